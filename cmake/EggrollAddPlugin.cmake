@@ -1,0 +1,67 @@
+# eggroll_add_plugin(NAME KIND backend|model|optimizer SOURCES file... [LIBRARIES target...])
+#
+# Builds NAME.eggplugin with hidden visibility, no undefined symbols and exact floats, and adds its tests: one exported
+# symbol, and `eggroll check`. Works in the tree and, through find_package(Eggroll), outside it; needs the language CXX.
+
+function(eggroll_add_plugin name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;LIBRARIES")
+  if(NOT arg_KIND MATCHES "^(backend|model|optimizer)$")
+    message(FATAL_ERROR "eggroll_add_plugin(${name}): KIND is '${arg_KIND}', expected backend, model or optimizer")
+  endif()
+  set(target eggroll_${arg_KIND}_${name})
+  add_library(${target} MODULE ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE Eggroll::sdk ${arg_LIBRARIES})
+  if(TARGET eggroll_compile)
+    target_link_libraries(${target} PRIVATE eggroll_compile)
+  endif()
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>
+                                           $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  if(APPLE)
+    target_link_options(${target} PRIVATE -Wl,-exported_symbol,_egg_plugin)
+  else()
+    # Hidden visibility leaves instances of std templates visible.
+    target_link_options(${target} PRIVATE -Wl,--version-script=${EGGROLL_CMAKE_DIR}/EggrollPlugin.map)
+    # clang's sanitizers leave their runtime's symbols to the executable.
+    if(NOT (EGGROLL_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang))
+      target_link_options(${target} PRIVATE -Wl,-z,defs)
+    endif()
+  endif()
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+  string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" flags)
+  set(commit "${EGGROLL_COMMIT}")
+  if(NOT commit)
+    # Outside the tree: the commit of the plugin's own sources.
+    execute_process(
+      COMMAND git -C ${CMAKE_CURRENT_SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
+      OUTPUT_VARIABLE commit
+      OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  if(NOT commit)
+    set(commit "no commit")
+  endif()
+  set_target_properties(
+    ${target}
+    PROPERTIES PREFIX "" SUFFIX ".eggplugin" OUTPUT_NAME ${name}
+               CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_definitions(
+    ${target}
+    PRIVATE "EGGROLL_PLUGIN_BUILD=\"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${flags}, ${commit}\"")
+
+  if(PROJECT_NAME STREQUAL Eggroll)
+    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/plugins)
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins)
+  endif()
+
+  # Without enable_testing() these do nothing.
+  add_test(NAME plugin.${arg_KIND}.${name}.symbols
+           COMMAND ${CMAKE_COMMAND} -DPLUGIN=$<TARGET_FILE:${target}> -DNM=${CMAKE_NM}
+                   -P ${EGGROLL_CMAKE_DIR}/EggrollCheckSymbols.cmake)
+  # A model's or optimizer's settings are those of configs/KIND/NAME.yaml in the project's folder.
+  add_test(
+    NAME plugin.${arg_KIND}.${name}.check
+    COMMAND Eggroll::eggroll check $<TARGET_FILE:${target}>
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endfunction()
+
+set(EGGROLL_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "Folder of Eggroll's CMake scripts")

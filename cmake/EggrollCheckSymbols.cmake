@@ -1,0 +1,17 @@
+# A plugin exports one symbol, egg_plugin. Run as: cmake -DPLUGIN=file -DNM=nm -P EggrollCheckSymbols.cmake
+execute_process(COMMAND ${NM} -D --defined-only ${PLUGIN} OUTPUT_VARIABLE output RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${NM} cannot read ${PLUGIN}")
+endif()
+string(REGEX MATCHALL "[^\n]+" lines "${output}")
+set(names "")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^[^ ]* +[^ ]+ +" "" symbol "${line}")
+  list(APPEND names "${symbol}")
+endforeach()
+# Sanitizer runtimes register globals of their own.
+list(FILTER names EXCLUDE REGEX "^__(asan|odr_asan|ubsan|tsan)|^_?(init|fini)$")
+if(NOT names STREQUAL "egg_plugin")
+  message(FATAL_ERROR "${PLUGIN} exports '${names}', expected egg_plugin alone; hide the others")
+endif()
+message(STATUS "${PLUGIN} exports egg_plugin alone")

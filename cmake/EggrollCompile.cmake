@@ -1,0 +1,31 @@
+# Flags of our own targets: warnings are errors, floats are exact, sanitizers on request.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(eggroll_compile INTERFACE)
+target_compile_options(
+  eggroll_compile
+  INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wswitch-enum -Werror
+            # GCC 12 sees overlaps in std::string's operator+ that are not there (its bug 105651).
+            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+            # One rounding per operation: a contracted multiply-add would give other bits on other machines.
+            -ffp-contract=off)
+
+if(EGGROLL_SANITIZE)
+  string(REPLACE ";" "," sanitizers "${EGGROLL_SANITIZE}")
+  add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${sanitizers})
+endif()
+
+# The commit a binary was built from, with "-dirty" where the tree had changes.
+execute_process(
+  COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
+  OUTPUT_VARIABLE EGGROLL_COMMIT
+  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT EGGROLL_COMMIT)
+  set(EGGROLL_COMMIT unknown)
+endif()

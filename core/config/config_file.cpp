@@ -1,0 +1,184 @@
+#include "config/config_file.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <system_error>
+
+#include "config/yaml.h"
+#include "eggroll/error.h"
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Kind = ConfigNode::Kind;
+
+constexpr const char* kDefaultsKey = "defaults";
+constexpr const char* kSelfEntry = "_self_";
+constexpr const char* kOverrideWord = "override";
+
+Error wrong(const Source& source, const std::string& sentence) {
+  return setting_error("", source.text() + ": " + sentence);
+}
+
+std::string unknown_word(const std::string& word, const std::string& known) {
+  return fmt::format("unknown word '{}' in a defaults list, expected '{}'; correct or remove it", word, known);
+}
+
+DefaultsEntry bare_entry(const ConfigNode& node) {
+  const std::string& word = node.text();
+  if (word == kSelfEntry) return {DefaultsEntry::Kind::kSelf, "", "", node.source()};
+  if (!word.starts_with('_')) return {DefaultsEntry::Kind::kOption, "", word, node.source()};
+  throw wrong(node.source(), unknown_word(word, kSelfEntry));
+}
+
+DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
+  const Source& source = entry.value.source();
+  DefaultsEntry result{DefaultsEntry::Kind::kChoice, entry.key, "", source};
+  if (const size_t space = entry.key.find(' '); space != std::string::npos) {
+    const std::string word = entry.key.substr(0, space);
+    if (word != kOverrideWord) throw wrong(source, unknown_word(word, kOverrideWord));
+    result.kind = DefaultsEntry::Kind::kOverride;
+    result.group = entry.key.substr(space + 1);
+  }
+  if (!is_path(result.group)) {
+    throw wrong(source,
+                fmt::format("'{}' is no group's name, expected one such as model or a/b; correct it", result.group));
+  }
+  if (entry.value.kind() != Kind::kText) {
+    throw wrong(source, fmt::format("the option of group '{}' is {}, expected its name; put odd names in quotes",
+                                    result.group, shown_value(entry.value)));
+  }
+  result.option = entry.value.text();
+  return result;
+}
+
+std::vector<DefaultsEntry> read_defaults(const ConfigNode& list) {
+  if (list.kind() != Kind::kList) {
+    throw wrong(list.source(),
+                fmt::format("defaults is {}, expected a list such as [{}]", shown_value(list), kSelfEntry));
+  }
+  std::vector<DefaultsEntry> defaults;
+  bool has_self = false;
+  for (const ConfigNode& node : list.list()) {
+    if (node.kind() == Kind::kText) {
+      defaults.push_back(bare_entry(node));
+    } else if (node.kind() == Kind::kMap && node.map().size() == 1) {
+      defaults.push_back(group_entry(node.map().front()));
+    } else {
+      throw wrong(node.source(), fmt::format("{} stands in a defaults list, expected 'group: option', an option or {}",
+                                             shown_value(node), kSelfEntry));
+    }
+    if (defaults.back().kind != DefaultsEntry::Kind::kSelf) continue;
+    if (has_self) throw wrong(node.source(), fmt::format("{} is given twice; remove one", kSelfEntry));
+    has_self = true;
+  }
+  if (!has_self) defaults.push_back({DefaultsEntry::Kind::kSelf, "", "", list.source()});
+  return defaults;
+}
+
+fs::path group_folder(const fs::path& config_dir, const std::string& group) {
+  return (group == kExperimentGroup ? config_dir / ".." / "experiments" : config_dir / group).lexically_normal();
+}
+
+// Of a folder that does not exist: none.
+std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
+  std::error_code failure;
+  if (!fs::is_directory(folder, failure)) return {};
+  std::vector<fs::directory_entry> entries;
+  fs::directory_iterator next(folder, failure);
+  for (; !failure && next != fs::directory_iterator(); next.increment(failure)) entries.push_back(*next);
+  if (failure) throw file_error("list", folder, failure.value());
+  return entries;
+}
+
+// The group's folders that exist.
+std::vector<fs::path> group_folders(const ConfigSearch& search, const std::string& group) {
+  std::vector<fs::path> folders;
+  for (const fs::path& dir : search.config_dirs) {
+    const fs::path folder = group_folder(dir, group);
+    std::error_code failure;
+    if (fs::is_directory(folder, failure)) folders.push_back(folder);
+  }
+  return folders;
+}
+
+std::string joined(const auto& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::vector<std::string> folder_names(const std::vector<fs::path>& folders) {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) names.push_back(folder.string());
+  return names;
+}
+
+Error no_such_group(const ConfigSearch& search, const std::string& group, const Source& source) {
+  std::vector<std::string> folders;
+  std::set<std::string> groups;
+  for (const fs::path& dir : search.config_dirs) {
+    folders.push_back(group_folder(dir, group).string());
+    for (const fs::directory_entry& entry : entries_of(dir)) {
+      if (entry.is_directory()) groups.insert(entry.path().filename().string());
+    }
+  }
+  return wrong(source, fmt::format("no group '{}', expected the folder {} with its options{}", group, joined(folders),
+                                   near_name(group, {groups.begin(), groups.end()})));
+}
+
+}  // namespace
+
+ConfigFile read_config_file(const fs::path& path) {
+  const std::string name = path.string();
+  ConfigFile file;
+  file.values = parse_yaml(read_file(path), name);
+  if (file.values.kind() == Kind::kNull) file.values = ConfigNode(ConfigNode::Map(), {name, 0});
+  if (file.values.kind() != Kind::kMap) {
+    throw wrong({name, 0}, fmt::format("the file holds {}, expected a map of keys", shown_value(file.values)));
+  }
+  ConfigNode::Map& map = file.values.map();
+  for (auto entry = map.begin(); entry != map.end(); ++entry) {
+    if (entry->key != kDefaultsKey) continue;
+    file.defaults = read_defaults(entry->value);
+    map.erase(entry);
+    return file;
+  }
+  file.defaults.push_back({DefaultsEntry::Kind::kSelf, "", "", {name, 0}});
+  return file;
+}
+
+fs::path main_config_path(const ConfigSearch& search) {
+  std::vector<std::string> tried;
+  for (const fs::path& dir : search.config_dirs) {
+    const fs::path path = (dir / "config.yaml").lexically_normal();
+    std::error_code failure;
+    if (fs::exists(path, failure)) return path;
+    tried.push_back(path.string());
+  }
+  throw setting_error("", fmt::format("no configuration: expected {}; name a folder that holds a config.yaml",
+                                      tried.empty() ? "a config folder" : joined(tried)));
+}
+
+fs::path option_path(const ConfigSearch& search, const std::string& group, const std::string& option,
+                     const Source& source) {
+  const std::vector<fs::path> folders = group_folders(search, group);
+  if (folders.empty()) throw no_such_group(search, group, source);
+  std::set<std::string> names;
+  for (const fs::path& folder : folders) {
+    for (const fs::directory_entry& entry : entries_of(folder)) {
+      if (entry.path().extension() != ".yaml" || entry.is_directory()) continue;
+      if (entry.path().stem() == option) return entry.path();
+      names.insert(entry.path().stem().string());
+    }
+  }
+  throw setting_error(group, fmt::format("{}: {} has no option '{}' in {} (found: {}){}", source.text(), group, option,
+                                         joined(folder_names(folders)), names.empty() ? "none" : joined(names),
+                                         near_name(option, {names.begin(), names.end()})));
+}
+
+}  // namespace eggroll

@@ -1,0 +1,51 @@
+// Config files: where groups and their options lie, and a file's defaults list apart from its values.
+#ifndef EGGROLL_CONFIG_CONFIG_FILE_H
+#define EGGROLL_CONFIG_CONFIG_FILE_H
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/tree.h"
+
+namespace eggroll {
+
+// Folders that hold config.yaml and the groups; of files with one name the first folder's is taken. The options of the
+// group `experiment` lie in the folder experiments/ beside each of them.
+struct ConfigSearch {
+  std::vector<std::filesystem::path> config_dirs;
+};
+
+inline constexpr const char* kExperimentGroup = "experiment";
+
+// One line of a defaults list.
+struct DefaultsEntry {
+  enum class Kind {
+    kSelf,      // _self_: the file's own values
+    kOption,    // name: another option of the same group
+    kChoice,    // group: option
+    kOverride,  // override group: option
+  };
+  Kind kind;
+  std::string group;
+  std::string option;
+  Source source;
+};
+
+struct ConfigFile {
+  std::vector<DefaultsEntry> defaults;  // with one kSelf; last where the list does not hold it
+  ConfigNode values;                    // a map; its source is the file
+};
+
+ConfigFile read_config_file(const std::filesystem::path& path);
+
+// Throws Error where no folder holds a config.yaml.
+std::filesystem::path main_config_path(const ConfigSearch& search);
+
+// group may be nested, "a/b". Throws Error at source where there is no such group or option, with those that are found.
+std::filesystem::path option_path(const ConfigSearch& search, const std::string& group, const std::string& option,
+                                  const Source& source);
+
+}  // namespace eggroll
+
+#endif

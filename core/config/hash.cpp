@@ -1,0 +1,39 @@
+#include "config/hash.h"
+
+#include "record/files.h"
+
+namespace eggroll {
+
+nlohmann::ordered_json to_json(const ConfigNode& node) {
+  switch (node.kind()) {
+    case ConfigNode::Kind::kNull:
+      break;
+    case ConfigNode::Kind::kBoolean:
+      return node.boolean();
+    case ConfigNode::Kind::kInteger:
+      return node.integer();
+    case ConfigNode::Kind::kReal:
+      return node.real();
+    case ConfigNode::Kind::kText:
+      return node.text();
+    case ConfigNode::Kind::kList: {
+      nlohmann::ordered_json json = nlohmann::ordered_json::array();
+      for (const ConfigNode& element : node.list()) json.push_back(to_json(element));
+      return json;
+    }
+    case ConfigNode::Kind::kMap: {
+      nlohmann::ordered_json json = nlohmann::ordered_json::object();
+      for (const ConfigNode::Entry& entry : node.map()) json[entry.key] = to_json(entry.value);
+      return json;
+    }
+  }
+  return nullptr;
+}
+
+std::string config_hash(const ConfigNode& node, const std::vector<std::string>& excluded_top_level_keys) {
+  nlohmann::json sorted = to_json(node);
+  for (const std::string& key : excluded_top_level_keys) sorted.erase(key);
+  return sha256_hex(sorted.dump());
+}
+
+}  // namespace eggroll

@@ -1,0 +1,23 @@
+// Laying one tree of values over another, without a change of type passing unseen.
+#ifndef EGGROLL_CONFIG_MERGE_H
+#define EGGROLL_CONFIG_MERGE_H
+
+#include <string>
+
+#include "config/tree.h"
+
+namespace eggroll {
+
+// Maps are joined key by key; any other value of top, lists too, replaces base's. A value keeps its kind, except that
+// numbers replace numbers (an integer over a real becomes one), anything replaces null, null replaces what was null
+// before, and ${...}, whose kind is not known yet, replaces and is replaced by anything but a map. Else throws Error.
+// path is base's, for messages.
+void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path);
+
+// The map at that path; it and maps on the way are made where there is nothing or null. Throws Error where something
+// else is. source is that of the change, for messages and for what is made.
+ConfigNode& map_at(ConfigNode& root, const std::string& path, const Source& source);
+
+}  // namespace eggroll
+
+#endif

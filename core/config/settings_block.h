@@ -1,0 +1,46 @@
+// One section of the configuration as settings for eggroll::Settings and for plugins, and errors traced to their lines.
+#ifndef EGGROLL_CONFIG_SETTINGS_BLOCK_H
+#define EGGROLL_CONFIG_SETTINGS_BLOCK_H
+
+#include <string>
+#include <vector>
+
+#include "config/tree.h"
+#include "eggroll/error.h"
+#include "eggroll/plugin.h"
+
+namespace eggroll {
+
+// Nested maps become dotted keys, list elements keys that end in their index; an empty list or map has none.
+class SettingsBlock {
+ public:
+  // section: a path to a map, or "" for the values at the top that are no map. omitted: keys of the section to leave
+  // out. Throws Error where there is no such map.
+  SettingsBlock(const ConfigNode& config, const std::string& section, const std::vector<std::string>& omitted = {});
+  SettingsBlock(const SettingsBlock&) = delete;
+  SettingsBlock& operator=(const SettingsBlock&) = delete;
+
+  // Valid as long as the block.
+  const egg_settings* view() const { return &view_; }
+
+  // The error with the place of the setting at fault before its sentence and the setting's full path in it, as key too:
+  // "configs/model/gru.yaml:3: model.width is -5, ...". The place of a key that does not exist is the section. An error
+  // that names no key stays as it is.
+  Error located(const Error& error) const;
+
+ private:
+  void flatten(const ConfigNode& node, const std::string& key);
+
+  std::string section_;
+  ConfigNode values_;
+  std::vector<std::string> keys_;
+  std::vector<egg_setting> items_;
+  egg_settings view_{};
+};
+
+// Throws Error at the first key at the top that is not known.
+void require_only(const ConfigNode& root, const std::vector<std::string>& known);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,91 @@
+// The configuration as a tree of typed values, each of which knows the file and line it came from.
+#ifndef EGGROLL_CONFIG_TREE_H
+#define EGGROLL_CONFIG_TREE_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace eggroll {
+
+// Where a value was written.
+struct Source {
+  std::string file;  // "configs/model/gru.yaml", or of an override "command line 'model.width=3'"
+  int line = 0;      // from 1; 0: the file as a whole
+  std::string text() const { return line > 0 ? file + ":" + std::to_string(line) : file; }
+};
+
+class ConfigNode {
+ public:
+  enum class Kind { kNull, kBoolean, kInteger, kReal, kText, kList, kMap };  // in the order of Value
+  struct Entry;
+  using List = std::vector<ConfigNode>;
+  using Map = std::vector<Entry>;  // in the order written; keys are unique and hold no dot
+  using Value = std::variant<std::monostate, bool, int64_t, double, std::string, List, Map>;
+
+  ConfigNode() = default;
+  ConfigNode(Value value, Source source) : value_(std::move(value)), source_(std::move(source)) {}
+
+  Kind kind() const { return static_cast<Kind>(value_.index()); }
+  const Source& source() const { return source_; }
+  void set_source(Source source) { source_ = std::move(source); }
+
+  // True where this value or one that it replaced was null: null may then stand here again.
+  bool nullable() const { return nullable_ || kind() == Kind::kNull; }
+  void set_nullable() { nullable_ = true; }
+
+  // Each throws Error where the value is of another kind.
+  bool boolean() const;
+  int64_t integer() const;
+  double real() const;
+  const std::string& text() const;
+  const List& list() const;
+  const Map& map() const;
+  Map& map();
+
+  // A path is dotted keys and, in lists, indices from 0 ("model.width", "plugins.path.0"); "" is this node.
+  const ConfigNode* find(std::string_view path) const;  // nullptr where there is none
+  ConfigNode* find(std::string_view path) { return const_cast<ConfigNode*>(std::as_const(*this).find(path)); }
+  const ConfigNode& at(std::string_view path) const;  // throws Error where there is none
+
+  // Same kinds, values and order; sources do not count.
+  friend bool operator==(const ConfigNode& a, const ConfigNode& b) { return a.value_ == b.value_; }
+
+ private:
+  Value value_;
+  Source source_;
+  bool nullable_ = false;
+};
+
+struct ConfigNode::Entry {
+  std::string key;
+  ConfigNode value;
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+// "model" and "width"; a path of one key has the parent "".
+std::pair<std::string, std::string> split_path(const std::string& path);
+std::string join_path(const std::string& parent, const std::string& key);
+
+// Whether the text is names of letters, digits, '_' and, not first, '-', with single dots or slashes between them.
+bool is_path(const std::string& text);
+
+std::string kind_name(ConfigNode::Kind kind);     // "an integer", "text", "null"
+std::string shown_value(const ConfigNode& node);  // "the integer 5", "the text 'abc'", "a map"
+
+// "0.1", "15.0", "1e-05": the shortest digits that read back as the same real, never like an integer.
+std::string real_text(double value);
+
+// "; did you mean 'x'?", or "" where nothing is near.
+std::string near_name(const std::string& word, const std::vector<std::string>& known);
+
+// Why there is nothing at that path, and what may have been meant: "model (configs/model/gru.yaml) has no key 'widht';
+// did you mean 'width'?"
+std::string missing_path(const ConfigNode& root, const std::string& path);
+
+}  // namespace eggroll
+
+#endif

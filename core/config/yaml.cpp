@@ -1,0 +1,315 @@
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "eggroll/error.h"
+
+namespace eggroll {
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+Error wrong(const Source& source, const std::string& sentence) {
+  return setting_error("", source.text() + ": " + sentence);
+}
+
+bool is_any(const std::string& text, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+bool is_utf8(const std::string& text) {
+  try {
+    nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+ConfigNode text_node(const std::string& text, const Source& source) {
+  if (text.find('\0') != std::string::npos) throw wrong(source, "the text holds a zero byte; remove it");
+  if (!is_utf8(text)) throw wrong(source, "the text is not UTF-8; convert it, or rename the file that it names");
+  return {text, source};
+}
+
+bool only(const std::string& text, size_t from, const char* characters) {
+  return from < text.size() && text.find_first_not_of(characters, from) == std::string::npos;
+}
+
+// [-+]? ( \. digits | digits ( \. digits? )? ) ( [eE] [-+]? digits )?
+bool is_real(const std::string& text) {
+  size_t at = 0;
+  const auto skip_one_of = [&](const char* characters) {
+    const bool is = at < text.size() && std::string_view(characters).find(text[at]) != std::string_view::npos;
+    if (is) ++at;
+    return is;
+  };
+  const auto skip_digits = [&] {
+    const size_t from = at;
+    while (skip_one_of("0123456789")) continue;
+    return at > from;
+  };
+  skip_one_of("-+");
+  const bool whole = skip_digits();
+  const bool fraction = skip_one_of(".") && skip_digits();
+  if (!whole && !fraction) return false;
+  if (skip_one_of("eE")) {
+    skip_one_of("-+");
+    if (!skip_digits()) return false;
+  }
+  return at == text.size();
+}
+
+ConfigNode integer_node(const std::string& text, std::string_view digits, int base, const Source& source) {
+  int64_t value = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), value, base).ec != std::errc()) {
+    throw wrong(source,
+                fmt::format("the integer {} does not fit 64 bits; use a smaller one, or quotes for text", text));
+  }
+  return {value, source};
+}
+
+// Builds one document's tree from the parser's events.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  // whole: the source of everything where it has no lines (the command line), else of the document.
+  TreeBuilder(Source whole, bool has_lines) : whole_(std::move(whole)), has_lines_(has_lines) {}
+
+  ConfigNode take() { return root_ ? std::move(*root_) : ConfigNode({}, whole_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (root_) throw wrong(source_of(mark), "a second document or stray text begins here, expected one; remove it");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse(mark, "?", anchor);
+    if (expects_key()) throw wrong(source_of(mark), "a key is null, expected text; name it or put it in quotes");
+    // A null that stands where its key does was not written: the library lets the colon be forgotten.
+    if (!open_.empty() && open_.back().key && open_.back().key_position == mark.pos) {
+      throw wrong(source_of(mark), fmt::format("the key '{}' has no colon; write '{}: null' for no value",
+                                               *open_.back().key, *open_.back().key));
+    }
+    add({{}, source_of(mark)});
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { refuse(mark, "?", anchor); }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    refuse(mark, tag, anchor);
+    const Source source = source_of(mark);
+    if (expects_key()) {
+      start_entry(text_node(value, source).text(), source);
+      open_.back().key_position = mark.pos;
+    } else {
+      add(tag == "?" ? plain_scalar(value, source) : text_node(value, source));
+    }
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override {
+    start(mark, tag, anchor, style, ConfigNode::List());
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override {
+    start(mark, tag, anchor, style, ConfigNode::Map());
+  }
+  void OnMapEnd() override { end(); }
+
+ private:
+  // A list or map under way; in a map a key waits for its value.
+  struct Open {
+    ConfigNode::Value value;
+    Source source;
+    std::optional<std::string> key;
+    Source key_source;
+    int key_position = 0;
+  };
+
+  Source source_of(const YAML::Mark& mark) const { return {whole_.file, has_lines_ ? mark.line + 1 : whole_.line}; }
+
+  void refuse(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) const {
+    if (anchor != 0) throw wrong(source_of(mark), "anchors and aliases (& and *) are not read; use ${key} instead");
+    if (tag != "?" && tag != "!") {
+      throw wrong(source_of(mark), "tags (!) are not read; remove it, or put text in quotes");
+    }
+  }
+
+  bool expects_key() const {
+    return !open_.empty() && std::holds_alternative<ConfigNode::Map>(open_.back().value) && !open_.back().key;
+  }
+
+  void start_entry(const std::string& key, const Source& source) {
+    if (key == "<<") throw wrong(source, "merge keys (<<) are not read; use a defaults list or ${key} instead");
+    if (key.empty()) throw wrong(source, "a key is empty; name it");
+    if (key.find('.') != std::string::npos) {
+      throw wrong(source, fmt::format("the key '{}' holds a dot, expected nested keys; write them as a map", key));
+    }
+    for (const ConfigNode::Entry& entry : std::get<ConfigNode::Map>(open_.back().value)) {
+      if (entry.key != key) continue;
+      throw wrong(source, fmt::format("the key '{}' is given twice{}; remove one", key,
+                                      has_lines_ ? fmt::format(", first in line {}", entry.value.source().line) : ""));
+    }
+    open_.back().key = key;
+    open_.back().key_source = source;
+  }
+
+  void start(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value style,
+             ConfigNode::Value value) {
+    refuse(mark, tag, anchor);
+    if (!has_lines_ && style != YAML::EmitterStyle::Flow) {
+      throw wrong(whole_, "expected one value, [list] or {map}; put text in quotes");
+    }
+    if (expects_key()) throw wrong(source_of(mark), "a key is a list or a map, expected text; name it");
+    open_.push_back({std::move(value), source_of(mark), std::nullopt, {}, 0});
+  }
+
+  void end() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    add({std::move(done.value), done.source});
+  }
+
+  void add(ConfigNode node) {
+    if (open_.empty()) {
+      node.set_source(whole_);
+      root_ = std::move(node);
+    } else if (auto* list = std::get_if<ConfigNode::List>(&open_.back().value)) {
+      list->push_back(std::move(node));
+    } else {
+      // A value that begins below its key is still said to stand at the key.
+      node.set_source(open_.back().key_source);
+      std::get<ConfigNode::Map>(open_.back().value).push_back({*open_.back().key, std::move(node)});
+      open_.back().key.reset();
+    }
+  }
+
+  Source whole_;
+  bool has_lines_;
+  std::vector<Open> open_;
+  std::optional<ConfigNode> root_;
+};
+
+ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
+  if (!is_utf8(text) || text.find('\0') != std::string::npos) throw wrong(whole, "not UTF-8 text; convert it");
+  // The library takes quotes that the last line leaves open for closed, unless a document's end mark follows.
+  const std::string marked = text.ends_with('\n') ? text + "...\n" : text;
+  try {
+    YAML::Load(marked);  // says first what is not YAML at all
+    std::istringstream stream(marked);
+    YAML::Parser parser(stream);
+    TreeBuilder builder(whole, has_lines);
+    while (parser.HandleNextDocument(builder)) continue;
+    return builder.take();
+  } catch (const YAML::Exception& failure) {
+    if (!has_lines) {
+      throw wrong(whole, fmt::format("the value is not YAML ({}); put text in quotes", failure.msg));
+    }
+    throw setting_error("", fmt::format("{}:{}:{}: not YAML: {}; correct the file", whole.file, failure.mark.line + 1,
+                                        failure.mark.column + 1, failure.msg));
+  }
+}
+
+// Plain where no reader could take it for anything but text.
+void emit_text(YAML::Emitter& out, const std::string& text) {
+  const bool plain_start =
+      !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_' || text[0] == '/');
+  const bool plain = plain_start &&
+                     only(text, 0, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-") &&
+                     plain_scalar(text, {}).kind() == Kind::kText;
+  if (!plain) out << YAML::DoubleQuoted;
+  out << text;
+}
+
+void emit(YAML::Emitter& out, const ConfigNode& node) {
+  switch (node.kind()) {
+    case Kind::kNull:
+      out << YAML::Null;
+      break;
+    case Kind::kBoolean:
+      out << node.boolean();
+      break;
+    case Kind::kInteger:
+      out << node.integer();
+      break;
+    case Kind::kReal:
+      out << real_text(node.real());
+      break;
+    case Kind::kText:
+      emit_text(out, node.text());
+      break;
+    case Kind::kList:
+      out << YAML::Flow << YAML::BeginSeq;
+      for (const ConfigNode& element : node.list()) emit(out, element);
+      out << YAML::EndSeq;
+      break;
+    case Kind::kMap:
+      if (node.map().empty()) out << YAML::Flow;
+      out << YAML::BeginMap;
+      for (const ConfigNode::Entry& entry : node.map()) {
+        out << YAML::Key;
+        emit_text(out, entry.key);
+        out << YAML::Value;
+        emit(out, entry.value);
+      }
+      out << YAML::EndMap;
+      break;
+  }
+}
+
+}  // namespace
+
+ConfigNode parse_yaml(const std::string& text, const std::string& file) { return parse(text, {file, 0}, true); }
+
+ConfigNode parse_value(const std::string& text, const Source& source) {
+  if (text.empty()) throw wrong(source, "the value is missing; write null or '' for none");
+  if (std::string_view("[{\"'").find(text.front()) != std::string_view::npos) return parse(text, source, false);
+  if (text.find(',') != std::string::npos) {
+    throw wrong(source,
+                "the value holds a comma, expected one value; write a list as [a, b], and text in quotes that the "
+                "shell keeps: 'key=\"a, b\"'");
+  }
+  return plain_scalar(text, source);
+}
+
+ConfigNode plain_scalar(const std::string& text, const Source& source) {
+  if (is_any(text, {"", "~", "null", "Null", "NULL"})) return {{}, source};
+  if (is_any(text, {"true", "True", "TRUE"})) return {true, source};
+  if (is_any(text, {"false", "False", "FALSE"})) return {false, source};
+  const std::string_view view = text;
+  const size_t sign = text[0] == '-' || text[0] == '+' ? 1 : 0;
+  if (only(text, sign, "0123456789")) return integer_node(text, view.substr(text[0] == '+' ? 1 : 0), 10, source);
+  if (text.starts_with("0x") && only(text, 2, "0123456789abcdefABCDEF")) {
+    return integer_node(text, view.substr(2), 16, source);
+  }
+  if (text.starts_with("0o") && only(text, 2, "01234567")) return integer_node(text, view.substr(2), 8, source);
+  const std::string unsigned_text = text.substr(sign);
+  if (is_any(unsigned_text, {".inf", ".Inf", ".INF"}) || is_any(text, {".nan", ".NaN", ".NAN"})) {
+    throw wrong(source, fmt::format("the real {} is not finite; use a finite one, or quotes for text", text));
+  }
+  if (is_real(text)) {
+    double value = 0;
+    const std::string_view digits = view.substr(text[0] == '+' ? 1 : 0);
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
+      throw wrong(source, fmt::format("the real {} does not fit 64 bits; use another, or quotes for text", text));
+    }
+    return {value, source};
+  }
+  return text_node(text, source);
+}
+
+std::string to_yaml(const ConfigNode& node) {
+  YAML::Emitter out;
+  out.SetNullFormat(YAML::LowerNull);
+  emit(out, node);
+  return std::string(out.c_str(), out.size()) + "\n";
+}
+
+}  // namespace eggroll

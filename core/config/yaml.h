@@ -1,0 +1,28 @@
+// YAML 1.2 (core schema) to a ConfigNode and back. Anchors, aliases, merge keys and tags are refused: ${...} serves.
+#ifndef EGGROLL_CONFIG_YAML_H
+#define EGGROLL_CONFIG_YAML_H
+
+#include <string>
+
+#include "config/tree.h"
+
+namespace eggroll {
+
+// One document; an empty one is null. file is the name in sources and errors. ${...} stays as it is. Throws Error with
+// file:line for what is refused (a key given twice, an integer beyond 64 bits, a real that is not finite, text that is
+// not UTF-8), and file:line:column for what is not YAML.
+ConfigNode parse_yaml(const std::string& text, const std::string& file);
+
+// The value of an override: quoted text, [list] or {map} as YAML reads them, anything else whole as one plain scalar.
+// A comma outside them is refused.
+ConfigNode parse_value(const std::string& text, const Source& source);
+
+// A scalar without quotes: null, true or false, integer, real, else text.
+ConfigNode plain_scalar(const std::string& text, const Source& source);
+
+// parse_yaml(to_yaml(x)) == x. Ends with a newline.
+std::string to_yaml(const ConfigNode& node);
+
+}  // namespace eggroll
+
+#endif

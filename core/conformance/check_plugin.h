@@ -1,0 +1,42 @@
+// `eggroll check`: what a plugin of each kind must hold to.
+#ifndef EGGROLL_CONFORMANCE_CHECK_PLUGIN_H
+#define EGGROLL_CONFORMANCE_CHECK_PLUGIN_H
+
+#include <string>
+#include <vector>
+
+#include "plugin/instance.h"
+
+namespace eggroll {
+
+// One line of the report: an op, or a promise. passed is false where cases is 0: nothing run proves nothing.
+struct Check {
+  std::string what;
+  size_t cases = 0;
+  std::vector<std::string> failures;
+  bool passed() const { return cases > 0 && failures.empty(); }
+};
+
+// Every case of every op and rule op, with one thread and with three, against the hashes kept in golden.inc. reference,
+// if given, is run as well where a case differs, to say which byte.
+std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference);
+
+// The hash that golden.inc must hold for an op ("op embed", "rule iadd"): for the one who changes the op set.
+struct GoldenHash {
+  std::string what;
+  std::string sha256;
+};
+std::vector<GoldenHash> golden_hashes(const BackendInstance& backend);
+
+// settings: the plugin's own, as in its configuration. The program validates, has room in its accumulators, is the same
+// each time, runs on the reference backend; a setting that is unknown or missing is refused by name.
+std::vector<Check> check_model(const ChosenPlugin& plugin, const egg_settings& settings,
+                               const BackendInstance& reference);
+
+// The rule validates and is the same each time; the scalars are finite and repeat; updates keep weights in range.
+std::vector<Check> check_optimizer(const ChosenPlugin& plugin, const egg_settings& settings,
+                                   const BackendInstance& reference);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,214 @@
+// Unigram, bigram and gzip figures.
+#include "data/baselines.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <future>
+
+#include "eggroll/noise.h"
+
+namespace eggroll {
+namespace {
+
+constexpr double kSmoothing = 0.01;
+constexpr uint32_t kDenseVocab = 1024;
+
+// Counts of all pairs of a small vocabulary.
+class DensePairs {
+ public:
+  explicit DensePairs(uint32_t vocab) : vocab_(vocab), counts_(size_t{vocab} * vocab) {}
+  void want(uint32_t, uint32_t) {}
+  void add(uint32_t previous, uint32_t next) { ++counts_[size_t{previous} * vocab_ + next]; }
+  uint64_t count(uint32_t previous, uint32_t next) const { return counts_[size_t{previous} * vocab_ + next]; }
+
+ private:
+  uint32_t vocab_;
+  std::vector<uint64_t> counts_;
+};
+
+// Counts of the wanted pairs alone, in an open-addressed table at most half full.
+class SparsePairs {
+ public:
+  SparsePairs() : slots_(1024) {}
+
+  void want(uint32_t previous, uint32_t next) {
+    const uint64_t pair = pair_of(previous, next);
+    Slot* slot = find(slots_, pair);
+    if (slot->pair == pair) return;
+    slot->pair = pair;
+    if (++used_ * 2 > slots_.size()) grow();
+  }
+
+  void add(uint32_t previous, uint32_t next) {
+    const uint64_t pair = pair_of(previous, next);
+    Slot* slot = find(slots_, pair);
+    if (slot->pair == pair) ++slot->count;
+  }
+
+  uint64_t count(uint32_t previous, uint32_t next) { return find(slots_, pair_of(previous, next))->count; }
+
+ private:
+  static constexpr uint64_t kNone = ~uint64_t{0};  // no pair: tokens are below kMaxVocab
+  struct Slot {
+    uint64_t pair = kNone;
+    uint64_t count = 0;
+  };
+
+  static uint64_t pair_of(uint32_t previous, uint32_t next) { return (uint64_t{previous} << 32) | next; }
+
+  // The pair's slot, or the empty one where it belongs. The table's size is a power of two.
+  static Slot* find(std::vector<Slot>& slots, uint64_t pair) {
+    size_t i = egg_mix64(pair) & (slots.size() - 1);
+    while (slots[i].pair != pair && slots[i].pair != kNone) i = (i + 1) & (slots.size() - 1);
+    return &slots[i];
+  }
+
+  void grow() {
+    std::vector<Slot> larger(slots_.size() * 2);
+    for (const Slot& slot : slots_) {
+      if (slot.pair != kNone) *find(larger, slot.pair) = slot;
+    }
+    slots_.swap(larger);
+  }
+
+  std::vector<Slot> slots_;
+  size_t used_ = 0;
+};
+
+// first(token) at the start of the text or of each row, then pair(previous, next).
+template <class First, class Pair>
+void each_pair(const Tokens& tokens, uint64_t row, First first, Pair pair) {
+  const uint64_t size = tokens.size();
+  const uint64_t length = row > 0 ? row : size;
+  tokens.visit([&](auto reader) {
+    for (uint64_t start = 0; start < size; start += length) {
+      uint32_t previous = reader[start];
+      first(previous);
+      for (uint64_t i = start + 1; i < start + length; ++i) {
+        const uint32_t next = reader[i];
+        pair(previous, next);
+        previous = next;
+      }
+    }
+  });
+}
+
+double bits(double count, double total, double vocab) {
+  return std::log2(total + kSmoothing * vocab) - std::log2(count + kSmoothing);
+}
+
+template <class Pairs>
+void measure_counts(const Dataset& dataset, Pairs pairs, Baselines& baselines) {
+  const auto vocab = static_cast<double>(dataset.vocab_needed);
+  std::vector<uint64_t> counts(dataset.vocab_needed);
+  each_pair(
+      dataset.valid, dataset.valid_row, [](uint32_t) {},
+      [&](uint32_t previous, uint32_t next) { pairs.want(previous, next); });
+  each_pair(
+      dataset.train, dataset.train_row, [&](uint32_t token) { ++counts[token]; },
+      [&](uint32_t previous, uint32_t next) {
+        ++counts[next];
+        pairs.add(previous, next);
+      });
+  // How often each token has a successor: all but the last of a text or row.
+  std::vector<uint64_t> followed = counts;
+  const uint64_t row = dataset.train_row > 0 ? dataset.train_row : dataset.train.size();
+  for (uint64_t end = row; end <= dataset.train.size(); end += row) --followed[dataset.train[end - 1]];
+
+  const auto total = static_cast<double>(dataset.train.size());
+  double unigram = 0.0;
+  double bigram = 0.0;
+  const auto unigram_bits = [&](uint32_t token) { return bits(static_cast<double>(counts[token]), total, vocab); };
+  each_pair(
+      dataset.valid, dataset.valid_row,
+      [&](uint32_t token) {
+        unigram += unigram_bits(token);
+        bigram += unigram_bits(token);
+      },
+      [&](uint32_t previous, uint32_t next) {
+        unigram += unigram_bits(next);
+        bigram +=
+            bits(static_cast<double>(pairs.count(previous, next)), static_cast<double>(followed[previous]), vocab);
+      });
+  const auto tokens = static_cast<double>(dataset.valid.size());
+  baselines.unigram = unigram / tokens;
+  baselines.bigram = bigram / tokens;
+}
+
+// Size in bytes of what `gzip -9` makes of all the bytes added.
+class GzipSize {
+ public:
+  GzipSize() {
+    // Window 2^15, +16 for gzip's wrapper, memory level 8: what gzip -9 uses.
+    if (deflateInit2(&stream_, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw Error("out of memory in zlib; free some memory", EGG_ERROR_MEMORY);
+    }
+  }
+  ~GzipSize() { deflateEnd(&stream_); }
+  GzipSize(const GzipSize&) = delete;
+  GzipSize& operator=(const GzipSize&) = delete;
+
+  void add(std::span<const std::byte> bytes) {  // below 4 GiB
+    stream_.next_in = reinterpret_cast<const Bytef*>(bytes.data());
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    run(Z_NO_FLUSH);
+  }
+
+  uint64_t finish() {
+    run(Z_FINISH);
+    return size_;
+  }
+
+ private:
+  void run(int flush) {
+    std::array<Bytef, 65536> out;
+    do {
+      stream_.next_out = out.data();
+      stream_.avail_out = static_cast<uInt>(out.size());
+      deflate(&stream_, flush);
+      size_ += out.size() - stream_.avail_out;
+    } while (stream_.avail_out == 0);
+  }
+
+  z_stream stream_{};
+  uint64_t size_ = 0;
+};
+
+double gzip_bits(const Tokens& tokens, uint32_t vocab) {
+  constexpr uint64_t kChunk = 1 << 18;
+  GzipSize gzip;
+  std::vector<std::byte> narrow;
+  for (uint64_t start = 0; start < tokens.size(); start += kChunk) {
+    const Tokens chunk = tokens.part(start, std::min(kChunk, tokens.size() - start));
+    if (vocab > 256 || tokens.width() == 1) {
+      gzip.add(chunk.bytes());
+      continue;
+    }
+    narrow.resize(chunk.size());
+    for (uint64_t i = 0; i < chunk.size(); ++i) narrow[i] = static_cast<std::byte>(chunk[i]);
+    gzip.add(narrow);
+  }
+  return 8.0 * static_cast<double>(gzip.finish()) / static_cast<double>(tokens.size());
+}
+
+}  // namespace
+
+Baselines measure_baselines(const Dataset& dataset) {
+  Baselines baselines;
+  // In a thread of its own: on a large file it takes as long as the counts.
+  std::future<double> gzip =
+      std::async(std::launch::async, [&dataset] { return gzip_bits(dataset.valid, dataset.vocab_needed); });
+  if (dataset.vocab_needed <= kDenseVocab) {
+    measure_counts(dataset, DensePairs(dataset.vocab_needed), baselines);
+  } else {
+    measure_counts(dataset, SparsePairs(), baselines);
+  }
+  baselines.gzip = gzip.get();
+  return baselines;
+}
+
+}  // namespace eggroll

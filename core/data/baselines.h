@@ -1,0 +1,22 @@
+// What simple predictors reach on the same held-out data: the figures that a model's loss stands beside.
+#ifndef EGGROLL_DATA_BASELINES_H
+#define EGGROLL_DATA_BASELINES_H
+
+#include "data/dataset.h"
+
+namespace eggroll {
+
+// Bits per token of the held-out part.
+struct Baselines {
+  double unigram = 0.0;  // counts of the training part, 0.01 added to each token of the vocabulary
+  double bigram = 0.0;   // the same, given the token before; the first token of a text or row by the unigram
+  double gzip = 0.0;     // `gzip -9` of the held-out part alone, one byte a token where the vocabulary allows
+};
+
+// Reads the training part once. Memory: 8 bytes a token of the vocabulary, and 8 MiB or, where the vocabulary exceeds
+// 1024, about 64 bytes for each distinct pair of the held-out part.
+Baselines measure_baselines(const Dataset& dataset);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,181 @@
+// Opens the datasets that come from files, and dispatches to those that are generated.
+#include "data/dataset.h"
+
+#include <fmt/ranges.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "data/generated.h"
+
+namespace eggroll {
+namespace {
+
+std::string sha256_of(const Tokens& train, const Tokens& valid) {
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  std::array<unsigned char, 32> digest{};
+  bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+  for (const Tokens* tokens : {&train, &valid}) {
+    const std::span<const std::byte> bytes = tokens->bytes();
+    good = good && EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1;
+  }
+  good = good && EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1;
+  if (!good) throw Error("OpenSSL cannot compute a SHA-256, expected one of the dataset; repair the OpenSSL library");
+  return fmt::format("{:02x}", fmt::join(digest, ""));
+}
+
+struct FileOptions {
+  NamedFile train{"path", {}};
+  std::optional<NamedFile> valid;
+  double valid_fraction = 0.0;
+  std::optional<uint32_t> separator;
+  TokenFormat format = TokenFormat::kUint8;
+};
+
+FileOptions read_file_options(Settings& settings, bool is_text) {
+  FileOptions options;
+  if (settings.is_null("path")) {
+    throw setting_error("path", "path is null, expected a file; set dataset.path=FILE");
+  }
+  options.train.path = settings.text("path");
+  if (!settings.is_null("valid_path")) options.valid = NamedFile{"valid_path", settings.text("valid_path")};
+  options.valid_fraction = settings.real("valid_fraction", 0.0, 1.0);
+  if (!options.valid && (options.valid_fraction <= 0.0 || options.valid_fraction >= 1.0)) {
+    throw setting_error("valid_fraction",
+                        fmt::format("valid_fraction is {}, expected a number above 0 and below 1; set it to "
+                                    "0.1, or set dataset.valid_path=FILE",
+                                    options.valid_fraction));
+  }
+  const int64_t largest = is_text ? 255 : kMaxVocab - 1;
+  if (!settings.is_null("separator")) {
+    options.separator = static_cast<uint32_t>(settings.integer("separator", 0, largest));
+  }
+  if (!is_text) {
+    options.format = static_cast<TokenFormat>(settings.choice("dtype", {"uint8", "uint16", "uint32", "npy"}));
+  }
+  settings.finish();
+  return options;
+}
+
+void split(const FileOptions& options, Dataset& dataset) {
+  const Tokens all = open_tokens(options.train, options.format);
+  if (options.valid) {
+    dataset.train = all;
+    dataset.valid = open_tokens(*options.valid, options.format);
+    for (const auto& [tokens, file] : {std::pair{&dataset.train, &options.train}, {&dataset.valid, &*options.valid}}) {
+      if (tokens->size() >= 2) continue;
+      throw file->error(fmt::format("which is too short ({} tokens)", tokens->size()), "at least 2 tokens",
+                        "use a longer file");
+    }
+    return;
+  }
+  const auto held_out = static_cast<uint64_t>(static_cast<double>(all.size()) * options.valid_fraction + 0.5);
+  dataset.train = all.part(0, all.size() - held_out);
+  dataset.valid = all.part(all.size() - held_out, held_out);
+  if (dataset.train.size() < 2 || held_out < 2) {
+    throw setting_error("valid_fraction",
+                        fmt::format("valid_fraction is {}, which leaves {} training and {} held-out tokens of "
+                                    "'{}', expected at least 2 of each; use a longer file or another fraction",
+                                    options.valid_fraction, dataset.train.size(), held_out, all.source()));
+  }
+}
+
+void check_wide_tokens(const Tokens& tokens, const NamedFile& file, uint32_t largest) {
+  if (largest < kMaxVocab) return;
+  throw file.error(fmt::format("which holds the token {}", largest), fmt::format("tokens below {}", kMaxVocab),
+                   fmt::format("check that the tokens are {}-byte integers (dataset.dtype)", tokens.width()));
+}
+
+Dataset file_dataset(Settings& settings, bool is_text) {
+  const FileOptions options = read_file_options(settings, is_text);
+  Dataset dataset;
+  dataset.name = is_text ? "text" : "tokens";
+  dataset.unit = is_text ? "byte" : "token";
+  split(options, dataset);
+  if (is_text) {
+    dataset.vocab_needed = 256;
+  } else {
+    const uint32_t train_max = dataset.train.max();
+    const uint32_t valid_max = dataset.valid.max();
+    check_wide_tokens(dataset.train, options.train, train_max);
+    check_wide_tokens(dataset.valid, options.valid ? *options.valid : options.train, valid_max);
+    dataset.vocab_needed = std::max(train_max, valid_max) + 1;
+  }
+  dataset.facts["train_tokens"] = dataset.train.size();
+  dataset.facts["valid_tokens"] = dataset.valid.size();
+  if (options.separator) {
+    dataset.separator = options.separator;
+    const uint64_t separators = dataset.train.count(*options.separator);
+    if (separators == 0) {
+      throw setting_error("separator", fmt::format("separator is {}, which the training part of '{}' does not "
+                                                   "hold, expected a token that it holds or null; set "
+                                                   "dataset.separator=null",
+                                                   *options.separator, options.train.path));
+    }
+    dataset.facts["train_separators"] = separators;
+  }
+  return dataset;
+}
+
+CountOptions read_count_options(Settings& settings) {
+  CountOptions options;
+  options.vocab = static_cast<uint32_t>(settings.integer("vocab", 2, 65536));
+  options.length = static_cast<uint32_t>(settings.integer("length", 1, kMaxGeneratedTokens / 4));
+  options.rows = static_cast<uint32_t>(settings.integer("rows", 1, kMaxGeneratedTokens / 2));
+  options.valid_rows = static_cast<uint32_t>(settings.integer("valid_rows", 1, kMaxGeneratedTokens / 4));
+  options.seed = static_cast<uint64_t>(settings.integer("seed", 0, std::numeric_limits<int64_t>::max()));
+  settings.finish();
+  return options;
+}
+
+MarkovOptions read_markov_options(Settings& settings) {
+  MarkovOptions options;
+  options.vocab = static_cast<uint32_t>(settings.integer("vocab", 2, 1024));
+  options.sharpness = static_cast<uint32_t>(settings.integer("sharpness", 1, 64));
+  options.tokens = static_cast<uint32_t>(settings.integer("tokens", 2, kMaxGeneratedTokens));
+  options.valid_tokens = static_cast<uint32_t>(settings.integer("valid_tokens", 2, kMaxGeneratedTokens));
+  options.seed = static_cast<uint64_t>(settings.integer("seed", 0, std::numeric_limits<int64_t>::max()));
+  settings.finish();
+  return options;
+}
+
+Dataset unhashed_dataset(Settings& settings) {
+  switch (settings.choice("name", {"text", "tokens", "count", "markov"})) {
+    case 0:
+      return file_dataset(settings, true);
+    case 1:
+      return file_dataset(settings, false);
+    case 2:
+      return count_dataset(read_count_options(settings));
+    default:
+      return markov_dataset(read_markov_options(settings));
+  }
+}
+
+void check_part(const Tokens& tokens, const char* part, uint32_t vocab) {
+  if (tokens.max() < vocab) return;
+  uint64_t position = 0;
+  while (tokens[position] < vocab) ++position;
+  throw Error(fmt::format("token {} at position {} of the {} part of '{}' lies outside the model's vocabulary of {}, "
+                          "expected every token below that; use a model with a vocabulary of at least {}",
+                          tokens[position], position, part, tokens.source(), vocab, tokens.max() + 1),
+              EGG_ERROR_CONFIG);
+}
+
+}  // namespace
+
+Dataset open_dataset(Settings& settings) {
+  Dataset dataset = unhashed_dataset(settings);
+  dataset.sha256 = sha256_of(dataset.train, dataset.valid);
+  return dataset;
+}
+
+void check_vocabulary(const Dataset& dataset, uint32_t vocab) {
+  if (vocab >= dataset.vocab_needed) return;
+  check_part(dataset.train, "training", vocab);
+  check_part(dataset.valid, "held-out", vocab);
+}
+
+}  // namespace eggroll

@@ -1,0 +1,92 @@
+// The data plan: pure functions of (stream, step), so that resuming needs no state.
+#include "data/plan.h"
+
+#include <algorithm>
+
+namespace eggroll {
+namespace {
+
+// Where stream s begins among n things. In range up to 2^40 things and 2^24 streams.
+uint64_t share(uint64_t s, uint64_t n, uint64_t streams) { return s * n / streams; }
+
+void read_token(const Tokens& tokens, uint64_t position, bool reset, std::optional<uint32_t> separator, size_t slot,
+                BatchBuffer& batch) {
+  const uint32_t token = tokens[position];
+  batch.inputs[slot] = token;
+  batch.targets[slot] = tokens[position + 1];
+  batch.resets[slot] = reset || token == separator ? 1 : 0;
+}
+
+}  // namespace
+
+void BatchBuffer::clear(uint32_t new_streams, uint32_t new_tokens) {
+  streams = new_streams;
+  tokens = new_tokens;
+  const size_t size = size_t{streams} * tokens;
+  inputs.assign(size, 0);
+  targets.assign(size, EGG_NO_TARGET);
+  resets.assign(size, 0);
+}
+
+DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens)
+    : train_(dataset.train),
+      separator_(dataset.separator),
+      row_(dataset.train_row),
+      streams_(streams),
+      tokens_(tokens),
+      segments_(row_ > 0 ? train_.size() / row_ : (train_.size() - 1) / tokens) {
+  if (row_ > 0 && row_ != uint64_t{tokens} + 1) {
+    throw setting_error("train.tokens",
+                        fmt::format("train.tokens is {}, but a row of {} has {} tokens to read, expected as many; set "
+                                    "train.tokens={}",
+                                    tokens, train_.source(), row_ - 1, row_ - 1));
+  }
+  if (segments_ > 0) return;
+  throw setting_error("train.tokens",
+                      fmt::format("the training part of '{}' holds {} tokens, expected at least {} (train.tokens + 1); "
+                                  "use more data or set train.tokens={}",
+                                  train_.source(), train_.size(), uint64_t{tokens} + 1, train_.size() - 1));
+}
+
+void DataPlan::fill(uint64_t step, BatchBuffer& batch) const {
+  batch.clear(streams_, tokens_);
+  const uint64_t stride = row_ > 0 ? row_ : tokens_;
+  size_t slot = 0;
+  for (uint32_t s = 0; s < streams_; ++s) {
+    const uint64_t segment = (share(s, segments_, streams_) + step) % segments_;
+    const bool fresh = row_ > 0 || step == 0 || segment == 0;
+    for (uint32_t t = 0; t < tokens_; ++t) {
+      read_token(train_, segment * stride + t, fresh && t == 0, separator_, slot++, batch);
+    }
+  }
+}
+
+EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit)
+    : valid_(dataset.valid),
+      separator_(dataset.separator),
+      row_(dataset.valid_row),
+      unit_(row_ > 0 ? row_ - 1 : 1),
+      tokens_(tokens) {
+  const uint64_t covered = limit == 0 ? valid_.size() : std::min(limit, valid_.size());
+  units_ = row_ > 0 ? (covered + row_ - 1) / row_ : covered - 1;
+  streams_ = static_cast<uint32_t>(std::min<uint64_t>(streams, units_));
+  const uint64_t longest = (units_ + streams_ - 1) / streams_ * unit_;
+  batches_ = (longest + tokens - 1) / tokens;
+}
+
+void EvalPlan::fill(uint64_t index, BatchBuffer& batch) const {
+  batch.clear(streams_, tokens_);
+  for (uint32_t s = 0; s < streams_; ++s) {
+    const uint64_t first = share(s, units_, streams_);
+    const uint64_t length = (share(uint64_t{s} + 1, units_, streams_) - first) * unit_;
+    for (uint32_t t = 0; t < tokens_; ++t) {
+      const uint64_t i = index * tokens_ + t;
+      if (i >= length) break;
+      const uint64_t position = row_ > 0 ? (first + i / unit_) * row_ + i % unit_ : first + i;
+      const bool fresh = row_ > 0 ? i % unit_ == 0 : i == 0;
+      read_token(valid_, position, fresh, separator_, size_t{s} * tokens_ + t, batch);
+    }
+  }
+}
+
+}  // namespace eggroll

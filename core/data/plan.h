@@ -1,0 +1,82 @@
+// Which tokens each stream reads at each step of training, and in an evaluation of the held-out part.
+#ifndef EGGROLL_DATA_PLAN_H
+#define EGGROLL_DATA_PLAN_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "data/dataset.h"
+#include "eggroll/plugin.h"
+
+namespace eggroll {
+
+// Owns what an egg_batch points to, row-major (streams, tokens).
+struct BatchBuffer {
+  uint32_t streams = 0;
+  uint32_t tokens = 0;
+  std::vector<uint32_t> inputs;
+  std::vector<uint32_t> targets;
+  std::vector<uint8_t> resets;
+
+  // Every slot becomes padding: token 0, not scored, no reset.
+  void clear(uint32_t new_streams, uint32_t new_tokens);
+
+  // Valid until the buffer changes.
+  egg_batch view() const { return egg_batch{streams, tokens, inputs.data(), targets.data(), resets.data()}; }
+};
+
+// Training. A contiguous text is cut into segments of `tokens` inputs; stream s begins at segment s * segments /
+// streams and walks on through the text, round its end. Of rows, stream s reads row (s * rows / streams + step) mod
+// rows.
+class DataPlan {
+ public:
+  // streams and tokens at least 1. Error (keys in full, "train.tokens"): the training part is too short for one
+  // segment, or tokens is not the rows' length.
+  DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens);
+
+  // Segments, or rows: after so many steps every stream is back where it began.
+  uint64_t segments() const { return segments_; }
+
+  // A pure function of the step; from any thread.
+  void fill(uint64_t step, BatchBuffer& batch) const;
+
+ private:
+  Tokens train_;
+  std::optional<uint32_t> separator_;
+  uint64_t row_;
+  uint32_t streams_;
+  uint32_t tokens_;
+  uint64_t segments_;
+};
+
+// Evaluation. Of a text's first `limit` tokens each but the first is scored once; of rows, so many whole ones as hold
+// them, and each token but a row's first. Streams are contiguous, begin with a zero state and differ in length by one
+// token (or row) at most.
+class EvalPlan {
+ public:
+  // streams and tokens at least 1; limit at least 2, or 0: the whole held-out part.
+  EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit);
+
+  uint32_t streams() const { return streams_; }  // as asked for, or as many as have something to score
+  uint64_t batches() const { return batches_; }
+  uint64_t scored() const { return units_ * unit_; }  // targets over all batches
+
+  // Batches in order 0 to batches() - 1, the state carried over from one to the next.
+  void fill(uint64_t index, BatchBuffer& batch) const;
+
+ private:
+  Tokens valid_;
+  std::optional<uint32_t> separator_;
+  uint64_t row_;
+  uint64_t unit_;   // scored tokens of what a stream holds whole: 1, or a row's
+  uint64_t units_;  // tokens, or rows
+  uint32_t streams_;
+  uint32_t tokens_;
+  uint64_t batches_;
+};
+
+}  // namespace eggroll
+
+#endif

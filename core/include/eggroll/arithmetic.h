@@ -1,0 +1,140 @@
+// The arithmetic of the op set: one definition for every backend. C-style C++ so that CUDA and Metal can include it.
+#ifndef EGGROLL_ARITHMETIC_H
+#define EGGROLL_ARITHMETIC_H
+
+#if defined(__METAL_VERSION__)
+#define EGG_FN inline
+#elif defined(__CUDACC__)
+#include <stdint.h>
+#define EGG_FN __host__ __device__ inline
+#else
+#include <stdint.h>
+#define EGG_FN inline
+#endif
+
+#include "eggroll/ops.h"
+
+// Extra fractional bits that `linear` keeps between its product and its one rounding.
+#define EGG_LINEAR_GUARD_BITS 4
+
+EGG_FN int32_t egg_clip(int32_t x, int32_t limit) { return x < -limit ? -limit : (x > limit ? limit : x); }
+
+EGG_FN int8_t egg_clip8(int32_t x) { return static_cast<int8_t>(egg_clip(x, 127)); }
+
+EGG_FN int32_t egg_clip16(int32_t x) { return egg_clip(x, 32767); }
+
+// Arithmetic shift right by k in [0, 30] under the program's rounding. nearest: |x| + 2^(k-1) must fit int32.
+EGG_FN int32_t egg_rshift(int32_t x, int32_t k, int32_t round_nearest) {
+  return (round_nearest && k > 0) ? (x + (1 << (k - 1))) >> k : x >> k;
+}
+
+// q of `linear` for one rank: xb = sum of x*B. shift is FP + sigma - EGG_LINEAR_GUARD_BITS.
+EGG_FN int32_t egg_linear_q(int32_t xb, int32_t shift, int32_t round_nearest) {
+  return egg_clip16(egg_rshift(xb, shift, round_nearest));
+}
+
+// `linear` before its bias: acc = sum of x*W, pert = s * sum over ranks of q*A.
+EGG_FN int32_t egg_linear_out(int32_t acc, int32_t pert, int32_t shift, int32_t round_nearest) {
+  return egg_rshift(acc * (1 << EGG_LINEAR_GUARD_BITS) + pert, shift + EGG_LINEAR_GUARD_BITS, round_nearest);
+}
+
+// One element of a perturbed vector, or of a perturbed embedding: ab is A*B (summed over ranks for an embedding).
+EGG_FN int8_t egg_perturbed(int32_t weight, int32_t ab, int32_t sign, int32_t shift, int32_t round_nearest) {
+  return egg_clip8(weight + sign * egg_rshift(ab, shift, round_nearest));
+}
+
+// Denominator of l1_norm, in [1, 127]: the mean magnitude of n values, cut towards zero.
+EGG_FN int32_t egg_l1_mean(int32_t sum_abs, int32_t n) {
+  const int32_t mean = sum_abs / n;
+  return mean > 1 ? mean : 1;
+}
+
+// round(2^16 / m) for m in [1, 127].
+EGG_FN int32_t egg_reciprocal(int32_t m) { return (65536 + m / 2) / m; }
+
+// l1_norm of one element, xg = x * gain in [-127^2, 127^2]. division is an egg_division.
+EGG_FN int8_t egg_l1_norm(int32_t xg, int32_t mean, int32_t bias, int32_t division, int32_t round_nearest) {
+  int32_t y;
+  if (division == 0) {
+    y = egg_rshift(xg * egg_reciprocal(mean), 16, round_nearest);  // 127^2 * 2^16 < 2^31 - 2^15
+  } else {
+    y = xg / mean;
+    if (division == 2 && y * mean > xg) --y;
+  }
+  return egg_clip8(y + bias);
+}
+
+// Both stay within [-127, 127] for operands there: each is a convex combination up to the floor.
+EGG_FN int8_t egg_gru_gate(int32_t f, int32_t h) { return static_cast<int8_t>(((f + 127) * h) >> 8); }
+
+EGG_FN int8_t egg_gru_mix(int32_t f, int32_t h, int32_t c) {
+  return static_cast<int8_t>(h + (((f + 127) * (c - h)) >> 8));
+}
+
+// ---- Loss ----
+// -log2 softmax in Q16 bits: log2(sum_i 2^(-(max - l_i) * unit / 2^16)) + (max - l_target) * unit.
+// Error below 2^-12 bit, stated and tested in tests/program/loss_test.cpp.
+
+// 2^(-x / 2^16) in Q30, by the binary digits of the fraction; constants are round(2^32 * 2^(-2^-k)), k = 1 to 16.
+EGG_FN uint32_t egg_exp2_neg_q30(uint32_t x) {
+  const uint32_t factors[16] = {0xb504f334u, 0xd744fccbu, 0xeac0c6e8u, 0xf5257d15u, 0xfa83b2dbu, 0xfd3e0c0du,
+                                0xfe9e115cu, 0xff4ecb59u, 0xffa75652u, 0xffd3a752u, 0xffe9d2b3u, 0xfff4e91cu,
+                                0xfffa747fu, 0xfffd3a3bu, 0xfffe9d1du, 0xffff4e8eu};
+  const uint32_t whole = x >> 16;
+  if (whole > 31) return 0;
+  uint64_t r = UINT64_C(1) << 32;
+  for (int k = 0; k < 16; ++k) {
+    if (x & (0x8000u >> k)) r = (r * factors[k] + 0x80000000u) >> 32;
+  }
+  return static_cast<uint32_t>((r + (UINT64_C(2) << whole)) >> (whole + 2));
+}
+
+#define EGG_LOG2_STEPS 256
+
+// log2(1 + i / 256) in Q24 for i in [0, 256], digit by digit: squaring doubles a logarithm.
+EGG_FN uint32_t egg_log2_entry_q24(uint32_t i) {
+  if (i >= EGG_LOG2_STEPS) return UINT32_C(1) << 24;
+  uint64_t m = (UINT64_C(1) << 31) + (static_cast<uint64_t>(i) << 23);  // Q31, in [1, 2)
+  uint32_t digits = 0;
+  for (int k = 0; k < 25; ++k) {
+    m = (m * m) >> 31;
+    digits <<= 1;
+    if (m >= (UINT64_C(1) << 32)) {
+      m >>= 1;
+      digits |= 1;
+    }
+  }
+  return (digits + 1) >> 1;
+}
+
+// What a loss needs at run time; a backend keeps it where its kernels read fastest.
+struct egg_loss_tables {
+  uint32_t exp2_q30[256];                 // by max - logit, in [0, 254]
+  uint32_t log2_q24[EGG_LOG2_STEPS + 1];  // by the eight bits after the leading one
+};
+
+EGG_FN void egg_fill_loss_tables(egg_loss_tables* tables, int32_t unit) {
+  for (uint32_t d = 0; d < 256; ++d) tables->exp2_q30[d] = egg_exp2_neg_q30(d * static_cast<uint32_t>(unit));
+  for (uint32_t i = 0; i <= EGG_LOG2_STEPS; ++i) tables->log2_q24[i] = egg_log2_entry_q24(i);
+}
+
+// log2 of sum in Q16, sum >= 1, linear between the table's entries. clz is 63 - floor(log2 sum).
+EGG_FN int32_t egg_log2_q16(uint64_t sum, const uint32_t* log2_q24) {
+  int32_t whole = 63;
+  while (!(sum >> whole)) --whole;
+  const uint64_t mantissa = (sum << (63 - whole)) << 1;  // the bits after the leading one, from bit 63 down
+  const uint32_t i = static_cast<uint32_t>(mantissa >> 56);
+  const uint64_t rest = (mantissa >> 32) & 0xFFFFFFu;  // 24 bits
+  const uint64_t low = log2_q24[i];
+  const uint64_t high = log2_q24[i + 1];
+  const uint64_t fraction_q24 = low + (((high - low) * rest) >> 24);
+  return whole * 65536 + static_cast<int32_t>((fraction_q24 + 128) >> 8);
+}
+
+// sum: of exp2_q30[max - l_i] over the vocabulary (at most 2^32 entries of at most 2^30).
+EGG_FN int32_t egg_loss_q16(uint64_t sum, int32_t max_logit, int32_t target_logit, int32_t unit,
+                            const uint32_t* log2_q24) {
+  return egg_log2_q16(sum, log2_q24) - 30 * 65536 + (max_logit - target_logit) * unit;
+}
+
+#endif

@@ -1,0 +1,102 @@
+// For backend authors: derive from eggroll::Backend and eggroll::Session.
+//
+//   EGGROLL_BACKEND("mine", "1.0.0", MyBackend, my_probe);   // int32_t my_probe(egg_error* why)
+#ifndef EGGROLL_BACKEND_H
+#define EGGROLL_BACKEND_H
+
+#include <memory>
+
+#include "eggroll/plugin_adapter.h"
+
+namespace eggroll {
+
+// One program, one rule, one population: see egg_backend_interface in plugin.h for shapes and meaning.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual void set_weights(uint32_t param, const int8_t* weights) = 0;
+  virtual void get_weights(uint32_t param, int8_t* weights) = 0;
+  virtual void set_slot(uint32_t param, uint32_t slot, const void* data) = 0;
+  virtual void get_slot(uint32_t param, uint32_t slot, void* data) = 0;
+  virtual void set_states(uint32_t first, uint32_t count, const int8_t* states) = 0;
+  virtual void get_states(uint32_t first, uint32_t count, int8_t* states) = 0;
+  virtual void evaluate(const egg_evaluate& arguments) = 0;
+  virtual void update(const egg_update& arguments) = 0;
+  virtual void infer(const egg_infer& arguments) = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual bool supports_op(const egg_program& program, uint32_t op_index) = 0;
+  virtual bool supports_rule_op(int32_t code) = 0;
+  virtual std::unique_ptr<Session> open_session(const egg_session_spec& spec) = 0;
+};
+
+template <class Plugin>
+struct BackendAdapter {
+  static Session* session(void* handle) { return static_cast<Session*>(handle); }
+
+  static int32_t supports_op(void* self, const egg_program* program, uint32_t op) noexcept {
+    bool yes = false;
+    return guard(nullptr, [&] { yes = static_cast<Plugin*>(self)->supports_op(*program, op); }) == EGG_OK && yes;
+  }
+  static int32_t supports_rule_op(void* self, int32_t code) noexcept {
+    bool yes = false;
+    return guard(nullptr, [&] { yes = static_cast<Plugin*>(self)->supports_rule_op(code); }) == EGG_OK && yes;
+  }
+  static int32_t session_open(void* self, const egg_session_spec* spec, void** out, egg_error* error) noexcept {
+    return guard(error, [&] { *out = static_cast<Plugin*>(self)->open_session(*spec).release(); });
+  }
+  static void session_close(void* handle) noexcept { delete session(handle); }
+  static int32_t set_weights(void* s, uint32_t param, const int8_t* weights, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->set_weights(param, weights); });
+  }
+  static int32_t get_weights(void* s, uint32_t param, int8_t* weights, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->get_weights(param, weights); });
+  }
+  static int32_t set_slot(void* s, uint32_t param, uint32_t slot, const void* data, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->set_slot(param, slot, data); });
+  }
+  static int32_t get_slot(void* s, uint32_t param, uint32_t slot, void* data, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->get_slot(param, slot, data); });
+  }
+  static int32_t set_states(void* s, uint32_t first, uint32_t count, const int8_t* states, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->set_states(first, count, states); });
+  }
+  static int32_t get_states(void* s, uint32_t first, uint32_t count, int8_t* states, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->get_states(first, count, states); });
+  }
+  static int32_t evaluate(void* s, const egg_evaluate* arguments, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->evaluate(*arguments); });
+  }
+  static int32_t update(void* s, const egg_update* arguments, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->update(*arguments); });
+  }
+  static int32_t infer(void* s, const egg_infer* arguments, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->infer(*arguments); });
+  }
+  static constexpr egg_backend_interface kInterface{sizeof(egg_backend_interface),
+                                                    0,
+                                                    &supports_op,
+                                                    &supports_rule_op,
+                                                    &session_open,
+                                                    &session_close,
+                                                    &set_weights,
+                                                    &get_weights,
+                                                    &set_slot,
+                                                    &get_slot,
+                                                    &set_states,
+                                                    &get_states,
+                                                    &evaluate,
+                                                    &update,
+                                                    &infer};
+};
+
+}  // namespace eggroll
+
+#define EGGROLL_BACKEND(NAME, VERSION, CLASS, PROBE)                                       \
+  EGGROLL_EXPORT_PLUGIN(::eggroll::describe<CLASS>(EGG_KIND_BACKEND, NAME, VERSION, PROBE, \
+                                                   &::eggroll::BackendAdapter<CLASS>::kInterface))
+
+#endif

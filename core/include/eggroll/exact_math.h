@@ -1,0 +1,105 @@
+// Transcendental functions from IEEE double +, -, *, / and sqrt alone, so that schedules have the same bits on every
+// machine whatever its C library. Compile with -ffp-contract=off (eggroll_add_plugin does).
+#ifndef EGGROLL_EXACT_MATH_H
+#define EGGROLL_EXACT_MATH_H
+
+#include <cmath>
+
+namespace eggroll {
+
+// Natural logarithm of x > 0: relative error below 1e-15. ln x = e ln 2 + 2 atanh((m - 1) / (m + 1)).
+inline double exact_log(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);  // exact, m in [0.5, 1)
+  if (m < 0.70710678118654752) {
+    m *= 2.0;
+    --exponent;
+  }
+  const double z = (m - 1.0) / (m + 1.0);
+  const double zz = z * z;
+  double sum = 0.0;
+  for (int k = 25; k >= 1; k -= 2) sum = sum * zz + 1.0 / k;
+  return exponent * 0.69314718055994530942 + 2.0 * z * sum;
+}
+
+// Quantile of the standard normal distribution for p in (0, 1): Wichura, Algorithm AS 241 (PPND16), Applied Statistics
+// 37 (1988). Relative error about 1e-16.
+inline double exact_normal_quantile(double p) {
+  const double q = p - 0.5;
+  if (std::fabs(q) <= 0.425) {
+    const double r = 0.180625 - q * q;
+    return q *
+           (((((((2509.0809287301226727 * r + 33430.575583588128105) * r + 67265.770927008700853) * r +
+                45921.953931549871457) *
+                   r +
+               13731.693765509461125) *
+                  r +
+              1971.5909503065514427) *
+                 r +
+             133.14166789178437745) *
+                r +
+            3.387132872796366608) /
+           (((((((5226.495278852545925 * r + 28729.085735721942674) * r + 39307.89580009271061) * r +
+                21213.794301586595867) *
+                   r +
+               5394.1960214247511077) *
+                  r +
+              687.1870074920579083) *
+                 r +
+             42.313330701600911252) *
+                r +
+            1.0);
+  }
+  double r = std::sqrt(-exact_log(q < 0.0 ? p : 1.0 - p));
+  double value = 0.0;
+  if (r <= 5.0) {
+    r -= 1.6;
+    value = (((((((7.7454501427834140764e-4 * r + 0.0227238449892691845833) * r + 0.24178072517745061177) * r +
+                 1.27045825245236838258) *
+                    r +
+                3.64784832476320460504) *
+                   r +
+               5.7694972214606914055) *
+                  r +
+              4.6303378461565452959) *
+                 r +
+             1.42343711074968357734) /
+            (((((((1.05075007164441684324e-9 * r + 5.475938084995344946e-4) * r + 0.0151986665636164571966) * r +
+                 0.14810397642748007459) *
+                    r +
+                0.68976733498510000455) *
+                   r +
+               1.6763848301838038494) *
+                  r +
+              2.05319162663775882187) *
+                 r +
+             1.0);
+  } else {
+    r -= 5.0;
+    value = (((((((2.01033439929228813265e-7 * r + 2.71155556874348757815e-5) * r + 0.0012426609473880784386) * r +
+                 0.026532189526576123093) *
+                    r +
+                0.29656057182850489123) *
+                   r +
+               1.7848265399172913358) *
+                  r +
+              5.4637849111641143699) *
+                 r +
+             6.6579046435011037772) /
+            (((((((2.04426310338993978564e-15 * r + 1.4215117583164458887e-7) * r + 1.8463183175100546818e-5) * r +
+                 7.868691311456132591e-4) *
+                    r +
+                0.0148753612908506148525) *
+                   r +
+               0.13692988092273580531) *
+                  r +
+              0.59983220655588793769) *
+                 r +
+             1.0);
+  }
+  return q < 0.0 ? -value : value;
+}
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,68 @@
+/* The op set: the one list of program ops and of rule ops. Plain C11, so that C, C++, CUDA and Metal read the same
+ * file.
+ *
+ * Everything that must exist once per op (enum, name, reference implementation, conformance cases) is generated from
+ * these lists; an op without a reference or without cases does not compile. */
+#ifndef EGGROLL_OPS_H
+#define EGGROLL_OPS_H
+
+/* X(CODE, name, required values, optional values, required parameters, optional parameters, semantics)
+ *
+ * Values are int8 in [-127, 127]. clip saturates there. rshift is the program's rounding shift. s is the member's sign
+ * (+1, -1, 0 for unperturbed), FP the fixed point, A and B the member's noise. n is the size of x. */
+#define EGG_OPS(X)                                                                                           \
+  X(EMBED, embed, 0, 0, 1, 0, "embed(token; E): clip(E[t] + s*rshift(sum_r A_r[t]*B_r[d], FP+sigma))")       \
+  X(LINEAR, linear, 1, 0, 1, 1,                                                                              \
+    "linear(x; W, bias?): q_r = clip16(rshift(sum x*B_r, FP+sigma-4)); "                                     \
+    "clip(rshift(16*sum x*W + s*sum_r q_r*A_r, shift+4) + bias')")                                           \
+  X(L1_NORM, l1_norm, 1, 0, 1, 1,                                                                            \
+    "l1_norm(x; gain, bias?): m = max(1, sum|x| / n); reciprocal: clip(rshift(x*gain'*round(2^16/m), 16) + " \
+    "bias'); truncate or floor: clip(x*gain' / m + bias')")                                                  \
+  X(ADD, add, 1, 1, 0, 1, "add(a, b?; bias?): clip(a + b + bias')")                                          \
+  X(GRU_GATE, gru_gate, 2, 0, 0, 0, "gru_gate(f, h): ((f+127)*h) >> 8")                                      \
+  X(GRU_MIX, gru_mix, 3, 0, 0, 0, "gru_mix(f, h, c): h + (((f+127)*(c-h)) >> 8)")                            \
+  X(STORE, store, 1, 0, 0, 0, "store(x): the state's value from the next token on")                          \
+  X(LOSS, loss, 1, 0, 0, 0, "loss(logits, target): -log2 softmax in Q16 bits; one logit step is unit/65536 bits")
+
+/* X(CODE, name, result type, operand types, semantics). Types: i int32, f float32, t any (all t of a node are one
+ * type). Integer arithmetic wraps modulo 2^32. Float arithmetic is IEEE binary32, round to nearest, never contracted.
+ */
+#define EGG_RULE_OPS(X)                                                                    \
+  X(VOTE_I32, vote_i32, 'i', "", "the exact vote; the host proves that it fits")           \
+  X(VOTE_F32, vote_f32, 'f', "", "the exact vote rounded once to float32")                 \
+  X(VOTE_STD, vote_std, 'f', "", "standard deviation of the tensor's vote under the null") \
+  X(WEIGHT, weight, 'i', "", "the weight")                                                 \
+  X(SLOT, slot, 't', "", "slot[index] as the last step left it, 0 at first")               \
+  X(SCALAR, scalar, 'f', "", "scalar[index] of this step")                                 \
+  X(CONST_I32, const_i32, 'i', "", "integer")                                              \
+  X(CONST_F32, const_f32, 'f', "", "real")                                                 \
+  X(IADD, iadd, 'i', "ii", "a + b")                                                        \
+  X(ISUB, isub, 'i', "ii", "a - b")                                                        \
+  X(IMUL, imul, 'i', "ii", "a * b")                                                        \
+  X(ILT, ilt, 'i', "ii", "a < b ? 1 : 0")                                                  \
+  X(FADD, fadd, 'f', "ff", "a + b")                                                        \
+  X(FSUB, fsub, 'f', "ff", "a - b")                                                        \
+  X(FMUL, fmul, 'f', "ff", "a * b")                                                        \
+  X(FDIV, fdiv, 'f', "ff", "a / b")                                                        \
+  X(FSQRT, fsqrt, 'f', "f", "square root, correctly rounded")                              \
+  X(FABS, fabs, 'f', "f", "|a|")                                                           \
+  X(FLT, flt, 'i', "ff", "a < b ? 1 : 0; 0 where either is NaN")                           \
+  X(SELECT, select, 't', "itt", "a != 0 ? b : c")                                          \
+  X(TO_F32, to_f32, 'f', "i", "nearest float32, ties to even")                             \
+  X(TRUNC_I32, trunc_i32, 'i', "f", "towards zero, saturating; 0 for NaN")
+
+/* Raise when the meaning of an op or of the noise changes while its text above does not. */
+#define EGG_SPEC_REVISION "1"
+
+/* FNV-1a over the lists above and the noise's text. spec.h refuses to compile when it is out of date. */
+#define EGG_SPEC_HASH UINT64_C(16059809346900227471)
+
+#define EGG_OP_ENUM(code, name, required_values, optional_values, required_params, optional_params, text) EGG_OP_##code,
+enum egg_op_code { EGG_OPS(EGG_OP_ENUM) EGG_OP_COUNT };
+#undef EGG_OP_ENUM
+
+#define EGG_RULE_ENUM(code, name, result, operands, text) EGG_RULE_##code,
+enum egg_rule_code { EGG_RULE_OPS(EGG_RULE_ENUM) EGG_RULE_COUNT };
+#undef EGG_RULE_ENUM
+
+#endif

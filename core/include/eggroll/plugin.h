@@ -1,0 +1,286 @@
+/* The plugin contract, ABI 0.1. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h and backend.h.
+ *
+ * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
+ * descriptor never moves; the host reads it before it calls any code. While the major number is 0 the minor must be
+ * equal.
+ *
+ * Rules for every function:
+ *  - returns EGG_OK or an error code, and then has filled the caller's egg_error;
+ *  - never throws, never aborts, never prints, never frees or keeps memory of the other side beyond the call
+ *    (what a plugin returns by pointer stays valid until its `close`; strings in the descriptor for ever);
+ *  - one instance is used by one thread at a time, not always the same one. */
+#ifndef EGGROLL_PLUGIN_H
+#define EGGROLL_PLUGIN_H
+
+#include <stdint.h>
+
+#include "eggroll/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
+#define EGG_ABI_MAJOR 0
+#define EGG_ABI_MINOR 1
+
+enum egg_code {
+  EGG_OK = 0,
+  EGG_ERROR_CONFIG = 1,      /* a setting is wrong; egg_error.key names it */
+  EGG_ERROR_UNSUPPORTED = 2, /* this plugin cannot do that */
+  EGG_ERROR_DEVICE = 3,      /* the device or its driver failed */
+  EGG_ERROR_MEMORY = 4,
+  EGG_ERROR_INTERNAL = 5
+};
+
+/* Owned by the caller, who sets struct_size. text is one sentence: what, what was expected, the cure. */
+typedef struct egg_error {
+  uint32_t struct_size;
+  int32_t code;
+  char key[96];
+  char text[928];
+} egg_error;
+
+/* A plugin's settings: its section of the configuration, flattened to dotted keys ("mlp.ratio", "sizes.0"). */
+enum egg_setting_type {
+  EGG_SETTING_INTEGER = 0,
+  EGG_SETTING_REAL = 1,
+  EGG_SETTING_BOOLEAN = 2,
+  EGG_SETTING_TEXT = 3,
+  EGG_SETTING_NULL = 4
+};
+
+typedef struct egg_setting {
+  const char* key;
+  int32_t type;
+  int32_t reserved;
+  int64_t integer; /* integers; booleans as 0 or 1 */
+  double real;     /* reals, and integers once more */
+  const char* text;
+} egg_setting;
+
+typedef struct egg_settings {
+  uint32_t struct_size;
+  uint32_t count;
+  const egg_setting* items;
+} egg_settings;
+
+/* ---- Programs: one token step of a model ---- */
+
+enum egg_param_kind { EGG_PARAM_MATRIX = 0, EGG_PARAM_VECTOR = 1 };
+enum egg_init_kind { EGG_INIT_CONSTANT = 0, EGG_INIT_NORMAL = 1 };
+enum egg_rounding { EGG_ROUND_FLOOR = 0, EGG_ROUND_NEAREST = 1 };
+enum egg_division { EGG_DIVIDE_RECIPROCAL = 0, EGG_DIVIDE_TRUNCATE = 1, EGG_DIVIDE_FLOOR = 2 };
+
+/* int8 weights in [-127, 127], row-major (rows, cols) = (outputs, inputs); an embedding is (vocabulary, width);
+ * a vector is (size, 1). */
+typedef struct egg_param {
+  const char* name;
+  int32_t kind;
+  int32_t rows;
+  int32_t cols;
+  int32_t init;       /* egg_init_kind */
+  int32_t init_value; /* the constant, or the standard deviation */
+  int32_t perturbed;  /* 0: never perturbed, never updated */
+} egg_param;
+
+/* A value of the token step. A state is per member, int8, zero at first; reading it gives what it was when the token
+ * began. */
+typedef struct egg_value {
+  const char* name;
+  int32_t size;
+  int32_t is_state;
+} egg_value;
+
+typedef struct egg_op {
+  int32_t code;     /* egg_op_code */
+  int32_t out;      /* value written; for store the state; -1 for loss */
+  int32_t in[3];    /* values read, -1 where absent */
+  int32_t param[2]; /* E | W, bias | gain, bias | (-1), bias; -1 where absent */
+  int32_t attr;     /* linear: shift; l1_norm: egg_division; loss: unit, bits of one logit step in Q16; else 0 */
+} egg_op;
+
+typedef struct egg_program {
+  uint32_t struct_size;
+  int32_t vocab;
+  int32_t fixed_point; /* FP */
+  int32_t rounding;    /* egg_rounding */
+  uint32_t param_count;
+  uint32_t value_count;
+  uint32_t op_count;
+  uint32_t reserved;
+  const egg_param* params;
+  const egg_value* values;
+  const egg_op* ops; /* in order; exactly one loss, the last */
+} egg_program;
+
+/* ---- Rules: what an optimizer does to each weight ---- */
+
+typedef struct egg_rule_node {
+  int32_t code;    /* egg_rule_code */
+  int32_t in[3];   /* earlier nodes, -1 where absent */
+  int32_t index;   /* slot or scalar number */
+  int32_t integer; /* const_i32 */
+  float real;      /* const_f32 */
+} egg_rule_node;
+
+typedef struct egg_slot {
+  const char* name;
+  int32_t type; /* 'i' or 'f' */
+  int32_t node; /* its new value */
+} egg_slot;
+
+typedef struct egg_rule {
+  uint32_t struct_size;
+  uint32_t node_count;
+  uint32_t slot_count;
+  uint32_t scalar_count;
+  const egg_rule_node* nodes;
+  const egg_slot* slots;
+  const char* const* scalar_names;
+  int32_t delta; /* node of type i: the weight becomes clip(weight + delta) */
+  int32_t reserved;
+} egg_rule;
+
+/* ---- Noise (see noise.h) ---- */
+
+enum egg_noise_source { EGG_NOISE_COUNTER = 0, EGG_NOISE_TABLE = 1 };
+enum egg_noise_distribution { EGG_NOISE_GAUSSIAN = 0, EGG_NOISE_UNIFORM = 1, EGG_NOISE_RADEMACHER = 2 };
+
+typedef struct egg_noise {
+  uint64_t seed;
+  int32_t source;
+  int32_t distribution;
+  int32_t rank;
+  int32_t sigma_shift;        /* matrices: perturbation A*B >> (FP + sigma_shift) */
+  int32_t sigma_vector_shift; /* vectors */
+  int32_t table_log2;         /* table source: log2 of the table's bytes; else 0 */
+} egg_noise;
+
+/* ---- The three kinds ---- */
+
+enum egg_kind { EGG_KIND_BACKEND = 0, EGG_KIND_MODEL = 1, EGG_KIND_OPTIMIZER = 2 };
+
+typedef struct egg_model_interface {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int32_t (*program)(void* self, const egg_program** program, egg_error* error);
+} egg_model_interface;
+
+typedef struct egg_optimizer_interface {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int32_t (*rule)(void* self, const egg_rule** rule, egg_error* error);
+  /* The scalars of a step, counted from 0. A pure function of the settings and the step. */
+  int32_t (*scalars)(void* self, uint64_t step, float* scalars, egg_error* error);
+} egg_optimizer_interface;
+
+/* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. */
+typedef struct egg_session_spec {
+  uint32_t struct_size;
+  int32_t threads; /* 0: as many as the machine has */
+  const egg_program* program;
+  const egg_rule* rule;
+  egg_noise noise;
+  uint32_t population; /* even */
+  uint32_t reserved;
+} egg_session_spec;
+
+#define EGG_NO_TARGET UINT32_C(0xFFFFFFFF) /* this token is read but not scored */
+
+/* Streams of T tokens, row-major (streams, tokens). resets[i] != 0 zeroes the state before that token is read. */
+typedef struct egg_batch {
+  uint32_t streams;
+  uint32_t tokens;
+  const uint32_t* inputs;
+  const uint32_t* targets;
+  const uint8_t* resets;
+} egg_batch;
+
+/* Members [first, first + count), a whole number of pairs; member m reads stream (m - first) / group of the batch. The
+ * session keeps each member's state from call to call. losses: (count), sums of Q16 bits over the scored tokens. */
+typedef struct egg_evaluate {
+  uint32_t struct_size;
+  uint32_t group;
+  uint64_t step;
+  uint32_t first;
+  uint32_t count;
+  egg_batch batch;
+  int64_t* losses;
+} egg_evaluate;
+
+/* Votes of all pairs and one application of the rule to every perturbed parameter. */
+typedef struct egg_update {
+  uint32_t struct_size;
+  uint32_t pairs;
+  uint64_t step;
+  const int8_t* fitness;  /* (pairs), in [-127, 127] */
+  const float* scalars;   /* (scalar_count) */
+  const float* vote_stds; /* (param_count) */
+  int64_t* changed;       /* (param_count): weights that moved */
+} egg_update;
+
+/* The unperturbed model over the batch's streams; states belong to the caller. */
+typedef struct egg_infer {
+  uint32_t struct_size;
+  uint32_t reserved;
+  egg_batch batch;
+  int8_t* states;  /* (streams, state bytes), read and written */
+  int64_t* losses; /* (streams) */
+  int8_t* logits;  /* (streams, vocab) after the last token, or NULL */
+} egg_infer;
+
+typedef struct egg_backend_interface {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* 1 if the session could run this op of this program, else 0; rule ops alike. */
+  int32_t (*supports_op)(void* self, const egg_program* program, uint32_t op_index);
+  int32_t (*supports_rule_op)(void* self, int32_t code);
+  /* The spec and all it points to stay valid until session_close. Weights and slots begin at zero, states too. */
+  int32_t (*session_open)(void* self, const egg_session_spec* spec, void** session, egg_error* error);
+  void (*session_close)(void* session);
+  int32_t (*set_weights)(void* session, uint32_t param, const int8_t* weights, egg_error* error);
+  int32_t (*get_weights)(void* session, uint32_t param, int8_t* weights, egg_error* error);
+  /* One slot of one parameter: 4 bytes a weight, in the slot's type. */
+  int32_t (*set_slot)(void* session, uint32_t param, uint32_t slot, const void* data, egg_error* error);
+  int32_t (*get_slot)(void* session, uint32_t param, uint32_t slot, void* data, egg_error* error);
+  /* (count, state bytes): each member's states one after another in the order of the program's values. */
+  int32_t (*set_states)(void* session, uint32_t first, uint32_t count, const int8_t* states, egg_error* error);
+  int32_t (*get_states)(void* session, uint32_t first, uint32_t count, int8_t* states, egg_error* error);
+  int32_t (*evaluate)(void* session, const egg_evaluate* arguments, egg_error* error);
+  int32_t (*update)(void* session, const egg_update* arguments, egg_error* error);
+  int32_t (*infer)(void* session, const egg_infer* arguments, egg_error* error);
+} egg_backend_interface;
+
+/* Constant-initialised data: nothing of the plugin runs before the host has read and accepted it. */
+typedef struct egg_plugin_descriptor {
+  uint32_t magic;
+  uint32_t abi_major;
+  uint32_t abi_minor;
+  uint32_t struct_size;
+  int32_t kind;
+  uint32_t reserved;
+  uint64_t spec_hash; /* EGG_SPEC_HASH of the headers it was built with */
+  const char* name;   /* lower_snake, unique among its kind */
+  const char* version;
+  const char* build; /* compiler, flags, commit */
+  /* A score above 0, or 0 and the reason in why->text. Fast, no allocation, no device context. */
+  int32_t (*probe)(egg_error* why);
+  int32_t (*open)(const egg_settings* settings, void** self, egg_error* error);
+  void (*close)(void* self);
+  const void* interface_table; /* the kind's function table */
+} egg_plugin_descriptor;
+
+#if defined(_WIN32)
+#define EGG_EXPORT __declspec(dllexport)
+#else
+#define EGG_EXPORT __attribute__((visibility("default")))
+#endif
+
+#define EGG_PLUGIN_SYMBOL "egg_plugin"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

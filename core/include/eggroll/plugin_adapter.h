@@ -1,0 +1,59 @@
+// What the three adapters share: construction and destruction behind the guard. Authors include model.h, optimizer.h or
+// backend.h instead.
+#ifndef EGGROLL_PLUGIN_ADAPTER_H
+#define EGGROLL_PLUGIN_ADAPTER_H
+
+#include "eggroll/error.h"
+#include "eggroll/plugin.h"
+#include "eggroll/settings.h"
+#include "eggroll/spec.h"
+
+// Set by eggroll_add_plugin to compiler, flags and commit.
+#ifndef EGGROLL_PLUGIN_BUILD
+#define EGGROLL_PLUGIN_BUILD "unknown build"
+#endif
+
+namespace eggroll {
+
+// Default probe: runs everywhere, preferred to nothing.
+inline int32_t probe_always(egg_error*) { return 1; }
+
+template <class Plugin>
+int32_t open_plugin(const egg_settings* settings, void** self, egg_error* error) noexcept {
+  return guard(error, [&] {
+    Settings reader(settings);
+    *self = new Plugin(reader);
+  });
+}
+
+template <class Plugin>
+void close_plugin(void* self) noexcept {
+  delete static_cast<Plugin*>(self);
+}
+
+template <class Plugin>
+constexpr egg_plugin_descriptor describe(egg_kind kind, const char* name, const char* version,
+                                         int32_t (*probe)(egg_error*), const void* interface_table) {
+  return egg_plugin_descriptor{EGG_MAGIC,
+                               EGG_ABI_MAJOR,
+                               EGG_ABI_MINOR,
+                               sizeof(egg_plugin_descriptor),
+                               kind,
+                               0,
+                               EGG_SPEC_HASH,
+                               name,
+                               version,
+                               EGGROLL_PLUGIN_BUILD,
+                               probe,
+                               &open_plugin<Plugin>,
+                               &close_plugin<Plugin>,
+                               interface_table};
+}
+
+}  // namespace eggroll
+
+#define EGGROLL_EXPORT_PLUGIN(...)                              \
+  extern "C" EGG_EXPORT const egg_plugin_descriptor egg_plugin; \
+  extern "C" constinit const egg_plugin_descriptor egg_plugin = __VA_ARGS__
+
+#endif

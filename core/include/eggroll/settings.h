@@ -1,0 +1,156 @@
+// Strict reading of a plugin's settings: every key has a type and a range, must be present, and must be read.
+#ifndef EGGROLL_SETTINGS_H
+#define EGGROLL_SETTINGS_H
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "eggroll/error.h"
+#include "eggroll/plugin.h"
+#include "eggroll/suggest.h"
+
+namespace eggroll {
+
+class Settings {
+ public:
+  explicit Settings(const egg_settings* settings)
+      : items_(settings->items, settings->items + settings->count), read_(items_.size(), false) {}
+
+  bool has(const std::string& key) const { return find(key) != kNone; }
+
+  bool is_null(const std::string& key) {
+    const egg_setting& item = take(key, "a value or null");
+    return item.type == EGG_SETTING_NULL;
+  }
+
+  int64_t integer(const std::string& key, int64_t low, int64_t high) {
+    const egg_setting& item = take(key, "an integer" + range(low, high));
+    if (item.type != EGG_SETTING_INTEGER) wrong(key, item, "an integer" + range(low, high));
+    if (item.integer < low || item.integer > high) wrong(key, item, "an integer" + range(low, high));
+    return item.integer;
+  }
+
+  int32_t int32(const std::string& key, int32_t low, int32_t high = std::numeric_limits<int32_t>::max()) {
+    return static_cast<int32_t>(integer(key, low, high));
+  }
+
+  // Integers are accepted as reals.
+  double real(const std::string& key, double low, double high) {
+    const std::string expected = "a number from " + text_of(low) + " to " + text_of(high);
+    const egg_setting& item = take(key, expected);
+    if (item.type != EGG_SETTING_REAL && item.type != EGG_SETTING_INTEGER) wrong(key, item, expected);
+    if (!(item.real >= low && item.real <= high)) wrong(key, item, expected);
+    return item.real;
+  }
+
+  bool boolean(const std::string& key) {
+    const egg_setting& item = take(key, "true or false");
+    if (item.type != EGG_SETTING_BOOLEAN) wrong(key, item, "true or false");
+    return item.integer != 0;
+  }
+
+  std::string text(const std::string& key) {
+    const egg_setting& item = take(key, "text");
+    if (item.type != EGG_SETTING_TEXT) wrong(key, item, "text");
+    return item.text;
+  }
+
+  // The index of the value among choices.
+  int32_t choice(const std::string& key, const std::vector<std::string>& choices) {
+    std::string expected = "one of";
+    for (size_t i = 0; i < choices.size(); ++i) expected += (i > 0 ? ", " : " ") + choices[i];
+    const egg_setting& item = take(key, expected);
+    if (item.type == EGG_SETTING_TEXT) {
+      for (size_t i = 0; i < choices.size(); ++i) {
+        if (choices[i] == item.text) return static_cast<int32_t>(i);
+      }
+      throw setting_error(key, key + " is '" + item.text + "', expected " + expected + suggest(item.text, choices));
+    }
+    wrong(key, item, expected);
+  }
+
+  // Call last: a key nobody read is an error, never ignored.
+  void finish() const {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (read_[i]) continue;
+      std::vector<std::string> known;
+      for (size_t j = 0; j < items_.size(); ++j) {
+        if (read_[j]) known.emplace_back(items_[j].key);
+      }
+      throw setting_error(items_[i].key, std::string("unknown key '") + items_[i].key + "'" +
+                                             suggestion(items_[i].key, known) + " (correct or remove it)");
+    }
+  }
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  size_t find(const std::string& key) const {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (key == items_[i].key) return i;
+    }
+    return kNone;
+  }
+
+  const egg_setting& take(const std::string& key, const std::string& expected) {
+    const size_t i = find(key);
+    if (i == kNone) {
+      std::string hint;
+      for (const egg_setting& item : items_) {
+        if (edit_distance(key, item.key) <= 2) hint = std::string("; '") + item.key + "' is near: is it misspelt?";
+      }
+      throw setting_error(key, "missing key '" + key + "', expected " + expected + "; add it" + hint);
+    }
+    read_[i] = true;
+    return items_[i];
+  }
+
+  [[noreturn]] static void wrong(const std::string& key, const egg_setting& item, const std::string& expected) {
+    throw setting_error(key, key + " is " + shown(item) + ", expected " + expected);
+  }
+
+  static std::string suggest(const std::string& word, const std::vector<std::string>& choices) {
+    const std::string hint = suggestion(word, choices);
+    return hint.find("did you mean") != std::string::npos ? hint : "";
+  }
+
+  static std::string shown(const egg_setting& item) {
+    switch (item.type) {
+      case EGG_SETTING_INTEGER:
+        return std::to_string(item.integer);
+      case EGG_SETTING_REAL:
+        return text_of(item.real);
+      case EGG_SETTING_BOOLEAN:
+        return item.integer != 0 ? "true" : "false";
+      case EGG_SETTING_TEXT:
+        return std::string("the text '") + item.text + "'";
+      default:
+        return "null";
+    }
+  }
+
+  static std::string text_of(double value) {
+    std::string text = std::to_string(value);
+    while (text.find('.') != std::string::npos && (text.back() == '0' || text.back() == '.')) {
+      const bool point = text.back() == '.';
+      text.pop_back();
+      if (point) break;
+    }
+    return text;
+  }
+
+  static std::string range(int64_t low, int64_t high) {
+    if (low == std::numeric_limits<int64_t>::min()) return "";
+    if (high >= std::numeric_limits<int32_t>::max()) return " of at least " + std::to_string(low);
+    return " from " + std::to_string(low) + " to " + std::to_string(high);
+  }
+
+  std::vector<egg_setting> items_;
+  std::vector<bool> read_;
+};
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,48 @@
+// "did you mean": the known name nearest to a misspelt one.
+#ifndef EGGROLL_SUGGEST_H
+#define EGGROLL_SUGGEST_H
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eggroll {
+
+// Edits (insert, delete, replace) between two words.
+inline size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+    }
+  }
+  return row.back();
+}
+
+// "; did you mean 'x'?" or, where nothing is near, "; known: a, b, c".
+inline std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  size_t best = std::string::npos;
+  std::string nearest;
+  for (const std::string& name : known) {
+    const size_t distance = edit_distance(word, name);
+    if (distance < best) {
+      best = distance;
+      nearest = name;
+    }
+  }
+  if (!nearest.empty() && best <= std::max<size_t>(2, word.size() / 3)) return "; did you mean '" + nearest + "'?";
+  if (known.empty()) return "; none is known here";
+  std::string list = "; known: ";
+  for (size_t i = 0; i < known.size(); ++i) list += (i > 0 ? ", " : "") + known[i];
+  return list;
+}
+
+}  // namespace eggroll
+
+#endif

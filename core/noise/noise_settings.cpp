@@ -1,0 +1,36 @@
+// The config section `noise`: ranges, and what must hold between its keys.
+#include "noise/noise_settings.h"
+
+#include <fmt/format.h>
+
+#include "eggroll/arithmetic.h"
+
+namespace eggroll {
+
+egg_noise read_noise(Settings& settings, uint64_t seed, int32_t fixed_point) {
+  egg_noise noise{};
+  noise.seed = seed;
+  noise.source = settings.choice("source", {"counter", "table"});
+  noise.distribution = settings.choice("distribution", {"gaussian", "uniform", "rademacher"});
+  noise.rank = settings.int32("rank", 1, 64);
+  noise.sigma_shift = settings.int32("sigma_shift", 0, 12);
+  noise.sigma_vector_shift = settings.int32("sigma_vector_shift", 0, 12);
+  // linear shifts x*B by fixed_point + sigma_shift - EGG_LINEAR_GUARD_BITS, which may not be negative.
+  if (fixed_point + noise.sigma_shift < EGG_LINEAR_GUARD_BITS) {
+    const int32_t least = EGG_LINEAR_GUARD_BITS - fixed_point;
+    throw setting_error("sigma_shift",
+                        fmt::format("sigma_shift is {}, expected at least {} where fixed_point is {}; raise it",
+                                    noise.sigma_shift, least, fixed_point));
+  }
+  if (noise.source == EGG_NOISE_TABLE) {
+    noise.table_log2 = settings.int32("table_log2", 12, 30);
+  } else if (!settings.is_null("table_log2")) {
+    throw setting_error("table_log2",
+                        "table_log2 is set, expected null for source counter, which has no table; set it to null or "
+                        "source to table");
+  }
+  settings.finish();
+  return noise;
+}
+
+}  // namespace eggroll

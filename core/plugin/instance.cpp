@@ -1,0 +1,190 @@
+#include "plugin/instance.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <deque>
+#include <map>
+#include <set>
+
+#include "eggroll/error.h"
+#include "plugin/watchdog.h"
+#include "program/op_info.h"
+
+namespace eggroll {
+namespace {
+
+// One call of open with all that it touches; shared with the thread that makes it, which may outlive the caller's wait.
+class Opening {
+ public:
+  Opening(decltype(egg_plugin_descriptor::open) open, const egg_settings& settings)
+      : open_(open), items_(settings.items, settings.items + settings.count) {
+    for (egg_setting& item : items_) {
+      item.key = keep(item.key);
+      if (item.text != nullptr) item.text = keep(item.text);
+    }
+    settings_ = egg_settings{sizeof(egg_settings), settings.count, items_.data()};
+  }
+
+  SeamCall run() {
+    return call_plugin([this](egg_error* error) { return open_(&settings_, &self_, error); });
+  }
+  void* self() const { return self_; }
+
+ private:
+  const char* keep(const char* text) { return texts_.emplace_back(text).c_str(); }
+
+  decltype(egg_plugin_descriptor::open) open_;
+  std::deque<std::string> texts_;
+  std::vector<egg_setting> items_;
+  egg_settings settings_{};
+  void* self_ = nullptr;
+};
+
+// Closing must not throw; a plugin that does so all the same cannot be told.
+template <class Function>
+void close_quietly(Function close, void* handle) noexcept {
+  try {
+    close(handle);
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+Instance::Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings& settings) : who_(plugin.file.who()) {
+  const egg_plugin_descriptor* descriptor = plugin.file.descriptor;
+  if (descriptor == nullptr || plugin.file.kind != kind) {
+    throw Error(fmt::format("{} cannot be opened as a {}; choose another", who_, kind_name(kind)));
+  }
+  table_ = descriptor->interface_table;
+  const auto opening = std::make_shared<Opening>(descriptor->open, settings);
+  const auto call = finish_within(plugin.limit, [opening] { return opening->run(); });
+  if (!call) throw Error(abandoned_text(plugin.file.name, "open", plugin.limit, plugin.file.path));
+  require_ok(*call, who_);
+  self_ =
+      std::shared_ptr<void>(opening->self(), [close = descriptor->close](void* self) { close_quietly(close, self); });
+}
+
+ModelInstance::ModelInstance(const ChosenPlugin& plugin, const egg_settings& settings)
+    : Instance(plugin, EGG_KIND_MODEL, settings) {
+  require_ok(call_plugin([&](egg_error* error) {
+               return table<egg_model_interface>().program(self().get(), &program_, error);
+             }),
+             who());
+  if (program_ == nullptr) throw Error(who() + " gave no program; fix the plugin");
+}
+
+OptimizerInstance::OptimizerInstance(const ChosenPlugin& plugin, const egg_settings& settings)
+    : Instance(plugin, EGG_KIND_OPTIMIZER, settings) {
+  require_ok(
+      call_plugin([&](egg_error* error) { return table<egg_optimizer_interface>().rule(self().get(), &rule_, error); }),
+      who());
+  if (rule_ == nullptr) throw Error(who() + " gave no rule; fix the plugin");
+}
+
+std::vector<float> OptimizerInstance::scalars(uint64_t step) const {
+  std::vector<float> values(rule_->scalar_count);
+  require_ok(call_plugin([&](egg_error* error) {
+               return table<egg_optimizer_interface>().scalars(self().get(), step, values.data(), error);
+             }),
+             who());
+  return values;
+}
+
+BackendInstance::BackendInstance(const ChosenPlugin& plugin, const egg_settings& settings)
+    : Instance(plugin, EGG_KIND_BACKEND, settings) {}
+
+bool BackendInstance::supports_op(const egg_program& program, uint32_t op) const {
+  const auto ask = table<egg_backend_interface>().supports_op;
+  return answer_of(call_plugin([&](egg_error*) { return ask(self().get(), &program, op); }), who()) != 0;
+}
+
+bool BackendInstance::supports_rule_op(int32_t code) const {
+  const auto ask = table<egg_backend_interface>().supports_rule_op;
+  return answer_of(call_plugin([&](egg_error*) { return ask(self().get(), code); }), who()) != 0;
+}
+
+void BackendInstance::require_support(const egg_program& program, const egg_rule& rule) const {
+  // A backend may take an op at one shape and not at another, so the values it would make are named.
+  std::map<int32_t, std::vector<std::string>> ops;
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    if (supports_op(program, i)) continue;
+    const egg_op& op = program.ops[i];
+    ops[op.code].push_back(op.out >= 0 ? program.values[op.out].name : "the loss");
+  }
+  std::set<int32_t> rule_ops;
+  for (uint32_t i = 0; i < rule.node_count; ++i) {
+    if (!supports_rule_op(rule.nodes[i].code)) rule_ops.insert(rule.nodes[i].code);
+  }
+  std::vector<std::string> missing;
+  for (const auto& [code, outputs] : ops) {
+    missing.push_back(fmt::format("{} (of {})", kOpInfo[static_cast<size_t>(code)].name, fmt::join(outputs, ", ")));
+  }
+  for (const int32_t code : rule_ops) {
+    missing.push_back(fmt::format("{} (of the rule)", kRuleOpInfo[static_cast<size_t>(code)].name));
+  }
+  if (missing.empty()) return;
+  throw Error(fmt::format("{} lacks {}; choose another backend", who(), fmt::join(missing, ", ")),
+              EGG_ERROR_UNSUPPORTED);
+}
+
+BackendSession BackendInstance::open_session(const egg_session_spec& spec) const {
+  return BackendSession(who(), table<egg_backend_interface>(), self(), spec);
+}
+
+BackendSession::BackendSession(std::string who, const egg_backend_interface& table, std::shared_ptr<void> backend,
+                               const egg_session_spec& spec)
+    : who_(std::move(who)),
+      table_(&table),
+      backend_(std::move(backend)),
+      spec_(std::make_unique<egg_session_spec>(spec)),
+      session_(nullptr, table.session_close) {
+  spec_->struct_size = sizeof(egg_session_spec);
+  void* session = nullptr;
+  require_ok(
+      call_plugin([&](egg_error* error) { return table_->session_open(backend_.get(), spec_.get(), &session, error); }),
+      who_);
+  if (session == nullptr) throw Error(who_ + " gave no session; fix the plugin");
+  session_.reset(session);
+}
+
+template <class Function, class... Arguments>
+void BackendSession::call(Function function, Arguments... arguments) {
+  require_ok(call_plugin([&](egg_error* error) { return function(session_.get(), arguments..., error); }), who_);
+}
+
+void BackendSession::set_weights(uint32_t param, const int8_t* weights) { call(table_->set_weights, param, weights); }
+
+void BackendSession::get_weights(uint32_t param, int8_t* weights) { call(table_->get_weights, param, weights); }
+
+void BackendSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
+  call(table_->set_slot, param, slot, data);
+}
+
+void BackendSession::get_slot(uint32_t param, uint32_t slot, void* data) { call(table_->get_slot, param, slot, data); }
+
+void BackendSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
+  call(table_->set_states, first, count, states);
+}
+
+void BackendSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
+  call(table_->get_states, first, count, states);
+}
+
+void BackendSession::evaluate(egg_evaluate arguments) {
+  arguments.struct_size = sizeof(arguments);
+  call(table_->evaluate, &arguments);
+}
+
+void BackendSession::update(egg_update arguments) {
+  arguments.struct_size = sizeof(arguments);
+  call(table_->update, &arguments);
+}
+
+void BackendSession::infer(egg_infer arguments) {
+  arguments.struct_size = sizeof(arguments);
+  call(table_->infer, &arguments);
+}
+
+}  // namespace eggroll

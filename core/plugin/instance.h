@@ -1,0 +1,105 @@
+// Opened plugins, as the host uses them. A failed call throws Error led by the plugin's kind and name; its key is the
+// plugin's setting at fault, if one is.
+#ifndef EGGROLL_PLUGIN_INSTANCE_H
+#define EGGROLL_PLUGIN_INSTANCE_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eggroll/plugin.h"
+#include "plugin/registry.h"
+
+namespace eggroll {
+
+// What all kinds share: open, and close when the last one that needs it is gone. One thread at a time.
+class Instance {
+ public:
+  const std::string& who() const { return who_; }  // "model 'gru'"
+
+ protected:
+  // settings are copied; throws Error where the plugin refuses them, or hangs beyond its limit.
+  Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings& settings);
+
+  template <class Table>
+  const Table& table() const {
+    return *static_cast<const Table*>(table_);
+  }
+  const std::shared_ptr<void>& self() const { return self_; }
+
+ private:
+  std::string who_;
+  const void* table_;
+  std::shared_ptr<void> self_;
+};
+
+class ModelInstance : public Instance {
+ public:
+  ModelInstance(const ChosenPlugin& plugin, const egg_settings& settings);
+  const egg_program& program() const { return *program_; }  // valid while this lives; not yet validated
+
+ private:
+  const egg_program* program_ = nullptr;
+};
+
+class OptimizerInstance : public Instance {
+ public:
+  OptimizerInstance(const ChosenPlugin& plugin, const egg_settings& settings);
+  const egg_rule& rule() const { return *rule_; }  // valid while this lives; not yet validated
+  // (scalar_count) values of a step, counted from 0.
+  std::vector<float> scalars(uint64_t step) const;
+
+ private:
+  const egg_rule* rule_ = nullptr;
+};
+
+// An open session; see egg_backend_interface for shapes and meaning. Keeps its backend open. struct_size of every
+// argument is filled in here.
+class BackendSession {
+ public:
+  BackendSession(BackendSession&&) = default;
+  BackendSession& operator=(BackendSession&&) = delete;  // it would close the backend before the session
+
+  void set_weights(uint32_t param, const int8_t* weights);
+  void get_weights(uint32_t param, int8_t* weights);
+  void set_slot(uint32_t param, uint32_t slot, const void* data);
+  void get_slot(uint32_t param, uint32_t slot, void* data);
+  void set_states(uint32_t first, uint32_t count, const int8_t* states);
+  void get_states(uint32_t first, uint32_t count, int8_t* states);
+  void evaluate(egg_evaluate arguments);
+  void update(egg_update arguments);
+  void infer(egg_infer arguments);
+
+ private:
+  friend class BackendInstance;
+  BackendSession(std::string who, const egg_backend_interface& table, std::shared_ptr<void> backend,
+                 const egg_session_spec& spec);
+
+  // function(session, arguments..., error)
+  template <class Function, class... Arguments>
+  void call(Function function, Arguments... arguments);
+
+  std::string who_;
+  const egg_backend_interface* table_;
+  // In this order, so that the session closes before what it needs goes.
+  std::shared_ptr<void> backend_;
+  std::unique_ptr<egg_session_spec> spec_;
+  std::unique_ptr<void, void (*)(void*)> session_;
+};
+
+class BackendInstance : public Instance {
+ public:
+  BackendInstance(const ChosenPlugin& plugin, const egg_settings& settings);
+
+  bool supports_op(const egg_program& program, uint32_t op) const;
+  bool supports_rule_op(int32_t code) const;
+  // Throws Error naming every op of the program and of the rule that this backend lacks.
+  void require_support(const egg_program& program, const egg_rule& rule) const;
+  // The spec is copied; the program and the rule it points to must outlive the session.
+  BackendSession open_session(const egg_session_spec& spec) const;
+};
+
+}  // namespace eggroll
+
+#endif

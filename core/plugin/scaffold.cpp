@@ -1,0 +1,75 @@
+#include "plugin/scaffold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "eggroll/error.h"
+#include "eggroll/suggest.h"
+#include "plugin/plugin_file.h"
+#include "record/files.h"
+
+namespace eggroll {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string filled_in(std::string text, const std::string& name) {
+  const std::string placeholder = "template_name";
+  for (size_t at = text.find(placeholder); at != std::string::npos; at = text.find(placeholder, at + name.size())) {
+    text.replace(at, placeholder.size(), name);
+  }
+  return text;
+}
+
+void copy_filled_in(const fs::path& source, const std::string& name, const fs::path& destination) {
+  fs::create_directories(destination);
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source)) {
+    const fs::path target = destination / filled_in(entry.path().lexically_relative(source).string(), name);
+    if (entry.is_directory()) {
+      fs::create_directories(target);
+    } else {
+      write_atomically(target, filled_in(read_file(entry.path()), name));
+    }
+  }
+}
+
+}  // namespace
+
+void new_plugin(const std::string& kind, const std::string& name, const fs::path& destination,
+                const fs::path& template_root) {
+  const std::vector<std::string> kinds{"backend", "model", "optimizer"};
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    throw Error(fmt::format("unknown kind of plugin '{}'{}", kind, suggestion(kind, kinds)), EGG_ERROR_CONFIG);
+  }
+  if (!is_plugin_name(name)) {
+    throw Error(
+        fmt::format("the plugin's name is '{}', expected lower_snake such as my_{}: a-z first, then a-z, 0-9 and "
+                    "single underscores between, at most 64, not auto",
+                    name, kind),
+        EGG_ERROR_CONFIG);
+  }
+  std::error_code error;
+  if (fs::symlink_status(destination, error).type() != fs::file_type::not_found) {
+    throw Error(fmt::format("{} exists already; give another folder or remove it", destination.string()),
+                EGG_ERROR_CONFIG);
+  }
+  if (!fs::is_directory(template_root / kind, error)) {
+    throw Error(
+        fmt::format("the template folder {} does not exist; install Eggroll again", (template_root / kind).string()));
+  }
+  try {
+    copy_filled_in(template_root / kind, name, destination);
+  } catch (const fs::filesystem_error& e) {
+    fs::remove_all(destination, error);
+    throw Error(fmt::format("cannot write {}: {}; choose a folder that you may write to", destination.string(),
+                            e.code().message()));
+  } catch (...) {
+    fs::remove_all(destination, error);
+    throw;
+  }
+}
+
+}  // namespace eggroll

@@ -1,0 +1,58 @@
+// The printable form: `eggroll show`, and what a program's hash is taken of.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "program/op_info.h"
+#include "program/program.h"
+
+namespace eggroll {
+namespace {
+
+const char* division_name(int32_t division) {
+  return division == EGG_DIVIDE_RECIPROCAL ? "reciprocal" : division == EGG_DIVIDE_TRUNCATE ? "truncate" : "floor";
+}
+
+std::string operands(const egg_program& program, const egg_op& op) {
+  std::string list;
+  const auto append = [&](const std::string& text) { list += (list.empty() ? "" : ", ") + text; };
+  if (op.code == EGG_OP_EMBED) append("token");
+  for (const int32_t id : op.in) {
+    if (id >= 0) append(program.values[id].name);
+  }
+  if (op.code == EGG_OP_LOSS) append("target");
+  if (op.param[0] >= 0) append(program.params[op.param[0]].name);
+  if (op.param[1] >= 0) append(fmt::format("bias {}", program.params[op.param[1]].name));
+  if (op.code == EGG_OP_LINEAR) append(fmt::format("shift {}", op.attr));
+  if (op.code == EGG_OP_L1_NORM) append(division_name(op.attr));
+  if (op.code == EGG_OP_LOSS) append(fmt::format("unit {}/65536 bits", op.attr));
+  return list;
+}
+
+}  // namespace
+
+std::string Program::text() const {
+  std::string text = fmt::format("program vocab {}, fixed point {}, rounding {}\n", view_.vocab, view_.fixed_point,
+                                 view_.rounding == EGG_ROUND_NEAREST ? "nearest" : "floor");
+  const auto out = std::back_inserter(text);
+  for (const egg_param& p : params_) {
+    const std::string shape =
+        p.kind == EGG_PARAM_VECTOR ? fmt::format("{}", p.rows) : fmt::format("{} x {}", p.rows, p.cols);
+    fmt::format_to(out, "param {:<24} {:<6} {:<12} init {} {}{}\n", p.name,
+                   p.kind == EGG_PARAM_VECTOR ? "vector" : "matrix", shape,
+                   p.init == EGG_INIT_NORMAL ? "normal" : "constant", p.init_value, p.perturbed != 0 ? "" : ", frozen");
+  }
+  for (const egg_value& v : values_) {
+    if (v.is_state != 0) fmt::format_to(out, "state {:<24} {}\n", v.name, v.size);
+  }
+  for (const egg_op& op : ops_) {
+    const char* name = op.out >= 0 ? values_[static_cast<size_t>(op.out)].name : "";
+    const std::string target =
+        op.out >= 0 ? fmt::format("{}[{}]", name, values_[static_cast<size_t>(op.out)].size) : "loss";
+    fmt::format_to(out, "op    {:<24} = {}({})\n", target, kOpInfo[static_cast<size_t>(op.code)].name,
+                   operands(view_, op));
+  }
+  return text;
+}
+
+}  // namespace eggroll

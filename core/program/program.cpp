@@ -1,0 +1,48 @@
+// Copying a program across the seam, and what follows from its shapes.
+#include "program/program.h"
+
+#include "eggroll/error.h"
+#include "record/files.h"
+
+namespace eggroll {
+
+uint64_t weight_count(const egg_param& param) {
+  return static_cast<uint64_t>(param.rows) * static_cast<uint64_t>(param.cols);
+}
+
+Program::Program(const egg_program& source) : view_(source) {
+  validate_program(source);
+  params_.assign(source.params, source.params + source.param_count);
+  values_.assign(source.values, source.values + source.value_count);
+  ops_.assign(source.ops, source.ops + source.op_count);
+  names_.reserve(params_.size() + values_.size());
+  for (egg_param& param : params_) param.name = names_.emplace_back(param.name).c_str();
+  for (egg_value& value : values_) value.name = names_.emplace_back(value.name).c_str();
+  view_.params = params_.data();
+  view_.values = values_.data();
+  view_.ops = ops_.data();
+}
+
+uint32_t Program::state_bytes() const {
+  uint32_t bytes = 0;
+  for (const egg_value& value : values_) bytes += value.is_state != 0 ? static_cast<uint32_t>(value.size) : 0;
+  return bytes;
+}
+
+uint64_t Program::weight_count() const {
+  uint64_t count = 0;
+  for (const egg_param& param : params_) count += eggroll::weight_count(param);
+  return count;
+}
+
+uint64_t Program::macs_per_token() const {
+  uint64_t count = 0;
+  for (const egg_op& op : ops_) {
+    if (op.code == EGG_OP_LINEAR) count += eggroll::weight_count(params_[static_cast<size_t>(op.param[0])]);
+  }
+  return count;
+}
+
+std::string Program::hash() const { return sha256_hex(text()); }
+
+}  // namespace eggroll

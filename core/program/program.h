@@ -1,0 +1,59 @@
+// The host's own copy of a model's token-step program: validated, printable, hashed, proved free of overflow.
+#ifndef EGGROLL_PROGRAM_PROGRAM_H
+#define EGGROLL_PROGRAM_PROGRAM_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "eggroll/plugin.h"
+
+namespace eggroll {
+
+class Program {
+ public:
+  // Copies and validates; throws Error that names the op, value or parameter at fault.
+  explicit Program(const egg_program& source);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const egg_program& view() const { return view_; }
+  const std::vector<egg_param>& params() const { return params_; }
+  const std::vector<egg_value>& values() const { return values_; }
+  const std::vector<egg_op>& ops() const { return ops_; }
+
+  uint32_t state_bytes() const;     // per member
+  uint64_t weight_count() const;    // all parameters
+  uint64_t macs_per_token() const;  // multiply-adds of the unperturbed linear ops
+  // One line per parameter, state and op. Two programs with the same text compute the same.
+  std::string text() const;
+  std::string hash() const;  // sha256 of text()
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<egg_param> params_;
+  std::vector<egg_value> values_;
+  std::vector<egg_op> ops_;
+  egg_program view_;
+};
+
+uint64_t weight_count(const egg_param& param);
+
+// Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
+// every parameter used, shapes fitting, exactly one loss, at the end.
+void validate_program(const egg_program& program);
+
+// The largest magnitude an int32 accumulator of an op can reach, with noise of the given kind.
+struct AccumulatorBound {
+  uint32_t op;
+  const char* what;  // "x*W + perturbation", "x*B", ...
+  int64_t largest;   // must be at most 2^31 - 1
+};
+std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise);
+
+// Throws Error naming the first op whose accumulator could overflow.
+void require_no_overflow(const egg_program& program, const egg_noise& noise);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,218 @@
+// The rules a program must keep. Each broken one is a sentence for the model's author.
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "eggroll/error.h"
+#include "program/op_info.h"
+#include "program/program.h"
+
+namespace eggroll {
+namespace {
+
+constexpr int32_t kLargestSize = 1 << 24;
+constexpr int32_t kLargestUnit = 1 << 18;  // 4 bits a logit step
+constexpr int32_t kLargestShift = 26;      // plus the guard bits stays within egg_rshift's range
+
+class Validator {
+ public:
+  explicit Validator(const egg_program& program) : program_(program) {}
+
+  void run() {
+    header();
+    names();
+    for (uint32_t i = 0; i < program_.param_count; ++i) param(i);
+    for (uint32_t i = 0; i < program_.value_count; ++i) {
+      in_range(fmt::format("value '{}': size", program_.values[i].name), program_.values[i].size, 1, kLargestSize);
+    }
+    made_.assign(program_.value_count, false);
+    read_.assign(program_.value_count, false);
+    used_.assign(program_.param_count, false);
+    for (uint32_t i = 0; i < program_.op_count; ++i) op(i);
+    nothing_left_over();
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& text) {
+    throw Error("the model's program is wrong: " + text + "; fix the model plugin", EGG_ERROR_UNSUPPORTED);
+  }
+
+  static void in_range(const std::string& what, int64_t value, int64_t low, int64_t high) {
+    if (value < low || value > high) fail(fmt::format("{} is {}, expected {} to {}", what, value, low, high));
+  }
+
+  void header() const {
+    if (program_.struct_size < sizeof(egg_program)) {
+      fail(fmt::format("it has {} bytes, expected {}", program_.struct_size, sizeof(egg_program)));
+    }
+    in_range("the vocabulary", program_.vocab, 2, kLargestSize);
+    in_range("fixed_point", program_.fixed_point, 0, 12);
+    in_range("rounding", program_.rounding, EGG_ROUND_FLOOR, EGG_ROUND_NEAREST);
+    if (program_.param_count == 0 || program_.value_count == 0 || program_.op_count == 0) fail("it is empty");
+    if (program_.params == nullptr || program_.values == nullptr || program_.ops == nullptr) fail("a list is missing");
+  }
+
+  void names() const {
+    std::set<std::string> seen;
+    const auto check = [&](const char* name) {
+      if (name == nullptr || *name == '\0') fail("a parameter or value has no name");
+      const std::string text = name;
+      if (text.size() > 200 || text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
+        fail(fmt::format("the name '{}' is not of a-z, 0-9, _ and . alone", text));
+      }
+      if (!seen.insert(text).second) fail(fmt::format("two parameters or values are named '{}'", text));
+    };
+    for (uint32_t i = 0; i < program_.param_count; ++i) check(program_.params[i].name);
+    for (uint32_t i = 0; i < program_.value_count; ++i) check(program_.values[i].name);
+  }
+
+  void param(uint32_t i) const {
+    const egg_param& p = program_.params[i];
+    const std::string who = fmt::format("parameter '{}'", p.name);
+    in_range(who + ": kind", p.kind, EGG_PARAM_MATRIX, EGG_PARAM_VECTOR);
+    in_range(who + ": rows", p.rows, 1, kLargestSize);
+    in_range(who + ": columns", p.cols, 1, p.kind == EGG_PARAM_VECTOR ? 1 : kLargestSize);
+    in_range(who + ": weights", static_cast<int64_t>(p.rows) * p.cols, 1, int64_t{UINT32_MAX});
+    in_range(who + ": init", p.init, EGG_INIT_CONSTANT, EGG_INIT_NORMAL);
+    in_range(who + ": initial value", p.init_value, p.init == EGG_INIT_NORMAL ? 0 : -127, 127);
+    in_range(who + ": perturbed", p.perturbed, 0, 1);
+  }
+
+  void op(uint32_t i) {
+    const egg_op& o = program_.ops[i];
+    in_range(fmt::format("op {}: code", i), o.code, 0, EGG_OP_COUNT - 1);
+    const OpInfo& info = kOpInfo[static_cast<size_t>(o.code)];
+    who_ = fmt::format("op {} ({})", i, info.name);
+    for (int k = 0; k < 3; ++k) {
+      operand(o.in[k], k < info.required_values, k < info.required_values + info.optional_values);
+    }
+    for (int k = 0; k < 2; ++k) {
+      // A bias always sits in param[1].
+      parameter(o.param[k], k < info.required_params, k < info.required_params || (k == 1 && info.optional_params > 0));
+    }
+    shapes(o);
+    output(i, o);
+  }
+
+  void operand(int32_t id, bool required, bool allowed) {
+    if (id < 0 && !required) return;
+    if (!allowed) fail(who_ + " has an input too many");
+    in_range(who_ + ": input", id, 0, int64_t{program_.value_count} - 1);
+    const auto index = static_cast<size_t>(id);
+    if (program_.values[index].is_state == 0 && !made_[index]) {
+      fail(fmt::format("{} reads '{}' before it is made", who_, program_.values[index].name));
+    }
+    read_[index] = true;
+  }
+
+  void parameter(int32_t id, bool required, bool allowed) {
+    if (id < 0 && !required) return;
+    if (!allowed) fail(who_ + " has a parameter too many");
+    in_range(who_ + ": parameter", id, 0, int64_t{program_.param_count} - 1);
+    used_[static_cast<size_t>(id)] = true;
+  }
+
+  int32_t size(int32_t value) const { return program_.values[value].size; }
+
+  void same_size(const char* what, int64_t size, int64_t expected) const {
+    if (size != expected) fail(fmt::format("{}: {} has size {}, expected {}", who_, what, size, expected));
+  }
+
+  void vector_of(const char* what, int32_t id, int32_t expected) const {
+    if (id < 0) return;
+    if (program_.params[id].kind != EGG_PARAM_VECTOR) fail(fmt::format("{}: {} is not a vector", who_, what));
+    same_size(what, program_.params[id].rows, expected);
+  }
+
+  void matrix(const char* what, int32_t id) const {
+    if (program_.params[id].kind != EGG_PARAM_MATRIX) fail(fmt::format("{}: {} is not a matrix", who_, what));
+  }
+
+  void shapes(const egg_op& o) const {
+    const int32_t out = o.out >= 0 && o.out < static_cast<int32_t>(program_.value_count) ? size(o.out) : 0;
+    switch (static_cast<egg_op_code>(o.code)) {
+      case EGG_OP_EMBED:
+        matrix("the embedding", o.param[0]);
+        same_size("the embedding's vocabulary", program_.params[o.param[0]].rows, program_.vocab);
+        same_size("its output", out, program_.params[o.param[0]].cols);
+        break;
+      case EGG_OP_LINEAR:
+        matrix("its weight", o.param[0]);
+        same_size("its input", size(o.in[0]), program_.params[o.param[0]].cols);
+        same_size("its output", out, program_.params[o.param[0]].rows);
+        vector_of("its bias", o.param[1], out);
+        in_range(who_ + ": shift", o.attr, 0, kLargestShift);
+        break;
+      case EGG_OP_L1_NORM:
+        same_size("its output", out, size(o.in[0]));
+        vector_of("its gain", o.param[0], out);
+        vector_of("its bias", o.param[1], out);
+        in_range(who_ + ": division", o.attr, EGG_DIVIDE_RECIPROCAL, EGG_DIVIDE_FLOOR);
+        break;
+      case EGG_OP_ADD:
+        same_size("its output", out, size(o.in[0]));
+        if (o.in[1] >= 0) same_size("its second input", size(o.in[1]), out);
+        vector_of("its bias", o.param[1], out);
+        break;
+      case EGG_OP_GRU_GATE:
+      case EGG_OP_GRU_MIX:
+        for (int k = 0; k < (o.code == EGG_OP_GRU_MIX ? 3 : 2); ++k) same_size("an input", size(o.in[k]), out);
+        break;
+      case EGG_OP_STORE:
+        same_size("its state", out, size(o.in[0]));
+        break;
+      case EGG_OP_LOSS:
+        same_size("its logits", size(o.in[0]), program_.vocab);
+        in_range(who_ + ": unit", o.attr, 1, kLargestUnit);
+        break;
+      case EGG_OP_COUNT:
+        break;
+    }
+    if (o.code != EGG_OP_LINEAR && o.code != EGG_OP_L1_NORM && o.code != EGG_OP_LOSS && o.attr != 0) {
+      fail(who_ + " has an attribute it does not take");
+    }
+  }
+
+  void output(uint32_t i, const egg_op& o) {
+    const bool last = i + 1 == program_.op_count;
+    if ((o.code == EGG_OP_LOSS) != last) fail("exactly one loss is expected, as the last op");
+    if (o.code == EGG_OP_LOSS) {
+      if (o.out != -1) fail(who_ + " writes a value");
+      return;
+    }
+    in_range(who_ + ": output", o.out, 0, int64_t{program_.value_count} - 1);
+    const auto index = static_cast<size_t>(o.out);
+    const egg_value& value = program_.values[index];
+    if ((value.is_state != 0) != (o.code == EGG_OP_STORE)) {
+      fail(fmt::format("{} writes '{}', which is {}", who_, value.name, value.is_state != 0 ? "a state" : "no state"));
+    }
+    if (made_[index]) fail(fmt::format("'{}' is written twice", value.name));
+    made_[index] = true;
+  }
+
+  void nothing_left_over() const {
+    for (uint32_t i = 0; i < program_.value_count; ++i) {
+      const egg_value& value = program_.values[i];
+      if (!made_[i]) fail(fmt::format("{} '{}' is never written", value.is_state != 0 ? "state" : "value", value.name));
+      if (!read_[i] && value.is_state == 0) fail(fmt::format("value '{}' is never read", value.name));
+    }
+    for (uint32_t i = 0; i < program_.param_count; ++i) {
+      if (!used_[i]) fail(fmt::format("parameter '{}' is never used", program_.params[i].name));
+    }
+  }
+
+  const egg_program& program_;
+  std::string who_;
+  std::vector<bool> made_;
+  std::vector<bool> read_;
+  std::vector<bool> used_;
+};
+
+}  // namespace
+
+void validate_program(const egg_program& program) { Validator(program).run(); }
+
+}  // namespace eggroll

@@ -1,0 +1,231 @@
+#include "record/curve.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "record/files.h"
+#include "record/metrics.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTrainColour = "#5a9fd0";
+constexpr const char* kHeldOutColour = "#0b4f8a";
+constexpr const char* kBaselineColours[] = {"#b2182b", "#d6761b", "#4d7a2f"};
+constexpr double kLabelSpacing = 0.05;  // of the height: one line of text
+
+using Points = std::vector<std::pair<double, double>>;  // member tokens, bits per unit
+
+// A text at the right edge, level with the value it names unless another is in the way.
+struct EdgeLabel {
+  std::string text;
+  std::string colour;
+  bool is_baseline;
+  double value;
+  double y;
+};
+
+Points points_of(const std::vector<nlohmann::ordered_json>& lines, const char* key) {
+  Points points;
+  for (const nlohmann::ordered_json& line : lines) {
+    if (!line.contains(key) || !line.contains("member_tokens")) continue;
+    if (line[key].is_number() && line["member_tokens"].is_number()) {
+      points.emplace_back(line["member_tokens"].get<double>(), line[key].get<double>());
+    }
+  }
+  return points;
+}
+
+// Single-quoted gnuplot text: no escapes, a quote is doubled.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'') result += '\'';
+    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return result + "'";
+}
+
+void append_data(std::string& script, const std::string& name, const Points& points, double x_unit) {
+  script += fmt::format("${} << END\n", name);
+  for (const auto& [x, y] : points) script += fmt::format("{} {}\n", x / x_unit, y);
+  script += "END\n";
+}
+
+void spread(std::vector<EdgeLabel>& labels, double bottom, double top) {
+  std::sort(labels.begin(), labels.end(), [](const EdgeLabel& a, const EdgeLabel& b) { return a.value < b.value; });
+  const double gap = kLabelSpacing * (top - bottom);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    labels[i].y = i > 0 ? std::max(labels[i].value, labels[i - 1].y + gap) : labels[i].value;
+  }
+  double highest = top;
+  for (size_t i = labels.size(); i-- > 0; highest -= gap) {
+    highest = std::min(highest, labels[i].y);
+    labels[i].y = highest;
+  }
+}
+
+std::string curve_script(const Curve& curve, const Points& train, const Points& held_out, const std::string& name) {
+  std::vector<EdgeLabel> labels;
+  if (!train.empty()) labels.push_back({"training", kTrainColour, false, train.back().second, 0});
+  if (!held_out.empty()) labels.push_back({"held-out", kHeldOutColour, false, held_out.back().second, 0});
+  const BaselineRecord& b = curve.baselines;
+  if (b.unigram) labels.push_back({"unigram", kBaselineColours[0], true, *b.unigram, 0});
+  if (b.bigram) labels.push_back({"bigram", kBaselineColours[1], true, *b.bigram, 0});
+  if (b.gzip) labels.push_back({"gzip", kBaselineColours[2], true, *b.gzip, 0});
+
+  double right = 0;
+  double low = labels.front().value;
+  double high = low;
+  for (const Points* points : {&train, &held_out}) {
+    for (const auto& [x, y] : *points) {
+      right = std::max(right, x);
+      low = std::min(low, y);
+      high = std::max(high, y);
+    }
+  }
+  for (const EdgeLabel& label : labels) {
+    low = std::min(low, label.value);
+    high = std::max(high, label.value);
+  }
+  const double margin = std::max(0.05 * (high - low), 0.01);
+  const double bottom = std::max(low - margin, low < 0 ? low : 0.0);
+  const double top = high + margin;
+  spread(labels, bottom, top);
+
+  const auto [x_unit, x_unit_name] = right >= 1e9   ? std::pair(1e9, ", billions")
+                                     : right >= 1e6 ? std::pair(1e6, ", millions")
+                                     : right >= 1e3 ? std::pair(1e3, ", thousands")
+                                                    : std::pair(1.0, "");
+  const double width = std::max(right / x_unit, 1e-9);
+
+  std::string script = fmt::format("# Draw again with: gnuplot {0}.gp > {0}.png\n", name);
+  append_data(script, "train", train, x_unit);
+  append_data(script, "held_out", held_out, x_unit);
+  script += fmt::format(
+      "set terminal pngcairo size 1000,600 font 'DejaVu Sans,11' background '#ffffff'\n"
+      "set encoding utf8\n"
+      "set title {} font ',14' noenhanced\n"
+      "set xlabel 'member tokens{}'\n"
+      "set ylabel {}\n"
+      "set xrange [0:{}]\n"
+      "set yrange [{}:{}]\n"
+      "set border 3 lc rgb '#555555'\n"
+      "set tics nomirror out tc rgb '#333333'\n"
+      "set grid ytics lc rgb '#e4e4e4' lt 1 lw 1\n"
+      "set rmargin 18\n"
+      "set bmargin 6\n"
+      "set key at graph 0.5, screen 0.03 center center horizontal reverse Left samplen 3 width 3\n",
+      quoted(curve.title), x_unit_name, quoted("bits per " + curve.unit), width, bottom, top);
+  int tag = 0;
+  for (const EdgeLabel& label : labels) {
+    ++tag;
+    script += fmt::format("set arrow {} from {},{} to graph 1.015, first {} nohead lc rgb '{}' lw 1\n", tag, width,
+                          label.value, label.y, label.colour);
+    script += fmt::format("set label {} {} at graph 1.02, first {} left tc rgb '{}' noenhanced\n", tag,
+                          quoted(fmt::format("{} {:.4g}", label.text, label.value)), label.y, label.colour);
+  }
+  std::string plots;
+  for (const EdgeLabel& label : labels) {
+    if (!label.is_baseline) continue;
+    plots += fmt::format(", {} with lines lc rgb '{}' lw 1.5 dt 2 notitle", label.value, label.colour);
+  }
+  if (!train.empty()) {
+    plots +=
+        fmt::format(", $train with lines lc rgb '{}' lw 1.2 title 'training: mean over the members'", kTrainColour);
+  }
+  if (!held_out.empty()) {
+    plots +=
+        fmt::format(", $held_out with linespoints lc rgb '{}' lw 2.5 pt 7 ps {} title 'held-out: unperturbed model'",
+                    kHeldOutColour, held_out.size() > 60 ? 0 : 0.7);
+  }
+  return script + "plot " + plots.substr(2) + "\n";
+}
+
+// Runs gnuplot on the script, its picture into the open file. Returns its complaint, empty where it succeeded.
+std::string run_gnuplot(const fs::path& script, const Descriptor& picture) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw file_error("run gnuplot on", script, errno);
+  const Descriptor from_gnuplot(ends[0]);
+  pid_t pid = 0;
+  {
+    const Descriptor complaints(ends[1]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, picture.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, complaints.get(), STDERR_FILENO);
+    std::string name = "gnuplot";
+    std::string option = "--default-settings";  // the picture must not depend on the user's start-up files
+    std::string path = script.string();
+    std::array<char*, 4> arguments = {name.data(), option.data(), path.data(), nullptr};
+    const int failure = ::posix_spawnp(&pid, "gnuplot", &actions, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failure == ENOENT) {
+      throw Error(
+          "no learning curve was drawn: gnuplot is not installed; install the package gnuplot-nox and run "
+          "gnuplot on " +
+          script.string());
+    }
+    if (failure != 0) throw file_error("run gnuplot on", script, failure);
+  }
+  std::string complaint;
+  std::array<char, 512> chunk{};
+  for (ssize_t got;
+       (got = ::read(from_gnuplot.get(), chunk.data(), chunk.size())) > 0 || (got < 0 && errno == EINTR);) {
+    if (got > 0) complaint.append(chunk.data(), static_cast<size_t>(got));
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+  for (char& c : complaint) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  const size_t begin = std::min(complaint.size(), complaint.find_first_not_of(' '));
+  const size_t end = complaint.find_last_not_of(' ');
+  return begin == complaint.size() ? "it was stopped" : complaint.substr(begin, end + 1 - begin);
+}
+
+}  // namespace
+
+void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::path& png) {
+  const std::vector<nlohmann::ordered_json> lines = read_metrics(metrics);
+  const Points train = points_of(lines, "train_bits_per_unit");
+  const Points held_out = points_of(lines, "held_out_bits_per_unit");
+  if (train.empty() && held_out.empty()) {
+    throw Error("no learning curve was drawn: " + metrics.string() +
+                " holds no loss yet; draw it after the run's first step");
+  }
+  const fs::path script = fs::path(png).replace_extension(".gp");
+  write_atomically(script, curve_script(curve, train, held_out, png.stem().string()));
+
+  const fs::path temporary = fs::path(png).concat(".tmp");
+  std::string complaint;
+  try {
+    const Descriptor picture(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (picture.get() < 0) throw file_error("write", temporary, errno);
+    complaint = run_gnuplot(script, picture);
+    if (complaint.empty() && ::fsync(picture.get()) != 0) throw file_error("write", temporary, errno);
+    if (!complaint.empty()) {
+      throw Error(fmt::format(
+          "no learning curve was drawn: gnuplot failed on {} ({}); install the package gnuplot-nox or mend the script",
+          script.string(), complaint));
+    }
+    if (::rename(temporary.c_str(), png.c_str()) != 0) throw file_error("write", png, errno);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+}  // namespace eggroll

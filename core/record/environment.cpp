@@ -1,0 +1,76 @@
+#include "record/environment.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <sstream>
+
+#include "eggroll/plugin.h"
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+// By prefix: "avx512" stands for its whole family.
+bool is_relevant(std::string_view feature) {
+  constexpr std::array<std::string_view, 16> kPrefixes = {"avx",   "amx",  "asimd",  "sve",  "sme",  "sse4_",
+                                                          "ssse3", "fma",  "popcnt", "bmi2", "f16c", "gfni",
+                                                          "i8mm",  "bf16", "neon",   "fphp"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return feature.substr(0, prefix.size()) == prefix; });
+}
+
+}  // namespace
+
+Environment capture_environment() {
+  Environment environment;
+  environment.host_version = EGGROLL_VERSION;
+  environment.host_commit = EGGROLL_COMMIT;
+  environment.compiler = EGGROLL_COMPILER;
+  environment.abi = fmt::format("{}.{}", EGG_ABI_MAJOR, EGG_ABI_MINOR);
+  environment.spec_hash = hex64(EGG_SPEC_HASH);
+  utsname names{};
+  ::uname(&names);
+  environment.system = fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+  const std::filesystem::path cpuinfo = "/proc/cpuinfo";
+  environment.cpu = parse_cpuinfo(std::filesystem::exists(cpuinfo) ? read_file(cpuinfo) : "");
+  return environment;
+}
+
+Cpu parse_cpuinfo(std::string_view text) {
+  Cpu cpu;
+  std::string implementer;
+  std::string part;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - (colon > 0 ? 1 : 0)) + 1);
+    const std::string value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    if (key == "processor") ++cpu.cores;
+    if (key == "model name" && cpu.model.empty()) cpu.model = value;
+    if (key == "CPU implementer") implementer = value;
+    if (key == "CPU part") part = value;
+    if ((key == "flags" || key == "Features") && cpu.features.empty()) {
+      std::istringstream words(value);
+      for (std::string word; words >> word;) {
+        if (is_relevant(word)) cpu.features.push_back(word);
+      }
+    }
+  }
+  // Arm's kernel gives numbers where x86's gives a name.
+  if (cpu.model.empty() && !part.empty()) cpu.model = "implementer " + implementer + " part " + part;
+  if (cpu.model.empty()) cpu.model = "unknown";
+  return cpu;
+}
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string hex64(uint64_t value) { return fmt::format("{:016x}", value); }
+
+}  // namespace eggroll

@@ -1,0 +1,207 @@
+#include "record/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+std::string free_space(const fs::path& path) {
+  struct statvfs disk {};
+  if (statvfs(folder_of(path).c_str(), &disk) != 0) return "";
+  const double megabytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) / 1e6;
+  return fmt::format(" with {:.1f} MB free on that disk", megabytes);
+}
+
+const char* cure_of(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose a folder on another disk, then run the same command again";
+    case EFBIG:
+      return "raise the file size limit (ulimit -f) or choose a disk that takes larger files, then run the same "
+             "command again";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "give this user access to it or choose another folder";
+    case ENOENT:
+    case ENOTDIR:
+      return "check that the path is right and that its folder exists";
+    case EISDIR:
+      return "give the path of a file, not of a folder";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n)";
+    default:
+      return "check the disk that holds it";
+  }
+}
+
+// Returns 0 or errno. A short write goes on, so that the reason for it comes out.
+int write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+Descriptor open_to_read(const fs::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw file_error("read", path, errno);
+  return file;
+}
+
+// Hands the file's bytes, chunk by chunk, to use(std::string_view).
+template <class Use>
+void read_chunks(const Descriptor& file, const fs::path& path, Use&& use) {
+  std::vector<char> chunk(size_t{1} << 20);
+  for (;;) {
+    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw file_error("read", path, errno);
+    if (got == 0) return;
+    use(std::string_view(chunk.data(), static_cast<size_t>(got)));
+  }
+}
+
+void delete_digest(void* context) { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context)); }
+
+void require_digest(int result) {
+  if (result != 1) throw Error("OpenSSL cannot compute SHA-256; reinstall the package of libcrypto");
+}
+
+}  // namespace
+
+Error file_error(const std::string& action, const fs::path& path, int error_number) {
+  return Error(fmt::format("cannot {} {}: {}{}; {}", action, path.string(),
+                           std::generic_category().message(error_number),
+                           error_number == ENOSPC ? free_space(path) : "", cure_of(error_number)));
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+void write_atomically(const fs::path& path, std::string_view bytes) {
+  write_atomically(path, std::vector<std::string_view>{bytes});
+}
+
+void write_atomically(const fs::path& path, const std::vector<std::string_view>& parts) {
+  // One fixed name: what a killed process leaves is overwritten by the next write, not left lying about.
+  const fs::path temporary = folder_of(path) / fmt::format(".{}.tmp", path.filename().string());
+  int failure = 0;
+  {
+    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (file.get() < 0) throw file_error("write", path, errno);
+    for (const std::string_view part : parts) {
+      if (failure == 0) failure = write_all(file.get(), part);
+    }
+    if (failure == 0 && ::fsync(file.get()) != 0) failure = errno;
+  }
+  if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
+  if (failure != 0) {
+    const Error error = file_error("write", path, failure);  // free space as the failure saw it
+    ::unlink(temporary.c_str());
+    throw error;
+  }
+  sync_folder(folder_of(path));
+}
+
+void sync_folder(const fs::path& folder) {
+  const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file.get() < 0) throw file_error("open the folder", folder, errno);
+  // EINVAL: a file system that has no such thing; it orders its folders itself.
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw file_error("save the folder", folder, errno);
+}
+
+std::string read_file(const fs::path& path) {
+  const Descriptor file = open_to_read(path);
+  struct stat facts {};
+  std::string bytes;
+  if (::fstat(file.get(), &facts) == 0 && facts.st_size > 0) bytes.reserve(static_cast<size_t>(facts.st_size));
+  read_chunks(file, path, [&](std::string_view chunk) { bytes += chunk; });
+  return bytes;
+}
+
+AppendFile::AppendFile(fs::path path)
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)), size_(0) {
+  if (file_.get() < 0) throw file_error("write", path_, errno);
+  struct stat facts {};
+  if (::fstat(file_.get(), &facts) != 0) throw file_error("write", path_, errno);
+  size_ = static_cast<uint64_t>(facts.st_size);
+  if (size_ == 0) sync_folder(folder_of(path_));
+}
+
+void AppendFile::append(std::string_view blob) {
+  const int failure = write_all(file_.get(), blob);
+  if (failure != 0) {
+    const Error error = file_error("write", path_, failure);
+    // Where even this fails, readers still drop a torn end.
+    [[maybe_unused]] const int result = ::ftruncate(file_.get(), static_cast<off_t>(size_));
+    throw error;
+  }
+  size_ += blob.size();
+}
+
+void AppendFile::flush() {
+  if (::fdatasync(file_.get()) != 0) throw file_error("write", path_, errno);
+}
+
+void AppendFile::truncate_to(uint64_t size) {
+  if (size > size_) {
+    throw Error(
+        fmt::format("cannot cut {} to {} bytes: it has {}; restore it from a copy", path_.string(), size, size_));
+  }
+  if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0) throw file_error("write", path_, errno);
+  size_ = size;
+}
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new(), delete_digest) {
+  require_digest(EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_.get()), EVP_sha256(), nullptr));
+}
+
+void Sha256::update(std::string_view bytes) {
+  require_digest(EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(context_.get()), bytes.data(), bytes.size()));
+}
+
+std::string Sha256::hex() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  require_digest(EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(context_.get()), digest.data(), &size));
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  Sha256 digest;
+  digest.update(bytes);
+  return digest.hex();
+}
+
+std::string sha256_file(const fs::path& path) {
+  const Descriptor file = open_to_read(path);
+  Sha256 digest;
+  read_chunks(file, path, [&](std::string_view chunk) { digest.update(chunk); });
+  return digest.hex();
+}
+
+}  // namespace eggroll

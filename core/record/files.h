@@ -1,0 +1,73 @@
+// Files that survive a crash: whole replacement, appending, reading, and their SHA-256.
+#ifndef EGGROLL_RECORD_FILES_H
+#define EGGROLL_RECORD_FILES_H
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "eggroll/error.h"
+
+namespace eggroll {
+
+// The sentence of a failed system call: "cannot ACTION PATH: why; the cure". A full disk also says what is free.
+Error file_error(const std::string& action, const std::filesystem::path& path, int error_number);
+
+// An open file; closed with the object.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Replaces the file by these bytes, one part after another: after a crash the path holds the old file or the new one,
+// whole and on the disk. On failure the old file stays and the temporary beside it goes. One writer at a time per path.
+void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
+
+// Makes what was created, renamed or removed in the folder outlive a power cut.
+void sync_folder(const std::filesystem::path& folder);
+
+std::string read_file(const std::filesystem::path& path);
+
+// A file that grows by whole blobs; created where missing. A blob that does not fit leaves no part of itself behind.
+class AppendFile {
+ public:
+  explicit AppendFile(std::filesystem::path path);
+  void append(std::string_view blob);  // one write
+  void flush();                        // returns once the bytes are on the disk
+  void truncate_to(uint64_t size);     // size at most size()
+  uint64_t size() const { return size_; }
+
+ private:
+  std::filesystem::path path_;
+  Descriptor file_;
+  uint64_t size_;
+};
+
+class Sha256 {
+ public:
+  Sha256();
+  void update(std::string_view bytes);
+  std::string hex();  // 64 lower-case digits; ends the digest, call once
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> context_;
+};
+
+std::string sha256_hex(std::string_view bytes);
+std::string sha256_file(const std::filesystem::path& path);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,204 @@
+#include "record/record.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::array<const char*, 4> kStatusNames = {"running", "completed", "interrupted", "failed"};
+
+// JSON has no infinity, and a null would be read as "not known".
+double finite(double value, const char* key) {
+  if (!std::isfinite(value)) {
+    throw Error(fmt::format("{} of the record is {}, expected a finite number; report this as a bug", key, value));
+  }
+  return value;
+}
+
+ordered_json or_null(const std::optional<std::string>& text) { return text ? ordered_json(*text) : ordered_json(); }
+
+ordered_json or_null(const std::optional<double>& value, const char* key) {
+  return value ? ordered_json(finite(*value, key)) : ordered_json();
+}
+
+ordered_json or_null(const std::optional<Evaluation>& evaluation) {
+  if (!evaluation) return nullptr;
+  return {{"step", evaluation->step},
+          {"bits_per_unit", finite(evaluation->bits_per_unit, "bits_per_unit")},
+          {"tokens", evaluation->tokens},
+          {"unit", evaluation->unit}};
+}
+
+ordered_json or_null(const std::optional<DatasetRecord>& dataset) {
+  if (!dataset) return nullptr;
+  return {{"name", dataset->name},
+          {"sha256", dataset->sha256},
+          {"unit", dataset->unit},
+          {"sizes", dataset->sizes},
+          {"facts", dataset->facts}};
+}
+
+ordered_json plugins_to_json(const std::vector<PluginRecord>& plugins) {
+  ordered_json list = ordered_json::array();
+  for (const PluginRecord& plugin : plugins) {
+    list.push_back({{"kind", plugin.kind},
+                    {"name", plugin.name},
+                    {"version", plugin.version},
+                    {"build", plugin.build},
+                    {"sha256", plugin.sha256},
+                    {"file", plugin.file},
+                    {"chosen_because", or_null(plugin.chosen_because)}});
+  }
+  return list;
+}
+
+ordered_json environment_to_json(const Environment& environment) {
+  return {{"host_version", environment.host_version}, {"host_commit", environment.host_commit},
+          {"compiler", environment.compiler},         {"abi", environment.abi},
+          {"spec_hash", environment.spec_hash},       {"system", environment.system},
+          {"cpu_model", environment.cpu.model},       {"cpu_cores", environment.cpu.cores},
+          {"cpu_features", environment.cpu.features}};
+}
+
+template <class T>
+std::optional<T> optional_of(const ordered_json& json) {
+  return json.is_null() ? std::nullopt : std::optional<T>(json.get<T>());
+}
+
+std::optional<Evaluation> evaluation_of(const ordered_json& json) {
+  if (json.is_null()) return std::nullopt;
+  return Evaluation{json.at("step"), json.at("bits_per_unit"), json.at("tokens"), json.at("unit")};
+}
+
+std::optional<DatasetRecord> dataset_of(const ordered_json& json) {
+  if (json.is_null()) return std::nullopt;
+  return DatasetRecord{json.at("name"), json.at("sha256"), json.at("unit"), json.at("sizes"), json.at("facts")};
+}
+
+Environment environment_of(const ordered_json& json) {
+  return Environment{json.at("host_version"),
+                     json.at("host_commit"),
+                     json.at("compiler"),
+                     json.at("abi"),
+                     json.at("spec_hash"),
+                     json.at("system"),
+                     Cpu{json.at("cpu_model"), json.at("cpu_cores"), json.at("cpu_features")}};
+}
+
+RunStatus status_of(const std::string& name, const std::string& what) {
+  for (size_t i = 0; i < kStatusNames.size(); ++i) {
+    if (name == kStatusNames[i]) return static_cast<RunStatus>(i);
+  }
+  throw Error(
+      fmt::format("{} has the status '{}', expected running, completed, interrupted or failed; correct it or "
+                  "restore the record from a copy",
+                  what, name));
+}
+
+}  // namespace
+
+ordered_json record_to_json(const RunRecord& record) {
+  return {{"schema", kRecordSchema},
+          {"name", record.name},
+          {"status", kStatusNames[static_cast<size_t>(record.status)]},
+          {"error", or_null(record.error)},
+          {"started_utc", record.started_utc},
+          {"ended_utc", or_null(record.ended_utc)},
+          {"wall_seconds", finite(record.wall_seconds, "wall_seconds")},
+          {"resumes", record.resumes},
+          {"steps", record.steps},
+          {"member_tokens", record.member_tokens},
+          {"unique_tokens", record.unique_tokens},
+          {"best", or_null(record.best)},
+          {"final", or_null(record.final)},
+          {"baselines",
+           {{"unigram", or_null(record.baselines.unigram, "unigram")},
+            {"bigram", or_null(record.baselines.bigram, "bigram")},
+            {"gzip", or_null(record.baselines.gzip, "gzip")}}},
+          {"weights_sha256", or_null(record.weights_sha256)},
+          {"files",
+           {{"metrics", or_null(record.metrics_file)},
+            {"curve", or_null(record.curve_file)},
+            {"samples", or_null(record.samples_file)}}},
+          {"seed", record.seed},
+          {"config_hash", record.config_hash},
+          {"config", record.config},
+          {"overrides", record.overrides},
+          {"command_line", record.command_line},
+          {"dataset", or_null(record.dataset)},
+          {"program_hash", or_null(record.program_hash)},
+          {"rule_hash", or_null(record.rule_hash)},
+          {"plugins", plugins_to_json(record.plugins)},
+          {"device", or_null(record.device)},
+          {"threads", record.threads},
+          {"environment", environment_to_json(record.environment)}};
+}
+
+RunRecord record_from_json(const ordered_json& json, const std::string& what) try {
+  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
+    throw Error(what + " is no record: expected a JSON object with a \"schema\"; give the path of a run's record.json");
+  }
+  if (json["schema"] != kRecordSchema) {
+    throw Error(fmt::format("{} has schema {}, this eggroll reads schema {}; use the eggroll that wrote it", what,
+                            json["schema"].dump(), kRecordSchema));
+  }
+  RunRecord record;
+  record.name = json.at("name");
+  record.status = status_of(json.at("status"), what);
+  record.error = optional_of<std::string>(json.at("error"));
+  record.started_utc = json.at("started_utc");
+  record.ended_utc = optional_of<std::string>(json.at("ended_utc"));
+  record.wall_seconds = json.at("wall_seconds");
+  record.resumes = json.at("resumes");
+  record.steps = json.at("steps");
+  record.member_tokens = json.at("member_tokens");
+  record.unique_tokens = json.at("unique_tokens");
+  record.best = evaluation_of(json.at("best"));
+  record.final = evaluation_of(json.at("final"));
+  const ordered_json& baselines = json.at("baselines");
+  record.baselines.unigram = optional_of<double>(baselines.at("unigram"));
+  record.baselines.bigram = optional_of<double>(baselines.at("bigram"));
+  record.baselines.gzip = optional_of<double>(baselines.at("gzip"));
+  record.weights_sha256 = optional_of<std::string>(json.at("weights_sha256"));
+  const ordered_json& files = json.at("files");
+  record.metrics_file = optional_of<std::string>(files.at("metrics"));
+  record.curve_file = optional_of<std::string>(files.at("curve"));
+  record.samples_file = optional_of<std::string>(files.at("samples"));
+  record.seed = json.at("seed");
+  record.config_hash = json.at("config_hash");
+  record.config = json.at("config");
+  record.overrides = json.at("overrides").get<std::vector<std::string>>();
+  record.command_line = json.at("command_line").get<std::vector<std::string>>();
+  record.dataset = dataset_of(json.at("dataset"));
+  record.program_hash = optional_of<std::string>(json.at("program_hash"));
+  record.rule_hash = optional_of<std::string>(json.at("rule_hash"));
+  for (const ordered_json& plugin : json.at("plugins")) {
+    record.plugins.push_back({plugin.at("kind"), plugin.at("name"), plugin.at("version"), plugin.at("build"),
+                              plugin.at("sha256"), plugin.at("file"),
+                              optional_of<std::string>(plugin.at("chosen_because"))});
+  }
+  record.device = optional_of<std::string>(json.at("device"));
+  record.threads = json.at("threads");
+  record.environment = environment_of(json.at("environment"));
+  return record;
+} catch (const nlohmann::json::exception& e) {
+  const std::string text = e.what();  // "[json.exception.NAME.NUMBER] text"
+  throw Error(fmt::format("{} is damaged: {}; restore it from a copy or run its configuration again", what,
+                          text.substr(std::min(text.size(), text.find("] ") + 2))));
+}
+
+void write_record(const std::filesystem::path& path, const RunRecord& record) {
+  write_atomically(path, record_to_json(record).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+RunRecord read_record(const std::filesystem::path& path) {
+  return record_from_json(ordered_json::parse(read_file(path), nullptr, false), path.string());
+}
+
+}  // namespace eggroll

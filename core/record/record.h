@@ -1,0 +1,105 @@
+// record.json: all there is to know of one run. Its schema is results/records.schema.json.
+#ifndef EGGROLL_RECORD_RECORD_H
+#define EGGROLL_RECORD_RECORD_H
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/environment.h"
+
+namespace eggroll {
+
+inline constexpr int32_t kRecordSchema = 1;
+
+enum class RunStatus { kRunning, kCompleted, kInterrupted, kFailed };
+
+struct PluginRecord {
+  std::string kind;  // backend, model or optimizer
+  std::string name;
+  std::string version;
+  std::string build;
+  std::string sha256;                         // of the plugin's file
+  std::string file;                           // its name without folders
+  std::optional<std::string> chosen_because;  // the backend alone
+};
+
+struct DatasetRecord {
+  std::string name;
+  std::string sha256;
+  std::string unit;  // "byte" or "token": what bits_per_unit and the baselines count
+  // Named counts of units ("train", "held_out").
+  nlohmann::ordered_json sizes = nlohmann::ordered_json::object();
+  // What else the dataset knows of itself (an entropy rate, say).
+  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
+};
+
+// Bits per unit of simple models on the held-out data; absent where one does not apply.
+struct BaselineRecord {
+  std::optional<double> unigram;
+  std::optional<double> bigram;
+  std::optional<double> gzip;
+};
+
+// The unperturbed model on held-out data, after this many steps.
+struct Evaluation {
+  uint64_t step = 0;
+  double bits_per_unit = 0.0;
+  uint64_t tokens = 0;  // scored
+  std::string unit;
+};
+
+// What a run that failed early never learned stays absent and is null in the file.
+struct RunRecord {
+  std::string name;
+  RunStatus status = RunStatus::kRunning;
+  std::optional<std::string> error;  // the sentence; with kFailed alone
+  std::string started_utc;
+  std::optional<std::string> ended_utc;
+  double wall_seconds = 0.0;  // summed over resumes
+  uint64_t resumes = 0;
+
+  std::string config_hash;
+  nlohmann::ordered_json config = nlohmann::ordered_json::object();  // resolved
+  std::vector<std::string> overrides;
+  std::vector<std::string> command_line;
+
+  Environment environment;
+  std::vector<PluginRecord> plugins;
+  std::optional<std::string> program_hash;
+  std::optional<std::string> rule_hash;
+  std::optional<std::string> device;  // what the backend computed on
+  uint32_t threads = 0;
+  uint64_t seed = 0;
+
+  std::optional<DatasetRecord> dataset;
+  BaselineRecord baselines;
+
+  uint64_t steps = 0;  // done
+  uint64_t member_tokens = 0;
+  uint64_t unique_tokens = 0;
+  std::optional<Evaluation> best;
+  std::optional<Evaluation> final;
+  std::optional<std::string> weights_sha256;
+
+  // File names in the run's folder.
+  std::optional<std::string> metrics_file;
+  std::optional<std::string> curve_file;
+  std::optional<std::string> samples_file;
+};
+
+nlohmann::ordered_json record_to_json(const RunRecord& record);
+
+// what names the record in errors: another schema, a missing or mistyped key.
+RunRecord record_from_json(const nlohmann::ordered_json& json, const std::string& what);
+
+// Atomically. Bytes that are no UTF-8 (a file name on the command line, say) become U+FFFD.
+void write_record(const std::filesystem::path& path, const RunRecord& record);
+RunRecord read_record(const std::filesystem::path& path);
+
+}  // namespace eggroll
+
+#endif

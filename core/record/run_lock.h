@@ -1,0 +1,23 @@
+// One process at a time per run folder.
+#ifndef EGGROLL_RECORD_RUN_LOCK_H
+#define EGGROLL_RECORD_RUN_LOCK_H
+
+#include <filesystem>
+
+#include "record/files.h"
+
+namespace eggroll {
+
+// Holds <run folder>/lock for as long as it lives; the system frees the lock of a process that dies.
+class RunLock {
+ public:
+  // The folder must exist. Throws where anyone holds it, this process included; names the folder, pid and host.
+  explicit RunLock(const std::filesystem::path& run_folder);
+
+ private:
+  Descriptor file_;
+};
+
+}  // namespace eggroll
+
+#endif

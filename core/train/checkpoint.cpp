@@ -1,0 +1,338 @@
+#include "train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <system_error>
+
+#include "record/files.h"
+#include "train/safetensors.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kStatesFile = "states.safetensors";
+constexpr const char* kDescriptionFile = "checkpoint.json";
+constexpr std::string_view kStepPrefix = "step-";
+constexpr std::string_view kTemporaryPrefix = ".tmp-";
+
+template <class T>
+std::string_view bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+template <class T>
+std::vector<T> values_of(std::string_view bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(values.data()));
+  return values;
+}
+
+void require(const std::error_code& failure, const char* action, const fs::path& path) {
+  if (failure) throw file_error(action, path, failure.value());
+}
+
+void remove_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::remove_all(folder, failure);
+  require(failure, "remove", folder);
+}
+
+void rename_folder(const fs::path& from, const fs::path& to) {
+  std::error_code failure;
+  fs::rename(from, to, failure);
+  require(failure, "rename", from);
+}
+
+// A checkpoint that is going takes a temporary name first: half removed, it must not look whole.
+void retire(const fs::path& folder) {
+  const fs::path temporary = folder.parent_path() / fmt::format("{}{}", kTemporaryPrefix, folder.filename().string());
+  remove_folder(temporary);
+  rename_folder(folder, temporary);
+  remove_folder(temporary);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code failure;  // what cannot be looked at is there: the attempt to read it says why not
+  return fs::status(path, failure).type() != fs::file_type::not_found;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix) try {
+  std::vector<fs::path> entries;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().substr(0, prefix.size()) == prefix) entries.push_back(entry.path());
+  }
+  return entries;
+} catch (const fs::filesystem_error& e) {
+  throw file_error("read", folder, e.code().value());
+}
+
+// Whole checkpoints by step.
+std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
+  std::map<uint64_t, fs::path> found;
+  for (const fs::path& path : entries_of(folder, kStepPrefix)) {
+    const std::string name = path.filename().string();
+    const char* end = name.data() + name.size();
+    uint64_t step = 0;
+    const auto [stop, status] = std::from_chars(name.data() + kStepPrefix.size(), end, step);
+    if (status == std::errc() && stop == end && is_there(path / kDescriptionFile)) found[step] = path;
+  }
+  return found;
+}
+
+// Writes one file of tensors; returns its size and sha256 for the description.
+json write_tensors(const fs::path& path, const Safetensors& file) {
+  const std::string header = safetensors_header(file);
+  std::vector<std::string_view> parts = {header};
+  for (const TensorView& tensor : file.tensors) parts.push_back(tensor.data);
+  write_atomically(path, parts);
+  Sha256 digest;
+  uint64_t size = 0;
+  for (const std::string_view part : parts) {
+    digest.update(part);
+    size += part.size();
+  }
+  return {{"bytes", size}, {"sha256", digest.hex()}};
+}
+
+void write_files(const fs::path& folder, const Checkpoint& checkpoint) {
+  const std::map<std::string, std::string> metadata = {{"format", "eggroll"},
+                                                       {"step", std::to_string(checkpoint.step)}};
+  Safetensors model{{}, metadata};
+  for (const WeightTensor& weight : checkpoint.weights) {
+    model.tensors.push_back({weight.name,
+                             TensorType::kI8,
+                             {static_cast<uint64_t>(weight.rows), static_cast<uint64_t>(weight.cols)},
+                             bytes_of(weight.data)});
+  }
+  Safetensors optimizer{{}, metadata};
+  for (const SlotTensor& slot : checkpoint.slots) {
+    if (slot.slot.find('/') != std::string::npos) {
+      throw Error(
+          fmt::format("the slot name '{}' holds '/', expected none; rename it in the optimizer plugin", slot.slot));
+    }
+    optimizer.tensors.push_back({slot.param + "/" + slot.slot,
+                                 slot.type == 'f' ? TensorType::kF32 : TensorType::kI32,
+                                 {slot.bits.size()},
+                                 bytes_of(slot.bits)});
+  }
+  const Safetensors states{
+      {{"states", TensorType::kI8, {checkpoint.population, checkpoint.state_bytes}, bytes_of(checkpoint.states)}},
+      metadata};
+
+  nlohmann::ordered_json description = {{"format", kCheckpointFormat},
+                                        {"step", checkpoint.step},
+                                        {"spec_hash", checkpoint.identity.spec_hash},
+                                        {"program_hash", checkpoint.identity.program_hash},
+                                        {"rule_hash", checkpoint.identity.rule_hash},
+                                        {"config_hash", checkpoint.identity.config_hash},
+                                        {"weights_sha256", weights_sha256(checkpoint.weights)},
+                                        {"counters", checkpoint.counters}};
+  description["files"] = {{kModelFile, write_tensors(folder / kModelFile, model)},
+                          {kOptimizerFile, write_tensors(folder / kOptimizerFile, optimizer)},
+                          {kStatesFile, write_tensors(folder / kStatesFile, states)}};
+  write_atomically(folder / kDescriptionFile, description.dump(2) + "\n");
+}
+
+// Whether the folder holds, undamaged, the very same files.
+bool holds_the_same(const fs::path& folder, const fs::path& other) {
+  try {
+    load_checkpoint(folder);
+  } catch (const Error&) {
+    return false;
+  }
+  const auto files = [](const fs::path& path) { return json::parse(read_file(path / kDescriptionFile)).at("files"); };
+  return files(folder) == files(other);
+}
+
+class Loader {
+ public:
+  explicit Loader(const fs::path& folder) : folder_(folder) {}
+
+  Checkpoint load() try {
+    const fs::path path = folder_ / kDescriptionFile;
+    if (!is_there(path)) fail(fmt::format("{} is missing", kDescriptionFile));
+    description_ = json::parse(read_file(path), nullptr, false);
+    if (!description_.is_object()) fail(fmt::format("{} is not a JSON object", kDescriptionFile));
+    const json& format = description_.at("format");
+    if (!format.is_number_integer() || format != kCheckpointFormat) {
+      throw Error(
+          fmt::format("{} has checkpoint format {}, this eggroll reads format {}; use the eggroll that wrote it",
+                      folder_.string(), format.dump(), kCheckpointFormat));
+    }
+    Checkpoint checkpoint;
+    checkpoint.step = description_.at("step").get<uint64_t>();
+    checkpoint.identity = {description_.at("spec_hash"), description_.at("program_hash"), description_.at("rule_hash"),
+                           description_.at("config_hash")};
+    checkpoint.counters = description_.at("counters");
+    load_weights(checkpoint);
+    load_slots(checkpoint);
+    load_states(checkpoint);
+    return checkpoint;
+  } catch (const json::exception& e) {
+    const std::string text = e.what();  // "[json.exception.NAME.NUMBER] text"
+    fail(fmt::format("{}: {}", kDescriptionFile, text.substr(std::min(text.size(), text.find("] ") + 2))));
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw Error(
+        fmt::format("checkpoint {} is damaged: {}; delete that folder and run again to go on from the checkpoint "
+                    "before it",
+                    folder_.string(), reason));
+  }
+
+  // The file's bytes, verified; the tensors that parse_safetensors finds point into them.
+  Safetensors read_tensors(const char* name, std::string& bytes) const {
+    const json& listed = description_.at("files").at(name);
+    if (!is_there(folder_ / name)) fail(fmt::format("{} is missing", name));
+    bytes = read_file(folder_ / name);
+    const uint64_t size = listed.at("bytes").get<uint64_t>();
+    if (bytes.size() != size) fail(fmt::format("{} has {} bytes, expected {}", name, bytes.size(), size));
+    if (sha256_hex(bytes) != listed.at("sha256")) {
+      fail(fmt::format("the sha256 of {} is not the one in {}", name, kDescriptionFile));
+    }
+    return parse_safetensors(bytes, (folder_ / name).string());
+  }
+
+  std::vector<int8_t> int8_of(const TensorView& tensor) const {
+    if (tensor.type != TensorType::kI8 || tensor.shape.size() != 2) {
+      fail(fmt::format("tensor '{}' is not a matrix of type I8", tensor.name));
+    }
+    std::vector<int8_t> values = values_of<int8_t>(tensor.data);
+    if (std::find(values.begin(), values.end(), int8_t{-128}) != values.end()) {
+      fail(fmt::format("tensor '{}' holds -128, expected values from -127 to 127", tensor.name));
+    }
+    return values;
+  }
+
+  void load_weights(Checkpoint& checkpoint) const {
+    std::string bytes;
+    for (const TensorView& tensor : read_tensors(kModelFile, bytes).tensors) {
+      std::vector<int8_t> values = int8_of(tensor);
+      constexpr uint64_t kMaxExtent = std::numeric_limits<int32_t>::max();
+      if (tensor.shape[0] > kMaxExtent || tensor.shape[1] > kMaxExtent) {
+        fail(fmt::format("tensor '{}' is too large", tensor.name));
+      }
+      checkpoint.weights.push_back({tensor.name, static_cast<int32_t>(tensor.shape[0]),
+                                    static_cast<int32_t>(tensor.shape[1]), std::move(values)});
+    }
+    if (weights_sha256(checkpoint.weights) != description_.at("weights_sha256")) {
+      fail(fmt::format("its weights are not those that {} names", kDescriptionFile));
+    }
+  }
+
+  void load_slots(Checkpoint& checkpoint) const {
+    std::string bytes;
+    for (const TensorView& tensor : read_tensors(kOptimizerFile, bytes).tensors) {
+      const size_t slash = tensor.name.rfind('/');
+      if (slash == std::string::npos || tensor.type == TensorType::kI8) {
+        fail(fmt::format("tensor '{}' of {} is not a slot", tensor.name, kOptimizerFile));
+      }
+      checkpoint.slots.push_back({tensor.name.substr(0, slash), tensor.name.substr(slash + 1),
+                                  tensor.type == TensorType::kF32 ? 'f' : 'i', values_of<uint32_t>(tensor.data)});
+    }
+  }
+
+  void load_states(Checkpoint& checkpoint) const {
+    std::string bytes;
+    const Safetensors file = read_tensors(kStatesFile, bytes);
+    if (file.tensors.size() != 1) fail(fmt::format("{} does not hold one tensor", kStatesFile));
+    checkpoint.states = int8_of(file.tensors[0]);
+    checkpoint.population = file.tensors[0].shape[0];
+    checkpoint.state_bytes = file.tensors[0].shape[1];
+  }
+
+  const fs::path& folder_;
+  json description_;
+};
+
+}  // namespace
+
+fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoint, uint32_t keep) {
+  if (keep == 0) throw Error("checkpoints to keep are 0, expected at least 1; correct the setting");
+  const fs::path folder = run_folder / "checkpoints";
+  const std::string name = fmt::format("{}{:08}", kStepPrefix, checkpoint.step);
+  const fs::path temporary = folder / fmt::format("{}{}", kTemporaryPrefix, checkpoint.step);
+  const fs::path target = folder / name;
+
+  std::error_code failure;
+  if (fs::create_directory(folder, failure)) sync_folder(run_folder);
+  require(failure, "create", folder);
+  for (const fs::path& leftover : entries_of(folder, kTemporaryPrefix)) remove_folder(leftover);
+  fs::create_directory(temporary, failure);
+  require(failure, "create", temporary);
+  try {
+    write_files(temporary, checkpoint);
+    if (!is_there(target)) {
+      rename_folder(temporary, target);
+    } else if (holds_the_same(target, temporary)) {
+      remove_folder(temporary);
+    } else {
+      retire(target);  // damaged: the reason why the run was taken up at an earlier step
+      rename_folder(temporary, target);
+    }
+  } catch (...) {
+    fs::remove_all(temporary, failure);
+    throw;
+  }
+  sync_folder(folder);
+
+  std::map<uint64_t, fs::path> present = checkpoints_in(folder);
+  size_t count = present.size();
+  for (const auto& [step, path] : present) {
+    if (count <= keep) break;
+    if (step == checkpoint.step) continue;
+    retire(path);
+    --count;
+  }
+  return target;
+}
+
+std::optional<fs::path> latest_checkpoint(const fs::path& run_folder) {
+  const fs::path folder = run_folder / "checkpoints";
+  if (!is_there(folder)) return std::nullopt;
+  const std::map<uint64_t, fs::path> present = checkpoints_in(folder);
+  if (present.empty()) return std::nullopt;
+  return present.rbegin()->second;
+}
+
+Checkpoint load_checkpoint(const fs::path& folder) { return Loader(folder).load(); }
+
+void require_same_run(const fs::path& folder, const RunIdentity& checkpoint, const RunIdentity& run) {
+  const auto require_equal = [&](const std::string& what, const std::string& theirs, const std::string& ours,
+                                 const std::string& cure) {
+    if (theirs == ours) return;
+    throw Error(fmt::format("checkpoint {} was made with another {} (its hash is {}, this run's {}); {}",
+                            folder.string(), what, theirs, ours, cure));
+  };
+  require_equal("op set or noise", checkpoint.spec_hash, run.spec_hash,
+                "use the eggroll whose commit the run's record.json names, or start over in another folder");
+  require_equal("model program", checkpoint.program_hash, run.program_hash,
+                "use the model settings and plugin that the run's record.json names, or start over in another folder");
+  require_equal(
+      "update rule", checkpoint.rule_hash, run.rule_hash,
+      "use the optimizer settings and plugin that the run's record.json names, or start over in another folder");
+  require_equal("configuration", checkpoint.config_hash, run.config_hash,
+                "use the run's own config.yaml, or start over in another folder");
+}
+
+std::string weights_sha256(const std::vector<WeightTensor>& weights) {
+  Sha256 digest;
+  for (const WeightTensor& weight : weights) {
+    digest.update(std::string_view(weight.name.c_str(), weight.name.size() + 1));
+    digest.update(bytes_of(std::vector<int32_t>{weight.rows, weight.cols}));
+    digest.update(bytes_of(weight.data));
+  }
+  return digest.hex();
+}
+
+}  // namespace eggroll

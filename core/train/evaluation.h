@@ -1,0 +1,23 @@
+// Held-out evaluation of the unperturbed model.
+#ifndef EGGROLL_TRAIN_EVALUATION_H
+#define EGGROLL_TRAIN_EVALUATION_H
+
+#include <cstdint>
+
+#include "data/plan.h"
+#include "plugin/instance.h"
+
+namespace eggroll {
+
+struct HeldOut {
+  int64_t loss_q16 = 0;  // sum of -log2 p over the scored tokens, Q16 bits
+  uint64_t tokens = 0;   // scored
+  double bits_per_token() const { return static_cast<double>(loss_q16) / 65536.0 / static_cast<double>(tokens); }
+};
+
+// Runs the plan from zero states. state_bytes is the program's.
+HeldOut evaluate_held_out(BackendSession& session, const EvalPlan& plan, uint32_t state_bytes);
+
+}  // namespace eggroll
+
+#endif

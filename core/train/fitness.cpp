@@ -1,0 +1,90 @@
+#include "train/fitness.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "eggroll/noise.h"
+
+namespace eggroll {
+namespace {
+
+constexpr double kFullScale = 127.0;
+constexpr double kClippedScale = 64.0;
+
+int8_t quantised(double x) { return static_cast<int8_t>(std::round(std::clamp(x, -kFullScale, kFullScale))); }
+
+std::vector<int64_t> differences(const std::vector<int64_t>& losses) {
+  std::vector<int64_t> d(losses.size() / 2);
+  for (size_t k = 0; k < d.size(); ++k) d[k] = losses[2 * k + 1] - losses[2 * k];
+  return d;
+}
+
+// In pair order, so that every machine rounds alike.
+double root_mean_square(const std::vector<int64_t>& d) {
+  double sum = 0.0;
+  for (const int64_t x : d) sum += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(sum / static_cast<double>(d.size()));
+}
+
+// sign(d) times the rank of |d| in (0, N], ties sharing their mean rank, scaled so that N is 127.
+std::vector<int8_t> signed_ranks(const std::vector<int64_t>& d) {
+  std::vector<size_t> order(d.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto magnitude = [&](size_t k) { return std::abs(d[k]); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return magnitude(a) < magnitude(b); });
+  std::vector<int8_t> fitness(d.size());
+  const auto twice_n = static_cast<int64_t>(2 * d.size());
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin + 1;
+    while (end < order.size() && magnitude(order[end]) == magnitude(order[begin])) ++end;
+    const auto twice_rank = static_cast<int64_t>(begin + 1 + end);
+    const int64_t scaled = (127 * twice_rank + twice_n / 2) / twice_n;
+    for (size_t i = begin; i < end; ++i) {
+      const int64_t x = d[order[i]];
+      fitness[order[i]] = static_cast<int8_t>(x > 0 ? scaled : x < 0 ? -scaled : 0);
+    }
+    begin = end;
+  }
+  return fitness;
+}
+
+}  // namespace
+
+Fitness::Fitness(Settings& settings)
+    : form_(static_cast<Form>(settings.choice("name", {"sign", "zscore", "centered_rank", "difference"}))) {
+  if (form_ == kZscore) clip_ = settings.real("clip", 0.1, 100.0);
+  if (form_ == kDifference) alpha_ = settings.real("alpha", 0.001, 127.0);
+  settings.finish();
+}
+
+std::vector<int8_t> Fitness::of(const std::vector<int64_t>& losses) const {
+  const std::vector<int64_t> d = differences(losses);
+  if (form_ == kCenteredRank) return signed_ranks(d);
+  std::vector<int8_t> fitness(d.size());
+  if (form_ == kSign) {
+    std::transform(d.begin(), d.end(), fitness.begin(), [](int64_t x) {
+      return static_cast<int8_t>(x > 0 ? 1 : x < 0 ? -1 : 0);
+    });
+    return fitness;
+  }
+  const double rms = root_mean_square(d);
+  if (rms == 0.0) return fitness;
+  for (size_t k = 0; k < d.size(); ++k) {
+    const double z = static_cast<double>(d[k]) / rms;
+    fitness[k] =
+        form_ == kZscore ? quantised(std::clamp(z, -clip_, clip_) * kClippedScale / clip_) : quantised(alpha_ * z);
+  }
+  return fitness;
+}
+
+float vote_std(const std::vector<int8_t>& fitness, const egg_param& param, const egg_noise& noise) {
+  if (param.perturbed == 0) return 0.0F;
+  int64_t sum = 0;
+  for (const int8_t f : fitness) sum += f * f;
+  if (param.kind == EGG_PARAM_MATRIX) sum *= noise.rank;
+  return static_cast<float>(std::sqrt(static_cast<double>(sum)) * noise_second_moment(noise.distribution));
+}
+
+}  // namespace eggroll

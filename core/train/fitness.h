@@ -1,0 +1,36 @@
+// From losses to fitness: what a pair's two members are worth, one int8 a pair.
+#ifndef EGGROLL_TRAIN_FITNESS_H
+#define EGGROLL_TRAIN_FITNESS_H
+
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/plugin.h"
+#include "eggroll/settings.h"
+
+namespace eggroll {
+
+// Every form is odd: exchanging a pair's members flips its fitness and leaves all others as they were.
+class Fitness {
+ public:
+  // Reads the config section `fitness`.
+  explicit Fitness(Settings& settings);
+
+  // losses: of members 0, 1, 2, ...; an even member has sign +1. Returns (losses / 2) values in [-127, 127]; positive
+  // where the even member's loss is the lower. A pair whose losses are equal gets 0.
+  std::vector<int8_t> of(const std::vector<int64_t>& losses) const;
+
+ private:
+  enum Form { kSign, kZscore, kCenteredRank, kDifference };
+  Form form_;
+  double clip_ = 0.0;   // zscore
+  double alpha_ = 0.0;  // difference
+};
+
+// Standard deviation of a parameter's vote where fitness is independent of noise: sqrt(sum f^2 * ranks) times the
+// noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter.
+float vote_std(const std::vector<int8_t>& fitness, const egg_param& param, const egg_noise& noise);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,185 @@
+#include "train/journal.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "eggroll/error.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+static_assert(std::endian::native == std::endian::little, "the journal is stored as it lies in memory");
+
+constexpr std::string_view kMagic("EGGJRNL\0", 8);
+constexpr uint32_t kVersion = 1;
+constexpr size_t kHashSize = 64;
+constexpr size_t kHeaderSize = 8 + 4 + 4 + kHashSize + 4;
+
+uint32_t crc_of(std::string_view bytes) {
+  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+template <class T>
+void put(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+template <class T>
+T get(std::string_view bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+uint64_t entry_size(uint32_t pairs) { return 8 + uint64_t{pairs} + 4; }
+
+std::string header_of(uint32_t pairs, const std::string& config_hash) {
+  std::string bytes(kMagic);
+  put(bytes, kVersion);
+  put(bytes, pairs);
+  bytes += config_hash;
+  bytes.resize(kHeaderSize - 4, '\0');
+  put(bytes, crc_of(bytes));
+  return bytes;
+}
+
+bool is_whole(std::string_view bytes) {
+  return get<uint32_t>(bytes, bytes.size() - 4) == crc_of(bytes.substr(0, bytes.size() - 4));
+}
+
+struct Header {
+  uint32_t pairs;
+  std::string config_hash;
+};
+
+[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
+  throw Error(
+      fmt::format("{} {}; restore it from a copy or delete the run's folder to start over", path.string(), reason));
+}
+
+// Returns the bytes read, fewer than asked for at the end of the file alone.
+std::string read_some(std::ifstream& file, const fs::path& path, uint64_t offset, uint64_t size) {
+  std::string bytes(size, '\0');
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(bytes.data(), static_cast<std::streamsize>(size));
+  if (file.bad()) throw file_error("read", path, EIO);
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return bytes;
+}
+
+std::ifstream open_to_read(const fs::path& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw file_error("read", path, errno);
+  return file;
+}
+
+uint64_t size_of(const fs::path& path) {
+  std::error_code failure;
+  const uint64_t size = fs::file_size(path, failure);
+  if (failure) throw file_error("read", path, failure.value());
+  return size;
+}
+
+Header read_header(std::ifstream& file, const fs::path& path) {
+  const std::string bytes = read_some(file, path, 0, kHeaderSize);
+  if (std::string_view(bytes).substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) {
+    fail(path, "is no journal of eggroll");
+  }
+  if (bytes.size() < kHeaderSize) fail(path, fmt::format("ends within its header, after {} bytes", bytes.size()));
+  const uint32_t version = get<uint32_t>(bytes, 8);
+  if (version != kVersion) {
+    throw Error(fmt::format("{} has journal version {}, this eggroll reads version {}; use the eggroll that wrote it",
+                            path.string(), version, kVersion));
+  }
+  if (!is_whole(bytes)) fail(path, "has a damaged header");
+  const std::string hash = bytes.substr(16, kHashSize);
+  return {get<uint32_t>(bytes, 12), hash.substr(0, hash.find('\0'))};
+}
+
+// Makes the file fit to go on at first_step, or throws. Returns its path, for AppendFile.
+fs::path prepared(const fs::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step) {
+  if (config_hash.size() > kHashSize) {
+    throw Error(fmt::format("the config hash '{}' is longer than {} digits; shorten it", config_hash, kHashSize));
+  }
+  std::error_code failure;
+  const bool missing = fs::status(path, failure).type() == fs::file_type::not_found;
+  if (missing || (first_step == 0 && size_of(path) < kHeaderSize)) {
+    if (first_step > 0) fail(path, fmt::format("is missing, expected the steps before {}", first_step));
+    write_atomically(path, header_of(pairs, config_hash));
+    return path;
+  }
+  std::ifstream file = open_to_read(path);
+  const Header header = read_header(file, path);
+  if (header.pairs != pairs || header.config_hash != config_hash) {
+    fail(path, fmt::format("is another run's: it has {} pairs and the config hash {}, expected {} and {}", header.pairs,
+                           header.config_hash, pairs, config_hash));
+  }
+  const uint64_t entries = (size_of(path) - kHeaderSize) / entry_size(pairs);
+  if (entries < first_step) fail(path, fmt::format("holds {} steps, expected at least {}", entries, first_step));
+  if (first_step > 0) {
+    const std::string last =
+        read_some(file, path, kHeaderSize + (first_step - 1) * entry_size(pairs), entry_size(pairs));
+    if (!is_whole(last) || get<uint64_t>(last, 0) != first_step - 1) {
+      fail(path, fmt::format("is damaged at step {}", first_step - 1));
+    }
+  }
+  return path;
+}
+
+}  // namespace
+
+JournalWriter::JournalWriter(const fs::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step)
+    : pairs_(pairs), next_step_(first_step), file_(prepared(path, pairs, config_hash, first_step)) {
+  file_.truncate_to(kHeaderSize + first_step * entry_size(pairs));
+}
+
+void JournalWriter::append(uint64_t step, std::span<const int8_t> fitness) {
+  if (step != next_step_ || fitness.size() != pairs_) {
+    throw Error(fmt::format("the journal got step {} with {} pairs, expected step {} with {}; report this as a bug",
+                            step, fitness.size(), next_step_, pairs_));
+  }
+  std::string entry;
+  put(entry, step);
+  entry.append(reinterpret_cast<const char*>(fitness.data()), fitness.size());
+  put(entry, crc_of(entry));
+  file_.append(entry);
+  ++next_step_;
+}
+
+JournalReader::JournalReader(const fs::path& path) : path_(path), file_(open_to_read(path)) {
+  const Header header = read_header(file_, path_);
+  pairs_ = header.pairs;
+  config_hash_ = header.config_hash;
+  const uint64_t rest = size_of(path_) - kHeaderSize;
+  entries_ = rest / entry_size(pairs_);
+  torn_ = rest % entry_size(pairs_) != 0;
+}
+
+bool JournalReader::next(std::vector<int8_t>& fitness) {
+  if (step_ == entries_) return false;
+  const std::string entry = read_some(file_, path_, kHeaderSize + step_ * entry_size(pairs_), entry_size(pairs_));
+  if (entry.size() < entry_size(pairs_) || !is_whole(entry)) {
+    if (step_ + 1 < entries_ || torn_) fail(path_, fmt::format("is damaged at step {}", step_));
+    entries_ = step_;
+    torn_ = true;
+    return false;
+  }
+  if (get<uint64_t>(entry, 0) != step_) {
+    fail(path_, fmt::format("is damaged: it has step {} where step {} belongs", get<uint64_t>(entry, 0), step_));
+  }
+  const std::string_view values = std::string_view(entry).substr(8, pairs_);
+  fitness.assign(values.begin(), values.end());
+  ++step_;
+  return true;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,62 @@
+// journal.bin: every step's fitness, from which replay rebuilds any checkpoint.
+//
+// Header: "EGGJRNL" and a zero byte; version and pairs, uint32; config hash, 64 bytes, zero-padded; crc32 of all that.
+// Then entry i for step i: step, uint64; fitness, int8 (pairs); crc32 of both. Integers are little-endian.
+#ifndef EGGROLL_TRAIN_JOURNAL_H
+#define EGGROLL_TRAIN_JOURNAL_H
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/files.h"
+
+namespace eggroll {
+
+class JournalWriter {
+ public:
+  // first_step 0 begins the journal anew. Above 0 it must hold the steps before, and is cut back to them: a torn last
+  // entry and steps done after the checkpoint go. Throws where it belongs to other pairs or another config hash.
+  JournalWriter(const std::filesystem::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step);
+
+  // fitness: (pairs). Steps come one after another from first_step on.
+  void append(uint64_t step, std::span<const int8_t> fitness);
+  void flush() { file_.flush(); }
+  uint64_t size() const { return file_.size(); }  // bytes
+
+ private:
+  uint32_t pairs_;
+  uint64_t next_step_;
+  AppendFile file_;
+};
+
+class JournalReader {
+ public:
+  explicit JournalReader(const std::filesystem::path& path);
+
+  uint32_t pairs() const { return pairs_; }
+  const std::string& config_hash() const { return config_hash_; }
+
+  // Reads the fitness (pairs) of the next step, from 0 on; false at the end. Throws, naming the step, where an entry
+  // before the last is damaged.
+  bool next(std::vector<int8_t>& fitness);
+
+  // After next() has returned false: whether a last entry, cut short or damaged by a crash, was left out.
+  bool torn() const { return torn_; }
+
+ private:
+  std::filesystem::path path_;
+  std::ifstream file_;
+  uint32_t pairs_ = 0;
+  std::string config_hash_;
+  uint64_t entries_ = 0;  // whole ones
+  uint64_t step_ = 0;     // of the next
+  bool torn_ = false;
+};
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,30 @@
+#include "train/replay.h"
+
+#include <fmt/format.h>
+
+#include "train/journal.h"
+#include "train/weights.h"
+
+namespace eggroll {
+
+Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolder& folder, uint64_t steps) {
+  JournalReader journal(folder.journal());
+  if (journal.config_hash() != run_hash(config) || journal.pairs() != machine.train.population / 2) {
+    throw Error(
+        fmt::format("the journal {} belongs to another configuration; replay the run folder that it was written in",
+                    folder.journal().string()));
+  }
+  BackendSession session = machine.open_session();
+  Replayed result;
+  std::vector<int8_t> fitness;
+  while ((steps == 0 || result.steps < steps) && journal.next(fitness))
+    machine.update(session, result.steps++, fitness);
+  if (result.steps < steps) {
+    throw Error(fmt::format("the journal {} holds {} steps, expected at least {}; ask for fewer or run on first",
+                            folder.journal().string(), result.steps, steps));
+  }
+  result.weights = read_weights(session, *machine.program);
+  return result;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,25 @@
+// Rebuilding weights from the seed and the journal, without a forward pass.
+#ifndef EGGROLL_TRAIN_REPLAY_H
+#define EGGROLL_TRAIN_REPLAY_H
+
+#include <cstdint>
+#include <vector>
+
+#include "train/checkpoint.h"
+#include "train/run_folder.h"
+#include "train/setup.h"
+
+namespace eggroll {
+
+struct Replayed {
+  uint64_t steps = 0;
+  std::vector<WeightTensor> weights;
+};
+
+// Applies the journal's first `steps` entries (0: all) to the initial weights. Throws Error where the journal belongs
+// to another configuration or holds fewer.
+Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolder& folder, uint64_t steps);
+
+}  // namespace eggroll
+
+#endif

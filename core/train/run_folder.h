@@ -1,0 +1,22 @@
+// The names of what a run keeps in its folder.
+#ifndef EGGROLL_TRAIN_RUN_FOLDER_H
+#define EGGROLL_TRAIN_RUN_FOLDER_H
+
+#include <filesystem>
+
+namespace eggroll {
+
+struct RunFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path config() const { return path / "config.yaml"; }
+  std::filesystem::path record() const { return path / "record.json"; }
+  std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
+  std::filesystem::path journal() const { return path / "journal.bin"; }
+  std::filesystem::path curve() const { return path / "curve.png"; }
+  std::filesystem::path samples() const { return path / "samples.txt"; }
+};
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,38 @@
+// Reading and writing safetensors files: 8 bytes of header size, a JSON header, then the tensors' bytes.
+#ifndef EGGROLL_TRAIN_SAFETENSORS_H
+#define EGGROLL_TRAIN_SAFETENSORS_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eggroll {
+
+enum class TensorType { kI8, kI32, kF32 };
+
+// data belongs to someone else: row-major, little-endian, as many bytes as shape and type say.
+struct TensorView {
+  std::string name;
+  TensorType type;
+  std::vector<uint64_t> shape;
+  std::string_view data;
+};
+
+struct Safetensors {
+  std::vector<TensorView> tensors;  // in the order of their data
+  std::map<std::string, std::string> metadata;
+};
+
+// The file's bytes before the tensors' data; a multiple of 8. Names must be distinct and not "__metadata__", sizes must
+// match.
+std::string safetensors_header(const Safetensors& file);
+
+// The tensors point into bytes. Safe on any input: throws one sentence, which begins with what, where the file is not
+// exactly a header and the tensors it lists.
+Safetensors parse_safetensors(std::string_view bytes, const std::string& what);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,57 @@
+#include "train/sample.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "eggroll/error.h"
+#include "eggroll/noise.h"
+
+namespace eggroll {
+namespace {
+
+// unit: bits of one logit step. Probabilities go as 2^(logit * unit / temperature).
+uint32_t draw(const std::vector<int8_t>& logits, double unit, double temperature, double uniform) {
+  const auto best = std::max_element(logits.begin(), logits.end());
+  if (temperature == 0.0) return static_cast<uint32_t>(best - logits.begin());
+  std::vector<double> cumulative;
+  double total = 0.0;
+  for (const int8_t logit : logits) {
+    total += std::exp2((logit - *best) * unit / temperature);
+    cumulative.push_back(total);
+  }
+  const auto it = std::upper_bound(cumulative.begin(), cumulative.end(), uniform * total);
+  return static_cast<uint32_t>(std::min<ptrdiff_t>(it - cumulative.begin(), static_cast<ptrdiff_t>(logits.size()) - 1));
+}
+
+}  // namespace
+
+std::vector<uint32_t> sample(BackendSession& session, const Program& program, const std::vector<uint32_t>& prompt,
+                             const SampleOptions& options) {
+  const auto vocab = static_cast<uint32_t>(program.view().vocab);
+  if (prompt.empty()) throw Error("the prompt is empty, expected at least one token; give a longer prompt");
+  for (const uint32_t token : prompt) {
+    if (token >= vocab) {
+      throw Error("the prompt holds the token " + std::to_string(token) + ", expected less than the vocabulary " +
+                  std::to_string(vocab) + "; give another prompt");
+    }
+  }
+  const double unit = program.ops().back().attr / 65536.0;
+  const uint64_t key = egg_noise_key(options.seed, EGG_STEP_DATA, 0, 0, 0, 0);
+  std::vector<int8_t> states(program.state_bytes());
+  std::vector<int8_t> logits(vocab);
+  std::vector<uint32_t> inputs = prompt;
+  std::vector<uint32_t> made;
+  while (made.size() < options.count) {
+    const std::vector<uint32_t> targets(inputs.size(), EGG_NO_TARGET);
+    const std::vector<uint8_t> resets(inputs.size());
+    int64_t loss = 0;
+    const egg_batch batch{1, static_cast<uint32_t>(inputs.size()), inputs.data(), targets.data(), resets.data()};
+    session.infer(egg_infer{sizeof(egg_infer), 0, batch, states.data(), &loss, logits.data()});
+    const double uniform = egg_noise_word(key, static_cast<uint32_t>(made.size())) / 4294967296.0;
+    made.push_back(draw(logits, unit, options.temperature, uniform));
+    inputs.assign(1, made.back());
+  }
+  return made;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,155 @@
+#include "train/setup.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "config/settings_block.h"
+#include "noise/initial_weights.h"
+#include "noise/noise_settings.h"
+
+namespace eggroll {
+
+const std::vector<std::string> kConfigKeys = {"backend",    "model",   "optimizer", "dataset", "noise",
+                                              "fitness",    "name",    "seed",      "train",   "eval",
+                                              "checkpoint", "plugins", "results"};
+
+namespace {
+
+// Reads a section with its file and line in any error.
+template <class Body>
+auto read_section(const ConfigNode& config, const std::string& section, Body&& body) {
+  const SettingsBlock block(config, section);
+  try {
+    Settings settings(block.view());
+    return body(settings);
+  } catch (const Error& error) {
+    throw block.located(error);
+  }
+}
+
+// Opens the plugin that a section's `name` chooses with the rest of the section as its settings.
+template <class Instance>
+std::unique_ptr<Instance> open_plugin_of(const ConfigNode& config, const std::string& section, egg_kind kind,
+                                         const Registry& registry, const std::vector<std::string>& host_keys,
+                                         std::vector<ChosenPlugin>& chosen) {
+  const SettingsBlock whole(config, section);
+  try {
+    const std::string name = Settings(whole.view()).text("name");
+    const SettingsBlock own(config, section, host_keys);
+    chosen.push_back(registry.choose(kind, name));
+    return std::make_unique<Instance>(chosen.back(), *own.view());
+  } catch (const Error& error) {
+    throw whole.located(error);
+  }
+}
+
+// Part of a folder's name.
+std::string read_name(Settings& s) {
+  std::string name = s.text("name");
+  const bool safe =
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
+  if (name.empty() || name.size() > 80 || !safe) {
+    throw setting_error("name", fmt::format("name is '{}', expected 1 to 80 letters, digits, _ and -", name));
+  }
+  return name;
+}
+
+TrainSettings read_train(Settings& s) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  TrainSettings train{};
+  train.steps = static_cast<uint64_t>(s.integer("steps", 1, kMost));
+  train.population = static_cast<uint32_t>(s.integer("population", 2, 1 << 24));
+  train.group = static_cast<uint32_t>(s.integer("group", 2, 1 << 24));
+  train.tokens = static_cast<uint32_t>(s.integer("tokens", 1, 1 << 20));
+  s.finish();
+  if (train.population % 2 != 0) {
+    throw setting_error("population",
+                        fmt::format("population is {}, expected an even number, for two members are a pair; "
+                                    "use {}",
+                                    train.population, train.population + 1));
+  }
+  if (train.group % 2 != 0) {
+    throw setting_error("group",
+                        fmt::format("group is {}, expected an even number, for an odd group splits a pair; use {}",
+                                    train.group, train.group + 1));
+  }
+  if (train.population % train.group != 0) {
+    throw setting_error("group", fmt::format("group is {}, expected a divisor of the population {}; change one of them",
+                                             train.group, train.population));
+  }
+  return train;
+}
+
+EvalSettings read_eval(Settings& s) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
+  EvalSettings eval{};
+  eval.every = static_cast<uint64_t>(s.integer("every", 1, kMost));
+  eval.tokens = static_cast<uint64_t>(s.integer("tokens", 2, kMost));
+  eval.streams = static_cast<uint32_t>(s.integer("streams", 1, 1 << 20));
+  s.finish();
+  return eval;
+}
+
+CheckpointSettings read_checkpoint(Settings& s) {
+  CheckpointSettings checkpoint{};
+  checkpoint.every = static_cast<uint64_t>(s.integer("every", 1, std::numeric_limits<int64_t>::max() / 2));
+  checkpoint.keep = static_cast<uint32_t>(s.integer("keep", 1, 1000000));
+  s.finish();
+  return checkpoint;
+}
+
+}  // namespace
+
+Machine::Machine(const ConfigNode& config, const Registry& registry) {
+  require_only(config, kConfigKeys);
+  read_section(config, "", [&](Settings& s) {
+    seed = static_cast<uint64_t>(s.integer("seed", 0, std::numeric_limits<int64_t>::max()));
+    name = read_name(s);
+    s.finish();
+  });
+  train = read_section(config, "train", read_train);
+  threads = read_section(config, "backend", [](Settings& s) { return s.int32("threads", 0, 4096); });
+
+  model = open_plugin_of<ModelInstance>(config, "model", EGG_KIND_MODEL, registry, {"name"}, plugins);
+  optimizer = open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, {"name"}, plugins);
+  program = std::make_unique<Program>(model->program());
+  rule = std::make_unique<Rule>(optimizer->rule());
+  noise = read_section(config, "noise", [&](Settings& s) { return read_noise(s, seed, program->view().fixed_point); });
+  require_no_overflow(program->view(), noise);
+  require_votes_fit(rule->view(), noise, train.population / 2);
+  backend =
+      open_plugin_of<BackendInstance>(config, "backend", EGG_KIND_BACKEND, registry, {"name", "threads"}, plugins);
+  backend->require_support(program->view(), rule->view());
+}
+
+BackendSession Machine::open_session() const {
+  BackendSession session = backend->open_session(
+      egg_session_spec{sizeof(egg_session_spec), threads, &program->view(), &rule->view(), noise, train.population, 0});
+  for (uint32_t i = 0; i < program->params().size(); ++i) {
+    session.set_weights(i, initial_weights(program->params()[i], i, seed).data());
+  }
+  return session;
+}
+
+std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step, const std::vector<int8_t>& fitness) const {
+  const std::vector<float> values = optimizer->scalars(step);
+  std::vector<float> stds;
+  for (const egg_param& param : program->params()) stds.push_back(vote_std(fitness, param, noise));
+  std::vector<int64_t> changed(stds.size());
+  session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
+                            values.data(), stds.data(), changed.data()});
+  return changed;
+}
+
+Setup::Setup(const ConfigNode& config, const Registry& registry)
+    : machine(config, registry),
+      eval(read_section(config, "eval", read_eval)),
+      checkpoint(read_section(config, "checkpoint", read_checkpoint)),
+      dataset(read_section(config, "dataset", [](Settings& s) { return open_dataset(s); })),
+      fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })),
+      baselines(measure_baselines(dataset)) {
+  check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));
+}
+
+}  // namespace eggroll

@@ -1,0 +1,82 @@
+// From a resolved configuration to everything a run works with, each part opened and checked before the first step.
+#ifndef EGGROLL_TRAIN_SETUP_H
+#define EGGROLL_TRAIN_SETUP_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/tree.h"
+#include "data/baselines.h"
+#include "data/dataset.h"
+#include "eggroll/plugin.h"
+#include "plugin/instance.h"
+#include "plugin/registry.h"
+#include "program/program.h"
+#include "program/rule.h"
+#include "train/fitness.h"
+
+namespace eggroll {
+
+// The host's own sections.
+struct TrainSettings {
+  uint64_t steps;
+  uint32_t population;  // members; even
+  uint32_t group;       // members to a stream; even, divides population
+  uint32_t tokens;      // per member and step
+};
+struct EvalSettings {
+  uint64_t every;   // steps
+  uint64_t tokens;  // held-out tokens of an evaluation on the way; the last one reads all
+  uint32_t streams;
+};
+struct CheckpointSettings {
+  uint64_t every;  // steps
+  uint32_t keep;
+};
+
+// Model, optimizer, backend and noise: what is needed to hold and to change weights, without a dataset.
+class Machine {
+ public:
+  // Opens the plugins the configuration names, proves the program free of overflow and supported. Throws Error with the
+  // file and line of the setting at fault.
+  Machine(const ConfigNode& config, const Registry& registry);
+
+  std::string name;  // first part of the run folder's name
+  uint64_t seed;
+  TrainSettings train;
+  std::vector<ChosenPlugin> plugins;  // model, optimizer, backend
+  std::unique_ptr<ModelInstance> model;
+  std::unique_ptr<OptimizerInstance> optimizer;
+  std::unique_ptr<BackendInstance> backend;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Rule> rule;
+  egg_noise noise;
+  int32_t threads;
+
+  // A session with the initial weights.
+  BackendSession open_session() const;
+  // Applies one step's fitness; returns the weights that moved, by parameter. fitness: one a pair.
+  std::vector<int64_t> update(BackendSession& session, uint64_t step, const std::vector<int8_t>& fitness) const;
+};
+
+// The rest of a run: data, fitness, evaluation.
+class Setup {
+ public:
+  Setup(const ConfigNode& config, const Registry& registry);
+
+  Machine machine;
+  EvalSettings eval;
+  CheckpointSettings checkpoint;
+  Dataset dataset;
+  Fitness fitness;
+  Baselines baselines;
+};
+
+// Top-level keys of a configuration.
+extern const std::vector<std::string> kConfigKeys;
+
+}  // namespace eggroll
+
+#endif

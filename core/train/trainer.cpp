@@ -1,0 +1,264 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "data/plan.h"
+#include "record/curve.h"
+#include "record/metrics.h"
+#include "train/checkpoint.h"
+#include "train/evaluation.h"
+#include "train/journal.h"
+#include "train/sample.h"
+#include "train/weights.h"
+
+namespace eggroll {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Targets that count towards the loss, and distinct tokens among them: a stream is read by a whole group.
+uint64_t scored(const BatchBuffer& batch) {
+  return static_cast<uint64_t>(std::count_if(batch.targets.begin(), batch.targets.end(),
+                                             [](uint32_t target) { return target != EGG_NO_TARGET; }));
+}
+
+class Run {
+ public:
+  Run(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
+      const TrainHooks& hooks)
+      : setup_(setup),
+        machine_(setup.machine),
+        folder_(folder),
+        hooks_(hooks),
+        identity_(identity_of(machine_, config)),
+        session_(machine_.open_session()),
+        plan_(setup.dataset, machine_.train.population / machine_.train.group, machine_.train.tokens),
+        eval_plan_(setup.dataset, setup.eval.streams, kEvalTokens, setup.eval.tokens),
+        final_plan_(setup.dataset, setup.eval.streams, kEvalTokens, 0),
+        record_(new_record(setup, config, invocation, identity_)) {}
+
+  RunRecord go() {
+    resume();
+    write_record(folder_.record(), record_);
+    try {
+      loop();
+      finish();
+    } catch (const Error& error) {
+      record_.status = RunStatus::kFailed;
+      record_.error = error.what();
+      record_.ended_utc = utc_now();
+      try {
+        write_record(folder_.record(), record_);
+      } catch (const Error&) {
+        // The disk that failed the run may fail its record too; the first sentence is the one that matters.
+      }
+      throw;
+    }
+    return record_;
+  }
+
+ private:
+  static constexpr uint32_t kEvalTokens = 64;  // a stream's tokens per call
+  static constexpr uint64_t kPromptTokens = 64;
+
+  // Goes on from the newest checkpoint, or begins.
+  void resume() {
+    const auto newest = latest_checkpoint(folder_.path);
+    if (newest) {
+      const Checkpoint checkpoint = load_checkpoint(*newest);
+      require_same_run(*newest, checkpoint.identity, identity_);
+      restore_session(session_, machine_, checkpoint);
+      step_ = checkpoint.step;
+      record_.member_tokens = checkpoint.counters.at("member_tokens").get<uint64_t>();
+      record_.unique_tokens = checkpoint.counters.at("unique_tokens").get<uint64_t>();
+      seconds_before_ = checkpoint.counters.at("seconds").get<double>();
+    }
+    carry_over_record();
+    journal_.emplace(folder_.journal(), machine_.train.population / 2, identity_.config_hash, step_);
+    // A line's step counts steps done, and line 0 is the untrained model.
+    metrics_.emplace(folder_.metrics(), newest ? step_ + 1 : 0);
+    for (const auto& line : read_metrics(folder_.metrics())) note_evaluation(line);
+    record_.steps = step_;
+    record_.metrics_file = folder_.metrics().filename();
+  }
+
+  // What an earlier process of this run wrote down.
+  void carry_over_record() {
+    if (!std::filesystem::exists(folder_.record())) return;
+    const RunRecord earlier = read_record(folder_.record());
+    record_.started_utc = earlier.started_utc;
+    record_.resumes = earlier.resumes + 1;
+  }
+
+  void loop() {
+    if (step_ == 0) {
+      nlohmann::ordered_json line{{"step", 0}, {"member_tokens", 0}, {"unique_tokens", 0}};
+      add_evaluation(line, eval_plan_);
+      metrics_->append(line);
+      note_evaluation(line);
+    }
+    const uint64_t first = step_;
+    while (step_ < machine_.train.steps && !stopped()) {
+      one_step();
+      report(first);
+      if (step_ % setup_.checkpoint.every == 0 || step_ == machine_.train.steps) save();
+    }
+    if (stopped() && step_ < machine_.train.steps) save();
+  }
+
+  bool stopped() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
+
+  void one_step() {
+    const TrainSettings& train = machine_.train;
+    const auto began = Clock::now();
+    plan_.fill(step_, batch_);
+    losses_.resize(train.population);
+    session_.evaluate(
+        egg_evaluate{sizeof(egg_evaluate), train.group, step_, 0, train.population, batch_.view(), losses_.data()});
+    const double forward_seconds = seconds_since(began);
+    const std::vector<int8_t> fitness = setup_.fitness.of(losses_);
+    journal_->append(step_, fitness);
+    const std::vector<int64_t> changed = machine_.update(session_, step_, fitness);
+
+    const uint64_t unique = scored(batch_);
+    record_.unique_tokens += unique;
+    record_.member_tokens += unique * train.group;
+    const std::vector<float> scalars = machine_.optimizer->scalars(step_);
+    ++step_;
+    record_.steps = step_;
+
+    const double loss = static_cast<double>(std::accumulate(losses_.begin(), losses_.end(), int64_t{0}));
+    train_bits_ = loss / 65536.0 / static_cast<double>(unique * train.group);
+    nlohmann::ordered_json line{{"step", step_},
+                                {"member_tokens", record_.member_tokens},
+                                {"unique_tokens", record_.unique_tokens},
+                                {"train_bits_per_unit", train_bits_},
+                                {"changed", share_changed(changed)},
+                                {"pairs_without_fitness", std::count(fitness.begin(), fitness.end(), int8_t{0})}};
+    for (size_t i = 0; i < scalars.size(); ++i) line[machine_.rule->scalar_names()[i]] = scalars[i];
+    line["forward_seconds"] = forward_seconds;
+    line["step_seconds"] = seconds_since(began);
+    const bool last = step_ == train.steps;
+    if (last || step_ % setup_.eval.every == 0) add_evaluation(line, last ? final_plan_ : eval_plan_);
+    metrics_->append(line);
+    note_evaluation(line);
+  }
+
+  // Of the perturbed parameters' weights.
+  double share_changed(const std::vector<int64_t>& changed) const {
+    uint64_t weights = 0;
+    for (const egg_param& param : machine_.program->params()) weights += param.perturbed != 0 ? weight_count(param) : 0;
+    const auto moved = std::accumulate(changed.begin(), changed.end(), int64_t{0});
+    return weights == 0 ? 0.0 : static_cast<double>(moved) / static_cast<double>(weights);
+  }
+
+  void add_evaluation(nlohmann::ordered_json& line, const EvalPlan& plan) {
+    const HeldOut held_out = evaluate_held_out(session_, plan, machine_.program->state_bytes());
+    line["held_out_bits_per_unit"] = held_out.bits_per_token();
+    line["held_out_tokens"] = held_out.tokens;
+  }
+
+  void note_evaluation(const nlohmann::ordered_json& line) {
+    if (!line.contains("held_out_bits_per_unit")) return;
+    const Evaluation evaluation{line.at("step").get<uint64_t>(), line.at("held_out_bits_per_unit").get<double>(),
+                                line.at("held_out_tokens").get<uint64_t>(), setup_.dataset.unit};
+    record_.final = evaluation;
+    if (!record_.best || evaluation.bits_per_unit < record_.best->bits_per_unit) record_.best = evaluation;
+  }
+
+  void report(uint64_t first) const {
+    if (!hooks_.progress) return;
+    const double seconds = seconds_since(started_);
+    const auto done = static_cast<double>(step_ - first);
+    Progress progress;
+    progress.step = step_;
+    progress.steps = machine_.train.steps;
+    progress.train_bits = train_bits_;
+    if (record_.final) progress.held_out_bits = record_.final->bits_per_unit;
+    progress.member_tokens_per_second = done * machine_.train.population * machine_.train.tokens / seconds;
+    progress.seconds_left = seconds / done * static_cast<double>(machine_.train.steps - step_);
+    progress.unit = setup_.dataset.unit;
+    hooks_.progress(progress);
+  }
+
+  void save() {
+    metrics_->flush();
+    journal_->flush();
+    Checkpoint checkpoint = capture_session(session_, machine_);
+    checkpoint.step = step_;
+    checkpoint.identity = identity_;
+    record_.wall_seconds = seconds_before_ + seconds_since(started_);
+    checkpoint.counters = {{"member_tokens", record_.member_tokens},
+                           {"unique_tokens", record_.unique_tokens},
+                           {"seconds", record_.wall_seconds}};
+    save_checkpoint(folder_.path, checkpoint, setup_.checkpoint.keep);
+    record_.weights_sha256 = weights_sha256(checkpoint.weights);
+    write_record(folder_.record(), record_);
+  }
+
+  void finish() {
+    record_.status = step_ == machine_.train.steps ? RunStatus::kCompleted : RunStatus::kInterrupted;
+    record_.ended_utc = utc_now();
+    if (record_.status == RunStatus::kCompleted) {
+      draw_curve();
+      if (setup_.dataset.unit == "byte") write_samples();
+    }
+    write_record(folder_.record(), record_);
+  }
+
+  void draw_curve() {
+    try {
+      draw_learning_curve(folder_.metrics(), Curve{record_.name, setup_.dataset.unit, record_.baselines},
+                          folder_.curve());
+      record_.curve_file = folder_.curve().filename();
+    } catch (const Error& error) {
+      if (hooks_.warn) hooks_.warn(error.what());
+    }
+  }
+
+  // What the model writes after the first held-out bytes.
+  void write_samples() {
+    std::vector<uint32_t> prompt;
+    for (uint64_t i = 0; i < std::min<uint64_t>(kPromptTokens, setup_.dataset.valid.size()); ++i) {
+      prompt.push_back(setup_.dataset.valid[i]);
+    }
+    std::string text;
+    for (const uint32_t token : prompt) text += static_cast<char>(token);
+    for (const uint32_t token : sample(session_, *machine_.program, prompt, SampleOptions{}))
+      text += static_cast<char>(token);
+    write_atomically(folder_.samples(), text + "\n");
+    record_.samples_file = folder_.samples().filename();
+  }
+
+  Setup& setup_;
+  Machine& machine_;
+  RunFolder folder_;
+  const TrainHooks& hooks_;
+  RunIdentity identity_;
+  BackendSession session_;
+  DataPlan plan_;
+  EvalPlan eval_plan_;
+  EvalPlan final_plan_;
+  RunRecord record_;
+  std::optional<JournalWriter> journal_;
+  std::optional<MetricsFile> metrics_;
+  uint64_t step_ = 0;  // steps done
+  double train_bits_ = 0.0;
+  double seconds_before_ = 0.0;
+  Clock::time_point started_ = Clock::now();
+  BatchBuffer batch_;
+  std::vector<int64_t> losses_;
+};
+
+}  // namespace
+
+RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
+                const TrainHooks& hooks) {
+  return Run(setup, config, folder, invocation, hooks).go();
+}
+
+}  // namespace eggroll

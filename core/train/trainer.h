@@ -1,0 +1,52 @@
+// The step loop: data, losses, fitness, votes, records. Whole, interrupted or resumed, a configuration leads to the
+// same weights.
+#ifndef EGGROLL_TRAIN_TRAINER_H
+#define EGGROLL_TRAIN_TRAINER_H
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/record.h"
+#include "train/run_folder.h"
+#include "train/setup.h"
+
+namespace eggroll {
+
+// What is known after a step.
+struct Progress {
+  uint64_t step = 0;  // steps done
+  uint64_t steps = 0;
+  double train_bits = 0.0;                // mean over members, bits per unit, with perturbations
+  std::optional<double> held_out_bits;    // newest evaluation
+  double member_tokens_per_second = 0.0;  // this process
+  double seconds_left = 0.0;
+  std::string unit;
+};
+
+struct TrainHooks {
+  std::function<void(const Progress&)> progress;
+  // What went wrong without harm to the run: no picture could be drawn, say.
+  std::function<void(const std::string&)> warn;
+  // Set from a signal handler: the step is finished, the run saved and marked interrupted.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+// How the run was asked for, for the record.
+struct Invocation {
+  std::vector<std::string> overrides;
+  std::vector<std::string> command_line;
+};
+
+// Runs or goes on with the run in the folder, which must exist and be locked by the caller. A folder with checkpoints
+// is resumed from the newest. Writes the record at the start, at each checkpoint and at the end; where a step fails,
+// the record says failed and the Error is thrown on.
+RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
+                const TrainHooks& hooks);
+
+}  // namespace eggroll
+
+#endif

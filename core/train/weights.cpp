@@ -1,0 +1,113 @@
+#include "train/weights.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "config/hash.h"
+#include "data/baselines.h"
+#include "record/environment.h"
+
+namespace eggroll {
+namespace {
+
+PluginRecord plugin_record(const ChosenPlugin& plugin) {
+  PluginRecord record;
+  record.kind = kind_name(*plugin.file.kind);
+  record.name = plugin.file.name;
+  record.version = plugin.file.version;
+  record.build = plugin.file.build;
+  record.sha256 = plugin.sha256;
+  record.file = plugin.file.path.filename();
+  if (*plugin.file.kind == EGG_KIND_BACKEND) record.chosen_because = plugin.reason;
+  return record;
+}
+
+template <class Body>
+void each_slot(const Machine& machine, Body&& body) {
+  const std::vector<egg_param>& params = machine.program->params();
+  for (uint32_t p = 0; p < params.size(); ++p) {
+    if (params[p].perturbed == 0) continue;
+    for (uint32_t s = 0; s < machine.rule->slots().size(); ++s) body(p, params[p], s, machine.rule->slots()[s]);
+  }
+}
+
+}  // namespace
+
+std::string run_hash(const ConfigNode& config) { return config_hash(config, {"results", "plugins"}); }
+
+RunIdentity identity_of(const Machine& machine, const ConfigNode& config) {
+  return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), run_hash(config)};
+}
+
+std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program) {
+  std::vector<WeightTensor> weights;
+  for (uint32_t i = 0; i < program.params().size(); ++i) {
+    const egg_param& param = program.params()[i];
+    WeightTensor tensor{param.name, param.rows, param.cols, std::vector<int8_t>(weight_count(param))};
+    session.get_weights(i, tensor.data.data());
+    weights.push_back(std::move(tensor));
+  }
+  return weights;
+}
+
+Checkpoint capture_session(BackendSession& session, const Machine& machine) {
+  Checkpoint checkpoint;
+  checkpoint.weights = read_weights(session, *machine.program);
+  each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
+    SlotTensor tensor{param.name, slot.name, static_cast<char>(slot.type), std::vector<uint32_t>(weight_count(param))};
+    session.get_slot(p, s, tensor.bits.data());
+    checkpoint.slots.push_back(std::move(tensor));
+  });
+  checkpoint.population = machine.train.population;
+  checkpoint.state_bytes = machine.program->state_bytes();
+  checkpoint.states.resize(checkpoint.population * checkpoint.state_bytes);
+  session.get_states(0, machine.train.population, checkpoint.states.data());
+  return checkpoint;
+}
+
+void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint) {
+  const std::vector<egg_param>& params = machine.program->params();
+  const auto foreign = [] {
+    return Error(
+        "the checkpoint's tensors are not this program's and rule's; use the checkpoint with the run it is of");
+  };
+  if (checkpoint.weights.size() != params.size() || checkpoint.population != machine.train.population ||
+      checkpoint.state_bytes != machine.program->state_bytes()) {
+    throw foreign();
+  }
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    if (checkpoint.weights[i].data.size() != weight_count(params[i])) throw foreign();
+    session.set_weights(i, checkpoint.weights[i].data.data());
+  }
+  size_t next = 0;
+  each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot&) {
+    if (next >= checkpoint.slots.size() || checkpoint.slots[next].bits.size() != weight_count(param)) throw foreign();
+    session.set_slot(p, s, checkpoint.slots[next++].bits.data());
+  });
+  session.set_states(0, machine.train.population, checkpoint.states.data());
+}
+
+RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
+                     const RunIdentity& identity) {
+  RunRecord record;
+  record.name = setup.machine.name;
+  record.started_utc = utc_now();
+  record.config_hash = identity.config_hash;
+  record.config = to_json(config);
+  record.overrides = invocation.overrides;
+  record.command_line = invocation.command_line;
+  record.environment = capture_environment();
+  for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
+  record.program_hash = identity.program_hash;
+  record.rule_hash = identity.rule_hash;
+  record.threads =
+      setup.machine.threads > 0 ? static_cast<uint32_t>(setup.machine.threads) : std::thread::hardware_concurrency();
+  record.seed = setup.machine.seed;
+  DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};
+  dataset.sizes = {{"train", setup.dataset.train.size()}, {"held_out", setup.dataset.valid.size()}};
+  record.dataset = dataset;
+  record.baselines = {setup.baselines.unigram, setup.baselines.bigram, setup.baselines.gzip};
+  return record;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,32 @@
+// Between a session and the files: a run's identity, the contents of a checkpoint, the first form of a record.
+#ifndef EGGROLL_TRAIN_WEIGHTS_H
+#define EGGROLL_TRAIN_WEIGHTS_H
+
+#include <string>
+
+#include "record/record.h"
+#include "train/checkpoint.h"
+#include "train/setup.h"
+#include "train/trainer.h"
+
+namespace eggroll {
+
+// sha256 of the resolved configuration but for what changes neither weights nor figures: where results go and where
+// plugins are looked for.
+std::string run_hash(const ConfigNode& config);
+
+RunIdentity identity_of(const Machine& machine, const ConfigNode& config);
+
+std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program);
+
+// Weights, slots and states; step, identity and counters are the caller's.
+Checkpoint capture_session(BackendSession& session, const Machine& machine);
+void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint);
+
+// All that is known of a run before its first step.
+RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
+                     const RunIdentity& identity);
+
+}  // namespace eggroll
+
+#endif

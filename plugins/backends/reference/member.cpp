@@ -1,0 +1,73 @@
+#include "member.h"
+
+#include <algorithm>
+
+namespace eggroll::reference {
+
+std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source, uint64_t step, uint32_t pair) {
+  std::vector<ParamNoise> noise(model.program->param_count);
+  for (uint32_t i = 0; i < model.program->param_count; ++i) {
+    const egg_param& param = model.program->params[i];
+    if (param.perturbed == 0) continue;
+    const bool vector = param.kind == EGG_PARAM_VECTOR;
+    const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
+    const auto rows = static_cast<uint32_t>(param.rows);
+    const auto cols = static_cast<uint32_t>(vector ? param.rows : param.cols);
+    noise[i].a.resize(size_t{ranks} * rows);
+    noise[i].b.resize(size_t{ranks} * cols);
+    for (uint32_t r = 0; r < ranks; ++r) {
+      source.fill(step, pair, i, EGG_SIDE_A, r, noise[i].a.data() + size_t{r} * rows, rows);
+      source.fill(step, pair, i, EGG_SIDE_B, r, noise[i].b.data() + size_t{r} * cols, cols);
+    }
+  }
+  return noise;
+}
+
+Frame::Frame(const egg_program& program) {
+  int32_t largest = 0;
+  for (uint32_t i = 0; i < program.value_count; ++i) {
+    const auto size = static_cast<size_t>(program.values[i].size);
+    values.emplace_back(size);
+    stored.emplace_back(program.values[i].is_state != 0 ? size : 0);
+    largest = std::max(largest, program.values[i].size);
+  }
+  wide.resize(static_cast<size_t>(largest));
+}
+
+int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
+                   Frame& frame, int8_t* states, int8_t* logits) {
+  const egg_program& program = *model.program;
+  const auto each_state = [&](auto&& body) {
+    int8_t* memory = states;
+    for (uint32_t i = 0; i < program.value_count; ++i) {
+      if (program.values[i].is_state == 0) continue;
+      body(i, memory);
+      memory += program.values[i].size;
+    }
+  };
+  each_state(
+      [&](uint32_t i, const int8_t* memory) { std::copy_n(memory, frame.values[i].size(), frame.values[i].begin()); });
+
+  int64_t loss = 0;
+  for (uint32_t t = 0; t < stream.count; ++t) {
+    if (stream.resets[t] != 0) {
+      each_state(
+          [&](uint32_t i, const int8_t*) { std::fill(frame.values[i].begin(), frame.values[i].end(), int8_t{0}); });
+    }
+    for (uint32_t i = 0; i < program.op_count; ++i) {
+      const egg_op& op = program.ops[i];
+      kOps[op.code](OpCall{model, op, noise, sign, stream.inputs[t], stream.targets[t], frame, loss});
+    }
+    each_state([&](uint32_t i, const int8_t*) { std::swap(frame.values[i], frame.stored[i]); });
+  }
+
+  each_state([&](uint32_t i, int8_t* memory) { std::copy(frame.values[i].begin(), frame.values[i].end(), memory); });
+  if (logits != nullptr) {
+    const egg_op& last = program.ops[program.op_count - 1];
+    const std::vector<int8_t>& value = frame.values[static_cast<size_t>(last.in[0])];
+    std::copy(value.begin(), value.end(), logits);
+  }
+  return loss;
+}
+
+}  // namespace eggroll::reference

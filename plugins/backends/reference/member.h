@@ -1,0 +1,71 @@
+// One member reading one stream: its noise, its values, its token step.
+#ifndef EGGROLL_REFERENCE_MEMBER_H
+#define EGGROLL_REFERENCE_MEMBER_H
+
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/arithmetic.h"
+#include "eggroll/noise_source.h"
+#include "eggroll/plugin.h"
+
+namespace eggroll::reference {
+
+// Weights of one parameter, row-major, widened so that the compiler can use 16-bit multiply-adds.
+using Weights = std::vector<int16_t>;
+
+// A pair's perturbation of one parameter: a is (rank, rows), b is (rank, cols); a vector has one draw each of (rows).
+struct ParamNoise {
+  std::vector<int8_t> a;
+  std::vector<int8_t> b;
+};
+
+// What a session knows that no op changes.
+struct Model {
+  const egg_program* program;
+  egg_noise noise;
+  std::vector<Weights> weights;  // by parameter
+  egg_loss_tables loss_tables;
+  size_t state_bytes;
+};
+
+std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source, uint64_t step, uint32_t pair);
+
+// Working memory of one member. values are by number; those of states hold what they were when the token began.
+struct Frame {
+  explicit Frame(const egg_program& program);
+  std::vector<std::vector<int8_t>> values;
+  std::vector<std::vector<int8_t>> stored;  // new values of states
+  std::vector<int16_t> wide;                // an op's input, widened
+};
+
+// One op of one token.
+struct OpCall {
+  const Model& model;
+  const egg_op& op;
+  const std::vector<ParamNoise>* noise;  // null where the sign is 0
+  int32_t sign;                          // +1, -1; 0 for the unperturbed model
+  uint32_t token;
+  uint32_t target;
+  Frame& frame;
+  int64_t& loss;  // Q16 bits, added to
+};
+
+// By egg_op_code; made from the op list, so an op without an implementation does not link.
+using OpFunction = void (*)(const OpCall&);
+extern const OpFunction kOps[EGG_OP_COUNT];
+
+// Reads tokens[0, count); states are read at first and written at last. Returns the sum of losses. logits, if not null,
+// receives those of the last token.
+struct Stream {
+  uint32_t count;
+  const uint32_t* inputs;
+  const uint32_t* targets;
+  const uint8_t* resets;
+};
+int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
+                   Frame& frame, int8_t* states, int8_t* logits);
+
+}  // namespace eggroll::reference
+
+#endif

@@ -1,0 +1,148 @@
+// The op set, one function an op, as the sentences of eggroll/ops.h say.
+#include <algorithm>
+#include <cstdlib>
+
+#include "member.h"
+
+namespace eggroll::reference {
+namespace {
+
+const std::vector<int8_t>& input(const OpCall& call, int which) {
+  return call.frame.values[static_cast<size_t>(call.op.in[which])];
+}
+
+std::vector<int8_t>& output(const OpCall& call) { return call.frame.values[static_cast<size_t>(call.op.out)]; }
+
+const egg_param& param(const OpCall& call, int which) {
+  return call.model.program->params[static_cast<size_t>(call.op.param[which])];
+}
+
+const Weights& weights(const OpCall& call, int which) {
+  return call.model.weights[static_cast<size_t>(call.op.param[which])];
+}
+
+// Null where this member leaves the parameter as it is.
+const ParamNoise* noise(const OpCall& call, int which) {
+  if (call.noise == nullptr || param(call, which).perturbed == 0) return nullptr;
+  return &(*call.noise)[static_cast<size_t>(call.op.param[which])];
+}
+
+int32_t nearest(const OpCall& call) { return call.model.program->rounding == EGG_ROUND_NEAREST ? 1 : 0; }
+
+// Element i of a vector parameter as this member sees it: the primed gain and bias of eggroll/ops.h.
+int32_t vector_element(const OpCall& call, int which, size_t i) {
+  if (call.op.param[which] < 0) return 0;
+  const int32_t weight = weights(call, which)[i];
+  const ParamNoise* n = noise(call, which);
+  if (n == nullptr) return weight;
+  const int32_t shift = call.model.program->fixed_point + call.model.noise.sigma_vector_shift;
+  return egg_perturbed(weight, n->a[i] * n->b[i], call.sign, shift, nearest(call));
+}
+
+// Sum of products; int32 holds it, as the host has proved.
+template <class A, class B>
+int32_t dot(const A* a, const B* b, size_t count) {
+  int32_t sum = 0;
+  for (size_t i = 0; i < count; ++i) sum += static_cast<int32_t>(a[i]) * static_cast<int32_t>(b[i]);
+  return sum;
+}
+
+void run_embed(const OpCall& call) {
+  std::vector<int8_t>& y = output(call);
+  const size_t width = y.size();
+  const int16_t* row = weights(call, 0).data() + call.token * width;
+  const ParamNoise* n = noise(call, 0);
+  if (n == nullptr) {
+    std::transform(row, row + width, y.begin(), [](int16_t w) { return static_cast<int8_t>(w); });
+    return;
+  }
+  const auto vocab = static_cast<size_t>(call.model.program->vocab);
+  const int32_t shift = call.model.program->fixed_point + call.model.noise.sigma_shift;
+  for (size_t d = 0; d < width; ++d) {
+    int32_t ab = 0;
+    for (size_t r = 0; r < static_cast<size_t>(call.model.noise.rank); ++r) {
+      ab += n->a[r * vocab + call.token] * n->b[r * width + d];
+    }
+    y[d] = egg_perturbed(row[d], ab, call.sign, shift, nearest(call));
+  }
+}
+
+void run_linear(const OpCall& call) {
+  const std::vector<int8_t>& x = input(call, 0);
+  std::vector<int8_t>& y = output(call);
+  const size_t inputs = x.size();
+  const size_t outputs = y.size();
+  const Weights& w = weights(call, 0);
+  int16_t* wide = call.frame.wide.data();
+  std::copy(x.begin(), x.end(), wide);
+
+  const ParamNoise* n = noise(call, 0);
+  const size_t ranks = n == nullptr ? 0 : static_cast<size_t>(call.model.noise.rank);
+  const int32_t q_shift = call.model.program->fixed_point + call.model.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
+  int32_t q[64];  // by rank
+  for (size_t r = 0; r < ranks; ++r) {
+    q[r] = egg_linear_q(dot(wide, n->b.data() + r * inputs, inputs), q_shift, nearest(call));
+  }
+  for (size_t o = 0; o < outputs; ++o) {
+    int32_t perturbation = 0;
+    for (size_t r = 0; r < ranks; ++r) perturbation += q[r] * n->a[r * outputs + o];
+    const int32_t acc = dot(wide, w.data() + o * inputs, inputs);
+    y[o] = egg_clip8(egg_linear_out(acc, call.sign * perturbation, call.op.attr, nearest(call)) +
+                     vector_element(call, 1, o));
+  }
+}
+
+void run_l1_norm(const OpCall& call) {
+  const std::vector<int8_t>& x = input(call, 0);
+  std::vector<int8_t>& y = output(call);
+  int32_t sum_abs = 0;
+  for (const int8_t value : x) sum_abs += std::abs(value);
+  const int32_t mean = egg_l1_mean(sum_abs, static_cast<int32_t>(x.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    y[i] =
+        egg_l1_norm(x[i] * vector_element(call, 0, i), mean, vector_element(call, 1, i), call.op.attr, nearest(call));
+  }
+}
+
+void run_add(const OpCall& call) {
+  const std::vector<int8_t>& a = input(call, 0);
+  const int8_t* b = call.op.in[1] >= 0 ? input(call, 1).data() : nullptr;
+  std::vector<int8_t>& y = output(call);
+  for (size_t i = 0; i < a.size(); ++i) {
+    y[i] = egg_clip8(a[i] + (b != nullptr ? b[i] : 0) + vector_element(call, 1, i));
+  }
+}
+
+void run_gru_gate(const OpCall& call) {
+  const std::vector<int8_t>& f = input(call, 0);
+  const std::vector<int8_t>& h = input(call, 1);
+  std::vector<int8_t>& y = output(call);
+  for (size_t i = 0; i < f.size(); ++i) y[i] = egg_gru_gate(f[i], h[i]);
+}
+
+void run_gru_mix(const OpCall& call) {
+  const std::vector<int8_t>& f = input(call, 0);
+  const std::vector<int8_t>& h = input(call, 1);
+  const std::vector<int8_t>& c = input(call, 2);
+  std::vector<int8_t>& y = output(call);
+  for (size_t i = 0; i < f.size(); ++i) y[i] = egg_gru_mix(f[i], h[i], c[i]);
+}
+
+void run_store(const OpCall& call) { call.frame.stored[static_cast<size_t>(call.op.out)] = input(call, 0); }
+
+void run_loss(const OpCall& call) {
+  if (call.target == EGG_NO_TARGET) return;
+  const std::vector<int8_t>& logits = input(call, 0);
+  const int32_t largest = *std::max_element(logits.begin(), logits.end());
+  uint64_t sum = 0;
+  for (const int8_t logit : logits) sum += call.model.loss_tables.exp2_q30[largest - logit];
+  call.loss += egg_loss_q16(sum, largest, logits[call.target], call.op.attr, call.model.loss_tables.log2_q24);
+}
+
+}  // namespace
+
+#define EGG_OP_FUNCTION(code, name, a, b, c, d, text) &run_##name,
+const OpFunction kOps[EGG_OP_COUNT] = {EGG_OPS(EGG_OP_FUNCTION)};
+#undef EGG_OP_FUNCTION
+
+}  // namespace eggroll::reference

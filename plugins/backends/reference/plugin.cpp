@@ -1,0 +1,18 @@
+// The reference backend: scalar, written to be read, the yardstick of every other backend.
+#include "session.h"
+
+namespace eggroll::reference {
+
+class ReferenceBackend : public Backend {
+ public:
+  explicit ReferenceBackend(Settings& settings) { settings.finish(); }
+  bool supports_op(const egg_program&, uint32_t) override { return true; }
+  bool supports_rule_op(int32_t) override { return true; }
+  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
+    return std::make_unique<ReferenceSession>(spec);
+  }
+};
+
+}  // namespace eggroll::reference
+
+EGGROLL_BACKEND("reference", "1.0.0", eggroll::reference::ReferenceBackend, &eggroll::probe_always);

@@ -1,0 +1,91 @@
+#include "session.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace eggroll::reference {
+namespace {
+
+size_t size_of(const egg_param& param) { return static_cast<size_t>(param.rows) * static_cast<size_t>(param.cols); }
+
+Stream stream_of(const egg_batch& batch, size_t stream) {
+  const size_t at = stream * batch.tokens;
+  return Stream{batch.tokens, batch.inputs + at, batch.targets + at, batch.resets + at};
+}
+
+}  // namespace
+
+ReferenceSession::ReferenceSession(const egg_session_spec& spec)
+    : model_{spec.program, spec.noise, {}, {}, 0}, rule_(spec.rule), noise_(spec.noise), threads_(spec.threads) {
+  const egg_program& program = *spec.program;
+  for (uint32_t i = 0; i < program.param_count; ++i) {
+    const size_t size = size_of(program.params[i]);
+    model_.weights.emplace_back(size);
+    slots_.emplace_back(program.params[i].perturbed != 0 ? size * rule_->slot_count : 0, Cell{.i = 0});
+  }
+  for (uint32_t i = 0; i < program.value_count; ++i) {
+    if (program.values[i].is_state != 0) model_.state_bytes += static_cast<size_t>(program.values[i].size);
+  }
+  states_.resize(spec.population * model_.state_bytes);
+  egg_fill_loss_tables(&model_.loss_tables, program.ops[program.op_count - 1].attr);
+}
+
+void ReferenceSession::set_weights(uint32_t param, const int8_t* weights) {
+  Weights& mine = model_.weights.at(param);
+  std::copy_n(weights, mine.size(), mine.begin());
+}
+
+void ReferenceSession::get_weights(uint32_t param, int8_t* weights) {
+  const Weights& mine = model_.weights.at(param);
+  std::transform(mine.begin(), mine.end(), weights, [](int16_t w) { return static_cast<int8_t>(w); });
+}
+
+void ReferenceSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
+  std::vector<Cell>& mine = slots_.at(param);
+  const auto* bytes = static_cast<const char*>(data);
+  for (size_t i = slot; i < mine.size(); i += rule_->slot_count, bytes += sizeof(Cell))
+    std::memcpy(&mine[i], bytes, sizeof(Cell));
+}
+
+void ReferenceSession::get_slot(uint32_t param, uint32_t slot, void* data) {
+  const std::vector<Cell>& mine = slots_.at(param);
+  auto* bytes = static_cast<char*>(data);
+  for (size_t i = slot; i < mine.size(); i += rule_->slot_count, bytes += sizeof(Cell))
+    std::memcpy(bytes, &mine[i], sizeof(Cell));
+}
+
+void ReferenceSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
+  std::copy_n(states, count * model_.state_bytes, states_.begin() + static_cast<ptrdiff_t>(first * model_.state_bytes));
+}
+
+void ReferenceSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
+  std::copy_n(states_.begin() + static_cast<ptrdiff_t>(first * model_.state_bytes), count * model_.state_bytes, states);
+}
+
+void ReferenceSession::evaluate(const egg_evaluate& e) {
+  threads_.split(e.count / 2, [&](size_t begin, size_t end) {
+    Frame frame(*model_.program);
+    for (size_t p = begin; p < end; ++p) {
+      const size_t first_member = e.first + 2 * p;
+      const std::vector<ParamNoise> noise = draw_noise(model_, noise_, e.step, static_cast<uint32_t>(first_member / 2));
+      for (const size_t member : {first_member, first_member + 1}) {
+        const size_t local = member - e.first;
+        e.losses[local] = run_member(model_, &noise, member % 2 == 0 ? 1 : -1, stream_of(e.batch, local / e.group),
+                                     frame, states_.data() + member * model_.state_bytes, nullptr);
+      }
+    }
+  });
+}
+
+void ReferenceSession::infer(const egg_infer& i) {
+  const auto vocab = static_cast<size_t>(model_.program->vocab);
+  threads_.split(i.batch.streams, [&](size_t begin, size_t end) {
+    Frame frame(*model_.program);
+    for (size_t s = begin; s < end; ++s) {
+      i.losses[s] = run_member(model_, nullptr, 0, stream_of(i.batch, s), frame, i.states + s * model_.state_bytes,
+                               i.logits == nullptr ? nullptr : i.logits + s * vocab);
+    }
+  });
+}
+
+}  // namespace eggroll::reference

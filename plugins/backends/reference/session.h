@@ -1,0 +1,41 @@
+// A session of the reference backend: weights, slots and states in plain vectors.
+#ifndef EGGROLL_REFERENCE_SESSION_H
+#define EGGROLL_REFERENCE_SESSION_H
+
+#include <vector>
+
+#include "eggroll/backend.h"
+#include "eggroll/noise_source.h"
+#include "member.h"
+#include "rule.h"
+#include "threads.h"
+
+namespace eggroll::reference {
+
+class ReferenceSession : public Session {
+ public:
+  explicit ReferenceSession(const egg_session_spec& spec);
+  void set_weights(uint32_t param, const int8_t* weights) override;
+  void get_weights(uint32_t param, int8_t* weights) override;
+  void set_slot(uint32_t param, uint32_t slot, const void* data) override;
+  void get_slot(uint32_t param, uint32_t slot, void* data) override;
+  void set_states(uint32_t first, uint32_t count, const int8_t* states) override;
+  void get_states(uint32_t first, uint32_t count, int8_t* states) override;
+  void evaluate(const egg_evaluate& arguments) override;
+  void update(const egg_update& arguments) override;
+  void infer(const egg_infer& arguments) override;
+
+ private:
+  int64_t update_param(uint32_t param, const egg_update& arguments);
+
+  Model model_;
+  const egg_rule* rule_;
+  NoiseSource noise_;
+  Threads threads_;
+  std::vector<std::vector<Cell>> slots_;  // by parameter, (weights, slots)
+  std::vector<int8_t> states_;            // (population, state bytes)
+};
+
+}  // namespace eggroll::reference
+
+#endif

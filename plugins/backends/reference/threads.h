@@ -1,0 +1,39 @@
+// The one way this backend runs in parallel.
+#ifndef EGGROLL_REFERENCE_THREADS_H
+#define EGGROLL_REFERENCE_THREADS_H
+
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace eggroll::reference {
+
+class Threads {
+ public:
+  // 0: as many as the machine has.
+  explicit Threads(int count)
+      : limit_(tbb::global_control::max_allowed_parallelism,
+               static_cast<size_t>(std::max(count, tbb::this_task_arena::max_concurrency()))),
+        arena_(count > 0 ? count : tbb::task_arena::automatic) {}
+
+  // body(begin, end) over disjoint pieces of [0, count); no result may depend on where the cuts fall.
+  template <class Body>
+  void split(size_t count, const Body& body) {
+    arena_.execute([&] {
+      tbb::parallel_for(tbb::blocked_range<size_t>(0, count),
+                        [&](const tbb::blocked_range<size_t>& range) { body(range.begin(), range.end()); });
+    });
+  }
+
+ private:
+  tbb::global_control limit_;  // oneTBB warns where an arena wants more threads than the machine has
+  tbb::task_arena arena_;
+};
+
+}  // namespace eggroll::reference
+
+#endif

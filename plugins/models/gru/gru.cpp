@@ -1,0 +1,137 @@
+// The GRU language model of egg.c and nano-egg: embedding; layers of l1 norm, minimal GRU, l1 norm, two-layer MLP, both
+// with residuals; norm; head. Settings: configs/model/gru.yaml.
+#include <string>
+
+#include "eggroll/model.h"
+
+namespace eggroll {
+namespace {
+
+enum ShiftRule { kInverseSqrt, kInverse, kExactInverseSqrt, kFixed };
+
+// The integer nearest to log2(n) / halves, halves rounding up; n >= 1, halves 1 or 2.
+int32_t rounded_log2(int64_t n, int32_t halves) {
+  const int64_t squared = halves == 1 ? n * n : n;
+  int32_t k = 0;
+  while (squared >> (2 * k + 1) != 0) ++k;
+  return k;
+}
+
+class Gru : public Model {
+ public:
+  explicit Gru(Settings& settings)
+      : vocab_(settings.int32("vocab", 2, 1 << 20)),
+        width_(settings.int32("width", 1, 1 << 14)),
+        layers_(settings.int32("layers", 1, 1024)),
+        mlp_ratio_(settings.int32("mlp_ratio", 1, 64)),
+        tied_head_(settings.boolean("tied_head")),
+        fixed_point_(settings.int32("fixed_point", 0, 12)),
+        rounding_(settings.choice("rounding", {"floor", "nearest"})),
+        division_(settings.choice("norm_division", {"reciprocal", "truncate", "floor"})),
+        gate_clip_twice_(settings.choice("gate_clip", {"once", "twice"}) == 1),
+        steps_per_bit_(settings.int32("logit_steps_per_bit", 1, 256)),
+        init_std_(settings.int32("init_std", 0, 127)),
+        gain_(settings.int32("gain", 1, 127)),
+        builder_(vocab_, fixed_point_, rounding_) {
+    rule_ = static_cast<ShiftRule>(
+        settings.choice("shift_rule", {"inverse_sqrt", "inverse", "exact_inverse_sqrt", "fixed"}));
+    if (rule_ == kFixed) {
+      fixed_shift_ = settings.int32("shift", 0, 26);
+      fixed_shift_down_ = settings.int32("shift_down", 0, 26);
+    } else if (!settings.is_null("shift") || !settings.is_null("shift_down")) {
+      throw setting_error("shift_rule", "shift and shift_down are given, expected null unless shift_rule is fixed");
+    }
+    settings.finish();
+    build();
+  }
+
+  const egg_program* program() override { return builder_.view(); }
+
+ private:
+  // The right shift after a product over n inputs.
+  int32_t shift(int64_t n) const {
+    switch (rule_) {
+      case kInverseSqrt:
+        return fixed_point_ + rounded_log2(n, 2);
+      case kInverse:
+        return fixed_point_ + rounded_log2(n, 1);
+      case kExactInverseSqrt: {
+        const int32_t k = rounded_log2(n, 2);
+        if (int64_t{1} << (2 * k) != n) {
+          throw setting_error("width",
+                              "width leads to a product over " + std::to_string(n) +
+                                  " inputs, expected a power of 4 under shift_rule exact_inverse_sqrt; use such a "
+                                  "width and mlp_ratio, or another rule");
+        }
+        return fixed_point_ + k;
+      }
+      case kFixed:
+        return fixed_shift_;
+    }
+    return fixed_shift_;
+  }
+
+  Param square(const std::string& name) { return builder_.matrix(name, width_, width_, init_std_); }
+
+  // clip(W x + U h + b), the two products rounded and clipped first.
+  Value gate(const std::string& name, Value x, Value h) {
+    const Value from_x = builder_.linear(name + ".from_x", x, square(name + ".w"), shift(width_));
+    const Value from_h = builder_.linear(name + ".from_h", h, square(name + ".u"), shift(width_));
+    const Param bias = builder_.vector(name + ".b", width_, 0);
+    if (!gate_clip_twice_) return builder_.add(name, from_x, from_h, bias);
+    return builder_.add(name, builder_.add(name + ".sum", from_x, from_h), Value{}, bias);
+  }
+
+  Value norm(const std::string& name, Value x) {
+    return builder_.l1_norm(name, x, builder_.vector(name + ".gain", width_, gain_), division_);
+  }
+
+  Value layer(const std::string& name, Value x) {
+    const Value h = builder_.state(name + ".h", width_);
+    const Value y = norm(name + ".norm1", x);
+    const Value f = gate(name + ".forget", y, h);
+    const Value c = gate(name + ".candidate", y, builder_.gru_gate(name + ".gated", f, h));
+    const Value next = builder_.gru_mix(name + ".next", f, h, c);
+    builder_.store(h, next);
+    const Value after_gru = builder_.add(name + ".after_gru", next, x);
+
+    const int32_t hidden = width_ * mlp_ratio_;
+    const Param up = builder_.matrix(name + ".up.w", hidden, width_, init_std_);
+    const Param down = builder_.matrix(name + ".down.w", width_, hidden, init_std_);
+    const Value expanded = builder_.linear(name + ".up", norm(name + ".norm2", after_gru), up, shift(width_));
+    const Value projected =
+        builder_.linear(name + ".down", expanded, down, rule_ == kFixed ? fixed_shift_down_ : shift(hidden));
+    return builder_.add(name + ".after_mlp", projected, after_gru);
+  }
+
+  void build() {
+    const Param embedding = builder_.matrix("embedding", vocab_, width_, init_std_);
+    Value x = builder_.embed("embedded", embedding);
+    for (int32_t i = 0; i < layers_; ++i) x = layer("layer" + std::to_string(i), x);
+    const Value y = norm("norm_out", x);
+    const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, init_std_);
+    builder_.loss(builder_.linear("logits", y, head, shift(width_)), 65536 / steps_per_bit_);
+  }
+
+  int32_t vocab_;
+  int32_t width_;
+  int32_t layers_;
+  int32_t mlp_ratio_;
+  bool tied_head_;
+  int32_t fixed_point_;
+  int32_t rounding_;
+  int32_t division_;
+  bool gate_clip_twice_;
+  int32_t steps_per_bit_;
+  int32_t init_std_;
+  int32_t gain_;
+  ShiftRule rule_ = kInverseSqrt;
+  int32_t fixed_shift_ = 0;
+  int32_t fixed_shift_down_ = 0;
+  ProgramBuilder builder_;
+};
+
+}  // namespace
+}  // namespace eggroll
+
+EGGROLL_MODEL("gru", "1.0.0", eggroll::Gru);

@@ -1,0 +1,92 @@
+// A forced choice is obeyed or refused, never replaced; auto takes the highest score and says why.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "abi_support.h"
+#include "plugin/registry.h"
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+TEST(Choose, ObeysAName) {
+  const Registry registry = registry_of({"slow", "quick"});
+  const ChosenPlugin chosen = registry.choose(EGG_KIND_BACKEND, "slow");
+  EXPECT_EQ(chosen.file.name, "slow");
+  EXPECT_EQ(chosen.reason, "asked for by name");
+  EXPECT_EQ(chosen.sha256, sha256_file(plugin_path("slow")));
+  EXPECT_EQ(chosen.limit, kTestLimit);
+}
+
+TEST(Choose, AutoTakesTheHighestScore) {
+  const ChosenPlugin chosen = registry_of({"quick", "cannot_run", "slow"}).choose(EGG_KIND_BACKEND, "auto");
+  EXPECT_EQ(chosen.file.name, "quick");
+  EXPECT_EQ(chosen.reason, "highest score 10 of: slow 1, quick 10");
+}
+
+TEST(Choose, AutoBreaksTiesByName) {
+  const ChosenPlugin chosen = registry_of({"rapid", "slow", "quick"}).choose(EGG_KIND_BACKEND, "auto");
+  EXPECT_EQ(chosen.file.name, "quick");
+  EXPECT_EQ(chosen.reason, "highest score 10 of: slow 1, quick 10, rapid 10");
+}
+
+TEST(Choose, AutoRefusesWhereNoBackendCanRun) {
+  EXPECT_EQ(
+      error_of([] {
+        registry_of({"cannot_run", "c_model", "cannot_say"}).choose(EGG_KIND_BACKEND, "auto");
+      }),
+      "no backend can run here: backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c; "
+      "and backend 'cannot_say' cannot run here: it gave no reason; looked in " +
+          plugin_path("cannot_run").parent_path().string() + ", " + plugin_path("c_model").parent_path().string() +
+          ", " + plugin_path("cannot_say").parent_path().string() + " (set plugins.path or EGGROLL_PLUGIN_PATH)");
+}
+
+TEST(Choose, RefusesAnUnknownNameWithASuggestion) {
+  const Registry registry = registry_of({"slow", "quick", "c_model"});
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "quack"); }),
+            "unknown backend 'quack'; did you mean 'quick'? (known: quick, slow)");
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "thunderbolt"); }),
+            "unknown backend 'thunderbolt'; known: quick, slow");
+  // A name of another kind is unknown, and only backends have scores to choose by.
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "quick"); }), "unknown model 'quick'; known: c_model");
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "auto"); }), "unknown model 'auto'; known: c_model");
+}
+
+TEST(Choose, RefusesAnUnknownNameWhereNothingIsKnown) {
+  EXPECT_EQ(error_of([] { registry_of({"slow"}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
+            "unknown optimizer 'sign_es'; none is known here; looked in " + plugin_path("slow").parent_path().string() +
+                " (set plugins.path or EGGROLL_PLUGIN_PATH)");
+  EXPECT_EQ(error_of([] { Registry({}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
+            "unknown optimizer 'sign_es'; none is known here; looked in no folder (set plugins.path or "
+            "EGGROLL_PLUGIN_PATH)");
+}
+
+TEST(Choose, RefusesARejectedNameWithItsReason) {
+  const Registry registry = registry_of({"quick", "cannot_run", "wrong_spec", "newer_minor", "hangs_in_probe"});
+  EXPECT_EQ(
+      error_of([&] { registry.choose(EGG_KIND_BACKEND, "cannot_run"); }),
+      "backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c; choose another backend, "
+      "or auto");
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "wrong_spec"); }), registry.files()[2].reason);
+  // Its descriptor cannot be read, but its file has the name.
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "newer_minor"); }),
+            plugin_path("newer_minor").string() +
+                ": built for plugin ABI 0.2, this host accepts 0.1; rebuild the plugin against this version");
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "hangs_in_probe"); }),
+            "plugin 'hangs_in_probe' has not returned from probe within 1 s; fix or remove " +
+                plugin_path("hangs_in_probe").string());
+}
+
+TEST(Choose, NamesTheKeyAtFault) {
+  try {
+    registry_of({"slow"}).choose(EGG_KIND_BACKEND, "fast");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.key(), "name");
+    EXPECT_EQ(e.code(), EGG_ERROR_CONFIG);
+  }
+}
+
+}  // namespace
+}  // namespace eggroll

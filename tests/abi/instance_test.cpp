@@ -1,0 +1,212 @@
+// Opened plugins: what they give, how they fail, in what order they close.
+#include "plugin/instance.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "abi_support.h"
+#include "eggroll/program_builder.h"
+#include "eggroll/rule_builder.h"
+#include "program/program.h"
+
+namespace eggroll {
+namespace {
+
+using testing::ElementsAre;
+
+egg_setting integer(const char* key, int64_t value) {
+  return egg_setting{key, EGG_SETTING_INTEGER, 0, value, static_cast<double>(value), nullptr};
+}
+
+egg_setting text(const char* key, const char* value) { return egg_setting{key, EGG_SETTING_TEXT, 0, 0, 0.0, value}; }
+
+// Opens the plugin of that name with settings that are gone when this returns.
+template <class Kind>
+Kind open(egg_kind kind, const std::string& name, const std::vector<egg_setting>& items) {
+  const egg_settings settings{sizeof(egg_settings), static_cast<uint32_t>(items.size()), items.data()};
+  return Kind(registry_of({name}).choose(kind, name), settings);
+}
+
+ModelInstance open_model(const std::string& name, const std::vector<egg_setting>& items) {
+  return open<ModelInstance>(EGG_KIND_MODEL, name, items);
+}
+
+BackendInstance open_backend(const std::filesystem::path& log) {
+  return open<BackendInstance>(EGG_KIND_BACKEND, "slow", {text("log", log.c_str())});
+}
+
+TEST(ModelInstance, OfACPluginGivesAProgram) {
+  const ModelInstance model = open_model("c_model", {integer("vocab", 5)});
+  EXPECT_EQ(model.who(), "model 'c_model'");
+  const Program program(model.program());
+  EXPECT_EQ(program.view().vocab, 5);
+  EXPECT_EQ(program.ops().size(), 2U);
+  EXPECT_STREQ(program.params().front().name, "table");
+}
+
+TEST(ModelInstance, PassesOnWhichSettingIsAtFault) {
+  try {
+    open_model("c_model", {integer("vocab", 1)});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "model 'c_model': vocab is out of range, expected an integer from 2 to 256");
+    EXPECT_EQ(e.key(), "vocab");
+    EXPECT_EQ(e.code(), EGG_ERROR_CONFIG);
+  }
+}
+
+TEST(ModelInstance, WithoutAProgramIsRefused) {
+  EXPECT_EQ(error_of([] { open_model("no_program", {}); }), "model 'no_program' gave no program; fix the plugin");
+}
+
+TEST(ModelInstance, ThatThrowsAcrossTheSeamIsRefused) {
+  EXPECT_EQ(error_of([] { open_model("throws_in_open", {text("what", "runtime_error")}); }),
+            "model 'throws_in_open' threw an exception across the plugin seam: no such device; fix the plugin");
+  EXPECT_EQ(error_of([] { open_model("throws_in_open", {text("what", "unknown")}); }),
+            "model 'throws_in_open' threw an exception of unknown type across the plugin seam; fix the plugin");
+}
+
+TEST(ModelInstance, ThatHangsIsAbandoned) {
+  const auto begin = std::chrono::steady_clock::now();
+  // The plugin goes on reading its settings; these strings are freed at once.
+  const auto word = std::make_unique<std::string>("still here");
+  EXPECT_EQ(error_of([&] { open_model("hangs_in_open", {text("word", word->c_str())}); }),
+            "plugin 'hangs_in_open' has not returned from open within 1 s; fix or remove " +
+                plugin_path("hangs_in_open").string());
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, kTestLimit);
+}
+
+TEST(Instance, OfAnotherKindOrRejectedIsRefused) {
+  const egg_settings none{sizeof(egg_settings), 0, nullptr};
+  EXPECT_EQ(error_of([&] { BackendInstance(registry_of({"c_model"}).choose(EGG_KIND_MODEL, "c_model"), none); }),
+            "model 'c_model' cannot be opened as a backend; choose another");
+  const ChosenPlugin rejected{registry_of({"wrong_spec"}).files().front(), "", "", kTestLimit};
+  EXPECT_EQ(error_of([&] { ModelInstance(rejected, none); }),
+            "model 'wrong_spec' cannot be opened as a model; choose another");
+}
+
+TEST(OptimizerInstance, GivesARuleAndTheScalarsOfAStep) {
+  const auto optimizer = open<OptimizerInstance>(EGG_KIND_OPTIMIZER, "ramp", {integer("limit", 10)});
+  EXPECT_EQ(optimizer.rule().scalar_count, 2U);
+  EXPECT_EQ(optimizer.rule().node_count, 4U);
+  EXPECT_THAT(optimizer.scalars(0), ElementsAre(0.0F, 0.0F));
+  EXPECT_THAT(optimizer.scalars(9), ElementsAre(9.0F, 18.0F));
+  EXPECT_EQ(error_of([&] { optimizer.scalars(10); }), "optimizer 'ramp': the ramp ends here; raise limit");
+}
+
+class BackendInstanceTest : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::filesystem::path log_ = folder_.path() / "log";
+};
+
+// sizes: of a chain of adds; gru: with the gru ops behind it.
+void build(ProgramBuilder& builder, const std::vector<int32_t>& sizes, bool gru) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const Value state = builder.state("state" + std::to_string(i), sizes[i]);
+    Value x = builder.add("sum" + std::to_string(i), state, state);
+    if (gru)
+      x = builder.gru_mix("mix" + std::to_string(i), x, state, builder.gru_gate("gate" + std::to_string(i), x, x));
+    builder.store(state, x);
+  }
+  builder.loss(builder.embed("logits", builder.matrix("table", 4, 4, 16)), 4096);
+}
+
+TEST_F(BackendInstanceTest, NamesAllThatItLacksInOneSentence) {
+  const BackendInstance backend = open_backend(log_);
+  ProgramBuilder small(4, 4, EGG_ROUND_NEAREST);
+  build(small, {8}, false);
+  RuleBuilder plain;
+  plain.delta(plain.constant(0));
+  EXPECT_NO_THROW(backend.require_support(*small.view(), *plain.view()));
+  EXPECT_TRUE(backend.supports_op(*small.view(), 0));
+  EXPECT_TRUE(backend.supports_rule_op(EGG_RULE_FADD));
+
+  ProgramBuilder large(4, 4, EGG_ROUND_NEAREST);
+  build(large, {8, 9, 10}, true);
+  RuleBuilder root;
+  const Node vote = root.op(EGG_RULE_FSQRT, {root.vote_f32()});
+  root.delta(root.op(EGG_RULE_TRUNC_I32, {root.op(EGG_RULE_FSQRT, {vote})}));
+  EXPECT_FALSE(backend.supports_rule_op(EGG_RULE_FSQRT));
+  EXPECT_EQ(
+      error_of([&] { backend.require_support(*large.view(), *root.view()); }),
+      "backend 'slow' lacks add (of sum1, sum2), gru_gate (of gate0, gate1, gate2), gru_mix (of mix0, mix1, mix2), "
+      "fsqrt (of the rule); choose another backend");
+}
+
+TEST_F(BackendInstanceTest, CallsReachTheSession) {
+  const BackendInstance backend = open_backend(log_);
+  egg_session_spec spec{};
+  spec.population = 4;
+  BackendSession session = backend.open_session(spec);
+
+  const int8_t weight = 77;
+  session.set_weights(3, &weight);
+  int8_t read = 0;
+  session.get_weights(3, &read);
+  EXPECT_EQ(read, 77);
+
+  const int32_t cell = -5;
+  session.set_slot(0, 2, &cell);
+  int32_t slot = 0;
+  session.get_slot(0, 2, &slot);
+  EXPECT_EQ(static_cast<int8_t>(slot), -5);
+
+  const std::vector<int8_t> states{1, 2, 3};
+  session.set_states(5, 3, states.data());
+  std::vector<int8_t> back(3);
+  session.get_states(5, 3, back.data());
+  EXPECT_EQ(back, states);
+
+  // The stub answers with the size that it was told.
+  int64_t loss = 0;
+  egg_evaluate evaluate{};
+  evaluate.losses = &loss;
+  session.evaluate(evaluate);
+  EXPECT_EQ(loss, int64_t{sizeof(egg_evaluate)});
+  int64_t changed = 0;
+  egg_update update{};
+  update.changed = &changed;
+  session.update(update);
+  EXPECT_EQ(changed, int64_t{sizeof(egg_update)});
+}
+
+TEST_F(BackendInstanceTest, FailuresAreLedByItsName) {
+  const BackendInstance backend = open_backend(log_);
+  egg_session_spec spec{};
+  spec.population = 10;
+  EXPECT_EQ(error_of([&] { backend.open_session(spec); }), "backend 'slow': population is above 8; use 8 or less");
+  spec.population = 0;
+  EXPECT_EQ(error_of([&] { backend.open_session(spec); }), "backend 'slow' gave no session; fix the plugin");
+  spec.population = 2;
+  BackendSession session = backend.open_session(spec);
+  try {
+    session.infer(egg_infer{});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "backend 'slow': the device is lost; restart it");
+    EXPECT_EQ(e.code(), EGG_ERROR_DEVICE);
+  }
+}
+
+TEST_F(BackendInstanceTest, ClosesSessionsFirstAndItselfLast) {
+  egg_session_spec spec{};
+  spec.population = 4;
+  {
+    auto backend = std::make_optional(open_backend(log_));
+    std::optional<BackendSession> session(backend->open_session(spec));
+    std::optional<BackendSession> moved(std::move(*session));
+    session.reset();
+    spec.population = 2;  // the session keeps its own copy
+    backend.reset();
+    EXPECT_EQ(text_of(log_), "");
+  }
+  EXPECT_EQ(text_of(log_), "session of 4 closed\nbackend closed\n");
+}
+
+}  // namespace
+}  // namespace eggroll

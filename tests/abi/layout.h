@@ -1,0 +1,178 @@
+/* The layout of eggroll/plugin.h at ABI 0.1: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+ * ABI number. */
+#ifndef EGGROLL_ABI_LAYOUT_H
+#define EGGROLL_ABI_LAYOUT_H
+
+#include <stddef.h>
+
+struct layout_row {
+  const char* type;
+  const char* field; /* empty for the size of the struct */
+  size_t value;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct layout_row layout_in_c[]; /* as a C11 compiler sees it */
+extern const size_t layout_in_c_count;
+#ifdef __cplusplus
+}
+#endif
+
+/* clang-format off */
+#define EGG_LAYOUT(S, F) \
+  S(egg_error, 1032) \
+  F(egg_error, struct_size, 0) \
+  F(egg_error, code, 4) \
+  F(egg_error, key, 8) \
+  F(egg_error, text, 104) \
+  S(egg_setting, 40) \
+  F(egg_setting, key, 0) \
+  F(egg_setting, type, 8) \
+  F(egg_setting, reserved, 12) \
+  F(egg_setting, integer, 16) \
+  F(egg_setting, real, 24) \
+  F(egg_setting, text, 32) \
+  S(egg_settings, 16) \
+  F(egg_settings, struct_size, 0) \
+  F(egg_settings, count, 4) \
+  F(egg_settings, items, 8) \
+  S(egg_param, 32) \
+  F(egg_param, name, 0) \
+  F(egg_param, kind, 8) \
+  F(egg_param, rows, 12) \
+  F(egg_param, cols, 16) \
+  F(egg_param, init, 20) \
+  F(egg_param, init_value, 24) \
+  F(egg_param, perturbed, 28) \
+  S(egg_value, 16) \
+  F(egg_value, name, 0) \
+  F(egg_value, size, 8) \
+  F(egg_value, is_state, 12) \
+  S(egg_op, 32) \
+  F(egg_op, code, 0) \
+  F(egg_op, out, 4) \
+  F(egg_op, in, 8) \
+  F(egg_op, param, 20) \
+  F(egg_op, attr, 28) \
+  S(egg_program, 56) \
+  F(egg_program, struct_size, 0) \
+  F(egg_program, vocab, 4) \
+  F(egg_program, fixed_point, 8) \
+  F(egg_program, rounding, 12) \
+  F(egg_program, param_count, 16) \
+  F(egg_program, value_count, 20) \
+  F(egg_program, op_count, 24) \
+  F(egg_program, reserved, 28) \
+  F(egg_program, params, 32) \
+  F(egg_program, values, 40) \
+  F(egg_program, ops, 48) \
+  S(egg_rule_node, 28) \
+  F(egg_rule_node, code, 0) \
+  F(egg_rule_node, in, 4) \
+  F(egg_rule_node, index, 16) \
+  F(egg_rule_node, integer, 20) \
+  F(egg_rule_node, real, 24) \
+  S(egg_slot, 16) \
+  F(egg_slot, name, 0) \
+  F(egg_slot, type, 8) \
+  F(egg_slot, node, 12) \
+  S(egg_rule, 48) \
+  F(egg_rule, struct_size, 0) \
+  F(egg_rule, node_count, 4) \
+  F(egg_rule, slot_count, 8) \
+  F(egg_rule, scalar_count, 12) \
+  F(egg_rule, nodes, 16) \
+  F(egg_rule, slots, 24) \
+  F(egg_rule, scalar_names, 32) \
+  F(egg_rule, delta, 40) \
+  F(egg_rule, reserved, 44) \
+  S(egg_noise, 32) \
+  F(egg_noise, seed, 0) \
+  F(egg_noise, source, 8) \
+  F(egg_noise, distribution, 12) \
+  F(egg_noise, rank, 16) \
+  F(egg_noise, sigma_shift, 20) \
+  F(egg_noise, sigma_vector_shift, 24) \
+  F(egg_noise, table_log2, 28) \
+  S(egg_model_interface, 16) \
+  F(egg_model_interface, struct_size, 0) \
+  F(egg_model_interface, reserved, 4) \
+  F(egg_model_interface, program, 8) \
+  S(egg_optimizer_interface, 24) \
+  F(egg_optimizer_interface, struct_size, 0) \
+  F(egg_optimizer_interface, reserved, 4) \
+  F(egg_optimizer_interface, rule, 8) \
+  F(egg_optimizer_interface, scalars, 16) \
+  S(egg_session_spec, 64) \
+  F(egg_session_spec, struct_size, 0) \
+  F(egg_session_spec, threads, 4) \
+  F(egg_session_spec, program, 8) \
+  F(egg_session_spec, rule, 16) \
+  F(egg_session_spec, noise, 24) \
+  F(egg_session_spec, population, 56) \
+  F(egg_session_spec, reserved, 60) \
+  S(egg_batch, 32) \
+  F(egg_batch, streams, 0) \
+  F(egg_batch, tokens, 4) \
+  F(egg_batch, inputs, 8) \
+  F(egg_batch, targets, 16) \
+  F(egg_batch, resets, 24) \
+  S(egg_evaluate, 64) \
+  F(egg_evaluate, struct_size, 0) \
+  F(egg_evaluate, group, 4) \
+  F(egg_evaluate, step, 8) \
+  F(egg_evaluate, first, 16) \
+  F(egg_evaluate, count, 20) \
+  F(egg_evaluate, batch, 24) \
+  F(egg_evaluate, losses, 56) \
+  S(egg_update, 48) \
+  F(egg_update, struct_size, 0) \
+  F(egg_update, pairs, 4) \
+  F(egg_update, step, 8) \
+  F(egg_update, fitness, 16) \
+  F(egg_update, scalars, 24) \
+  F(egg_update, vote_stds, 32) \
+  F(egg_update, changed, 40) \
+  S(egg_infer, 64) \
+  F(egg_infer, struct_size, 0) \
+  F(egg_infer, reserved, 4) \
+  F(egg_infer, batch, 8) \
+  F(egg_infer, states, 40) \
+  F(egg_infer, losses, 48) \
+  F(egg_infer, logits, 56) \
+  S(egg_backend_interface, 112) \
+  F(egg_backend_interface, struct_size, 0) \
+  F(egg_backend_interface, reserved, 4) \
+  F(egg_backend_interface, supports_op, 8) \
+  F(egg_backend_interface, supports_rule_op, 16) \
+  F(egg_backend_interface, session_open, 24) \
+  F(egg_backend_interface, session_close, 32) \
+  F(egg_backend_interface, set_weights, 40) \
+  F(egg_backend_interface, get_weights, 48) \
+  F(egg_backend_interface, set_slot, 56) \
+  F(egg_backend_interface, get_slot, 64) \
+  F(egg_backend_interface, set_states, 72) \
+  F(egg_backend_interface, get_states, 80) \
+  F(egg_backend_interface, evaluate, 88) \
+  F(egg_backend_interface, update, 96) \
+  F(egg_backend_interface, infer, 104) \
+  S(egg_plugin_descriptor, 88) \
+  F(egg_plugin_descriptor, magic, 0) \
+  F(egg_plugin_descriptor, abi_major, 4) \
+  F(egg_plugin_descriptor, abi_minor, 8) \
+  F(egg_plugin_descriptor, struct_size, 12) \
+  F(egg_plugin_descriptor, kind, 16) \
+  F(egg_plugin_descriptor, reserved, 20) \
+  F(egg_plugin_descriptor, spec_hash, 24) \
+  F(egg_plugin_descriptor, name, 32) \
+  F(egg_plugin_descriptor, version, 40) \
+  F(egg_plugin_descriptor, build, 48) \
+  F(egg_plugin_descriptor, probe, 56) \
+  F(egg_plugin_descriptor, open, 64) \
+  F(egg_plugin_descriptor, close, 72) \
+  F(egg_plugin_descriptor, interface_table, 80)
+/* clang-format on */
+
+#endif

@@ -1,0 +1,38 @@
+# Installs Eggroll, makes one plugin of each kind with `eggroll new`, builds it against the installed package without
+# Boost, runs its tests and finds it with `eggroll plugins`. Run as:
+# cmake -DBUILD_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCXX_COMPILER=... -P out_of_tree.cmake
+
+# Quiet unless it fails.
+function(run)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK_DIR} RESULT_VARIABLE status OUTPUT_VARIABLE output
+                  ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(NOTICE "${output}")
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "failed with ${status}: ${command}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR})
+set(prefix ${WORK_DIR}/prefix)
+set(eggroll ${prefix}/bin/eggroll)
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+
+foreach(kind backend model optimizer)
+  set(name outside_${kind})
+  set(folder ${WORK_DIR}/${name})
+  run(${eggroll} new ${kind} ${name} --into ${folder})
+  run(${CMAKE_COMMAND} -S ${folder} -B ${folder}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+      -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+  run(${CMAKE_COMMAND} --build ${folder}/build)
+  run(${CMAKE_CTEST_COMMAND} --test-dir ${folder}/build --no-tests=error --output-on-failure)
+  message(NOTICE "${output}")
+
+  run(${CMAKE_COMMAND} -E env EGGROLL_PLUGIN_PATH=${folder}/build ${eggroll} plugins)
+  if(NOT output MATCHES "accepted ${kind} '${name}'")
+    message(NOTICE "${output}")
+    message(FATAL_ERROR "`eggroll plugins` does not list ${kind} '${name}' as accepted")
+  endif()
+endforeach()

@@ -1,0 +1,23 @@
+// Its open never returns.
+#include <chrono>
+#include <thread>
+
+#include "eggroll/model.h"
+
+namespace {
+
+class Hangs : public eggroll::Model {
+ public:
+  explicit Hangs(eggroll::Settings& settings) {
+    // Reads the settings for ever: the caller has gone, its copy must not.
+    for (;;) {
+      if (settings.text("word") != "still here") throw eggroll::Error("the settings have changed");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  const egg_program* program() override { return nullptr; }
+};
+
+}  // namespace
+
+EGGROLL_MODEL("hangs_in_open", "1.0", Hangs);

@@ -1,0 +1,3 @@
+/* Right in all but that it gives no program. */
+#define BASE_NAME "no_program"
+#include "base.h"

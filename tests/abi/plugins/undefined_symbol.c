@@ -1,0 +1,8 @@
+/* Needs a function that nobody has. */
+#include "eggroll/plugin.h"
+
+int32_t found_nowhere(void* self, const egg_program** program, egg_error* error);
+
+#define BASE_NAME "undefined_symbol"
+#define BASE_PROGRAM found_nowhere
+#include "base.h"

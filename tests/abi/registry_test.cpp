@@ -1,0 +1,192 @@
+// Every file seen has a verdict and a reason.
+#include "plugin/registry.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "abi_support.h"
+#include "plugin/folders.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Broken {
+  std::string name;
+  Verdict verdict;
+  std::string reason;  // PATH stands for the file
+};
+
+std::string with_path(std::string text, const fs::path& path) {
+  for (size_t at = text.find("PATH"); at != std::string::npos; at = text.find("PATH")) {
+    text.replace(at, 4, path.string());
+  }
+  return text;
+}
+
+class BrokenPlugin : public testing::TestWithParam<Broken> {};
+
+TEST_P(BrokenPlugin, HasAVerdictAndAReason) {
+  const Broken& broken = GetParam();
+  const Registry registry = registry_of({broken.name});
+  ASSERT_EQ(registry.files().size(), 1U);
+  const PluginFile& file = registry.files().front();
+  EXPECT_EQ(file.path, plugin_path(broken.name));
+  EXPECT_STREQ(verdict_name(file.verdict), verdict_name(broken.verdict));
+  EXPECT_EQ(file.reason, with_path(broken.reason, file.path));
+  EXPECT_EQ(file.score, 0);
+  EXPECT_EQ(file.descriptor, nullptr);
+}
+
+const std::string kRebuild = "; rebuild the plugin against this version";
+const std::string kHostSpec = fmt::format("{:016x}", EGG_SPEC_HASH);
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BrokenPlugin,
+    testing::Values(
+        Broken{
+            "wrong_magic", Verdict::kRejected,
+            "PATH: its egg_plugin is no plugin descriptor (it begins with 0x12345678, expected 0x47474531); build it "
+            "with eggroll_add_plugin"},
+        Broken{"wrong_major", Verdict::kRejected, "PATH: built for plugin ABI 7.1, this host accepts 0.1" + kRebuild},
+        Broken{"newer_minor", Verdict::kRejected, "PATH: built for plugin ABI 0.2, this host accepts 0.1" + kRebuild},
+        Broken{"short_struct", Verdict::kRejected,
+               "PATH: its descriptor has 16 bytes, that of ABI 0.1 has 88" + kRebuild},
+        Broken{"no_symbol", Verdict::kRejected, "PATH: exports no symbol egg_plugin; build it with eggroll_add_plugin"},
+        Broken{
+            "undefined_symbol", Verdict::kRejected,
+            "PATH: cannot be loaded (undefined symbol: found_nowhere); rebuild it for this machine with every library "
+            "that it needs"},
+        Broken{"not_a_library", Verdict::kRejected,
+               "PATH: cannot be loaded (file too short); rebuild it for this machine with every library that it needs"},
+        Broken{
+            "wrong_spec", Verdict::kRejected,
+            "PATH: model 'wrong_spec' follows the op set and noise of specification 0123456789abcdef, this host those "
+            "of " +
+                kHostSpec + kRebuild},
+        Broken{"wrong_kind", Verdict::kRejected,
+               "PATH: its kind is 3, expected 0 (backend), 1 (model) or 2 (optimizer); fix the plugin"},
+        Broken{"wrong_name", Verdict::kRejected,
+               "PATH: its name is 'Wrong-Name', expected lower_snake other than auto; fix the plugin"},
+        Broken{"no_name", Verdict::kRejected, "PATH: its name, version or build is missing; fix the plugin"},
+        Broken{"short_table", Verdict::kRejected,
+               "PATH: model 'short_table' has an interface table of 8 bytes, that of ABI 0.1 has 16" + kRebuild},
+        Broken{"null_function", Verdict::kRejected,
+               "PATH: model 'null_function' leaves null what a plugin must have: close, program; fix the plugin"},
+        Broken{"cannot_run", Verdict::kCannotRun,
+               "backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c"},
+        Broken{"cannot_say", Verdict::kCannotRun, "backend 'cannot_say' cannot run here: it gave no reason"},
+        Broken{"throws_in_probe", Verdict::kRejected,
+               "PATH: backend 'throws_in_probe' threw an exception across the plugin seam: no driver; fix the plugin"},
+        Broken{"hangs_in_probe", Verdict::kRejected,
+               "plugin 'hangs_in_probe' has not returned from probe within 1 s; fix or remove PATH"}),
+    [](const testing::TestParamInfo<Broken>& test) { return test.param.name; });
+
+TEST(Registry, ReadsTheDescriptorOfAGoodPlugin) {
+  const Registry registry = registry_of({"c_model"});
+  ASSERT_EQ(registry.files().size(), 1U);
+  const PluginFile& file = registry.files().front();
+  EXPECT_EQ(file.verdict, Verdict::kAccepted);
+  EXPECT_EQ(file.reason, "");
+  EXPECT_EQ(file.kind, EGG_KIND_MODEL);
+  EXPECT_EQ(file.name, "c_model");
+  EXPECT_EQ(file.who(), "model 'c_model'");
+  EXPECT_EQ(file.version, "1.0");
+  EXPECT_EQ(file.build, "by hand");
+  EXPECT_EQ(file.abi, "0.1");
+  EXPECT_EQ(file.spec_hash, EGG_SPEC_HASH);
+  EXPECT_EQ(file.score, 1);
+}
+
+TEST(Registry, RejectsBothOfTwoPluginsWithOneName) {
+  const Registry registry = registry_of({"twin_two", "twin_one"});
+  ASSERT_EQ(registry.files().size(), 2U);
+  const std::string one = plugin_path("twin_one").string();
+  const std::string two = plugin_path("twin_two").string();
+  EXPECT_EQ(registry.files()[0].verdict, Verdict::kRejected);
+  EXPECT_EQ(registry.files()[0].reason, two + ": model 'twin' is in " + one + " too; remove all but one");
+  EXPECT_EQ(registry.files()[1].verdict, Verdict::kRejected);
+  EXPECT_EQ(registry.files()[1].reason, one + ": model 'twin' is in " + two + " too; remove all but one");
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "twin"); }), registry.files()[1].reason);
+
+  EXPECT_EQ(registry_of({"twin_two"}).files().front().verdict, Verdict::kAccepted);
+}
+
+TEST(Registry, CountsAFileSeenThroughTwoFoldersOnce) {
+  const TemporaryFolder folder;
+  fs::create_directory_symlink(plugin_path("c_model").parent_path(), folder.path() / "linked");
+  fs::create_directory(folder.path() / "other");
+  fs::create_symlink(plugin_path("c_model"), folder.path() / "other" / "c_model.eggplugin");
+  const Registry registry({{plugin_path("c_model").parent_path(), "plugins.path"},
+                           {folder.path() / "linked", "plugins.path"},
+                           {folder.path() / "other", "plugins.path"}});
+  ASSERT_EQ(registry.files().size(), 1U);
+  EXPECT_EQ(registry.files().front().path, plugin_path("c_model"));
+  EXPECT_EQ(registry.files().front().verdict, Verdict::kAccepted);
+  EXPECT_EQ(registry.folders().size(), 2U);
+}
+
+TEST(Registry, ReadsFoldersInOrderAndFilesByName) {
+  const TemporaryFolder folder;
+  for (const char* name : {"twin_one", "no_program", "c_model"}) {
+    fs::copy_file(plugin_path(name), folder.path() / (std::string(name) + ".eggplugin"));
+  }
+  std::ofstream(folder.path() / "c_model.so") << "no plugin by its name";
+  const Registry registry({{plugin_path("ramp"), "the command line"}, {folder.path(), "plugins.path"}});
+  std::vector<std::string> names;
+  for (const PluginFile& file : registry.files()) names.push_back(file.name);
+  EXPECT_THAT(names, ElementsAre("ramp", "c_model", "no_program", "twin"));
+}
+
+TEST(Registry, SaysWhichFoldersItCouldNotRead) {
+  const TemporaryFolder folder;
+  const Registry registry({{folder.path() / "missing", "plugins.path"}, {folder.path(), "EGGROLL_PLUGIN_PATH"}});
+  ASSERT_EQ(registry.folders().size(), 2U);
+  EXPECT_EQ(registry.folders()[0].path, folder.path() / "missing");
+  EXPECT_EQ(registry.folders()[0].origin, "plugins.path");
+  EXPECT_EQ(registry.folders()[0].problem, "does not exist");
+  EXPECT_EQ(registry.folders()[1].origin, "EGGROLL_PLUGIN_PATH");
+  EXPECT_EQ(registry.folders()[1].problem, "");
+  EXPECT_THAT(registry.files(), IsEmpty());
+}
+
+TEST(Registry, RejectsWhatIsNoFile) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "a_folder.eggplugin");
+  fs::create_symlink("nowhere", folder.path() / "dangling.eggplugin");
+  const Registry registry({{folder.path(), "plugins.path"}});
+  ASSERT_EQ(registry.files().size(), 2U);
+  EXPECT_EQ(registry.files()[0].reason,
+            (folder.path() / "a_folder.eggplugin").string() + ": not a readable file; remove it");
+  EXPECT_EQ(registry.files()[1].reason,
+            (folder.path() / "dangling.eggplugin").string() + ": not a readable file; remove it");
+}
+
+TEST(PluginFolders, AreConfigurationThenEnvironmentThenBesideTheExecutable) {
+  const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / "plugins";
+  fs::create_directories(beside);
+  ASSERT_EQ(setenv("EGGROLL_PLUGIN_PATH", "/first::/second", 1), 0);
+  const std::vector<PluginFolder> folders = plugin_folders({"/configured"});
+  ASSERT_EQ(unsetenv("EGGROLL_PLUGIN_PATH"), 0);
+
+  ASSERT_GE(folders.size(), 4U);
+  EXPECT_EQ(folders[0].path, "/configured");
+  EXPECT_EQ(folders[0].origin, "plugins.path");
+  EXPECT_EQ(folders[1].path, "/first");
+  EXPECT_EQ(folders[1].origin, "EGGROLL_PLUGIN_PATH");
+  EXPECT_EQ(folders[2].path, "/second");
+  EXPECT_EQ(folders[3].path, beside);
+  EXPECT_EQ(folders[3].origin, "beside the executable");
+  for (const PluginFolder& folder : folders) EXPECT_NE(folder.path, fs::current_path());
+}
+
+}  // namespace
+}  // namespace eggroll

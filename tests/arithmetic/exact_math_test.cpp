@@ -1,0 +1,175 @@
+// exact_math.h: close to the truth, and the same bits wherever it is compiled.
+#include "eggroll/exact_math.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace eggroll {
+namespace {
+
+// Every size of positive double, and the neighbourhoods of 1 and of the halving point sqrt(1/2).
+std::vector<double> positives() {
+  std::vector<double> all = {0x1p-1074, 0x1.fffffffffffffp-1023, 0x1p-1022, 0x1.fffffffffffffp1023};
+  std::mt19937_64 random(1);
+  for (int exponent = -1070; exponent <= 1023; ++exponent) {
+    for (int i = 0; i < 20; ++i)
+      all.push_back(std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52, exponent));
+  }
+  for (int i = 0; i < 50000; ++i) all.push_back(0.5 + static_cast<double>(random() >> 11) * 0x1p-52);
+  for (int bit = 1; bit <= 52; ++bit) {
+    all.push_back(1.0 + std::ldexp(1.0, -bit));
+    all.push_back(1.0 - std::ldexp(1.0, -bit - 1));
+  }
+  for (double x = std::sqrt(0.5), y = x, i = 0; i < 20; ++i) {
+    all.insert(all.end(), {x, y});
+    x = std::nextafter(x, 0.0);
+    y = std::nextafter(y, 1.0);
+  }
+  return all;
+}
+
+TEST(ExactLog, RelativeErrorIsBelow1e15) {
+  long double largest = 0.0L;
+  for (const double x : positives()) {
+    if (x == 1.0) continue;
+    const long double exact = std::log(static_cast<long double>(x));
+    largest = std::max(largest, std::fabs((static_cast<long double>(exact_log(x)) - exact) / exact));
+  }
+  RecordProperty("largest_relative_error", std::to_string(static_cast<double>(largest * 1e16L)) + "e-16");
+  EXPECT_LT(largest, 1e-15L);
+  EXPECT_EQ(exact_log(1.0), 0.0);
+}
+
+TEST(ExactLog, RisesOverSchedulesArguments) {
+  double before = exact_log(1.0);
+  for (int i = 2; i < 200000; ++i) {
+    const double now = exact_log(i);
+    ASSERT_GT(now, before) << i;
+    before = now;
+  }
+}
+
+constexpr long double kPi = 3.14159265358979323846264338327950288L;
+
+// The relative error of a quantile is Newton's next step in long double, from the tail's area or the area next to 1/2,
+// whichever is the smaller.
+long double quantile_error(double p) {
+  const long double q = std::fabs(static_cast<long double>(p) - 0.5L);
+  const long double x = std::fabs(static_cast<long double>(exact_normal_quantile(p)));
+  const long double root = std::sqrt(2.0L);
+  const long double off =
+      q < 0.25L ? std::erf(x / root) / 2.0L - q : std::min<long double>(p, 1.0L - p) - std::erfc(x / root) / 2.0L;
+  return std::fabs(off * std::sqrt(2.0L * kPi) * std::exp(x * x / 2.0L) / x);
+}
+
+// Below 0.5 down to the smallest normal double, and above it as far as doubles reach; at the seams of the three ranges,
+// |p - 1/2| = 0.425 and sqrt(-ln p) = 5, and around p = 1/2.
+TEST(ExactNormalQuantile, RelativeErrorIsBelow1e15) {
+  std::vector<double> all = {0x1p-1022, 0x1p-53, 1.0 - 0x1p-53, 0.075, 0.925, std::exp(-25.0)};
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 50000; ++i) all.push_back((static_cast<double>(random() >> 12) + 0.5) * 0x1p-52);
+  for (int exponent = -1021; exponent <= -2; ++exponent) {
+    for (int i = 0; i < 10; ++i) {
+      all.push_back(std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52, exponent));
+      if (exponent > -50) all.push_back(1.0 - all.back());
+    }
+  }
+  for (int bit = 2; bit <= 52; ++bit) all.push_back(0.5 + std::ldexp(bit % 2 == 0 ? 1.0 : -1.0, -bit));
+  for (int i = 1; i <= 100; ++i) {
+    for (const double seam : {0.075, 0.925, std::exp(-25.0)}) {
+      all.push_back(seam * (1.0 + i * 0x1p-50));
+      all.push_back(seam * (1.0 - i * 0x1p-50));
+    }
+  }
+  long double largest = 0.0L;
+  for (const double p : all) {
+    if (p != 0.5) largest = std::max(largest, quantile_error(p));
+  }
+  RecordProperty("largest_relative_error", std::to_string(static_cast<double>(largest * 1e16L)) + "e-16");
+  EXPECT_LT(largest, 1e-15L);
+  EXPECT_EQ(exact_normal_quantile(0.5), 0.0);
+}
+
+TEST(ExactNormalQuantile, IsOdd) {
+  for (int i = 1; i < 4096; ++i) {
+    const double p = i / 8192.0;  // 1 - p is exact
+    EXPECT_EQ(exact_normal_quantile(1.0 - p), -exact_normal_quantile(p)) << p;
+  }
+}
+
+struct Golden {
+  double argument;
+  double value;
+};
+
+constexpr Golden kLogs[] = {{0x0.0000000000001p-1022, -0x1.74385446d71c3p+9},
+                            {0x1p-1022, -0x1.6232bdd7abcd2p+9},
+                            {0x1.56e1fc2f8f359p-997, -0x1.5963447f87fb5p+9},
+                            {0x1.b7cdfd9d7bdbbp-34, -0x1.7069e2aa2aa5ap+4},
+                            {0x1.0624dd2f1a9fcp-10, -0x1.ba18a998fffap+2},
+                            {0x1.999999999999ap-4, -0x1.26bb1bbb55515p+1},
+                            {0x1p-1, -0x1.62e42fefa39efp-1},
+                            {0x1.6a09e667f3bccp-1, -0x1.62e42fefa39f1p-2},
+                            {0x1.6a09e667f3bcdp-1, -0x1.62e42fefa39eep-2},
+                            {0x1.ffffde7210be9p-1, -0x1.0c6f82d74d22fp-20},
+                            {0x1.fffffffffffffp-1, -0x1p-53},
+                            {0x1.0000000000001p+0, 0x1p-52},
+                            {0x1.00068db8bac71p+0, 0x1.a368d0657fcd4p-14},
+                            {0x1.8p+0, 0x1.9f323ecbf984cp-2},
+                            {0x1p+1, 0x1.62e42fefa39efp-1},
+                            {0x1.5bf0a8b145769p+1, 0x1p+0},
+                            {0x1.8p+1, 0x1.193ea7aad030ap+0},
+                            {0x1.4p+3, 0x1.26bb1bbb55515p+1},
+                            {0x1.9p+9, 0x1.abd0adb532acfp+2},
+                            {0x1p+16, 0x1.62e42fefa39efp+3},
+                            {0x1.e848p+19, 0x1.ba18a998fffap+3},
+                            {0x1.249ad2594c37dp+332, 0x1.cc845b54b54f1p+7},
+                            {0x1.fffffffffffffp+1023, 0x1.62e42fefa39efp+9}};
+
+constexpr Golden kQuantiles[] = {{0x1p-1022, -0x1.2c27b05bf1a0bp+5},
+                                 {0x1.56e1fc2f8f359p-997, -0x1.286074064c26ep+5},
+                                 {0x1.bff2ee48e053p-333, -0x1.546010d75521fp+4},
+                                 {0x1.79ca10c924223p-67, -0x1.2865170b43a4bp+3},
+                                 {0x1.c965971ea9c5cp-37, -0x1.aaba25670981fp+2},
+                                 {0x1.ec94ca210599ep-37, -0x1.aa07c04a264fbp+2},
+                                 {0x1.0c6f7a0b5ed8dp-20, -0x1.30381a9799f7ep+2},
+                                 {0x1.0624dd2f1a9fcp-10, -0x1.8b8cbb720447p+1},
+                                 {0x1.47ae147ae147bp-7, -0x1.29c5c4630ff0ep+1},
+                                 {0x1.999999999999ap-6, -0x1.f5c0331eeff83p+0},
+                                 {0x1.333330840156fp-4, -0x1.7085239ca7e77p+0},
+                                 {0x1.3333333333333p-4, -0x1.7085226d3e523p+0},
+                                 {0x1.33334e0b25cdfp-4, -0x1.708516931eed3p+0},
+                                 {0x1.999999999999ap-4, -0x1.4813c36e26d34p+0},
+                                 {0x1p-2, -0x1.5956b87528a49p-1},
+                                 {0x1.999999999999ap-2, -0x1.036d6c4a04b5ap-2},
+                                 {0x1.ffffbce4217d3p-2, -0x1.506f1779a5abep-19},
+                                 {0x1.0000035afe535p-1, 0x1.0d25ac5f0e9c9p-22},
+                                 {0x1.3333333333333p-1, 0x1.036d6c4a04b5ap-2},
+                                 {0x1.8p-1, 0x1.5956b87528a49p-1},
+                                 {0x1.ccccccccccccdp-1, 0x1.4813c36e26d34p+0},
+                                 {0x1.d99999999999ap-1, 0x1.7085226d3e524p+0},
+                                 {0x1.d99999ef7fd52p-1, 0x1.7085239ca7e77p+0},
+                                 {0x1.e666666666666p-1, 0x1.a515209676ab8p+0},
+                                 {0x1.f333333333333p-1, 0x1.f5c0331eeff82p+0},
+                                 {0x1.fae147ae147aep-1, 0x1.29c5c4630ff0cp+1},
+                                 {0x1.fd70a3d70a3d7p-1, 0x1.49b4c64d6915fp+1},
+                                 {0x1.ff7ced916872bp-1, 0x1.8b8cbb720447p+1},
+                                 {0x1.fffeb074a771dp-1, 0x1.10f3f8843a85p+2},
+                                 {0x1.fffffffffffffp-1, 0x1.06b48528cea51p+3}};
+
+// Bits, not sizes: other compilers, flags and machines must give these.
+TEST(ExactLog, GoldenBits) {
+  for (const Golden& golden : kLogs) EXPECT_EQ(exact_log(golden.argument), golden.value) << golden.argument;
+}
+
+TEST(ExactNormalQuantile, GoldenBits) {
+  for (const Golden& golden : kQuantiles) {
+    EXPECT_EQ(exact_normal_quantile(golden.argument), golden.value) << golden.argument;
+  }
+}
+
+}  // namespace
+}  // namespace eggroll

@@ -1,0 +1,120 @@
+// Options of a dataset as the host would hand them over, files to read, and the text of an error.
+#ifndef EGGROLL_TESTS_DATA_HELPERS_H
+#define EGGROLL_TESTS_DATA_HELPERS_H
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "data/dataset.h"
+#include "eggroll/error.h"
+#include "eggroll/settings.h"
+
+namespace eggroll::tests {
+
+// The options of configs/dataset/<name>.yaml, and changes to them. Must outlive its settings.
+class Options {
+ public:
+  explicit Options(const std::string& name) {
+    const YAML::Node file = YAML::LoadFile(std::string(EGGROLL_SOURCE_DIR) + "/configs/dataset/" + name + ".yaml");
+    for (const auto& item : file) {
+      Value& value = values_[item.first.as<std::string>()];
+      const YAML::Node& node = item.second;
+      int64_t integer = 0;
+      double real = 0.0;
+      if (node.IsNull()) continue;
+      if (YAML::convert<int64_t>::decode(node, integer)) {
+        value = integer;
+      } else if (YAML::convert<double>::decode(node, real)) {
+        value = real;
+      } else {
+        value = node.as<std::string>();
+      }
+    }
+  }
+
+  Options& set(const std::string& key, const std::string& text) { return put(key, text); }
+  Options& set(const std::string& key, int64_t integer) { return put(key, integer); }
+  Options& set(const std::string& key, double real) { return put(key, real); }
+  Options& set_null(const std::string& key) { return put(key, std::monostate()); }
+
+  Dataset open() const {
+    std::vector<egg_setting> items;
+    for (const auto& [key, value] : values_) {
+      egg_setting item{key.c_str(), EGG_SETTING_NULL, 0, 0, 0.0, nullptr};
+      if (const auto* integer = std::get_if<int64_t>(&value)) {
+        item.type = EGG_SETTING_INTEGER;
+        item.integer = *integer;
+        item.real = static_cast<double>(*integer);
+      } else if (const auto* real = std::get_if<double>(&value)) {
+        item.type = EGG_SETTING_REAL;
+        item.real = *real;
+      } else if (const auto* text = std::get_if<std::string>(&value)) {
+        item.type = EGG_SETTING_TEXT;
+        item.text = text->c_str();
+      }
+      items.push_back(item);
+    }
+    const egg_settings view{sizeof(egg_settings), static_cast<uint32_t>(items.size()), items.data()};
+    Settings settings(&view);
+    return open_dataset(settings);
+  }
+
+ private:
+  using Value = std::variant<std::monostate, int64_t, double, std::string>;
+  Options& put(const std::string& key, Value value) {
+    values_[key] = std::move(value);
+    return *this;
+  }
+  std::map<std::string, Value> values_;
+};
+
+// A folder of the test's own, removed with it.
+class FilesTest : public testing::Test {
+ protected:
+  FilesTest() : folder_(std::filesystem::path(testing::TempDir()) / ("eggroll_data_" + std::to_string(getpid()))) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~FilesTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// "key: text" of the Error that body throws.
+template <class Body>
+std::string error_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& e) {
+    return e.key() + ": " + e.what();
+  }
+  return "no error";
+}
+
+template <class T>
+std::vector<uint32_t> list_of(const T& tokens) {
+  std::vector<uint32_t> values;
+  for (uint64_t i = 0; i < tokens.size(); ++i) values.push_back(tokens[i]);
+  return values;
+}
+
+}  // namespace eggroll::tests
+
+#endif

@@ -1,0 +1,307 @@
+// The plans: what each stream reads at each step, where its state resets, and that an evaluation misses nothing.
+#include "data/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+#include <thread>
+
+#include "helpers.h"
+
+namespace eggroll::tests {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+// Token i of each part is i, so that a batch shows the positions it was read from.
+Tokens positions(uint64_t size) {
+  std::vector<uint32_t> values(size);
+  std::iota(values.begin(), values.end(), 0U);
+  return Tokens::own(std::move(values), "a");
+}
+
+Dataset text_of(uint64_t train, uint64_t valid = 2) {
+  Dataset dataset;
+  dataset.train = positions(train);
+  dataset.valid = positions(valid);
+  return dataset;
+}
+
+Dataset rows_of(uint64_t train_rows, uint64_t train_row, uint64_t valid_rows = 1, uint64_t valid_row = 2) {
+  Dataset dataset = text_of(train_rows * train_row, valid_rows * valid_row);
+  dataset.train_row = train_row;
+  dataset.valid_row = valid_row;
+  return dataset;
+}
+
+BatchBuffer filled(const DataPlan& plan, uint64_t step) {
+  BatchBuffer batch;
+  plan.fill(step, batch);
+  return batch;
+}
+
+bool same(const BatchBuffer& a, const BatchBuffer& b) {
+  return a.inputs == b.inputs && a.targets == b.targets && a.resets == b.resets;
+}
+
+TEST(BatchBuffer, ItsViewShowsIt) {
+  BatchBuffer batch;
+  batch.clear(2, 3);
+  const egg_batch view = batch.view();
+  EXPECT_EQ(view.streams, 2U);
+  EXPECT_EQ(view.tokens, 3U);
+  EXPECT_EQ(view.inputs, batch.inputs.data());
+  EXPECT_EQ(view.targets, batch.targets.data());
+  EXPECT_EQ(view.resets, batch.resets.data());
+  EXPECT_EQ(batch.inputs.size(), 6U);
+  EXPECT_THAT(batch.targets, Each(EGG_NO_TARGET));
+}
+
+TEST(DataPlan, CutsATextIntoSegmentsOfOneStreamEach) {
+  const DataPlan plan(text_of(14), 2, 3);  // (14 - 1) / 3 = 4 segments: streams begin at 0 and 2
+  EXPECT_EQ(plan.segments(), 4U);
+  const BatchBuffer first = filled(plan, 0);
+  EXPECT_THAT(first.inputs, ElementsAre(0, 1, 2, 6, 7, 8));
+  EXPECT_THAT(first.targets, ElementsAre(1, 2, 3, 7, 8, 9));
+  EXPECT_THAT(first.resets, ElementsAre(1, 0, 0, 1, 0, 0));
+  const BatchBuffer second = filled(plan, 1);
+  EXPECT_THAT(second.inputs, ElementsAre(3, 4, 5, 9, 10, 11));
+  EXPECT_THAT(second.targets, ElementsAre(4, 5, 6, 10, 11, 12));
+  EXPECT_THAT(second.resets, Each(0));
+  const BatchBuffer wrapped = filled(plan, 2);
+  EXPECT_THAT(wrapped.inputs, ElementsAre(6, 7, 8, 0, 1, 2));
+  EXPECT_THAT(wrapped.resets, ElementsAre(0, 0, 0, 1, 0, 0));
+}
+
+TEST(DataPlan, ASegmentHasATargetForItsLastInput) {
+  EXPECT_EQ(DataPlan(text_of(12), 1, 3).segments(), 3U);
+  const DataPlan plan(text_of(13), 1, 3);
+  EXPECT_EQ(plan.segments(), 4U);
+  EXPECT_THAT(filled(plan, 3).targets, ElementsAre(10, 11, 12));
+}
+
+TEST(DataPlan, EachStreamReadsTheWholeTextInOrder) {
+  const uint32_t streams = 5;
+  const uint32_t tokens = 4;
+  const DataPlan plan(text_of(47), streams, tokens);  // 11 segments, token 45 and 46 are beyond them
+  ASSERT_EQ(plan.segments(), 11U);
+  for (uint32_t s = 0; s < streams; ++s) {
+    std::vector<int> reads(45);
+    uint32_t last = 0;
+    for (uint64_t step = 0; step < plan.segments(); ++step) {
+      const BatchBuffer batch = filled(plan, step);
+      for (uint32_t t = 0; t < tokens; ++t) {
+        const size_t slot = size_t{s} * tokens + t;
+        const uint32_t at = batch.inputs[slot];
+        ++reads[at];
+        ASSERT_EQ(batch.targets[slot], at + 1);
+        const bool begins = step == 0 && t == 0;
+        // The next token of the text, or the first one once more with a zeroed state.
+        if (!begins) {
+          ASSERT_EQ(at, batch.resets[slot] != 0 ? 0 : last + 1);
+        }
+        if (begins || at == 0) {
+          ASSERT_EQ(batch.resets[slot], 1);
+        }
+        last = at;
+      }
+    }
+    EXPECT_EQ(std::count(reads.begin(), reads.begin() + 44, 1), 44) << s;
+    EXPECT_TRUE(same(filled(plan, 3 + plan.segments()), filled(plan, 3))) << s;
+  }
+}
+
+TEST(DataPlan, ResetsBeforeEachSeparator) {
+  Dataset dataset = text_of(2);
+  dataset.train = Tokens::own(std::vector<uint8_t>{9, 1, 2, 9, 3, 9, 9, 4, 5}, "a");
+  dataset.separator = 9;
+  const DataPlan plan(dataset, 1, 4);
+  EXPECT_THAT(filled(plan, 0).resets, ElementsAre(1, 0, 0, 1));
+  EXPECT_THAT(filled(plan, 1).resets, ElementsAre(0, 1, 1, 0));
+  dataset.separator = std::nullopt;
+  EXPECT_THAT(filled(DataPlan(dataset, 1, 4), 1).resets, Each(0));
+}
+
+TEST(DataPlan, AStepDependsOnNothingBeforeIt) {
+  const Dataset dataset = text_of(1001);
+  const DataPlan plan(dataset, 7, 8);
+  std::vector<BatchBuffer> forward;
+  for (uint64_t step = 0; step < 300; ++step) forward.push_back(filled(plan, step));
+  BatchBuffer reused;
+  reused.clear(90, 90);
+  for (uint64_t step = 300; step-- > 0;) {
+    plan.fill(step, reused);
+    ASSERT_TRUE(same(reused, forward[step])) << step;
+    ASSERT_TRUE(same(filled(DataPlan(dataset, 7, 8), step), forward[step])) << step;
+  }
+}
+
+TEST(DataPlan, FillsFromSeveralThreads) {
+  const DataPlan plan(text_of(1001), 7, 8);
+  const BatchBuffer expected = filled(plan, 11);
+  BatchBuffer other;
+  std::thread thread([&] { plan.fill(11, other); });
+  const BatchBuffer mine = filled(plan, 11);
+  thread.join();
+  EXPECT_TRUE(same(mine, expected));
+  EXPECT_TRUE(same(other, expected));
+}
+
+TEST(DataPlan, FarStepsDoNotOverflow) {
+  const DataPlan plan(text_of(14), 2, 3);
+  const uint64_t far = UINT64_C(1) << 63;  // a multiple of the 4 segments
+  BatchBuffer expected = filled(plan, 4);
+  EXPECT_TRUE(same(filled(plan, far), expected));
+}
+
+TEST(DataPlan, MoreStreamsThanSegmentsShareThem) {
+  const BatchBuffer batch = filled(DataPlan(text_of(5), 4, 2), 1);  // segments 0 and 1; streams at 0, 0, 1, 1
+  EXPECT_THAT(batch.inputs, ElementsAre(2, 3, 2, 3, 0, 1, 0, 1));
+  EXPECT_THAT(batch.resets, ElementsAre(0, 0, 0, 0, 1, 0, 1, 0));
+}
+
+TEST(DataPlan, RowsAreReadOneAStepFromAZeroState) {
+  const DataPlan plan(rows_of(5, 4), 2, 3);  // streams begin at rows 0 and 2
+  EXPECT_EQ(plan.segments(), 5U);
+  const BatchBuffer first = filled(plan, 0);
+  EXPECT_THAT(first.inputs, ElementsAre(0, 1, 2, 8, 9, 10));
+  EXPECT_THAT(first.targets, ElementsAre(1, 2, 3, 9, 10, 11));
+  const BatchBuffer later = filled(plan, 3);
+  EXPECT_THAT(later.inputs, ElementsAre(12, 13, 14, 0, 1, 2));
+  EXPECT_THAT(later.resets, ElementsAre(1, 0, 0, 1, 0, 0));
+}
+
+TEST(DataPlan, Refusals) {
+  EXPECT_NO_THROW(DataPlan(text_of(33), 1, 32));
+  EXPECT_EQ(error_of([] { DataPlan(text_of(32), 1, 32); }),
+            "train.tokens: the training part of 'a' holds 32 tokens, expected at least 33 (train.tokens + 1); use more "
+            "data or set train.tokens=31");
+  EXPECT_EQ(error_of([] { DataPlan(rows_of(5, 4), 1, 4); }),
+            "train.tokens: train.tokens is 4, but a row of a has 3 tokens to read, expected as many; set "
+            "train.tokens=3");
+}
+
+// Scores of every position of the held-out part over a whole evaluation; checks what holds of every batch on the way.
+std::vector<int> scores(const Dataset& dataset, const EvalPlan& plan, uint32_t tokens) {
+  std::vector<int> scored(dataset.valid.size());
+  std::vector<uint64_t> next(plan.streams());  // the input each stream reads next, where its state carries on
+  uint64_t total = 0;
+  bool last_is_used = false;
+  for (uint64_t index = 0; index < plan.batches(); ++index) {
+    BatchBuffer batch;
+    plan.fill(index, batch);
+    EXPECT_EQ(batch.streams, plan.streams());
+    EXPECT_EQ(batch.tokens, tokens);
+    last_is_used = false;
+    for (uint32_t s = 0; s < batch.streams; ++s) {
+      bool ended = false;
+      for (uint32_t t = 0; t < tokens; ++t) {
+        const size_t slot = size_t{s} * tokens + t;
+        const uint32_t target = batch.targets[slot];
+        if (target == EGG_NO_TARGET) {
+          EXPECT_EQ(batch.inputs[slot], 0U);
+          EXPECT_EQ(batch.resets[slot], 0);
+          ended = true;
+          continue;
+        }
+        EXPECT_FALSE(ended) << "padding stands at the tail alone";
+        EXPECT_EQ(target, batch.inputs[slot] + 1);
+        if (index == 0 && t == 0) {
+          EXPECT_EQ(batch.resets[slot], 1);
+        }
+        if (batch.resets[slot] == 0) {
+          EXPECT_EQ(batch.inputs[slot], next[s]);
+        }
+        next[s] = batch.inputs[slot] + 1;
+        ++scored[target];
+        ++total;
+        last_is_used = true;
+      }
+    }
+  }
+  EXPECT_TRUE(last_is_used) << "the last batch is empty";
+  EXPECT_EQ(total, plan.scored());
+  return scored;
+}
+
+TEST(EvalPlan, ScoresEveryTargetOnce) {
+  for (const uint64_t size : {2U, 3U, 17U, 64U, 65U, 100U}) {
+    const Dataset dataset = text_of(2, size);
+    for (const uint32_t streams : {1U, 2U, 3U, 7U, 200U}) {
+      for (const uint32_t tokens : {1U, 3U, 8U, 16U, 64U}) {
+        for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, size / 2 + 2, size, size + 5}) {
+          const EvalPlan plan(dataset, streams, tokens, limit);
+          const uint64_t covered = limit == 0 ? size : std::min(limit, size);
+          const std::vector<int> scored = scores(dataset, plan, tokens);
+          ASSERT_EQ(plan.scored(), covered - 1);
+          ASSERT_EQ(plan.streams(), std::min<uint64_t>(streams, covered - 1));
+          for (uint64_t i = 0; i < size; ++i) {
+            ASSERT_EQ(scored[i], i > 0 && i < covered ? 1 : 0) << size << " " << streams << " " << tokens << " " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(EvalPlan, ScoresEveryTargetOfWholeRowsOnce) {
+  for (const uint64_t row : {2U, 5U, 9U}) {
+    const uint64_t rows = 11;
+    const Dataset dataset = rows_of(1, 2, rows, row);
+    for (const uint32_t streams : {1U, 2U, 4U, 11U, 50U}) {
+      for (const uint32_t tokens : {1U, 3U, 8U}) {
+        for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, row, row + 1, rows * row, rows * row + 1}) {
+          const EvalPlan plan(dataset, streams, tokens, limit);
+          const uint64_t covered = limit == 0 ? rows : std::min(rows, (limit + row - 1) / row);
+          const std::vector<int> scored = scores(dataset, plan, tokens);
+          ASSERT_EQ(plan.scored(), covered * (row - 1));
+          for (uint64_t i = 0; i < rows * row; ++i) {
+            ASSERT_EQ(scored[i], i % row != 0 && i / row < covered ? 1 : 0) << row << " " << streams << " " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(EvalPlan, StreamsDifferByOneToken) {
+  const EvalPlan plan(text_of(2, 12), 3, 2, 0);  // 11 targets: 3, 4 and 4
+  EXPECT_EQ(plan.streams(), 3U);
+  EXPECT_EQ(plan.batches(), 2U);
+  BatchBuffer batch;
+  plan.fill(0, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 3, 4, 7, 8));
+  EXPECT_THAT(batch.targets, ElementsAre(1, 2, 4, 5, 8, 9));
+  EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0, 1, 0));
+  plan.fill(1, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(2, 0, 5, 6, 9, 10));
+  EXPECT_THAT(batch.targets, ElementsAre(3, EGG_NO_TARGET, 6, 7, 10, 11));
+  EXPECT_THAT(batch.resets, Each(0));
+}
+
+TEST(EvalPlan, RowsResetWhereTheyBegin) {
+  const EvalPlan plan(rows_of(1, 2, 3, 3), 1, 4, 0);  // inputs 0 1 | 3 4 | 6 7
+  EXPECT_EQ(plan.batches(), 2U);
+  BatchBuffer batch;
+  plan.fill(0, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 3, 4));
+  EXPECT_THAT(batch.targets, ElementsAre(1, 2, 4, 5));
+  EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0));
+  plan.fill(1, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(6, 7, 0, 0));
+  EXPECT_THAT(batch.targets, ElementsAre(7, 8, EGG_NO_TARGET, EGG_NO_TARGET));
+  EXPECT_THAT(batch.resets, ElementsAre(1, 0, 0, 0));
+}
+
+TEST(EvalPlan, ResetsBeforeEachSeparator) {
+  Dataset dataset = text_of(2);
+  dataset.valid = Tokens::own(std::vector<uint16_t>{1, 2, 300, 3, 300, 4}, "a");
+  dataset.separator = 300;
+  BatchBuffer batch;
+  EvalPlan(dataset, 1, 5, 0).fill(0, batch);
+  EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0, 1));
+}
+
+}  // namespace
+}  // namespace eggroll::tests

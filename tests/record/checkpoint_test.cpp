@@ -1,0 +1,304 @@
+#include "train/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <utility>
+
+#include "record/files.h"
+#include "record/scratch.h"
+
+namespace eggroll {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class CheckpointTest : public ScratchTest {
+ protected:
+  std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+
+  std::string names() const {
+    std::vector<std::string> list;
+    for (const auto& entry : std::filesystem::directory_iterator(checkpoints()))
+      list.push_back(entry.path().filename());
+    std::sort(list.begin(), list.end());
+    std::string text;
+    for (const std::string& name : list) text += (text.empty() ? "" : " ") + name;
+    return text;
+  }
+};
+
+Checkpoint sample(uint64_t step) {
+  Checkpoint checkpoint;
+  checkpoint.step = step;
+  checkpoint.identity = {"00000000000000aa", "00000000000000bb", "00000000000000cc", std::string(64, 'd')};
+  checkpoint.weights = {{"z.first", 2, 3, {1, -2, 3, -127, 127, 0}},
+                        {"a.second", 2, 1, {static_cast<int8_t>(step % 100), 9}}};
+  checkpoint.slots = {{"z.first", "residual", 'i', {1, 2, 3, 4, 5, 0xffffffff}},
+                      {"z.first", "moment", 'f', {0x3f800000, 0, 0x80000000, 0x7f7fffff, 1, 2}}};
+  checkpoint.population = 4;
+  checkpoint.state_bytes = 2;
+  checkpoint.states = {1, 2, 3, 4, -5, -6, -7, 127};
+  checkpoint.counters = {{"member_tokens", 1234567890123}, {"seconds", 1.5}};
+  return checkpoint;
+}
+
+void expect_equal(const Checkpoint& a, const Checkpoint& b) {
+  EXPECT_EQ(a.step, b.step);
+  EXPECT_EQ(a.identity.spec_hash, b.identity.spec_hash);
+  EXPECT_EQ(a.identity.program_hash, b.identity.program_hash);
+  EXPECT_EQ(a.identity.rule_hash, b.identity.rule_hash);
+  EXPECT_EQ(a.identity.config_hash, b.identity.config_hash);
+  ASSERT_EQ(a.weights.size(), b.weights.size());
+  for (size_t i = 0; i < a.weights.size(); ++i) {
+    EXPECT_EQ(a.weights[i].name, b.weights[i].name);
+    EXPECT_EQ(a.weights[i].rows, b.weights[i].rows);
+    EXPECT_EQ(a.weights[i].cols, b.weights[i].cols);
+    EXPECT_EQ(a.weights[i].data, b.weights[i].data);
+  }
+  ASSERT_EQ(a.slots.size(), b.slots.size());
+  for (size_t i = 0; i < a.slots.size(); ++i) {
+    EXPECT_EQ(a.slots[i].param, b.slots[i].param);
+    EXPECT_EQ(a.slots[i].slot, b.slots[i].slot);
+    EXPECT_EQ(a.slots[i].type, b.slots[i].type);
+    EXPECT_EQ(a.slots[i].bits, b.slots[i].bits);
+  }
+  EXPECT_EQ(a.population, b.population);
+  EXPECT_EQ(a.state_bytes, b.state_bytes);
+  EXPECT_EQ(a.states, b.states);
+  EXPECT_EQ(a.counters, b.counters);
+}
+
+TEST_F(CheckpointTest, LoadsWhatItSaved) {
+  const auto path = save_checkpoint(folder_, sample(800), 3);
+  EXPECT_EQ(path, checkpoints() / "step-00000800");
+  EXPECT_EQ(names(), "step-00000800");
+  EXPECT_EQ(entries_in(path), 4U);
+  expect_equal(load_checkpoint(path), sample(800));
+}
+
+TEST_F(CheckpointTest, LoadsARunWithoutSlotsAndStates) {
+  Checkpoint bare = sample(1);
+  bare.slots.clear();
+  bare.state_bytes = 0;
+  bare.states.clear();
+  expect_equal(load_checkpoint(save_checkpoint(folder_, bare, 1)), bare);
+}
+
+TEST_F(CheckpointTest, KeepsTheNewestAndFindsTheLatest) {
+  EXPECT_EQ(latest_checkpoint(folder_), std::nullopt);
+  for (const uint64_t step : {5U, 90U, 100U, 123456789U}) save_checkpoint(folder_, sample(step), 3);
+  EXPECT_EQ(names(), "step-00000090 step-00000100 step-123456789");
+  EXPECT_EQ(latest_checkpoint(folder_), checkpoints() / "step-123456789");
+  save_checkpoint(folder_, sample(7), 1);  // the one just saved stays, whatever its step
+  EXPECT_EQ(names(), "step-00000007");
+  EXPECT_EQ(message_of([&] { save_checkpoint(folder_, sample(8), 0); }),
+            "checkpoints to keep are 0, expected at least 1; correct the setting");
+}
+
+TEST_F(CheckpointTest, WhatAKillLeavesIsNeverTakenForACheckpoint) {
+  save_checkpoint(folder_, sample(10), 3);
+  // Killed while writing, and while removing an old one.
+  std::filesystem::copy(checkpoints() / "step-00000010", checkpoints() / ".tmp-20");
+  std::filesystem::copy(checkpoints() / "step-00000010", checkpoints() / ".tmp-step-00000005");
+  std::filesystem::create_directory(checkpoints() / "step-00000099");
+  std::filesystem::create_directory(checkpoints() / "step-x");
+  EXPECT_EQ(latest_checkpoint(folder_), checkpoints() / "step-00000010");
+  save_checkpoint(folder_, sample(20), 3);
+  EXPECT_EQ(names(), "step-00000010 step-00000020 step-00000099 step-x");
+  expect_equal(load_checkpoint(checkpoints() / "step-00000020"), sample(20));
+}
+
+TEST_F(CheckpointTest, AKillAtAnyInstantLeavesTheCheckpointBeforeOrTheOneAfter) {
+  uint64_t last = 0;
+  for (unsigned milliseconds = 1; milliseconds < 40; milliseconds += 3) {
+    save_checkpoint(folder_, sample(++last), 2);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (uint64_t step = last + 1;; ++step) save_checkpoint(folder_, sample(step), 2);
+    }
+    ::usleep(milliseconds * 1000);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const auto latest = latest_checkpoint(folder_);
+    ASSERT_TRUE(latest.has_value());
+    const Checkpoint loaded = load_checkpoint(*latest);
+    EXPECT_GE(loaded.step, last);
+    expect_equal(loaded, sample(loaded.step));
+    last = loaded.step;
+  }
+}
+
+TEST_F(CheckpointTest, SavingAStepAgainKeepsAGoodOneAndReplacesADamagedOne) {
+  const auto path = save_checkpoint(folder_, sample(10), 3);
+  Checkpoint later = sample(10);
+  later.counters["seconds"] = 99.0;
+  save_checkpoint(folder_, later, 3);
+  EXPECT_EQ(load_checkpoint(path).counters["seconds"], 1.5);
+  write_plainly(path / "states.safetensors", "damaged");
+  save_checkpoint(folder_, later, 3);
+  expect_equal(load_checkpoint(path), later);
+  std::filesystem::remove(path / "checkpoint.json");
+  save_checkpoint(folder_, sample(10), 3);
+  expect_equal(load_checkpoint(path), sample(10));
+  EXPECT_EQ(names(), "step-00000010");
+}
+
+TEST_F(CheckpointTest, AFullDiskLosesNothing) {
+  save_checkpoint(folder_, sample(10), 1);
+  std::set<std::string> failed;
+  for (rlim_t size = 0; failed.count("") == 0; size += 100) {  // each file in turn is the first that does not fit
+    const std::string text = in_child([&] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{size, size};
+      if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return std::string("no limit");
+      return message_of([&] { save_checkpoint(folder_, sample(20), 1); });
+    });
+    if (text.empty()) {
+      failed.insert("");
+      continue;
+    }
+    const std::string head = "cannot write " + (checkpoints() / ".tmp-20").string() + "/";
+    const std::string tail =
+        ": File too large; raise the file size limit (ulimit -f) or choose a disk that takes larger files, then run "
+        "the "
+        "same command again";
+    ASSERT_THAT(text, AllOf(StartsWith(head), EndsWith(tail)));
+    failed.insert(text.substr(head.size(), text.size() - head.size() - tail.size()));
+    EXPECT_EQ(names(), "step-00000010");
+    expect_equal(load_checkpoint(checkpoints() / "step-00000010"), sample(10));
+  }
+  EXPECT_THAT(failed, ::testing::IsSupersetOf({"model.safetensors", "checkpoint.json", ""}));
+  EXPECT_EQ(names(), "step-00000020");
+}
+
+TEST_F(CheckpointTest, EveryDamagedFileIsNamedWithTheCure) {
+  const auto path = save_checkpoint(folder_, sample(10), 1);
+  const std::string head = "checkpoint " + path.string() + " is damaged: ";
+  const std::string tail = "; delete that folder and run again to go on from the checkpoint before it";
+  const auto message_with = [&](const std::string& name, const std::string& bytes) {
+    const std::string before = read_file(path / name);
+    write_plainly(path / name, bytes);
+    const std::string text = message_of([&] { load_checkpoint(path); });
+    write_plainly(path / name, before);
+    return text;
+  };
+  for (const char* file : {"model.safetensors", "optimizer.safetensors", "states.safetensors"}) {
+    const std::string name = file;
+    const std::string bytes = read_file(path / name);
+    for (const size_t size : {size_t{0}, size_t{7}, bytes.size() - 1}) {
+      EXPECT_EQ(
+          message_with(name, bytes.substr(0, size)),
+          head + name + " has " + std::to_string(size) + " bytes, expected " + std::to_string(bytes.size()) + tail);
+    }
+    std::string flipped = bytes;
+    flipped.back() = static_cast<char>(flipped.back() ^ 1);
+    EXPECT_EQ(message_with(name, flipped),
+              head + "the sha256 of " + name + " is not the one in checkpoint.json" + tail);
+    std::filesystem::rename(path / name, folder_ / "aside");
+    EXPECT_EQ(message_of([&] { load_checkpoint(path); }), head + name + " is missing" + tail);
+    std::filesystem::rename(folder_ / "aside", path / name);
+  }
+  EXPECT_EQ(message_with("checkpoint.json", ""), head + "checkpoint.json is not a JSON object" + tail);
+  EXPECT_EQ(message_with("checkpoint.json", "{}"), head + "checkpoint.json: key 'format' not found" + tail);
+  const std::string description = read_file(path / "checkpoint.json");
+  for (size_t size = 0; size + 2 < description.size(); size += 13) {
+    EXPECT_THAT(message_with("checkpoint.json", description.substr(0, size)), StartsWith(head)) << size;
+  }
+  std::filesystem::remove(path / "checkpoint.json");
+  EXPECT_EQ(message_of([&] { load_checkpoint(path); }), head + "checkpoint.json is missing" + tail);
+}
+
+TEST_F(CheckpointTest, RefusesANewerFormat) {
+  const auto path = save_checkpoint(folder_, sample(10), 1);
+  auto description = nlohmann::json::parse(read_file(path / "checkpoint.json"));
+  description["format"] = 2;
+  write_plainly(path / "checkpoint.json", description.dump());
+  EXPECT_EQ(message_of([&] { load_checkpoint(path); }),
+            path.string() + " has checkpoint format 2, this eggroll reads format 1; use the eggroll that wrote it");
+}
+
+// A file that is sound in itself, and listed with the right sha256, but not what a checkpoint holds.
+TEST_F(CheckpointTest, RefusesTensorsThatAreNoCheckpoint) {
+  const auto path = save_checkpoint(folder_, sample(10), 1);
+  const std::string intact = read_file(path / "checkpoint.json");
+  const auto message_with = [&](const std::string& name, const std::string& bytes) {
+    const std::string before = read_file(path / name);
+    auto description = nlohmann::json::parse(intact);
+    description["files"][name] = {{"bytes", bytes.size()}, {"sha256", sha256_hex(bytes)}};
+    write_plainly(path / name, bytes);
+    write_plainly(path / "checkpoint.json", description.dump());
+    const std::string text = message_of([&] { load_checkpoint(path); });
+    write_plainly(path / name, before);
+    return text;
+  };
+  const std::string model = read_file(path / "model.safetensors");
+  std::string low = model;
+  low.back() = '\x80';
+  EXPECT_THAT(message_with("model.safetensors", low),
+              HasSubstr("tensor 'a.second' holds -128, expected values from -127 to 127"));
+  std::string other = model;
+  other.back() = '\x05';
+  EXPECT_THAT(message_with("model.safetensors", other),
+              HasSubstr("its weights are not those that checkpoint.json names"));
+  EXPECT_THAT(message_with("optimizer.safetensors", model),
+              HasSubstr("tensor 'z.first' of optimizer.safetensors is not a slot"));
+  EXPECT_THAT(message_with("states.safetensors", model), HasSubstr("states.safetensors does not hold one tensor"));
+  EXPECT_THAT(message_with("model.safetensors", read_file(path / "optimizer.safetensors")),
+              HasSubstr("tensor 'z.first/residual' is not a matrix of type I8"));
+  EXPECT_EQ(message_with("states.safetensors", "garbage"),
+            (path / "states.safetensors").string() +
+                " is not a usable safetensors file: it has 7 bytes, too few for a header; restore it from a copy or "
+                "delete it");
+}
+
+TEST_F(CheckpointTest, RefusesToSaveASlotNameItCouldNotRead) {
+  Checkpoint checkpoint = sample(1);
+  checkpoint.slots[0].slot = "a/b";
+  EXPECT_EQ(message_of([&] { save_checkpoint(folder_, checkpoint, 1); }),
+            "the slot name 'a/b' holds '/', expected none; rename it in the optimizer plugin");
+  EXPECT_EQ(names(), "");
+}
+
+TEST(RequireSameRunTest, SaysWhichHashDiffersAndTheCure) {
+  const RunIdentity run{"a1", "b1", "c1", "d1"};
+  const auto message = [&](const RunIdentity& other) {
+    return message_of([&] { require_same_run("runs/x/checkpoints/step-00000010", other, run); });
+  };
+  const std::string head = "checkpoint runs/x/checkpoints/step-00000010 was made with another ";
+  EXPECT_EQ(message(run), "");
+  EXPECT_EQ(message({"a2", "b2", "c2", "d2"}),
+            head +
+                "op set or noise (its hash is a2, this run's a1); use the eggroll whose commit the run's record.json "
+                "names, or start over in another folder");
+  EXPECT_EQ(message({"a1", "b2", "c1", "d2"}),
+            head +
+                "model program (its hash is b2, this run's b1); use the model settings and plugin that the run's "
+                "record.json names, or start over in another folder");
+  EXPECT_EQ(message({"a1", "b1", "c2", "d2"}),
+            head +
+                "update rule (its hash is c2, this run's c1); use the optimizer settings and plugin that the run's "
+                "record.json names, or start over in another folder");
+  EXPECT_EQ(message({"a1", "b1", "c1", "d2"}),
+            head +
+                "configuration (its hash is d2, this run's d1); use the run's own config.yaml, or start over in "
+                "another folder");
+}
+
+// The definition of the digest, spelt out.
+TEST(WeightsSha256Test, CoversNamesShapesAndDataInOrder) {
+  const std::vector<WeightTensor> weights = {{"w", 2, 1, {1, -1}}, {"v", 1, 1, {127}}};
+  const std::string bytes("w\0\x02\0\0\0\x01\0\0\0\x01\xffv\0\x01\0\0\0\x01\0\0\0\x7f", 23);
+  EXPECT_EQ(weights_sha256(weights), sha256_hex(bytes));
+  EXPECT_NE(weights_sha256({weights[1], weights[0]}), weights_sha256(weights));
+  EXPECT_NE(weights_sha256({{"w", 1, 2, {1, -1}}, weights[1]}), weights_sha256(weights));
+}
+
+}  // namespace
+}  // namespace eggroll

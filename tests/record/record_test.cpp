@@ -1,0 +1,234 @@
+#include "record/record.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "eggroll/plugin.h"
+#include "record/files.h"
+#include "record/scratch.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class RecordTest : public ScratchTest {
+ protected:
+  const std::filesystem::path path_ = folder_ / "record.json";
+};
+
+RunRecord completed_record() {
+  RunRecord record;
+  record.name = "shakespeare";
+  record.status = RunStatus::kCompleted;
+  record.started_utc = "2025-01-31T10:00:00Z";
+  record.ended_utc = "2025-01-31T10:05:00Z";
+  record.wall_seconds = 299.5;
+  record.resumes = 1;
+  record.config_hash = std::string(64, 'c');
+  record.config = {{"seed", 3}, {"model", {{"name", "gru"}, {"layers", 1}}}};
+  record.overrides = {"seed=3"};
+  record.command_line = {"eggroll", "run", "seed=3"};
+  record.environment = capture_environment();
+  record.environment.host_commit = "0123456789ab-dirty";
+  record.plugins = {
+      {"backend", "reference", "1.0.0", "GNU 12", std::string(64, 'b'), "reference.eggplugin", "highest score, 1"},
+      {"model", "gru", "1.0.0", "GNU 12", std::string(64, 'd'), "gru.eggplugin", std::nullopt},
+      {"optimizer", "sign_es", "1.0.0", "GNU 12", std::string(64, 'e'), "sign_es.eggplugin", std::nullopt}};
+  record.program_hash = std::string(16, '1');
+  record.rule_hash = std::string(16, '2');
+  record.device = "cpu";
+  record.threads = 2;
+  record.seed = std::numeric_limits<uint64_t>::max();
+  record.dataset = DatasetRecord{
+      "text", std::string(64, 'f'), "byte", {{"train", 1000}, {"held_out", 100}}, {{"path", "shakespeare.txt"}}};
+  record.baselines = {4.8, 3.5, std::nullopt};
+  record.steps = 800;
+  record.member_tokens = 26'000'000;
+  record.unique_tokens = 1'600'000;
+  record.best = Evaluation{700, 4.0999999999999996, 32768, "byte"};
+  record.final = Evaluation{800, 4.125, 32768, "byte"};
+  record.weights_sha256 = std::string(64, '0');
+  record.metrics_file = "metrics.jsonl";
+  record.curve_file = "curve.png";
+  return record;
+}
+
+// A run that failed before it had read its dataset.
+RunRecord failed_record() {
+  RunRecord record;
+  record.name = "text";
+  record.status = RunStatus::kFailed;
+  record.error = "cannot read a.txt: No such file or directory; check the path";
+  record.started_utc = "2025-01-31T10:00:00Z";
+  record.ended_utc = "2025-01-31T10:00:00Z";
+  record.config_hash = std::string(64, 'c');
+  record.environment = capture_environment();
+  record.environment.host_commit = "unknown";
+  return record;
+}
+
+TEST_F(RecordTest, ReadsWhatItWrote) {
+  for (const RunRecord& record : {completed_record(), failed_record()}) {
+    write_record(path_, record);
+    EXPECT_EQ(record_to_json(read_record(path_)), record_to_json(record));
+  }
+  write_record(path_, completed_record());
+  const RunRecord read = read_record(path_);
+  EXPECT_EQ(read.status, RunStatus::kCompleted);
+  EXPECT_EQ(read.seed, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(read.best->bits_per_unit, 4.0999999999999996);
+  EXPECT_EQ(read.plugins.at(0).chosen_because, "highest score, 1");
+  EXPECT_EQ(read.plugins.at(1).chosen_because, std::nullopt);
+  EXPECT_EQ(read.baselines.gzip, std::nullopt);
+  EXPECT_EQ(read.environment.cpu.features, completed_record().environment.cpu.features);
+  EXPECT_EQ(read.config["model"]["layers"], 1);
+}
+
+TEST_F(RecordTest, BytesThatAreNoUtf8DoNotLoseTheRecord) {
+  RunRecord record = completed_record();
+  record.command_line = {"eggroll", "text=\xff.txt"};
+  write_record(path_, record);
+  EXPECT_EQ(read_record(path_).command_line.at(1), "text=\xef\xbf\xbd.txt");
+}
+
+TEST_F(RecordTest, RefusesWhatItCannotRead) {
+  const auto message = [&](const std::string& text) {
+    write_plainly(path_, text);
+    return message_of([&] { read_record(path_); });
+  };
+  const std::string no_record =
+      path_.string() + " is no record: expected a JSON object with a \"schema\"; give the path of a run's record.json";
+  EXPECT_EQ(message(""), no_record);
+  EXPECT_EQ(message("{\"schema\": 1"), no_record);
+  EXPECT_EQ(message("{\"name\": 1}"), no_record);
+  EXPECT_EQ(message("{\"schema\": 2}"),
+            path_.string() + " has schema 2, this eggroll reads schema 1; use the eggroll that wrote it");
+  EXPECT_EQ(message("{\"schema\": 1}"), path_.string() +
+                                            " is damaged: key 'name' not found; restore it from a copy or "
+                                            "run its configuration again");
+  ordered_json json = record_to_json(completed_record());
+  json["threads"] = "two";
+  EXPECT_EQ(message(json.dump()), path_.string() +
+                                      " is damaged: type must be number, but is string; restore it from a "
+                                      "copy or run its configuration again");
+  json["status"] = "done";
+  EXPECT_EQ(message(json.dump()),
+            path_.string() +
+                " has the status 'done', expected running, completed, interrupted or failed; correct it or "
+                "restore the record from a copy");
+}
+
+TEST_F(RecordTest, RefusesFiguresThatJsonCannotHold) {
+  RunRecord record = completed_record();
+  record.best->bits_per_unit = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(message_of([&] { write_record(path_, record); }),
+            "bits_per_unit of the record is nan, expected a finite number; report this as a bug");
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+class SchemaTest : public RecordTest {
+ protected:
+  // Runs validate_record.py on everything in a folder; returns its exit code. Its output is in faults_.
+  int validate(const std::filesystem::path& folder) {
+    const std::string command = std::string("python3 '") + EGGROLL_SOURCE_DIR + "/tests/record/validate_record.py' '" +
+                                folder.string() + "'/* 2> '" + output_.string() + "'";
+    const int status = std::system(command.c_str());
+    faults_ = read_file(output_);
+    return WEXITSTATUS(status);
+  }
+
+  const std::filesystem::path output_ = folder_ / "faults.txt";
+  std::string faults_;
+};
+
+TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
+  std::filesystem::create_directory(folder_ / "good");
+  write_record(folder_ / "good" / "completed.json", completed_record());
+  write_record(folder_ / "good" / "failed.json", failed_record());
+  const int code = validate(folder_ / "good");
+  if (code == 2) GTEST_SKIP() << faults_;
+  EXPECT_EQ(code, 0) << faults_;
+
+  const ordered_json completed = record_to_json(completed_record());
+  const std::vector<std::pair<std::string, ordered_json>> faults = {
+      {"/extra", 1},
+      {"/environment/extra", 1},
+      {"/best/extra", 1},
+      {"/plugins/0/extra", 1},
+      {"/baselines/trigram", 3.1},
+      {"/dataset/extra", 1},
+      {"/schema", 2},
+      {"/status", "done"},
+      {"/status", "failed"},   // without an error
+      {"/status", "running"},  // with an end
+      {"/error", "but it completed"},
+      {"/final", nullptr},  // though completed
+      {"/weights_sha256", "abc"},
+      {"/wall_seconds", -1},
+      {"/steps", 1.5},
+      {"/started_utc", "yesterday"},
+      {"/plugins/0/chosen_because", nullptr},
+      {"/plugins/1/chosen_because", "models are not chosen"},
+      {"/files/metrics", "/tmp/metrics.jsonl"},
+      {"/environment/spec_hash", "12"}};
+  std::vector<std::filesystem::path> bad;
+  std::filesystem::create_directory(folder_ / "bad");
+  const auto add = [&](const ordered_json& json) {
+    bad.push_back(folder_ / "bad" / (std::to_string(bad.size()) + ".json"));
+    write_plainly(bad.back(), json.dump());
+  };
+  for (const auto& [place, value] : faults) {
+    ordered_json json = completed;
+    json[ordered_json::json_pointer(place)] = value;
+    add(json);
+  }
+  for (const auto& [key, value] : completed.items()) {
+    ordered_json json = completed;
+    json.erase(key);
+    add(json);
+  }
+  EXPECT_EQ(validate(folder_ / "bad"), 1);
+  for (const std::filesystem::path& path : bad) {
+    EXPECT_THAT(faults_, HasSubstr(path.string() + ": ")) << read_file(path);
+  }
+}
+
+TEST(EnvironmentTest, SaysWhatThisBuildAndMachineAre) {
+  const Environment environment = capture_environment();
+  EXPECT_THAT(environment.host_version, MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+  EXPECT_NE(environment.host_commit, "");
+  EXPECT_NE(environment.compiler, "");
+  EXPECT_EQ(environment.abi, std::to_string(EGG_ABI_MAJOR) + "." + std::to_string(EGG_ABI_MINOR));
+  EXPECT_EQ(environment.spec_hash, hex64(EGG_SPEC_HASH));
+  EXPECT_EQ(hex64(0x1f), "000000000000001f");
+  EXPECT_NE(environment.system.find(' '), std::string::npos);
+  EXPECT_GE(environment.cpu.cores, 1U);
+  EXPECT_THAT(utc_now(), MatchesRegex("20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]Z"));
+}
+
+TEST(EnvironmentTest, ReadsCpuinfoOfX86AndArm) {
+  const Cpu x86 = parse_cpuinfo(
+      "processor\t: 0\nmodel name\t: AMD EPYC\nflags\t\t: fpu sse sse4_2 fma avx avx2 avx512_vnni f16c\nbugs\t\t:\n\n"
+      "processor\t: 1\nmodel name\t: AMD EPYC\nflags\t\t: fpu sse sse4_2 fma avx avx2 avx512_vnni f16c\n");
+  EXPECT_EQ(x86.model, "AMD EPYC");
+  EXPECT_EQ(x86.cores, 2U);
+  EXPECT_THAT(x86.features, ElementsAre("sse4_2", "fma", "avx", "avx2", "avx512_vnni", "f16c"));
+
+  const Cpu arm = parse_cpuinfo(
+      "processor\t: 0\nFeatures\t: fp asimd evtstrm asimddp i8mm sve\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n");
+  EXPECT_EQ(arm.model, "implementer 0x41 part 0xd40");
+  EXPECT_EQ(arm.cores, 1U);
+  EXPECT_THAT(arm.features, ElementsAre("asimd", "asimddp", "i8mm", "sve"));
+
+  EXPECT_EQ(parse_cpuinfo("").model, "unknown");
+  EXPECT_EQ(parse_cpuinfo(":\n: x\nno colon\n").cores, 0U);
+}
+
+}  // namespace
+}  // namespace eggroll

@@ -1,0 +1,75 @@
+// What the tests of records and checkpoints share: a scratch folder, error texts, a child process.
+#ifndef EGGROLL_TESTS_RECORD_SCRATCH_H
+#define EGGROLL_TESTS_RECORD_SCRATCH_H
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "eggroll/error.h"
+
+namespace eggroll {
+
+// A fresh folder per test, removed at its end.
+class ScratchTest : public ::testing::Test {
+ protected:
+  ScratchTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "eggroll-test-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~ScratchTest() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+// The sentence that the call throws; "" where it throws nothing.
+inline std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << e.what();
+    return e.what();
+  }
+  return "";
+}
+
+// Runs the call in a forked child and returns the string it gave.
+inline std::string in_child(const std::function<std::string()>& call) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string text = call();
+    const ssize_t written = ::write(ends[1], text.data(), text.size());
+    ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char chunk[512];
+  for (ssize_t got; (got = ::read(ends[0], chunk, sizeof chunk)) > 0;) text.append(chunk, static_cast<size_t>(got));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  return text;
+}
+
+inline void write_plainly(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+// How many entries the folder has, hidden ones included.
+inline size_t entries_in(const std::filesystem::path& folder) {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
+  return count;
+}
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,57 @@
+// What tests of whole models need: the built plugins, the repository's configurations, sessions with chosen weights.
+#ifndef EGGROLL_TESTS_SUPPORT_HOST_H
+#define EGGROLL_TESTS_SUPPORT_HOST_H
+
+#include <string>
+#include <vector>
+
+#include "config/compose.h"
+#include "eggroll/noise.h"
+#include "plugin/registry.h"
+#include "train/setup.h"
+
+namespace eggroll::test {
+
+inline const Registry& built_plugins() {
+  static const Registry registry({PluginFolder{EGGROLL_BIN_DIR "/plugins", "the test"}});
+  return registry;
+}
+
+inline ConfigNode repository_config(const std::vector<std::string>& overrides) {
+  return compose(ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}}, overrides);
+}
+
+// Random numbers that are the same everywhere.
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : key_(egg_noise_key(seed, EGG_STEP_DATA, 0, 0, 0, 0)) {}
+  uint32_t below(uint32_t limit) { return egg_noise_word(key_, count_++) % limit; }
+  int8_t weight() { return static_cast<int8_t>(static_cast<int32_t>(below(255)) - 127); }
+
+ private:
+  uint64_t key_;
+  uint32_t count_ = 0;
+};
+
+// Tokens of one stream and what goes with them.
+struct TestStream {
+  std::vector<uint32_t> inputs;
+  std::vector<uint32_t> targets;
+  std::vector<uint8_t> resets;
+
+  TestStream(Draws& draws, uint32_t tokens, uint32_t vocab) {
+    for (uint32_t i = 0; i <= tokens; ++i) {
+      const uint32_t token = draws.below(vocab);
+      if (i < tokens) inputs.push_back(token);
+      if (i > 0) targets.push_back(token);
+    }
+    resets.assign(tokens, 0);
+  }
+  egg_batch batch() const {
+    return egg_batch{1, static_cast<uint32_t>(inputs.size()), inputs.data(), targets.data(), resets.data()};
+  }
+};
+
+}  // namespace eggroll::test
+
+#endif

@@ -1,0 +1,93 @@
+// eggroll replay, eggroll sample.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "eggroll/error.h"
+#include "train/checkpoint.h"
+#include "train/replay.h"
+#include "train/sample.h"
+#include "train/weights.h"
+
+namespace eggroll {
+namespace fs = std::filesystem;
+namespace {
+
+// Bytes are text; other vocabularies are numbers with commas between.
+std::vector<uint32_t> parse_prompt(const std::string& text, bool bytes) {
+  std::vector<uint32_t> tokens;
+  if (bytes) {
+    for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
+    return tokens;
+  }
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string number = text.substr(begin, end - begin);
+    if (number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != std::string::npos) {
+      throw Error(
+          fmt::format("the prompt holds '{}', expected token numbers with commas between, such as 3,14,15", number));
+    }
+    tokens.push_back(static_cast<uint32_t>(std::stoul(number)));
+    begin = end + 1;
+  }
+  return tokens;
+}
+
+}  // namespace
+
+int replay_command(const fs::path& run, uint64_t steps) {
+  const RunFolder folder = existing_run(run);
+  const ConfigNode config = run_config(folder);
+  const Registry registry = find_plugins(config);
+  const Machine machine(config, registry);
+  const Replayed replayed = replay(machine, config, folder, steps);
+  const std::string rebuilt = weights_sha256(replayed.weights);
+  fmt::print("replayed {} steps\nweights sha256 {}\n", replayed.steps, rebuilt);
+  const auto newest = latest_checkpoint(folder.path);
+  if (!newest) return 0;
+  const Checkpoint checkpoint = load_checkpoint(*newest);
+  if (checkpoint.step != replayed.steps) {
+    fmt::print("the newest checkpoint is of step {}: not compared\n", checkpoint.step);
+    return 0;
+  }
+  if (weights_sha256(checkpoint.weights) != rebuilt) {
+    throw Error(
+        fmt::format("the checkpoint {} holds other weights ({}) than its journal leads to; one of the two is damaged",
+                    newest->string(), weights_sha256(checkpoint.weights)));
+  }
+  fmt::print("equal to the checkpoint {}\n", newest->string());
+  return 0;
+}
+
+int sample_command(const SampleArguments& arguments) {
+  const RunFolder folder = existing_run(arguments.run);
+  const ConfigNode config = run_config(folder);
+  const auto newest = latest_checkpoint(folder.path);
+  if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
+  const Registry registry = find_plugins(config);
+  const Machine machine(config, registry);
+  const Checkpoint checkpoint = load_checkpoint(*newest);
+  require_same_run(*newest, checkpoint.identity, identity_of(machine, config));
+  BackendSession session = machine.open_session();
+  restore_session(session, machine, checkpoint);
+
+  const bool bytes = config.at("dataset.name").text() == "text";
+  std::vector<uint32_t> prompt = parse_prompt(arguments.prompt, bytes);
+  if (prompt.empty()) prompt.push_back(bytes ? '\n' : 0);
+  const std::vector<uint32_t> made =
+      sample(session, *machine.program, prompt, SampleOptions{arguments.count, arguments.temperature, arguments.seed});
+  std::string text = arguments.prompt;
+  for (const uint32_t token : made) {
+    if (bytes) {
+      text += static_cast<char>(token);
+    } else {
+      text += (text.empty() ? "" : ",") + std::to_string(token);
+    }
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  fmt::print("\n");
+  return 0;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,40 @@
+// The commands, one function each; every one returns the exit code. Errors are thrown as eggroll::Error.
+#ifndef EGGROLL_TOOLS_CLI_COMMANDS_H
+#define EGGROLL_TOOLS_CLI_COMMANDS_H
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/host.h"
+
+namespace eggroll {
+
+using Overrides = std::vector<std::string>;
+
+// run.cpp
+int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line);
+int resume_command(const std::filesystem::path& run, const std::vector<std::string>& command_line);
+
+// checkpoints.cpp
+int replay_command(const std::filesystem::path& run, uint64_t steps);
+struct SampleArguments {
+  std::filesystem::path run;
+  uint32_t count = 400;
+  double temperature = 1.0;
+  uint64_t seed = 0;
+  std::string prompt;
+};
+int sample_command(const SampleArguments& arguments);
+
+// inspect.cpp
+int show_command(const HostOptions& host, const Overrides& overrides);
+int config_command(const HostOptions& host, const Overrides& overrides);
+int plugins_command(const HostOptions& host);
+int check_command(const HostOptions& host, const std::string& plugin);
+int new_command(const std::string& kind, const std::string& name, const std::filesystem::path& destination);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,54 @@
+#include "cli/host.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "config/yaml.h"
+#include "eggroll/error.h"
+#include "record/files.h"
+
+namespace eggroll {
+namespace fs = std::filesystem;
+
+fs::path executable_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+ConfigSearch config_search(const HostOptions& options) {
+  ConfigSearch search;
+  for (const fs::path& folder : options.config_dirs) {
+    if (!fs::is_directory(folder)) {
+      throw Error(fmt::format("--config-dir {} is no folder, expected one with configuration files", folder.string()));
+    }
+    search.config_dirs.push_back(folder);
+  }
+  for (const fs::path& folder : {fs::path("configs"), executable_folder() / "../share/eggroll/configs"}) {
+    if (fs::exists(folder / "config.yaml")) search.config_dirs.push_back(folder);
+  }
+  if (search.config_dirs.empty()) {
+    throw Error(
+        "no configuration was found, expected ./configs/config.yaml or an installed one; run from the repository's "
+        "top folder or give --config-dir");
+  }
+  return search;
+}
+
+Registry find_plugins(const ConfigNode& config) {
+  std::vector<fs::path> configured;
+  for (const ConfigNode& entry : config.at("plugins.path").list()) configured.emplace_back(entry.text());
+  return Registry(plugin_folders(configured));
+}
+
+RunFolder existing_run(const fs::path& path) {
+  const RunFolder folder{path};
+  if (!fs::exists(folder.config())) {
+    throw Error(
+        fmt::format("{} is no run's folder, expected one with a config.yaml, as below results/runs", path.string()));
+  }
+  return folder;
+}
+
+ConfigNode run_config(const RunFolder& folder) {
+  return parse_yaml(read_file(folder.config()), folder.config().string());
+}
+
+}  // namespace eggroll

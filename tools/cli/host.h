@@ -1,0 +1,36 @@
+// What every command needs: where configurations and plugins are, and a set-up from overrides or from a run folder.
+#ifndef EGGROLL_TOOLS_CLI_HOST_H
+#define EGGROLL_TOOLS_CLI_HOST_H
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "config/compose.h"
+#include "plugin/registry.h"
+#include "train/run_folder.h"
+
+namespace eggroll {
+
+struct HostOptions {
+  std::vector<std::filesystem::path> config_dirs;  // --config-dir, in order
+};
+
+// Folders with configurations: the given ones, ./configs, the installed ones; those that exist. Error if there is none.
+ConfigSearch config_search(const HostOptions& options);
+
+// Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
+Registry find_plugins(const ConfigNode& config);
+
+// The folder of the running executable.
+std::filesystem::path executable_folder();
+
+// A folder that a command was given: Error unless it is a run's.
+RunFolder existing_run(const std::filesystem::path& path);
+
+// The resolved configuration kept in a run folder.
+ConfigNode run_config(const RunFolder& folder);
+
+}  // namespace eggroll
+
+#endif

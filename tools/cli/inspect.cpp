@@ -1,0 +1,126 @@
+// eggroll show, config, plugins, check, new.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "cli/commands.h"
+#include "config/settings_block.h"
+#include "config/yaml.h"
+#include "conformance/check_plugin.h"
+#include "eggroll/error.h"
+#include "plugin/scaffold.h"
+#include "train/setup.h"
+
+namespace eggroll {
+namespace fs = std::filesystem;
+namespace {
+
+void print_bounds(const Machine& machine) {
+  fmt::print("\nlargest accumulators, of 2147483647:\n");
+  for (const AccumulatorBound& bound : accumulator_bounds(machine.program->view(), machine.noise)) {
+    const egg_op& op = machine.program->ops()[bound.op];
+    const char* name = op.out >= 0 ? machine.program->values()[static_cast<size_t>(op.out)].name : "loss";
+    fmt::print("  {:<26} {:<18} {:>10}\n", name, bound.what, bound.largest);
+  }
+}
+
+// A plugin as `check` names it: a file, NAME, or KIND:NAME.
+ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
+  std::error_code ignored;
+  const fs::path path = fs::canonical(text, ignored);
+  const size_t colon = text.find(':');
+  const std::string name = colon == std::string::npos ? text : text.substr(colon + 1);
+  const std::string kind = colon == std::string::npos ? "" : text.substr(0, colon);
+  for (const PluginFile& file : registry.files()) {
+    const bool same_file = !path.empty() && fs::equivalent(file.path, path, ignored);
+    if (same_file && (!file.kind || file.verdict != Verdict::kAccepted)) throw Error(file.reason);
+    const bool same_name = file.kind && file.name == name && (kind.empty() || kind == kind_name(*file.kind));
+    if (same_file || same_name) return registry.choose(*file.kind, file.name);
+  }
+  throw Error(fmt::format("no plugin '{}' was found, expected a file or a name that `eggroll plugins` lists", text));
+}
+
+int print_checks(const ChosenPlugin& plugin, const std::vector<Check>& checks) {
+  size_t passed = 0;
+  for (const Check& check : checks) {
+    fmt::print("{:<4} {} ({} cases)\n", check.passed() ? "ok" : "FAIL", check.what, check.cases);
+    for (const std::string& failure : check.failures) fmt::print("       {}\n", failure);
+    if (check.cases == 0) fmt::print("       no case ran\n");
+    passed += check.passed() ? size_t{1} : size_t{0};
+  }
+  fmt::print("{}: {} of {} checks passed\n", plugin.file.who(), passed, checks.size());
+  return passed == checks.size() && !checks.empty() ? 0 : 1;
+}
+
+// The settings that configs/KIND/NAME.yaml gives a model or an optimizer.
+ConfigNode section_of(const HostOptions& host, const std::string& kind, const std::string& name) {
+  return compose(config_search(host), {fmt::format("{}={}", kind, name)});
+}
+
+}  // namespace
+
+int show_command(const HostOptions& host, const Overrides& overrides) {
+  const ConfigNode config = compose(config_search(host), overrides);
+  const Registry registry = find_plugins(config);
+  const Machine machine(config, registry);
+  const Program& program = *machine.program;
+  fmt::print("{}\n{} weights, {} multiply-adds a token, {} bytes of state a member\nhash {}\n", program.text(),
+             program.weight_count(), program.macs_per_token(), program.state_bytes(), program.hash());
+  print_bounds(machine);
+  fmt::print("\n{}hash {}\n", machine.rule->text(), machine.rule->hash());
+  return 0;
+}
+
+int config_command(const HostOptions& host, const Overrides& overrides) {
+  fmt::print("{}", to_yaml(compose(config_search(host), overrides)));
+  return 0;
+}
+
+int plugins_command(const HostOptions& host) {
+  const Registry registry = find_plugins(compose(config_search(host), {}));
+  for (const PluginFolder& folder : registry.folders()) {
+    fmt::print("{} ({}){}{}\n", folder.path.string(), folder.origin, folder.problem.empty() ? "" : ": ",
+               folder.problem);
+  }
+  size_t accepted = 0;
+  for (const PluginFile& file : registry.files()) {
+    accepted += file.verdict == Verdict::kAccepted ? size_t{1} : size_t{0};
+    fmt::print("\n{} {}\n  {}", verdict_name(file.verdict), file.kind ? file.who() : "file", file.path.string());
+    if (file.verdict == Verdict::kAccepted) {
+      fmt::print("\n  version {}, score {}, built with {}\n", file.version, file.score, file.build);
+    } else {
+      fmt::print("\n  {}\n", file.reason);
+    }
+  }
+  fmt::print("\n{} of {} plugin files can be used\n", accepted, registry.files().size());
+  return 0;
+}
+
+int check_command(const HostOptions& host, const std::string& plugin) {
+  std::vector<PluginFolder> folders = plugin_folders({});
+  if (fs::exists(plugin)) folders.insert(folders.begin(), PluginFolder{fs::absolute(plugin), "the command line"});
+  const Registry registry(folders);
+  const ChosenPlugin chosen = named_plugin(registry, plugin);
+  const egg_settings none{sizeof(egg_settings), 0, nullptr};
+  const std::string kind = kind_name(*chosen.file.kind);
+  if (*chosen.file.kind == EGG_KIND_BACKEND) {
+    const BackendInstance tested(chosen, none);
+    std::optional<BackendInstance> reference;
+    if (chosen.file.name != "reference") reference.emplace(registry.choose(EGG_KIND_BACKEND, "reference"), none);
+    return print_checks(chosen, check_backend(tested, reference ? &*reference : nullptr));
+  }
+  const BackendInstance reference(registry.choose(EGG_KIND_BACKEND, "reference"), none);
+  const ConfigNode config = section_of(host, kind, chosen.file.name);
+  const SettingsBlock block(config, kind, {"name"});
+  return print_checks(chosen, *chosen.file.kind == EGG_KIND_MODEL ? check_model(chosen, *block.view(), reference)
+                                                                  : check_optimizer(chosen, *block.view(), reference));
+}
+
+int new_command(const std::string& kind, const std::string& name, const fs::path& destination) {
+  const fs::path installed = executable_folder() / "../share/eggroll/template";
+  new_plugin(kind, name, destination, fs::exists(installed) ? installed : fs::path("tools/template"));
+  fmt::print("{} holds your {}; its README.md says how to build and check it\n", destination.string(), kind);
+  return 0;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,102 @@
+// eggroll: the command line. Parses, calls one command, turns an Error into one sentence and a non-zero exit code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "eggroll/error.h"
+#include "record/environment.h"
+
+namespace eggroll {
+namespace {
+
+int dispatch(int argc, char** argv) {
+  const std::vector<std::string> command_line(argv, argv + argc);
+  CLI::App app{"Experiments with integer evolution strategies"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", [] {
+    const Environment environment = capture_environment();
+    return fmt::format("eggroll {} ({}), plugin ABI {}, spec {}", environment.host_version, environment.host_commit,
+                       environment.abi, environment.spec_hash);
+  });
+  HostOptions host;
+  app.add_option("--config-dir", host.config_dirs, "A folder with config.yaml or more options; may be given again");
+  int exit_code = 0;
+
+  Overrides overrides;
+  const auto with_overrides = [&](const char* name, const char* help, auto command) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->add_option("overrides", overrides, "group=option, a.b=value, +a.b=value, ~a.b");
+    sub->fallthrough();
+    sub->callback([&, command] { exit_code = command(); });
+    return sub;
+  };
+  with_overrides("run", "Train, or go on with the same run: eggroll run experiment=count seed=1",
+                 [&] { return run_command(host, overrides, command_line); });
+  with_overrides("show", "Print the model's program, the optimizer's rule and the bounds: eggroll show model=gru",
+                 [&] { return show_command(host, overrides); });
+  with_overrides("config", "Print the resolved configuration", [&] { return config_command(host, overrides); });
+
+  std::filesystem::path run;
+  CLI::App* resume = app.add_subcommand("resume", "Go on with an interrupted run");
+  resume->add_option("run", run, "The run's folder")->required();
+  resume->callback([&] { exit_code = resume_command(run, command_line); });
+
+  uint64_t steps = 0;
+  CLI::App* replay = app.add_subcommand("replay", "Rebuild a run's weights from its seed and journal, and compare");
+  replay->add_option("run", run, "The run's folder")->required();
+  replay->add_option("--steps", steps, "How many steps of the journal (default: all)")->check(CLI::PositiveNumber);
+  replay->callback([&] { exit_code = replay_command(run, steps); });
+
+  SampleArguments sampling;
+  CLI::App* sample = app.add_subcommand("sample", "Print text from a run's newest checkpoint");
+  sample->add_option("run", sampling.run, "The run's folder")->required();
+  sample->add_option("--count", sampling.count, "Tokens to make")->capture_default_str()->check(CLI::Range(1, 1000000));
+  sample->add_option("--temperature", sampling.temperature, "0: always the likeliest token")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 100.0));
+  sample->add_option("--seed", sampling.seed, "Of the draws")->capture_default_str();
+  sample->add_option("--prompt", sampling.prompt,
+                     "Text to go on from; token numbers, with commas, if tokens are no bytes");
+  sample->callback([&] { exit_code = sample_command(sampling); });
+
+  CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
+  plugins->callback([&] { exit_code = plugins_command(host); });
+
+  std::string plugin;
+  CLI::App* check = app.add_subcommand("check", "Run the conformance cases on a plugin");
+  check->add_option("plugin", plugin, "A file, or a name: reference, backend:reference, model:gru")->required();
+  check->fallthrough();
+  check->callback([&] { exit_code = check_command(host, plugin); });
+
+  std::string kind;
+  std::string name;
+  std::filesystem::path destination;
+  CLI::App* fresh = app.add_subcommand("new", "Start a plugin of your own from a template");
+  fresh->add_option("kind", kind, "backend, model or optimizer")->required();
+  fresh->add_option("name", name, "Its name, lower_snake")->required();
+  fresh->add_option("--into", destination, "The folder to create (default: ./NAME)");
+  fresh->callback(
+      [&] { exit_code = new_command(kind, name, destination.empty() ? std::filesystem::path(name) : destination); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace eggroll
+
+int main(int argc, char** argv) {
+  try {
+    return eggroll::dispatch(argc, argv);
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    fmt::print(stderr, "eggroll: {}\n", error.what());
+    return 1;
+  }
+}

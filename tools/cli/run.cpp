@@ -1,0 +1,156 @@
+// eggroll run, eggroll resume.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "config/yaml.h"
+#include "eggroll/error.h"
+#include "record/files.h"
+#include "record/run_lock.h"
+#include "train/trainer.h"
+#include "train/weights.h"
+
+namespace eggroll {
+namespace fs = std::filesystem;
+namespace {
+
+std::atomic<bool> stop_requested{false};
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+// The first signal lets the step finish; a second one ends the process.
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int number) {
+    stop_signal.store(number);
+    stop_requested.store(true);
+  };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+}
+
+std::string duration(double seconds) {
+  const auto s = static_cast<int64_t>(seconds + 0.5);
+  if (s < 60) return fmt::format("{}s", s);
+  if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
+  return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
+}
+
+// One line, rewritten on a terminal; elsewhere a new line every few seconds.
+class ProgressLine {
+ public:
+  void operator()(const Progress& p) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool last = p.step == p.steps;
+    if (!last && now - shown_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(3000))) return;
+    shown_ = now;
+    const std::string held_out = p.held_out_bits ? fmt::format("{:.4f}", *p.held_out_bits) : "-";
+    const std::string line =
+        fmt::format("step {}/{}  loss {:.4f}  held-out {} bits per {}  {:.0f} member tokens/s  {} left", p.step,
+                    p.steps, p.train_bits, held_out, p.unit, p.member_tokens_per_second, duration(p.seconds_left));
+    if (terminal_) {
+      fmt::print("\r\033[K{}{}", line, last ? "\n" : "");
+    } else {
+      fmt::print("{}\n", line);
+    }
+    std::fflush(stdout);
+  }
+  // Ends a line that a terminal still shows.
+  void finish() const {
+    if (terminal_) fmt::print("\n");
+  }
+
+ private:
+  bool terminal_ = isatty(STDOUT_FILENO) != 0;
+  std::chrono::steady_clock::time_point shown_{};
+};
+
+void print_summary(const RunRecord& record, const RunFolder& folder) {
+  const auto bits = [](const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : "-"; };
+  if (record.final) {
+    fmt::print("held-out {:.4f} bits per {} after {} steps ({} tokens, unperturbed)\n", record.final->bits_per_unit,
+               record.final->unit, record.final->step, record.final->tokens);
+  }
+  fmt::print("on the same data: unigram {}, bigram {}, gzip {}\n", bits(record.baselines.unigram),
+             bits(record.baselines.bigram), bits(record.baselines.gzip));
+  if (record.dataset && record.dataset->facts.contains("entropy_rate_bits")) {
+    fmt::print("entropy rate of the source: {:.4f}\n", record.dataset->facts.at("entropy_rate_bits").get<double>());
+  }
+  fmt::print("{} member tokens ({} unique) in {}\n", record.member_tokens, record.unique_tokens,
+             duration(record.wall_seconds));
+  if (record.weights_sha256) fmt::print("weights sha256 {}\n", *record.weights_sha256);
+  fmt::print("record {}\n", folder.record().string());
+  if (record.curve_file) fmt::print("curve  {}\n", folder.curve().string());
+  if (record.samples_file) fmt::print("sample {}\n", folder.samples().string());
+}
+
+// Exit code of a process that a signal ended, as shells count.
+int interrupted(const RunRecord& record, const RunFolder& folder) {
+  fmt::print("interrupted after {} of {} steps, saved; go on with: eggroll resume {}\n", record.steps,
+             record.config.at("train").at("steps").get<uint64_t>(), folder.path.string());
+  return 128 + stop_signal.load();
+}
+
+int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation& invocation) {
+  const Registry registry = find_plugins(config);
+  Setup setup(config, registry);
+  const ChosenPlugin& backend = setup.machine.plugins.back();
+  fmt::print("backend {}: {}\n", backend.file.name, backend.reason);
+  std::error_code error;
+  fs::create_directories(folder.path, error);
+  if (error) throw file_error("create the folder", folder.path, error.value());
+  const RunLock lock(folder.path);
+  write_atomically(folder.config(), to_yaml(config));
+
+  catch_signals();
+  ProgressLine progress;
+  TrainHooks hooks;
+  hooks.progress = std::ref(progress);
+  hooks.warn = [](const std::string& text) { fmt::print(stderr, "eggroll: {}\n", text); };
+  hooks.stop = &stop_requested;
+  fmt::print("run folder {}\n", folder.path.string());
+  std::fflush(stdout);
+  const RunRecord record = train(setup, config, folder, invocation, hooks);
+  if (record.status == RunStatus::kInterrupted) {
+    progress.finish();
+    return interrupted(record, folder);
+  }
+  print_summary(record, folder);
+  return 0;
+}
+
+// Whether the folder holds this run's finished record, which is then shown instead of run again.
+bool already_done(const RunFolder& folder) {
+  if (!fs::exists(folder.record())) return false;
+  const RunRecord record = read_record(folder.record());
+  if (record.status != RunStatus::kCompleted) return false;
+  fmt::print("this run is finished already; remove {} to run it again\n", folder.path.string());
+  print_summary(record, folder);
+  return true;
+}
+
+}  // namespace
+
+int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line) {
+  const ConfigNode config = compose(config_search(host), overrides);
+  const RunFolder folder{fs::path(config.at("results.dir").text()) /
+                         fmt::format("{}-{}", config.at("name").text(), run_hash(config).substr(0, 12))};
+  if (already_done(folder)) return 0;
+  return train_in(config, folder, Invocation{overrides, command_line});
+}
+
+int resume_command(const fs::path& run, const std::vector<std::string>& command_line) {
+  const RunFolder folder = existing_run(run);
+  if (already_done(folder)) return 0;
+  Invocation invocation;
+  if (fs::exists(folder.record())) invocation.overrides = read_record(folder.record()).overrides;
+  invocation.command_line = command_line;
+  return train_in(run_config(folder), folder, invocation);
+}
+
+}  // namespace eggroll

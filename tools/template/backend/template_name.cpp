@@ -1,0 +1,106 @@
+// A backend plugin: it runs every model's program and every optimizer's rule. This one does so in plain scalar code on
+// one thread, and passes `eggroll check`; replace it piece by piece and let the check keep you right.
+//
+//   token_step.cpp  the ops, one member reading one stream
+//   update.cpp      the votes and the rule
+//
+// Shapes and meaning of every call: eggroll/plugin.h, egg_backend_interface. A throw of eggroll::Error becomes the
+// error that the host shows; no exception leaves the plugin.
+#include <algorithm>
+#include <cstring>
+
+#include "eggroll/backend.h"
+#include "token_step.h"
+#include "update.h"
+
+namespace backend {
+
+class ScalarSession : public eggroll::Session {
+ public:
+  explicit ScalarSession(const egg_session_spec& spec)
+      : rule_(*spec.rule), model_(spec), noise_(spec.noise), states_(spec.population * model_.state_bytes) {
+    for (const Weights& weights : model_.weights) {
+      slots_.emplace_back(rule_.slot_count, std::vector<uint32_t>(weights.size()));
+    }
+  }
+
+  void set_weights(uint32_t param, const int8_t* weights) override {
+    std::copy_n(weights, model_.weights[param].size(), model_.weights[param].begin());
+  }
+  void get_weights(uint32_t param, int8_t* weights) override {
+    std::copy(model_.weights[param].begin(), model_.weights[param].end(), weights);
+  }
+  void set_slot(uint32_t param, uint32_t slot, const void* data) override {
+    std::memcpy(slots_[param][slot].data(), data, slots_[param][slot].size() * 4);
+  }
+  void get_slot(uint32_t param, uint32_t slot, void* data) override {
+    std::memcpy(data, slots_[param][slot].data(), slots_[param][slot].size() * 4);
+  }
+  void set_states(uint32_t first, uint32_t count, const int8_t* states) override {
+    std::copy_n(states, count * model_.state_bytes, state_of(first));
+  }
+  void get_states(uint32_t first, uint32_t count, int8_t* states) override {
+    std::copy_n(state_of(first), count * model_.state_bytes, states);
+  }
+
+  void evaluate(const egg_evaluate& e) override {
+    Member member(model_);
+    for (uint32_t local = 0; local < e.count; local += 2) {
+      const uint32_t pair = (e.first + local) / 2;
+      const Perturbation perturbation = draw(model_, noise_, e.step, pair);
+      for (uint32_t m = local; m < local + 2; ++m) {
+        const int32_t sign = m == local ? 1 : -1;
+        e.losses[m] = member.read(&perturbation, sign, e.batch, m / e.group, state_of(e.first + m), nullptr);
+      }
+    }
+  }
+
+  void update(const egg_update& u) override {
+    for (uint32_t p = 0; p < model_.program.param_count; ++p) {
+      const bool perturbed = model_.program.params[p].perturbed != 0;
+      u.changed[p] = perturbed ? update_param(model_, rule_, noise_, p, u, slots_[p]) : 0;
+    }
+  }
+
+  void infer(const egg_infer& i) override {
+    Member member(model_);
+    const auto vocab = static_cast<size_t>(model_.program.vocab);
+    for (uint32_t s = 0; s < i.batch.streams; ++s) {
+      int8_t* logits = i.logits == nullptr ? nullptr : i.logits + s * vocab;
+      i.losses[s] = member.read(nullptr, 0, i.batch, s, i.states + s * model_.state_bytes, logits);
+    }
+  }
+
+ private:
+  int8_t* state_of(uint32_t member) { return states_.data() + member * model_.state_bytes; }
+
+  const egg_rule& rule_;
+  Model model_;
+  eggroll::NoiseSource noise_;
+  std::vector<Slots> slots_;    // by parameter
+  std::vector<int8_t> states_;  // (population, state bytes)
+};
+
+class ScalarBackend : public eggroll::Backend {
+ public:
+  explicit ScalarBackend(eggroll::Settings& settings) { settings.finish(); }  // it takes no settings
+
+  // What is not supported is refused before a run starts; the rest must agree with the reference backend to the bit.
+  bool supports_op(const egg_program& program, uint32_t op) override {
+    return op_function(program.ops[op].code) != nullptr;
+  }
+  bool supports_rule_op(int32_t code) override { return knows_rule_op(code); }
+
+  std::unique_ptr<eggroll::Session> open_session(const egg_session_spec& spec) override {
+    return std::make_unique<ScalarSession>(spec);
+  }
+};
+
+// `backend: auto` takes the highest score. A backend that needs a device or an instruction set returns 0 where that is
+// missing and says what it needs: eggroll::set_error(why, EGG_ERROR_DEVICE, "needs ..."). Probing must not crash: put
+// it in a file of its own that is compiled without instruction-set flags.
+int32_t probe(egg_error* /*why*/) { return 1; }
+
+}  // namespace backend
+
+EGGROLL_BACKEND("template_name", "0.1.0", backend::ScalarBackend, &backend::probe);

@@ -1,0 +1,204 @@
+#include "token_step.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace backend {
+
+Model::Model(const egg_session_spec& spec) : program(*spec.program), noise(spec.noise) {
+  for (uint32_t i = 0; i < program.param_count; ++i) {
+    weights.emplace_back(static_cast<size_t>(program.params[i].rows) * static_cast<size_t>(program.params[i].cols));
+  }
+  for (uint32_t i = 0; i < program.value_count; ++i) {
+    if (program.values[i].is_state != 0) state_bytes += static_cast<size_t>(program.values[i].size);
+  }
+  egg_fill_loss_tables(&loss_tables, program.ops[program.op_count - 1].attr);
+}
+
+Noise draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair, uint32_t param) {
+  const egg_param& p = model.program.params[param];
+  const bool vector = p.kind == EGG_PARAM_VECTOR;
+  const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
+  const auto rows = static_cast<uint32_t>(p.rows);
+  const auto cols = static_cast<uint32_t>(vector ? p.rows : p.cols);
+  Noise noise{std::vector<int8_t>(size_t{ranks} * rows), std::vector<int8_t>(size_t{ranks} * cols)};
+  for (uint32_t r = 0; r < ranks; ++r) {
+    source.fill(step, pair, param, EGG_SIDE_A, r, noise.a.data() + size_t{r} * rows, rows);
+    source.fill(step, pair, param, EGG_SIDE_B, r, noise.b.data() + size_t{r} * cols, cols);
+  }
+  return noise;
+}
+
+Perturbation draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair) {
+  Perturbation all(model.program.param_count);
+  for (uint32_t p = 0; p < model.program.param_count; ++p) {
+    if (model.program.params[p].perturbed != 0) all[p] = draw(model, source, step, pair, p);
+  }
+  return all;
+}
+
+Member::Member(const Model& model) : model_(model), nearest_(model.program.rounding == EGG_ROUND_NEAREST ? 1 : 0) {
+  for (uint32_t i = 0; i < model.program.value_count; ++i) {
+    values_.emplace_back(static_cast<size_t>(model.program.values[i].size));
+  }
+  stored_ = values_;
+}
+
+int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_batch& batch, uint32_t stream,
+                     int8_t* states, int8_t* logits) {
+  perturbation_ = perturbation;
+  sign_ = sign;
+  loss_ = 0;
+  const egg_program& program = model_.program;
+  // body(value's number, its place in the member's states)
+  const auto each_state = [&](auto&& body) {
+    int8_t* place = states;
+    for (uint32_t v = 0; v < program.value_count; ++v) {
+      if (program.values[v].is_state == 0) continue;
+      body(v, place);
+      place += program.values[v].size;
+    }
+  };
+
+  each_state([&](uint32_t v, const int8_t* place) { std::copy_n(place, values_[v].size(), values_[v].begin()); });
+  for (size_t t = size_t{stream} * batch.tokens; t < (size_t{stream} + 1) * batch.tokens; ++t) {
+    if (batch.resets[t] != 0) {
+      each_state([&](uint32_t v, const int8_t*) { std::fill(values_[v].begin(), values_[v].end(), int8_t{0}); });
+    }
+    token_ = batch.inputs[t];
+    target_ = batch.targets[t];
+    for (uint32_t i = 0; i < program.op_count; ++i) {
+      const OpFunction run = op_function(program.ops[i].code);
+      (this->*run)(program.ops[i]);
+    }
+    each_state([&](uint32_t v, const int8_t*) { std::swap(values_[v], stored_[v]); });
+  }
+  each_state([&](uint32_t v, int8_t* place) { std::copy(values_[v].begin(), values_[v].end(), place); });
+
+  if (logits != nullptr) {
+    const Values& last = in(program.ops[program.op_count - 1], 0);
+    std::copy(last.begin(), last.end(), logits);
+  }
+  return loss_;
+}
+
+// Null where this member sees the parameter as it is.
+const Noise* Member::noise_of(int32_t param) const {
+  if (perturbation_ == nullptr || model_.program.params[param].perturbed == 0) return nullptr;
+  return &(*perturbation_)[static_cast<size_t>(param)];
+}
+
+// Element i of a gain or bias as this member sees it; 0 where the op has none.
+int32_t Member::vector_element(int32_t param, size_t i) const {
+  if (param < 0) return 0;
+  const int32_t weight = model_.weights[static_cast<size_t>(param)][i];
+  const Noise* noise = noise_of(param);
+  if (noise == nullptr) return weight;
+  const int32_t shift = model_.program.fixed_point + model_.noise.sigma_vector_shift;
+  return egg_perturbed(weight, noise->a[i] * noise->b[i], sign_, shift, nearest_);
+}
+
+void Member::embed(const egg_op& op) {
+  Values& y = out(op);
+  const Noise* noise = noise_of(op.param[0]);
+  const int8_t* row = model_.weights[static_cast<size_t>(op.param[0])].data() + token_ * y.size();
+  const auto vocab = static_cast<size_t>(model_.program.vocab);
+  const auto ranks = static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank);
+  const int32_t shift = model_.program.fixed_point + model_.noise.sigma_shift;
+  for (size_t d = 0; d < y.size(); ++d) {
+    int32_t ab = 0;
+    for (size_t r = 0; r < ranks; ++r) ab += noise->a[r * vocab + token_] * noise->b[r * y.size() + d];
+    y[d] = egg_perturbed(row[d], ab, sign_, shift, nearest_);
+  }
+}
+
+void Member::linear(const egg_op& op) {
+  const Values& x = in(op, 0);
+  Values& y = out(op);
+  const Noise* noise = noise_of(op.param[0]);
+  const int8_t* weights = model_.weights[static_cast<size_t>(op.param[0])].data();
+  const auto dot = [&](const int8_t* b) {
+    int32_t sum = 0;  // the host has proved that it fits
+    for (size_t i = 0; i < x.size(); ++i) sum += x[i] * b[i];
+    return sum;
+  };
+
+  std::vector<int32_t> q(static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank));
+  const int32_t q_shift = model_.program.fixed_point + model_.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
+  for (size_t r = 0; r < q.size(); ++r) {
+    q[r] = egg_linear_q(dot(noise->b.data() + r * x.size()), q_shift, nearest_);
+  }
+  for (size_t o = 0; o < y.size(); ++o) {
+    int32_t perturbation = 0;
+    for (size_t r = 0; r < q.size(); ++r) perturbation += q[r] * noise->a[r * y.size() + o];
+    const int32_t product = egg_linear_out(dot(weights + o * x.size()), sign_ * perturbation, op.attr, nearest_);
+    y[o] = egg_clip8(product + vector_element(op.param[1], o));
+  }
+}
+
+void Member::l1_norm(const egg_op& op) {
+  const Values& x = in(op, 0);
+  Values& y = out(op);
+  int32_t sum_abs = 0;
+  for (const int8_t value : x) sum_abs += std::abs(value);
+  const int32_t mean = egg_l1_mean(sum_abs, static_cast<int32_t>(x.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const int32_t xg = x[i] * vector_element(op.param[0], i);
+    y[i] = egg_l1_norm(xg, mean, vector_element(op.param[1], i), op.attr, nearest_);
+  }
+}
+
+void Member::add(const egg_op& op) {
+  const Values& a = in(op, 0);
+  Values& y = out(op);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const int32_t b = op.in[1] >= 0 ? in(op, 1)[i] : 0;
+    y[i] = egg_clip8(a[i] + b + vector_element(op.param[1], i));
+  }
+}
+
+void Member::gru_gate(const egg_op& op) {
+  Values& y = out(op);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = egg_gru_gate(in(op, 0)[i], in(op, 1)[i]);
+}
+
+void Member::gru_mix(const egg_op& op) {
+  Values& y = out(op);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = egg_gru_mix(in(op, 0)[i], in(op, 1)[i], in(op, 2)[i]);
+}
+
+void Member::store(const egg_op& op) { stored_[static_cast<size_t>(op.out)] = in(op, 0); }
+
+void Member::loss(const egg_op& op) {
+  if (target_ == EGG_NO_TARGET) return;
+  const Values& logits = in(op, 0);
+  const int32_t largest = *std::max_element(logits.begin(), logits.end());
+  uint64_t sum = 0;
+  for (const int8_t logit : logits) sum += model_.loss_tables.exp2_q30[largest - logit];
+  loss_ += egg_loss_q16(sum, largest, logits[target_], op.attr, model_.loss_tables.log2_q24);
+}
+
+OpFunction op_function(int32_t code) {
+  switch (code) {
+    case EGG_OP_EMBED:
+      return &Member::embed;
+    case EGG_OP_LINEAR:
+      return &Member::linear;
+    case EGG_OP_L1_NORM:
+      return &Member::l1_norm;
+    case EGG_OP_ADD:
+      return &Member::add;
+    case EGG_OP_GRU_GATE:
+      return &Member::gru_gate;
+    case EGG_OP_GRU_MIX:
+      return &Member::gru_mix;
+    case EGG_OP_STORE:
+      return &Member::store;
+    case EGG_OP_LOSS:
+      return &Member::loss;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace backend

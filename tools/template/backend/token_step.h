@@ -1,0 +1,81 @@
+// One member reading one stream: its perturbation, its values, its ops.
+#ifndef TOKEN_STEP_H
+#define TOKEN_STEP_H
+
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/arithmetic.h"
+#include "eggroll/noise_source.h"
+#include "eggroll/plugin.h"
+
+namespace backend {
+
+using Weights = std::vector<int8_t>;
+
+// What all members share.
+struct Model {
+  explicit Model(const egg_session_spec& spec);
+  const egg_program& program;
+  const egg_noise& noise;
+  std::vector<Weights> weights;  // by parameter, (rows, cols)
+  egg_loss_tables loss_tables;
+  size_t state_bytes = 0;
+};
+
+// The noise of one pair for one parameter: a is (rank, rows), b is (rank, cols); a vector has one draw each of (rows).
+struct Noise {
+  std::vector<int8_t> a;
+  std::vector<int8_t> b;
+};
+using Perturbation = std::vector<Noise>;  // by parameter; empty where it is not perturbed
+
+Noise draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair, uint32_t param);
+Perturbation draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair);
+
+class Member {
+ public:
+  explicit Member(const Model& model);
+
+  // Reads one stream of the batch and returns the sum of its losses in Q16 bits. sign is +1 or -1, or 0 with no
+  // perturbation for the unperturbed model. states are read at first and written at last. logits, if not null, receives
+  // those of the last token.
+  int64_t read(const Perturbation* perturbation, int32_t sign, const egg_batch& batch, uint32_t stream, int8_t* states,
+               int8_t* logits);
+
+  void embed(const egg_op& op);
+  void linear(const egg_op& op);
+  void l1_norm(const egg_op& op);
+  void add(const egg_op& op);
+  void gru_gate(const egg_op& op);
+  void gru_mix(const egg_op& op);
+  void store(const egg_op& op);
+  void loss(const egg_op& op);
+
+ private:
+  using Values = std::vector<int8_t>;
+  const Values& in(const egg_op& op, int k) const { return values_[static_cast<size_t>(op.in[k])]; }
+  Values& out(const egg_op& op) { return values_[static_cast<size_t>(op.out)]; }
+  const Noise* noise_of(int32_t param) const;
+  int32_t vector_element(int32_t param, size_t i) const;
+
+  const Model& model_;
+  int32_t nearest_;             // the program's rounding
+  std::vector<Values> values_;  // by value; a state's is what it was when the token began
+  std::vector<Values> stored_;  // what states become when the token ends
+
+  // Of the read under way.
+  const Perturbation* perturbation_ = nullptr;
+  int32_t sign_ = 0;
+  uint32_t token_ = 0;
+  uint32_t target_ = 0;
+  int64_t loss_ = 0;
+};
+
+// Null for an op that this backend lacks.
+using OpFunction = void (Member::*)(const egg_op&);
+OpFunction op_function(int32_t code);
+
+}  // namespace backend
+
+#endif

@@ -1,0 +1,23 @@
+// Votes of all pairs, and the rule that turns a vote into a weight's change.
+#ifndef UPDATE_H
+#define UPDATE_H
+
+#include <cstdint>
+#include <vector>
+
+#include "token_step.h"
+
+namespace backend {
+
+// (slots, weights) of one parameter; the four bytes of an int32 or a float32.
+using Slots = std::vector<std::vector<uint32_t>>;
+
+// Moves the weights and slots of one perturbed parameter; returns how many weights moved.
+int64_t update_param(Model& model, const egg_rule& rule, const eggroll::NoiseSource& source, uint32_t param,
+                     const egg_update& update, Slots& slots);
+
+bool knows_rule_op(int32_t code);
+
+}  // namespace backend
+
+#endif
