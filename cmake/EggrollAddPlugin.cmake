@@ -58,10 +58,11 @@ function(eggroll_add_plugin name)
            COMMAND ${CMAKE_COMMAND} -DPLUGIN=$<TARGET_FILE:${target}> -DNM=${CMAKE_NM}
                    -P ${EGGROLL_CMAKE_DIR}/EggrollCheckSymbols.cmake)
   # A model's or optimizer's settings are those of configs/KIND/NAME.yaml in the project's folder.
-  add_test(
-    NAME plugin.${arg_KIND}.${name}.check
-    COMMAND Eggroll::eggroll check $<TARGET_FILE:${target}>
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set(config_dir "")
+  if(EXISTS ${PROJECT_SOURCE_DIR}/configs)
+    set(config_dir --config-dir ${PROJECT_SOURCE_DIR}/configs)
+  endif()
+  add_test(NAME plugin.${arg_KIND}.${name}.check COMMAND Eggroll::eggroll ${config_dir} check $<TARGET_FILE:${target}>)
 endfunction()
 
 set(EGGROLL_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "Folder of Eggroll's CMake scripts")

@@ -106,16 +106,10 @@ std::vector<fs::path> group_folders(const ConfigSearch& search, const std::strin
   return folders;
 }
 
-std::string joined(const auto& words) {
+std::string joined(const auto& names_or_paths) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const auto& name : names_or_paths) text += (text.empty() ? "" : ", ") + fs::path(name).string();
   return text;
-}
-
-std::vector<std::string> folder_names(const std::vector<fs::path>& folders) {
-  std::vector<std::string> names;
-  for (const fs::path& folder : folders) names.push_back(folder.string());
-  return names;
 }
 
 Error no_such_group(const ConfigSearch& search, const std::string& group, const Source& source) {
@@ -155,7 +149,7 @@ ConfigFile read_config_file(const fs::path& path) {
 fs::path main_config_path(const ConfigSearch& search) {
   std::vector<std::string> tried;
   for (const fs::path& dir : search.config_dirs) {
-    const fs::path path = (dir / "config.yaml").lexically_normal();
+    fs::path path = (dir / "config.yaml").lexically_normal();
     std::error_code failure;
     if (fs::exists(path, failure)) return path;
     tried.push_back(path.string());
@@ -176,9 +170,9 @@ fs::path option_path(const ConfigSearch& search, const std::string& group, const
       names.insert(entry.path().stem().string());
     }
   }
-  throw setting_error(group, fmt::format("{}: {} has no option '{}' in {} (found: {}){}", source.text(), group, option,
-                                         joined(folder_names(folders)), names.empty() ? "none" : joined(names),
-                                         near_name(option, {names.begin(), names.end()})));
+  throw setting_error(
+      group, fmt::format("{}: {} has no option '{}' in {} (found: {}){}", source.text(), group, option, joined(folders),
+                         names.empty() ? "none" : joined(names), near_name(option, {names.begin(), names.end()})));
 }
 
 }  // namespace eggroll

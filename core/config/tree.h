@@ -27,7 +27,7 @@ class ConfigNode {
   using Value = std::variant<std::monostate, bool, int64_t, double, std::string, List, Map>;
 
   ConfigNode() = default;
-  ConfigNode(Value value, Source source) : value_(std::move(value)), source_(std::move(source)) {}
+  ConfigNode(Value value, Source source);
 
   Kind kind() const { return static_cast<Kind>(value_.index()); }
   const Source& source() const { return source_; }
@@ -52,7 +52,7 @@ class ConfigNode {
   const ConfigNode& at(std::string_view path) const;  // throws Error where there is none
 
   // Same kinds, values and order; sources do not count.
-  friend bool operator==(const ConfigNode& a, const ConfigNode& b) { return a.value_ == b.value_; }
+  friend bool operator==(const ConfigNode& a, const ConfigNode& b);
 
  private:
   Value value_;
@@ -65,6 +65,10 @@ struct ConfigNode::Entry {
   ConfigNode value;
   friend bool operator==(const Entry&, const Entry&) = default;
 };
+
+// Here, for they need a whole Entry.
+inline ConfigNode::ConfigNode(Value value, Source source) : value_(std::move(value)), source_(std::move(source)) {}
+inline bool operator==(const ConfigNode& a, const ConfigNode& b) { return a.value_ == b.value_; }
 
 // "model" and "width"; a path of one key has the parent "".
 std::pair<std::string, std::string> split_path(const std::string& path);

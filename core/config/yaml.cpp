@@ -100,7 +100,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
     add({{}, source_of(mark)});
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override { refuse(mark, "?", anchor); }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}  // its anchor was refused
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     refuse(mark, tag, anchor);
@@ -209,11 +209,11 @@ ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
     while (parser.HandleNextDocument(builder)) continue;
     return builder.take();
   } catch (const YAML::Exception& failure) {
-    if (!has_lines) {
-      throw wrong(whole, fmt::format("the value is not YAML ({}); put text in quotes", failure.msg));
-    }
+    const bool is_open = is_any(failure.msg, {YAML::ErrorMsg::EOF_IN_SCALAR, YAML::ErrorMsg::DOC_IN_SCALAR});
+    const std::string reason = is_open ? "a quote is not closed" : failure.msg;
+    if (!has_lines) throw wrong(whole, fmt::format("the value is not YAML: {}; put text in quotes", reason));
     throw setting_error("", fmt::format("{}:{}:{}: not YAML: {}; correct the file", whole.file, failure.mark.line + 1,
-                                        failure.mark.column + 1, failure.msg));
+                                        failure.mark.column + 1, reason));
   }
 }
 

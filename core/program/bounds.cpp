@@ -87,4 +87,18 @@ void require_no_overflow(const egg_program& program, const egg_noise& noise) {
   }
 }
 
+void require_table_covers(const egg_program& program, const egg_noise& noise) {
+  if (noise.source != EGG_NOISE_TABLE) return;
+  const int64_t half = int64_t{1} << (noise.table_log2 - 1);
+  for (uint32_t i = 0; i < program.param_count; ++i) {
+    const egg_param& param = program.params[i];
+    const int64_t longest = std::max(param.rows, param.cols);
+    if (param.perturbed == 0 || longest <= half) continue;
+    throw setting_error("table_log2",
+                        fmt::format("table_log2 is {}, which gives each side {} values, but '{}' takes {}, so "
+                                    "its noise would repeat; use a larger table_log2",
+                                    noise.table_log2, half, param.name, longest));
+  }
+}
+
 }  // namespace eggroll

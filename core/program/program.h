@@ -54,6 +54,9 @@ std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, con
 // Throws Error naming the first op whose accumulator could overflow.
 void require_no_overflow(const egg_program& program, const egg_noise& noise);
 
+// Throws Error (key table_log2) where a side of a tensor is longer than its half of the noise table, and would repeat.
+void require_table_covers(const egg_program& program, const egg_noise& noise);
+
 }  // namespace eggroll
 
 #endif

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "eggroll/arithmetic.h"
 #include "eggroll/error.h"
 #include "program/op_info.h"
 #include "program/program.h"
@@ -48,7 +49,7 @@ class Validator {
     if (program_.struct_size < sizeof(egg_program)) {
       fail(fmt::format("it has {} bytes, expected {}", program_.struct_size, sizeof(egg_program)));
     }
-    in_range("the vocabulary", program_.vocab, 2, kLargestSize);
+    in_range("the vocabulary", program_.vocab, 2, EGG_LOSS_VOCAB_MAX);
     in_range("fixed_point", program_.fixed_point, 0, 12);
     in_range("rounding", program_.rounding, EGG_ROUND_FLOOR, EGG_ROUND_NEAREST);
     if (program_.param_count == 0 || program_.value_count == 0 || program_.op_count == 0) fail("it is empty");

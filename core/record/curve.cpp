@@ -124,7 +124,7 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
       "set border 3 lc rgb '#555555'\n"
       "set tics nomirror out tc rgb '#333333'\n"
       "set grid ytics lc rgb '#e4e4e4' lt 1 lw 1\n"
-      "set rmargin 18\n"
+      "set rmargin 20\n"
       "set bmargin 6\n"
       "set key at graph 0.5, screen 0.03 center center horizontal reverse Left samplen 3 width 3\n",
       quoted(curve.title), x_unit_name, quoted("bits per " + curve.unit), width, bottom, top);

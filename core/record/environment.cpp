@@ -21,6 +21,7 @@ bool is_relevant(std::string_view feature) {
   constexpr std::array<std::string_view, 16> kPrefixes = {"avx",   "amx",  "asimd",  "sve",  "sme",  "sse4_",
                                                           "ssse3", "fma",  "popcnt", "bmi2", "f16c", "gfni",
                                                           "i8mm",  "bf16", "neon",   "fphp"};
+  if (feature == "smep") return false;  // memory protection on x86; sme is Arm's
   return std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&](std::string_view prefix) { return feature.substr(0, prefix.size()) == prefix; });
 }

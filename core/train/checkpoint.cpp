@@ -262,7 +262,7 @@ fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoin
   const fs::path folder = run_folder / "checkpoints";
   const std::string name = fmt::format("{}{:08}", kStepPrefix, checkpoint.step);
   const fs::path temporary = folder / fmt::format("{}{}", kTemporaryPrefix, checkpoint.step);
-  const fs::path target = folder / name;
+  fs::path target = folder / name;
 
   std::error_code failure;
   if (fs::create_directory(folder, failure)) sync_folder(run_folder);

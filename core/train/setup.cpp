@@ -115,7 +115,11 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   optimizer = open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, {"name"}, plugins);
   program = std::make_unique<Program>(model->program());
   rule = std::make_unique<Rule>(optimizer->rule());
-  noise = read_section(config, "noise", [&](Settings& s) { return read_noise(s, seed, program->view().fixed_point); });
+  noise = read_section(config, "noise", [&](Settings& s) {
+    const egg_noise read = read_noise(s, seed, program->view().fixed_point);
+    require_table_covers(program->view(), read);
+    return read;
+  });
   require_no_overflow(program->view(), noise);
   require_votes_fit(rule->view(), noise, train.population / 2);
   backend =

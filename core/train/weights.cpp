@@ -1,5 +1,7 @@
 #include "train/weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -85,6 +87,16 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
     session.set_slot(p, s, checkpoint.slots[next++].bits.data());
   });
   session.set_states(0, machine.train.population, checkpoint.states.data());
+}
+
+void require_same_data(const Setup& setup, const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.record())) return;
+  const RunRecord earlier = read_record(folder.record());
+  if (!earlier.dataset || earlier.dataset->sha256 == setup.dataset.sha256) return;
+  throw Error(
+      fmt::format("the data have changed since the run in {} began (sha256 {}, then {}); restore them, or remove the "
+                  "folder to begin anew",
+                  folder.path.string(), setup.dataset.sha256, earlier.dataset->sha256));
 }
 
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,

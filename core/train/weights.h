@@ -23,6 +23,9 @@ std::vector<WeightTensor> read_weights(BackendSession& session, const Program& p
 Checkpoint capture_session(BackendSession& session, const Machine& machine);
 void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint);
 
+// Throws Error where the folder holds a record of this run whose data were others: the file has changed since.
+void require_same_data(const Setup& setup, const RunFolder& folder);
+
 // All that is known of a run before its first step.
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
                      const RunIdentity& identity);

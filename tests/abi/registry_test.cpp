@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <ostream>
 #include <string>
 
 #include "abi_support.h"
@@ -24,6 +25,8 @@ struct Broken {
   Verdict verdict;
   std::string reason;  // PATH stands for the file
 };
+// Keeps addresses out of the tests' names.
+void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.name; }
 
 std::string with_path(std::string text, const fs::path& path) {
   for (size_t at = text.find("PATH"); at != std::string::npos; at = text.find("PATH")) {

@@ -99,12 +99,13 @@ TEST_F(ComposeTest, AnExperimentInheritsFromExperiments) {
 }
 
 TEST_F(ComposeTest, TheDefaultsListMayHoldAnExperiment) {
-  write("configs/config.yaml", "defaults:\n- experiment: count\n- dataset: text\nname: run\ntrain: {steps: 1}\n");
+  write("configs/config.yaml", "defaults: [{experiment: wide}, {model: gru}]\nname: run\n");
+  write("experiments/wide.yaml", "defaults: [override model: nano]\nmodel: {layers: 2}\n");
   write("experiments/other.yaml", "name: other\n");
   EXPECT_EQ(json_of(composed()),
-            R"({"dataset":{"name":"count","length":null,"seed":null},"name":"count","train":{"steps":150}})");
+            R"({"model":{"name":"gru","width":256,"layers":2,"tied":false,"shift":8},"name":"run"})");
   EXPECT_EQ(json_of(composed({"experiment=other"})),
-            R"({"dataset":{"name":"text","path":null},"name":"other","train":{"steps":1}})");
+            R"({"model":{"name":"gru","width":64,"layers":1,"tied":false,"shift":null},"name":"other"})");
 }
 
 TEST_F(ComposeTest, TheFirstFolderThatHasAFileGivesIt) {

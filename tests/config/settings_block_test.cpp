@@ -109,7 +109,7 @@ TEST(SettingsBlock, LocatesErrors) {
        [](Settings& s) {
          s.choice("kind", {"a", "abc"});
        },
-       "a.yaml:7: model.kind is the text 'ab'", "model.kind"},
+       "a.yaml:7: model.kind is 'ab', expected one of a, abc; did you mean 'a'?", "model.kind"},
       {"model", [](Settings& s) { s.integer("mlp.ratio", 1, 8); },
        "a.yaml:9: model.mlp.ratio is 4.5, expected an integer from 1 to 8", "model.mlp.ratio"},
       {"model", [](Settings& s) { s.integer("sizes.1", 1, 8); },

@@ -102,10 +102,12 @@ TEST(Yaml, RefusesInOneSentence) {
       {"[a]: 1\n", "a.yaml:1: a key is a list or a map, expected text; name it"},
       {"a: 1\n---\nb: 2\n", "a.yaml:2: a second document or stray text begins here, expected one; remove it"},
       {"a: \"x\\0y\"\n", "a.yaml:1: the text holds a zero byte; remove it"},
-      {"a: \xff\n", "a.yaml:1: the text is not UTF-8; convert it, or rename the file that it names"},
-      {"\xff: a\n", "a.yaml:1: the text is not UTF-8; convert it, or rename the file that it names"},
-      {"a: 1\nb: [1, 2\n", "a.yaml:2:4: not YAML: end of sequence flow not found; correct the file"},
-      {"a: 'x\n", "a.yaml:2:1: not YAML: illegal EOF in scalar; correct the file"},
+      {"a: \xff\n", "a.yaml: not UTF-8 text; convert it"},
+      {std::string("a\0:\0 \0b\0", 8), "a.yaml: not UTF-8 text; convert it"},
+      {"a: 1\nb\n", "a.yaml:2: the key 'b' has no colon; write 'b: null' for no value"},
+      {"a: 1\nb: [1, 2\n", "a.yaml:3:1: not YAML: end of sequence flow not found; correct the file"},
+      {"a: \"x\nb: y\n", "a.yaml:3:1: not YAML: a quote is not closed; correct the file"},
+      {"a: 'x", "a.yaml:1:6: not YAML: a quote is not closed; correct the file"},
       {"a: b\n  c: d\n", "a.yaml:2:4: not YAML: illegal map value; correct the file"},
   };
   for (const auto& [text, expected] : cases) {

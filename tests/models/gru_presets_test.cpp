@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         Preset{"egg_c_default", Peer::kEggC, {"model=egg_c"}, 512, 4, false},
         Preset{"project_64", Peer::kProject, {"model=gru"}, 64, 1, false},
         Preset{"project_40", Peer::kProject, {"model=gru", "model.width=40", "model.layers=3"}, 40, 3, true}),
-    [](const testing::TestParamInfo<Preset>& info) { return std::string(info.param.name); });
+    [](const auto& preset) { return std::string(preset.param.name); });
 
 TEST(GruPresets, NanoEggRefusesAWidthThatItDividesByNoPowerOfTwo) {
   try {

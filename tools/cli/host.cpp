@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <system_error>
+#include <algorithm>
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
@@ -22,12 +22,14 @@ ConfigSearch config_search(const HostOptions& options) {
     search.config_dirs.push_back(folder);
   }
   for (const fs::path& folder : {fs::path("configs"), executable_folder() / "../share/eggroll/configs"}) {
-    if (fs::exists(folder / "config.yaml")) search.config_dirs.push_back(folder);
+    if (fs::is_directory(folder)) search.config_dirs.push_back(folder);
   }
-  if (search.config_dirs.empty()) {
+  const bool found = std::any_of(search.config_dirs.begin(), search.config_dirs.end(),
+                                 [](const fs::path& folder) { return fs::exists(folder / "config.yaml"); });
+  if (!found) {
     throw Error(
-        "no configuration was found, expected ./configs/config.yaml or an installed one; run from the repository's "
-        "top folder or give --config-dir");
+        "no config.yaml was found, expected it in ./configs, an installed share/eggroll/configs or a --config-dir; "
+        "run from the repository's top folder or give --config-dir");
   }
   return search;
 }

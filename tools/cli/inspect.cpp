@@ -24,20 +24,27 @@ void print_bounds(const Machine& machine) {
   }
 }
 
-// A plugin as `check` names it: a file, NAME, or KIND:NAME.
+// A plugin as `check` names it: NAME, or KIND:NAME.
 ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
-  std::error_code ignored;
-  const fs::path path = fs::canonical(text, ignored);
   const size_t colon = text.find(':');
   const std::string name = colon == std::string::npos ? text : text.substr(colon + 1);
   const std::string kind = colon == std::string::npos ? "" : text.substr(0, colon);
   for (const PluginFile& file : registry.files()) {
-    const bool same_file = !path.empty() && fs::equivalent(file.path, path, ignored);
-    if (same_file && (!file.kind || file.verdict != Verdict::kAccepted)) throw Error(file.reason);
-    const bool same_name = file.kind && file.name == name && (kind.empty() || kind == kind_name(*file.kind));
-    if (same_file || same_name) return registry.choose(*file.kind, file.name);
+    if (file.kind && file.name == name && (kind.empty() || kind == kind_name(*file.kind))) {
+      return registry.choose(*file.kind, file.name);
+    }
   }
   throw Error(fmt::format("no plugin '{}' was found, expected a file or a name that `eggroll plugins` lists", text));
+}
+
+// A plugin file by itself, whatever else is installed.
+ChosenPlugin plugin_in_file(const fs::path& path) {
+  const Registry registry({PluginFolder{fs::absolute(path), "the command line"}});
+  for (const PluginFile& file : registry.files()) {
+    if (!file.kind || file.verdict != Verdict::kAccepted) throw Error(file.reason);
+    return registry.choose(*file.kind, file.name);
+  }
+  throw Error(fmt::format("{} is no plugin file, expected one that ends in .eggplugin", path.string()));
 }
 
 int print_checks(const ChosenPlugin& plugin, const std::vector<Check>& checks) {
@@ -97,10 +104,8 @@ int plugins_command(const HostOptions& host) {
 }
 
 int check_command(const HostOptions& host, const std::string& plugin) {
-  std::vector<PluginFolder> folders = plugin_folders({});
-  if (fs::exists(plugin)) folders.insert(folders.begin(), PluginFolder{fs::absolute(plugin), "the command line"});
-  const Registry registry(folders);
-  const ChosenPlugin chosen = named_plugin(registry, plugin);
+  const Registry registry(plugin_folders({}));
+  const ChosenPlugin chosen = fs::exists(plugin) ? plugin_in_file(plugin) : named_plugin(registry, plugin);
   const egg_settings none{sizeof(egg_settings), 0, nullptr};
   const std::string kind = kind_name(*chosen.file.kind);
   if (*chosen.file.kind == EGG_KIND_BACKEND) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -92,6 +93,8 @@ int dispatch(int argc, char** argv) {
 }  // namespace eggroll
 
 int main(int argc, char** argv) {
+  // A file that may not grow is an error to report, not a death.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return eggroll::dispatch(argc, argv);
   } catch (const std::exception& error) {

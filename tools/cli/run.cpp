@@ -96,9 +96,21 @@ int interrupted(const RunRecord& record, const RunFolder& folder) {
   return 128 + stop_signal.load();
 }
 
+// Whether the folder holds this run's finished record, which is then shown instead of run again.
+bool already_done(const RunFolder& folder) {
+  if (!fs::exists(folder.record())) return false;
+  const RunRecord record = read_record(folder.record());
+  if (record.status != RunStatus::kCompleted) return false;
+  fmt::print("this run is finished already; remove {} to run it again\n", folder.path.string());
+  print_summary(record, folder);
+  return true;
+}
+
 int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation& invocation) {
   const Registry registry = find_plugins(config);
   Setup setup(config, registry);
+  require_same_data(setup, folder);
+  if (already_done(folder)) return 0;
   const ChosenPlugin& backend = setup.machine.plugins.back();
   fmt::print("backend {}: {}\n", backend.file.name, backend.reason);
   std::error_code error;
@@ -124,29 +136,17 @@ int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation
   return 0;
 }
 
-// Whether the folder holds this run's finished record, which is then shown instead of run again.
-bool already_done(const RunFolder& folder) {
-  if (!fs::exists(folder.record())) return false;
-  const RunRecord record = read_record(folder.record());
-  if (record.status != RunStatus::kCompleted) return false;
-  fmt::print("this run is finished already; remove {} to run it again\n", folder.path.string());
-  print_summary(record, folder);
-  return true;
-}
-
 }  // namespace
 
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line) {
   const ConfigNode config = compose(config_search(host), overrides);
   const RunFolder folder{fs::path(config.at("results.dir").text()) /
                          fmt::format("{}-{}", config.at("name").text(), run_hash(config).substr(0, 12))};
-  if (already_done(folder)) return 0;
   return train_in(config, folder, Invocation{overrides, command_line});
 }
 
 int resume_command(const fs::path& run, const std::vector<std::string>& command_line) {
   const RunFolder folder = existing_run(run);
-  if (already_done(folder)) return 0;
   Invocation invocation;
   if (fs::exists(folder.record())) invocation.overrides = read_record(folder.record()).overrides;
   invocation.command_line = command_line;

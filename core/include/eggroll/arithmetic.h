@@ -73,7 +73,8 @@ EGG_FN int8_t egg_gru_mix(int32_t f, int32_t h, int32_t c) {
 
 // ---- Loss ----
 // -log2 softmax in Q16 bits: log2(sum_i 2^(-(max - l_i) * unit / 2^16)) + (max - l_target) * unit.
-// Error below 2^-12 bit, stated and tested in tests/program/loss_test.cpp.
+// Error below 2^-12 bit for vocabularies up to EGG_LOSS_VOCAB_MAX; tested in tests/arithmetic/loss_test.cpp.
+#define EGG_LOSS_VOCAB_MAX (1 << 18)
 
 // 2^(-x / 2^16) in Q30, by the binary digits of the fraction; constants are round(2^32 * 2^(-2^-k)), k = 1 to 16.
 EGG_FN uint32_t egg_exp2_neg_q30(uint32_t x) {
@@ -131,7 +132,7 @@ EGG_FN int32_t egg_log2_q16(uint64_t sum, const uint32_t* log2_q24) {
   return whole * 65536 + static_cast<int32_t>((fraction_q24 + 128) >> 8);
 }
 
-// sum: of exp2_q30[max - l_i] over the vocabulary (at most 2^32 entries of at most 2^30).
+// sum: of exp2_q30[max - l_i] over the vocabulary (at most EGG_LOSS_VOCAB_MAX entries of at most 2^30).
 EGG_FN int32_t egg_loss_q16(uint64_t sum, int32_t max_logit, int32_t target_logit, int32_t unit,
                             const uint32_t* log2_q24) {
   return egg_log2_q16(sum, log2_q24) - 30 * 65536 + (max_logit - target_logit) * unit;

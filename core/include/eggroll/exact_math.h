@@ -23,7 +23,7 @@ inline double exact_log(double x) {
 }
 
 // Quantile of the standard normal distribution for p in (0, 1): Wichura, Algorithm AS 241 (PPND16), Applied Statistics
-// 37 (1988). Relative error about 1e-16.
+// 37 (1988). Relative error below 1e-15.
 inline double exact_normal_quantile(double p) {
   const double q = p - 0.5;
   if (std::fabs(q) <= 0.425) {

@@ -6,10 +6,10 @@
 //   byte  = byte index % 4 of the word, lowest first
 //   value = distribution table [byte]
 //
-// Source `counter` is that. Source `table` reads a shared table of 2^table_log2 values made once per run from
-// (seed, EGG_STEP_TABLE): side A from its lower half, side B from its upper half, so that the two sides of a
-// perturbation can never be shifts of each other; the key picks an offset that is a multiple of 64 and indices wrap
-// within the half.
+// Source `counter` is that. Source `table` reads a shared table of 2^table_log2 values, made once per run: entry i is
+// the counter's value at index i under the key of (seed, EGG_STEP_TABLE, 0, 0, 0, 0). Side A from its lower half, side
+// B from its upper half, so that the two sides of a perturbation can never be shifts of each other; the key picks an
+// offset that is a multiple of 64 and indices wrap within the half.
 //
 // Known answers: tests/noise/known_answers.py, an independent implementation.
 #ifndef EGGROLL_NOISE_H
@@ -94,6 +94,7 @@ EGG_FN uint32_t egg_noise_table_index(uint64_t key, uint32_t side, uint32_t inde
 #if !defined(__METAL_VERSION__)
 
 #include <array>
+#include <cstddef>
 
 #include "eggroll/plugin.h"
 

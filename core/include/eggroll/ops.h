@@ -54,7 +54,7 @@
 /* Raise when the meaning of an op or of the noise changes while its text above does not. */
 #define EGG_SPEC_REVISION "1"
 
-/* FNV-1a over the lists above and the noise's text. spec.h refuses to compile when it is out of date. */
+/* FNV-1a over the revision and the lists above. spec.h refuses to compile when it is out of date. */
 #define EGG_SPEC_HASH UINT64_C(16059809346900227471)
 
 #define EGG_OP_ENUM(code, name, required_values, optional_values, required_params, optional_params, text) EGG_OP_##code,

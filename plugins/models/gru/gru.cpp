@@ -2,6 +2,7 @@
 // with residuals; norm; head. Settings: configs/model/gru.yaml.
 #include <string>
 
+#include "eggroll/arithmetic.h"
 #include "eggroll/model.h"
 
 namespace eggroll {
@@ -20,7 +21,7 @@ int32_t rounded_log2(int64_t n, int32_t halves) {
 class Gru : public Model {
  public:
   explicit Gru(Settings& settings)
-      : vocab_(settings.int32("vocab", 2, 1 << 20)),
+      : vocab_(settings.int32("vocab", 2, EGG_LOSS_VOCAB_MAX)),
         width_(settings.int32("width", 1, 1 << 14)),
         layers_(settings.int32("layers", 1, 1024)),
         mlp_ratio_(settings.int32("mlp_ratio", 1, 64)),

@@ -1,0 +1,45 @@
+// The reference backend with one small fault, which conformance must find. FAULT chooses it.
+#include "session.h"
+
+namespace eggroll::reference {
+
+enum Fault { k_loss, k_guard, k_state, k_weight, k_slot };
+constexpr Fault kFault = FAULT;
+
+class FaultySession : public ReferenceSession {
+ public:
+  using ReferenceSession::ReferenceSession;
+
+  void evaluate(const egg_evaluate& arguments) override {
+    ReferenceSession::evaluate(arguments);
+    // The smallest error a loss can have, in the last member alone.
+    if (kFault == k_loss) arguments.losses[arguments.count - 1] += 1;
+    if (kFault == k_guard) arguments.losses[arguments.count] = 0;
+  }
+  void infer(const egg_infer& arguments) override {
+    ReferenceSession::infer(arguments);
+    if (kFault == k_state) arguments.states[0] = static_cast<int8_t>(arguments.states[0] ^ 1);
+  }
+  void get_weights(uint32_t param, int8_t* weights) override {
+    ReferenceSession::get_weights(param, weights);
+    if (kFault == k_weight) weights[0] = static_cast<int8_t>(weights[0] == 0 ? 1 : 0);
+  }
+  void get_slot(uint32_t param, uint32_t slot, void* data) override {
+    ReferenceSession::get_slot(param, slot, data);
+    if (kFault == k_slot) *static_cast<uint8_t*>(data) ^= 1;
+  }
+};
+
+class FaultyBackend : public Backend {
+ public:
+  explicit FaultyBackend(Settings& settings) { settings.finish(); }
+  bool supports_op(const egg_program&, uint32_t) override { return true; }
+  bool supports_rule_op(int32_t) override { return true; }
+  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
+    return std::make_unique<FaultySession>(spec);
+  }
+};
+
+}  // namespace eggroll::reference
+
+EGGROLL_BACKEND(FAULT_NAME, "1.0.0", eggroll::reference::FaultyBackend, &eggroll::probe_always);

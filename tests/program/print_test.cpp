@@ -1,0 +1,203 @@
+// Printed forms, golden; and the hashes taken of them: stable, and sensitive to all that changes what is computed.
+#include <set>
+
+#include "eggroll/rule_builder.h"
+#include "program/program.h"
+#include "program/raw_program.h"
+#include "program/rule.h"
+#include "record/files.h"
+#include "support/host.h"
+
+namespace eggroll::test {
+namespace {
+
+const char* const kTinyText =
+    R"(program vocab 5, fixed point 4, rounding nearest
+param e                        matrix 5 x 3        init normal 16
+param gain                     vector 3            init constant 16
+param w                        matrix 3 x 3        init normal 8
+param bias                     vector 3            init constant -2
+param head                     matrix 5 x 3        init normal 16
+state h                        3
+op    x[3]                     = embed(token, e)
+op    n[3]                     = l1_norm(x, gain, reciprocal)
+op    f[3]                     = linear(n, w, bias bias, shift 7)
+op    g[3]                     = gru_gate(f, h)
+op    m[3]                     = gru_mix(f, h, g)
+op    a[3]                     = add(m, x)
+op    h[3]                     = store(m)
+op    logits[5]                = linear(a, head, shift 7)
+op    loss                     = loss(logits, target, unit 4096/65536 bits)
+)";
+
+TEST(ProgramText, OfTheTinyProgram) {
+  RawProgram raw;
+  const Program program(raw.view());
+  EXPECT_EQ(program.text(), kTinyText);
+  EXPECT_EQ(program.state_bytes(), 3U);
+  EXPECT_EQ(program.weight_count(), 15U + 3U + 9U + 3U + 15U);
+  EXPECT_EQ(program.macs_per_token(), 9U + 15U);
+}
+
+TEST(ProgramText, ShowsWhatTheTinyProgramLacks) {
+  RawProgram raw;
+  raw.program.rounding = EGG_ROUND_FLOOR;
+  raw.params[2].perturbed = 0;
+  raw.ops[1].attr = EGG_DIVIDE_TRUNCATE;
+  raw.ops[5].param[1] = 3;
+  const std::string text = Program(raw.view()).text();
+  for (const char* line : {"program vocab 5, fixed point 4, rounding floor\n",
+                           "param w                        matrix 3 x 3        init normal 8, frozen\n",
+                           "op    n[3]                     = l1_norm(x, gain, truncate)\n",
+                           "op    a[3]                     = add(m, x, bias bias)\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
+  }
+}
+
+TEST(ProgramHash, IsTheSha256OfTheText) {
+  RawProgram raw;
+  const Program program(raw.view());
+  EXPECT_EQ(program.hash(), sha256_hex(kTinyText));
+  EXPECT_EQ(program.hash(), "89498749bc18151cf30747a61db9726c11a7360444e6cf0e73369f3be3f1ea58");
+}
+
+TEST(ProgramHash, OutlivesTheSource) {
+  std::optional<RawProgram> raw(std::in_place);
+  const Program program(raw->view());
+  raw.reset();
+  EXPECT_EQ(program.text(), kTinyText);
+}
+
+// Whatever changes what a program computes, or where its weights begin, changes its hash.
+TEST(ProgramHash, ChangesWithEveryPart) {
+  const std::vector<std::function<void(RawProgram&)>> changes = {
+      [](RawProgram&) {},
+      [](RawProgram& r) { r.program.fixed_point = 5; },
+      [](RawProgram& r) { r.program.rounding = EGG_ROUND_FLOOR; },
+      [](RawProgram& r) { r.program.vocab = r.params[0].rows = r.params[4].rows = r.values[7].size = 6; },
+      [](RawProgram& r) { r.params[0].name = "table"; },
+      [](RawProgram& r) { r.params[0].init = EGG_INIT_CONSTANT; },
+      [](RawProgram& r) { r.params[0].init_value = 15; },
+      [](RawProgram& r) { r.params[0].perturbed = 0; },
+      [](RawProgram& r) { std::swap(r.params[0], r.params[4]), std::swap(r.ops[0].param[0], r.ops[7].param[0]); },
+      [](RawProgram& r) { r.values[0].name = "state"; },
+      [](RawProgram& r) { r.ops[1].attr = EGG_DIVIDE_TRUNCATE; },
+      [](RawProgram& r) { r.ops[1].attr = EGG_DIVIDE_FLOOR; },
+      [](RawProgram& r) { r.ops[1].param[1] = 3; },
+      [](RawProgram& r) { r.ops[2].attr = 8; },
+      [](RawProgram& r) {
+        r.ops[4].in[2] = 3;
+        r.ops[5].in[1] = 4;
+      },
+      [](RawProgram& r) { std::swap(r.ops[5].in[0], r.ops[5].in[1]); },
+      [](RawProgram& r) { std::swap(r.ops[5], r.ops[6]); },
+      [](RawProgram& r) { r.ops[6].in[0] = 3; },
+      [](RawProgram& r) { r.ops[8].attr = 4097; },
+  };
+  std::set<std::string> hashes;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    RawProgram raw;
+    changes[i](raw);
+    EXPECT_TRUE(hashes.insert(Program(raw.view()).hash()).second) << "change " << i;
+  }
+}
+
+const char* const kSignEs =
+    R"(rule
+node %0 = scalar threshold
+node %1 = vote_std
+node %2 = fmul %0 %1
+node %3 = vote_f32
+node %4 = const_i32 1
+node %5 = const_i32 -1
+node %6 = const_i32 0
+node %7 = fabs %3
+node %8 = flt %2 %7
+node %9 = const_f32 0
+node %10 = flt %3 %9
+node %11 = select %10 %5 %4
+node %12 = select %8 %11 %6
+weight = clip(weight + %12)
+)";
+
+const char* const kSignEsWithResidual =
+    R"(rule
+node %0 = scalar threshold
+node %1 = slot residual
+node %2 = const_f32 0
+node %3 = vote_std
+node %4 = vote_f32
+node %5 = fdiv %4 %3
+node %6 = flt %2 %3
+node %7 = select %6 %5 %2
+node %8 = const_f32 0.5
+node %9 = fmul %8 %1
+node %10 = fadd %7 %9
+node %11 = const_i32 1
+node %12 = const_i32 -1
+node %13 = const_i32 0
+node %14 = fabs %10
+node %15 = flt %0 %14
+node %16 = const_f32 0
+node %17 = flt %10 %16
+node %18 = select %17 %12 %11
+node %19 = select %15 %18 %13
+node %20 = select %19 %2 %10
+slot residual float32 = %20
+weight = clip(weight + %19)
+)";
+
+TEST(RuleText, OfSignEs) {
+  const auto text = [](const std::string& residual) {
+    const Machine machine(repository_config({"optimizer.residual=" + residual}), built_plugins());
+    return machine.rule->text();
+  };
+  EXPECT_EQ(text("0"), kSignEs);
+  EXPECT_EQ(text("0.5"), kSignEsWithResidual);
+}
+
+// Nodes: 0 real constant, 1 vote, 2 product, 3 slot, 4 sum, 5 change.
+struct SmallRule {
+  SmallRule() {
+    const Node product = builder.op(EGG_RULE_FMUL, {builder.constant(0.1F), builder.vote_f32()});
+    const Node slot = builder.slot("sum", 'f');
+    builder.set_slot(slot, builder.op(EGG_RULE_FADD, {slot, product}));
+    builder.delta(builder.op(EGG_RULE_TRUNC_I32, {product}));
+    rule = *builder.view();
+    nodes.assign(rule.nodes, rule.nodes + rule.node_count);
+    slots.assign(rule.slots, rule.slots + rule.slot_count);
+    rule.nodes = nodes.data();
+    rule.slots = slots.data();
+  }
+  RuleBuilder builder;
+  egg_rule rule;
+  std::vector<egg_rule_node> nodes;
+  std::vector<egg_slot> slots;
+};
+
+TEST(RuleHash, ChangesWithEveryPart) {
+  EXPECT_EQ(Rule(SmallRule().rule).text(),
+            "rule\nnode %0 = const_f32 0.1\nnode %1 = vote_f32\nnode %2 = fmul %0 %1\nnode %3 = slot sum\n"
+            "node %4 = fadd %3 %2\nnode %5 = trunc_i32 %2\nslot sum float32 = %4\nweight = clip(weight + %5)\n");
+  const std::vector<std::function<void(SmallRule&)>> changes = {
+      [](SmallRule&) {},
+      [](SmallRule& r) { r.nodes[2].code = EGG_RULE_FDIV; },
+      [](SmallRule& r) { std::swap(r.nodes[2].in[0], r.nodes[2].in[1]); },
+      [](SmallRule& r) { r.nodes[5].in[0] = 1; },
+      // The next float32 after 0.1F: the printed digits must tell the two apart.
+      [](SmallRule& r) { r.nodes[0].real = std::nextafter(0.1F, 1.0F); },
+      [](SmallRule& r) { r.slots[0].node = 2; },
+      [](SmallRule& r) { r.slots[0].name = "total"; },
+  };
+  std::set<std::string> hashes;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    SmallRule small;
+    changes[i](small);
+    const Rule rule(small.rule);
+    EXPECT_EQ(rule.hash(), sha256_hex(rule.text()));
+    EXPECT_TRUE(hashes.insert(rule.hash()).second) << "change " << i;
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,43 @@
+// A run of a few milliseconds: an eight-wide GRU that learns to count, eight pairs, six steps.
+#ifndef EGGROLL_TESTS_TRAIN_SMALL_RUN_H
+#define EGGROLL_TESTS_TRAIN_SMALL_RUN_H
+
+#include <string>
+#include <vector>
+
+#include "record/scratch.h"
+#include "support/host.h"
+#include "train/checkpoint.h"
+#include "train/trainer.h"
+
+namespace eggroll::test {
+
+inline ConfigNode small_config(const std::vector<std::string>& more = {}) {
+  std::vector<std::string> overrides = {"experiment=count",       "model.width=8",        "train.population=16",
+                                        "train.group=4",          "train.tokens=8",       "train.steps=6",
+                                        "dataset.rows=40",        "dataset.valid_rows=4", "checkpoint.every=2",
+                                        "eval.every=2",           "eval.tokens=32",       "optimizer.decay=20",
+                                        "optimizer.residual=0.5", "backend=reference",    "backend.threads=1",
+                                        "fitness=zscore",         "noise.sigma_shift=3",  "noise.sigma_vector_shift=3",
+                                        "checkpoint.keep=100"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return repository_config(overrides);
+}
+
+// Runs, or goes on, in the folder.
+inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& config, const TrainHooks& hooks = {}) {
+  Setup setup(config, built_plugins());
+  return train(setup, config, RunFolder{folder}, Invocation{}, hooks);
+}
+
+inline Fitness fitness_of(const std::string& name, const std::string& key = "", double value = 0.0) {
+  std::vector<egg_setting> items = {{"name", EGG_SETTING_TEXT, 0, 0, 0.0, name.c_str()}};
+  if (!key.empty()) items.push_back({key.c_str(), EGG_SETTING_REAL, 0, 0, value, nullptr});
+  const egg_settings view{sizeof(egg_settings), static_cast<uint32_t>(items.size()), items.data()};
+  Settings settings(&view);
+  return Fitness(settings);
+}
+
+}  // namespace eggroll::test
+
+#endif
