@@ -21,7 +21,8 @@ if(EGGROLL_SANITIZE)
   add_link_options(-fsanitize=${sanitizers})
 endif()
 
-# The commit a binary was built from, with "-dirty" where the tree had changes.
+# The commit a binary was built from, with "-dirty" where the tree had changes: for plugins as of the configuration, which
+# a new commit repeats; for the host as of the build (EggrollCommit.cmake).
 execute_process(
   COMMAND git -C ${PROJECT_SOURCE_DIR} describe --always --dirty --abbrev=12 --exclude=*
   OUTPUT_VARIABLE EGGROLL_COMMIT
@@ -29,3 +30,15 @@ execute_process(
 if(NOT EGGROLL_COMMIT)
   set(EGGROLL_COMMIT unknown)
 endif()
+execute_process(
+  COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --path-format=absolute --git-path logs/HEAD
+  OUTPUT_VARIABLE head_log
+  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(head_log AND EXISTS ${head_log})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${head_log})
+endif()
+add_custom_target(
+  eggroll_commit
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${PROJECT_BINARY_DIR}/generated/eggroll_commit.h -P
+          ${CMAKE_CURRENT_LIST_DIR}/EggrollCommit.cmake
+  BYPRODUCTS ${PROJECT_BINARY_DIR}/generated/eggroll_commit.h)

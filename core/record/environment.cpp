@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "eggroll/plugin.h"
+#include "eggroll_commit.h"
 #include "record/files.h"
 
 namespace eggroll {

@@ -37,8 +37,7 @@ struct CheckpointSettings {
 };
 
 // Model, optimizer, backend and noise: what is needed to hold and to change weights, without a dataset.
-class Machine {
- public:
+struct Machine {
   // Opens the plugins the configuration names, proves the program free of overflow and supported. Throws Error with the
   // file and line of the setting at fault.
   Machine(const ConfigNode& config, const Registry& registry);
@@ -62,8 +61,7 @@ class Machine {
 };
 
 // The rest of a run: data, fitness, evaluation.
-class Setup {
- public:
+struct Setup {
   Setup(const ConfigNode& config, const Registry& registry);
 
   Machine machine;

@@ -47,10 +47,11 @@ class Run {
     try {
       loop();
       finish();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       record_.status = RunStatus::kFailed;
       record_.error = error.what();
       record_.ended_utc = utc_now();
+      record_.wall_seconds = seconds_before_ + seconds_since(started_);
       try {
         write_record(folder_.record(), record_);
       } catch (const Error&) {

@@ -109,6 +109,7 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.overrides = invocation.overrides;
   record.command_line = invocation.command_line;
   record.environment = capture_environment();
+  record.device = record.environment.cpu.model;  // every backend there is computes on the processor
   for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;

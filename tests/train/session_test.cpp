@@ -1,0 +1,240 @@
+// What a session and the data plan do together, and that a checkpoint holds all of a session.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "data/plan.h"
+#include "eggroll/program_builder.h"
+#include "train/small_run.h"
+#include "train/weights.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::Each;
+
+// The small run with nothing perturbed: every member is the unperturbed model.
+class UnperturbedRun : public testing::Test {
+ protected:
+  UnperturbedRun() : setup_(small_config(), built_plugins()), params_(setup_.machine.program->params()) {
+    for (egg_param& param : params_) param.perturbed = 0;
+    egg_program view = setup_.machine.program->view();
+    view.params = params_.data();
+    program_.emplace(view);
+    Draws draws(5);
+    for (const egg_param& param : params_) {
+      weights_.emplace_back(weight_count(param));
+      for (int8_t& weight : weights_.back()) weight = static_cast<int8_t>(static_cast<int32_t>(draws.below(61)) - 30);
+    }
+  }
+
+  BackendSession session() {
+    BackendSession session = setup_.machine.backend->open_session(
+        egg_session_spec{sizeof(egg_session_spec), 1, &program_->view(), &setup_.machine.rule->view(),
+                         setup_.machine.noise, population(), 0});
+    for (uint32_t i = 0; i < params_.size(); ++i) session.set_weights(i, weights_[i].data());
+    return session;
+  }
+
+  std::vector<int64_t> evaluate(BackendSession& session, uint64_t step, const egg_batch& batch) {
+    std::vector<int64_t> losses(population());
+    session.evaluate(
+        egg_evaluate{sizeof(egg_evaluate), setup_.machine.train.group, step, 0, population(), batch, losses.data()});
+    return losses;
+  }
+
+  std::vector<int8_t> states(BackendSession& session) {
+    std::vector<int8_t> values(size_t{population()} * program_->state_bytes());
+    session.get_states(0, population(), values.data());
+    return values;
+  }
+
+  uint32_t population() const { return setup_.machine.train.population; }
+  uint32_t streams() const { return population() / setup_.machine.train.group; }
+
+  eggroll::Setup setup_;  // testing::Test has a Setup of its own
+  std::vector<egg_param> params_;
+  std::optional<Program> program_;
+  std::vector<std::vector<int8_t>> weights_;
+};
+
+TEST_F(UnperturbedRun, MembersOfAGroupReadTheSameStream) {
+  const DataPlan plan(setup_.dataset, streams(), setup_.machine.train.tokens);
+  BatchBuffer batch;
+  plan.fill(0, batch);
+  ASSERT_EQ(batch.streams, 4U);
+  BackendSession opened = session();
+  const std::vector<int64_t> losses = evaluate(opened, 0, batch.view());
+  // Each group's loss is that of the unperturbed model on its stream.
+  std::vector<int8_t> zero(size_t{streams()} * program_->state_bytes());
+  std::vector<int64_t> inferred(streams());
+  opened.infer(egg_infer{sizeof(egg_infer), 0, batch.view(), zero.data(), inferred.data(), nullptr});
+  for (size_t member = 0; member < losses.size(); ++member) {
+    EXPECT_EQ(losses[member], inferred[member / setup_.machine.train.group]) << "member " << member;
+  }
+  EXPECT_GT(std::set<int64_t>(inferred.begin(), inferred.end()).size(), 1U);
+}
+
+// Members keep their state from call to call: twice four tokens are eight.
+TEST_F(UnperturbedRun, StateIsCarriedFromStepToStep) {
+  std::vector<uint32_t> inputs;
+  std::vector<uint32_t> targets;
+  Draws draws(9);
+  for (uint32_t i = 0; i < streams() * 8; ++i) {
+    inputs.push_back(draws.below(16));
+    targets.push_back(draws.below(16));
+  }
+  // Tokens [first, first + count) of every stream.
+  const auto part = [&](uint32_t first, uint32_t count) {
+    BatchBuffer batch;
+    batch.clear(streams(), count);
+    for (uint32_t s = 0; s < streams(); ++s) {
+      for (uint32_t t = 0; t < count; ++t) {
+        batch.inputs[s * count + t] = inputs[s * 8 + first + t];
+        batch.targets[s * count + t] = targets[s * 8 + first + t];
+      }
+    }
+    return batch;
+  };
+  BackendSession whole = session();
+  const std::vector<int64_t> expected = evaluate(whole, 0, part(0, 8).view());
+
+  BackendSession halves = session();
+  std::vector<int64_t> sum = evaluate(halves, 0, part(0, 4).view());
+  const std::vector<int64_t> second = evaluate(halves, 1, part(4, 4).view());
+  for (size_t member = 0; member < sum.size(); ++member) sum[member] += second[member];
+  EXPECT_EQ(sum, expected);
+  EXPECT_EQ(states(halves), states(whole));
+
+  // The second half from a zero state is another sum.
+  BackendSession fresh = session();
+  EXPECT_NE(evaluate(fresh, 1, part(4, 4).view()), second);
+}
+
+TEST_F(UnperturbedRun, AResetForgetsTheState) {
+  BatchBuffer batch;
+  batch.clear(streams(), 4);
+  std::fill(batch.targets.begin(), batch.targets.end(), 3);
+  for (uint32_t i = 0; i < batch.inputs.size(); ++i) batch.inputs[i] = i % 16;
+  BackendSession opened = session();
+  const std::vector<int64_t> from_zero = evaluate(opened, 0, batch.view());
+  EXPECT_NE(evaluate(opened, 1, batch.view()), from_zero);
+  for (uint32_t s = 0; s < streams(); ++s) batch.resets[s * 4] = 1;
+  EXPECT_EQ(evaluate(opened, 2, batch.view()), from_zero);
+}
+
+TEST_F(UnperturbedRun, TokensWithoutATargetAreReadAndNotScored) {
+  BatchBuffer batch;
+  batch.clear(streams(), 4);
+  for (uint32_t i = 0; i < batch.inputs.size(); ++i) batch.inputs[i] = i % 16;
+  BackendSession opened = session();
+  EXPECT_THAT(evaluate(opened, 0, batch.view()), Each(0));
+  EXPECT_THAT(states(opened), testing::Contains(testing::Ne(0)));
+}
+
+// A step of training without the trainer.
+void step_of(BackendSession& session, const Setup& setup, const DataPlan& plan, uint64_t step) {
+  BatchBuffer batch;
+  plan.fill(step, batch);
+  const TrainSettings& train = setup.machine.train;
+  std::vector<int64_t> losses(train.population);
+  session.evaluate(
+      egg_evaluate{sizeof(egg_evaluate), train.group, step, 0, train.population, batch.view(), losses.data()});
+  setup.machine.update(session, step, setup.fitness.of(losses));
+}
+
+void expect_equal(const Checkpoint& a, const Checkpoint& b) {
+  EXPECT_EQ(weights_sha256(a.weights), weights_sha256(b.weights));
+  ASSERT_EQ(a.slots.size(), b.slots.size());
+  for (size_t i = 0; i < a.slots.size(); ++i) {
+    EXPECT_EQ(a.slots[i].param + "/" + a.slots[i].slot, b.slots[i].param + "/" + b.slots[i].slot);
+    EXPECT_EQ(a.slots[i].type, b.slots[i].type);
+    EXPECT_EQ(a.slots[i].bits, b.slots[i].bits) << a.slots[i].param;
+  }
+  EXPECT_EQ(a.states, b.states);
+}
+
+class SessionCheckpoint : public ScratchTest {
+ protected:
+  SessionCheckpoint()
+      : setup_(small_config(), built_plugins()),
+        plan_(setup_.dataset, setup_.machine.train.population / setup_.machine.train.group,
+              setup_.machine.train.tokens),
+        session_(setup_.machine.open_session()) {
+    for (uint64_t step = 0; step < 5; ++step) step_of(session_, setup_, plan_, step);
+  }
+
+  eggroll::Setup setup_;  // testing::Test has a Setup of its own
+  DataPlan plan_;
+  BackendSession session_;  // five steps on
+};
+
+// Through files and into another session, weights, residuals and states come back, and the next steps are the same.
+TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
+  Checkpoint saved = capture_session(session_, setup_.machine);
+  saved.step = 5;
+  ASSERT_FALSE(saved.slots.empty());
+  const auto differs_from_zero = [](const auto& values) {
+    return std::any_of(values.begin(), values.end(), [](auto value) { return value != 0; });
+  };
+  for (const SlotTensor& slot : saved.slots) EXPECT_TRUE(differs_from_zero(slot.bits)) << slot.param;
+  EXPECT_TRUE(differs_from_zero(saved.states));
+
+  const Checkpoint loaded = load_checkpoint(save_checkpoint(folder_, saved, 1));
+  expect_equal(loaded, saved);
+  BackendSession other = setup_.machine.open_session();
+  restore_session(other, setup_.machine, loaded);
+  expect_equal(capture_session(other, setup_.machine), saved);
+
+  for (uint64_t step = 5; step < 9; ++step) {
+    step_of(session_, setup_, plan_, step);
+    step_of(other, setup_, plan_, step);
+  }
+  const Checkpoint after = capture_session(session_, setup_.machine);
+  expect_equal(capture_session(other, setup_.machine), after);
+  EXPECT_NE(weights_sha256(after.weights), weights_sha256(saved.weights));
+}
+
+// Each of the three matters: without it, the next steps lead elsewhere.
+TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
+  const Checkpoint saved = capture_session(session_, setup_.machine);
+  for (uint64_t step = 5; step < 9; ++step) step_of(session_, setup_, plan_, step);
+  const std::string expected = weights_sha256(capture_session(session_, setup_.machine).weights);
+
+  const auto result_without = [&](const std::function<void(Checkpoint&)>& spoil) {
+    Checkpoint spoilt = saved;
+    spoil(spoilt);
+    BackendSession other = setup_.machine.open_session();
+    restore_session(other, setup_.machine, spoilt);
+    for (uint64_t step = 5; step < 9; ++step) step_of(other, setup_, plan_, step);
+    return weights_sha256(capture_session(other, setup_.machine).weights);
+  };
+  EXPECT_EQ(result_without([](Checkpoint&) {}), expected);
+  EXPECT_NE(result_without([](Checkpoint& c) { c.weights[0].data.assign(c.weights[0].data.size(), 0); }), expected);
+  EXPECT_NE(result_without([](Checkpoint& c) {
+              for (SlotTensor& slot : c.slots) slot.bits.assign(slot.bits.size(), 0);
+            }),
+            expected);
+  EXPECT_NE(result_without([](Checkpoint& c) { c.states.assign(c.states.size(), 0); }), expected);
+}
+
+TEST_F(SessionCheckpoint, RefusesTensorsOfAnotherProgram) {
+  const std::string sentence =
+      "the checkpoint's tensors are not this program's and rule's; use the checkpoint with the run it is of";
+  const Checkpoint saved = capture_session(session_, setup_.machine);
+  const auto refusal = [&](const std::function<void(Checkpoint&)>& spoil) {
+    Checkpoint spoilt = saved;
+    spoil(spoilt);
+    return message_of([&] { restore_session(session_, setup_.machine, spoilt); });
+  };
+  EXPECT_EQ(refusal([](Checkpoint&) {}), "");
+  EXPECT_EQ(refusal([](Checkpoint& c) { c.weights.pop_back(); }), sentence);
+  EXPECT_EQ(refusal([](Checkpoint& c) { c.weights[3].data.pop_back(); }), sentence);
+  EXPECT_EQ(refusal([](Checkpoint& c) { c.slots.pop_back(); }), sentence);
+  EXPECT_EQ(refusal([](Checkpoint& c) { c.slots[0].bits.pop_back(); }), sentence);
+  EXPECT_EQ(refusal([](Checkpoint& c) { c.population = 8; }), sentence);
+  EXPECT_EQ(refusal([](Checkpoint& c) { c.state_bytes += 1; }), sentence);
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,291 @@
+// The step loop on a run of milliseconds: whole, stopped at every step, failed and resumed, it leads to the same
+// weights, and its files tell what happened.
+#include "train/trainer.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+#include "record/metrics.h"
+#include "train/journal.h"
+#include "train/replay.h"
+#include "train/small_run.h"
+#include "train/weights.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TrainerTest : public ScratchTest {
+ protected:
+  std::filesystem::path fresh(const std::string& name) {
+    std::filesystem::create_directory(folder_ / name);
+    return folder_ / name;
+  }
+
+  // Stops after `step` steps done, at 0 before the first.
+  static RunRecord run_until(const std::filesystem::path& folder, const ConfigNode& config, uint64_t step) {
+    std::atomic<bool> stop{step == 0};
+    TrainHooks hooks;
+    hooks.progress = [&](const Progress& progress) { stop = progress.step >= step; };
+    hooks.stop = &stop;
+    return run_in(folder, config, hooks);
+  }
+
+  static std::vector<uint64_t> steps_in(const std::filesystem::path& folder) {
+    std::vector<uint64_t> steps;
+    for (const auto& line : read_metrics(RunFolder{folder}.metrics())) steps.push_back(line.at("step"));
+    return steps;
+  }
+
+  const ConfigNode config_ = small_config();
+  const std::vector<uint64_t> all_steps_ = {0, 1, 2, 3, 4, 5, 6};
+};
+
+TEST_F(TrainerTest, ARecordTellsTheWholeRun) {
+  const std::filesystem::path folder = fresh("whole");
+  std::vector<uint64_t> reported;
+  TrainHooks hooks;
+  hooks.progress = [&](const Progress& progress) {
+    reported.push_back(progress.step);
+    EXPECT_EQ(progress.steps, 6U);
+    EXPECT_EQ(progress.unit, "token");
+    EXPECT_TRUE(progress.held_out_bits.has_value());
+    EXPECT_GT(progress.member_tokens_per_second, 0.0);
+    EXPECT_GE(progress.seconds_left, 0.0);
+  };
+  const RunRecord record = run_in(folder, config_, hooks);
+  EXPECT_EQ(reported, (std::vector<uint64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(record.status, RunStatus::kCompleted);
+  EXPECT_EQ(record.steps, 6U);
+  // Sixteen members in four streams read eight tokens a step, all of them scored.
+  EXPECT_EQ(record.member_tokens, 6U * 16U * 8U);
+  EXPECT_EQ(record.unique_tokens, 6U * 4U * 8U);
+  EXPECT_EQ(record.resumes, 0U);
+  EXPECT_EQ(record.threads, 1U);
+  EXPECT_FALSE(record.error.has_value());
+  EXPECT_EQ(record_to_json(read_record(RunFolder{folder}.record())), record_to_json(record));
+  EXPECT_EQ(steps_in(folder), all_steps_);
+
+  const auto newest = latest_checkpoint(folder);
+  ASSERT_TRUE(newest.has_value());
+  const Checkpoint checkpoint = load_checkpoint(*newest);
+  EXPECT_EQ(checkpoint.step, 6U);
+  EXPECT_EQ(weights_sha256(checkpoint.weights), *record.weights_sha256);
+}
+
+TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
+  const std::filesystem::path folder = fresh("whole");
+  const RunRecord record = run_in(folder, config_);
+  const auto lines = read_metrics(RunFolder{folder}.metrics());
+  ASSERT_EQ(lines.size(), 7U);
+  for (size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].at("member_tokens").get<uint64_t>(), i * 16 * 8);
+    EXPECT_EQ(lines[i].at("unique_tokens").get<uint64_t>(), i * 4 * 8);
+    EXPECT_GT(lines[i].at("train_bits_per_unit").get<double>(), 0.0);
+    const auto changed = lines[i].at("changed").get<double>();
+    EXPECT_GE(changed, 0.0);
+    EXPECT_LE(changed, 1.0);
+    EXPECT_TRUE(lines[i].contains("threshold"));
+    // Every second step is evaluated, and the last.
+    EXPECT_EQ(lines[i].contains("held_out_bits_per_unit"), i % 2 == 0) << "step " << i;
+  }
+  EXPECT_EQ(lines[1].at("threshold").get<double>(), 0.0);
+  EXPECT_GT(lines[1].at("changed").get<double>(), 0.5);  // at threshold 0 nearly every weight moves
+  // Of the held-out tokens each but the first is scored: of 32 on the way, of all 99 at the end.
+  EXPECT_EQ(lines[2].at("held_out_tokens").get<uint64_t>(), 31U);
+  EXPECT_EQ(lines[6].at("held_out_tokens").get<uint64_t>(), 98U);
+  ASSERT_TRUE(record.final.has_value());
+  EXPECT_EQ(record.final->step, 6U);
+  EXPECT_EQ(record.final->tokens, 98U);
+  double best = 1e9;
+  for (const auto& line : lines) {
+    if (line.contains("held_out_bits_per_unit")) best = std::min(best, line.at("held_out_bits_per_unit").get<double>());
+  }
+  EXPECT_EQ(record.best->bits_per_unit, best);
+}
+
+// Stopped after any number of steps, none included, and run again: the same weights, counts and metrics.
+TEST_F(TrainerTest, StoppedAnywhereItGoesOnToTheSameWeights) {
+  const RunRecord whole = run_in(fresh("whole"), config_);
+  for (uint64_t step = 0; step < 6; ++step) {
+    const std::filesystem::path folder = fresh("stopped" + std::to_string(step));
+    const RunRecord stopped = run_until(folder, config_, step);
+    EXPECT_EQ(stopped.status, RunStatus::kInterrupted);
+    EXPECT_EQ(stopped.steps, step);
+    ASSERT_TRUE(stopped.weights_sha256.has_value());
+    EXPECT_TRUE(stopped.ended_utc.has_value());
+    EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).step, step);
+
+    const RunRecord resumed = run_in(folder, config_);
+    EXPECT_EQ(resumed.status, RunStatus::kCompleted);
+    EXPECT_EQ(resumed.resumes, 1U);
+    EXPECT_EQ(resumed.started_utc, stopped.started_utc);
+    EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256) << "stopped after " << step;
+    EXPECT_EQ(resumed.member_tokens, whole.member_tokens);
+    EXPECT_EQ(resumed.unique_tokens, whole.unique_tokens);
+    EXPECT_EQ(resumed.best->bits_per_unit, whole.best->bits_per_unit);
+    EXPECT_EQ(resumed.final->bits_per_unit, whole.final->bits_per_unit);
+    EXPECT_EQ(steps_in(folder), all_steps_) << "stopped after " << step;
+  }
+}
+
+TEST_F(TrainerTest, StoppedAtEveryStepItGoesOnToTheSameWeights) {
+  const RunRecord whole = run_in(fresh("whole"), config_);
+  const std::filesystem::path folder = fresh("stopped");
+  for (uint64_t step = 1; step < 6; ++step) run_until(folder, config_, step);
+  const RunRecord resumed = run_in(folder, config_);
+  EXPECT_EQ(resumed.resumes, 5U);
+  EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
+  EXPECT_EQ(steps_in(folder), all_steps_);
+}
+
+// Whatever ends a run, its record says failed and why, and the run can go on.
+TEST_F(TrainerTest, AFailedRunSaysSoAndGoesOn) {
+  const RunRecord whole = run_in(fresh("whole"), config_);
+  const std::function<void()> failures[] = {[] { throw Error("the disk is full; free some space"); },
+                                            [] { throw std::runtime_error("cannot write to file"); }};
+  for (size_t i = 0; i < std::size(failures); ++i) {
+    const std::filesystem::path folder = fresh("failed" + std::to_string(i));
+    TrainHooks hooks;
+    hooks.progress = [&](const Progress& progress) {
+      if (progress.step == 3) failures[i]();
+    };
+    EXPECT_THROW(run_in(folder, config_, hooks), std::exception);
+    const RunRecord failed = read_record(RunFolder{folder}.record());
+    EXPECT_EQ(failed.status, RunStatus::kFailed) << "failure " << i;
+    EXPECT_EQ(failed.error.value_or(""), i == 0 ? "the disk is full; free some space" : "cannot write to file");
+    EXPECT_TRUE(failed.ended_utc.has_value());
+    EXPECT_EQ(failed.steps, 3U);
+    const RunRecord resumed = run_in(folder, config_);
+    EXPECT_EQ(resumed.status, RunStatus::kCompleted);
+    EXPECT_FALSE(resumed.error.has_value());
+    EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
+    EXPECT_EQ(steps_in(folder), all_steps_);
+  }
+}
+
+// The record's status while a run goes on, as a killed process leaves it.
+TEST_F(TrainerTest, TheRecordIsThereFromTheStart) {
+  const std::filesystem::path folder = fresh("running");
+  TrainHooks hooks;
+  std::vector<RunStatus> seen;
+  hooks.progress = [&](const Progress&) { seen.push_back(read_record(RunFolder{folder}.record()).status); };
+  run_in(folder, config_, hooks);
+  EXPECT_EQ(seen, std::vector<RunStatus>(6, RunStatus::kRunning));
+}
+
+TEST_F(TrainerTest, ThreadsChangeNothing) {
+  const RunRecord one = run_in(fresh("one"), config_);
+  const RunRecord three = run_in(fresh("three"), small_config({"backend.threads=3"}));
+  EXPECT_EQ(one.weights_sha256, three.weights_sha256);
+  EXPECT_EQ(one.final->bits_per_unit, three.final->bits_per_unit);
+  EXPECT_EQ(three.threads, 3U);
+  EXPECT_NE(one.config_hash, three.config_hash);
+}
+
+TEST_F(TrainerTest, TheSeedChangesEverything) {
+  const RunRecord zero = run_in(fresh("zero"), config_);
+  const RunRecord one = run_in(fresh("one"), small_config({"seed=1"}));
+  EXPECT_NE(zero.weights_sha256, one.weights_sha256);
+  EXPECT_NE(zero.dataset->sha256, one.dataset->sha256);
+}
+
+// Settings of every kind, so that a resume that left any of them out would show.
+TEST_F(TrainerTest, EverySettingResumesToTheSameWeights) {
+  const std::vector<std::vector<std::string>> settings = {
+      {"noise=table", "noise.table_log2=12"},
+      {"noise.rank=3"},
+      {"noise.distribution=rademacher"},
+      {"optimizer.residual=0"},
+      {"fitness=centered_rank"},
+      {"fitness=difference"},
+      {"fitness=sign", "train.group=16"},
+      {"model.layers=2", "model.tied_head=true"},
+      {"model=egg_c", "model.width=8", "model.layers=1"},
+  };
+  for (size_t i = 0; i < settings.size(); ++i) {
+    const ConfigNode config = small_config(settings[i]);
+    const RunRecord whole = run_in(fresh(std::to_string(i) + "whole"), config);
+    const std::filesystem::path folder = fresh(std::to_string(i) + "stopped");
+    run_until(folder, config, 3);
+    EXPECT_EQ(run_in(folder, config).weights_sha256, whole.weights_sha256) << settings[i].front();
+    const Machine machine(config, built_plugins());
+    EXPECT_EQ(weights_sha256(replay(machine, config, RunFolder{folder}, 0).weights), *whole.weights_sha256)
+        << settings[i].front();
+  }
+}
+
+TEST_F(TrainerTest, ACheckpointOfAnotherRunIsRefused) {
+  const std::filesystem::path folder = fresh("run");
+  run_until(folder, config_, 3);
+  const std::string before = read_file(RunFolder{folder}.record());
+  EXPECT_THAT(message_of([&] { run_in(folder, small_config({"seed=1"})); }),
+              HasSubstr("was made with another configuration"));
+  EXPECT_THAT(message_of([&] { run_in(folder, small_config({"model.width=12"})); }),
+              HasSubstr("was made with another model program"));
+  EXPECT_THAT(message_of([&] { run_in(folder, small_config({"optimizer.residual=0"})); }),
+              HasSubstr("was made with another update rule"));
+  EXPECT_EQ(read_file(RunFolder{folder}.record()), before);
+}
+
+class ReplayTest : public TrainerTest {
+ protected:
+  ReplayTest() : machine_(config_, built_plugins()) { record_ = run_in(fresh("run"), config_); }
+
+  Replayed replay_with(uint64_t steps) const { return replay(machine_, config_, run_, steps); }
+  std::string refusal(const ConfigNode& config, uint64_t steps = 0) const {
+    const Machine machine(config, built_plugins());
+    return message_of([&] { replay(machine, config, run_, steps); });
+  }
+
+  const RunFolder run_{folder_ / "run"};
+  Machine machine_;
+  RunRecord record_;
+};
+
+TEST_F(ReplayTest, RebuildsEveryCheckpoint) {
+  const Replayed all = replay_with(0);
+  EXPECT_EQ(all.steps, 6U);
+  EXPECT_EQ(weights_sha256(all.weights), *record_.weights_sha256);
+  for (const uint64_t step : {2U, 4U, 6U}) {
+    const Replayed part = replay_with(step);
+    EXPECT_EQ(part.steps, step);
+    const Checkpoint checkpoint = load_checkpoint(run_.path / "checkpoints" / fmt::format("step-{:08}", step));
+    EXPECT_EQ(weights_sha256(part.weights), weights_sha256(checkpoint.weights)) << "step " << step;
+  }
+  EXPECT_NE(weights_sha256(replay_with(5).weights), *record_.weights_sha256);
+}
+
+TEST_F(ReplayTest, RefusesMoreStepsThanThereAre) {
+  EXPECT_EQ(refusal(config_, 7), fmt::format("the journal {} holds 6 steps, expected at least 7; ask for fewer or run "
+                                             "on first",
+                                             run_.journal().string()));
+}
+
+TEST_F(ReplayTest, RefusesAnotherConfiguration) {
+  const std::string sentence =
+      fmt::format("the journal {} belongs to another configuration; replay the run folder that it was written in",
+                  run_.journal().string());
+  EXPECT_EQ(refusal(small_config({"seed=1"})), sentence);
+  EXPECT_EQ(refusal(small_config({"train.population=32"})), sentence);
+  EXPECT_EQ(refusal(small_config({"backend.threads=2"})), sentence);
+}
+
+TEST_F(ReplayTest, RefusesADamagedOrMissingJournal) {
+  const std::string whole = read_file(run_.journal());
+  std::string damaged = whole;
+  damaged[100] = static_cast<char>(damaged[100] ^ 1);
+  write_plainly(run_.journal(), damaged);
+  EXPECT_THAT(refusal(config_), HasSubstr("journal.bin is damaged at step 0"));
+  // A torn last entry is no damage: the steps before it are replayed.
+  write_plainly(run_.journal(), whole.substr(0, whole.size() - 3));
+  EXPECT_EQ(replay_with(0).steps, 5U);
+  std::filesystem::remove(run_.journal());
+  EXPECT_THAT(refusal(config_), HasSubstr("cannot read " + run_.journal().string()));
+}
+
+}  // namespace
+}  // namespace eggroll::test
