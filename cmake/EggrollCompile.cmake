@@ -17,7 +17,9 @@ target_compile_options(
 
 if(EGGROLL_SANITIZE)
   string(REPLACE ";" "," sanitizers "${EGGROLL_SANITIZE}")
+  # GCC documents false warnings of uninitialised values where code is instrumented.
   add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(eggroll_compile INTERFACE -Wno-maybe-uninitialized)
   add_link_options(-fsanitize=${sanitizers})
 endif()
 

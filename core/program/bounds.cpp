@@ -28,9 +28,12 @@ void add_linear(std::vector<AccumulatorBound>& bounds, const egg_program& progra
   const int64_t q_shift = program.fixed_point + noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
   int64_t perturbation = 0;
   if (weight.perturbed != 0) {
-    const int64_t xb = inputs * kValueMax * amplitude + half(q_shift, program.rounding);
-    bounds.push_back({i, "x*B", xb});
-    perturbation = noise.rank * std::min<int64_t>(xb >> q_shift, 32767) * amplitude;
+    const int64_t xb = inputs * kValueMax * amplitude;
+    const int64_t rounding = half(q_shift, program.rounding);
+    bounds.push_back({i, "x*B", xb + rounding});
+    // A negative sum rounds the other way, by up to one more.
+    const int64_t q = std::max((xb + rounding) >> q_shift, -((-xb + rounding) >> q_shift));
+    perturbation = noise.rank * std::min<int64_t>(q, 32767) * amplitude;
   }
   const int64_t product = inputs * kValueMax * kValueMax * (int64_t{1} << EGG_LINEAR_GUARD_BITS);
   bounds.push_back(

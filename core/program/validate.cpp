@@ -15,6 +15,7 @@ namespace eggroll {
 namespace {
 
 constexpr int32_t kLargestSize = 1 << 24;
+constexpr size_t kLongestName = 200;
 constexpr int32_t kLargestUnit = 1 << 18;  // 4 bits a logit step
 constexpr int32_t kLargestShift = 26;      // plus the guard bits stays within egg_rshift's range
 
@@ -61,7 +62,9 @@ class Validator {
     const auto check = [&](const char* name) {
       if (name == nullptr || *name == '\0') fail("a parameter or value has no name");
       const std::string text = name;
-      if (text.size() > 200 || text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
+      if (text.size() > kLongestName)
+        fail(fmt::format("the name '{}' is longer than {} characters", text, kLongestName));
+      if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
         fail(fmt::format("the name '{}' is not of a-z, 0-9, _ and . alone", text));
       }
       if (!seen.insert(text).second) fail(fmt::format("two parameters or values are named '{}'", text));
@@ -94,6 +97,7 @@ class Validator {
       // A bias always sits in param[1].
       parameter(o.param[k], k < info.required_params, k < info.required_params || (k == 1 && info.optional_params > 0));
     }
+    if (o.code != EGG_OP_LOSS) in_range(who_ + ": output", o.out, 0, int64_t{program_.value_count} - 1);
     shapes(o);
     output(i, o);
   }
@@ -133,7 +137,7 @@ class Validator {
   }
 
   void shapes(const egg_op& o) const {
-    const int32_t out = o.out >= 0 && o.out < static_cast<int32_t>(program_.value_count) ? size(o.out) : 0;
+    const int32_t out = o.code != EGG_OP_LOSS ? size(o.out) : 0;
     switch (static_cast<egg_op_code>(o.code)) {
       case EGG_OP_EMBED:
         matrix("the embedding", o.param[0]);
@@ -184,7 +188,6 @@ class Validator {
       if (o.out != -1) fail(who_ + " writes a value");
       return;
     }
-    in_range(who_ + ": output", o.out, 0, int64_t{program_.value_count} - 1);
     const auto index = static_cast<size_t>(o.out);
     const egg_value& value = program_.values[index];
     if ((value.is_state != 0) != (o.code == EGG_OP_STORE)) {

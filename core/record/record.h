@@ -81,7 +81,7 @@ struct RunRecord {
   uint64_t steps = 0;  // done
   uint64_t member_tokens = 0;
   uint64_t unique_tokens = 0;
-  std::optional<Evaluation> best;
+  std::optional<Evaluation> best;  // of those over equally many tokens
   std::optional<Evaluation> final;
   std::optional<std::string> weights_sha256;
 

@@ -16,6 +16,8 @@ const std::vector<std::string> kConfigKeys = {"backend",    "model",   "optimize
 
 namespace {
 
+constexpr uint32_t kEvalTokens = 64;  // that a held-out stream reads per call of the backend
+
 // Reads a section with its file and line in any error.
 template <class Body>
 auto read_section(const ConfigNode& config, const std::string& section, Body&& body) {
@@ -151,6 +153,9 @@ Setup::Setup(const ConfigNode& config, const Registry& registry)
       eval(read_section(config, "eval", read_eval)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       dataset(read_section(config, "dataset", [](Settings& s) { return open_dataset(s); })),
+      plan(dataset, machine.train.population / machine.train.group, machine.train.tokens),
+      eval_plan(dataset, eval.streams, kEvalTokens, eval.tokens),
+      final_plan(dataset, eval.streams, kEvalTokens, 0),
       fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })),
       baselines(measure_baselines(dataset)) {
   check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));

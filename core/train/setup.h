@@ -10,6 +10,7 @@
 #include "config/tree.h"
 #include "data/baselines.h"
 #include "data/dataset.h"
+#include "data/plan.h"
 #include "eggroll/plugin.h"
 #include "plugin/instance.h"
 #include "plugin/registry.h"
@@ -68,6 +69,9 @@ struct Setup {
   EvalSettings eval;
   CheckpointSettings checkpoint;
   Dataset dataset;
+  DataPlan plan;
+  EvalPlan eval_plan;   // on the way
+  EvalPlan final_plan;  // the whole held-out part
   Fitness fitness;
   Baselines baselines;
 };

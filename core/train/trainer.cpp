@@ -4,7 +4,6 @@
 #include <chrono>
 #include <numeric>
 
-#include "data/plan.h"
 #include "record/curve.h"
 #include "record/metrics.h"
 #include "train/checkpoint.h"
@@ -36,9 +35,6 @@ class Run {
         hooks_(hooks),
         identity_(identity_of(machine_, config)),
         session_(machine_.open_session()),
-        plan_(setup.dataset, machine_.train.population / machine_.train.group, machine_.train.tokens),
-        eval_plan_(setup.dataset, setup.eval.streams, kEvalTokens, setup.eval.tokens),
-        final_plan_(setup.dataset, setup.eval.streams, kEvalTokens, 0),
         record_(new_record(setup, config, invocation, identity_)) {}
 
   RunRecord go() {
@@ -63,7 +59,6 @@ class Run {
   }
 
  private:
-  static constexpr uint32_t kEvalTokens = 64;  // a stream's tokens per call
   static constexpr uint64_t kPromptTokens = 64;
 
   // Goes on from the newest checkpoint, or begins.
@@ -77,12 +72,15 @@ class Run {
       record_.member_tokens = checkpoint.counters.at("member_tokens").get<uint64_t>();
       record_.unique_tokens = checkpoint.counters.at("unique_tokens").get<uint64_t>();
       seconds_before_ = checkpoint.counters.at("seconds").get<double>();
+      record_.wall_seconds = seconds_before_;
+      record_.weights_sha256 = weights_sha256(checkpoint.weights);
     }
     carry_over_record();
     journal_.emplace(folder_.journal(), machine_.train.population / 2, identity_.config_hash, step_);
     // A line's step counts steps done, and line 0 is the untrained model.
     metrics_.emplace(folder_.metrics(), newest ? step_ + 1 : 0);
     for (const auto& line : read_metrics(folder_.metrics())) note_evaluation(line);
+    fresh_ = !newest;
     record_.steps = step_;
     record_.metrics_file = folder_.metrics().filename();
   }
@@ -95,13 +93,16 @@ class Run {
     record_.resumes = earlier.resumes + 1;
   }
 
+  // Line 0.
+  void measure_untrained() {
+    nlohmann::ordered_json line{{"step", 0}, {"member_tokens", 0}, {"unique_tokens", 0}};
+    add_evaluation(line, setup_.eval_plan);
+    metrics_->append(line);
+    note_evaluation(line);
+  }
+
   void loop() {
-    if (step_ == 0) {
-      nlohmann::ordered_json line{{"step", 0}, {"member_tokens", 0}, {"unique_tokens", 0}};
-      add_evaluation(line, eval_plan_);
-      metrics_->append(line);
-      note_evaluation(line);
-    }
+    if (fresh_) measure_untrained();
     const uint64_t first = step_;
     while (step_ < machine_.train.steps && !stopped()) {
       one_step();
@@ -116,7 +117,7 @@ class Run {
   void one_step() {
     const TrainSettings& train = machine_.train;
     const auto began = Clock::now();
-    plan_.fill(step_, batch_);
+    setup_.plan.fill(step_, batch_);
     losses_.resize(train.population);
     session_.evaluate(
         egg_evaluate{sizeof(egg_evaluate), train.group, step_, 0, train.population, batch_.view(), losses_.data()});
@@ -144,7 +145,7 @@ class Run {
     line["forward_seconds"] = forward_seconds;
     line["step_seconds"] = seconds_since(began);
     const bool last = step_ == train.steps;
-    if (last || step_ % setup_.eval.every == 0) add_evaluation(line, last ? final_plan_ : eval_plan_);
+    if (last || step_ % setup_.eval.every == 0) add_evaluation(line, last ? setup_.final_plan : setup_.eval_plan);
     metrics_->append(line);
     note_evaluation(line);
   }
@@ -168,7 +169,10 @@ class Run {
     const Evaluation evaluation{line.at("step").get<uint64_t>(), line.at("held_out_bits_per_unit").get<double>(),
                                 line.at("held_out_tokens").get<uint64_t>(), setup_.dataset.unit};
     record_.final = evaluation;
-    if (!record_.best || evaluation.bits_per_unit < record_.best->bits_per_unit) record_.best = evaluation;
+    // The last evaluation reads more tokens than those before: the best is one of equals.
+    const bool comparable = record_.best && record_.best->tokens == evaluation.tokens;
+    if (!record_.best || (comparable && evaluation.bits_per_unit < record_.best->bits_per_unit))
+      record_.best = evaluation;
   }
 
   void report(uint64_t first) const {
@@ -241,13 +245,11 @@ class Run {
   const TrainHooks& hooks_;
   RunIdentity identity_;
   BackendSession session_;
-  DataPlan plan_;
-  EvalPlan eval_plan_;
-  EvalPlan final_plan_;
   RunRecord record_;
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
-  uint64_t step_ = 0;  // steps done
+  uint64_t step_ = 0;   // steps done
+  bool fresh_ = false;  // there was no checkpoint
   double train_bits_ = 0.0;
   double seconds_before_ = 0.0;
   Clock::time_point started_ = Clock::now();

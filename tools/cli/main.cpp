@@ -2,15 +2,31 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 
 #include "cli/commands.h"
 #include "eggroll/error.h"
+#include "eggroll/suggest.h"
 #include "record/environment.h"
 
 namespace eggroll {
 namespace {
+
+// CLI11's complaint as one sentence with the cure; a misspelt command gets a suggestion.
+Error misused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& command_line) {
+  std::vector<std::string> commands;
+  for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());
+  const std::string first = command_line.size() > 1 ? command_line[1] : "";
+  const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
+  if (!first.empty() && first[0] != '-' && !known) {
+    return Error(fmt::format("unknown command '{}'{} (see eggroll --help)", first, suggestion(first, commands)));
+  }
+  std::string text = error.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return Error(fmt::format("{} (see eggroll {}--help)", text, known ? first + " " : ""));
+}
 
 int dispatch(int argc, char** argv) {
   const std::vector<std::string> command_line(argv, argv + argc);
@@ -22,7 +38,8 @@ int dispatch(int argc, char** argv) {
                        environment.abi, environment.spec_hash);
   });
   HostOptions host;
-  app.add_option("--config-dir", host.config_dirs, "A folder with config.yaml or more options; may be given again");
+  app.add_option("--config-dir", host.config_dirs, "A folder with config.yaml or more options; may be given again")
+      ->allow_extra_args(false);
   int exit_code = 0;
 
   Overrides overrides;
@@ -47,7 +64,8 @@ int dispatch(int argc, char** argv) {
   uint64_t steps = 0;
   CLI::App* replay = app.add_subcommand("replay", "Rebuild a run's weights from its seed and journal, and compare");
   replay->add_option("run", run, "The run's folder")->required();
-  replay->add_option("--steps", steps, "How many steps of the journal (default: all)")->check(CLI::PositiveNumber);
+  replay->add_option("--steps", steps, "How many steps of the journal (default: all)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   replay->callback([&] { exit_code = replay_command(run, steps); });
 
   SampleArguments sampling;
@@ -84,7 +102,8 @@ int dispatch(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    throw misused(app, error, command_line);
   }
   return exit_code;
 }

@@ -26,7 +26,8 @@ class SignEs : public Optimizer {
     const double alpha = 1.0 / (anneal_ * static_cast<double>(step) / decay_ + 1.0);
     // Evidence that decays by `residual` a step has this standard deviation under the null.
     const double spread = 1.0 / std::sqrt(1.0 - residual_ * residual_);
-    out[0] = static_cast<float>(exact_normal_quantile(1.0 - alpha / 2.0) * spread);
+    // The lower tail keeps its digits where 1 - alpha / 2 would round to 1; 0 - 0 is no negative zero.
+    out[0] = static_cast<float>((0.0 - exact_normal_quantile(alpha / 2.0)) * spread);
   }
 
  private:

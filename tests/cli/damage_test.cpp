@@ -1,0 +1,236 @@
+// Files of an unfinished run that were damaged, swapped or written by a newer eggroll: one sentence, the record stays
+// as it was, and the cure that the sentence names leads to the weights of an undisturbed run.
+#include "cli/eggroll_command.h"
+#include "train/journal.h"
+
+namespace eggroll::test {
+namespace {
+
+class DamageTest : public CliTest {
+ protected:
+  static Arguments run_arguments(const Arguments& more = {}) {
+    Arguments all = tiny_run({"train.steps=120", "checkpoint.keep=3"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  // Kills a run when it has three checkpoints; what it left is kept aside.
+  DamageTest() : digest_(undisturbed(run_arguments())) {
+    kill_with_checkpoints(run_arguments());
+    run_ = run_folder();
+    folder_name_ = "results/runs/" + run_.filename().string();
+    fs::copy(run_, kept_, fs::copy_options::recursive);
+  }
+
+  void kill_with_checkpoints(const Arguments& arguments) const {
+    Process process(work_, command(arguments));
+    process.wait_until([&] { return !run_folder().empty() && checkpoints_in(run_folder()).size() >= 3; });
+    process.signal(SIGKILL);
+    EXPECT_EQ(process.wait().signal, SIGKILL);
+  }
+
+  static std::vector<fs::path> checkpoints_in(const fs::path& run) {
+    std::vector<fs::path> found;
+    if (!fs::exists(run / "checkpoints")) return found;
+    for (const auto& entry : fs::directory_iterator(run / "checkpoints")) {
+      if (entry.path().filename().string().starts_with("step-")) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  void restore() const {
+    fs::remove_all(run_);
+    fs::copy(kept_, run_, fs::copy_options::recursive);
+  }
+
+  // Each command refuses with one sentence that holds the fragments, and changes nothing.
+  void expect_refused(const std::vector<Arguments>& commands, const std::vector<std::string>& fragments) const {
+    const std::string record = read_file(run_ / "record.json");
+    const std::string metrics = read_file(run_ / "metrics.jsonl");
+    for (const Arguments& arguments : commands) {
+      SCOPED_TRACE(arguments.front());
+      expect_one_sentence(eggroll(arguments), fragments);
+      EXPECT_EQ(read_file(run_ / "record.json"), record);
+      EXPECT_EQ(read_file(run_ / "metrics.jsonl"), metrics);
+    }
+  }
+
+  void expect_goes_on() const {
+    const Result result = eggroll(run_arguments());
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    expect_completed(run_, digest_);
+  }
+
+  static void replace(const fs::path& path, const std::string& from, const std::string& to) {
+    std::string text = read_file(path);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    write_plainly(path, text.replace(at, from.size(), to));
+  }
+
+  std::vector<Arguments> run_and_resume() const { return {run_arguments(), {"resume", folder_name_}}; }
+  // What reads a checkpoint.
+  std::vector<Arguments> all_commands() const {
+    return {run_arguments(), {"resume", folder_name_}, {"sample", folder_name_}};
+  }
+
+  const fs::path kept_ = folder_ / "kept";
+  std::string digest_;
+  fs::path run_;
+  std::string folder_name_;
+};
+
+TEST_F(DamageTest, ACheckpointThatIsDamaged) {
+  struct Damage {
+    const char* name;
+    std::function<void(const fs::path&)> spoil;
+    std::string reason;
+  };
+  const std::vector<Damage> damages = {
+      {"truncated", [](const fs::path& c) { fs::resize_file(c / "model.safetensors", 1000); },
+       "model.safetensors has 1000 bytes, expected "},
+      {"flipped",
+       [](const fs::path& c) {
+         std::string bytes = read_file(c / "optimizer.safetensors");
+         bytes.back() = static_cast<char>(bytes.back() ^ 1);
+         write_plainly(c / "optimizer.safetensors", bytes);
+       },
+       "the sha256 of optimizer.safetensors is not the one in checkpoint.json"},
+      {"missing", [](const fs::path& c) { fs::remove(c / "states.safetensors"); }, "states.safetensors is missing"},
+      {"no JSON", [](const fs::path& c) { fs::resize_file(c / "checkpoint.json", 20); },
+       "checkpoint.json is not a JSON object"},
+      {"a key is missing", [](const fs::path& c) { replace(c / "checkpoint.json", "\"counters\"", "\"counted\""); },
+       "checkpoint.json: key 'counters' not found"},
+  };
+  for (const Damage& damage : damages) {
+    SCOPED_TRACE(damage.name);
+    restore();
+    const fs::path newest = checkpoints_in(run_).back();
+    damage.spoil(newest);
+    expect_refused(all_commands(),
+                   {"checkpoint " + folder_name_ + "/checkpoints/" + newest.filename().string() + " is damaged",
+                    damage.reason, "delete that folder and run again"});
+    fs::remove_all(newest);
+    expect_goes_on();
+  }
+}
+
+TEST_F(DamageTest, ACheckpointOfANewerEggroll) {
+  const fs::path newest = checkpoints_in(run_).back();
+  replace(newest / "checkpoint.json", "\"format\": 1", "\"format\": 2");
+  expect_refused(all_commands(), {newest.filename().string() + " has checkpoint format 2", "reads format 1",
+                                  "use the eggroll that wrote it"});
+  replace(newest / "checkpoint.json", "\"format\": 2", "\"format\": 1");
+  expect_goes_on();
+}
+
+TEST_F(DamageTest, ACheckpointOfAnotherRun) {
+  const std::vector<std::pair<Arguments, std::string>> others = {
+      {{"seed=1"}, "another configuration"},
+      {{"model.width=12"}, "another model program"},
+      {{"optimizer.residual=0"}, "another update rule"},
+  };
+  const fs::path elsewhere = work_ / "elsewhere";
+  for (const auto& [changes, what] : others) {
+    SCOPED_TRACE(what);
+    Arguments arguments = tiny_run({"train.steps=1", "results.dir=elsewhere"});
+    arguments.insert(arguments.end(), changes.begin(), changes.end());
+    ASSERT_EQ(eggroll(arguments).exit_code, 0);
+    const fs::path foreign = checkpoints_in(fs::directory_iterator(elsewhere)->path()).back();
+    restore();
+    const fs::path newest = checkpoints_in(run_).back();
+    fs::remove_all(newest);
+    fs::copy(foreign, newest, fs::copy_options::recursive);
+    fs::remove_all(elsewhere);
+    expect_refused(all_commands(), {"checkpoint " + folder_name_ + "/checkpoints/" + newest.filename().string() +
+                                        " was made with " + what,
+                                    "or start over in another folder"});
+    fs::remove_all(newest);
+    expect_goes_on();
+  }
+}
+
+TEST_F(DamageTest, AJournalThatIsDamaged) {
+  const fs::path journal = run_ / "journal.bin";
+  fs::resize_file(journal, 84 + 3 * (8 + 16 + 4));
+  expect_refused(run_and_resume(), {folder_name_ + "/journal.bin holds 3 steps", "expected at least",
+                                    "restore it from a copy or delete the run's folder to start over"});
+  restore();
+  write_plainly(journal, "Once upon a time");
+  expect_refused({run_arguments(), {"resume", folder_name_}, {"replay", folder_name_}},
+                 {folder_name_ + "/journal.bin is no journal of eggroll",
+                  "restore it from a copy or delete the run's folder to start over"});
+  restore();
+  fs::remove(journal);
+  expect_refused(run_and_resume(), {folder_name_ + "/journal.bin is missing", "delete the run's folder to start over"});
+  fs::remove_all(run_);
+  expect_goes_on();
+}
+
+// A journal whose entries are whole, but not what the checkpoint was made of.
+TEST_F(DamageTest, AJournalOfOtherStepsIsNoticedByReplay) {
+  expect_goes_on();
+  std::vector<std::vector<int8_t>> steps;
+  JournalReader reader(run_ / "journal.bin");
+  for (std::vector<int8_t> fitness; reader.next(fitness);) steps.push_back(fitness);
+  ASSERT_EQ(steps.size(), 120U);
+  for (int8_t& fitness : steps[60]) fitness = static_cast<int8_t>(-fitness);
+  {
+    JournalWriter writer(run_ / "journal.bin", reader.pairs(), reader.config_hash(), 0);
+    for (size_t step = 0; step < steps.size(); ++step) writer.append(step, steps[step]);
+  }
+  expect_one_sentence(eggroll({"replay", folder_name_}),
+                      {"checkpoint " + folder_name_ + "/checkpoints/step-00000120 holds other weights (" + digest_,
+                       "than its journal leads to", "one of the two is damaged"});
+}
+
+// A dataset that changed under an unfinished run would lead to other weights without a word.
+TEST_F(CliTest, DataThatChangedAreRefused) {
+  std::string text;
+  while (text.size() < 4000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+  write_plainly(work_ / "text", text);
+  const Arguments arguments = {"run",           "dataset.path=text",  "model.width=8",     "train.population=16",
+                               "train.group=8", "train.steps=100000", "checkpoint.every=5"};
+  {
+    Process process(work_, command(arguments));
+    ASSERT_TRUE(process.wait_until([&] { return steps_in(run_folder()).size() > 12; }));
+    process.signal(SIGINT);
+    EXPECT_EQ(process.wait().exit_code, 128 + SIGINT);
+  }
+  const std::string folder = "results/runs/" + run_folder().filename().string();
+  const std::string record = read_file(run_folder() / "record.json");
+  std::swap(text[0], text[1]);
+  write_plainly(work_ / "text", text);
+  for (const Arguments& again : {arguments, Arguments{"resume", folder}}) {
+    expect_one_sentence(eggroll(again), {"the data have changed since the run in " + folder + " began", "restore them",
+                                         "or remove the folder to begin anew"});
+    EXPECT_EQ(read_file(run_folder() / "record.json"), record);
+  }
+}
+
+TEST_F(DamageTest, ARecordOrMetricsThatAreDamaged) {
+  write_plainly(run_ / "record.json", "{");
+  expect_refused(run_and_resume(), {folder_name_ + "/record.json is no record", "expected a JSON object"});
+  restore();
+  replace(run_ / "record.json", "\"schema\": 1", "\"schema\": 2");
+  expect_refused(run_and_resume(),
+                 {folder_name_ + "/record.json has schema 2", "reads schema 1", "use the eggroll that wrote it"});
+  restore();
+  replace(run_ / "metrics.jsonl", "{\"step\":3", "{\"step\";3");
+  expect_refused(run_and_resume(), {"line 4 of " + folder_name_ + "/metrics.jsonl is damaged", "expected a JSON object",
+                                    "restore the file from a copy or delete the run's folder"});
+}
+
+TEST_F(DamageTest, AConfigurationThatWasEdited) {
+  replace(run_ / "config.yaml", "steps: 120", "steps: 130");
+  expect_refused({{"resume", folder_name_}}, {"was made with another configuration", "use the run's own config.yaml"});
+  restore();
+  write_plainly(run_ / "config.yaml", "train: [");
+  expect_refused({{"resume", folder_name_}, {"replay", folder_name_}, {"sample", folder_name_}},
+                 {folder_name_ + "/config.yaml:1", "not YAML", "correct the file"});
+  expect_goes_on();  // `run` writes it anew
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,147 @@
+// The commands that only look: version, plugins, show, config, check; and new.
+#include <regex>
+
+#include "cli/eggroll_command.h"
+#include "config/yaml.h"
+#include "eggroll/ops.h"
+#include "record/environment.h"
+#include "support/host.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class InspectTest : public CliTest {
+ protected:
+  // What the command prints; it succeeds, says nothing on stderr and leaves nothing behind.
+  std::string output_of(const Arguments& arguments) const {
+    const Result result = eggroll(arguments);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(entries_in(work_), 0U);
+    return result.out;
+  }
+};
+
+TEST_F(InspectTest, VersionNamesAbiAndSpec) {
+  const std::string text = output_of({"--version"});
+  EXPECT_TRUE(std::regex_match(
+      text, std::regex("eggroll [0-9.]+ \\(([0-9a-f]+(-dirty)?|unknown)\\), plugin ABI 0\\.1, spec [0-9a-f]{16}\n")))
+      << text;
+  EXPECT_THAT(text, HasSubstr(hex64(EGG_SPEC_HASH)));
+}
+
+TEST_F(InspectTest, HelpListsTheCommands) {
+  const std::string text = output_of({"--help"});
+  for (const char* name : {"run", "resume", "replay", "sample", "show", "config", "plugins", "check", "new"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("\n  ") + name + " ")) << name;
+    EXPECT_THAT(output_of({name, "--help"}), HasSubstr("Usage:"));
+  }
+}
+
+TEST_F(InspectTest, PluginsListsEveryFileAndItsVerdict) {
+  const std::string text = output_of({"plugins"});
+  for (const char* who : {"accepted backend 'reference'", "accepted model 'gru'", "accepted optimizer 'sign_es'"}) {
+    EXPECT_THAT(text, HasSubstr(who));
+  }
+  EXPECT_THAT(text, HasSubstr("3 of 3 plugin files can be used\n"));
+}
+
+TEST_F(InspectTest, PluginsThatCannotBeUsedAreListedWithTheReason) {
+  fs::create_directory(folder_ / "mine");
+  write_plainly(folder_ / "mine" / "broken.eggplugin", "no library");
+  Arguments arguments = {"/usr/bin/env", "EGGROLL_PLUGIN_PATH=" + (folder_ / "mine").string() + ":/nowhere"};
+  const Arguments plugins = command({"plugins"});
+  arguments.insert(arguments.end(), plugins.begin(), plugins.end());
+  const Result result = Process(work_, arguments).wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("/nowhere (EGGROLL_PLUGIN_PATH): does not exist\n"));
+  EXPECT_THAT(result.out, HasSubstr("broken.eggplugin: cannot be loaded ("));
+  EXPECT_THAT(result.out, HasSubstr("3 of 4 plugin files can be used\n"));
+}
+
+TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
+  const Machine machine(repository_config({"model.width=16", "optimizer.residual=0"}), built_plugins());
+  const std::string text = output_of({"show", "model.width=16", "optimizer.residual=0"});
+  EXPECT_THAT(text, StartsWith(machine.program->text()));
+  EXPECT_THAT(text, HasSubstr("\nhash " + machine.program->hash() + "\n"));
+  EXPECT_THAT(text, HasSubstr("\nlargest accumulators, of 2147483647:\n"));
+  EXPECT_THAT(text, HasSubstr("\n" + machine.rule->text() + "hash " + machine.rule->hash() + "\n"));
+  EXPECT_THAT(output_of({"show", "model=egg_c"}), HasSubstr("l1_norm(embedded, layer0.norm1.gain, truncate)"));
+}
+
+// What `config` prints is a configuration: it reads back as itself, and is what a run keeps.
+TEST_F(InspectTest, ConfigPrintsTheResolvedConfiguration) {
+  const std::string text = output_of({"config", "experiment=count", "train.steps=7", "seed=3"});
+  const ConfigNode config = parse_yaml(text, "printed");
+  EXPECT_EQ(to_yaml(config), text);
+  EXPECT_EQ(config.at("train.steps").integer(), 7);
+  EXPECT_EQ(config.at("dataset.seed").integer(), 3);  // ${seed}
+  EXPECT_EQ(config.at("dataset.name").text(), "count");
+
+  const std::string tiny = [&] {
+    Arguments arguments = tiny_run({"train.steps=1"});
+    arguments.front() = "config";
+    return output_of(arguments);
+  }();
+  ASSERT_EQ(eggroll(tiny_run({"train.steps=1"})).exit_code, 0);
+  EXPECT_EQ(read_file(run_folder() / "config.yaml"), tiny);
+}
+
+TEST_F(InspectTest, AFolderOfOnesOwnGoesBeforeTheOthers) {
+  fs::create_directories(folder_ / "mine" / "fitness");
+  write_plainly(folder_ / "mine" / "fitness" / "steep.yaml", "name: zscore\nclip: 1.0\n");
+  const Result result = Process(work_, {EGGROLL_BIN_DIR "/eggroll", "--config-dir", (folder_ / "mine").string(),
+                                        "--config-dir", EGGROLL_SOURCE_DIR "/configs", "config", "fitness=steep"})
+                            .wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(parse_yaml(result.out, "printed").at("fitness.clip").real(), 1.0);
+}
+
+// Before the command or after it, and never taking the next word for a second folder.
+TEST_F(InspectTest, AConfigurationFolderMayBeGivenAnywhere) {
+  const std::string expected = output_of({"config", "seed=3"});
+  const Result result =
+      Process(work_, {EGGROLL_BIN_DIR "/eggroll", "config", "--config-dir", EGGROLL_SOURCE_DIR "/configs", "seed=3"})
+          .wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, expected);
+}
+
+TEST_F(InspectTest, CheckRunsTheCasesOfEachKind) {
+  for (const char* plugin : {"reference", "backend:reference", "gru", "model:gru", "sign_es", "optimizer:sign_es",
+                             EGGROLL_BIN_DIR "/plugins/gru.eggplugin"}) {
+    const std::string text = output_of({"check", plugin});
+    EXPECT_THAT(text, testing::Not(HasSubstr("FAIL"))) << plugin;
+    std::smatch counts;
+    ASSERT_TRUE(std::regex_search(text, counts, std::regex(": ([0-9]+) of ([0-9]+) checks passed\n$"))) << text;
+    EXPECT_EQ(counts[1], counts[2]);
+    EXPECT_NE(counts[1], "0");
+  }
+  expect_one_sentence(eggroll({"check", "model:reference"}), {"no plugin 'model:reference'"});
+}
+
+TEST_F(InspectTest, NewStartsAPlugin) {
+  for (const char* kind : {"backend", "model", "optimizer"}) {
+    const std::string name = std::string("my_") + kind;
+    // The template is found from the repository's top folder; the plugin goes elsewhere.
+    const std::string destination = (work_ / name).string();
+    const Result result =
+        Process(EGGROLL_SOURCE_DIR, {EGGROLL_BIN_DIR "/eggroll", "new", kind, name, "--into", destination}).wait();
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, destination + " holds your " + kind + "; its README.md says how to build and check it\n");
+    for (const std::string file : {"README.md", "CMakeLists.txt"}) EXPECT_TRUE(fs::exists(work_ / name / file)) << file;
+    EXPECT_TRUE(fs::exists(work_ / name / (name + ".cpp")));
+    for (const auto& entry : fs::recursive_directory_iterator(work_ / name)) {
+      EXPECT_THAT(entry.path().string(), testing::Not(HasSubstr("template_name")));
+    }
+    const Result again =
+        Process(EGGROLL_SOURCE_DIR, {EGGROLL_BIN_DIR "/eggroll", "new", kind, name, "--into", destination}).wait();
+    expect_one_sentence(again, {destination, "exists"});
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::test

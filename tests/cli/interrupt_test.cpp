@@ -1,0 +1,151 @@
+// Runs that are stopped, killed and resumed: they end with the weights of an undisturbed run, and what a stop leaves
+// behind can be read.
+#include "cli/eggroll_command.h"
+#include "support/host.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class InterruptTest : public CliTest {
+ protected:
+  // Long enough to be met in its middle.
+  static Arguments longer_run(const Arguments& more = {}) {
+    Arguments all = tiny_run({"train.steps=200"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  size_t lines() const { return steps_in(run_folder()).size(); }
+
+  // Until the run has so many lines of metrics.
+  void wait_for_lines(Process& process, size_t count) const {
+    ASSERT_TRUE(process.wait_until([&] { return lines() >= count; })) << process.wait().err;
+  }
+
+  // A killed run's files can be read, and its record says that it was running.
+  void expect_readable() const {
+    const fs::path run = run_folder();
+    EXPECT_EQ(record_in(run).at("status"), "running");
+    const std::vector<uint64_t> steps = steps_in(run);
+    EXPECT_EQ(steps, each_step_once(steps.size() - 1));
+  }
+};
+
+class StopSignal : public InterruptTest, public testing::WithParamInterface<int> {};
+
+TEST_P(StopSignal, FinishesTheStepSavesAndSaysHowToGoOn) {
+  const std::string digest = undisturbed(longer_run());
+  Process process(work_, command(longer_run()));
+  wait_for_lines(process, 15);
+  process.signal(GetParam());
+  const Result stopped = process.wait();
+  EXPECT_EQ(stopped.exit_code, 128 + GetParam()) << stopped.err;
+  EXPECT_EQ(stopped.err, "");
+
+  const fs::path run = run_folder();
+  const nlohmann::json record = record_in(run);
+  EXPECT_EQ(record.at("status"), "interrupted");
+  EXPECT_NE(record.at("ended_utc"), nullptr);
+  const uint64_t steps = record.at("steps");
+  EXPECT_GE(steps, 14U);
+  EXPECT_LT(steps, 200U);
+  EXPECT_EQ(steps_in(run), each_step_once(steps));
+  EXPECT_TRUE(fs::exists(run / "checkpoints" /
+                         ("step-" + std::string(5, '0') + (steps < 100 ? "0" : "") + std::to_string(steps))));
+  const std::string folder = "results/runs/" + run.filename().string();
+  EXPECT_THAT(stopped.out, HasSubstr("interrupted after " + std::to_string(steps) +
+                                     " of 200 steps, saved; go on with: eggroll resume " + folder + "\n"));
+
+  const Result resumed = eggroll({"resume", folder});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_completed(run, digest);
+  EXPECT_EQ(record_in(run).at("resumes"), 1);
+  EXPECT_THAT(resumed.out, HasSubstr("weights sha256 " + digest + "\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, StopSignal, testing::Values(SIGINT, SIGTERM),
+                         [](const testing::TestParamInfo<int>& parameter) {
+                           return std::string(parameter.param == SIGINT ? "Interrupt" : "Terminate");
+                         });
+
+// Whether the process would handle the signal itself.
+bool catches(const Process& process, int number) {
+  const std::string status = read_file("/proc/" + std::to_string(process.pid()) + "/status");
+  const std::string mask = status.substr(status.find("SigCgt:") + 7, 17);
+  return (std::stoull(mask, nullptr, 16) >> (number - 1) & 1) != 0;
+}
+
+// A step of a second or more, so that both signals meet the same one.
+TEST_F(InterruptTest, ASecondSignalEndsTheProcessAtOnce) {
+  Process process(work_, command(tiny_run({"train.population=16384"})));
+  wait_for_lines(process, 1);
+  ASSERT_TRUE(catches(process, SIGINT));
+  process.signal(SIGINT);
+  ASSERT_TRUE(process.wait_until([&] { return !catches(process, SIGINT); }));
+  process.signal(SIGINT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.signal, SIGINT);
+  expect_readable();
+}
+
+TEST_F(InterruptTest, KilledThreeTimesAtRandomItEndsWithTheSameWeights) {
+  const std::string digest = undisturbed(longer_run());
+  Draws draws(20);
+  size_t done = 0;
+  for (int kill = 0; kill < 3; ++kill) {
+    Process process(work_, command(longer_run()));
+    // Some steps on from where the last process was killed, and somewhere within a step, an evaluation or a checkpoint.
+    wait_for_lines(process, done + 2 + draws.below(40));
+    std::this_thread::sleep_for(std::chrono::microseconds(draws.below(20000)));
+    process.signal(SIGKILL);
+    EXPECT_EQ(process.wait().signal, SIGKILL);
+    expect_readable();
+    done = lines();
+  }
+  const Result finished = eggroll(longer_run());
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  expect_completed(run_folder(), digest);
+  EXPECT_EQ(record_in(run_folder()).at("resumes"), 3);
+  const Result replayed = eggroll({"replay", run_folder().string()});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
+  EXPECT_THAT(replayed.out, HasSubstr("weights sha256 " + digest + "\nequal to the checkpoint "));
+}
+
+// Killed before the first checkpoint, and while the run's files are being made.
+TEST_F(InterruptTest, KilledAtItsVeryBeginningItStartsAnew) {
+  const std::string digest = undisturbed(tiny_run());
+  Draws draws(21);
+  for (int kill = 0; kill < 12; ++kill) {
+    Process process(work_, command(tiny_run({"checkpoint.every=1000"})));
+    std::this_thread::sleep_for(std::chrono::microseconds(2000 + draws.below(30000)));
+    process.signal(SIGKILL);
+    process.wait();
+    // What there is can be read.
+    if (!run_folder().empty() && fs::exists(run_folder() / "record.json")) record_in(run_folder());
+    steps_in(run_folder());
+  }
+  EXPECT_EQ(eggroll(tiny_run({"checkpoint.every=1000"})).exit_code, 0);
+  expect_completed(run_folder(), digest);
+}
+
+TEST_F(InterruptTest, AFolderInUseIsRefusedAndLeftAlone) {
+  Process owner(work_, command(longer_run({"train.steps=1000000"})));
+  wait_for_lines(owner, 3);
+  const std::string folder = "results/runs/" + run_folder().filename().string();
+  const std::string lock = read_file(run_folder() / "lock");
+  for (const Arguments& arguments : {longer_run({"train.steps=1000000"}), Arguments{"resume", folder}}) {
+    expect_one_sentence(eggroll(arguments), {folder + " is in use by pid " + std::to_string(owner.pid()),
+                                             "wait until it ends or stop it", "run the same command again"});
+  }
+  EXPECT_EQ(read_file(run_folder() / "lock"), lock);
+  owner.signal(SIGTERM);
+  EXPECT_EQ(owner.wait().exit_code, 128 + SIGTERM);
+  const uint64_t steps = record_in(run_folder()).at("steps");
+  EXPECT_EQ(steps_in(run_folder()), each_step_once(steps));
+  EXPECT_EQ(record_in(run_folder()).at("resumes"), 0);
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,154 @@
+// What a run leaves and says: its record, its metrics, that it is the same on any number of threads, that it is never
+// run twice, and that it learns.
+#include <map>
+
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RunTest : public CliTest {
+ protected:
+  // Everything in the folder, by path.
+  static std::map<std::string, std::string> contents(const fs::path& folder) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.is_regular_file()) files[entry.path().string()] = read_file(entry.path());
+    }
+    return files;
+  }
+
+  // Exit code 2 of the validator: jsonschema is not installed.
+  static void expect_valid(const fs::path& record) {
+    const std::string script = EGGROLL_SOURCE_DIR "/tests/record/validate_record.py";
+    const Result result = Process(record.parent_path(), {"/usr/bin/env", "python3", script, record.string()}).wait();
+    if (result.exit_code == 2 || result.exit_code == 127) return;
+    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  }
+};
+
+TEST_F(RunTest, SaysWhatItDidAndKeepsIt) {
+  const Result result = eggroll(tiny_run({"backend=auto"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const fs::path run = run_folder();
+  const nlohmann::json record = record_in(run);
+  const std::string folder = "results/runs/" + run.filename().string();
+  EXPECT_THAT(result.out, HasSubstr("backend reference: highest score 1 of: reference 1\n"));
+  EXPECT_THAT(result.out, HasSubstr("run folder " + folder + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("step 40/40  loss "));
+  EXPECT_THAT(result.out, HasSubstr("held-out "));
+  EXPECT_THAT(result.out, HasSubstr("on the same data: unigram "));
+  EXPECT_THAT(result.out, HasSubstr("weights sha256 " + record.at("weights_sha256").get<std::string>() + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("record " + folder + "/record.json\n"));
+
+  expect_completed(run, record.at("weights_sha256"));
+  EXPECT_EQ(record.at("steps"), 40);
+  EXPECT_EQ(record.at("member_tokens"), 40 * 32 * 32);
+  EXPECT_EQ(record.at("unique_tokens"), 40 * 16 * 32);
+  EXPECT_EQ(run.filename().string(), "count-" + record.at("config_hash").get<std::string>().substr(0, 12));
+  EXPECT_THAT(record.at("command_line").dump(), HasSubstr("model.width=16"));
+  EXPECT_THAT(record.at("overrides").dump(), HasSubstr("model.width=16"));
+  EXPECT_EQ(record.at("config").at("model").at("width"), 16);
+  EXPECT_EQ(record.at("plugins").size(), 3U);
+  expect_valid(run / "record.json");
+}
+
+TEST_F(RunTest, AForcedBackendSaysSo) {
+  EXPECT_THAT(eggroll(tiny_run({"train.steps=1"})).out, HasSubstr("backend reference: asked for by name\n"));
+}
+
+TEST_F(RunTest, AFinishedRunIsNotRunAgain) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const auto before = contents(run_folder());
+  const std::string folder = "results/runs/" + run_folder().filename().string();
+  for (const Arguments& arguments : {tiny_run(), Arguments{"resume", folder}}) {
+    const Result again = eggroll(arguments);
+    EXPECT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_THAT(again.out, HasSubstr("this run is finished already; remove " + folder + " to run it again\n"));
+    EXPECT_THAT(again.out, HasSubstr("weights sha256 "));
+    EXPECT_EQ(contents(run_folder()), before);
+  }
+}
+
+TEST_F(RunTest, ThreadsChangeNothing) {
+  const std::string one = undisturbed(tiny_run());
+  EXPECT_EQ(undisturbed(tiny_run({"backend.threads=2"})), one);
+  EXPECT_EQ(undisturbed(tiny_run({"backend.threads=0"})), one);
+  EXPECT_NE(undisturbed(tiny_run({"seed=1"})), one);
+}
+
+TEST_F(RunTest, ReplayRebuildsTheWeights) {
+  ASSERT_EQ(eggroll(tiny_run({"checkpoint.keep=4"})).exit_code, 0);
+  const std::string folder = "results/runs/" + run_folder().filename().string();
+  const std::string digest = record_in(run_folder()).at("weights_sha256");
+  const Result all = eggroll({"replay", folder});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_EQ(all.out, "replayed 40 steps\nweights sha256 " + digest + "\nequal to the checkpoint " + folder +
+                         "/checkpoints/step-00000040\n");
+  const Result part = eggroll({"replay", folder, "--steps", "30"});
+  EXPECT_EQ(part.exit_code, 0) << part.err;
+  const std::string at_30 =
+      nlohmann::json::parse(read_file(run_folder() / "checkpoints/step-00000030/checkpoint.json")).at("weights_sha256");
+  EXPECT_EQ(part.out,
+            "replayed 30 steps\nweights sha256 " + at_30 + "\nthe newest checkpoint is of step 40: not compared\n");
+  expect_one_sentence(eggroll({"replay", folder, "--steps", "41"}),
+                      {"journal.bin holds 40 steps", "expected at least 41", "ask for fewer or run on first"});
+}
+
+TEST_F(RunTest, SampleGoesOnFromThePrompt) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::string run = run_folder().string();
+  const auto sample = [&](const Arguments& more) {
+    Arguments all = {"sample", run, "--count", "20"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Result result = eggroll(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const std::string text = sample({"--prompt", "3,4", "--seed", "5"});
+  EXPECT_TRUE(text.starts_with("3,4,")) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), ','), 21);
+  EXPECT_EQ(sample({"--prompt", "3,4", "--seed", "5"}), text);
+  EXPECT_NE(sample({"--prompt", "3,4", "--seed", "5", "--temperature", "50"}), text);
+  EXPECT_EQ(sample({"--temperature", "0", "--seed", "1"}), sample({"--temperature", "0", "--seed", "2"}));
+  expect_one_sentence(eggroll({"sample", run, "--prompt", "3,16"}),
+                      {"holds the token 16", "expected less than the vocabulary 16", "give another prompt"});
+  expect_one_sentence(eggroll({"sample", run, "--prompt", "three"}),
+                      {"'three'", "expected token numbers with commas between", "such as 3,14,15"});
+}
+
+TEST_F(RunTest, TextIsSampledAsText) {
+  std::string text;
+  while (text.size() < 3000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+  write_plainly(work_ / "text", text);
+  const Result result = eggroll({"run", "dataset.path=text", "model.width=8", "train.population=16", "train.steps=3",
+                                 "train.group=8", "name=april"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("bits per byte"));
+  EXPECT_THAT(result.out, HasSubstr("sample results/runs/april-"));
+  const std::string samples = read_file(run_folder() / "samples.txt");
+  const size_t held_out = (text.size() + 5) / 10;  // its first 64 bytes are the prompt
+  EXPECT_THAT(samples, testing::StartsWith(text.substr(text.size() - held_out, 64)));
+  EXPECT_EQ(samples.size(), 64U + 400U + 1U);
+  const Result sampled = eggroll({"sample", run_folder().string(), "--prompt", "It was ", "--count", "5"});
+  EXPECT_EQ(sampled.exit_code, 0) << sampled.err;
+  EXPECT_EQ(sampled.out.size(), 7U + 5U + 1U);
+  EXPECT_THAT(sampled.out, testing::StartsWith("It was "));
+  expect_valid(run_folder() / "record.json");
+}
+
+// Half the width of experiments/count.yaml, a seventh of its work.
+TEST_F(RunTest, CountIsLearnt) {
+  const Result result = eggroll({"run", "experiment=count", "model.width=32"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json record = record_in(run_folder());
+  EXPECT_LE(record.at("final").at("bits_per_unit").get<double>(), 0.005);
+  EXPECT_GE(record.at("final").at("bits_per_unit").get<double>(), 0.0);
+  EXPECT_GT(record.at("baselines").at("unigram").get<double>(), 3.9);
+  expect_valid(run_folder() / "record.json");
+}
+
+}  // namespace
+}  // namespace eggroll::test
