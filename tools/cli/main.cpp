@@ -18,9 +18,20 @@ namespace {
 Error misused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& command_line) {
   std::vector<std::string> commands;
   for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());
-  const std::string first = command_line.size() > 1 ? command_line[1] : "";
+  std::string first;  // word that is no option of eggroll itself
+  for (size_t i = 1; i < command_line.size() && first.empty(); ++i) {
+    if (command_line[i] == "--config-dir") {
+      ++i;
+    } else if (command_line[i][0] != '-') {
+      first = command_line[i];
+    }
+  }
   const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
-  if (!first.empty() && first[0] != '-' && !known) {
+  if (first.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return Error(
+        fmt::format("no command was given, expected one of: {} (see eggroll --help)", fmt::join(commands, ", ")));
+  }
+  if (!first.empty() && !known) {
     return Error(fmt::format("unknown command '{}'{} (see eggroll --help)", first, suggestion(first, commands)));
   }
   std::string text = error.what();
