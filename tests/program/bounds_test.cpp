@@ -44,7 +44,7 @@ ProgramBuilder one_product(const Setting& s) {
 
 std::string refusal(const Setting& s) {
   ProgramBuilder builder = one_product(s);
-  return sentence_of([&] { require_no_overflow(*builder.view(), noise_of(s)); });
+  return message_of([&] { require_no_overflow(*builder.view(), noise_of(s)); });
 }
 
 int64_t largest(const Setting& s, const std::string& what) {
@@ -166,7 +166,7 @@ TEST(NoiseTable, MustCoverEveryPerturbedTensor) {
     egg_noise noise = noise_of({.inputs = inputs});
     noise.source = source;
     noise.table_log2 = table_log2;
-    return sentence_of([&] { require_table_covers(*builder.view(), noise); });
+    return message_of([&] { require_table_covers(*builder.view(), noise); });
   };
   EXPECT_EQ(refused(2048, false, EGG_NOISE_TABLE, 12), "");
   EXPECT_EQ(

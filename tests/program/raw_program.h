@@ -2,27 +2,12 @@
 #ifndef EGGROLL_TESTS_PROGRAM_RAW_PROGRAM_H
 #define EGGROLL_TESTS_PROGRAM_RAW_PROGRAM_H
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <string>
 #include <vector>
 
-#include "eggroll/error.h"
 #include "eggroll/program_builder.h"
+#include "record/scratch.h"
 
 namespace eggroll::test {
-
-// The sentence that the call throws; "" where it throws nothing.
-inline std::string sentence_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-    return error.what();
-  }
-  return "";
-}
 
 // Writes every op of the op set once, with and without its optional parts: vocabulary 5, width 3.
 inline ProgramBuilder tiny_program() {

@@ -57,7 +57,7 @@ class ValidateRule : public testing::TestWithParam<Broken> {};
 TEST_P(ValidateRule, RefusesWithOneSentence) {
   RawRule raw;
   GetParam().change(raw);
-  EXPECT_EQ(sentence_of([&] { Rule rule(raw.view()); }),
+  EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }),
             "the optimizer's rule is wrong: " + GetParam().fault + "; fix the optimizer plugin");
 }
 
@@ -123,13 +123,13 @@ TEST(ValidateRuleLists, MustBeThere) {
   RawRule raw;
   egg_rule rule = raw.view();
   rule.nodes = nullptr;
-  EXPECT_EQ(sentence_of([&] { rule_types(rule); }), sentence);
+  EXPECT_EQ(message_of([&] { rule_types(rule); }), sentence);
   rule = raw.view();
   rule.slots = nullptr;
-  EXPECT_EQ(sentence_of([&] { rule_types(rule); }), sentence);
+  EXPECT_EQ(message_of([&] { rule_types(rule); }), sentence);
   rule = raw.view();
   rule.scalar_names = nullptr;
-  EXPECT_EQ(sentence_of([&] { rule_types(rule); }), sentence);
+  EXPECT_EQ(message_of([&] { rule_types(rule); }), sentence);
 }
 
 TEST(RuleTypes, FollowFromTheOps) {
@@ -137,7 +137,7 @@ TEST(RuleTypes, FollowFromTheOps) {
   EXPECT_EQ(rule_types(raw.view()), (std::vector<char>{'f', 'f', 'f', 'i', 'i', 'i', 'f', 'i', 'i', 'i'}));
   raw.slots[0].type = 'f';  // then its users must be floats, too
   EXPECT_EQ(
-      sentence_of([&] { rule_types(raw.view()); }),
+      message_of([&] { rule_types(raw.view()); }),
       "the optimizer's rule is wrong: node 5 (iadd): operand 0 is of type f, expected i; fix the optimizer plugin");
 }
 
@@ -162,7 +162,7 @@ TEST(VotesFit, AtTheExactEdge) {
     egg_noise noise{};
     noise.distribution = distribution;
     noise.rank = rank;
-    return sentence_of([&] { require_votes_fit(*rule.view(), noise, pairs); });
+    return message_of([&] { require_votes_fit(*rule.view(), noise, pairs); });
   };
   EXPECT_EQ(sentence(integer, EGG_NOISE_GAUSSIAN, 1, 7991), "");  // 2147437412
   EXPECT_EQ(sentence(integer, EGG_NOISE_GAUSSIAN, 1, 7992),
@@ -170,9 +170,9 @@ TEST(VotesFit, AtTheExactEdge) {
             "population or a rule that reads the vote as float32");
   EXPECT_EQ(sentence(integer, EGG_NOISE_GAUSSIAN, 3, 2663), "");  // 2146899948
   EXPECT_NE(sentence(integer, EGG_NOISE_GAUSSIAN, 3, 2664), "");  // 2147706144
-  EXPECT_EQ(sentence(integer, EGG_NOISE_UNIFORM, 1, 21568), "");  // 28: 2147483... below
+  EXPECT_EQ(sentence(integer, EGG_NOISE_UNIFORM, 1, 21568), "");  // 28 * 28 * 127 = 99568 a pair: 2147482624
   EXPECT_NE(sentence(integer, EGG_NOISE_UNIFORM, 1, 21569), "");
-  EXPECT_EQ(sentence(integer, EGG_NOISE_RADEMACHER, 1, 66052), "");  // 16: 2147482624
+  EXPECT_EQ(sentence(integer, EGG_NOISE_RADEMACHER, 1, 66052), "");  // 16 * 16 * 127 = 32512: 2147482624
   EXPECT_NE(sentence(integer, EGG_NOISE_RADEMACHER, 1, 66053), "");
   EXPECT_EQ(sentence(real, EGG_NOISE_GAUSSIAN, 64, 1 << 23), "");
 }

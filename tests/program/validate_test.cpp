@@ -27,7 +27,7 @@ class ValidateProgram : public testing::TestWithParam<Broken> {};
 TEST_P(ValidateProgram, RefusesWithOneSentence) {
   RawProgram raw;
   GetParam().change(raw);
-  EXPECT_EQ(sentence_of([&] { validate_program(raw.view()); }),
+  EXPECT_EQ(message_of([&] { validate_program(raw.view()); }),
             "the model's program is wrong: " + GetParam().fault + "; fix the model plugin");
 }
 
@@ -260,36 +260,36 @@ TEST(ValidateProgramLists, MustBeThere) {
   RawProgram raw;
   egg_program program = raw.view();
   program.params = nullptr;
-  EXPECT_EQ(sentence_of([&] { validate_program(program); }), sentence);
+  EXPECT_EQ(message_of([&] { validate_program(program); }), sentence);
   program = raw.view();
   program.values = nullptr;
-  EXPECT_EQ(sentence_of([&] { validate_program(program); }), sentence);
+  EXPECT_EQ(message_of([&] { validate_program(program); }), sentence);
   program = raw.view();
   program.ops = nullptr;
-  EXPECT_EQ(sentence_of([&] { validate_program(program); }), sentence);
+  EXPECT_EQ(message_of([&] { validate_program(program); }), sentence);
 }
 
 TEST(ValidateProgramAccepts, TheTinyProgramAndWhatLiesAtTheEdges) {
   RawProgram raw;
-  EXPECT_EQ(sentence_of([&] { validate_program(raw.view()); }), "");
+  EXPECT_EQ(message_of([&] { validate_program(raw.view()); }), "");
   raw.program.struct_size = sizeof(egg_program) + 8;  // a newer struct
   raw.ops[kLinear].attr = 26;
   raw.ops[kNorm].attr = EGG_DIVIDE_FLOOR;
   raw.ops[kLoss].attr = 1 << 18;
   raw.params[kBias].init_value = -127;
   raw.program.fixed_point = 12;
-  EXPECT_EQ(sentence_of([&] { validate_program(raw.view()); }), "");
+  EXPECT_EQ(message_of([&] { validate_program(raw.view()); }), "");
   // A state may be stored and never read: its last value is what `get_states` gives.
   raw.values.push_back({"kept", 3, 1});
   raw.ops.insert(raw.ops.begin() + kStore, egg_op{EGG_OP_STORE, kLogits + 1, {kX, -1, -1}, {-1, -1}, 0});
-  EXPECT_EQ(sentence_of([&] { validate_program(raw.view()); }), "");
+  EXPECT_EQ(message_of([&] { validate_program(raw.view()); }), "");
 }
 
 TEST(ProgramBuilder, RefusesWhatWasNeverMade) {
   const std::string sentence = "the program uses a value or parameter that was never made; fix the model plugin";
   ProgramBuilder builder(5, 4, EGG_ROUND_NEAREST);
-  EXPECT_EQ(sentence_of([&] { builder.embed("x", Param{}); }), sentence);
-  EXPECT_EQ(sentence_of([&] { builder.gru_gate("g", Value{}, Value{}); }), sentence);
+  EXPECT_EQ(message_of([&] { builder.embed("x", Param{}); }), sentence);
+  EXPECT_EQ(message_of([&] { builder.gru_gate("g", Value{}, Value{}); }), sentence);
 }
 
 }  // namespace

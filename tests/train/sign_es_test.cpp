@@ -105,7 +105,7 @@ class SignEsRule : public testing::Test {
   static constexpr uint32_t kPairs = 6;
   static constexpr uint32_t kWeight = 2;  // the parameter looked at: w, 3 x 3
 
-  explicit SignEsRule() : machine_(small_config(), built_plugins()), program_(raw_.view()) {
+  SignEsRule() : machine_(small_config(), built_plugins()), program_(raw_.view()) {
     RuleBuilder builder;
     builder.set_slot(builder.slot("vote", 'f'), builder.vote_f32());
     builder.delta(builder.constant(0));

@@ -49,7 +49,8 @@ namespace eggroll::reference {
 // plain threads make the cuts, so that races of the bodies are found and no others are reported.
 class Threads {
  public:
-  explicit Threads(int count) : count_(count > 0 ? static_cast<size_t>(count) : std::thread::hardware_concurrency()) {}
+  explicit Threads(int count)
+      : count_(count > 0 ? static_cast<size_t>(count) : std::max(1U, std::thread::hardware_concurrency())) {}
 
   template <class Body>
   void split(size_t count, const Body& body) {
