@@ -42,6 +42,9 @@ struct Fault {
   const char* found;  // part of some failure
 };
 
+// Otherwise a test's listed name would hold the addresses of the two.
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
 class PlantedFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(PlantedFault, IsFound) {

@@ -19,6 +19,9 @@ struct Preset {
   bool small_inputs;  // weights near zero, so that norms meet mean magnitudes below one
 };
 
+// Otherwise a test's listed name would hold addresses.
+void PrintTo(const Preset& preset, std::ostream* out) { *out << preset.name; }
+
 void expect_same_logits(const Preset& preset) {
   const Machine machine(repository_config(preset.overrides), built_plugins());
   BackendSession session = machine.open_session();

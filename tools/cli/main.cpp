@@ -126,7 +126,11 @@ int main(int argc, char** argv) {
   // A file that may not grow is an error to report, not a death.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return eggroll::dispatch(argc, argv);
+    const int exit_code = eggroll::dispatch(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw eggroll::Error("the output could not be written; free space there or send it elsewhere");
+    }
+    return exit_code;
   } catch (const std::exception& error) {
     std::fflush(stdout);
     fmt::print(stderr, "eggroll: {}\n", error.what());
