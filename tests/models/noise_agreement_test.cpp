@@ -1,6 +1,7 @@
 // The vote and the forward pass see the same noise, tensor by tensor; what is not perturbed never moves; a pair is
 // exactly mirrored. The noise is taken from the specification (whose known answers come from an independent script),
-// the forward pass from the oracle, which shares no code with the project.
+// the forward pass from the oracle, which shares no code with the project; only
+// the loss of its logits is taken with eggroll/arithmetic.h, tested for itself in tests/arithmetic/.
 #include <gtest/gtest.h>
 
 #include <map>
