@@ -7,9 +7,9 @@
 //   value = distribution table [byte]
 //
 // Source `counter` is that. Source `table` reads a shared table of 2^table_log2 values, made once per run: entry i is
-// the counter's value at index i under the key of (seed, EGG_STEP_TABLE, 0, 0, 0, 0). Side A from its lower half, side
-// B from its upper half, so that the two sides of a perturbation can never be shifts of each other; the key picks an
-// offset that is a multiple of 64 and indices wrap within the half.
+// the counter's value at index i under the key of (seed, EGG_STEP_TABLE, 0, 0, 0, 0). Side A reads its lower half, side
+// B its upper half, so that the two sides of a perturbation can never be shifts of each other; the key picks an offset
+// that is a multiple of 64, and indices wrap within the half.
 //
 // Known answers: tests/noise/known_answers.py, an independent implementation.
 #ifndef EGGROLL_NOISE_H
