@@ -1,5 +1,5 @@
 // The conformance suite: small programs and rules around each op, run on a backend, every byte that comes out compared.
-// Depends on plugin/ and program/; used by `eggroll check` and by the tests.
+// This room depends on plugin/, program/ and, for trajectories alone, train/; used by `eggroll check` and by the tests.
 #ifndef EGGROLL_CONFORMANCE_CASES_H
 #define EGGROLL_CONFORMANCE_CASES_H
 
@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "conformance/scenario.h"
+#include "conformance/transcript.h"
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
 #include "plugin/instance.h"
@@ -21,14 +23,17 @@ struct OpCase {
   std::string name;
   int32_t vocab;
   int32_t rounding;
-  egg_noise noise;
+  Scenario scenario;
   std::function<void(ProgramBuilder&)> build;
 };
 
-// A rule around one rule op. Its operands are slots a, b and c, which the runner fills; its result is slot "out".
+// A rule around one rule op. Its operands are slots a, b and c, which the runner fills; its result is slot "out". The
+// program has a matrix (vocab, vocab), a vector (vocab) and a frozen vector.
 struct RuleCase {
   int32_t code;  // egg_rule_code
   std::string name;
+  int32_t vocab;
+  Scenario scenario;
   std::function<void(RuleBuilder&)> build;
 };
 
@@ -36,21 +41,18 @@ struct RuleCase {
 std::vector<OpCase> op_cases();
 std::vector<RuleCase> rule_cases();
 
-// Everything a backend returned for a case, in named parts.
-struct Transcript {
-  struct Part {
-    std::string name;
-    std::vector<uint8_t> bytes;
-  };
-  std::vector<Part> parts;
-};
+// How many populations, groups and ranges of members there are, and a scenario with one of them: whole tiles of
+// members, tiles that are not full, ranges that begin or end within one, groups across them.
+uint32_t shape_count();
+constexpr uint32_t kOnePair = 1;  // the shape of two members
+Scenario shaped_scenario(uint32_t shape, const egg_noise& noise);
+
+// The rule of programs: keeps the exact votes in a slot and moves the weight by their sign.
+void build_vote_rule(RuleBuilder& rule);
 
 // Throws Error if the backend fails or writes outside a buffer it was given.
 Transcript run_case(const BackendInstance& backend, const OpCase& test, int threads);
 Transcript run_case(const BackendInstance& backend, const RuleCase& test, int threads);
-
-// Empty where both are equal byte by byte, else a sentence saying where they first differ.
-std::string first_difference(const Transcript& expected, const Transcript& actual);
 
 }  // namespace eggroll
 

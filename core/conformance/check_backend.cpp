@@ -5,6 +5,7 @@
 
 #include "conformance/cases.h"
 #include "conformance/check_plugin.h"
+#include "conformance/random_program.h"
 #include "eggroll/error.h"
 #include "program/op_info.h"
 #include "record/files.h"
@@ -81,13 +82,39 @@ void each_op(Visit&& visit) {
   }
 }
 
+Check check_random_cases(const std::string& what, RandomCase (*make)(uint64_t seed), const BackendInstance& tested,
+                         const BackendInstance* reference, const RandomCases& random) {
+  Check check{what, 0, {}};
+  for (uint64_t i = 0; i < random.count && check.failures.size() < kMostFailures; ++i) {
+    ++check.cases;
+    const uint64_t seed = random.seed + i;
+    const RandomCase test = make(seed);
+    const std::string difference = disagreement(test, tested, reference);
+    if (difference.empty()) continue;
+    const RandomCase small =
+        shrink(test, [&](const RandomCase& smaller) { return !disagreement(smaller, tested, reference).empty(); });
+    check.failures.push_back(
+        fmt::format("seed {0} (eggroll check PLUGIN --seed {0} --cases 1): {1}\ncut down to this, where {2}\n{3}", seed,
+                    difference, disagreement(small, tested, reference), text(small)));
+  }
+  return check;
+}
+
 }  // namespace
 
-std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference) {
+std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference,
+                                 const RandomCases& random) {
   std::vector<Check> checks;
   each_op(
       [&](const std::string& what, const auto& cases) { checks.push_back(check_op(what, cases, tested, reference)); });
+  for (Check& check : check_random(tested, reference, random)) checks.push_back(std::move(check));
   return checks;
+}
+
+std::vector<Check> check_random(const BackendInstance& tested, const BackendInstance* reference,
+                                const RandomCases& random) {
+  return {check_random_cases("random programs", &random_program_case, tested, reference, random),
+          check_random_cases("random rules", &random_rule_case, tested, reference, random)};
 }
 
 std::vector<GoldenHash> golden_hashes(const BackendInstance& backend) {

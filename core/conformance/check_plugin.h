@@ -17,9 +17,21 @@ struct Check {
   bool passed() const { return cases > 0 && failures.empty(); }
 };
 
-// Every case of every op and rule op, with one thread and with three, against the hashes kept in golden.inc. reference,
-// if given, is run as well where a case differs, to say which byte.
-std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference);
+// Random cases: how many, the first with this seed, the next with the next.
+struct RandomCases {
+  uint64_t seed = 1;
+  uint64_t count = 250;  // of programs, and as many of rules
+};
+
+// Every case of every op and rule op, with one thread and with three, against the hashes kept in golden.inc; then
+// random programs and rules against the reference, which is null where it is the tested one: then one thread against
+// three. A failing case is cut down to a small one, and its seed named.
+std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference,
+                                 const RandomCases& random = {});
+
+// The random ones alone.
+std::vector<Check> check_random(const BackendInstance& tested, const BackendInstance* reference,
+                                const RandomCases& random);
 
 // The hash that golden.inc must hold for an op ("op embed", "rule iadd"): for the one who changes the op set.
 struct GoldenHash {

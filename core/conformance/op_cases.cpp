@@ -1,7 +1,9 @@
-// Cases for every op: awkward sizes, both roundings, each kind of noise, ranks 1 and 3, frozen parameters, saturation.
+// Cases for every op: awkward sizes and populations, both roundings, each kind of noise, ranks 1 to 64, frozen
+// parameters, saturation.
 #include <fmt/format.h>
 
 #include "conformance/cases.h"
+#include "eggroll/arithmetic.h"
 #include "program/op_info.h"
 
 namespace eggroll {
@@ -26,15 +28,16 @@ class Cases {
  public:
   explicit Cases(int32_t op) : op_(op) {}
 
-  // build adds states, the op and a store; the rest of the program is common.
-  void add(const std::string& what, std::function<void(ProgramBuilder&)> build, int32_t vocab = 5,
-           bool own_loss = false) {
+  // build adds states, the op and a store; the rest of the program is common. The case may be changed before the next
+  // is added.
+  OpCase& add(const std::string& what, std::function<void(ProgramBuilder&)> build, int32_t vocab = 5,
+              bool own_loss = false) {
     const auto variant = static_cast<uint32_t>(cases_.size());
     OpCase test{op_,
                 fmt::format("{} {}", kOpInfo[static_cast<size_t>(op_)].name, what),
                 vocab,
                 variant % 2 == 0 ? EGG_ROUND_NEAREST : EGG_ROUND_FLOOR,
-                noise_kind(variant),
+                shaped_scenario(variant, noise_kind(variant)),
                 {}};
     test.build = [build = std::move(build), vocab, own_loss](ProgramBuilder& program) {
       const Param table = program.matrix("table", vocab, 3, 16);
@@ -45,7 +48,7 @@ class Cases {
       program.store(logits, logits);
       program.loss(logits, 4096);
     };
-    cases_.push_back(std::move(test));
+    return cases_.emplace_back(std::move(test));
   }
 
   std::vector<OpCase> take() { return std::move(cases_); }
@@ -75,19 +78,43 @@ std::vector<OpCase> cases_embed() {
       });
     }
   }
+  for (const int32_t rank : {2, 5, 64}) {
+    cases
+        .add(fmt::format("rank {}", rank),
+             [=](ProgramBuilder& program) {
+               keep(program, program.embed("out", program.matrix("embedding", 5, 21, 16)));
+             })
+        .scenario.noise.rank = rank;
+  }
+  // The noise of either side passes the end of its half of a table.
+  cases
+      .add(
+          "vocabulary and width over 256",
+          [=](ProgramBuilder& program) {
+            keep(program, program.embed("out", program.matrix("embedding", 1031, 517, 16)));
+          },
+          1031)
+      .scenario.noise = noise_kind(7);
+  cases.add("one table twice", [=](ProgramBuilder& program) {
+    const Param table = program.matrix("embedding", 5, 11, 16);
+    const Value once = program.embed("once", table);
+    keep(program, program.add("both", once, program.embed("again", table)));
+  });
   return cases.take();
 }
 
 std::vector<OpCase> cases_linear() {
   Cases cases(EGG_OP_LINEAR);
-  const auto add = [&](int32_t rows, int32_t cols, int32_t shift, bool bias, bool frozen) {
-    cases.add(fmt::format("{} x {} shift {}{}{}", rows, cols, shift, bias ? " bias" : "", frozen ? " frozen" : ""),
-              [=](ProgramBuilder& program) {
-                const Param weight = program.matrix("weight", rows, cols, 16);
-                if (frozen) program.freeze(weight);
-                const Param b = bias ? program.vector("bias", rows, 3) : Param{};
-                keep(program, program.linear("out", constant_state(program, "x", cols), weight, shift, b));
-              });
+  int number = 0;
+  const auto add = [&](int32_t rows, int32_t cols, int32_t shift, bool bias, bool frozen) -> OpCase& {
+    return cases.add(fmt::format("{}: {} x {} shift {}{}{}", number++, rows, cols, shift, bias ? " bias" : "",
+                                 frozen ? " frozen" : ""),
+                     [=](ProgramBuilder& program) {
+                       const Param weight = program.matrix("weight", rows, cols, 16);
+                       if (frozen) program.freeze(weight);
+                       const Param b = bias ? program.vector("bias", rows, 3) : Param{};
+                       keep(program, program.linear("out", constant_state(program, "x", cols), weight, shift, b));
+                     });
   };
   for (const int32_t cols : kSizes)
     add(kSizes[static_cast<size_t>(cols) % std::size(kSizes)], cols, 5, cols % 2 == 0, false);
@@ -96,6 +123,59 @@ std::vector<OpCase> cases_linear() {
   add(17, 33, 6, true, true);
   add(19, 515, 8, true, false);
   add(3, 2048, 9, false, false);
+  for (const int32_t rank : {2, 4, 5, 8, 64}) add(23, 37, 6, true, false).scenario.noise.rank = rank;
+  // Small sums under small shifts: nothing saturates, so every rounding shows.
+  for (const int32_t rounding : {EGG_ROUND_NEAREST, EGG_ROUND_FLOOR}) {
+    for (const int32_t shift : {0, 1, 2, 3}) {
+      OpCase& test = add(13, 5, shift, shift % 2 == 0, false);
+      test.rounding = rounding;
+      test.scenario.weights = Fill::kSmall;
+      test.scenario.states = Fill::kSmall;
+    }
+  }
+  // Every product of one sign: the largest sums that the host lets pass, and all that saturates on the way.
+  for (const Fill weights : {Fill::kLargest, Fill::kSmallest}) {
+    for (const Fill states : {Fill::kLargest, Fill::kSmallest}) {
+      for (const auto& [cols, shift] : {std::pair{64, 13}, std::pair{515, 16}, std::pair{8251, 20}}) {
+        OpCase& test = add(5, cols, shift, true, false);
+        test.scenario.weights = weights;
+        test.scenario.states = states;
+        test.scenario.reset = 0;
+        test.scenario.noise = noise_kind(0);
+      }
+    }
+  }
+  // q of a perturbation is cut at 16 bits.
+  OpCase& cut = add(7, 1500, 11, false, false);
+  cut.scenario.noise = noise_kind(0);
+  cut.scenario.states = Fill::kExtreme;
+  cases.add(
+      "tied to the embedding",
+      [=](ProgramBuilder& program) {
+        const Param tied = program.matrix("tied", 19, 26, 16);
+        program.loss(program.linear("logits", program.embed("token", tied), tied, 6), 4096);
+      },
+      19, true);
+  cases.add("one weight, bias and input twice", [=](ProgramBuilder& program) {
+    const Param weight = program.matrix("weight", 14, 14, 16);
+    const Param bias = program.vector("bias", 14, 3);
+    const Value x = constant_state(program, "x", 14);
+    const Value once = program.linear("once", x, weight, 6, bias);
+    const Value twice = program.linear("twice", once, weight, 7, bias);
+    program.store(program.state("kept_once", 14), once);
+    keep(program, program.add("both", program.linear("again", x, weight, 5), twice, bias));
+  });
+  cases.add("a frozen weight under a perturbed bias", [=](ProgramBuilder& program) {
+    const Param weight = program.matrix("weight", 9, 21, 16);
+    program.freeze(weight);
+    keep(program, program.linear("out", constant_state(program, "x", 21), weight, 6, program.vector("bias", 9, 3)));
+  });
+  cases.add("a perturbed weight under a frozen bias", [=](ProgramBuilder& program) {
+    const Param bias = program.vector("bias", 9, 3);
+    program.freeze(bias);
+    keep(program,
+         program.linear("out", constant_state(program, "x", 21), program.matrix("weight", 9, 21, 16), 6, bias));
+  });
   return cases.take();
 }
 
@@ -110,6 +190,31 @@ std::vector<OpCase> cases_l1_norm() {
       });
     }
   }
+  // Means of 127, 0 (which counts as 1) and about 2, over sizes that leave lanes empty.
+  for (const Fill states : {Fill::kSmallest, Fill::kZero, Fill::kSmall}) {
+    for (const int32_t size : {5, 30, 41, 49, 55, 67, 83, 97, 107, 1001}) {
+      for (const int32_t division : {EGG_DIVIDE_RECIPROCAL, EGG_DIVIDE_TRUNCATE, EGG_DIVIDE_FLOOR}) {
+        cases
+            .add(fmt::format("size {} division {} states {}", size, division, static_cast<int>(states)),
+                 [=](ProgramBuilder& program) {
+                   const Param gain = program.vector("gain", size, 16);
+                   keep(program, program.l1_norm("out", constant_state(program, "x", size), gain, division));
+                 })
+            .scenario.states = states;
+      }
+    }
+  }
+  // 127 n, not a float32, is the smallest sum with a mean of 127.
+  OpCase& large = cases.add("size 140003", [=](ProgramBuilder& program) {
+    const Param gain = program.vector("gain", 140003, 16);
+    keep(program, program.l1_norm("out", constant_state(program, "x", 140003), gain, EGG_DIVIDE_RECIPROCAL));
+  });
+  large.scenario = shaped_scenario(kOnePair, noise_kind(0));
+  large.scenario.states = Fill::kSmallest;
+  cases.add("gain and bias are one vector", [=](ProgramBuilder& program) {
+    const Param both = program.vector("both", 29, 16);
+    keep(program, program.l1_norm("out", constant_state(program, "x", 29), both, EGG_DIVIDE_FLOOR, both));
+  });
   return cases.take();
 }
 
@@ -125,6 +230,29 @@ std::vector<OpCase> cases_add() {
       });
     }
   }
+  for (const Fill fill : {Fill::kExtreme, Fill::kLargest, Fill::kSmallest}) {
+    OpCase& test = cases.add(fmt::format("saturating {}", static_cast<int>(fill)), [=](ProgramBuilder& program) {
+      const Value a = constant_state(program, "a", 70);
+      keep(program, program.add("out", a, constant_state(program, "b", 70), program.vector("bias", 70, 5)));
+    });
+    test.scenario.states = fill;
+    test.scenario.weights = Fill::kExtreme;
+  }
+  // Nothing but the sign of a perturbation is left, if that.
+  for (const int32_t rounding : {EGG_ROUND_NEAREST, EGG_ROUND_FLOOR}) {
+    OpCase& test = cases.add(fmt::format("smallest noise, rounding {}", rounding), [=](ProgramBuilder& program) {
+      keep(program, program.add("out", constant_state(program, "a", 26), {}, program.vector("bias", 26, 5)));
+    });
+    test.rounding = rounding;
+    test.scenario.noise.sigma_vector_shift = 12;
+    test.scenario.noise.sigma_shift = 12;
+  }
+  cases.add("a value to itself", [=](ProgramBuilder& program) {
+    const Value a = constant_state(program, "a", 18);
+    keep(program, program.add("out", a, a));
+  });
+  cases.add("a value alone",
+            [=](ProgramBuilder& program) { keep(program, program.add("out", constant_state(program, "a", 18))); });
   return cases.take();
 }
 
@@ -136,6 +264,18 @@ std::vector<OpCase> cases_gru_gate() {
       keep(program, program.gru_gate("out", f, constant_state(program, "h", size)));
     });
   }
+  // Every pair of extremes, and both inputs one value.
+  cases
+      .add("of extremes",
+           [=](ProgramBuilder& program) {
+             const Value f = constant_state(program, "f", 70);
+             keep(program, program.gru_gate("out", f, constant_state(program, "h", 70)));
+           })
+      .scenario.states = Fill::kExtreme;
+  cases.add("of one value", [=](ProgramBuilder& program) {
+    const Value f = constant_state(program, "f", 70);
+    keep(program, program.gru_gate("out", f, f));
+  });
   return cases.take();
 }
 
@@ -149,6 +289,18 @@ std::vector<OpCase> cases_gru_mix() {
       program.store(h, next);
     });
   }
+  cases
+      .add("of extremes",
+           [=](ProgramBuilder& program) {
+             const Value f = constant_state(program, "f", 70);
+             const Value h = constant_state(program, "h", 70);
+             keep(program, program.gru_mix("out", f, h, constant_state(program, "c", 70)));
+           })
+      .scenario.states = Fill::kExtreme;
+  cases.add("of one value", [=](ProgramBuilder& program) {
+    const Value f = constant_state(program, "f", 70);
+    keep(program, program.gru_mix("out", f, f, f));
+  });
   return cases.take();
 }
 
@@ -162,6 +314,16 @@ std::vector<OpCase> cases_store() {
       program.store(a, b);
       program.store(b, a);
     });
+    cases.add(fmt::format("before it is read size {}", size), [=](ProgramBuilder& program) {
+      const Value a = program.state("a", size);
+      const Value b = program.state("b", size);
+      const Value sum = program.add("sum", a, b);
+      program.store(a, sum);
+      const Value again = program.add("again", a, sum);  // a is still what it was
+      program.store(b, again);
+      keep(program, program.add("last", again, b));
+      program.store(program.state("copy", size), sum);
+    });
   }
   return cases.take();
 }
@@ -174,6 +336,39 @@ std::vector<OpCase> cases_loss() {
           fmt::format("vocabulary {} unit {}", vocab, unit),
           [=](ProgramBuilder& program) { program.loss(constant_state(program, "logits", vocab), unit); }, vocab, true);
     }
+  }
+  const auto add = [&](const std::string& what, int32_t vocab, int32_t unit) -> Scenario& {
+    return cases
+        .add(
+            what, [=](ProgramBuilder& program) { program.loss(constant_state(program, "logits", vocab), unit); }, vocab,
+            true)
+        .scenario;
+  };
+  // Lanes beyond the vocabulary may count neither as the largest logit nor towards the sum.
+  for (const int32_t vocab : {2, 3, 5, 17, 33, 66, 259}) {
+    Scenario& negative = add(fmt::format("vocabulary {} of negative logits", vocab), vocab, 4096);
+    negative.states = Fill::kNegative;
+    negative.reset = 0;
+    Scenario& smallest = add(fmt::format("vocabulary {} of -127", vocab), vocab, 65536);
+    smallest.states = Fill::kSmallest;
+    smallest.reset = 0;
+    add(fmt::format("vocabulary {} of +-127", vocab), vocab, 1 << 18).states = Fill::kExtreme;
+  }
+  // The largest vocabulary of all, and the largest sum.
+  Scenario& most = add("vocabulary 262144", EGG_LOSS_VOCAB_MAX, 4096);
+  most = shaped_scenario(kOnePair, noise_kind(0));
+  most.states = Fill::kSmallest;
+  most.reset = 0;
+  // More bits than an int32 holds in Q16.
+  for (const int32_t vocab : {2, 7}) {
+    Scenario& scenario = add(fmt::format("vocabulary {} over many tokens", vocab), vocab, 1 << 18);
+    scenario.states = Fill::kExtreme;
+    scenario.reset = 0;
+    for (Action& action : scenario.actions) action.tokens = 200;
+  }
+  for (const uint32_t one_in : {1U, 2U}) {
+    add(fmt::format("no target for one in {}", one_in), 12, 4096).no_target = one_in;
+    add(fmt::format("a reset at one in {}", one_in), 12, 4096).reset = one_in;
   }
   return cases.take();
 }

@@ -1,17 +1,16 @@
 // The suite itself: it covers every op, passes the reference backend, and finds planted faults.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <set>
 
+#include "built_backends.h"
 #include "conformance/cases.h"
-#include "conformance/check_plugin.h"
 #include "program/op_info.h"
-#include "support/host.h"
 
 namespace eggroll::test {
 namespace {
-
-const egg_settings kNone{sizeof(egg_settings), 0, nullptr};
 
 TEST(Conformance, EveryOpAndRuleOpHasCases) {
   std::set<int32_t> ops;
@@ -28,12 +27,43 @@ TEST(Conformance, CaseNamesAreDistinct) {
   for (const RuleCase& test : rule_cases()) EXPECT_TRUE(names.insert(test.name).second) << test.name;
 }
 
-TEST(Conformance, TheReferenceBackendGivesTheGoldenResults) {
-  const BackendInstance reference(built_plugins().choose(EGG_KIND_BACKEND, "reference"), kNone);
-  const std::vector<Check> checks = check_backend(reference, nullptr);
-  EXPECT_EQ(checks.size(), size_t{EGG_OP_COUNT} + size_t{EGG_RULE_COUNT});
-  for (const Check& check : checks) {
-    EXPECT_TRUE(check.passed()) << check.what << ": " << (check.failures.empty() ? "no case ran" : check.failures[0]);
+class EveryBackend : public BuiltBackend {};
+
+TEST_P(EveryBackend, Conforms) {
+  const BackendInstance backend(chosen(), kNoSettings);
+  const BackendInstance reference(built_plugins().choose(EGG_KIND_BACKEND, "reference"), kNoSettings);
+  const std::vector<Check> checks = check_backend(backend, GetParam() == "reference" ? nullptr : &reference);
+  EXPECT_EQ(checks.size(), size_t{EGG_OP_COUNT} + size_t{EGG_RULE_COUNT} + 2);
+  for (const Check& check : checks) expect_passed(check);
+}
+
+INSTANTIATE_TEST_SUITE_P(Built, EveryBackend, testing::ValuesIn(built_backends()),
+                         [](const auto& backend) { return backend.param; });
+
+// Every shape of a population comes with every op.
+TEST(Conformance, EveryOpMeetsEveryShape) {
+  for (int code = 0; code < EGG_OP_COUNT; ++code) {
+    std::set<uint32_t> populations;
+    for (const OpCase& test : op_cases()) {
+      if (test.op == code) populations.insert(test.scenario.population);
+    }
+    EXPECT_EQ(populations.size(), shape_count()) << kOpInfo[static_cast<size_t>(code)].name;
+  }
+}
+
+// Sums beyond int32, and up to its very end.
+TEST(Conformance, VotesReachTheLimits) {
+  for (const int32_t code : {EGG_RULE_VOTE_I32, EGG_RULE_VOTE_F32}) {
+    uint32_t most_pairs = 0;
+    for (const RuleCase& test : rule_cases()) {
+      if (test.code == code && (test.scenario.votes == Votes::kAligned || test.scenario.votes == Votes::kOpposed)) {
+        most_pairs = std::max(most_pairs, test.scenario.population / 2);
+      }
+    }
+    const int64_t largest = int64_t{127} * 16 * 16 * most_pairs;
+    const int64_t limit = std::numeric_limits<int32_t>::max();
+    EXPECT_EQ(largest > limit, code == EGG_RULE_VOTE_F32) << largest;
+    EXPECT_GT(largest + 127 * 16 * 16, limit);
   }
 }
 
@@ -49,10 +79,10 @@ class PlantedFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(PlantedFault, IsFound) {
   const Registry registry({PluginFolder{FAULTY_DIR, "the test"}});
-  const BackendInstance reference(built_plugins().choose(EGG_KIND_BACKEND, "reference"), kNone);
-  const BackendInstance faulty(registry.choose(EGG_KIND_BACKEND, GetParam().name), kNone);
+  const BackendInstance reference(built_plugins().choose(EGG_KIND_BACKEND, "reference"), kNoSettings);
+  const BackendInstance faulty(registry.choose(EGG_KIND_BACKEND, GetParam().name), kNoSettings);
   size_t found = 0;
-  for (const Check& check : check_backend(faulty, &reference)) {
+  for (const Check& check : check_backend(faulty, &reference, RandomCases{1, 3})) {
     for (const std::string& failure : check.failures) {
       found += failure.find(GetParam().found) != std::string::npos ? size_t{1} : size_t{0};
     }
@@ -61,10 +91,10 @@ TEST_P(PlantedFault, IsFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
-                         testing::Values(Fault{"faulty_loss", "losses of step 7"},
+                         testing::Values(Fault{"faulty_loss", "losses of action 0"},
                                          Fault{"faulty_guard", "wrote outside the buffer"},
                                          Fault{"faulty_state", "states of inference"},
-                                         Fault{"faulty_weight", "weights of"}, Fault{"faulty_slot", "votes of"}),
+                                         Fault{"faulty_weight", "weights of"}, Fault{"faulty_slot", "slot 'vote'"}),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
 // A check in which nothing ran has proved nothing.

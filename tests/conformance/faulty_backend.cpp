@@ -1,20 +1,37 @@
 // The reference backend with one small fault, which conformance must find. FAULT chooses it.
+#include <algorithm>
+
 #include "session.h"
 
 namespace eggroll::reference {
 
-enum Fault { k_loss, k_guard, k_state, k_weight, k_slot };
+enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt };
 constexpr Fault kFault = FAULT;
+
+// A norm over a size that leaves lanes of four empty.
+bool has_odd_norm(const egg_program& program) {
+  return std::any_of(program.ops, program.ops + program.op_count, [&](const egg_op& op) {
+    return op.code == EGG_OP_L1_NORM && program.values[op.out].size % 4 != 0;
+  });
+}
+
+bool has_sqrt(const egg_rule& rule) {
+  return std::any_of(rule.nodes, rule.nodes + rule.node_count,
+                     [](const egg_rule_node& node) { return node.code == EGG_RULE_FSQRT; });
+}
 
 class FaultySession : public ReferenceSession {
  public:
-  using ReferenceSession::ReferenceSession;
+  explicit FaultySession(const egg_session_spec& spec)
+      : ReferenceSession(spec), odd_norm_(has_odd_norm(*spec.program)), sqrt_(has_sqrt(*spec.rule)) {}
 
   void evaluate(const egg_evaluate& arguments) override {
     ReferenceSession::evaluate(arguments);
     // The smallest error a loss can have, in the last member alone.
     if (kFault == k_loss) arguments.losses[arguments.count - 1] += 1;
     if (kFault == k_guard) arguments.losses[arguments.count] = 0;
+    // Where the last tile of sixteen members is not full.
+    if (kFault == k_norm && odd_norm_ && arguments.count % 16 != 0) arguments.losses[arguments.count - 1] += 1;
   }
   void infer(const egg_infer& arguments) override {
     ReferenceSession::infer(arguments);
@@ -26,8 +43,12 @@ class FaultySession : public ReferenceSession {
   }
   void get_slot(uint32_t param, uint32_t slot, void* data) override {
     ReferenceSession::get_slot(param, slot, data);
-    if (kFault == k_slot) *static_cast<uint8_t*>(data) ^= 1;
+    if (kFault == k_slot || (kFault == k_sqrt && sqrt_)) *static_cast<uint8_t*>(data) ^= 1;
   }
+
+ private:
+  bool odd_norm_;
+  bool sqrt_;
 };
 
 class FaultyBackend : public Backend {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,13 @@ int sample_command(const SampleArguments& arguments);
 int show_command(const HostOptions& host, const Overrides& overrides);
 int config_command(const HostOptions& host, const Overrides& overrides);
 int plugins_command(const HostOptions& host);
-int check_command(const HostOptions& host, const std::string& plugin);
+struct CheckArguments {
+  std::string plugin;
+  // Of a backend: random cases alone, the first with this seed.
+  std::optional<uint64_t> seed;
+  std::optional<uint64_t> cases;
+};
+int check_command(const HostOptions& host, const CheckArguments& arguments);
 int new_command(const std::string& kind, const std::string& name, const std::filesystem::path& destination);
 
 }  // namespace eggroll

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "config/settings_block.h"
 #include "config/yaml.h"
 #include "conformance/check_plugin.h"
+#include "conformance/trajectory.h"
 #include "eggroll/error.h"
 #include "plugin/scaffold.h"
 #include "train/setup.h"
@@ -51,7 +53,10 @@ int print_checks(const ChosenPlugin& plugin, const std::vector<Check>& checks) {
   size_t passed = 0;
   for (const Check& check : checks) {
     fmt::print("{:<4} {} ({} cases)\n", check.passed() ? "ok" : "FAIL", check.what, check.cases);
-    for (const std::string& failure : check.failures) fmt::print("       {}\n", failure);
+    for (const std::string& failure : check.failures) {
+      std::istringstream lines(failure);
+      for (std::string line; std::getline(lines, line);) fmt::print("       {}\n", line);
+    }
     if (check.cases == 0) fmt::print("       no case ran\n");
     passed += check.passed() ? size_t{1} : size_t{0};
   }
@@ -103,16 +108,29 @@ int plugins_command(const HostOptions& host) {
   return 0;
 }
 
-int check_command(const HostOptions& host, const std::string& plugin) {
+int check_command(const HostOptions& host, const CheckArguments& arguments) {
   const Registry registry(plugin_folders({}));
-  const ChosenPlugin chosen = fs::exists(plugin) ? plugin_in_file(plugin) : named_plugin(registry, plugin);
+  const ChosenPlugin chosen =
+      fs::exists(arguments.plugin) ? plugin_in_file(arguments.plugin) : named_plugin(registry, arguments.plugin);
   const egg_settings none{sizeof(egg_settings), 0, nullptr};
   const std::string kind = kind_name(*chosen.file.kind);
   if (*chosen.file.kind == EGG_KIND_BACKEND) {
     const BackendInstance tested(chosen, none);
     std::optional<BackendInstance> reference;
     if (chosen.file.name != "reference") reference.emplace(registry.choose(EGG_KIND_BACKEND, "reference"), none);
-    return print_checks(chosen, check_backend(tested, reference ? &*reference : nullptr));
+    const BackendInstance* yardstick = reference ? &*reference : nullptr;
+    RandomCases random;
+    random.seed = arguments.seed.value_or(random.seed);
+    random.count = arguments.cases.value_or(random.count);
+    if (arguments.seed || arguments.cases) return print_checks(chosen, check_random(tested, yardstick, random));
+    const ConfigSearch configs = config_search(host);
+    std::vector<Check> checks = check_backend(tested, yardstick, random);
+    checks.push_back(check_trajectories(configs, registry, chosen));
+    return print_checks(chosen, checks);
+  }
+  if (arguments.seed || arguments.cases) {
+    throw Error(
+        fmt::format("--seed and --cases were given for the {}, expected a backend; leave them out", chosen.file.who()));
   }
   const BackendInstance reference(registry.choose(EGG_KIND_BACKEND, "reference"), none);
   const ConfigNode config = section_of(host, kind, chosen.file.name);

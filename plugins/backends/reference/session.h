@@ -8,7 +8,7 @@
 #include "eggroll/noise_source.h"
 #include "member.h"
 #include "rule.h"
-#include "threads.h"
+#include "common/threads.h"
 
 namespace eggroll::reference {
 

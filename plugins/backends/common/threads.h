@@ -1,6 +1,6 @@
-// The one way this backend runs in parallel.
-#ifndef EGGROLL_REFERENCE_THREADS_H
-#define EGGROLL_REFERENCE_THREADS_H
+// The one way the backends for CPUs run in parallel.
+#ifndef EGGROLL_BACKENDS_THREADS_H
+#define EGGROLL_BACKENDS_THREADS_H
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-namespace eggroll::reference {
+namespace eggroll {
 
 class Threads {
  public:
@@ -36,14 +36,14 @@ class Threads {
   tbb::task_arena arena_;
 };
 
-}  // namespace eggroll::reference
+}  // namespace eggroll
 
 #else
 
 #include <thread>
 #include <vector>
 
-namespace eggroll::reference {
+namespace eggroll {
 
 // ThreadSanitizer cannot see the synchronisation inside the distribution's oneTBB, which is not instrumented: under it
 // plain threads make the cuts, so that races of the bodies are found and no others are reported.
@@ -66,7 +66,7 @@ class Threads {
   size_t count_;
 };
 
-}  // namespace eggroll::reference
+}  // namespace eggroll
 
 #endif
 

@@ -1,0 +1,71 @@
+// A random case as the host holds it, run and printed.
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "conformance/random_program.h"
+#include "eggroll/error.h"
+
+namespace eggroll {
+
+std::unique_ptr<Program> make_program(const RandomProgram& program) {
+  std::deque<std::string> names;  // a deque never moves its strings
+  const auto name = [&](char letter, size_t number) {
+    return names.emplace_back(fmt::format("{}{}", letter, number)).c_str();
+  };
+  const auto size = [&](int32_t dim) { return dim < 0 ? 1 : program.dims.at(static_cast<size_t>(dim)); };
+  std::vector<egg_param> params;
+  for (const RandomProgram::Param& p : program.params) {
+    params.push_back(egg_param{name('p', params.size()), p.vector ? EGG_PARAM_VECTOR : EGG_PARAM_MATRIX, size(p.rows),
+                               size(p.cols), EGG_INIT_CONSTANT, 0, p.frozen ? 0 : 1});
+  }
+  std::vector<egg_value> values;
+  for (const RandomProgram::Value& v : program.values) {
+    values.push_back(egg_value{name(v.state ? 's' : 'v', values.size()), size(v.dim), v.state ? 1 : 0});
+  }
+  return std::make_unique<Program>(
+      egg_program{sizeof(egg_program), size(0), program.fixed_point, program.rounding,
+                  static_cast<uint32_t>(params.size()), static_cast<uint32_t>(values.size()),
+                  static_cast<uint32_t>(program.ops.size()), 0, params.data(), values.data(), program.ops.data()});
+}
+
+std::unique_ptr<Rule> make_rule(const RandomRule& rule) {
+  std::deque<std::string> names;
+  std::vector<egg_slot> slots;
+  for (const RandomRule::Slot& slot : rule.slots) {
+    slots.push_back(egg_slot{names.emplace_back(fmt::format("slot{}", slots.size())).c_str(), slot.type, slot.node});
+  }
+  std::vector<const char*> scalars;
+  for (int32_t i = 0; i < rule.scalars; ++i) scalars.push_back(names.emplace_back(fmt::format("scalar{}", i)).c_str());
+  return std::make_unique<Rule>(egg_rule{sizeof(egg_rule), static_cast<uint32_t>(rule.nodes.size()),
+                                         static_cast<uint32_t>(slots.size()), static_cast<uint32_t>(scalars.size()),
+                                         rule.nodes.data(), slots.data(), scalars.data(), rule.delta, 0});
+}
+
+void require_valid(const RandomCase& test) {
+  require_valid(*make_program(test.program), *make_rule(test.rule), test.scenario);
+}
+
+Transcript run_case(const BackendInstance& backend, const RandomCase& test, int threads) {
+  return run_scenario(backend, *make_program(test.program), *make_rule(test.rule), test.scenario, threads);
+}
+
+std::string disagreement(const RandomCase& test, const BackendInstance& tested, const BackendInstance* reference) {
+  try {
+    const Transcript actual = run_case(tested, test, 1);
+    if (reference != nullptr) {
+      const std::string difference = first_difference(run_case(*reference, test, 1), actual);
+      if (!difference.empty()) return difference;
+    }
+    const std::string threads = first_difference(actual, run_case(tested, test, 3));
+    return threads.empty() ? "" : "three threads give another result than one: " + threads;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::string text(const RandomCase& test) {
+  return make_program(test.program)->text() + make_rule(test.rule)->text() + text(test.scenario);
+}
+
+}  // namespace eggroll

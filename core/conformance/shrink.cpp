@@ -1,0 +1,337 @@
+// Cuts a failing random case down: one piece at a time, as long as it still fails.
+#include <algorithm>
+
+#include "conformance/random_program.h"
+#include "eggroll/error.h"
+
+namespace eggroll {
+namespace {
+
+constexpr size_t kMostTries = 3000;
+
+using Cases = std::vector<RandomCase>;
+
+// Numbers kept of a list, and where each of them goes: -1 for those dropped.
+std::vector<int32_t> renumber(const std::vector<bool>& kept) {
+  std::vector<int32_t> to(kept.size(), -1);
+  int32_t next = 0;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) to[i] = next++;
+  }
+  return to;
+}
+
+template <class List>
+void keep_only(List& list, const std::vector<bool>& kept) {
+  size_t next = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (kept[i]) list[next++] = list[i];
+  }
+  list.resize(next);
+}
+
+void move_to(int32_t& id, const std::vector<int32_t>& to) {
+  if (id >= 0) id = to[static_cast<size_t>(id)];
+}
+
+// ---- Programs ----
+
+// Drops ops whose value nothing reads, then values, parameters and sizes that no op is left of.
+void drop_unread(RandomProgram& program) {
+  for (bool dropped = true; dropped;) {
+    std::vector<bool> read(program.values.size());
+    for (const egg_op& op : program.ops) {
+      for (const int32_t id : op.in) {
+        if (id >= 0) read[static_cast<size_t>(id)] = true;
+      }
+    }
+    const size_t before = program.ops.size();
+    std::erase_if(program.ops, [&](const egg_op& op) {
+      return op.code != EGG_OP_STORE && op.out >= 0 && !read[static_cast<size_t>(op.out)];
+    });
+    dropped = program.ops.size() < before;
+  }
+  std::vector<bool> values(program.values.size());
+  std::vector<bool> params(program.params.size());
+  for (const egg_op& op : program.ops) {
+    if (op.out >= 0) values[static_cast<size_t>(op.out)] = true;
+    for (const int32_t id : op.param) {
+      if (id >= 0) params[static_cast<size_t>(id)] = true;
+    }
+  }
+  keep_only(program.values, values);
+  keep_only(program.params, params);
+  const std::vector<int32_t> value_to = renumber(values);
+  const std::vector<int32_t> param_to = renumber(params);
+  for (egg_op& op : program.ops) {
+    move_to(op.out, value_to);
+    for (int32_t& id : op.in) move_to(id, value_to);
+    for (int32_t& id : op.param) move_to(id, param_to);
+  }
+  std::vector<bool> dims(program.dims.size());
+  dims[0] = true;
+  for (const RandomProgram::Value& v : program.values) dims[static_cast<size_t>(v.dim)] = true;
+  for (const RandomProgram::Param& p : program.params) {
+    dims[static_cast<size_t>(p.rows)] = true;
+    if (p.cols >= 0) dims[static_cast<size_t>(p.cols)] = true;
+  }
+  keep_only(program.dims, dims);
+  const std::vector<int32_t> dim_to = renumber(dims);
+  for (RandomProgram::Value& v : program.values) move_to(v.dim, dim_to);
+  for (RandomProgram::Param& p : program.params) {
+    move_to(p.rows, dim_to);
+    move_to(p.cols, dim_to);
+  }
+}
+
+template <class Edit>
+void edit_program(Cases& cases, const RandomCase& test, Edit&& edit) {
+  RandomCase smaller = test;
+  edit(smaller.program);
+  drop_unread(smaller.program);
+  cases.push_back(std::move(smaller));
+}
+
+void read_instead(RandomProgram& program, int32_t from, int32_t to) {
+  for (egg_op& op : program.ops) std::replace(std::begin(op.in), std::end(op.in), from, to);
+}
+
+// Values of the same size that all readers of op i's output could read in its place.
+std::vector<int32_t> stand_ins(const RandomProgram& program, size_t i) {
+  std::vector<int32_t> found;
+  const int32_t out = program.ops[i].out;
+  for (size_t id = 0; id < program.values.size(); ++id) {
+    const RandomProgram::Value& v = program.values[id];
+    if (static_cast<int32_t>(id) == out || v.dim != program.values[static_cast<size_t>(out)].dim) continue;
+    const bool made_before = std::any_of(program.ops.begin(), program.ops.begin() + static_cast<ptrdiff_t>(i),
+                                         [&](const egg_op& op) { return op.out == static_cast<int32_t>(id); });
+    if (v.state || (made_before && program.ops[i].code != EGG_OP_STORE)) found.push_back(static_cast<int32_t>(id));
+  }
+  return found;
+}
+
+void fewer_ops(Cases& cases, const RandomCase& test) {
+  const RandomProgram& program = test.program;
+  for (size_t i = 0; i + 1 < program.ops.size(); ++i) {
+    const egg_op& op = program.ops[i];
+    for (const int32_t other : stand_ins(program, i)) {
+      edit_program(cases, test, [&](RandomProgram& p) {
+        if (op.code == EGG_OP_STORE) p.ops.erase(p.ops.begin() + static_cast<ptrdiff_t>(i));
+        read_instead(p, op.out, other);
+      });
+    }
+    edit_program(cases, test, [&](RandomProgram& p) {
+      if (op.code == EGG_OP_STORE) {
+        p.ops.erase(p.ops.begin() + static_cast<ptrdiff_t>(i));  // not valid where the state is read
+      } else {
+        p.ops[i] = egg_op{EGG_OP_STORE, op.out, {op.out, -1, -1}, {-1, -1}, 0};
+        p.values[static_cast<size_t>(op.out)].state = true;
+      }
+    });
+    if (op.code == EGG_OP_STORE && op.in[0] != op.out) {
+      edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[0] = op.out; });
+    }
+    if (op.param[1] >= 0) edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].param[1] = -1; });
+    if (op.code == EGG_OP_ADD && op.in[1] >= 0) {
+      edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[1] = -1; });
+    }
+  }
+}
+
+void smaller_sizes(Cases& cases, const RandomCase& test) {
+  for (size_t i = 0; i < test.program.dims.size(); ++i) {
+    const int32_t size = test.program.dims[i];
+    const int32_t least = i == 0 ? 2 : 1;
+    for (const int32_t smaller : {least, size / 2, size - 1}) {
+      if (smaller >= least && smaller < size) {
+        edit_program(cases, test, [&](RandomProgram& p) { p.dims[i] = smaller; });
+      }
+    }
+  }
+  for (size_t i = 0; i < test.program.params.size(); ++i) {
+    if (test.program.params[i].frozen) edit_program(cases, test, [&](RandomProgram& p) { p.params[i].frozen = false; });
+  }
+}
+
+// ---- Rules ----
+
+std::vector<bool> read_nodes(const RandomRule& rule) {
+  std::vector<bool> read(rule.nodes.size());
+  read[static_cast<size_t>(rule.delta)] = true;
+  for (const RandomRule::Slot& slot : rule.slots) read[static_cast<size_t>(slot.node)] = true;
+  for (const egg_rule_node& node : rule.nodes) {
+    for (const int32_t id : node.in) {
+      if (id >= 0) read[static_cast<size_t>(id)] = true;
+    }
+  }
+  return read;
+}
+
+template <class Visit>
+void each_node_number(RandomRule& rule, Visit&& visit) {
+  for (egg_rule_node& node : rule.nodes) {
+    for (int32_t& id : node.in) visit(id);
+  }
+  visit(rule.delta);
+  for (RandomRule::Slot& slot : rule.slots) visit(slot.node);
+}
+
+void drop_node(RandomRule& rule, size_t dropped) {
+  std::vector<bool> kept(rule.nodes.size(), true);
+  kept[dropped] = false;
+  keep_only(rule.nodes, kept);
+  const std::vector<int32_t> to = renumber(kept);
+  each_node_number(rule, [&](int32_t& id) { move_to(id, to); });
+}
+
+void drop_slot(RandomRule& rule, size_t dropped, const egg_rule_node& instead) {
+  const auto number = static_cast<int32_t>(dropped);
+  for (egg_rule_node& node : rule.nodes) {
+    if (node.code != EGG_RULE_SLOT) continue;
+    if (node.index == number) {
+      node = instead;
+    } else if (node.index > number) {
+      --node.index;
+    }
+  }
+  rule.slots.erase(rule.slots.begin() + static_cast<ptrdiff_t>(dropped));
+}
+
+// A node that nothing reads is dropped, one that is read becomes one of its operands or a constant.
+void fewer_nodes(Cases& cases, const RandomCase& test) {
+  const auto edit = [&](auto&& change) {
+    RandomCase smaller = test;
+    change(smaller.rule);
+    cases.push_back(std::move(smaller));
+  };
+  const auto constant = [](char type) {
+    return egg_rule_node{type == 'i' ? EGG_RULE_CONST_I32 : EGG_RULE_CONST_F32, {-1, -1, -1}, 0, 1, 1.0F};
+  };
+  const std::vector<char> types = rule_types(make_rule(test.rule)->view());
+  const std::vector<bool> read = read_nodes(test.rule);
+  for (size_t s = 0; s < test.rule.slots.size(); ++s) {
+    edit([&](RandomRule& rule) { drop_slot(rule, s, constant(rule.slots[s].type)); });
+  }
+  for (size_t i = test.rule.nodes.size(); i-- > 0;) {
+    const egg_rule_node& node = test.rule.nodes[i];
+    if (!read[i]) {
+      edit([&](RandomRule& rule) { drop_node(rule, i); });
+      continue;
+    }
+    for (const int32_t operand : node.in) {
+      if (operand < 0 || types[static_cast<size_t>(operand)] != types[i]) continue;
+      edit([&](RandomRule& rule) {
+        each_node_number(rule, [&](int32_t& id) { id = id == static_cast<int32_t>(i) ? operand : id; });
+      });
+    }
+    if (node.code != EGG_RULE_CONST_I32 && node.code != EGG_RULE_CONST_F32) {
+      edit([&](RandomRule& rule) { rule.nodes[i] = constant(types[i]); });
+    }
+  }
+}
+
+// ---- Scenarios ----
+
+// Members that are no longer there are not asked for.
+void clip_members(Scenario& scenario) {
+  for (Action& action : scenario.actions) {
+    const bool evaluate = action.kind == ActionKind::kEvaluate;
+    action.first = std::min(action.first, scenario.population - (evaluate ? 2 : 1));
+    action.count = std::min(action.count, scenario.population - action.first);
+  }
+}
+
+template <class Edit>
+void edit_scenario(Cases& cases, const RandomCase& test, Edit&& edit) {
+  RandomCase smaller = test;
+  edit(smaller.scenario);
+  clip_members(smaller.scenario);
+  cases.push_back(std::move(smaller));
+}
+
+// The smallest, the half and the next smaller number, in whole units from `least` on.
+void smaller_number(Cases& cases, const RandomCase& test, size_t action, uint32_t Action::*field, uint32_t least,
+                    uint32_t unit) {
+  const uint32_t now = test.scenario.actions[action].*field;
+  for (const uint32_t smaller : {least, now / 2 / unit * unit, now - std::min(now, unit)}) {
+    if (smaller < least || smaller >= now) continue;
+    edit_scenario(cases, test, [&](Scenario& s) { s.actions[action].*field = smaller; });
+  }
+}
+
+void simpler_action(Cases& cases, const RandomCase& test, size_t i) {
+  const Action& action = test.scenario.actions[i];
+  const bool evaluate = action.kind == ActionKind::kEvaluate;
+  const bool infer = action.kind == ActionKind::kInfer;
+  if (evaluate || infer) {
+    smaller_number(cases, test, i, &Action::tokens, 1, 1);
+    smaller_number(cases, test, i, &Action::streams, infer ? 1 : 0, 1);
+  }
+  if (!infer) {
+    smaller_number(cases, test, i, &Action::first, 0, evaluate ? 2 : 1);
+    smaller_number(cases, test, i, &Action::count, evaluate ? 2 : 1, evaluate ? 2 : 1);
+  }
+  if (evaluate && action.group != action.count) {
+    edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].group = s.actions[i].count; });
+  }
+  if (action.step != 0) edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].step = 0; });
+}
+
+void simpler_scenario(Cases& cases, const RandomCase& test) {
+  const Scenario& scenario = test.scenario;
+  for (size_t i = 0; i < scenario.actions.size(); ++i) {
+    edit_scenario(cases, test, [&](Scenario& s) { s.actions.erase(s.actions.begin() + static_cast<ptrdiff_t>(i)); });
+  }
+  for (const uint32_t population : {2U, scenario.population / 4 * 2, scenario.population - 2}) {
+    if (population < 2 || population >= scenario.population) continue;
+    edit_scenario(cases, test, [&](Scenario& s) { s.population = population; });
+  }
+  for (size_t i = 0; i < scenario.actions.size(); ++i) simpler_action(cases, test, i);
+  for (const int32_t rank : {1, scenario.noise.rank / 2, scenario.noise.rank - 1}) {
+    if (rank < 1 || rank >= scenario.noise.rank) continue;
+    edit_scenario(cases, test, [&](Scenario& s) { s.noise.rank = rank; });
+  }
+  if (scenario.noise.source == EGG_NOISE_TABLE) {
+    edit_scenario(cases, test, [](Scenario& s) {
+      s.noise.source = EGG_NOISE_COUNTER;
+      s.noise.table_log2 = 0;
+    });
+  }
+  if (scenario.no_target != 0) edit_scenario(cases, test, [](Scenario& s) { s.no_target = 0; });
+  if (scenario.reset != 0) edit_scenario(cases, test, [](Scenario& s) { s.reset = 0; });
+}
+
+bool is_valid(const RandomCase& test) {
+  try {
+    require_valid(test);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+RandomCase shrink(const RandomCase& test, const std::function<bool(const RandomCase&)>& fails) {
+  RandomCase best = test;
+  size_t tries = 0;
+  for (bool found = true; found;) {
+    Cases cases;
+    simpler_scenario(cases, best);
+    fewer_ops(cases, best);
+    smaller_sizes(cases, best);
+    fewer_nodes(cases, best);
+    found = false;
+    for (RandomCase& smaller : cases) {
+      if (!is_valid(smaller)) continue;
+      if (++tries > kMostTries) return best;
+      if (!fails(smaller)) continue;
+      best = std::move(smaller);
+      found = true;
+      break;
+    }
+  }
+  return best;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,112 @@
+#include "conformance/trajectory.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "eggroll/error.h"
+#include "train/checkpoint.h"
+#include "train/setup.h"
+#include "train/weights.h"
+
+namespace eggroll {
+namespace {
+
+const std::map<std::string, std::vector<std::string>> kGolden = {
+#include "conformance/trajectories.inc"
+};
+
+// Sizes that fill neither a vector unit nor a tile of members, and steps that move weights from the first on.
+const std::vector<std::string> kCommon = {
+    "name=trajectory",   "seed=11",           "train.steps=20",    "train.population=70", "train.group=14",
+    "train.tokens=7",    "eval.every=20",     "eval.tokens=64",    "eval.streams=2",      "optimizer=sign_es",
+    "optimizer.decay=5", "backend=reference", "backend.threads=2", "noise.sigma_shift=2", "noise.sigma_vector_shift=2"};
+
+struct Preset {
+  const char* name;
+  std::vector<std::string> overrides;
+};
+
+const std::vector<Preset> kModels = {
+    {"gru",
+     {"model=gru", "model.width=22", "model.layers=2", "model.vocab=61", "model.tied_head=true", "noise=table",
+      "noise.table_log2=12", "noise.rank=3"}},
+    {"nano_egg", {"model=nano_egg", "model.width=16", "model.layers=2"}},
+    {"egg_c", {"model=egg_c", "model.width=27", "model.layers=1", "model.vocab=259", "noise.distribution=uniform"}}};
+
+// Both ways of sign_es, each with data of its own: one text that goes on, and rows that begin with a reset.
+const std::vector<Preset> kOptimizers = {{"sign_es with residual",
+                                          {"optimizer.residual=0.5", "dataset=markov", "dataset.vocab=53",
+                                           "dataset.tokens=4000", "dataset.valid_tokens=80", "fitness=zscore"}},
+                                         {"sign_es without residual",
+                                          {"optimizer.residual=0", "dataset=count", "dataset.vocab=31",
+                                           "dataset.rows=64", "dataset.valid_rows=4", "fitness=centered_rank"}}};
+
+std::vector<Trajectory> make_trajectories() {
+  std::vector<Trajectory> made;
+  for (const Preset& model : kModels) {
+    for (const Preset& optimizer : kOptimizers) {
+      Trajectory trajectory{fmt::format("{}, {}", model.name, optimizer.name), kCommon};
+      for (const Preset* preset : {&model, &optimizer}) {
+        trajectory.overrides.insert(trajectory.overrides.end(), preset->overrides.begin(), preset->overrides.end());
+      }
+      made.push_back(std::move(trajectory));
+    }
+  }
+  return made;
+}
+
+// Empty where the hashes are those kept.
+std::string difference(const Trajectory& trajectory, const std::vector<std::string>& actual) {
+  const auto golden = kGolden.find(trajectory.name);
+  if (golden == kGolden.end()) return "no hashes are kept for it";
+  for (size_t step = 0; step < actual.size(); ++step) {
+    if (actual[step] == golden->second.at(step)) continue;
+    return fmt::format("after step {} of {} the weights hash to {}, expected {}", step + 1, actual.size(), actual[step],
+                       golden->second[step]);
+  }
+  return "";
+}
+
+}  // namespace
+
+const std::vector<Trajectory>& trajectories() {
+  static const std::vector<Trajectory> all = make_trajectories();
+  return all;
+}
+
+std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, const ConfigSearch& configs,
+                                                 const Registry& models, const ChosenPlugin& backend) {
+  Setup setup(compose(configs, trajectory.overrides), models);
+  Machine& machine = setup.machine;
+  machine.backend = std::make_unique<BackendInstance>(backend, egg_settings{sizeof(egg_settings), 0, nullptr});
+  machine.backend->require_support(machine.program->view(), machine.rule->view());
+  BackendSession session = machine.open_session();
+  BatchBuffer batch;
+  std::vector<int64_t> losses(machine.train.population);
+  std::vector<std::string> hashes;
+  for (uint64_t step = 0; step < kTrajectorySteps; ++step) {
+    setup.plan.fill(step, batch);
+    session.evaluate(egg_evaluate{sizeof(egg_evaluate), machine.train.group, step, 0, machine.train.population,
+                                  batch.view(), losses.data()});
+    machine.update(session, step, setup.fitness.of(losses));
+    hashes.push_back(weights_sha256(read_weights(session, *machine.program)));
+  }
+  return hashes;
+}
+
+Check check_trajectories(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend) {
+  Check check{"golden trajectories", 0, {}};
+  for (const Trajectory& trajectory : trajectories()) {
+    ++check.cases;
+    try {
+      const std::string found = difference(trajectory, weights_after_each_step(trajectory, configs, models, backend));
+      if (!found.empty()) check.failures.push_back(fmt::format("{}: {}", trajectory.name, found));
+    } catch (const Error& error) {
+      check.failures.push_back(fmt::format("{}: {}", trajectory.name, error.what()));
+    }
+  }
+  return check;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,31 @@
+// The avx2 backend's AVX-VNNI path with AVX-512's encoding of the same instructions, for processors that have only
+// that.
+#define EGG_VNNI_ENCODING ""
+
+#include "common/x86_features.h"
+#include "session.h"
+#include "simd_avx_vnni.h"
+
+namespace eggroll::tile {
+namespace {
+
+class AvxVnniBackend : public Backend {
+ public:
+  explicit AvxVnniBackend(Settings& settings) { settings.finish(); }
+  bool supports_op(const egg_program&, uint32_t) override { return true; }
+  bool supports_rule_op(int32_t) override { return true; }
+  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
+    return std::make_unique<TileSession<AvxVnni>>(spec);
+  }
+};
+
+int32_t probe(egg_error* why) {
+  const X86Feature features[] = {{"avx512vl", __builtin_cpu_supports("avx512vl") != 0, true},
+                                 {"avx512vnni", __builtin_cpu_supports("avx512vnni") != 0, true}};
+  return probe_x86(features, std::size(features), 1, why);
+}
+
+}  // namespace
+}  // namespace eggroll::tile
+
+EGGROLL_BACKEND("avx_vnni_on_avx512", "1.0.0", eggroll::tile::AvxVnniBackend, &eggroll::tile::probe);
