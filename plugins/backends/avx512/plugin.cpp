@@ -1,0 +1,34 @@
+// The avx512 backend: the population-tile engine on AVX-512 with VNNI and VBMI (Ice Lake, Zen 4 and later).
+#include "common/x86_features.h"
+#include "eggroll/backend.h"
+#include "open.h"
+
+namespace eggroll::tile {
+namespace {
+
+class Avx512Backend : public Backend {
+ public:
+  explicit Avx512Backend(Settings& settings) { settings.finish(); }
+  bool supports_op(const egg_program&, uint32_t) override { return true; }
+  bool supports_rule_op(int32_t) override { return true; }
+  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override { return open_avx512(spec); }
+};
+
+int32_t probe_avx512(egg_error* why) {
+  const X86Feature features[] = {
+      {"sse4.2", __builtin_cpu_supports("sse4.2") != 0, false},
+      {"avx2", __builtin_cpu_supports("avx2") != 0, false},
+      {"avx512f", __builtin_cpu_supports("avx512f") != 0, true},
+      {"avx512bw", __builtin_cpu_supports("avx512bw") != 0, true},
+      {"avx512dq", __builtin_cpu_supports("avx512dq") != 0, true},
+      {"avx512vl", __builtin_cpu_supports("avx512vl") != 0, true},
+      {"avx512vbmi", __builtin_cpu_supports("avx512vbmi") != 0, true},
+      {"avx512vnni", __builtin_cpu_supports("avx512vnni") != 0, true},
+  };
+  return probe_x86(features, std::size(features), 300, why);
+}
+
+}  // namespace
+}  // namespace eggroll::tile
+
+EGGROLL_BACKEND("avx512", "1.0.0", eggroll::tile::Avx512Backend, &eggroll::tile::probe_avx512);

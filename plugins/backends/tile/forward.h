@@ -1,0 +1,54 @@
+// The token step of a tile.
+#ifndef EGGROLL_TILE_FORWARD_H
+#define EGGROLL_TILE_FORWARD_H
+
+#include "elementwise.h"
+#include "linear.h"
+#include "loss.h"
+
+namespace eggroll::tile {
+
+// One function an op; an op without one does not compile.
+template <class S>
+struct Kernels {
+  static void run_embed(Tile<S>& tile, const egg_op& op) { Elementwise<S>::embed(tile, op); }
+  static void run_linear(Tile<S>& tile, const egg_op& op) { Linear<S>::run(tile, op); }
+  static void run_l1_norm(Tile<S>& tile, const egg_op& op) { Elementwise<S>::l1_norm(tile, op); }
+  static void run_add(Tile<S>& tile, const egg_op& op) { Elementwise<S>::add(tile, op); }
+  static void run_gru_gate(Tile<S>& tile, const egg_op& op) { Elementwise<S>::gru_gate(tile, op); }
+  static void run_gru_mix(Tile<S>& tile, const egg_op& op) { Elementwise<S>::gru_mix(tile, op); }
+  static void run_store(Tile<S>& tile, const egg_op& op) { Elementwise<S>::store(tile, op); }
+  static void run_loss(Tile<S>& tile, const egg_op& op) { Loss<S>::run(tile, op); }
+
+  using Function = void (*)(Tile<S>&, const egg_op&);
+#define EGG_TILE_KERNEL(code, name, a, b, c, d, text) &run_##name,
+  static constexpr Function kAll[EGG_OP_COUNT] = {EGG_OPS(EGG_TILE_KERNEL)};
+#undef EGG_TILE_KERNEL
+};
+
+// Reads all tokens of the batch. stream_of[lane]: the stream that a lane reads, negative for a lane that is not used.
+template <class S>
+void run_tile(Tile<S>& tile, const egg_batch& batch, const std::array<int64_t, Tile<S>::kMembers>& stream_of) {
+  constexpr size_t kMembers = Tile<S>::kMembers;
+  const egg_program& program = *tile.model.plan.program;
+  tile.losses.fill(0);
+  for (size_t t = 0; t < batch.tokens; ++t) {
+    std::array<int32_t, kMembers> keep;
+    bool reset = false;
+    for (size_t i = 0; i < kMembers; ++i) {
+      const bool used = stream_of[i] >= 0;
+      const size_t at = used ? static_cast<size_t>(stream_of[i]) * batch.tokens + t : 0;
+      tile.tokens[i] = used ? batch.inputs[at] : 0;
+      tile.targets[i] = used ? batch.targets[at] : EGG_NO_TARGET;
+      keep[i] = used && batch.resets[at] != 0 ? 0 : -1;
+      reset |= keep[i] == 0;
+    }
+    if (reset) tile.zero_states(keep);
+    for (uint32_t i = 0; i < program.op_count; ++i) Kernels<S>::kAll[program.ops[i].code](tile, program.ops[i]);
+    tile.end_token();
+  }
+}
+
+}  // namespace eggroll::tile
+
+#endif

@@ -1,0 +1,98 @@
+// loss: largest logit and sum of powers of every lane, then the arithmetic of eggroll/arithmetic.h.
+#ifndef EGGROLL_TILE_LOSS_H
+#define EGGROLL_TILE_LOSS_H
+
+#include "tile.h"
+
+namespace eggroll::tile {
+
+template <class S>
+struct Loss {
+  using V8 = typename S::V8;
+  using U8 = typename S::U8;
+  using V32 = typename S::V32;
+  using U32 = typename S::U32;
+  static constexpr size_t kRegs = S::kMemberRegs;
+  static constexpr size_t kLanes = S::kLanes;
+  static constexpr size_t kGroupBytes = Tile<S>::kGroupBytes;
+
+  static void run(Tile<S>& tile, const egg_op& op) {
+    const int8_t* logits = tile.at[static_cast<size_t>(op.in[0])];
+    const auto vocab = static_cast<uint32_t>(tile.model.plan.program->vocab);
+    for (size_t m = 0; m < kRegs; ++m) {
+      const uint32_t* targets = tile.targets.data() + m * kLanes;
+      bool scored = false;
+      for (size_t l = 0; l < kLanes; ++l) scored |= targets[l] != EGG_NO_TARGET;
+      if (!scored) continue;
+      const int8_t* mine = logits + m * S::kBytes;
+      int32_t largest[kLanes];
+      const V8 tops = largest_logits(mine, vocab, largest);
+      uint64_t sums[kLanes] = {};
+      if constexpr (S::kBytePlanes) {
+        sum_planes(tile, mine, vocab, tops, sums);
+      } else {
+        sum_entries(tile, mine, vocab, largest, sums);
+      }
+      for (size_t l = 0; l < kLanes; ++l) {
+        if (targets[l] == EGG_NO_TARGET) continue;
+        const int8_t target = mine[targets[l] / 4 * kGroupBytes + 4 * l + targets[l] % 4];
+        tile.losses[m * kLanes + l] +=
+            egg_loss_q16(sums[l], largest[l], target, op.attr, tile.model.loss_tables.tables.log2_q24);
+      }
+    }
+  }
+
+ private:
+  // All bits of the bytes of each lane that are logits, in the group that begins at logit `first`.
+  static U32 real(uint32_t first, uint32_t vocab) {
+    return S::all32u(vocab - first >= 4 ? UINT32_MAX : UINT32_MAX >> (32 - 8 * (vocab - first)));
+  }
+
+  // The largest logit of each lane, also in all four bytes of its lane.
+  static V8 largest_logits(const int8_t* logits, uint32_t vocab, int32_t* largest) {
+    V8 top = S::all8(-127);
+    for (uint32_t v = 0; v < vocab; v += 4) {
+      const U32 keep = real(v, vocab);
+      const U32 values = S::template load<U32>(logits + v / 4 * kGroupBytes);
+      top = S::max8(top, (V8)((values & keep) | ((U32)S::all8(-127) & ~keep)));
+    }
+    top = S::max8(top, (V8)(((U32)top >> 16) | ((U32)top << 16)));
+    top = S::max8(top, (V8)(((U32)top >> 8) | ((U32)top << 24)));
+    S::store(largest, S::byte32(top, 0));
+    return top;
+  }
+
+  static void sum_entries(const Tile<S>& tile, const int8_t* logits, uint32_t vocab, const int32_t* largest,
+                          uint64_t* sums) {
+    const uint32_t* powers = tile.model.loss_tables.tables.exp2_q30;
+    for (uint32_t v = 0; v < vocab; v += 4) {
+      const uint32_t count = vocab - v < 4 ? vocab - v : 4;
+      const int8_t* group = logits + v / 4 * kGroupBytes;
+      for (size_t l = 0; l < kLanes; ++l) {
+        for (uint32_t i = 0; i < count; ++i) sums[l] += powers[largest[l] - group[4 * l + i]];
+      }
+    }
+  }
+
+  // The same with each byte of the powers looked up and summed by itself: at most 2^18 bytes, below 2^26.
+  static void sum_planes(const Tile<S>& tile, const int8_t* logits, uint32_t vocab, V8 tops, uint64_t* sums) {
+    for (size_t b = 0; b < 4; ++b) {
+      const uint8_t* plane = tile.model.loss_tables.planes[b].data();
+      const typename S::Table128 low(plane);
+      const typename S::Table128 high(plane + 128);
+      V32 sum = {};
+      for (uint32_t v = 0; v < vocab; v += 4) {
+        const V8 below = tops - S::template load<V8>(logits + v / 4 * kGroupBytes);
+        const U8 power = below < 0 ? high.at((U8)below & 0x7f) : low.at((U8)below);
+        sum = S::sum_unsigned(sum, (U8)((U32)power & real(v, vocab)));
+      }
+      uint32_t lanes[kLanes];
+      S::store(lanes, sum);
+      for (size_t l = 0; l < kLanes; ++l) sums[l] += static_cast<uint64_t>(lanes[l]) << (8 * b);
+    }
+  }
+};
+
+}  // namespace eggroll::tile
+
+#endif

@@ -1,0 +1,52 @@
+// What the engine works out once from a program: where each value lives and which forms of each parameter it needs.
+// Channels come in groups of four, one 32-bit lane; sizes here are in such groups, rounded up to `depth`.
+#ifndef EGGROLL_TILE_PLAN_H
+#define EGGROLL_TILE_PLAN_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/plugin.h"
+
+namespace eggroll::tile {
+
+struct PlanParam {
+  bool by_embed = false;
+  bool by_linear = false;
+  bool vector = false;
+  bool perturbed = false;
+  uint32_t rows = 0;
+  uint32_t cols = 0;        // 1 for a vector
+  uint32_t row_groups = 0;  // of four rows
+  uint32_t col_groups = 0;  // of four columns, a multiple of depth; 0 for a vector
+  uint32_t ranks = 0;       // draws a pair makes of each side; 0 where not perturbed
+};
+
+struct PlanState {
+  uint32_t value;
+  uint32_t size;
+  uint32_t groups;
+  size_t bytes_before;   // in the state of one member, as it crosses the seam
+  size_t groups_before;  // in the state of one tile
+};
+
+// Temporary values share memory where their lifetimes allow it.
+struct Plan {
+  Plan(const egg_program& program, const egg_noise& noise, uint32_t depth);
+
+  const egg_program* program;
+  egg_noise noise;
+  std::vector<PlanParam> params;
+  std::vector<uint32_t> groups;  // of each value
+  std::vector<size_t> place;     // of each temporary value, in groups from the start of the frame
+  std::vector<PlanState> states;
+  size_t frame_groups = 0;  // that the temporary values take
+  size_t state_bytes = 0;   // of one member
+  size_t state_groups = 0;
+  uint32_t widest = 0;  // groups of the largest value
+};
+
+}  // namespace eggroll::tile
+
+#endif

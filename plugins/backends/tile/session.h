@@ -1,0 +1,212 @@
+// A session of a population-tile backend: tiles of members shared out to threads.
+//
+// Members 2k and 2k + 1 are pair k; pairs [t * kPairs, (t + 1) * kPairs) are tile t for as long as the session lives,
+// so a tile's states stay in its own layout from step to step. A call for members that do not fill their tiles runs
+// whole tiles and keeps the results of the members that were meant.
+#ifndef EGGROLL_TILE_SESSION_H
+#define EGGROLL_TILE_SESSION_H
+
+#include <memory>
+#include <mutex>
+
+#include "eggroll/backend.h"
+#include "forward.h"
+#include "votes.h"
+
+namespace eggroll::tile {
+
+template <class S>
+class TileSession : public Session {
+ public:
+  explicit TileSession(const egg_session_spec& spec)
+      : plan_(*spec.program, spec.noise, S::kDepth),
+        noise_(spec.noise),
+        weights_(plan_),
+        loss_tables_(spec.program->ops[spec.program->op_count - 1].attr),
+        reciprocals_(make_reciprocals()),
+        model_{plan_, noise_, weights_, loss_tables_, reciprocals_},
+        threads_(spec.threads),
+        slot_count_(spec.rule->slot_count),
+        votes_(plan_, noise_, *spec.rule, weights_, slots_, threads_),
+        tile_bytes_(plan_.state_groups * T::kGroupBytes),
+        states_((spec.population / 2 + T::kPairs - 1) / T::kPairs * tile_bytes_) {
+    for (size_t i = 0; i < plan_.params.size(); ++i) {
+      slots_.push_back({Buffer<uint32_t>(plan_.params[i].perturbed ? weights_.size(i) * slot_count_ : 0)});
+    }
+  }
+
+  void set_weights(uint32_t param, const int8_t* weights) override {
+    std::copy_n(weights, weights_.size(param), weights_.plain(param));
+    weights_.pack_rows(param, 0, plan_.params[param].rows);
+  }
+  void get_weights(uint32_t param, int8_t* weights) override {
+    std::copy_n(weights_.plain(param), weights_.size(param), weights);
+  }
+
+  void set_slot(uint32_t param, uint32_t slot, const void* data) override {
+    if (slots_[param].cells.size() == 0) return;
+    std::memcpy(slots_[param].cells.data() + slot * weights_.size(param), data, weights_.size(param) * 4);
+  }
+  void get_slot(uint32_t param, uint32_t slot, void* data) override {
+    if (slots_[param].cells.size() == 0) return;
+    std::memcpy(data, slots_[param].cells.data() + slot * weights_.size(param), weights_.size(param) * 4);
+  }
+
+  void set_states(uint32_t first, uint32_t count, const int8_t* states) override {
+    for (size_t i = 0; i < count; ++i) {
+      const auto [tile, lane] = place_of(first + i);
+      put_state(states_.data() + tile * tile_bytes_, lane, states + i * plan_.state_bytes);
+    }
+  }
+  void get_states(uint32_t first, uint32_t count, int8_t* states) override {
+    for (size_t i = 0; i < count; ++i) {
+      const auto [tile, lane] = place_of(first + i);
+      take_state(states_.data() + tile * tile_bytes_, lane, states + i * plan_.state_bytes);
+    }
+  }
+
+  void evaluate(const egg_evaluate& e) override {
+    const size_t first_tile = e.first / 2 / T::kPairs;
+    const size_t end_tile = (size_t{e.first} + e.count + 2 * T::kPairs - 1) / 2 / T::kPairs;
+    threads_.split(end_tile - first_tile, [&](size_t begin, size_t end) {
+      std::unique_ptr<T> tile = take_tile();
+      for (size_t t = first_tile + begin; t < first_tile + end; ++t) evaluate_tile(*tile, t, e);
+      give_tile(std::move(tile));
+    });
+  }
+
+  void update(const egg_update& u) override {
+    for (uint32_t i = 0; i < plan_.params.size(); ++i) {
+      u.changed[i] = plan_.params[i].perturbed ? votes_.update(i, u) : 0;
+    }
+  }
+
+  void infer(const egg_infer& call) override {
+    const size_t tiles = (call.batch.streams + T::kMembers - 1) / T::kMembers;
+    threads_.split(tiles, [&](size_t begin, size_t end) {
+      std::unique_ptr<T> tile = take_tile();
+      for (size_t t = begin; t < end; ++t) infer_tile(*tile, t * T::kMembers, call);
+      give_tile(std::move(tile));
+    });
+  }
+
+ private:
+  using T = Tile<S>;
+  using V32 = typename S::V32;
+
+  static std::array<int32_t, 128> make_reciprocals() {
+    std::array<int32_t, 128> table{};
+    for (int32_t m = 1; m < 128; ++m) table[static_cast<size_t>(m)] = egg_reciprocal(m);
+    return table;
+  }
+
+  // Of a pair's place in its tile, and the member's side: its lane among the tile's kMembers.
+  static size_t lane_of(size_t pair_in_tile, size_t side) {
+    return (2 * (pair_in_tile / S::kLanes) + side) * S::kLanes + pair_in_tile % S::kLanes;
+  }
+  static std::pair<size_t, size_t> place_of(size_t member) {
+    const size_t pair = member / 2;
+    return {pair / T::kPairs, lane_of(pair % T::kPairs, member % 2)};
+  }
+
+  // One member's state, between the seam's order and a tile's.
+  template <class Copy>
+  void each_group(size_t lane, const Copy& copy) const {
+    for (const PlanState& s : plan_.states) {
+      for (uint32_t g = 0; 4 * g < s.size; ++g) {
+        copy((s.groups_before + g) * T::kGroupBytes + 4 * lane, s.bytes_before + 4 * g, std::min(4U, s.size - 4 * g));
+      }
+    }
+  }
+  void put_state(int8_t* tile, size_t lane, const int8_t* state) const {
+    each_group(lane, [&](size_t at, size_t from, uint32_t count) { std::copy_n(state + from, count, tile + at); });
+  }
+  void take_state(const int8_t* tile, size_t lane, int8_t* state) const {
+    each_group(lane, [&](size_t at, size_t to, uint32_t count) { std::copy_n(tile + at, count, state + to); });
+  }
+
+  void evaluate_tile(T& tile, size_t number, const egg_evaluate& e) {
+    const auto first_pair = static_cast<uint32_t>(number * T::kPairs);
+    std::array<int64_t, T::kMembers> stream_of;
+    std::array<int64_t, T::kMembers> member_of;  // its place in the call, negative where it is not meant
+    bool whole = true;
+    for (size_t pair = 0; pair < T::kPairs; ++pair) {
+      for (size_t side = 0; side < 2; ++side) {
+        const size_t member = 2 * (first_pair + pair) + side;
+        const bool meant = member >= e.first && member < size_t{e.first} + e.count;
+        const size_t lane = lane_of(pair, side);
+        member_of[lane] = meant ? static_cast<int64_t>(member - e.first) : -1;
+        stream_of[lane] = meant ? member_of[lane] / e.group : -1;
+        whole = whole && meant;
+      }
+    }
+    int8_t* states = states_.data() + number * tile_bytes_;
+    tile.begin(states);
+    tile.draw(e.step, first_pair);
+    run_tile(tile, e.batch, stream_of);
+    if (whole) std::copy_n(tile.states(), tile_bytes_, states);
+    for (size_t lane = 0; lane < T::kMembers; ++lane) {
+      if (member_of[lane] < 0) continue;
+      e.losses[member_of[lane]] = tile.losses[lane];
+      if (whole) continue;
+      for (size_t at = 4 * lane; at < tile_bytes_; at += T::kGroupBytes)
+        std::copy_n(tile.states() + at, 4, states + at);
+    }
+  }
+
+  void infer_tile(T& tile, size_t first_stream, const egg_infer& call) const {
+    const size_t count = std::min(T::kMembers, call.batch.streams - first_stream);
+    std::array<int64_t, T::kMembers> stream_of;
+    Buffer<int8_t> states(tile_bytes_);
+    for (size_t lane = 0; lane < T::kMembers; ++lane) {
+      stream_of[lane] = lane < count ? static_cast<int64_t>(first_stream + lane) : -1;
+      if (lane < count) put_state(states.data(), lane, call.states + (first_stream + lane) * plan_.state_bytes);
+    }
+    tile.begin(states.data());
+    tile.draw_nothing();
+    run_tile(tile, call.batch, stream_of);
+    const egg_program& program = *plan_.program;
+    const int8_t* logits = tile.at[static_cast<size_t>(program.ops[program.op_count - 1].in[0])];
+    for (size_t lane = 0; lane < count; ++lane) {
+      const size_t stream = first_stream + lane;
+      call.losses[stream] = tile.losses[lane];
+      take_state(tile.states(), lane, call.states + stream * plan_.state_bytes);
+      if (call.logits == nullptr) continue;
+      for (size_t v = 0; v < static_cast<size_t>(program.vocab); ++v) {
+        call.logits[stream * static_cast<size_t>(program.vocab) + v] =
+            logits[v / 4 * T::kGroupBytes + 4 * lane + v % 4];
+      }
+    }
+  }
+
+  std::unique_ptr<T> take_tile() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_.empty()) return std::make_unique<T>(model_);
+    std::unique_ptr<T> tile = std::move(idle_.back());
+    idle_.pop_back();
+    return tile;
+  }
+  void give_tile(std::unique_ptr<T> tile) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(std::move(tile));
+  }
+
+  Plan plan_;
+  NoiseDraw<S> noise_;
+  Weights<S> weights_;
+  LossTables<S> loss_tables_;
+  std::array<int32_t, 128> reciprocals_;
+  Model<S> model_;
+  Threads threads_;
+  size_t slot_count_;
+  std::vector<typename Votes<S>::Slots> slots_;
+  Votes<S> votes_;
+  size_t tile_bytes_;
+  Buffer<int8_t> states_;  // (tiles, state groups, kMemberRegs) registers
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> idle_;  // working memory that no thread uses now
+};
+
+}  // namespace eggroll::tile
+
+#endif

@@ -1,0 +1,84 @@
+// The vocabulary of the engine's kernels: registers of 8, 16 and 32-bit lanes, and what every instruction set does
+// alike.
+//
+// An instruction set is a class S (simd_avx512.h, ...) derived from Simd<bytes of a register>, with
+//   kPairRegs    registers of pairs in a tile
+//   kBlock       outputs that dot_block makes at once, a multiple of 4
+//   kDepth       groups of four channels that dot_block reads at once
+//   kWeightXor   what weights and B noise are xored with before `dot` reads them
+//   kPrepared    prepared copies of x that dot_block reads
+//   kVoteRows, kVoteCols   rows, and registers of columns, of a block of votes
+//   dot, dot_block, prepare, group_at, madd16, mulhi16, pack4, sum_abs, abs8, lookup, store16, widen8, clip8, clip16
+// documented in simd_avx512.h. Everything is exact: no lane saturates unless its name says so.
+#ifndef EGGROLL_TILE_SIMD_H
+#define EGGROLL_TILE_SIMD_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#define EGG_INLINE inline __attribute__((always_inline))
+#define EGG_INLINE_LAMBDA __attribute__((always_inline))
+
+namespace eggroll::tile {
+
+// body(0), ..., body(N - 1), written out: each index is a constant, so that an array of registers stays in registers.
+template <size_t N, class Body>
+EGG_INLINE void unrolled(const Body& body) {
+  [&]<size_t... I>(std::index_sequence<I...>) EGG_INLINE_LAMBDA { (body(std::integral_constant<size_t, I>{}), ...); }
+  (std::make_index_sequence<N>{});
+}
+
+template <size_t Bytes>
+struct Simd {
+  static constexpr size_t kBytes = Bytes;
+  static constexpr size_t kLanes = Bytes / 4;
+  typedef int8_t V8 __attribute__((vector_size(Bytes)));
+  typedef uint8_t U8 __attribute__((vector_size(Bytes)));
+  typedef int16_t V16 __attribute__((vector_size(Bytes)));
+  typedef uint16_t U16 __attribute__((vector_size(Bytes)));
+  typedef int32_t V32 __attribute__((vector_size(Bytes)));
+  typedef uint32_t U32 __attribute__((vector_size(Bytes)));
+  typedef float F32 __attribute__((vector_size(Bytes)));
+
+  // What dot_block wants to know of an output's weights; here nothing. AVX2 has its own.
+  struct Row {
+    Row() = default;
+    Row(const int8_t* /*weights*/, size_t /*cols*/) {}
+  };
+
+  template <class V>
+  static EGG_INLINE V load(const void* from) {
+    V v;
+    std::memcpy(&v, from, Bytes);
+    return v;
+  }
+  template <class V>
+  static EGG_INLINE void store(void* to, V v) {
+    std::memcpy(to, &v, Bytes);
+  }
+  static EGG_INLINE V8 all8(int8_t x) { return V8{} + x; }
+  static EGG_INLINE V16 all16(int16_t x) { return V16{} + x; }
+  static EGG_INLINE V32 all32(int32_t x) { return V32{} + x; }
+  static EGG_INLINE U32 all32u(uint32_t x) { return U32{} + x; }
+  // Four bytes to every lane.
+  static EGG_INLINE V32 broadcast(const void* from) {
+    int32_t x;
+    std::memcpy(&x, from, 4);
+    return all32(x);
+  }
+
+  // Bytes 0 and 2, or 1 and 3, of each lane as two int16.
+  static EGG_INLINE V16 even16(V8 v) { return ((V16)v << 8) >> 8; }
+  static EGG_INLINE V16 odd16(V8 v) { return (V16)v >> 8; }
+  // The inverse; both within int8.
+  static EGG_INLINE V8 join(V16 even, V16 odd) { return (V8)((even & 0xff) | (odd << 8)); }
+  // Byte k of each lane as int32.
+  static EGG_INLINE V32 byte32(V8 v, size_t k) { return ((V32)v << static_cast<int32_t>(24 - 8 * k)) >> 24; }
+};
+
+}  // namespace eggroll::tile
+
+#endif

@@ -1,0 +1,182 @@
+// AVX2: eight lanes. maddubs multiplies unsigned by signed bytes and adds pairs in int16: |x| times w with the sign of
+// x never saturates there, for 2 * 127 * 127 < 2^15. Where an output's weights are small enough there are faster forms,
+// just as exact: see Row.
+#ifndef EGGROLL_TILE_SIMD_AVX2_H
+#define EGGROLL_TILE_SIMD_AVX2_H
+
+#include <immintrin.h>
+
+#include "simd.h"
+
+namespace eggroll::tile {
+
+struct Avx2 : Simd<32> {
+  static constexpr size_t kPairRegs = 1;
+  static constexpr size_t kBlock = 4;
+  static constexpr size_t kDepth = 2;
+  static constexpr size_t kMemberRegs = 2 * kPairRegs;
+  static constexpr size_t kVoteRows = 4;
+  static constexpr size_t kVoteCols = 2;
+  static constexpr bool kBytePlanes = false;
+  static constexpr int8_t kWeightXor = 0;
+  static constexpr int32_t kWeightExcess = 0;
+  static constexpr size_t kPrepared = 2;
+
+  static EGG_INLINE V8 abs8(V8 v) { return (V8)_mm256_abs_epi8((__m256i)v); }
+  // Magnitudes, and x + 127.
+  static EGG_INLINE void prepare(V8 x, int8_t* to, size_t bytes_of_x) {
+    store(to, abs8(x));
+    store(to + bytes_of_x, x + 127);
+  }
+
+  // With x + 127 in [0, 254] no sign needs to move: an int16 sum holds where the magnitudes of its weights add up to at
+  // most 129, for 254 * 129 < 2^15. With |x| it holds up to 258. And a sum may take in two groups of four channels
+  // before it is widened.
+  struct Row {
+    bool shifted = true;      // every two neighbours: at most 129
+    bool shifted_two = true;  // the same over two groups
+    bool signed_two = true;   // over two groups: at most 258
+    int32_t excess = 0;       // what x + 127 adds to the output
+
+    Row() = default;
+    Row(const int8_t* weights, size_t cols) {
+      for (size_t i = 0; i < cols; i += 8) {
+        int32_t magnitude[8] = {};
+        for (size_t j = 0; j < 8 && i + j < cols; ++j) {
+          magnitude[j] = weights[i + j] < 0 ? -weights[i + j] : weights[i + j];
+          excess += 127 * weights[i + j];
+        }
+        for (size_t j = 0; j < 4; j += 2) {
+          const int32_t first = magnitude[j] + magnitude[j + 1];
+          const int32_t second = magnitude[j + 4] + magnitude[j + 5];
+          shifted = shifted && first <= 129 && second <= 129;
+          shifted_two = shifted_two && first + second <= 129;
+          signed_two = signed_two && first + second <= 258;
+        }
+      }
+    }
+  };
+
+  static EGG_INLINE V32 dot(V32 acc, V8 x, V8 w) {
+    const __m256i with_sign = _mm256_sign_epi8((__m256i)w, (__m256i)x);
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)abs8(x), with_sign);
+    return acc + (V32)_mm256_madd_epi16(pairs, (__m256i)all16(1));
+  }
+
+  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
+
+  template <size_t NB>
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* prepared, size_t groups, const int8_t* w,
+                                   const Row* rows, V32 (&acc)[NB][kMemberRegs]) {
+    bool shifted = true;
+    bool shifted_two = true;
+    bool signed_two = true;
+    for (size_t o = 0; o < NB; ++o) {
+      shifted = shifted && rows[o].shifted;
+      shifted_two = shifted_two && rows[o].shifted_two;
+      signed_two = signed_two && rows[o].signed_two;
+    }
+    const int8_t* from = shifted ? prepared + groups * kMemberRegs * kBytes : x;
+    if (shifted) {
+      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
+        acc[o][0] -= rows[o].excess;
+        acc[o][1] -= rows[o].excess;
+      });
+    }
+    if (shifted_two) {
+      products<NB, true, true>(from, prepared, groups, w, acc);
+    } else if (shifted) {
+      products<NB, true, false>(from, prepared, groups, w, acc);
+    } else if (signed_two) {
+      products<NB, false, true>(from, prepared, groups, w, acc);
+    } else {
+      products<NB, false, false>(from, prepared, groups, w, acc);
+    }
+  }
+
+  // kShifted: x is x + 127. kTwo: int16 sums of two groups.
+  template <size_t NB, bool kShifted, bool kTwo>
+  static EGG_INLINE void products(const int8_t* x, const int8_t* magnitudes, size_t groups, const int8_t* w,
+                                  V32 (&acc)[NB][kMemberRegs]) {
+    const auto pairs = [](const int8_t* at, const int8_t* magnitude, V8 weight) EGG_INLINE_LAMBDA {
+      if constexpr (kShifted) return (V16)_mm256_maddubs_epi16(load<__m256i>(at), (__m256i)weight);
+      const __m256i with_sign = _mm256_sign_epi8((__m256i)weight, load<__m256i>(at));
+      return (V16)_mm256_maddubs_epi16(load<__m256i>(magnitude), with_sign);
+    };
+    const V16 ones = all16(1);
+    constexpr size_t kGroup = kMemberRegs * kBytes;
+    for (size_t k = 0; k < groups; k += 2) {
+      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
+        const V8 first = (V8)broadcast(w + 4 * o);
+        const V8 second = (V8)broadcast(w + 4 * (NB + o));
+        unrolled<kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA {
+          const size_t at = m * kBytes;
+          const V16 one = pairs(x + at, magnitudes + at, first);
+          const V16 two = pairs(x + kGroup + at, magnitudes + kGroup + at, second);
+          if constexpr (kTwo) {
+            acc[o][m] = madd16(acc[o][m], one + two, ones);
+          } else {
+            acc[o][m] = madd16(madd16(acc[o][m], one, ones), two, ones);
+          }
+        });
+      });
+      x += 2 * kGroup;
+      magnitudes += 2 * kGroup;
+      w += 8 * NB;
+    }
+  }
+
+  static EGG_INLINE V32 madd16(V32 acc, V16 a, V16 b) { return acc + (V32)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V16 mulhi16(V16 a, V16 b) { return (V16)_mm256_mulhi_epi16((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V8 max8(V8 a, V8 b) { return (V8)_mm256_max_epi8((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V8 add_clip8(V8 a, V8 b) { return max8((V8)_mm256_adds_epi8((__m256i)a, (__m256i)b), all8(-127)); }
+  static EGG_INLINE V16 clip8(V16 v) {
+    return (V16)_mm256_max_epi16(_mm256_min_epi16((__m256i)v, (__m256i)all16(127)), (__m256i)all16(-127));
+  }
+  static EGG_INLINE V32 clip16(V32 v) {
+    return (V32)_mm256_max_epi32(_mm256_min_epi32((__m256i)v, (__m256i)all32(32767)), (__m256i)all32(-32767));
+  }
+  static EGG_INLINE V8 pack4(V32 t0, V32 t1, V32 t2, V32 t3) {
+    const __m256i low = _mm256_packs_epi32((__m256i)t0, (__m256i)t1);
+    const __m256i high = _mm256_packs_epi32((__m256i)t2, (__m256i)t3);
+    const __m256i bytes = _mm256_max_epi8(_mm256_packs_epi16(low, high), (__m256i)all8(-127));
+    const __m128i order = _mm_set_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
+    return (V8)_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(order));
+  }
+  static EGG_INLINE V32 sum_abs(V32 acc, V8 x) {
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)abs8(x), (__m256i)all8(1));
+    return acc + (V32)_mm256_madd_epi16(pairs, (__m256i)all16(1));
+  }
+
+  // Eight tables of sixteen: an index outside a table's sixteen turns into one that the shuffle makes 0.
+  struct Table128 {
+    __m256i parts[8];
+    explicit EGG_INLINE Table128(const uint8_t* table) {
+      unrolled<8>([&](auto i) EGG_INLINE_LAMBDA {
+        parts[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * i)));
+      });
+    }
+    EGG_INLINE U8 at(U8 index) const {
+      __m256i result = _mm256_setzero_si256();
+      unrolled<8>([&](auto i) EGG_INLINE_LAMBDA {
+        const __m256i local = (__m256i)(index - static_cast<uint8_t>(16 * i));
+        const __m256i clear = _mm256_adds_epu8(local, (__m256i)all8(0x70));
+        result = _mm256_or_si256(result, _mm256_shuffle_epi8(parts[i], clear));
+      });
+      return (U8)result;
+    }
+  };
+
+  // The lanes are within int16.
+  static EGG_INLINE void store16(void* to, V32 v) {
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32((__m256i)v, (__m256i)v), 0x08);
+    _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(packed));
+  }
+  static EGG_INLINE V32 widen8(const void* from) {
+    return (V32)_mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
+  }
+};
+
+}  // namespace eggroll::tile
+
+#endif

@@ -1,0 +1,114 @@
+// AVX-512 with VNNI and VBMI: sixteen lanes; dpbusd multiplies unsigned by signed bytes, so weights are kept plus 128.
+#ifndef EGGROLL_TILE_SIMD_AVX512_H
+#define EGGROLL_TILE_SIMD_AVX512_H
+
+#include <immintrin.h>
+
+#include "simd.h"
+
+namespace eggroll::tile {
+
+struct Avx512 : Simd<64> {
+  static constexpr size_t kPairRegs = 1;
+  static constexpr size_t kBlock = 12;
+  static constexpr size_t kDepth = 1;
+  static constexpr size_t kMemberRegs = 2 * kPairRegs;
+  static constexpr int8_t kWeightXor = -128;
+  static constexpr size_t kPrepared = 0;  // copies of x that `prepare` makes, each as large as x
+  static constexpr size_t kVoteRows = 6;
+  static constexpr size_t kVoteCols = 4;
+  static constexpr bool kBytePlanes = true;  // tables of 256 bytes fit registers
+
+  // acc + the products of the four bytes of each lane: x as it is, w after the xor. The sum is that of x * w plus
+  // weight_excess * (the sum of x).
+  static constexpr int32_t kWeightExcess = 128;
+  static EGG_INLINE V32 dot(V32 acc, V8 x, V8 w) {
+    // GCC 12 gives the intrinsic's accumulator a register of its own, and copies; the same for madd16.
+    asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(w), "v"(x));
+    return acc;
+  }
+
+  // Where in a block of NB outputs the four weights of output o and group k are.
+  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
+
+  // acc[o][m] += the sum over groups of x[group][m] * w[o][group], as `dot` does it. x: (groups, kMemberRegs)
+  // registers; w: one packed block, rows: of its outputs.
+  template <size_t NB>
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
+                                   const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
+    for (size_t k = 0; k < groups; ++k) {
+      const V8 x0 = load<V8>(x);
+      const V8 x1 = load<V8>(x + kBytes);
+      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
+        const V8 weight = (V8)broadcast(w + 4 * o);
+        acc[o][0] = dot(acc[o][0], x0, weight);
+        acc[o][1] = dot(acc[o][1], x1, weight);
+      });
+      x += kMemberRegs * kBytes;
+      w += 4 * NB;
+    }
+  }
+
+  // acc + both products of the int16 of each lane.
+  static EGG_INLINE V32 madd16(V32 acc, V16 a, V16 b) {
+    asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
+    return acc;
+  }
+  // Upper half of the int32 product.
+  static EGG_INLINE V16 mulhi16(V16 a, V16 b) { return (V16)_mm512_mulhi_epi16((__m512i)a, (__m512i)b); }
+  static EGG_INLINE V8 abs8(V8 v) { return (V8)_mm512_abs_epi8((__m512i)v); }
+  static EGG_INLINE V8 max8(V8 a, V8 b) { return (V8)_mm512_max_epi8((__m512i)a, (__m512i)b); }
+  // Sum within int8, then in [-127, 127].
+  static EGG_INLINE V8 add_clip8(V8 a, V8 b) { return max8((V8)_mm512_adds_epi8((__m512i)a, (__m512i)b), all8(-127)); }
+  // To [-127, 127].
+  static EGG_INLINE V16 clip8(V16 v) {
+    return (V16)_mm512_max_epi16(_mm512_min_epi16((__m512i)v, (__m512i)all16(127)), (__m512i)all16(-127));
+  }
+  // To [-32767, 32767].
+  static EGG_INLINE V32 clip16(V32 v) {
+    return (V32)_mm512_max_epi32(_mm512_min_epi32((__m512i)v, (__m512i)all32(32767)), (__m512i)all32(-32767));
+  }
+  // The bytes t0 to t3 of each lane, each clipped to [-127, 127].
+  static EGG_INLINE V8 pack4(V32 t0, V32 t1, V32 t2, V32 t3) {
+    const __m512i low = _mm512_packs_epi32((__m512i)t0, (__m512i)t1);
+    const __m512i high = _mm512_packs_epi32((__m512i)t2, (__m512i)t3);
+    const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(low, high), (__m512i)all8(-127));
+    // Within 128 bits: four lanes of t0, of t1, of t2, of t3; a 4 by 4 transposition.
+    const __m512i order = _mm512_set4_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
+    return (V8)_mm512_shuffle_epi8(bytes, order);
+  }
+  // acc + the magnitudes of the four bytes of each lane.
+  static EGG_INLINE V32 sum_abs(V32 acc, V8 x) {
+    return (V32)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)abs8(x), (__m512i)all8(1));
+  }
+  // acc + the four bytes of each lane.
+  static EGG_INLINE V32 sum_signed(V32 acc, V8 x) {
+    return (V32)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)all8(1), (__m512i)x);
+  }
+  // acc + the four unsigned bytes of each lane.
+  static EGG_INLINE V32 sum_unsigned(V32 acc, U8 x) {
+    return (V32)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)x, (__m512i)all8(1));
+  }
+
+  // table[i] for every byte i in [0, 127].
+  struct Table128 {
+    __m512i low;
+    __m512i high;
+    explicit EGG_INLINE Table128(const uint8_t* table)
+        : low(_mm512_loadu_si512(table)), high(_mm512_loadu_si512(table + 64)) {}
+    EGG_INLINE U8 at(U8 i) const { return (U8)_mm512_permutex2var_epi8(low, (__m512i)i, high); }
+  };
+
+  // The lower halves of the lanes, one after another.
+  static EGG_INLINE void store16(void* to, V32 v) {
+    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtepi32_epi16((__m512i)v));
+  }
+  // kLanes bytes as int32.
+  static EGG_INLINE V32 widen8(const void* from) {
+    return (V32)_mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+};
+
+}  // namespace eggroll::tile
+
+#endif

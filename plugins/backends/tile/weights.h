@@ -1,0 +1,94 @@
+// The weights of a session: row-major as they cross the seam, and in the forms that the kernels read.
+#ifndef EGGROLL_TILE_WEIGHTS_H
+#define EGGROLL_TILE_WEIGHTS_H
+
+#include <algorithm>
+#include <vector>
+
+#include "memory.h"
+#include "plan.h"
+#include "simd.h"
+
+namespace eggroll::tile {
+
+template <class S>
+class Weights {
+ public:
+  explicit Weights(const Plan& plan) : plan_(plan) {
+    for (const PlanParam& p : plan.params) {
+      plain_.emplace_back(size_t{p.rows} * p.cols);
+      blocks_.emplace_back(p.by_linear ? size_t{p.row_groups} * 4 * p.col_groups * 4 : 0);
+      outputs_.emplace_back(p.by_linear ? size_t{p.row_groups} * 4 : 0);
+      rows_.emplace_back(p.by_embed ? size_t{p.rows} * p.col_groups * 4 : 0);
+      vectors_.emplace_back(p.vector ? size_t{p.row_groups} * 4 : 0);
+    }
+    for (size_t i = 0; i < plan.params.size(); ++i) pack_rows(i, 0, plan.params[i].rows);
+  }
+
+  // (rows, cols); after a change, pack_rows.
+  int8_t* plain(size_t param) { return plain_[param].data(); }
+  size_t size(size_t param) const { return plain_[param].size(); }
+
+  // For `linear`: blocks of kBlock outputs (the last one fewer), each (block_at) as S::group_at says.
+  const int8_t* block(size_t param, size_t first_output) const {
+    return blocks_[param].data() + first_output * plan_.params[param].col_groups * 4;
+  }
+  // Of each output.
+  const typename S::Row* outputs(size_t param) const { return outputs_[param].data(); }
+  // For `embed`: a row, padded with zeros to whole groups.
+  const int8_t* row(size_t param, size_t row) const {
+    return rows_[param].data() + row * plan_.params[param].col_groups * 4;
+  }
+  // A vector, padded with zeros.
+  const int8_t* vector(size_t param) const { return vectors_[param].data(); }
+
+  // Outputs of the block that begins at first_output.
+  static size_t block_size(const PlanParam& p, size_t first_output) {
+    return std::min(size_t{S::kBlock}, size_t{p.row_groups} * 4 - first_output);
+  }
+
+  // Rows [begin, end) to the kernels' forms; with end == rows the padding too. Rows may be packed by several threads.
+  void pack_rows(size_t param, size_t begin, size_t end) {
+    const PlanParam& p = plan_.params[param];
+    if (p.vector) {
+      std::copy(plain(param) + begin, plain(param) + end, vectors_[param].data() + begin);
+      return;
+    }
+    for (size_t row = begin; row < end; ++row) {
+      const int8_t* from = plain(param) + row * p.cols;
+      if (p.by_embed) std::copy_n(from, p.cols, rows_[param].data() + row * p.col_groups * 4);
+      if (!p.by_linear) continue;
+      pack_output(param, row, from, p.cols);
+      outputs_[param][row] = typename S::Row(from, p.cols);
+    }
+    if (!p.by_linear || end != p.rows) return;
+    for (size_t row = end; row < size_t{p.row_groups} * 4; ++row) pack_output(param, row, nullptr, 0);
+  }
+
+ private:
+  // One row of a matrix, columns beyond `cols` as zeros.
+  void pack_output(size_t param, size_t row, const int8_t* from, size_t cols) {
+    const PlanParam& p = plan_.params[param];
+    const size_t first = row / S::kBlock * S::kBlock;
+    const size_t nb = block_size(p, first);
+    int8_t* block = blocks_[param].data() + first * p.col_groups * 4;
+    for (size_t k = 0; k < p.col_groups; ++k) {
+      int8_t* to = block + S::group_at(nb, row - first, k);
+      for (size_t i = 0; i < 4; ++i) {
+        const int8_t weight = 4 * k + i < cols ? from[4 * k + i] : int8_t{0};
+        to[i] = static_cast<int8_t>(weight ^ S::kWeightXor);
+      }
+    }
+  }
+
+  const Plan& plan_;
+  std::vector<Buffer<int8_t>> plain_;
+  std::vector<Buffer<int8_t>> blocks_;
+  std::vector<std::vector<typename S::Row>> outputs_;
+  std::vector<Buffer<int8_t>> rows_;
+  std::vector<Buffer<int8_t>> vectors_;
+};
+
+}  // namespace eggroll::tile
+
+#endif
