@@ -1,0 +1,11 @@
+#include "open.h"
+#include "session.h"
+#include "simd_neon.h"
+
+namespace eggroll::tile {
+
+std::unique_ptr<Session> open_neon_i8mm(const egg_session_spec& spec) {
+  return std::make_unique<TileSession<NeonI8mm>>(spec);
+}
+
+}  // namespace eggroll::tile

@@ -1,0 +1,132 @@
+// eggroll_bench on a tiny step and a small op: the JSON holds what it promises, and refusals are sentences.
+#include <cmath>
+
+#include "cli/eggroll_command.h"
+#include "eggroll/ops.h"
+#include "record/environment.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class BenchTest : public ScratchTest {
+ protected:
+  Result bench(const Arguments& arguments) const {
+    Arguments all = {EGGROLL_BIN_DIR "/eggroll_bench", "--config-dir", EGGROLL_SOURCE_DIR "/configs"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return Process(folder_, all).wait();
+  }
+
+  // What a run that succeeds writes down.
+  nlohmann::json report_of(Arguments arguments) const {
+    arguments.insert(arguments.end(), {"--benchmark_min_time=0.01", "--benchmark_out=out.json"});
+    const Result result = bench(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+    return nlohmann::json::parse(read_file(folder_ / "out.json"));
+  }
+};
+
+TEST_F(BenchTest, AStepReportsItsRatesSharesAndMemory) {
+  const nlohmann::json report = report_of(
+      {"--step", "1x16/pop8/tokens4", "--benchmark_filter=^step/reference/1x16/pop8/tokens4/", "backend.threads=1"});
+  const nlohmann::json& context = report.at("context");
+  EXPECT_EQ(context.at("threads"), "1");
+  EXPECT_EQ(context.at("overrides"), "backend.threads=1");
+  EXPECT_EQ(context.at("spec_hash"), hex64(EGG_SPEC_HASH));
+  EXPECT_EQ(context.at("commit"), capture_environment().host_commit);
+  EXPECT_EQ(context.at("cpu"), capture_environment().cpu.model);
+
+  ASSERT_EQ(report.at("benchmarks").size(), 1U);
+  const nlohmann::json& run = report.at("benchmarks").at(0);
+  EXPECT_EQ(run.at("time_unit"), "ms");
+  const auto counter = [&](const char* name) {
+    const double value = run.at(name);
+    EXPECT_TRUE(std::isfinite(value)) << name;
+    return value;
+  };
+  const double seconds = counter("real_time") / 1e3;
+  // Four square products of the gates, two of the MLP, which is four times as wide, and the head.
+  const double macs = 4 * 16 * 16 + 2 * 16 * 64 + 256 * 16;
+  const double member_tokens = 8 * 4;
+  EXPECT_NEAR(counter("GMAC/s") * seconds * 1e9 / (macs * member_tokens), 1.0, 1e-3);
+  EXPECT_NEAR(counter("member_tokens/s") * seconds / member_tokens, 1.0, 1e-3);
+  EXPECT_NEAR(counter("ns_per_member_token") * member_tokens / seconds / 1e9, 1.0, 1e-3);
+  EXPECT_GT(counter("peak_GMAC/s"), counter("GMAC/s"));
+  EXPECT_NEAR(counter("peak_ratio") * counter("peak_GMAC/s") / counter("GMAC/s"), 1.0, 1e-9);
+  EXPECT_NE(run.at("label"), "");
+
+  // Noise and forward pass are together the evaluation, one of the step's two calls.
+  const double evaluation = counter("noise_share") + counter("forward_share");
+  EXPECT_GT(evaluation, 0.0);
+  EXPECT_LT(evaluation, 1.0);
+  EXPECT_GT(counter("votes_share"), 0.0);
+  EXPECT_GT(counter("votes_share") + counter("rule_share"), 0.0);
+  EXPECT_GT(counter("evaluation_64_streams"), 0.0);
+  EXPECT_GT(counter("evaluation_many_streams"), 0.0);
+  EXPECT_GT(counter("memory_before_MiB"), 0.0);
+  EXPECT_GE(counter("memory_MiB"), counter("memory_before_MiB"));
+}
+
+// Against a backend whose calls take known times. Sleep is never shorter than asked for, and longer on a busy machine.
+TEST_F(BenchTest, SharesAreWhatTheBackendsCallsTake) {
+  fs::create_directories(folder_ / "configs" / "backend");
+  write_plainly(folder_ / "configs" / "backend" / "sleepy.yaml", "name: sleepy\nthreads: 0\n");
+  const nlohmann::json report = report_of(
+      {"--step", "1x16/pop64/tokens32", "--benchmark_filter=^step/sleepy/1x16/", "plugins.path=[\"" SLEEPY_DIR "\"]"});
+  ASSERT_EQ(report.at("benchmarks").size(), 1U);
+  const nlohmann::json& run = report.at("benchmarks").at(0);
+  const double milliseconds = run.at("real_time");
+  EXPECT_GE(milliseconds, 100.0);
+  EXPECT_LT(milliseconds, 130.0);
+  constexpr double kTolerance = 0.1;
+  EXPECT_NEAR(run.at("noise_share"), 0.20, kTolerance);
+  EXPECT_NEAR(run.at("forward_share"), 0.32, kTolerance);
+  EXPECT_NEAR(run.at("votes_share"), 0.30, kTolerance);
+  EXPECT_NEAR(run.at("rule_share"), 0.18, kTolerance);
+  // 0.01 ms a token against 100 ms for 64 * 32 of them.
+  EXPECT_NEAR(run.at("evaluation_64_streams"), 0.2048, kTolerance);
+  EXPECT_NEAR(run.at("evaluation_many_streams"), 0.2048, kTolerance);
+}
+
+TEST_F(BenchTest, OpsReportMultiplyAddsOrElements) {
+  const nlohmann::json report = report_of({"--benchmark_filter=^op/reference/.*/64/"});
+  std::vector<std::string> names;
+  for (const nlohmann::json& run : report.at("benchmarks")) {
+    const std::string name = run.at("name");
+    names.push_back(name.substr(0, name.rfind('/')));
+    const bool linear = name.find("/linear/") != std::string::npos;
+    EXPECT_EQ(run.contains("ns_per_element"), !linear) << name;
+    EXPECT_EQ(run.contains("GMAC/s") && run.contains("peak_ratio"), linear) << name;
+  }
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("op/reference/add/64", "op/reference/embed/64", "op/reference/gru_gate/64",
+                                            "op/reference/gru_mix/64", "op/reference/l1_norm/64",
+                                            "op/reference/linear/64", "op/reference/loss/64"));
+}
+
+TEST_F(BenchTest, ABenchmarkThatCannotRunFailsTheCommand) {
+  const Result result = bench({"--step", "1x16/pop7/tokens4", "--benchmark_filter=pop7/"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("train.population is 7, expected an even number"));
+}
+
+TEST_F(BenchTest, RefusalsAreSentences) {
+  const auto refusal = [&](const Arguments& arguments) {
+    const Result result = bench(arguments);
+    EXPECT_EQ(result.exit_code, 1);
+    return result.err;
+  };
+  EXPECT_EQ(refusal({"--step", "6x256"}),
+            "eggroll_bench: the step '6x256' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS as in "
+            "6x256/pop2048/tokens32\n");
+  EXPECT_THAT(refusal({"backend.threds=1"}), StartsWith("eggroll_bench: command line 'backend.threds=1'"));
+  EXPECT_EQ(refusal({"--bogus"}),
+            "eggroll_bench: The following argument was not expected: --bogus (see eggroll_bench --help)\n");
+  EXPECT_THAT(refusal({"--benchmark_filter=nothing/like/this"}),
+              HasSubstr("eggroll_bench: no benchmark was run, expected a --benchmark_filter that matches one"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

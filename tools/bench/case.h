@@ -1,0 +1,48 @@
+// What the benchmarks share: the host they run on, and the form of one.
+#ifndef EGGROLL_BENCH_CASE_H
+#define EGGROLL_BENCH_CASE_H
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/compose.h"
+#include "data/plan.h"
+#include "plugin/registry.h"
+#include "train/setup.h"
+
+namespace eggroll::bench {
+
+struct Host {
+  ConfigSearch search;
+  std::vector<std::string> overrides;  // of the command line, for every benchmark
+  Registry registry;
+  int threads;
+};
+
+// One benchmark, opened when its turn comes and kept while Google Benchmark runs it again with more iterations.
+class Case {
+ public:
+  virtual ~Case() = default;
+  virtual void run(benchmark::State& state) = 0;
+};
+
+// The plugins opened with the command line's overrides and, over those, the benchmark's own.
+Machine open_machine(const Host& host, const std::string& backend, const std::vector<std::string>& overrides);
+
+// Tokens drawn evenly from the vocabulary, all scored.
+BatchBuffer random_batch(int32_t vocab, uint32_t streams, uint32_t tokens);
+
+template <class Call>
+double seconds_of(Call&& call) {
+  const auto began = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+}  // namespace eggroll::bench
+
+#endif

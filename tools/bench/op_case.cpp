@@ -1,0 +1,232 @@
+#include "bench/op_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "bench/peak_meter.h"
+#include "eggroll/program_builder.h"
+
+namespace eggroll::bench {
+namespace {
+
+constexpr int32_t kFixedPoint = 4;
+constexpr int32_t kLogitUnit = 4096;
+constexpr int32_t kElements = 8192;  // of all copies of an elementwise op, for a token
+constexpr int32_t kSmallVocab = 2;   // a loss that costs next to nothing
+
+// Programs with so many copies of an op, and with none; the rest of the two is the same.
+struct OpForm {
+  int32_t vocab;
+  int32_t copies;
+  bool scored;   // whether the loss is computed
+  double units;  // elements, or multiply-adds of linear, of all copies for a token
+  bool is_linear;
+  // Adds the op's copies to a program.
+  std::function<void(ProgramBuilder&, int32_t copies)> build;
+};
+
+// A state that keeps what it was set to.
+Value input(ProgramBuilder& program, const std::string& name, int32_t size) {
+  const Value state = program.state(name, size);
+  program.store(state, state);
+  return state;
+}
+
+// x = next(x) so many times over, stored at last.
+void chain(ProgramBuilder& program, int32_t width, int32_t copies,
+           const std::function<Value(const std::string&, Value)>& next) {
+  Value x = input(program, "x", width);
+  for (int32_t i = 0; i < copies; ++i) x = next(fmt::format("y{}", i), x);
+  program.store(program.state("result", width), x);
+}
+
+OpForm elementwise(int32_t width, std::function<void(ProgramBuilder&, int32_t)> build) {
+  const int32_t copies = std::max(1, kElements / width);
+  return OpForm{kSmallVocab, copies, false, static_cast<double>(copies) * width, false, std::move(build)};
+}
+
+OpForm linear_form(int32_t width) {
+  constexpr int32_t kCopies = 8;
+  const auto build = [width](ProgramBuilder& program, int32_t copies) {
+    chain(program, width, copies, [&](const std::string& name, Value x) {
+      return program.linear(name, x, program.matrix(name + ".w", width, width, 16), 8);
+    });
+  };
+  return OpForm{kSmallVocab, kCopies, false, static_cast<double>(kCopies) * width * width, true, build};
+}
+
+OpForm l1_norm_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const Param gain = copies > 0 ? program.vector("gain", width, 16) : Param{};
+    chain(program, width, copies,
+          [&](const std::string& name, Value x) { return program.l1_norm(name, x, gain, EGG_DIVIDE_RECIPROCAL); });
+  });
+}
+
+OpForm add_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const Param bias = copies > 0 ? program.vector("bias", width, 1) : Param{};
+    const Value other = input(program, "other", width);
+    chain(program, width, copies, [&](const std::string& name, Value x) { return program.add(name, x, other, bias); });
+  });
+}
+
+OpForm gru_gate_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const Value f = input(program, "f", width);
+    chain(program, width, copies, [&](const std::string& name, Value x) { return program.gru_gate(name, f, x); });
+  });
+}
+
+OpForm gru_mix_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const Value f = input(program, "f", width);
+    const Value c = input(program, "c", width);
+    chain(program, width, copies, [&](const std::string& name, Value x) { return program.gru_mix(name, f, x, c); });
+  });
+}
+
+// Each copy has a table of its own and stores what it read; without them the same states keep their values.
+OpForm embed_form(int32_t width) {
+  constexpr int32_t kVocab = 256;
+  constexpr int32_t kCopies = 8;
+  const auto build = [width](ProgramBuilder& program, int32_t copies) {
+    for (int32_t i = 0; i < kCopies; ++i) {
+      const Value kept = program.state(fmt::format("kept{}", i), width);
+      const Value read = i < copies ? program.embed(fmt::format("y{}", i),
+                                                    program.matrix(fmt::format("table{}", i), kVocab, width, 16))
+                                    : kept;
+      program.store(kept, read);
+    }
+  };
+  return OpForm{kVocab, kCopies, false, static_cast<double>(kCopies) * width, false, build};
+}
+
+OpForm loss_form(int32_t width) {
+  return OpForm{width, 1, true, static_cast<double>(width), false, [](ProgramBuilder&, int32_t) {}};
+}
+
+const std::map<std::string, OpForm (*)(int32_t)> kForms = {
+    {"linear", &linear_form},   {"l1_norm", &l1_norm_form}, {"add", &add_form},  {"gru_gate", &gru_gate_form},
+    {"gru_mix", &gru_mix_form}, {"embed", &embed_form},     {"loss", &loss_form}};
+
+// A session of a program, ready to evaluate.
+class OpProgram {
+ public:
+  // copies 0: all but the op; of loss, the program with the smallest vocabulary.
+  OpProgram(const Machine& machine, const OpForm& form, int32_t copies, uint32_t tokens)
+      : population_(machine.train.population), group_(machine.train.group) {
+    const int32_t vocab = form.scored && copies == 0 ? kSmallVocab : form.vocab;
+    ProgramBuilder builder(vocab, kFixedPoint, EGG_ROUND_NEAREST);
+    // A program must have a parameter, if only one of a single weight.
+    const Param weight = builder.vector("weight", 1, 0);
+    builder.freeze(weight);
+    const Value kept = builder.state("kept", 1);
+    builder.store(kept, builder.add("moved", kept, Value{}, weight));
+    form.build(builder, copies);
+    builder.loss(input(builder, "logits", vocab), kLogitUnit);
+    program_.emplace(*builder.view());
+    require_no_overflow(program_->view(), machine.noise);
+    machine.backend->require_support(program_->view(), machine.rule->view());
+    session_.emplace(
+        machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), machine.threads, &program_->view(),
+                                                       &machine.rule->view(), machine.noise, population_, 0}));
+    std::minstd_rand draw(1);
+    const auto fill = [&](std::vector<int8_t>& values) {
+      for (int8_t& value : values) value = static_cast<int8_t>(static_cast<int32_t>(draw() % 255) - 127);
+    };
+    for (uint32_t i = 0; i < program_->params().size(); ++i) {
+      std::vector<int8_t> weights(weight_count(program_->params()[i]));
+      fill(weights);
+      session_->set_weights(i, weights.data());
+    }
+    std::vector<int8_t> states(size_t{population_} * program_->state_bytes());
+    fill(states);
+    session_->set_states(0, population_, states.data());
+    batch_ = random_batch(vocab, population_ / group_, tokens);
+    if (!form.scored) std::fill(batch_.targets.begin(), batch_.targets.end(), EGG_NO_TARGET);
+    losses_.resize(population_);
+    evaluate();
+  }
+
+  double evaluate() {
+    return seconds_of([&] {
+      session_->evaluate(egg_evaluate{sizeof(egg_evaluate), group_, 0, 0, population_, batch_.view(), losses_.data()});
+    });
+  }
+
+ private:
+  uint32_t population_;
+  uint32_t group_;
+  std::optional<Program> program_;
+  std::optional<BackendSession> session_;
+  BatchBuffer batch_;
+  std::vector<int64_t> losses_;
+};
+
+class OpCase : public Case {
+ public:
+  OpCase(const Host& host, const std::string& backend, const std::string& op, int32_t width)
+      : form_(kForms.at(op)(width)),
+        slow_(backend == "reference"),
+        tokens_(slow_ ? 4 : 16),
+        machine_(
+            open_machine(host, backend, {slow_ ? "train.population=16" : "train.population=1024", "train.group=16"})),
+        peak_(peak_of(backend), host.threads),
+        with_(machine_, form_, form_.copies, tokens_),
+        without_(machine_, form_, 0, tokens_) {}
+
+  void run(benchmark::State& state) override {
+    double difference = 0.0;
+    peak_.reset();
+    peak_.take_slice();
+    for (auto _ : state) {
+      peak_.between_iterations();
+      const double with = with_.evaluate();
+      state.SetIterationTime(with);
+      difference += with - without_.evaluate();
+    }
+    peak_.take_slice();
+    const double units = form_.units * machine_.train.population * tokens_ * static_cast<double>(state.iterations());
+    if (form_.is_linear) {
+      const double gmacs = units / difference / 1e9;
+      state.counters["GMAC/s"] = gmacs;
+      state.counters["peak_GMAC/s"] = peak_.mean();
+      state.counters["peak_ratio"] = gmacs / peak_.mean();
+      state.SetLabel(peak_.name());
+    } else {
+      state.counters["ns_per_element"] = difference * 1e9 / units;
+    }
+  }
+
+ private:
+  OpForm form_;
+  bool slow_;
+  uint32_t tokens_;
+  Machine machine_;
+  PeakMeter peak_;
+  OpProgram with_;
+  OpProgram without_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& benchmarked_ops() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const auto& [name, form] : kForms) all.push_back(name);
+    return all;
+  }();
+  return names;
+}
+
+std::unique_ptr<Case> open_op_case(const Host& host, const std::string& backend, const std::string& op, int32_t width) {
+  return std::make_unique<OpCase>(host, backend, op, width);
+}
+
+}  // namespace eggroll::bench

@@ -1,0 +1,46 @@
+// Built with -mavx2 -mavxvnni; the first loop needs AVX2 alone.
+#include <immintrin.h>
+
+#include "bench/peak.h"
+
+namespace eggroll::bench {
+namespace {
+
+int64_t run_maddubs(uint64_t rounds) {
+  const __m256i ones = _mm256_set1_epi8(1);
+  const __m256i wide_ones = _mm256_set1_epi16(1);
+  __m256i s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, product{};
+#define MULTIPLY_ADD(sum) "vpmaddubsw %9, %9, %8\n\tvpmaddwd %10, %8, %8\n\tvpaddd %8, %" #sum ", %" #sum "\n\t"
+  for (uint64_t i = 0; i < rounds; ++i) {
+    asm volatile(MULTIPLY_ADD(0) MULTIPLY_ADD(1) MULTIPLY_ADD(2) MULTIPLY_ADD(3) MULTIPLY_ADD(4) MULTIPLY_ADD(5)
+                     MULTIPLY_ADD(6) MULTIPLY_ADD(7)
+                 : "+x"(s0), "+x"(s1), "+x"(s2), "+x"(s3), "+x"(s4), "+x"(s5), "+x"(s6), "+x"(s7), "=&x"(product)
+                 : "x"(ones), "x"(wide_ones));
+  }
+#undef MULTIPLY_ADD
+  const __m256i sums[] = {s0, s1, s2, s3, s4, s5, s6, s7};
+  return sum_of_lanes(sums);
+}
+
+int64_t run_vnni(uint64_t rounds) {
+  const __m256i ones = _mm256_set1_epi8(1);
+  __m256i s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, s8{}, s9{}, s10{}, s11{};
+#define MULTIPLY_ADD(sum) "%{vex%} vpdpbusd %12, %12, %" #sum "\n\t"
+  for (uint64_t i = 0; i < rounds; ++i) {
+    asm volatile(MULTIPLY_ADD(0) MULTIPLY_ADD(1) MULTIPLY_ADD(2) MULTIPLY_ADD(3) MULTIPLY_ADD(4) MULTIPLY_ADD(5)
+                     MULTIPLY_ADD(6) MULTIPLY_ADD(7) MULTIPLY_ADD(8) MULTIPLY_ADD(9) MULTIPLY_ADD(10) MULTIPLY_ADD(11)
+                 : "+x"(s0), "+x"(s1), "+x"(s2), "+x"(s3), "+x"(s4), "+x"(s5), "+x"(s6), "+x"(s7), "+x"(s8), "+x"(s9),
+                   "+x"(s10), "+x"(s11)
+                 : "x"(ones));
+  }
+#undef MULTIPLY_ADD
+  const __m256i sums[] = {s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11};
+  return sum_of_lanes(sums);
+}
+
+}  // namespace
+
+constexpr Peak kPeakMaddubs{"vpmaddubsw vpmaddwd vpaddd ymm", 8 * 32, &run_maddubs};
+constexpr Peak kPeakAvxVnni{"vpdpbusd ymm", 12 * 32, &run_vnni};
+
+}  // namespace eggroll::bench

@@ -1,0 +1,232 @@
+#include "bench/step_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "bench/memory.h"
+#include "bench/peak_meter.h"
+#include "config/settings_block.h"
+#include "eggroll/error.h"
+#include "eggroll/rule_builder.h"
+#include "eggroll/settings.h"
+
+namespace eggroll::bench {
+namespace {
+
+constexpr uint32_t kGroup = 16;          // members to a stream, where it divides the population
+constexpr uint32_t kFewStreams = 64;     // the held-out streams of configs/config.yaml
+constexpr uint32_t kManyStreams = 2048;  // fill every thread of a machine of some dozen cores
+constexpr uint64_t kFirstStep = 1000;    // sign_es moves most weights in the first ones
+constexpr int kShortCalls = 3;           // of what takes little time, in a round of the parts
+
+std::vector<std::string> overrides_of(const StepShape& shape) {
+  return {fmt::format("model.layers={}", shape.layers), fmt::format("model.width={}", shape.width),
+          fmt::format("train.population={}", shape.population), fmt::format("train.tokens={}", shape.tokens),
+          fmt::format("train.group={}", shape.population % kGroup == 0 ? kGroup : 2)};
+}
+
+// Another number of tokens than a step's, far enough from it to tell what a step costs whatever its tokens.
+uint32_t other_tokens(uint32_t tokens) { return tokens == 1 ? 2 : std::max(1U, tokens / 8); }
+
+// Reads the votes as any rule does, and never moves a weight.
+Rule still_rule() {
+  RuleBuilder builder;
+  const Node nothing = builder.op(EGG_RULE_FMUL, {builder.vote_f32(), builder.constant(0.0F)});
+  builder.delta(builder.op(EGG_RULE_TRUNC_I32, {nothing}));
+  return Rule(*builder.view());
+}
+
+Fitness read_fitness(const ConfigNode& config) {
+  const SettingsBlock block(config, "fitness");
+  Settings settings(block.view());
+  return Fitness(settings);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+class StepCase : public Case {
+ public:
+  StepCase(const Host& host, const std::string& backend, const StepShape& shape)
+      : shape_(shape),
+        memory_before_(memory_resident()),
+        machine_(open_machine(host, backend, overrides_of(shape))),
+        fitness_(read_fitness(compose(host.search, host.overrides))),
+        peak_(peak_of(backend), host.threads),
+        batch_(training_batch(shape.tokens)),
+        other_batch_(training_batch(other_tokens(shape.tokens))),
+        losses_(shape.population),
+        session_(machine_.open_session()) {
+    evaluate(other_batch_);  // memory is touched for the first time here
+    update();
+  }
+
+  void run(benchmark::State& state) override {
+    double evaluation = 0.0;
+    double whole = 0.0;
+    peak_.reset();
+    peak_.take_slice();
+    for (auto _ : state) {
+      peak_.between_iterations();
+      double forward = 0.0;
+      const double seconds = seconds_of([&] {
+        forward = seconds_of([&] { evaluate(batch_); });
+        update();
+      });
+      state.SetIterationTime(seconds);
+      evaluation += forward;
+      whole += seconds;
+      ++step_;
+    }
+    peak_.take_slice();
+    const auto steps = static_cast<double>(state.iterations());
+    if (memory_ == 0.0) memory_ = memory_high_water();
+    measure_parts();
+    report(state, whole / steps, evaluation / steps);
+  }
+
+ private:
+  // Seconds of what a step is made of, one of each a round.
+  struct Parts {
+    std::vector<double> other_evaluate;  // over other_tokens
+    std::vector<double> update;
+    std::vector<double> still_update;
+    std::vector<double> few_streams;
+    std::vector<double> many_streams;
+  };
+
+  BatchBuffer training_batch(uint32_t tokens) const {
+    return random_batch(machine_.program->view().vocab, shape_.population / machine_.train.group, tokens);
+  }
+
+  void evaluate(const BatchBuffer& batch) {
+    session_.evaluate(egg_evaluate{sizeof(egg_evaluate), machine_.train.group, step_, 0, shape_.population,
+                                   batch.view(), losses_.data()});
+  }
+
+  void update() { machine_.update(session_, step_, last_fitness_ = fitness_.of(losses_)); }
+
+  // The votes of the last step under a rule that moves nothing.
+  double still_update(BackendSession& session) {
+    return seconds_of([&] {
+      std::vector<float> stds;
+      for (const egg_param& param : machine_.program->params()) {
+        stds.push_back(vote_std(last_fitness_, param, machine_.noise));
+      }
+      std::vector<int64_t> changed(stds.size());
+      session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
+                                stds.data(), changed.data()});
+    });
+  }
+
+  // A call of the unperturbed model.
+  double infer(uint32_t streams) {
+    const BatchBuffer batch = random_batch(machine_.program->view().vocab, streams, shape_.tokens);
+    std::vector<int8_t> states(size_t{streams} * machine_.program->state_bytes());
+    std::vector<int64_t> losses(streams);
+    return seconds_of([&] {
+      session_.infer(egg_infer{sizeof(egg_infer), 0, batch.view(), states.data(), losses.data(), nullptr});
+    });
+  }
+
+  uint32_t many_streams() const { return std::min(shape_.population, kManyStreams); }
+
+  void measure_parts() {
+    parts_.other_evaluate.push_back(seconds_of([&] { evaluate(other_batch_); }));
+    const Rule rule = still_rule();
+    BackendSession still = machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), machine_.threads,
+                                                                           &machine_.program->view(), &rule.view(),
+                                                                           machine_.noise, shape_.population, 0});
+    still_update(still);  // touches its memory
+    for (int i = 0; i < kShortCalls; ++i) {
+      parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, last_fitness_); }));
+      parts_.still_update.push_back(still_update(still));
+    }
+    for (int i = 0; i < kShortCalls; ++i) parts_.few_streams.push_back(infer(kFewStreams));
+    parts_.many_streams.push_back(infer(many_streams()));
+  }
+
+  void report(benchmark::State& state, double step, double evaluation) {
+    const double member_tokens = static_cast<double>(shape_.population) * shape_.tokens;
+    const double gmacs = static_cast<double>(machine_.program->macs_per_token()) * member_tokens / step / 1e9;
+    auto& counters = state.counters;
+    counters["GMAC/s"] = gmacs;
+    counters["peak_GMAC/s"] = peak_.mean();
+    counters["peak_ratio"] = gmacs / peak_.mean();
+    counters["member_tokens/s"] = member_tokens / step;
+    counters["ns_per_member_token"] = step * 1e9 / member_tokens;
+
+    // The line through both numbers of tokens, at none.
+    const double tokens = shape_.tokens;
+    const double others = other_tokens(shape_.tokens);
+    const double at_others = median(parts_.other_evaluate);
+    const double noise = (tokens * at_others - others * evaluation) / (tokens - others);
+    const double votes = median(parts_.still_update);
+    const double rule = median(parts_.update) - votes;
+    counters["noise_share"] = noise / step;
+    counters["forward_share"] = (evaluation - noise) / step;
+    counters["votes_share"] = votes / step;
+    counters["rule_share"] = rule / step;
+    const auto against_training = [&](const std::vector<double>& seconds, uint32_t streams) {
+      return median(seconds) / (static_cast<double>(streams) * tokens) / (step / member_tokens);
+    };
+    counters["evaluation_64_streams"] = against_training(parts_.few_streams, kFewStreams);
+    counters["evaluation_many_streams"] = against_training(parts_.many_streams, many_streams());
+    counters["memory_MiB"] = memory_;
+    counters["memory_before_MiB"] = memory_before_;
+    state.SetLabel(peak_.name());
+  }
+
+  StepShape shape_;
+  double memory_before_;
+  Machine machine_;
+  Fitness fitness_;
+  PeakMeter peak_;
+  BatchBuffer batch_;
+  BatchBuffer other_batch_;
+  std::vector<int64_t> losses_;
+  std::vector<int8_t> last_fitness_;
+  BackendSession session_;
+  uint64_t step_ = kFirstStep;
+  Parts parts_;
+  double memory_ = 0.0;  // high-water mark after the first run's steps
+};
+
+}  // namespace
+
+std::string StepShape::name() const { return fmt::format("{}x{}/pop{}/tokens{}", layers, width, population, tokens); }
+
+StepShape parse_step_shape(const std::string& name) {
+  static const std::regex form("([1-9][0-9]{0,3})x([1-9][0-9]{0,4})/pop([1-9][0-9]{0,7})/tokens([1-9][0-9]{0,6})");
+  std::smatch match;
+  if (!std::regex_match(name, match, form)) {
+    throw Error(fmt::format(
+        "the step '{}' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS as in 6x256/pop2048/tokens32", name));
+  }
+  const auto number = [&](size_t group) { return static_cast<uint32_t>(std::stoul(match[group])); };
+  return StepShape{number(1), number(2), number(3), number(4)};
+}
+
+std::vector<StepShape> default_step_shapes(const std::string& backend) {
+  std::vector<StepShape> shapes;
+  if (backend == "reference") {  // hundreds of times slower than the others
+    for (const uint32_t width : {64U, 128U, 256U}) shapes.push_back({6, width, 64, 32});
+    return shapes;
+  }
+  shapes.push_back({6, 256, 2048, 100});
+  for (const uint32_t width : {64U, 128U, 256U, 512U}) {
+    for (const uint32_t population : {64U, 1024U, 2048U, 16384U, 65536U}) shapes.push_back({6, width, population, 32});
+  }
+  return shapes;
+}
+
+std::unique_ptr<Case> open_step_case(const Host& host, const std::string& backend, const StepShape& shape) {
+  return std::make_unique<StepCase>(host, backend, shape);
+}
+
+}  // namespace eggroll::bench
