@@ -57,8 +57,9 @@ class Generator {
 
   void make_scenario() {
     static constexpr uint32_t kPopulations[] = {2, 2, 4, 6, 8, 14, 16, 18, 30, 32, 34, 62, 64, 66, 96, 126, 128, 130};
-    static constexpr Fill kFills[] = {Fill::kMixed,    Fill::kMixed,    Fill::kMixed, Fill::kExtreme, Fill::kLargest,
-                                      Fill::kSmallest, Fill::kNegative, Fill::kSmall, Fill::kZero};
+    static constexpr Fill kFills[] = {Fill::kMixed,   Fill::kMixed,    Fill::kMixed,    Fill::kExtreme,
+                                      Fill::kLargest, Fill::kSmallest, Fill::kNegative, Fill::kSmall,
+                                      Fill::kTrained, Fill::kHalf,     Fill::kOutliers, Fill::kZero};
     scenario_.population = draws_.one_in(3) ? even(2, 150) : draws_.pick(kPopulations);
     while (weights() * scenario_.population / 2 * scenario_.noise.rank > kMostVotes) {
       if (scenario_.noise.rank > 5) {

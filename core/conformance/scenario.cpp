@@ -30,6 +30,13 @@ int8_t filled(Draws& draws, Fill fill) {
       return static_cast<int8_t>(-1 - static_cast<int32_t>(draws.below(127)));
     case Fill::kSmall:
       return static_cast<int8_t>(static_cast<int32_t>(draws.below(7)) - 3);
+    case Fill::kOutliers:
+      if (draws.one_in(64)) return draws.one_in(2) ? 127 : -127;
+      [[fallthrough]];
+    case Fill::kTrained:
+      return static_cast<int8_t>(static_cast<int32_t>(draws.below(65)) - 32);
+    case Fill::kHalf:
+      return static_cast<int8_t>(static_cast<int32_t>(draws.below(129)) - 64);
     case Fill::kZero:
       return 0;
   }
@@ -255,7 +262,8 @@ class Run {
 };
 
 const char* name_of(Fill fill) {
-  static constexpr const char* kNames[] = {"mixed", "extreme", "largest", "smallest", "negative", "small", "zero"};
+  static constexpr const char* kNames[] = {"mixed", "extreme", "largest", "smallest", "negative",
+                                           "small", "zero",    "trained", "half",     "with outliers"};
   return kNames[static_cast<size_t>(fill)];
 }
 

@@ -21,7 +21,10 @@ enum class Fill {
   kSmallest,  // -127
   kNegative,  // -127 to -1
   kSmall,     // -3 to 3
-  kZero
+  kZero,
+  kTrained,  // -32 to 32: what a backend may take for the usual, and hurry through
+  kHalf,     // -64 to 64
+  kOutliers  // -32 to 32, one in 64 of them +-127
 };
 
 // The fitness of an update.

@@ -16,7 +16,7 @@ class CompareTest : public ScratchTest {
     write_plainly(folder_ / ".gitignore", "build/\n");
     write_plainly(folder_ / "CMakeLists.txt",
                   "cmake_minimum_required(VERSION 3.25)\nproject(Scratch NONE)\n"
-                  "file(COPY tools/bench/eggroll_bench DESTINATION bin)\n");
+                  "configure_file(tools/bench/eggroll_bench bin/eggroll_bench COPYONLY)\n");
     git({"init", "--quiet"});
     commit();
     fs::create_directories(folder_ / "tools" / "bench");

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "common/threads.h"
 #include "eggroll/backend.h"
 #include "forward.h"
 #include "votes.h"
@@ -27,7 +28,7 @@ class TileSession : public Session {
         model_{plan_, noise_, weights_, loss_tables_, reciprocals_},
         threads_(spec.threads),
         slot_count_(spec.rule->slot_count),
-        votes_(plan_, noise_, *spec.rule, weights_, slots_, threads_),
+        votes_(plan_, noise_, *spec.rule, weights_, slots_),
         tile_bytes_(plan_.state_groups * T::kGroupBytes),
         states_((spec.population / 2 + T::kPairs - 1) / T::kPairs * tile_bytes_) {
     for (size_t i = 0; i < plan_.params.size(); ++i) {
@@ -76,9 +77,23 @@ class TileSession : public Session {
   }
 
   void update(const egg_update& u) override {
+    // A large parameter is shared out to all threads; small ones are shared out whole, for starting threads costs more
+    // than they do.
+    constexpr uint64_t kSmall = UINT64_C(1) << 23;
+    std::vector<uint32_t> small;
     for (uint32_t i = 0; i < plan_.params.size(); ++i) {
-      u.changed[i] = plan_.params[i].perturbed ? votes_.update(i, u) : 0;
+      u.changed[i] = 0;
+      if (!plan_.params[i].perturbed) continue;
+      if (votes_.work(i, u.pairs) < kSmall) {
+        small.push_back(i);
+      } else {
+        u.changed[i] = votes_.update(i, u, threads_);
+      }
     }
+    threads_.split(small.size(), [&](size_t begin, size_t end) {
+      OneThread alone;
+      for (size_t i = begin; i < end; ++i) u.changed[small[i]] = votes_.update(small[i], u, alone);
+    });
   }
 
   void infer(const egg_infer& call) override {

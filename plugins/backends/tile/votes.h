@@ -7,11 +7,18 @@
 #include <mutex>
 #include <vector>
 
-#include "common/threads.h"
 #include "rule_blocks.h"
 #include "tile.h"
 
 namespace eggroll::tile {
+
+// Runs what Threads would share out on the thread that asks.
+struct OneThread {
+  template <class Body>
+  void split(size_t count, const Body& body) {
+    if (count != 0) body(size_t{0}, count);
+  }
+};
 
 template <class S>
 class Votes {
@@ -24,13 +31,19 @@ class Votes {
   };
 
   Votes(const Plan& plan, const NoiseDraw<S>& noise, const egg_rule& rule, Weights<S>& weights,
-        std::vector<Slots>& slots, Threads& threads)
-      : plan_(plan), noise_(noise), rule_(rule), weights_(weights), slots_(slots), threads_(threads) {}
+        std::vector<Slots>& slots)
+      : plan_(plan), noise_(noise), rule_(rule), weights_(weights), slots_(slots) {}
 
-  // Weights of the parameter that changed.
-  int64_t update(uint32_t param, const egg_update& u) {
+  // Products that a parameter's votes take.
+  uint64_t work(uint32_t param, uint32_t pairs) const {
+    return weights_.size(param) * uint64_t{pairs} * plan_.params[param].ranks;
+  }
+
+  // Weights of the parameter that changed. threads: what shares the work out (Threads, or OneThread).
+  template <class Sharing>
+  int64_t update(uint32_t param, const egg_update& u, Sharing& threads) {
     const PlanParam& p = plan_.params[param];
-    return p.vector ? update_vector(param, u) : update_matrix(param, u);
+    return p.vector ? update_vector(param, u, threads) : update_matrix(param, u, threads);
   }
 
  private:
@@ -47,7 +60,8 @@ class Votes {
     size_t draws;  // a multiple of kLanes; those beyond the last are 0
   };
 
-  int64_t update_matrix(uint32_t param, const egg_update& u) {
+  template <class Sharing>
+  int64_t update_matrix(uint32_t param, const egg_update& u, Sharing& threads) {
     const PlanParam& p = plan_.params[param];
     const size_t pairs_a_chunk = std::max(size_t{S::kLanes}, kChunk / p.ranks / S::kLanes * S::kLanes);
     const size_t most_draws = std::min(pairs_a_chunk, padded(u.pairs)) * p.ranks;
@@ -58,8 +72,8 @@ class Votes {
     std::atomic<int64_t> changed = 0;
     for (size_t c = 0; c < chunks; ++c) {
       const size_t first = c * pairs_a_chunk;
-      draw(chunk, param, u, first, std::min(size_t{u.pairs}, first + pairs_a_chunk));
-      threads_.split((p.rows + kRows - 1) / kRows, [&](size_t begin, size_t end) {
+      draw(chunk, param, u, first, std::min(size_t{u.pairs}, first + pairs_a_chunk), threads);
+      threads.split((p.rows + kRows - 1) / kRows, [&](size_t begin, size_t end) {
         Block block(*this, param, u, chunk, carried);
         int64_t mine = 0;
         for (size_t b = begin; b < end; ++b) mine += block.run(b * kRows, c + 1 == chunks);
@@ -73,10 +87,11 @@ class Votes {
   static size_t padded_rows(const PlanParam& p) { return (p.rows + kRows - 1) / kRows * kRows + 4; }
 
   // Fills the chunk from pairs [first, last). Draws of a lane's pairs lie side by side, rank after rank.
-  void draw(Chunk& chunk, uint32_t param, const egg_update& u, size_t first, size_t last) {
+  template <class Sharing>
+  void draw(Chunk& chunk, uint32_t param, const egg_update& u, size_t first, size_t last, Sharing& threads) {
     const PlanParam& p = plan_.params[param];
     chunk.draws = padded(last - first) * p.ranks;
-    threads_.split(chunk.draws / p.ranks / S::kLanes, [&](size_t begin, size_t end) {
+    threads.split(chunk.draws / p.ranks / S::kLanes, [&](size_t begin, size_t end) {
       Buffer<int8_t> words((p.rows + 3) / 4 * S::kBytes);
       Buffer<int8_t> line((p.cols + kCols) * 2 + 2 * S::kBytes);
       for (size_t i = begin; i < end; ++i) {
@@ -201,11 +216,12 @@ class Votes {
   };
 
   // A vector's votes are sums of f * u * v, one an element.
-  int64_t update_vector(uint32_t param, const egg_update& u) {
+  template <class Sharing>
+  int64_t update_vector(uint32_t param, const egg_update& u, Sharing& threads) {
     const PlanParam& p = plan_.params[param];
     std::vector<int64_t> votes(p.rows);
     std::mutex mutex;
-    threads_.split(u.pairs, [&](size_t begin, size_t end) {
+    threads.split(u.pairs, [&](size_t begin, size_t end) {
       std::vector<int64_t> mine(p.rows);
       Buffer<int8_t> line(2 * (p.rows + S::kBytes));
       int8_t* first = line.data();
@@ -234,7 +250,6 @@ class Votes {
   const egg_rule& rule_;
   Weights<S>& weights_;
   std::vector<Slots>& slots_;
-  Threads& threads_;
 };
 
 }  // namespace eggroll::tile
