@@ -48,6 +48,9 @@ class NoiseSource {
     return table_[egg_noise_table_index(key, side, index, noise_.table_log2)];
   }
 
+  // The shared table, 2^table_log2 values; empty for another source.
+  const std::vector<int8_t>& table() const { return table_; }
+
   // Mean square and largest magnitude of one value.
   double second_moment() const { return noise_second_moment(noise_.distribution); }
   int32_t max() const { return noise_max(noise_.distribution); }

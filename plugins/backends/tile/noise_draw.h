@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "eggroll/noise.h"
-#include "memory.h"
+#include "eggroll/noise_source.h"
 #include "simd.h"
 
 namespace eggroll::tile {
@@ -24,14 +23,14 @@ class NoiseDraw {
     U32 high;
   };
 
-  explicit NoiseDraw(const egg_noise& noise) : noise_(noise) {
+  // Throws as NoiseSource does.
+  explicit NoiseDraw(const egg_noise& noise) : noise_(noise), source_(noise), table_(source_.table().data()) {
     const NoiseTable values = noise_table(noise.distribution);
     for (size_t k = 0; k < 128; ++k) magnitudes_[k] = static_cast<uint8_t>(values[128 + k]);
-    if (noise.source != EGG_NOISE_TABLE) return;
-    const uint32_t size = UINT32_C(1) << noise.table_log2;
-    table_ = Buffer<int8_t>(size);
-    expand(egg_noise_key(noise.seed, EGG_STEP_TABLE, 0, 0, 0, 0), table_.data(), size);
   }
+
+  NoiseDraw(const NoiseDraw&) = delete;  // table_ points into source_
+  NoiseDraw& operator=(const NoiseDraw&) = delete;
 
   Keys keys(uint64_t step, uint32_t first_pair, uint32_t tensor, uint32_t side, uint32_t rank) const {
     uint32_t low[S::kLanes];
@@ -58,17 +57,10 @@ class NoiseDraw {
   // Values 0 to count - 1 of one pair, and up to kBytes - 1 bytes more that mean nothing.
   void fill_row(uint64_t step, uint32_t pair, uint32_t tensor, uint32_t side, uint32_t rank, int8_t* out,
                 uint32_t count) const {
-    const uint64_t key = egg_noise_key(noise_.seed, step, pair, tensor, side, rank);
-    if (noise_.source != EGG_NOISE_TABLE) {
-      expand(key, out, count);
-      return;
-    }
-    const uint32_t half = UINT32_C(1) << (noise_.table_log2 - 1);
-    uint32_t run = 0;
-    for (uint32_t done = 0; done < count; done += run) {
-      const uint32_t from = egg_noise_table_index(key, side, done, noise_.table_log2);
-      run = std::min(count - done, half - (from & (half - 1)));
-      std::copy_n(table_.data() + from, run, out + done);
+    if (noise_.source == EGG_NOISE_TABLE) {
+      source_.fill(step, pair, tensor, side, rank, out, count);
+    } else {
+      expand(egg_noise_key(noise_.seed, step, pair, tensor, side, rank), out, count);
     }
   }
 
@@ -108,7 +100,7 @@ class NoiseDraw {
     for (size_t i = 0; i < S::kLanes; ++i) {
       // Four neighbours never wrap: offsets and sizes are multiples of four.
       const uint32_t from = egg_noise_table_index(keys.low[i], side, index, noise_.table_log2);
-      std::copy_n(table_.data() + from, 4, bytes + 4 * i);
+      std::copy_n(table_ + from, 4, bytes + 4 * i);
     }
     return S::template load<V8>(bytes);
   }
@@ -126,7 +118,8 @@ class NoiseDraw {
 
   egg_noise noise_;
   uint8_t magnitudes_[128];
-  Buffer<int8_t> table_;
+  NoiseSource source_;
+  const int8_t* table_;
 };
 
 }  // namespace eggroll::tile

@@ -2,14 +2,16 @@
 // alike.
 //
 // An instruction set is a class S (simd_avx512.h, ...) derived from Simd<bytes of a register>, with
-//   kPairRegs    registers of pairs in a tile
+//   kPairRegs    registers of pairs in a tile; kMemberRegs is twice that
 //   kBlock       outputs that dot_block makes at once, a multiple of 4
 //   kDepth       groups of four channels that dot_block reads at once
 //   kWeightXor   what weights and B noise are xored with before `dot` reads them
+//   kWeightExcess  what that adds to a product, times the sum of x
 //   kPrepared    prepared copies of x that dot_block reads
+//   kBytePlanes  whether tables of 256 bytes fit registers; then sum_unsigned is there
 //   kVoteRows, kVoteCols   rows, and registers of columns, of a block of votes
-//   dot, dot_block, prepare, group_at, madd16, mulhi16, pack4, sum_abs, abs8, lookup, store16, widen8, clip8, clip16
-// documented in simd_avx512.h. Everything is exact: no lane saturates unless its name says so.
+//   Table128 and the functions of simd_avx512.h, which says what each does.
+// Everything is exact: no lane saturates unless its name says so.
 #ifndef EGGROLL_TILE_SIMD_H
 #define EGGROLL_TILE_SIMD_H
 
