@@ -10,6 +10,7 @@ template <class S>
 struct Elementwise {
   using V8 = typename S::V8;
   using V16 = typename S::V16;
+  using U16 = typename S::U16;
   using V32 = typename S::V32;
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kLanes = S::kLanes;
@@ -115,8 +116,8 @@ struct Elementwise {
     }
     const auto scale = [&](V16 value, V16 g, V16 b, size_t m) EGG_INLINE_LAMBDA {
       const V16 xg = value * g;
-      const V16 low = xg * factors[m];
-      const V16 rounded = (V16)((typename S::U16)low >> 15) & half;
+      const U16 low = (U16)xg * (U16)factors[m];
+      const V16 rounded = (V16)(low >> 15) & half;
       return S::clip8(S::mulhi16(xg, factors[m]) + rounded + (xg & wrapped[m]) + b);
     };
     for (size_t i = 0; i < all; i += Tile<S>::kGroupBytes) {

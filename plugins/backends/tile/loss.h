@@ -82,8 +82,8 @@ struct Loss {
       const typename S::Table128 high(plane + 128);
       V32 sum = {};
       for (uint32_t v = 0; v < vocab; v += 4) {
-        const V8 below = tops - S::template load<V8>(logits + v / 4 * kGroupBytes);
-        const U8 power = below < 0 ? high.at((U8)below & 0x7f) : low.at((U8)below);
+        const U8 below = (U8)tops - S::template load<U8>(logits + v / 4 * kGroupBytes);
+        const U8 power = below > 127 ? high.at(below & 0x7f) : low.at(below);
         sum = S::sum_unsigned(sum, (U8)((U32)power & real(v, vocab)));
       }
       uint32_t lanes[kLanes];

@@ -26,7 +26,7 @@ struct Avx2 : Simd<32> {
   // Magnitudes, and x + 127.
   static EGG_INLINE void prepare(V8 x, int8_t* to, size_t bytes_of_x) {
     store(to, abs8(x));
-    store(to + bytes_of_x, x + 127);
+    store(to + bytes_of_x, (U8)x + 127);
   }
 
   // With x + 127 in [0, 254] no sign needs to move: an int16 sum holds where the magnitudes of its weights add up to at
