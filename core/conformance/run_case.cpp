@@ -41,6 +41,14 @@ Action of_members(ActionKind kind, uint32_t first, uint32_t count) {
   return action;
 }
 
+// The random numbers follow from the case's name.
+Transcript run_named(const BackendInstance& backend, const Program& program, const Rule& rule, const std::string& name,
+                     Scenario scenario, int threads) {
+  scenario.seed = fnv1a(name);
+  require_valid(program, rule, scenario);
+  return run_scenario(backend, program, rule, scenario, threads);
+}
+
 }  // namespace
 
 uint32_t shape_count() { return static_cast<uint32_t>(std::size(kShapes)); }
@@ -86,10 +94,7 @@ Transcript run_case(const BackendInstance& backend, const OpCase& test, int thre
   RuleBuilder rule_builder;
   build_vote_rule(rule_builder);
   const Rule rule(*rule_builder.view());
-  Scenario scenario = test.scenario;
-  scenario.seed = fnv1a(test.name);
-  require_valid(program, rule, scenario);
-  return run_scenario(backend, program, rule, scenario, threads);
+  return run_named(backend, program, rule, test.name, test.scenario, threads);
 }
 
 Transcript run_case(const BackendInstance& backend, const RuleCase& test, int threads) {
@@ -104,10 +109,7 @@ Transcript run_case(const BackendInstance& backend, const RuleCase& test, int th
   RuleBuilder rule_builder;
   test.build(rule_builder);
   const Rule rule(*rule_builder.view());
-  Scenario scenario = test.scenario;
-  scenario.seed = fnv1a(test.name);
-  require_valid(program, rule, scenario);
-  return run_scenario(backend, program, rule, scenario, threads);
+  return run_named(backend, program, rule, test.name, test.scenario, threads);
 }
 
 }  // namespace eggroll

@@ -3,21 +3,14 @@
 #define EGG_VNNI_ENCODING ""
 
 #include "common/x86_features.h"
+#include "open.h"
 #include "session.h"
 #include "simd_avx_vnni.h"
 
 namespace eggroll::tile {
 namespace {
 
-class AvxVnniBackend : public Backend {
- public:
-  explicit AvxVnniBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
-  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
-    return std::make_unique<TileSession<AvxVnni>>(spec);
-  }
-};
+std::unique_ptr<Session> open(const egg_session_spec& spec) { return std::make_unique<TileSession<AvxVnni>>(spec); }
 
 int32_t probe(egg_error* why) {
   const X86Feature features[] = {{"avx512vl", __builtin_cpu_supports("avx512vl") != 0, true},
@@ -28,4 +21,4 @@ int32_t probe(egg_error* why) {
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("avx_vnni_on_avx512", "1.0.0", eggroll::tile::AvxVnniBackend, &eggroll::tile::probe);
+EGGROLL_BACKEND("avx_vnni_on_avx512", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open>, &eggroll::tile::probe);

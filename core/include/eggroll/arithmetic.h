@@ -28,6 +28,12 @@ EGG_FN int32_t egg_rshift(int32_t x, int32_t k, int32_t round_nearest) {
   return (round_nearest && k > 0) ? (x + (1 << (k - 1))) >> k : x >> k;
 }
 
+// trunc_i32: towards zero, saturating; 0 for NaN.
+EGG_FN int32_t egg_trunc_i32(float x) {
+  if (!(x < 2147483648.0f)) return x >= 2147483648.0f ? INT32_MAX : 0;
+  return x < -2147483648.0f ? INT32_MIN : static_cast<int32_t>(x);
+}
+
 // q of `linear` for one rank: xb = sum of x*B. shift is FP + sigma - EGG_LINEAR_GUARD_BITS.
 EGG_FN int32_t egg_linear_q(int32_t xb, int32_t shift, int32_t round_nearest) {
   return egg_clip16(egg_rshift(xb, shift, round_nearest));

@@ -48,18 +48,23 @@ EGG_FN uint64_t egg_noise_key(uint64_t seed, uint64_t step, uint32_t pair, uint3
 }
 
 // Four noise bytes. The constants are those of Wellons' three-round 32-bit hash (public domain); the key's low half
-// enters before the first round, its high half before the last.
-EGG_FN uint32_t egg_noise_word(uint64_t key, uint32_t word_index) {
-  uint32_t x = word_index + static_cast<uint32_t>(key);
+// enters before the first round, its high half before the last. Word: uint32_t, or a vector of them.
+template <class Word>
+EGG_FN Word egg_noise_hash(Word word_index, Word key_low, Word key_high) {
+  Word x = word_index + key_low;
   x ^= x >> 17;
   x *= 0xed5ad4bbu;
   x ^= x >> 11;
   x *= 0xac4c1b51u;
-  x ^= static_cast<uint32_t>(key >> 32);
+  x ^= key_high;
   x ^= x >> 15;
   x *= 0x31848babu;
   x ^= x >> 14;
   return x;
+}
+
+EGG_FN uint32_t egg_noise_word(uint64_t key, uint32_t word_index) {
+  return egg_noise_hash(word_index, static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32));
 }
 
 EGG_FN uint32_t egg_noise_byte(uint64_t key, uint32_t index) {

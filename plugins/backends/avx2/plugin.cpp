@@ -8,15 +8,9 @@ namespace {
 
 bool has_avx_vnni() { return __builtin_cpu_supports("avxvnni") != 0; }
 
-class Avx2Backend : public Backend {
- public:
-  explicit Avx2Backend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
-  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
-    return has_avx_vnni() ? open_avx_vnni(spec) : open_avx2(spec);
-  }
-};
+std::unique_ptr<Session> open_best(const egg_session_spec& spec) {
+  return has_avx_vnni() ? open_avx_vnni(spec) : open_avx2(spec);
+}
 
 int32_t probe_avx2(egg_error* why) {
   const X86Feature features[] = {
@@ -30,4 +24,4 @@ int32_t probe_avx2(egg_error* why) {
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("avx2", "1.0.0", eggroll::tile::Avx2Backend, &eggroll::tile::probe_avx2);
+EGGROLL_BACKEND("avx2", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open_best>, &eggroll::tile::probe_avx2);

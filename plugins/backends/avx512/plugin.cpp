@@ -6,14 +6,6 @@
 namespace eggroll::tile {
 namespace {
 
-class Avx512Backend : public Backend {
- public:
-  explicit Avx512Backend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
-  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override { return open_avx512(spec); }
-};
-
 int32_t probe_avx512(egg_error* why) {
   const X86Feature features[] = {
       {"sse4.2", __builtin_cpu_supports("sse4.2") != 0, false},
@@ -31,4 +23,5 @@ int32_t probe_avx512(egg_error* why) {
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("avx512", "1.0.0", eggroll::tile::Avx512Backend, &eggroll::tile::probe_avx512);
+EGGROLL_BACKEND("avx512", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open_avx512>,
+                &eggroll::tile::probe_avx512);

@@ -35,25 +35,19 @@ Path best_path() {
 
 int32_t probe_neon(egg_error*) { return static_cast<int32_t>(best_path()); }
 
-class NeonBackend : public Backend {
- public:
-  explicit NeonBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
-  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
-    switch (best_path()) {
-      case Path::kI8mm:
-        return open_neon_i8mm(spec);
-      case Path::kDotprod:
-        return open_neon_dotprod(spec);
-      case Path::kBase:
-        break;
-    }
-    return open_neon(spec);
+std::unique_ptr<Session> open_best(const egg_session_spec& spec) {
+  switch (best_path()) {
+    case Path::kI8mm:
+      return open_neon_i8mm(spec);
+    case Path::kDotprod:
+      return open_neon_dotprod(spec);
+    case Path::kBase:
+      break;
   }
-};
+  return open_neon(spec);
+}
 
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("neon", "1.0.0", eggroll::tile::NeonBackend, &eggroll::tile::probe_neon);
+EGGROLL_BACKEND("neon", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open_best>, &eggroll::tile::probe_neon);

@@ -2,19 +2,14 @@
 
 #include <cmath>
 
+#include "eggroll/arithmetic.h"
+
 namespace eggroll::reference {
 namespace {
 
 // Wraps modulo 2^32, without the undefined behaviour of signed overflow.
 int32_t wrap(uint32_t x) { return static_cast<int32_t>(x); }
 uint32_t bits(int32_t x) { return static_cast<uint32_t>(x); }
-
-int32_t truncate(float x) {
-  if (std::isnan(x)) return 0;
-  if (x >= 2147483648.0F) return INT32_MAX;
-  if (x < -2147483648.0F) return INT32_MIN;
-  return static_cast<int32_t>(x);
-}
 
 using NodeFunction = Cell (*)(const egg_rule_node&, const RuleInputs&, const Cell* slots, const Cell& a, const Cell& b,
                               const Cell& c);
@@ -44,7 +39,7 @@ EGG_NODE(fabs) { return {.f = std::fabs(a.f)}; }
 EGG_NODE(flt) { return {.i = a.f < b.f ? 1 : 0}; }
 EGG_NODE(select) { return a.i != 0 ? b : c; }
 EGG_NODE(to_f32) { return {.f = static_cast<float>(a.i)}; }
-EGG_NODE(trunc_i32) { return {.i = truncate(a.f)}; }
+EGG_NODE(trunc_i32) { return {.i = egg_trunc_i32(a.f)}; }
 #undef EGG_NODE
 
 // Made from the list of rule ops: one without an implementation does not compile.

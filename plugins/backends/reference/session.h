@@ -4,11 +4,11 @@
 
 #include <vector>
 
+#include "common/threads.h"
 #include "eggroll/backend.h"
 #include "eggroll/noise_source.h"
 #include "member.h"
 #include "rule.h"
-#include "common/threads.h"
 
 namespace eggroll::reference {
 

@@ -22,6 +22,11 @@ struct Elementwise {
   static const int8_t* vector(Tile<S>& tile, const egg_op& op, int which) {
     return op.param[which] < 0 ? nullptr : tile.params[static_cast<size_t>(op.param[which])].a;
   }
+  // f of the even bytes of all operands and of the odd ones, in int16; its results are within int8.
+  template <class F, class... Bytes>
+  static EGG_INLINE V8 in_halves(const F& f, Bytes... operands) {
+    return S::join(f(S::even16(operands)...), f(S::odd16(operands)...));
+  }
   // Bytes of an op's first value, or of what it makes.
   static size_t bytes(Tile<S>& tile, int32_t value) {
     return tile.model.plan.groups[static_cast<size_t>(value)] * Tile<S>::kGroupBytes;
@@ -114,20 +119,19 @@ struct Elementwise {
       factors[m] = (V16)((reciprocals & 0xffff) | (reciprocals << 16));
       wrapped[m] = (V16)(reciprocals >= 32768);
     }
-    const auto scale = [&](V16 value, V16 g, V16 b, size_t m) EGG_INLINE_LAMBDA {
-      const V16 xg = value * g;
-      const U16 low = (U16)xg * (U16)factors[m];
-      const V16 rounded = (V16)(low >> 15) & half;
-      return S::clip8(S::mulhi16(xg, factors[m]) + rounded + (xg & wrapped[m]) + b);
-    };
     for (size_t i = 0; i < all; i += Tile<S>::kGroupBytes) {
       for (size_t m = 0; m < kRegs; ++m) {
         const size_t at = i + m * S::kBytes;
         const V8 value = S::template load<V8>(x + at);
         const V8 g = S::template load<V8>(gain + at);
         const V8 b = bias == nullptr ? V8{} : S::template load<V8>(bias + at);
-        S::store(y + at, S::join(scale(S::even16(value), S::even16(g), S::even16(b), m),
-                                 scale(S::odd16(value), S::odd16(g), S::odd16(b), m)));
+        const auto scale = [&](V16 value16, V16 g16, V16 b16) EGG_INLINE_LAMBDA {
+          const V16 xg = value16 * g16;
+          const U16 low = (U16)xg * (U16)factors[m];
+          const V16 rounded = (V16)(low >> 15) & half;
+          return S::clip8(S::mulhi16(xg, factors[m]) + rounded + (xg & wrapped[m]) + b16);
+        };
+        S::store(y + at, in_halves(scale, value, g, b));
       }
     }
   }
@@ -160,6 +164,7 @@ struct Elementwise {
     const int8_t* bias = vector(tile, op, 1);
     int8_t* y = out(tile, op);
     const size_t all = bytes(tile, op.out);
+    const auto sum = [](V16 u, V16 v, V16 w) EGG_INLINE_LAMBDA { return S::clip8(u + v + w); };
     for (size_t i = 0; i < all; i += S::kBytes) {
       const V8 first = S::template load<V8>(a + i);
       const V8 second = b == nullptr ? V8{} : S::template load<V8>(b + i);
@@ -168,8 +173,7 @@ struct Elementwise {
         continue;
       }
       const V8 third = S::template load<V8>(bias + i);
-      S::store(y + i, S::join(S::clip8(S::even16(first) + S::even16(second) + S::even16(third)),
-                              S::clip8(S::odd16(first) + S::odd16(second) + S::odd16(third))));
+      S::store(y + i, in_halves(sum, first, second, third));
     }
   }
 
@@ -179,11 +183,11 @@ struct Elementwise {
     const int8_t* h = in(tile, op, 1);
     int8_t* y = out(tile, op);
     const size_t all = bytes(tile, op.out);
+    const auto product = [](V16 gate, V16 state) EGG_INLINE_LAMBDA { return ((gate + 127) * state) >> 8; };
     for (size_t i = 0; i < all; i += S::kBytes) {
       const V8 gate = S::template load<V8>(f + i);
       const V8 state = S::template load<V8>(h + i);
-      S::store(y + i, S::join(((S::even16(gate) + 127) * S::even16(state)) >> 8,
-                              ((S::odd16(gate) + 127) * S::odd16(state)) >> 8));
+      S::store(y + i, in_halves(product, gate, state));
     }
   }
 
@@ -200,8 +204,7 @@ struct Elementwise {
       const V8 gate = S::template load<V8>(f + i);
       const V8 state = S::template load<V8>(h + i);
       const V8 candidate = S::template load<V8>(c + i);
-      S::store(y + i, S::join(mix(S::even16(gate), S::even16(state), S::even16(candidate)),
-                              mix(S::odd16(gate), S::odd16(state), S::odd16(candidate))));
+      S::store(y + i, in_halves(mix, gate, state, candidate));
     }
   }
 

@@ -74,18 +74,7 @@ class NoiseDraw {
 
  private:
   // egg_noise_word in every lane.
-  static EGG_INLINE U32 hash(const Keys& keys, U32 word) {
-    U32 x = word + keys.low;
-    x ^= x >> 17;
-    x *= 0xed5ad4bbu;
-    x ^= x >> 11;
-    x *= 0xac4c1b51u;
-    x ^= keys.high;
-    x ^= x >> 15;
-    x *= 0x31848babu;
-    x ^= x >> 14;
-    return x;
-  }
+  static EGG_INLINE U32 hash(const Keys& keys, U32 word) { return egg_noise_hash(word, keys.low, keys.high); }
 
   // The distribution's table is odd about its middle: magnitude by distance from there, sign by the upper bit.
   EGG_INLINE V8 to_values(U32 bytes) const {

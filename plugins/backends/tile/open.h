@@ -15,6 +15,16 @@ std::unique_ptr<Session> open_neon(const egg_session_spec& spec);
 std::unique_ptr<Session> open_neon_dotprod(const egg_session_spec& spec);
 std::unique_ptr<Session> open_neon_i8mm(const egg_session_spec& spec);
 
+// What a plugin of the engine exports: any program and any rule, in the sessions that kOpen makes.
+template <std::unique_ptr<Session> (*kOpen)(const egg_session_spec&)>
+class TileBackend : public Backend {
+ public:
+  explicit TileBackend(Settings& settings) { settings.finish(); }
+  bool supports_op(const egg_program&, uint32_t) override { return true; }
+  bool supports_rule_op(int32_t) override { return true; }
+  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override { return kOpen(spec); }
+};
+
 }  // namespace eggroll::tile
 
 #endif

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "eggroll/arithmetic.h"
 #include "eggroll/plugin.h"
 #include "memory.h"
 
@@ -81,11 +82,6 @@ class RuleBlocks {
     for (size_t i = 0; i < count; ++i) body(i, out);
   }
 
-  static int32_t truncate(float x) {
-    if (!(x < 2147483648.0F)) return x >= 2147483648.0F ? INT32_MAX : 0;
-    return x < -2147483648.0F ? INT32_MIN : static_cast<int32_t>(x);
-  }
-
   void compute(const egg_rule_node& node, uint32_t n, size_t count) {
     const auto in = [&](int k) -> const Column& {
       return columns_[node.in[k] < 0 ? 0 : static_cast<size_t>(node.in[k])];
@@ -111,7 +107,7 @@ class RuleBlocks {
       EGG_COLUMN(FLT, out.i[i] = a.f[i] < b.f[i] ? 1 : 0)
       EGG_COLUMN(SELECT, out.u[i] = a.i[i] != 0 ? b.u[i] : c.u[i])
       EGG_COLUMN(TO_F32, out.f[i] = static_cast<float>(a.i[i]))
-      EGG_COLUMN(TRUNC_I32, out.i[i] = truncate(a.f[i]))
+      EGG_COLUMN(TRUNC_I32, out.i[i] = egg_trunc_i32(a.f[i]))
       case EGG_RULE_VOTE_I32:
       case EGG_RULE_VOTE_F32:
       case EGG_RULE_WEIGHT:

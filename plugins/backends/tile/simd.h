@@ -51,6 +51,9 @@ struct Simd {
     Row(const int8_t* /*weights*/, size_t /*cols*/) {}
   };
 
+  // Where in a block of nb outputs the four weights of output o and group k are.
+  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
+
   template <class V>
   static EGG_INLINE V load(const void* from) {
     V v;
@@ -80,6 +83,23 @@ struct Simd {
   // Byte k of each lane as int32.
   static EGG_INLINE V32 byte32(V8 v, size_t k) { return ((V32)v << static_cast<int32_t>(24 - 8 * k)) >> 24; }
 };
+
+// dot_block of a set whose `dot` needs nothing but x and weights. x: (groups, kMemberRegs) registers.
+template <class S, size_t NB>
+EGG_INLINE void plain_dot_block(const int8_t* x, size_t groups, const int8_t* w,
+                                typename S::V32 (&acc)[NB][S::kMemberRegs]) {
+  using V8 = typename S::V8;
+  for (size_t k = 0; k < groups; ++k) {
+    V8 values[S::kMemberRegs];
+    unrolled<S::kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA { values[m] = S::template load<V8>(x + m * S::kBytes); });
+    unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
+      const V8 weight = (V8)S::broadcast(w + 4 * o);
+      unrolled<S::kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA { acc[o][m] = S::dot(acc[o][m], values[m], weight); });
+    });
+    x += S::kMemberRegs * S::kBytes;
+    w += 4 * NB;
+  }
+}
 
 }  // namespace eggroll::tile
 

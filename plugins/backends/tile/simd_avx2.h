@@ -63,8 +63,6 @@ struct Avx2 : Simd<32> {
     return acc + (V32)_mm256_madd_epi16(pairs, (__m256i)all16(1));
   }
 
-  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
-
   template <size_t NB>
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* prepared, size_t groups, const int8_t* w,
                                    const Row* rows, V32 (&acc)[NB][kMemberRegs]) {

@@ -28,25 +28,12 @@ struct Avx512 : Simd<64> {
     return acc;
   }
 
-  // Where in a block of NB outputs the four weights of output o and group k are.
-  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
-
   // acc[o][m] += the sum over groups of x[group][m] * w[o][group], as `dot` does it. x: (groups, kMemberRegs)
   // registers; w: one packed block, rows: of its outputs.
   template <size_t NB>
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
-    for (size_t k = 0; k < groups; ++k) {
-      const V8 x0 = load<V8>(x);
-      const V8 x1 = load<V8>(x + kBytes);
-      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
-        const V8 weight = (V8)broadcast(w + 4 * o);
-        acc[o][0] = dot(acc[o][0], x0, weight);
-        acc[o][1] = dot(acc[o][1], x1, weight);
-      });
-      x += kMemberRegs * kBytes;
-      w += 4 * NB;
-    }
+    plain_dot_block<Avx512>(x, groups, w, acc);
   }
 
   // acc + both products of the int16 of each lane.

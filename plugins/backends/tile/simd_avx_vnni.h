@@ -26,17 +26,7 @@ struct AvxVnni : Avx2 {
   template <size_t NB>
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
-    for (size_t k = 0; k < groups; ++k) {
-      const V8 x0 = load<V8>(x);
-      const V8 x1 = load<V8>(x + kBytes);
-      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
-        const V8 weight = (V8)broadcast(w + 4 * o);
-        acc[o][0] = dot(acc[o][0], x0, weight);
-        acc[o][1] = dot(acc[o][1], x1, weight);
-      });
-      x += kMemberRegs * kBytes;
-      w += 4 * NB;
-    }
+    plain_dot_block<AvxVnni>(x, groups, w, acc);
   }
 
   static EGG_INLINE V32 madd16(V32 acc, V16 a, V16 b) {

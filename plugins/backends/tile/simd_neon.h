@@ -79,8 +79,6 @@ struct Neon : NeonCommon {
     return acc + (V32)vpaddq_s32(low, high);
   }
 
-  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
-
   // Two registers of members at a time. A sum is kept in two halves a lane, of its lower and its upper two channels, in
   // one register for the lower two lanes and one for the upper two.
   template <size_t NB>
@@ -138,8 +136,6 @@ struct NeonDotprod : NeonCommon {
     asm("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(acc) : "w"(x), "w"(w), "i"(kLane));
     return acc;
   }
-
-  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
 
   // Two registers of members at a time, so that 24 sums, their inputs and the weights fit 32 registers.
   template <size_t NB>

@@ -29,7 +29,7 @@ class Weights {
   int8_t* plain(size_t param) { return plain_[param].data(); }
   size_t size(size_t param) const { return plain_[param].size(); }
 
-  // For `linear`: blocks of kBlock outputs (the last one fewer), each (block_at) as S::group_at says.
+  // For `linear`: blocks of kBlock outputs (the last one fewer), each as S::group_at says.
   const int8_t* block(size_t param, size_t first_output) const {
     return blocks_[param].data() + first_output * plan_.params[param].col_groups * 4;
   }
