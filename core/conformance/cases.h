@@ -23,6 +23,7 @@ struct OpCase {
   std::string name;
   int32_t vocab;
   int32_t rounding;
+  int32_t context;  // of the program
   Scenario scenario;
   std::function<void(ProgramBuilder&)> build;
 };

@@ -92,6 +92,15 @@ void run_model(const Program& program, const BackendInstance& reference) {
   }
 }
 
+// A loss that falls for a while and then stays.
+std::vector<egg_evaluation> evaluations_before(uint64_t step) {
+  std::vector<egg_evaluation> evaluations;
+  for (uint64_t at = 0; at <= std::min<uint64_t>(step, 1000); at += 10) {
+    evaluations.push_back({at, (int64_t{8} << 16) * 100 / static_cast<int64_t>(1 + std::min<uint64_t>(at, 300)), 100});
+  }
+  return evaluations;
+}
+
 // A rule's updates from random votes and extreme weights.
 void run_optimizer(const OptimizerInstance& optimizer, const Rule& rule, const BackendInstance& reference) {
   ProgramBuilder builder(7, 4, EGG_ROUND_NEAREST);
@@ -105,7 +114,7 @@ void run_optimizer(const OptimizerInstance& optimizer, const Rule& rule, const B
   session.set_weights(0, weights.data());
   for (uint64_t step = 0; step < 8; ++step) {
     const std::vector<int8_t> fitness = step % 4 == 3 ? std::vector<int8_t>{0, 0} : std::vector<int8_t>{127, -1};
-    const std::vector<float> scalars = optimizer.scalars(step);
+    const std::vector<float> scalars = optimizer.scalars(step, {});
     const float std = step % 4 == 3 ? 0.0F : 32000.0F;
     int64_t changed = 0;
     session.update(egg_update{sizeof(egg_update), 2, step, fitness.data(), scalars.data(), &std, &changed});
@@ -152,7 +161,7 @@ std::vector<Check> check_model(const ChosenPlugin& plugin, const egg_settings& s
 std::vector<Check> check_optimizer(const ChosenPlugin& plugin, const egg_settings& settings,
                                    const BackendInstance& reference) {
   Check rule_check{"its rule is valid and the same each time", 0, {}};
-  Check scalar_check{"its scalars are finite and follow from the step alone", 0, {}};
+  Check scalar_check{"its scalars are finite and follow from the step and the evaluations alone", 0, {}};
   Check run_check{"its updates keep weights in range and slots finite", 0, {}};
   attempt(rule_check, [&] {
     const OptimizerInstance first(plugin, settings);
@@ -165,8 +174,9 @@ std::vector<Check> check_optimizer(const ChosenPlugin& plugin, const egg_setting
     }
     for (const uint64_t step : {uint64_t{0}, uint64_t{1}, uint64_t{1000}, uint64_t{1} << 40}) {
       attempt(scalar_check, [&] {
-        const std::vector<float> once = first.scalars(step);
-        if (once != first.scalars(step))
+        const std::vector<egg_evaluation> evaluations = evaluations_before(step);
+        const std::vector<float> once = first.scalars(step, evaluations);
+        if (once != first.scalars(step, evaluations))
           throw Error(fmt::format("the scalars of step {} differ between two calls", step));
         if (!std::all_of(once.begin(), once.end(), [](float x) { return std::isfinite(x); })) {
           throw Error(fmt::format("a scalar of step {} is not finite", step));

@@ -20,7 +20,7 @@ struct Check {
 // Random cases: how many, the first with this seed, the next with the next.
 struct RandomCases {
   uint64_t seed = 1;
-  uint64_t count = 250;  // of programs, and as many of rules
+  uint64_t count = 300;  // of programs, and as many of rules
 };
 
 // Every case of every op and rule op, with one thread and with three, against the hashes kept in golden.inc; then

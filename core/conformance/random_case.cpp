@@ -1,12 +1,31 @@
 // A random case as the host holds it, run and printed.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "conformance/random_program.h"
+#include "conformance/tables.h"
 #include "eggroll/error.h"
 
 namespace eggroll {
+namespace {
+
+// Channels of each of so many heads; what the host refuses where they do not share the size.
+int32_t head_of(int32_t size, int32_t heads) { return size % heads == 0 ? size / heads : size + 1; }
+
+// The table of an op, from its seed.
+std::vector<int32_t> entries_of(const egg_op& op, int32_t context) {
+  Draws draws(static_cast<uint64_t>(op.table));
+  if (op.code == EGG_OP_LUT) return random_lut(draws);
+  if (op.code == EGG_OP_ROPE) return random_angles(draws, context, op.head);
+  // The most that the host lets pass, or less.
+  const int32_t most = std::min((1 << 23) / std::max(1, context), (1 << 21) - 1);
+  const int32_t largest[] = {most, most, 1, 127, 128, 16383, 16384};
+  return random_weights(draws, std::min(most, draws.pick(largest)));
+}
+
+}  // namespace
 
 std::unique_ptr<Program> make_program(const RandomProgram& program) {
   std::deque<std::string> names;  // a deque never moves its strings
@@ -21,12 +40,23 @@ std::unique_ptr<Program> make_program(const RandomProgram& program) {
   }
   std::vector<egg_value> values;
   for (const RandomProgram::Value& v : program.values) {
-    values.push_back(egg_value{name(v.state ? 's' : 'v', values.size()), size(v.dim), v.state ? 1 : 0});
+    values.push_back(
+        egg_value{name(v.state ? 's' : 'v', values.size()), size(v.dim), v.state ? 1 : 0, v.wide ? 1 : 0, 0});
   }
-  return std::make_unique<Program>(
-      egg_program{sizeof(egg_program), size(0), program.fixed_point, program.rounding,
-                  static_cast<uint32_t>(params.size()), static_cast<uint32_t>(values.size()),
-                  static_cast<uint32_t>(program.ops.size()), 0, params.data(), values.data(), program.ops.data()});
+  std::vector<egg_op> ops = program.ops;
+  std::deque<std::vector<int32_t>> entries;
+  std::vector<egg_table> tables;
+  for (egg_op& op : ops) {
+    if (op.head > 0) op.head = head_of(values[static_cast<size_t>(op.out)].size, op.head);
+    if (op.table < 0) continue;
+    const std::vector<int32_t>& made = entries.emplace_back(entries_of(op, program.context));
+    op.table = static_cast<int32_t>(tables.size());
+    tables.push_back(egg_table{name('t', tables.size()), static_cast<uint32_t>(made.size()), 0, made.data()});
+  }
+  return std::make_unique<Program>(egg_program{
+      sizeof(egg_program), size(0), program.fixed_point, program.rounding, static_cast<uint32_t>(params.size()),
+      static_cast<uint32_t>(values.size()), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(tables.size()),
+      program.context, 0, params.data(), values.data(), ops.data(), tables.data()});
 }
 
 std::unique_ptr<Rule> make_rule(const RandomRule& rule) {

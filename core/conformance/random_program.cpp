@@ -54,6 +54,8 @@ class Generator {
     for (uint32_t i = 0; i < count; ++i) program_.dims.push_back(random_size());
     if (draws_.one_in(6)) program_.dims[0] = 257 + static_cast<int32_t>(draws_.below(60));
     if (draws_.one_in(5)) program_.dims[draws_.below(count)] = 200 + static_cast<int32_t>(draws_.below(900));
+    // What an attention takes.
+    if (draws_.one_in(2)) program_.dims[1] = 4 * (1 + static_cast<int32_t>(draws_.below(12)));
     program_.dims[0] = std::max(2, program_.dims[0]);
   }
 
@@ -64,8 +66,8 @@ class Generator {
 
   const RandomProgram::Value& value(int32_t id) const { return program_.values[static_cast<size_t>(id)]; }
 
-  int32_t add_value(int32_t dim, bool state) {
-    program_.values.push_back({dim, state});
+  int32_t add_value(int32_t dim, bool state, bool wide = false) {
+    program_.values.push_back({dim, state, wide});
     reads_.push_back(0);
     stored_.push_back(false);
     return static_cast<int32_t>(program_.values.size()) - 1;
@@ -75,11 +77,12 @@ class Generator {
 
   // A value that may be read now: of that size, or of any where dim is -1; -1 where there is none. Often one that
   // nothing has read yet.
-  int32_t any_value(int32_t dim) {
+  int32_t any_value(int32_t dim, bool wide_too = false) {
     std::vector<int32_t> all;
     std::vector<int32_t> unread;
     for (size_t i = 0; i < program_.values.size(); ++i) {
       if (dim >= 0 && program_.values[i].dim != dim) continue;
+      if (program_.values[i].wide && !wide_too) continue;
       all.push_back(static_cast<int32_t>(i));
       if (reads_[i] == 0) unread.push_back(static_cast<int32_t>(i));
     }
@@ -103,7 +106,7 @@ class Generator {
   // ---- Ops ----
 
   egg_op& add_op(egg_op_code code, std::initializer_list<int32_t> in, int32_t out) {
-    egg_op op{code, out, {-1, -1, -1}, {-1, -1}, 0};
+    egg_op op{code, out, {-1, -1, -1}, {-1, -1}, 0, -1, 0, 0};
     size_t i = 0;
     for (const int32_t id : in) {
       op.in[i++] = id;
@@ -114,10 +117,12 @@ class Generator {
   }
 
   void add_random_op() {
-    static constexpr egg_op_code kCodes[] = {EGG_OP_EMBED, EGG_OP_LINEAR,   EGG_OP_LINEAR,  EGG_OP_L1_NORM,
-                                             EGG_OP_ADD,   EGG_OP_GRU_GATE, EGG_OP_GRU_MIX, EGG_OP_STORE};
+    static constexpr egg_op_code kCodes[] = {
+        EGG_OP_EMBED,    EGG_OP_LINEAR,   EGG_OP_LINEAR,  EGG_OP_L1_NORM, EGG_OP_ADD,  EGG_OP_ADD,  EGG_OP_LUT,
+        EGG_OP_GRU_GATE, EGG_OP_MAX_NORM, EGG_OP_GRU_MIX, EGG_OP_STORE,   EGG_OP_ROPE, EGG_OP_ROPE, EGG_OP_ATTENTION};
     const egg_op_code code = draws_.pick(kCodes);
-    const int32_t x = any_value(-1);
+    const bool reads_wide = code == EGG_OP_ADD || code == EGG_OP_MAX_NORM || code == EGG_OP_ROPE;
+    const int32_t x = any_value(-1, reads_wide);
     if (x < 0 || code == EGG_OP_EMBED) {
       add_embed();
       return;
@@ -125,7 +130,7 @@ class Generator {
     const int32_t dim = value(x).dim;
     switch (code) {
       case EGG_OP_LINEAR:
-        add_linear(x, any_dim());
+        add_linear(x, any_dim(), draws_.one_in(3));
         break;
       case EGG_OP_L1_NORM: {
         const int32_t gain = param(true, dim, -1);
@@ -137,11 +142,23 @@ class Generator {
         break;
       }
       case EGG_OP_ADD: {
-        const int32_t b = draws_.one_in(3) ? -1 : any_value(dim);
+        const int32_t b = draws_.one_in(3) ? -1 : any_value(dim, true);
         const int32_t bias = maybe_vector(dim);
-        add_op(code, {x, b}, add_value(dim, false)).param[1] = bias;
+        add_op(code, {x, b}, add_value(dim, false, draws_.one_in(3))).param[1] = bias;
         break;
       }
+      case EGG_OP_LUT:
+        add_table(add_op(code, {x}, add_value(dim, false)));
+        break;
+      case EGG_OP_MAX_NORM:
+        add_op(code, {x}, add_value(dim, false));
+        break;
+      case EGG_OP_ROPE:
+        if (size_of_dim(dim) % 2 == 0) add_rope(x);
+        break;
+      case EGG_OP_ATTENTION:
+        if (size_of_dim(dim) % 4 == 0) add_attention(x);
+        break;
       case EGG_OP_GRU_GATE: {
         const int32_t h = any_value(dim);
         add_op(code, {x, h}, add_value(dim, false));
@@ -163,16 +180,50 @@ class Generator {
     }
   }
 
+  void add_table(egg_op& op) { op.table = static_cast<int32_t>(draws_.below(1 << 20)); }
+
+  // So many heads, each a multiple of `unit` channels.
+  int32_t heads(int32_t size, int32_t unit) {
+    const int32_t units = size / unit;
+    int32_t count = 1 + static_cast<int32_t>(draws_.below(4));
+    while (units % count != 0) --count;
+    return count;
+  }
+
+  void need_context() {
+    if (program_.context == 0) program_.context = 1 + static_cast<int32_t>(draws_.below(draws_.one_in(4) ? 40 : 9));
+  }
+
+  void add_rope(int32_t x) {
+    need_context();
+    const int32_t dim = value(x).dim;
+    egg_op& op = add_op(EGG_OP_ROPE, {x}, add_value(dim, false, draws_.one_in(2)));
+    op.head = heads(size_of_dim(dim), 2);
+    add_table(op);
+  }
+
+  void add_attention(int32_t q) {
+    need_context();
+    const int32_t dim = value(q).dim;
+    const int32_t k = any_value(dim);
+    const int32_t v = any_value(dim);
+    egg_op& op = add_op(EGG_OP_ATTENTION, {q, k, v}, add_value(dim, false));
+    op.head = heads(size_of_dim(dim), 4);
+    op.mode = static_cast<int32_t>(draws_.below(2));
+    op.attr = static_cast<int32_t>(draws_.one_in(6) ? draws_.below(27) : draws_.below(12));
+    add_table(op);
+  }
+
   void add_embed() {
     const int32_t dim = any_dim();
     const int32_t table = param(false, 0, dim);
     add_op(EGG_OP_EMBED, {}, add_value(dim, false)).param[0] = table;
   }
 
-  int32_t add_linear(int32_t x, int32_t dim) {
+  int32_t add_linear(int32_t x, int32_t dim, bool wide) {
     const int32_t weight = param(false, dim, value(x).dim);
     const int32_t bias = maybe_vector(dim);
-    const int32_t out = add_value(dim, false);
+    const int32_t out = add_value(dim, false, wide);
     egg_op& op = add_op(EGG_OP_LINEAR, {x}, out);
     op.param[0] = weight;
     op.param[1] = bias;
@@ -207,16 +258,22 @@ class Generator {
     static constexpr int32_t kUnits[] = {1, 256, 4096, 4096, 65536, 1 << 18};
     int32_t logits = draws_.one_in(4) ? -1 : any_value(0);
     if (logits < 0) {
-      if (program_.values.empty()) add_embed();
-      logits = add_linear(any_value(-1), 0);
+      if (any_value(-1) < 0) add_embed();
+      logits = add_linear(any_value(-1), 0, false);
     }
     ++reads_[static_cast<size_t>(logits)];
     for (size_t i = 0; i < program_.values.size(); ++i) {
       if (program_.values[i].state && !stored_[i]) store(static_cast<int32_t>(i), any_value(program_.values[i].dim));
     }
     for (size_t i = 0; i < program_.values.size(); ++i) {
-      if (program_.values[i].state || reads_[i] > 0) continue;
-      const int32_t state = add_state(program_.values[i].dim);
+      const RandomProgram::Value v = program_.values[i];
+      if (v.state || reads_[i] > 0) continue;
+      if (v.wide) {
+        const int32_t narrow = add_value(v.dim, false);
+        add_op(draws_.one_in(2) ? EGG_OP_ADD : EGG_OP_MAX_NORM, {static_cast<int32_t>(i)}, narrow);
+        continue;
+      }
+      const int32_t state = add_state(v.dim);
       store(state, static_cast<int32_t>(i));
     }
     // A program has at least one parameter.
@@ -259,14 +316,17 @@ int64_t macs_per_token(const RandomProgram& program) {
   int64_t sum = 0;
   for (const egg_op& op : program.ops) {
     const int64_t out = op.out >= 0 ? size(op.out) : program.dims[0];
-    sum += op.code == EGG_OP_LINEAR ? out * size(op.in[0]) : out;
+    const int64_t positions = op.code == EGG_OP_ATTENTION ? 2 * int64_t{program.context} : 1;
+    sum += op.code == EGG_OP_LINEAR ? out * size(op.in[0]) : out * positions;
   }
   return sum;
 }
 
 void cut_largest_size(RandomProgram& program) {
   int32_t& largest = *std::max_element(program.dims.begin(), program.dims.end());
+  const bool fours = largest % 4 == 0;
   largest -= largest / 4;
+  if (fours) largest -= largest % 4;
 }
 
 RandomCase random_program_case(uint64_t seed) {

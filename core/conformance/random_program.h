@@ -25,13 +25,15 @@ struct RandomProgram {
   struct Value {
     int32_t dim;
     bool state;
+    bool wide;
   };
   int32_t fixed_point = 4;
   int32_t rounding = EGG_ROUND_NEAREST;
+  int32_t context = 0;
   std::vector<int32_t> dims;
   std::vector<Param> params;
   std::vector<Value> values;
-  std::vector<egg_op> ops;
+  std::vector<egg_op> ops;  // table: the seed of a table of its own; head: the number of heads
 };
 
 struct RandomRule {

@@ -32,10 +32,12 @@ class Generator {
     program.dims = {draws_.pick(kSizes), draws_.pick(kSizes) - 1};
     program.params = {{false, 0, 0, false}, {true, 0, -1, false}, {false, 1, 0, false}};
     if (draws_.one_in(2)) program.params[draws_.below(3)].frozen = true;
-    program.values = {{0, false}, {0, false}, {1, false}, {1, true}};
-    program.ops = {egg_op{EGG_OP_EMBED, 0, {-1, -1, -1}, {0, -1}, 0}, egg_op{EGG_OP_ADD, 1, {0, -1, -1}, {-1, 1}, 0},
-                   egg_op{EGG_OP_LINEAR, 2, {1, -1, -1}, {2, -1}, 7}, egg_op{EGG_OP_STORE, 3, {2, -1, -1}, {-1, -1}, 0},
-                   egg_op{EGG_OP_LOSS, -1, {1, -1, -1}, {-1, -1}, 4096}};
+    program.values = {{0, false, false}, {0, false, false}, {1, false, false}, {1, true, false}};
+    program.ops = {egg_op{EGG_OP_EMBED, 0, {-1, -1, -1}, {0, -1}, 0, -1, 0, 0},
+                   egg_op{EGG_OP_ADD, 1, {0, -1, -1}, {-1, 1}, 0, -1, 0, 0},
+                   egg_op{EGG_OP_LINEAR, 2, {1, -1, -1}, {2, -1}, 7, -1, 0, 0},
+                   egg_op{EGG_OP_STORE, 3, {2, -1, -1}, {-1, -1}, 0, -1, 0, 0},
+                   egg_op{EGG_OP_LOSS, -1, {1, -1, -1}, {-1, -1}, 4096, -1, 0, 0}};
   }
 
   void make_rule() {

@@ -39,7 +39,7 @@ class Generator {
     noise.rank = draws_.pick(kRanks);
     const int32_t least = std::max(0, EGG_LINEAR_GUARD_BITS - test_.program.fixed_point);
     noise.sigma_shift = draws_.one_in(4) ? least : random_shift(least);
-    noise.sigma_vector_shift = random_shift(0);
+    noise.sigma_vector_shift = draws_.one_in(4) ? 0 : random_shift(0);
   }
 
   // As the configuration lets it be: at most 12.
@@ -126,7 +126,9 @@ class Generator {
   uint32_t tokens_for(uint32_t members) {
     const auto most =
         static_cast<uint32_t>(std::clamp<int64_t>(kMostWork / (macs_per_token(test_.program) * members), 1, 40));
-    return 1 + draws_.below(draws_.one_in(4) ? most : std::min(most, 5U));
+    const auto context = static_cast<uint32_t>(test_.program.context);
+    const uint32_t tokens = 1 + draws_.below(draws_.one_in(4) ? most : std::min(most, 5U));
+    return context == 0 ? tokens : std::min(tokens, context);
   }
 
   RandomCase& test_;

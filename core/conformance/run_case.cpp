@@ -88,7 +88,7 @@ void build_vote_rule(RuleBuilder& rule) {
 }
 
 Transcript run_case(const BackendInstance& backend, const OpCase& test, int threads) {
-  ProgramBuilder builder(test.vocab, 4, test.rounding);
+  ProgramBuilder builder(test.vocab, 4, test.rounding, test.context);
   test.build(builder);
   const Program program(*builder.view());
   RuleBuilder rule_builder;

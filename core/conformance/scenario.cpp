@@ -299,6 +299,12 @@ void require_valid(const Program& program, const Rule& rule, const Scenario& sce
   require_table_covers(program.view(), scenario.noise);
   require_no_overflow(program.view(), scenario.noise);
   require_votes_fit(rule.view(), scenario.noise, scenario.population / 2);
+  const auto context = static_cast<uint32_t>(program.view().context);
+  for (const Action& action : scenario.actions) {
+    if (context == 0 || action.tokens <= context) continue;
+    throw Error(
+        fmt::format("an action reads {} tokens, expected at most {}, the program's context", action.tokens, context));
+  }
 }
 
 Transcript run_scenario(const BackendInstance& backend, const Program& program, const Rule& rule,

@@ -125,14 +125,19 @@ void fewer_ops(Cases& cases, const RandomCase& test) {
       if (op.code == EGG_OP_STORE) {
         p.ops.erase(p.ops.begin() + static_cast<ptrdiff_t>(i));  // not valid where the state is read
       } else {
-        p.ops[i] = egg_op{EGG_OP_STORE, op.out, {op.out, -1, -1}, {-1, -1}, 0};
+        p.ops[i] = egg_op{EGG_OP_STORE, op.out, {op.out, -1, -1}, {-1, -1}, 0, -1, 0, 0};
         p.values[static_cast<size_t>(op.out)].state = true;
+        p.values[static_cast<size_t>(op.out)].wide = false;
       }
     });
     if (op.code == EGG_OP_STORE && op.in[0] != op.out) {
       edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[0] = op.out; });
     }
     if (op.param[1] >= 0) edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].param[1] = -1; });
+    if (op.head > 1) edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].head = 1; });
+    if (op.out >= 0 && program.values[static_cast<size_t>(op.out)].wide) {
+      edit_program(cases, test, [&](RandomProgram& p) { p.values[static_cast<size_t>(op.out)].wide = false; });
+    }
     if (op.code == EGG_OP_ADD && op.in[1] >= 0) {
       edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[1] = -1; });
     }
@@ -148,6 +153,10 @@ void smaller_sizes(Cases& cases, const RandomCase& test) {
         edit_program(cases, test, [&](RandomProgram& p) { p.dims[i] = smaller; });
       }
     }
+  }
+  for (const int32_t context : {1, test.program.context / 2, test.program.context - 1}) {
+    if (context < 1 || context >= test.program.context) continue;
+    edit_program(cases, test, [&](RandomProgram& p) { p.context = context; });
   }
   for (size_t i = 0; i < test.program.params.size(); ++i) {
     if (test.program.params[i].frozen) edit_program(cases, test, [&](RandomProgram& p) { p.params[i].frozen = false; });

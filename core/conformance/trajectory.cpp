@@ -17,10 +17,19 @@ const std::map<std::string, std::vector<std::string>> kGolden = {
 };
 
 // Sizes that fill neither a vector unit nor a tile of members, and steps that move weights from the first on.
-const std::vector<std::string> kCommon = {
-    "name=trajectory",   "seed=11",           "train.steps=20",    "train.population=70", "train.group=14",
-    "train.tokens=7",    "eval.every=20",     "eval.tokens=64",    "eval.streams=2",      "optimizer=sign_es",
-    "optimizer.decay=5", "backend=reference", "backend.threads=2", "noise.sigma_shift=2", "noise.sigma_vector_shift=2"};
+const std::vector<std::string> kCommon = {"name=trajectory",
+                                          "seed=11",
+                                          "train.steps=20",
+                                          "train.population=70",
+                                          "train.group=14",
+                                          "train.tokens=7",
+                                          "eval.every=20",
+                                          "eval.tokens=64",
+                                          "eval.streams=2",
+                                          "backend=reference",
+                                          "backend.threads=2",
+                                          "noise.sigma_shift=2",
+                                          "noise.sigma_vector_shift=2"};
 
 struct Preset {
   const char* name;
@@ -32,15 +41,31 @@ const std::vector<Preset> kModels = {
      {"model=gru", "model.width=22", "model.layers=2", "model.vocab=61", "model.tied_head=true", "noise=table",
       "noise.table_log2=12", "noise.rank=3"}},
     {"nano_egg", {"model=nano_egg", "model.width=16", "model.layers=2"}},
-    {"egg_c", {"model=egg_c", "model.width=27", "model.layers=1", "model.vocab=259", "noise.distribution=uniform"}}};
+    {"egg_c", {"model=egg_c", "model.width=27", "model.layers=1", "model.vocab=259", "noise.distribution=uniform"}},
+    {"int8nativeformer",
+     {"model=int8nativeformer", "model.width=36", "model.head_width=12", "model.layers=2", "model.vocab=61",
+      "model.attention.kind=sigmoid", "noise.rank=2"}},
+    {"egg_c_former",
+     {"model=egg_c_former", "model.width=20", "model.head_width=20", "model.layers=1", "model.mlp_ratio=3",
+      "model.vocab=257", "model.context=9"}}};
 
-// Both ways of sign_es, each with data of its own: one text that goes on, and rows that begin with a reset.
-const std::vector<Preset> kOptimizers = {{"sign_es with residual",
-                                          {"optimizer.residual=0.5", "dataset=markov", "dataset.vocab=53",
-                                           "dataset.tokens=4000", "dataset.valid_tokens=80", "fitness=zscore"}},
-                                         {"sign_es without residual",
-                                          {"optimizer.residual=0", "dataset=count", "dataset.vocab=31",
-                                           "dataset.rows=64", "dataset.valid_rows=4", "fitness=centered_rank"}}};
+// Data of both sorts: one text that goes on, and rows that begin with a reset.
+const std::vector<Preset> kOptimizers = {
+    {"sign_es with residual",
+     {"optimizer=sign_es", "optimizer.schedule.inverse_time.decay=5", "optimizer.residual=0.5", "dataset=markov",
+      "dataset.vocab=53", "dataset.tokens=4000", "dataset.valid_tokens=80", "fitness=zscore"}},
+    {"sign_es without residual",
+     {"optimizer=sign_es", "optimizer.schedule.inverse_time.decay=5", "optimizer.residual=0", "dataset=count",
+      "dataset.vocab=31", "dataset.rows=64", "dataset.valid_rows=4", "fitness=centered_rank"}},
+    // Steps that take many weights to their bounds.
+    {"es_adamw",
+     {"optimizer=es_adamw", "optimizer.learning_rate=20.0", "optimizer.beta1=0.9", "optimizer.beta2=0.99",
+      "optimizer.weight_decay=0.002", "optimizer.schedule.kind=cosine", "optimizer.schedule.cosine.final=0.1",
+      "dataset=markov", "dataset.vocab=53", "dataset.tokens=4000", "dataset.valid_tokens=80", "fitness=zscore"}},
+    {"es_sgd",
+     {"optimizer=es_sgd", "optimizer.learning_rate=2.0", "optimizer.momentum=0.9", "optimizer.schedule.kind=steps",
+      "optimizer.schedule.steps.milestones=[{step: 7, factor: 0.3}]", "dataset=count", "dataset.vocab=31",
+      "dataset.rows=64", "dataset.valid_rows=4", "fitness=centered_rank"}}};
 
 std::vector<Trajectory> make_trajectories() {
   std::vector<Trajectory> made;
@@ -89,7 +114,7 @@ std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, c
     setup.plan.fill(step, batch);
     session.evaluate(egg_evaluate{sizeof(egg_evaluate), machine.train.group, step, 0, machine.train.population,
                                   batch.view(), losses.data()});
-    machine.update(session, step, setup.fitness.of(losses));
+    machine.update(session, step, {}, setup.fitness.of(losses));
     hashes.push_back(weights_sha256(read_weights(session, *machine.program)));
   }
   return hashes;

@@ -134,9 +134,9 @@ void measure_counts(const Dataset& dataset, Pairs pairs, Baselines& baselines) {
         bigram +=
             bits(static_cast<double>(pairs.count(previous, next)), static_cast<double>(followed[previous]), vocab);
       });
-  const auto tokens = static_cast<double>(dataset.valid.size());
-  baselines.unigram = unigram / tokens;
-  baselines.bigram = bigram / tokens;
+  const auto units = static_cast<double>(dataset.units(dataset.valid));
+  baselines.unigram = unigram / units;
+  baselines.bigram = bigram / units;
 }
 
 // Size in bytes of what `gzip -9` makes of all the bytes added.
@@ -178,21 +178,28 @@ class GzipSize {
   uint64_t size_ = 0;
 };
 
-double gzip_bits(const Tokens& tokens, uint32_t vocab) {
-  constexpr uint64_t kChunk = 1 << 18;
+double gzip_bits(const Dataset& dataset) {
+  constexpr uint64_t kChunk = 1 << 18;  // tokens: at most 1 GiB of text
+  const Tokens& tokens = dataset.valid;
   GzipSize gzip;
-  std::vector<std::byte> narrow;
+  std::string text;
   for (uint64_t start = 0; start < tokens.size(); start += kChunk) {
     const Tokens chunk = tokens.part(start, std::min(kChunk, tokens.size() - start));
-    if (vocab > 256 || tokens.width() == 1) {
+    if (!dataset.vocabulary && (dataset.vocab_needed > 256 || tokens.width() == 1)) {
       gzip.add(chunk.bytes());
       continue;
     }
-    narrow.resize(chunk.size());
-    for (uint64_t i = 0; i < chunk.size(); ++i) narrow[i] = static_cast<std::byte>(chunk[i]);
-    gzip.add(narrow);
+    text.clear();
+    for (uint64_t i = 0; i < chunk.size(); ++i) {
+      if (dataset.vocabulary) {
+        text += dataset.vocabulary->bytes(chunk[i]);
+      } else {
+        text += static_cast<char>(chunk[i]);
+      }
+    }
+    gzip.add(std::as_bytes(std::span(text)));
   }
-  return 8.0 * static_cast<double>(gzip.finish()) / static_cast<double>(tokens.size());
+  return 8.0 * static_cast<double>(gzip.finish()) / static_cast<double>(dataset.units(tokens));
 }
 
 }  // namespace
@@ -200,8 +207,7 @@ double gzip_bits(const Tokens& tokens, uint32_t vocab) {
 Baselines measure_baselines(const Dataset& dataset) {
   Baselines baselines;
   // In a thread of its own: on a large file it takes as long as the counts.
-  std::future<double> gzip =
-      std::async(std::launch::async, [&dataset] { return gzip_bits(dataset.valid, dataset.vocab_needed); });
+  std::future<double> gzip = std::async(std::launch::async, [&dataset] { return gzip_bits(dataset); });
   if (dataset.vocab_needed <= kDenseVocab) {
     measure_counts(dataset, DensePairs(dataset.vocab_needed), baselines);
   } else {

@@ -6,11 +6,11 @@
 
 namespace eggroll {
 
-// Bits per token of the held-out part.
+// Bits per unit of the whole held-out part.
 struct Baselines {
   double unigram = 0.0;  // counts of the training part, 0.01 added to each token of the vocabulary
   double bigram = 0.0;   // the same, given the token before; the first token of a text or row by the unigram
-  double gzip = 0.0;     // `gzip -9` of the held-out part alone, one byte a token where the vocabulary allows
+  double gzip = 0.0;     // `gzip -9` of the held-out part alone, decoded, or one byte a token where that is enough
 };
 
 // Reads the training part once. Memory: 8 bytes a token of the vocabulary, and 8 MiB or, where the vocabulary exceeds

@@ -1,29 +1,23 @@
 // Opens the datasets that come from files, and dispatches to those that are generated.
 #include "data/dataset.h"
 
-#include <fmt/ranges.h>
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "data/generated.h"
+#include "record/files.h"
 
 namespace eggroll {
 namespace {
 
-std::string sha256_of(const Tokens& train, const Tokens& valid) {
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
-  std::array<unsigned char, 32> digest{};
-  bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
-  for (const Tokens* tokens : {&train, &valid}) {
+std::string sha256_of(const Dataset& dataset) {
+  Sha256 digest;
+  for (const Tokens* tokens : {&dataset.train, &dataset.valid}) {
     const std::span<const std::byte> bytes = tokens->bytes();
-    good = good && EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1;
+    digest.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
-  good = good && EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1;
-  if (!good) throw Error("OpenSSL cannot compute a SHA-256, expected one of the dataset; repair the OpenSSL library");
-  return fmt::format("{:02x}", fmt::join(digest, ""));
+  if (dataset.vocabulary) digest.update(dataset.vocabulary->sha256());
+  return digest.hex();
 }
 
 struct FileOptions {
@@ -31,6 +25,7 @@ struct FileOptions {
   std::optional<NamedFile> valid;
   double valid_fraction = 0.0;
   std::optional<uint32_t> separator;
+  std::optional<NamedFile> vocabulary;
   TokenFormat format = TokenFormat::kUint8;
 };
 
@@ -54,6 +49,7 @@ FileOptions read_file_options(Settings& settings, bool is_text) {
   }
   if (!is_text) {
     options.format = static_cast<TokenFormat>(settings.choice("dtype", {"uint8", "uint16", "uint32", "npy"}));
+    if (!settings.is_null("vocabulary")) options.vocabulary = NamedFile{"vocabulary", settings.text("vocabulary")};
   }
   settings.finish();
   return options;
@@ -88,6 +84,29 @@ void check_wide_tokens(const Tokens& tokens, const NamedFile& file, uint32_t lar
                    fmt::format("check that the tokens are {}-byte integers (dataset.dtype)", tokens.width()));
 }
 
+// Every token that occurs must have bytes: there is then something to divide the bits by.
+void check_spelt(const Tokens& tokens, const char* part, const NamedFile& file, const Vocabulary& vocabulary) {
+  for (uint64_t i = 0; i < tokens.size(); ++i) {
+    const uint32_t token = tokens[i];
+    if (token < vocabulary.size() && !vocabulary.bytes(token).empty()) continue;
+    throw file.error(
+        fmt::format("whose {} part holds the token {} at position {}", part, token, i),
+        fmt::format("tokens that have bytes in the vocabulary '{}' of {}", vocabulary.source(), vocabulary.size()),
+        "set dataset.vocabulary to the one these tokens were made with");
+  }
+}
+
+void read_vocabulary(const FileOptions& options, Dataset& dataset) {
+  dataset.vocabulary = std::make_shared<const Vocabulary>(*options.vocabulary);
+  check_spelt(dataset.train, "training", options.train, *dataset.vocabulary);
+  check_spelt(dataset.valid, "held-out", options.valid ? *options.valid : options.train, *dataset.vocabulary);
+  dataset.unit = "byte";
+  dataset.vocab_needed = dataset.vocabulary->size();
+  dataset.facts["train_bytes"] = dataset.units(dataset.train);
+  dataset.facts["valid_bytes"] = dataset.units(dataset.valid);
+  dataset.facts["vocabulary_sha256"] = dataset.vocabulary->sha256();
+}
+
 Dataset file_dataset(Settings& settings, bool is_text) {
   const FileOptions options = read_file_options(settings, is_text);
   Dataset dataset;
@@ -105,6 +124,7 @@ Dataset file_dataset(Settings& settings, bool is_text) {
   }
   dataset.facts["train_tokens"] = dataset.train.size();
   dataset.facts["valid_tokens"] = dataset.valid.size();
+  if (options.vocabulary) read_vocabulary(options, dataset);
   if (options.separator) {
     dataset.separator = options.separator;
     const uint64_t separators = dataset.train.count(*options.separator);
@@ -168,11 +188,24 @@ void check_part(const Tokens& tokens, const char* part, uint32_t vocab) {
 
 Dataset open_dataset(Settings& settings) {
   Dataset dataset = unhashed_dataset(settings);
-  dataset.sha256 = sha256_of(dataset.train, dataset.valid);
+  dataset.sha256 = sha256_of(dataset);
   return dataset;
 }
 
+uint64_t Dataset::units(const Tokens& tokens) const {
+  if (!vocabulary) return tokens.size();
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < tokens.size(); ++i) sum += units(tokens[i]);
+  return sum;
+}
+
 void check_vocabulary(const Dataset& dataset, uint32_t vocab) {
+  if (dataset.vocabulary && dataset.vocabulary->size() != vocab) {
+    throw Error(
+        fmt::format("the vocabulary '{}' has {} tokens and the model's {}, expected as many; set model.vocab={}",
+                    dataset.vocabulary->source(), dataset.vocabulary->size(), vocab, dataset.vocabulary->size()),
+        EGG_ERROR_CONFIG);
+  }
   if (vocab >= dataset.vocab_needed) return;
   check_part(dataset.train, "training", vocab);
   check_part(dataset.valid, "held-out", vocab);

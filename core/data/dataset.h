@@ -3,11 +3,13 @@
 #define EGGROLL_DATA_DATASET_H
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "data/tokens.h"
+#include "data/vocabulary.h"
 #include "eggroll/settings.h"
 
 namespace eggroll {
@@ -19,20 +21,25 @@ struct Dataset {
   std::string name;  // text, tokens, count or markov
   Tokens train;      // at least 2 tokens each
   Tokens valid;
-  uint32_t vocab_needed = 0;          // every token is below it
-  std::optional<uint32_t> separator;  // the state resets before this token is read
-  uint64_t train_row = 0;             // 0: one contiguous text; else rows of that many tokens, each from a zero state
+  uint32_t vocab_needed = 0;                     // every token is below it
+  std::shared_ptr<const Vocabulary> vocabulary;  // what each token stands for, if that is known and not a byte each
+  std::optional<uint32_t> separator;             // the state resets before this token is read
+  uint64_t train_row = 0;  // 0: one contiguous text; else rows of that many tokens, each from a zero state
   uint64_t valid_row = 0;
-  std::string unit;              // what a token is: "byte" or "token"
-  std::string sha256;            // of the token bytes, train then valid, in hexadecimal
+  std::string unit;              // what bits are counted by: "byte" or "token"
+  std::string sha256;            // of the token bytes, train then valid, and then of the vocabulary's own sha256
   nlohmann::ordered_json facts;  // for the record: sizes, and entropy_rate_bits where the optimum is known
+
+  // What the token, or all these tokens, amount to in units: the bytes it stands for, or one.
+  uint64_t units(uint32_t token) const { return vocabulary ? vocabulary->bytes(token).size() : 1; }
+  uint64_t units(const Tokens& tokens) const;
 };
 
 // Reads every key of the dataset section; `name` picks the type. Errors begin with their key, named without the section
 // ("path"), as those of Settings do.
 Dataset open_dataset(Settings& settings);
 
-// Error: a token is not below vocab, the model's vocabulary.
+// Error: a token is not below vocab, the model's vocabulary, or the dataset's own vocabulary is of another size.
 void check_vocabulary(const Dataset& dataset, uint32_t vocab);
 
 }  // namespace eggroll

@@ -28,6 +28,16 @@ void BatchBuffer::clear(uint32_t new_streams, uint32_t new_tokens) {
   resets.assign(size, 0);
 }
 
+Scored count_scored(const BatchBuffer& batch, const Dataset& dataset) {
+  Scored scored;
+  for (const uint32_t target : batch.targets) {
+    if (target == EGG_NO_TARGET) continue;
+    ++scored.tokens;
+    scored.units += dataset.units(target);
+  }
+  return scored;
+}
+
 DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens)
     : train_(dataset.train),
       separator_(dataset.separator),

@@ -27,6 +27,13 @@ struct BatchBuffer {
   egg_batch view() const { return egg_batch{streams, tokens, inputs.data(), targets.data(), resets.data()}; }
 };
 
+// What of a batch is scored.
+struct Scored {
+  uint64_t tokens = 0;
+  uint64_t units = 0;  // the dataset's: bytes that these tokens stand for, or the tokens themselves
+};
+Scored count_scored(const BatchBuffer& batch, const Dataset& dataset);
+
 // Training. A contiguous text is cut into segments of `tokens` inputs; stream s begins at segment s * segments /
 // streams and walks on through the text, round its end. Of rows, stream s reads row (s * rows / streams + step) mod
 // rows.
@@ -61,7 +68,6 @@ class EvalPlan {
 
   uint32_t streams() const { return streams_; }  // as asked for, or as many as have something to score
   uint64_t batches() const { return batches_; }
-  uint64_t scored() const { return units_ * unit_; }  // targets over all batches
 
   // Batches in order 0 to batches() - 1, the state carried over from one to the next.
   void fill(uint64_t index, BatchBuffer& batch) const;

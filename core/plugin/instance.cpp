@@ -83,10 +83,12 @@ OptimizerInstance::OptimizerInstance(const ChosenPlugin& plugin, const egg_setti
   if (rule_ == nullptr) throw Error(who() + " gave no rule; fix the plugin");
 }
 
-std::vector<float> OptimizerInstance::scalars(uint64_t step) const {
+std::vector<float> OptimizerInstance::scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const {
+  const egg_progress progress{sizeof(egg_progress), static_cast<uint32_t>(evaluations.size()), step,
+                              evaluations.data()};
   std::vector<float> values(rule_->scalar_count);
   require_ok(call_plugin([&](egg_error* error) {
-               return table<egg_optimizer_interface>().scalars(self().get(), step, values.data(), error);
+               return table<egg_optimizer_interface>().scalars(self().get(), &progress, values.data(), error);
              }),
              who());
   return values;
@@ -172,7 +174,16 @@ void BackendSession::get_states(uint32_t first, uint32_t count, int8_t* states) 
   call(table_->get_states, first, count, states);
 }
 
+void BackendSession::require_context(const egg_batch& batch) const {
+  const auto context = static_cast<uint32_t>(spec_->program->context);
+  if (context == 0 || batch.tokens <= context) return;
+  throw Error(fmt::format("a call reads {} tokens, expected at most {}, the context of the model's program; read fewer",
+                          batch.tokens, context),
+              EGG_ERROR_UNSUPPORTED);
+}
+
 void BackendSession::evaluate(egg_evaluate arguments) {
+  require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
   call(table_->evaluate, &arguments);
 }
@@ -183,6 +194,7 @@ void BackendSession::update(egg_update arguments) {
 }
 
 void BackendSession::infer(egg_infer arguments) {
+  require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
   call(table_->infer, &arguments);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,8 @@ class OptimizerInstance : public Instance {
  public:
   OptimizerInstance(const ChosenPlugin& plugin, const egg_settings& settings);
   const egg_rule& rule() const { return *rule_; }  // valid while this lives; not yet validated
-  // (scalar_count) values of a step, counted from 0.
-  std::vector<float> scalars(uint64_t step) const;
+  // (scalar_count) values of a step, counted from 0, after these evaluations.
+  std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
 
  private:
   const egg_rule* rule_ = nullptr;
@@ -75,6 +76,9 @@ class BackendSession {
   friend class BackendInstance;
   BackendSession(std::string who, const egg_backend_interface& table, std::shared_ptr<void> backend,
                  const egg_session_spec& spec);
+
+  // Throws Error where a call would read past the program's context.
+  void require_context(const egg_batch& batch) const;
 
   // function(session, arguments..., error)
   template <class Function, class... Arguments>

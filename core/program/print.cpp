@@ -5,6 +5,7 @@
 
 #include "program/op_info.h"
 #include "program/program.h"
+#include "record/files.h"
 
 namespace eggroll {
 namespace {
@@ -23,7 +24,10 @@ std::string operands(const egg_program& program, const egg_op& op) {
   if (op.code == EGG_OP_LOSS) append("target");
   if (op.param[0] >= 0) append(program.params[op.param[0]].name);
   if (op.param[1] >= 0) append(fmt::format("bias {}", program.params[op.param[1]].name));
-  if (op.code == EGG_OP_LINEAR) append(fmt::format("shift {}", op.attr));
+  if (op.table >= 0) append(program.tables[op.table].name);
+  if (op.head > 0) append(fmt::format("head {}", op.head));
+  if (op.code == EGG_OP_ATTENTION) append(op.mode == EGG_WEIGHT_SOFTMAX ? "softmax" : "sigmoid");
+  if (op.code == EGG_OP_LINEAR || op.code == EGG_OP_ATTENTION) append(fmt::format("shift {}", op.attr));
   if (op.code == EGG_OP_L1_NORM) append(division_name(op.attr));
   if (op.code == EGG_OP_LOSS) append(fmt::format("unit {}/65536 bits", op.attr));
   return list;
@@ -32,8 +36,9 @@ std::string operands(const egg_program& program, const egg_op& op) {
 }  // namespace
 
 std::string Program::text() const {
-  std::string text = fmt::format("program vocab {}, fixed point {}, rounding {}\n", view_.vocab, view_.fixed_point,
-                                 view_.rounding == EGG_ROUND_NEAREST ? "nearest" : "floor");
+  std::string text = fmt::format("program vocab {}, fixed point {}, rounding {}{}\n", view_.vocab, view_.fixed_point,
+                                 view_.rounding == EGG_ROUND_NEAREST ? "nearest" : "floor",
+                                 view_.context > 0 ? fmt::format(", context {}", view_.context) : "");
   const auto out = std::back_inserter(text);
   for (const egg_param& p : params_) {
     const std::string shape =
@@ -45,10 +50,16 @@ std::string Program::text() const {
   for (const egg_value& v : values_) {
     if (v.is_state != 0) fmt::format_to(out, "state {:<24} {}\n", v.name, v.size);
   }
+  for (const egg_table& t : tables_) {
+    const std::string bytes(reinterpret_cast<const char*>(t.entries), t.count * sizeof(int32_t));
+    fmt::format_to(out, "table {:<24} {} entries, sha256 {}\n", t.name, t.count, sha256_hex(bytes));
+  }
   for (const egg_op& op : ops_) {
     const char* name = op.out >= 0 ? values_[static_cast<size_t>(op.out)].name : "";
-    const std::string target =
-        op.out >= 0 ? fmt::format("{}[{}]", name, values_[static_cast<size_t>(op.out)].size) : "loss";
+    const std::string target = op.out >= 0
+                                   ? fmt::format("{}[{}]{}", name, values_[static_cast<size_t>(op.out)].size,
+                                                 values_[static_cast<size_t>(op.out)].is_wide != 0 ? " wide" : "")
+                                   : "loss";
     fmt::format_to(out, "op    {:<24} = {}({})\n", target, kOpInfo[static_cast<size_t>(op.code)].name,
                    operands(view_, op));
   }

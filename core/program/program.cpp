@@ -15,12 +15,19 @@ Program::Program(const egg_program& source) : view_(source) {
   params_.assign(source.params, source.params + source.param_count);
   values_.assign(source.values, source.values + source.value_count);
   ops_.assign(source.ops, source.ops + source.op_count);
-  names_.reserve(params_.size() + values_.size());
+  for (uint32_t i = 0; i < source.table_count; ++i) {
+    const egg_table& table = source.tables[i];
+    entries_.emplace_back(table.entries, table.entries + table.count);
+    tables_.push_back(egg_table{table.name, table.count, 0, entries_.back().data()});
+  }
+  names_.reserve(params_.size() + values_.size() + tables_.size());
   for (egg_param& param : params_) param.name = names_.emplace_back(param.name).c_str();
   for (egg_value& value : values_) value.name = names_.emplace_back(value.name).c_str();
+  for (egg_table& table : tables_) table.name = names_.emplace_back(table.name).c_str();
   view_.params = params_.data();
   view_.values = values_.data();
   view_.ops = ops_.data();
+  view_.tables = tables_.data();
 }
 
 uint32_t Program::state_bytes() const {

@@ -21,11 +21,12 @@ class Program {
   const std::vector<egg_param>& params() const { return params_; }
   const std::vector<egg_value>& values() const { return values_; }
   const std::vector<egg_op>& ops() const { return ops_; }
+  const std::vector<egg_table>& tables() const { return tables_; }
 
   uint32_t state_bytes() const;     // per member
   uint64_t weight_count() const;    // all parameters
   uint64_t macs_per_token() const;  // multiply-adds of the unperturbed linear ops
-  // One line per parameter, state and op. Two programs with the same text compute the same.
+  // One line per parameter, state, table and op. Two programs with the same text compute the same.
   std::string text() const;
   std::string hash() const;  // sha256 of text()
 
@@ -34,20 +35,23 @@ class Program {
   std::vector<egg_param> params_;
   std::vector<egg_value> values_;
   std::vector<egg_op> ops_;
+  std::vector<std::vector<int32_t>> entries_;  // of each table
+  std::vector<egg_table> tables_;
   egg_program view_;
 };
 
 uint64_t weight_count(const egg_param& param);
 
 // Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
-// every parameter used, shapes fitting, exactly one loss, at the end.
+// every parameter and table used, shapes and widths fitting, exactly one loss, at the end.
 void validate_program(const egg_program& program);
 
-// The largest magnitude an int32 accumulator of an op can reach, with noise of the given kind.
+// The largest magnitude an int32 accumulator of an op, or a wide value, can reach, with noise of the given kind.
 struct AccumulatorBound {
   uint32_t op;
   const char* what;  // "x*W + perturbation", "x*B", ...
-  int64_t largest;   // must be at most 2^31 - 1
+  int64_t largest;
+  int64_t limit;  // what it may reach
 };
 std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise);
 

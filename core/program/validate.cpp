@@ -18,6 +18,8 @@ constexpr int32_t kLargestSize = 1 << 24;
 constexpr size_t kLongestName = 200;
 constexpr int32_t kLargestUnit = 1 << 18;  // 4 bits a logit step
 constexpr int32_t kLargestShift = 26;      // plus the guard bits stays within egg_rshift's range
+constexpr int32_t kLargestContext = 1 << 16;
+constexpr int32_t kLargestWeight = (1 << 21) - 1;  // of an attention
 
 class Validator {
  public:
@@ -28,11 +30,14 @@ class Validator {
     names();
     for (uint32_t i = 0; i < program_.param_count; ++i) param(i);
     for (uint32_t i = 0; i < program_.value_count; ++i) {
-      in_range(fmt::format("value '{}': size", program_.values[i].name), program_.values[i].size, 1, kLargestSize);
+      const egg_value& value = program_.values[i];
+      in_range(fmt::format("value '{}': size", value.name), value.size, 1, kLargestSize);
+      in_range(fmt::format("value '{}': wide", value.name), value.is_wide, 0, value.is_state != 0 ? 0 : 1);
     }
     made_.assign(program_.value_count, false);
     read_.assign(program_.value_count, false);
     used_.assign(program_.param_count, false);
+    used_tables_.assign(program_.table_count, false);
     for (uint32_t i = 0; i < program_.op_count; ++i) op(i);
     nothing_left_over();
   }
@@ -54,23 +59,28 @@ class Validator {
     in_range("fixed_point", program_.fixed_point, 0, 12);
     in_range("rounding", program_.rounding, EGG_ROUND_FLOOR, EGG_ROUND_NEAREST);
     if (program_.param_count == 0 || program_.value_count == 0 || program_.op_count == 0) fail("it is empty");
-    if (program_.params == nullptr || program_.values == nullptr || program_.ops == nullptr) fail("a list is missing");
+    in_range("context", program_.context, 0, kLargestContext);
+    if (program_.params == nullptr || program_.values == nullptr || program_.ops == nullptr ||
+        (program_.table_count > 0 && program_.tables == nullptr)) {
+      fail("a list is missing");
+    }
   }
 
   void names() const {
     std::set<std::string> seen;
     const auto check = [&](const char* name) {
-      if (name == nullptr || *name == '\0') fail("a parameter or value has no name");
+      if (name == nullptr || *name == '\0') fail("a parameter, value or table has no name");
       const std::string text = name;
       if (text.size() > kLongestName)
         fail(fmt::format("the name '{}' is longer than {} characters", text, kLongestName));
       if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
         fail(fmt::format("the name '{}' is not of a-z, 0-9, _ and . alone", text));
       }
-      if (!seen.insert(text).second) fail(fmt::format("two parameters or values are named '{}'", text));
+      if (!seen.insert(text).second) fail(fmt::format("two parameters, values or tables are named '{}'", text));
     };
     for (uint32_t i = 0; i < program_.param_count; ++i) check(program_.params[i].name);
     for (uint32_t i = 0; i < program_.value_count; ++i) check(program_.values[i].name);
+    for (uint32_t i = 0; i < program_.table_count; ++i) check(program_.tables[i].name);
   }
 
   void param(uint32_t i) const {
@@ -98,7 +108,9 @@ class Validator {
       parameter(o.param[k], k < info.required_params, k < info.required_params || (k == 1 && info.optional_params > 0));
     }
     if (o.code != EGG_OP_LOSS) in_range(who_ + ": output", o.out, 0, int64_t{program_.value_count} - 1);
+    widths(o);
     shapes(o);
+    attributes(o);
     output(i, o);
   }
 
@@ -120,6 +132,40 @@ class Validator {
     used_[static_cast<size_t>(id)] = true;
   }
 
+  // Which ops take and make wide values.
+  void widths(const egg_op& o) const {
+    const auto wide = [&](int32_t id) { return id >= 0 && program_.values[id].is_wide != 0; };
+    const bool reads = o.code == EGG_OP_ADD || o.code == EGG_OP_MAX_NORM || o.code == EGG_OP_ROPE;
+    const bool makes = o.code == EGG_OP_LINEAR || o.code == EGG_OP_ADD || o.code == EGG_OP_ROPE;
+    for (const int32_t id : o.in) {
+      if (wide(id) && !reads) fail(fmt::format("{} reads '{}', which is wide", who_, program_.values[id].name));
+    }
+    if (wide(o.out) && !makes) fail(fmt::format("{} writes '{}', which is wide", who_, program_.values[o.out].name));
+  }
+
+  // The op's table, each entry in range.
+  void table(const egg_op& o, int64_t count, int32_t low, int32_t high) {
+    in_range(who_ + ": table", o.table, 0, int64_t{program_.table_count} - 1);
+    used_tables_[static_cast<size_t>(o.table)] = true;
+    const egg_table& t = program_.tables[o.table];
+    if (t.entries == nullptr) fail(fmt::format("table '{}' has no entries", t.name));
+    same_size("its table", t.count, count);
+    for (uint32_t i = 0; i < t.count; ++i) {
+      if (t.entries[i] < low || t.entries[i] > high) {
+        in_range(fmt::format("table '{}': entry {}", t.name, i), t.entries[i], low, high);
+      }
+    }
+  }
+
+  void heads(const egg_op& o, int32_t unit) const {
+    in_range("context of a program with " + who_, program_.context, 1, kLargestContext);
+    const int32_t channels = size(o.in[0]);
+    if (o.head < 1 || o.head % unit != 0 || channels % o.head != 0) {
+      fail(fmt::format("{}: a head has {} channels, expected a multiple of {} that divides {}", who_, o.head, unit,
+                       channels));
+    }
+  }
+
   int32_t size(int32_t value) const { return program_.values[value].size; }
 
   void same_size(const char* what, int64_t size, int64_t expected) const {
@@ -136,7 +182,7 @@ class Validator {
     if (program_.params[id].kind != EGG_PARAM_MATRIX) fail(fmt::format("{}: {} is not a matrix", who_, what));
   }
 
-  void shapes(const egg_op& o) const {
+  void shapes(const egg_op& o) {
     const int32_t out = o.code != EGG_OP_LOSS ? size(o.out) : 0;
     switch (static_cast<egg_op_code>(o.code)) {
       case EGG_OP_EMBED:
@@ -169,6 +215,25 @@ class Validator {
       case EGG_OP_STORE:
         same_size("its state", out, size(o.in[0]));
         break;
+      case EGG_OP_LUT:
+        same_size("its output", out, size(o.in[0]));
+        table(o, 256, -127, 127);
+        break;
+      case EGG_OP_MAX_NORM:
+        same_size("its output", out, size(o.in[0]));
+        break;
+      case EGG_OP_ROPE:
+        same_size("its output", out, size(o.in[0]));
+        heads(o, 2);
+        table(o, int64_t{program_.context} * o.head, -(1 << EGG_ROPE_BITS), 1 << EGG_ROPE_BITS);
+        break;
+      case EGG_OP_ATTENTION:
+        for (const int32_t id : o.in) same_size("an input", size(id), out);
+        heads(o, 4);
+        table(o, EGG_ATTENTION_TABLE, 0, kLargestWeight);
+        in_range(who_ + ": shift", o.attr, 0, kLargestShift);
+        in_range(who_ + ": weighting", o.mode, EGG_WEIGHT_SOFTMAX, EGG_WEIGHT_SIGMOID);
+        break;
       case EGG_OP_LOSS:
         same_size("its logits", size(o.in[0]), program_.vocab);
         in_range(who_ + ": unit", o.attr, 1, kLargestUnit);
@@ -176,7 +241,14 @@ class Validator {
       case EGG_OP_COUNT:
         break;
     }
-    if (o.code != EGG_OP_LINEAR && o.code != EGG_OP_L1_NORM && o.code != EGG_OP_LOSS && o.attr != 0) {
+  }
+
+  void attributes(const egg_op& o) const {
+    const bool attention = o.code == EGG_OP_ATTENTION;
+    const bool attr = attention || o.code == EGG_OP_LINEAR || o.code == EGG_OP_L1_NORM || o.code == EGG_OP_LOSS;
+    const bool head = attention || o.code == EGG_OP_ROPE;
+    const bool table = head || o.code == EGG_OP_LUT;
+    if ((!attr && o.attr != 0) || (!head && o.head != 0) || (!table && o.table != -1) || (!attention && o.mode != 0)) {
       fail(who_ + " has an attribute it does not take");
     }
   }
@@ -206,6 +278,9 @@ class Validator {
     for (uint32_t i = 0; i < program_.param_count; ++i) {
       if (!used_[i]) fail(fmt::format("parameter '{}' is never used", program_.params[i].name));
     }
+    for (uint32_t i = 0; i < program_.table_count; ++i) {
+      if (!used_tables_[i]) fail(fmt::format("table '{}' is never used", program_.tables[i].name));
+    }
   }
 
   const egg_program& program_;
@@ -213,6 +288,7 @@ class Validator {
   std::vector<bool> made_;
   std::vector<bool> read_;
   std::vector<bool> used_;
+  std::vector<bool> used_tables_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 //
 // Every line has "step", an unsigned integer that never decreases. curve.h also reads "member_tokens",
 // "train_bits_per_unit" (mean over the members) and "held_out_bits_per_unit" (unperturbed model), each where present.
+// "monitor", an object, is what the monitor saw after that step (monitor/report.h; its keys are in the README).
 #ifndef EGGROLL_RECORD_METRICS_H
 #define EGGROLL_RECORD_METRICS_H
 

@@ -29,10 +29,12 @@ ordered_json or_null(const std::optional<double>& value, const char* key) {
 
 ordered_json or_null(const std::optional<Evaluation>& evaluation) {
   if (!evaluation) return nullptr;
-  return {{"step", evaluation->step},
-          {"bits_per_unit", finite(evaluation->bits_per_unit, "bits_per_unit")},
-          {"tokens", evaluation->tokens},
-          {"unit", evaluation->unit}};
+  ordered_json json = {{"step", evaluation->step},
+                       {"bits_per_unit", finite(evaluation->bits_per_unit, "bits_per_unit")},
+                       {"tokens", evaluation->tokens},
+                       {"unit", evaluation->unit}};
+  if (evaluation->bytes) json["bytes"] = *evaluation->bytes;
+  return json;
 }
 
 ordered_json or_null(const std::optional<DatasetRecord>& dataset) {
@@ -73,7 +75,9 @@ std::optional<T> optional_of(const ordered_json& json) {
 
 std::optional<Evaluation> evaluation_of(const ordered_json& json) {
   if (json.is_null()) return std::nullopt;
-  return Evaluation{json.at("step"), json.at("bits_per_unit"), json.at("tokens"), json.at("unit")};
+  Evaluation evaluation{json.at("step"), json.at("bits_per_unit"), json.at("tokens"), json.at("unit")};
+  if (json.contains("bytes")) evaluation.bytes = json.at("bytes").get<uint64_t>();
+  return evaluation;
 }
 
 std::optional<DatasetRecord> dataset_of(const ordered_json& json) {
@@ -104,40 +108,42 @@ RunStatus status_of(const std::string& name, const std::string& what) {
 }  // namespace
 
 ordered_json record_to_json(const RunRecord& record) {
-  return {{"schema", kRecordSchema},
-          {"name", record.name},
-          {"status", kStatusNames[static_cast<size_t>(record.status)]},
-          {"error", or_null(record.error)},
-          {"started_utc", record.started_utc},
-          {"ended_utc", or_null(record.ended_utc)},
-          {"wall_seconds", finite(record.wall_seconds, "wall_seconds")},
-          {"resumes", record.resumes},
-          {"steps", record.steps},
-          {"member_tokens", record.member_tokens},
-          {"unique_tokens", record.unique_tokens},
-          {"best", or_null(record.best)},
-          {"final", or_null(record.final)},
-          {"baselines",
-           {{"unigram", or_null(record.baselines.unigram, "unigram")},
-            {"bigram", or_null(record.baselines.bigram, "bigram")},
-            {"gzip", or_null(record.baselines.gzip, "gzip")}}},
-          {"weights_sha256", or_null(record.weights_sha256)},
-          {"files",
-           {{"metrics", or_null(record.metrics_file)},
-            {"curve", or_null(record.curve_file)},
-            {"samples", or_null(record.samples_file)}}},
-          {"seed", record.seed},
-          {"config_hash", record.config_hash},
-          {"config", record.config},
-          {"overrides", record.overrides},
-          {"command_line", record.command_line},
-          {"dataset", or_null(record.dataset)},
-          {"program_hash", or_null(record.program_hash)},
-          {"rule_hash", or_null(record.rule_hash)},
-          {"plugins", plugins_to_json(record.plugins)},
-          {"device", or_null(record.device)},
-          {"threads", record.threads},
-          {"environment", environment_to_json(record.environment)}};
+  ordered_json json = {{"schema", kRecordSchema},
+                       {"name", record.name},
+                       {"status", kStatusNames[static_cast<size_t>(record.status)]},
+                       {"error", or_null(record.error)},
+                       {"started_utc", record.started_utc},
+                       {"ended_utc", or_null(record.ended_utc)},
+                       {"wall_seconds", finite(record.wall_seconds, "wall_seconds")},
+                       {"resumes", record.resumes},
+                       {"steps", record.steps},
+                       {"member_tokens", record.member_tokens},
+                       {"unique_tokens", record.unique_tokens},
+                       {"best", or_null(record.best)},
+                       {"final", or_null(record.final)},
+                       {"baselines",
+                        {{"unigram", or_null(record.baselines.unigram, "unigram")},
+                         {"bigram", or_null(record.baselines.bigram, "bigram")},
+                         {"gzip", or_null(record.baselines.gzip, "gzip")}}},
+                       {"weights_sha256", or_null(record.weights_sha256)},
+                       {"files",
+                        {{"metrics", or_null(record.metrics_file)},
+                         {"curve", or_null(record.curve_file)},
+                         {"samples", or_null(record.samples_file)}}},
+                       {"seed", record.seed},
+                       {"config_hash", record.config_hash},
+                       {"config", record.config},
+                       {"overrides", record.overrides},
+                       {"command_line", record.command_line},
+                       {"dataset", or_null(record.dataset)},
+                       {"program_hash", or_null(record.program_hash)},
+                       {"rule_hash", or_null(record.rule_hash)},
+                       {"plugins", plugins_to_json(record.plugins)},
+                       {"device", or_null(record.device)},
+                       {"threads", record.threads},
+                       {"environment", environment_to_json(record.environment)}};
+  if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
+  return json;
 }
 
 RunRecord record_from_json(const ordered_json& json, const std::string& what) try {
@@ -186,6 +192,10 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.device = optional_of<std::string>(json.at("device"));
   record.threads = json.at("threads");
   record.environment = environment_of(json.at("environment"));
+  if (json.contains("monitor")) {
+    const ordered_json& monitor = json.at("monitor");
+    record.verdicts = Verdicts{monitor.at("step"), monitor.at("verdicts").get<std::vector<std::string>>()};
+  }
   return record;
 } catch (const nlohmann::json::exception& e) {
   const std::string text = e.what();  // "[json.exception.NAME.NUMBER] text"

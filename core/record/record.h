@@ -50,6 +50,13 @@ struct Evaluation {
   double bits_per_unit = 0.0;
   uint64_t tokens = 0;  // scored
   std::string unit;
+  std::optional<uint64_t> bytes = std::nullopt;  // that the scored tokens stand for, where a vocabulary says it
+};
+
+// What the monitor found after this many steps: sentences that name a value or tensor of the program.
+struct Verdicts {
+  uint64_t step = 0;
+  std::vector<std::string> texts;
 };
 
 // What a run that failed early never learned stays absent and is null in the file.
@@ -83,6 +90,7 @@ struct RunRecord {
   uint64_t unique_tokens = 0;
   std::optional<Evaluation> best;  // of those over equally many tokens
   std::optional<Evaluation> final;
+  std::optional<Verdicts> verdicts;  // the newest, of a run with a monitor
   std::optional<std::string> weights_sha256;
 
   // File names in the run's folder.

@@ -135,7 +135,12 @@ void write_files(const fs::path& folder, const Checkpoint& checkpoint) {
                                         {"rule_hash", checkpoint.identity.rule_hash},
                                         {"config_hash", checkpoint.identity.config_hash},
                                         {"weights_sha256", weights_sha256(checkpoint.weights)},
-                                        {"counters", checkpoint.counters}};
+                                        {"counters", checkpoint.counters},
+                                        {"evaluations", nlohmann::ordered_json::array()}};
+  for (const egg_evaluation& evaluation : checkpoint.evaluations) {
+    description["evaluations"].push_back(
+        {{"step", evaluation.step}, {"loss_q16", evaluation.loss}, {"tokens", evaluation.tokens}});
+  }
   description["files"] = {{kModelFile, write_tensors(folder / kModelFile, model)},
                           {kOptimizerFile, write_tensors(folder / kOptimizerFile, optimizer)},
                           {kStatesFile, write_tensors(folder / kStatesFile, states)}};
@@ -173,6 +178,9 @@ class Loader {
     checkpoint.identity = {description_.at("spec_hash"), description_.at("program_hash"), description_.at("rule_hash"),
                            description_.at("config_hash")};
     checkpoint.counters = description_.at("counters");
+    for (const json& evaluation : description_.at("evaluations")) {
+      checkpoint.evaluations.push_back({evaluation.at("step"), evaluation.at("loss_q16"), evaluation.at("tokens")});
+    }
     load_weights(checkpoint);
     load_slots(checkpoint);
     load_states(checkpoint);

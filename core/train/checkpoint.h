@@ -13,9 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "eggroll/plugin.h"
+
 namespace eggroll {
 
-inline constexpr int32_t kCheckpointFormat = 1;
+inline constexpr int32_t kCheckpointFormat = 2;
 
 struct WeightTensor {
   std::string name;
@@ -46,8 +48,9 @@ struct Checkpoint {
   std::vector<WeightTensor> weights;  // in program order
   std::vector<SlotTensor> slots;
   uint64_t population = 0;
-  uint64_t state_bytes = 0;    // of one member
-  std::vector<int8_t> states;  // (population, state_bytes), in [-127, 127]
+  uint64_t state_bytes = 0;                 // of one member
+  std::vector<int8_t> states;               // (population, state_bytes), in [-127, 127]
+  std::vector<egg_evaluation> evaluations;  // all so far, those at this step too
   // What else the run counts: tokens, seconds, sizes of metrics and journal.
   nlohmann::json counters = nlohmann::json::object();
 };

@@ -5,14 +5,16 @@
 
 namespace eggroll {
 
-HeldOut evaluate_held_out(BackendSession& session, const EvalPlan& plan, uint32_t state_bytes) {
+HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes) {
   std::vector<int8_t> states(size_t{plan.streams()} * state_bytes);
   std::vector<int64_t> losses(plan.streams());
   BatchBuffer batch;
   HeldOut result;
-  result.tokens = plan.scored();
   for (uint64_t i = 0; i < plan.batches(); ++i) {
     plan.fill(i, batch);
+    const Scored scored = count_scored(batch, dataset);
+    result.scored.tokens += scored.tokens;
+    result.scored.units += scored.units;
     session.infer(egg_infer{sizeof(egg_infer), 0, batch.view(), states.data(), losses.data(), nullptr});
     result.loss_q16 = std::accumulate(losses.begin(), losses.end(), result.loss_q16);
   }

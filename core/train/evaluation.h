@@ -11,12 +11,12 @@ namespace eggroll {
 
 struct HeldOut {
   int64_t loss_q16 = 0;  // sum of -log2 p over the scored tokens, Q16 bits
-  uint64_t tokens = 0;   // scored
-  double bits_per_token() const { return static_cast<double>(loss_q16) / 65536.0 / static_cast<double>(tokens); }
+  Scored scored;
+  double bits_per_unit() const { return static_cast<double>(loss_q16) / 65536.0 / static_cast<double>(scored.units); }
 };
 
-// Runs the plan from zero states. state_bytes is the program's.
-HeldOut evaluate_held_out(BackendSession& session, const EvalPlan& plan, uint32_t state_bytes);
+// Runs the dataset's plan from zero states. state_bytes is the program's.
+HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes);
 
 }  // namespace eggroll
 

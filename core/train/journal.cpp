@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 static_assert(std::endian::native == std::endian::little, "the journal is stored as it lies in memory");
 
 constexpr std::string_view kMagic("EGGJRNL\0", 8);
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kHashSize = 64;
 constexpr size_t kHeaderSize = 8 + 4 + 4 + kHashSize + 4;
 
@@ -38,7 +38,9 @@ T get(std::string_view bytes, size_t offset) {
   return value;
 }
 
-uint64_t entry_size(uint32_t pairs) { return 8 + uint64_t{pairs} + 4; }
+constexpr size_t kFitnessOffset = 8 + 8 + 8;
+
+uint64_t entry_size(uint32_t pairs) { return kFitnessOffset + uint64_t{pairs} + 4; }
 
 std::string header_of(uint32_t pairs, const std::string& config_hash) {
   std::string bytes(kMagic);
@@ -142,16 +144,23 @@ JournalWriter::JournalWriter(const fs::path& path, uint32_t pairs, const std::st
   file_.truncate_to(kHeaderSize + first_step * entry_size(pairs));
 }
 
-void JournalWriter::append(uint64_t step, std::span<const int8_t> fitness) {
-  if (step != next_step_ || fitness.size() != pairs_) {
+void JournalWriter::append(const JournalEntry& entry) {
+  if (entry.step != next_step_ || entry.fitness.size() != pairs_) {
     throw Error(fmt::format("the journal got step {} with {} pairs, expected step {} with {}; report this as a bug",
-                            step, fitness.size(), next_step_, pairs_));
+                            entry.step, entry.fitness.size(), next_step_, pairs_));
   }
-  std::string entry;
-  put(entry, step);
-  entry.append(reinterpret_cast<const char*>(fitness.data()), fitness.size());
-  put(entry, crc_of(entry));
-  file_.append(entry);
+  const egg_evaluation evaluation = entry.evaluation.value_or(egg_evaluation{entry.step, 0, 0});
+  if (evaluation.step != entry.step) {
+    throw Error(fmt::format("the journal got an evaluation after {} steps before step {}; report this as a bug",
+                            evaluation.step, entry.step));
+  }
+  std::string bytes;
+  put(bytes, entry.step);
+  put(bytes, evaluation.loss);
+  put(bytes, evaluation.tokens);
+  bytes.append(reinterpret_cast<const char*>(entry.fitness.data()), entry.fitness.size());
+  put(bytes, crc_of(bytes));
+  file_.append(bytes);
   ++next_step_;
 }
 
@@ -164,20 +173,23 @@ JournalReader::JournalReader(const fs::path& path) : path_(path), file_(open_to_
   torn_ = rest % entry_size(pairs_) != 0;
 }
 
-bool JournalReader::next(std::vector<int8_t>& fitness) {
+bool JournalReader::next(JournalEntry& entry) {
   if (step_ == entries_) return false;
-  const std::string entry = read_some(file_, path_, kHeaderSize + step_ * entry_size(pairs_), entry_size(pairs_));
-  if (entry.size() < entry_size(pairs_) || !is_whole(entry)) {
+  const std::string bytes = read_some(file_, path_, kHeaderSize + step_ * entry_size(pairs_), entry_size(pairs_));
+  if (bytes.size() < entry_size(pairs_) || !is_whole(bytes)) {
     if (step_ + 1 < entries_ || torn_) fail(path_, fmt::format("is damaged at step {}", step_));
     entries_ = step_;
     torn_ = true;
     return false;
   }
-  if (get<uint64_t>(entry, 0) != step_) {
-    fail(path_, fmt::format("is damaged: it has step {} where step {} belongs", get<uint64_t>(entry, 0), step_));
+  entry.step = get<uint64_t>(bytes, 0);
+  if (entry.step != step_) {
+    fail(path_, fmt::format("is damaged: it has step {} where step {} belongs", entry.step, step_));
   }
-  const std::string_view values = std::string_view(entry).substr(8, pairs_);
-  fitness.assign(values.begin(), values.end());
+  const egg_evaluation evaluation{entry.step, get<int64_t>(bytes, 8), get<uint64_t>(bytes, 16)};
+  entry.evaluation = evaluation.tokens > 0 ? std::optional(evaluation) : std::nullopt;
+  const std::string_view fitness = std::string_view(bytes).substr(kFitnessOffset, pairs_);
+  entry.fitness.assign(fitness.begin(), fitness.end());
   ++step_;
   return true;
 }

@@ -1,20 +1,28 @@
-// journal.bin: every step's fitness, from which replay rebuilds any checkpoint.
+// journal.bin: every step's fitness and the evaluations between steps, from which replay rebuilds any checkpoint.
 //
 // Header: "EGGJRNL" and a zero byte; version and pairs, uint32; config hash, 64 bytes, zero-padded; crc32 of all that.
-// Then entry i for step i: step, uint64; fitness, int8 (pairs); crc32 of both. Integers are little-endian.
+// Then entry i for step i: step, uint64; loss, int64, and tokens, uint64, of the evaluation just before it, 0 tokens
+// where there was none; fitness, int8 (pairs); crc32 of all that. Integers are little-endian.
 #ifndef EGGROLL_TRAIN_JOURNAL_H
 #define EGGROLL_TRAIN_JOURNAL_H
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "eggroll/plugin.h"
 #include "record/files.h"
 
 namespace eggroll {
+
+struct JournalEntry {
+  uint64_t step = 0;
+  std::optional<egg_evaluation> evaluation;  // after so many steps, before this one
+  std::vector<int8_t> fitness;               // (pairs)
+};
 
 class JournalWriter {
  public:
@@ -22,8 +30,8 @@ class JournalWriter {
   // entry and steps done after the checkpoint go. Throws where it belongs to other pairs or another config hash.
   JournalWriter(const std::filesystem::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step);
 
-  // fitness: (pairs). Steps come one after another from first_step on.
-  void append(uint64_t step, std::span<const int8_t> fitness);
+  // Steps come one after another from first_step on.
+  void append(const JournalEntry& entry);
   void flush() { file_.flush(); }
   uint64_t size() const { return file_.size(); }  // bytes
 
@@ -40,9 +48,9 @@ class JournalReader {
   uint32_t pairs() const { return pairs_; }
   const std::string& config_hash() const { return config_hash_; }
 
-  // Reads the fitness (pairs) of the next step, from 0 on; false at the end. Throws, naming the step, where an entry
-  // before the last is damaged.
-  bool next(std::vector<int8_t>& fitness);
+  // Reads the next step, from 0 on; false at the end. Throws, naming the step, where an entry before the last is
+  // damaged.
+  bool next(JournalEntry& entry);
 
   // After next() has returned false: whether a last entry, cut short or damaged by a crash, was left out.
   bool torn() const { return torn_; }

@@ -16,9 +16,12 @@ Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolde
   }
   BackendSession session = machine.open_session();
   Replayed result;
-  std::vector<int8_t> fitness;
-  while ((steps == 0 || result.steps < steps) && journal.next(fitness))
-    machine.update(session, result.steps++, fitness);
+  JournalEntry entry;
+  std::vector<egg_evaluation> evaluations;
+  while ((steps == 0 || result.steps < steps) && journal.next(entry)) {
+    if (entry.evaluation) evaluations.push_back(*entry.evaluation);
+    machine.update(session, result.steps++, evaluations, entry.fitness);
+  }
   if (result.steps < steps) {
     throw Error(fmt::format("the journal {} holds {} steps, expected at least {}; ask for fewer or run on first",
                             folder.journal().string(), result.steps, steps));

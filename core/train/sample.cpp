@@ -39,19 +39,25 @@ std::vector<uint32_t> sample(BackendSession& session, const Program& program, co
   const uint64_t key = egg_noise_key(options.seed, EGG_STEP_DATA, 0, 0, 0, 0);
   std::vector<int8_t> states(program.state_bytes());
   std::vector<int8_t> logits(vocab);
-  std::vector<uint32_t> inputs = prompt;
-  std::vector<uint32_t> made;
-  while (made.size() < options.count) {
-    const std::vector<uint32_t> targets(inputs.size(), EGG_NO_TARGET);
-    const std::vector<uint8_t> resets(inputs.size());
+  const auto context = static_cast<size_t>(program.view().context);  // 0: any number of tokens
+  std::vector<uint32_t> text = prompt;
+  size_t next = 0;  // first token of the text that the next call reads
+  while (text.size() < prompt.size() + options.count) {
+    if (context > 0) {
+      next = text.size() - std::min(text.size(), context);
+      std::fill(states.begin(), states.end(), int8_t{0});
+    }
+    const size_t size = text.size() - next;
+    const std::vector<uint32_t> targets(size, EGG_NO_TARGET);
+    const std::vector<uint8_t> resets(size);
     int64_t loss = 0;
-    const egg_batch batch{1, static_cast<uint32_t>(inputs.size()), inputs.data(), targets.data(), resets.data()};
+    const egg_batch batch{1, static_cast<uint32_t>(size), text.data() + next, targets.data(), resets.data()};
     session.infer(egg_infer{sizeof(egg_infer), 0, batch, states.data(), &loss, logits.data()});
-    const double uniform = egg_noise_word(key, static_cast<uint32_t>(made.size())) / 4294967296.0;
-    made.push_back(draw(logits, unit, options.temperature, uniform));
-    inputs.assign(1, made.back());
+    next = text.size();
+    const double uniform = egg_noise_word(key, static_cast<uint32_t>(next - prompt.size())) / 4294967296.0;
+    text.push_back(draw(logits, unit, options.temperature, uniform));
   }
-  return made;
+  return {text.begin() + static_cast<ptrdiff_t>(prompt.size()), text.end()};
 }
 
 }  // namespace eggroll

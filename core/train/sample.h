@@ -16,7 +16,8 @@ struct SampleOptions {
   uint64_t seed = 0;
 };
 
-// Reads the prompt (at least one token, each below the vocabulary) from a zero state, then makes tokens one by one.
+// Reads the prompt (at least one token, each below the vocabulary) from a zero state, then makes tokens one by one. A
+// program with a context reads its last tokens, as many as that, anew from a zero state for each token it makes.
 // Returns those made.
 std::vector<uint32_t> sample(BackendSession& session, const Program& program, const std::vector<uint32_t>& prompt,
                              const SampleOptions& options);

@@ -12,11 +12,25 @@ namespace eggroll {
 
 const std::vector<std::string> kConfigKeys = {"backend",    "model",   "optimizer", "dataset", "noise",
                                               "fitness",    "name",    "seed",      "train",   "eval",
-                                              "checkpoint", "plugins", "results"};
+                                              "checkpoint", "monitor", "plugins",   "results"};
 
 namespace {
 
-constexpr uint32_t kEvalTokens = 64;  // that a held-out stream reads per call of the backend
+// Tokens that a held-out stream reads per call of the backend: the model's whole context, if it has one.
+uint32_t eval_tokens(const Program& program) {
+  const int32_t context = program.view().context;
+  return context > 0 ? static_cast<uint32_t>(context) : 64;
+}
+
+// A step is one call.
+void require_context(const TrainSettings& train, const Program& program) {
+  const int32_t context = program.view().context;
+  if (context == 0 || train.tokens <= static_cast<uint32_t>(context)) return;
+  throw setting_error("tokens",
+                      fmt::format("tokens is {}, expected at most {}, the context of the model; use fewer, or "
+                                  "a larger context of the model",
+                                  train.tokens, context));
+}
 
 // Reads a section with its file and line in any error.
 template <class Body>
@@ -101,6 +115,12 @@ CheckpointSettings read_checkpoint(Settings& s) {
   return checkpoint;
 }
 
+MonitorSettings read_monitor(Settings& s) {
+  const MonitorSettings monitor{static_cast<uint64_t>(s.integer("every", 0, std::numeric_limits<int64_t>::max() / 2))};
+  s.finish();
+  return monitor;
+}
+
 }  // namespace
 
 Machine::Machine(const ConfigNode& config, const Registry& registry) {
@@ -117,6 +137,7 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   optimizer = open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, {"name"}, plugins);
   program = std::make_unique<Program>(model->program());
   rule = std::make_unique<Rule>(optimizer->rule());
+  read_section(config, "train", [&](Settings&) { require_context(train, *program); });
   noise = read_section(config, "noise", [&](Settings& s) {
     const egg_noise read = read_noise(s, seed, program->view().fixed_point);
     require_table_covers(program->view(), read);
@@ -138,24 +159,32 @@ BackendSession Machine::open_session() const {
   return session;
 }
 
-std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step, const std::vector<int8_t>& fitness) const {
-  const std::vector<float> values = optimizer->scalars(step);
-  std::vector<float> stds;
-  for (const egg_param& param : program->params()) stds.push_back(vote_std(fitness, param, noise));
+std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
+                                     std::span<const egg_evaluation> evaluations,
+                                     const std::vector<int8_t>& fitness) const {
+  const std::vector<float> values = optimizer->scalars(step, evaluations);
+  const std::vector<float> stds = vote_stds(fitness);
   std::vector<int64_t> changed(stds.size());
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
                             values.data(), stds.data(), changed.data()});
   return changed;
 }
 
+std::vector<float> Machine::vote_stds(const std::vector<int8_t>& fitness) const {
+  std::vector<float> stds;
+  for (const egg_param& param : program->params()) stds.push_back(vote_std(fitness, param, noise));
+  return stds;
+}
+
 Setup::Setup(const ConfigNode& config, const Registry& registry)
     : machine(config, registry),
       eval(read_section(config, "eval", read_eval)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
+      monitor(read_section(config, "monitor", read_monitor)),
       dataset(read_section(config, "dataset", [](Settings& s) { return open_dataset(s); })),
       plan(dataset, machine.train.population / machine.train.group, machine.train.tokens),
-      eval_plan(dataset, eval.streams, kEvalTokens, eval.tokens),
-      final_plan(dataset, eval.streams, kEvalTokens, 0),
+      eval_plan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens),
+      final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0),
       fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })),
       baselines(measure_baselines(dataset)) {
   check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct CheckpointSettings {
   uint64_t every;  // steps
   uint32_t keep;
 };
+struct MonitorSettings {
+  uint64_t every;  // steps; 0: never
+};
 
 // Model, optimizer, backend and noise: what is needed to hold and to change weights, without a dataset.
 struct Machine {
@@ -57,8 +61,12 @@ struct Machine {
 
   // A session with the initial weights.
   BackendSession open_session() const;
-  // Applies one step's fitness; returns the weights that moved, by parameter. fitness: one a pair.
-  std::vector<int64_t> update(BackendSession& session, uint64_t step, const std::vector<int8_t>& fitness) const;
+  // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
+  // fitness: one a pair.
+  std::vector<int64_t> update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
+                              const std::vector<int8_t>& fitness) const;
+  // By parameter, the standard deviation of its votes under the null.
+  std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };
 
 // The rest of a run: data, fitness, evaluation.
@@ -68,6 +76,7 @@ struct Setup {
   Machine machine;
   EvalSettings eval;
   CheckpointSettings checkpoint;
+  MonitorSettings monitor;
   Dataset dataset;
   DataPlan plan;
   EvalPlan eval_plan;   // on the way

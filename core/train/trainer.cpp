@@ -4,6 +4,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "monitor/monitor.h"
 #include "record/curve.h"
 #include "record/metrics.h"
 #include "train/checkpoint.h"
@@ -18,12 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// Targets that count towards the loss, and distinct tokens among them: a stream is read by a whole group.
-uint64_t scored(const BatchBuffer& batch) {
-  return static_cast<uint64_t>(std::count_if(batch.targets.begin(), batch.targets.end(),
-                                             [](uint32_t target) { return target != EGG_NO_TARGET; }));
-}
 
 class Run {
  public:
@@ -69,6 +64,7 @@ class Run {
       require_same_run(*newest, checkpoint.identity, identity_);
       restore_session(session_, machine_, checkpoint);
       step_ = checkpoint.step;
+      evaluations_ = checkpoint.evaluations;
       record_.member_tokens = checkpoint.counters.at("member_tokens").get<uint64_t>();
       record_.unique_tokens = checkpoint.counters.at("unique_tokens").get<uint64_t>();
       seconds_before_ = checkpoint.counters.at("seconds").get<double>();
@@ -77,12 +73,26 @@ class Run {
     }
     carry_over_record();
     journal_.emplace(folder_.journal(), machine_.train.population / 2, identity_.config_hash, step_);
+    if (setup_.monitor.every > 0) open_monitor();
     // A line's step counts steps done, and line 0 is the untrained model.
     metrics_.emplace(folder_.metrics(), newest ? step_ + 1 : 0);
-    for (const auto& line : read_metrics(folder_.metrics())) note_evaluation(line);
+    for (const auto& line : read_metrics(folder_.metrics())) note(line);
     fresh_ = !newest;
     record_.steps = step_;
     record_.metrics_file = folder_.metrics().filename();
+  }
+
+  // With the votes of the steps that an earlier process did.
+  void open_monitor() {
+    monitor_.emplace(
+        MonitoredRun{*machine_.backend, *machine_.program, machine_.noise, machine_.train.population, machine_.threads},
+        setup_.dataset);
+    JournalReader journal(folder_.journal());
+    JournalEntry entry;
+    while (journal.next(entry)) {
+      if (entry.step + kVoteSteps >= step_)
+        monitor_->add_votes(entry.step, entry.fitness, machine_.vote_stds(entry.fitness));
+    }
   }
 
   // What an earlier process of this run wrote down.
@@ -98,7 +108,7 @@ class Run {
     nlohmann::ordered_json line{{"step", 0}, {"member_tokens", 0}, {"unique_tokens", 0}};
     add_evaluation(line, setup_.eval_plan);
     metrics_->append(line);
-    note_evaluation(line);
+    note(line);
   }
 
   void loop() {
@@ -123,18 +133,19 @@ class Run {
         egg_evaluate{sizeof(egg_evaluate), train.group, step_, 0, train.population, batch_.view(), losses_.data()});
     const double forward_seconds = seconds_since(began);
     const std::vector<int8_t> fitness = setup_.fitness.of(losses_);
-    journal_->append(step_, fitness);
-    const std::vector<int64_t> changed = machine_.update(session_, step_, fitness);
+    journal_->append({step_, evaluation_before_step(), fitness});
+    const std::vector<int64_t> changed = machine_.update(session_, step_, evaluations_, fitness);
+    if (monitor_) monitor_->add_votes(step_, fitness, machine_.vote_stds(fitness));
 
-    const uint64_t unique = scored(batch_);
-    record_.unique_tokens += unique;
-    record_.member_tokens += unique * train.group;
-    const std::vector<float> scalars = machine_.optimizer->scalars(step_);
+    const Scored scored = count_scored(batch_, setup_.dataset);  // each stream read by a whole group
+    record_.unique_tokens += scored.tokens;
+    record_.member_tokens += scored.tokens * train.group;
+    const std::vector<float> scalars = machine_.optimizer->scalars(step_, evaluations_);
     ++step_;
     record_.steps = step_;
 
     const double loss = static_cast<double>(std::accumulate(losses_.begin(), losses_.end(), int64_t{0}));
-    train_bits_ = loss / 65536.0 / static_cast<double>(unique * train.group);
+    train_bits_ = loss / 65536.0 / static_cast<double>(scored.units * train.group);
     nlohmann::ordered_json line{{"step", step_},
                                 {"member_tokens", record_.member_tokens},
                                 {"unique_tokens", record_.unique_tokens},
@@ -146,8 +157,14 @@ class Run {
     line["step_seconds"] = seconds_since(began);
     const bool last = step_ == train.steps;
     if (last || step_ % setup_.eval.every == 0) add_evaluation(line, last ? setup_.final_plan : setup_.eval_plan);
+    if (monitor_ && (last || step_ % setup_.monitor.every == 0)) add_monitor(line, changed);
     metrics_->append(line);
-    note_evaluation(line);
+    note(line);
+  }
+
+  std::optional<egg_evaluation> evaluation_before_step() const {
+    if (evaluations_.empty() || evaluations_.back().step != step_) return std::nullopt;
+    return evaluations_.back();
   }
 
   // Of the perturbed parameters' weights.
@@ -159,15 +176,32 @@ class Run {
   }
 
   void add_evaluation(nlohmann::ordered_json& line, const EvalPlan& plan) {
-    const HeldOut held_out = evaluate_held_out(session_, plan, machine_.program->state_bytes());
-    line["held_out_bits_per_unit"] = held_out.bits_per_token();
-    line["held_out_tokens"] = held_out.tokens;
+    const HeldOut held_out = evaluate_held_out(session_, setup_.dataset, plan, machine_.program->state_bytes());
+    evaluations_.push_back({step_, held_out.loss_q16, held_out.scored.tokens});
+    line["held_out_bits_per_unit"] = held_out.bits_per_unit();
+    line["held_out_tokens"] = held_out.scored.tokens;
+    if (setup_.dataset.vocabulary) line["held_out_bytes"] = held_out.scored.units;
+  }
+
+  void add_monitor(nlohmann::ordered_json& line, const std::vector<int64_t>& changed) {
+    const MonitorReport seen = monitor_->look(session_, step_, changed);
+    line["monitor"] = to_json(seen);
+    if (hooks_.monitored) hooks_.monitored(seen);
+  }
+
+  // What the record keeps of a line of the metrics.
+  void note(const nlohmann::ordered_json& line) {
+    note_evaluation(line);
+    if (!line.contains("monitor")) return;
+    record_.verdicts =
+        Verdicts{line.at("step").get<uint64_t>(), line.at("monitor").at("verdicts").get<std::vector<std::string>>()};
   }
 
   void note_evaluation(const nlohmann::ordered_json& line) {
     if (!line.contains("held_out_bits_per_unit")) return;
-    const Evaluation evaluation{line.at("step").get<uint64_t>(), line.at("held_out_bits_per_unit").get<double>(),
-                                line.at("held_out_tokens").get<uint64_t>(), setup_.dataset.unit};
+    Evaluation evaluation{line.at("step").get<uint64_t>(), line.at("held_out_bits_per_unit").get<double>(),
+                          line.at("held_out_tokens").get<uint64_t>(), setup_.dataset.unit};
+    if (line.contains("held_out_bytes")) evaluation.bytes = line.at("held_out_bytes").get<uint64_t>();
     record_.final = evaluation;
     // The last evaluation reads more tokens than those before: the best is one of equals.
     const bool comparable = record_.best && record_.best->tokens == evaluation.tokens;
@@ -196,6 +230,7 @@ class Run {
     Checkpoint checkpoint = capture_session(session_, machine_);
     checkpoint.step = step_;
     checkpoint.identity = identity_;
+    checkpoint.evaluations = evaluations_;
     record_.wall_seconds = seconds_before_ + seconds_since(started_);
     checkpoint.counters = {{"member_tokens", record_.member_tokens},
                            {"unique_tokens", record_.unique_tokens},
@@ -225,17 +260,16 @@ class Run {
     }
   }
 
-  // What the model writes after the first held-out bytes.
+  // What the model writes after the first held-out tokens.
   void write_samples() {
     std::vector<uint32_t> prompt;
     for (uint64_t i = 0; i < std::min<uint64_t>(kPromptTokens, setup_.dataset.valid.size()); ++i) {
       prompt.push_back(setup_.dataset.valid[i]);
     }
-    std::string text;
-    for (const uint32_t token : prompt) text += static_cast<char>(token);
-    for (const uint32_t token : sample(session_, *machine_.program, prompt, SampleOptions{}))
-      text += static_cast<char>(token);
-    write_atomically(folder_.samples(), text + "\n");
+    const auto& own = setup_.dataset.vocabulary;
+    const Vocabulary& vocabulary = own ? *own : Vocabulary::of_bytes();
+    const std::vector<uint32_t> made = sample(session_, *machine_.program, prompt, SampleOptions{});
+    write_atomically(folder_.samples(), vocabulary.text(prompt) + vocabulary.text(made) + "\n");
     record_.samples_file = folder_.samples().filename();
   }
 
@@ -246,9 +280,11 @@ class Run {
   RunIdentity identity_;
   BackendSession session_;
   RunRecord record_;
+  std::optional<Monitor> monitor_;
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
-  uint64_t step_ = 0;   // steps done
+  uint64_t step_ = 0;  // steps done
+  std::vector<egg_evaluation> evaluations_;
   bool fresh_ = false;  // there was no checkpoint
   double train_bits_ = 0.0;
   double seconds_before_ = 0.0;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "monitor/report.h"
 #include "record/record.h"
 #include "train/run_folder.h"
 #include "train/setup.h"
@@ -29,6 +30,8 @@ struct Progress {
 
 struct TrainHooks {
   std::function<void(const Progress&)> progress;
+  // After a step that the monitor looked at, before its progress.
+  std::function<void(const MonitorReport&)> monitored;
   // What went wrong without harm to the run: no picture could be drawn, say.
   std::function<void(const std::string&)> warn;
   // Set from a signal handler: the step is finished, the run saved and marked interrupted.

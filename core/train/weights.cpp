@@ -35,7 +35,7 @@ void each_slot(const Machine& machine, Body&& body) {
 
 }  // namespace
 
-std::string run_hash(const ConfigNode& config) { return config_hash(config, {"results", "plugins"}); }
+std::string run_hash(const ConfigNode& config) { return config_hash(config, {"results", "plugins", "monitor"}); }
 
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config) {
   return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), run_hash(config)};
@@ -117,7 +117,8 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
       setup.machine.threads > 0 ? static_cast<uint32_t>(setup.machine.threads) : std::thread::hardware_concurrency();
   record.seed = setup.machine.seed;
   DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};
-  dataset.sizes = {{"train", setup.dataset.train.size()}, {"held_out", setup.dataset.valid.size()}};
+  dataset.sizes = {{"train", setup.dataset.units(setup.dataset.train)},
+                   {"held_out", setup.dataset.units(setup.dataset.valid)}};
   record.dataset = dataset;
   record.baselines = {setup.baselines.unigram, setup.baselines.bigram, setup.baselines.gzip};
   return record;

@@ -11,8 +11,8 @@
 
 namespace eggroll {
 
-// sha256 of the resolved configuration but for what changes neither weights nor figures: where results go and where
-// plugins are looked for.
+// sha256 of the resolved configuration but for what changes neither weights nor figures: where results go, where
+// plugins are looked for, and how often the monitor looks.
 std::string run_hash(const ConfigNode& config);
 
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config);

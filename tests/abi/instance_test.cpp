@@ -93,9 +93,10 @@ TEST(OptimizerInstance, GivesARuleAndTheScalarsOfAStep) {
   const auto optimizer = open<OptimizerInstance>(EGG_KIND_OPTIMIZER, "ramp", {integer("limit", 10)});
   EXPECT_EQ(optimizer.rule().scalar_count, 2U);
   EXPECT_EQ(optimizer.rule().node_count, 4U);
-  EXPECT_THAT(optimizer.scalars(0), ElementsAre(0.0F, 0.0F));
-  EXPECT_THAT(optimizer.scalars(9), ElementsAre(9.0F, 18.0F));
-  EXPECT_EQ(error_of([&] { optimizer.scalars(10); }), "optimizer 'ramp': the ramp ends here; raise limit");
+  EXPECT_THAT(optimizer.scalars(0, {}), ElementsAre(0.0F, -1.0F));
+  const std::vector<egg_evaluation> evaluations = {{0, 800, 10}, {5, 70, 20}};
+  EXPECT_THAT(optimizer.scalars(9, evaluations), ElementsAre(9.0F, 3.5F));
+  EXPECT_EQ(error_of([&] { optimizer.scalars(10, evaluations); }), "optimizer 'ramp': the ramp ends here; raise limit");
 }
 
 class BackendInstanceTest : public testing::Test {
@@ -140,7 +141,9 @@ TEST_F(BackendInstanceTest, NamesAllThatItLacksInOneSentence) {
 
 TEST_F(BackendInstanceTest, CallsReachTheSession) {
   const BackendInstance backend = open_backend(log_);
+  const egg_program program{};
   egg_session_spec spec{};
+  spec.program = &program;
   spec.population = 4;
   BackendSession session = backend.open_session(spec);
 
@@ -177,7 +180,9 @@ TEST_F(BackendInstanceTest, CallsReachTheSession) {
 
 TEST_F(BackendInstanceTest, FailuresAreLedByItsName) {
   const BackendInstance backend = open_backend(log_);
+  const egg_program program{};
   egg_session_spec spec{};
+  spec.program = &program;
   spec.population = 10;
   EXPECT_EQ(error_of([&] { backend.open_session(spec); }), "backend 'slow': population is above 8; use 8 or less");
   spec.population = 0;
@@ -191,6 +196,28 @@ TEST_F(BackendInstanceTest, FailuresAreLedByItsName) {
     EXPECT_STREQ(e.what(), "backend 'slow': the device is lost; restart it");
     EXPECT_EQ(e.code(), EGG_ERROR_DEVICE);
   }
+}
+
+TEST_F(BackendInstanceTest, RefusesToReadPastTheContext) {
+  const BackendInstance backend = open_backend(log_);
+  egg_program program{};
+  program.context = 2;
+  egg_session_spec spec{};
+  spec.program = &program;
+  spec.population = 4;
+  BackendSession session = backend.open_session(spec);
+  const std::string refusal =
+      "a call reads 3 tokens, expected at most 2, the context of the model's program; read fewer";
+  egg_evaluate evaluate{};
+  int64_t loss = 0;
+  evaluate.losses = &loss;
+  evaluate.batch.tokens = 3;
+  EXPECT_EQ(error_of([&] { session.evaluate(evaluate); }), refusal);
+  evaluate.batch.tokens = 2;
+  EXPECT_EQ(error_of([&] { session.evaluate(evaluate); }), "nothing was thrown");
+  egg_infer infer{};
+  infer.batch.tokens = 3;
+  EXPECT_EQ(error_of([&] { session.infer(infer); }), refusal);
 }
 
 TEST_F(BackendInstanceTest, ClosesSessionsFirstAndItselfLast) {

@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.1: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.2: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -46,17 +46,27 @@ extern const size_t layout_in_c_count;
   F(egg_param, init, 20) \
   F(egg_param, init_value, 24) \
   F(egg_param, perturbed, 28) \
-  S(egg_value, 16) \
+  S(egg_value, 24) \
   F(egg_value, name, 0) \
   F(egg_value, size, 8) \
   F(egg_value, is_state, 12) \
-  S(egg_op, 32) \
+  F(egg_value, is_wide, 16) \
+  F(egg_value, reserved, 20) \
+  S(egg_table, 24) \
+  F(egg_table, name, 0) \
+  F(egg_table, count, 8) \
+  F(egg_table, reserved, 12) \
+  F(egg_table, entries, 16) \
+  S(egg_op, 44) \
   F(egg_op, code, 0) \
   F(egg_op, out, 4) \
   F(egg_op, in, 8) \
   F(egg_op, param, 20) \
   F(egg_op, attr, 28) \
-  S(egg_program, 56) \
+  F(egg_op, table, 32) \
+  F(egg_op, head, 36) \
+  F(egg_op, mode, 40) \
+  S(egg_program, 72) \
   F(egg_program, struct_size, 0) \
   F(egg_program, vocab, 4) \
   F(egg_program, fixed_point, 8) \
@@ -64,10 +74,13 @@ extern const size_t layout_in_c_count;
   F(egg_program, param_count, 16) \
   F(egg_program, value_count, 20) \
   F(egg_program, op_count, 24) \
-  F(egg_program, reserved, 28) \
-  F(egg_program, params, 32) \
-  F(egg_program, values, 40) \
-  F(egg_program, ops, 48) \
+  F(egg_program, table_count, 28) \
+  F(egg_program, context, 32) \
+  F(egg_program, reserved, 36) \
+  F(egg_program, params, 40) \
+  F(egg_program, values, 48) \
+  F(egg_program, ops, 56) \
+  F(egg_program, tables, 64) \
   S(egg_rule_node, 28) \
   F(egg_rule_node, code, 0) \
   F(egg_rule_node, in, 4) \
@@ -100,6 +113,15 @@ extern const size_t layout_in_c_count;
   F(egg_model_interface, struct_size, 0) \
   F(egg_model_interface, reserved, 4) \
   F(egg_model_interface, program, 8) \
+  S(egg_evaluation, 24) \
+  F(egg_evaluation, step, 0) \
+  F(egg_evaluation, loss, 8) \
+  F(egg_evaluation, tokens, 16) \
+  S(egg_progress, 24) \
+  F(egg_progress, struct_size, 0) \
+  F(egg_progress, evaluation_count, 4) \
+  F(egg_progress, step, 8) \
+  F(egg_progress, evaluations, 16) \
   S(egg_optimizer_interface, 24) \
   F(egg_optimizer_interface, struct_size, 0) \
   F(egg_optimizer_interface, reserved, 4) \

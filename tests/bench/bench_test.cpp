@@ -101,9 +101,10 @@ TEST_F(BenchTest, OpsReportMultiplyAddsOrElements) {
     EXPECT_EQ(run.contains("GMAC/s") && run.contains("peak_ratio"), linear) << name;
   }
   EXPECT_THAT(names,
-              testing::UnorderedElementsAre("op/reference/add/64", "op/reference/embed/64", "op/reference/gru_gate/64",
-                                            "op/reference/gru_mix/64", "op/reference/l1_norm/64",
-                                            "op/reference/linear/64", "op/reference/loss/64"));
+              testing::UnorderedElementsAre(
+                  "op/reference/add/64", "op/reference/embed/64", "op/reference/gru_gate/64", "op/reference/gru_mix/64",
+                  "op/reference/l1_norm/64", "op/reference/linear/64", "op/reference/loss/64", "op/reference/lut/64",
+                  "op/reference/max_norm/64", "op/reference/rope/64", "op/reference/attention/64"));
 }
 
 TEST_F(BenchTest, ABenchmarkThatCannotRunFailsTheCommand) {

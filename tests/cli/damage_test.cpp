@@ -118,10 +118,10 @@ TEST_F(DamageTest, ACheckpointThatIsDamaged) {
 
 TEST_F(DamageTest, ACheckpointOfANewerEggroll) {
   const fs::path newest = checkpoints_in(run_).back();
-  replace(newest / "checkpoint.json", "\"format\": 1", "\"format\": 2");
-  expect_refused(all_commands(), {newest.filename().string() + " has checkpoint format 2", "reads format 1",
+  replace(newest / "checkpoint.json", "\"format\": 2", "\"format\": 3");
+  expect_refused(all_commands(), {newest.filename().string() + " has checkpoint format 3", "reads format 2",
                                   "use the eggroll that wrote it"});
-  replace(newest / "checkpoint.json", "\"format\": 2", "\"format\": 1");
+  replace(newest / "checkpoint.json", "\"format\": 3", "\"format\": 2");
   expect_goes_on();
 }
 
@@ -153,7 +153,7 @@ TEST_F(DamageTest, ACheckpointOfAnotherRun) {
 
 TEST_F(DamageTest, AJournalThatIsDamaged) {
   const fs::path journal = run_ / "journal.bin";
-  fs::resize_file(journal, 84 + 3 * (8 + 16 + 4));
+  fs::resize_file(journal, 84 + 3 * (24 + 16 + 4));
   expect_refused(run_and_resume(), {folder_name_ + "/journal.bin holds 3 steps", "expected at least",
                                     "restore it from a copy or delete the run's folder to start over"});
   restore();
@@ -171,14 +171,14 @@ TEST_F(DamageTest, AJournalThatIsDamaged) {
 // A journal whose entries are whole, but not what the checkpoint was made of.
 TEST_F(DamageTest, AJournalOfOtherStepsIsNoticedByReplay) {
   expect_goes_on();
-  std::vector<std::vector<int8_t>> steps;
+  std::vector<JournalEntry> steps;
   JournalReader reader(run_ / "journal.bin");
-  for (std::vector<int8_t> fitness; reader.next(fitness);) steps.push_back(fitness);
+  for (JournalEntry entry; reader.next(entry);) steps.push_back(entry);
   ASSERT_EQ(steps.size(), 120U);
-  for (int8_t& fitness : steps[60]) fitness = static_cast<int8_t>(-fitness);
+  for (int8_t& fitness : steps[60].fitness) fitness = static_cast<int8_t>(-fitness);
   {
     JournalWriter writer(run_ / "journal.bin", reader.pairs(), reader.config_hash(), 0);
-    for (size_t step = 0; step < steps.size(); ++step) writer.append(step, steps[step]);
+    for (const JournalEntry& entry : steps) writer.append(entry);
   }
   expect_one_sentence(eggroll({"replay", folder_name_}),
                       {"checkpoint " + folder_name_ + "/checkpoints/step-00000120 holds other weights (" + digest_,

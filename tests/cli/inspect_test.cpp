@@ -30,7 +30,7 @@ class InspectTest : public CliTest {
 TEST_F(InspectTest, VersionNamesAbiAndSpec) {
   const std::string text = output_of({"--version"});
   EXPECT_TRUE(std::regex_match(
-      text, std::regex("eggroll [0-9.]+ \\(([0-9a-f]+(-dirty)?|unknown)\\), plugin ABI 0\\.1, spec [0-9a-f]{16}\n")))
+      text, std::regex("eggroll [0-9.]+ \\(([0-9a-f]+(-dirty)?|unknown)\\), plugin ABI 0\\.2, spec [0-9a-f]{16}\n")))
       << text;
   EXPECT_THAT(text, HasSubstr(hex64(EGG_SPEC_HASH)));
 }
@@ -142,7 +142,7 @@ TEST_F(InspectTest, CheckRunsRandomCasesAlone) {
   EXPECT_EQ(output_of({"check", "reference", "--seed", "7", "--cases", "12"}),
             "ok   random programs (12 cases)\nok   random rules (12 cases)\n"
             "backend 'reference': 2 of 2 checks passed\n");
-  EXPECT_THAT(output_of({"check", "reference", "--seed", "7"}), HasSubstr("random rules (250 cases)"));
+  EXPECT_THAT(output_of({"check", "reference", "--seed", "7"}), HasSubstr("random rules (300 cases)"));
   expect_one_sentence(eggroll({"check", "reference", "--cases", "0"}), {"--cases"});
   expect_one_sentence(eggroll({"check", "gru", "--cases", "3"}), {"--seed and --cases", "model 'gru'", "a backend"});
 }

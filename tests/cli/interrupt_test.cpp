@@ -90,12 +90,22 @@ TEST_F(InterruptTest, ASecondSignalEndsTheProcessAtOnce) {
   expect_readable();
 }
 
-TEST_F(InterruptTest, KilledThreeTimesAtRandomItEndsWithTheSameWeights) {
-  const std::string digest = undisturbed(longer_run());
+struct KilledRun {
+  const char* name;
+  Arguments more;
+};
+
+void PrintTo(const KilledRun& run, std::ostream* out) { *out << run.name; }
+
+class Kill : public InterruptTest, public testing::WithParamInterface<KilledRun> {};
+
+TEST_P(Kill, ThreeTimesAtRandomItEndsWithTheSameWeights) {
+  const Arguments run = longer_run(GetParam().more);
+  const std::string digest = undisturbed(run);
   Draws draws(20);
   size_t done = 0;
   for (int kill = 0; kill < 3; ++kill) {
-    Process process(work_, command(longer_run()));
+    Process process(work_, command(run));
     // Some steps on from where the last process was killed, and somewhere within a step, an evaluation or a checkpoint.
     wait_for_lines(process, done + 2 + draws.below(40));
     std::this_thread::sleep_for(std::chrono::microseconds(draws.below(20000)));
@@ -104,7 +114,7 @@ TEST_F(InterruptTest, KilledThreeTimesAtRandomItEndsWithTheSameWeights) {
     expect_readable();
     done = lines();
   }
-  const Result finished = eggroll(longer_run());
+  const Result finished = eggroll(run);
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   expect_completed(run_folder(), digest);
   EXPECT_EQ(record_in(run_folder()).at("resumes"), 3);
@@ -112,6 +122,16 @@ TEST_F(InterruptTest, KilledThreeTimesAtRandomItEndsWithTheSameWeights) {
   EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
   EXPECT_THAT(replayed.out, HasSubstr("weights sha256 " + digest + "\nequal to the checkpoint "));
 }
+
+// The second's steps depend on the evaluations before them, each of which lowers the learning rate.
+INSTANTIATE_TEST_SUITE_P(
+    Runs, Kill,
+    testing::Values(KilledRun{"SignEs", {}},
+                    KilledRun{"AdamWOnAPlateau",
+                              {"optimizer=es_adamw", "optimizer.schedule.kind=plateau",
+                               "optimizer.schedule.plateau.factor=0.8", "optimizer.schedule.plateau.patience=0",
+                               "optimizer.schedule.plateau.threshold=0.9"}}),
+    [](const testing::TestParamInfo<KilledRun>& parameter) { return std::string(parameter.param.name); });
 
 // Killed before the first checkpoint, and while the run's files are being made.
 TEST_F(InterruptTest, KilledAtItsVeryBeginningItStartsAnew) {

@@ -122,6 +122,36 @@ TEST(Baselines, GzipOfWideTokensTakesTheirBytes) {
   EXPECT_EQ(measure_baselines(dataset_of<uint16_t>({0, 1}, valid, 301)).gzip, expected);
 }
 
+class VocabularyBaselines : public FilesTest {};
+
+// The token figures over the bytes that the whole held-out part stands for, smoothed over the whole vocabulary.
+TEST_F(VocabularyBaselines, ArePerByte) {
+  Dataset dataset = dataset_of<uint16_t>({0, 0, 1, 0}, {1, 0, 1, 1}, 3);
+  const Baselines tokens = measure_baselines(dataset);
+  dataset.vocabulary = std::make_shared<const Vocabulary>(
+      NamedFile{"vocabulary", write("v.txt", vocabulary_text({"aaaaa", "bb", "never"}))});
+  const Baselines bytes = measure_baselines(dataset);
+  EXPECT_DOUBLE_EQ(bytes.unigram, tokens.unigram * 4 / 11);
+  EXPECT_DOUBLE_EQ(bytes.bigram, tokens.bigram * 4 / 11);
+  EXPECT_EQ(bytes.gzip, 8.0 * static_cast<double>(gzip_size("bbaaaaabbbb", 11)) / 11);
+}
+
+// Several chunks of tokens, each of several bytes.
+TEST_F(VocabularyBaselines, GzipOfADecodedTextIsThatOfOneCall) {
+  std::vector<uint32_t> valid(600000);
+  std::string text;
+  const std::vector<std::string> pieces = {"the ", "quick", "\n", std::string("\0\xff", 2)};
+  for (uint32_t i = 0; i < valid.size(); ++i) {
+    valid[i] = egg_noise_byte(9, i) & 3;
+    text += pieces[valid[i]];
+  }
+  Dataset dataset = dataset_of<uint32_t>({0, 1}, valid, 4);
+  dataset.vocabulary =
+      std::make_shared<const Vocabulary>(NamedFile{"vocabulary", write("v.txt", vocabulary_text(pieces))});
+  EXPECT_EQ(measure_baselines(dataset).gzip,
+            8.0 * static_cast<double>(gzip_size(text.data(), text.size())) / static_cast<double>(text.size()));
+}
+
 TEST(Baselines, GzipOfKnownSize) {
   // printf aaaaaaaaaa | gzip -9 | wc -c
   EXPECT_EQ(measure_baselines(dataset_of<uint8_t>({0, 97}, std::vector<uint8_t>(10, 97), 98)).gzip, 8.0 * 23 / 10);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "data/plan.h"
 #include "helpers.h"
 
 namespace eggroll::tests {
@@ -80,6 +81,79 @@ TEST_F(DatasetFiles, NpyTokens) {
   EXPECT_THAT(list_of(dataset.valid), ElementsAre(3, 4));
   // sha256sum of the eight bytes of data
   EXPECT_EQ(dataset.sha256, "ea99f710d9d0b8ba192295c969a63ed7ce8fc5743da20d2057fa2b6d2c404bfb");
+}
+
+// Tokens 0 to 4, 4 of them held out, each with its bytes: token 1 has none.
+class DatasetVocabularies : public DatasetFiles {
+ protected:
+  Options tokens(const std::string& values = std::string("\0\4\3\2\2\4\4\3\2\0", 10)) const {
+    return Options("tokens")
+        .set("path", write("a.bin", values))
+        .set("dtype", "uint8")
+        .set("valid_fraction", 0.4)
+        .set("vocabulary", write("v.txt", vocabulary_text({"a", "", "bc", "def", "ghij"})));
+  }
+};
+
+TEST_F(DatasetVocabularies, UnitsAreBytes) {
+  const Dataset dataset = tokens().open();
+  EXPECT_EQ(dataset.unit, "byte");
+  EXPECT_EQ(dataset.vocab_needed, 5U);
+  EXPECT_THAT(list_of(dataset.valid), ElementsAre(4, 3, 2, 0));
+  EXPECT_EQ(dataset.units(4), 4U);
+  EXPECT_EQ(dataset.units(dataset.valid), 10U);
+  EXPECT_EQ(dataset.units(dataset.train), 16U);
+  EXPECT_EQ(dataset.facts.at("train_tokens"), 6);
+  EXPECT_EQ(dataset.facts.at("train_bytes"), 16);
+  EXPECT_EQ(dataset.facts.at("valid_bytes"), 10);
+  EXPECT_EQ(dataset.facts.at("vocabulary_sha256"), dataset.vocabulary->sha256());
+
+  const Dataset plain = tokens().set_null("vocabulary").open();
+  EXPECT_EQ(plain.unit, "token");
+  EXPECT_EQ(plain.units(4), 1U);
+  EXPECT_EQ(plain.units(plain.train), 6U);
+  EXPECT_EQ(plain.facts.dump(), R"({"train_tokens":6,"valid_tokens":4})");
+}
+
+TEST_F(DatasetVocabularies, OfABatchTheScoredTargetsCount) {
+  BatchBuffer batch;
+  batch.clear(2, 3);
+  const Dataset dataset = tokens().open();
+  EXPECT_EQ(count_scored(batch, dataset).units, 0U);
+  batch.targets = {4, EGG_NO_TARGET, 0, 2, 2, EGG_NO_TARGET};
+  EXPECT_EQ(count_scored(batch, dataset).tokens, 4U);
+  EXPECT_EQ(count_scored(batch, dataset).units, 9U);
+  const Dataset plain = tokens().set_null("vocabulary").open();
+  EXPECT_EQ(count_scored(batch, plain).tokens, 4U);
+  EXPECT_EQ(count_scored(batch, plain).units, 4U);
+}
+
+TEST_F(DatasetVocabularies, TheHashIsThatOfTokensAndVocabulary) {
+  const std::string digest = tokens().open().sha256;
+  EXPECT_EQ(tokens().open().sha256, digest);
+  EXPECT_NE(tokens().set_null("vocabulary").open().sha256, digest);
+  const Options other = tokens().set("vocabulary", write("w.txt", vocabulary_text({"b", "", "bc", "def", "ghij"})));
+  EXPECT_NE(other.open().sha256, digest);
+}
+
+TEST_F(DatasetVocabularies, RefuseTokensWithoutBytes) {
+  const auto expected = [&](const std::string& part, const std::string& token) {
+    return "path: path is '" + path("a.bin") + "', whose " + part + " part holds the token " + token +
+           ", expected tokens that have bytes in the vocabulary '" + path("v.txt") +
+           "' of 5; set dataset.vocabulary to the one these tokens were made with";
+  };
+  EXPECT_EQ(refusal(tokens(std::string("\0\4\1\2\2\4\4\3\2\0", 10))), expected("training", "1 at position 2"));
+  EXPECT_EQ(refusal(tokens(std::string("\0\4\0\2\2\4\4\3\2\5", 10))), expected("held-out", "5 at position 3"));
+}
+
+TEST_F(DatasetVocabularies, FitTheModelsExactly) {
+  const Dataset dataset = tokens().open();
+  EXPECT_NO_THROW(check_vocabulary(dataset, 5));
+  for (const uint32_t vocab : {4U, 6U}) {
+    EXPECT_EQ(error_of([&] { check_vocabulary(dataset, vocab); }),
+              ": the vocabulary '" + path("v.txt") + "' has 5 tokens and the model's " + std::to_string(vocab) +
+                  ", expected as many; set model.vocab=5");
+  }
 }
 
 TEST_F(DatasetFiles, SeparatorsAreCounted) {

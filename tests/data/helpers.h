@@ -2,6 +2,7 @@
 #ifndef EGGROLL_TESTS_DATA_HELPERS_H
 #define EGGROLL_TESTS_DATA_HELPERS_H
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <yaml-cpp/yaml.h>
@@ -106,6 +107,16 @@ std::string error_of(Body&& body) {
     return e.key() + ": " + e.what();
   }
   return "no error";
+}
+
+// The vocabulary file of these tokens.
+inline std::string vocabulary_text(const std::vector<std::string>& tokens) {
+  std::string text = "eggroll vocabulary 1\n";
+  for (const std::string& token : tokens) {
+    for (const char c : token) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    text += '\n';
+  }
+  return text;
 }
 
 template <class T>

@@ -186,7 +186,6 @@ TEST(DataPlan, Refusals) {
 std::vector<int> scores(const Dataset& dataset, const EvalPlan& plan, uint32_t tokens) {
   std::vector<int> scored(dataset.valid.size());
   std::vector<uint64_t> next(plan.streams());  // the input each stream reads next, where its state carries on
-  uint64_t total = 0;
   bool last_is_used = false;
   for (uint64_t index = 0; index < plan.batches(); ++index) {
     BatchBuffer batch;
@@ -215,13 +214,11 @@ std::vector<int> scores(const Dataset& dataset, const EvalPlan& plan, uint32_t t
         }
         next[s] = batch.inputs[slot] + 1;
         ++scored[target];
-        ++total;
         last_is_used = true;
       }
     }
   }
   EXPECT_TRUE(last_is_used) << "the last batch is empty";
-  EXPECT_EQ(total, plan.scored());
   return scored;
 }
 
@@ -234,7 +231,6 @@ TEST(EvalPlan, ScoresEveryTargetOnce) {
           const EvalPlan plan(dataset, streams, tokens, limit);
           const uint64_t covered = limit == 0 ? size : std::min(limit, size);
           const std::vector<int> scored = scores(dataset, plan, tokens);
-          ASSERT_EQ(plan.scored(), covered - 1);
           ASSERT_EQ(plan.streams(), std::min<uint64_t>(streams, covered - 1));
           for (uint64_t i = 0; i < size; ++i) {
             ASSERT_EQ(scored[i], i > 0 && i < covered ? 1 : 0) << size << " " << streams << " " << tokens << " " << i;
@@ -255,7 +251,6 @@ TEST(EvalPlan, ScoresEveryTargetOfWholeRowsOnce) {
           const EvalPlan plan(dataset, streams, tokens, limit);
           const uint64_t covered = limit == 0 ? rows : std::min(rows, (limit + row - 1) / row);
           const std::vector<int> scored = scores(dataset, plan, tokens);
-          ASSERT_EQ(plan.scored(), covered * (row - 1));
           for (uint64_t i = 0; i < rows * row; ++i) {
             ASSERT_EQ(scored[i], i % row != 0 && i / row < covered ? 1 : 0) << row << " " << streams << " " << i;
           }

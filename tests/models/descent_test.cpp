@@ -1,5 +1,5 @@
-// The vote points downhill: for every tensor of a small GRU, its correlation with the finite-difference gradient of the
-// loss is positive beyond chance.
+// The vote points downhill: for every tensor of a small model, its correlation with the finite-difference gradient of
+// the loss is positive beyond chance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,14 +24,21 @@ Fitness zscore() {
   return Fitness(settings);
 }
 
-// A small GRU with one tensor perturbed, so that the others' noise does not drown its signal, and a rule that keeps the
-// vote and moves nothing.
-class OneTensorGru {
+const std::vector<std::string> kGru = {"model=gru"};
+const std::vector<std::string> kFormer = {"model=int8nativeformer", "model.head_width=4"};
+
+ConfigNode small(const std::vector<std::string>& model) {
+  std::vector<std::string> overrides = {"model.width=8", "model.vocab=7", "train.population=4096", "train.group=2"};
+  overrides.insert(overrides.end(), model.begin(), model.end());
+  return repository_config(overrides);
+}
+
+// A small model with one tensor perturbed, so that the others' noise does not drown its signal, and a rule that keeps
+// the vote and moves nothing.
+class OneTensorModel {
  public:
-  explicit OneTensorGru(uint32_t tensor)
-      : machine_(repository_config({"model.width=8", "model.vocab=7", "train.population=4096", "train.group=2"}),
-                 built_plugins()),
-        tensor_(tensor) {
+  OneTensorModel(const std::vector<std::string>& model, uint32_t tensor)
+      : machine_(small(model), built_plugins()), tensor_(tensor) {
     RuleBuilder builder;
     builder.set_slot(builder.slot("vote", 'f'), builder.vote_f32());
     builder.delta(builder.constant(0));
@@ -110,30 +117,37 @@ class OneTensorGru {
   std::vector<int8_t> weights_;
 };
 
-class Descent : public testing::TestWithParam<uint32_t> {};
-
-TEST_P(Descent, TheVoteCorrelatesWithTheGradient) {
-  OneTensorGru gru(GetParam());
+void expect_descent(const std::vector<std::string>& config, uint32_t tensor) {
+  OneTensorModel model(config, tensor);
   Draws draws(7);
   const TestStream stream(draws, kTokens, 7);
-  const std::vector<double> gradient = gru.gradient(stream);
-  const std::vector<double> vote = gru.votes(stream);
+  const std::vector<double> gradient = model.gradient(stream);
+  const std::vector<double> vote = model.votes(stream);
   double product = 0.0;
   double gradient_square = 0.0;
   for (size_t w = 0; w < vote.size(); ++w) {
     product -= vote[w] * gradient[w];  // a positive vote raises the weight, against the gradient
     gradient_square += gradient[w] * gradient[w];
   }
-  ASSERT_GT(gradient_square, 0.0) << gru.param().name;
+  ASSERT_GT(gradient_square, 0.0) << model.param().name;
   // Were the votes noise, this would be standard normal: beyond 3.72 once in 10,000.
-  EXPECT_GT(product / std::sqrt(static_cast<double>(kSteps) * gradient_square), 3.72) << gru.param().name;
+  EXPECT_GT(product / std::sqrt(static_cast<double>(kSteps) * gradient_square), 3.72) << model.param().name;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryTensor, Descent, testing::Range(uint32_t{0}, uint32_t{13}));
+constexpr uint32_t kGruTensors = 13;
+constexpr uint32_t kFormerTensors = 22;
+
+class GruDescent : public testing::TestWithParam<uint32_t> {};
+TEST_P(GruDescent, TheVoteCorrelatesWithTheGradient) { expect_descent(kGru, GetParam()); }
+INSTANTIATE_TEST_SUITE_P(EveryTensor, GruDescent, testing::Range(uint32_t{0}, kGruTensors));
+
+class FormerDescent : public testing::TestWithParam<uint32_t> {};
+TEST_P(FormerDescent, TheVoteCorrelatesWithTheGradient) { expect_descent(kFormer, GetParam()); }
+INSTANTIATE_TEST_SUITE_P(EveryTensor, FormerDescent, testing::Range(uint32_t{0}, kFormerTensors));
 
 TEST(DescentTest, CoversEveryTensor) {
-  const Machine machine(repository_config({"model.width=8", "model.vocab=7"}), built_plugins());
-  EXPECT_EQ(machine.program->params().size(), 13U);
+  EXPECT_EQ(Machine(small(kGru), built_plugins()).program->params().size(), kGruTensors);
+  EXPECT_EQ(Machine(small(kFormer), built_plugins()).program->params().size(), kFormerTensors);
 }
 
 }  // namespace

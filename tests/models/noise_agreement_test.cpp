@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "eggroll/arithmetic.h"
 #include "eggroll/noise_source.h"
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
+#include "models/former_oracle.h"
 #include "models/gru_oracle.h"
 #include "support/host.h"
 
@@ -23,8 +25,35 @@ constexpr uint32_t kPopulation = 8;
 constexpr uint32_t kTokens = 12;
 constexpr uint64_t kStep = 5;
 
-const std::vector<std::string> kModel = {"model.width=16", "model.layers=2", "model.vocab=11", "train.population=8",
-                                         "train.group=2"};
+const std::vector<std::string> kRun = {"model.width=16", "model.layers=2", "model.vocab=11", "train.population=8",
+                                       "train.group=2"};
+
+struct TestedModel {
+  const char* name;
+  std::vector<std::string> overrides;  // after kRun
+  std::unique_ptr<Oracle> (*oracle)();
+  size_t tensors;
+};
+
+// Otherwise a test's listed name would hold addresses.
+void PrintTo(const TestedModel& model, std::ostream* out) { *out << model.name; }
+
+const TestedModel kGru{
+    "gru",
+    {"model=gru"},
+    []() -> std::unique_ptr<Oracle> { return std::make_unique<GruOracle>(Peer::kProject, kWidth, 2, kVocab); },
+    23};
+const TestedModel kFormer{
+    "int8nativeformer",
+    {"model=int8nativeformer", "model.head_width=8"},
+    []() -> std::unique_ptr<Oracle> { return std::make_unique<FormerOracle>(Peer::kProject, kWidth, 2, 8, kVocab); },
+    34};
+
+ConfigNode config_of(const TestedModel& model) {
+  std::vector<std::string> overrides = kRun;
+  overrides.insert(overrides.end(), model.overrides.begin(), model.overrides.end());
+  return repository_config(overrides);
+}
 
 struct Draw {
   uint64_t step;
@@ -53,11 +82,11 @@ const Rule& vote_rule() {
   return rule;
 }
 
-// The GRU with one tensor perturbed (or all, or none) and the same random weights each time.
+// A model with one tensor perturbed (or all, or none) and the same random weights each time.
 class OneTensor {
  public:
-  explicit OneTensor(std::optional<uint32_t> only, bool none = false)
-      : machine_(repository_config(kModel), built_plugins()), oracle_(Peer::kProject, kWidth, 2, kVocab), draws_(3) {
+  OneTensor(const TestedModel& model, std::optional<uint32_t> only, bool none = false)
+      : machine_(config_of(model), built_plugins()), oracle_(model.oracle()), draws_(3) {
     params_ = machine_.program->params();
     for (uint32_t i = 0; i < params_.size(); ++i) params_[i].perturbed = !none && (!only || *only == i) ? 1 : 0;
     egg_program view = machine_.program->view();
@@ -102,17 +131,17 @@ class OneTensor {
     egg_fill_loss_tables(&tables, 4096);
     Forward result;
     for (uint32_t member = 0; member < kPopulation; ++member) {
-      oracle_.reset();
-      oracle_.weights = weights_;
-      oracle_.noise.clear();
-      oracle_.sign = member % 2 == 0 ? 1 : -1;
+      oracle_->reset();
+      oracle_->weights = weights_;
+      oracle_->noise.clear();
+      oracle_->sign = member % 2 == 0 ? 1 : -1;
       for (uint32_t t = 0; t < params_.size(); ++t) {
         if (params_[t].perturbed != 0)
-          oracle_.noise[params_[t].name] = noise_of(source, params_[t], draw(member / 2, t));
+          oracle_->noise[params_[t].name] = noise_of(source, params_[t], draw(member / 2, t));
       }
       int64_t loss = 0;
       for (size_t i = 0; i < stream.inputs.size(); ++i) {
-        const Row logits = oracle_.step(static_cast<int>(stream.inputs[i]));
+        const Row logits = oracle_->step(static_cast<int>(stream.inputs[i]));
         const int64_t largest = *std::max_element(logits.begin(), logits.end());
         uint64_t sum = 0;
         for (const int64_t logit : logits) sum += tables.exp2_q30[largest - logit];
@@ -120,9 +149,7 @@ class OneTensor {
                              tables.log2_q24);
       }
       result.losses.push_back(loss);
-      for (const Row& layer : oracle_.state) {
-        for (const int64_t value : layer) result.states.push_back(static_cast<int8_t>(value));
-      }
+      for (const int64_t value : oracle_->state()) result.states.push_back(static_cast<int8_t>(value));
     }
     return result;
   }
@@ -144,7 +171,7 @@ class OneTensor {
 
  private:
   Machine machine_;
-  GruOracle oracle_;
+  std::unique_ptr<Oracle> oracle_;
   Draws draws_;
   std::vector<egg_param> params_;
   std::optional<Program> program_;
@@ -169,82 +196,87 @@ std::vector<int32_t> outer_product(const egg_param& param, const OracleNoise& no
   return z;
 }
 
-TEST(NoiseAgreement, ForwardPassAndVoteSeeTheSpecifiedNoiseOfEveryTensor) {
+class NoiseAgreement : public testing::TestWithParam<TestedModel> {};
+
+TEST_P(NoiseAgreement, ForwardPassAndVoteSeeTheSpecifiedNoiseOfEveryTensor) {
   const TestStream stream = test_stream();
-  const auto tensors = static_cast<uint32_t>(OneTensor(std::nullopt).params().size());
-  ASSERT_EQ(tensors, 23U);
+  const auto tensors = static_cast<uint32_t>(OneTensor(GetParam(), std::nullopt).params().size());
+  ASSERT_EQ(tensors, GetParam().tensors);
   for (uint32_t tensor = 0; tensor < tensors; ++tensor) {
-    OneTensor gru(tensor);
-    const NoiseSource source(gru.noise());
-    const std::string name = gru.params()[tensor].name;
-    const OneTensor::Forward seen = gru.forward(stream);
-    EXPECT_EQ(seen, gru.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
+    OneTensor model(GetParam(), tensor);
+    const NoiseSource source(model.noise());
+    const std::string name = model.params()[tensor].name;
+    const OneTensor::Forward seen = model.forward(stream);
+    EXPECT_EQ(seen, model.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
       return Draw{kStep, pair, t};
     })) << name;
     // The comparison can fail: the noise of another step, pair or tensor leads elsewhere.
-    EXPECT_NE(seen, gru.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
+    EXPECT_NE(seen, model.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
       return Draw{kStep + 1, pair, t};
     })) << name;
-    EXPECT_NE(seen, gru.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
+    EXPECT_NE(seen, model.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
       return Draw{kStep, pair + 1, t};
     })) << name;
-    EXPECT_NE(seen, gru.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
+    EXPECT_NE(seen, model.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
       return Draw{kStep, pair, t + 1};
     })) << name;
 
     for (uint32_t pair = 0; pair < kPopulation / 2; ++pair) {
       std::vector<int8_t> fitness(kPopulation / 2);
       fitness[pair] = 1;
-      const auto votes = gru.votes(fitness);
+      const auto votes = model.votes(fitness);
       ASSERT_EQ(votes.size(), 1U);
       EXPECT_EQ(votes.at(tensor),
-                outer_product(gru.params()[tensor], noise_of(source, gru.params()[tensor], {kStep, pair, tensor})))
+                outer_product(model.params()[tensor], noise_of(source, model.params()[tensor], {kStep, pair, tensor})))
           << name << " pair " << pair;
     }
   }
 }
 
-TEST(NoiseAgreement, AllTensorsTogetherFollowTheOracle) {
+TEST_P(NoiseAgreement, AllTensorsTogetherFollowTheOracle) {
   const TestStream stream = test_stream();
-  OneTensor gru(std::nullopt);
-  const NoiseSource source(gru.noise());
-  EXPECT_EQ(gru.forward(stream), gru.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
+  OneTensor model(GetParam(), std::nullopt);
+  const NoiseSource source(model.noise());
+  EXPECT_EQ(model.forward(stream), model.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
     return Draw{kStep, pair, t};
   }));
 }
 
-TEST(NoiseAgreement, UnperturbedTensorsNeverMoveAndPerturbedOnesDo) {
-  const auto tensors = static_cast<uint32_t>(OneTensor(std::nullopt).params().size());
+TEST_P(NoiseAgreement, UnperturbedTensorsNeverMoveAndPerturbedOnesDo) {
+  const auto tensors = static_cast<uint32_t>(OneTensor(GetParam(), std::nullopt).params().size());
   for (uint32_t tensor = 0; tensor < tensors; ++tensor) {
-    OneTensor gru(tensor);
+    OneTensor model(GetParam(), tensor);
     const auto all_weights = [&] {
       std::vector<std::vector<int8_t>> weights;
       for (uint32_t i = 0; i < tensors; ++i) {
-        weights.emplace_back(weight_count(gru.params()[i]));
-        gru.session().get_weights(i, weights.back().data());
+        weights.emplace_back(weight_count(model.params()[i]));
+        model.session().get_weights(i, weights.back().data());
       }
       return weights;
     };
     const auto before = all_weights();
-    gru.votes({1, -1, 1, 1});
+    model.votes({1, -1, 1, 1});
     const auto after = all_weights();
-    for (uint32_t i = 0; i < tensors; ++i) EXPECT_EQ(before[i] == after[i], i != tensor) << gru.params()[i].name;
+    for (uint32_t i = 0; i < tensors; ++i) EXPECT_EQ(before[i] == after[i], i != tensor) << model.params()[i].name;
   }
 }
 
-TEST(NoiseAgreement, WithNothingPerturbedAllMembersAreTheUnperturbedModel) {
+TEST_P(NoiseAgreement, WithNothingPerturbedAllMembersAreTheUnperturbedModel) {
   const TestStream stream = test_stream();
-  OneTensor gru(std::nullopt, true);
-  const OneTensor::Forward seen = gru.forward(stream);
+  OneTensor model(GetParam(), std::nullopt, true);
+  const OneTensor::Forward seen = model.forward(stream);
   std::vector<int8_t> states(seen.states.size() / kPopulation);
   int64_t loss = 0;
-  gru.session().infer(egg_infer{sizeof(egg_infer), 0, stream.batch(), states.data(), &loss, nullptr});
+  model.session().infer(egg_infer{sizeof(egg_infer), 0, stream.batch(), states.data(), &loss, nullptr});
   EXPECT_EQ(seen.losses, std::vector<int64_t>(kPopulation, loss));
 }
 
+INSTANTIATE_TEST_SUITE_P(Models, NoiseAgreement, testing::Values(kGru, kFormer),
+                         [](const auto& model) { return std::string(model.param.name); });
+
 // Small programs that show a perturbation bare. An embedding and a bias lie symmetrically about the unperturbed value;
 // a product with zero weights is +v and -v over 16 for one and the same v = q*A, each rounded to nearest.
-TEST(NoiseAgreement, APairIsExactlyMirrored) {
+TEST(NoiseAgreementOfOps, APairIsExactlyMirrored) {
   constexpr int32_t kSize = 64;
   ProgramBuilder builder(kVocab, 4, EGG_ROUND_NEAREST);
   const Value embedded = builder.embed("embedded", builder.matrix("embedding", kVocab, kSize, 16));
@@ -260,7 +292,7 @@ TEST(NoiseAgreement, APairIsExactlyMirrored) {
   builder.loss(logits, 4096);
   const Program program(*builder.view());
 
-  const Machine machine(repository_config(kModel), built_plugins());
+  const Machine machine(repository_config(kRun), built_plugins());
   BackendSession session = machine.backend->open_session(egg_session_spec{
       sizeof(egg_session_spec), 1, &program.view(), &vote_rule().view(), machine.noise, kPopulation, 0});
   const std::vector<int8_t> embedding(size_t{kVocab} * kSize, int8_t{9});

@@ -61,7 +61,7 @@ TEST(OverflowProof, WidthAtTheEdge) {
   EXPECT_EQ(refusal({.inputs = 8315}), "");
   EXPECT_EQ(refusal({.inputs = 8316}),
             "the accumulator 16*x*W + q*A of 'logits' (linear) can reach 2147568530, more than an int32 holds "
-            "(2147483647); use a smaller width, rank or noise amplitude");
+            "(2147483647); use a smaller width, context, rank or noise amplitude");
   // Without noise 8321 inputs fit: 2147350544, and 1024 more.
   EXPECT_EQ(refusal({.inputs = 8321, .frozen = true}), "");
   EXPECT_THAT(refusal({.inputs = 8322, .frozen = true}), HasSubstr("can reach 2147609632"));

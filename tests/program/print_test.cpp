@@ -54,6 +54,29 @@ TEST(ProgramText, ShowsWhatTheTinyProgramLacks) {
   }
 }
 
+TEST(ProgramText, OfTheTinyFormer) {
+  RawProgram raw(tiny_former());
+  const std::string text = Program(raw.view()).text();
+  for (const char* line :
+       {"program vocab 5, fixed point 4, rounding nearest, context 2\n",
+        "op    u[8]                     = lut(x, lut)\n", "op    q[8] wide                = linear(u, w, shift 0)\n",
+        "op    r[8] wide                = rope(q, angles, head 4)\n",
+        "op    o[8]                     = attention(n, x, u, weights, head 4, softmax, shift 6)\n",
+        "op    s[8] wide                = add(o, q)\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
+  }
+}
+
+// A table is part of what a program computes.
+TEST(ProgramHash, ChangesWithATable) {
+  RawProgram raw(tiny_former());
+  const std::string before = Program(raw.view()).hash();
+  std::vector<int32_t> entries(256, 3);
+  entries[255] = 4;
+  raw.tables[0].entries = entries.data();
+  EXPECT_NE(Program(raw.view()).hash(), before);
+}
+
 TEST(ProgramHash, IsTheSha256OfTheText) {
   RawProgram raw;
   const Program program(raw.view());

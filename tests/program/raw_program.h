@@ -9,7 +9,7 @@
 
 namespace eggroll::test {
 
-// Writes every op of the op set once, with and without its optional parts: vocabulary 5, width 3.
+// The ops of a GRU, with and without their optional parts: vocabulary 5, width 3.
 inline ProgramBuilder tiny_program() {
   ProgramBuilder b(5, 4, EGG_ROUND_NEAREST);
   const Value h = b.state("h", 3);                                                    // value 0
@@ -26,12 +26,31 @@ inline ProgramBuilder tiny_program() {
   return b;
 }
 
-// The same program as plain lists, free to be changed.
+// The other ops: vocabulary 5, width 8, context 2.
+inline ProgramBuilder tiny_former() {
+  ProgramBuilder b(5, 4, EGG_ROUND_NEAREST, 2);
+  const Table lut = b.table("lut", std::vector<int32_t>(256, 3));                 // table 0
+  const Table angles = b.table("angles", {1 << 20, 0, 0, 1 << 20, 0, -5, 7, 0});  // table 1
+  const Table weights = b.table("weights", std::vector<int32_t>(256, 1000));      // table 2
+  const Value x = b.embed("x", b.matrix("e", 5, 8, 16));                          // op 0, value 0, param 0
+  const Value u = b.lut("u", x, lut);                                             // op 1, value 1
+  const Value q = b.wide_linear("q", u, b.matrix("w", 8, 8, 8), 0);               // op 2, value 2, param 1
+  const Value r = b.rope("r", q, angles, 4);                                      // op 3, value 3
+  const Value n = b.max_norm("n", r);                                             // op 4, value 4
+  const Value o = b.attention("o", n, x, u, weights, 4, EGG_WEIGHT_SOFTMAX, 6);   // op 5, value 5
+  const Value s = b.wide_add("s", o, q);                                          // op 6, value 6
+  const Value y = b.max_norm("y", s);                                             // op 7, value 7
+  b.loss(b.linear("logits", y, b.matrix("head", 5, 8, 16), 7), 4096);             // ops 8, 9, value 8, param 2
+  return b;
+}
+
+// A program as plain lists, free to be changed.
 struct RawProgram {
-  RawProgram() : builder(tiny_program()), program(*builder.view()) {
+  explicit RawProgram(ProgramBuilder made = tiny_program()) : builder(std::move(made)), program(*builder.view()) {
     params.assign(program.params, program.params + program.param_count);
     values.assign(program.values, program.values + program.value_count);
     ops.assign(program.ops, program.ops + program.op_count);
+    tables.assign(program.tables, program.tables + program.table_count);
   }
 
   // Points the program to the lists as they are now.
@@ -39,17 +58,20 @@ struct RawProgram {
     program.param_count = static_cast<uint32_t>(params.size());
     program.value_count = static_cast<uint32_t>(values.size());
     program.op_count = static_cast<uint32_t>(ops.size());
+    program.table_count = static_cast<uint32_t>(tables.size());
     program.params = params.data();
     program.values = values.data();
     program.ops = ops.data();
+    program.tables = tables.data();
     return program;
   }
 
-  ProgramBuilder builder;  // owns the names
+  ProgramBuilder builder;  // owns the names and the tables' entries
   egg_program program;
   std::vector<egg_param> params;
   std::vector<egg_value> values;
   std::vector<egg_op> ops;
+  std::vector<egg_table> tables;
 };
 
 }  // namespace eggroll::test

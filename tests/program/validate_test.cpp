@@ -57,11 +57,11 @@ const std::string kLongName(201, 'a');
 
 INSTANTIATE_TEST_SUITE_P(Names, ValidateProgram,
                          testing::Values(Broken{"NullParameter", [](RawProgram& r) { r.params[kE].name = nullptr; },
-                                                "a parameter or value has no name"},
+                                                "a parameter, value or table has no name"},
                                          Broken{"EmptyParameter", [](RawProgram& r) { r.params[kE].name = ""; },
-                                                "a parameter or value has no name"},
+                                                "a parameter, value or table has no name"},
                                          Broken{"NullValue", [](RawProgram& r) { r.values[kX].name = nullptr; },
-                                                "a parameter or value has no name"},
+                                                "a parameter, value or table has no name"},
                                          Broken{"Capital", [](RawProgram& r) { r.params[kW].name = "W"; },
                                                 "the name 'W' is not of a-z, 0-9, _ and . alone"},
                                          Broken{"Slash", [](RawProgram& r) { r.values[kX].name = "x/y"; },
@@ -69,9 +69,9 @@ INSTANTIATE_TEST_SUITE_P(Names, ValidateProgram,
                                          Broken{"TooLong", [](RawProgram& r) { r.values[kX].name = kLongName.c_str(); },
                                                 fmt::format("the name '{}' is longer than 200 characters", kLongName)},
                                          Broken{"TwoParameters", [](RawProgram& r) { r.params[kW].name = "e"; },
-                                                "two parameters or values are named 'e'"},
+                                                "two parameters, values or tables are named 'e'"},
                                          Broken{"ParameterAndValue", [](RawProgram& r) { r.values[kX].name = "head"; },
-                                                "two parameters or values are named 'head'"}),
+                                                "two parameters, values or tables are named 'head'"}),
                          name_of);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "state 'h' is never written"},
                     Broken{"NeverWritten",
                            [](RawProgram& r) {
-                             r.values.push_back({"extra", 3, 0});
+                             r.values.push_back({"extra", 3, 0, 0, 0});
                            },
                            "value 'extra' is never written"},
                     Broken{"NeverRead",
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
                              r.ops.erase(r.ops.begin() + kStore);
                              r.values[kH].is_state = 1;
                              r.ops.insert(r.ops.begin() + kStore, r.ops[kStore - 1]);
-                             r.ops[kStore] = egg_op{EGG_OP_STORE, kH, {kA, -1, -1}, {-1, -1}, 0};
+                             r.ops[kStore] = egg_op{EGG_OP_STORE, kH, {kA, -1, -1}, {-1, -1}, 0, -1, 0, 0};
                            },
                            "value 'm' is never read"},
                     Broken{"StateWrittenByAdd", [](RawProgram& r) { r.ops[kAdd].out = kH; },
@@ -146,9 +146,9 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Ops, ValidateProgram,
     testing::Values(
-        Broken{"NegativeCode", [](RawProgram& r) { r.ops[kMix].code = -1; }, "op 4: code is -1, expected 0 to 7"},
+        Broken{"NegativeCode", [](RawProgram& r) { r.ops[kMix].code = -1; }, "op 4: code is -1, expected 0 to 11"},
         Broken{"UnknownCode", [](RawProgram& r) { r.ops[kMix].code = EGG_OP_COUNT; },
-               "op 4: code is 8, expected 0 to 7"},
+               "op 4: code is 12, expected 0 to 11"},
         Broken{"MissingInput", [](RawProgram& r) { r.ops[kMix].in[2] = -1; },
                "op 4 (gru_mix): input is -1, expected 0 to 7"},
         Broken{"InputThatIsNone", [](RawProgram& r) { r.ops[kMix].in[2] = 8; },
@@ -280,8 +280,8 @@ TEST(ValidateProgramAccepts, TheTinyProgramAndWhatLiesAtTheEdges) {
   raw.program.fixed_point = 12;
   EXPECT_EQ(message_of([&] { validate_program(raw.view()); }), "");
   // A state may be stored and never read: its last value is what `get_states` gives.
-  raw.values.push_back({"kept", 3, 1});
-  raw.ops.insert(raw.ops.begin() + kStore, egg_op{EGG_OP_STORE, kLogits + 1, {kX, -1, -1}, {-1, -1}, 0});
+  raw.values.push_back({"kept", 3, 1, 0, 0});
+  raw.ops.insert(raw.ops.begin() + kStore, egg_op{EGG_OP_STORE, kLogits + 1, {kX, -1, -1}, {-1, -1}, 0, -1, 0, 0});
   EXPECT_EQ(message_of([&] { validate_program(raw.view()); }), "");
 }
 

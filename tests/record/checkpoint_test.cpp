@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -45,6 +46,7 @@ Checkpoint sample(uint64_t step) {
   checkpoint.population = 4;
   checkpoint.state_bytes = 2;
   checkpoint.states = {1, 2, 3, 4, -5, -6, -7, 127};
+  checkpoint.evaluations = {{0, int64_t{1} << 50, 777}, {step, 5, std::numeric_limits<uint64_t>::max()}};
   checkpoint.counters = {{"member_tokens", 1234567890123}, {"seconds", 1.5}};
   return checkpoint;
 }
@@ -72,6 +74,12 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.population, b.population);
   EXPECT_EQ(a.state_bytes, b.state_bytes);
   EXPECT_EQ(a.states, b.states);
+  ASSERT_EQ(a.evaluations.size(), b.evaluations.size());
+  for (size_t i = 0; i < a.evaluations.size(); ++i) {
+    EXPECT_EQ(a.evaluations[i].step, b.evaluations[i].step);
+    EXPECT_EQ(a.evaluations[i].loss, b.evaluations[i].loss);
+    EXPECT_EQ(a.evaluations[i].tokens, b.evaluations[i].tokens);
+  }
   EXPECT_EQ(a.counters, b.counters);
 }
 
@@ -215,13 +223,28 @@ TEST_F(CheckpointTest, EveryDamagedFileIsNamedWithTheCure) {
   EXPECT_EQ(message_of([&] { load_checkpoint(path); }), head + "checkpoint.json is missing" + tail);
 }
 
-TEST_F(CheckpointTest, RefusesANewerFormat) {
+TEST_F(CheckpointTest, RefusesAnotherFormat) {
   const auto path = save_checkpoint(folder_, sample(10), 1);
   auto description = nlohmann::json::parse(read_file(path / "checkpoint.json"));
-  description["format"] = 2;
-  write_plainly(path / "checkpoint.json", description.dump());
-  EXPECT_EQ(message_of([&] { load_checkpoint(path); }),
-            path.string() + " has checkpoint format 2, this eggroll reads format 1; use the eggroll that wrote it");
+  for (const int format : {1, 3}) {
+    description["format"] = format;
+    write_plainly(path / "checkpoint.json", description.dump());
+    EXPECT_EQ(message_of([&] { load_checkpoint(path); }),
+              path.string() + " has checkpoint format " + std::to_string(format) +
+                  ", this eggroll reads format 2; use the eggroll that wrote it");
+  }
+}
+
+TEST_F(CheckpointTest, RefusesEvaluationsThatAreNone) {
+  const auto path = save_checkpoint(folder_, sample(10), 1);
+  const auto intact = nlohmann::json::parse(read_file(path / "checkpoint.json"));
+  for (const char* field : {"step", "loss_q16", "tokens"}) {
+    auto description = intact;
+    description["evaluations"][1].erase(field);
+    write_plainly(path / "checkpoint.json", description.dump());
+    EXPECT_THAT(message_of([&] { load_checkpoint(path); }),
+                HasSubstr("is damaged: checkpoint.json: key '" + std::string(field) + "' not found"));
+  }
 }
 
 // A file that is sound in itself, and listed with the right sha256, but not what a checkpoint holds.

@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 constexpr uint32_t kPairs = 5;
 constexpr size_t kHeader = 84;
-constexpr size_t kEntry = 8 + kPairs + 4;
+constexpr size_t kEntry = 8 + 8 + 8 + kPairs + 4;
 
 class JournalTest : public ScratchTest {
  protected:
@@ -22,9 +22,26 @@ class JournalTest : public ScratchTest {
     return fitness;
   }
 
+  // Every third step comes after an evaluation, from step 0 on.
+  static JournalEntry entry_of(uint64_t step) {
+    JournalEntry entry{step, std::nullopt, fitness_of(step)};
+    if (step % 3 == 0) entry.evaluation = egg_evaluation{step, (int64_t{1} << 40) + static_cast<int64_t>(step), 777};
+    return entry;
+  }
+
+  static void expect_equal(const JournalEntry& a, const JournalEntry& b) {
+    EXPECT_EQ(a.step, b.step);
+    EXPECT_EQ(a.fitness, b.fitness);
+    ASSERT_EQ(a.evaluation.has_value(), b.evaluation.has_value()) << "step " << b.step;
+    if (!a.evaluation) return;
+    EXPECT_EQ(a.evaluation->step, b.evaluation->step);
+    EXPECT_EQ(a.evaluation->loss, b.evaluation->loss);
+    EXPECT_EQ(a.evaluation->tokens, b.evaluation->tokens);
+  }
+
   void write_steps(uint64_t first, uint64_t end) {
     JournalWriter journal(path_, kPairs, hash_, first);
-    for (uint64_t step = first; step < end; ++step) journal.append(step, fitness_of(step));
+    for (uint64_t step = first; step < end; ++step) journal.append(entry_of(step));
     journal.flush();
     EXPECT_EQ(journal.size(), std::filesystem::file_size(path_));
   }
@@ -32,9 +49,9 @@ class JournalTest : public ScratchTest {
   // Steps that read as they were written; torn says whether the end was left out.
   uint64_t whole_steps(bool* torn) {
     JournalReader reader(path_);
-    std::vector<int8_t> fitness;
+    JournalEntry entry;
     uint64_t step = 0;
-    for (; reader.next(fitness); ++step) EXPECT_EQ(fitness, fitness_of(step));
+    for (; reader.next(entry); ++step) expect_equal(entry, entry_of(step));
     *torn = reader.torn();
     return step;
   }
@@ -125,9 +142,9 @@ TEST_F(JournalTest, EntriesOutOfOrderAreNamed) {
   write_steps(0, 3);
   const std::string whole = read_file(path_);
   write_plainly(path_, whole.substr(0, kHeader) + whole.substr(kHeader + kEntry, kEntry) + whole.substr(kHeader));
-  std::vector<int8_t> fitness;
+  JournalEntry entry;
   JournalReader reader(path_);
-  EXPECT_EQ(message_of([&] { reader.next(fitness); }), damaged("is damaged: it has step 1 where step 0 belongs"));
+  EXPECT_EQ(message_of([&] { reader.next(entry); }), damaged("is damaged: it has step 1 where step 0 belongs"));
 }
 
 TEST_F(JournalTest, RefusesToGoOnFromAnotherRunsJournal) {
@@ -154,13 +171,17 @@ TEST_F(JournalTest, RefusesToGoOnWithoutTheStepsBefore) {
   EXPECT_EQ(message_of([&] { JournalWriter(path_, kPairs, hash_, 2); }), damaged("is damaged at step 1"));
 }
 
-TEST_F(JournalTest, RefusesANewerVersionAndAForeignFile) {
+TEST_F(JournalTest, RefusesAnotherVersionAndAForeignFile) {
   write_steps(0, 1);
-  std::string newer = read_file(path_);
-  newer[8] = 2;
-  write_plainly(path_, newer);
-  EXPECT_EQ(message_of([&] { JournalReader reader(path_); }),
-            path_.string() + " has journal version 2, this eggroll reads version 1; use the eggroll that wrote it");
+  std::string other = read_file(path_);
+  for (const int version : {1, 3}) {
+    other[8] = static_cast<char>(version);
+    write_plainly(path_, other);
+    const std::string sentence = path_.string() + " has journal version " + std::to_string(version) +
+                                 ", this eggroll reads version 2; use the eggroll that wrote it";
+    EXPECT_EQ(message_of([&] { JournalReader reader(path_); }), sentence);
+    EXPECT_EQ(message_of([&] { JournalWriter(path_, kPairs, hash_, 1); }), sentence);
+  }
   write_plainly(path_, "a text that is no journal");
   EXPECT_EQ(message_of([&] { JournalReader reader(path_); }), damaged("is no journal of eggroll"));
   EXPECT_EQ(message_of([&] { JournalReader reader(folder_ / "none"); }),
@@ -170,10 +191,18 @@ TEST_F(JournalTest, RefusesANewerVersionAndAForeignFile) {
 
 TEST_F(JournalTest, StepsComeInOrderWithOneFitnessAPair) {
   JournalWriter journal(path_, kPairs, hash_, 0);
-  EXPECT_EQ(message_of([&] { journal.append(1, fitness_of(1)); }),
+  EXPECT_EQ(message_of([&] {
+              journal.append({1, std::nullopt, fitness_of(1)});
+            }),
             "the journal got step 1 with 5 pairs, expected step 0 with 5; report this as a bug");
-  EXPECT_EQ(message_of([&] { journal.append(0, std::vector<int8_t>(4)); }),
+  EXPECT_EQ(message_of([&] {
+              journal.append({0, std::nullopt, std::vector<int8_t>(4)});
+            }),
             "the journal got step 0 with 4 pairs, expected step 0 with 5; report this as a bug");
+  EXPECT_EQ(message_of([&] {
+              journal.append({0, egg_evaluation{1, 5, 5}, fitness_of(0)});
+            }),
+            "the journal got an evaluation after 1 steps before step 0; report this as a bug");
   EXPECT_EQ(journal.size(), kHeader);
 }
 

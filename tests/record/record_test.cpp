@@ -52,7 +52,7 @@ RunRecord completed_record() {
   record.member_tokens = 26'000'000;
   record.unique_tokens = 1'600'000;
   record.best = Evaluation{700, 4.0999999999999996, 32768, "byte"};
-  record.final = Evaluation{800, 4.125, 32768, "byte"};
+  record.final = Evaluation{800, 4.125, 32768, "byte", 120000};
   record.weights_sha256 = std::string(64, '0');
   record.metrics_file = "metrics.jsonl";
   record.curve_file = "curve.png";
@@ -83,6 +83,9 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.status, RunStatus::kCompleted);
   EXPECT_EQ(read.seed, std::numeric_limits<uint64_t>::max());
   EXPECT_EQ(read.best->bits_per_unit, 4.0999999999999996);
+  EXPECT_EQ(read.best->bytes, std::nullopt);
+  EXPECT_EQ(record_to_json(read)["best"].size(), 4U);
+  EXPECT_EQ(read.final->bytes, 120000U);
   EXPECT_EQ(read.plugins.at(0).chosen_because, "highest score, 1");
   EXPECT_EQ(read.plugins.at(1).chosen_because, std::nullopt);
   EXPECT_EQ(read.baselines.gzip, std::nullopt);
@@ -160,6 +163,7 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
       {"/extra", 1},
       {"/environment/extra", 1},
       {"/best/extra", 1},
+      {"/final/bytes", 0},
       {"/plugins/0/extra", 1},
       {"/baselines/trigram", 3.1},
       {"/dataset/extra", 1},

@@ -16,37 +16,61 @@ namespace {
 using ::testing::Each;
 using Tokens = std::vector<uint32_t>;
 
-// A model whose logits are a table's row of the token read: sixteen logit steps are one bit.
-class TableModel {
+// A model that a test has written, with weights of its choice for each parameter.
+class OwnModel {
  public:
-  explicit TableModel(const std::vector<std::vector<int8_t>>& rows) : machine_(small_config(), built_plugins()) {
-    const auto vocab = static_cast<int32_t>(rows.size());
-    ProgramBuilder builder(vocab, 4, EGG_ROUND_NEAREST);
-    builder.loss(builder.embed("logits", builder.matrix("table", vocab, vocab, 0)), 4096);
-    program_.emplace(*builder.view());
+  OwnModel(ProgramBuilder& builder, const std::vector<std::vector<int8_t>>& weights)
+      : machine_(small_config(), built_plugins()), program_(*builder.view()) {
     RuleBuilder rule;
     rule.delta(rule.constant(0));
     rule_.emplace(*rule.view());
     session_.emplace(machine_.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), 1, &program_->view(), &rule_->view(), machine_.noise, 2, 0}));
-    std::vector<int8_t> table;
-    for (const auto& row : rows) table.insert(table.end(), row.begin(), row.end());
-    session_->set_weights(0, table.data());
+        egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(), &rule_->view(), machine_.noise, 2, 0}));
+    for (uint32_t i = 0; i < weights.size(); ++i) session_->set_weights(i, weights[i].data());
   }
 
   Tokens sample(const Tokens& prompt, uint32_t count, double temperature, uint64_t seed) {
-    return eggroll::sample(*session_, *program_, prompt, SampleOptions{count, temperature, seed});
+    return eggroll::sample(*session_, program_, prompt, SampleOptions{count, temperature, seed});
   }
 
  private:
   Machine machine_;
-  std::optional<Program> program_;
+  Program program_;
   std::optional<Rule> rule_;
   std::optional<BackendSession> session_;
 };
 
+// Its logits are a table's row of the token read: sixteen logit steps are one bit.
+OwnModel table_model(const std::vector<std::vector<int8_t>>& rows) {
+  const auto vocab = static_cast<int32_t>(rows.size());
+  ProgramBuilder builder(vocab, 4, EGG_ROUND_NEAREST);
+  builder.loss(builder.embed("logits", builder.matrix("table", vocab, vocab, 0)), 4096);
+  std::vector<int8_t> table;
+  for (const auto& row : rows) table.insert(table.end(), row.begin(), row.end());
+  return OwnModel(builder, {table});
+}
+
+// Its state sums the embeddings of all it has read: what was read matters ever after.
+OwnModel summing_model(int32_t context) {
+  const int32_t vocab = 16;
+  const int32_t width = 8;
+  ProgramBuilder builder(vocab, 4, EGG_ROUND_NEAREST, context);
+  const Param embedding = builder.matrix("embedding", vocab, width, 0);
+  const Param head = builder.matrix("head", vocab, width, 0);
+  const Value sum = builder.state("sum", width);
+  const Value next = builder.add("next", builder.embed("token", embedding), sum);
+  builder.store(sum, next);
+  builder.loss(builder.linear("logits", next, head, 5), 4096);
+  Draws draws(3);
+  std::vector<std::vector<int8_t>> weights(2, std::vector<int8_t>(vocab * width));
+  for (auto& matrix : weights) {
+    for (int8_t& weight : matrix) weight = static_cast<int8_t>(draws.weight() / 8);
+  }
+  return OwnModel(builder, weights);
+}
+
 // Whatever was read: probabilities 1/7, 2/7 and 4/7.
-TableModel constant_model() { return TableModel({{0, 16, 32}, {0, 16, 32}, {0, 16, 32}}); }
+OwnModel constant_model() { return table_model({{0, 16, 32}, {0, 16, 32}, {0, 16, 32}}); }
 
 std::array<int, 3> counts_of(const Tokens& tokens) {
   std::array<int, 3> counts{};
@@ -55,17 +79,17 @@ std::array<int, 3> counts_of(const Tokens& tokens) {
 }
 
 TEST(Sample, TemperatureZeroTakesTheLikeliestWhateverTheSeed) {
-  TableModel cycle({{0, 9, 0}, {0, 0, 9}, {9, 0, 0}});
+  OwnModel cycle = table_model({{0, 9, 0}, {0, 0, 9}, {9, 0, 0}});
   for (const uint64_t seed : {0U, 1U, 99U}) {
     EXPECT_EQ(cycle.sample({0}, 7, 0.0, seed), (Tokens{1, 2, 0, 1, 2, 0, 1}));
     EXPECT_EQ(cycle.sample({0, 1, 1}, 4, 0.0, seed), (Tokens{2, 0, 1, 2}));  // goes on from the prompt's last token
   }
-  TableModel tie({{5, 7, 7}, {5, 7, 7}, {5, 7, 7}});
+  OwnModel tie = table_model({{5, 7, 7}, {5, 7, 7}, {5, 7, 7}});
   EXPECT_THAT(tie.sample({0}, 5, 0.0, 3), Each(1U));  // the first of equals
 }
 
 TEST(Sample, TheSeedDecides) {
-  TableModel model = constant_model();
+  OwnModel model = constant_model();
   const Tokens first = model.sample({0}, 200, 1.0, 1);
   EXPECT_EQ(model.sample({0}, 200, 1.0, 1), first);
   EXPECT_NE(model.sample({0}, 200, 1.0, 2), first);
@@ -76,7 +100,7 @@ TEST(Sample, TheSeedDecides) {
 
 // 7000 draws: five standard deviations of the count are at most 5 * sqrt(7000 / 4) = 209.
 TEST(Sample, TemperatureOneDrawsTheModelsProbabilities) {
-  TableModel model = constant_model();
+  OwnModel model = constant_model();
   const std::array<int, 3> counts = counts_of(model.sample({0}, 7000, 1.0, 5));
   EXPECT_NEAR(counts[0], 1000, 209);
   EXPECT_NEAR(counts[1], 2000, 209);
@@ -84,7 +108,7 @@ TEST(Sample, TemperatureOneDrawsTheModelsProbabilities) {
 }
 
 TEST(Sample, TemperatureFlattensOrSharpens) {
-  TableModel model = constant_model();
+  OwnModel model = constant_model();
   // 2: odds 1, 2^0.5, 2 of 4.414.
   const std::array<int, 3> flat = counts_of(model.sample({0}, 7000, 2.0, 5));
   EXPECT_NEAR(flat[0], 1586, 209);
@@ -113,8 +137,27 @@ TEST(Sample, TheStateFollowsPromptAndText) {
   for (const uint32_t token : text) EXPECT_LT(token, 16U);
 }
 
+// With a context, a token depends on the last tokens alone, as many as that, and on no state from before them.
+TEST(Sample, AContextIsReadAnewForEachToken) {
+  const Tokens prompt = {3, 14, 15, 9, 2, 6, 5};
+  OwnModel all = summing_model(0);
+  OwnModel few = summing_model(3);
+  const Tokens made = few.sample(prompt, 30, 0.0, 0);
+  EXPECT_NE(all.sample(prompt, 30, 0.0, 0), made);
+  Tokens text = prompt;
+  for (const uint32_t token : made) {
+    EXPECT_EQ(all.sample(Tokens(text.end() - 3, text.end()), 1, 0.0, 0), Tokens{token});
+    text.push_back(token);
+  }
+  // A text that the context holds is read whole.
+  EXPECT_EQ(summing_model(7).sample(prompt, 1, 0.0, 0), all.sample(prompt, 1, 0.0, 0));
+  EXPECT_EQ(summing_model(100).sample(prompt, 30, 0.0, 0), all.sample(prompt, 30, 0.0, 0));
+  // The seed's draws are those of a model without a context.
+  EXPECT_EQ(summing_model(100).sample(prompt, 30, 1.0, 4), all.sample(prompt, 30, 1.0, 4));
+}
+
 TEST(Sample, RefusesAPromptThatCannotBeRead) {
-  TableModel model = constant_model();
+  OwnModel model = constant_model();
   EXPECT_EQ(message_of([&] { model.sample({}, 3, 1.0, 0); }),
             "the prompt is empty, expected at least one token; give a longer prompt");
   EXPECT_EQ(message_of([&] {

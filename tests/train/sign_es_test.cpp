@@ -5,17 +5,16 @@
 #include <bit>
 #include <cmath>
 
-#include "eggroll/rule_builder.h"
-#include "program/raw_program.h"
-#include "train/small_run.h"
+#include "train/rule_session.h"
 
 namespace eggroll::test {
 namespace {
 
 using ::testing::Each;
 
-Machine machine_with(double anneal, double decay, double residual) {
-  return Machine(small_config({fmt::format("optimizer.anneal={}", anneal), fmt::format("optimizer.decay={}", decay),
+Machine sign_es_with(double anneal, double decay, double residual) {
+  return Machine(small_config({fmt::format("optimizer.schedule.inverse_time.anneal={}", anneal),
+                               fmt::format("optimizer.schedule.inverse_time.decay={}", decay),
                                fmt::format("optimizer.residual={}", residual)}),
                  built_plugins());
 }
@@ -38,11 +37,11 @@ void PrintTo(const Schedule& schedule, std::ostream* out) { *out << schedule.nam
 class SignEsThreshold : public testing::TestWithParam<Schedule> {};
 
 TEST_P(SignEsThreshold, HasTheseBits) {
-  const Machine machine = machine_with(GetParam().anneal, GetParam().decay, GetParam().residual);
+  const Machine machine = sign_es_with(GetParam().anneal, GetParam().decay, GetParam().residual);
   ASSERT_EQ(machine.rule->scalar_names().size(), 1U);
   EXPECT_STREQ(machine.rule->scalar_names()[0], "threshold");
   for (const Threshold& expected : GetParam().thresholds) {
-    EXPECT_EQ(std::bit_cast<uint32_t>(machine.optimizer->scalars(expected.step).at(0)), expected.bits)
+    EXPECT_EQ(std::bit_cast<uint32_t>(machine.optimizer->scalars(expected.step, {}).at(0)), expected.bits)
         << "step " << expected.step;
   }
 }
@@ -87,10 +86,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(SignEsThreshold, NeverFalls) {
   for (const double anneal : {0.001, 15.0, 1e9}) {
     for (const double decay : {1.0, 2000.0, 1e12}) {
-      const Machine machine = machine_with(anneal, decay, 0.5);
+      const Machine machine = sign_es_with(anneal, decay, 0.5);
       float before = -1.0F;
       for (uint64_t step = 0; step < (uint64_t{1} << 31); step = 2 * step + 1) {
-        const float threshold = machine.optimizer->scalars(step).at(0);
+        const float threshold = machine.optimizer->scalars(step, {}).at(0);
         ASSERT_TRUE(std::isfinite(threshold));
         EXPECT_GE(threshold, before) << "anneal " << anneal << ", decay " << decay << ", step " << step;
         before = threshold;
@@ -99,63 +98,38 @@ TEST(SignEsThreshold, NeverFalls) {
   }
 }
 
-// A session with sign_es's rule on the tiny program, and one beside it whose rule keeps the votes.
-class SignEsRule : public testing::Test {
+float threshold_with(const std::vector<std::string>& overrides, uint64_t step) {
+  return Machine(small_config(overrides), built_plugins()).optimizer->scalars(step, {}).at(0);
+}
+
+// The level is alpha times the schedule's share; one at or below 0 moves nothing and is no error.
+TEST(SignEsThreshold, IsOfAlphaTimesTheShare) {
+  const std::string constant = "optimizer.schedule.kind=constant";
+  const std::string plain = "optimizer.residual=0";
+  for (const uint64_t step : {0U, 7U, 1000000U}) {
+    EXPECT_EQ(threshold_with({plain, constant, "optimizer.alpha=0.05"}, step), 1.959964F);
+  }
+  EXPECT_EQ(threshold_with({plain, "optimizer.alpha=0.1", "optimizer.schedule.kind=steps",
+                            "optimizer.schedule.steps.milestones=[{step: 5, factor: 0.5}]"},
+                           5),
+            1.959964F);
+  const float never = threshold_with({plain, "optimizer.schedule.kind=cosine", "optimizer.schedule.cosine.steps=10",
+                                      "optimizer.schedule.cosine.final=0"},
+                                     10);
+  EXPECT_GT(never, 37.0F);
+  EXPECT_TRUE(std::isfinite(never));
+}
+
+class SignEsRule : public RuleSession {
  protected:
-  static constexpr uint32_t kPairs = 6;
-  static constexpr uint32_t kWeight = 2;  // the parameter looked at: w, 3 x 3
-
-  SignEsRule() : machine_(small_config(), built_plugins()), program_(raw_.view()) {
-    RuleBuilder builder;
-    builder.set_slot(builder.slot("vote", 'f'), builder.vote_f32());
-    builder.delta(builder.constant(0));
-    vote_rule_.emplace(*builder.view());
-  }
-
-  BackendSession session_of(const Rule& rule) {
-    return machine_.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(), &rule.view(), machine_.noise, 2 * kPairs, 0});
-  }
-
-  // The weights that moved, by parameter.
   std::vector<int64_t> update(BackendSession& session, uint64_t step, const std::vector<int8_t>& fitness,
                               float threshold, float std) {
-    const std::vector<float> stds(program_.params().size(), std);
-    std::vector<int64_t> changed(stds.size());
-    session.update(
-        egg_update{sizeof(egg_update), kPairs, step, fitness.data(), &threshold, stds.data(), changed.data()});
-    return changed;
+    return RuleSession::update(session, step, fitness, {threshold}, std);
   }
-
-  std::vector<float> votes(uint64_t step, const std::vector<int8_t>& fitness) {
-    BackendSession session = session_of(*vote_rule_);
-    update(session, step, fitness, 0.0F, 1.0F);
-    return slot(session);
-  }
-
-  std::vector<float> slot(BackendSession& session) const {
-    std::vector<float> values(weight_count(program_.params()[kWeight]));
-    session.get_slot(kWeight, 0, values.data());
-    return values;
-  }
-
-  std::vector<int8_t> weights(BackendSession& session) const {
-    std::vector<int8_t> values(weight_count(program_.params()[kWeight]));
-    session.get_weights(kWeight, values.data());
-    return values;
-  }
-
-  const std::vector<int8_t> fitness_ = {5, -3, 7, 1, 0, -127};
-  Machine machine_;
-  RawProgram raw_;
-  Program program_;
-  std::optional<Rule> vote_rule_;
 };
 
-int8_t sign_of(float x) { return static_cast<int8_t>(x > 0.0F ? 1 : x < 0.0F ? -1 : 0); }
-
 TEST_F(SignEsRule, MovesByOneWhereTheVoteIsBeyondTheThreshold) {
-  const Machine plain = machine_with(15, 2000, 0);
+  const Machine plain = sign_es_with(15, 2000, 0);
   ASSERT_TRUE(plain.rule->slots().empty());
   const std::vector<float> vote = votes(4, fitness_);
   for (const float v : vote) {
@@ -177,7 +151,7 @@ TEST_F(SignEsRule, MovesByOneWhereTheVoteIsBeyondTheThreshold) {
 }
 
 TEST_F(SignEsRule, CountsTheThresholdInDeviations) {
-  const Machine plain = machine_with(15, 2000, 0);
+  const Machine plain = sign_es_with(15, 2000, 0);
   const std::vector<float> vote = votes(4, fitness_);
   BackendSession session = session_of(*plain.rule);
   update(session, 4, fitness_, std::fabs(vote[0]) / 1024.0F, 1024.0F);  // exact: a power of two
@@ -189,7 +163,7 @@ TEST_F(SignEsRule, CountsTheThresholdInDeviations) {
 // Threshold 0, the first step's: every weight with a vote moves, and one without stays.
 TEST_F(SignEsRule, MovesEveryVotedWeightAtThresholdZero) {
   for (const double residual : {0.0, 0.5}) {
-    const Machine machine = machine_with(15, 2000, residual);
+    const Machine machine = sign_es_with(15, 2000, residual);
     BackendSession session = session_of(*machine.rule);
     update(session, 4, fitness_, 0.0F, 1.0F);
     std::vector<int8_t> expected;
@@ -199,7 +173,7 @@ TEST_F(SignEsRule, MovesEveryVotedWeightAtThresholdZero) {
 }
 
 TEST_F(SignEsRule, StopsAtTheLargestWeight) {
-  const Machine plain = machine_with(15, 2000, 0);
+  const Machine plain = sign_es_with(15, 2000, 0);
   BackendSession session = session_of(*plain.rule);
   const std::vector<float> vote = votes(4, fitness_);
   std::vector<int8_t> edge;
@@ -211,7 +185,7 @@ TEST_F(SignEsRule, StopsAtTheLargestWeight) {
 
 // What did not move a weight is carried, halved, to the next step; a move spends it. A deviation of 64 keeps all exact.
 TEST_F(SignEsRule, CarriesDiscardedVotesUntilTheyMove) {
-  const Machine machine = machine_with(15, 2000, 0.5);
+  const Machine machine = sign_es_with(15, 2000, 0.5);
   BackendSession session = session_of(*machine.rule);
   constexpr float kStd = 64.0F;
   std::vector<float> evidence(9);
@@ -243,7 +217,7 @@ TEST_F(SignEsRule, CarriesDiscardedVotesUntilTheyMove) {
 TEST_F(SignEsRule, ZeroFitnessMovesNothingAndLeavesNoNaN) {
   const std::vector<int8_t> none(kPairs, 0);
   for (const double residual : {0.0, 0.5}) {
-    const Machine machine = machine_with(15, 2000, residual);
+    const Machine machine = sign_es_with(15, 2000, residual);
     BackendSession session = session_of(*machine.rule);
     EXPECT_THAT(update(session, 0, none, 0.0F, 0.0F), Each(0));
     EXPECT_THAT(weights(session), Each(0));
@@ -259,14 +233,14 @@ TEST_F(SignEsRule, ZeroFitnessMovesNothingAndLeavesNoNaN) {
 }
 
 TEST(MachineUpdate, HandsTheRuleItsDeviationsAndThreshold) {
-  const Machine machine = machine_with(15, 2000, 0.5);
+  const Machine machine = sign_es_with(15, 2000, 0.5);
   BackendSession session = machine.open_session();
   const std::vector<int8_t> none(machine.train.population / 2, 0);
-  EXPECT_THAT(machine.update(session, 0, none), Each(0));
+  EXPECT_THAT(machine.update(session, 0, {}, none), Each(0));
   // At step 0 the threshold is 0: all but the few weights whose votes cancel move.
   std::vector<int8_t> some = none;
   for (size_t k = 0; k < some.size(); ++k) some[k] = static_cast<int8_t>(k % 2 == 0 ? 64 : -31);
-  const std::vector<int64_t> first = machine.update(session, 0, some);
+  const std::vector<int64_t> first = machine.update(session, 0, {}, some);
   for (size_t p = 0; p < first.size(); ++p) {
     const auto count = static_cast<double>(weight_count(machine.program->params()[p]));
     EXPECT_GT(static_cast<double>(first[p]), 0.7 * count) << machine.program->params()[p].name;

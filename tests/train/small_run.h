@@ -13,11 +13,24 @@
 namespace eggroll::test {
 
 inline ConfigNode small_config(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> overrides = {
-      "experiment=markov", "model.width=8",  "dataset.tokens=999",  "dataset.valid_tokens=99",   "train.population=16",
-      "train.group=4",     "train.tokens=8", "train.steps=6",       "checkpoint.every=2",        "checkpoint.keep=100",
-      "eval.every=2",      "eval.tokens=32", "optimizer.decay=20",  "optimizer.residual=0.5",    "backend=reference",
-      "backend.threads=1", "fitness=zscore", "noise.sigma_shift=3", "noise.sigma_vector_shift=3"};
+  std::vector<std::string> overrides = {"experiment=markov",
+                                        "model.width=8",
+                                        "dataset.tokens=999",
+                                        "dataset.valid_tokens=99",
+                                        "train.population=16",
+                                        "train.group=4",
+                                        "train.tokens=8",
+                                        "train.steps=6",
+                                        "checkpoint.every=2",
+                                        "checkpoint.keep=100",
+                                        "eval.every=2",
+                                        "eval.tokens=32",
+                                        "optimizer.schedule.inverse_time.decay=20",
+                                        "backend=reference",
+                                        "backend.threads=1",
+                                        "fitness=zscore",
+                                        "noise.sigma_shift=3",
+                                        "noise.sigma_vector_shift=3"};
   overrides.insert(overrides.end(), more.begin(), more.end());
   return repository_config(overrides);
 }

@@ -107,13 +107,53 @@ OpForm embed_form(int32_t width) {
   return OpForm{kVocab, kCopies, false, static_cast<double>(kCopies) * width, false, build};
 }
 
+constexpr int32_t kContext = 16;  // positions of the programs' calls
+
+OpForm lut_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const Table table = copies > 0 ? program.table("entries", std::vector<int32_t>(256, 5)) : Table{};
+    chain(program, width, copies, [&](const std::string& name, Value x) { return program.lut(name, x, table); });
+  });
+}
+
+// Of a wide sum, as residuals are.
+OpForm max_norm_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const Value other = input(program, "other", width);
+    chain(program, width, copies, [&](const std::string& name, Value x) {
+      return program.max_norm(name, program.wide_add(name + ".sum", x, other));
+    });
+  });
+}
+
+OpForm rope_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const std::vector<int32_t> angles(static_cast<size_t>(kContext) * 32, 1 << 19);
+    const Table table = copies > 0 ? program.table("angles", angles) : Table{};
+    chain(program, width, copies, [&](const std::string& name, Value x) { return program.rope(name, x, table, 32); });
+  });
+}
+
+// Positions 0 to 15: eight and a half of them on average.
+OpForm attention_form(int32_t width) {
+  return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
+    const Value k = input(program, "k", width);
+    const Value v = input(program, "v", width);
+    const Table table = copies > 0 ? program.table("weights", std::vector<int32_t>(256, 9999)) : Table{};
+    chain(program, width, copies, [&](const std::string& name, Value x) {
+      return program.attention(name, x, k, v, table, 32, EGG_WEIGHT_SOFTMAX, 7);
+    });
+  });
+}
+
 OpForm loss_form(int32_t width) {
   return OpForm{width, 1, true, static_cast<double>(width), false, [](ProgramBuilder&, int32_t) {}};
 }
 
 const std::map<std::string, OpForm (*)(int32_t)> kForms = {
-    {"linear", &linear_form},   {"l1_norm", &l1_norm_form}, {"add", &add_form},  {"gru_gate", &gru_gate_form},
-    {"gru_mix", &gru_mix_form}, {"embed", &embed_form},     {"loss", &loss_form}};
+    {"linear", &linear_form},   {"l1_norm", &l1_norm_form},     {"add", &add_form},  {"gru_gate", &gru_gate_form},
+    {"gru_mix", &gru_mix_form}, {"embed", &embed_form},         {"lut", &lut_form},  {"max_norm", &max_norm_form},
+    {"rope", &rope_form},       {"attention", &attention_form}, {"loss", &loss_form}};
 
 // A session of a program, ready to evaluate.
 class OpProgram {
@@ -122,7 +162,7 @@ class OpProgram {
   OpProgram(const Machine& machine, const OpForm& form, int32_t copies, uint32_t tokens)
       : population_(machine.train.population), group_(machine.train.group) {
     const int32_t vocab = form.scored && copies == 0 ? kSmallVocab : form.vocab;
-    ProgramBuilder builder(vocab, kFixedPoint, EGG_ROUND_NEAREST);
+    ProgramBuilder builder(vocab, kFixedPoint, EGG_ROUND_NEAREST, kContext);
     // A program must have a parameter, if only one of a single weight.
     const Param weight = builder.vector("weight", 1, 0);
     builder.freeze(weight);
@@ -174,7 +214,7 @@ class OpCase : public Case {
   OpCase(const Host& host, const std::string& backend, const std::string& op, int32_t width)
       : form_(kForms.at(op)(width)),
         slow_(backend == "reference"),
-        tokens_(slow_ ? 4 : 16),
+        tokens_(slow_ ? 4 : kContext),
         machine_(
             open_machine(host, backend, {slow_ ? "train.population=16" : "train.population=1024", "train.group=16"})),
         peak_(peak_of(backend), host.threads),

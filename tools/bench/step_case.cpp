@@ -109,7 +109,7 @@ class StepCase : public Case {
                                    batch.view(), losses_.data()});
   }
 
-  void update() { machine_.update(session_, step_, last_fitness_ = fitness_.of(losses_)); }
+  void update() { machine_.update(session_, step_, {}, last_fitness_ = fitness_.of(losses_)); }
 
   // The votes of the last step under a rule that moves nothing.
   double still_update(BackendSession& session) {
@@ -144,7 +144,7 @@ class StepCase : public Case {
                                                                            machine_.noise, shape_.population, 0});
     still_update(still);  // touches its memory
     for (int i = 0; i < kShortCalls; ++i) {
-      parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, last_fitness_); }));
+      parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, {}, last_fitness_); }));
       parts_.still_update.push_back(still_update(still));
     }
     for (int i = 0; i < kShortCalls; ++i) parts_.few_streams.push_back(infer(kFewStreams));

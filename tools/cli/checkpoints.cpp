@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "cli/commands.h"
+#include "data/vocabulary.h"
 #include "eggroll/error.h"
+#include "record/record.h"
 #include "train/checkpoint.h"
 #include "train/replay.h"
 #include "train/sample.h"
@@ -14,13 +17,9 @@ namespace eggroll {
 namespace fs = std::filesystem;
 namespace {
 
-// Bytes are text; other vocabularies are numbers with commas between.
-std::vector<uint32_t> parse_prompt(const std::string& text, bool bytes) {
+// Token numbers with commas between.
+std::vector<uint32_t> parse_numbers(const std::string& text) {
   std::vector<uint32_t> tokens;
-  if (bytes) {
-    for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
-    return tokens;
-  }
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string number = text.substr(begin, end - begin);
@@ -32,6 +31,21 @@ std::vector<uint32_t> parse_prompt(const std::string& text, bool bytes) {
     begin = end + 1;
   }
   return tokens;
+}
+
+// What the tokens of the run stand for, where its dataset says so.
+std::optional<Vocabulary> vocabulary_of(const ConfigNode& config, const RunFolder& folder) {
+  if (config.at("dataset.name").text() == "text") return Vocabulary::of_bytes();
+  const ConfigNode* file = config.find("dataset.vocabulary");
+  if (file == nullptr || file->kind() == ConfigNode::Kind::kNull) return std::nullopt;
+  Vocabulary vocabulary(NamedFile{"vocabulary", file->text()});
+  const RunRecord record = read_record(folder.record());
+  const std::string expected = record.dataset ? record.dataset->facts.value("vocabulary_sha256", "") : "";
+  if (vocabulary.sha256() != expected) {
+    throw Error(fmt::format("the vocabulary '{}' has changed since the run in {} (sha256 {}, then {}); restore it",
+                            vocabulary.source(), folder.path.string(), vocabulary.sha256(), expected));
+  }
+  return vocabulary;
 }
 
 }  // namespace
@@ -72,18 +86,21 @@ int sample_command(const SampleArguments& arguments) {
   BackendSession session = machine.open_session();
   restore_session(session, machine, checkpoint);
 
-  const bool bytes = config.at("dataset.name").text() == "text";
-  std::vector<uint32_t> prompt = parse_prompt(arguments.prompt, bytes);
-  if (prompt.empty()) prompt.push_back(bytes ? '\n' : 0);
+  const std::optional<Vocabulary> vocabulary = vocabulary_of(config, folder);
+  const bool takes_text = vocabulary && vocabulary->spells_every_byte();
+  const auto tokens_of = [&](const std::string& text) {
+    return takes_text ? vocabulary->tokens_of(text) : parse_numbers(text);
+  };
+  const std::vector<uint32_t> given = tokens_of(arguments.prompt);
   const std::vector<uint32_t> made =
-      sample(session, *machine.program, prompt, SampleOptions{arguments.count, arguments.temperature, arguments.seed});
-  std::string text = arguments.prompt;
-  for (const uint32_t token : made) {
-    if (bytes) {
-      text += static_cast<char>(token);
-    } else {
-      text += (text.empty() ? "" : ",") + std::to_string(token);
-    }
+      sample(session, *machine.program, given.empty() ? tokens_of(takes_text ? "\n" : "0") : given,
+             SampleOptions{arguments.count, arguments.temperature, arguments.seed});
+  std::string text;
+  if (vocabulary) {
+    text = vocabulary->text(given) + vocabulary->text(made);
+  } else {
+    text = arguments.prompt;
+    for (const uint32_t token : made) text += (text.empty() ? "" : ",") + std::to_string(token);
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
   fmt::print("\n");

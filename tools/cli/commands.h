@@ -14,9 +14,10 @@ namespace eggroll {
 
 using Overrides = std::vector<std::string>;
 
-// run.cpp
-int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line);
-int resume_command(const std::filesystem::path& run, const std::vector<std::string>& command_line);
+// run.cpp. show_monitor: prints each look of the monitor, at every held-out evaluation where monitor.every is 0.
+int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
+                bool show_monitor);
+int resume_command(const std::filesystem::path& run, const std::vector<std::string>& command_line, bool show_monitor);
 
 // checkpoints.cpp
 int replay_command(const std::filesystem::path& run, uint64_t steps);

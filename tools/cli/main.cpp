@@ -61,8 +61,13 @@ int dispatch(int argc, char** argv) {
     sub->callback([&, command] { exit_code = command(); });
     return sub;
   };
-  with_overrides("run", "Train, or go on with the same run: eggroll run experiment=count seed=1",
-                 [&] { return run_command(host, overrides, command_line); });
+  bool show_monitor = false;
+  const auto with_monitor = [&](CLI::App* sub) {
+    sub->add_flag("--monitor", show_monitor,
+                  "Show each look into the model (every monitor.every steps; eval.every where that is 0)");
+  };
+  with_monitor(with_overrides("run", "Train, or go on with the same run: eggroll run experiment=count seed=1",
+                              [&] { return run_command(host, overrides, command_line, show_monitor); }));
   with_overrides("show", "Print the model's program, the optimizer's rule and the bounds: eggroll show model=gru",
                  [&] { return show_command(host, overrides); });
   with_overrides("config", "Print the resolved configuration", [&] { return config_command(host, overrides); });
@@ -70,7 +75,8 @@ int dispatch(int argc, char** argv) {
   std::filesystem::path run;
   CLI::App* resume = app.add_subcommand("resume", "Go on with an interrupted run");
   resume->add_option("run", run, "The run's folder")->required();
-  resume->callback([&] { exit_code = resume_command(run, command_line); });
+  with_monitor(resume);
+  resume->callback([&] { exit_code = resume_command(run, command_line, show_monitor); });
 
   uint64_t steps = 0;
   CLI::App* replay = app.add_subcommand("replay", "Rebuild a run's weights from its seed and journal, and compare");
@@ -88,7 +94,7 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::Range(0.0, 100.0));
   sample->add_option("--seed", sampling.seed, "Of the draws")->capture_default_str();
   sample->add_option("--prompt", sampling.prompt,
-                     "Text to go on from; token numbers, with commas, if tokens are no bytes");
+                     "Text to go on from; token numbers, with commas, if tokens stand for no text");
   sample->callback([&] { exit_code = sample_command(sampling); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");

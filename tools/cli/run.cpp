@@ -6,10 +6,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "cli/commands.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
+#include "monitor/display.h"
 #include "record/files.h"
 #include "record/run_lock.h"
 #include "train/trainer.h"
@@ -60,9 +62,19 @@ class ProgressLine {
     }
     std::fflush(stdout);
   }
+  // Prints lines in its place; the next progress follows below.
+  void print_above(const std::string& lines) const {
+    fmt::print("{}{}", terminal_ ? "\r\033[K" : "", lines);
+    std::fflush(stdout);
+  }
   // Ends a line that a terminal still shows.
   void finish() const {
     if (terminal_) fmt::print("\n");
+  }
+  // NO_COLOR: no-color.org.
+  bool takes_colour() const {
+    const char* no_colour = std::getenv("NO_COLOR");
+    return terminal_ && (no_colour == nullptr || *no_colour == '\0');
   }
 
  private:
@@ -106,7 +118,15 @@ bool already_done(const RunFolder& folder) {
   return true;
 }
 
-int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation& invocation) {
+// The same where monitor.every is not 0; else with a look at every evaluation.
+ConfigNode with_monitor(ConfigNode config) {
+  if (config.at("monitor.every").integer() == 0) {
+    *config.find("monitor.every") = ConfigNode(config.at("eval.every").integer(), Source{"command line '--monitor'"});
+  }
+  return config;
+}
+
+int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation& invocation, bool show_monitor) {
   const Registry registry = find_plugins(config);
   Setup setup(config, registry);
   require_same_data(setup, folder);
@@ -123,6 +143,11 @@ int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation
   ProgressLine progress;
   TrainHooks hooks;
   hooks.progress = std::ref(progress);
+  if (show_monitor) {
+    hooks.monitored = [&](const MonitorReport& report) {
+      progress.print_above(monitor_table(report, progress.takes_colour()));
+    };
+  }
   hooks.warn = [](const std::string& text) { fmt::print(stderr, "eggroll: {}\n", text); };
   hooks.stop = &stop_requested;
   fmt::print("run folder {}\n", folder.path.string());
@@ -138,19 +163,23 @@ int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation
 
 }  // namespace
 
-int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line) {
-  const ConfigNode config = compose(config_search(host), overrides);
+int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
+                bool show_monitor) {
+  ConfigNode config = compose(config_search(host), overrides);
+  if (show_monitor) config = with_monitor(std::move(config));
   const RunFolder folder{fs::path(config.at("results.dir").text()) /
                          fmt::format("{}-{}", config.at("name").text(), run_hash(config).substr(0, 12))};
-  return train_in(config, folder, Invocation{overrides, command_line});
+  return train_in(config, folder, Invocation{overrides, command_line}, show_monitor);
 }
 
-int resume_command(const fs::path& run, const std::vector<std::string>& command_line) {
+int resume_command(const fs::path& run, const std::vector<std::string>& command_line, bool show_monitor) {
   const RunFolder folder = existing_run(run);
   Invocation invocation;
   if (fs::exists(folder.record())) invocation.overrides = read_record(folder.record()).overrides;
   invocation.command_line = command_line;
-  return train_in(run_config(folder), folder, invocation);
+  ConfigNode config = run_config(folder);
+  if (show_monitor) config = with_monitor(std::move(config));
+  return train_in(config, folder, invocation, show_monitor);
 }
 
 }  // namespace eggroll

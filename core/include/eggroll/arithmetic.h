@@ -77,6 +77,39 @@ EGG_FN int8_t egg_gru_mix(int32_t f, int32_t h, int32_t c) {
   return static_cast<int8_t>(h + (((f + 127) * (c - h)) >> 8));
 }
 
+// n / d for d >= 1: to the nearest with halves away from zero, or towards zero.
+EGG_FN int32_t egg_divide(int64_t n, int64_t d, int32_t nearest) {
+  const int64_t magnitude = n < 0 ? -n : n;
+  const int32_t quotient = static_cast<int32_t>((2 * magnitude + (nearest ? d : 0)) / (2 * d));
+  return n < 0 ? -quotient : quotient;
+}
+
+// Magnitude of a wide value: sums of two, and twice one, stay far within int32.
+#define EGG_WIDE_MAX (1 << 28)
+
+// largest: of |x| over the value.
+EGG_FN int8_t egg_max_norm(int32_t x, int32_t largest) {
+  return static_cast<int8_t>(egg_divide(static_cast<int64_t>(x) * 127, largest > 1 ? largest : 1, 1));
+}
+
+// Fractional bits of rope's constants.
+#define EGG_ROPE_BITS 20
+
+// One output of a rotation: a * c + b * d, c and d in [-2^20, 2^20]; magnitude at most |a| + |b|.
+EGG_FN int32_t egg_rotate(int32_t a, int32_t c, int32_t b, int32_t d) {
+  const int64_t sum = static_cast<int64_t>(a) * c + static_cast<int64_t>(b) * d;
+  return static_cast<int32_t>((sum + (1 << (EGG_ROPE_BITS - 1))) >> EGG_ROPE_BITS);
+}
+
+#define EGG_ATTENTION_TABLE 256
+
+// Where in its table an attention's score finds its weight; weighting is an egg_weighting (0: softmax).
+EGG_FN int32_t egg_attention_index(int32_t score, int32_t largest_score, int32_t weighting) {
+  if (weighting != 0) return egg_clip(score, 127) + 128;
+  const int32_t below = largest_score - score;
+  return below < EGG_ATTENTION_TABLE - 1 ? below : EGG_ATTENTION_TABLE - 1;
+}
+
 // ---- Loss ----
 // -log2 softmax in Q16 bits: log2(sum_i 2^(-(max - l_i) * unit / 2^16)) + (max - l_target) * unit.
 // Error below 2^-12 bit for vocabularies up to EGG_LOSS_VOCAB_MAX; tested in tests/arithmetic/loss_test.cpp.

@@ -14,8 +14,9 @@ class Optimizer {
   virtual ~Optimizer() = default;
   // Stays valid while the optimizer lives.
   virtual const egg_rule* rule() = 0;
-  // Fills one value per scalar of the rule. Use exact_math.h, not <cmath>, so that every machine gets the same bits.
-  virtual void scalars(uint64_t step, float* out) = 0;
+  // Fills one value per scalar of the rule, from the settings and the progress alone. Use schedule.h and exact_math.h,
+  // not <cmath>, so that every machine gets the same bits.
+  virtual void scalars(const egg_progress& progress, float* out) = 0;
 };
 
 template <class Plugin>
@@ -23,8 +24,8 @@ struct OptimizerAdapter {
   static int32_t rule(void* self, const egg_rule** out, egg_error* error) noexcept {
     return guard(error, [&] { *out = static_cast<Plugin*>(self)->rule(); });
   }
-  static int32_t scalars(void* self, uint64_t step, float* out, egg_error* error) noexcept {
-    return guard(error, [&] { static_cast<Plugin*>(self)->scalars(step, out); });
+  static int32_t scalars(void* self, const egg_progress* progress, float* out, egg_error* error) noexcept {
+    return guard(error, [&] { static_cast<Plugin*>(self)->scalars(*progress, out); });
   }
   static constexpr egg_optimizer_interface kInterface{sizeof(egg_optimizer_interface), 0, &rule, &scalars};
 };

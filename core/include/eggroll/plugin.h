@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.1. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h and backend.h.
+/* The plugin contract, ABI 0.2. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h and backend.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
  * descriptor never moves; the host reads it before it calls any code. While the major number is 0 the minor must be
@@ -22,7 +22,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 1
+#define EGG_ABI_MINOR 2
 
 enum egg_code {
   EGG_OK = 0,
@@ -70,6 +70,7 @@ typedef struct egg_settings {
 enum egg_param_kind { EGG_PARAM_MATRIX = 0, EGG_PARAM_VECTOR = 1 };
 enum egg_init_kind { EGG_INIT_CONSTANT = 0, EGG_INIT_NORMAL = 1 };
 enum egg_rounding { EGG_ROUND_FLOOR = 0, EGG_ROUND_NEAREST = 1 };
+enum egg_weighting { EGG_WEIGHT_SOFTMAX = 0, EGG_WEIGHT_SIGMOID = 1 };
 enum egg_division { EGG_DIVIDE_RECIPROCAL = 0, EGG_DIVIDE_TRUNCATE = 1, EGG_DIVIDE_FLOOR = 2 };
 
 /* int8 weights in [-127, 127], row-major (rows, cols) = (outputs, inputs); an embedding is (vocabulary, width);
@@ -85,19 +86,34 @@ typedef struct egg_param {
 } egg_param;
 
 /* A value of the token step. A state is per member, int8, zero at first; reading it gives what it was when the token
- * began. */
+ * began. A wide value is int32. */
 typedef struct egg_value {
   const char* name;
   int32_t size;
   int32_t is_state;
+  int32_t is_wide; /* what linear, add and rope may make, and add, max_norm and rope may read */
+  int32_t reserved;
 } egg_value;
+
+/* Constants of an op. lut: 256 in [-127, 127]. rope: (context, head / 2, 2) cosines and sines times 2^20. attention:
+ * 256 weights from 0 on; times 255 * context they fit int32. */
+typedef struct egg_table {
+  const char* name;
+  uint32_t count;
+  uint32_t reserved;
+  const int32_t* entries;
+} egg_table;
 
 typedef struct egg_op {
   int32_t code;     /* egg_op_code */
   int32_t out;      /* value written; for store the state; -1 for loss */
   int32_t in[3];    /* values read, -1 where absent */
   int32_t param[2]; /* E | W, bias | gain, bias | (-1), bias; -1 where absent */
-  int32_t attr;     /* linear: shift; l1_norm: egg_division; loss: unit, bits of one logit step in Q16; else 0 */
+  int32_t attr;     /* linear: shift; l1_norm: egg_division; attention: shift of the scores; loss: unit, bits of one
+                       logit step in Q16; else 0 */
+  int32_t table;    /* lut, rope, attention; else -1 */
+  int32_t head;     /* rope: channels of a head, even; attention: the same, a multiple of 4; else 0 */
+  int32_t mode;     /* attention: egg_weighting; else 0 */
 } egg_op;
 
 typedef struct egg_program {
@@ -108,10 +124,13 @@ typedef struct egg_program {
   uint32_t param_count;
   uint32_t value_count;
   uint32_t op_count;
+  uint32_t table_count;
+  int32_t context; /* tokens that a call may read, from 1 on where there is a rope or an attention; 0: any number */
   uint32_t reserved;
   const egg_param* params;
   const egg_value* values;
   const egg_op* ops; /* in order; exactly one loss, the last */
+  const egg_table* tables;
 } egg_program;
 
 /* ---- Rules: what an optimizer does to each weight ---- */
@@ -167,12 +186,27 @@ typedef struct egg_model_interface {
   int32_t (*program)(void* self, const egg_program** program, egg_error* error);
 } egg_model_interface;
 
+/* A held-out evaluation of the unperturbed model, exact. Only those over equally many tokens can be compared. */
+typedef struct egg_evaluation {
+  uint64_t step;   /* steps done before it */
+  int64_t loss;    /* sum of Q16 bits over the scored tokens */
+  uint64_t tokens; /* scored; at least 1 */
+} egg_evaluation;
+
+/* What a run has seen before a step. */
+typedef struct egg_progress {
+  uint32_t struct_size;
+  uint32_t evaluation_count;
+  uint64_t step;                     /* the one to be done, counted from 0 */
+  const egg_evaluation* evaluations; /* (evaluation_count), in their order; of steps done only */
+} egg_progress;
+
 typedef struct egg_optimizer_interface {
   uint32_t struct_size;
   uint32_t reserved;
   int32_t (*rule)(void* self, const egg_rule** rule, egg_error* error);
-  /* The scalars of a step, counted from 0. A pure function of the settings and the step. */
-  int32_t (*scalars)(void* self, uint64_t step, float* scalars, egg_error* error);
+  /* The scalars of a step. A pure function of the settings and the progress. */
+  int32_t (*scalars)(void* self, const egg_progress* progress, float* scalars, egg_error* error);
 } egg_optimizer_interface;
 
 /* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. */
@@ -188,7 +222,8 @@ typedef struct egg_session_spec {
 
 #define EGG_NO_TARGET UINT32_C(0xFFFFFFFF) /* this token is read but not scored */
 
-/* Streams of T tokens, row-major (streams, tokens). resets[i] != 0 zeroes the state before that token is read. */
+/* Streams of T tokens, row-major (streams, tokens). resets[i] != 0 zeroes the state before that token is read, and
+ * hides earlier positions from attention. Positions count from 0 in every call. */
 typedef struct egg_batch {
   uint32_t streams;
   uint32_t tokens;

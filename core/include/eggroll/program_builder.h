@@ -17,11 +17,15 @@ struct Param {
 struct Value {
   int32_t id = -1;
 };
+struct Table {
+  int32_t id = -1;
+};
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(int32_t vocab, int32_t fixed_point, int32_t rounding)
-      : vocab_(vocab), fixed_point_(fixed_point), rounding_(rounding) {}
+  // context: tokens that a call may read; 0 where any number may be.
+  ProgramBuilder(int32_t vocab, int32_t fixed_point, int32_t rounding, int32_t context = 0)
+      : vocab_(vocab), fixed_point_(fixed_point), rounding_(rounding), context_(context) {}
 
   // (rows, cols) = (outputs, inputs), weights drawn with standard deviation init_std.
   Param matrix(const std::string& name, int32_t rows, int32_t cols, int32_t init_std) {
@@ -35,7 +39,13 @@ class ProgramBuilder {
   // Never perturbed, never updated.
   void freeze(Param param) { params_.at(index(param.id)).perturbed = 0; }
 
-  Value state(const std::string& name, int32_t size) { return add_value(name, size, 1); }
+  Value state(const std::string& name, int32_t size) { return add_value(name, size, 1, 0); }
+
+  Table table(const std::string& name, std::vector<int32_t> entries) {
+    const std::vector<int32_t>& kept = entries_.emplace_back(std::move(entries));
+    tables_.push_back(egg_table{keep(name), static_cast<uint32_t>(kept.size()), 0, kept.data()});
+    return Table{static_cast<int32_t>(tables_.size()) - 1};
+  }
 
   Value embed(const std::string& name, Param table) {
     return add_op(EGG_OP_EMBED, name, rows_cols(table).second, {}, {table}, 0);
@@ -60,6 +70,40 @@ class ProgramBuilder {
 
   Value gru_mix(const std::string& name, Value f, Value h, Value c) {
     return add_op(EGG_OP_GRU_MIX, name, size(h), {f, h, c}, {}, 0);
+  }
+
+  // Not clipped: int32.
+  Value wide_linear(const std::string& name, Value x, Param weight, int32_t shift, Param bias = {}) {
+    return widened(linear(name, x, weight, shift, bias));
+  }
+  Value wide_add(const std::string& name, Value a, Value b = {}, Param bias = {}) {
+    return widened(add(name, a, b, bias));
+  }
+
+  Value lut(const std::string& name, Value x, Table table) {
+    const Value out = add_op(EGG_OP_LUT, name, size(x), {x}, {}, 0);
+    ops_.back().table = table.id;
+    return out;
+  }
+
+  Value max_norm(const std::string& name, Value x) { return add_op(EGG_OP_MAX_NORM, name, size(x), {x}, {}, 0); }
+
+  // As wide as x. head: channels of a head.
+  Value rope(const std::string& name, Value x, Table table, int32_t head) {
+    const Value out = add_op(EGG_OP_ROPE, name, size(x), {x}, {}, 0);
+    ops_.back().table = table.id;
+    ops_.back().head = head;
+    return values_.at(index(x.id)).is_wide != 0 ? widened(out) : out;
+  }
+
+  // weighting: egg_weighting; shift: right shift of the scores.
+  Value attention(const std::string& name, Value q, Value k, Value v, Table table, int32_t head, int32_t weighting,
+                  int32_t shift) {
+    const Value out = add_op(EGG_OP_ATTENTION, name, size(q), {q, k, v}, {}, shift);
+    ops_.back().table = table.id;
+    ops_.back().head = head;
+    ops_.back().mode = weighting;
+    return out;
   }
 
   void store(Value state, Value x) {
@@ -88,10 +132,13 @@ class ProgramBuilder {
                         static_cast<uint32_t>(params_.size()),
                         static_cast<uint32_t>(values_.size()),
                         static_cast<uint32_t>(ops_.size()),
+                        static_cast<uint32_t>(tables_.size()),
+                        context_,
                         0,
                         params_.data(),
                         values_.data(),
-                        ops_.data()};
+                        ops_.data(),
+                        tables_.data()};
     return &view_;
   }
 
@@ -101,7 +148,7 @@ class ProgramBuilder {
     return static_cast<size_t>(id);
   }
 
-  static egg_op empty_op(int32_t code) { return egg_op{code, -1, {-1, -1, -1}, {-1, -1}, 0}; }
+  static egg_op empty_op(int32_t code) { return egg_op{code, -1, {-1, -1, -1}, {-1, -1}, 0, -1, 0, 0}; }
 
   const char* keep(const std::string& name) { return names_.emplace_back(name).c_str(); }
 
@@ -115,9 +162,14 @@ class ProgramBuilder {
     return Param{static_cast<int32_t>(params_.size()) - 1};
   }
 
-  Value add_value(const std::string& name, int32_t size, int32_t is_state) {
-    values_.push_back(egg_value{keep(name), size, is_state});
+  Value add_value(const std::string& name, int32_t size, int32_t is_state, int32_t is_wide) {
+    values_.push_back(egg_value{keep(name), size, is_state, is_wide, 0});
     return Value{static_cast<int32_t>(values_.size()) - 1};
+  }
+
+  Value widened(Value value) {
+    values_.at(index(value.id)).is_wide = 1;
+    return value;
   }
 
   Value add_op(int32_t code, const std::string& name, int32_t size, const std::vector<Value>& in,
@@ -126,7 +178,7 @@ class ProgramBuilder {
     for (size_t i = 0; i < in.size(); ++i) op.in[i] = in[i].id;
     for (size_t i = 0; i < params.size(); ++i) op.param[i] = params[i].id;
     op.attr = attr;
-    const Value out = add_value(name, size, 0);
+    const Value out = add_value(name, size, 0, 0);
     op.out = out.id;
     ops_.push_back(op);
     return out;
@@ -135,10 +187,13 @@ class ProgramBuilder {
   int32_t vocab_;
   int32_t fixed_point_;
   int32_t rounding_;
+  int32_t context_;
   std::deque<std::string> names_;  // a deque never moves its strings
+  std::deque<std::vector<int32_t>> entries_;
   std::vector<egg_param> params_;
   std::vector<egg_value> values_;
   std::vector<egg_op> ops_;
+  std::vector<egg_table> tables_;
   egg_program view_{};
 };
 

@@ -23,15 +23,23 @@ std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source
   return noise;
 }
 
-Frame::Frame(const egg_program& program) {
+Frame::Frame(const egg_program& program) : caches(program.value_count) {
   int32_t largest = 0;
   for (uint32_t i = 0; i < program.value_count; ++i) {
-    const auto size = static_cast<size_t>(program.values[i].size);
-    values.emplace_back(size);
-    stored.emplace_back(program.values[i].is_state != 0 ? size : 0);
-    largest = std::max(largest, program.values[i].size);
+    const egg_value& value = program.values[i];
+    const auto size = static_cast<size_t>(value.size);
+    values.emplace_back(value.is_wide != 0 ? 0 : size);
+    wide_values.emplace_back(value.is_wide != 0 ? size : 0);
+    stored.emplace_back(value.is_state != 0 ? size : 0);
+    largest = std::max(largest, value.size);
   }
-  wide.resize(static_cast<size_t>(largest));
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    const egg_op& op = program.ops[i];
+    if (op.code != EGG_OP_ATTENTION) continue;
+    const auto bytes = static_cast<size_t>(program.context) * static_cast<size_t>(program.values[op.out].size);
+    caches[static_cast<size_t>(op.out)] = Cache{std::vector<int8_t>(bytes), std::vector<int8_t>(bytes)};
+  }
+  widened.resize(static_cast<size_t>(largest));
 }
 
 int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
@@ -49,8 +57,11 @@ int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int
       [&](uint32_t i, const int8_t* memory) { std::copy_n(memory, frame.values[i].size(), frame.values[i].begin()); });
 
   int64_t loss = 0;
+  frame.first_visible = 0;
   for (uint32_t t = 0; t < stream.count; ++t) {
+    frame.position = t;
     if (stream.resets[t] != 0) {
+      frame.first_visible = t;
       each_state(
           [&](uint32_t i, const int8_t*) { std::fill(frame.values[i].begin(), frame.values[i].end(), int8_t{0}); });
     }

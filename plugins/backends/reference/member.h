@@ -31,12 +31,23 @@ struct Model {
 
 std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source, uint64_t step, uint32_t pair);
 
-// Working memory of one member. values are by number; those of states hold what they were when the token began.
+// Keys and values of an attention at each position of a call: (context, channels).
+struct Cache {
+  std::vector<int8_t> keys;
+  std::vector<int8_t> values;
+};
+
+// Working memory of one member. Lists are by number of a value; those of states hold what they were when the token
+// began, caches are by what their attention makes.
 struct Frame {
   explicit Frame(const egg_program& program);
   std::vector<std::vector<int8_t>> values;
+  std::vector<std::vector<int32_t>> wide_values;
   std::vector<std::vector<int8_t>> stored;  // new values of states
-  std::vector<int16_t> wide;                // an op's input, widened
+  std::vector<Cache> caches;
+  std::vector<int16_t> widened;  // an op's input
+  uint32_t position = 0;         // of the token in its call
+  uint32_t first_visible = 0;    // position that attention reaches back to
 };
 
 // One op of one token.

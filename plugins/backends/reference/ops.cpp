@@ -13,6 +13,26 @@ const std::vector<int8_t>& input(const OpCall& call, int which) {
 
 std::vector<int8_t>& output(const OpCall& call) { return call.frame.values[static_cast<size_t>(call.op.out)]; }
 
+bool wide(const OpCall& call, int32_t value) { return call.model.program->values[value].is_wide != 0; }
+
+size_t size(const OpCall& call) { return static_cast<size_t>(call.model.program->values[call.op.out].size); }
+
+// Channel i of an input of either width.
+int32_t element(const OpCall& call, int which, size_t i) {
+  const auto value = static_cast<size_t>(call.op.in[which]);
+  return wide(call, call.op.in[which]) ? call.frame.wide_values[value][i] : call.frame.values[value][i];
+}
+
+// Channel i of the output: clipped where it is not wide.
+void put(const OpCall& call, size_t i, int32_t x) {
+  const auto value = static_cast<size_t>(call.op.out);
+  if (wide(call, call.op.out)) {
+    call.frame.wide_values[value][i] = x;
+  } else {
+    call.frame.values[value][i] = egg_clip8(x);
+  }
+}
+
 const egg_param& param(const OpCall& call, int which) {
   return call.model.program->params[static_cast<size_t>(call.op.param[which])];
 }
@@ -69,11 +89,10 @@ void run_embed(const OpCall& call) {
 
 void run_linear(const OpCall& call) {
   const std::vector<int8_t>& x = input(call, 0);
-  std::vector<int8_t>& y = output(call);
   const size_t inputs = x.size();
-  const size_t outputs = y.size();
+  const size_t outputs = size(call);
   const Weights& w = weights(call, 0);
-  int16_t* wide = call.frame.wide.data();
+  int16_t* wide = call.frame.widened.data();
   std::copy(x.begin(), x.end(), wide);
 
   const ParamNoise* n = noise(call, 0);
@@ -87,8 +106,8 @@ void run_linear(const OpCall& call) {
     int32_t perturbation = 0;
     for (size_t r = 0; r < ranks; ++r) perturbation += q[r] * n->a[r * outputs + o];
     const int32_t acc = dot(wide, w.data() + o * inputs, inputs);
-    y[o] = egg_clip8(egg_linear_out(acc, call.sign * perturbation, call.op.attr, nearest(call)) +
-                     vector_element(call, 1, o));
+    put(call, o,
+        egg_linear_out(acc, call.sign * perturbation, call.op.attr, nearest(call)) + vector_element(call, 1, o));
   }
 }
 
@@ -105,11 +124,8 @@ void run_l1_norm(const OpCall& call) {
 }
 
 void run_add(const OpCall& call) {
-  const std::vector<int8_t>& a = input(call, 0);
-  const int8_t* b = call.op.in[1] >= 0 ? input(call, 1).data() : nullptr;
-  std::vector<int8_t>& y = output(call);
-  for (size_t i = 0; i < a.size(); ++i) {
-    y[i] = egg_clip8(a[i] + (b != nullptr ? b[i] : 0) + vector_element(call, 1, i));
+  for (size_t i = 0; i < size(call); ++i) {
+    put(call, i, element(call, 0, i) + (call.op.in[1] >= 0 ? element(call, 1, i) : 0) + vector_element(call, 1, i));
   }
 }
 
@@ -129,6 +145,62 @@ void run_gru_mix(const OpCall& call) {
 }
 
 void run_store(const OpCall& call) { call.frame.stored[static_cast<size_t>(call.op.out)] = input(call, 0); }
+
+const int32_t* table(const OpCall& call) { return call.model.program->tables[call.op.table].entries; }
+
+void run_lut(const OpCall& call) {
+  for (size_t i = 0; i < size(call); ++i) put(call, i, table(call)[element(call, 0, i) + 128]);
+}
+
+void run_max_norm(const OpCall& call) {
+  int32_t largest = 0;
+  for (size_t i = 0; i < size(call); ++i) largest = std::max(largest, std::abs(element(call, 0, i)));
+  for (size_t i = 0; i < size(call); ++i) put(call, i, egg_max_norm(element(call, 0, i), largest));
+}
+
+void run_rope(const OpCall& call) {
+  const auto head = static_cast<size_t>(call.op.head);
+  const int32_t* angles = table(call) + call.frame.position * head;
+  for (size_t i = 0; i < size(call); i += 2) {
+    const int32_t c = angles[i % head];
+    const int32_t d = angles[i % head + 1];
+    const int32_t x0 = element(call, 0, i);
+    const int32_t x1 = element(call, 0, i + 1);
+    put(call, i, egg_rotate(x0, c, x1, -d));
+    put(call, i + 1, egg_rotate(x0, d, x1, c));
+  }
+}
+
+// One head: channels [first, first + head).
+void attend(const OpCall& call, const Cache& cache, size_t first) {
+  const auto head = static_cast<size_t>(call.op.head);
+  const size_t begin = call.frame.first_visible;
+  const size_t end = call.frame.position + size_t{1};
+  std::vector<int32_t> scores(end);
+  for (size_t j = begin; j < end; ++j) {
+    const int32_t product = dot(input(call, 0).data() + first, cache.keys.data() + j * size(call) + first, head);
+    scores[j] = egg_rshift(product, call.op.attr, nearest(call));
+  }
+  const int32_t largest = *std::max_element(scores.begin() + static_cast<ptrdiff_t>(begin), scores.end());
+  std::vector<int64_t> sums(head);
+  int64_t total = 0;
+  for (size_t j = begin; j < end; ++j) {
+    const int64_t weight = table(call)[egg_attention_index(scores[j], largest, call.op.mode)];
+    total += weight;
+    for (size_t i = 0; i < head; ++i) sums[i] += weight * cache.values[j * size(call) + first + i];
+  }
+  for (size_t i = 0; i < head; ++i) {
+    put(call, first + i, egg_divide(sums[i], std::max<int64_t>(1, total), nearest(call)));
+  }
+}
+
+void run_attention(const OpCall& call) {
+  Cache& cache = call.frame.caches[static_cast<size_t>(call.op.out)];
+  const auto at = static_cast<ptrdiff_t>(call.frame.position * size(call));
+  std::copy(input(call, 1).begin(), input(call, 1).end(), cache.keys.begin() + at);
+  std::copy(input(call, 2).begin(), input(call, 2).end(), cache.values.begin() + at);
+  for (size_t first = 0; first < size(call); first += static_cast<size_t>(call.op.head)) attend(call, cache, first);
+}
 
 void run_loss(const OpCall& call) {
   if (call.target == EGG_NO_TARGET) return;

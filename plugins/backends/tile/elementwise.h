@@ -1,4 +1,4 @@
-// The ops without a matrix: embed, l1_norm, add, gru_gate, gru_mix, store.
+// The ops on int8 without a matrix: embed, l1_norm, add, gru_gate, gru_mix, store, lut.
 #ifndef EGGROLL_TILE_ELEMENTWISE_H
 #define EGGROLL_TILE_ELEMENTWISE_H
 
@@ -10,8 +10,10 @@ template <class S>
 struct Elementwise {
   using V8 = typename S::V8;
   using V16 = typename S::V16;
+  using U8 = typename S::U8;
   using U16 = typename S::U16;
   using V32 = typename S::V32;
+  using U32 = typename S::U32;
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kLanes = S::kLanes;
 
@@ -205,6 +207,26 @@ struct Elementwise {
       const V8 state = S::template load<V8>(h + i);
       const V8 candidate = S::template load<V8>(c + i);
       S::store(y + i, in_halves(mix, gate, state, candidate));
+    }
+  }
+
+  // Padding stays 0, whatever the table makes of it.
+  static void lut(Tile<S>& tile, const egg_op& op) {
+    const int8_t* x = in(tile, op, 0);
+    int8_t* y = out(tile, op);
+    const uint8_t* table = tile.model.plan.byte_tables[static_cast<size_t>(op.table)].data();
+    const typename S::Table128 low(table);
+    const typename S::Table128 high(table + 128);
+    const size_t size = static_cast<size_t>(tile.model.plan.program->values[op.out].size);
+    for (size_t g = 0; g < tile.model.plan.groups[static_cast<size_t>(op.out)]; ++g) {
+      const size_t channels = 4 * g < size ? std::min(size_t{4}, size - 4 * g) : 0;
+      const U32 real = S::all32u(channels == 0 ? 0 : UINT32_MAX >> (32 - 8 * channels));
+      for (size_t m = 0; m < kRegs; ++m) {
+        const size_t at = (g * kRegs + m) * S::kBytes;
+        const U8 index = S::template load<U8>(x + at) ^ 0x80;
+        const U8 found = index > 127 ? high.at(index & 0x7f) : low.at(index & 0x7f);
+        S::store(y + at, (U32)found & real);
+      }
     }
   }
 

@@ -26,7 +26,8 @@ class Linear {
     }
     // Groups that only the depth of a block adds.
     const size_t all = tile.model.plan.groups[static_cast<size_t>(op.out)];
-    std::memset(call.y_ + p.row_groups * kGroupBytes, 0, (all - p.row_groups) * kGroupBytes);
+    const size_t bytes = kGroupBytes * (call.wide_ ? 4 : 1);
+    std::memset(call.y_ + p.row_groups * bytes, 0, (all - p.row_groups) * bytes);
   }
 
  private:
@@ -42,7 +43,8 @@ class Linear {
         y_(tile.at[static_cast<size_t>(op.out)]),
         shift_(op.attr + EGG_LINEAR_GUARD_BITS),
         round_(tile.model.nearest() != 0 ? 1 << (shift_ - 1) : 0),
-        ranks_(tile.perturbed ? p.ranks : 0) {}
+        ranks_(tile.perturbed ? p.ranks : 0),
+        wide_(tile.model.plan.is_wide(op.out)) {}
 
   // The sums over x that do not depend on the output: of x itself, and q of each rank.
   void read_input() {
@@ -96,14 +98,14 @@ class Linear {
       unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA { acc[o][m] = start; });
     });
     S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_groups, weights, rows_ + first, acc);
-    if (ranks_ == 1 && early && bias_ == nullptr) {
+    if (ranks_ == 1 && early && bias_ == nullptr && !wide_) {
       finish<NB, true>(first, acc, early);
     } else {
       finish<NB, false>(first, acc, early);
     }
   }
 
-  // kSimple: rank 1, no bias, rounding done.
+  // kSimple: rank 1, no bias, rounding done, int8.
   template <size_t NB, bool kSimple>
   EGG_INLINE void finish(size_t first, V32 (&acc)[NB][kRegs], bool early) {
     unrolled<NB / 4>([&](auto g) EGG_INLINE_LAMBDA {
@@ -129,6 +131,11 @@ class Linear {
           const V8 bias = S::template load<V8>(bias_ + at);
           unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] += S::byte32(bias, i); });
         }
+        if (!kSimple && wide_) {
+          int8_t* to = y_ + (group * 4 * kRegs + m) * S::kBytes;
+          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { S::store(to + i * kGroupBytes, t[i]); });
+          return;
+        }
         S::store(y_ + at, S::pack4(t[0], t[1], t[2], t[3]));
       });
     });
@@ -144,6 +151,7 @@ class Linear {
   int32_t shift_;
   int32_t round_;
   size_t ranks_;
+  bool wide_;
   V32 excess_[kRegs];              // what the xor of the weights adds to every product
   V16 q_low_[kMostRanks][kRegs];   // s * q in the lower half of each lane
   V16 q_high_[kMostRanks][kRegs];  // in the upper half

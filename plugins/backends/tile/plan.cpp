@@ -29,7 +29,7 @@ void place_values(Plan& plan) {
     const egg_op& op = program.ops[i];
     if (op.out >= 0 && program.values[op.out].is_state == 0) {
       const auto out = static_cast<size_t>(op.out);
-      const uint32_t size = plan.groups[out];
+      const uint32_t size = plan.room[out];
       if (const auto found = free.find(size); found != free.end()) {
         plan.place[out] = found->second;
         free.erase(found);
@@ -43,7 +43,7 @@ void place_values(Plan& plan) {
     touched.erase(-1);
     for (const int32_t value : touched) {
       const auto v = static_cast<size_t>(value);
-      if (last_use[v] == i && program.values[v].is_state == 0) free.emplace(plan.groups[v], plan.place[v]);
+      if (last_use[v] == i && program.values[v].is_state == 0) free.emplace(plan.room[v], plan.place[v]);
     }
   }
 }
@@ -51,7 +51,7 @@ void place_values(Plan& plan) {
 }  // namespace
 
 Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, uint32_t depth)
-    : program(&the_program), noise(the_noise) {
+    : program(&the_program), noise(the_noise), context(static_cast<size_t>(the_program.context)) {
   for (uint32_t i = 0; i < program->param_count; ++i) {
     const egg_param& p = program->params[i];
     PlanParam param;
@@ -72,11 +72,26 @@ Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, uint32_t 
   for (uint32_t i = 0; i < program->value_count; ++i) {
     const egg_value& value = program->values[i];
     groups.push_back(groups_of(value.size, depth));
+    room.push_back(groups.back() * (value.is_wide != 0 ? 4 : 1));
     widest = std::max(widest, groups.back());
     if (value.is_state == 0) continue;
     states.push_back({i, static_cast<uint32_t>(value.size), groups.back(), state_bytes, state_groups});
     state_bytes += static_cast<size_t>(value.size);
     state_groups += groups.back();
+  }
+  caches.resize(program->value_count);
+  byte_tables.resize(program->table_count);
+  for (uint32_t i = 0; i < program->op_count; ++i) {
+    if (program->ops[i].code == EGG_OP_LUT) {
+      const auto table = static_cast<size_t>(program->ops[i].table);
+      std::transform(program->tables[table].entries, program->tables[table].entries + 256, byte_tables[table].begin(),
+                     [](int32_t entry) { return static_cast<uint8_t>(entry); });
+    }
+    if (program->ops[i].code != EGG_OP_ATTENTION) continue;
+    const auto out = static_cast<size_t>(program->ops[i].out);
+    caches[out].keys = cache_groups;
+    caches[out].values = cache_groups + context * groups[out];
+    cache_groups = caches[out].values + (context + 3) / 4 * 4 * groups[out];
   }
   place_values(*this);
 }

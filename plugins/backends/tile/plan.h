@@ -3,6 +3,7 @@
 #ifndef EGGROLL_TILE_PLAN_H
 #define EGGROLL_TILE_PLAN_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,6 +32,13 @@ struct PlanState {
   size_t groups_before;  // in the state of one tile
 };
 
+// What an attention keeps of a call, in groups from the start of a tile's cache: keys are (context, groups), values are
+// (context / 4 rounded up, four times the groups).
+struct PlanCache {
+  size_t keys = 0;
+  size_t values = 0;
+};
+
 // Temporary values share memory where their lifetimes allow it.
 struct Plan {
   Plan(const egg_program& program, const egg_noise& noise, uint32_t depth);
@@ -38,13 +46,20 @@ struct Plan {
   const egg_program* program;
   egg_noise noise;
   std::vector<PlanParam> params;
-  std::vector<uint32_t> groups;  // of each value
-  std::vector<size_t> place;     // of each temporary value, in groups from the start of the frame
+  std::vector<uint32_t> groups;   // of each value
+  std::vector<uint32_t> room;     // what a value takes: four times its groups where it is wide
+  std::vector<size_t> place;      // of each temporary value, in groups from the start of the frame
+  std::vector<PlanCache> caches;  // by the value that the attention makes
   std::vector<PlanState> states;
-  size_t frame_groups = 0;  // that the temporary values take
-  size_t state_bytes = 0;   // of one member
+  std::vector<std::array<uint8_t, 256>> byte_tables;  // of lut, by table
+  size_t frame_groups = 0;                            // that the temporary values take
+  size_t cache_groups = 0;
+  size_t state_bytes = 0;  // of one member
   size_t state_groups = 0;
   uint32_t widest = 0;  // groups of the largest value
+  size_t context = 0;   // positions of a call that attention or rope may see
+
+  bool is_wide(int32_t value) const { return value >= 0 && program->values[value].is_wide != 0; }
 };
 
 }  // namespace eggroll::tile

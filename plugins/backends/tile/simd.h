@@ -43,6 +43,8 @@ struct Simd {
   typedef uint16_t U16 __attribute__((vector_size(Bytes)));
   typedef int32_t V32 __attribute__((vector_size(Bytes)));
   typedef uint32_t U32 __attribute__((vector_size(Bytes)));
+  typedef int64_t V64 __attribute__((vector_size(Bytes)));
+  typedef uint64_t U64 __attribute__((vector_size(Bytes)));
   typedef float F32 __attribute__((vector_size(Bytes)));
 
   // What dot_block wants to know of an output's weights; here nothing. AVX2 has its own.

@@ -125,6 +125,7 @@ struct Avx2 : Simd<32> {
   }
 
   static EGG_INLINE V32 madd16(V32 acc, V16 a, V16 b) { return acc + (V32)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V64 mul_even(V32 a, V32 b) { return (V64)_mm256_mul_epi32((__m256i)a, (__m256i)b); }
   static EGG_INLINE V16 mulhi16(V16 a, V16 b) { return (V16)_mm256_mulhi_epi16((__m256i)a, (__m256i)b); }
   static EGG_INLINE V8 max8(V8 a, V8 b) { return (V8)_mm256_max_epi8((__m256i)a, (__m256i)b); }
   static EGG_INLINE V8 add_clip8(V8 a, V8 b) { return max8((V8)_mm256_adds_epi8((__m256i)a, (__m256i)b), all8(-127)); }

@@ -41,6 +41,8 @@ struct Avx512 : Simd<64> {
     asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
     return acc;
   }
+  // Products of the even lanes.
+  static EGG_INLINE V64 mul_even(V32 a, V32 b) { return (V64)_mm512_mul_epi32((__m512i)a, (__m512i)b); }
   // Upper half of the int32 product.
   static EGG_INLINE V16 mulhi16(V16 a, V16 b) { return (V16)_mm512_mulhi_epi16((__m512i)a, (__m512i)b); }
   static EGG_INLINE V8 abs8(V8 v) { return (V8)_mm512_abs_epi8((__m512i)v); }

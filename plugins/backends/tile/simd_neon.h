@@ -26,6 +26,9 @@ struct NeonCommon : Simd<16> {
     const int32x4_t high = vmull_high_s16((int16x8_t)a, (int16x8_t)b);
     return acc + (V32)vpaddq_s32(low, high);
   }
+  static EGG_INLINE V64 mul_even(V32 a, V32 b) {
+    return (V64)vmull_s32(vmovn_s64((int64x2_t)a), vmovn_s64((int64x2_t)b));
+  }
   static EGG_INLINE V16 mulhi16(V16 a, V16 b) {
     const int32x4_t low = vmull_s16(vget_low_s16((int16x8_t)a), vget_low_s16((int16x8_t)b));
     const int32x4_t high = vmull_high_s16((int16x8_t)a, (int16x8_t)b);

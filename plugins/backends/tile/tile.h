@@ -46,9 +46,20 @@ struct Tile {
     std::vector<typename NoiseDraw<S>::Keys> a_keys;
   };
 
+  // Of one head and register of members: a score, then a weight, and the weight's digits, for each position of a call.
+  struct Attended {
+    explicit Attended(size_t context)
+        : weights(context * S::kLanes), digits(kDigits * ((context + 3) / 4) * S::kBytes) {}
+    static constexpr size_t kDigits = 3;  // of seven bits
+    Buffer<int32_t> weights;
+    Buffer<int8_t> digits;  // (digit, positions / 4) registers, four positions a lane
+  };
+
   explicit Tile(const Model<S>& the_model)
       : model(the_model),
         frame(the_model.plan.frame_groups * kGroupBytes),
+        cache(the_model.plan.cache_groups * kGroupBytes),
+        attended(the_model.plan.context),
         prepared(S::kPrepared * the_model.plan.widest * kGroupBytes),
         state{Buffer<int8_t>(the_model.plan.state_groups * kGroupBytes),
               Buffer<int8_t>(the_model.plan.state_groups * kGroupBytes)},
@@ -145,6 +156,8 @@ struct Tile {
   const Model<S>& model;
   bool perturbed = false;
   Buffer<int8_t> frame;
+  Buffer<int8_t> cache;
+  Attended attended;
   Buffer<int8_t> prepared;
   Buffer<int8_t> noise;
   std::array<Buffer<int8_t>, 2> state;  // as the token began, and as it will end
@@ -154,6 +167,9 @@ struct Tile {
   std::array<uint32_t, kMembers> tokens{};
   std::array<uint32_t, kMembers> targets{};
   std::array<int64_t, kMembers> losses{};
+  size_t position = 0;                            // of the token in its call
+  std::array<int32_t, kMembers> first_visible{};  // position that attention reaches back to
+  size_t oldest_visible = 0;                      // the least of these
 
  private:
   void copy_vector(uint32_t param) {

@@ -1,7 +1,9 @@
 // The GRU language model of egg.c and nano-egg: embedding; layers of l1 norm, minimal GRU, l1 norm, two-layer MLP, both
 // with residuals; norm; head. Settings: configs/model/gru.yaml.
+#include <map>
 #include <string>
 
+#include "common/shift_rule.h"
 #include "eggroll/arithmetic.h"
 #include "eggroll/model.h"
 
@@ -9,14 +11,6 @@ namespace eggroll {
 namespace {
 
 enum ShiftRule { kInverseSqrt, kInverse, kExactInverseSqrt, kFixed };
-
-// The integer nearest to log2(n) / halves, halves rounding up; n >= 1, halves 1 or 2.
-int32_t rounded_log2(int64_t n, int32_t halves) {
-  const int64_t squared = halves == 1 ? n * n : n;
-  int32_t k = 0;
-  while (squared >> (2 * k + 1) != 0) ++k;
-  return k;
-}
 
 class Gru : public Model {
  public:
@@ -36,12 +30,7 @@ class Gru : public Model {
         builder_(vocab_, fixed_point_, rounding_) {
     rule_ = static_cast<ShiftRule>(
         settings.choice("shift_rule", {"inverse_sqrt", "inverse", "exact_inverse_sqrt", "fixed"}));
-    if (rule_ == kFixed) {
-      fixed_shift_ = settings.int32("shift", 0, 26);
-      fixed_shift_down_ = settings.int32("shift_down", 0, 26);
-    } else if (!settings.is_null("shift") || !settings.is_null("shift_down")) {
-      throw setting_error("shift_rule", "shift and shift_down are given, expected null unless shift_rule is fixed");
-    }
+    fixed_ = read_shifts(settings, rule_ == kFixed, {"shift", "shift_down"});
     settings.finish();
     build();
   }
@@ -49,8 +38,8 @@ class Gru : public Model {
   const egg_program* program() override { return builder_.view(); }
 
  private:
-  // The right shift after a product over n inputs.
-  int32_t shift(int64_t n) const {
+  // The right shift after a product over n inputs; key is its setting under shift_rule fixed.
+  int32_t shift(int64_t n, const std::string& key = "shift") const {
     switch (rule_) {
       case kInverseSqrt:
         return fixed_point_ + rounded_log2(n, 2);
@@ -67,9 +56,9 @@ class Gru : public Model {
         return fixed_point_ + k;
       }
       case kFixed:
-        return fixed_shift_;
+        break;
     }
-    return fixed_shift_;
+    return fixed_.at(key);
   }
 
   Param square(const std::string& name) { return builder_.matrix(name, width_, width_, init_std_); }
@@ -100,8 +89,7 @@ class Gru : public Model {
     const Param up = builder_.matrix(name + ".up.w", hidden, width_, init_std_);
     const Param down = builder_.matrix(name + ".down.w", width_, hidden, init_std_);
     const Value expanded = builder_.linear(name + ".up", norm(name + ".norm2", after_gru), up, shift(width_));
-    const Value projected =
-        builder_.linear(name + ".down", expanded, down, rule_ == kFixed ? fixed_shift_down_ : shift(hidden));
+    const Value projected = builder_.linear(name + ".down", expanded, down, shift(hidden, "shift_down"));
     return builder_.add(name + ".after_mlp", projected, after_gru);
   }
 
@@ -127,8 +115,7 @@ class Gru : public Model {
   int32_t init_std_;
   int32_t gain_;
   ShiftRule rule_ = kInverseSqrt;
-  int32_t fixed_shift_ = 0;
-  int32_t fixed_shift_down_ = 0;
+  std::map<std::string, int32_t> fixed_;  // by key
   ProgramBuilder builder_;
 };
 

@@ -1,10 +1,13 @@
-// Sign-ES: a weight moves by one where its vote is significant. The test's level alpha anneals as
-// 1 / (anneal * t / decay + 1), nano-egg's schedule; the threshold is the two-sided normal quantile of alpha, in
-// standard deviations of the null vote. Settings: configs/optimizer/sign_es.yaml.
+// Sign-ES: a weight moves by one where its vote is significant. The test's level alpha follows a schedule, nano-egg's
+// 1/t unless another is chosen; the threshold is the two-sided normal quantile of alpha, in standard deviations of the
+// null vote. Settings: configs/optimizer/sign_es.yaml.
+#include <algorithm>
 #include <cmath>
 
 #include "eggroll/exact_math.h"
 #include "eggroll/optimizer.h"
+#include "eggroll/rule_parts.h"
+#include "eggroll/schedule.h"
 
 namespace eggroll {
 namespace {
@@ -12,8 +15,8 @@ namespace {
 class SignEs : public Optimizer {
  public:
   explicit SignEs(Settings& settings)
-      : anneal_(settings.real("anneal", 0.0, 1e9)),
-        decay_(settings.real("decay", 1.0, 1e12)),
+      : alpha_(settings.real("alpha", 1e-12, 1.0)),
+        schedule_(settings, "schedule"),
         residual_(settings.real("residual", 0.0, 0.999)) {
     settings.finish();
     const Node threshold = builder_.scalar("threshold");
@@ -22,8 +25,9 @@ class SignEs : public Optimizer {
 
   const egg_rule* rule() override { return builder_.view(); }
 
-  void scalars(uint64_t step, float* out) override {
-    const double alpha = 1.0 / (anneal_ * static_cast<double>(step) / decay_ + 1.0);
+  void scalars(const egg_progress& progress, float* out) override {
+    // A share of 0 asks for more than any vote has: a level this small does too, and its quantile is finite.
+    const double alpha = std::clamp(alpha_ * schedule_.share(progress), 1e-300, 1.0);
     // Evidence that decays by `residual` a step has this standard deviation under the null.
     const double spread = 1.0 / std::sqrt(1.0 - residual_ * residual_);
     // The lower tail keeps its digits where 1 - alpha / 2 would round to 1; 0 - 0 is no negative zero.
@@ -52,19 +56,16 @@ class SignEs : public Optimizer {
   void build_with_residual(Node threshold) {
     const Node carried = builder_.slot("residual", 'f');
     const Node zero = builder_.constant(0.0F);
-    const Node std = builder_.vote_std();
-    const Node score = builder_.op(EGG_RULE_FDIV, {builder_.vote_f32(), std});
-    // No pair has a fitness: a vote of 0 over a deviation of 0.
-    const Node safe = builder_.op(EGG_RULE_SELECT, {builder_.op(EGG_RULE_FLT, {zero, std}), score, zero});
+    const Node vote = standard_vote(builder_, zero);
     const Node decayed = builder_.op(EGG_RULE_FMUL, {builder_.constant(static_cast<float>(residual_)), carried});
-    const Node evidence = builder_.op(EGG_RULE_FADD, {safe, decayed});
+    const Node evidence = builder_.op(EGG_RULE_FADD, {vote, decayed});
     const Node move = ternary(evidence, threshold);
     builder_.delta(move);
     builder_.set_slot(carried, builder_.op(EGG_RULE_SELECT, {move, zero, evidence}));
   }
 
-  double anneal_;
-  double decay_;
+  double alpha_;
+  Schedule schedule_;
   double residual_;
   RuleBuilder builder_;
 };

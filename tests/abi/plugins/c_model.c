@@ -38,11 +38,12 @@ static int32_t c_open(const egg_settings* settings, void** self, egg_error* erro
   struct model* model = malloc(sizeof(*model));
   if (model == NULL) return EGG_ERROR_MEMORY;
   model->param = (egg_param){"table", EGG_PARAM_MATRIX, vocab, vocab, EGG_INIT_NORMAL, 16, 1};
-  model->value = (egg_value){"logits", vocab, 0};
-  model->ops[0] = (egg_op){EGG_OP_EMBED, 0, {-1, -1, -1}, {0, -1}, 0};
-  model->ops[1] = (egg_op){EGG_OP_LOSS, -1, {0, -1, -1}, {-1, -1}, 4096};
-  model->program = (egg_program){sizeof(egg_program), vocab,         4,         EGG_ROUND_NEAREST, 1, 1, 2, 0,
-                                 &model->param,       &model->value, model->ops};
+  model->value = (egg_value){"logits", vocab, 0, 0, 0};
+  model->ops[0] = (egg_op){EGG_OP_EMBED, 0, {-1, -1, -1}, {0, -1}, 0, -1, 0, 0};
+  model->ops[1] = (egg_op){EGG_OP_LOSS, -1, {0, -1, -1}, {-1, -1}, 4096, -1, 0, 0};
+  model->program =
+      (egg_program){sizeof(egg_program), vocab,      4,   EGG_ROUND_NEAREST, 1, 1, 2, 0, 0, 0, &model->param,
+                    &model->value,       model->ops, NULL};
   *self = model;
   return EGG_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 namespace backend {
 
@@ -42,6 +43,12 @@ Member::Member(const Model& model) : model_(model), nearest_(model.program.round
     values_.emplace_back(static_cast<size_t>(model.program.values[i].size));
   }
   stored_ = values_;
+  caches_.resize(values_.size());
+}
+
+void Member::put(const egg_op& op, size_t i, int32_t x) {
+  const bool wide = model_.program.values[op.out].is_wide != 0;
+  values_[static_cast<size_t>(op.out)][i] = wide ? x : egg_clip8(x);
 }
 
 int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_batch& batch, uint32_t stream,
@@ -49,6 +56,9 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
   perturbation_ = perturbation;
   sign_ = sign;
   loss_ = 0;
+  position_ = 0;
+  first_visible_ = 0;
+  for (Cache& cache : caches_) cache = Cache{};
   const egg_program& program = model_.program;
   // body(value's number, its place in the member's states)
   const auto each_state = [&](auto&& body) {
@@ -63,7 +73,8 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
   each_state([&](uint32_t v, const int8_t* place) { std::copy_n(place, values_[v].size(), values_[v].begin()); });
   for (size_t t = size_t{stream} * batch.tokens; t < (size_t{stream} + 1) * batch.tokens; ++t) {
     if (batch.resets[t] != 0) {
-      each_state([&](uint32_t v, const int8_t*) { std::fill(values_[v].begin(), values_[v].end(), int8_t{0}); });
+      each_state([&](uint32_t v, const int8_t*) { std::fill(values_[v].begin(), values_[v].end(), 0); });
+      first_visible_ = position_;
     }
     token_ = batch.inputs[t];
     target_ = batch.targets[t];
@@ -72,12 +83,14 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
       (this->*run)(program.ops[i]);
     }
     each_state([&](uint32_t v, const int8_t*) { std::swap(values_[v], stored_[v]); });
+    ++position_;
   }
-  each_state([&](uint32_t v, int8_t* place) { std::copy(values_[v].begin(), values_[v].end(), place); });
+  const auto narrow = [](int32_t x) { return static_cast<int8_t>(x); };
+  each_state([&](uint32_t v, int8_t* place) { std::transform(values_[v].begin(), values_[v].end(), place, narrow); });
 
   if (logits != nullptr) {
     const Values& last = in(program.ops[program.op_count - 1], 0);
-    std::copy(last.begin(), last.end(), logits);
+    std::transform(last.begin(), last.end(), logits, narrow);
   }
   return loss_;
 }
@@ -99,22 +112,21 @@ int32_t Member::vector_element(int32_t param, size_t i) const {
 }
 
 void Member::embed(const egg_op& op) {
-  Values& y = out(op);
+  const size_t width = size(op);
   const Noise* noise = noise_of(op.param[0]);
-  const int8_t* row = model_.weights[static_cast<size_t>(op.param[0])].data() + token_ * y.size();
+  const int8_t* row = model_.weights[static_cast<size_t>(op.param[0])].data() + token_ * width;
   const auto vocab = static_cast<size_t>(model_.program.vocab);
   const auto ranks = static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank);
   const int32_t shift = model_.program.fixed_point + model_.noise.sigma_shift;
-  for (size_t d = 0; d < y.size(); ++d) {
+  for (size_t d = 0; d < width; ++d) {
     int32_t ab = 0;
-    for (size_t r = 0; r < ranks; ++r) ab += noise->a[r * vocab + token_] * noise->b[r * y.size() + d];
-    y[d] = egg_perturbed(row[d], ab, sign_, shift, nearest_);
+    for (size_t r = 0; r < ranks; ++r) ab += noise->a[r * vocab + token_] * noise->b[r * width + d];
+    put(op, d, egg_perturbed(row[d], ab, sign_, shift, nearest_));
   }
 }
 
 void Member::linear(const egg_op& op) {
   const Values& x = in(op, 0);
-  Values& y = out(op);
   const Noise* noise = noise_of(op.param[0]);
   const int8_t* weights = model_.weights[static_cast<size_t>(op.param[0])].data();
   const auto dot = [&](const int8_t* b) {
@@ -128,43 +140,90 @@ void Member::linear(const egg_op& op) {
   for (size_t r = 0; r < q.size(); ++r) {
     q[r] = egg_linear_q(dot(noise->b.data() + r * x.size()), q_shift, nearest_);
   }
-  for (size_t o = 0; o < y.size(); ++o) {
+  const size_t outputs = size(op);
+  for (size_t o = 0; o < outputs; ++o) {
     int32_t perturbation = 0;
-    for (size_t r = 0; r < q.size(); ++r) perturbation += q[r] * noise->a[r * y.size() + o];
+    for (size_t r = 0; r < q.size(); ++r) perturbation += q[r] * noise->a[r * outputs + o];
     const int32_t product = egg_linear_out(dot(weights + o * x.size()), sign_ * perturbation, op.attr, nearest_);
-    y[o] = egg_clip8(product + vector_element(op.param[1], o));
+    put(op, o, product + vector_element(op.param[1], o));
   }
 }
 
 void Member::l1_norm(const egg_op& op) {
   const Values& x = in(op, 0);
-  Values& y = out(op);
   int32_t sum_abs = 0;
-  for (const int8_t value : x) sum_abs += std::abs(value);
+  for (const int32_t value : x) sum_abs += std::abs(value);
   const int32_t mean = egg_l1_mean(sum_abs, static_cast<int32_t>(x.size()));
   for (size_t i = 0; i < x.size(); ++i) {
     const int32_t xg = x[i] * vector_element(op.param[0], i);
-    y[i] = egg_l1_norm(xg, mean, vector_element(op.param[1], i), op.attr, nearest_);
+    put(op, i, egg_l1_norm(xg, mean, vector_element(op.param[1], i), op.attr, nearest_));
   }
 }
 
 void Member::add(const egg_op& op) {
   const Values& a = in(op, 0);
-  Values& y = out(op);
-  for (size_t i = 0; i < y.size(); ++i) {
+  for (size_t i = 0; i < a.size(); ++i) {
     const int32_t b = op.in[1] >= 0 ? in(op, 1)[i] : 0;
-    y[i] = egg_clip8(a[i] + b + vector_element(op.param[1], i));
+    put(op, i, a[i] + b + vector_element(op.param[1], i));
   }
 }
 
 void Member::gru_gate(const egg_op& op) {
-  Values& y = out(op);
-  for (size_t i = 0; i < y.size(); ++i) y[i] = egg_gru_gate(in(op, 0)[i], in(op, 1)[i]);
+  for (size_t i = 0; i < size(op); ++i) put(op, i, egg_gru_gate(in(op, 0)[i], in(op, 1)[i]));
 }
 
 void Member::gru_mix(const egg_op& op) {
-  Values& y = out(op);
-  for (size_t i = 0; i < y.size(); ++i) y[i] = egg_gru_mix(in(op, 0)[i], in(op, 1)[i], in(op, 2)[i]);
+  for (size_t i = 0; i < size(op); ++i) put(op, i, egg_gru_mix(in(op, 0)[i], in(op, 1)[i], in(op, 2)[i]));
+}
+
+void Member::lut(const egg_op& op) {
+  for (size_t i = 0; i < size(op); ++i) put(op, i, table(op)[in(op, 0)[i] + 128]);
+}
+
+void Member::max_norm(const egg_op& op) {
+  int32_t largest = 0;
+  for (const int32_t x : in(op, 0)) largest = std::max(largest, std::abs(x));
+  for (size_t i = 0; i < size(op); ++i) put(op, i, egg_max_norm(in(op, 0)[i], largest));
+}
+
+void Member::rope(const egg_op& op) {
+  const Values& x = in(op, 0);
+  const auto head = static_cast<size_t>(op.head);
+  const int32_t* angles = table(op) + position_ * head;
+  for (size_t i = 0; i < x.size(); i += 2) {
+    const int32_t c = angles[i % head];
+    const int32_t d = angles[i % head + 1];
+    put(op, i, egg_rotate(x[i], c, x[i + 1], -d));
+    put(op, i + 1, egg_rotate(x[i], d, x[i + 1], c));
+  }
+}
+
+void Member::attention(const egg_op& op) {
+  Cache& cache = caches_[static_cast<size_t>(op.out)];
+  cache.keys.push_back(in(op, 1));
+  cache.values.push_back(in(op, 2));
+  for (size_t first = 0; first < size(op); first += static_cast<size_t>(op.head)) attend(op, first);
+}
+
+// One head: channels [first, first + head).
+void Member::attend(const egg_op& op, size_t first) {
+  const Cache& cache = caches_[static_cast<size_t>(op.out)];
+  const size_t end = first + static_cast<size_t>(op.head);
+  std::vector<int32_t> scores;
+  for (size_t j = first_visible_; j <= position_; ++j) {
+    int32_t product = 0;
+    for (size_t i = first; i < end; ++i) product += in(op, 0)[i] * cache.keys[j][i];
+    scores.push_back(egg_rshift(product, op.attr, nearest_));
+  }
+  const int32_t largest = *std::max_element(scores.begin(), scores.end());
+  std::vector<int64_t> weights;
+  for (const int32_t score : scores) weights.push_back(table(op)[egg_attention_index(score, largest, op.mode)]);
+  const int64_t total = std::accumulate(weights.begin(), weights.end(), int64_t{0});
+  for (size_t i = first; i < end; ++i) {
+    int64_t sum = 0;
+    for (size_t j = 0; j < weights.size(); ++j) sum += weights[j] * cache.values[first_visible_ + j][i];
+    put(op, i, egg_divide(sum, std::max<int64_t>(1, total), nearest_));
+  }
 }
 
 void Member::store(const egg_op& op) { stored_[static_cast<size_t>(op.out)] = in(op, 0); }
@@ -174,7 +233,7 @@ void Member::loss(const egg_op& op) {
   const Values& logits = in(op, 0);
   const int32_t largest = *std::max_element(logits.begin(), logits.end());
   uint64_t sum = 0;
-  for (const int8_t logit : logits) sum += model_.loss_tables.exp2_q30[largest - logit];
+  for (const int32_t logit : logits) sum += model_.loss_tables.exp2_q30[largest - logit];
   loss_ += egg_loss_q16(sum, largest, logits[target_], op.attr, model_.loss_tables.log2_q24);
 }
 
@@ -194,6 +253,14 @@ OpFunction op_function(int32_t code) {
       return &Member::gru_mix;
     case EGG_OP_STORE:
       return &Member::store;
+    case EGG_OP_LUT:
+      return &Member::lut;
+    case EGG_OP_MAX_NORM:
+      return &Member::max_norm;
+    case EGG_OP_ROPE:
+      return &Member::rope;
+    case EGG_OP_ATTENTION:
+      return &Member::attention;
     case EGG_OP_LOSS:
       return &Member::loss;
     default:

@@ -50,12 +50,24 @@ class Member {
   void gru_gate(const egg_op& op);
   void gru_mix(const egg_op& op);
   void store(const egg_op& op);
+  void lut(const egg_op& op);
+  void max_norm(const egg_op& op);
+  void rope(const egg_op& op);
+  void attention(const egg_op& op);
   void loss(const egg_op& op);
 
  private:
-  using Values = std::vector<int8_t>;
+  using Values = std::vector<int32_t>;  // int8 but for wide values
+  struct Cache {
+    std::vector<Values> keys;  // by position
+    std::vector<Values> values;
+  };
   const Values& in(const egg_op& op, int k) const { return values_[static_cast<size_t>(op.in[k])]; }
-  Values& out(const egg_op& op) { return values_[static_cast<size_t>(op.out)]; }
+  size_t size(const egg_op& op) const { return values_[static_cast<size_t>(op.out)].size(); }
+  // Channel i of what the op makes: clipped where it is not wide.
+  void put(const egg_op& op, size_t i, int32_t x);
+  const int32_t* table(const egg_op& op) const { return model_.program.tables[op.table].entries; }
+  void attend(const egg_op& op, size_t first);
   const Noise* noise_of(int32_t param) const;
   int32_t vector_element(int32_t param, size_t i) const;
 
@@ -63,12 +75,15 @@ class Member {
   int32_t nearest_;             // the program's rounding
   std::vector<Values> values_;  // by value; a state's is what it was when the token began
   std::vector<Values> stored_;  // what states become when the token ends
+  std::vector<Cache> caches_;   // of attentions, by the value they make
 
   // Of the read under way.
   const Perturbation* perturbation_ = nullptr;
   int32_t sign_ = 0;
   uint32_t token_ = 0;
   uint32_t target_ = 0;
+  size_t position_ = 0;       // of the token in its call
+  size_t first_visible_ = 0;  // position that attention reaches back to
   int64_t loss_ = 0;
 };
 

@@ -1,0 +1,37 @@
+// Parts that update rules share.
+#ifndef EGGROLL_RULE_PARTS_H
+#define EGGROLL_RULE_PARTS_H
+
+#include "eggroll/rule_builder.h"
+
+namespace eggroll {
+
+// The vote in standard deviations of the null vote; zero is a constant 0. Where no pair has a fitness it is 0, not a
+// vote of 0 over a deviation of 0.
+inline Node standard_vote(RuleBuilder& builder, Node zero) {
+  const Node std = builder.vote_std();
+  const Node score = builder.op(EGG_RULE_FDIV, {builder.vote_f32(), std});
+  return builder.op(EGG_RULE_SELECT, {builder.op(EGG_RULE_FLT, {zero, std}), score, zero});
+}
+
+// The weight and the slot `carried`, in (-1, 1), are together a real number: adds `update` to it, moves the weight by
+// whole units and carries the rest. That number saturates at +-127 as the weight does, so that nothing piles up there.
+inline void move_by_whole_units(RuleBuilder& builder, Node carried, Node update, Node zero) {
+  const Node total = builder.op(EGG_RULE_FADD, {carried, update});
+  const Node units = builder.op(EGG_RULE_TRUNC_I32, {total});
+  const Node whole = builder.op(EGG_RULE_TO_F32, {units});
+  const Node rest = builder.op(EGG_RULE_FSUB, {total, whole});
+  // As float32, for an int32 may wrap where the update is huge.
+  const Node target = builder.op(EGG_RULE_FADD, {builder.op(EGG_RULE_TO_F32, {builder.weight()}), whole});
+  const Node at_top = builder.op(EGG_RULE_FLT, {builder.constant(126.5F), target});
+  const Node at_bottom = builder.op(EGG_RULE_FLT, {target, builder.constant(-126.5F)});
+  const Node not_above = builder.op(EGG_RULE_SELECT, {builder.op(EGG_RULE_FLT, {zero, rest}), zero, rest});
+  const Node not_below = builder.op(EGG_RULE_SELECT, {builder.op(EGG_RULE_FLT, {rest, zero}), zero, rest});
+  const Node inwards = builder.op(EGG_RULE_SELECT, {at_bottom, not_below, rest});
+  builder.set_slot(carried, builder.op(EGG_RULE_SELECT, {at_top, not_above, inwards}));
+  builder.delta(units);
+}
+
+}  // namespace eggroll
+
+#endif

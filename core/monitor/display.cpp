@@ -1,0 +1,125 @@
+#include "monitor/display.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "monitor/verdicts.h"
+
+namespace eggroll {
+namespace {
+
+constexpr size_t kMostVerdicts = 12;
+// Below these bits of entropy a value is coloured: what two, or four, of its 255 values could hold.
+constexpr double kFewBits = 1.0;
+constexpr double kSomeBits = 2.0;
+
+enum class Tone { kPlain, kGood, kDoubtful, kBad };
+
+struct Row {
+  std::string layer;
+  std::optional<double> bits;       // lowest
+  std::optional<double> saturated;  // highest, as all below but `moved`
+  std::optional<double> zeros;
+  std::optional<double> largest;
+  std::optional<double> std;
+  std::optional<double> weights_saturated;
+  std::optional<double> moved;  // lowest
+  std::optional<double> votes;
+};
+
+void lower(std::optional<double>& worst, double x) { worst = std::min(worst.value_or(x), x); }
+void raise(std::optional<double>& worst, double x) { worst = std::max(worst.value_or(x), x); }
+
+std::vector<Row> rows_of(const MonitorReport& report) {
+  std::vector<Row> rows;
+  const auto row = [&](const std::string& name) -> Row& {
+    const std::string layer = name.substr(0, name.find('.'));
+    for (Row& there : rows) {
+      if (there.layer == layer) return there;
+    }
+    rows.push_back(Row{});
+    rows.back().layer = layer;
+    return rows.back();
+  };
+  for (const ValueReport& value : report.values) {
+    Row& r = row(value.name);
+    lower(r.bits, value.spread.entropy_bits);
+    raise(r.saturated, value.spread.saturated);
+    raise(r.zeros, value.spread.zeros);
+  }
+  for (const HeadReport& head : report.heads) raise(row(head.name).largest, head.spread.largest);
+  for (const TensorReport& tensor : report.tensors) {
+    Row& r = row(tensor.name);
+    raise(r.std, tensor.spread.std);
+    raise(r.weights_saturated, tensor.spread.saturated);
+    lower(r.moved, tensor.moved);
+    if (tensor.votes) raise(r.votes, tensor.votes->over_null);
+  }
+  return rows;
+}
+
+std::string painted(const std::string& text, Tone tone, bool colour) {
+  constexpr const char* kCodes[] = {"", "\033[32m", "\033[33m", "\033[31m"};
+  if (!colour || tone == Tone::kPlain) return text;
+  return kCodes[static_cast<size_t>(tone)] + text + "\033[0m";
+}
+
+// A share as a percentage: bad from `limit` on, doubtful from half of it.
+Tone share_tone(double share, double limit) {
+  return share >= limit ? Tone::kBad : share >= limit / 2 ? Tone::kDoubtful : Tone::kPlain;
+}
+
+class Line {
+ public:
+  Line(const std::string& layer, bool colour) : text_(fmt::format("{:<18.18}", layer)), colour_(colour) {}
+
+  void cell(const std::optional<double>& x, int width, fmt::format_string<const double&> form, Tone tone) {
+    const std::string text = fmt::format("{:>{}}", x ? fmt::format(form, *x) : "-", width);
+    text_ += painted(text, tone, colour_);
+  }
+  void percent(const std::optional<double>& share, int width, Tone tone) {
+    cell(share ? std::optional<double>(100.0 * *share) : std::nullopt, width, "{:.1f} %", tone);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  bool colour_;
+};
+
+std::string line_of(const Row& row, bool colour) {
+  Line line(row.layer, colour);
+  const double bits = row.bits.value_or(8.0);
+  line.cell(row.bits, 8, "{:.2f}", bits < kFewBits ? Tone::kBad : bits < kSomeBits ? Tone::kDoubtful : Tone::kPlain);
+  line.percent(row.saturated, 9, share_tone(row.saturated.value_or(0.0), kSaturated));
+  line.percent(row.zeros, 9, row.zeros.value_or(0.0) >= kDead ? Tone::kBad : Tone::kPlain);
+  line.percent(row.largest, 10, share_tone(row.largest.value_or(0.0), kOneToken));
+  line.cell(row.std, 10, "{:.2f}", Tone::kPlain);
+  line.percent(row.weights_saturated, 9, share_tone(row.weights_saturated.value_or(0.0), kSaturated));
+  line.percent(row.moved, 9, row.moved == 0.0 ? Tone::kDoubtful : Tone::kPlain);
+  line.cell(row.votes, 8, "{:.3f}", Tone::kPlain);
+  return line.text();
+}
+
+}  // namespace
+
+std::string monitor_table(const MonitorReport& report, bool colour) {
+  std::string text = fmt::format("monitor, step {}\n", report.step);
+  const auto header = [&](auto... columns) {
+    text += fmt::format("{:<18}{:>8}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}{:>8}\n", columns...);
+  };
+  header("", "values", "", "", "heads", "weights", "", "", "votes");
+  header("layer", "bits", "±127", "zeros", "one token", "std", "±127", "moved", "/ null");
+  for (const Row& row : rows_of(report)) text += line_of(row, colour) + "\n";
+  for (size_t i = 0; i < std::min(report.verdicts.size(), kMostVerdicts); ++i) {
+    text += painted("! " + report.verdicts[i], Tone::kBad, colour) + "\n";
+  }
+  if (report.verdicts.size() > kMostVerdicts) {
+    text += fmt::format("! {} more verdicts in metrics.jsonl\n", report.verdicts.size() - kMostVerdicts);
+  }
+  if (report.verdicts.empty()) text += painted("nothing amiss", Tone::kGood, colour) + "\n";
+  return text;
+}
+
+}  // namespace eggroll

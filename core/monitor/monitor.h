@@ -1,0 +1,51 @@
+// Eyes inside an integer model while it is trained: its values, attention, weights and votes after a step. Reads the
+// run's weights and computes in sessions of its own, so that a run with it and one without are the same.
+#ifndef EGGROLL_MONITOR_MONITOR_H
+#define EGGROLL_MONITOR_MONITOR_H
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "data/dataset.h"
+#include "monitor/probe.h"
+#include "monitor/report.h"
+#include "monitor/votes.h"
+#include "plugin/instance.h"
+#include "program/program.h"
+
+namespace eggroll {
+
+// The run that is looked at; the program must outlive the monitor.
+struct MonitoredRun {
+  const BackendInstance& backend;
+  const Program& program;
+  egg_noise noise;
+  uint32_t population;
+  int32_t threads;
+};
+
+class Monitor {
+ public:
+  Monitor(const MonitoredRun& run, const Dataset& dataset);
+
+  // Every step's votes, or the last kVoteSteps at least; see VoteMeter::add.
+  void add_votes(uint64_t step, std::vector<int8_t> fitness, std::vector<float> stds) {
+    votes_.add(step, std::move(fitness), std::move(stds));
+  }
+
+  // session: the run's, of which the weights are read. changed: weights that the last step moved, by parameter.
+  MonitorReport look(BackendSession& session, uint64_t steps_done, const std::vector<int64_t>& changed);
+
+ private:
+  void look_at_values(const ModelWeights& weights, MonitorReport& report);
+
+  const Program& program_;
+  Probe probe_;
+  VoteMeter votes_;
+  ModelWeights first_weights_;
+};
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,123 @@
+#include "monitor/verdicts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace eggroll {
+namespace {
+
+// Ops that hand on what their inputs have at +-127; the others scale anew.
+bool hands_on(const std::string& op) {
+  return op == "add" || op == "lut" || op == "gru_gate" || op == "gru_mix" || op == "store";
+}
+
+// What of the program's values is saturated, or dead; a wide value, which is not seen, is neither.
+struct Marks {
+  std::vector<bool> saturated;
+  std::vector<bool> dead;
+};
+
+Marks marks_of(const Program& program, const MonitorReport& report) {
+  Marks marks{std::vector<bool>(program.values().size()), std::vector<bool>(program.values().size())};
+  for (const ValueReport& value : report.values) {
+    marks.saturated[static_cast<size_t>(value.value)] = value.spread.saturated >= kSaturated;
+    marks.dead[static_cast<size_t>(value.value)] = value.constant >= kDead;
+  }
+  return marks;
+}
+
+// The values that the op which makes this one reads.
+std::vector<size_t> inputs_of(const Program& program, int32_t value) {
+  std::vector<size_t> inputs;
+  for (const egg_op& op : program.ops()) {
+    if (op.out != value) continue;
+    for (const int32_t in : op.in) {
+      if (in >= 0) inputs.push_back(static_cast<size_t>(in));
+    }
+  }
+  return inputs;
+}
+
+void judge_values(const Program& program, const MonitorReport& report, std::vector<std::string>& verdicts) {
+  const Marks marks = marks_of(program, report);
+  const int32_t logits = program.ops().back().in[0];  // those of a sure model are at +-127
+  for (const ValueReport& value : report.values) {
+    const auto self = static_cast<size_t>(value.value);
+    const std::vector<size_t> inputs = inputs_of(program, value.value);
+    if (marks.saturated[self] && value.value != logits) {
+      // A state is what its store was given a token ago: no origin, or a value and its state would excuse each other.
+      const auto excuses = [&](size_t in) { return marks.saturated[in] && program.values()[in].is_state == 0; };
+      const bool inherited = hands_on(value.op) && std::any_of(inputs.begin(), inputs.end(), excuses);
+      if (inherited) continue;
+      verdicts.push_back(
+          fmt::format("{}: {:.0f} % of values at ±127; lower the gains or weights before it, or shift more", value.name,
+                      100.0 * value.spread.saturated));
+    } else if (marks.dead[self]) {
+      const bool inherited =
+          !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](size_t in) { return marks.dead[in]; });
+      if (inherited) continue;
+      verdicts.push_back(
+          fmt::format("{}: dead, {:.0f} % of channels are the same for every token; raise the gains or "
+                      "weights before it, or shift less",
+                      value.name, 100.0 * value.constant));
+    }
+  }
+}
+
+void judge_heads(const MonitorReport& report, std::vector<std::string>& verdicts) {
+  for (const HeadReport& head : report.heads) {
+    if (head.spread.largest < kOneToken) continue;
+    verdicts.push_back(
+        fmt::format("{} head {}: attends one token, {:.0f} % of the weight; shift its scores more, or give a bit of "
+                    "weight more score steps",
+                    head.name, head.head, 100.0 * head.spread.largest));
+  }
+}
+
+void judge_tensors(const MonitorReport& report, std::vector<std::string>& verdicts) {
+  for (const TensorReport& tensor : report.tensors) {
+    if (tensor.spread.saturated >= kSaturated) {
+      verdicts.push_back(fmt::format("{}: {:.0f} % of weights at ±127; begin lower, or use weight decay", tensor.name,
+                                     100.0 * tensor.spread.saturated));
+    }
+    if (!tensor.perturbed) {
+      verdicts.push_back(fmt::format("{}: never moves, the model keeps it frozen", tensor.name));
+    } else if (tensor.moved_since_start == 0.0 && report.step >= kStepsToMove) {
+      verdicts.push_back(
+          fmt::format("{}: never moves, all weights are what they were {} steps ago; raise the "
+                      "optimizer's learning rate or lower its threshold",
+                      tensor.name, report.step));
+    }
+  }
+}
+
+void judge_votes(const MonitorReport& report, std::vector<std::string>& verdicts) {
+  const bool perturbed = std::any_of(report.tensors.begin(), report.tensors.end(),
+                                     [](const TensorReport& tensor) { return tensor.perturbed; });
+  if (!perturbed) return;
+  if (!report.vote_deviations) {
+    verdicts.push_back(
+        fmt::format("there are no votes, for {} steps both members of every pair have had the same loss; "
+                    "perturb more (a lower noise.sigma_shift)",
+                    report.vote_steps));
+  } else if (report.vote_steps == kVoteSteps && *report.vote_deviations < kChance) {
+    verdicts.push_back(
+        fmt::format("votes are noise, over {} steps they are spread no further than chance would have "
+                    "them; use more members, or perturb less (a higher noise.sigma_shift)",
+                    report.vote_steps));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> verdicts_of(const Program& program, const MonitorReport& report) {
+  std::vector<std::string> verdicts;
+  judge_values(program, report, verdicts);
+  judge_heads(report, verdicts);
+  judge_tensors(report, verdicts);
+  judge_votes(report, verdicts);
+  return verdicts;
+}
+
+}  // namespace eggroll

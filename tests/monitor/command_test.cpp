@@ -1,0 +1,98 @@
+// eggroll run --monitor: what it shows, and where in colour.
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MonitorCommand : public CliTest {
+ protected:
+  // Lines that begin a table.
+  static std::vector<std::string> tables(const std::string& text) {
+    std::vector<std::string> steps;
+    for (size_t at = 0; (at = text.find("monitor, step ", at)) != std::string::npos; ++at) {
+      steps.push_back(text.substr(at + 14, text.find_first_of("\r\n", at) - at - 14));
+    }
+    return steps;
+  }
+
+  static nlohmann::json look_of_last_line(const fs::path& run) {
+    const std::string text = read_file(run / "metrics.jsonl");
+    return nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1)).at("monitor");
+  }
+
+  // The command on a terminal of its own.
+  Result on_terminal(const std::string& environment, const Arguments& arguments) const {
+    std::string line = environment + " exec";
+    for (const std::string& argument : command(arguments)) line += " '" + argument + "'";
+    return Process(work_, {"/usr/bin/env", "script", "--quiet", "--return", "--command", line, "/dev/null"}).wait();
+  }
+};
+
+TEST_F(MonitorCommand, ShowsALookAtEveryEvaluation) {
+  const Result result = eggroll(tiny_run({"--monitor"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(tables(result.out), (std::vector<std::string>{"10", "20", "30", "40"}));
+  EXPECT_THAT(result.out, HasSubstr("\nmonitor, step 10\n"));
+  EXPECT_THAT(result.out, HasSubstr("\nlayer0 "));
+  EXPECT_THAT(result.out, Not(HasSubstr("\033")));
+  const nlohmann::json record = record_in(run_folder());
+  EXPECT_EQ(record.at("monitor").at("step"), 40);
+  EXPECT_EQ(record.at("monitor").at("verdicts"), look_of_last_line(run_folder()).at("verdicts"));
+  EXPECT_EQ(record.at("config").at("monitor").at("every"), 10);
+  EXPECT_EQ(record.at("weights_sha256"), undisturbed(tiny_run()));
+  const std::string script = EGGROLL_SOURCE_DIR "/tests/record/validate_record.py";
+  const Result valid =
+      Process(work_, {"/usr/bin/env", "python3", script, (run_folder() / "record.json").string()}).wait();
+  if (valid.exit_code == 2 || valid.exit_code == 127) GTEST_SKIP() << "python3 with jsonschema is not here";
+  EXPECT_EQ(valid.exit_code, 0) << valid.err;
+}
+
+TEST_F(MonitorCommand, ShowsAsOftenAsTheConfigurationSays) {
+  const Result shown = eggroll(tiny_run({"--monitor", "monitor.every=25"}));
+  EXPECT_EQ(tables(shown.out), (std::vector<std::string>{"25", "40"}));
+  // Without --monitor it looks and shows nothing.
+  const Result quiet = eggroll(tiny_run({"monitor.every=25", "seed=1", "results.dir=quiet"}));
+  EXPECT_EQ(tables(quiet.out), std::vector<std::string>{});
+  EXPECT_TRUE(look_of_last_line(fs::directory_iterator(work_ / "quiet")->path()).is_object());
+}
+
+TEST_F(MonitorCommand, ResumeShowsItToo) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const fs::path run = run_folder();
+  EXPECT_FALSE(record_in(run).contains("monitor"));
+  fs::remove(run / "record.json");
+  fs::remove_all(run / "checkpoints" / "step-00000040");
+  const Result result = eggroll({"resume", run.string(), "--monitor"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(tables(result.out), std::vector<std::string>{"40"});
+  EXPECT_EQ(record_in(run).at("monitor").at("step"), 40);
+}
+
+// The progress line gives way to the table and follows below it.
+TEST_F(MonitorCommand, InColourOnATerminal) {
+  const Arguments arguments = tiny_run({"--monitor", "model.gain=127", "model.init_std=64", "train.steps=10"});
+  const Result coloured = on_terminal("env -u NO_COLOR", arguments);
+  if (coloured.exit_code == 127) GTEST_SKIP() << "there is no command 'script'";
+  ASSERT_EQ(coloured.exit_code, 0) << coloured.out << coloured.err;
+  EXPECT_THAT(coloured.out, HasSubstr("\r\033[Kmonitor, step 10\r\n"));
+  EXPECT_THAT(coloured.out, HasSubstr("\033[31m! "));
+  EXPECT_THAT(coloured.out, HasSubstr("\r\033[Kstep 10/10  loss "));
+
+  fs::remove_all(runs());
+  const Result plain = on_terminal("NO_COLOR=1", arguments);
+  ASSERT_EQ(plain.exit_code, 0) << plain.out << plain.err;
+  EXPECT_THAT(plain.out, HasSubstr("\r\n! "));
+  EXPECT_THAT(plain.out, Not(HasSubstr("\033[31m")));
+}
+
+TEST_F(MonitorCommand, RefusesWhatItCannotDo) {
+  expect_one_sentence(eggroll(tiny_run({"monitor.every=-1"})),
+                      {"monitor.every is -1, expected an integer of at least 0"});
+  expect_one_sentence(eggroll(tiny_run({"+monitor.evry=5"})), {"unknown key 'monitor.evry'"});
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,136 @@
+// Each verdict at its threshold and just below it, on reports made by hand.
+#include "monitor/verdicts.h"
+
+#include <gmock/gmock.h>
+
+#include "program/op_info.h"
+#include "program/raw_program.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr double kBit = 1e-9;
+
+// A healthy report of the tiny program: x, n = norm(x), f = linear(n), g = gate(f, h), m = mix(f, h, g), a = m + x, h,
+// logits = linear(a).
+class VerdictsTest : public testing::Test {
+ protected:
+  VerdictsTest() {
+    for (const egg_op& op : program_.ops()) {
+      if (op.out < 0) continue;
+      report_.values.emplace_back();
+      report_.values.back().name = program_.values()[static_cast<size_t>(op.out)].name;
+      report_.values.back().op = kOpInfo[static_cast<size_t>(op.code)].name;
+      report_.values.back().value = op.out;
+    }
+    for (const egg_param& param : program_.params()) {
+      report_.tensors.emplace_back();
+      report_.tensors.back().name = param.name;
+      report_.tensors.back().moved_since_start = 0.5;
+    }
+    report_.step = kStepsToMove;
+    report_.vote_steps = kVoteSteps;
+    report_.vote_deviations = kChance;
+  }
+
+  template <class Reports>
+  static auto& named(Reports& reports, const std::string& name) {
+    return *std::find_if(reports.begin(), reports.end(), [&](const auto& seen) { return seen.name == name; });
+  }
+  void saturate(const std::string& value, double share) { named(report_.values, value).spread.saturated = share; }
+  void still(const std::string& value, double share) { named(report_.values, value).constant = share; }
+  TensorReport& tensor(const std::string& name) { return named(report_.tensors, name); }
+  std::vector<std::string> verdicts() const { return verdicts_of(program_, report_); }
+
+  RawProgram raw_;
+  Program program_{raw_.view()};
+  MonitorReport report_;
+};
+
+TEST_F(VerdictsTest, OfAHealthyModelThereAreNone) { EXPECT_THAT(verdicts(), IsEmpty()); }
+
+TEST_F(VerdictsTest, SaturatedValues) {
+  saturate("f", kSaturated - kBit);
+  EXPECT_THAT(verdicts(), IsEmpty());
+  saturate("f", 0.61);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: 61 % of values at ±127; ")));
+}
+
+// Elementwise ops hand on what they get; norms and products scale anew.
+TEST_F(VerdictsTest, SaturationIsNamedWhereItBegins) {
+  for (const char* name : {"x", "n", "f", "g", "m", "a", "h", "logits"}) saturate(name, 0.9);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("x: 90 %"), StartsWith("n: 90 %"), StartsWith("f: 90 %")));
+  saturate("f", 0.0);
+  saturate("g", 0.0);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("x: "), StartsWith("n: "), StartsWith("m: ")));
+}
+
+TEST_F(VerdictsTest, LogitsOfASureModelAreAtTheirEnds) {
+  saturate("logits", 1.0);
+  EXPECT_THAT(verdicts(), IsEmpty());
+  still("logits", 1.0);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("logits: dead, 100 % of channels are the same for every token; ")));
+}
+
+TEST_F(VerdictsTest, DeadValuesAreNamedWhereTheyBegin) {
+  still("f", kDead - kBit);
+  EXPECT_THAT(verdicts(), IsEmpty());
+  still("f", kDead);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: dead, 95 % of channels")));
+  for (const char* name : {"g", "m", "h"}) still(name, 1.0);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: dead, ")));
+  for (const char* name : {"x", "n", "a", "logits"}) still(name, 1.0);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("x: dead, ")));
+}
+
+TEST_F(VerdictsTest, WhatIsSaturatedIsNotCalledDead) {
+  saturate("f", 1.0);
+  still("f", 1.0);
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: 100 % of values at ±127")));
+}
+
+TEST_F(VerdictsTest, HeadsThatAttendOneToken) {
+  report_.heads = {{"layer0.mixed", 0, {0.1, kOneToken}}, {"layer0.mixed", 1, {0.1, kOneToken - kBit}}};
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("layer0.mixed head 0: attends one token, 95 % of the weight; ")));
+}
+
+TEST_F(VerdictsTest, SaturatedWeights) {
+  tensor("gain").spread.saturated = kSaturated - kBit;
+  EXPECT_THAT(verdicts(), IsEmpty());
+  tensor("gain").spread.saturated = 1.0;
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("gain: 100 % of weights at ±127; ")));
+}
+
+TEST_F(VerdictsTest, TensorsThatNeverMove) {
+  tensor("w").moved_since_start = 0.0;
+  report_.step = kStepsToMove - 1;
+  EXPECT_THAT(verdicts(), IsEmpty());
+  report_.step = kStepsToMove;
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("w: never moves, all weights are what they were 20 steps ago; ")));
+  tensor("head").perturbed = false;
+  tensor("head").moved_since_start = 0.0;
+  report_.step = 1;
+  EXPECT_THAT(verdicts(), ElementsAre("head: never moves, the model keeps it frozen"));
+}
+
+TEST_F(VerdictsTest, VotesThatAreNoise) {
+  report_.vote_deviations = kChance - kBit;
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("votes are noise, over 64 steps they are spread no further than ")));
+  report_.vote_steps = kVoteSteps - 1;  // too few to tell
+  EXPECT_THAT(verdicts(), IsEmpty());
+}
+
+TEST_F(VerdictsTest, VotesThatAreNone) {
+  report_.vote_deviations.reset();
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("there are no votes, for 64 steps both members of every pair")));
+  // Nothing is perturbed, so nothing is missing.
+  for (TensorReport& tensor : report_.tensors) tensor.perturbed = false;
+  EXPECT_EQ(verdicts().size(), report_.tensors.size());
+}
+
+}  // namespace
+}  // namespace eggroll::test

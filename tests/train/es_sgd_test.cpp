@@ -1,0 +1,100 @@
+// The es_sgd plugin against momentum with error feedback in plain float32, step by step and bit by bit.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "train/rule_session.h"
+
+namespace eggroll::test {
+namespace {
+
+enum Slot : uint32_t { kVelocity, kCarried };
+
+class EsSgdRule : public RuleSession {
+ protected:
+  static Machine sgd(double learning_rate, double momentum) {
+    return machine_with({"optimizer=es_sgd", "optimizer.schedule.kind=constant",
+                         fmt::format("optimizer.learning_rate={}", learning_rate),
+                         fmt::format("optimizer.momentum={}", momentum)});
+  }
+  static std::vector<int8_t> negated(std::vector<int8_t> fitness) {
+    for (int8_t& f : fitness) f = static_cast<int8_t>(-f);
+    return fitness;
+  }
+};
+
+TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
+  for (const auto& [learning_rate, momentum] : {std::pair(0.3, 0.9), {0.05, 0.0}, {21.7, 0.5}}) {
+    const Machine machine = sgd(learning_rate, momentum);
+    BackendSession session = session_of(*machine.rule);
+    const auto rate = static_cast<float>(learning_rate);
+    const auto kept = static_cast<float>(momentum);
+    constexpr float kStd = 30000.5F;  // of about a vote's size
+    std::vector<float> velocity(kCount);
+    std::vector<float> carried(kCount);
+    std::vector<int8_t> weight = weights_near_bounds();
+    session.set_weights(kWeight, weight.data());
+    size_t stopped = 0;
+    size_t stayed = 0;
+    size_t several = 0;
+    for (uint64_t step = 0; step < 60; ++step) {
+      const bool is_empty = step % 10 == 9;
+      const std::vector<int8_t> fitness = is_empty ? std::vector<int8_t>(kPairs) : fitness_;
+      const float std = is_empty ? 0.0F : kStd;
+      const std::vector<float> vote = votes(step / 20, fitness);
+      const std::vector<float> scalars = machine.optimizer->scalars(step, {});
+      ASSERT_EQ(scalars, std::vector<float>{rate});
+      update(session, step / 20, fitness, scalars, std);
+      for (size_t i = 0; i < kCount; ++i) {
+        velocity[i] = kept * velocity[i] + (is_empty ? 0.0F : vote[i] / std);
+        const int before = weight[i];
+        stopped += move_by_hand(weight[i], carried[i], rate * velocity[i]) ? 1U : 0U;
+        stayed += weight[i] == before && carried[i] != 0.0F ? 1U : 0U;
+        several += std::abs(weight[i] - before) > 1 ? 1U : 0U;
+      }
+      ASSERT_EQ(slot(session, kVelocity), velocity) << "step " << step;
+      ASSERT_EQ(slot(session, kCarried), carried) << "step " << step;
+      ASSERT_EQ(weights(session), weight) << "step " << step;
+    }
+    EXPECT_GT(stopped, 0U) << learning_rate;
+    EXPECT_GT(learning_rate > 1.0 ? several : stayed, 0U) << learning_rate;
+  }
+}
+
+// With a deviation of one vote's size that vote counts 1: a quarter of it moves the weight at every fourth step.
+TEST_F(EsSgdRule, NothingOfAVoteIsLost) {
+  const Machine machine = sgd(0.25, 0.0);
+  const std::vector<float> vote = votes(4, fitness_);
+  for (size_t i = 0; i < kCount; ++i) {
+    BackendSession session = session_of(*machine.rule);
+    for (int step = 1; step <= 40; ++step) {
+      update(session, 4, fitness_, {0.25F}, std::fabs(vote[i]));
+      ASSERT_EQ(weights(session)[i], static_cast<int>(std::copysign(1.0F, vote[i])) * (step / 4)) << "step " << step;
+    }
+  }
+}
+
+// However long a weight has been pushed against its bound, the first push inwards counts in full.
+TEST_F(EsSgdRule, NothingPilesUpAtTheBounds) {
+  const Machine machine = sgd(1.0, 0.0);
+  const std::vector<float> vote = votes(4, fitness_);
+  for (size_t i = 0; i < kCount; ++i) {
+    BackendSession session = session_of(*machine.rule);
+    const float std = std::fabs(vote[i]);
+    const int bound = vote[i] > 0.0F ? 127 : -127;
+    const int inwards = vote[i] > 0.0F ? -1 : 1;
+    for (int step = 0; step < 50; ++step) update(session, 4, fitness_, {5.75F}, std);
+    ASSERT_EQ(weights(session)[i], bound);
+    ASSERT_EQ(slot(session, kCarried)[i], 0.0F);
+    for (int step = 0; step < 50; ++step) update(session, 4, fitness_, {0.75F}, std);
+    ASSERT_EQ(weights(session)[i], bound);
+    ASSERT_EQ(slot(session, kCarried)[i], 0.0F);
+    update(session, 4, negated(fitness_), {1.0F}, std);
+    EXPECT_EQ(weights(session)[i], bound + inwards);
+    update(session, 4, negated(fitness_), {100.0F}, std);
+    EXPECT_EQ(weights(session)[i], bound + 101 * inwards);
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::test

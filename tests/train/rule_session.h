@@ -1,0 +1,98 @@
+// A session with an optimizer's rule on the tiny program, beside one whose rule keeps the votes.
+#ifndef EGGROLL_TESTS_TRAIN_RULE_SESSION_H
+#define EGGROLL_TESTS_TRAIN_RULE_SESSION_H
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "eggroll/rule_builder.h"
+#include "program/raw_program.h"
+#include "train/small_run.h"
+
+namespace eggroll::test {
+
+inline int8_t sign_of(float x) { return static_cast<int8_t>(x > 0.0F ? 1 : x < 0.0F ? -1 : 0); }
+
+class RuleSession : public testing::Test {
+ protected:
+  static constexpr uint32_t kPairs = 6;
+  static constexpr uint32_t kWeight = 2;  // the parameter looked at: w, 3 x 3
+  static constexpr size_t kCount = 9;
+
+  RuleSession() : machine_(small_config(), built_plugins()), program_(raw_.view()) {
+    RuleBuilder builder;
+    builder.set_slot(builder.slot("vote", 'f'), builder.vote_f32());
+    builder.delta(builder.constant(0));
+    vote_rule_.emplace(*builder.view());
+  }
+
+  static Machine machine_with(const std::vector<std::string>& overrides) {
+    return Machine(small_config(overrides), built_plugins());
+  }
+
+  BackendSession session_of(const Rule& rule) {
+    return machine_.backend->open_session(
+        egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(), &rule.view(), machine_.noise, 2 * kPairs, 0});
+  }
+
+  // The weights that moved, by parameter.
+  std::vector<int64_t> update(BackendSession& session, uint64_t step, const std::vector<int8_t>& fitness,
+                              const std::vector<float>& scalars, float std) {
+    const std::vector<float> stds(program_.params().size(), std);
+    std::vector<int64_t> changed(stds.size());
+    session.update(
+        egg_update{sizeof(egg_update), kPairs, step, fitness.data(), scalars.data(), stds.data(), changed.data()});
+    return changed;
+  }
+
+  std::vector<float> votes(uint64_t step, const std::vector<int8_t>& fitness) {
+    BackendSession session = session_of(*vote_rule_);
+    update(session, step, fitness, {}, 1.0F);
+    return slot(session);
+  }
+
+  // Some at the bound that their first votes push them to, some beside a bound, some between.
+  std::vector<int8_t> weights_near_bounds() {
+    std::vector<int8_t> near = {0, 0, 0, 120, -120, 5, -60, 126, -126};
+    const std::vector<float> vote = votes(0, fitness_);
+    for (size_t i = 0; i < 3; ++i) near[i] = static_cast<int8_t>(127 * sign_of(vote[i]));
+    return near;
+  }
+
+  static std::vector<float> slot(BackendSession& session, uint32_t index = 0) {
+    std::vector<float> values(kCount);
+    session.get_slot(kWeight, index, values.data());
+    return values;
+  }
+
+  static std::vector<int8_t> weights(BackendSession& session) {
+    std::vector<int8_t> values(kCount);
+    session.get_weights(kWeight, values.data());
+    return values;
+  }
+
+  const std::vector<int8_t> fitness_ = {5, -3, 7, 1, 0, -127};
+  Machine machine_;
+  RawProgram raw_;
+  Program program_;
+  std::optional<Rule> vote_rule_;
+};
+
+// The weight and the fraction carried with it, moved by an update as plain C++: the integer part moves the weight, the
+// rest stays, and both stop at +-127. Returns whether they were stopped.
+inline bool move_by_hand(int8_t& weight, float& carried, float update) {
+  const float total = carried + update;
+  const auto units = static_cast<int32_t>(total);
+  const float rest = total - static_cast<float>(units);
+  const int32_t target = weight + units;
+  weight = static_cast<int8_t>(std::clamp(target, -127, 127));
+  const bool is_beyond = (target >= 127 && rest > 0.0F) || (target <= -127 && rest < 0.0F);
+  carried = is_beyond ? 0.0F : rest;
+  return is_beyond || target != weight;
+}
+
+}  // namespace eggroll::test
+
+#endif
