@@ -44,7 +44,7 @@ const std::vector<Preset> kModels = {
     {"egg_c", {"model=egg_c", "model.width=27", "model.layers=1", "model.vocab=259", "noise.distribution=uniform"}},
     {"int8nativeformer",
      {"model=int8nativeformer", "model.width=36", "model.head_width=12", "model.layers=2", "model.vocab=61",
-      "model.attention.kind=sigmoid", "noise.rank=2"}},
+      "model.attention.kind=sigmoid", "model.logit_steps_per_bit=16", "noise.rank=2"}},
     {"egg_c_former",
      {"model=egg_c_former", "model.width=20", "model.head_width=20", "model.layers=1", "model.mlp_ratio=3",
       "model.vocab=257", "model.context=9"}}};

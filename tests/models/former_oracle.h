@@ -90,7 +90,7 @@ class FormerOracle : public Oracle {
       return std::lround(16384.0 / (1.0 + std::exp2(-static_cast<double>(clip(score)) / 16.0)));
     }
     const auto below = static_cast<double>(std::min<int64_t>(255, largest - score));
-    const double w = peer_ == Peer::kEggC ? 262144.0 * std::exp(-below / 6.0) : 16384.0 * std::exp2(-below / 16.0);
+    const double w = peer_ == Peer::kEggC ? 262144.0 * std::exp(-below / 6.0) : 16384.0 * std::exp2(-below / 8.0);
     return w >= 1.0 ? std::lround(w) : 0;
   }
 

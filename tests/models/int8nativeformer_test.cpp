@@ -168,7 +168,7 @@ param norm_out.gain            vector 8            init constant 16
 param norm_out.b               vector 8            init constant 0
 table gelu                     256 entries, sha256 3eb72af88bfe20a3b8ca11bad7c9e6a9c23ecdd48843a1e2ba54ab52ddcda80e
 table rope                     64 entries, sha256 82613dea33541e05e264fac7c17c067e01b8434b401a8bb43fdf67087938b32d
-table attention                256 entries, sha256 ec7ad6ceb5129248165f38a392321d3dc098295b392dbc1f8206ee349ce4f997
+table attention                256 entries, sha256 18a540da8b051e9b4e42e022222d4e4ef2e4817e2c7668e144f332c0986bc612
 op    embedded[8]              = embed(token, embedding)
 op    embedded.biased[8]       = add(embedded, bias embedding.b)
 op    init_mlp.norm[8]         = l1_norm(embedded.biased, init_mlp.norm.gain, bias init_mlp.norm.b, reciprocal)
@@ -198,7 +198,7 @@ op    layer0.mlp.sum[8] wide   = add(layer0.attention.residual, layer0.mlp.down)
 op    layer0.mlp.residual[8]   = max_norm(layer0.mlp.sum)
 op    norm_out[8]              = l1_norm(layer0.mlp.residual, norm_out.gain, bias norm_out.b, reciprocal)
 op    logits[11]               = linear(norm_out, embedding, shift 6)
-op    loss                     = loss(logits, target, unit 4096/65536 bits)
+op    loss                     = loss(logits, target, unit 8192/65536 bits)
 )");
 }
 

@@ -45,7 +45,7 @@ const TestedModel kGru{
     23};
 const TestedModel kFormer{
     "int8nativeformer",
-    {"model=int8nativeformer", "model.head_width=8"},
+    {"model=int8nativeformer", "model.head_width=8", "model.logit_steps_per_bit=16"},
     []() -> std::unique_ptr<Oracle> { return std::make_unique<FormerOracle>(Peer::kProject, kWidth, 2, 8, kVocab); },
     34};
 
