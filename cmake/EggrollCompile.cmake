@@ -9,11 +9,11 @@ endif()
 add_library(eggroll_compile INTERFACE)
 target_compile_options(
   eggroll_compile
-  INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wswitch-enum -Werror
+  INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;-Wswitch-enum;-Werror>
             # GCC 12 sees overlaps in std::string's operator+ that are not there (its bug 105651).
-            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+            $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
             # One rounding per operation: a contracted multiply-add would give other bits on other machines.
-            -ffp-contract=off)
+            $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)
 
 if(EGGROLL_SANITIZE)
   string(REPLACE ";" "," sanitizers "${EGGROLL_SANITIZE}")

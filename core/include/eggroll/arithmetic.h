@@ -23,9 +23,12 @@ EGG_FN int8_t egg_clip8(int32_t x) { return static_cast<int8_t>(egg_clip(x, 127)
 
 EGG_FN int32_t egg_clip16(int32_t x) { return egg_clip(x, 32767); }
 
+// What egg_rshift adds before it shifts by k in [0, 30].
+EGG_FN int32_t egg_rounding(int32_t k, int32_t round_nearest) { return round_nearest && k > 0 ? 1 << (k - 1) : 0; }
+
 // Arithmetic shift right by k in [0, 30] under the program's rounding. nearest: |x| + 2^(k-1) must fit int32.
 EGG_FN int32_t egg_rshift(int32_t x, int32_t k, int32_t round_nearest) {
-  return (round_nearest && k > 0) ? (x + (1 << (k - 1))) >> k : x >> k;
+  return (x + egg_rounding(k, round_nearest)) >> k;
 }
 
 // trunc_i32: towards zero, saturating; 0 for NaN.

@@ -1,0 +1,86 @@
+// Checked CUDA calls, and memory that frees itself. An error becomes a sentence.
+#ifndef EGGROLL_CUDA_DEVICE_H
+#define EGGROLL_CUDA_DEVICE_H
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "eggroll/error.h"
+
+namespace eggroll::cuda {
+
+inline void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  const std::string text = std::string("the GPU failed to ") + what + ": " + cudaGetErrorString(status) + " (" +
+                           cudaGetErrorName(status) + "); resume the run, with less memory in use if it was short";
+  throw Error(text, status == cudaErrorMemoryAllocation ? EGG_ERROR_MEMORY : EGG_ERROR_DEVICE);
+}
+
+// After a launch; later calls report what happens while it runs.
+inline void check_launch(const char* what) { check(cudaGetLastError(), what); }
+
+// `count` elements of device memory of the current device, from the driver's pool, which keeps what is freed: sessions
+// come and go by the thousand in tests. The owner frees nothing that a stream still uses.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  explicit DeviceArray(size_t count) : count_(count) {
+    if (count == 0) return;
+    check(cudaMallocAsync(reinterpret_cast<void**>(&data_), count * sizeof(T), nullptr), "allocate memory");
+    check(cudaStreamSynchronize(nullptr), "allocate memory");
+  }
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~DeviceArray() {
+    if (data_ != nullptr) cudaFreeAsync(data_, nullptr);
+  }
+
+  T* get() const { return data_; }
+  size_t size() const { return count_; }
+
+  // Makes room for at least so many; what it held is lost.
+  void reserve(size_t count) {
+    if (count > count_) {
+      *this = DeviceArray();
+      *this = DeviceArray(count);
+    }
+  }
+  void zero(cudaStream_t stream) {
+    if (count_ > 0) check(cudaMemsetAsync(data_, 0, count_ * sizeof(T), stream), "clear memory");
+  }
+  void upload(const T* from, size_t count, cudaStream_t stream, size_t at = 0) {
+    if (count == 0) return;
+    check(cudaMemcpyAsync(data_ + at, from, count * sizeof(T), cudaMemcpyHostToDevice, stream), "receive data");
+  }
+  void download(T* to, size_t count, cudaStream_t stream, size_t at = 0) const {
+    if (count == 0) return;
+    check(cudaMemcpyAsync(to, data_ + at, count * sizeof(T), cudaMemcpyDeviceToHost, stream), "send data");
+  }
+
+ private:
+  T* data_ = nullptr;
+  size_t count_ = 0;
+};
+
+template <class T>
+DeviceArray<T> uploaded(const std::vector<T>& from, cudaStream_t stream) {
+  DeviceArray<T> array(from.size());
+  array.upload(from.data(), from.size(), stream);
+  check(cudaStreamSynchronize(stream), "receive data");
+  return array;
+}
+
+}  // namespace eggroll::cuda
+
+#endif

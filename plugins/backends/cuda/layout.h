@@ -1,0 +1,80 @@
+// What the host plans and the kernels read: where values, parameters and noise lie in device memory.
+//
+// A tile is kTileRows members in rows: in each slab of 16 rows, row r < 8 is the even member of a pair and row r + 8
+// its odd one, so that one thread of a matrix fragment holds both and reads their noise once. Channels come in units
+// of 16 bytes. All sizes below are in bytes unless they say otherwise.
+#ifndef EGGROLL_CUDA_LAYOUT_H
+#define EGGROLL_CUDA_LAYOUT_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace eggroll::cuda {
+
+constexpr uint32_t kTileRows = 64;
+constexpr uint32_t kTileThreads = 256;
+constexpr uint32_t kUnit = 16;   // bytes that a thread loads at once
+constexpr uint32_t kBlock = 64;  // inputs and outputs of a matrix come in blocks of so many
+
+// Where a value lies in each row of the tile's values: `offset` bytes from its start. A value has `bytes` bytes there,
+// a multiple of 64; a wide one four for each channel. Rows do not overlap whatever the values, so that a warp may go on
+// to the next op while others are still at this one, as long as it keeps to its rows.
+struct Place {
+  uint32_t offset;
+  uint32_t bytes;
+  uint32_t size;   // channels
+  uint8_t shared;  // 1: in shared memory, 0: in the tile's workspace
+  uint8_t wide;    // 1: int32
+};
+
+// A vector parameter as members see it: even and odd member of a pair, each padded with zeros to `kBlock`.
+struct VectorNoise {
+  int32_t offset;  // in a pair's noise; -1: there is no such parameter
+  int32_t odd;     // from the even member's values to the odd one's
+};
+
+// What the kernels run: the program's ops, and two of the backend's own that move states.
+enum DeviceCode : int32_t { kLoadState = 100 };
+
+struct DeviceOp {
+  int32_t code;  // egg_op_code or DeviceCode
+  int32_t attr;
+  int32_t head;
+  int32_t mode;
+  Place out;
+  Place in[3];
+  const int8_t* matrix;  // linear: fragments, see weights.cu; embed: rows of `matrix_stride`
+  uint32_t matrix_stride;
+  uint32_t in_blocks;
+  uint32_t out_blocks;
+  int32_t ranks;      // draws of the matrix, 0 where it is not perturbed
+  uint32_t a_offset;  // of the matrix's noise in a pair's, rank 0
+  uint32_t a_stride;  // to the next rank
+  uint32_t b_offset;
+  uint32_t b_stride;
+  VectorNoise vectors[2];  // as egg_op.param: gain, bias
+  const int32_t* table;
+  const int8_t* byte_table;  // lut
+  uint32_t state_offset;     // load_state, store; loss of a state: in a member's states
+  uint32_t of_state;         // loss: 1 where the logits are a state
+  size_t keys_offset;        // attention: in a tile's workspace, (rows, context, out.bytes)
+  size_t values_offset;
+};
+
+// One run of noise for every pair: what a segment of a pair's noise holds.
+enum SegmentKind : int32_t { kDraw, kVector };
+
+struct Segment {
+  int32_t kind;
+  uint32_t param;
+  uint32_t side;  // of a draw
+  uint32_t rank;
+  uint32_t size;    // values; the rest up to a multiple of `kBlock` is zero
+  uint32_t offset;  // in a pair's noise
+  int32_t perturbed;
+  const int8_t* weights;  // of a vector; its odd member's values follow at `kBlock`-padded size
+};
+
+}  // namespace eggroll::cuda
+
+#endif

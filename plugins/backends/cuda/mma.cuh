@@ -1,0 +1,31 @@
+// The int8 product of the tensor cores of compute capability 8.0 and later.
+#ifndef EGGROLL_CUDA_MMA_CUH
+#define EGGROLL_CUDA_MMA_CUH
+
+#include <cstdint>
+
+namespace eggroll::cuda {
+
+// d (16 x 8) += a (16 x 32) b (32 x 8). In thread t, with g = t / 4 and c = t % 4, d holds columns 2c and 2c + 1 of
+// rows g and g + 8; a0 to a3 the inputs 4c to 4c + 3 of row g, of row g + 8, and the inputs 16 further of both; b0 and
+// b1 the inputs 4c to 4c + 3 and those 16 further of column g.
+__device__ inline void multiply_add(int32_t (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
+                                    uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+// Four 8 x 16 byte pieces from shared memory, a's fragment: thread t names row t % 8 of piece t / 8.
+__device__ inline uint4 load_pieces(const void* row) {
+  uint4 a;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(a.x), "=r"(a.y), "=r"(a.z), "=r"(a.w)
+               : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(row)))
+               : "memory");
+  return a;
+}
+
+}  // namespace eggroll::cuda
+
+#endif

@@ -1,0 +1,118 @@
+// One device's share of a session: all weights and slots, the states of the pairs that it owns, and the work on them.
+#ifndef EGGROLL_CUDA_REPLICA_H
+#define EGGROLL_CUDA_REPLICA_H
+
+#include <cstdint>
+#include <vector>
+
+#include "device.h"
+#include "forward.h"
+#include "plan.h"
+#include "update.h"
+
+namespace eggroll::cuda {
+
+// Every function that ends in _async returns before its work is done; finish() waits.
+class Replica {
+ public:
+  // Owns pairs [first_pair, first_pair + pairs).
+  Replica(int device, const egg_session_spec& spec, uint32_t first_pair, uint32_t pairs);
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+  ~Replica();
+
+  uint32_t first_member() const { return 2 * first_pair_; }
+  uint32_t members() const { return 2 * pairs_; }
+
+  void set_weights(uint32_t param, const int8_t* weights);
+  void get_weights(uint32_t param, int8_t* weights);
+  void set_slot(uint32_t param, uint32_t slot, const void* data);
+  void get_slot(uint32_t param, uint32_t slot, void* data);
+  // Of the members in the range that are this replica's; states is of the range's first member.
+  void set_states(uint32_t first, uint32_t count, const int8_t* states);
+  void get_states(uint32_t first, uint32_t count, int8_t* states);
+
+  // The members of the call that are this replica's.
+  void evaluate_async(const egg_evaluate& e);
+  void finish_evaluate(const egg_evaluate& e);
+  void update_async(const egg_update& u);
+  void finish_update(const egg_update& u);
+  void infer(const egg_infer& i);
+
+ private:
+  // A parameter's weights in padded rows, its fragments where a linear reads it, and its slots and votes.
+  struct Param {
+    uint32_t rows = 0;
+    uint32_t cols = 0;
+    uint32_t stride = 0;
+    bool vector = false;
+    bool perturbed = false;
+    bool by_linear = false;
+    size_t votes_offset = 0;
+    DeviceArray<int8_t> weights;
+    DeviceArray<int8_t> fragments;
+    DeviceArray<uint32_t> slots;
+    size_t count() const { return size_t{rows} * cols; }
+  };
+  // Of a call, one's share of the members.
+  struct Share {
+    uint32_t first;
+    uint32_t count;
+  };
+
+  void activate() const;
+  void keep_freed_memory() const;
+  void choose_plan(const egg_session_spec& spec);
+  void make_params();
+  void make_noise_values();
+  void make_ops();
+  void arrange(Param& param);
+  DeviceArray<Segment> segments_of(const NoiseLayout& layout);
+  Share share_of(uint32_t first, uint32_t count) const;
+  void upload_states(int8_t* to, const int8_t* from, size_t count);
+  void download_states(int8_t* to, const int8_t* from, size_t count);
+  void upload_batch(const egg_batch& batch);
+  ForwardArgs forward_args(const egg_batch& batch) const;
+  NoiseArgs noise_args(uint64_t step) const;
+  uint32_t blocks_for(uint32_t rows) const;
+
+  int device_;
+  uint32_t first_pair_;
+  uint32_t pairs_;
+  cudaStream_t stream_ = nullptr;
+  std::vector<Plan> plan_;  // exactly one, made once the device is known
+  const egg_rule* rule_;
+  uint32_t block_limit_ = 0;  // blocks of the forward pass at once
+  std::vector<Param> params_;
+  DeviceArray<DeviceOp> ops_;
+  std::vector<DeviceArray<int32_t>> tables_;
+  std::vector<DeviceArray<int8_t>> byte_tables_;
+  DeviceArray<egg_loss_tables> loss_tables_;
+  DeviceArray<int8_t> noise_values_;
+  DeviceArray<int8_t> noise_table_;
+  DeviceArray<Segment> forward_segments_;
+  DeviceArray<Segment> vote_segments_;
+  uint32_t noise_pairs_ = 0;  // whose noise is in memory at once
+  DeviceArray<int8_t> noise_;
+  DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
+  DeviceArray<char> workspace_;
+  DeviceArray<int8_t> states_;
+  DeviceArray<uint32_t> inputs_;
+  DeviceArray<uint32_t> targets_;
+  DeviceArray<uint8_t> resets_;
+  DeviceArray<int64_t> losses_;
+  DeviceArray<int8_t> infer_states_;
+  DeviceArray<int8_t> logits_;
+  DeviceArray<int8_t> staging_;  // a parameter as it crosses the seam
+  DeviceArray<egg_rule_node> rule_nodes_;
+  DeviceArray<int32_t> slot_nodes_;
+  DeviceArray<uint32_t> rule_scratch_;
+  DeviceArray<float> scalars_;
+  DeviceArray<int8_t> fitness_;
+  DeviceArray<long long> votes_;
+  DeviceArray<unsigned long long> changed_;
+};
+
+}  // namespace eggroll::cuda
+
+#endif

@@ -1,0 +1,51 @@
+#include "session.h"
+
+#include <algorithm>
+
+namespace eggroll::cuda {
+
+CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices) {
+  const uint32_t pairs = spec.population / 2;
+  const auto count = static_cast<uint32_t>(devices.size());
+  for (uint32_t d = 0; d < count; ++d) {
+    const auto begin = static_cast<uint32_t>(uint64_t{pairs} * d / count);
+    const auto end = static_cast<uint32_t>(uint64_t{pairs} * (d + 1) / count);
+    replicas_.push_back(std::make_unique<Replica>(devices[d], spec, begin, end - begin));
+  }
+}
+
+void CudaSession::set_weights(uint32_t param, const int8_t* weights) {
+  for (const auto& replica : replicas_) replica->set_weights(param, weights);
+}
+
+void CudaSession::get_weights(uint32_t param, int8_t* weights) { replicas_.front()->get_weights(param, weights); }
+
+void CudaSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
+  for (const auto& replica : replicas_) replica->set_slot(param, slot, data);
+}
+
+void CudaSession::get_slot(uint32_t param, uint32_t slot, void* data) {
+  replicas_.front()->get_slot(param, slot, data);
+}
+
+void CudaSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
+  for (const auto& replica : replicas_) replica->set_states(first, count, states);
+}
+
+void CudaSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
+  for (const auto& replica : replicas_) replica->get_states(first, count, states);
+}
+
+void CudaSession::evaluate(const egg_evaluate& arguments) {
+  for (const auto& replica : replicas_) replica->evaluate_async(arguments);
+  for (const auto& replica : replicas_) replica->finish_evaluate(arguments);
+}
+
+void CudaSession::update(const egg_update& arguments) {
+  for (const auto& replica : replicas_) replica->update_async(arguments);
+  for (const auto& replica : replicas_) replica->finish_update(arguments);
+}
+
+void CudaSession::infer(const egg_infer& arguments) { replicas_.front()->infer(arguments); }
+
+}  // namespace eggroll::cuda

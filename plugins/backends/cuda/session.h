@@ -1,0 +1,32 @@
+// A session on one device or several: members are shared out, every device makes the same update.
+#ifndef EGGROLL_CUDA_SESSION_H
+#define EGGROLL_CUDA_SESSION_H
+
+#include <memory>
+#include <vector>
+
+#include "eggroll/backend.h"
+#include "replica.h"
+
+namespace eggroll::cuda {
+
+class CudaSession : public Session {
+ public:
+  CudaSession(const egg_session_spec& spec, const std::vector<int>& devices);
+  void set_weights(uint32_t param, const int8_t* weights) override;
+  void get_weights(uint32_t param, int8_t* weights) override;
+  void set_slot(uint32_t param, uint32_t slot, const void* data) override;
+  void get_slot(uint32_t param, uint32_t slot, void* data) override;
+  void set_states(uint32_t first, uint32_t count, const int8_t* states) override;
+  void get_states(uint32_t first, uint32_t count, int8_t* states) override;
+  void evaluate(const egg_evaluate& arguments) override;
+  void update(const egg_update& arguments) override;
+  void infer(const egg_infer& arguments) override;
+
+ private:
+  std::vector<std::unique_ptr<Replica>> replicas_;
+};
+
+}  // namespace eggroll::cuda
+
+#endif

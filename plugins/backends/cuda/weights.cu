@@ -1,0 +1,64 @@
+// The forms that weights take on the device.
+#include "device.h"
+#include "update.h"
+
+namespace eggroll::cuda {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+
+uint32_t blocks_for(size_t items) { return static_cast<uint32_t>((items + kThreads - 1) / kThreads); }
+
+__global__ void pad_kernel(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride) {
+  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= size_t{rows} * stride) return;
+  const size_t row = i / stride;
+  const size_t col = i % stride;
+  to[i] = col < cols ? from[row * cols + col] : 0;
+}
+
+__global__ void unpad_kernel(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride) {
+  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= size_t{rows} * cols) return;
+  to[i] = from[i / cols * stride + i % cols];
+}
+
+__global__ void fragment_kernel(const int8_t* rows, uint32_t real_rows, uint32_t stride, uint4* fragments,
+                                uint32_t in_blocks, size_t count) {
+  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= count) return;
+  const auto lane = static_cast<uint32_t>(i % 32);
+  const auto j = static_cast<uint32_t>(i / 32 % 8);
+  const size_t block = i / 256;
+  const auto k = static_cast<uint32_t>(block % in_blocks);
+  const auto n = static_cast<uint32_t>(block / in_blocks);
+  const uint32_t output = n * kBlock + lane / 4 / 2 * 16 + 2 * j + lane / 4 % 2;
+  uint4 value = make_uint4(0, 0, 0, 0);
+  if (output < real_rows) {
+    const auto* words = reinterpret_cast<const uint32_t*>(rows + size_t{output} * stride + k * kBlock) + lane % 4;
+    value = make_uint4(words[0], words[4], words[8], words[12]);
+  }
+  fragments[i] = value;
+}
+
+}  // namespace
+
+void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream) {
+  pad_kernel<<<blocks_for(size_t{rows} * stride), kThreads, 0, stream>>>(from, to, rows, cols, stride);
+  check_launch("arrange weights");
+}
+
+void launch_unpad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream) {
+  unpad_kernel<<<blocks_for(size_t{rows} * cols), kThreads, 0, stream>>>(from, to, rows, cols, stride);
+  check_launch("arrange weights");
+}
+
+void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* fragments, uint32_t out_blocks,
+                      uint32_t in_blocks, cudaStream_t stream) {
+  const size_t count = size_t{out_blocks} * in_blocks * (kBlock * kBlock / kUnit);
+  fragment_kernel<<<blocks_for(count), kThreads, 0, stream>>>(rows, real_rows, stride,
+                                                              reinterpret_cast<uint4*>(fragments), in_blocks, count);
+  check_launch("arrange weights");
+}
+
+}  // namespace eggroll::cuda
