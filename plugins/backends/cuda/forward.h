@@ -46,7 +46,7 @@ uint32_t forward_extra_shared(uint32_t ranks);
 // all_shared: the plan keeps no value in the workspace.
 void launch_forward(const ForwardArgs& args, bool all_shared, uint32_t blocks, cudaStream_t stream);
 
-// Sets what launch_forward needs once on each device.
+// Allows launches so much shared memory, on the current device.
 void prepare_forward(uint32_t shared_bytes);
 
 }  // namespace eggroll::cuda

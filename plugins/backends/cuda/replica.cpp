@@ -85,7 +85,7 @@ void Replica::choose_plan(const egg_session_spec& spec) {
       at_once = 1;
     }
   }
-  prepare_forward(kTileRows * plan_.front().shared_row + extra);
+  prepare_forward(static_cast<uint32_t>(per_block));  // alike for all sessions, for it belongs to the kernel
   block_limit_ = static_cast<uint32_t>(multiprocessors) * at_once;
 }
 
