@@ -60,8 +60,8 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
   const uint32_t parts = 32 / across;
   const uint32_t part = lane / across;
   for (uint32_t w = 0; w < words; w += 32) {
-    const uint32_t word = w + lane % across;
-    const bool mine = word < words && part < parts;
+    const uint32_t word = min(w + lane % across, words - 1);
+    const bool mine = w + lane % across < words && part == 0;
     int32_t total = 0;
     int32_t sums[4] = {};
     for (uint32_t start = begin; start < end; start += 32) {
@@ -72,12 +72,12 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
         weight = __ldg(op.table + egg_attention_index(z, largest, op.mode));
       }
       total += weight;
-      const uint32_t* value = cached(tile, op, op.values_offset, r, start + part, first) + word;
-      const uint32_t step = parts * op.out.bytes / 4;
-      for (uint32_t k = 0; k < count; k += parts, value += step) {
-        const int32_t factor = __shfl_sync(kAll, weight, static_cast<int>(k + part));
-        if (!mine || k + part >= count) continue;
-        const uint32_t v = *value;
+#pragma unroll 4
+      for (uint32_t k = 0; k < count; k += parts) {
+        // Beyond the last position the weight is 0, whatever the value.
+        const int32_t from_lane = __shfl_sync(kAll, weight, static_cast<int>((k + part) % 32));
+        const int32_t factor = k + part < count ? from_lane : 0;
+        const uint32_t v = *(cached(tile, op, op.values_offset, r, min(start + k + part, end - 1), first) + word);
 #pragma unroll
         for (int i = 0; i < 4; ++i) sums[i] += factor * byte_of(v, i);
       }
@@ -86,11 +86,13 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
     int32_t y[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      int32_t sum = sums[i];
-      for (uint32_t p = 1; p < parts; ++p) sum += __shfl_sync(kAll, sums[i], static_cast<int>(lane + p * across));
-      y[i] = divide32(sum, max(1, total), tile.args.nearest);
+      auto sum = static_cast<uint32_t>(sums[i]);  // wraps in lanes whose result is not used
+      for (uint32_t p = 1; p < parts; ++p) {
+        sum += static_cast<uint32_t>(__shfl_sync(kAll, sums[i], static_cast<int>((lane + p * across) % 32)));
+      }
+      y[i] = divide32(static_cast<int32_t>(sum), max(1, total), tile.args.nearest);
     }
-    if (mine && part == 0) tile.word(op.out, r, first + 4 * word) = pack4(y[0], y[1], y[2], y[3]);
+    if (mine) tile.word(op.out, r, first + 4 * word) = pack4(y[0], y[1], y[2], y[3]);
   }
 }
 

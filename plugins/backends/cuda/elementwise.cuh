@@ -85,6 +85,7 @@ __device__ inline void run_l1_norm(T& tile, const DeviceOp& planned) {
   const uint4* gain = tile.vector(op.vectors[0], row);
   const uint4* bias = tile.vector(op.vectors[1], row);
   uint4* out = tile.units(op.out, row);
+#pragma unroll 4
   for (uint32_t u = tile.quarter(); u < units; u += 4) {
     const uint4 unit = x[u];
     const uint4 gains = __ldg(gain + u);
@@ -122,6 +123,7 @@ template <class T>
 __device__ inline void run_add(T& tile, const DeviceOp& planned) {
   const DeviceOp op = planned;
   const uint4* bias = tile.vector(op.vectors[1], tile.row());
+#pragma unroll 4
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
     const uint4 biases = bias != nullptr ? __ldg(bias + u) : make_uint4(0, 0, 0, 0);
 #pragma unroll

@@ -59,16 +59,39 @@ __device__ void finish_tile(T& tile) {
   }
 }
 
+// Each warp has a copy of the op at hand in shared memory, and reads the next from device memory meanwhile.
+constexpr uint32_t kOpUnits = sizeof(DeviceOp) / sizeof(uint4);
+static_assert(sizeof(DeviceOp) % sizeof(uint4) == 0 && kOpUnits <= 32);
+
+__device__ uint4* own_op_units(const ForwardArgs& args) {
+  char* behind = shared_memory + kTileRows * (args.shared_row + args.ranks * sizeof(int32_t));
+  return reinterpret_cast<uint4*>(behind) + threadIdx.x / 32 * kOpUnits;
+}
+__device__ uint4 fetch_op(const ForwardArgs& args, uint32_t i) {
+  const uint32_t lane = threadIdx.x % 32;
+  const auto* op = reinterpret_cast<const uint4*>(args.ops + (i < args.op_count ? i : 0));
+  return lane < kOpUnits ? __ldg(op + lane) : make_uint4(0, 0, 0, 0);
+}
+__device__ void keep_op(const ForwardArgs& args, const uint4& part) {
+  const uint32_t lane = threadIdx.x % 32;
+  if (lane < kOpUnits) own_op_units(args)[lane] = part;
+}
+
 // Each block has a workspace of its own and takes every gridDim.x-th tile.
 template <bool kAllShared>
 __global__ void __launch_bounds__(kTileThreads, 2) forward_kernel(const __grid_constant__ ForwardArgs args) {
   const uint32_t tiles = (args.rows + kTileRows - 1) / kTileRows;
   for (uint32_t number = blockIdx.x; number < tiles; number += gridDim.x) {
     Tile<kAllShared> tile{args, args.workspace + blockIdx.x * args.workspace_stride, number, 0, 0, 0};
+    keep_op(args, fetch_op(args, 0));
+    __syncwarp();
     for (; tile.token < args.tokens; ++tile.token) {
       if (args.resets[tile.entry(tile.row())] != 0) tile.first_visible = tile.token;
       for (uint32_t i = 0; i < args.op_count; ++i) {
-        run_op(tile, args.ops[i]);
+        const uint4 next = fetch_op(args, i + 1);
+        run_op(tile, *reinterpret_cast<const DeviceOp*>(own_op_units(args)));
+        __syncwarp();
+        keep_op(args, next);
         __syncwarp();
       }
     }
@@ -80,7 +103,9 @@ __global__ void __launch_bounds__(kTileThreads, 2) forward_kernel(const __grid_c
 
 }  // namespace
 
-uint32_t forward_extra_shared(uint32_t ranks) { return kTileRows * ranks * static_cast<uint32_t>(sizeof(int32_t)); }
+uint32_t forward_extra_shared(uint32_t ranks) {
+  return static_cast<uint32_t>(kTileRows * ranks * sizeof(int32_t) + kTileThreads / 32 * sizeof(DeviceOp));
+}
 
 void prepare_forward(uint32_t shared_bytes) {
   for (const auto kernel : {&forward_kernel<true>, &forward_kernel<false>}) {

@@ -36,7 +36,7 @@ struct VectorNoise {
 // What the kernels run: the program's ops, and two of the backend's own that move states.
 enum DeviceCode : int32_t { kLoadState = 100 };
 
-struct DeviceOp {
+struct alignas(16) DeviceOp {
   int32_t code;  // egg_op_code or DeviceCode
   int32_t attr;
   int32_t head;

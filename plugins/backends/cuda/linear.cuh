@@ -9,6 +9,7 @@
 namespace eggroll::cuda {
 
 constexpr uint32_t kSlabs = 2;                             // of 16 rows, that a warp works on at once
+constexpr uint32_t kTiles = 4;                             // of 8 outputs, likewise: half a block
 constexpr uint32_t kBlockUnits = kBlock * kBlock / kUnit;  // of a block of weights
 constexpr uint32_t kRowParts = kTileRows / (16 * kSlabs);  // of a tile, each a warp's
 constexpr uint32_t kColumnParts = kTileThreads / 32 / kRowParts;
@@ -47,33 +48,37 @@ __device__ inline void perturb_inputs(const T& tile, const DeviceOp& op, uint32_
   }
 }
 
-// Rows row and row + 8 of a slab, from the accumulators of one block of 64 outputs. a: noise of the first rank.
+// Rows row and row + 8 of a slab, from the accumulators of half a block: 8 outputs of each thread. at: the first of
+// them in the row; a: noise of the first rank.
 template <bool kWide, bool kBias, class T>
-__device__ inline void finish_slab(const T& tile, const DeviceOp& op, uint32_t unit, uint32_t row, const uint4& a,
-                                   uint32_t ranks, const int32_t (&sums)[8][4]) {
+__device__ inline void finish_slab(const T& tile, const DeviceOp& op, uint32_t at, uint32_t row, const uint2& a,
+                                   uint32_t ranks, const int32_t (&sums)[kTiles][4]) {
   const int32_t shift = op.attr + EGG_LINEAR_GUARD_BITS;
   const int32_t rounding = egg_rounding(shift, tile.args.nearest);
-  uint4 bias[2] = {};
+  uint2 bias[2] = {};
   int32_t q[2] = {};
-  uint4* out[2];
+  char* out[2];
 #pragma unroll
   for (uint32_t half = 0; half < 2; ++half) {
-    if (kBias) bias[half] = __ldg(tile.vector(op.vectors[1], row + 8 * half) + unit);
+    if (kBias) {
+      const auto* biases = reinterpret_cast<const char*>(tile.vector(op.vectors[1], row + 8 * half));
+      bias[half] = __ldg(reinterpret_cast<const uint2*>(biases + at));
+    }
     if (ranks > 0) q[half] = tile.q()[(row + 8 * half) * ranks];
-    out[half] = tile.units(op.out, row + 8 * half) + (kWide ? 4 * unit : unit);
+    out[half] = tile.row_start(op.out, row + 8 * half) + (kWide ? 4 * at : at);
   }
-  uint32_t words[2][4];
+  uint32_t words[2][2];
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < 2; ++k) {
     int32_t y[2][4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int32_t factor = byte_of(word_of(a, k), i);
+      const int32_t factor = byte_of(k == 0 ? a.x : a.y, i);
 #pragma unroll
       for (int half = 0; half < 2; ++half) y[half][i] = q[half] * factor + rounding;
     }
     for (uint32_t r = 1; r < ranks; ++r) {
-      const int8_t* more = tile.noise_of(row) + op.a_offset + r * op.a_stride + kUnit * unit + 4 * k;
+      const int8_t* more = tile.noise_of(row) + op.a_offset + r * op.a_stride + at + 4 * k;
       const uint32_t word = __ldg(reinterpret_cast<const uint32_t*>(more));
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
@@ -88,11 +93,12 @@ __device__ inline void finish_slab(const T& tile, const DeviceOp& op, uint32_t u
       for (int i = 0; i < 4; ++i) {
         const int32_t sum = sums[2 * k + i / 2][2 * half + i % 2];
         y[half][i] = (sum * (1 << EGG_LINEAR_GUARD_BITS) + y[half][i]) >> shift;
-        if (kBias) y[half][i] += byte_of(word_of(bias[half], k), i);
+        if (kBias) y[half][i] += byte_of(k == 0 ? bias[half].x : bias[half].y, i);
       }
       if (kWide) {
-        out[half][k] = make_uint4(static_cast<uint32_t>(y[half][0]), static_cast<uint32_t>(y[half][1]),
-                                  static_cast<uint32_t>(y[half][2]), static_cast<uint32_t>(y[half][3]));
+        reinterpret_cast<uint4*>(out[half])[k] =
+            make_uint4(static_cast<uint32_t>(y[half][0]), static_cast<uint32_t>(y[half][1]),
+                       static_cast<uint32_t>(y[half][2]), static_cast<uint32_t>(y[half][3]));
       } else {
         words[half][k] = clip_pack4(y[half]);
       }
@@ -101,7 +107,7 @@ __device__ inline void finish_slab(const T& tile, const DeviceOp& op, uint32_t u
   if (!kWide) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      *out[half] = make_uint4(words[half][0], words[half][1], words[half][2], words[half][3]);
+      *reinterpret_cast<uint2*>(out[half]) = make_uint2(words[half][0], words[half][1]);
     }
   }
 }
@@ -129,39 +135,50 @@ __device__ inline void multiply(T& tile, const DeviceOp& op, uint32_t ranks) {
   const uint32_t lane = tile.lane();
   const uint32_t first_row = tile.warp() % kRowParts * 16 * kSlabs;
   const uint32_t in_blocks = op.in_blocks;
-  for (uint32_t block = tile.warp() / kRowParts; block < op.out_blocks; block += kColumnParts) {
-    const uint32_t unit = 4 * block + lane % 4;
-    int32_t sums[kSlabs][8][4] = {};
-    const uint4* weights = reinterpret_cast<const uint4*>(op.matrix) + size_t{block} * in_blocks * kBlockUnits + lane;
-#pragma unroll 1
+  for (uint32_t half = tile.warp() / kRowParts; half < 2 * op.out_blocks; half += kColumnParts) {
+    const uint32_t at = half / 2 * kBlock + lane % 4 * kUnit + half % 2 * 8;
+    // Of the first rank, under way while the products are made.
+    uint2 a[kSlabs] = {};
+    if (ranks > 0) {
+#pragma unroll
+      for (uint32_t s = 0; s < kSlabs; ++s) {
+        const int8_t* noise = tile.noise_of(first_row + 16 * s + lane / 4) + op.a_offset;
+        a[s] = __ldg(reinterpret_cast<const uint2*>(noise + at));
+      }
+    }
+    int32_t sums[kSlabs][kTiles][4] = {};
+    const uint4* weights = reinterpret_cast<const uint4*>(op.matrix) + size_t{half / 2} * in_blocks * kBlockUnits +
+                           half % 2 * (kBlockUnits / 2) + lane;
+    uint4 w[kTiles];
+#pragma unroll
+    for (uint32_t j = 0; j < kTiles; ++j) w[j] = __ldg(weights + 32 * j);
+#pragma unroll 2
     for (uint32_t k = 0; k < in_blocks; ++k) {
+      weights += kBlockUnits;
+      uint4 next[kTiles] = {};
+      if (k + 1 < in_blocks) {
 #pragma unroll
-      for (uint32_t first = 0; first < 8; first += 4) {
-        uint4 w[4];
+        for (uint32_t j = 0; j < kTiles; ++j) next[j] = __ldg(weights + 32 * j);
+      }
 #pragma unroll
-        for (uint32_t j = 0; j < 4; ++j) w[j] = __ldg(weights + 32 * (first + j));
+      for (uint32_t s = 0; s < kSlabs; ++s) {
+        uint4 x[2];
+        load_inputs(tile, op.in[0], first_row + 16 * s, k, x);
 #pragma unroll
-        for (uint32_t s = 0; s < kSlabs; ++s) {
-          uint4 x[2];
-          load_inputs(tile, op.in[0], first_row + 16 * s, k, x);
+        for (uint32_t j = 0; j < kTiles; ++j) {
+          multiply_add(sums[s][j], x[0].x, x[0].y, x[0].z, x[0].w, w[j].x, w[j].y);
+        }
 #pragma unroll
-          for (uint32_t j = 0; j < 4; ++j) {
-            multiply_add(sums[s][first + j], x[0].x, x[0].y, x[0].z, x[0].w, w[j].x, w[j].y);
-          }
-#pragma unroll
-          for (uint32_t j = 0; j < 4; ++j) {
-            multiply_add(sums[s][first + j], x[1].x, x[1].y, x[1].z, x[1].w, w[j].z, w[j].w);
-          }
+        for (uint32_t j = 0; j < kTiles; ++j) {
+          multiply_add(sums[s][j], x[1].x, x[1].y, x[1].z, x[1].w, w[j].z, w[j].w);
         }
       }
-      weights += kBlockUnits;
+#pragma unroll
+      for (uint32_t j = 0; j < kTiles; ++j) w[j] = next[j];
     }
 #pragma unroll
     for (uint32_t s = 0; s < kSlabs; ++s) {
-      const uint32_t row = first_row + 16 * s + lane / 4;
-      uint4 a = {};
-      if (ranks > 0) a = __ldg(reinterpret_cast<const uint4*>(tile.noise_of(row) + op.a_offset) + unit);
-      finish_slab<kWide, kBias>(tile, op, unit, row, a, ranks, sums[s]);
+      finish_slab<kWide, kBias>(tile, op, at, first_row + 16 * s + lane / 4, a[s], ranks, sums[s]);
     }
   }
 }
