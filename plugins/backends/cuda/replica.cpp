@@ -25,7 +25,7 @@ Replica::Replica(int device, const egg_session_spec& spec, uint32_t first_pair, 
   make_noise_values();
   make_params();
   make_ops();
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   rule_nodes_ = uploaded(std::vector<egg_rule_node>(rule_->nodes, rule_->nodes + rule_->node_count), stream_);
   std::vector<int32_t> slot_nodes;
   for (uint32_t s = 0; s < rule_->slot_count; ++s) slot_nodes.push_back(rule_->slots[s].node);
@@ -77,11 +77,11 @@ void Replica::choose_plan(const egg_session_spec& spec) {
   const uint32_t half = static_cast<uint32_t>(per_multiprocessor) / 2 - kReserved - extra;
   const uint32_t whole = static_cast<uint32_t>(per_block) - extra;
   uint32_t at_once = 2;
-  plan_.emplace_back(*spec.program, spec.noise, half);
-  if (!plan_.front().all_shared) {
+  plan_.emplace(*spec.program, spec.noise, half);
+  if (!plan_->all_shared) {
     Plan alone(*spec.program, spec.noise, whole);
     if (alone.all_shared) {
-      plan_.front() = std::move(alone);
+      plan_ = std::move(alone);
       at_once = 1;
     }
   }
@@ -90,7 +90,7 @@ void Replica::choose_plan(const egg_session_spec& spec) {
 }
 
 void Replica::make_noise_values() {
-  const egg_noise& noise = plan_.front().noise;
+  const egg_noise& noise = plan_->noise;
   const NoiseSource source(noise);
   const NoiseTable values = noise_table(noise.distribution);
   noise_values_ = uploaded(std::vector<int8_t>(values.begin(), values.end()), stream_);
@@ -98,7 +98,7 @@ void Replica::make_noise_values() {
 }
 
 void Replica::make_params() {
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   const egg_program& program = *plan.program;
   size_t votes = 0;
   size_t largest = 0;
@@ -143,7 +143,7 @@ DeviceArray<Segment> Replica::segments_of(const NoiseLayout& layout) {
 }
 
 void Replica::make_ops() {
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   const egg_program& program = *plan.program;
   forward_segments_ = segments_of(plan.forward);
   vote_segments_ = segments_of(plan.votes);
@@ -216,7 +216,7 @@ Replica::Share Replica::share_of(uint32_t first, uint32_t count) const {
 
 // Members cross the seam without the padding that they have on the device.
 void Replica::upload_states(int8_t* to, const int8_t* from, size_t count) {
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   if (plan.state_stride == 0) return;
   const size_t piece = std::max<size_t>(1, kStagingBytes / plan.state_stride);
   std::vector<int8_t> staging(std::min(piece, count) * plan.state_stride);
@@ -236,7 +236,7 @@ void Replica::upload_states(int8_t* to, const int8_t* from, size_t count) {
 }
 
 void Replica::download_states(int8_t* to, const int8_t* from, size_t count) {
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   if (plan.state_stride == 0) return;
   const size_t piece = std::max<size_t>(1, kStagingBytes / plan.state_stride);
   std::vector<int8_t> staging(std::min(piece, count) * plan.state_stride);
@@ -259,7 +259,7 @@ void Replica::set_states(uint32_t first, uint32_t count, const int8_t* states) {
   activate();
   const Share share = share_of(first, count);
   if (share.count == 0) return;
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   upload_states(states_.get() + (share.first - first_member()) * plan.state_stride,
                 states + (share.first - first) * plan.state_bytes, share.count);
 }
@@ -268,7 +268,7 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
   activate();
   const Share share = share_of(first, count);
   if (share.count == 0) return;
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   download_states(states + (share.first - first) * plan.state_bytes,
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
@@ -287,7 +287,7 @@ uint32_t Replica::blocks_for(uint32_t rows) const { return std::min(block_limit_
 
 // All but the rows, their noise and their states.
 ForwardArgs Replica::forward_args(const egg_batch& batch) const {
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   ForwardArgs args{};
   args.ops = ops_.get();
   args.op_count = static_cast<uint32_t>(plan.ops.size());
@@ -310,7 +310,7 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
 }
 
 NoiseArgs Replica::noise_args(uint64_t step) const {
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   NoiseArgs args{};
   args.values = noise_values_.get();
   args.table = plan.noise.source == EGG_NOISE_TABLE ? noise_table_.get() : nullptr;
@@ -327,7 +327,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   const Share share = share_of(e.first, e.count);
   if (share.count == 0) return;
   activate();
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   upload_batch(e.batch);
   losses_.reserve(share.count);
   const uint32_t most_rows = 2 * std::min(noise_pairs_, share.count / 2);
@@ -366,7 +366,7 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
 
 void Replica::infer(const egg_infer& i) {
   activate();
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   const uint32_t streams = i.batch.streams;
   upload_batch(i.batch);
   losses_.reserve(streams);
@@ -397,7 +397,7 @@ void Replica::infer(const egg_infer& i) {
 
 void Replica::update_async(const egg_update& u) {
   activate();
-  const Plan& plan = plan_.front();
+  const Plan& plan = *plan_;
   fitness_.reserve(u.pairs);
   fitness_.upload(u.fitness, u.pairs, stream_);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);

@@ -3,6 +3,7 @@
 #define EGGROLL_CUDA_REPLICA_H
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "device.h"
@@ -12,7 +13,7 @@
 
 namespace eggroll::cuda {
 
-// Every function that ends in _async returns before its work is done; finish() waits.
+// What ends in _async returns before its work is done; its finish_ waits.
 class Replica {
  public:
   // Owns pairs [first_pair, first_pair + pairs).
@@ -80,7 +81,7 @@ class Replica {
   uint32_t first_pair_;
   uint32_t pairs_;
   cudaStream_t stream_ = nullptr;
-  std::vector<Plan> plan_;  // exactly one, made once the device is known
+  std::optional<Plan> plan_;  // made once the device is known
   const egg_rule* rule_;
   uint32_t block_limit_ = 0;  // blocks of the forward pass at once
   std::vector<Param> params_;
