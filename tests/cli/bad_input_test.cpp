@@ -110,19 +110,18 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Plugins, BadInput,
-    testing::Values(Wrong{"ForcedBackend",
-                          tiny({"backend.name=tpu"}),
-                          {"backend.name=tpu", "unknown backend 'tpu'", "reference"}},
-                    Wrong{"Model", tiny({"model.name=gruu"}), {"unknown model 'gruu'", "did you mean 'gru'?"}},
-                    Wrong{"Optimizer",
-                          tiny({"optimizer.name=adam"}),
-                          {"unknown optimizer 'adam'", "known: es_adamw, es_sgd, sign_es"}},
-                    Wrong{"DatasetName",
-                          tiny({"dataset.name=cuont"}),
-                          {"dataset.name is 'cuont'", "one of text, tokens, count, markov", "did you mean 'count'?"}},
-                    Wrong{"FitnessName",
-                          tiny({"fitness.name=rank"}),
-                          {"fitness.name is 'rank'", "one of sign, zscore, centered_rank, difference"}}),
+    testing::Values(
+        Wrong{"ForcedBackend", tiny({"backend.name=tpu"}), {"backend.name=tpu", "unknown backend 'tpu'", "reference"}},
+        Wrong{"Model", tiny({"model.name=gruu"}), {"unknown model 'gruu'", "did you mean 'gru'?"}},
+        Wrong{"Optimizer",
+              tiny({"optimizer.name=adam"}),
+              {"unknown optimizer 'adam'", "known: es_adamw, es_sgd, sign_es"}},
+        Wrong{"DatasetName",
+              tiny({"dataset.name=cuont"}),
+              {"dataset.name is 'cuont'", "one of text, tokens, count, markov", "did you mean 'count'?"}},
+        Wrong{"FitnessName",
+              tiny({"fitness.name=rank"}),
+              {"fitness.name is 'rank'", "one of sign, zscore, centered_rank, difference"}}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

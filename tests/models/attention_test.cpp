@@ -13,9 +13,7 @@
 #include <cmath>
 #include <optional>
 
-#include "eggroll/program_builder.h"
-#include "eggroll/rule_builder.h"
-#include "support/host.h"
+#include "models/one_op.h"
 
 namespace eggroll::test {
 namespace {
@@ -49,15 +47,7 @@ class OneAttention {
     const Table weights = builder.table("weights", {table.entries, table.entries + table.count});
     builder.store(builder.state("kept", width),
                   builder.attention("mixed", q, k, v, weights, op_.head, op_.mode, op_.attr));
-    const Value logits = builder.state("logits", kVocab);
-    builder.store(logits, logits);
-    builder.loss(logits, 4096);
-    program_.emplace(*builder.view());
-    RuleBuilder rule_builder;
-    rule_builder.delta(rule_builder.constant(0));
-    rule_.emplace(*rule_builder.view());
-    session_.emplace(machine_.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), 1, &program_->view(), &rule_->view(), machine_.noise, 2, 0}));
+    one_.emplace(machine_, builder, kVocab);
     Draws draws(23);
     for (uint32_t i = 0; i < 3; ++i) {
       vectors_[i].resize(size_t{kVocab} * static_cast<size_t>(width));
@@ -65,24 +55,17 @@ class OneAttention {
     }
     // A quarter of the keys are queries, so that some scores are as large as they come.
     for (size_t i = 0; i < vectors_[1].size() / 4; ++i) vectors_[1][i] = vectors_[0][i];
-    for (uint32_t i = 0; i < 3; ++i) session_->set_weights(i, vectors_[i].data());
+    for (uint32_t i = 0; i < 3; ++i) one_->set_weights(i, vectors_[i]);
   }
 
   size_t width() const { return 2 * static_cast<size_t>(op_.head); }
-  uint32_t context() const { return static_cast<uint32_t>(program_->view().context); }
-  bool rounds_to_nearest() const { return program_->view().rounding == EGG_ROUND_NEAREST; }
+  uint32_t context() const { return static_cast<uint32_t>(one_->program().context); }
+  bool rounds_to_nearest() const { return one_->program().rounding == EGG_ROUND_NEAREST; }
   bool sigmoid() const { return op_.mode == EGG_WEIGHT_SIGMOID; }
 
   // What the last of tokens [0, count) takes from all of them.
   std::vector<int8_t> mixed(const std::vector<uint32_t>& tokens, uint32_t count) {
-    const std::vector<uint32_t> targets(count, EGG_NO_TARGET);
-    const std::vector<uint8_t> resets(count);
-    std::vector<int8_t> states(program_->state_bytes());
-    int64_t loss = 0;
-    session_->infer(egg_infer{sizeof(egg_infer), 0, egg_batch{1, count, tokens.data(), targets.data(), resets.data()},
-                              states.data(), &loss, nullptr});
-    states.resize(width());
-    return states;
+    return one_->after(tokens, count, width());
   }
 
   // The score of a query and a key in steps, rounded as the program does or not at all.
@@ -101,9 +84,7 @@ class OneAttention {
  private:
   Machine machine_;
   egg_op op_{};
-  std::optional<Program> program_;
-  std::optional<Rule> rule_;
-  std::optional<BackendSession> session_;
+  std::optional<OneOp> one_;
   std::vector<int8_t> vectors_[3];  // queries, keys, values: (vocabulary, width)
 };
 

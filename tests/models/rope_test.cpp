@@ -7,9 +7,7 @@
 #include <optional>
 
 #include "eggroll/arithmetic.h"
-#include "eggroll/program_builder.h"
-#include "eggroll/rule_builder.h"
-#include "support/host.h"
+#include "models/one_op.h"
 
 namespace eggroll::test {
 namespace {
@@ -121,20 +119,12 @@ class OneRope {
     builder.store(
         builder.state("kept", kHead),
         builder.rope("turned", x, builder.table("rope", {table.entries, table.entries + table.count}), kHead));
-    const Value logits = builder.state("logits", 2);
-    builder.store(logits, logits);
-    builder.loss(logits, 4096);
-    program_.emplace(*builder.view());
-    RuleBuilder rule_builder;
-    rule_builder.delta(rule_builder.constant(0));
-    rule_.emplace(*rule_builder.view());
-    session_.emplace(former().backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), 1, &program_->view(), &rule_->view(), former().noise, 2, 0}));
+    one_.emplace(former(), builder, 2);
     Draws draws(5);
     // Magnitudes of at most 89 stay within 127 whatever the angle.
     for (int32_t i = 0; i < 2 * kHead; ++i)
       weights_.push_back(static_cast<int8_t>(static_cast<int32_t>(draws.below(179)) - 89));
-    session_->set_weights(0, weights_.data());
+    one_->set_weights(0, weights_);
   }
 
   std::vector<double> vector(uint32_t token) const {
@@ -144,20 +134,12 @@ class OneRope {
 
   std::vector<double> at(uint32_t token, uint32_t position) {
     const std::vector<uint32_t> tokens(position + 1, token);
-    const std::vector<uint32_t> targets(position + 1, EGG_NO_TARGET);
-    const std::vector<uint8_t> resets(position + 1);
-    std::vector<int8_t> states(program_->state_bytes());
-    int64_t loss = 0;
-    session_->infer(egg_infer{sizeof(egg_infer), 0,
-                              egg_batch{1, position + 1, tokens.data(), targets.data(), resets.data()}, states.data(),
-                              &loss, nullptr});
-    return {states.begin(), states.begin() + kHead};
+    const std::vector<int8_t> turned = one_->after(tokens, position + 1, kHead);
+    return {turned.begin(), turned.end()};
   }
 
  private:
-  std::optional<Program> program_;
-  std::optional<Rule> rule_;
-  std::optional<BackendSession> session_;
+  std::optional<OneOp> one_;
   std::vector<int8_t> weights_;
 };
 

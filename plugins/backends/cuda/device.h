@@ -47,7 +47,6 @@ class DeviceArray {
   }
 
   T* get() const { return data_; }
-  size_t size() const { return count_; }
 
   // Makes room for at least so many; what it held is lost.
   void reserve(size_t count) {

@@ -105,7 +105,7 @@ __device__ inline void run_l1_norm(T& tile, const DeviceOp& planned) {
   }
 }
 
-// Four channels at a time through body(a, b, c), the op's inputs, in place in a.
+// Four channels at a time through body(x, u, k), in place in x: word k of unit u of the op's first input.
 template <class T, class Body>
 __device__ inline void each_four(T& tile, const DeviceOp& op, Body&& body) {
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {

@@ -16,6 +16,9 @@ constexpr uint32_t kTileThreads = 256;
 constexpr uint32_t kUnit = 16;   // bytes that a thread loads at once
 constexpr uint32_t kBlock = 64;  // inputs and outputs of a matrix come in blocks of so many
 
+inline uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
+inline uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
+
 // Where a value lies in each row of the tile's values: `offset` bytes from its start. A value has `bytes` bytes there,
 // a multiple of 64; a wide one four for each channel. Rows do not overlap whatever the values, so that a warp may go on
 // to the next op while others are still at this one, as long as it keeps to its rows.
@@ -33,7 +36,7 @@ struct VectorNoise {
   int32_t odd;     // from the even member's values to the odd one's
 };
 
-// What the kernels run: the program's ops, and two of the backend's own that move states.
+// What the kernels run: the program's ops, and one of the backend's own.
 enum DeviceCode : int32_t { kLoadState = 100 };
 
 struct alignas(16) DeviceOp {

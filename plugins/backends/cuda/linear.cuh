@@ -1,5 +1,5 @@
 // linear: products on the tensor cores (mma.sync, int8), the perturbation and the rounding on what they leave in
-// registers: 16 neighbouring channels of one member, because the weights are laid out for that (weights.cu).
+// registers: neighbouring channels of one member, because the weights are laid out for that (weights.cu).
 #ifndef EGGROLL_CUDA_LINEAR_CUH
 #define EGGROLL_CUDA_LINEAR_CUH
 

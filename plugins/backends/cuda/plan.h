@@ -12,8 +12,6 @@
 
 namespace eggroll::cuda {
 
-inline uint32_t padded(uint32_t count, uint32_t to) { return (count + to - 1) / to * to; }
-
 // The bytes of a pair's noise: members' vectors and the draws of matrices, for the forward pass; draws alone, for
 // votes.
 struct NoiseLayout {

@@ -12,8 +12,6 @@ namespace {
 constexpr size_t kMostNoiseBytes = size_t{16} << 30;
 constexpr size_t kStagingBytes = size_t{64} << 20;  // of states on their way across the seam
 
-uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
-
 }  // namespace
 
 Replica::Replica(int device, const egg_session_spec& spec, uint32_t first_pair, uint32_t pairs)

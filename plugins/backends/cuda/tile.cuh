@@ -78,7 +78,7 @@ __device__ inline uint32_t word_of(const uint4& unit, int i) {
   return i == 0 ? unit.x : i == 1 ? unit.y : i == 2 ? unit.z : unit.w;
 }
 
-// Two numbers saturated to int8, behind the two bytes of `low` that are there already.
+// Two numbers saturated to int8 in the lower half, and the lower half of `upper` above them.
 __device__ inline uint32_t pack2(int32_t high, int32_t low, uint32_t upper) {
   uint32_t packed;
   asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(packed) : "r"(high), "r"(low), "r"(upper));

@@ -133,8 +133,6 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
   add_vote(args, i, 0, sum);
 }
 
-uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
-
 }  // namespace
 
 void launch_votes(const VoteArgs& args, cudaStream_t stream) {
