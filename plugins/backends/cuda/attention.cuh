@@ -1,4 +1,5 @@
-// attention and loss: a warp works on its eight rows one after another.
+// attention and loss. Where heads are whole units each of a row's four threads has every fourth head; else a warp works
+// on its rows' heads one after another.
 #ifndef EGGROLL_CUDA_ATTENTION_CUH
 #define EGGROLL_CUDA_ATTENTION_CUH
 
@@ -9,38 +10,33 @@
 namespace eggroll::cuda {
 
 constexpr uint32_t kAll = 0xffffffffu;
+constexpr uint32_t kScoresAhead = 4;  // positions
+constexpr uint32_t kValuesAhead = 4;
 
 // Where the cache keeps row r's channels of position j, from channel i on, a multiple of 4.
 template <class T>
 __device__ inline const uint32_t* cached(const T& tile, const DeviceOp& op, size_t cache, uint32_t r, uint32_t j,
                                          uint32_t i) {
-  const char* start = tile.workspace + cache + (size_t{r} * tile.args.context + j) * op.out.bytes;
+  const char* start = tile.at.workspace + cache + (size_t{r} * tile.args.context + j) * op.out.bytes;
   return reinterpret_cast<const uint32_t*>(start + i);
 }
 
 template <class T>
 __device__ inline void remember(T& tile, const DeviceOp& op, size_t cache, const Place& from) {
-  char* start = tile.workspace + cache + (size_t{tile.row()} * tile.args.context + tile.token) * op.out.bytes;
+  char* start = tile.at.workspace + cache + (size_t{tile.row()} * tile.args.context + tile.at.token) * op.out.bytes;
   for (uint32_t u = tile.quarter(); u < units_of(from); u += 4) {
-    reinterpret_cast<uint4*>(start)[u] = tile.units(from, tile.row())[u];
+    reinterpret_cast<uint4*>(start)[u] = tile.unit(from, tile.row(), u);
   }
 }
 
 template <class T>
 __device__ inline int32_t score(const T& tile, const DeviceOp& op, uint32_t r, uint32_t first, uint32_t j) {
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
-  const uint32_t* query = &tile.word(op.in[0], r, first);
   const uint32_t* key = cached(tile, op, op.keys_offset, r, j, first);
   int32_t product = 0;
-  if (op.head % 16 == 0) {
-#pragma unroll 4
-    for (uint32_t u = 0; u < words / 4; ++u) {
-      product = dot16(reinterpret_cast<const uint4*>(query)[u], reinterpret_cast<const uint4*>(key)[u], product);
-    }
-  } else {
-    for (uint32_t w = 0; w < words; ++w) {
-      product = __dp4a(static_cast<int32_t>(query[w]), static_cast<int32_t>(key[w]), product);
-    }
+  for (uint32_t w = 0; w < words; ++w) {
+    product =
+        __dp4a(static_cast<int32_t>(tile.word(op.in[0], r, first + 4 * w)), static_cast<int32_t>(key[w]), product);
   }
   return egg_rshift(product, op.attr, tile.args.nearest);
 }
@@ -50,7 +46,7 @@ __device__ inline int32_t score(const T& tile, const DeviceOp& op, uint32_t r, u
 template <class T>
 __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t begin, uint32_t first) {
   const uint32_t lane = tile.lane();
-  const uint32_t end = tile.token + 1;
+  const uint32_t end = tile.at.token + 1;
   const int32_t score0 = score(tile, op, r, first, min(begin + lane, end - 1));
   int32_t largest = score0;
   for (uint32_t j = begin + 32 + lane; j < end; j += 32) largest = max(largest, score(tile, op, r, first, j));
@@ -96,55 +92,199 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
   }
 }
 
+// divide32 by a divisor that many numbers share, none above 127 times it: an estimate in float32, set right in
+// integers.
+struct Divisor {
+  uint32_t twice;
+  uint32_t half;  // what is added for rounding
+  uint32_t shift;
+  float reciprocal;
+
+  __device__ Divisor(int32_t d, int32_t nearest) : twice(2 * static_cast<uint32_t>(d)), half(nearest != 0 ? d : 0) {
+    // 22 bits of what is divided are left, which a float32 holds.
+    shift = static_cast<uint32_t>(max(10 - __clz(255 * d), 0));
+    reciprocal = __fdiv_rn(static_cast<float>(1u << shift), static_cast<float>(twice));
+  }
+  __device__ int32_t operator()(int32_t n) const {
+    constexpr float kTwo23 = 8388608.0F;
+    const uint32_t whole = 2 * static_cast<uint32_t>(abs(n)) + half;
+    const float real = __fsub_rn(__uint_as_float(0x4b000000 | (whole >> shift)), kTwo23);
+    const uint32_t estimate = __float_as_uint(__fadd_rn(__fmul_rn(real, reciprocal), kTwo23)) & 0xff;
+    const auto rest = static_cast<int32_t>(whole - estimate * twice);
+    auto y = static_cast<int32_t>(estimate);
+    y += rest >= static_cast<int32_t>(twice) ? 1 : 0;
+    y -= rest < 0 ? 1 : 0;
+    return n < 0 ? -y : y;
+  }
+};
+
+// Adds the products of two positions' weights with 32 channels of their values. kSmall: weights are below 2^15.
+template <bool kSmall>
+__device__ inline void add_values(const uint4 (&x)[2], const uint4 (&y)[2], int32_t weight_x, int32_t weight_y,
+                                  int32_t (&sums)[32]) {
+  const int32_t both = weight_x | weight_y << 16;
+#pragma unroll
+  for (int w = 0; w < 8; ++w) {
+    const uint32_t first = word_of(x[w / 4], w % 4);
+    const uint32_t second = word_of(y[w / 4], w % 4);
+    if (kSmall) {
+      const auto low = static_cast<int32_t>(pick(first, second, 0x5140));
+      const auto high = static_cast<int32_t>(pick(first, second, 0x7362));
+      sums[4 * w] = __dp2a_lo(both, low, sums[4 * w]);
+      sums[4 * w + 1] = __dp2a_hi(both, low, sums[4 * w + 1]);
+      sums[4 * w + 2] = __dp2a_lo(both, high, sums[4 * w + 2]);
+      sums[4 * w + 3] = __dp2a_hi(both, high, sums[4 * w + 3]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        sums[4 * w + i] += weight_x * byte_of(first, i) + weight_y * byte_of(second, i);
+      }
+    }
+  }
+}
+
+// One head of this thread's row, its channels from unit `first` on: the scores of all positions, kept in the workspace;
+// then the weighted values, 32 channels at a time. Sums fit int32, as the host has proved.
+template <bool kSmall, class T>
+__device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin, uint32_t first) {
+  const uint32_t row = tile.row();
+  const uint32_t end = tile.at.token + 1;
+  const uint32_t units = static_cast<uint32_t>(op.head) / kUnit;
+  auto* const scores = reinterpret_cast<int32_t*>(tile.at.workspace + op.scores_offset) + threadIdx.x % kTileThreads;
+  const auto* const keys = reinterpret_cast<const uint4*>(cached(tile, op, op.keys_offset, row, 0, kUnit * first));
+  const auto* const values = reinterpret_cast<const uint4*>(cached(tile, op, op.values_offset, row, 0, kUnit * first));
+  const uint32_t stride = op.out.bytes / kUnit;
+  int32_t largest = INT32_MIN;
+  // Several positions' loads are under way at once; those beyond the last repeat it.
+  for (uint32_t start = begin; start < end; start += kScoresAhead) {
+    int32_t products[kScoresAhead] = {};
+    for (uint32_t u = 0; u < units; u += 2) {
+      const uint32_t next = min(u + 1, units - 1);
+      uint4 loaded[kScoresAhead][2];
+#pragma unroll
+      for (uint32_t k = 0; k < kScoresAhead; ++k) {
+        const uint4* key = keys + min(start + k, end - 1) * stride;
+        loaded[k][0] = key[u];
+        loaded[k][1] = key[next];
+      }
+      const uint4 query[2] = {tile.unit(op.in[0], row, first + u),
+                              next > u ? tile.unit(op.in[0], row, first + next) : make_uint4(0, 0, 0, 0)};
+#pragma unroll
+      for (uint32_t k = 0; k < kScoresAhead; ++k) {
+        products[k] = dot16(query[1], loaded[k][1], dot16(query[0], loaded[k][0], products[k]));
+      }
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < kScoresAhead; ++k) {
+      if (start + k >= end) break;
+      const int32_t score = egg_rshift(products[k], op.attr, tile.args.nearest);
+      scores[(start + k) * kTileThreads] = score;
+      largest = max(largest, score);
+    }
+  }
+  const auto weight_of = [&](uint32_t j) {
+    return __ldg(op.table + egg_attention_index(scores[j * kTileThreads], largest, op.mode));
+  };
+  for (uint32_t u = 0; u < units; u += 2) {
+    const uint32_t next = min(u + 1, units - 1) - u;
+    int32_t total = 0;
+    int32_t sums[32] = {};
+#pragma unroll 1
+    for (uint32_t start = begin; start < end; start += kValuesAhead) {
+      uint4 v[kValuesAhead][2];
+      int32_t weights[kValuesAhead];
+#pragma unroll
+      for (uint32_t k = 0; k < kValuesAhead; ++k) {
+        const uint32_t j = min(start + k, end - 1);
+        v[k][0] = values[j * stride + u];
+        v[k][1] = values[j * stride + u + next];
+        weights[k] = start + k < end ? weight_of(j) : 0;
+        total += weights[k];
+      }
+#pragma unroll
+      for (uint32_t k = 0; k < kValuesAhead; k += 2) {
+        add_values<kSmall>(v[k], v[k + 1], weights[k], weights[k + 1], sums);
+      }
+    }
+    const Divisor divide(max(1, total), tile.args.nearest);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (half > static_cast<int>(next)) continue;
+      tile.unit(op.out, row, first + u + static_cast<uint32_t>(half)) = each_word([&](int k) {
+        const int32_t* four = sums + 16 * half + 4 * k;
+        return pack4(divide(four[0]), divide(four[1]), divide(four[2]), divide(four[3]));
+      });
+    }
+  }
+}
+
 template <class T>
 __device__ inline void run_attention(T& tile, const DeviceOp& planned) {
-  const DeviceOp op = planned;
+  const typename T::Op op = planned;
   remember(tile, op, op.keys_offset, op.in[1]);
   remember(tile, op, op.values_offset, op.in[2]);
   __syncwarp();
-  for (uint32_t i = 0; i < 8; ++i) {
-    const uint32_t begin = __shfl_sync(kAll, tile.first_visible, static_cast<int>(4 * i));
-    for (uint32_t first = 0; first < op.out.size; first += static_cast<uint32_t>(op.head)) {
-      attend(tile, op, 8 * tile.warp() + i, begin, first);
+  const auto head = static_cast<uint32_t>(op.head);
+  if (head % kUnit == 0) {
+    const uint32_t begin = tile.at.first_visible[tile.lane() / 4];
+    for (uint32_t first = tile.quarter() * head; first < op.out.size; first += 4 * head) {
+      with_flag(op.small_weights != 0, [&](auto small) { attend_alone<small.value>(tile, op, begin, first / kUnit); });
     }
     // Channels beyond the last are zero like those of every value.
+    for (uint32_t u = op.out.size / kUnit + tile.quarter(); u < units_of(op.out); u += 4) {
+      tile.unit(op.out, tile.row(), u) = make_uint4(0, 0, 0, 0);
+    }
+    return;
+  }
+  for (uint32_t i = 0; i < 8; ++i) {
+    const uint32_t begin = tile.at.first_visible[i];
+    for (uint32_t first = 0; first < op.out.size; first += head) {
+      attend(tile, op, tile.first_row() + i, begin, first);
+    }
     for (uint32_t c = op.out.size + 4 * tile.lane(); c < op.out.bytes; c += 128) {
-      tile.word(op.out, 8 * tile.warp() + i, c) = 0;
+      tile.word(op.out, tile.first_row() + i, c) = 0;
     }
   }
 }
 
 template <class T>
 __device__ inline void run_loss(T& tile, const DeviceOp& planned) {
-  const DeviceOp op = planned;
-  const Place& logits = op.in[0];
+  const typename T::Op op = planned;
+  const uint32_t row = tile.row();
   const uint32_t vocab = tile.args.vocab;
-  for (uint32_t i = 0; i < 8; ++i) {
-    const uint32_t r = 8 * tile.warp() + i;
-    const uint32_t target = tile.args.targets[tile.entry(r)];
-    if (target == EGG_NO_TARGET) continue;
-    int32_t largest = -128;
-    for (uint32_t v = 4 * tile.lane(); v < vocab; v += 128) {
-      const uint32_t word = tile.word(logits, r, v);
+  const uint32_t target = tile.args.targets[tile.entry(row)];
+  if (__all_sync(kAll, target == EGG_NO_TARGET)) return;
+  const auto each_logit = [&](auto&& body) {
+#pragma unroll 1
+    for (uint32_t u = tile.quarter(); u < units_of(op.in[0]); u += 4) {
+      const uint4 unit = tile.unit(op.in[0], row, u);
+      const auto logit = [&](int i) { return byte_of(word_of(unit, i / 4), i % 4); };
+      const int count = static_cast<int>(min(vocab - min(vocab, kUnit * u), kUnit));
+      if (count == kUnit) {
 #pragma unroll
-      for (uint32_t k = 0; k < 4; ++k) {
-        if (v + k < vocab) largest = max(largest, byte_of(word, static_cast<int>(k)));
+        for (int i = 0; i < static_cast<int>(kUnit); ++i) body(logit(i));
+      } else {
+#pragma unroll
+        for (int i = 0; i < static_cast<int>(kUnit); ++i) {
+          if (i < count) body(logit(i));
+        }
       }
     }
-    largest = __reduce_max_sync(kAll, largest);
-    unsigned long long sum = 0;
-    for (uint32_t v = 4 * tile.lane(); v < vocab; v += 128) {
-      const uint32_t word = tile.word(logits, r, v);
-#pragma unroll
-      for (uint32_t k = 0; k < 4; ++k) {
-        if (v + k < vocab) sum += tile.args.loss_tables->exp2_q30[largest - byte_of(word, static_cast<int>(k))];
-      }
-    }
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAll, sum, step);
-    const int32_t at_target = byte_of(tile.word(logits, r, target & ~3u), static_cast<int>(target % 4));
-    const int32_t loss = egg_loss_q16(sum, largest, at_target, op.attr, tile.args.loss_tables->log2_q24);
-    if (tile.lane() == i) tile.loss += loss;
-  }
+  };
+  int32_t largest = -128;
+  each_logit([&](int32_t logit) { largest = max(largest, logit); });
+  largest = row_max(largest);
+  const egg_loss_tables& tables = *tile.args.loss_tables;
+  unsigned long long sum = 0;
+  each_logit([&](int32_t logit) { sum += __ldg(tables.exp2_q30 + (largest - logit)); });
+  sum += __shfl_xor_sync(kAll, sum, 1);
+  sum += __shfl_xor_sync(kAll, sum, 2);
+  if (target == EGG_NO_TARGET) return;
+  const auto logit = reinterpret_cast<const int8_t*>(&tile.unit(op.in[0], row, target / kUnit))[target % kUnit];
+  // With its leading one brought to the top, log2's search for it ends at once.
+  const int32_t raised = __clzll(static_cast<int64_t>(sum));
+  const int32_t loss = egg_loss_q16(sum << raised, largest, logit, op.attr, tables.log2_q24) - raised * 65536;
+  if (tile.quarter() == 0) tile.at.loss[tile.lane() / 4] += loss;
 }
 
 }  // namespace eggroll::cuda

@@ -3,18 +3,20 @@
 #include "elementwise.cuh"
 #include "forward.h"
 #include "linear.cuh"
+#include "stream.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
 template <class T>
-__device__ void run_op(T& tile, const DeviceOp& op) {
+__device__ __forceinline__ void run_op(T& tile, const DeviceOp& op) {
   switch (op.code) {
     case kLoadState:
       return run_load_state(tile, op);
     case EGG_OP_EMBED:
       return run_embed(tile, op);
     case EGG_OP_LINEAR:
+      if (kHasWgmma && op.streamed != 0) return run_streamed_linear(tile, op);
       return run_linear(tile, op);
     case EGG_OP_L1_NORM:
       return run_l1_norm(tile, op);
@@ -43,30 +45,28 @@ __device__ void run_op(T& tile, const DeviceOp& op) {
 
 template <class T>
 __device__ void finish_tile(T& tile) {
-  const uint32_t r = 8 * tile.warp() + tile.lane();
-  if (tile.lane() < 8 && tile.is_real(r)) tile.args.losses[tile.member(r)] = tile.loss;
+  const uint32_t own = tile.row();
+  if (tile.quarter() == 0 && tile.is_real(own)) tile.args.losses[tile.member(own)] = tile.at.loss[tile.lane() / 4];
   if (tile.args.logits == nullptr) return;
   const DeviceOp& loss = tile.args.ops[tile.args.op_count - 1];
   for (uint32_t i = 0; i < 8; ++i) {
-    const uint32_t row = 8 * tile.warp() + i;
+    const uint32_t row = tile.first_row() + i;
     if (!tile.is_real(row)) continue;
-    // Of a state they are what it is after the last token.
-    const auto* logits = loss.of_state != 0
-                             ? tile.args.states + tile.member(row) * tile.args.state_stride + loss.state_offset
-                             : reinterpret_cast<const int8_t*>(tile.row_start(loss.in[0], row));
+    const int8_t* state = tile.args.states + tile.member(row) * tile.args.state_stride + loss.state_offset;
     int8_t* out = tile.args.logits + size_t{tile.member(row)} * tile.args.vocab;
-    for (uint32_t v = tile.lane(); v < tile.args.vocab; v += 32) out[v] = logits[v];
+    for (uint32_t v = tile.lane(); v < tile.args.vocab; v += 32) {
+      // Of a state they are what it is after the last token.
+      out[v] = loss.of_state != 0 ? state[v] : reinterpret_cast<int8_t*>(&tile.unit(loss.in[0], row, v / 16))[v % 16];
+    }
   }
 }
 
-// Each warp has a copy of the op at hand in shared memory, and reads the next from device memory meanwhile.
+// Of a long program each warp has a copy of the op at hand in shared memory, and reads the next from device memory
+// meanwhile.
 constexpr uint32_t kOpUnits = sizeof(DeviceOp) / sizeof(uint4);
 static_assert(sizeof(DeviceOp) % sizeof(uint4) == 0 && kOpUnits <= 32);
 
-__device__ uint4* own_op_units(const ForwardArgs& args) {
-  char* behind = shared_memory + kTileRows * (args.shared_row + args.ranks * sizeof(int32_t));
-  return reinterpret_cast<uint4*>(behind) + threadIdx.x / 32 * kOpUnits;
-}
+__device__ uint4* own_op_units(const ForwardArgs& args) { return reinterpret_cast<uint4*>(&own_state(args) + 1); }
 __device__ uint4 fetch_op(const ForwardArgs& args, uint32_t i) {
   const uint32_t lane = threadIdx.x % 32;
   const auto* op = reinterpret_cast<const uint4*>(args.ops + (i < args.op_count ? i : 0));
@@ -77,34 +77,86 @@ __device__ void keep_op(const ForwardArgs& args, const uint4& part) {
   if (lane < kOpUnits) own_op_units(args)[lane] = part;
 }
 
-// Each block has a workspace of its own and takes every gridDim.x-th tile.
-template <bool kAllShared>
-__global__ void __launch_bounds__(kTileThreads, 2) forward_kernel(const __grid_constant__ ForwardArgs args) {
-  const uint32_t tiles = (args.rows + kTileRows - 1) / kTileRows;
-  for (uint32_t number = blockIdx.x; number < tiles; number += gridDim.x) {
-    Tile<kAllShared> tile{args, args.workspace + blockIdx.x * args.workspace_stride, number, 0, 0, 0};
-    keep_op(args, fetch_op(args, 0));
-    __syncwarp();
-    for (; tile.token < args.tokens; ++tile.token) {
-      if (args.resets[tile.entry(tile.row())] != 0) tile.first_visible = tile.token;
-      for (uint32_t i = 0; i < args.op_count; ++i) {
-        const uint4 next = fetch_op(args, i + 1);
-        run_op(tile, *reinterpret_cast<const DeviceOp*>(own_op_units(args)));
-        __syncwarp();
-        keep_op(args, next);
-        __syncwarp();
-      }
+template <bool kInline>
+__device__ __forceinline__ void run_op(Tile<true, kInline>& on_chip, Tile<false, kInline>& tile, const DeviceOp& op) {
+  op.all_shared != 0 ? run_op(on_chip, op) : run_op(tile, op);
+}
+
+template <bool kInline>
+__device__ __forceinline__ void run_ops(Tile<true, kInline>& on_chip, Tile<false, kInline>& tile) {
+  const ForwardArgs& args = tile.args;
+  WarpState& at = tile.at;
+  uint4 next = {};
+  if (!kInline) next = fetch_op(args, 0);
+  for (uint32_t i = 0; i < args.op_count;) {
+    if (tile.lane() == 0) at.op = i;
+    if constexpr (kInline) {
+      run_op(on_chip, tile, args.inline_ops[i]);
+    } else {
+      keep_op(args, next);
+      next = fetch_op(args, i + 1);
+      __syncwarp();
+      run_op(on_chip, tile, *reinterpret_cast<const DeviceOp*>(own_op_units(args)));
     }
-    tile.token = args.tokens - 1;
-    finish_tile(tile);
+    __syncwarp();
+    i = at.op + 1;
+  }
+}
+
+// A block works on one tile or two at a time, each with a workspace of its own; then on those as far on as all blocks
+// go.
+template <bool kInline>
+__global__ void __launch_bounds__(2 * kTileThreads, 1) forward_kernel(const __grid_constant__ ForwardArgs args) {
+  if (kHasWgmma && args.stages > 0) {
+    if (threadIdx.x == 0) Ring(args).init();
     __syncthreads();
+  }
+  WarpState& at = own_state(args);
+  char* const values = shared_memory + own_tile() * args.values;
+  Tile<true, kInline> on_chip{args, values, at};
+  Tile<false, kInline> tile{args, values, at};
+  if (tile.lane() == 0) {
+    at.number = blockIdx.x * tiles_at_once() + own_tile();
+    at.workspace = args.workspace + at.number * args.workspace_stride;
+    at.stage = 0;
+    at.phase = 0;
+  }
+  const uint32_t tiles = (args.rows + kTileRows - 1) / kTileRows;
+  for (uint32_t first = blockIdx.x * tiles_at_once(); first < tiles; first += gridDim.x * tiles_at_once()) {
+    if (tile.lane() == 0) {
+      at.number = first + own_tile();
+      at.noise = args.noise + min(at.number, tiles - 1) * args.tile_noise;
+    }
+    if (tile.quarter() == 0) {
+      at.loss[tile.lane() / 4] = 0;
+      at.first_visible[tile.lane() / 4] = 0;
+    }
+    for (uint32_t token = 0; token < args.tokens; ++token) {
+      if (tile.lane() == 0) at.token = token;
+      __syncwarp();
+      if (tile.quarter() == 0 && args.resets[tile.entry(tile.row())] != 0) at.first_visible[tile.lane() / 4] = token;
+      __syncwarp();
+      run_ops(on_chip, tile);
+    }
+    finish_tile(tile);
+    tile.barrier();
   }
 }
 
 }  // namespace
 
-uint32_t forward_extra_shared(uint32_t ranks) {
-  return static_cast<uint32_t>(kTileRows * ranks * sizeof(int32_t) + kTileThreads / 32 * sizeof(DeviceOp));
+uint32_t forward_stages() {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  check(cudaGetDevice(&device), "be selected");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "describe itself");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "describe itself");
+  return major == 9 && minor == 0 ? kMostStages : 0;
+}
+
+uint32_t forward_extra_shared(uint32_t ranks, uint32_t ops, uint32_t tiles) {
+  return kRingState + tiles * tile_extra(ranks, ops);
 }
 
 void prepare_forward(uint32_t shared_bytes) {
@@ -114,10 +166,11 @@ void prepare_forward(uint32_t shared_bytes) {
   }
 }
 
-void launch_forward(const ForwardArgs& args, bool all_shared, uint32_t blocks, cudaStream_t stream) {
-  const uint32_t shared = kTileRows * args.shared_row + forward_extra_shared(args.ranks);
-  const auto kernel = all_shared ? &forward_kernel<true> : &forward_kernel<false>;
-  kernel<<<blocks, kTileThreads, shared, stream>>>(args);
+void launch_forward(const ForwardArgs& args, uint32_t blocks, uint32_t tiles, cudaStream_t stream) {
+  const uint32_t shared =
+      tiles * args.values + args.stages * kStage + forward_extra_shared(args.ranks, args.op_count, tiles);
+  const auto kernel = args.op_count <= kMostInlineOps ? &forward_kernel<true> : &forward_kernel<false>;
+  kernel<<<blocks, tiles * kTileThreads, shared, stream>>>(args);
   check_launch("run the forward pass");
 }
 

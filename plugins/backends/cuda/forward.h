@@ -9,21 +9,26 @@
 
 namespace eggroll::cuda {
 
+// So many ops travel with a launch's arguments, where kernels read them fastest; longer programs lie in device memory.
+constexpr uint32_t kMostInlineOps = 160;
+
 // Rows are members, two a pair, or streams of the unperturbed model.
 struct ForwardArgs {
-  const DeviceOp* ops;
+  const DeviceOp* ops;  // all of them, in device memory
   uint32_t op_count;
   uint32_t tokens;
-  uint32_t rows;         // of this launch
-  uint32_t paired;       // 1: members; 0: streams
-  uint32_t first;        // number of the launch's first row in the batch
-  uint32_t group;        // rows that read the same stream
-  const int8_t* noise;   // of the first pair
-  size_t pair_stride;    // of the noise; 0: every row reads the same
-  uint32_t ranks;        // draws of every matrix; 0 for the unperturbed model
-  uint32_t shared_row;   // bytes of a row's values in shared memory; linear's q lie behind all rows
-  size_t workspace_row;  // and in the workspace
-  int8_t* states;        // of the first row
+  uint32_t rows;        // of this launch
+  uint32_t paired;      // 1: members; 0: streams
+  uint32_t first;       // number of the launch's first row in the batch
+  uint32_t group;       // rows that read the same stream
+  const int8_t* noise;  // of the first tile; see noise_place
+  size_t tile_noise;    // bytes from tile to tile; 0: all read the same
+  uint32_t ranks;       // draws of every matrix; 0 for the unperturbed model
+  uint32_t values;      // bytes of a tile's values in shared memory; the ring of weights lies behind all of them
+  uint32_t stages;      // of the ring; 0: there is none
+  const Stream* streams;
+  uint32_t stream_count;
+  int8_t* states;  // of the first row
   size_t state_stride;
   const uint32_t* inputs;  // (streams, tokens), as targets and resets
   const uint32_t* targets;
@@ -33,18 +38,25 @@ struct ForwardArgs {
   uint32_t vocab;
   uint32_t context;
   char* workspace;
-  size_t workspace_stride;  // of a block
+  size_t workspace_stride;  // of a tile at work
   const egg_loss_tables* loss_tables;
   int32_t nearest;
   int32_t q_shift;      // of linear's x*B
   int32_t embed_shift;  // of embed's A*B
+  DeviceOp inline_ops[kMostInlineOps];
 };
+static_assert(sizeof(ForwardArgs) <= 32764, "CUDA's limit");
 
-// Bytes of shared memory that a block takes beside the values.
-uint32_t forward_extra_shared(uint32_t ranks);
+// Most stages of the ring of weights on the current device; 0 where it has none: it takes wgmma, compute
+// capability 9.0.
+uint32_t forward_stages();
 
-// all_shared: the plan keeps no value in the workspace.
-void launch_forward(const ForwardArgs& args, bool all_shared, uint32_t blocks, cudaStream_t stream);
+// Bytes of shared memory that a block takes beside the values and the ring: for a program of so many ops,
+// with so many tiles at work at once.
+uint32_t forward_extra_shared(uint32_t ranks, uint32_t ops, uint32_t tiles);
+
+// Each block works on `tiles` tiles at once: 1, or 2, which then share the ring.
+void launch_forward(const ForwardArgs& args, uint32_t blocks, uint32_t tiles, cudaStream_t stream);
 
 // Allows launches so much shared memory, on the current device.
 void prepare_forward(uint32_t shared_bytes);

@@ -2,26 +2,37 @@
 //
 // A tile is kTileRows members in rows: in each slab of 16 rows, row r < 8 is the even member of a pair and row r + 8
 // its odd one, so that one thread of a matrix fragment holds both and reads their noise once. Channels come in units
-// of 16 bytes. All sizes below are in bytes unless they say otherwise.
+// of 16 bytes, and a value in planes: one unit of every row. Eight rows of a plane are what a tensor core reads at
+// once. All sizes below are in bytes unless they say otherwise.
 #ifndef EGGROLL_CUDA_LAYOUT_H
 #define EGGROLL_CUDA_LAYOUT_H
 
 #include <cstddef>
 #include <cstdint>
 
+#include "eggroll/arithmetic.h"
+
 namespace eggroll::cuda {
 
 constexpr uint32_t kTileRows = 64;
-constexpr uint32_t kTileThreads = 256;
-constexpr uint32_t kUnit = 16;   // bytes that a thread loads at once
-constexpr uint32_t kBlock = 64;  // inputs and outputs of a matrix come in blocks of so many
+constexpr uint32_t kTilePairs = kTileRows / 2;
+constexpr uint32_t kTileThreads = 256;  // that work on a tile's rows
+constexpr uint32_t kUnit = 16;          // bytes that a thread loads at once
+constexpr uint32_t kBlock = 64;         // inputs and outputs of a matrix come in blocks of so many
+// 32 more than the rows' units: the four threads of a row then use different quarters of the banks.
+constexpr uint32_t kPlane = kTileRows * kUnit + 32;
+// Weights that are brought to shared memory at once: of two blocks of outputs and two of inputs, those that do not
+// exist zero.
+constexpr uint32_t kPart = 2 * kBlock * kBlock;
+constexpr uint32_t kParts = 2;
+constexpr uint32_t kStage = kParts * kPart;
 
 inline uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
 inline uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
 
-// Where a value lies in each row of the tile's values: `offset` bytes from its start. A value has `bytes` bytes there,
-// a multiple of 64; a wide one four for each channel. Rows do not overlap whatever the values, so that a warp may go on
-// to the next op while others are still at this one, as long as it keeps to its rows.
+// Where a value lies: its first plane `offset` bytes from the start of the tile's values, `bytes` bytes in each row, a
+// multiple of 64; a wide one four for each channel. A row keeps to its part of every plane, so that a warp may go on to
+// the next op while others are still at this one, as long as it keeps to its rows.
 struct Place {
   uint32_t offset;
   uint32_t bytes;
@@ -40,13 +51,17 @@ struct VectorNoise {
 enum DeviceCode : int32_t { kLoadState = 100 };
 
 struct alignas(16) DeviceOp {
-  int32_t code;  // egg_op_code or DeviceCode
+  int32_t code;                // egg_op_code or DeviceCode
+  uint8_t all_shared;          // 1: every value of the op is in shared memory
+  uint8_t streamed;            // linear: 1: the weights come through the ring
+  uint8_t takes_inputs_place;  // linear: 1: the last two blocks of outputs, or the one, may lie where inputs do
+  uint8_t small_weights;       // attention: 1: none is above 2^15 - 1
   int32_t attr;
   int32_t head;
   int32_t mode;
   Place out;
   Place in[3];
-  const int8_t* matrix;  // linear: fragments, see weights.cu; embed: rows of `matrix_stride`
+  const int8_t* matrix;  // linear: stages or fragments, see update.h; embed: rows of `matrix_stride`
   uint32_t matrix_stride;
   uint32_t in_blocks;
   uint32_t out_blocks;
@@ -62,9 +77,19 @@ struct alignas(16) DeviceOp {
   uint32_t of_state;         // loss: 1 where the logits are a state
   size_t keys_offset;        // attention: in a tile's workspace, (rows, context, out.bytes)
   size_t values_offset;
+  size_t scores_offset;  // likewise: (context, kTileThreads) int32, for any attention
 };
 
-// One run of noise for every pair: what a segment of a pair's noise holds.
+// Weights of one linear, as they come through the ring once a token, and the noise that is needed soon after them.
+struct Stream {
+  const int8_t* matrix;
+  uint32_t stages;
+  uint32_t noise_begin;  // in a pair's noise
+  uint32_t noise_end;
+};
+
+// A pair's noise is a list of segments; those of a tile's pairs lie together, each block of 64 bytes of all pairs in a
+// row: see noise_place.
 enum SegmentKind : int32_t { kDraw, kVector };
 
 struct Segment {
@@ -77,6 +102,11 @@ struct Segment {
   int32_t perturbed;
   const int8_t* weights;  // of a vector; its odd member's values follow at `kBlock`-padded size
 };
+
+// Where byte `at` of a pair's noise lies in its tile's; pair: within the tile.
+EGG_FN size_t noise_place(uint32_t pair, uint32_t at) {
+  return (size_t{at / kBlock} * kTilePairs + pair) * kBlock + at % kBlock;
+}
 
 }  // namespace eggroll::cuda
 

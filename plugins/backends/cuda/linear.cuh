@@ -27,19 +27,17 @@ __device__ inline void perturb_inputs(const T& tile, const DeviceOp& op, uint32_
   constexpr uint32_t kAhead = 4;  // loads of noise under way at once
   const uint32_t row = tile.row();
   const uint32_t blocks = op.in_blocks;
-  const uint4* x = tile.units(op.in[0], row) + tile.quarter();
-  const int8_t* noise = tile.noise_of(row) + op.b_offset;
   for (uint32_t r = 0; r < ranks; ++r) {
-    const auto* b = reinterpret_cast<const uint4*>(noise + r * op.b_stride) + tile.quarter();
+    const NoiseUnits b = tile.noise_units(row, op.b_offset + r * op.b_stride);
     int32_t sum = 0;
     for (uint32_t k = 0; k < blocks; k += kAhead) {
       uint4 ahead[kAhead];
 #pragma unroll
-      for (uint32_t i = 0; i < kAhead; ++i) {
-        ahead[i] = k + i < blocks ? __ldg(b + 4 * (k + i)) : make_uint4(0, 0, 0, 0);
-      }
+      for (uint32_t i = 0; i < kAhead; ++i) ahead[i] = k + i < blocks ? b[k + i] : make_uint4(0, 0, 0, 0);
 #pragma unroll
-      for (uint32_t i = 0; i < kAhead; ++i) sum = dot16(x[4 * min(k + i, blocks - 1)], ahead[i], sum);
+      for (uint32_t i = 0; i < kAhead; ++i) {
+        sum = dot16(tile.unit(op.in[0], row, tile.quarter() + 4 * min(k + i, blocks - 1)), ahead[i], sum);
+      }
     }
     sum = row_sum(sum);
     if (tile.quarter() == 0) {
@@ -48,79 +46,100 @@ __device__ inline void perturb_inputs(const T& tile, const DeviceOp& op, uint32_
   }
 }
 
-// Rows row and row + 8 of a slab, from the accumulators of half a block: 8 outputs of each thread. at: the first of
-// them in the row; a: noise of the first rank.
-template <bool kWide, bool kBias, class T>
-__device__ inline void finish_slab(const T& tile, const DeviceOp& op, uint32_t at, uint32_t row, const uint2& a,
-                                   uint32_t ranks, const int32_t (&sums)[kTiles][4]) {
-  const int32_t shift = op.attr + EGG_LINEAR_GUARD_BITS;
-  const int32_t rounding = egg_rounding(shift, tile.args.nearest);
-  uint2 bias[2] = {};
-  int32_t q[2] = {};
-  char* out[2];
-#pragma unroll
-  for (uint32_t half = 0; half < 2; ++half) {
-    if (kBias) {
-      const auto* biases = reinterpret_cast<const char*>(tile.vector(op.vectors[1], row + 8 * half));
-      bias[half] = __ldg(reinterpret_cast<const uint2*>(biases + at));
-    }
-    if (ranks > 0) q[half] = tile.q()[(row + 8 * half) * ranks];
-    out[half] = tile.row_start(op.out, row + 8 * half) + (kWide ? 4 * at : at);
+// What turns a row's sums into outputs.
+struct Finish {
+  int32_t shift;
+  int32_t rounding;
+  int32_t q_low;  // q of the first rank in either half of a word
+  int32_t q_high;
+
+  template <class T>
+  __device__ Finish(const T& tile, const DeviceOp& op, uint32_t row, uint32_t ranks)
+      : shift(op.attr + EGG_LINEAR_GUARD_BITS), rounding(egg_rounding(shift, tile.args.nearest)) {
+    const int32_t q = ranks > 0 ? tile.q()[row * ranks] : 0;
+    q_low = q & 0xffff;
+    q_high = q << 16;
   }
-  uint32_t words[2][2];
-#pragma unroll
-  for (int k = 0; k < 2; ++k) {
-    int32_t y[2][4];
+
+  // egg_linear_out of four outputs, its rounding with the perturbation; plus a bias. a: noise of the first rank; more:
+  // the perturbation of the others.
+  template <bool kBias>
+  __device__ void operator()(const int32_t (&sums)[4], uint32_t a, const int32_t (&more)[4], uint32_t bias,
+                             int32_t (&y)[4]) const {
+    const auto factors = static_cast<int32_t>(a);
+    y[0] = __dp2a_lo(q_low, factors, rounding + more[0]);
+    y[1] = __dp2a_lo(q_high, factors, rounding + more[1]);
+    y[2] = __dp2a_hi(q_low, factors, rounding + more[2]);
+    y[3] = __dp2a_hi(q_high, factors, rounding + more[3]);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int32_t factor = byte_of(k == 0 ? a.x : a.y, i);
-#pragma unroll
-      for (int half = 0; half < 2; ++half) y[half][i] = q[half] * factor + rounding;
-    }
-    for (uint32_t r = 1; r < ranks; ++r) {
-      const int8_t* more = tile.noise_of(row) + op.a_offset + r * op.a_stride + at + 4 * k;
-      const uint32_t word = __ldg(reinterpret_cast<const uint32_t*>(more));
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int32_t factor = tile.q()[(row + 8 * half) * ranks + r];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) y[half][i] += factor * byte_of(word, i);
-      }
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int32_t sum = sums[2 * k + i / 2][2 * half + i % 2];
-        y[half][i] = (sum * (1 << EGG_LINEAR_GUARD_BITS) + y[half][i]) >> shift;
-        if (kBias) y[half][i] += byte_of(k == 0 ? bias[half].x : bias[half].y, i);
-      }
-      if (kWide) {
-        reinterpret_cast<uint4*>(out[half])[k] =
-            make_uint4(static_cast<uint32_t>(y[half][0]), static_cast<uint32_t>(y[half][1]),
-                       static_cast<uint32_t>(y[half][2]), static_cast<uint32_t>(y[half][3]));
-      } else {
-        words[half][k] = clip_pack4(y[half]);
-      }
+      y[i] = (sums[i] * (1 << EGG_LINEAR_GUARD_BITS) + y[i]) >> shift;
+      if (kBias) y[i] += byte_of(bias, i);
     }
   }
-  if (!kWide) {
+};
+
+// The perturbation of four outputs of a row, word k of a thread's unit i, by the ranks after the first.
+template <class T>
+__device__ inline void perturb_more(const T& tile, const DeviceOp& op, uint32_t row, uint32_t i, uint32_t k,
+                                    uint32_t ranks, int32_t (&more)[4]) {
+  for (uint32_t r = 1; r < ranks; ++r) {
+    const NoiseUnits a = tile.noise_units(row, op.a_offset + r * op.a_stride);
+    const auto word = a.template part<uint32_t>(i, k);
+    const int32_t factor = tile.q()[row * ranks + r];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      *reinterpret_cast<uint2*>(out[half]) = make_uint2(words[half][0], words[half][1]);
+    for (int e = 0; e < 4; ++e) more[e] += factor * byte_of(word, e);
+  }
+}
+
+// Four outputs, word k of a thread's unit i: into `word`, or to their place where the value is wide.
+template <bool kWide, class T>
+__device__ inline void put4(const T& tile, const DeviceOp& op, uint32_t row, uint32_t i, uint32_t k,
+                            const int32_t (&y)[4], uint32_t& word) {
+  if (kWide) {
+    tile.unit(op.out, row, 4 * (4 * i + tile.quarter()) + k) =
+        make_uint4(static_cast<uint32_t>(y[0]), static_cast<uint32_t>(y[1]), static_cast<uint32_t>(y[2]),
+                   static_cast<uint32_t>(y[3]));
+  } else {
+    word = clip_pack4(y);
+  }
+}
+
+// Rows row and row + 8 of a slab, from the accumulators of half h of block i: 8 outputs of each thread. a: noise of the
+// first rank.
+template <bool kWide, bool kBias, class T>
+__device__ inline void finish_slab(const T& tile, const DeviceOp& op, uint32_t i, uint32_t h, uint32_t row,
+                                   const uint2& a, uint32_t ranks, const int32_t (&sums)[kTiles][4]) {
+#pragma unroll
+  for (uint32_t half = 0; half < 2; ++half) {
+    const Finish finish(tile, op, row + 8 * half, ranks);
+    const uint2 bias = kBias ? tile.vector(op.vectors[1], row + 8 * half).template part<uint2>(i, h) : make_uint2(0, 0);
+    uint32_t words[2];
+#pragma unroll
+    for (uint32_t k = 0; k < 2; ++k) {
+      int32_t more[4] = {};
+      perturb_more(tile, op, row + 8 * half, i, 2 * h + k, ranks, more);
+      const int32_t(&first)[4] = sums[2 * k];
+      const int32_t(&second)[4] = sums[2 * k + 1];
+      const int32_t four[4] = {first[2 * half], first[2 * half + 1], second[2 * half], second[2 * half + 1]};
+      int32_t y[4];
+      finish.template operator()<kBias>(four, k == 0 ? a.x : a.y, more, k == 0 ? bias.x : bias.y, y);
+      put4<kWide>(tile, op, row + 8 * half, i, 2 * h + k, y, words[k]);
+    }
+    if (!kWide) {
+      auto* unit = reinterpret_cast<uint2*>(&tile.unit(op.out, row + 8 * half, 4 * i + tile.quarter()));
+      unit[h] = make_uint2(words[0], words[1]);
     }
   }
 }
 
 // The inputs of a slab as fragments: block k of 64 inputs in two halves, x[0] of the first 32. row: the slab's first.
-template <bool kAllShared>
-__device__ inline void load_inputs(const Tile<kAllShared>& tile, const Place& in, uint32_t row, uint32_t k,
-                                   uint4 (&x)[2]) {
+template <class T>
+__device__ inline void load_inputs(const T& tile, const Place& in, uint32_t row, uint32_t k, uint4 (&x)[2]) {
   const uint32_t lane = tile.lane();
-  if constexpr (kAllShared) {
-    const uint4* mine = tile.units(in, row + lane % 16) + 4 * k + lane / 16;
-    x[0] = load_pieces(mine);
-    x[1] = load_pieces(mine + 2);
+  if constexpr (T::kOnChip) {
+    x[0] = load_pieces(&tile.unit(in, row + lane % 16, 4 * k + lane / 16));
+    x[1] = load_pieces(&tile.unit(in, row + lane % 16, 4 * k + 2 + lane / 16));
   } else {
     const auto word = [&](uint32_t half, uint32_t u) {
       return tile.word(in, row + lane / 4 + 8 * half, kBlock * k + kUnit * u + 4 * (lane % 4));
@@ -136,14 +155,12 @@ __device__ inline void multiply(T& tile, const DeviceOp& op, uint32_t ranks) {
   const uint32_t first_row = tile.warp() % kRowParts * 16 * kSlabs;
   const uint32_t in_blocks = op.in_blocks;
   for (uint32_t half = tile.warp() / kRowParts; half < 2 * op.out_blocks; half += kColumnParts) {
-    const uint32_t at = half / 2 * kBlock + lane % 4 * kUnit + half % 2 * 8;
     // Of the first rank, under way while the products are made.
     uint2 a[kSlabs] = {};
     if (ranks > 0) {
 #pragma unroll
       for (uint32_t s = 0; s < kSlabs; ++s) {
-        const int8_t* noise = tile.noise_of(first_row + 16 * s + lane / 4) + op.a_offset;
-        a[s] = __ldg(reinterpret_cast<const uint2*>(noise + at));
+        a[s] = tile.noise_units(first_row + 16 * s + lane / 4, op.a_offset).template part<uint2>(half / 2, half % 2);
       }
     }
     int32_t sums[kSlabs][kTiles][4] = {};
@@ -178,24 +195,24 @@ __device__ inline void multiply(T& tile, const DeviceOp& op, uint32_t ranks) {
     }
 #pragma unroll
     for (uint32_t s = 0; s < kSlabs; ++s) {
-      finish_slab<kWide, kBias>(tile, op, at, first_row + 16 * s + lane / 4, a[s], ranks, sums[s]);
+      finish_slab<kWide, kBias>(tile, op, half / 2, half % 2, first_row + 16 * s + lane / 4, a[s], ranks, sums[s]);
     }
   }
 }
 
 template <class T>
 __device__ inline void run_linear(T& tile, const DeviceOp& planned) {
-  const DeviceOp op = planned;
+  const typename T::Op op = planned;
   const uint32_t ranks = tile.ranks(op);
   perturb_inputs(tile, op, ranks);
-  __syncthreads();
+  tile.barrier();
   const bool bias = op.vectors[1].offset >= 0;
   if (op.out.wide != 0) {
     bias ? multiply<true, true>(tile, op, ranks) : multiply<true, false>(tile, op, ranks);
   } else {
     bias ? multiply<false, true>(tile, op, ranks) : multiply<false, false>(tile, op, ranks);
   }
-  __syncthreads();
+  tile.barrier();
 }
 
 }  // namespace eggroll::cuda

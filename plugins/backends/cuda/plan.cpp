@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "eggroll/error.h"
 
@@ -19,24 +20,41 @@ struct Stay {
   }
 };
 
-// First fit: the lowest offset that no value of the same time takes.
+// First fit: the lowest offset that no value of the same time takes. Two values may meet all the same at the op that
+// makes one and is the last to read the other. A linear makes its last outputs when it has read all its inputs: they
+// may lie where inputs do. An op on channels may put each result where the same channels of an input were.
 class Memory {
  public:
+  struct Request {
+    size_t bytes;
+    Stay stay;
+    size_t early;      // bytes of it that are made while inputs are still read
+    bool by_channels;  // the op that makes it is one on channels
+    bool to_channels;  // and the last that reads it
+    bool by_linear;    // likewise
+    bool to_linear;
+  };
+
   // Returns the offset, or -1 where it would end beyond the limit.
-  int64_t take(size_t bytes, const Stay& stay, size_t limit) {
+  int64_t take(const Request& request, size_t limit) {
     size_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (const Taken& t : taken_) {
-        if (t.stay.begin <= stay.end && stay.begin <= t.stay.end && at < t.offset + t.bytes && t.offset < at + bytes) {
-          at = t.offset + t.bytes;
-          moved = true;
-        }
+        const size_t next = first_beside(request, at, t);
+        moved = moved || next > at;
+        at = next;
       }
     }
-    if (at + bytes > limit) return -1;
-    taken_.push_back({at, bytes, stay});
-    end_ = std::max(end_, at + bytes);
+    for (const Taken& t : taken_) {
+      const bool fits = std::all_of(taken_.begin(), taken_.end(), [&](const Taken& other) {
+        return first_beside(request, t.offset, other) == t.offset;
+      });
+      if (fits) at = std::min(at, t.offset);
+    }
+    if (at + request.bytes > limit) return -1;
+    taken_.push_back({at, request});
+    end_ = std::max(end_, at + request.bytes);
     return static_cast<int64_t>(at);
   }
   size_t end() const { return end_; }
@@ -44,17 +62,36 @@ class Memory {
  private:
   struct Taken {
     size_t offset;
-    size_t bytes;
-    Stay stay;
+    Request value;
   };
+
+  // The lowest offset from `at` on where the request does not meet t.
+  static size_t first_beside(const Request& r, size_t at, const Taken& t) {
+    const Request& v = t.value;
+    size_t begin = t.offset;
+    size_t end = t.offset + v.bytes;
+    size_t bytes = r.bytes;
+    if (v.stay.begin > r.stay.end || r.stay.begin > v.stay.end) return at;
+    const bool made_there = r.stay.begin == v.stay.end;
+    const bool ends_there = r.stay.end == v.stay.begin;
+    const bool in_place =
+        (made_there && r.by_channels && v.to_channels) || (ends_there && r.to_channels && v.by_channels);
+    if (in_place && at == begin && r.bytes == v.bytes) return at;
+    if (made_there && r.by_linear && v.to_linear) bytes = r.early;
+    if (ends_there && r.to_linear && v.by_linear) end = begin + v.early;
+    return at < end && begin < at + bytes ? end : at;
+  }
+
   std::vector<Taken> taken_;
   size_t end_ = 0;
 };
 
+constexpr uint32_t kAlignment = 128;  // of tiles' values and the ring in shared memory
+
 class Planner {
  public:
-  Planner(Plan& plan, uint32_t shared_limit)
-      : plan_(plan), program_(*plan.program), shared_limit_(shared_limit), places_(program_.value_count) {}
+  Planner(Plan& plan, const Room& room)
+      : plan_(plan), program_(*plan.program), room_(room), places_(program_.value_count) {}
 
   void run() {
     lay_out_states();
@@ -62,6 +99,7 @@ class Planner {
     order_ops();
     place_values();
     for (size_t i = 0; i < order_.size(); ++i) add(order_[i]);
+    if (plan_.streams.empty()) plan_.stages = 0;
     plan_.workspace_bytes = padded_size(values_in_workspace() + cache_bytes_);
     if (plan_.forward.bytes > INT32_MAX || plan_.votes.bytes > INT32_MAX) throw_too_large();
   }
@@ -73,7 +111,7 @@ class Planner {
     int32_t loads;
   };
 
-  size_t values_in_workspace() const { return padded_size(kTileRows * workspace_.end()); }
+  size_t values_in_workspace() const { return padded_size(workspace_.end()); }
   static size_t padded_size(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
   bool is_state(int32_t value) const { return value >= 0 && program_.values[value].is_state != 0; }
@@ -97,15 +135,15 @@ class Planner {
     return segment.offset;
   }
 
-  // Of one parameter: every rank of side A, then of side B. Returns the offset of the first.
-  uint32_t add_draws(NoiseLayout& layout, uint32_t i) {
+  // Of one parameter: every rank of side A, so often, then of side B. Returns the offset of the first.
+  uint32_t add_draws(NoiseLayout& layout, uint32_t i, uint32_t a_copies) {
     const egg_param& p = program_.params[i];
     const bool vector = p.kind == EGG_PARAM_VECTOR;
     const auto first = static_cast<uint32_t>(layout.bytes);
     for (const uint32_t side : {0U, 1U}) {
       for (uint32_t r = 0; r < (vector ? 1U : static_cast<uint32_t>(plan_.noise.rank)); ++r) {
         const int32_t size = vector || side == 0 ? p.rows : p.cols;
-        add_segment(layout, {kDraw, i, side, r, static_cast<uint32_t>(size), 0, 1, nullptr}, 1);
+        add_segment(layout, {kDraw, i, side, r, static_cast<uint32_t>(size), 0, 1, nullptr}, side == 0 ? a_copies : 1);
       }
     }
     return first;
@@ -120,9 +158,9 @@ class Planner {
         forward_offset_[i] =
             add_segment(plan_.forward, {kVector, i, 0, 0, static_cast<uint32_t>(p.rows), 0, p.perturbed, nullptr}, 2);
       } else if (p.perturbed != 0) {
-        forward_offset_[i] = add_draws(plan_.forward, i);
+        forward_offset_[i] = add_draws(plan_.forward, i, 1);
       }
-      if (p.perturbed != 0) plan_.draw_offset[i] = add_draws(plan_.votes, i);
+      if (p.perturbed != 0) plan_.draw_offset[i] = add_draws(plan_.votes, i, 2);
     }
   }
 
@@ -161,27 +199,80 @@ class Planner {
       }
       if (op.out >= 0 && !is_state(op.out)) stays[static_cast<size_t>(op.out)].include(now);
     }
-    // Room for the bytes that may be added to a row.
-    const size_t most_shared = shared_limit_ / kTileRows - std::min<size_t>(144, shared_limit_ / kTileRows);
-    for (uint32_t v = 0; v < program_.value_count; ++v) {
+    const uint32_t ring = room_.fewest_stages * kStage;
+    const uint32_t most_shared = (room_.bytes - std::min(ring, room_.bytes)) / room_.tiles / kAlignment * kAlignment;
+    for (const uint32_t v : by_need(stays)) {
       const egg_value& value = program_.values[v];
       Place& place = places_[v];
       place.size = static_cast<uint32_t>(value.size);
       place.wide = value.is_wide != 0 ? 1 : 0;
       place.bytes = padded(place.size, kBlock) * (place.wide != 0 ? 4 : 1);
       if (stays[v].begin == kNever) continue;
-      int64_t offset = shared_.take(place.bytes, stays[v], most_shared);
+      int64_t offset = shared_.take(request_for(v, stays[v], true), most_shared);
       place.shared = offset >= 0 ? 1 : 0;
       if (offset < 0) {
-        offset = workspace_.take(place.bytes, stays[v], UINT32_MAX);
+        offset = workspace_.take(request_for(v, stays[v], false), UINT32_MAX);
         plan_.all_shared = false;
       }
       if (offset < 0) throw_too_large();
       place.offset = static_cast<uint32_t>(offset);
     }
-    // 80 more than a multiple of 128: eight rows begin in eight different quarters of the banks.
-    plan_.shared_row = shared_.end() > 0 ? static_cast<uint32_t>((shared_.end() + 47) / 128 * 128 + 80) : 0;
-    plan_.workspace_row = workspace_.end();
+    plan_.shared_values = padded(static_cast<uint32_t>(shared_.end()), kAlignment);
+    if (ring > 0) {
+      plan_.stages = std::min(room_.most_stages, (room_.bytes - room_.tiles * plan_.shared_values) / kStage);
+    }
+  }
+
+  Memory::Request request_for(uint32_t v, const Stay& stay, bool on_chip) const {
+    const auto by_channels = [](const egg_op* op) {
+      return op != nullptr && op->code != EGG_OP_LINEAR && op->code != EGG_OP_EMBED && op->code != EGG_OP_ATTENTION &&
+             op->code != EGG_OP_LOSS && op->code != EGG_OP_STORE;
+    };
+    const auto op_at = [&](int32_t i) {
+      const Step& step = order_[static_cast<size_t>(i)];
+      return step.loads < 0 ? &program_.ops[step.op] : nullptr;
+    };
+    // Without a ring a linear reads and makes as it goes.
+    const auto by_linear = [&](const egg_op* op) {
+      return op != nullptr && op->code == EGG_OP_LINEAR && on_chip && room_.most_stages > 0;
+    };
+    const egg_op* first = op_at(stay.begin);
+    const egg_op* last = op_at(stay.end);
+    const bool made = first != nullptr && first->out == static_cast<int32_t>(v);
+    const bool read = stay.end > stay.begin;
+    const size_t bytes = size_t{places_[v].bytes} / kUnit * kPlane;
+    // All but the last two blocks of outputs, or the one that is alone.
+    const uint32_t blocks = divide_up(places_[v].size, kBlock);
+    const size_t early = bytes / blocks * ((blocks - 1) / 2 * 2);
+    return {bytes,
+            stay,
+            early,
+            made && by_channels(first),
+            read && by_channels(last),
+            made && by_linear(first),
+            read && by_linear(last)};
+  }
+
+  // Values in the order in which they are placed: those that a linear reads, or that an op turns in place into such a
+  // one, the largest first; then the short-lived.
+  std::vector<uint32_t> by_need(const std::vector<Stay>& stays) const {
+    std::vector<bool> multiplied(program_.value_count, false);
+    for (size_t i = order_.size(); i-- > 0;) {
+      if (order_[i].loads >= 0) continue;
+      const egg_op& op = program_.ops[order_[i].op];
+      const auto in = static_cast<size_t>(std::max(op.in[0], 0));
+      if (op.code == EGG_OP_LINEAR) multiplied[in] = true;
+      if (op.code != EGG_OP_LUT || stays[in].end != static_cast<int32_t>(i)) continue;
+      if (multiplied[static_cast<size_t>(op.out)]) multiplied[in] = true;
+    }
+    std::vector<uint32_t> order(program_.value_count);
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+      if (multiplied[x] != multiplied[y]) return static_cast<bool>(multiplied[x]);
+      if (multiplied[x]) return program_.values[x].size > program_.values[y].size;
+      return stays[x].end - stays[x].begin < stays[y].end - stays[y].begin;
+    });
+    return order;
   }
 
   [[noreturn]] static void throw_too_large() {
@@ -193,6 +284,11 @@ class Planner {
 
   uint32_t state_offset(int32_t value) const {
     return static_cast<uint32_t>(plan_.states[state_of_[static_cast<size_t>(value)]].inside);
+  }
+
+  static bool meet(const Place& a, const Place& b) {
+    const auto end = [](const Place& p) { return p.offset + p.bytes / kUnit * kPlane; };
+    return a.offset < end(b) && b.offset < end(a);
   }
 
   VectorNoise vector_noise(int32_t param) const {
@@ -230,7 +326,22 @@ class Planner {
         op.state_offset = state_offset(from.in[0]);
       }
       if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<size_t>(param));
-      if (from.code == EGG_OP_ATTENTION) add_caches(op);
+      if (from.code == EGG_OP_ATTENTION) {
+        const egg_table& weights = program_.tables[from.table];
+        const int32_t largest = *std::max_element(weights.entries, weights.entries + weights.count);
+        op.small_weights = largest <= INT16_MAX ? 1 : 0;
+        add_caches(op);
+      }
+    }
+    op.all_shared = 1;
+    for (const Place& place : {op.out, op.in[0], op.in[1], op.in[2]}) {
+      if (place.bytes != 0 && place.shared == 0) op.all_shared = 0;
+    }
+    if (op.code == EGG_OP_LINEAR) {
+      op.streamed = plan_.stages > 0 && op.in[0].shared != 0 ? 1 : 0;
+      op.takes_inputs_place = op.out.shared != 0 && op.in[0].shared != 0 && meet(op.out, op.in[0]) ? 1 : 0;
+      if (op.streamed != 0) plan_.streams.push_back(plan_.ops.size());
+      if (op.streamed == 0) plan_.all_streamed = false;
     }
     plan_.ops.push_back(op);
     plan_.op_param.push_back(param);
@@ -254,28 +365,31 @@ class Planner {
   // Behind the values, whose room is known by now.
   void add_caches(DeviceOp& op) {
     const size_t bytes = size_t{kTileRows} * static_cast<size_t>(program_.context) * op.out.bytes;
-    op.keys_offset = values_in_workspace() + cache_bytes_;
+    if (cache_bytes_ == 0)
+      cache_bytes_ = size_t{kTileThreads} * sizeof(int32_t) * static_cast<size_t>(program_.context);
+    op.scores_offset = values_in_workspace();
+    op.keys_offset = op.scores_offset + cache_bytes_;
     op.values_offset = op.keys_offset + bytes;
     cache_bytes_ += 2 * bytes;
   }
 
   Plan& plan_;
   const egg_program& program_;
-  uint32_t shared_limit_;
+  Room room_;
   std::vector<Place> places_;
   std::vector<size_t> state_of_;
   std::vector<uint32_t> forward_offset_;
   std::vector<Step> order_;
   Memory shared_;
   Memory workspace_;
-  size_t cache_bytes_ = 0;
+  size_t cache_bytes_ = 0;  // scores, then keys and values
 };
 
 }  // namespace
 
-Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, uint32_t shared_limit)
-    : program(&the_program), noise(the_noise) {
-  Planner(*this, shared_limit).run();
+Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, const Room& room)
+    : program(&the_program), noise(the_noise), tiles(room.tiles) {
+  Planner(*this, room).run();
 }
 
 }  // namespace eggroll::cuda

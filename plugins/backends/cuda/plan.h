@@ -13,15 +13,23 @@
 namespace eggroll::cuda {
 
 // The bytes of a pair's noise: members' vectors and the draws of matrices, for the forward pass; draws alone, for
-// votes.
+// votes, those of side A twice, see launch_vote_noise.
 struct NoiseLayout {
   std::vector<Segment> segments;  // without the addresses of weights
   size_t bytes = 0;               // of a pair, a multiple of kBlock
 };
 
+// Shared memory for the values of so many tiles and a ring of weights; where a device has none, no stages.
+struct Room {
+  uint32_t bytes;
+  uint32_t tiles;
+  uint32_t fewest_stages;
+  uint32_t most_stages;
+};
+
 struct Plan {
-  // shared_limit: bytes of shared memory for values. Those that find no room there live in the workspace.
-  Plan(const egg_program& program, const egg_noise& noise, uint32_t shared_limit);
+  // Values that find no room in shared memory live in the workspace, last of all those that a linear reads.
+  Plan(const egg_program& program, const egg_noise& noise, const Room& room);
 
   const egg_program* program;
   egg_noise noise;
@@ -31,8 +39,10 @@ struct Plan {
   NoiseLayout forward;
   NoiseLayout votes;
   std::vector<uint32_t> draw_offset;  // by parameter: of its first draw in the votes' layout, side A, rank 0
-  uint32_t shared_row = 0;            // bytes of a row's values in shared memory
-  size_t workspace_row = 0;           // and in the workspace
+  uint32_t tiles;                     // that a block of threads works on at once
+  uint32_t shared_values = 0;         // bytes of a tile's values in shared memory
+  uint32_t stages = 0;                // of the ring, kStage each
+  std::vector<size_t> streams;        // the ops whose weights come through it
   size_t workspace_bytes = 0;         // of a tile
   size_t state_bytes = 0;             // of a member, as it crosses the seam
   size_t state_stride = 0;            // of a member, on the device
@@ -42,7 +52,8 @@ struct Plan {
     size_t inside;   // on the device
   };
   std::vector<State> states;
-  bool all_shared = true;
+  bool all_shared = true;    // no value is in the workspace
+  bool all_streamed = true;  // every linear's weights come through the ring
 };
 
 }  // namespace eggroll::cuda

@@ -23,6 +23,8 @@ Replica::Replica(int device, const egg_session_spec& spec, uint32_t first_pair, 
   make_noise_values();
   make_params();
   make_ops();
+  matrix_jobs_ = make_jobs(false);
+  vector_jobs_ = make_jobs(true);
   const Plan& plan = *plan_;
   rule_nodes_ = uploaded(std::vector<egg_rule_node>(rule_->nodes, rule_->nodes + rule_->node_count), stream_);
   std::vector<int32_t> slot_nodes;
@@ -34,14 +36,14 @@ Replica::Replica(int device, const egg_session_spec& spec, uint32_t first_pair, 
   changed_ = DeviceArray<unsigned long long>(params_.size());
   states_ = DeviceArray<int8_t>(size_t{members()} * plan.state_stride);
   states_.zero(stream_);
-  plain_noise_ = DeviceArray<int8_t>(plan.forward.bytes);
+  plain_noise_ = DeviceArray<int8_t>(plan.forward.bytes * kTilePairs);
   size_t free = 0;
   size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "say how much memory is free");
-  const size_t bytes = std::max<size_t>(1, std::max(plan.forward.bytes, plan.votes.bytes));
+  const size_t bytes = std::max<size_t>(1, std::max(plan.forward.bytes, plan.votes.bytes) * kTilePairs);
   const size_t room = std::min(kMostNoiseBytes, free / 2) / bytes;
-  noise_pairs_ = static_cast<uint32_t>(std::clamp<size_t>(room, 1, spec.population / 2));
-  noise_ = DeviceArray<int8_t>(noise_pairs_ * bytes);
+  noise_tiles_ = static_cast<uint32_t>(std::clamp<size_t>(room, 1, divide_up(spec.population / 2, kTilePairs)));
+  noise_ = DeviceArray<int8_t>(noise_tiles_ * bytes);
   check(cudaStreamSynchronize(stream_), "prepare the session");
 }
 
@@ -61,7 +63,9 @@ void Replica::keep_freed_memory() const {
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "keep its pool of memory");
 }
 
-// Two blocks share a multiprocessor where their values find room beside each other; one alone has it all.
+// A multiprocessor works on two tiles at once where they find room beside each other. With a ring of weights a block
+// has both, and only what linears read must be on chip; without, each has a block of its own, and all its values on
+// chip.
 void Replica::choose_plan(const egg_session_spec& spec) {
   int multiprocessors = 0;
   int per_block = 0;
@@ -70,21 +74,30 @@ void Replica::choose_plan(const egg_session_spec& spec) {
   check(cudaDeviceGetAttribute(&per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_), "describe itself");
   check(cudaDeviceGetAttribute(&per_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_),
         "describe itself");
-  const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank));
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
-  const uint32_t half = static_cast<uint32_t>(per_multiprocessor) / 2 - kReserved - extra;
-  const uint32_t whole = static_cast<uint32_t>(per_block) - extra;
-  uint32_t at_once = 2;
-  plan_.emplace(*spec.program, spec.noise, half);
-  if (!plan_->all_shared) {
-    Plan alone(*spec.program, spec.noise, whole);
-    if (alone.all_shared) {
-      plan_ = std::move(alone);
-      at_once = 1;
-    }
+  const auto ranks = static_cast<uint32_t>(spec.noise.rank);
+  const auto whole = static_cast<uint32_t>(per_block);
+  const uint32_t half = static_cast<uint32_t>(per_multiprocessor) / 2 - kReserved;
+  const uint32_t stages = forward_stages();
+  const auto plan = [&](uint32_t bytes, uint32_t tiles, uint32_t fewest_stages) {
+    // Each state may have to be loaded by an op of its own.
+    const uint32_t extra = forward_extra_shared(ranks, spec.program->op_count + spec.program->value_count, tiles);
+    plan_.emplace(*spec.program, spec.noise, Room{bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
+  };
+  block_limit_ = static_cast<uint32_t>(multiprocessors);
+  if (stages > 0) {
+    // Three stages let two tiles drift apart a little; two are the fewest that work.
+    plan(whole, 2, 3);
+    if (!plan_->all_streamed) plan(whole, 2, 2);
+    if (!plan_->all_streamed) plan(whole, 1, 2);
+  } else {
+    plan(half, 1, 0);
+    const bool fits = plan_->all_shared;
+    if (!fits) plan(whole, 1, 0);
+    if (fits || !plan_->all_shared) block_limit_ *= 2;
+    if (!fits && !plan_->all_shared) plan(half, 1, 0);
   }
-  prepare_forward(static_cast<uint32_t>(per_block));  // alike for all sessions, for it belongs to the kernel
-  block_limit_ = static_cast<uint32_t>(multiprocessors) * at_once;
+  prepare_forward(whole);  // alike for all sessions, for it belongs to the kernel
 }
 
 void Replica::make_noise_values() {
@@ -109,15 +122,13 @@ void Replica::make_params() {
     param.rows = static_cast<uint32_t>(param.vector ? 1 : from.rows);
     param.cols = static_cast<uint32_t>(param.vector ? from.rows : from.cols);
     param.stride = padded(param.cols, kBlock);
-    for (uint32_t k = 0; k < program.op_count; ++k) {
-      const egg_op& op = program.ops[k];
-      if (op.code == EGG_OP_LINEAR && op.param[0] == static_cast<int32_t>(i)) param.by_linear = true;
-    }
     param.weights = DeviceArray<int8_t>(size_t{param.rows} * param.stride);
     param.weights.zero(stream_);
-    if (param.by_linear) {
-      param.fragments = DeviceArray<int8_t>(size_t{padded(param.rows, kBlock)} * param.stride);
-      param.fragments.zero(stream_);
+    for (size_t k = 0; k < plan.ops.size(); ++k) {
+      if (plan.ops[k].code != EGG_OP_LINEAR || plan.op_param[k] != static_cast<int32_t>(i)) continue;
+      auto& form = plan.ops[k].streamed != 0 ? param.stages : param.fragments;
+      form.reserve(size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock));
+      form.zero(stream_);
     }
     if (param.perturbed) {
       param.slots = DeviceArray<uint32_t>(param.count() * rule_->slot_count);
@@ -154,7 +165,9 @@ void Replica::make_ops() {
   for (size_t i = 0; i < ops.size(); ++i) {
     if (plan.op_param[i] >= 0) {
       const Param& param = params_[static_cast<size_t>(plan.op_param[i])];
-      ops[i].matrix = ops[i].code == EGG_OP_LINEAR ? param.fragments.get() : param.weights.get();
+      ops[i].matrix = ops[i].code != EGG_OP_LINEAR ? param.weights.get()
+                      : ops[i].streamed != 0       ? param.stages.get()
+                                                   : param.fragments.get();
     }
     if (plan.op_table[i] >= 0) {
       ops[i].table = tables_[static_cast<size_t>(plan.op_table[i])].get();
@@ -162,15 +175,62 @@ void Replica::make_ops() {
     }
   }
   ops_ = uploaded(ops, stream_);
+  if (ops.size() <= kMostInlineOps) inline_ops_ = ops;
+  streams_ = uploaded(streams(ops), stream_);
   std::vector<egg_loss_tables> tables(1);
   egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
   loss_tables_ = uploaded(tables, stream_);
 }
 
+Replica::VoteJobs Replica::make_jobs(bool vectors) {
+  const Plan& plan = *plan_;
+  std::vector<VoteJob> jobs;
+  uint32_t pieces = 0;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const Param& param = params_[i];
+    if (!param.perturbed || param.vector != vectors) continue;
+    VoteJob job{};
+    job.first = pieces;
+    job.ranks = static_cast<uint32_t>(vectors ? 1 : plan.noise.rank);
+    job.rows = vectors ? param.cols : param.rows;
+    job.cols = vectors ? 1 : param.cols;
+    job.a_offset = plan.draw_offset[i];
+    job.a_stride = 2 * padded(job.rows, kBlock);
+    job.b_offset = job.a_offset + job.ranks * job.a_stride;
+    job.b_stride = padded(param.cols, kBlock);
+    job.votes = votes_.get() + param.votes_offset;
+    pieces += vectors ? vector_vote_pieces(job.rows) : matrix_vote_pieces(job.rows, job.cols);
+    jobs.push_back(job);
+  }
+  return {uploaded(jobs, stream_), static_cast<uint32_t>(jobs.size()), pieces};
+}
+
+// The noise of a linear is asked for two linears ahead, with all that lies before it.
+std::vector<Stream> Replica::streams(const std::vector<DeviceOp>& ops) const {
+  constexpr size_t kAhead = 2;
+  std::vector<Stream> streams;
+  uint32_t asked = 0;
+  for (size_t i = 0; i < plan_->streams.size(); ++i) {
+    const DeviceOp& op = ops[plan_->streams[i]];
+    const DeviceOp& ahead = ops[plan_->streams[std::min(i + kAhead, plan_->streams.size() - 1)]];
+    const auto ranks = static_cast<uint32_t>(ahead.ranks);
+    const uint32_t end = std::max(asked, ranks > 0 ? ahead.b_offset + ranks * ahead.b_stride : 0);
+    streams.push_back({op.matrix, divide_up(op.out_blocks, 2) * divide_up(op.in_blocks, kParts), asked, end});
+    asked = end;
+  }
+  return streams;
+}
+
 void Replica::arrange(Param& param) {
-  if (!param.by_linear) return;
-  launch_fragments(param.weights.get(), param.rows, param.stride, param.fragments.get(), divide_up(param.rows, kBlock),
-                   param.stride / kBlock, stream_);
+  const uint32_t out_blocks = divide_up(param.rows, kBlock);
+  const uint32_t in_blocks = param.stride / kBlock;
+  if (param.fragments.get() != nullptr) {
+    launch_fragments(param.weights.get(), param.rows, param.stride, param.fragments.get(), out_blocks, in_blocks,
+                     stream_);
+  }
+  if (param.stages.get() != nullptr) {
+    launch_stages(param.weights.get(), param.rows, param.stride, param.stages.get(), out_blocks, in_blocks, stream_);
+  }
 }
 
 void Replica::set_weights(uint32_t index, const int8_t* weights) {
@@ -281,7 +341,13 @@ void Replica::upload_batch(const egg_batch& batch) {
   resets_.upload(batch.resets, count, stream_);
 }
 
-uint32_t Replica::blocks_for(uint32_t rows) const { return std::min(block_limit_, divide_up(rows, kTileRows)); }
+uint32_t Replica::blocks_for(uint32_t rows) const {
+  return std::min(block_limit_, divide_up(rows, plan_->tiles * kTileRows));
+}
+
+void Replica::reserve_workspace(uint32_t rows) {
+  workspace_.reserve(size_t{blocks_for(rows)} * plan_->tiles * plan_->workspace_bytes);
+}
 
 // All but the rows, their noise and their states.
 ForwardArgs Replica::forward_args(const egg_batch& batch) const {
@@ -289,9 +355,12 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   ForwardArgs args{};
   args.ops = ops_.get();
   args.op_count = static_cast<uint32_t>(plan.ops.size());
+  std::copy(inline_ops_.begin(), inline_ops_.end(), args.inline_ops);
   args.tokens = batch.tokens;
-  args.shared_row = plan.shared_row;
-  args.workspace_row = plan.workspace_row;
+  args.values = plan.shared_values;
+  args.stages = plan.stages;
+  args.streams = streams_.get();
+  args.stream_count = static_cast<uint32_t>(plan.streams.size());
   args.state_stride = plan.state_stride;
   args.inputs = inputs_.get();
   args.targets = targets_.get();
@@ -307,17 +376,21 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   return args;
 }
 
-NoiseArgs Replica::noise_args(uint64_t step) const {
+// All but the step and the tiles, for perturbed members.
+NoiseArgs Replica::noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const {
   const Plan& plan = *plan_;
   NoiseArgs args{};
+  args.segments = segments.get();
+  args.segment_count = static_cast<uint32_t>(layout.segments.size());
   args.values = noise_values_.get();
   args.table = plan.noise.source == EGG_NOISE_TABLE ? noise_table_.get() : nullptr;
   args.table_log2 = plan.noise.table_log2;
   args.seed = plan.noise.seed;
-  args.step = step;
   args.vector_shift = plan.program->fixed_point + plan.noise.sigma_vector_shift;
   args.nearest = plan.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
+  args.perturb = 1;
   args.out = noise_.get();
+  args.tile_bytes = layout.bytes * kTilePairs;
   return args;
 }
 
@@ -328,17 +401,14 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   const Plan& plan = *plan_;
   upload_batch(e.batch);
   losses_.reserve(share.count);
-  const uint32_t most_rows = 2 * std::min(noise_pairs_, share.count / 2);
-  workspace_.reserve(blocks_for(most_rows) * plan.workspace_bytes);
-  for (uint32_t done = 0; done < share.count; done += 2 * noise_pairs_) {
-    const uint32_t rows = std::min(share.count - done, 2 * noise_pairs_);
-    NoiseArgs noise = noise_args(e.step);
-    noise.segments = forward_segments_.get();
-    noise.segment_count = static_cast<uint32_t>(plan.forward.segments.size());
+  const uint32_t most_rows = std::min(noise_tiles_ * kTileRows, share.count);
+  reserve_workspace(most_rows);
+  for (uint32_t done = 0; done < share.count; done += most_rows) {
+    const uint32_t rows = std::min(share.count - done, most_rows);
+    NoiseArgs noise = noise_args(plan.forward, forward_segments_);
+    noise.step = e.step;
     noise.first_pair = (share.first + done) / 2;
-    noise.pairs = rows / 2;
-    noise.perturb = 1;
-    noise.pair_bytes = plan.forward.bytes;
+    noise.tiles = divide_up(rows, kTileRows);
     launch_noise(noise, stream_);
     ForwardArgs args = forward_args(e.batch);
     args.rows = rows;
@@ -346,11 +416,11 @@ void Replica::evaluate_async(const egg_evaluate& e) {
     args.first = share.first + done - e.first;
     args.group = e.group;
     args.noise = noise_.get();
-    args.pair_stride = plan.forward.bytes;
+    args.tile_noise = noise.tile_bytes;
     args.ranks = static_cast<uint32_t>(plan.noise.rank);
     args.states = states_.get() + (share.first + done - first_member()) * plan.state_stride;
     args.losses = losses_.get() + done;
-    launch_forward(args, plan.all_shared, blocks_for(rows), stream_);
+    launch_forward(args, blocks_for(rows), plan.tiles, stream_);
   }
 }
 
@@ -370,14 +440,12 @@ void Replica::infer(const egg_infer& i) {
   losses_.reserve(streams);
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
-  workspace_.reserve(blocks_for(streams) * plan.workspace_bytes);
+  reserve_workspace(streams);
   upload_states(infer_states_.get(), i.states, streams);
-  NoiseArgs noise = noise_args(0);
-  noise.segments = forward_segments_.get();
-  noise.segment_count = static_cast<uint32_t>(plan.forward.segments.size());
-  noise.pairs = 1;
+  NoiseArgs noise = noise_args(plan.forward, forward_segments_);
+  noise.tiles = 1;
+  noise.perturb = 0;
   noise.out = plain_noise_.get();
-  noise.pair_bytes = plan.forward.bytes;
   launch_noise(noise, stream_);
   ForwardArgs args = forward_args(i.batch);
   args.rows = streams;
@@ -386,7 +454,7 @@ void Replica::infer(const egg_infer& i) {
   args.states = infer_states_.get();
   args.losses = losses_.get();
   args.logits = i.logits != nullptr ? logits_.get() : nullptr;
-  launch_forward(args, plan.all_shared, blocks_for(streams), stream_);
+  launch_forward(args, blocks_for(streams), plan.tiles, stream_);
   losses_.download(i.losses, streams, stream_);
   if (i.logits != nullptr) logits_.download(i.logits, size_t{streams} * args.vocab, stream_);
   check(cudaStreamSynchronize(stream_), "run the unperturbed model");
@@ -401,34 +469,20 @@ void Replica::update_async(const egg_update& u) {
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   votes_.zero(stream_);
   changed_.zero(stream_);
-  for (uint32_t done = 0; done < u.pairs; done += noise_pairs_) {
-    NoiseArgs noise = noise_args(u.step);
-    noise.segments = vote_segments_.get();
-    noise.segment_count = static_cast<uint32_t>(plan.votes.segments.size());
+  const uint32_t most_pairs = noise_tiles_ * kTilePairs;
+  for (uint32_t done = 0; done < u.pairs; done += most_pairs) {
+    NoiseArgs noise = noise_args(plan.votes, vote_segments_);
+    noise.step = u.step;
     noise.first_pair = done;
-    noise.pairs = std::min(noise_pairs_, u.pairs - done);
-    noise.perturb = 1;
-    noise.pair_bytes = plan.votes.bytes;
-    launch_noise(noise, stream_);
-    for (size_t i = 0; i < params_.size(); ++i) {
-      const Param& param = params_[i];
-      if (!param.perturbed) continue;
-      const uint32_t a_size = param.vector ? param.cols : param.rows;
-      VoteArgs votes{};
-      votes.noise = noise_.get() + plan.draw_offset[i];
-      votes.pair_bytes = plan.votes.bytes;
-      votes.pairs = noise.pairs;
-      votes.ranks = static_cast<uint32_t>(param.vector ? 1 : plan.noise.rank);
-      votes.rows = a_size;
-      votes.cols = param.vector ? 1 : param.cols;
-      votes.vector = param.vector ? 1 : 0;
-      votes.a_stride = padded(a_size, kBlock);
-      votes.b_offset = votes.ranks * votes.a_stride;
-      votes.b_stride = padded(param.cols, kBlock);
-      votes.fitness = fitness_.get() + done;
-      votes.votes = votes_.get() + param.votes_offset;
-      launch_votes(votes, stream_);
-    }
+    const uint32_t pairs = std::min(most_pairs, u.pairs - done);
+    noise.tiles = divide_up(pairs, kTilePairs);
+    launch_vote_noise(noise, fitness_.get() + done, pairs, stream_);
+    const auto votes_of = [&](const VoteJobs& jobs) {
+      return VoteArgs{noise_.get(),    noise.tile_bytes, noise.tiles, static_cast<uint32_t>(plan.noise.rank),
+                      jobs.jobs.get(), jobs.count,       jobs.pieces};
+    };
+    launch_matrix_votes(votes_of(matrix_jobs_), stream_);
+    launch_vector_votes(votes_of(vector_jobs_), stream_);
   }
   for (size_t i = 0; i < params_.size(); ++i) {
     Param& param = params_[i];

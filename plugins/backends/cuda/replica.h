@@ -41,17 +41,17 @@ class Replica {
   void infer(const egg_infer& i);
 
  private:
-  // A parameter's weights in padded rows, its fragments where a linear reads it, and its slots and votes.
+  // A parameter's weights in padded rows, the forms in which linears read it, and its slots and votes.
   struct Param {
     uint32_t rows = 0;
     uint32_t cols = 0;
     uint32_t stride = 0;
     bool vector = false;
     bool perturbed = false;
-    bool by_linear = false;
     size_t votes_offset = 0;
     DeviceArray<int8_t> weights;
     DeviceArray<int8_t> fragments;
+    DeviceArray<int8_t> stages;
     DeviceArray<uint32_t> slots;
     size_t count() const { return size_t{rows} * cols; }
   };
@@ -61,12 +61,19 @@ class Replica {
     uint32_t count;
   };
 
+  struct VoteJobs {
+    DeviceArray<VoteJob> jobs;
+    uint32_t count = 0;
+    uint32_t pieces = 0;
+  };
+
   void activate() const;
   void keep_freed_memory() const;
   void choose_plan(const egg_session_spec& spec);
   void make_params();
   void make_noise_values();
   void make_ops();
+  VoteJobs make_jobs(bool vectors);
   void arrange(Param& param);
   DeviceArray<Segment> segments_of(const NoiseLayout& layout);
   Share share_of(uint32_t first, uint32_t count) const;
@@ -74,8 +81,10 @@ class Replica {
   void download_states(int8_t* to, const int8_t* from, size_t count);
   void upload_batch(const egg_batch& batch);
   ForwardArgs forward_args(const egg_batch& batch) const;
-  NoiseArgs noise_args(uint64_t step) const;
+  NoiseArgs noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const;
+  std::vector<Stream> streams(const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
+  void reserve_workspace(uint32_t rows);
 
   int device_;
   uint32_t first_pair_;
@@ -85,7 +94,9 @@ class Replica {
   const egg_rule* rule_;
   uint32_t block_limit_ = 0;  // blocks of the forward pass at once
   std::vector<Param> params_;
+  std::vector<DeviceOp> inline_ops_;
   DeviceArray<DeviceOp> ops_;
+  DeviceArray<Stream> streams_;
   std::vector<DeviceArray<int32_t>> tables_;
   std::vector<DeviceArray<int8_t>> byte_tables_;
   DeviceArray<egg_loss_tables> loss_tables_;
@@ -93,7 +104,7 @@ class Replica {
   DeviceArray<int8_t> noise_table_;
   DeviceArray<Segment> forward_segments_;
   DeviceArray<Segment> vote_segments_;
-  uint32_t noise_pairs_ = 0;  // whose noise is in memory at once
+  uint32_t noise_tiles_ = 0;  // whose noise is in memory at once
   DeviceArray<int8_t> noise_;
   DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
   DeviceArray<char> workspace_;
@@ -111,6 +122,8 @@ class Replica {
   DeviceArray<float> scalars_;
   DeviceArray<int8_t> fitness_;
   DeviceArray<long long> votes_;
+  VoteJobs matrix_jobs_;
+  VoteJobs vector_jobs_;
   DeviceArray<unsigned long long> changed_;
 };
 

@@ -8,60 +8,124 @@ namespace eggroll::cuda {
 
 extern __shared__ __align__(128) char shared_memory[];
 
-// As a thread sees it. Each op begins with a copy of its DeviceOp: the compiler must think that any store might change
-// the one in memory, and would read it again and again. Work on channels is cut so that four threads have a row and a
-// warp eight rows, which are one half of a slab: thread t has row t / 4 and of its units those u with u % 4 = t % 4.
-// kAllShared: no value is in the workspace.
-template <bool kAllShared>
-struct Tile {
-  const ForwardArgs& args;
+constexpr uint32_t kWarps = kTileThreads / 32;
+
+// What a warp remembers from op to op. In shared memory: in registers it would crowd out what an op works with.
+struct alignas(16) WarpState {
+  const int8_t* noise;  // of the tile
   char* workspace;
-  uint32_t number;  // of this tile in the launch
+  uint32_t number;  // of the tile in the launch; one beyond the last does all that the others do, and writes nothing
   uint32_t token;
-  uint32_t first_visible;  // position that attention of this thread's row reaches back to
-  int64_t loss;            // lane i of a warp: of the warp's row i, i < 8
+  uint32_t op;
+  uint32_t stage;             // of the ring, next to be read
+  uint32_t phase;             // its parity
+  uint32_t first_visible[8];  // of each row: position that attention reaches back to
+  int64_t loss[8];
+};
 
-  __device__ static uint32_t warp() { return threadIdx.x / 32; }
-  __device__ static uint32_t lane() { return threadIdx.x % 32; }
-  __device__ static uint32_t row() { return threadIdx.x / 4; }
-  __device__ static uint32_t quarter() { return threadIdx.x % 4; }
+// Shared memory: the values of the block's tiles; the ring; what manages it; and of each tile q of linear, (rows,
+// ranks), and of each warp its state and, of a long program, the op at hand.
+__device__ inline uint32_t tiles_at_once() { return blockDim.x / kTileThreads; }
+__device__ inline uint32_t own_tile() { return threadIdx.x / kTileThreads; }
+__device__ inline char* ring_start(const ForwardArgs& args) { return shared_memory + tiles_at_once() * args.values; }
+__device__ inline char* ring_end(const ForwardArgs& args) { return ring_start(args) + args.stages * kStage; }
+constexpr uint32_t kMostStages = 16;
+constexpr uint32_t kRingState = 32 + 16 * kMostStages;
+__host__ __device__ inline uint32_t warp_extra(uint32_t ops) {
+  return sizeof(WarpState) + (ops > kMostInlineOps ? sizeof(DeviceOp) : 0);
+}
+__host__ __device__ inline uint32_t tile_extra(uint32_t ranks, uint32_t ops) {
+  return kTileRows * ranks * static_cast<uint32_t>(sizeof(int32_t)) + kWarps * warp_extra(ops);
+}
+__device__ inline char* own_extra(const ForwardArgs& args) {
+  return ring_end(args) + kRingState + own_tile() * tile_extra(args.ranks, args.op_count);
+}
+__device__ inline WarpState& own_state(const ForwardArgs& args) {
+  char* behind_q = own_extra(args) + kTileRows * args.ranks * sizeof(int32_t);
+  return *reinterpret_cast<WarpState*>(behind_q + threadIdx.x / 32 % kWarps * warp_extra(args.op_count));
+}
 
-  // Rows beyond the last read what the last ones read, and write nothing.
-  __device__ uint32_t pair_of(uint32_t r) const {
-    return min(number * (kTileRows / 2) + r / 16 * 8 + r % 8, args.rows / 2 - 1);
+// A row's noise, or a vector parameter as its member sees it, in the units of a thread: number i is its unit
+// quarter + 4 i.
+struct NoiseUnits {
+  const int8_t* first;
+  __device__ bool any() const { return first != nullptr; }
+  template <class Part>
+  __device__ Part part(uint32_t i, uint32_t k) const {
+    return __ldg(reinterpret_cast<const Part*>(first + i * (kTilePairs * kBlock)) + k);
   }
+  __device__ uint4 operator[](uint32_t i) const { return part<uint4>(i, 0); }
+};
+
+template <bool kFirst, class A, class B>
+struct Either {
+  using Type = A;
+};
+template <class A, class B>
+struct Either<false, A, B> {
+  using Type = B;
+};
+
+// A tile as a thread sees it. Work on channels is cut so that four threads have a row and a warp eight rows, which are
+// one half of a slab: a row's thread c has of its units those u with u % 4 = c. The first four warps have the even
+// members, the last four the odd ones.
+// kAllShared: every value of the op at hand is in shared memory. kInline: the op is one of the launch's arguments.
+template <bool kAllShared, bool kInline>
+struct Tile {
+  // As what an op takes its DeviceOp. One in shared memory is copied: the compiler must think that any store might
+  // change it, and would read it again and again.
+  using Op = typename Either<kInline, const DeviceOp&, const DeviceOp>::Type;
+  static constexpr bool kOnChip = kAllShared;
+
+  const ForwardArgs& args;
+  char* values;  // of the tile in shared memory
+  WarpState& at;
+
+  __device__ static uint32_t warp() { return threadIdx.x / 32 % kWarps; }
+  __device__ static uint32_t lane() { return threadIdx.x % 32; }
+  __device__ static uint32_t slab() { return warp() % 4 * 16; }
+  __device__ static uint32_t first_row() { return slab() + warp() / 4 * 8; }
+  __device__ static uint32_t row() { return first_row() + lane() / 4; }
+  __device__ static uint32_t quarter() { return threadIdx.x % 4; }
+  // Of the tile's threads.
+  __device__ static void barrier() {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + own_tile()), "n"(kTileThreads) : "memory");
+  }
+
+  // Rows beyond the last read what the last ones read, or noise of no pair, and write nothing.
+  __device__ static uint32_t pair_of(uint32_t r) { return r / 16 * 8 + r % 8; }
   __device__ uint32_t index_of(uint32_t r) const {
-    if (args.paired == 0) return number * kTileRows + r;
-    return (number * (kTileRows / 2) + r / 16 * 8 + r % 8) * 2 + r / 8 % 2;
+    if (args.paired == 0) return at.number * kTileRows + r;
+    return (at.number * kTilePairs + pair_of(r)) * 2 + r / 8 % 2;
   }
   __device__ bool is_real(uint32_t r) const { return index_of(r) < args.rows; }
   __device__ uint32_t member(uint32_t r) const { return min(index_of(r), args.rows - 1); }
   __device__ static int32_t sign_of(uint32_t r) { return r / 8 % 2 == 0 ? 1 : -1; }
-  __device__ const int8_t* noise_of(uint32_t r) const {
-    return args.pair_stride == 0 ? args.noise : args.noise + pair_of(r) * args.pair_stride;
-  }
   __device__ uint32_t ranks(const DeviceOp& op) const { return min(static_cast<uint32_t>(op.ranks), args.ranks); }
   // Of the streams' lists: the entry of row r's stream at this token.
   __device__ size_t entry(uint32_t r) const {
-    return size_t{(args.first + member(r)) / args.group} * args.tokens + token;
-  }
-  // Row r's values of a vector parameter: gain or bias. Null where there is none.
-  __device__ const uint4* vector(const VectorNoise& v, uint32_t r) const {
-    if (v.offset < 0) return nullptr;
-    return reinterpret_cast<const uint4*>(noise_of(r) + v.offset + (args.paired != 0 ? r / 8 % 2 * v.odd : 0));
+    return size_t{(args.first + member(r)) / args.group} * args.tokens + at.token;
   }
 
-  __device__ char* row_start(const Place& p, uint32_t r) const {
-    if (kAllShared || p.shared != 0) return shared_memory + (r * args.shared_row + p.offset);
-    return workspace + size_t{r} * args.workspace_row + p.offset;
+  __device__ const int8_t* noise(uint32_t r, uint32_t i) const { return at.noise + noise_place(pair_of(r), i); }
+  __device__ NoiseUnits noise_units(uint32_t r, uint32_t i) const { return {noise(r, i) + kUnit * quarter()}; }
+  // Row r's values of a vector parameter: gain or bias. Null where there is none.
+  __device__ NoiseUnits vector(const VectorNoise& v, uint32_t r) const {
+    if (v.offset < 0) return {nullptr};
+    return noise_units(r, static_cast<uint32_t>(v.offset + (args.paired != 0 ? r / 8 % 2 * v.odd : 0)));
   }
-  __device__ uint4* units(const Place& p, uint32_t r) const { return reinterpret_cast<uint4*>(row_start(p, r)); }
+
+  __device__ char* start(const Place& p) const {
+    return (kAllShared || p.shared != 0 ? values : at.workspace) + p.offset;
+  }
+  __device__ uint4& unit(const Place& p, uint32_t r, uint32_t u) const {
+    return *reinterpret_cast<uint4*>(start(p) + (u * kPlane + r * kUnit));
+  }
   // Four channels from channel i on, a multiple of 4, of an int8 value.
   __device__ uint32_t& word(const Place& p, uint32_t r, uint32_t i) const {
-    return *reinterpret_cast<uint32_t*>(row_start(p, r) + i);
+    return *reinterpret_cast<uint32_t*>(start(p) + (i / kUnit * kPlane + r * kUnit + i % kUnit));
   }
-  // q of linear, behind all rows: (rows, ranks).
-  __device__ int32_t* q() const { return reinterpret_cast<int32_t*>(shared_memory + kTileRows * args.shared_row); }
+  __device__ int32_t* q() const { return reinterpret_cast<int32_t*>(own_extra(args)); }
 };
 
 // Units of 16 channels, padding included.
@@ -90,31 +154,69 @@ __device__ inline uint32_t clip_pack4(const int32_t (&v)[4]) {
   return pack4(max(v[0], -127), max(v[1], -127), max(v[2], -127), max(v[3], -127));
 }
 
-// Four channels, unit u, word k, of a value of either width.
-template <class T>
-__device__ inline void load4(const T& tile, const Place& p, uint32_t r, uint32_t u, int k, int32_t (&v)[4]) {
-  if (p.wide != 0) {
-    const uint4 four = tile.units(p, r)[4 * u + k];
-    v[0] = static_cast<int32_t>(four.x);
-    v[1] = static_cast<int32_t>(four.y);
-    v[2] = static_cast<int32_t>(four.z);
-    v[3] = static_cast<int32_t>(four.w);
-    return;
-  }
-  const uint32_t word = tile.word(p, r, kUnit * u + 4 * k);
-#pragma unroll
-  for (int i = 0; i < 4; ++i) v[i] = byte_of(word, i);
+// Bytes of x (0 to 3) and y (4 to 7), a digit of the selector each from the lowest on; 8 more: the byte's sign.
+__device__ inline uint32_t pick(uint32_t x, uint32_t y, uint32_t selector) {
+  uint32_t bytes;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(x), "r"(y), "r"(selector));
+  return bytes;
 }
 
-// Clips where the value is not wide.
-template <class T>
-__device__ inline void store4(const T& tile, const Place& p, uint32_t r, uint32_t u, int k, const int32_t (&v)[4]) {
-  if (p.wide != 0) {
-    tile.units(p, r)[4 * u + k] = make_uint4(static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]),
-                                             static_cast<uint32_t>(v[2]), static_cast<uint32_t>(v[3]));
-    return;
+// ---- Two numbers in the halves of a word: int8 values 128 higher, so that sums do not carry ----
+// Channels 0 and 1 of a word, and 2 and 3.
+__device__ inline uint32_t raised_low(uint32_t word) { return pick(word ^ 0x80808080u, 0, 0x4140); }
+__device__ inline uint32_t raised_high(uint32_t word) { return pick(word ^ 0x80808080u, 0, 0x4342); }
+// Four channels, clipped, from two words of halves that are `raised` too high; halves below 2^15.
+__device__ inline uint32_t clip_raised(uint32_t low, uint32_t high, int32_t raised) {
+  // From here on 127 higher: 0 to 254.
+  const uint32_t offset = static_cast<uint32_t>((127 - raised) & 0xffff) * 0x10001u;
+  const uint32_t l = __viaddmin_s16x2_relu(low, offset, 254 * 0x10001u);
+  const uint32_t h = __viaddmin_s16x2_relu(high, offset, 254 * 0x10001u);
+  return (pick(l, h, 0x6420) + 0x01010101u) ^ 0x80808080u;
+}
+
+// 16 channels, unit u, of a value of either width, four at a time: body(four channels, k).
+template <bool kWide, class T, class Body>
+__device__ inline void load16(const T& tile, const Place& p, uint32_t r, uint32_t u, Body&& body) {
+  uint4 narrow = {};
+  if (!kWide) narrow = tile.unit(p, r, u);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const uint4 wide = kWide ? tile.unit(p, r, 4 * u + k) : make_uint4(0, 0, 0, 0);
+    int32_t v[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      v[i] = kWide ? static_cast<int32_t>(word_of(wide, i)) : byte_of(word_of(narrow, k), i);
+    }
+    body(v, k);
   }
-  tile.word(p, r, kUnit * u + 4 * k) = clip_pack4(v);
+}
+
+// 16 channels of `out`, from body(four channels, k), which makes them. Clips where the value is not wide.
+template <bool kWide, class T, class Body>
+__device__ inline void store16(const T& tile, const Place& p, uint32_t r, uint32_t u, Body&& body) {
+  uint32_t words[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    int32_t v[4];
+    body(v, k);
+    if (kWide) {
+      tile.unit(p, r, 4 * u + k) = make_uint4(static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]),
+                                              static_cast<uint32_t>(v[2]), static_cast<uint32_t>(v[3]));
+    } else {
+      words[k] = clip_pack4(v);
+    }
+  }
+  if (!kWide) tile.unit(p, r, u) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// Calls body with true or false, as a type.
+template <bool kValue>
+struct Flag {
+  static constexpr bool value = kValue;
+};
+template <class Body>
+__device__ inline void with_flag(bool flag, Body&& body) {
+  flag ? body(Flag<true>{}) : body(Flag<false>{});
 }
 
 // egg_divide where (2 |n| + d) and 2 d fit 32 bits.
@@ -126,13 +228,17 @@ __device__ inline int32_t divide32(int32_t n, int32_t d, int32_t nearest) {
 }
 
 // egg_max_norm for |x| <= largest <= EGG_WIDE_MAX, estimated in float32 and set right in integers. scale: 127 /
-// largest.
+// largest. kSmall: largest is below 2^22, so that 32 bits and float32's integers do.
+template <bool kSmall>
 __device__ inline int32_t max_norm32(int32_t x, int32_t largest, float scale) {
+  using Wide = typename Either<kSmall, int32_t, int64_t>::Type;
+  constexpr float kTwo23 = 8388608.0F;  // x + 2^23 has the integer x in its lower bits
   const int32_t magnitude = x < 0 ? -x : x;
-  int32_t y = static_cast<int32_t>(__fmul_rn(static_cast<float>(magnitude), scale));
-  // Half a unit and the estimate's error at most away.
-  const int64_t rest = int64_t{254} * magnitude + largest - 2 * static_cast<int64_t>(largest) * y;
-  y += rest >= 2 * static_cast<int64_t>(largest) ? 1 : 0;
+  const float real = kSmall ? __fsub_rn(__int_as_float(0x4b000000 | magnitude), kTwo23) : static_cast<float>(magnitude);
+  int32_t y = __float_as_int(__fadd_rn(__fmul_rn(real, scale), kTwo23)) & 0xff;
+  // The estimate is the result or one beside it.
+  const Wide rest = Wide{254} * magnitude + largest - 2 * static_cast<Wide>(largest) * y;
+  y += rest >= 2 * static_cast<Wide>(largest) ? 1 : 0;
   y -= rest < 0 ? 1 : 0;
   return x < 0 ? -y : y;
 }

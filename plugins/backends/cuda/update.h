@@ -18,14 +18,20 @@ struct NoiseArgs {
   uint64_t seed;
   uint64_t step;
   uint32_t first_pair;
-  uint32_t pairs;
+  uint32_t tiles;  // of kTilePairs pairs each, also where some do not exist
   int32_t vector_shift;
   int32_t nearest;
-  int32_t perturb;  // 0: members' vectors are the plain weights, and there are no draws; `pairs` is 1
-  int8_t* out;      // (pairs, pair_bytes)
-  size_t pair_bytes;
+  int32_t perturb;  // 0: members' vectors are the plain weights, and there are no draws
+  int8_t* out;      // (tiles, tile_bytes), see noise_place
+  size_t tile_bytes;
 };
 void launch_noise(const NoiseArgs& args, cudaStream_t stream);
+
+// Draws for votes. In a tile's block of 64 values each has its 32 pairs in a row: 16 and 16, the second 16 first in
+// every second four of values, which spreads them over the banks. Side A is multiplied by its pair's fitness, a number
+// of 14 bits: 64 * high + low, low in [-32, 31]; behind the segment of the low numbers lies one of the high. fitness:
+// (pairs), of the first pair on; further pairs of the last tile count nothing.
+void launch_vote_noise(const NoiseArgs& args, const int8_t* fitness, uint32_t pairs, cudaStream_t stream);
 
 // Weights (rows, cols), as they cross the seam, into rows of `stride` bytes, and back.
 void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
@@ -37,22 +43,40 @@ void launch_unpad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, 
 void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* fragments, uint32_t out_blocks,
                       uint32_t in_blocks, cudaStream_t stream);
 
-// Votes of one parameter, added to `votes` (rows, cols). noise: (pairs, pair_bytes), at the parameter's first draw.
-struct VoteArgs {
-  const int8_t* noise;
-  size_t pair_bytes;
-  uint32_t pairs;
+// Padded rows into the stages that linear takes from the ring: for each two blocks of outputs, each block of inputs,
+// both with zeros up to an even number of blocks, each of the two and each 16 inputs the 64 outputs, in the fragments'
+// order: output 16 c + 2 j + e at place 8 j + 2 c + e.
+void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
+                   uint32_t in_blocks, cudaStream_t stream);
+
+// Where the votes of one parameter come from and go. Offsets are in a pair's noise; strides from rank to rank.
+struct VoteJob {
+  uint32_t first;  // of its pieces among those of all jobs
   uint32_t ranks;
   uint32_t rows;
   uint32_t cols;  // 1 for a vector
-  int32_t vector;
-  uint32_t a_stride;  // from rank to rank
-  uint32_t b_offset;  // from the first draw of side A to that of side B
+  uint32_t a_offset;
+  uint32_t a_stride;  // the high numbers lie in the middle
+  uint32_t b_offset;
   uint32_t b_stride;
-  const int8_t* fitness;  // (pairs)
-  long long* votes;
+  long long* votes;  // (rows, cols)
 };
-void launch_votes(const VoteArgs& args, cudaStream_t stream);
+
+// The jobs of all matrices or of all vectors.
+struct VoteArgs {
+  const int8_t* noise;  // (tiles, tile_bytes), from launch_vote_noise
+  size_t tile_bytes;
+  uint32_t tiles;
+  uint32_t most_ranks;
+  const VoteJob* jobs;
+  uint32_t job_count;
+  uint32_t pieces;
+};
+uint32_t matrix_vote_pieces(uint32_t rows, uint32_t cols);
+uint32_t vector_vote_pieces(uint32_t rows);
+// Adds to the jobs' votes.
+void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream);
+void launch_vector_votes(const VoteArgs& args, cudaStream_t stream);
 
 struct RuleArgs {
   const egg_rule_node* nodes;

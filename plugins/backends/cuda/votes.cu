@@ -1,155 +1,192 @@
-// Votes, Z = sum over pairs and ranks of f*A*B': a matrix product over the draws of a population, on the tensor cores.
-// f*A has up to 14 bits, so it goes in as two int8 numbers, 64 * high + low.
+// Votes, Z = sum over pairs and ranks of f*A*B': matrix products over the draws of a population, on the tensor cores.
+// f*A goes in as two int8 numbers, 64 * high + low. One launch for all matrices, one for all vectors.
 #include <algorithm>
 
 #include "device.h"
 #include "mma.cuh"
-#include "tile.cuh"
 #include "update.h"
 
 namespace eggroll::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 128;
-constexpr uint32_t kSide = 64;   // of the piece of a parameter that a block makes
-constexpr uint32_t kDraws = 64;  // taken at once
-constexpr uint32_t kPitch = 17;  // words of a line of shared memory: an odd number spreads columns over the banks
-// 92 * 46 * 2^18 < 2^31: as many as a block's int32 sums hold.
-constexpr uint32_t kMostDraws = 1 << 18;
+constexpr uint32_t kRowBlocks = 2;                                // of 64 rows, of a piece; it has one of columns
+constexpr uint32_t kTurned = kBlock * kTilePairs;                 // bytes of a block of 64 values of a tile's pairs
+constexpr uint32_t kStageBytes = (2 * kRowBlocks + 1) * kTurned;  // low, high, columns
+constexpr uint32_t kStages = 4;
+static_assert(kTurned == kThreads * kUnit);
+// 92 * 46 * 2^18 < 2^31: as many draws as a block's int32 sums hold.
+constexpr uint32_t kMostTiles = (1 << 18) / kTilePairs;
 
-// Four draws of four neighbouring values, turned so that a word holds four draws of one value.
-struct Square {
-  uint32_t low[4];
-  uint32_t high[4];
-};
-
-template <bool kTimesFitness>
-__device__ Square square(const VoteArgs& args, uint32_t offset, uint32_t rank_stride, uint32_t draw, uint32_t end,
-                         uint32_t first) {
-  int32_t p[4][4];
-#pragma unroll
-  for (uint32_t d = 0; d < 4; ++d) {
-    uint32_t four = 0;
-    int32_t factor = 1;
-    if (draw + d < end) {
-      const uint32_t pair = (draw + d) / args.ranks;
-      const uint32_t rank = (draw + d) % args.ranks;
-      four = __ldg(
-          reinterpret_cast<const uint32_t*>(args.noise + pair * args.pair_bytes + offset + rank * rank_stride + first));
-      if (kTimesFitness) factor = args.fitness[pair];
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) p[i][d] = byte_of(four, i) * factor;
+__device__ const VoteJob& job_of(const VoteArgs& args, uint32_t piece) {
+  uint32_t low = 0;
+  uint32_t high = args.job_count;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    (args.jobs[middle].first <= piece ? low : high) = middle;
   }
-  Square s{};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    int32_t low[4], high[4];
-#pragma unroll
-    for (int d = 0; d < 4; ++d) {
-      low[d] = kTimesFitness ? ((p[i][d] + 32) & 63) - 32 : p[i][d];
-      high[d] = (p[i][d] - low[d]) >> 6;
-    }
-    s.low[i] = pack4(low[0], low[1], low[2], low[3]);
-    s.high[i] = pack4(high[0], high[1], high[2], high[3]);
-  }
-  return s;
+  return args.jobs[low];
 }
 
-__device__ void add_vote(const VoteArgs& args, uint32_t row, uint32_t col, long long vote) {
-  if (row < args.rows && col < args.cols) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(args.votes + size_t{row} * args.cols + col),
+__device__ void add_vote(const VoteJob& job, uint32_t row, uint32_t col, long long vote) {
+  if (row < job.rows && col < job.cols) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(job.votes + size_t{row} * job.cols + col),
               static_cast<unsigned long long>(vote));
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    matrix_votes_kernel(const VoteArgs args, uint32_t col_tiles, uint32_t draws_per_block) {
-  __shared__ uint32_t low[kSide * kPitch];
-  __shared__ uint32_t high[kSide * kPitch];
-  __shared__ uint32_t b[kSide * kPitch];
-  const uint32_t draws = args.pairs * args.ranks;
-  const uint32_t begin = blockIdx.y * draws_per_block;
-  const uint32_t end = min(draws, begin + draws_per_block);
-  const uint32_t first_row = blockIdx.x / col_tiles * kSide;
-  const uint32_t first_col = blockIdx.x % col_tiles * kSide;
-  const uint32_t warp = threadIdx.x / 32;
-  const uint32_t g = threadIdx.x % 32 / 4;
-  const uint32_t c = threadIdx.x % 4;
-  int32_t low_sums[8][4] = {};
-  int32_t high_sums[8][4] = {};
-  for (uint32_t draw = begin; draw < end; draw += kDraws) {
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < kSide / 4 * kDraws / 4; i += kThreads) {
-      const uint32_t value = i % (kSide / 4) * 4;
-      const uint32_t word = i / (kSide / 4);
-      const Square a = square<true>(args, 0, args.a_stride, draw + 4 * word, end, first_row + value);
-      const Square y = square<false>(args, args.b_offset, args.b_stride, draw + 4 * word, end, first_col + value);
+__device__ void fetch_unit(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+               "l"(from)
+               : "memory");
+}
+__device__ void end_fetch() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Until at most kLeft of them are under way.
+template <int kLeft>
+__device__ void wait_fetched() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
+}
+
+// 16 pairs of a value in a block: half 0 or 1.
+__device__ const int8_t* turned(const int8_t* block, uint32_t value, uint32_t half) {
+  return block + value * kTilePairs + (half ^ (value / 4 % 2)) * kUnit;
+}
+
+// Blocks of x: pieces of 128 rows and 64 columns; of y: shares of the tiles. Each warp has 32 of the rows.
+__global__ void __launch_bounds__(kThreads, 2) matrix_votes_kernel(const VoteArgs args, uint32_t tiles_each) {
+  __shared__ __align__(128) int8_t shared[kStages][kStageBytes];
+  const VoteJob& job = job_of(args, blockIdx.x);
+  const uint32_t ranks = job.ranks;
+  const uint32_t col_blocks = (job.cols + kBlock - 1) / kBlock;
+  const uint32_t row_blocks = (job.rows + kBlock - 1) / kBlock;
+  const uint32_t piece = blockIdx.x - job.first;
+  const uint32_t row_block = piece / col_blocks * kRowBlocks;
+  const uint32_t col_block = piece % col_blocks;
+  const uint32_t begin = blockIdx.y * tiles_each * ranks;
+  const uint32_t end = min(args.tiles, (blockIdx.y + 1) * tiles_each) * ranks;
+  const uint32_t a_stride = job.a_stride;
+  const uint32_t b_stride = job.b_stride;
+  const int8_t* const own = args.noise + threadIdx.x * kUnit;
+  const int8_t* const a = own + size_t{job.a_offset} * kTilePairs;
+  const int8_t* const b = own + size_t{job.b_offset / kBlock + col_block} * kTurned;
+  const auto fetch_stage = [&](uint32_t draw) {
+    if (draw < end) {
+      const size_t tile = draw / ranks * args.tile_bytes;
+      const uint32_t rank = draw % ranks;
+      int8_t* to = shared[draw % kStages] + threadIdx.x * kUnit;
 #pragma unroll
-      for (uint32_t k = 0; k < 4; ++k) {
-        low[(value + k) * kPitch + word] = a.low[k];
-        high[(value + k) * kPitch + word] = a.high[k];
-        b[(value + k) * kPitch + word] = y.low[k];
+      for (uint32_t r = 0; r < kRowBlocks; ++r) {
+        const size_t block =
+            min(row_block + r, row_blocks - 1) * size_t{kTurned} + size_t{rank * a_stride} * kTilePairs;
+        fetch_unit(to + r * kTurned, a + tile + block);
+        fetch_unit(to + (kRowBlocks + r) * kTurned, a + tile + block + size_t{a_stride / 2} * kTilePairs);
       }
+      fetch_unit(to + 2 * kRowBlocks * kTurned, b + tile + size_t{rank * b_stride} * kTilePairs);
     }
+    end_fetch();
+  };
+  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t warp = threadIdx.x / 32;
+  int32_t sums[2][2][8][4] = {};  // low and high; 16 rows; 8 columns
+  for (uint32_t i = 0; i + 1 < kStages; ++i) fetch_stage(begin + i);
+  for (uint32_t draw = begin; draw < end; ++draw) {
+    wait_fetched<kStages - 2>();
     __syncthreads();
+    fetch_stage(draw + kStages - 1);
+    const int8_t* stage = shared[draw % kStages];
+    const int8_t* columns = stage + 2 * kRowBlocks * kTurned;
+    uint4 y[4];
 #pragma unroll
-    for (uint32_t k = 0; k < kDraws / 4; k += 8) {
-      const uint32_t row = 16 * warp + g;
-      const auto word = [&](const uint32_t* from, uint32_t line, uint32_t at) { return from[line * kPitch + at]; };
-      const uint32_t l[4] = {word(low, row, k + c), word(low, row + 8, k + c), word(low, row, k + 4 + c),
-                             word(low, row + 8, k + 4 + c)};
-      const uint32_t h[4] = {word(high, row, k + c), word(high, row + 8, k + c), word(high, row, k + 4 + c),
-                             word(high, row + 8, k + 4 + c)};
+    for (uint32_t j = 0; j < 4; ++j)
+      y[j] = load_pieces(turned(columns, 16 * j + lane / 16 * 8 + lane % 8, lane / 8 % 2));
 #pragma unroll
-      for (uint32_t j = 0; j < 8; ++j) {
-        const uint32_t b0 = word(b, 8 * j + g, k + c);
-        const uint32_t b1 = word(b, 8 * j + g, k + 4 + c);
-        multiply_add(low_sums[j], l[0], l[1], l[2], l[3], b0, b1);
-        multiply_add(high_sums[j], h[0], h[1], h[2], h[3], b0, b1);
+    for (uint32_t part = 0; part < 2; ++part) {
+      const int8_t* rows = stage + (part * kRowBlocks + warp / 2) * kTurned;
+#pragma unroll
+      for (uint32_t s = 0; s < 2; ++s) {
+        const uint4 x = load_pieces(turned(rows, warp % 2 * 32 + 16 * s + lane % 16, lane / 16));
+#pragma unroll
+        for (uint32_t j = 0; j < 4; ++j) {
+          multiply_add(sums[part][s][2 * j], x.x, x.y, x.z, x.w, y[j].x, y[j].y);
+          multiply_add(sums[part][s][2 * j + 1], x.x, x.y, x.z, x.w, y[j].z, y[j].w);
+        }
       }
     }
   }
+  wait_fetched<0>();
+  const uint32_t first_row = (row_block + warp / 2) * kBlock + warp % 2 * 32 + lane / 4;
+  const uint32_t first_col = col_block * kBlock + lane % 4 * 2;
 #pragma unroll
-  for (uint32_t j = 0; j < 8; ++j) {
+  for (uint32_t s = 0; s < 2; ++s) {
 #pragma unroll
-    for (uint32_t i = 0; i < 4; ++i) {
-      add_vote(args, first_row + 16 * warp + g + i / 2 * 8, first_col + 8 * j + 2 * c + i % 2,
-               64LL * high_sums[j][i] + low_sums[j][i]);
+    for (uint32_t j = 0; j < 8; ++j) {
+#pragma unroll
+      for (uint32_t i = 0; i < 4; ++i) {
+        add_vote(job, first_row + 16 * s + i / 2 * 8, first_col + 8 * j + i % 2,
+                 64LL * sums[1][s][j][i] + sums[0][s][j][i]);
+      }
     }
   }
 }
 
-__global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs args, uint32_t pairs_per_block) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
-  if (i >= args.rows) return;
-  const uint32_t begin = blockIdx.y * pairs_per_block;
-  const uint32_t end = min(args.pairs, begin + pairs_per_block);
-  long long sum = 0;
-  for (uint32_t pair = begin; pair < end; ++pair) {
-    const int8_t* noise = args.noise + pair * args.pair_bytes + i;
-    sum += args.fitness[pair] * noise[0] * noise[args.b_offset];
+// A thread has a value and a share of the tiles.
+__global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs args, uint32_t tiles_each) {
+  const VoteJob& job = job_of(args, blockIdx.x);
+  const uint32_t i = (blockIdx.x - job.first) * kThreads + threadIdx.x;
+  if (i >= job.rows) return;
+  const uint32_t end = min(args.tiles, (blockIdx.y + 1) * tiles_each);
+  const auto at = [&](uint32_t tile, uint32_t offset) {
+    return reinterpret_cast<const uint4*>(args.noise + tile * args.tile_bytes + size_t{offset} * kTilePairs +
+                                          size_t{i} * kTilePairs);
+  };
+  const auto dot = [](const uint4& x, const uint4& y, int32_t sum) {
+    sum = __dp4a(static_cast<int32_t>(x.x), static_cast<int32_t>(y.x), sum);
+    sum = __dp4a(static_cast<int32_t>(x.y), static_cast<int32_t>(y.y), sum);
+    sum = __dp4a(static_cast<int32_t>(x.z), static_cast<int32_t>(y.z), sum);
+    return __dp4a(static_cast<int32_t>(x.w), static_cast<int32_t>(y.w), sum);
+  };
+  int32_t low = 0;
+  int32_t high = 0;
+  for (uint32_t tile = blockIdx.y * tiles_each; tile < end; ++tile) {
+    const uint4* b = at(tile, job.b_offset);
+    const uint4* l = at(tile, job.a_offset);
+    const uint4* h = at(tile, job.a_offset + job.a_stride / 2);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const uint4 y = __ldg(b + half);
+      low = dot(__ldg(l + half), y, low);
+      high = dot(__ldg(h + half), y, high);
+    }
   }
-  add_vote(args, i, 0, sum);
+  add_vote(job, i, 0, 64LL * high + low);
+}
+
+// Tiles of each block's share, so that there are blocks enough, and sums that fit.
+uint32_t share_of_tiles(const VoteArgs& args, uint32_t fewest) {
+  constexpr uint32_t kEnoughBlocks = 1024;
+  const uint32_t splits = std::max(1U, kEnoughBlocks / args.pieces);
+  const uint32_t each = std::max(divide_up(args.tiles, splits), fewest);
+  return std::min(each, std::max(1U, kMostTiles / args.most_ranks));
 }
 
 }  // namespace
 
-void launch_votes(const VoteArgs& args, cudaStream_t stream) {
-  constexpr uint32_t kEnoughBlocks = 1024;
-  if (args.vector != 0) {
-    const uint32_t across = divide_up(args.rows, kThreads);
-    const uint32_t splits = std::clamp(divide_up(kEnoughBlocks, across), 1U, divide_up(args.pairs, 64));
-    const uint32_t pairs = divide_up(args.pairs, splits);
-    vector_votes_kernel<<<dim3(across, divide_up(args.pairs, pairs)), kThreads, 0, stream>>>(args, pairs);
-  } else {
-    const uint32_t col_tiles = divide_up(args.cols, kSide);
-    const uint32_t tiles = col_tiles * divide_up(args.rows, kSide);
-    const uint32_t draws = args.pairs * args.ranks;
-    const uint32_t splits = std::clamp(divide_up(kEnoughBlocks, tiles), 1U, divide_up(draws, 512));
-    const uint32_t each = std::min(kMostDraws, divide_up(divide_up(draws, splits), kDraws) * kDraws);
-    matrix_votes_kernel<<<dim3(tiles, divide_up(draws, each)), kThreads, 0, stream>>>(args, col_tiles, each);
-  }
+uint32_t matrix_vote_pieces(uint32_t rows, uint32_t cols) {
+  return divide_up(rows, kRowBlocks * kBlock) * divide_up(cols, kBlock);
+}
+uint32_t vector_vote_pieces(uint32_t rows) { return divide_up(rows, kThreads); }
+
+void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream) {
+  if (args.pieces == 0) return;
+  const uint32_t each = share_of_tiles(args, 8);
+  matrix_votes_kernel<<<dim3(args.pieces, divide_up(args.tiles, each)), kThreads, 0, stream>>>(args, each);
+  check_launch("gather votes");
+}
+
+void launch_vector_votes(const VoteArgs& args, cudaStream_t stream) {
+  if (args.pieces == 0) return;
+  const uint32_t each = share_of_tiles(args, 1);
+  vector_votes_kernel<<<dim3(args.pieces, divide_up(args.tiles, each)), kThreads, 0, stream>>>(args, each);
   check_launch("gather votes");
 }
 

@@ -41,6 +41,25 @@ __global__ void fragment_kernel(const int8_t* rows, uint32_t real_rows, uint32_t
   fragments[i] = value;
 }
 
+__global__ void stage_kernel(const int8_t* rows, uint32_t real_rows, uint32_t stride, uint4* stages, uint32_t in_parts,
+                             size_t count) {
+  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= count) return;
+  constexpr uint32_t kPlanes = kBlock / kUnit;
+  const auto place = static_cast<uint32_t>(i % kBlock);
+  const auto plane = static_cast<uint32_t>(i / kBlock % kPlanes);
+  const auto half = static_cast<uint32_t>(i / (kBlock * kPlanes) % 2);
+  const size_t part = i / (kPart / kUnit);
+  const auto k = static_cast<uint32_t>(part % in_parts);
+  const auto two_blocks = static_cast<uint32_t>(part / in_parts);
+  const uint32_t output = (2 * two_blocks + half) * kBlock + place % 8 / 2 * 16 + place / 8 * 2 + place % 2;
+  uint4 value = make_uint4(0, 0, 0, 0);
+  if (output < real_rows && k * kBlock < stride) {
+    value = *reinterpret_cast<const uint4*>(rows + size_t{output} * stride + k * kBlock + plane * kUnit);
+  }
+  stages[i] = value;
+}
+
 }  // namespace
 
 void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream) {
@@ -58,6 +77,15 @@ void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, i
   const size_t count = size_t{out_blocks} * in_blocks * (kBlock * kBlock / kUnit);
   fragment_kernel<<<blocks_for(count), kThreads, 0, stream>>>(rows, real_rows, stride,
                                                               reinterpret_cast<uint4*>(fragments), in_blocks, count);
+  check_launch("arrange weights");
+}
+
+void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
+                   uint32_t in_blocks, cudaStream_t stream) {
+  const uint32_t in_parts = padded(in_blocks, kParts);
+  const size_t count = size_t{divide_up(out_blocks, 2)} * in_parts * (kPart / kUnit);
+  stage_kernel<<<blocks_for(count), kThreads, 0, stream>>>(rows, real_rows, stride, reinterpret_cast<uint4*>(stages),
+                                                           in_parts, count);
   check_launch("arrange weights");
 }
 

@@ -1,0 +1,113 @@
+// What compute capability 9.0 adds: the tensor cores' asynchronous int8 product, barriers in shared memory, and the
+// copy engine that brings bytes to them.
+#ifndef EGGROLL_CUDA_WGMMA_CUH
+#define EGGROLL_CUDA_WGMMA_CUH
+
+#include <cstdint>
+
+namespace eggroll::cuda {
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+constexpr bool kHasWgmma = true;
+#else
+constexpr bool kHasWgmma = false;
+#endif
+
+__device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
+
+// ---- Barriers: a phase ends when `count` threads have arrived and the bytes announced have come ----
+__device__ inline void init_barrier(uint32_t barrier, uint32_t count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+// Waits for the end of the phase of this parity.
+__device__ inline void wait_for(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// Brings bytes, a multiple of 16, from device to shared memory, as this thread's arrival at the barrier.
+__device__ inline void fetch(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
+               : "memory");
+}
+
+// Brings bytes, a multiple of 16, to the L2 cache.
+__device__ inline void prefetch(const void* from, uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+}
+
+// Makes this thread's stores to shared memory visible to what follows of asynchronous reads, after a barrier.
+__device__ inline void publish_to_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// ---- Products of a warpgroup ----
+// A matrix in shared memory: rows of 16 bytes, eight of them together, the next eight behind; the next 16 bytes of the
+// rows `plane` bytes further. Half of a descriptor: the address in units of 16 bytes may be added to; the other half,
+// the distance of eight rows from the next, is the same for all.
+__device__ inline uint32_t describe(uint32_t address, uint32_t plane) { return address >> 4 | plane >> 4 << 16; }
+__device__ inline uint64_t descriptor(uint32_t description) {
+  constexpr uint64_t kEightRows = 128;
+  return description | (kEightRows >> 4) << 32;
+}
+
+#define EGG_SUMS(op, s)                                                                                       \
+  op((s)[0]), op((s)[1]), op((s)[2]), op((s)[3]), op((s)[4]), op((s)[5]), op((s)[6]), op((s)[7]), op((s)[8]), \
+      op((s)[9]), op((s)[10]), op((s)[11]), op((s)[12]), op((s)[13]), op((s)[14]), op((s)[15]), op((s)[16]),  \
+      op((s)[17]), op((s)[18]), op((s)[19]), op((s)[20]), op((s)[21]), op((s)[22]), op((s)[23]), op((s)[24]), \
+      op((s)[25]), op((s)[26]), op((s)[27]), op((s)[28]), op((s)[29]), op((s)[30]), op((s)[31])
+#define EGG_WRITTEN(x) "=r"(x)
+#define EGG_CHANGED(x) "+r"(x)
+#define EGG_PRODUCT                                                                                                  \
+  "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
+  "%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, %32, %33, "
+
+// d (64 x 64) = or += a (64 x 32) b (32 x 64), a and b by rows and by columns. In thread t of the warpgroup, with
+// g = t % 32 / 4 and c = t % 4, d[4 j + 2 h + e] is column 8 j + 2 c + e of row t / 32 * 16 + g + 8 h.
+__device__ inline void begin_product(int32_t (&d)[32], uint32_t a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_PRODUCT "0;\n" : EGG_SUMS(EGG_WRITTEN, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
+#endif
+}
+__device__ inline void add_product(int32_t (&d)[32], uint32_t a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
+#endif
+}
+// Before products: what this thread did to registers and shared memory comes first.
+__device__ inline void order_products() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+__device__ inline void commit_products() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+// Until at most kLeft commits are under way.
+template <int kLeft>
+__device__ inline void wait_products() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
+#endif
+}
+// After the last wait: sums may be read from here on.
+__device__ inline void take_sums(int32_t (&d)[32]) { asm volatile("" : EGG_SUMS(EGG_CHANGED, d)::"memory"); }
+
+#undef EGG_SUMS
+#undef EGG_WRITTEN
+#undef EGG_CHANGED
+#undef EGG_PRODUCT
+
+}  // namespace eggroll::cuda
+
+#endif
