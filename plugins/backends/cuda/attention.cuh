@@ -106,12 +106,9 @@ struct Divisor {
     reciprocal = __fdiv_rn(static_cast<float>(1u << shift), static_cast<float>(twice));
   }
   __device__ int32_t operator()(int32_t n) const {
-    constexpr float kTwo23 = 8388608.0F;
     const uint32_t whole = 2 * static_cast<uint32_t>(abs(n)) + half;
-    const float real = __fsub_rn(__uint_as_float(0x4b000000 | (whole >> shift)), kTwo23);
-    const uint32_t estimate = __float_as_uint(__fadd_rn(__fmul_rn(real, reciprocal), kTwo23)) & 0xff;
-    const auto rest = static_cast<int32_t>(whole - estimate * twice);
-    auto y = static_cast<int32_t>(estimate);
+    int32_t y = float_to_byte(__fmul_rn(whole_to_float(whole >> shift), reciprocal));
+    const auto rest = static_cast<int32_t>(whole - static_cast<uint32_t>(y) * twice);
     y += rest >= static_cast<int32_t>(twice) ? 1 : 0;
     y -= rest < 0 ? 1 : 0;
     return n < 0 ? -y : y;

@@ -200,24 +200,19 @@ __device__ inline void add_wide(T& tile, const DeviceOp& op) {
   const bool two = op.in[1].bytes != 0;
   for (uint32_t i = 0; i < units_of(op.out) / 4; ++i) {
     const uint32_t u = tile.quarter() + 4 * i;
-    int32_t sums[16] = {};
+    int32_t sums[4][4] = {};
     const auto add = [&](int32_t(&x)[4], int k) {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sums[4 * k + e] += x[e];
+      for (int e = 0; e < 4; ++e) sums[k][e] += x[e];
     };
     with_flag(op.in[0].wide != 0, [&](auto wide) { load16<wide.value>(tile, op.in[0], row, u, add); });
     if (two) with_flag(op.in[1].wide != 0, [&](auto wide) { load16<wide.value>(tile, op.in[1], row, u, add); });
     if (bias.any()) {
       const uint4 biases = bias[i];
 #pragma unroll
-      for (int k = 0; k < 16; ++k) sums[k] += byte_of(word_of(biases, k / 4), k % 4);
+      for (int k = 0; k < 16; ++k) sums[k / 4][k % 4] += byte_of(word_of(biases, k / 4), k % 4);
     }
-    with_flag(op.out.wide != 0, [&](auto wide) {
-      store16<wide.value>(tile, op.out, row, u, [&](int32_t(&x)[4], int k) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) x[e] = sums[4 * k + e];
-      });
-    });
+    store16(tile, op.out, row, u, sums);
   }
 }
 
@@ -372,22 +367,17 @@ __device__ inline void rotate(T& tile, const DeviceOp& op) {
   const auto head = static_cast<uint32_t>(op.head);
   const int32_t* angles = op.table + size_t{tile.at.token} * head;
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
-    int32_t y[16];
+    int32_t y[4][4];
     load16<kWide>(tile, op.in[0], tile.row(), u, [&](int32_t(&x)[4], int k) {
 #pragma unroll
       for (int i = 0; i < 4; i += 2) {
         const int2 constants =
             __ldg(reinterpret_cast<const int2*>(angles + (16 * u + static_cast<uint32_t>(4 * k + i)) % head));
-        y[4 * k + i] = egg_rotate(x[i], constants.x, x[i + 1], -constants.y);
-        y[4 * k + i + 1] = egg_rotate(x[i], constants.y, x[i + 1], constants.x);
+        y[k][i] = egg_rotate(x[i], constants.x, x[i + 1], -constants.y);
+        y[k][i + 1] = egg_rotate(x[i], constants.y, x[i + 1], constants.x);
       }
     });
-    with_flag(op.out.wide != 0, [&](auto wide) {
-      store16<wide.value>(tile, op.out, tile.row(), u, [&](int32_t(&x)[4], int k) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) x[i] = y[4 * k + i];
-      });
-    });
+    store16(tile, op.out, tile.row(), u, y);
   }
 }
 

@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(2 * kTileThreads, 1) forward_kernel(const __gr
     at.stage = 0;
     at.phase = 0;
   }
-  const uint32_t tiles = (args.rows + kTileRows - 1) / kTileRows;
+  const uint32_t tiles = tiles_of(args);
   for (uint32_t first = blockIdx.x * tiles_at_once(); first < tiles; first += gridDim.x * tiles_at_once()) {
     if (tile.lane() == 0) {
       at.number = first + own_tile();

@@ -27,8 +27,8 @@ constexpr uint32_t kPart = 2 * kBlock * kBlock;
 constexpr uint32_t kParts = 2;
 constexpr uint32_t kStage = kParts * kPart;
 
-inline uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
-inline uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
+EGG_FN uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
+EGG_FN uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
 
 // Where a value lies: its first plane `offset` bytes from the start of the tile's values, `bytes` bytes in each row, a
 // multiple of 64; a wide one four for each channel. A row keeps to its part of every plane, so that a warp may go on to

@@ -12,14 +12,7 @@ constexpr uint32_t kSlabs = 2;                             // of 16 rows, that a
 constexpr uint32_t kTiles = 4;                             // of 8 outputs, likewise: half a block
 constexpr uint32_t kBlockUnits = kBlock * kBlock / kUnit;  // of a block of weights
 constexpr uint32_t kRowParts = kTileRows / (16 * kSlabs);  // of a tile, each a warp's
-constexpr uint32_t kColumnParts = kTileThreads / 32 / kRowParts;
-
-__device__ inline int32_t dot16(const uint4& x, const uint4& y, int32_t sum) {
-  sum = __dp4a(static_cast<int32_t>(x.x), static_cast<int32_t>(y.x), sum);
-  sum = __dp4a(static_cast<int32_t>(x.y), static_cast<int32_t>(y.y), sum);
-  sum = __dp4a(static_cast<int32_t>(x.z), static_cast<int32_t>(y.z), sum);
-  return __dp4a(static_cast<int32_t>(x.w), static_cast<int32_t>(y.w), sum);
-}
+constexpr uint32_t kColumnParts = kWarps / kRowParts;
 
 // q of every row and rank, with its member's sign.
 template <class T>
@@ -97,9 +90,7 @@ template <bool kWide, class T>
 __device__ inline void put4(const T& tile, const DeviceOp& op, uint32_t row, uint32_t i, uint32_t k,
                             const int32_t (&y)[4], uint32_t& word) {
   if (kWide) {
-    tile.unit(op.out, row, 4 * (4 * i + tile.quarter()) + k) =
-        make_uint4(static_cast<uint32_t>(y[0]), static_cast<uint32_t>(y[1]), static_cast<uint32_t>(y[2]),
-                   static_cast<uint32_t>(y[3]));
+    tile.unit(op.out, row, 4 * (4 * i + tile.quarter()) + k) = wide_unit(y);
   } else {
     word = clip_pack4(y);
   }

@@ -1,10 +1,20 @@
-// The int8 product of the tensor cores of compute capability 8.0 and later.
+// Int8 products of compute capability 8.0 and later: of the tensor cores, and of a thread.
 #ifndef EGGROLL_CUDA_MMA_CUH
 #define EGGROLL_CUDA_MMA_CUH
 
 #include <cstdint>
 
 namespace eggroll::cuda {
+
+__device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
+
+// sum and the products of 16 numbers with 16 others.
+__device__ inline int32_t dot16(const uint4& x, const uint4& y, int32_t sum) {
+  sum = __dp4a(static_cast<int32_t>(x.x), static_cast<int32_t>(y.x), sum);
+  sum = __dp4a(static_cast<int32_t>(x.y), static_cast<int32_t>(y.y), sum);
+  sum = __dp4a(static_cast<int32_t>(x.z), static_cast<int32_t>(y.z), sum);
+  return __dp4a(static_cast<int32_t>(x.w), static_cast<int32_t>(y.w), sum);
+}
 
 // d (16 x 8) += a (16 x 32) b (32 x 8). In thread t, with g = t / 4 and c = t % 4, d holds columns 2c and 2c + 1 of
 // rows g and g + 8; a0 to a3 the inputs 4c to 4c + 3 of row g, of row g + 8, and the inputs 16 further of both; b0 and
@@ -21,7 +31,7 @@ __device__ inline uint4 load_pieces(const void* row) {
   uint4 a;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(a.x), "=r"(a.y), "=r"(a.z), "=r"(a.w)
-               : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(row)))
+               : "r"(shared_address(row))
                : "memory");
   return a;
 }

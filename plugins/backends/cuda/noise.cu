@@ -9,6 +9,7 @@ namespace eggroll::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 256;
+constexpr uint32_t kBlockWords = kBlock / 4;
 
 // Four values of a draw, those beyond `size` zero.
 __device__ uint32_t draw_word(const NoiseArgs& args, const int8_t* values, uint64_t key, uint32_t side, uint32_t word,
@@ -29,19 +30,24 @@ __device__ uint32_t draw_word(const NoiseArgs& args, const int8_t* values, uint6
   return left >= 4 ? four : four & (0xffffffffu >> (32 - 8 * left));
 }
 
-// A warp makes a segment of a tile's pairs: each lane finds the key of a pair, then half a warp writes a block of one.
-__global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
-  __shared__ int8_t values[256];
+// What a warp makes: body(tile, segment), of each tile and segment that is its share; values: room for 256.
+template <class Body>
+__device__ void each_segment(const NoiseArgs& args, int8_t* values, Body&& body) {
   values[threadIdx.x] = args.values[threadIdx.x];
   __syncthreads();
-  constexpr uint32_t kBlockWords = kBlock / 4;
-  const uint32_t lane = threadIdx.x % 32;
   const uint64_t warps = uint64_t{gridDim.x} * (kThreads / 32);
   const uint64_t items = uint64_t{args.tiles} * args.segment_count;
   for (uint64_t item = uint64_t{blockIdx.x} * (kThreads / 32) + threadIdx.x / 32; item < items; item += warps) {
-    const auto tile = static_cast<uint32_t>(item / args.segment_count);
-    const Segment& s = args.segments[item % args.segment_count];
-    if (s.kind == kDraw && args.perturb == 0) continue;
+    body(static_cast<uint32_t>(item / args.segment_count), args.segments[item % args.segment_count]);
+  }
+}
+
+// A warp makes a segment of a tile's pairs: each lane finds the key of a pair, then half a warp writes a block of one.
+__global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
+  __shared__ int8_t values[256];
+  const uint32_t lane = threadIdx.x % 32;
+  each_segment(args, values, [&](uint32_t tile, const Segment& s) {
+    if (s.kind == kDraw && args.perturb == 0) return;
     const bool perturbed = args.perturb != 0 && s.perturbed != 0;
     const bool vector = s.kind == kVector;
     const uint32_t own_pair = args.first_pair + tile * kTilePairs + lane;
@@ -51,7 +57,7 @@ __global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
       own_key = egg_noise_key(args.seed, args.step, own_pair, s.param, vector ? EGG_SIDE_A : s.side, s.rank);
       if (vector) own_key_b = egg_noise_key(args.seed, args.step, own_pair, s.param, EGG_SIDE_B, 0);
     }
-    const uint32_t blocks = (s.size + kBlock - 1) / kBlock;
+    const uint32_t blocks = divide_up(s.size, kBlock);
     int8_t* const out = args.out + tile * args.tile_bytes;
     for (uint32_t i = 0; i < blocks * kTilePairs / 2; ++i) {
       const uint32_t pair = i % (kTilePairs / 2) * 2 + lane / kBlockWords;
@@ -87,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
       put(s.offset + 4 * w, even);
       put(s.offset + blocks * kBlock + 4 * w, odd);
     }
-  }
+  });
 }
 
 // Four words of four lanes, a pair each, turned: each lane then has four pairs of one of the four values.
@@ -103,19 +109,12 @@ __device__ uint32_t turn(uint32_t word) {
 __global__ void __launch_bounds__(kThreads)
     vote_noise_kernel(const NoiseArgs args, const int8_t* fitness, uint32_t pairs) {
   __shared__ int8_t values[256];
-  values[threadIdx.x] = args.values[threadIdx.x];
-  __syncthreads();
-  constexpr uint32_t kBlockWords = kBlock / 4;
   const uint32_t lane = threadIdx.x % 32;
-  const uint64_t warps = uint64_t{gridDim.x} * (kThreads / 32);
-  const uint64_t items = uint64_t{args.tiles} * args.segment_count;
-  for (uint64_t item = uint64_t{blockIdx.x} * (kThreads / 32) + threadIdx.x / 32; item < items; item += warps) {
-    const auto tile = static_cast<uint32_t>(item / args.segment_count);
-    const Segment& s = args.segments[item % args.segment_count];
+  each_segment(args, values, [&](uint32_t tile, const Segment& s) {
     const uint32_t pair = tile * kTilePairs + lane;
     const uint64_t key = egg_noise_key(args.seed, args.step, args.first_pair + pair, s.param, s.side, s.rank);
     const int32_t factor = pair < pairs ? fitness[pair] : 0;
-    const uint32_t blocks = (s.size + kBlock - 1) / kBlock;
+    const uint32_t blocks = divide_up(s.size, kBlock);
     for (uint32_t w = 0; w < blocks * kBlockWords; ++w) {
       const uint32_t four = draw_word(args, values, key, s.side, w, s.size);
       const uint32_t half = (lane / 16) ^ (w % 2);
@@ -138,7 +137,7 @@ __global__ void __launch_bounds__(kThreads)
       *reinterpret_cast<uint32_t*>(out) = turn(low);
       *reinterpret_cast<uint32_t*>(out + blocks * (kBlock * kTilePairs)) = turn(high);
     }
-  }
+  });
 }
 
 uint32_t blocks_for(const NoiseArgs& args) {

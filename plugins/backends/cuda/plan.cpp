@@ -353,8 +353,8 @@ class Planner {
     const auto rows = static_cast<uint32_t>(p.rows);
     const auto cols = static_cast<uint32_t>(p.cols);
     op.matrix_stride = padded(cols, kBlock);
-    op.in_blocks = padded(cols, kBlock) / kBlock;
-    op.out_blocks = padded(rows, kBlock) / kBlock;
+    op.in_blocks = divide_up(cols, kBlock);
+    op.out_blocks = divide_up(rows, kBlock);
     op.ranks = p.perturbed != 0 ? plan_.noise.rank : 0;
     op.a_offset = forward_offset_[param];
     op.a_stride = padded(rows, kBlock);

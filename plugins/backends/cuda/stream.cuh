@@ -82,13 +82,11 @@ struct Ring {
     c.next = s.matrix;
     c.left = s.stages;
     if (args.tile_noise == 0 || s.noise_end == s.noise_begin) return;
-    for (uint32_t number = c.number; number < min(c.number + tiles_at_once(), tiles()); ++number) {
+    for (uint32_t number = c.number; number < min(c.number + tiles_at_once(), tiles_of(args)); ++number) {
       prefetch(args.noise + number * args.tile_noise + size_t{s.noise_begin} * kTilePairs,
                (s.noise_end - s.noise_begin) * kTilePairs);
     }
   }
-  __device__ uint32_t tiles() const { return (args.rows + kTileRows - 1) / kTileRows; }
-
   // Stages are filled in the order in which they are emptied, each after the one before: a warp that is the last to
   // leave a stage has left all before it.
   __device__ void fill_next() const {
@@ -107,7 +105,7 @@ struct Ring {
         c.number += gridDim.x * tiles_at_once();
       }
     }
-    if (c.number < tiles()) open_stream(c);
+    if (c.number < tiles_of(args)) open_stream(c);
   }
 };
 

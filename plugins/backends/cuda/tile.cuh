@@ -23,6 +23,8 @@ struct alignas(16) WarpState {
   int64_t loss[8];
 };
 
+__device__ inline uint32_t tiles_of(const ForwardArgs& args) { return divide_up(args.rows, kTileRows); }
+
 // Shared memory: the values of the block's tiles; the ring; what manages it; and of each tile q of linear, (rows,
 // ranks), and of each warp its state and, of a long program, the op at hand.
 __device__ inline uint32_t tiles_at_once() { return blockDim.x / kTileThreads; }
@@ -142,6 +144,12 @@ __device__ inline uint32_t word_of(const uint4& unit, int i) {
   return i == 0 ? unit.x : i == 1 ? unit.y : i == 2 ? unit.z : unit.w;
 }
 
+// Four channels of a wide value.
+__device__ inline uint4 wide_unit(const int32_t (&v)[4]) {
+  return make_uint4(static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]), static_cast<uint32_t>(v[2]),
+                    static_cast<uint32_t>(v[3]));
+}
+
 // Two numbers saturated to int8 in the lower half, and the lower half of `upper` above them.
 __device__ inline uint32_t pack2(int32_t high, int32_t low, uint32_t upper) {
   uint32_t packed;
@@ -191,22 +199,15 @@ __device__ inline void load16(const T& tile, const Place& p, uint32_t r, uint32_
   }
 }
 
-// 16 channels of `out`, from body(four channels, k), which makes them. Clips where the value is not wide.
-template <bool kWide, class T, class Body>
-__device__ inline void store16(const T& tile, const Place& p, uint32_t r, uint32_t u, Body&& body) {
-  uint32_t words[4];
+// 16 channels as unit u of a value of either width. Clips where it is not wide.
+template <class T>
+__device__ inline void store16(const T& tile, const Place& p, uint32_t r, uint32_t u, const int32_t (&v)[4][4]) {
+  if (p.wide != 0) {
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    int32_t v[4];
-    body(v, k);
-    if (kWide) {
-      tile.unit(p, r, 4 * u + k) = make_uint4(static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]),
-                                              static_cast<uint32_t>(v[2]), static_cast<uint32_t>(v[3]));
-    } else {
-      words[k] = clip_pack4(v);
-    }
+    for (int k = 0; k < 4; ++k) tile.unit(p, r, 4 * u + k) = wide_unit(v[k]);
+  } else {
+    tile.unit(p, r, u) = each_word([&](int k) { return clip_pack4(v[k]); });
   }
-  if (!kWide) tile.unit(p, r, u) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 // Calls body with true or false, as a type.
@@ -227,15 +228,19 @@ __device__ inline int32_t divide32(int32_t n, int32_t d, int32_t nearest) {
   return n < 0 ? -quotient : quotient;
 }
 
+// ---- Whole numbers below 2^22 as float32: x + 2^23 has x in its lower bits, cheaper than a conversion ----
+__device__ inline float whole_to_float(uint32_t x) { return __fsub_rn(__uint_as_float(0x4b000000 | x), 8388608.0F); }
+// The nearest one, of those below 256.
+__device__ inline int32_t float_to_byte(float x) { return __float_as_int(__fadd_rn(x, 8388608.0F)) & 0xff; }
+
 // egg_max_norm for |x| <= largest <= EGG_WIDE_MAX, estimated in float32 and set right in integers. scale: 127 /
 // largest. kSmall: largest is below 2^22, so that 32 bits and float32's integers do.
 template <bool kSmall>
 __device__ inline int32_t max_norm32(int32_t x, int32_t largest, float scale) {
   using Wide = typename Either<kSmall, int32_t, int64_t>::Type;
-  constexpr float kTwo23 = 8388608.0F;  // x + 2^23 has the integer x in its lower bits
   const int32_t magnitude = x < 0 ? -x : x;
-  const float real = kSmall ? __fsub_rn(__int_as_float(0x4b000000 | magnitude), kTwo23) : static_cast<float>(magnitude);
-  int32_t y = __float_as_int(__fadd_rn(__fmul_rn(real, scale), kTwo23)) & 0xff;
+  const float real = kSmall ? whole_to_float(static_cast<uint32_t>(magnitude)) : static_cast<float>(magnitude);
+  int32_t y = float_to_byte(__fmul_rn(real, scale));
   // The estimate is the result or one beside it.
   const Wide rest = Wide{254} * magnitude + largest - 2 * static_cast<Wide>(largest) * y;
   y += rest >= 2 * static_cast<Wide>(largest) ? 1 : 0;

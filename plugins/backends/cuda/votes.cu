@@ -36,9 +36,7 @@ __device__ void add_vote(const VoteJob& job, uint32_t row, uint32_t col, long lo
 }
 
 __device__ void fetch_unit(void* to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))),
-               "l"(from)
-               : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 __device__ void end_fetch() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Until at most kLeft of them are under way.
@@ -57,8 +55,8 @@ __global__ void __launch_bounds__(kThreads, 2) matrix_votes_kernel(const VoteArg
   __shared__ __align__(128) int8_t shared[kStages][kStageBytes];
   const VoteJob& job = job_of(args, blockIdx.x);
   const uint32_t ranks = job.ranks;
-  const uint32_t col_blocks = (job.cols + kBlock - 1) / kBlock;
-  const uint32_t row_blocks = (job.rows + kBlock - 1) / kBlock;
+  const uint32_t col_blocks = divide_up(job.cols, kBlock);
+  const uint32_t row_blocks = divide_up(job.rows, kBlock);
   const uint32_t piece = blockIdx.x - job.first;
   const uint32_t row_block = piece / col_blocks * kRowBlocks;
   const uint32_t col_block = piece % col_blocks;
@@ -139,12 +137,6 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
     return reinterpret_cast<const uint4*>(args.noise + tile * args.tile_bytes + size_t{offset} * kTilePairs +
                                           size_t{i} * kTilePairs);
   };
-  const auto dot = [](const uint4& x, const uint4& y, int32_t sum) {
-    sum = __dp4a(static_cast<int32_t>(x.x), static_cast<int32_t>(y.x), sum);
-    sum = __dp4a(static_cast<int32_t>(x.y), static_cast<int32_t>(y.y), sum);
-    sum = __dp4a(static_cast<int32_t>(x.z), static_cast<int32_t>(y.z), sum);
-    return __dp4a(static_cast<int32_t>(x.w), static_cast<int32_t>(y.w), sum);
-  };
   int32_t low = 0;
   int32_t high = 0;
   for (uint32_t tile = blockIdx.y * tiles_each; tile < end; ++tile) {
@@ -154,8 +146,8 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const uint4 y = __ldg(b + half);
-      low = dot(__ldg(l + half), y, low);
-      high = dot(__ldg(h + half), y, high);
+      low = dot16(__ldg(l + half), y, low);
+      high = dot16(__ldg(h + half), y, high);
     }
   }
   add_vote(job, i, 0, 64LL * high + low);
