@@ -93,6 +93,27 @@ std::string difference(const Trajectory& trajectory, const std::vector<std::stri
   return "";
 }
 
+void use_backend(Machine& machine, const ChosenPlugin& backend) {
+  machine.backend = std::make_unique<BackendInstance>(backend, egg_settings{sizeof(egg_settings), 0, nullptr});
+  machine.backend->require_support(machine.program->view(), machine.rule->view());
+}
+
+// fault(trajectory): what is wrong with it, empty for nothing.
+template <class Fault>
+Check check_each(const char* what, const Fault& fault) {
+  Check check{what, 0, {}};
+  for (const Trajectory& trajectory : trajectories()) {
+    ++check.cases;
+    try {
+      const std::string found = fault(trajectory);
+      if (!found.empty()) check.failures.push_back(fmt::format("{}: {}", trajectory.name, found));
+    } catch (const Error& error) {
+      check.failures.push_back(fmt::format("{}: {}", trajectory.name, error.what()));
+    }
+  }
+  return check;
+}
+
 }  // namespace
 
 const std::vector<Trajectory>& trajectories() {
@@ -104,8 +125,7 @@ std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, c
                                                  const Registry& models, const ChosenPlugin& backend) {
   Setup setup(compose(configs, trajectory.overrides), models);
   Machine& machine = setup.machine;
-  machine.backend = std::make_unique<BackendInstance>(backend, egg_settings{sizeof(egg_settings), 0, nullptr});
-  machine.backend->require_support(machine.program->view(), machine.rule->view());
+  use_backend(machine, backend);
   BackendSession session = machine.open_session();
   BatchBuffer batch;
   std::vector<int64_t> losses(machine.train.population);
@@ -121,17 +141,18 @@ std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, c
 }
 
 Check check_trajectories(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend) {
-  Check check{"golden trajectories", 0, {}};
-  for (const Trajectory& trajectory : trajectories()) {
-    ++check.cases;
-    try {
-      const std::string found = difference(trajectory, weights_after_each_step(trajectory, configs, models, backend));
-      if (!found.empty()) check.failures.push_back(fmt::format("{}: {}", trajectory.name, found));
-    } catch (const Error& error) {
-      check.failures.push_back(fmt::format("{}: {}", trajectory.name, error.what()));
-    }
-  }
-  return check;
+  return check_each("golden trajectories", [&](const Trajectory& trajectory) {
+    return difference(trajectory, weights_after_each_step(trajectory, configs, models, backend));
+  });
+}
+
+Check check_plans(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend) {
+  return check_each("session plans", [&](const Trajectory& trajectory) {
+    Machine machine(compose(configs, trajectory.overrides), models);
+    use_backend(machine, backend);
+    machine.plan_session();
+    return std::string();
+  });
 }
 
 }  // namespace eggroll

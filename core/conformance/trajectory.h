@@ -28,6 +28,9 @@ std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, c
 // Against the hashes kept in trajectories.inc.
 Check check_trajectories(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend);
 
+// Each trajectory's session can be planned: see BackendInstance::plan_session.
+Check check_plans(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend);
+
 }  // namespace eggroll
 
 #endif

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -48,6 +49,16 @@ void close_quietly(Function close, void* handle) noexcept {
     close(handle);
   } catch (...) {
   }
+}
+
+template <size_t kSize>
+std::string plan_text(const std::string& who, const char* what, const char (&from)[kSize]) {
+  std::string text(from, std::find(from, from + kSize, '\0'));
+  if (text.empty() || text.size() == kSize || text.find('\n') != std::string::npos) {
+    throw Error(fmt::format("{} gave '{}' as a session's {}, expected one line of 1 to {} characters; fix the plugin",
+                            who, text, what, kSize - 1));
+  }
+  return text;
 }
 
 }  // namespace
@@ -129,6 +140,18 @@ void BackendInstance::require_support(const egg_program& program, const egg_rule
   if (missing.empty()) return;
   throw Error(fmt::format("{} lacks {}; choose another backend", who(), fmt::join(missing, ", ")),
               EGG_ERROR_UNSUPPORTED);
+}
+
+SessionPlan BackendInstance::plan_session(egg_session_spec spec) const {
+  spec.struct_size = sizeof(spec);
+  egg_session_plan plan{};
+  plan.struct_size = sizeof(plan);
+  require_ok(call_plugin([&](egg_error* error) {
+               return table<egg_backend_interface>().session_plan(self().get(), &spec, &plan, error);
+             }),
+             who());
+  if (plan.memory == 0) throw Error(who() + " plans a session that takes no memory; fix the plugin");
+  return {plan.memory, plan_text(who(), "device", plan.device), plan_text(who(), "plan", plan.plan)};
 }
 
 BackendSession BackendInstance::open_session(const egg_session_spec& spec) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "eggroll/plugin.h"
+#include "eggroll/session_plan.h"
 #include "plugin/registry.h"
 
 namespace eggroll {
@@ -100,6 +101,9 @@ class BackendInstance : public Instance {
   bool supports_rule_op(int32_t code) const;
   // Throws Error naming every op of the program and of the rule that this backend lacks.
   void require_support(const egg_program& program, const egg_rule& rule) const;
+  // What open_session would make of the spec now. Throws Error where it does not fit, and where the plan is not as
+  // egg_session_plan says.
+  SessionPlan plan_session(egg_session_spec spec) const;
   // The spec is copied; the program and the rule it points to must outlive the session.
   BackendSession open_session(const egg_session_spec& spec) const;
 };

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "eggroll/machine.h"
 #include "eggroll/plugin.h"
 #include "eggroll_commit.h"
 #include "record/files.h"
@@ -46,28 +47,16 @@ Environment capture_environment() {
 
 Cpu parse_cpuinfo(std::string_view text) {
   Cpu cpu;
-  std::string implementer;
-  std::string part;
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) {
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - (colon > 0 ? 1 : 0)) + 1);
-    const std::string value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
-    if (key == "processor") ++cpu.cores;
-    if (key == "model name" && cpu.model.empty()) cpu.model = value;
-    if (key == "CPU implementer") implementer = value;
-    if (key == "CPU part") part = value;
-    if ((key == "flags" || key == "Features") && cpu.features.empty()) {
-      std::istringstream words(value);
-      for (std::string word; words >> word;) {
-        if (is_relevant(word)) cpu.features.push_back(word);
-      }
+  cpu.model = cpu_model(text);
+  cpu.cores = static_cast<uint32_t>(cpuinfo_values(text, "processor").size());
+  for (const char* key : {"flags", "Features"}) {  // of x86, of Arm
+    const std::vector<std::string> features = cpuinfo_values(text, key);
+    if (features.empty()) continue;
+    std::istringstream words(features.front());
+    for (std::string word; words >> word;) {
+      if (is_relevant(word)) cpu.features.push_back(word);
     }
   }
-  // Arm's kernel gives numbers where x86's gives a name.
-  if (cpu.model.empty() && !part.empty()) cpu.model = "implementer " + implementer + " part " + part;
-  if (cpu.model.empty()) cpu.model = "unknown";
   return cpu;
 }
 

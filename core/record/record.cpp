@@ -140,6 +140,8 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"rule_hash", or_null(record.rule_hash)},
                        {"plugins", plugins_to_json(record.plugins)},
                        {"device", or_null(record.device)},
+                       {"plan", or_null(record.plan)},
+                       {"memory_bytes", record.memory_bytes ? ordered_json(*record.memory_bytes) : ordered_json()},
                        {"threads", record.threads},
                        {"environment", environment_to_json(record.environment)}};
   if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
@@ -190,6 +192,10 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
                               optional_of<std::string>(plugin.at("chosen_because"))});
   }
   record.device = optional_of<std::string>(json.at("device"));
+  if (json.contains("plan")) {
+    record.plan = optional_of<std::string>(json.at("plan"));
+    record.memory_bytes = optional_of<uint64_t>(json.at("memory_bytes"));
+  }
   record.threads = json.at("threads");
   record.environment = environment_of(json.at("environment"));
   if (json.contains("monitor")) {

@@ -78,7 +78,11 @@ struct RunRecord {
   std::vector<PluginRecord> plugins;
   std::optional<std::string> program_hash;
   std::optional<std::string> rule_hash;
-  std::optional<std::string> device;  // what the backend computed on
+  // Of the training session: what computes, how, and the bytes it takes of its device. Records of before ABI 0.3 know
+  // only the first.
+  std::optional<std::string> device;
+  std::optional<std::string> plan;
+  std::optional<uint64_t> memory_bytes;
   uint32_t threads = 0;
   uint64_t seed = 0;
 

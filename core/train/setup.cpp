@@ -150,9 +150,12 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   backend->require_support(program->view(), rule->view());
 }
 
+egg_session_spec Machine::session_spec() const {
+  return {sizeof(egg_session_spec), threads, &program->view(), &rule->view(), noise, train.population, 0};
+}
+
 BackendSession Machine::open_session() const {
-  BackendSession session = backend->open_session(
-      egg_session_spec{sizeof(egg_session_spec), threads, &program->view(), &rule->view(), noise, train.population, 0});
+  BackendSession session = backend->open_session(session_spec());
   for (uint32_t i = 0; i < program->params().size(); ++i) {
     session.set_weights(i, initial_weights(program->params()[i], i, seed).data());
   }

@@ -59,6 +59,9 @@ struct Machine {
   egg_noise noise;
   int32_t threads;
 
+  egg_session_spec session_spec() const;
+  // What a session would be; see BackendInstance.
+  SessionPlan plan_session() const { return backend->plan_session(session_spec()); }
   // A session with the initial weights.
   BackendSession open_session() const;
   // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.

@@ -29,8 +29,9 @@ class Run {
         folder_(folder),
         hooks_(hooks),
         identity_(identity_of(machine_, config)),
+        session_plan_(announce()),
         session_(machine_.open_session()),
-        record_(new_record(setup, config, invocation, identity_)) {}
+        record_(new_record(setup, config, invocation, identity_, session_plan_)) {}
 
   RunRecord go() {
     resume();
@@ -55,6 +56,12 @@ class Run {
 
  private:
   static constexpr uint64_t kPromptTokens = 64;
+
+  SessionPlan announce() const {
+    SessionPlan plan = machine_.plan_session();
+    if (hooks_.planned) hooks_.planned(plan);
+    return plan;
+  }
 
   // Goes on from the newest checkpoint, or begins.
   void resume() {
@@ -278,6 +285,7 @@ class Run {
   RunFolder folder_;
   const TrainHooks& hooks_;
   RunIdentity identity_;
+  SessionPlan session_plan_;  // before the session, which takes the memory that the plan finds free
   BackendSession session_;
   RunRecord record_;
   std::optional<Monitor> monitor_;

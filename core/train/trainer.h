@@ -29,6 +29,8 @@ struct Progress {
 };
 
 struct TrainHooks {
+  // What the session will be, before it takes memory.
+  std::function<void(const SessionPlan&)> planned;
   std::function<void(const Progress&)> progress;
   // After a step that the monitor looked at, before its progress.
   std::function<void(const MonitorReport&)> monitored;

@@ -100,7 +100,7 @@ void require_same_data(const Setup& setup, const RunFolder& folder) {
 }
 
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
-                     const RunIdentity& identity) {
+                     const RunIdentity& identity, const SessionPlan& plan) {
   RunRecord record;
   record.name = setup.machine.name;
   record.started_utc = utc_now();
@@ -109,7 +109,9 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.overrides = invocation.overrides;
   record.command_line = invocation.command_line;
   record.environment = capture_environment();
-  record.device = record.environment.cpu.model;  // every backend there is computes on the processor
+  record.device = plan.device;
+  record.plan = plan.plan;
+  record.memory_bytes = plan.memory;
   for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;

@@ -26,9 +26,9 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
 // Throws Error where the folder holds a record of this run whose data were others: the file has changed since.
 void require_same_data(const Setup& setup, const RunFolder& folder);
 
-// All that is known of a run before its first step.
+// All that is known of a run before its first step. plan: of its session.
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
-                     const RunIdentity& identity);
+                     const RunIdentity& identity, const SessionPlan& plan);
 
 }  // namespace eggroll
 

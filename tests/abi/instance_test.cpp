@@ -178,6 +178,51 @@ TEST_F(BackendInstanceTest, CallsReachTheSession) {
   EXPECT_EQ(changed, int64_t{sizeof(egg_update)});
 }
 
+TEST_F(BackendInstanceTest, PlansASession) {
+  const BackendInstance backend = open_backend(log_);
+  egg_session_spec spec{};
+  spec.population = 8;
+  const SessionPlan plan = backend.plan_session(spec);
+  EXPECT_EQ(plan.memory, sizeof(egg_session_spec) + 8);  // the stub adds the size that it was told
+  EXPECT_EQ(plan.device, "a stub");
+  EXPECT_EQ(plan.plan, "nothing is computed");
+  spec.population = 10;
+  try {
+    backend.plan_session(spec);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(),
+                 "backend 'slow': a population of 10 takes 3.0 GiB of memory, expected at most the 12.0 MiB that there "
+                 "is room for; use at most 8 members or a smaller model");
+    EXPECT_EQ(e.code(), EGG_ERROR_MEMORY);
+  }
+}
+
+TEST_F(BackendInstanceTest, RefusesPlansThatSayNothing) {
+  const BackendInstance backend = open_backend(log_);
+  const auto refusal = [&](uint32_t population) {
+    egg_session_spec spec{};
+    spec.population = population;
+    return error_of([&] { backend.plan_session(spec); });
+  };
+  EXPECT_EQ(refusal(0), "backend 'slow' plans a session that takes no memory; fix the plugin");
+  EXPECT_EQ(refusal(2), "backend 'slow': the session's device takes 300 characters, expected at most 239; shorten it");
+  EXPECT_EQ(refusal(4),
+            "backend 'slow' gave '' as a session's device, expected one line of 1 to 239 characters; fix the plugin");
+  EXPECT_EQ(refusal(6),
+            "backend 'slow' gave 'two\nlines' as a session's plan, expected one line of 1 to 511 characters; fix the "
+            "plugin");
+}
+
+TEST(LargestPopulation, IsEvenAndTheNextDoesNotFit) {
+  const auto memory = [](uint32_t population) { return uint64_t{100} + 3 * uint64_t{population}; };
+  EXPECT_EQ(largest_population(1000, 129, memory), 8U);
+  EXPECT_EQ(largest_population(1000, 130, memory), 10U);
+  EXPECT_EQ(largest_population(6, 130, memory), 6U);
+  EXPECT_EQ(largest_population(1000, 105, memory), 0U);
+  EXPECT_EQ(largest_population(UINT32_MAX - 1, UINT64_MAX, memory), UINT32_MAX - 1);
+}
+
 TEST_F(BackendInstanceTest, FailuresAreLedByItsName) {
   const BackendInstance backend = open_backend(log_);
   const egg_program program{};

@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.2: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.3: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -164,22 +164,29 @@ extern const size_t layout_in_c_count;
   F(egg_infer, states, 40) \
   F(egg_infer, losses, 48) \
   F(egg_infer, logits, 56) \
-  S(egg_backend_interface, 112) \
+  S(egg_session_plan, 768) \
+  F(egg_session_plan, struct_size, 0) \
+  F(egg_session_plan, reserved, 4) \
+  F(egg_session_plan, memory, 8) \
+  F(egg_session_plan, device, 16) \
+  F(egg_session_plan, plan, 256) \
+  S(egg_backend_interface, 120) \
   F(egg_backend_interface, struct_size, 0) \
   F(egg_backend_interface, reserved, 4) \
   F(egg_backend_interface, supports_op, 8) \
   F(egg_backend_interface, supports_rule_op, 16) \
-  F(egg_backend_interface, session_open, 24) \
-  F(egg_backend_interface, session_close, 32) \
-  F(egg_backend_interface, set_weights, 40) \
-  F(egg_backend_interface, get_weights, 48) \
-  F(egg_backend_interface, set_slot, 56) \
-  F(egg_backend_interface, get_slot, 64) \
-  F(egg_backend_interface, set_states, 72) \
-  F(egg_backend_interface, get_states, 80) \
-  F(egg_backend_interface, evaluate, 88) \
-  F(egg_backend_interface, update, 96) \
-  F(egg_backend_interface, infer, 104) \
+  F(egg_backend_interface, session_plan, 24) \
+  F(egg_backend_interface, session_open, 32) \
+  F(egg_backend_interface, session_close, 40) \
+  F(egg_backend_interface, set_weights, 48) \
+  F(egg_backend_interface, get_weights, 56) \
+  F(egg_backend_interface, set_slot, 64) \
+  F(egg_backend_interface, get_slot, 72) \
+  F(egg_backend_interface, set_states, 80) \
+  F(egg_backend_interface, get_states, 88) \
+  F(egg_backend_interface, evaluate, 96) \
+  F(egg_backend_interface, update, 104) \
+  F(egg_backend_interface, infer, 112) \
   S(egg_plugin_descriptor, 88) \
   F(egg_plugin_descriptor, magic, 0) \
   F(egg_plugin_descriptor, abi_major, 4) \

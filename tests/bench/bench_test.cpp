@@ -8,6 +8,7 @@
 namespace eggroll::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -55,7 +56,8 @@ TEST_F(BenchTest, AStepReportsItsRatesSharesAndMemory) {
   EXPECT_NEAR(counter("ns_per_member_token") * member_tokens / seconds / 1e9, 1.0, 1e-3);
   EXPECT_GT(counter("peak_GMAC/s"), counter("GMAC/s"));
   EXPECT_NEAR(counter("peak_ratio") * counter("peak_GMAC/s") / counter("GMAC/s"), 1.0, 1e-9);
-  EXPECT_NE(run.at("label"), "");
+  EXPECT_THAT(run.at("label").get<std::string>(),
+              AllOf(StartsWith("peak of "), HasSubstr("; " + capture_environment().cpu.model + ": scalar, 1 thread")));
 
   // Noise and forward pass are together the evaluation, one of the step's two calls.
   const double evaluation = counter("noise_share") + counter("forward_share");

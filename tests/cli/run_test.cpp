@@ -1,8 +1,11 @@
 // What a run leaves and says: its record, its metrics, that it is the same on any number of threads, that it is never
 // run twice, and that it learns.
+#include <fmt/format.h>
+
 #include <map>
 
 #include "cli/eggroll_command.h"
+#include "eggroll/session_plan.h"
 
 namespace eggroll::test {
 namespace {
@@ -52,6 +55,11 @@ TEST_F(RunTest, SaysWhatItDidAndKeepsIt) {
   EXPECT_THAT(record.at("overrides").dump(), HasSubstr("model.width=16"));
   EXPECT_EQ(record.at("config").at("model").at("width"), 16);
   EXPECT_EQ(record.at("plugins").size(), 3U);
+  EXPECT_EQ(record.at("device"), record.at("environment").at("cpu_model"));
+  EXPECT_THAT(result.out, HasSubstr(fmt::format(
+                              "{} on {}: {}; {} of memory\n", record.at("plugins").at(2).at("name").get<std::string>(),
+                              record.at("device").get<std::string>(), record.at("plan").get<std::string>(),
+                              memory_text(record.at("memory_bytes")))));
   expect_valid(run / "record.json");
 }
 

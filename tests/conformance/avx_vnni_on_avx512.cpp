@@ -3,14 +3,15 @@
 #define EGG_VNNI_ENCODING ""
 
 #include "common/x86_features.h"
-#include "open.h"
 #include "session.h"
 #include "simd_avx_vnni.h"
+#include "tile_backend.h"
 
 namespace eggroll::tile {
 namespace {
 
-std::unique_ptr<Session> open(const egg_session_spec& spec) { return std::make_unique<TileSession<AvxVnni>>(spec); }
+constexpr Engine kEngine = engine_of<AvxVnni>("avx_vnni encoded as avx512vl");
+const Engine& engine() { return kEngine; }
 
 int32_t probe(egg_error* why) {
   const X86Feature features[] = {{"avx512vl", __builtin_cpu_supports("avx512vl") != 0, true},
@@ -21,4 +22,5 @@ int32_t probe(egg_error* why) {
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("avx_vnni_on_avx512", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open>, &eggroll::tile::probe);
+EGGROLL_BACKEND("avx_vnni_on_avx512", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::engine>,
+                &eggroll::tile::probe);

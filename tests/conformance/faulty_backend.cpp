@@ -5,7 +5,7 @@
 
 namespace eggroll::reference {
 
-enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt };
+enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan };
 constexpr Fault kFault = FAULT;
 
 // A norm over a size that leaves lanes of four empty.
@@ -56,6 +56,9 @@ class FaultyBackend : public Backend {
   explicit FaultyBackend(Settings& settings) { settings.finish(); }
   bool supports_op(const egg_program&, uint32_t) override { return true; }
   bool supports_rule_op(int32_t) override { return true; }
+  SessionPlan plan_session(const egg_session_spec& spec) override {
+    return {ReferenceSession::memory(spec, spec.population), "a processor", kFault == k_plan ? "" : "faulty"};
+  }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<FaultySession>(spec);
   }

@@ -18,8 +18,47 @@ TEST_P(TrajectoryOfEveryBackend, IsTheGoldenOne) {
   expect_passed(check_trajectories(kConfigs, built_plugins(), chosen()));
 }
 
+TEST_P(TrajectoryOfEveryBackend, CanBePlanned) { expect_passed(check_plans(kConfigs, built_plugins(), chosen())); }
+
+// Whatever the backend: more members take more memory, and what is refused names a population that is not.
+TEST_P(TrajectoryOfEveryBackend, MemoryGrowsWithThePopulation) {
+  Machine machine(repository_config({"model=gru", "model.width=512", "model.layers=6", "backend=" + GetParam()}),
+                  built_plugins());
+  const uint64_t state_bytes = machine.program->state_bytes();
+  machine.train.population = 1 << 15;
+  const uint64_t memory = machine.plan_session().memory;
+  EXPECT_GE(memory, (uint64_t{1} << 15) * state_bytes);
+  machine.train.population = 1 << 16;
+  EXPECT_GE(machine.plan_session().memory, memory + (uint64_t{1} << 15) * state_bytes);
+
+  machine.train.population = UINT32_MAX - 1;
+  std::string refusal;
+  try {
+    machine.plan_session();
+    FAIL() << "this machine has " << memory_text(uint64_t{UINT32_MAX} * state_bytes);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), EGG_ERROR_MEMORY) << error.what();
+    refusal = error.what();
+  }
+  const std::string words = "; use at most ";
+  ASSERT_NE(refusal.find(words), std::string::npos) << refusal;
+  machine.train.population = static_cast<uint32_t>(std::stoul(refusal.substr(refusal.find(words) + words.size())));
+  EXPECT_EQ(machine.train.population % 2, 0U);
+  EXPECT_NO_THROW(machine.plan_session()) << refusal;
+  // Far enough above it that memory which others free meanwhile does not matter.
+  machine.train.population += machine.train.population / 10 / 2 * 2;
+  EXPECT_THROW(machine.plan_session(), Error) << refusal;
+}
+
 INSTANTIATE_TEST_SUITE_P(Built, TrajectoryOfEveryBackend, testing::ValuesIn(built_backends()),
                          [](const auto& backend) { return backend.param; });
+
+TEST(Trajectories, FindABackendWhosePlanSaysNothing) {
+  const Registry faulty({PluginFolder{FAULTY_DIR, "the test"}});
+  const Check check = check_plans(kConfigs, built_plugins(), faulty.choose(EGG_KIND_BACKEND, "faulty_plan"));
+  EXPECT_EQ(check.failures.size(), check.cases);
+  EXPECT_FALSE(check.passed());
+}
 
 // A preset without a trajectory is a promise without a proof.
 TEST(Trajectories, CoverEveryModelAndOptimizer) {

@@ -43,6 +43,8 @@ RunRecord completed_record() {
   record.program_hash = std::string(16, '1');
   record.rule_hash = std::string(16, '2');
   record.device = "cpu";
+  record.plan = "scalar, 2 threads";
+  record.memory_bytes = 5'000'000'000;
   record.threads = 2;
   record.seed = std::numeric_limits<uint64_t>::max();
   record.dataset = DatasetRecord{
@@ -91,6 +93,20 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.baselines.gzip, std::nullopt);
   EXPECT_EQ(read.environment.cpu.features, completed_record().environment.cpu.features);
   EXPECT_EQ(read.config["model"]["layers"], 1);
+  EXPECT_EQ(read.device, "cpu");
+  EXPECT_EQ(read.plan, "scalar, 2 threads");
+  EXPECT_EQ(read.memory_bytes, 5'000'000'000U);
+}
+
+TEST_F(RecordTest, ReadsARecordOfBeforeThereWerePlans) {
+  ordered_json json = record_to_json(completed_record());
+  json.erase("plan");
+  json.erase("memory_bytes");
+  write_plainly(path_, json.dump());
+  const RunRecord read = read_record(path_);
+  EXPECT_EQ(read.device, "cpu");
+  EXPECT_EQ(read.plan, std::nullopt);
+  EXPECT_EQ(read.memory_bytes, std::nullopt);
 }
 
 TEST_F(RecordTest, BytesThatAreNoUtf8DoNotLoseTheRecord) {
@@ -175,6 +191,8 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
       {"/final", nullptr},  // though completed
       {"/weights_sha256", "abc"},
       {"/wall_seconds", -1},
+      {"/plan", "two\nlines"},
+      {"/memory_bytes", 0},
       {"/steps", 1.5},
       {"/started_utc", "yesterday"},
       {"/plugins/0/chosen_because", nullptr},

@@ -61,6 +61,7 @@ class StepCase : public Case {
         batch_(training_batch(shape.tokens)),
         other_batch_(training_batch(other_tokens(shape.tokens))),
         losses_(shape.population),
+        plan_(machine_.plan_session()),
         session_(machine_.open_session()) {
     evaluate(other_batch_);  // memory is touched for the first time here
     update();
@@ -179,7 +180,7 @@ class StepCase : public Case {
     counters["evaluation_many_streams"] = against_training(parts_.many_streams, many_streams());
     counters["memory_MiB"] = memory_;
     counters["memory_before_MiB"] = memory_before_;
-    state.SetLabel(peak_.name());
+    state.SetLabel(fmt::format("peak of {}; {}: {}", peak_.name(), plan_.device, plan_.plan));
   }
 
   StepShape shape_;
@@ -191,6 +192,7 @@ class StepCase : public Case {
   BatchBuffer other_batch_;
   std::vector<int64_t> losses_;
   std::vector<int8_t> last_fitness_;
+  SessionPlan plan_;
   BackendSession session_;
   uint64_t step_ = kFirstStep;
   Parts parts_;

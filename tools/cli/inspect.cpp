@@ -126,6 +126,7 @@ int check_command(const HostOptions& host, const CheckArguments& arguments) {
     const ConfigSearch configs = config_search(host);
     std::vector<Check> checks = check_backend(tested, yardstick, random);
     checks.push_back(check_trajectories(configs, registry, chosen));
+    checks.push_back(check_plans(configs, registry, chosen));
     return print_checks(chosen, checks);
   }
   if (arguments.seed || arguments.cases) {

@@ -142,6 +142,10 @@ int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation
   catch_signals();
   ProgressLine progress;
   TrainHooks hooks;
+  hooks.planned = [&](const SessionPlan& plan) {
+    fmt::print("{} on {}: {}; {} of memory\n", backend.file.name, plan.device, plan.plan, memory_text(plan.memory));
+    std::fflush(stdout);
+  };
   hooks.progress = std::ref(progress);
   if (show_monitor) {
     hooks.monitored = [&](const MonitorReport& report) {

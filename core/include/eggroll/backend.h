@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "eggroll/plugin_adapter.h"
+#include "eggroll/session_plan.h"
 
 namespace eggroll {
 
@@ -30,6 +31,8 @@ class Backend {
   virtual ~Backend() = default;
   virtual bool supports_op(const egg_program& program, uint32_t op_index) = 0;
   virtual bool supports_rule_op(int32_t code) = 0;
+  // What open_session would make of the spec. Throws Error, from no_room, where it does not fit.
+  virtual SessionPlan plan_session(const egg_session_spec& spec) = 0;
   virtual std::unique_ptr<Session> open_session(const egg_session_spec& spec) = 0;
 };
 
@@ -44,6 +47,10 @@ struct BackendAdapter {
   static int32_t supports_rule_op(void* self, int32_t code) noexcept {
     bool yes = false;
     return guard(nullptr, [&] { yes = static_cast<Plugin*>(self)->supports_rule_op(code); }) == EGG_OK && yes;
+  }
+  static int32_t session_plan(void* self, const egg_session_spec* spec, egg_session_plan* plan,
+                              egg_error* error) noexcept {
+    return guard(error, [&] { write_plan(static_cast<Plugin*>(self)->plan_session(*spec), *plan); });
   }
   static int32_t session_open(void* self, const egg_session_spec* spec, void** out, egg_error* error) noexcept {
     return guard(error, [&] { *out = static_cast<Plugin*>(self)->open_session(*spec).release(); });
@@ -80,6 +87,7 @@ struct BackendAdapter {
                                                     0,
                                                     &supports_op,
                                                     &supports_rule_op,
+                                                    &session_plan,
                                                     &session_open,
                                                     &session_close,
                                                     &set_weights,

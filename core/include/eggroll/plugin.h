@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.2. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h and backend.h.
+/* The plugin contract, ABI 0.3. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h and backend.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
  * descriptor never moves; the host reads it before it calls any code. While the major number is 0 the minor must be
@@ -22,7 +22,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 2
+#define EGG_ABI_MINOR 3
 
 enum egg_code {
   EGG_OK = 0,
@@ -220,6 +220,15 @@ typedef struct egg_session_spec {
   uint32_t reserved;
 } egg_session_spec;
 
+/* What a session will be, told before it takes memory. Texts are one line, not empty, with a zero byte at the end. */
+typedef struct egg_session_plan {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t memory;  /* bytes that it will take of its device, of the fullest where there are several; at least 1 */
+  char device[240]; /* what computes: "NVIDIA H200", a processor's model */
+  char plan[512];   /* how */
+} egg_session_plan;
+
 #define EGG_NO_TARGET UINT32_C(0xFFFFFFFF) /* this token is read but not scored */
 
 /* Streams of T tokens, row-major (streams, tokens). resets[i] != 0 zeroes the state before that token is read, and
@@ -271,6 +280,9 @@ typedef struct egg_backend_interface {
   /* 1 if the session could run this op of this program, else 0; rule ops alike. */
   int32_t (*supports_op)(void* self, const egg_program* program, uint32_t op_index);
   int32_t (*supports_rule_op)(void* self, int32_t code);
+  /* What session_open would make of the spec now. EGG_ERROR_MEMORY where it does not fit: the text then names the
+   * largest population, an even number, that would. */
+  int32_t (*session_plan)(void* self, const egg_session_spec* spec, egg_session_plan* plan, egg_error* error);
   /* The spec and all it points to stay valid until session_close. Weights and slots begin at zero, states too. */
   int32_t (*session_open)(void* self, const egg_session_spec* spec, void** session, egg_error* error);
   void (*session_close)(void* session);

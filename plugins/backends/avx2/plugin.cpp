@@ -1,16 +1,13 @@
 // The avx2 backend: the population-tile engine on AVX2, with AVX-VNNI where the processor has it.
 #include "common/x86_features.h"
-#include "eggroll/backend.h"
-#include "open.h"
+#include "tile_backend.h"
 
 namespace eggroll::tile {
 namespace {
 
 bool has_avx_vnni() { return __builtin_cpu_supports("avxvnni") != 0; }
 
-std::unique_ptr<Session> open_best(const egg_session_spec& spec) {
-  return has_avx_vnni() ? open_avx_vnni(spec) : open_avx2(spec);
-}
+const Engine& best_engine() { return has_avx_vnni() ? kAvxVnni : kAvx2; }
 
 int32_t probe_avx2(egg_error* why) {
   const X86Feature features[] = {
@@ -24,4 +21,4 @@ int32_t probe_avx2(egg_error* why) {
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("avx2", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open_best>, &eggroll::tile::probe_avx2);
+EGGROLL_BACKEND("avx2", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::best_engine>, &eggroll::tile::probe_avx2);

@@ -1,11 +1,9 @@
-#include "open.h"
+#include "engine.h"
 #include "session.h"
 #include "simd_avx_vnni.h"
 
 namespace eggroll::tile {
 
-std::unique_ptr<Session> open_avx_vnni(const egg_session_spec& spec) {
-  return std::make_unique<TileSession<AvxVnni>>(spec);
-}
+constinit const Engine kAvxVnni = engine_of<AvxVnni>("avx_vnni");
 
 }  // namespace eggroll::tile

@@ -1,10 +1,11 @@
 // The avx512 backend: the population-tile engine on AVX-512 with VNNI and VBMI (Ice Lake, Zen 4 and later).
 #include "common/x86_features.h"
-#include "eggroll/backend.h"
-#include "open.h"
+#include "tile_backend.h"
 
 namespace eggroll::tile {
 namespace {
+
+const Engine& engine() { return kAvx512; }
 
 int32_t probe_avx512(egg_error* why) {
   const X86Feature features[] = {
@@ -23,5 +24,4 @@ int32_t probe_avx512(egg_error* why) {
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("avx512", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open_avx512>,
-                &eggroll::tile::probe_avx512);
+EGGROLL_BACKEND("avx512", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::engine>, &eggroll::tile::probe_avx512);

@@ -1,11 +1,9 @@
-#include "open.h"
+#include "engine.h"
 #include "session.h"
 #include "simd_avx512.h"
 
 namespace eggroll::tile {
 
-std::unique_ptr<Session> open_avx512(const egg_session_spec& spec) {
-  return std::make_unique<TileSession<Avx512>>(spec);
-}
+constinit const Engine kAvx512 = engine_of<Avx512>("avx512_vnni");
 
 }  // namespace eggroll::tile

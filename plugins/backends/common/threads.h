@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #if !defined(__SANITIZE_THREAD__)
 
@@ -17,6 +18,10 @@ namespace eggroll {
 class Threads {
  public:
   // 0: as many as the machine has.
+  static uint32_t number(int count) {
+    return static_cast<uint32_t>(count > 0 ? count : tbb::this_task_arena::max_concurrency());
+  }
+
   explicit Threads(int count)
       : limit_(tbb::global_control::max_allowed_parallelism,
                static_cast<size_t>(std::max(count, tbb::this_task_arena::max_concurrency()))),
@@ -49,8 +54,11 @@ namespace eggroll {
 // plain threads make the cuts, so that races of the bodies are found and no others are reported.
 class Threads {
  public:
-  explicit Threads(int count)
-      : count_(count > 0 ? static_cast<size_t>(count) : std::max(1U, std::thread::hardware_concurrency())) {}
+  static uint32_t number(int count) {
+    return count > 0 ? static_cast<uint32_t>(count) : std::max(1U, std::thread::hardware_concurrency());
+  }
+
+  explicit Threads(int count) : count_(number(count)) {}
 
   template <class Body>
   void split(size_t count, const Body& body) {

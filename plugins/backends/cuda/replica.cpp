@@ -10,13 +10,13 @@ constexpr size_t kStagingBytes = size_t{64} << 20;  // of states on their way ac
 }  // namespace
 
 Replica::~Replica() {
-  cudaSetDevice(device_);
+  cudaSetDevice(own_.device);
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
 }
 
-void Replica::activate() const { check(cudaSetDevice(device_), "be selected"); }
+void Replica::activate() const { check(cudaSetDevice(own_.device), "be selected"); }
 
 void Replica::arrange(Param& param) {
   const uint32_t out_blocks = divide_up(param.rows, kBlock);
@@ -69,52 +69,61 @@ Replica::Share Replica::share_of(uint32_t first, uint32_t count) const {
   return {begin, end > begin ? end - begin : 0};
 }
 
-// Members cross the seam without the padding that they have on the device.
-void Replica::upload_states(int8_t* to, const int8_t* from, size_t count) {
-  const Plan& plan = *plan_;
-  if (plan.state_stride == 0) return;
-  const size_t piece = std::max<size_t>(1, kStagingBytes / plan.state_stride);
-  std::vector<int8_t> staging(std::min(piece, count) * plan.state_stride);
-  for (size_t done = 0; done < count; done += piece) {
-    const size_t now = std::min(piece, count - done);
-    for (size_t m = 0; m < now; ++m) {
-      for (const Plan::State& s : plan.states) {
-        std::copy_n(from + (done + m) * plan.state_bytes + s.outside, s.size,
-                    staging.data() + m * plan.state_stride + s.inside);
-      }
+// body(staging, first, members), of members as they lie on the device, until all have had their turn.
+template <class Body>
+void Replica::each_piece(size_t count, const Body& body) const {
+  const size_t stride = own_.plan.state_stride;
+  if (stride == 0) return;
+  const size_t piece = std::max<size_t>(1, kStagingBytes / stride);
+  std::vector<int8_t> staging(std::min(piece, count) * stride);
+  for (size_t done = 0; done < count; done += piece) body(staging.data(), done, std::min(piece, count - done));
+}
+
+// copy(outside, inside, bytes), of every state of so many members: they cross the seam without the padding that they
+// have on the device.
+template <class Copy>
+void Replica::each_state(size_t count, const Copy& copy) const {
+  const Plan& plan = own_.plan;
+  for (size_t m = 0; m < count; ++m) {
+    for (const Plan::State& s : plan.states) {
+      copy(m * plan.state_bytes + s.outside, m * plan.state_stride + s.inside, s.size);
     }
-    check(cudaMemcpyAsync(to + done * plan.state_stride, staging.data(), now * plan.state_stride,
-                          cudaMemcpyHostToDevice, stream_),
-          "take states");
-    check(cudaStreamSynchronize(stream_), "take states");
   }
 }
 
+void Replica::upload_states(int8_t* to, const int8_t* from, size_t count) {
+  const Plan& plan = own_.plan;
+  each_piece(count, [&](int8_t* staging, size_t first, size_t members) {
+    const int8_t* piece = from + first * plan.state_bytes;
+    each_state(members, [&](size_t outside, size_t inside, size_t bytes) {
+      std::copy_n(piece + outside, bytes, staging + inside);
+    });
+    check(cudaMemcpyAsync(to + first * plan.state_stride, staging, members * plan.state_stride, cudaMemcpyHostToDevice,
+                          stream_),
+          "take states");
+    check(cudaStreamSynchronize(stream_), "take states");
+  });
+}
+
 void Replica::download_states(int8_t* to, const int8_t* from, size_t count) {
-  const Plan& plan = *plan_;
-  if (plan.state_stride == 0) return;
-  const size_t piece = std::max<size_t>(1, kStagingBytes / plan.state_stride);
-  std::vector<int8_t> staging(std::min(piece, count) * plan.state_stride);
-  for (size_t done = 0; done < count; done += piece) {
-    const size_t now = std::min(piece, count - done);
-    check(cudaMemcpyAsync(staging.data(), from + done * plan.state_stride, now * plan.state_stride,
+  const Plan& plan = own_.plan;
+  each_piece(count, [&](int8_t* staging, size_t first, size_t members) {
+    check(cudaMemcpyAsync(staging, from + first * plan.state_stride, members * plan.state_stride,
                           cudaMemcpyDeviceToHost, stream_),
           "give states");
     check(cudaStreamSynchronize(stream_), "give states");
-    for (size_t m = 0; m < now; ++m) {
-      for (const Plan::State& s : plan.states) {
-        std::copy_n(staging.data() + m * plan.state_stride + s.inside, s.size,
-                    to + (done + m) * plan.state_bytes + s.outside);
-      }
-    }
-  }
+    int8_t* piece = to + first * plan.state_bytes;
+    each_state(members, [&](size_t outside, size_t inside, size_t bytes) {
+      std::copy_n(staging + inside, bytes, piece + outside);
+    });
+  });
 }
 
 void Replica::set_states(uint32_t first, uint32_t count, const int8_t* states) {
   activate();
   const Share share = share_of(first, count);
   if (share.count == 0) return;
-  const Plan& plan = *plan_;
+  const Plan& plan = own_.plan;
   upload_states(states_.get() + (share.first - first_member()) * plan.state_stride,
                 states + (share.first - first) * plan.state_bytes, share.count);
 }
@@ -123,7 +132,7 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
   activate();
   const Share share = share_of(first, count);
   if (share.count == 0) return;
-  const Plan& plan = *plan_;
+  const Plan& plan = own_.plan;
   download_states(states + (share.first - first) * plan.state_bytes,
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
@@ -139,16 +148,12 @@ void Replica::upload_batch(const egg_batch& batch) {
 }
 
 uint32_t Replica::blocks_for(uint32_t rows) const {
-  return std::min(block_limit_, divide_up(rows, plan_->tiles * kTileRows));
-}
-
-void Replica::reserve_workspace(uint32_t rows) {
-  workspace_.reserve(size_t{blocks_for(rows)} * plan_->tiles * plan_->workspace_bytes);
+  return std::min(own_.memory.blocks, divide_up(rows, own_.plan.tiles * kTileRows));
 }
 
 // All but the rows, their noise and their states.
 ForwardArgs Replica::forward_args(const egg_batch& batch) const {
-  const Plan& plan = *plan_;
+  const Plan& plan = own_.plan;
   ForwardArgs args{};
   args.ops = ops_.get();
   args.op_count = static_cast<uint32_t>(plan.ops.size());
@@ -175,7 +180,7 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
 
 // All but the step and the tiles, for perturbed members.
 NoiseArgs Replica::noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const {
-  const Plan& plan = *plan_;
+  const Plan& plan = own_.plan;
   NoiseArgs args{};
   args.segments = segments.get();
   args.segment_count = static_cast<uint32_t>(layout.segments.size());
@@ -195,11 +200,9 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   const Share share = share_of(e.first, e.count);
   if (share.count == 0) return;
   activate();
-  const Plan& plan = *plan_;
+  const Plan& plan = own_.plan;
   upload_batch(e.batch);
-  losses_.reserve(share.count);
-  const uint32_t most_rows = std::min(noise_tiles_ * kTileRows, share.count);
-  reserve_workspace(most_rows);
+  const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
     NoiseArgs noise = noise_args(plan.forward, forward_segments_);
@@ -231,13 +234,12 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
 
 void Replica::infer(const egg_infer& i) {
   activate();
-  const Plan& plan = *plan_;
+  const Plan& plan = own_.plan;
   const uint32_t streams = i.batch.streams;
   upload_batch(i.batch);
   losses_.reserve(streams);
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
-  reserve_workspace(streams);
   upload_states(infer_states_.get(), i.states, streams);
   NoiseArgs noise = noise_args(plan.forward, forward_segments_);
   noise.tiles = 1;
@@ -260,13 +262,12 @@ void Replica::infer(const egg_infer& i) {
 
 void Replica::update_async(const egg_update& u) {
   activate();
-  const Plan& plan = *plan_;
-  fitness_.reserve(u.pairs);
+  const Plan& plan = own_.plan;
   fitness_.upload(u.fitness, u.pairs, stream_);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   votes_.zero(stream_);
   changed_.zero(stream_);
-  const uint32_t most_pairs = noise_tiles_ * kTilePairs;
+  const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
   for (uint32_t done = 0; done < u.pairs; done += most_pairs) {
     NoiseArgs noise = noise_args(plan.votes, vote_segments_);
     noise.step = u.step;

@@ -3,12 +3,11 @@
 #define EGGROLL_CUDA_REPLICA_H
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "device.h"
 #include "forward.h"
-#include "plan.h"
+#include "replica_plan.h"
 #include "update.h"
 
 namespace eggroll::cuda {
@@ -16,14 +15,14 @@ namespace eggroll::cuda {
 // What ends in _async returns before its work is done; its finish_ waits.
 class Replica {
  public:
-  // Owns pairs [first_pair, first_pair + pairs).
-  Replica(int device, const egg_session_spec& spec, uint32_t first_pair, uint32_t pairs);
+  // own: of this spec, from plan_replicas.
+  Replica(ReplicaPlan own, const egg_session_spec& spec);
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
   ~Replica();
 
-  uint32_t first_member() const { return 2 * first_pair_; }
-  uint32_t members() const { return 2 * pairs_; }
+  uint32_t first_member() const { return 2 * own_.first_pair; }
+  uint32_t members() const { return 2 * own_.pairs; }
 
   void set_weights(uint32_t param, const int8_t* weights);
   void get_weights(uint32_t param, int8_t* weights);
@@ -41,19 +40,12 @@ class Replica {
   void infer(const egg_infer& i);
 
  private:
-  // A parameter's weights in padded rows, the forms in which linears read it, and its slots and votes.
-  struct Param {
-    uint32_t rows = 0;
-    uint32_t cols = 0;
-    uint32_t stride = 0;
-    bool vector = false;
-    bool perturbed = false;
-    size_t votes_offset = 0;
+  // A parameter's weights in padded rows, the forms in which linears read it, and its slots.
+  struct Param : ParamMemory {
     DeviceArray<int8_t> weights;
     DeviceArray<int8_t> fragments;
     DeviceArray<int8_t> stages;
     DeviceArray<uint32_t> slots;
-    size_t count() const { return size_t{rows} * cols; }
   };
   // Of a call, one's share of the members.
   struct Share {
@@ -69,7 +61,7 @@ class Replica {
 
   void activate() const;
   void keep_freed_memory() const;
-  void choose_plan(const egg_session_spec& spec);
+  void allow_shared_memory() const;
   void make_params();
   void make_noise_values();
   void make_ops();
@@ -77,6 +69,10 @@ class Replica {
   void arrange(Param& param);
   DeviceArray<Segment> segments_of(const NoiseLayout& layout);
   Share share_of(uint32_t first, uint32_t count) const;
+  template <class Body>
+  void each_piece(size_t count, const Body& body) const;
+  template <class Copy>
+  void each_state(size_t count, const Copy& copy) const;
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
   void upload_batch(const egg_batch& batch);
@@ -84,15 +80,10 @@ class Replica {
   NoiseArgs noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const;
   std::vector<Stream> streams(const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
-  void reserve_workspace(uint32_t rows);
 
-  int device_;
-  uint32_t first_pair_;
-  uint32_t pairs_;
-  cudaStream_t stream_ = nullptr;
-  std::optional<Plan> plan_;  // made once the device is known
+  ReplicaPlan own_;
   const egg_rule* rule_;
-  uint32_t block_limit_ = 0;  // blocks of the forward pass at once
+  cudaStream_t stream_ = nullptr;
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
   DeviceArray<DeviceOp> ops_;
@@ -104,7 +95,6 @@ class Replica {
   DeviceArray<int8_t> noise_table_;
   DeviceArray<Segment> forward_segments_;
   DeviceArray<Segment> vote_segments_;
-  uint32_t noise_tiles_ = 0;  // whose noise is in memory at once
   DeviceArray<int8_t> noise_;
   DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
   DeviceArray<char> workspace_;

@@ -1,16 +1,10 @@
 #include "session.h"
 
-#include <algorithm>
-
 namespace eggroll::cuda {
 
 CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices) {
-  const uint32_t pairs = spec.population / 2;
-  const auto count = static_cast<uint32_t>(devices.size());
-  for (uint32_t d = 0; d < count; ++d) {
-    const auto begin = static_cast<uint32_t>(uint64_t{pairs} * d / count);
-    const auto end = static_cast<uint32_t>(uint64_t{pairs} * (d + 1) / count);
-    replicas_.push_back(std::make_unique<Replica>(devices[d], spec, begin, end - begin));
+  for (ReplicaPlan& own : plan_replicas(spec, devices)) {
+    replicas_.push_back(std::make_unique<Replica>(std::move(own), spec));
   }
 }
 

@@ -1,6 +1,5 @@
 // The neon backend: the population-tile engine on 64-bit ARM, multiplying bytes the best way that the processor has.
-#include "eggroll/backend.h"
-#include "open.h"
+#include "tile_backend.h"
 
 #if defined(__APPLE__)
 #include <sys/sysctl.h>
@@ -35,19 +34,19 @@ Path best_path() {
 
 int32_t probe_neon(egg_error*) { return static_cast<int32_t>(best_path()); }
 
-std::unique_ptr<Session> open_best(const egg_session_spec& spec) {
+const Engine& best_engine() {
   switch (best_path()) {
     case Path::kI8mm:
-      return open_neon_i8mm(spec);
+      return kNeonI8mm;
     case Path::kDotprod:
-      return open_neon_dotprod(spec);
+      return kNeonDotprod;
     case Path::kBase:
       break;
   }
-  return open_neon(spec);
+  return kNeon;
 }
 
 }  // namespace
 }  // namespace eggroll::tile
 
-EGGROLL_BACKEND("neon", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::open_best>, &eggroll::tile::probe_neon);
+EGGROLL_BACKEND("neon", "1.0.0", eggroll::tile::TileBackend<&eggroll::tile::best_engine>, &eggroll::tile::probe_neon);

@@ -1,9 +1,9 @@
-#include "open.h"
+#include "engine.h"
 #include "session.h"
 #include "simd_neon.h"
 
 namespace eggroll::tile {
 
-std::unique_ptr<Session> open_neon(const egg_session_spec& spec) { return std::make_unique<TileSession<Neon>>(spec); }
+constinit const Engine kNeon = engine_of<Neon>("neon");
 
 }  // namespace eggroll::tile

@@ -1,11 +1,9 @@
-#include "open.h"
+#include "engine.h"
 #include "session.h"
 #include "simd_neon.h"
 
 namespace eggroll::tile {
 
-std::unique_ptr<Session> open_neon_dotprod(const egg_session_spec& spec) {
-  return std::make_unique<TileSession<NeonDotprod>>(spec);
-}
+constinit const Engine kNeonDotprod = engine_of<NeonDotprod>("neon_dotprod");
 
 }  // namespace eggroll::tile

@@ -1,11 +1,9 @@
-#include "open.h"
+#include "engine.h"
 #include "session.h"
 #include "simd_neon.h"
 
 namespace eggroll::tile {
 
-std::unique_ptr<Session> open_neon_i8mm(const egg_session_spec& spec) {
-  return std::make_unique<TileSession<NeonI8mm>>(spec);
-}
+constinit const Engine kNeonI8mm = engine_of<NeonI8mm>("neon_i8mm");
 
 }  // namespace eggroll::tile

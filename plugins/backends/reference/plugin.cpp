@@ -1,4 +1,5 @@
 // The reference backend: scalar, written to be read, the yardstick of every other backend.
+#include "common/cpu_plan.h"
 #include "session.h"
 
 namespace eggroll::reference {
@@ -8,6 +9,9 @@ class ReferenceBackend : public Backend {
   explicit ReferenceBackend(Settings& settings) { settings.finish(); }
   bool supports_op(const egg_program&, uint32_t) override { return true; }
   bool supports_rule_op(int32_t) override { return true; }
+  SessionPlan plan_session(const egg_session_spec& spec) override {
+    return plan_on_cpu(spec, "scalar", [&](uint32_t population) { return ReferenceSession::memory(spec, population); });
+  }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<ReferenceSession>(spec);
   }

@@ -15,6 +15,9 @@ namespace eggroll::reference {
 class ReferenceSession : public Session {
  public:
   explicit ReferenceSession(const egg_session_spec& spec);
+  // Bytes that a session of the spec takes with this population: weights, slots, states, the table of noise, the votes'
+  // draws of the parameter that has most, and what each thread works in.
+  static uint64_t memory(const egg_session_spec& spec, uint32_t population);
   void set_weights(uint32_t param, const int8_t* weights) override;
   void get_weights(uint32_t param, int8_t* weights) override;
   void set_slot(uint32_t param, uint32_t slot, const void* data) override;

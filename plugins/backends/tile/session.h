@@ -11,6 +11,7 @@
 
 #include "common/threads.h"
 #include "eggroll/backend.h"
+#include "engine.h"
 #include "forward.h"
 #include "votes.h"
 
@@ -30,10 +31,26 @@ class TileSession : public Session {
         slot_count_(spec.rule->slot_count),
         votes_(plan_, noise_, *spec.rule, weights_, slots_),
         tile_bytes_(plan_.state_groups * T::kGroupBytes),
-        states_((spec.population / 2 + T::kPairs - 1) / T::kPairs * tile_bytes_) {
+        states_(tiles_of(spec.population) * tile_bytes_) {
     for (size_t i = 0; i < plan_.params.size(); ++i) {
       slots_.push_back({Buffer<uint32_t>(plan_.params[i].perturbed ? weights_.size(i) * slot_count_ : 0)});
     }
+  }
+
+  // Bytes that a session of the spec takes with this population: weights in all their forms, slots, states, the table
+  // of noise, a tile for each thread and the votes of one matrix at a time.
+  static uint64_t memory(const egg_session_spec& spec, uint32_t population) {
+    const Plan plan(*spec.program, spec.noise, S::kDepth);
+    uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
+    uint64_t most_votes = 0;
+    for (const PlanParam& p : plan.params) {
+      bytes += typename Weights<S>::Forms(p).bytes();
+      if (!p.perturbed) continue;
+      bytes += uint64_t{p.rows} * p.cols * spec.rule->slot_count * sizeof(uint32_t);
+      if (!p.vector) most_votes = std::max(most_votes, typename Votes<S>::Room(p, population / 2).bytes());
+    }
+    return bytes + most_votes + tiles_of(population) * plan.state_groups * T::kGroupBytes +
+           Threads::number(spec.threads) * uint64_t{T::bytes(plan)};
   }
 
   void set_weights(uint32_t param, const int8_t* weights) override {
@@ -114,6 +131,8 @@ class TileSession : public Session {
     for (int32_t m = 1; m < 128; ++m) table[static_cast<size_t>(m)] = egg_reciprocal(m);
     return table;
   }
+
+  static size_t tiles_of(uint32_t population) { return (population / 2 + T::kPairs - 1) / T::kPairs; }
 
   // Of a pair's place in its tile, and the member's side: its lane among the tile's kMembers.
   static size_t lane_of(size_t pair_in_tile, size_t side) {
@@ -221,6 +240,14 @@ class TileSession : public Session {
   std::mutex mutex_;
   std::vector<std::unique_ptr<T>> idle_;  // working memory that no thread uses now
 };
+
+template <class S>
+constexpr Engine engine_of(const char* instructions) {
+  return {
+      instructions, Tile<S>::kMembers,
+      [](const egg_session_spec& spec) -> std::unique_ptr<Session> { return std::make_unique<TileSession<S>>(spec); },
+      &TileSession<S>::memory};
+}
 
 }  // namespace eggroll::tile
 

@@ -51,6 +51,9 @@ struct Tile {
     explicit Attended(size_t context)
         : weights(context * S::kLanes), digits(kDigits * ((context + 3) / 4) * S::kBytes) {}
     static constexpr size_t kDigits = 3;  // of seven bits
+    static size_t bytes(size_t context) {
+      return context * S::kLanes * sizeof(int32_t) + kDigits * ((context + 3) / 4) * S::kBytes;
+    }
     Buffer<int32_t> weights;
     Buffer<int8_t> digits;  // (digit, positions / 4) registers, four positions a lane
   };
@@ -68,9 +71,7 @@ struct Tile {
         params(the_model.plan.params.size()) {
     const Plan& plan = model.plan;
     for (size_t v = 0; v < at.size(); ++v) at[v] = frame.data() + plan.place[v] * kGroupBytes;
-    size_t bytes = 0;
-    for (const PlanParam& p : plan.params) bytes += noise_bytes(p);
-    noise = Buffer<int8_t>(bytes);
+    noise = Buffer<int8_t>(noise_bytes(plan));
     int8_t* free = noise.data();
     for (size_t i = 0; i < params.size(); ++i) {
       const PlanParam& p = plan.params[i];
@@ -88,6 +89,17 @@ struct Tile {
   }
   static size_t noise_bytes(const PlanParam& p) {
     return a_bytes(p) + (p.vector ? 0 : size_t{p.ranks} * p.col_groups * S::kPairRegs * S::kBytes);
+  }
+
+  static size_t noise_bytes(const Plan& plan) {
+    size_t bytes = 0;
+    for (const PlanParam& p : plan.params) bytes += noise_bytes(p);
+    return bytes;
+  }
+  // Of all that a tile holds.
+  static size_t bytes(const Plan& plan) {
+    const size_t groups = plan.frame_groups + plan.cache_groups + S::kPrepared * plan.widest + 2 * plan.state_groups;
+    return groups * kGroupBytes + Attended::bytes(plan.context) + noise_bytes(plan);
   }
 
   // The perturbations of pairs [first, first + kPairs).

@@ -39,6 +39,26 @@ class Votes {
     return weights_.size(param) * uint64_t{pairs} * plan_.params[param].ranks;
   }
 
+  // What the votes of a matrix work in: chunks of pairs; elements of a chunk's two sides, and of the sums carried from
+  // one chunk to the next.
+  struct Room {
+    Room(const PlanParam& p, size_t pairs)
+        : pairs_a_chunk(std::max(size_t{S::kLanes}, kChunk / p.ranks / S::kLanes * S::kLanes)),
+          chunks((pairs + pairs_a_chunk - 1) / pairs_a_chunk),
+          left(padded_rows(p) * draws(p, pairs)),
+          right((p.cols + kCols - 1) / kCols * kCols * draws(p, pairs)),
+          carried(chunks > 1 ? size_t{p.rows} * p.cols : 0) {}
+    uint64_t bytes() const { return (left + right) * sizeof(int16_t) + carried * sizeof(int64_t); }
+    size_t pairs_a_chunk;
+    size_t chunks;
+    size_t left;
+    size_t right;
+    size_t carried;
+
+   private:
+    size_t draws(const PlanParam& p, size_t pairs) const { return std::min(pairs_a_chunk, padded(pairs)) * p.ranks; }
+  };
+
   // Weights of the parameter that changed. threads: what shares the work out (Threads, or OneThread).
   template <class Sharing>
   int64_t update(uint32_t param, const egg_update& u, Sharing& threads) {
@@ -63,20 +83,17 @@ class Votes {
   template <class Sharing>
   int64_t update_matrix(uint32_t param, const egg_update& u, Sharing& threads) {
     const PlanParam& p = plan_.params[param];
-    const size_t pairs_a_chunk = std::max(size_t{S::kLanes}, kChunk / p.ranks / S::kLanes * S::kLanes);
-    const size_t most_draws = std::min(pairs_a_chunk, padded(u.pairs)) * p.ranks;
-    const size_t col_blocks = (p.cols + kCols - 1) / kCols;
-    Chunk chunk{Buffer<int16_t>(padded_rows(p) * most_draws), Buffer<int16_t>(col_blocks * kCols * most_draws), 0};
-    const size_t chunks = (u.pairs + pairs_a_chunk - 1) / pairs_a_chunk;
-    Buffer<int64_t> carried(chunks > 1 ? size_t{p.rows} * p.cols : 0);
+    const Room room(p, u.pairs);
+    Chunk chunk{Buffer<int16_t>(room.left), Buffer<int16_t>(room.right), 0};
+    Buffer<int64_t> carried(room.carried);
     std::atomic<int64_t> changed = 0;
-    for (size_t c = 0; c < chunks; ++c) {
-      const size_t first = c * pairs_a_chunk;
-      draw(chunk, param, u, first, std::min(size_t{u.pairs}, first + pairs_a_chunk), threads);
+    for (size_t c = 0; c < room.chunks; ++c) {
+      const size_t first = c * room.pairs_a_chunk;
+      draw(chunk, param, u, first, std::min(size_t{u.pairs}, first + room.pairs_a_chunk), threads);
       threads.split((p.rows + kRows - 1) / kRows, [&](size_t begin, size_t end) {
         Block block(*this, param, u, chunk, carried);
         int64_t mine = 0;
-        for (size_t b = begin; b < end; ++b) mine += block.run(b * kRows, c + 1 == chunks);
+        for (size_t b = begin; b < end; ++b) mine += block.run(b * kRows, c + 1 == room.chunks);
         changed += mine;
       });
     }

@@ -14,13 +14,30 @@ namespace eggroll::tile {
 template <class S>
 class Weights {
  public:
+  // Sizes of a parameter's forms.
+  struct Forms {
+    explicit Forms(const PlanParam& p)
+        : plain(size_t{p.rows} * p.cols),
+          blocks(p.by_linear ? size_t{p.row_groups} * 4 * p.col_groups * 4 : 0),
+          outputs(p.by_linear ? size_t{p.row_groups} * 4 : 0),
+          rows(p.by_embed ? size_t{p.rows} * p.col_groups * 4 : 0),
+          vectors(p.vector ? size_t{p.row_groups} * 4 : 0) {}
+    uint64_t bytes() const { return plain + blocks + outputs * sizeof(typename S::Row) + rows + vectors; }
+    size_t plain;
+    size_t blocks;
+    size_t outputs;
+    size_t rows;
+    size_t vectors;
+  };
+
   explicit Weights(const Plan& plan) : plan_(plan) {
     for (const PlanParam& p : plan.params) {
-      plain_.emplace_back(size_t{p.rows} * p.cols);
-      blocks_.emplace_back(p.by_linear ? size_t{p.row_groups} * 4 * p.col_groups * 4 : 0);
-      outputs_.emplace_back(p.by_linear ? size_t{p.row_groups} * 4 : 0);
-      rows_.emplace_back(p.by_embed ? size_t{p.rows} * p.col_groups * 4 : 0);
-      vectors_.emplace_back(p.vector ? size_t{p.row_groups} * 4 : 0);
+      const Forms forms(p);
+      plain_.emplace_back(forms.plain);
+      blocks_.emplace_back(forms.blocks);
+      outputs_.emplace_back(forms.outputs);
+      rows_.emplace_back(forms.rows);
+      vectors_.emplace_back(forms.vectors);
     }
     for (size_t i = 0; i < plan.params.size(); ++i) pack_rows(i, 0, plan.params[i].rows);
   }

@@ -51,6 +51,15 @@ class StubBackend : public eggroll::Backend {
     return op.code != EGG_OP_GRU_GATE && op.code != EGG_OP_GRU_MIX;
   }
   bool supports_rule_op(int32_t code) override { return code != EGG_RULE_FSQRT; }
+  // The population chooses what is wrong with the plan.
+  eggroll::SessionPlan plan_session(const egg_session_spec& spec) override {
+    if (spec.population > 8) throw eggroll::no_room(spec.population, uint64_t{3} << 30, uint64_t{12} << 20, 8);
+    return {spec.population == 0 ? 0 : spec.struct_size + uint64_t{spec.population},
+            spec.population == 2   ? std::string(300, 'x')
+            : spec.population == 4 ? ""
+                                   : "a stub",
+            spec.population == 6 ? "two\nlines" : "nothing is computed"};
+  }
   std::unique_ptr<eggroll::Session> open_session(const egg_session_spec& spec) override {
     if (spec.population == 0) return nullptr;
     if (spec.population > 8) throw eggroll::Error("population is above 8; use 8 or less", EGG_ERROR_MEMORY);

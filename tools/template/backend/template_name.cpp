@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "eggroll/backend.h"
+#include "eggroll/machine.h"
 #include "token_step.h"
 #include "update.h"
 
@@ -81,6 +82,24 @@ class ScalarSession : public eggroll::Session {
   std::vector<int8_t> states_;  // (population, state bytes)
 };
 
+// Bytes that a session takes with this population: weights, slots, states, the table of noise, the votes of the largest
+// parameter. What one member works in is left out.
+uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
+  uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
+  uint64_t largest = 0;
+  for (uint32_t i = 0; i < spec.program->param_count; ++i) {
+    const egg_param& param = spec.program->params[i];
+    const uint64_t weights = static_cast<uint64_t>(param.rows) * static_cast<uint64_t>(param.cols);
+    bytes += weights * (1 + 4 * uint64_t{spec.rule->slot_count});
+    largest = std::max(largest, weights);
+  }
+  for (uint32_t i = 0; i < spec.program->value_count; ++i) {
+    const egg_value& value = spec.program->values[i];
+    if (value.is_state != 0) bytes += population * static_cast<uint64_t>(value.size);
+  }
+  return bytes + largest * sizeof(int64_t);
+}
+
 class ScalarBackend : public eggroll::Backend {
  public:
   explicit ScalarBackend(eggroll::Settings& settings) { settings.finish(); }  // it takes no settings
@@ -90,6 +109,18 @@ class ScalarBackend : public eggroll::Backend {
     return op_function(program.ops[op].code) != nullptr;
   }
   bool supports_rule_op(int32_t code) override { return knows_rule_op(code); }
+
+  // The host prints it and keeps it in the run's record.
+  eggroll::SessionPlan plan_session(const egg_session_spec& spec) override {
+    const auto memory = [&](uint32_t population) { return memory_of(spec, population); };
+    const uint64_t bytes = memory(spec.population);
+    const uint64_t room = eggroll::machine_memory();
+    if (bytes > room) {
+      const uint32_t most = eggroll::largest_population(spec.population, room, memory);
+      throw eggroll::no_room(spec.population, bytes, room, most);
+    }
+    return {bytes, eggroll::cpu_model(), "scalar, 1 thread"};
+  }
 
   std::unique_ptr<eggroll::Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<ScalarSession>(spec);

@@ -1,0 +1,69 @@
+// What a session will be: the plan that backends make before they take memory, and the refusal of what does not fit.
+#ifndef EGGROLL_SESSION_PLAN_H
+#define EGGROLL_SESSION_PLAN_H
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "eggroll/error.h"
+#include "eggroll/plugin.h"
+
+namespace eggroll {
+
+// See egg_session_plan.
+struct SessionPlan {
+  uint64_t memory;
+  std::string device;
+  std::string plan;
+};
+
+// "3.1 GiB", or "12.4 MiB" below one GiB.
+inline std::string memory_text(uint64_t bytes) {
+  const bool large = bytes >= UINT64_C(1) << 30;
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f %s", static_cast<double>(bytes) / (large ? 1 << 30 : 1 << 20),
+                large ? "GiB" : "MiB");
+  return text;
+}
+
+// The largest even population up to `most` that takes no more than `room` bytes; 0: not even 2 fit. memory(population)
+// are the bytes that one takes, and never fall as it grows.
+template <class Memory>
+uint32_t largest_population(uint32_t most, uint64_t room, const Memory& memory) {
+  uint32_t fit = 0;  // pairs
+  uint32_t too_many = most / 2 + 1;
+  while (too_many - fit > 1) {
+    const uint32_t pairs = fit + (too_many - fit) / 2;
+    (memory(2 * pairs) <= room ? fit : too_many) = pairs;
+  }
+  return 2 * fit;
+}
+
+// bytes: what the population takes; largest: see largest_population.
+inline Error no_room(uint32_t population, uint64_t bytes, uint64_t room, uint32_t largest) {
+  return Error("a population of " + std::to_string(population) + " takes " + memory_text(bytes) +
+                   " of memory, expected at most the " + memory_text(room) + " that there is room for; use " +
+                   (largest > 0 ? "at most " + std::to_string(largest) + " members or " : "") + "a smaller model",
+               EGG_ERROR_MEMORY);
+}
+
+template <size_t kSize>
+void write_plan_text(const std::string& from, char (&to)[kSize], const char* what) {
+  if (from.size() >= kSize) {
+    throw Error(std::string("the session's ") + what + " takes " + std::to_string(from.size()) +
+                " characters, expected at most " + std::to_string(kSize - 1) + "; shorten it");
+  }
+  std::memcpy(to, from.c_str(), from.size() + 1);
+}
+
+inline void write_plan(const SessionPlan& from, egg_session_plan& to) {
+  to.memory = from.memory;
+  write_plan_text(from.device, to.device, "device");
+  write_plan_text(from.plan, to.plan, "plan");
+}
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,26 @@
+// The plan of a session on this machine's processors and in its memory.
+#ifndef EGGROLL_BACKENDS_CPU_PLAN_H
+#define EGGROLL_BACKENDS_CPU_PLAN_H
+
+#include <string>
+
+#include "common/threads.h"
+#include "eggroll/machine.h"
+#include "eggroll/session_plan.h"
+
+namespace eggroll {
+
+// how: what the plan says before the number of threads. memory(population): bytes, never falling as it grows. Throws
+// Error where the machine has less.
+template <class Memory>
+SessionPlan plan_on_cpu(const egg_session_spec& spec, const std::string& how, const Memory& memory) {
+  const uint64_t bytes = memory(spec.population);
+  const uint64_t room = machine_memory();
+  if (bytes > room) throw no_room(spec.population, bytes, room, largest_population(spec.population, room, memory));
+  const uint32_t threads = Threads::number(spec.threads);
+  return {bytes, cpu_model(), how + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads")};
+}
+
+}  // namespace eggroll
+
+#endif

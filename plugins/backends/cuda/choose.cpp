@@ -1,0 +1,92 @@
+// What the devices have room for: the part of a session's plan that asks the driver.
+#include <algorithm>
+
+#include "device.h"
+#include "forward.h"
+#include "replica_plan.h"
+
+namespace eggroll::cuda {
+namespace {
+
+uint32_t attribute(int device, cudaDeviceAttr which) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, device), "describe itself");
+  return static_cast<uint32_t>(value);
+}
+
+std::string name_of(int device) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "describe itself");
+  return properties.name;
+}
+
+// Free on the current device, and what the pool keeps of sessions that are gone.
+uint64_t free_memory(int device) {
+  size_t free = 0;
+  size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "say how much memory is free");
+  cudaMemPool_t pool = nullptr;
+  uint64_t kept = 0;
+  uint64_t used = 0;
+  check(cudaDeviceGetDefaultMemPool(&pool, device), "give its pool of memory");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &kept), "describe its pool of memory");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "describe its pool of memory");
+  return free + kept - used;
+}
+
+struct Choice {
+  Plan plan;
+  uint32_t blocks;  // at once
+};
+
+// A multiprocessor works on two tiles at once where they find room beside each other. With a ring of weights a block
+// has both, and only what linears read must be on chip; without, each has a block of its own, and all its values on
+// chip.
+Choice choose_plan(const egg_session_spec& spec, int device) {
+  constexpr uint32_t kReserved = 1024;  // of every block, by the driver
+  const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
+  const uint32_t whole = attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  const uint32_t half = attribute(device, cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - kReserved;
+  const uint32_t stages = forward_stages();
+  const auto plan = [&](uint32_t bytes, uint32_t tiles, uint32_t fewest_stages) {
+    // Each state may have to be loaded by an op of its own.
+    const uint32_t ops = spec.program->op_count + spec.program->value_count;
+    const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank), ops, tiles);
+    return Plan(*spec.program, spec.noise, Room{bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
+  };
+  if (stages > 0) {
+    // Three stages let two tiles drift apart a little; two are the fewest that work.
+    Plan three = plan(whole, 2, 3);
+    if (three.all_streamed) return {std::move(three), multiprocessors};
+    Plan two = plan(whole, 2, 2);
+    if (two.all_streamed) return {std::move(two), multiprocessors};
+    return {plan(whole, 1, 2), multiprocessors};
+  }
+  Plan beside = plan(half, 1, 0);
+  if (!beside.all_shared) {
+    Plan alone = plan(whole, 1, 0);
+    if (alone.all_shared) return {std::move(alone), multiprocessors};
+  }
+  return {std::move(beside), 2 * multiprocessors};
+}
+
+}  // namespace
+
+std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices) {
+  const uint32_t pairs = spec.population / 2;
+  const auto count = static_cast<uint32_t>(devices.size());
+  std::vector<ReplicaPlan> replicas;
+  for (uint32_t d = 0; d < count; ++d) {
+    const int device = devices[d];
+    check(cudaSetDevice(device), "be selected");
+    Choice choice = choose_plan(spec, device);
+    const MemoryPlan memory(choice.plan, *spec.rule, free_memory(device), choice.blocks, count);
+    const auto begin = static_cast<uint32_t>(uint64_t{pairs} * d / count);
+    const auto end = static_cast<uint32_t>(uint64_t{pairs} * (d + 1) / count);
+    replicas.push_back({device, name_of(device), begin, end - begin, std::move(choice.plan), memory});
+  }
+  fit(replicas, spec.population);
+  return replicas;
+}
+
+}  // namespace eggroll::cuda

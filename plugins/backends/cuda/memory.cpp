@@ -1,0 +1,115 @@
+#include "memory.h"
+
+#include <algorithm>
+
+#include "eggroll/arithmetic.h"
+#include "update.h"
+
+namespace eggroll::cuda {
+namespace {
+
+// Allocations take multiples of this.
+uint64_t taken(uint64_t bytes) { return (bytes + 511) / 512 * 512; }
+
+uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTilePairs); }
+
+}  // namespace
+
+MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices)
+    : rule_scratch(cuda::rule_scratch(rule.node_count)),
+      plain_noise(plan.forward.bytes * kTilePairs),
+      noise_tile(std::max<size_t>(1, std::max(plan.forward.bytes, plan.votes.bytes) * kTilePairs)),
+      room_(room),
+      most_blocks_(most_blocks),
+      devices_(devices),
+      tiles_(plan.tiles),
+      tile_workspace_(plan.workspace_bytes),
+      state_stride_(plan.state_stride) {
+  const egg_program& program = *plan.program;
+  size_t jobs[2] = {};  // of votes: of matrices, of vectors
+  for (uint32_t i = 0; i < program.param_count; ++i) {
+    const egg_param& from = program.params[i];
+    ParamMemory param{};
+    param.vector = from.kind == EGG_PARAM_VECTOR;
+    param.perturbed = from.perturbed != 0;
+    param.rows = static_cast<uint32_t>(param.vector ? 1 : from.rows);
+    param.cols = static_cast<uint32_t>(param.vector ? from.rows : from.cols);
+    param.stride = padded(param.cols, kBlock);
+    for (size_t k = 0; k < plan.ops.size(); ++k) {
+      if (plan.ops[k].code != EGG_OP_LINEAR || plan.op_param[k] != static_cast<int32_t>(i)) continue;
+      (plan.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
+          size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
+    }
+    if (param.perturbed) {
+      param.slot_cells = param.count() * rule.slot_count;
+      param.votes_offset = votes;
+      votes += param.count();
+      ++jobs[param.vector ? 1 : 0];
+    }
+    staging = std::max(staging, param.count());
+    params.push_back(param);
+    fixed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
+              taken(param.slot_cells * sizeof(uint32_t));
+  }
+  for (uint32_t t = 0; t < program.table_count; ++t) {
+    fixed_ += taken(program.tables[t].count * sizeof(int32_t)) + taken(program.tables[t].count);
+  }
+  if (plan.noise.source == EGG_NOISE_TABLE) fixed_ += taken(uint64_t{1} << plan.noise.table_log2);
+  const auto listed = [&](size_t count, size_t size) { fixed_ += taken(count * size); };
+  listed(256, 1);  // values of the noise
+  listed(plan.ops.size(), sizeof(DeviceOp));
+  listed(plan.streams.size(), sizeof(Stream));
+  listed(plan.forward.segments.size(), sizeof(Segment));
+  listed(plan.votes.segments.size(), sizeof(Segment));
+  listed(1, sizeof(egg_loss_tables));
+  listed(jobs[0], sizeof(VoteJob));
+  listed(jobs[1], sizeof(VoteJob));
+  listed(rule.node_count, sizeof(egg_rule_node));
+  listed(rule.slot_count, sizeof(int32_t));
+  listed(rule.scalar_count, sizeof(float));
+  listed(params.size(), sizeof(int64_t));  // weights that changed
+  listed(votes, sizeof(int64_t));
+  listed(staging, 1);
+  listed(rule_scratch, sizeof(uint32_t));
+  listed(plain_noise, 1);
+}
+
+// Of the largest share.
+uint32_t MemoryPlan::pairs_for(uint32_t population) const { return divide_up(population / 2, devices_); }
+
+// No more blocks than a share has tiles for, where each tile at work takes memory.
+uint32_t MemoryPlan::blocks_for(uint32_t population) const {
+  if (tile_workspace_ == 0) return most_blocks_;
+  return std::clamp(divide_up(pairs_for(population), tiles_ * kTilePairs), 1U, most_blocks_);
+}
+
+size_t MemoryPlan::workspace_for(uint32_t population) const {
+  return size_t{blocks_for(population)} * tiles_ * tile_workspace_;
+}
+
+uint32_t MemoryPlan::least_noise_tiles(uint32_t population) const {
+  return std::min(blocks_for(population) * tiles_, tiles_of(population));
+}
+
+uint64_t MemoryPlan::without_noise(uint32_t population) const {
+  const uint64_t own = uint64_t{2} * pairs_for(population);
+  return fixed_ + taken(own * state_stride_) + taken(own * sizeof(int64_t)) + taken(population / 2) +
+         taken(workspace_for(population));
+}
+
+uint64_t MemoryPlan::least(uint32_t population) const {
+  return without_noise(population) + taken(uint64_t{least_noise_tiles(population)} * noise_tile);
+}
+
+void MemoryPlan::choose(uint32_t population) {
+  members = 2 * pairs_for(population);
+  blocks = blocks_for(population);
+  workspace = workspace_for(population);
+  const uint64_t rest = most() - without_noise(population);
+  const uint64_t noise = std::min(kMostNoise, rest / 2) / noise_tile;
+  noise_tiles = static_cast<uint32_t>(
+      std::clamp<uint64_t>(noise, least_noise_tiles(population), std::max(1U, tiles_of(population))));
+  total = without_noise(population) + taken(uint64_t{noise_tiles} * noise_tile);
+}
+
+}  // namespace eggroll::cuda

@@ -1,0 +1,78 @@
+// What a replica takes of its device's memory, worked out before any is taken; the replica allocates these very
+// numbers. Host code, no CUDA calls. Sizes are in bytes unless they say otherwise.
+#ifndef EGGROLL_CUDA_MEMORY_H
+#define EGGROLL_CUDA_MEMORY_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/plugin.h"
+#include "plan.h"
+
+namespace eggroll::cuda {
+
+// Left free for what calls bring (tokens, streams of the unperturbed model) and for the driver.
+constexpr uint64_t kCallReserve = uint64_t{1} << 30;
+// Noise is made for as many pairs at once as fit here, or in half of what is left when all else has its place: other
+// sessions live beside this one.
+constexpr uint64_t kMostNoise = uint64_t{16} << 30;
+
+// A parameter on the device. A vector lies in one row.
+struct ParamMemory {
+  uint32_t rows;
+  uint32_t cols;
+  uint32_t stride;  // of a row of weights
+  bool vector;
+  bool perturbed;
+  size_t fragment_bytes;  // as linears without a ring read it, else 0
+  size_t stage_bytes;     // as those with one do
+  size_t slot_cells;      // of all slots
+  size_t votes_offset;    // cells before its votes
+  size_t count() const { return size_t{rows} * cols; }
+};
+
+struct MemoryPlan {
+  // room: what is free on the device. most_blocks: of the forward pass, that it can work on at once. The session is
+  // shared by so many devices.
+  MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices);
+
+  // What a population takes at least: with noise for the tiles that are at work at once.
+  uint64_t least(uint32_t population) const;
+  // What a population may take.
+  uint64_t most() const { return room_ - (room_ < kCallReserve ? room_ : kCallReserve); }
+  // Fills in what follows from the population, of which least() is no more than most().
+  void choose(uint32_t population);
+
+  std::vector<ParamMemory> params;
+  size_t votes = 0;         // cells, of all parameters
+  size_t staging = 0;       // the largest parameter as it crosses the seam
+  size_t rule_scratch = 0;  // cells
+  size_t plain_noise = 0;   // of the unperturbed model, one tile
+  size_t noise_tile = 0;    // of a tile's pairs, for the forward pass or for votes
+
+  uint32_t members = 0;      // of the largest share
+  uint32_t blocks = 0;       // of the forward pass at once
+  size_t workspace = 0;      // of all tiles that are at work at once
+  uint32_t noise_tiles = 0;  // whose noise is in memory at once
+  uint64_t total = 0;        // of all that lasts as long as the session
+
+ private:
+  uint32_t pairs_for(uint32_t population) const;
+  uint32_t blocks_for(uint32_t population) const;
+  size_t workspace_for(uint32_t population) const;
+  uint32_t least_noise_tiles(uint32_t population) const;
+  uint64_t without_noise(uint32_t population) const;
+
+  uint64_t room_;
+  uint32_t most_blocks_;
+  uint32_t devices_;
+  uint32_t tiles_;  // of a block
+  size_t tile_workspace_;
+  size_t state_stride_;
+  uint64_t fixed_ = 0;  // whatever the population
+};
+
+}  // namespace eggroll::cuda
+
+#endif

@@ -1,0 +1,60 @@
+#include "replica_plan.h"
+
+#include <algorithm>
+#include <map>
+
+namespace eggroll::cuda {
+namespace {
+
+std::string text_of(const Plan& plan) {
+  const auto linears =
+      std::count_if(plan.ops.begin(), plan.ops.end(), [](const DeviceOp& op) { return op.code == EGG_OP_LINEAR; });
+  const size_t others = static_cast<size_t>(linears) - plan.streams.size();
+  std::string text = plan.tiles == 1 ? "one tile" : "two tiles";
+  text += " of " + std::to_string(kTileRows) + " members a block, ";
+  if (plan.stages > 0) {
+    text += "linears on wgmma with a ring of " + std::to_string(plan.stages) + " stages";
+    if (others > 0) text += " but for " + std::to_string(others) + " of " + std::to_string(linears) + " on mma.sync";
+  } else {
+    text += "linears on mma.sync";
+  }
+  return text + (plan.all_shared ? ", all values on chip" : ", some values in device memory");
+}
+
+std::string names_of(const std::vector<ReplicaPlan>& replicas) {
+  std::map<std::string, size_t> counts;
+  for (const ReplicaPlan& replica : replicas) ++counts[replica.device_name];
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    text += (text.empty() ? "" : " and ") + (count > 1 ? std::to_string(count) + " x " : "") + name;
+  }
+  return text;
+}
+
+}  // namespace
+
+void fit(std::vector<ReplicaPlan>& replicas, uint32_t population) {
+  const MemoryPlan* tightest = nullptr;
+  uint32_t largest = population;
+  for (const ReplicaPlan& replica : replicas) {
+    const MemoryPlan& memory = replica.memory;
+    const uint32_t fits = largest_population(population, memory.most(), [&](uint32_t p) { return memory.least(p); });
+    if (fits >= largest) continue;
+    largest = fits;
+    tightest = &memory;
+  }
+  if (tightest != nullptr) throw no_room(population, tightest->least(population), tightest->most(), largest);
+  for (ReplicaPlan& replica : replicas) replica.memory.choose(population);
+}
+
+SessionPlan describe(const std::vector<ReplicaPlan>& replicas) {
+  const ReplicaPlan& fullest =
+      *std::max_element(replicas.begin(), replicas.end(),
+                        [](const ReplicaPlan& a, const ReplicaPlan& b) { return a.memory.total < b.memory.total; });
+  std::string text = text_of(fullest.plan) + ", noise of " +
+                     std::to_string(uint64_t{fullest.memory.noise_tiles} * kTilePairs) + " pairs at a time";
+  if (replicas.size() > 1) text += ", members shared by " + std::to_string(replicas.size()) + " GPUs";
+  return {fullest.memory.total, names_of(replicas), text};
+}
+
+}  // namespace eggroll::cuda

@@ -1,0 +1,37 @@
+// What each device of a session will do and take, decided before it takes anything.
+#ifndef EGGROLL_CUDA_REPLICA_PLAN_H
+#define EGGROLL_CUDA_REPLICA_PLAN_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "eggroll/session_plan.h"
+#include "memory.h"
+#include "plan.h"
+
+namespace eggroll::cuda {
+
+// One device's share: pairs [first_pair, first_pair + pairs).
+struct ReplicaPlan {
+  int device;
+  std::string device_name;
+  uint32_t first_pair;
+  uint32_t pairs;
+  Plan plan;
+  MemoryPlan memory;
+};
+
+// Of the devices as they are now, one each, in their order. Throws Error where the spec does not fit.
+std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices);
+
+// Chooses every replica's memory for the population. Throws Error where it does not fit on one of the devices, and
+// names the largest population that fits on all.
+void fit(std::vector<ReplicaPlan>& replicas, uint32_t population);
+
+// In the host's words; memory is that of the fullest device.
+SessionPlan describe(const std::vector<ReplicaPlan>& replicas);
+
+}  // namespace eggroll::cuda
+
+#endif

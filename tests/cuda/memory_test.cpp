@@ -1,0 +1,208 @@
+// What the cuda backend plans to take of a GPU's memory. Needs no GPU.
+#include "memory.h"
+
+#include <gmock/gmock.h>
+
+#include "eggroll/error.h"
+#include "replica_plan.h"
+#include "support/host.h"
+
+namespace eggroll::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+// Of an H200: shared memory for two tiles and a ring, less what a block takes beside them; multiprocessors; memory.
+constexpr Room kRing{220 << 10, 2, 3, 12};
+constexpr uint32_t kBlocks = 132;
+constexpr uint64_t kMemory = 139 * kGiB;
+// Of a device without a ring, two blocks beside each other.
+constexpr Room kNoRing{80 << 10, 1, 0, 0};
+
+Machine machine_of(std::vector<std::string> overrides) {
+  overrides.emplace_back("backend=reference");
+  return Machine(test::repository_config(overrides), test::built_plugins());
+}
+
+const std::vector<std::string> kGru = {"model=gru", "model.width=256", "model.layers=6"};
+const std::vector<std::string> kFormer = {"model=int8nativeformer", "model.width=256", "model.layers=4",
+                                          "model.head_width=64"};
+
+class MemoryTest : public testing::Test {
+ protected:
+  explicit MemoryTest(const std::vector<std::string>& overrides = kGru) : machine_(machine_of(overrides)) {}
+
+  Plan plan(const Room& room = kRing) const { return Plan(machine_.program->view(), machine_.noise, room); }
+  MemoryPlan memory(uint64_t room = kMemory, uint32_t devices = 1) const {
+    return MemoryPlan(plan(), machine_.rule->view(), room, kBlocks, devices);
+  }
+  MemoryPlan chosen(uint32_t population, uint64_t room = kMemory, uint32_t devices = 1) const {
+    MemoryPlan memory = this->memory(room, devices);
+    memory.choose(population);
+    return memory;
+  }
+  // One for each room, all of the same shape.
+  std::vector<ReplicaPlan> replicas(const std::vector<uint64_t>& rooms) const {
+    std::vector<ReplicaPlan> all;
+    for (const uint64_t room : rooms) {
+      const auto number = static_cast<int>(all.size());
+      all.push_back({number, "a GPU", 0, 0, plan(), memory(room, static_cast<uint32_t>(rooms.size()))});
+    }
+    return all;
+  }
+
+  Machine machine_;
+};
+
+class FormerMemoryTest : public MemoryTest {
+ protected:
+  FormerMemoryTest() : MemoryTest(kFormer) {}
+};
+
+// The message of the Error that fit throws; empty where it throws none.
+std::string refusal_of(std::vector<ReplicaPlan> replicas, uint32_t population) {
+  try {
+    fit(replicas, population);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), EGG_ERROR_MEMORY);
+    return error.what();
+  }
+  return "";
+}
+
+uint32_t named_population(const std::string& refusal) {
+  const std::string words = "use at most ";
+  const size_t at = refusal.find(words);
+  EXPECT_NE(at, std::string::npos) << refusal;
+  return static_cast<uint32_t>(std::stoul(refusal.substr(at + words.size())));
+}
+
+TEST_F(MemoryTest, AMillionMembersOfTheGruFitAnH200) {
+  const MemoryPlan memory = chosen(1 << 20);
+  EXPECT_LE(memory.total, kMemory - kCallReserve);
+  EXPECT_EQ(memory.members, 1U << 20);
+  // States and losses of all, and the most noise.
+  EXPECT_GE(memory.total, (uint64_t{1} << 20) * (machine_.program->state_bytes() + 8) + kMostNoise * 9 / 10);
+  EXPECT_LE(uint64_t{memory.noise_tiles} * memory.noise_tile, kMostNoise);
+}
+
+TEST_F(MemoryTest, GrowsByWhatAMemberTakes) {
+  const uint64_t small = memory().least(1 << 16);
+  const uint64_t large = memory().least(1 << 17);
+  const uint64_t member = plan().state_stride + sizeof(int64_t);
+  EXPECT_EQ(large - small, (uint64_t{1} << 16) * member + (1 << 15));  // and a byte of fitness for each pair
+  for (uint32_t population = 2; population < 50000; population += 998) {
+    EXPECT_LE(memory().least(population), memory().least(population + 2)) << population;
+  }
+}
+
+TEST_F(MemoryTest, HoldsTheWeightsAndWhatTheRuleKeeps) {
+  uint64_t weights = 0;
+  uint64_t slots = 0;
+  for (const egg_param& param : machine_.program->params()) {
+    weights += weight_count(param);
+    slots += param.perturbed != 0 ? weight_count(param) * machine_.rule->view().slot_count : 0;
+  }
+  const MemoryPlan memory = this->memory();
+  uint64_t planned = 0;
+  uint64_t cells = 0;
+  for (const ParamMemory& param : memory.params) {
+    planned += param.count();
+    cells += param.slot_cells;
+  }
+  EXPECT_EQ(planned, weights);
+  EXPECT_EQ(cells, slots);
+  // Weights twice, for linears read them in an order of their own.
+  EXPECT_GE(memory.least(2), 2 * weights + 4 * slots + 8 * memory.votes);
+  EXPECT_LE(memory.least(2), 64 * weights);
+}
+
+TEST_F(MemoryTest, NoiseTakesNoMoreThanHalfOfWhatIsLeft) {
+  const uint64_t room = 8 * kGiB;
+  const MemoryPlan memory = chosen(1 << 18, room);
+  const uint64_t noise = uint64_t{memory.noise_tiles} * memory.noise_tile;
+  EXPECT_LE(memory.total, room - kCallReserve);
+  EXPECT_NEAR(static_cast<double>(noise), static_cast<double>(room - kCallReserve - (memory.total - noise)) / 2,
+              static_cast<double>(memory.noise_tile));
+  // All of a small population's.
+  EXPECT_EQ(chosen(100).noise_tiles, 2U);
+}
+
+TEST_F(MemoryTest, ARefusalNamesTheLargestPopulationThatFits) {
+  for (const uint64_t room : {3 * kGiB, 5 * kGiB, 24 * kGiB}) {
+    const std::string refusal = refusal_of(replicas({room}), 1 << 30);
+    EXPECT_THAT(refusal, HasSubstr("a population of 1073741824 takes "));
+    EXPECT_THAT(refusal, HasSubstr("expected at most the " + memory_text(room - kCallReserve)));
+    const uint32_t most = named_population(refusal);
+    EXPECT_EQ(most % 2, 0U);
+    EXPECT_GE(most, 2U);
+    EXPECT_EQ(refusal_of(replicas({room}), most), "");
+    EXPECT_LE(chosen(most, room).total, room - kCallReserve);
+    EXPECT_EQ(named_population(refusal_of(replicas({room}), most + 2)), most);
+  }
+}
+
+TEST_F(MemoryTest, WhereNotEvenAPairFitsTheModelIsToBlame) {
+  const std::string refusal = refusal_of(replicas({kCallReserve + 1000}), 2);
+  EXPECT_THAT(refusal, HasSubstr("; use a smaller model"));
+}
+
+TEST_F(MemoryTest, TheFullestOfSeveralDevicesDecides) {
+  const uint32_t alone = named_population(refusal_of(replicas({8 * kGiB}), 1 << 30));
+  const uint32_t beside = named_population(refusal_of(replicas({24 * kGiB, 8 * kGiB}), 1 << 30));
+  EXPECT_GT(beside, alone);
+  EXPECT_LE(beside, 2 * alone + 4 * kTileRows);
+  EXPECT_EQ(refusal_of(replicas({24 * kGiB, 8 * kGiB}), beside), "");
+  EXPECT_EQ(named_population(refusal_of(replicas({8 * kGiB, 24 * kGiB}), 1 << 30)), beside);
+
+  std::vector<ReplicaPlan> both = replicas({24 * kGiB, 8 * kGiB});
+  fit(both, 1 << 16);
+  EXPECT_EQ(both[0].memory.members, 1U << 15);
+  EXPECT_EQ(describe(both).memory, std::max(both[0].memory.total, both[1].memory.total));
+}
+
+TEST_F(MemoryTest, ThePlanSaysHowTheProgramRuns) {
+  std::vector<ReplicaPlan> one = replicas({kMemory});
+  one[0].plan = plan(Room{1 << 20, 2, 3, 12});  // more than there is
+  fit(one, 1 << 14);
+  const SessionPlan plan = describe(one);
+  EXPECT_EQ(plan.device, "a GPU");
+  EXPECT_EQ(plan.plan,
+            "two tiles of 64 members a block, linears on wgmma with a ring of 12 "
+            "stages, all values on chip, noise of 8192 pairs at a time");
+  EXPECT_EQ(plan.memory, one[0].memory.total);
+
+  std::vector<ReplicaPlan> two = replicas({kMemory, kMemory});
+  two[1].device_name = "another GPU";
+  fit(two, 1 << 14);
+  EXPECT_EQ(describe(two).device, "a GPU and another GPU");
+  EXPECT_THAT(describe(two).plan, HasSubstr(", members shared by 2 GPUs"));
+  two[1].device_name = "a GPU";
+  EXPECT_EQ(describe(two).device, "2 x a GPU");
+}
+
+TEST_F(MemoryTest, ThePlanSaysWhatFoundNoRoom) {
+  std::vector<ReplicaPlan> tight = replicas({kMemory});
+  tight[0].plan = plan(Room{70 << 10, 1, 2, 12});
+  fit(tight, 2);
+  EXPECT_FALSE(tight[0].plan.all_streamed);
+  EXPECT_THAT(describe(tight).plan,
+              testing::MatchesRegex("one tile of 64 members a block, linears on wgmma with a ring of "
+                                    "[0-9]+ stages but for [0-9]+ of [0-9]+ on mma.sync, some "
+                                    "values in device memory, .*"));
+  tight[0].plan = plan(kNoRing);
+  EXPECT_THAT(describe(tight).plan, HasSubstr("a block, linears on mma.sync, "));
+}
+
+// An attention's keys and values take memory of every tile at work, and so of no more than there are.
+TEST_F(FormerMemoryTest, WorkspaceIsThatOfTheTilesAtWork) {
+  EXPECT_EQ(chosen(2).blocks, 1U);
+  EXPECT_EQ(chosen(2).workspace, plan().tiles * plan().workspace_bytes);
+  EXPECT_EQ(chosen(1 << 16).blocks, kBlocks);
+  EXPECT_EQ(chosen(1 << 16).workspace, size_t{kBlocks} * plan().tiles * plan().workspace_bytes);
+  EXPECT_GE(chosen(1 << 16).total, chosen(1 << 16).workspace);
+}
+
+}  // namespace
+}  // namespace eggroll::cuda
