@@ -68,6 +68,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
   listed(rule.slot_count, sizeof(int32_t));
   listed(rule.scalar_count, sizeof(float));
   listed(params.size(), sizeof(int64_t));  // weights that changed
+  listed(1, sizeof(uint64_t));             // a checksum
   listed(votes, sizeof(int64_t));
   listed(staging, 1);
   listed(rule_scratch, sizeof(uint32_t));

@@ -40,13 +40,14 @@ int32_t probe_cuda(egg_error* why) {
 
 class CudaBackend : public Backend {
  public:
-  // devices: list of numbers; without one the first device is used.
+  // devices: list of numbers; without one the first device is used. checksum_every: updates; without it never.
   explicit CudaBackend(Settings& settings) {
     while (settings.has(key(devices_.size()))) {
       const int device = settings.int32(key(devices_.size()), 0, 1023);
       require_device(device, key(devices_.size()));
       devices_.push_back(device);
     }
+    if (settings.has("checksum_every")) checksum_every_ = static_cast<uint32_t>(settings.int32("checksum_every", 0));
     settings.finish();
     if (devices_.empty()) devices_.push_back(0);
   }
@@ -55,7 +56,7 @@ class CudaBackend : public Backend {
   bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override { return describe(plan_replicas(spec, devices_)); }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
-    return std::make_unique<CudaSession>(spec, devices_);
+    return std::make_unique<CudaSession>(spec, devices_, checksum_every_);
   }
 
  private:
@@ -80,6 +81,7 @@ class CudaBackend : public Backend {
   }
 
   std::vector<int> devices_;
+  uint32_t checksum_every_ = 0;
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move
   scalars_ = DeviceArray<float>(rule_->scalar_count);
   fitness_ = DeviceArray<int8_t>(spec.population / 2);
   changed_ = DeviceArray<unsigned long long>(params_.size());
+  checksum_ = DeviceArray<unsigned long long>(1);
   states_ = DeviceArray<int8_t>(memory.members * own_.plan.state_stride);
   states_.zero(stream_);
   losses_ = DeviceArray<int64_t>(memory.members);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "eggroll/noise.h"
+
 namespace eggroll::cuda {
 namespace {
 
@@ -313,6 +315,20 @@ void Replica::finish_update(const egg_update& u) {
   changed_.download(changed.data(), changed.size(), stream_);
   check(cudaStreamSynchronize(stream_), "update the weights");
   for (size_t i = 0; i < changed.size(); ++i) u.changed[i] = static_cast<int64_t>(changed[i]);
+}
+
+uint64_t Replica::checksum() {
+  activate();
+  checksum_.zero(stream_);
+  for (uint32_t i = 0; i < params_.size(); ++i) {
+    const Param& param = params_[i];
+    launch_checksum(param.weights.get(), size_t{param.rows} * param.stride, egg_absorb(i, 0), checksum_.get(), stream_);
+    launch_checksum(param.slots.get(), param.slot_cells, egg_absorb(i, 1), checksum_.get(), stream_);
+  }
+  unsigned long long sum = 0;
+  checksum_.download(&sum, 1, stream_);
+  check(cudaStreamSynchronize(stream_), "add up its weights");
+  return sum;
 }
 
 }  // namespace eggroll::cuda

@@ -21,6 +21,7 @@ class Replica {
   Replica& operator=(const Replica&) = delete;
   ~Replica();
 
+  int device() const { return own_.device; }
   uint32_t first_member() const { return 2 * own_.first_pair; }
   uint32_t members() const { return 2 * own_.pairs; }
 
@@ -38,6 +39,9 @@ class Replica {
   void update_async(const egg_update& u);
   void finish_update(const egg_update& u);
   void infer(const egg_infer& i);
+
+  // Of all weights and slots: equal where these are.
+  uint64_t checksum();
 
  private:
   // A parameter's weights in padded rows, the forms in which linears read it, and its slots.
@@ -115,6 +119,7 @@ class Replica {
   VoteJobs matrix_jobs_;
   VoteJobs vector_jobs_;
   DeviceArray<unsigned long long> changed_;
+  DeviceArray<unsigned long long> checksum_;
 };
 
 }  // namespace eggroll::cuda

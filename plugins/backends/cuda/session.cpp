@@ -1,8 +1,22 @@
 #include "session.h"
 
+#include <string>
+
 namespace eggroll::cuda {
 
-CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices) {
+void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64_t steps) {
+  const uint64_t expected = replicas.front()->checksum();
+  for (size_t i = 1; i < replicas.size(); ++i) {
+    if (replicas[i]->checksum() == expected) continue;
+    throw Error("after step " + std::to_string(steps) + " GPU " + std::to_string(replicas[i]->device()) +
+                    " has other weights or slots than GPU " + std::to_string(replicas.front()->device()) +
+                    ", expected the same, for both made every update; resume the run from its last checkpoint",
+                EGG_ERROR_DEVICE);
+  }
+}
+
+CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices, uint32_t checksum_every)
+    : checksum_every_(checksum_every) {
   for (ReplicaPlan& own : plan_replicas(spec, devices)) {
     replicas_.push_back(std::make_unique<Replica>(std::move(own), spec));
   }
@@ -38,6 +52,9 @@ void CudaSession::evaluate(const egg_evaluate& arguments) {
 void CudaSession::update(const egg_update& arguments) {
   for (const auto& replica : replicas_) replica->update_async(arguments);
   for (const auto& replica : replicas_) replica->finish_update(arguments);
+  ++updates_;
+  const bool due = checksum_every_ > 0 && updates_ % checksum_every_ == 0;
+  if (due && replicas_.size() > 1) require_alike(replicas_, arguments.step + 1);
 }
 
 void CudaSession::infer(const egg_infer& arguments) { replicas_.front()->infer(arguments); }

@@ -2,6 +2,7 @@
 #ifndef EGGROLL_CUDA_SESSION_H
 #define EGGROLL_CUDA_SESSION_H
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -10,9 +11,13 @@
 
 namespace eggroll::cuda {
 
+// Throws Error where two replicas' weights or slots differ after so many steps.
+void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64_t steps);
+
 class CudaSession : public Session {
  public:
-  CudaSession(const egg_session_spec& spec, const std::vector<int>& devices);
+  // checksum_every: updates after which the replicas are compared; 0: never.
+  CudaSession(const egg_session_spec& spec, const std::vector<int>& devices, uint32_t checksum_every);
   void set_weights(uint32_t param, const int8_t* weights) override;
   void get_weights(uint32_t param, int8_t* weights) override;
   void set_slot(uint32_t param, uint32_t slot, const void* data) override;
@@ -25,6 +30,8 @@ class CudaSession : public Session {
 
  private:
   std::vector<std::unique_ptr<Replica>> replicas_;
+  uint32_t checksum_every_;
+  uint64_t updates_ = 0;
 };
 
 }  // namespace eggroll::cuda

@@ -49,6 +49,10 @@ void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, i
 void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
                    uint32_t in_blocks, cudaStream_t stream);
 
+// Adds to *sum a hash of each value and its place, under a key: the same in whatever order, and of whatever device.
+void launch_checksum(const int8_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
+void launch_checksum(const uint32_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
+
 // Where the votes of one parameter come from and go. Offsets are in a pair's noise; strides from rank to rank.
 struct VoteJob {
   uint32_t first;  // of its pieces among those of all jobs

@@ -1,5 +1,8 @@
-// The forms that weights take on the device.
+// The forms that weights take on the device, and their checksum.
+#include <algorithm>
+
 #include "device.h"
+#include "eggroll/noise.h"
 #include "update.h"
 
 namespace eggroll::cuda {
@@ -60,7 +63,39 @@ __global__ void stage_kernel(const int8_t* rows, uint32_t real_rows, uint32_t st
   stages[i] = value;
 }
 
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    checksum_kernel(const T* values, size_t count, uint64_t key, unsigned long long* sum) {
+  __shared__ unsigned long long warp_sums[kThreads / 32];
+  unsigned long long mine = 0;
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += size_t{gridDim.x} * kThreads) {
+    mine += egg_absorb(egg_absorb(key, i), static_cast<uint64_t>(values[i]));
+  }
+  for (uint32_t distance = 16; distance > 0; distance /= 2) mine += __shfl_down_sync(0xffffffffu, mine, distance);
+  if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (uint32_t w = 1; w < kThreads / 32; ++w) mine += warp_sums[w];
+  atomicAdd(sum, mine);
+}
+
+template <class T>
+void launch_checksum_of(const T* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream) {
+  constexpr uint32_t kMostBlocks = 1024;
+  if (count == 0) return;
+  checksum_kernel<<<std::min(blocks_for(count), kMostBlocks), kThreads, 0, stream>>>(values, count, key, sum);
+  check_launch("add up its weights");
+}
+
 }  // namespace
+
+void launch_checksum(const int8_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream) {
+  launch_checksum_of(values, count, key, sum, stream);
+}
+
+void launch_checksum(const uint32_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream) {
+  launch_checksum_of(values, count, key, sum, stream);
+}
 
 void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream) {
   pad_kernel<<<blocks_for(size_t{rows} * stride), kThreads, 0, stream>>>(from, to, rows, cols, stride);

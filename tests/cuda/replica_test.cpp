@@ -1,0 +1,138 @@
+// Replicas of the cuda backend on one GPU: what they take of its memory, and the checksum that tells them apart.
+#include "replica.h"
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "noise/initial_weights.h"
+#include "session.h"
+#include "support/host.h"
+
+namespace eggroll::cuda {
+namespace {
+
+class ReplicaTest : public testing::Test {
+ protected:
+  ReplicaTest()
+      : machine_(test::repository_config({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw",
+                                          "train.population=65536", "train.group=2", "backend=reference"}),
+                 test::built_plugins()),
+        spec_(machine_.session_spec()) {}
+
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
+  }
+
+  // On the first GPU, with the initial weights.
+  std::unique_ptr<Replica> open() const {
+    auto replica = std::make_unique<Replica>(std::move(plan_replicas(spec_, {0}).front()), spec_);
+    for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
+      replica->set_weights(i, initial_weights(spec_.program->params[i], i, 1).data());
+    }
+    return replica;
+  }
+  std::vector<std::unique_ptr<Replica>> open_two() const {
+    std::vector<std::unique_ptr<Replica>> two;
+    two.push_back(open());
+    two.push_back(open());
+    return two;
+  }
+
+  Machine machine_;
+  egg_session_spec spec_;
+};
+
+std::string refusal_of(const std::vector<std::unique_ptr<Replica>>& replicas) {
+  try {
+    require_alike(replicas, 300);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), EGG_ERROR_DEVICE);
+    return error.what();
+  }
+  return "";
+}
+
+const char* const kRefusal =
+    "after step 300 GPU 0 has other weights or slots than GPU 0, expected the same, for both made every update; resume "
+    "the run from its last checkpoint";
+
+TEST_F(ReplicaTest, AlikeOnesAgree) {
+  const auto two = open_two();
+  EXPECT_EQ(refusal_of(two), "");
+  EXPECT_EQ(two[0]->checksum(), two[0]->checksum());
+}
+
+TEST_F(ReplicaTest, OneWeightMakesADifference) {
+  const auto two = open_two();
+  for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
+    std::vector<int8_t> weights(weight_count(spec_.program->params[i]));
+    two[1]->get_weights(i, weights.data());
+    weights.back() = static_cast<int8_t>(weights.back() ^ 1);
+    two[1]->set_weights(i, weights.data());
+    EXPECT_EQ(refusal_of(two), kRefusal) << spec_.program->params[i].name;
+    two[0]->set_weights(i, weights.data());
+    EXPECT_EQ(refusal_of(two), "") << spec_.program->params[i].name;
+  }
+}
+
+TEST_F(ReplicaTest, WeightsThatChangePlacesMakeADifference) {
+  const auto two = open_two();
+  std::vector<int8_t> weights(weight_count(spec_.program->params[0]));
+  two[1]->get_weights(0, weights.data());
+  const auto other = std::find_if(weights.begin(), weights.end(), [&](int8_t w) { return w != weights.front(); });
+  ASSERT_NE(other, weights.end());
+  std::swap(*other, weights.front());
+  two[1]->set_weights(0, weights.data());
+  EXPECT_EQ(refusal_of(two), kRefusal);
+}
+
+TEST_F(ReplicaTest, OneCellOfASlotMakesADifference) {
+  const auto two = open_two();
+  for (uint32_t s = 0; s < spec_.rule->slot_count; ++s) {
+    std::vector<uint32_t> cells(weight_count(spec_.program->params[0]));
+    cells[5] = 1U << 31;
+    two[1]->set_slot(0, s, cells.data());
+    EXPECT_EQ(refusal_of(two), kRefusal) << spec_.rule->slots[s].name;
+    two[0]->set_slot(0, s, cells.data());
+    EXPECT_EQ(refusal_of(two), "");
+  }
+}
+
+// Two replicas of one GPU make a session; it compares them after every update, and they go on agreeing.
+TEST_F(ReplicaTest, UpdatesLeaveThemAlike) {
+  CudaSession session(spec_, {0, 0}, 1);
+  const std::vector<float> scalars = machine_.optimizer->scalars(0, {});
+  std::vector<int8_t> fitness(spec_.population / 2);
+  for (size_t i = 0; i < fitness.size(); ++i) fitness[i] = static_cast<int8_t>(static_cast<int>(i % 9) - 4);
+  const std::vector<float> stds = machine_.vote_stds(fitness);
+  std::vector<int64_t> changed(stds.size());
+  for (uint64_t step = 0; step < 3; ++step) {
+    session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
+                    stds.data(), changed.data()});
+  }
+  EXPECT_GT(*std::max_element(changed.begin(), changed.end()), 0);
+}
+
+// What the pool gave is what was planned, but for how the driver rounds large pieces.
+TEST_F(ReplicaTest, TakesTheMemoryThatWasPlanned) {
+  open();  // what the driver takes at first
+  const auto used = [] {
+    cudaMemPool_t pool = nullptr;
+    uint64_t bytes = 0;
+    EXPECT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+    EXPECT_EQ(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes), cudaSuccess);
+    return bytes;
+  };
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const uint64_t before = used();
+  ReplicaPlan plan = std::move(plan_replicas(spec_, {0}).front());
+  const uint64_t planned = plan.memory.total;
+  const Replica replica(std::move(plan), spec_);
+  EXPECT_NEAR(static_cast<double>(used() - before), static_cast<double>(planned), 0.05 * static_cast<double>(planned));
+}
+
+}  // namespace
+}  // namespace eggroll::cuda
