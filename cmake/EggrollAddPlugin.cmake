@@ -52,7 +52,9 @@ function(eggroll_add_plugin name)
 
   if(PROJECT_NAME STREQUAL Eggroll)
     set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/plugins)
-    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins)
+    eggroll_find_libraries_in(${target} $ORIGIN/..)
+    install(TARGETS ${target} RUNTIME_DEPENDENCY_SET eggroll_libraries
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins COMPONENT runtime)
   endif()
 
   # Without enable_testing() these do nothing.

@@ -1,19 +1,28 @@
 # What `cmake --install` puts where: the command, its plugins (eggroll_add_plugin installs each), configurations and
-# templates, and the CMake package that builds plugins outside the tree. The package needs no other one.
+# templates (component runtime), and the CMake package that builds plugins outside the tree (sdk), which needs no other
+# one. CPack's package has both, and what it takes to run on a machine that has none of our libraries (package).
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Eggroll)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/eggroll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/experiments ${PROJECT_SOURCE_DIR}/tools/template
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll)
+function(eggroll_install_program target)
+  eggroll_find_libraries_in(${target} $ORIGIN/../${CMAKE_INSTALL_LIBDIR}/eggroll)
+  install(TARGETS ${target} ${ARGN} RUNTIME_DEPENDENCY_SET eggroll_libraries
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+endfunction()
 
-install(TARGETS eggroll_sdk EXPORT EggrollTargets)
-if(TARGET eggroll)
-  install(TARGETS eggroll EXPORT EggrollTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/experiments ${PROJECT_SOURCE_DIR}/tools/template
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll
+  COMPONENT runtime)
+eggroll_install_program(eggroll EXPORT EggrollTargets)
+if(TARGET eggroll_bench)
+  eggroll_install_program(eggroll_bench)
 endif()
-install(EXPORT EggrollTargets NAMESPACE Eggroll:: DESTINATION ${package_folder})
 
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/eggroll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk)
+install(TARGETS eggroll_sdk EXPORT EggrollTargets)
+install(EXPORT EggrollTargets NAMESPACE Eggroll:: DESTINATION ${package_folder} COMPONENT sdk)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/EggrollConfig.cmake.in ${PROJECT_BINARY_DIR}/EggrollConfig.cmake
                               INSTALL_DESTINATION ${package_folder})
 # While the version is 0.x a plugin fits one minor version of the host.
@@ -22,4 +31,22 @@ install(
   FILES ${PROJECT_BINARY_DIR}/EggrollConfig.cmake ${PROJECT_BINARY_DIR}/EggrollConfigVersion.cmake
         ${CMAKE_CURRENT_LIST_DIR}/EggrollAddPlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/EggrollCheckSymbols.cmake
         ${CMAKE_CURRENT_LIST_DIR}/EggrollPlugin.map
-  DESTINATION ${package_folder})
+  DESTINATION ${package_folder}
+  COMPONENT sdk)
+
+# Not glibc: it goes with the kernel and the loader of the machine, and newer ones run what was built with older ones.
+install(
+  RUNTIME_DEPENDENCY_SET eggroll_libraries
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|dl|m|mvec|pthread|resolv|rt)\\.so"
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll COMPONENT package EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . COMPONENT package
+        EXCLUDE_FROM_ALL)
+
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_FILE_NAME eggroll-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL runtime sdk package)
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+set(CPACK_VERBATIM_VARIABLES ON)
+include(CPack)
