@@ -13,30 +13,49 @@ constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kScoresAhead = 4;  // positions
 constexpr uint32_t kValuesAhead = 4;
 
-// Where the cache keeps row r's channels of position j, from channel i on, a multiple of 4.
+// Where the cache keeps unit u of row r at position j: a position's units lie beside each other, each of all rows, so
+// that what a warp reads at once is whole lines of the caches.
 template <class T>
-__device__ inline const uint32_t* cached(const T& tile, const DeviceOp& op, size_t cache, uint32_t r, uint32_t j,
-                                         uint32_t i) {
-  const char* start = tile.at.workspace + cache + (size_t{r} * tile.args.context + j) * op.out.bytes;
-  return reinterpret_cast<const uint32_t*>(start + i);
+__device__ inline uint4* cached(const T& tile, const DeviceOp& op, size_t cache, uint32_t r, uint32_t j, uint32_t u) {
+  return reinterpret_cast<uint4*>(tile.at.workspace + cache) + ((size_t{j} * units_of(op.out) + u) * kTileRows + r);
 }
 
 template <class T>
 __device__ inline void remember(T& tile, const DeviceOp& op, size_t cache, const Place& from) {
-  char* start = tile.at.workspace + cache + (size_t{tile.row()} * tile.args.context + tile.at.token) * op.out.bytes;
   for (uint32_t u = tile.quarter(); u < units_of(from); u += 4) {
-    reinterpret_cast<uint4*>(start)[u] = tile.unit(from, tile.row(), u);
+    *cached(tile, op, cache, tile.row(), tile.at.token, u) = tile.unit(from, tile.row(), u);
   }
+}
+
+// What the cache or the scores hold: in device memory, as the compiler cannot know.
+__device__ inline uint4 load_global(const uint4* from) {
+  uint4 v;
+  asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(from)
+               : "memory");
+  return v;
+}
+__device__ inline int32_t load_global(const int32_t* from) {
+  int32_t v;
+  asm volatile("ld.global.s32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
+  return v;
+}
+
+// Four channels from channel i on, a multiple of 4.
+template <class T>
+__device__ inline uint32_t cached_word(const T& tile, const DeviceOp& op, size_t cache, uint32_t r, uint32_t j,
+                                       uint32_t i) {
+  return reinterpret_cast<const uint32_t*>(cached(tile, op, cache, r, j, i / kUnit))[i % kUnit / 4];
 }
 
 template <class T>
 __device__ inline int32_t score(const T& tile, const DeviceOp& op, uint32_t r, uint32_t first, uint32_t j) {
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
-  const uint32_t* key = cached(tile, op, op.keys_offset, r, j, first);
   int32_t product = 0;
   for (uint32_t w = 0; w < words; ++w) {
-    product =
-        __dp4a(static_cast<int32_t>(tile.word(op.in[0], r, first + 4 * w)), static_cast<int32_t>(key[w]), product);
+    const uint32_t key = cached_word(tile, op, op.keys_offset, r, j, first + 4 * w);
+    product = __dp4a(static_cast<int32_t>(tile.word(op.in[0], r, first + 4 * w)), static_cast<int32_t>(key), product);
   }
   return egg_rshift(product, op.attr, tile.args.nearest);
 }
@@ -73,7 +92,8 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
         // Beyond the last position the weight is 0, whatever the value.
         const int32_t from_lane = __shfl_sync(kAll, weight, static_cast<int>((k + part) % 32));
         const int32_t factor = k + part < count ? from_lane : 0;
-        const uint32_t v = *(cached(tile, op, op.values_offset, r, min(start + k + part, end - 1), first) + word);
+        const uint32_t j = min(start + k + part, end - 1);
+        const uint32_t v = cached_word(tile, op, op.values_offset, r, j, first + 4 * word);
 #pragma unroll
         for (int i = 0; i < 4; ++i) sums[i] += factor * byte_of(v, i);
       }
@@ -148,9 +168,9 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
   const uint32_t end = tile.at.token + 1;
   const uint32_t units = static_cast<uint32_t>(op.head) / kUnit;
   auto* const scores = reinterpret_cast<int32_t*>(tile.at.workspace + op.scores_offset) + threadIdx.x % kTileThreads;
-  const auto* const keys = reinterpret_cast<const uint4*>(cached(tile, op, op.keys_offset, row, 0, kUnit * first));
-  const auto* const values = reinterpret_cast<const uint4*>(cached(tile, op, op.values_offset, row, 0, kUnit * first));
-  const uint32_t stride = op.out.bytes / kUnit;
+  const uint4* const keys = cached(tile, op, op.keys_offset, row, 0, first);
+  const uint4* const values = cached(tile, op, op.values_offset, row, 0, first);
+  const size_t stride = units_of(op.out) * kTileRows;
   int32_t largest = INT32_MIN;
   // Several positions' loads are under way at once; those beyond the last repeat it.
   for (uint32_t start = begin; start < end; start += kScoresAhead) {
@@ -161,8 +181,8 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
 #pragma unroll
       for (uint32_t k = 0; k < kScoresAhead; ++k) {
         const uint4* key = keys + min(start + k, end - 1) * stride;
-        loaded[k][0] = key[u];
-        loaded[k][1] = key[next];
+        loaded[k][0] = load_global(key + u * kTileRows);
+        loaded[k][1] = load_global(key + next * kTileRows);
       }
       const uint4 query[2] = {tile.unit(op.in[0], row, first + u),
                               next > u ? tile.unit(op.in[0], row, first + next) : make_uint4(0, 0, 0, 0)};
@@ -180,7 +200,7 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
     }
   }
   const auto weight_of = [&](uint32_t j) {
-    return __ldg(op.table + egg_attention_index(scores[j * kTileThreads], largest, op.mode));
+    return __ldg(op.table + egg_attention_index(load_global(scores + j * kTileThreads), largest, op.mode));
   };
   for (uint32_t u = 0; u < units; u += 2) {
     const uint32_t next = min(u + 1, units - 1) - u;
@@ -193,8 +213,8 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
 #pragma unroll
       for (uint32_t k = 0; k < kValuesAhead; ++k) {
         const uint32_t j = min(start + k, end - 1);
-        v[k][0] = values[j * stride + u];
-        v[k][1] = values[j * stride + u + next];
+        v[k][0] = load_global(values + j * stride + u * kTileRows);
+        v[k][1] = load_global(values + j * stride + (u + next) * kTileRows);
         weights[k] = start + k < end ? weight_of(j) : 0;
         total += weights[k];
       }

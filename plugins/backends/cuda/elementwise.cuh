@@ -219,7 +219,9 @@ __device__ inline void add_wide(T& tile, const DeviceOp& op) {
 template <class T>
 __device__ inline void run_add(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
-  if (op.in[0].wide + op.in[1].wide + op.out.wide != 0) return add_wide(tile, op);
+  if constexpr (T::kAnyOp) {
+    if (op.in[0].wide + op.in[1].wide + op.out.wide != 0) return add_wide(tile, op);
+  }
   const bool two = op.in[1].bytes != 0;
   with_flag(two, [&](auto other) {
     with_flag(op.vectors[1].offset >= 0, [&](auto bias) { add_narrow<other.value, bias.value>(tile, op); });
@@ -286,7 +288,8 @@ __device__ inline void run_lut(T& tile, const DeviceOp& planned) {
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
     const uint4 x = tile.unit(op.in[0], tile.row(), u);
     tile.unit(op.out, tile.row(), u) = each_word([&](int k) {
-      const auto y = [&](int i) { return __ldg(op.byte_table + byte_of(word_of(x, k), i) + 128); };
+      const uint32_t raised = word_of(x, k) ^ 0x80808080u;
+      const auto y = [&](int i) { return static_cast<int32_t>(__ldg(op.byte_table + (raised >> (8 * i) & 0xff))); };
       return real_bytes(pack4(y(0), y(1), y(2), y(3)), kUnit * u + 4 * static_cast<uint32_t>(k), op.out.size);
     });
   }
@@ -314,6 +317,18 @@ __device__ inline void scale_few(T& tile, const DeviceOp& op) {
   }
   largest = max(1, row_max(largest));
   const float scale = __fdiv_rn(127.0F, static_cast<float>(largest));
+  if (!__any_sync(0xffffffffu, largest >= 1 << 13)) {
+    const float raised = __fmul_rn(scale, 1.0F + 1.0F / (1 << 22));
+#pragma unroll
+    for (uint32_t i = 0; i < kMost; ++i) {
+      if (i >= count) break;
+      tile.unit(op.out, row, tile.quarter() + 4 * i) = each_word([&](int k) {
+        const auto y = [&](int e) { return max_norm_byte(x[i][4 * k + e], raised); };
+        return pick(pick(y(0), y(1), 0x0040), pick(y(2), y(3), 0x0040), 0x5410);
+      });
+    }
+    return;
+  }
   with_flag(!__any_sync(0xffffffffu, largest >= 1 << 22), [&](auto small) {
 #pragma unroll
     for (uint32_t i = 0; i < kMost; ++i) {
@@ -367,12 +382,13 @@ __device__ inline void rotate(T& tile, const DeviceOp& op) {
   const auto head = static_cast<uint32_t>(op.head);
   const int32_t* angles = op.table + size_t{tile.at.token} * head;
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
+    uint32_t channel = kUnit * u % head;
     int32_t y[4][4];
     load16<kWide>(tile, op.in[0], tile.row(), u, [&](int32_t(&x)[4], int k) {
 #pragma unroll
       for (int i = 0; i < 4; i += 2) {
-        const int2 constants =
-            __ldg(reinterpret_cast<const int2*>(angles + (16 * u + static_cast<uint32_t>(4 * k + i)) % head));
+        const int2 constants = __ldg(reinterpret_cast<const int2*>(angles + channel));
+        channel = channel + 2 == head ? 0 : channel + 2;
         y[k][i] = egg_rotate(x[i], constants.x, x[i + 1], -constants.y);
         y[k][i + 1] = egg_rotate(x[i], constants.y, x[i + 1], constants.x);
       }

@@ -28,19 +28,26 @@ __device__ __forceinline__ void run_op(T& tile, const DeviceOp& op) {
       return run_gru_mix(tile, op);
     case EGG_OP_STORE:
       return run_store(tile, op);
-    case EGG_OP_LUT:
-      return run_lut(tile, op);
-    case EGG_OP_MAX_NORM:
-      return run_max_norm(tile, op);
-    case EGG_OP_ROPE:
-      return run_rope(tile, op);
-    case EGG_OP_ATTENTION:
-      return run_attention(tile, op);
     case EGG_OP_LOSS:
       return run_loss(tile, op);
     default:
-      __trap();
+      break;
   }
+  if constexpr (T::kAnyOp) {
+    switch (op.code) {
+      case EGG_OP_LUT:
+        return run_lut(tile, op);
+      case EGG_OP_MAX_NORM:
+        return run_max_norm(tile, op);
+      case EGG_OP_ROPE:
+        return run_rope(tile, op);
+      case EGG_OP_ATTENTION:
+        return run_attention(tile, op);
+      default:
+        break;
+    }
+  }
+  __trap();
 }
 
 template <class T>
@@ -77,13 +84,13 @@ __device__ void keep_op(const ForwardArgs& args, const uint4& part) {
   if (lane < kOpUnits) own_op_units(args)[lane] = part;
 }
 
-template <bool kInline>
-__device__ __forceinline__ void run_op(Tile<true, kInline>& on_chip, Tile<false, kInline>& tile, const DeviceOp& op) {
+template <class OnChip, class Any>
+__device__ __forceinline__ void run_op(OnChip& on_chip, Any& tile, const DeviceOp& op) {
   op.all_shared != 0 ? run_op(on_chip, op) : run_op(tile, op);
 }
 
-template <bool kInline>
-__device__ __forceinline__ void run_ops(Tile<true, kInline>& on_chip, Tile<false, kInline>& tile) {
+template <bool kInline, bool kFull>
+__device__ __forceinline__ void run_ops(Tile<true, kInline, kFull>& on_chip, Tile<false, kInline, kFull>& tile) {
   const ForwardArgs& args = tile.args;
   WarpState& at = tile.at;
   uint4 next = {};
@@ -100,12 +107,13 @@ __device__ __forceinline__ void run_ops(Tile<true, kInline>& on_chip, Tile<false
     }
     __syncwarp();
     i = at.op + 1;
+    __syncwarp();
   }
 }
 
 // A block works on one tile or two at a time, each with a workspace of its own; then on those as far on as all blocks
 // go.
-template <bool kInline>
+template <bool kInline, bool kFull>
 __global__ void __launch_bounds__(2 * kTileThreads, 1) forward_kernel(const __grid_constant__ ForwardArgs args) {
   if (kHasWgmma && args.stages > 0) {
     if (threadIdx.x == 0) Ring(args).init();
@@ -113,8 +121,8 @@ __global__ void __launch_bounds__(2 * kTileThreads, 1) forward_kernel(const __gr
   }
   WarpState& at = own_state(args);
   char* const values = shared_memory + own_tile() * args.values;
-  Tile<true, kInline> on_chip{args, values, at};
-  Tile<false, kInline> tile{args, values, at};
+  Tile<true, kInline, kFull> on_chip{args, values, at};
+  Tile<false, kInline, kFull> tile{args, values, at};
   if (tile.lane() == 0) {
     at.number = blockIdx.x * tiles_at_once() + own_tile();
     at.workspace = args.workspace + at.number * args.workspace_stride;
@@ -143,6 +151,11 @@ __global__ void __launch_bounds__(2 * kTileThreads, 1) forward_kernel(const __gr
   }
 }
 
+// What a kernel never runs still takes registers from what it does run, hence one for recurrent models alone.
+constexpr auto kPlainKernel = &forward_kernel<true, false>;
+constexpr auto kFullKernel = &forward_kernel<true, true>;
+constexpr auto kLongKernel = &forward_kernel<false, true>;
+
 }  // namespace
 
 uint32_t forward_stages() {
@@ -160,7 +173,7 @@ uint32_t forward_extra_shared(uint32_t ranks, uint32_t ops, uint32_t tiles) {
 }
 
 void prepare_forward(uint32_t shared_bytes) {
-  for (const auto kernel : {&forward_kernel<true>, &forward_kernel<false>}) {
+  for (const auto kernel : {kPlainKernel, kFullKernel, kLongKernel}) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
           "reserve shared memory");
   }
@@ -169,7 +182,7 @@ void prepare_forward(uint32_t shared_bytes) {
 void launch_forward(const ForwardArgs& args, uint32_t blocks, uint32_t tiles, cudaStream_t stream) {
   const uint32_t shared =
       tiles * args.values + args.stages * kStage + forward_extra_shared(args.ranks, args.op_count, tiles);
-  const auto kernel = args.op_count <= kMostInlineOps ? &forward_kernel<true> : &forward_kernel<false>;
+  const auto kernel = args.op_count > kMostInlineOps ? kLongKernel : args.full_ops != 0 ? kFullKernel : kPlainKernel;
   kernel<<<blocks, tiles * kTileThreads, shared, stream>>>(args);
   check_launch("run the forward pass");
 }

@@ -75,15 +75,17 @@ struct alignas(16) DeviceOp {
   const int8_t* byte_table;  // lut
   uint32_t state_offset;     // load_state, store; loss of a state: in a member's states
   uint32_t of_state;         // loss: 1 where the logits are a state
-  size_t keys_offset;        // attention: in a tile's workspace, (rows, context, out.bytes)
+  size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes
   size_t values_offset;
   size_t scores_offset;  // likewise: (context, kTileThreads) int32, for any attention
 };
 
-// Weights of one linear, as they come through the ring once a token, and the noise that is needed soon after them.
-struct Stream {
-  const int8_t* matrix;
-  uint32_t stages;
+// Stages of a linear's weights.
+EGG_FN uint32_t stages_of(const DeviceOp& op) { return divide_up(op.out_blocks, 2) * divide_up(op.in_blocks, kParts); }
+
+// A stage of weights, as it comes through the ring once a token, and noise that is needed soon after it.
+struct StageSource {
+  const int8_t* weights;
   uint32_t noise_begin;  // in a pair's noise
   uint32_t noise_end;
 };

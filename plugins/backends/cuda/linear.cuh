@@ -90,7 +90,7 @@ template <bool kWide, class T>
 __device__ inline void put4(const T& tile, const DeviceOp& op, uint32_t row, uint32_t i, uint32_t k,
                             const int32_t (&y)[4], uint32_t& word) {
   if (kWide) {
-    tile.unit(op.out, row, 4 * (4 * i + tile.quarter()) + k) = wide_unit(y);
+    tile.wide_word(op.out, row, 4 * i + tile.quarter(), k) = wide_unit(y);
   } else {
     word = clip_pack4(y);
   }
@@ -198,7 +198,7 @@ __device__ inline void run_linear(T& tile, const DeviceOp& planned) {
   perturb_inputs(tile, op, ranks);
   tile.barrier();
   const bool bias = op.vectors[1].offset >= 0;
-  if (op.out.wide != 0) {
+  if (tile.is_wide(op.out)) {
     bias ? multiply<true, true>(tile, op, ranks) : multiply<true, false>(tile, op, ranks);
   } else {
     bias ? multiply<false, true>(tile, op, ranks) : multiply<false, false>(tile, op, ranks);

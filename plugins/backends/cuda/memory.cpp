@@ -58,7 +58,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
   const auto listed = [&](size_t count, size_t size) { fixed_ += taken(count * size); };
   listed(256, 1);  // values of the noise
   listed(plan.ops.size(), sizeof(DeviceOp));
-  listed(plan.streams.size(), sizeof(Stream));
+  listed(plan.source_count, sizeof(StageSource));
   listed(plan.forward.segments.size(), sizeof(Segment));
   listed(plan.votes.segments.size(), sizeof(Segment));
   listed(1, sizeof(egg_loss_tables));

@@ -333,6 +333,10 @@ class Planner {
         add_caches(op);
       }
     }
+    if (op.code == EGG_OP_LUT || op.code == EGG_OP_MAX_NORM || op.code == EGG_OP_ROPE || op.code == EGG_OP_ATTENTION ||
+        op.out.wide != 0) {
+      plan_.full_ops = true;
+    }
     op.all_shared = 1;
     for (const Place& place : {op.out, op.in[0], op.in[1], op.in[2]}) {
       if (place.bytes != 0 && place.shared == 0) op.all_shared = 0;
@@ -340,7 +344,10 @@ class Planner {
     if (op.code == EGG_OP_LINEAR) {
       op.streamed = plan_.stages > 0 && op.in[0].shared != 0 ? 1 : 0;
       op.takes_inputs_place = op.out.shared != 0 && op.in[0].shared != 0 && meet(op.out, op.in[0]) ? 1 : 0;
-      if (op.streamed != 0) plan_.streams.push_back(plan_.ops.size());
+      if (op.streamed != 0) {
+        plan_.streams.push_back(plan_.ops.size());
+        plan_.source_count += stages_of(op);
+      }
       if (op.streamed == 0) plan_.all_streamed = false;
     }
     plan_.ops.push_back(op);

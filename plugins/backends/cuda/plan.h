@@ -43,6 +43,7 @@ struct Plan {
   uint32_t shared_values = 0;         // bytes of a tile's values in shared memory
   uint32_t stages = 0;                // of the ring, kStage each
   std::vector<size_t> streams;        // the ops whose weights come through it
+  uint32_t source_count = 0;          // stages of all their weights
   size_t workspace_bytes = 0;         // of a tile
   size_t state_bytes = 0;             // of a member, as it crosses the seam
   size_t state_stride = 0;            // of a member, on the device
@@ -53,6 +54,7 @@ struct Plan {
   };
   std::vector<State> states;
   bool all_shared = true;    // no value is in the workspace
+  bool full_ops = false;     // a wide value, lut, max_norm, rope or attention
   bool all_streamed = true;  // every linear's weights come through the ring
 };
 

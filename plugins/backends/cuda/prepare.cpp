@@ -103,7 +103,7 @@ void Replica::make_ops() {
   }
   ops_ = uploaded(ops, stream_);
   if (ops.size() <= kMostInlineOps) inline_ops_ = ops;
-  streams_ = uploaded(streams(ops), stream_);
+  sources_ = uploaded(sources(ops), stream_);
   std::vector<egg_loss_tables> tables(1);
   egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
   loss_tables_ = uploaded(tables, stream_);
@@ -133,19 +133,22 @@ Replica::VoteJobs Replica::make_jobs(bool vectors) {
 }
 
 // The noise of a linear is asked for two linears ahead, with all that lies before it.
-std::vector<Stream> Replica::streams(const std::vector<DeviceOp>& ops) const {
+std::vector<StageSource> Replica::sources(const std::vector<DeviceOp>& ops) const {
   constexpr size_t kAhead = 2;
-  std::vector<Stream> streams;
+  const std::vector<size_t>& streams = own_.plan.streams;
+  std::vector<StageSource> sources;
   uint32_t asked = 0;
-  for (size_t i = 0; i < own_.plan.streams.size(); ++i) {
-    const DeviceOp& op = ops[own_.plan.streams[i]];
-    const DeviceOp& ahead = ops[own_.plan.streams[std::min(i + kAhead, own_.plan.streams.size() - 1)]];
+  for (size_t i = 0; i < streams.size(); ++i) {
+    const DeviceOp& op = ops[streams[i]];
+    const DeviceOp& ahead = ops[streams[std::min(i + kAhead, streams.size() - 1)]];
     const auto ranks = static_cast<uint32_t>(ahead.ranks);
     const uint32_t end = std::max(asked, ranks > 0 ? ahead.b_offset + ranks * ahead.b_stride : 0);
-    streams.push_back({op.matrix, divide_up(op.out_blocks, 2) * divide_up(op.in_blocks, kParts), asked, end});
-    asked = end;
+    for (uint32_t stage = 0; stage < stages_of(op); ++stage) {
+      sources.push_back({op.matrix + size_t{stage} * kStage, asked, end});
+      asked = end;
+    }
   }
-  return streams;
+  return sources;
 }
 
 }  // namespace eggroll::cuda

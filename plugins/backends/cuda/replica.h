@@ -82,7 +82,7 @@ class Replica {
   void upload_batch(const egg_batch& batch);
   ForwardArgs forward_args(const egg_batch& batch) const;
   NoiseArgs noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const;
-  std::vector<Stream> streams(const std::vector<DeviceOp>& ops) const;
+  std::vector<StageSource> sources(const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
 
   ReplicaPlan own_;
@@ -91,7 +91,7 @@ class Replica {
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
   DeviceArray<DeviceOp> ops_;
-  DeviceArray<Stream> streams_;
+  DeviceArray<StageSource> sources_;
   std::vector<DeviceArray<int32_t>> tables_;
   std::vector<DeviceArray<int8_t>> byte_tables_;
   DeviceArray<egg_loss_tables> loss_tables_;

@@ -9,14 +9,11 @@
 
 namespace eggroll::cuda {
 
-// What the ring's next free stage will hold.
+// What the ring is filled with next.
 struct alignas(16) Cursor {
-  const int8_t* next;
-  uint32_t left;  // stages of this stream
-  uint32_t stage;
-  uint32_t stream;
-  uint32_t token;
-  uint32_t number;  // of the block's first tile
+  uint32_t source;
+  uint32_t stage;   // of the ring
+  uint32_t passes;  // through all sources, done so far: one a token
 };
 static_assert(sizeof(Cursor) + 16 * kMostStages == kRingState);
 
@@ -31,7 +28,6 @@ struct Ring {
       : args(the_args),
         weights(shared_address(ring_start(args))),
         barriers(shared_address(ring_end(args) + sizeof(Cursor))) {}
-  __device__ Cursor& cursor() const { return *reinterpret_cast<Cursor*>(ring_end(args)); }
   __device__ uint32_t full(uint32_t stage) const { return barriers + 16 * stage; }
   __device__ uint32_t users(uint32_t stage) const { return barriers + 16 * stage + 8; }
 
@@ -43,9 +39,7 @@ struct Ring {
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();
-    Cursor& c = cursor();
-    c = {nullptr, 0, 0, 0, 0, blockIdx.x * tiles_at_once()};
-    open_stream(c);
+    cursor() = {0, 0, 0};
     for (uint32_t s = 0; s < args.stages; ++s) fill_next();
   }
 
@@ -72,40 +66,28 @@ struct Ring {
     if (before == last) {
       __threadfence_block();
       fill_next();
-      __threadfence_block();
     }
   }
 
  private:
-  __device__ void open_stream(Cursor& c) const {
-    const Stream s = args.streams[c.stream];
-    c.next = s.matrix;
-    c.left = s.stages;
-    if (args.tile_noise == 0 || s.noise_end == s.noise_begin) return;
-    for (uint32_t number = c.number; number < min(c.number + tiles_at_once(), tiles_of(args)); ++number) {
-      prefetch(args.noise + number * args.tile_noise + size_t{s.noise_begin} * kTilePairs,
-               (s.noise_end - s.noise_begin) * kTilePairs);
-    }
-  }
+  __device__ Cursor& cursor() const { return *reinterpret_cast<Cursor*>(ring_end(args)); }
+
   // Stages are filled in the order in which they are emptied, each after the one before: a warp that is the last to
-  // leave a stage has left all before it.
+  // leave a stage has left all before it. One thread at a time; atomics are how the next one sees what it left.
   __device__ void fill_next() const {
     Cursor& c = cursor();
-    uint32_t left = c.left;
-    if (left == 0) return;
-    fetch(weights + c.stage * kStage, c.next, kStage, full(c.stage));
-    c.stage = c.stage + 1 == args.stages ? 0 : c.stage + 1;
-    c.next += kStage;
-    c.left = --left;
-    if (left != 0) return;
-    if (++c.stream == args.stream_count) {
-      c.stream = 0;
-      if (++c.token == args.tokens) {
-        c.token = 0;
-        c.number += gridDim.x * tiles_at_once();
-      }
+    const uint32_t number = atomicInc(&c.source, args.source_count - 1);
+    const uint32_t stage = atomicInc(&c.stage, args.stages - 1);
+    const uint32_t pass = atomicAdd(&c.passes, number + 1 == args.source_count ? 1 : 0);
+    const uint32_t tile = (blockIdx.x + pass / args.tokens * gridDim.x) * tiles_at_once();
+    if (tile >= tiles_of(args)) return;
+    const StageSource source = args.sources[number];
+    fetch(weights + stage * kStage, source.weights, kStage, full(stage));
+    if (args.tile_noise == 0 || source.noise_end == source.noise_begin) return;
+    for (uint32_t i = tile; i < min(tile + tiles_at_once(), tiles_of(args)); ++i) {
+      prefetch(args.noise + i * args.tile_noise + size_t{source.noise_begin} * kTilePairs,
+               (source.noise_end - source.noise_begin) * kTilePairs);
     }
-    if (c.number < tiles_of(args)) open_stream(c);
   }
 };
 
@@ -140,7 +122,7 @@ template <bool kMore, class T>
 __device__ __forceinline__ void finish_block(const T& tile, const DeviceOp& op, uint32_t i, const uint4& a,
                                              const uint4 (&biases)[2], uint32_t ranks, const int32_t (&sums)[32]) {
   const bool bias = op.vectors[1].offset >= 0;
-  if (op.out.wide != 0) {
+  if (tile.is_wide(op.out)) {
     bias ? finish_block<true, true, kMore>(tile, op, i, a, biases, ranks, sums)
          : finish_block<true, false, kMore>(tile, op, i, a, biases, ranks, sums);
   } else {

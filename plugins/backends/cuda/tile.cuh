@@ -32,7 +32,7 @@ __device__ inline uint32_t own_tile() { return threadIdx.x / kTileThreads; }
 __device__ inline char* ring_start(const ForwardArgs& args) { return shared_memory + tiles_at_once() * args.values; }
 __device__ inline char* ring_end(const ForwardArgs& args) { return ring_start(args) + args.stages * kStage; }
 constexpr uint32_t kMostStages = 16;
-constexpr uint32_t kRingState = 32 + 16 * kMostStages;
+constexpr uint32_t kRingState = 16 + 16 * kMostStages;
 __host__ __device__ inline uint32_t warp_extra(uint32_t ops) {
   return sizeof(WarpState) + (ops > kMostInlineOps ? sizeof(DeviceOp) : 0);
 }
@@ -72,12 +72,14 @@ struct Either<false, A, B> {
 // one half of a slab: a row's thread c has of its units those u with u % 4 = c. The first four warps have the even
 // members, the last four the odd ones.
 // kAllShared: every value of the op at hand is in shared memory. kInline: the op is one of the launch's arguments.
-template <bool kAllShared, bool kInline>
+// kFull: the program may have wide values and any op, see Plan::full_ops.
+template <bool kAllShared, bool kInline, bool kFull>
 struct Tile {
   // As what an op takes its DeviceOp. One in shared memory is copied: the compiler must think that any store might
   // change it, and would read it again and again.
   using Op = typename Either<kInline, const DeviceOp&, const DeviceOp>::Type;
   static constexpr bool kOnChip = kAllShared;
+  static constexpr bool kAnyOp = kFull;
 
   const ForwardArgs& args;
   char* values;  // of the tile in shared memory
@@ -117,6 +119,7 @@ struct Tile {
     return noise_units(r, static_cast<uint32_t>(v.offset + (args.paired != 0 ? r / 8 % 2 * v.odd : 0)));
   }
 
+  __device__ static bool is_wide(const Place& p) { return kFull && p.wide != 0; }
   __device__ char* start(const Place& p) const {
     return (kAllShared || p.shared != 0 ? values : at.workspace) + p.offset;
   }
@@ -126,6 +129,10 @@ struct Tile {
   // Four channels from channel i on, a multiple of 4, of an int8 value.
   __device__ uint32_t& word(const Place& p, uint32_t r, uint32_t i) const {
     return *reinterpret_cast<uint32_t*>(start(p) + (i / kUnit * kPlane + r * kUnit + i % kUnit));
+  }
+  // Word k of the four of unit u of a wide value, u one of this thread's own: a row's threads keep to different banks.
+  __device__ uint4& wide_word(const Place& p, uint32_t r, uint32_t u, uint32_t k) const {
+    return unit(p, r, 4 * u + (k ^ quarter()));
   }
   __device__ int32_t* q() const { return reinterpret_cast<int32_t*>(own_extra(args)); }
 };
@@ -189,7 +196,7 @@ __device__ inline void load16(const T& tile, const Place& p, uint32_t r, uint32_
   if (!kWide) narrow = tile.unit(p, r, u);
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    const uint4 wide = kWide ? tile.unit(p, r, 4 * u + k) : make_uint4(0, 0, 0, 0);
+    const uint4 wide = kWide ? tile.wide_word(p, r, u, static_cast<uint32_t>(k)) : make_uint4(0, 0, 0, 0);
     int32_t v[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -204,7 +211,7 @@ template <class T>
 __device__ inline void store16(const T& tile, const Place& p, uint32_t r, uint32_t u, const int32_t (&v)[4][4]) {
   if (p.wide != 0) {
 #pragma unroll
-    for (int k = 0; k < 4; ++k) tile.unit(p, r, 4 * u + k) = wide_unit(v[k]);
+    for (uint32_t k = 0; k < 4; ++k) tile.wide_word(p, r, u, k) = wide_unit(v[k]);
   } else {
     tile.unit(p, r, u) = each_word([&](int k) { return clip_pack4(v[k]); });
   }
@@ -246,6 +253,14 @@ __device__ inline int32_t max_norm32(int32_t x, int32_t largest, float scale) {
   y += rest >= 2 * static_cast<Wide>(largest) ? 1 : 0;
   y -= rest < 0 ? 1 : 0;
   return x < 0 ? -y : y;
+}
+
+// The same for |x| <= largest < 2^13, as byte 0 of the result. scale: a little more than 127 / largest, so that ties go
+// up and nothing else does: results are at least 1 / (2 largest) from where they change, and the error is below 5e-5.
+__device__ inline uint32_t max_norm_byte(int32_t x, float scale) {
+  constexpr float kMiddle = 12582912.0F;  // 1.5 * 2^23: integers around it are its lower bits and theirs
+  const float real = __fsub_rn(__int_as_float(0x4b400000 + x), kMiddle);
+  return __float_as_uint(__fmaf_rn(real, scale, kMiddle));
 }
 
 // Of the four threads of a row.
