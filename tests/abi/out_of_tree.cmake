@@ -2,17 +2,8 @@
 # Boost, runs its tests and finds it with `eggroll plugins`. Run as:
 # cmake -DBUILD_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCXX_COMPILER=... -P out_of_tree.cmake
 
-# Quiet unless it fails.
-function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK_DIR} RESULT_VARIABLE status OUTPUT_VARIABLE output
-                  ERROR_VARIABLE output)
-  if(NOT status EQUAL 0)
-    message(NOTICE "${output}")
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "failed with ${status}: ${command}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../support/quiet_run.cmake)
+set(run_folder ${WORK_DIR})
 
 file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})

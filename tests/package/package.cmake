@@ -3,19 +3,10 @@
 # cmake -DBUILD_DIR=... -DSOURCE_DIR=... -DBUILD_TYPE=... -DWORK_DIR=... -DBENCHMARKS=0|1 -DLIBDIR=lib
 #       -DCPACK=cpack -DLDD=ldd -P package.cmake
 
+include(${CMAKE_CURRENT_LIST_DIR}/../support/quiet_run.cmake)
+# An empty one, which holds no configs.
 set(empty ${WORK_DIR}/empty)
-
-# In an empty folder, which holds no configs, and quiet unless it fails.
-function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${empty} RESULT_VARIABLE status OUTPUT_VARIABLE output
-                  ERROR_VARIABLE output)
-  if(NOT status EQUAL 0)
-    message(NOTICE "${output}")
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "failed with ${status}: ${command}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+set(run_folder ${empty})
 
 # A program of the package, the pattern that its output must match, its arguments.
 function(use program pattern)

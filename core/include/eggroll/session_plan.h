@@ -49,6 +49,14 @@ inline Error no_room(uint32_t population, uint64_t bytes, uint64_t room, uint32_
                EGG_ERROR_MEMORY);
 }
 
+// The bytes that the population takes; memory: see largest_population. Throws no_room's Error where room is less.
+template <class Memory>
+uint64_t bytes_in_room(uint32_t population, uint64_t room, const Memory& memory) {
+  const uint64_t bytes = memory(population);
+  if (bytes > room) throw no_room(population, bytes, room, largest_population(population, room, memory));
+  return bytes;
+}
+
 template <size_t kSize>
 void write_plan_text(const std::string& from, char (&to)[kSize], const char* what) {
   if (from.size() >= kSize) {

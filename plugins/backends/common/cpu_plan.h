@@ -14,9 +14,7 @@ namespace eggroll {
 // Error where the machine has less.
 template <class Memory>
 SessionPlan plan_on_cpu(const egg_session_spec& spec, const std::string& how, const Memory& memory) {
-  const uint64_t bytes = memory(spec.population);
-  const uint64_t room = machine_memory();
-  if (bytes > room) throw no_room(spec.population, bytes, room, largest_population(spec.population, room, memory));
+  const uint64_t bytes = bytes_in_room(spec.population, machine_memory(), memory);
   const uint32_t threads = Threads::number(spec.threads);
   return {bytes, cpu_model(), how + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads")};
 }

@@ -113,12 +113,7 @@ class ScalarBackend : public eggroll::Backend {
   // The host prints it and keeps it in the run's record.
   eggroll::SessionPlan plan_session(const egg_session_spec& spec) override {
     const auto memory = [&](uint32_t population) { return memory_of(spec, population); };
-    const uint64_t bytes = memory(spec.population);
-    const uint64_t room = eggroll::machine_memory();
-    if (bytes > room) {
-      const uint32_t most = eggroll::largest_population(spec.population, room, memory);
-      throw eggroll::no_room(spec.population, bytes, room, most);
-    }
+    const uint64_t bytes = eggroll::bytes_in_room(spec.population, eggroll::machine_memory(), memory);
     return {bytes, eggroll::cpu_model(), "scalar, 1 thread"};
   }
 
