@@ -10,7 +10,7 @@
 namespace eggroll::cuda {
 
 constexpr uint32_t kAll = 0xffffffffu;
-constexpr uint32_t kScoresAhead = 4;  // positions
+constexpr uint32_t kScoresAhead = 8;  // positions
 constexpr uint32_t kValuesAhead = 4;
 
 // Where the cache keeps unit u of row r at position j: a position's units lie beside each other, each of all rows, so
@@ -168,28 +168,35 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
   const uint32_t end = tile.at.token + 1;
   const uint32_t units = static_cast<uint32_t>(op.head) / kUnit;
   auto* const scores = reinterpret_cast<int32_t*>(tile.at.workspace + op.scores_offset) + threadIdx.x % kTileThreads;
-  const uint4* const keys = cached(tile, op, op.keys_offset, row, 0, first);
-  const uint4* const values = cached(tile, op, op.values_offset, row, 0, first);
-  const size_t stride = units_of(op.out) * kTileRows;
+  const char* const query = reinterpret_cast<const char*>(&tile.unit(op.in[0], row, first));
+  const auto* const keys = reinterpret_cast<const char*>(cached(tile, op, op.keys_offset, row, 0, first));
+  const auto* const values = reinterpret_cast<const char*>(cached(tile, op, op.values_offset, row, 0, first));
+  // Unit u of position j, in bytes from unit 0 of position 0.
+  constexpr uint32_t kNext = kTileRows * kUnit;
+  const uint32_t stride = units_of(op.out) * kNext;
+  const auto unit_at = [&](const char* cache, uint32_t j, uint32_t u) {
+    return load_global(reinterpret_cast<const uint4*>(cache + size_t{min(j, end - 1)} * stride + u * kNext));
+  };
   int32_t largest = INT32_MIN;
   // Several positions' loads are under way at once; those beyond the last repeat it.
+#pragma unroll 1
   for (uint32_t start = begin; start < end; start += kScoresAhead) {
     int32_t products[kScoresAhead] = {};
+#pragma unroll 1
     for (uint32_t u = 0; u < units; u += 2) {
       const uint32_t next = min(u + 1, units - 1);
       uint4 loaded[kScoresAhead][2];
 #pragma unroll
       for (uint32_t k = 0; k < kScoresAhead; ++k) {
-        const uint4* key = keys + min(start + k, end - 1) * stride;
-        loaded[k][0] = load_global(key + u * kTileRows);
-        loaded[k][1] = load_global(key + next * kTileRows);
+        loaded[k][0] = unit_at(keys, start + k, u);
+        loaded[k][1] = unit_at(keys, start + k, next);
       }
-      const uint4 query[2] = {tile.unit(op.in[0], row, first + u),
-                              next > u ? tile.unit(op.in[0], row, first + next) : make_uint4(0, 0, 0, 0)};
+      const uint4 x = *reinterpret_cast<const uint4*>(query + u * kPlane);
+      uint4 y = *reinterpret_cast<const uint4*>(query + next * kPlane);
+      if (next == u) y = make_uint4(0, 0, 0, 0);
 #pragma unroll
-      for (uint32_t k = 0; k < kScoresAhead; ++k) {
-        products[k] = dot16(query[1], loaded[k][1], dot16(query[0], loaded[k][0], products[k]));
-      }
+      for (uint32_t k = 0; k < kScoresAhead; ++k)
+        products[k] = dot16(y, loaded[k][1], dot16(x, loaded[k][0], products[k]));
     }
 #pragma unroll
     for (uint32_t k = 0; k < kScoresAhead; ++k) {
@@ -199,12 +206,28 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
       largest = max(largest, score);
     }
   }
-  const auto weight_of = [&](uint32_t j) {
-    return __ldg(op.table + egg_attention_index(load_global(scores + j * kTileThreads), largest, op.mode));
-  };
+  // Scores become weights.
+  int32_t total = 0;
+#pragma unroll 1
+  for (uint32_t start = begin; start < end; start += kValuesAhead) {
+    int32_t weights[kValuesAhead];
+#pragma unroll
+    for (uint32_t k = 0; k < kValuesAhead; ++k) {
+      weights[k] = load_global(scores + min(start + k, end - 1) * kTileThreads);
+    }
+#pragma unroll
+    for (int32_t& weight : weights) weight = __ldg(op.table + egg_attention_index(weight, largest, op.mode));
+#pragma unroll
+    for (uint32_t k = 0; k < kValuesAhead; ++k) {
+      if (start + k >= end) break;
+      scores[(start + k) * kTileThreads] = weights[k];
+      total += weights[k];
+    }
+  }
+  const Divisor divide(max(1, total), tile.args.nearest);
+#pragma unroll 1
   for (uint32_t u = 0; u < units; u += 2) {
     const uint32_t next = min(u + 1, units - 1) - u;
-    int32_t total = 0;
     int32_t sums[32] = {};
 #pragma unroll 1
     for (uint32_t start = begin; start < end; start += kValuesAhead) {
@@ -212,18 +235,16 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
       int32_t weights[kValuesAhead];
 #pragma unroll
       for (uint32_t k = 0; k < kValuesAhead; ++k) {
-        const uint32_t j = min(start + k, end - 1);
-        v[k][0] = load_global(values + j * stride + u * kTileRows);
-        v[k][1] = load_global(values + j * stride + (u + next) * kTileRows);
-        weights[k] = start + k < end ? weight_of(j) : 0;
-        total += weights[k];
+        v[k][0] = unit_at(values, start + k, u);
+        v[k][1] = unit_at(values, start + k, u + next);
+        const int32_t weight = load_global(scores + min(start + k, end - 1) * kTileThreads);
+        weights[k] = start + k < end ? weight : 0;
       }
 #pragma unroll
       for (uint32_t k = 0; k < kValuesAhead; k += 2) {
         add_values<kSmall>(v[k], v[k + 1], weights[k], weights[k + 1], sums);
       }
     }
-    const Divisor divide(max(1, total), tile.args.nearest);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if (half > static_cast<int>(next)) continue;

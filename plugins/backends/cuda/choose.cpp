@@ -39,10 +39,10 @@ struct Choice {
   uint32_t blocks;  // at once
 };
 
-// A multiprocessor works on two tiles at once where they find room beside each other. With a ring of weights a block
-// has both, and only what linears read must be on chip; without, each has a block of its own, and all its values on
-// chip.
-Choice choose_plan(const egg_session_spec& spec, int device) {
+// A multiprocessor works on two tiles at once where they find room beside each other and there are more tiles than
+// multiprocessors. With a ring of weights a block has both, and only what linears read must be on chip; without, each has
+// a block of its own, and all its values on chip.
+Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
   const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
   const uint32_t whole = attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -54,6 +54,7 @@ Choice choose_plan(const egg_session_spec& spec, int device) {
     const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank), ops, tiles);
     return Plan(*spec.program, spec.noise, Room{bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
   };
+  if (stages > 0 && divide_up(members, kTileRows) <= multiprocessors) return {plan(whole, 1, 3), multiprocessors};
   if (stages > 0) {
     // Three stages let two tiles drift apart a little; two are the fewest that work.
     Plan three = plan(whole, 2, 3);
@@ -79,10 +80,10 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
   for (uint32_t d = 0; d < count; ++d) {
     const int device = devices[d];
     check(cudaSetDevice(device), "be selected");
-    Choice choice = choose_plan(spec, device);
-    const MemoryPlan memory(choice.plan, *spec.rule, free_memory(device), choice.blocks, count);
     const auto begin = static_cast<uint32_t>(uint64_t{pairs} * d / count);
     const auto end = static_cast<uint32_t>(uint64_t{pairs} * (d + 1) / count);
+    Choice choice = choose_plan(spec, device, 2 * (end - begin));
+    const MemoryPlan memory(choice.plan, *spec.rule, free_memory(device), choice.blocks, count);
     replicas.push_back({device, name_of(device), begin, end - begin, std::move(choice.plan), memory});
   }
   fit(replicas, spec.population);

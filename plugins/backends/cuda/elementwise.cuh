@@ -77,97 +77,6 @@ __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
   }
 }
 
-// Sum of the magnitudes of four int8 values, added to sum.
-__device__ inline int32_t add_magnitudes(uint32_t word, int32_t sum) {
-  asm("vabsdiff4.u32.s32.s32.add %0, %1, %2, %0;" : "+r"(sum) : "r"(word), "r"(0));
-  return sum;
-}
-
-// The largest int16 in either half.
-constexpr uint32_t kMostHalves = 0x7fff7fffu;
-
-// The reciprocal's form of egg_l1_norm, two channels in a word.
-template <bool kBias, class T>
-__device__ inline void scale_by_reciprocal(T& tile, const DeviceOp& op, int32_t mean) {
-  const uint32_t row = tile.row();
-  const NoiseUnits gain = tile.vector(op.vectors[0], row);
-  const NoiseUnits bias = tile.vector(op.vectors[1], row);
-  const int32_t reciprocal = egg_reciprocal(mean);
-  const int32_t rounding = egg_rounding(16, tile.args.nearest);
-  each_unit<1 + kBias>(
-      tile, op,
-      [&](uint32_t, uint32_t i, uint4(&v)[1 + kBias]) {
-        v[0] = gain[i];
-        if (kBias) v[kBias] = bias[i];
-      },
-      [&](uint32_t u, const uint4(&v)[1 + kBias]) {
-        const uint4 unit = tile.unit(op.in[0], row, u);
-        return each_word([&](int k) {
-          const uint32_t x = word_of(unit, k);
-          const auto g = static_cast<int32_t>(word_of(v[0], k));
-          const auto scaled = [&](int32_t xg) { return static_cast<uint32_t>(xg * reciprocal + rounding); };
-          const uint32_t y0 = scaled(__dp2a_lo(static_cast<int32_t>(pick(x, 0, 0x4480)), g, 0));
-          const uint32_t y1 = scaled(__dp2a_lo(static_cast<int32_t>(pick(x, 0, 0x9144)), g, 0));
-          const uint32_t y2 = scaled(__dp2a_hi(static_cast<int32_t>(pick(x, 0, 0x44a2)), g, 0));
-          const uint32_t y3 = scaled(__dp2a_hi(static_cast<int32_t>(pick(x, 0, 0xb344)), g, 0));
-          // Upper halves: the results, int16.
-          uint32_t low = pick(y0, y1, 0x7632);
-          uint32_t high = pick(y2, y3, 0x7632);
-          if (kBias) {
-            const uint32_t b = word_of(v[kBias], k);
-            low = __viaddmin_s16x2(low, pick(b, 0, 0x9180), kMostHalves);
-            high = __viaddmin_s16x2(high, pick(b, 0, 0xb3a2), kMostHalves);
-          }
-          return clip_raised(low, high, 0);
-        });
-      });
-}
-
-template <class T>
-__device__ inline void scale_by_division(T& tile, const DeviceOp& op, int32_t mean) {
-  const uint32_t row = tile.row();
-  const NoiseUnits gain = tile.vector(op.vectors[0], row);
-  const NoiseUnits bias = tile.vector(op.vectors[1], row);
-#pragma unroll 1
-  for (uint32_t i = 0; i < units_of(op.out) / 4; ++i) {
-    const uint32_t u = tile.quarter() + 4 * i;
-    const uint4 unit = tile.unit(op.in[0], row, u);
-    const uint4 gains = gain[i];
-    const uint4 biases = bias.any() ? bias[i] : make_uint4(0, 0, 0, 0);
-    tile.unit(op.out, row, u) = each_word([&](int k) {
-      int32_t y[4];
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        y[e] = egg_l1_norm(byte_of(word_of(unit, k), e) * byte_of(word_of(gains, k), e), mean,
-                           byte_of(word_of(biases, k), e), op.attr, tile.args.nearest);
-      }
-      return pack4(y[0], y[1], y[2], y[3]);
-    });
-  }
-}
-
-template <class T>
-__device__ inline void run_l1_norm(T& tile, const DeviceOp& planned) {
-  const typename T::Op op = planned;
-  const uint32_t row = tile.row();
-  const uint32_t size = op.in[0].size;
-  const uint32_t units = units_of(op.out);
-  int32_t sum = 0;
-  for (uint32_t u = tile.quarter(); u < units; u += 4) {
-    const uint4 unit = tile.unit(op.in[0], row, u);
-#pragma unroll
-    for (uint32_t k = 0; k < 4; ++k) {
-      sum = add_magnitudes(word_of(unit, static_cast<int>(k)), sum);
-    }
-  }
-  const int32_t mean = egg_l1_mean(row_sum(sum), static_cast<int32_t>(size));
-  if (op.attr == EGG_DIVIDE_RECIPROCAL) {
-    with_flag(op.vectors[1].offset >= 0, [&](auto bias) { scale_by_reciprocal<bias.value>(tile, op, mean); });
-  } else {
-    scale_by_division(tile, op, mean);
-  }
-}
-
 template <bool kTwo, bool kBias, class T>
 __device__ inline void add_narrow(T& tile, const DeviceOp& op) {
   const uint32_t row = tile.row();
@@ -193,26 +102,43 @@ __device__ inline void add_narrow(T& tile, const DeviceOp& op) {
       });
 }
 
-template <class T>
+// What is not wide may lie in device memory: four units of it are under way at once.
+template <bool kWide0, bool kWide1, class T>
 __device__ inline void add_wide(T& tile, const DeviceOp& op) {
+  constexpr uint32_t kAhead = 4;
   const uint32_t row = tile.row();
   const NoiseUnits bias = tile.vector(op.vectors[1], row);
   const bool two = op.in[1].bytes != 0;
-  for (uint32_t i = 0; i < units_of(op.out) / 4; ++i) {
-    const uint32_t u = tile.quarter() + 4 * i;
-    int32_t sums[4][4] = {};
-    const auto add = [&](int32_t(&x)[4], int k) {
+  const uint32_t count = units_of(op.out) / 4;
+#pragma unroll 1
+  for (uint32_t start = 0; start < count; start += kAhead) {
+    uint4 narrow[kAhead][3] = {};
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sums[k][e] += x[e];
-    };
-    with_flag(op.in[0].wide != 0, [&](auto wide) { load16<wide.value>(tile, op.in[0], row, u, add); });
-    if (two) with_flag(op.in[1].wide != 0, [&](auto wide) { load16<wide.value>(tile, op.in[1], row, u, add); });
-    if (bias.any()) {
-      const uint4 biases = bias[i];
-#pragma unroll
-      for (int k = 0; k < 16; ++k) sums[k / 4][k % 4] += byte_of(word_of(biases, k / 4), k % 4);
+    for (uint32_t k = 0; k < kAhead; ++k) {
+      const uint32_t i = min(start + k, count - 1);
+      const uint32_t u = tile.quarter() + 4 * i;
+      if (!kWide0) narrow[k][0] = tile.unit(op.in[0], row, u);
+      if (!kWide1 && two) narrow[k][1] = tile.unit(op.in[1], row, u);
+      if (bias.any()) narrow[k][2] = bias[i];
     }
-    store16(tile, op.out, row, u, sums);
+#pragma unroll
+    for (uint32_t k = 0; k < kAhead; ++k) {
+      if (start + k >= count) break;
+      const uint32_t u = tile.quarter() + 4 * (start + k);
+      int32_t sums[4][4];
+#pragma unroll
+      for (int w = 0; w < 4; ++w) {
+        const uint4 x = kWide0 ? tile.wide_word(op.in[0], row, u, static_cast<uint32_t>(w)) : make_uint4(0, 0, 0, 0);
+        const uint4 y = kWide1 ? tile.wide_word(op.in[1], row, u, static_cast<uint32_t>(w)) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          sums[w][e] = static_cast<int32_t>(word_of(x, e) + word_of(y, e)) + byte_of(word_of(narrow[k][2], w), e);
+          if (!kWide0) sums[w][e] += byte_of(word_of(narrow[k][0], w), e);
+          if (!kWide1) sums[w][e] += byte_of(word_of(narrow[k][1], w), e);
+        }
+      }
+      store16(tile, op.out, row, u, sums);
+    }
   }
 }
 
@@ -220,7 +146,11 @@ template <class T>
 __device__ inline void run_add(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
   if constexpr (T::kAnyOp) {
-    if (op.in[0].wide + op.in[1].wide + op.out.wide != 0) return add_wide(tile, op);
+    if (op.in[0].wide + op.in[1].wide + op.out.wide != 0) {
+      return with_flag(op.in[0].wide != 0, [&](auto first) {
+        with_flag(op.in[1].wide != 0, [&](auto second) { add_wide<first.value, second.value>(tile, op); });
+      });
+    }
   }
   const bool two = op.in[1].bytes != 0;
   with_flag(two, [&](auto other) {
@@ -293,88 +223,6 @@ __device__ inline void run_lut(T& tile, const DeviceOp& planned) {
       return real_bytes(pack4(y(0), y(1), y(2), y(3)), kUnit * u + 4 * static_cast<uint32_t>(k), op.out.size);
     });
   }
-}
-
-// A row in registers where its threads' parts are four units at most, so that it is read but once.
-template <bool kWide, class T>
-__device__ inline void scale_few(T& tile, const DeviceOp& op) {
-  constexpr uint32_t kMost = 4;
-  const uint32_t row = tile.row();
-  const uint32_t count = units_of(op.out) / 4;
-  int32_t x[kMost][kUnit];
-  int32_t largest = 0;
-#pragma unroll
-  for (uint32_t i = 0; i < kMost; ++i) {
-    load16<kWide>(tile, op.in[0], row, tile.quarter() + 4 * min(i, count - 1), [&](int32_t(&four)[4], int k) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) x[i][4 * k + e] = four[e];
-    });
-  }
-#pragma unroll
-  for (uint32_t i = 0; i < kMost; ++i) {
-#pragma unroll
-    for (const int32_t value : x[i]) largest = max(largest, abs(value));
-  }
-  largest = max(1, row_max(largest));
-  const float scale = __fdiv_rn(127.0F, static_cast<float>(largest));
-  if (!__any_sync(0xffffffffu, largest >= 1 << 13)) {
-    const float raised = __fmul_rn(scale, 1.0F + 1.0F / (1 << 22));
-#pragma unroll
-    for (uint32_t i = 0; i < kMost; ++i) {
-      if (i >= count) break;
-      tile.unit(op.out, row, tile.quarter() + 4 * i) = each_word([&](int k) {
-        const auto y = [&](int e) { return max_norm_byte(x[i][4 * k + e], raised); };
-        return pick(pick(y(0), y(1), 0x0040), pick(y(2), y(3), 0x0040), 0x5410);
-      });
-    }
-    return;
-  }
-  with_flag(!__any_sync(0xffffffffu, largest >= 1 << 22), [&](auto small) {
-#pragma unroll
-    for (uint32_t i = 0; i < kMost; ++i) {
-      if (i >= count) break;
-      tile.unit(op.out, row, tile.quarter() + 4 * i) = each_word([&](int k) {
-        int32_t y[4];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) y[e] = max_norm32<small.value>(x[i][4 * k + e], largest, scale);
-        return pack4(y[0], y[1], y[2], y[3]);
-      });
-    }
-  });
-}
-
-template <bool kWide, class T>
-__device__ inline void scale_many(T& tile, const DeviceOp& op) {
-  const uint32_t row = tile.row();
-  int32_t largest = 0;
-  for (uint32_t u = tile.quarter(); u < units_of(op.in[0]); u += 4) {
-    load16<kWide>(tile, op.in[0], row, u, [&](int32_t(&x)[4], int) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) largest = max(largest, abs(x[i]));
-    });
-  }
-  largest = max(1, row_max(largest));
-  const float scale = __fdiv_rn(127.0F, static_cast<float>(largest));
-  for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
-    uint32_t words[4];
-    load16<kWide>(tile, op.in[0], row, u, [&](int32_t(&x)[4], int k) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) x[i] = max_norm32<false>(x[i], largest, scale);
-      words[k] = pack4(x[0], x[1], x[2], x[3]);
-    });
-    tile.unit(op.out, row, u) = make_uint4(words[0], words[1], words[2], words[3]);
-  }
-}
-
-template <bool kWide, class T>
-__device__ inline void scale_to_largest(T& tile, const DeviceOp& op) {
-  units_of(op.out) <= 16 ? scale_few<kWide>(tile, op) : scale_many<kWide>(tile, op);
-}
-
-template <class T>
-__device__ inline void run_max_norm(T& tile, const DeviceOp& planned) {
-  const typename T::Op op = planned;
-  with_flag(op.in[0].wide != 0, [&](auto wide) { scale_to_largest<wide.value>(tile, op); });
 }
 
 template <bool kWide, class T>

@@ -3,6 +3,7 @@
 #include "elementwise.cuh"
 #include "forward.h"
 #include "linear.cuh"
+#include "norm.cuh"
 #include "stream.cuh"
 
 namespace eggroll::cuda {

@@ -240,29 +240,6 @@ __device__ inline float whole_to_float(uint32_t x) { return __fsub_rn(__uint_as_
 // The nearest one, of those below 256.
 __device__ inline int32_t float_to_byte(float x) { return __float_as_int(__fadd_rn(x, 8388608.0F)) & 0xff; }
 
-// egg_max_norm for |x| <= largest <= EGG_WIDE_MAX, estimated in float32 and set right in integers. scale: 127 /
-// largest. kSmall: largest is below 2^22, so that 32 bits and float32's integers do.
-template <bool kSmall>
-__device__ inline int32_t max_norm32(int32_t x, int32_t largest, float scale) {
-  using Wide = typename Either<kSmall, int32_t, int64_t>::Type;
-  const int32_t magnitude = x < 0 ? -x : x;
-  const float real = kSmall ? whole_to_float(static_cast<uint32_t>(magnitude)) : static_cast<float>(magnitude);
-  int32_t y = float_to_byte(__fmul_rn(real, scale));
-  // The estimate is the result or one beside it.
-  const Wide rest = Wide{254} * magnitude + largest - 2 * static_cast<Wide>(largest) * y;
-  y += rest >= 2 * static_cast<Wide>(largest) ? 1 : 0;
-  y -= rest < 0 ? 1 : 0;
-  return x < 0 ? -y : y;
-}
-
-// The same for |x| <= largest < 2^13, as byte 0 of the result. scale: a little more than 127 / largest, so that ties go
-// up and nothing else does: results are at least 1 / (2 largest) from where they change, and the error is below 5e-5.
-__device__ inline uint32_t max_norm_byte(int32_t x, float scale) {
-  constexpr float kMiddle = 12582912.0F;  // 1.5 * 2^23: integers around it are its lower bits and theirs
-  const float real = __fsub_rn(__int_as_float(0x4b400000 + x), kMiddle);
-  return __float_as_uint(__fmaf_rn(real, scale, kMiddle));
-}
-
 // Of the four threads of a row.
 __device__ inline int32_t row_sum(int32_t x) {
   x += __shfl_xor_sync(0xffffffffu, x, 1);
