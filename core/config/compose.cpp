@@ -8,6 +8,7 @@
 #include "config/interpolate.h"
 #include "config/merge.h"
 #include "config/override.h"
+#include "config/value.h"
 #include "eggroll/error.h"
 
 namespace eggroll {
@@ -28,8 +29,14 @@ std::string group_path(const std::string& group) {
 // An option with what it inherits.
 struct Option {
   ConfigNode values;
-  std::vector<DefaultsEntry> overrides;  // of an experiment
+  std::string package;                 // path from the top under which the values go
+  std::vector<DefaultsEntry> choices;  // of an experiment: overrides, and groups that config.yaml does not choose
 };
+
+bool exists(const ConfigSearch& search, const DefaultsEntry& choice) {
+  const std::vector<std::string> names = option_names(search, choice.group);
+  return std::find(names.begin(), names.end(), choice.option) != names.end();
+}
 
 // chain: the options that inherit from this one, outermost first.
 Option load_option(const ConfigSearch& search, const std::string& group, const std::string& name, const Source& source,
@@ -41,24 +48,27 @@ Option load_option(const ConfigSearch& search, const std::string& group, const s
                                     fmt::join(chain, " -> ")));
   }
   const ConfigFile file = read_config_file(option_path(search, group, name, source));
-  Option option{ConfigNode(ConfigNode::Map(), file.values.source()), {}};
+  if (group == kExperimentGroup && file.package.value_or("") != "") {
+    throw wrong(file.values.source(), fmt::format("an experiment lies at the top, '@package {}' does not; write "
+                                                  "'@package _global_', or nothing",
+                                                  *file.package));
+  }
+  const std::string package = file.package.value_or(group_path(group));
+  Option option{ConfigNode(ConfigNode::Map(), file.values.source()), package, {}};
   for (const DefaultsEntry& entry : file.defaults) {
     if (entry.kind == EntryKind::kSelf) {
-      overlay(option.values, file.values, group_path(group));
+      overlay(option.values, file.values, package);
     } else if (entry.kind == EntryKind::kOption) {
       const Option inherited = load_option(search, group, entry.option, entry.source, chain);
-      overlay(option.values, inherited.values, group_path(group));
-      option.overrides.insert(option.overrides.end(), inherited.overrides.begin(), inherited.overrides.end());
-    } else if (entry.kind == EntryKind::kOverride && group == kExperimentGroup) {
-      option.overrides.push_back(entry);
+      overlay(option.values, inherited.values, package);
+      option.choices.insert(option.choices.end(), inherited.choices.begin(), inherited.choices.end());
+    } else if (group == kExperimentGroup) {
+      option.choices.push_back(entry);
     } else {
-      throw wrong(entry.source, group == kExperimentGroup
-                                    ? fmt::format("an experiment's defaults list changes config.yaml's choices; write "
-                                                  "'override {}: {}'",
-                                                  entry.group, entry.option)
-                                    : fmt::format("an option's defaults list names options of {} and _self_; move '{}: "
-                                                  "{}' to config.yaml",
-                                                  group, entry.group, entry.option));
+      throw wrong(entry.source,
+                  fmt::format("an option's defaults list names options of {} and _self_; move '{}: {}' to "
+                              "config.yaml",
+                              group, entry.group, entry.option.empty() ? "null" : entry.option));
     }
   }
   return option;
@@ -68,32 +78,76 @@ Option load_option(const ConfigSearch& search, const std::string& group, const s
 class Composer {
  public:
   explicit Composer(const ConfigSearch& search) : search_(search), main_(read_config_file(main_config_path(search))) {
+    if (main_.package.value_or("") != "") {
+      throw wrong(main_.values.source(), "config.yaml lies at the top; remove its '@package'");
+    }
     for (const DefaultsEntry& entry : main_.defaults) {
       require_choice(entry);
       if (entry.kind == EntryKind::kChoice && entry.group == kExperimentGroup) experiment_ = entry;
     }
   }
 
-  bool is_group(const std::string& name) { return name == kExperimentGroup || find(name) != nullptr; }
+  // Whether key=option means a group. One that is not chosen yet needs a +.
+  bool is_group(const std::string& key) {
+    return key == kExperimentGroup || find(key) != nullptr || eggroll::is_group(search_, key);
+  }
 
   // The experiment's choices must be made before those of other groups.
-  void choose_experiment(const DefaultsEntry& choice) { experiment_ = choice; }
+  void choose_experiment(const Override& by) {
+    if (by.action != Override::Action::kDelete) {
+      experiment_ = {EntryKind::kChoice, by.key, option_of(by), by.source};
+    } else if (!experiment_ || (by.value && option_of(by) != experiment_->option)) {
+      throw wrong(by.source, fmt::format("the experiment is {}, and so is not deleted; remove it",
+                                         experiment_ ? "'" + experiment_->option + "'" : "not chosen"));
+    } else {
+      experiment_.reset();
+    }
+  }
   void load_experiment() {
-    if (!experiment_) return;
+    if (!experiment_ || experiment_->option.empty() || is_absent(*experiment_)) return experiment_.reset();
     loaded_ = load_option(search_, kExperimentGroup, experiment_->option, experiment_->source);
-    for (const DefaultsEntry& choice : loaded_.overrides) {
-      if (choice.group == kExperimentGroup || find(choice.group) == nullptr) {
+    for (const DefaultsEntry& choice : loaded_.choices) {
+      const DefaultsEntry* known = choice.group == kExperimentGroup ? nullptr : find(choice.group);
+      if (choice.kind == EntryKind::kOverride && known == nullptr) {
         throw wrong(choice.source,
                     fmt::format("config.yaml's defaults list has no group '{}' to override{}; correct or remove it",
                                 choice.group, near_name(choice.group, groups())));
       }
-      choose(choice);
+      if (choice.kind == EntryKind::kChoice && (known != nullptr || choice.group == kExperimentGroup)) {
+        throw wrong(choice.source, fmt::format("config.yaml chooses {} already; write 'override {}: {}'", choice.group,
+                                               choice.group, choice.option.empty() ? "null" : choice.option));
+      }
+      known != nullptr ? choose(choice) : add(choice);
     }
   }
-  void choose(const DefaultsEntry& choice) {
-    DefaultsEntry* entry = find(choice.group);
-    entry->option = choice.option;
-    entry->source = choice.source;
+
+  // Of the command line: the group must be chosen already; or, with a +, not yet.
+  void change(const Override& by) {
+    DefaultsEntry* entry = find(by.key);
+    if (by.action == Override::Action::kDelete) return remove(by, entry);
+    const DefaultsEntry choice{EntryKind::kChoice, by.key, option_of(by), by.source};
+    if (by.action == Override::Action::kAdd && entry != nullptr) {
+      throw wrong(by.source, fmt::format("{} is chosen already ({}); write {}={}", by.key, entry->source.text(), by.key,
+                                         *by.value));
+    }
+    if (by.action == Override::Action::kSet && entry == nullptr) {
+      throw wrong(by.source, fmt::format("config.yaml's defaults list has no group '{}'{}; write +{}={} to add it",
+                                         by.key, near_name(by.key, groups()), by.key, *by.value));
+    }
+    entry != nullptr ? choose(choice) : add(choice);
+  }
+
+  // The option's name, "" for null.
+  static std::string option_of(const Override& by) {
+    const std::string& text = *by.value;
+    const bool quoted = text.starts_with('"') || text.starts_with('\'');
+    const ConfigNode value = parse_element(text, by.source);
+    if (!quoted && value.kind() == ConfigNode::Kind::kNull) return "";
+    if (value.kind() == ConfigNode::Kind::kList || value.kind() == ConfigNode::Kind::kMap) {
+      throw wrong(by.source, fmt::format("the option of group '{}' is {}, expected its name; correct it", by.key,
+                                         shown_value(value)));
+    }
+    return value.kind() == ConfigNode::Kind::kText ? value.text() : text;
   }
 
   ConfigNode values() const {
@@ -101,7 +155,7 @@ class Composer {
     for (const DefaultsEntry& entry : main_.defaults) {
       if (entry.kind == EntryKind::kSelf) {
         overlay(result, main_.values, "");
-      } else if (entry.group != kExperimentGroup) {
+      } else if (entry.group != kExperimentGroup && !entry.option.empty() && !is_absent(entry)) {
         place(result, entry);
       }
     }
@@ -126,6 +180,32 @@ class Composer {
     }
   }
 
+  bool is_absent(const DefaultsEntry& choice) const { return choice.optional && !exists(search_, choice); }
+
+  void choose(const DefaultsEntry& choice) {
+    DefaultsEntry* entry = find(choice.group);
+    entry->option = choice.option;
+    entry->source = choice.source;
+    entry->optional = choice.optional;
+  }
+  void add(const DefaultsEntry& choice) {
+    DefaultsEntry entry = choice;
+    entry.kind = EntryKind::kChoice;
+    main_.defaults.push_back(entry);
+  }
+  void remove(const Override& by, const DefaultsEntry* entry) {
+    if (entry == nullptr) {
+      throw wrong(by.source, fmt::format("config.yaml's defaults list has no group '{}'{}; remove it", by.key,
+                                         near_name(by.key, groups())));
+    }
+    if (by.value && option_of(by) != entry->option) {
+      throw wrong(by.source,
+                  fmt::format("{} is '{}' ({}), and so is not deleted; write ~{} to delete it whatever it is", by.key,
+                              entry->option, entry->source.text(), by.key));
+    }
+    main_.defaults.erase(main_.defaults.begin() + (entry - main_.defaults.data()));
+  }
+
   DefaultsEntry* find(const std::string& group) {
     for (DefaultsEntry& entry : main_.defaults) {
       if (entry.kind == EntryKind::kChoice && entry.group == group) return &entry;
@@ -141,12 +221,12 @@ class Composer {
     return names;
   }
 
-  // The option's values under the group's key, whose source becomes the option's file.
+  // The option's values under their path, whose source becomes the option's file.
   void place(ConfigNode& result, const DefaultsEntry& choice) const {
     const Option option = load_option(search_, choice.group, choice.option, choice.source);
-    const std::string path = group_path(choice.group);
-    ConfigNode& node = map_at(result, path, choice.source);
-    overlay(node, option.values, path);
+    if (option.package.empty()) return overlay(result, option.values, "");
+    ConfigNode& node = map_at(result, option.package, choice.source);
+    overlay(node, option.values, option.package);
     node.set_source(option.values.source());
   }
 
@@ -158,29 +238,25 @@ class Composer {
 
 }  // namespace
 
-ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides) {
+ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides, std::time_t now) {
   Composer composer(search);
-  std::vector<DefaultsEntry> choices;
+  std::vector<Override> choices;
   std::vector<Override> changes;
   for (const std::string& text : overrides) {
     const Override change = parse_override(text);
-    const bool is_group = composer.is_group(change.key);
-    if (is_group && change.action == Override::Action::kAdd) {
-      throw wrong(change.source, fmt::format("{} is a group; write {}={}", change.key, change.key, change.value));
-    }
-    if (!is_group || change.action == Override::Action::kDelete) {
+    if (!composer.is_group(change.key)) {
       changes.push_back(change);
     } else if (change.key == kExperimentGroup) {
-      composer.choose_experiment({EntryKind::kChoice, change.key, change.value, change.source});
+      composer.choose_experiment(change);
     } else {
-      choices.push_back({EntryKind::kChoice, change.key, change.value, change.source});
+      choices.push_back(change);
     }
   }
   composer.load_experiment();
-  for (const DefaultsEntry& choice : choices) composer.choose(choice);
+  for (const Override& choice : choices) composer.change(choice);
   ConfigNode config = composer.values();
   for (const Override& change : changes) apply_override(config, change);
-  return interpolate(config);
+  return interpolate(config, now);
 }
 
 }  // namespace eggroll

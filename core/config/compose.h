@@ -2,6 +2,7 @@
 #ifndef EGGROLL_CONFIG_COMPOSE_H
 #define EGGROLL_CONFIG_COMPOSE_H
 
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -10,18 +11,30 @@
 
 namespace eggroll {
 
-// The resolved configuration: a function of the files, the overrides and the environment variables they name.
+// The resolved configuration: a function of the files, the overrides, the environment variables they name and, where
+// they hold ${now:...}, the time.
 //
 // The layers, each over those before it, as overlay() says:
 //  1. The defaults list of config.yaml in its order. `- group: option` puts configs/group/option.yaml under the group's
-//     key (group a/b under a.b); `- _self_` stands for config.yaml's own values, and is last where it is not given.
-//     An option file may inherit: its own list names options of the same group, and `_self_`.
-//  2. The experiment, at the top level. Its list may name other experiments, `_self_`, and `override group: option`.
-//  3. The overrides, in their order: `a.b=c`, `+a.b=c`, `~a.b`.
+//     key (group a/b under a.b), or where the file's first comment says `# @package a.b` or `# @package _global_`;
+//     `- group: null` none; `- optional group: option` the option if it exists. `- _self_` stands for config.yaml's own
+//     values, and is last where it is not given. An option file may inherit: its own list names options of the same
+//     group, and `_self_`; the package is that of the option which was chosen.
+//  2. The experiment, at the top level. Its list may name other experiments, `_self_`, `override group: option`, and
+//     `group: option` of groups that config.yaml does not choose. A slash before a group's name changes nothing.
+//  3. The overrides, in their order; see override.h and value.h.
 // Which option a group takes is settled before all that: `group=option` of the overrides wins over the experiment's
-// `override`, that over config.yaml; `experiment=name` needs no entry in its list. The last of several wins.
+// `override`, that over config.yaml; `+group=option` adds a group at the list's end, `~group` removes one.
+// `experiment=x` and `+experiment=x` are the same and need no entry in the list. The last of several wins.
 // ${...} is replaced at the end. Throws Error with file and line, or with the override's text.
-ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides);
+ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides,
+                   std::time_t now = std::time(nullptr));
+
+// Hydra's multirun: every combination of what the overrides' sweeps hold, as overrides without sweeps; the last sweep
+// changes fastest. glob() is replaced by the options that match. Throws Error as compose() does for what it reads, and
+// where there are more than 100,000 combinations.
+std::vector<std::vector<std::string>> expand_sweeps(const ConfigSearch& search,
+                                                    const std::vector<std::string>& overrides);
 
 }  // namespace eggroll
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <sstream>
 #include <system_error>
 
 #include "config/yaml.h"
@@ -19,36 +20,47 @@ using Kind = ConfigNode::Kind;
 constexpr const char* kDefaultsKey = "defaults";
 constexpr const char* kSelfEntry = "_self_";
 constexpr const char* kOverrideWord = "override";
+constexpr const char* kOptionalWord = "optional";
 
 Error wrong(const Source& source, const std::string& sentence) {
   return setting_error("", source.text() + ": " + sentence);
 }
 
-std::string unknown_word(const std::string& word, const std::string& known) {
-  return fmt::format("unknown word '{}' in a defaults list, expected '{}'; correct or remove it", word, known);
+Error unknown_word(const Source& source, const std::string& word, const std::vector<std::string>& known) {
+  return wrong(source, fmt::format("unknown word '{}' in a defaults list, expected '{}'; correct or remove it", word,
+                                   fmt::join(known, "' or '")));
 }
 
 DefaultsEntry bare_entry(const ConfigNode& node) {
   const std::string& word = node.text();
   if (word == kSelfEntry) return {DefaultsEntry::Kind::kSelf, "", "", node.source()};
   if (!word.starts_with('_')) return {DefaultsEntry::Kind::kOption, "", word, node.source()};
-  throw wrong(node.source(), unknown_word(word, kSelfEntry));
+  throw unknown_word(node.source(), word, {kSelfEntry});
 }
 
+// [optional] [override] [/]group: option
 DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
   const Source& source = entry.value.source();
   DefaultsEntry result{DefaultsEntry::Kind::kChoice, entry.key, "", source};
-  if (const size_t space = entry.key.find(' '); space != std::string::npos) {
-    const std::string word = entry.key.substr(0, space);
-    if (word != kOverrideWord) throw wrong(source, unknown_word(word, kOverrideWord));
-    result.kind = DefaultsEntry::Kind::kOverride;
-    result.group = entry.key.substr(space + 1);
+  for (size_t space = result.group.find(' '); space != std::string::npos; space = result.group.find(' ')) {
+    const std::string word = result.group.substr(0, space);
+    result.group.erase(0, space + 1);
+    if (word == kOverrideWord) {
+      result.kind = DefaultsEntry::Kind::kOverride;
+    } else if (word == kOptionalWord) {
+      result.optional = true;
+    } else {
+      throw unknown_word(source, word, {kOverrideWord, kOptionalWord});
+    }
   }
+  // All groups are named from the top, as Hydra writes with a slash.
+  if (result.group.starts_with('/')) result.group.erase(0, 1);
   if (!is_path(result.group)) {
     throw wrong(source,
                 fmt::format("'{}' is no group's name, expected one such as model or a/b; correct it", result.group));
   }
-  if (entry.value.kind() != Kind::kText) {
+  if (entry.value.kind() == Kind::kNull) return result;
+  if (entry.value.kind() != Kind::kText || entry.value.text().empty()) {
     throw wrong(source, fmt::format("the option of group '{}' is {}, expected its name; put odd names in quotes",
                                     result.group, shown_value(entry.value)));
   }
@@ -125,12 +137,44 @@ Error no_such_group(const ConfigSearch& search, const std::string& group, const 
                                    near_name(group, {groups.begin(), groups.end()})));
 }
 
+// `# @package x` in the comment that the file begins with.
+std::optional<std::string> read_package(const std::string& text, const std::string& file) {
+  std::istringstream lines(text);
+  std::string line;
+  std::optional<std::string> package;
+  for (int number = 1; std::getline(lines, line) && (line.empty() || line[0] == '#'); ++number) {
+    std::istringstream words(line.substr(std::min<size_t>(1, line.size())));
+    std::string word;
+    if (!(words >> word) || word[0] != '@') continue;
+    const Source source{file, number};
+    std::string place;
+    std::string rest;
+    if (word != "@package") {
+      throw wrong(source, fmt::format("unknown word '{}', expected '@package'; correct or remove it", word));
+    }
+    if (!(words >> place) || words >> rest ||
+        (place[0] != '_' && (!is_path(place) || place.find('/') != std::string::npos))) {
+      throw wrong(source, "'@package' needs one place, expected _global_, _group_ or a path such as a.b; correct it");
+    }
+    if (package) throw wrong(source, "'@package' is given twice; remove one");
+    if (place[0] == '_' && place != "_global_" && place != "_group_") {
+      throw wrong(source, fmt::format("unknown place '{}' of '@package', expected _global_, _group_ or a path such as "
+                                      "a.b; correct it",
+                                      place));
+    }
+    if (place != "_group_") package = place == "_global_" ? "" : place;
+  }
+  return package;
+}
+
 }  // namespace
 
 ConfigFile read_config_file(const fs::path& path) {
   const std::string name = path.string();
   ConfigFile file;
-  file.values = parse_yaml(read_file(path), name);
+  const std::string text = read_file(path);
+  file.package = read_package(text, name);
+  file.values = parse_yaml(text, name);
   if (file.values.kind() == Kind::kNull) file.values = ConfigNode(ConfigNode::Map(), {name, 0});
   if (file.values.kind() != Kind::kMap) {
     throw wrong({name, 0}, fmt::format("the file holds {}, expected a map of keys", shown_value(file.values)));
@@ -158,21 +202,32 @@ fs::path main_config_path(const ConfigSearch& search) {
                                       tried.empty() ? "a config folder" : joined(tried)));
 }
 
+bool is_group(const ConfigSearch& search, const std::string& group) { return !group_folders(search, group).empty(); }
+
+std::vector<std::string> option_names(const ConfigSearch& search, const std::string& group) {
+  std::set<std::string> names;
+  for (const fs::path& folder : group_folders(search, group)) {
+    for (const fs::directory_entry& entry : entries_of(folder)) {
+      if (entry.path().extension() == ".yaml" && !entry.is_directory()) names.insert(entry.path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 fs::path option_path(const ConfigSearch& search, const std::string& group, const std::string& option,
                      const Source& source) {
   const std::vector<fs::path> folders = group_folders(search, group);
   if (folders.empty()) throw no_such_group(search, group, source);
-  std::set<std::string> names;
   for (const fs::path& folder : folders) {
     for (const fs::directory_entry& entry : entries_of(folder)) {
-      if (entry.path().extension() != ".yaml" || entry.is_directory()) continue;
-      if (entry.path().stem() == option) return entry.path();
-      names.insert(entry.path().stem().string());
+      const fs::path& path = entry.path();
+      if (path.extension() == ".yaml" && path.stem() == option && !entry.is_directory()) return path;
     }
   }
+  const std::vector<std::string> names = option_names(search, group);
   throw setting_error(
       group, fmt::format("{}: {} has no option '{}' in {} (found: {}){}", source.text(), group, option, joined(folders),
-                         names.empty() ? "none" : joined(names), near_name(option, {names.begin(), names.end()})));
+                         names.empty() ? "none" : joined(names), near_name(option, names)));
 }
 
 }  // namespace eggroll

@@ -3,6 +3,7 @@
 #define EGGROLL_CONFIG_CONFIG_FILE_H
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,19 +29,29 @@ struct DefaultsEntry {
   };
   Kind kind;
   std::string group;
-  std::string option;
+  std::string option;  // "" where the list has null: none, until one is chosen
   Source source;
+  bool optional = false;  // an option that does not exist is left out
 };
 
 struct ConfigFile {
   std::vector<DefaultsEntry> defaults;  // with one kSelf; last where the list does not hold it
   ConfigNode values;                    // a map; its source is the file
+  // Dotted path from the top under which the values go, "" for the top itself: `# @package a.b` or `_global_` in the
+  // comment that the file begins with. Nothing: under the group's own key.
+  std::optional<std::string> package;
 };
 
 ConfigFile read_config_file(const std::filesystem::path& path);
 
 // Throws Error where no folder holds a config.yaml.
 std::filesystem::path main_config_path(const ConfigSearch& search);
+
+// The folder is there, whatever it holds.
+bool is_group(const ConfigSearch& search, const std::string& group);
+
+// In order of their names.
+std::vector<std::string> option_names(const ConfigSearch& search, const std::string& group);
 
 // group may be nested, "a/b". Throws Error at source where there is no such group or option, with those that are found.
 std::filesystem::path option_path(const ConfigSearch& search, const std::string& group, const std::string& option,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
@@ -14,7 +15,12 @@ namespace {
 using Kind = ConfigNode::Kind;
 
 constexpr std::string_view kOpen = "${";
-constexpr std::string_view kEnvironment = "env:";
+constexpr const char* kForms =
+    "${a.b} with a path from the top, ${.b} with one beside it, ${env:NAME} or ${now:%Y-%m-%d}";
+
+constexpr size_t kMostValues = 1000000;
+constexpr size_t kLongestText = 1000000;  // bytes
+constexpr size_t kDeepest = 200;          // references that lead to each other, and ${...} within ${...}
 
 bool is_escaped(const std::string& text, size_t open) { return open > 0 && text[open - 1] == '$'; }
 
@@ -37,9 +43,11 @@ std::string within_text(const ConfigNode& node) {
 
 class Resolver {
  public:
-  explicit Resolver(const ConfigNode& root) : root_(root) {}
+  Resolver(const ConfigNode& root, std::time_t now) : root_(root), now_(now) {}
 
   ConfigNode resolve(const ConfigNode& node, const std::string& path) {
+    if (++values_ > kMostValues)
+      throw wrong(node, path, "refers to too much, expected a million values in all; refer to less");
     ConfigNode resolved = node;
     if (node.kind() == Kind::kMap) {
       for (ConfigNode::Entry& entry : resolved.map()) entry.value = resolve(entry.value, join_path(path, entry.key));
@@ -67,8 +75,20 @@ class Resolver {
       for (auto step = seen; step != under_way_.end(); ++step) chain += *step + " -> ";
       throw wrong(node, path, fmt::format("refers to itself ({}{}); give one of them a value", chain, path));
     }
+    if (under_way_.size() == kDeepest) {
+      throw wrong(node, path,
+                  fmt::format("is reached through {} references, expected fewer; refer to it directly", kDeepest));
+    }
     under_way_.push_back(path);
-    const std::string& text = node.text();
+    ConfigNode resolved = replace(node, path, node.text(), 0);
+    resolved.set_source(node.source());
+    under_way_.pop_back();
+    return resolved;
+  }
+
+  // The text with every ${...} replaced: what it refers to where the text is one of them, else text.
+  ConfigNode replace(const ConfigNode& node, const std::string& path, const std::string& text, size_t depth) {
+    if (depth == kDeepest) throw wrong(node, path, "holds too many ${ within each other; take some apart");
     std::string result;
     size_t from = 0;
     for (size_t open = text.find(kOpen); open != std::string::npos; open = text.find(kOpen, from)) {
@@ -77,43 +97,100 @@ class Resolver {
         from = open + kOpen.size();
         continue;
       }
-      const size_t close = text.find('}', open);
+      const size_t close = closing(text, open);
       if (close == std::string::npos) {
         throw wrong(node, path,
-                    fmt::format("is '{}', whose ${{ has no }}; add it, or write $${{ for a plain ${{", text));
+                    fmt::format("is '{}', whose ${{ has no }}; add it, or write $${{ for a plain ${{", node.text()));
       }
-      const std::string name = text.substr(open + kOpen.size(), close - open - kOpen.size());
+      const std::string inside = text.substr(open + kOpen.size(), close - open - kOpen.size());
+      const std::string name = inside.find(kOpen) == std::string::npos
+                                   ? inside
+                                   : put(replace(node, path, inside, depth + 1), node, path, inside);
       ConfigNode value = refer(node, path, name);
-      if (open == 0 && close + 1 == text.size()) {
-        value.set_source(node.source());
-        under_way_.pop_back();
-        return value;
-      }
-      if (value.kind() == Kind::kNull || value.kind() == Kind::kList || value.kind() == Kind::kMap) {
-        throw wrong(node, path,
-                    fmt::format("puts '{}' into text, but that is {}; refer to text or a number", name,
-                                kind_name(value.kind())));
-      }
-      result.append(text, from, open - from).append(within_text(value));
+      if (open == 0 && close + 1 == text.size()) return value;
+      result.append(text, from, open - from).append(put(value, node, path, name));
       from = close + 1;
+      if (result.size() > kLongestText)
+        throw wrong(node, path, "becomes a text of more than a million bytes; refer to less");
     }
-    under_way_.pop_back();
     return {result.append(text, from), node.source()};
   }
 
-  ConfigNode refer(const ConfigNode& node, const std::string& path, const std::string& name) {
-    if (name.starts_with(kEnvironment)) {
-      const std::string variable = name.substr(kEnvironment.size());
-      const char* value = std::getenv(variable.c_str());
-      if (value == nullptr) {
-        throw wrong(node, path, fmt::format("needs the environment variable '{}', which is not set; set it", variable));
+  // The } of the ${ at `open`.
+  static size_t closing(const std::string& text, size_t open) {
+    size_t depth = 0;
+    for (size_t at = open; at < text.size(); ++at) {
+      if (text.compare(at, kOpen.size(), kOpen) == 0) {
+        ++depth;
+        ++at;
+      } else if (text[at] == '}' && --depth == 0) {
+        return at;
       }
-      return plain_scalar(value, node.source());
     }
-    if (name.empty() || name.find_first_of("${: ") != std::string::npos || name.front() == '.' || name.back() == '.') {
+    return std::string::npos;
+  }
+
+  // A value within text.
+  std::string put(const ConfigNode& value, const ConfigNode& node, const std::string& path,
+                  const std::string& name) const {
+    if (value.kind() == Kind::kNull || value.kind() == Kind::kList || value.kind() == Kind::kMap) {
+      throw wrong(
+          node, path,
+          fmt::format("puts '{}' into text, but that is {}; refer to text or a number", name, kind_name(value.kind())));
+    }
+    return within_text(value);
+  }
+
+  ConfigNode from_environment(const ConfigNode& node, const std::string& path, const std::string& argument) const {
+    const size_t comma = std::min(argument.find(','), argument.size());
+    const std::string variable = argument.substr(0, comma);
+    if (const char* value = std::getenv(variable.c_str())) return plain_scalar(value, node.source());
+    if (comma < argument.size()) {
+      const size_t first = argument.find_first_not_of(' ', comma + 1);
+      return plain_scalar(first == std::string::npos ? "" : argument.substr(first), node.source());
+    }
+    throw wrong(node, path, fmt::format("needs the environment variable '{}', which is not set; set it", variable));
+  }
+
+  ConfigNode from_clock(const ConfigNode& node, const std::string& path, const std::string& form) const {
+    std::tm local{};
+    char text[256];
+    if (localtime_r(&now_, &local) == nullptr || std::strftime(text, sizeof text, form.c_str(), &local) == 0) {
       throw wrong(node, path,
-                  fmt::format("holds '${{{}}}', expected ${{a.b}} with a path from the top or ${{env:NAME}}", name));
+                  fmt::format("holds the time's form '{}', expected one of strftime such as %Y-%m-%d; "
+                              "correct it",
+                              form));
     }
+    return {std::string(text), node.source()};
+  }
+
+  // From the top: a path that begins with one dot lies beside the value, each further one a level higher.
+  std::string absolute(const ConfigNode& node, const std::string& path, const std::string& name) const {
+    if (name.front() != '.') return name;
+    std::string parent = path;
+    size_t dots = 0;
+    for (; dots < name.size() && name[dots] == '.'; ++dots) {
+      if (parent.empty())
+        throw wrong(node, path, fmt::format("refers to '{}', which is above the top; remove dots", name));
+      parent = split_path(parent).first;
+    }
+    return join_path(parent, name.substr(dots));
+  }
+
+  ConfigNode refer(const ConfigNode& node, const std::string& path, const std::string& given) {
+    const size_t colon = given.find(':');
+    if (given.starts_with("env:")) return from_environment(node, path, given.substr(colon + 1));
+    if (given.starts_with("now:")) return from_clock(node, path, given.substr(colon + 1));
+    if (colon != std::string::npos) {
+      const std::string word = given.substr(0, colon);
+      throw wrong(node, path,
+                  fmt::format("holds '${{{}}}', expected {}{}", given, kForms, near_name(word, {"env", "now"})));
+    }
+    if (given.find_first_not_of('.') == std::string::npos || given.find_first_of("${ ") != std::string::npos ||
+        given.back() == '.') {
+      throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}", given, kForms));
+    }
+    const std::string name = absolute(node, path, given);
     // The way there may lead through another reference; below that all is resolved.
     ConfigNode held;
     bool is_resolved = false;
@@ -139,6 +216,8 @@ class Resolver {
   }
 
   const ConfigNode& root_;
+  std::time_t now_;
+  size_t values_ = 0;                   // resolved so far
   std::vector<std::string> under_way_;  // paths
 };
 
@@ -153,6 +232,6 @@ bool is_interpolated(const ConfigNode& node) {
   return false;
 }
 
-ConfigNode interpolate(const ConfigNode& root) { return Resolver(root).resolve(root, ""); }
+ConfigNode interpolate(const ConfigNode& root, std::time_t now) { return Resolver(root, now).resolve(root, ""); }
 
 }  // namespace eggroll

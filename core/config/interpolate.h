@@ -1,6 +1,9 @@
-// ${a.b}: the value at another path; ${env:NAME}: a variable of the environment; $${ is a plain "${".
+// ${a.b}: the value at another path; ${.b}: one beside it; ${env:NAME}: a variable of the environment; ${now:%Y-%m-%d}:
+// the time; $${ is a plain "${".
 #ifndef EGGROLL_CONFIG_INTERPOLATE_H
 #define EGGROLL_CONFIG_INTERPOLATE_H
+
+#include <ctime>
 
 #include "config/tree.h"
 
@@ -9,11 +12,15 @@ namespace eggroll {
 // True for text that holds a ${...}.
 bool is_interpolated(const ConfigNode& node);
 
-// The tree with every ${...} replaced, in quoted text too. Paths count from the root. A ${...} that is the whole text
-// takes the value with its kind, lists and maps included; within text it becomes text. ${env:NAME} is read as if its
-// characters stood there without quotes. A replaced value keeps its own source. Throws Error on a path or variable that
-// does not exist, on a value that refers to itself, and on a null, a list or a map within text.
-ConfigNode interpolate(const ConfigNode& root);
+// The tree with every ${...} replaced, in quoted text too, from the inmost outwards. Paths count from the root, those
+// that begin with a dot from the value's own place: one dot is the map or list it stands in, each further one a level
+// higher. A ${...} that is the whole text takes the value with its kind, lists and maps included; within text it
+// becomes text. ${env:NAME} is read as if its characters stood there without quotes, and ${env:NAME,x} as x where the
+// variable is not set. ${now:FORM} is `now` in local time, as strftime writes it. A replaced value keeps its own
+// source. Throws Error on a path or variable that does not exist, on a value that refers to itself, on a null, a list
+// or a map within text, and where the result would have more than a million values or a text of more than a million
+// bytes.
+ConfigNode interpolate(const ConfigNode& root, std::time_t now);
 
 }  // namespace eggroll
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "config/merge.h"
-#include "config/yaml.h"
+#include "config/value.h"
 #include "eggroll/error.h"
 
 namespace eggroll {
@@ -25,16 +25,6 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
-void require_no_list(const ConfigNode& root, const Override& change, const std::string& path) {
-  for (std::string parent = split_path(path).first; !parent.empty(); parent = split_path(parent).first) {
-    const ConfigNode* node = root.find(parent);
-    if (node != nullptr && node->kind() == Kind::kList) {
-      throw wrong(change, fmt::format("{} ({}) is a list, expected a key of a map; give the whole list: {}=[...]",
-                                      parent, node->source().text(), parent));
-    }
-  }
-}
-
 void set(ConfigNode& root, const Override& change, const std::string& path, const ConfigNode& value) {
   ConfigNode* node = root.find(path);
   if (node == nullptr) {
@@ -50,18 +40,50 @@ void set(ConfigNode& root, const Override& change, const std::string& path, cons
   }
 }
 
+// Where the path ends in an index of a list: the list, else null.
+ConfigNode* list_of(ConfigNode& root, const std::string& path) {
+  ConfigNode* parent = root.find(split_path(path).first);
+  return parent != nullptr && parent->kind() == Kind::kList ? parent : nullptr;
+}
+
 void add(ConfigNode& root, const Override& change, ConfigNode value) {
   if (const ConfigNode* node = root.find(change.key)) {
     throw wrong(change, fmt::format("{} is there already ({}); write {}=... without the + to change it", change.key,
                                     node->source().text(), change.key));
   }
   const auto [parent, key] = split_path(change.key);
-  map_at(root, parent, change.source).map().push_back({key, std::move(value)});
+  if (ConfigNode* list = list_of(root, change.key)) {
+    const std::string next = std::to_string(list->list().size());
+    if (key != next) {
+      throw wrong(change, fmt::format("{} ({}) is a list of {}, expected its next index; write +{}.{}=...", parent,
+                                      list->source().text(), next, parent, next));
+    }
+    list->list().push_back(std::move(value));
+    return;
+  }
+  ConfigNode* above = root.find(parent);
+  if (above == nullptr || above->kind() != Kind::kMap) above = &map_at(root, parent, change.source);
+  above->map().push_back({key, std::move(value)});
+}
+
+void force(ConfigNode& root, const Override& change, ConfigNode value) {
+  ConfigNode* node = root.find(change.key);
+  if (node == nullptr) return add(root, change, std::move(value));
+  *node = std::move(value);
 }
 
 void remove(ConfigNode& root, const Override& change) {
-  if (root.find(change.key) == nullptr) throw wrong(change, missing_path(root, change.key));
+  const ConfigNode* node = root.find(change.key);
+  if (node == nullptr) throw wrong(change, missing_path(root, change.key));
+  if (change.value && !(*node == parse_element(*change.value, change.source))) {
+    throw wrong(change, fmt::format("{} is {} ({}), and so is not deleted; write ~{} to delete it whatever it is",
+                                    change.key, shown_value(*node), node->source().text(), change.key));
+  }
   const auto [parent, key] = split_path(change.key);
+  if (ConfigNode* list = list_of(root, change.key)) {
+    list->list().erase(list->list().begin() + (node - list->list().data()));
+    return;
+  }
   ConfigNode::Map& map = root.find(parent)->map();
   map.erase(std::find_if(map.begin(), map.end(), [&name = key](const auto& entry) { return entry.key == name; }));
 }
@@ -69,23 +91,23 @@ void remove(ConfigNode& root, const Override& change) {
 }  // namespace
 
 Override parse_override(const std::string& text) {
-  Override change{Override::Action::kSet, "", "", {"command line '" + text + "'", 0}};
+  Override change{Override::Action::kSet, "", std::nullopt, {"command line '" + text + "'", 0}};
   std::string rest = trimmed(text);
-  if (rest.starts_with('~')) {
-    change.action = Override::Action::kDelete;
-    change.key = rest.substr(1);
-  } else {
-    if (rest.starts_with('+')) {
-      change.action = Override::Action::kAdd;
-      rest.erase(0, 1);
-    }
-    const size_t equals = rest.find('=');
-    if (equals != std::string::npos) {
-      change.key = trimmed(rest.substr(0, equals));
-      change.value = trimmed(rest.substr(equals + 1));
-    }
+  for (const auto& [prefix, action] : {std::pair<const char*, Override::Action>{"++", Override::Action::kForce},
+                                       {"+", Override::Action::kAdd},
+                                       {"~", Override::Action::kDelete}}) {
+    if (!rest.starts_with(prefix)) continue;
+    change.action = action;
+    rest.erase(0, std::string(prefix).size());
+    break;
   }
-  if (!is_path(change.key)) throw wrong(change, "no override, expected key=value, +key=value or ~key; correct it");
+  const size_t equals = std::min(rest.find('='), rest.size());
+  change.key = trimmed(rest.substr(0, equals));
+  if (equals < rest.size()) change.value = trimmed(rest.substr(equals + 1));
+  const bool complete = change.value || change.action == Override::Action::kDelete;
+  if (!complete || !is_path(change.key)) {
+    throw wrong(change, "no override, expected key=value, +key=value, ++key=value or ~key; correct it");
+  }
   return change;
 }
 
@@ -93,13 +115,15 @@ void apply_override(ConfigNode& root, const Override& change) {
   if (change.key.find('/') != std::string::npos) {
     throw wrong(change, fmt::format("the configuration has no group '{}'; write a key with dots", change.key));
   }
-  require_no_list(root, change, change.key);
   switch (change.action) {
     case Override::Action::kSet:
-      set(root, change, change.key, parse_value(change.value, change.source));
+      set(root, change, change.key, parse_element(*change.value, change.source));
       break;
     case Override::Action::kAdd:
-      add(root, change, parse_value(change.value, change.source));
+      add(root, change, parse_element(*change.value, change.source));
+      break;
+    case Override::Action::kForce:
+      force(root, change, parse_element(*change.value, change.source));
       break;
     case Override::Action::kDelete:
       remove(root, change);

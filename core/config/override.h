@@ -1,7 +1,8 @@
-// Changes from the command line: a.b=c, +a.b=c, ~a.b.
+// Changes from the command line: a.b=c, +a.b=c, ++a.b=c, ~a.b, ~a.b=c.
 #ifndef EGGROLL_CONFIG_OVERRIDE_H
 #define EGGROLL_CONFIG_OVERRIDE_H
 
+#include <optional>
 #include <string>
 
 #include "config/tree.h"
@@ -9,18 +10,19 @@
 namespace eggroll {
 
 struct Override {
-  enum class Action { kSet, kAdd, kDelete };
+  enum class Action { kSet, kAdd, kForce, kDelete };
   Action action;
-  std::string key;    // dotted, or a group, whose names may hold slashes
-  std::string value;  // as written; empty for kDelete
-  Source source;      // "command line 'a.b=c'"
+  std::string key;                   // dotted, in a list an index; or a group, whose names may hold slashes
+  std::optional<std::string> value;  // as written; of kDelete perhaps none
+  Source source;                     // "command line 'a.b=c'"
 };
 
-// Throws Error where the text has none of the three forms.
+// Throws Error where the text has none of these forms.
 Override parse_override(const std::string& text);
 
 // kSet: the key must exist and keep its kind as overlay() says; in a map given as value each key alike. kAdd: it must
-// not exist; maps on the way are made. kDelete: it must exist. Lists are set whole.
+// not exist, in a list be the next index; maps on the way are made. kForce: whichever of the two can be; any kind.
+// kDelete: it must exist, and be the value where one is given.
 void apply_override(ConfigNode& root, const Override& change);
 
 }  // namespace eggroll

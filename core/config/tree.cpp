@@ -55,6 +55,7 @@ int64_t ConfigNode::integer() const { return get<int64_t>(value_, *this, Kind::k
 double ConfigNode::real() const { return get<double>(value_, *this, Kind::kReal); }
 const std::string& ConfigNode::text() const { return get<std::string>(value_, *this, Kind::kText); }
 const ConfigNode::List& ConfigNode::list() const { return get<List>(value_, *this, Kind::kList); }
+ConfigNode::List& ConfigNode::list() { return get<List>(value_, *this, Kind::kList); }
 const ConfigNode::Map& ConfigNode::map() const { return get<Map>(value_, *this, Kind::kMap); }
 ConfigNode::Map& ConfigNode::map() { return get<Map>(value_, *this, Kind::kMap); }
 

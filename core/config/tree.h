@@ -43,6 +43,7 @@ class ConfigNode {
   double real() const;
   const std::string& text() const;
   const List& list() const;
+  List& list();
   const Map& map() const;
   Map& map();
 

@@ -228,7 +228,7 @@ void emit_text(YAML::Emitter& out, const std::string& text) {
   out << text;
 }
 
-void emit(YAML::Emitter& out, const ConfigNode& node) {
+void emit(YAML::Emitter& out, const ConfigNode& node, bool with_source) {
   switch (node.kind()) {
     case Kind::kNull:
       out << YAML::Null;
@@ -247,7 +247,7 @@ void emit(YAML::Emitter& out, const ConfigNode& node) {
       break;
     case Kind::kList:
       out << YAML::Flow << YAML::BeginSeq;
-      for (const ConfigNode& element : node.list()) emit(out, element);
+      for (const ConfigNode& element : node.list()) emit(out, element, false);
       out << YAML::EndSeq;
       break;
     case Kind::kMap:
@@ -257,11 +257,13 @@ void emit(YAML::Emitter& out, const ConfigNode& node) {
         out << YAML::Key;
         emit_text(out, entry.key);
         out << YAML::Value;
-        emit(out, entry.value);
+        emit(out, entry.value, with_source);
       }
       out << YAML::EndMap;
       break;
   }
+  const bool is_leaf = node.kind() != Kind::kMap || node.map().empty();
+  if (with_source && is_leaf) out << YAML::Comment(node.source().text());
 }
 
 }  // namespace
@@ -271,11 +273,6 @@ ConfigNode parse_yaml(const std::string& text, const std::string& file) { return
 ConfigNode parse_value(const std::string& text, const Source& source) {
   if (text.empty()) throw wrong(source, "the value is missing; write null or '' for none");
   if (std::string_view("[{\"'").find(text.front()) != std::string_view::npos) return parse(text, source, false);
-  if (text.find(',') != std::string::npos) {
-    throw wrong(source,
-                "the value holds a comma, expected one value; write a list as [a, b], and text in quotes that the "
-                "shell keeps: 'key=\"a, b\"'");
-  }
   return plain_scalar(text, source);
 }
 
@@ -305,11 +302,19 @@ ConfigNode plain_scalar(const std::string& text, const Source& source) {
   return text_node(text, source);
 }
 
-std::string to_yaml(const ConfigNode& node) {
+std::string to_yaml(const ConfigNode& node, bool with_sources) {
   YAML::Emitter out;
   out.SetNullFormat(YAML::LowerNull);
-  emit(out, node);
+  emit(out, node, with_sources);
   return std::string(out.c_str(), out.size()) + "\n";
+}
+
+std::string to_line(const ConfigNode& node) {
+  YAML::Emitter out;
+  out.SetNullFormat(YAML::LowerNull);
+  out.SetMapFormat(YAML::Flow);
+  emit(out, node, false);
+  return {out.c_str(), out.size()};
 }
 
 }  // namespace eggroll

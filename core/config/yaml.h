@@ -13,15 +13,17 @@ namespace eggroll {
 // not UTF-8), and file:line:column for what is not YAML.
 ConfigNode parse_yaml(const std::string& text, const std::string& file);
 
-// The value of an override: quoted text, [list] or {map} as YAML reads them, anything else whole as one plain scalar.
-// A comma outside them is refused.
+// One value on one line: quoted text, [list] or {map} as YAML reads them, anything else whole as one plain scalar.
 ConfigNode parse_value(const std::string& text, const Source& source);
 
 // A scalar without quotes: null, true or false, integer, real, else text.
 ConfigNode plain_scalar(const std::string& text, const Source& source);
 
-// parse_yaml(to_yaml(x)) == x. Ends with a newline.
-std::string to_yaml(const ConfigNode& node);
+// parse_yaml(to_yaml(x)) == x. Ends with a newline. with_sources: behind each value stands where it was written.
+std::string to_yaml(const ConfigNode& node, bool with_sources = false);
+
+// parse_value(to_line(x)) == x, whatever x holds.
+std::string to_line(const ConfigNode& node);
 
 }  // namespace eggroll
 

@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"UnknownFitness", tiny({"fitness=zsore"}), {"no option 'zsore'", "did you mean 'zscore'?"}},
         Wrong{"NoOverride",
               tiny({"train.steps"}),
-              {"train.steps", "expected key=value, +key=value or ~key", "correct it"}},
+              {"train.steps", "expected key=value, +key=value, ++key=value or ~key", "correct it"}},
         Wrong{"NotYaml", tiny({"name='open"}), {"name='open", "not YAML", "put text in quotes"}},
         Wrong{"OpenList", tiny({"train.steps=["}), {"train.steps=[", "not YAML"}},
         Wrong{"Interpolation", tiny({"name=${nme}"}), {"nme", "did you mean 'name'?"}}),

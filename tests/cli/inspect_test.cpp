@@ -90,7 +90,9 @@ TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
 TEST_F(InspectTest, ConfigPrintsTheResolvedConfiguration) {
   const std::string text = output_of({"config", "experiment=count", "train.steps=7", "seed=3"});
   const ConfigNode config = parse_yaml(text, "printed");
-  EXPECT_EQ(to_yaml(config), text);
+  EXPECT_EQ(to_yaml(config).find('#'), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("\n  steps: 7  # command line 'train.steps=7'\n"));
+  EXPECT_THAT(text, HasSubstr("experiments/count.yaml:"));
   EXPECT_EQ(config.at("train.steps").integer(), 7);
   EXPECT_EQ(config.at("dataset.seed").integer(), 3);  // ${seed}
   EXPECT_EQ(config.at("dataset.name").text(), "count");
@@ -101,7 +103,26 @@ TEST_F(InspectTest, ConfigPrintsTheResolvedConfiguration) {
     return output_of(arguments);
   }();
   ASSERT_EQ(eggroll(tiny_run({"train.steps=1"})).exit_code, 0);
-  EXPECT_EQ(read_file(run_folder() / "config.yaml"), tiny);
+  EXPECT_EQ(read_file(run_folder() / "config.yaml"), to_yaml(parse_yaml(tiny, "printed")));
+}
+
+TEST_F(InspectTest, MultirunRunsEveryCombination) {
+  Arguments arguments = tiny_run({"train.steps=1,2", "--multirun"});
+  const Result both = eggroll(arguments);
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("== 2 of 2: "));
+  EXPECT_THAT(both.out, HasSubstr("== 2 of 2 runs completed\n"));
+  EXPECT_THAT(eggroll(arguments).out, HasSubstr("this run is finished already"));
+
+  // What cannot be composed is refused before anything runs; what fails does not stop the others.
+  const Result refused = eggroll(tiny_run({"train.stepz=1,2", "-m"}));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("has no key 'stepz'"));
+  EXPECT_EQ(refused.out, "");
+  const Result failed = eggroll(tiny_run({"train.steps=0,3", "-m"}));
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.out, HasSubstr("== 1 of 2 runs completed\n"));
+  EXPECT_THAT(failed.err, HasSubstr("runs failed: 1 (exit code 1)"));
 }
 
 TEST_F(InspectTest, AFolderOfOnesOwnGoesBeforeTheOthers) {

@@ -29,7 +29,7 @@ TEST_F(ComposeErrorsTest, UnknownOptions) {
   EXPECT_EQ(
       complaint({"model=../model/gru"}),
       "command line 'model=../model/gru': model has no option '../model/gru' in configs/model (found: gru, nano)");
-  EXPECT_EQ(complaint({"model="}), "command line 'model=': model has no option '' in configs/model (found: gru, nano)");
+  EXPECT_EQ(complaint({"model="}), "command line 'model=': the value is missing; write null or '' for none");
   EXPECT_EQ(complaint({"experiment=cuont"}),
             "command line 'experiment=cuont': experiment has no option 'cuont' in experiments (found: count); did you "
             "mean 'count'?");
@@ -60,21 +60,24 @@ TEST_F(ComposeErrorsTest, ConfigYamlsDefaultsList) {
       {"defaults:\n- _self_\n- _self_\n", ":3: _self_ is given twice; remove one"},
       {"defaults:\n- _sefl_\n",
        ":2: unknown word '_sefl_' in a defaults list, expected '_self_'; correct or remove it"},
-      {"defaults:\n- optional model: gru\n",
-       ":2: unknown word 'optional' in a defaults list, expected 'override'; correct or remove it"},
+      {"defaults:\n- optinal model: gru\n",
+       ":2: unknown word 'optinal' in a defaults list, expected 'override' or 'optional'; correct or remove it"},
+      {"# @pakage _global_\n", ":1: unknown word '@pakage', expected '@package'; correct or remove it"},
+      {"# a\n# @package x\n", ": config.yaml lies at the top; remove its '@package'"},
+      {"# @package\n", ":1: '@package' needs one place, expected _global_, _group_ or a path such as a.b; correct it"},
+      {"# @package _golbal_\n",
+       ":1: unknown place '_golbal_' of '@package', expected _global_, _group_ or a path such as a.b; correct it"},
       {"defaults:\n- model: gru\n- model: nano\n", ":3: the group 'model' is chosen twice; remove one entry"},
       {"defaults:\n- gru\n",
        ":2: 'gru' stands alone in config.yaml's defaults list, expected 'group: option' or _self_; name its group"},
       {"defaults:\n- override model: gru\n", ":2: config.yaml overrides no group; write 'model: gru'"},
-      {"defaults:\n- model: null\n",
-       ":2: the option of group 'model' is null, expected its name; put odd names in quotes"},
       {"defaults:\n- model: 3\n",
        ":2: the option of group 'model' is the integer 3, expected its name; put odd names in quotes"},
       {"defaults:\n- model: gru\n  dataset: text\n",
        ":2: a map stands in a defaults list, expected 'group: option', an option or _self_"},
       {"defaults:\n- 5\n",
        ":2: the integer 5 stands in a defaults list, expected 'group: option', an option or _self_"},
-      {"defaults:\n- /model: gru\n", ":2: '/model' is no group's name, expected one such as model or a/b; correct it"},
+      {"defaults:\n- //model: gru\n", ":2: '/model' is no group's name, expected one such as model or a/b; correct it"},
       {"[a, b]\n", ": the file holds a list, expected a map of keys"},
       {"a: [1\n", ":2:1: not YAML: end of sequence flow not found; correct the file"},
       {"a: 1\na: 2\n", ":2: the key 'a' is given twice, first in line 1; remove one"},
@@ -115,11 +118,10 @@ TEST_F(ComposeErrorsTest, AnExperimentsDefaultsList) {
       {"defaults:\n- override experiment: count\n",
        ":2: config.yaml's defaults list has no group 'experiment' to override; correct or remove it"},
       {"defaults:\n- overide dataset: count\n",
-       ":2: unknown word 'overide' in a defaults list, expected 'override'; correct or remove it"},
+       ":2: unknown word 'overide' in a defaults list, expected 'override' or 'optional'; correct or remove it"},
       {"defaults:\n- override dataset: cuont\n",
        ":2: dataset has no option 'cuont' in configs/dataset (found: count, text); did you mean 'count'?"},
-      {"defaults:\n- dataset: count\n",
-       ":2: an experiment's defaults list changes config.yaml's choices; write 'override dataset: count'"},
+      {"defaults:\n- dataset: count\n", ":2: config.yaml chooses dataset already; write 'override dataset: count'"},
       {"defaults:\n- cuont\n",
        ":2: experiment has no option 'cuont' in experiments (found: count, x); did you mean 'count'?"},
       {"defaults:\n- x\n", ":2: experiment 'x' inherits from itself (x -> x); remove one of the entries"},
@@ -133,13 +135,21 @@ TEST_F(ComposeErrorsTest, AnExperimentsDefaultsList) {
   }
 }
 
-TEST_F(ComposeErrorsTest, GroupsAreChosenNotAdded) {
-  EXPECT_EQ(complaint({"+model=gru"}), "command line '+model=gru': model is a group; write model=gru");
-  EXPECT_EQ(complaint({"+experiment=count"}),
-            "command line '+experiment=count': experiment is a group; write experiment=count");
+TEST_F(ComposeErrorsTest, GroupsOfTheCommandLine) {
+  write("configs/extra/fast.yaml", "x: 1\n");
+  EXPECT_EQ(complaint({"+model=gru"}),
+            "command line '+model=gru': model is chosen already (configs/config.yaml:3); write model=gru");
+  EXPECT_EQ(complaint({"extra=fast"}),
+            "command line 'extra=fast': config.yaml's defaults list has no group 'extra'; write +extra=fast to add it");
+  EXPECT_EQ(complaint({"~extra"}),
+            "command line '~extra': config.yaml's defaults list has no group 'extra'; remove it");
+  EXPECT_EQ(complaint({"~model=nano"}),
+            "command line '~model=nano': model is 'gru' (configs/config.yaml:3), and so is "
+            "not deleted; write ~model to delete it whatever it is");
+  EXPECT_EQ(complaint({"model=[gru]"}),
+            "command line 'model=[gru]': the option of group 'model' is a list, expected its name; correct it");
   EXPECT_EQ(complaint({"~experiment"}),
-            "command line '~experiment': the configuration has no key 'experiment'; known: backend, model, dataset, "
-            "name, seed, train");
+            "command line '~experiment': the experiment is not chosen, and so is not deleted; remove it");
 }
 
 TEST_F(ComposeErrorsTest, AGroupsPlaceIsTakenByAValue) {

@@ -108,6 +108,42 @@ TEST_F(ComposeTest, TheDefaultsListMayHoldAnExperiment) {
             R"({"model":{"name":"gru","width":64,"layers":1,"tied":false,"shift":null},"name":"other"})");
 }
 
+TEST_F(ComposeTest, GroupsAreAddedAndRemoved) {
+  write("configs/extra/fast.yaml", "x: 1\n");
+  EXPECT_EQ(composed({"+extra=fast"}).at("extra.x").integer(), 1);
+  EXPECT_EQ(composed({"++extra=fast"}).at("extra.x").integer(), 1);
+  EXPECT_EQ(composed({"~dataset"}).find("dataset"), nullptr);
+  EXPECT_EQ(composed({"~dataset=text"}).find("dataset"), nullptr);
+  EXPECT_EQ(composed({"dataset=null"}).find("dataset"), nullptr);
+  EXPECT_EQ(json_of(composed({"+experiment=count"})), json_of(composed({"experiment=count"})));
+  EXPECT_EQ(json_of(composed({"experiment=count", "~experiment"})), json_of(composed()));
+  write("experiments/more.yaml", "defaults: [{extra: fast}, {override /model: nano}]\n");
+  EXPECT_EQ(composed({"experiment=more"}).at("extra.x").integer(), 1);
+  EXPECT_EQ(composed({"experiment=more"}).at("model.width").integer(), 256);
+}
+
+TEST_F(ComposeTest, AnOptionalOptionMayBeMissingAndNullIsNone) {
+  write("configs/config.yaml", "defaults: [{optional model: none}, {optional absent: x}, {dataset: null}]\na: 1\n");
+  EXPECT_EQ(json_of(composed()), R"({"a":1})");
+  EXPECT_EQ(composed({"model=gru", "dataset=text"}).at("model.width").integer(), 64);
+  EXPECT_EQ(composed({"dataset=text"}).at("dataset.name").text(), "text");
+  EXPECT_NE(complaint({"model=none"}), "");
+}
+
+TEST_F(ComposeTest, APackageSaysWhereAnOptionsValuesGo) {
+  write("configs/backend/reference.yaml", "# the slow one\n# @package _global_\nname: slow\n");
+  EXPECT_EQ(composed({"backend=reference"}).at("name").text(), "run");
+  write("configs/config.yaml", "defaults: [_self_, {backend: reference}, {model: gru}]\nname: run\n");
+  EXPECT_EQ(composed().at("name").text(), "slow");
+  EXPECT_EQ(composed().find("backend"), nullptr);
+  write("configs/backend/reference.yaml", "# @package model.hidden\nx: 1\n");
+  EXPECT_EQ(composed().at("model.hidden.x").integer(), 1);
+  write("configs/backend/reference.yaml", "# @package _group_\nx: 1\n");
+  EXPECT_EQ(composed().at("backend.x").integer(), 1);
+  write("experiments/x.yaml", "# @package _global_\nname: there\n");
+  EXPECT_EQ(composed({"experiment=x"}).at("name").text(), "there");
+}
+
 TEST_F(ComposeTest, TheFirstFolderThatHasAFileGivesIt) {
   search_.config_dirs = {folder_ / "plugin" / "configs", folder_ / "configs"};
   write("plugin/configs/model/gru.yaml", "name: other\nwidth: 5\nshift: null\n");

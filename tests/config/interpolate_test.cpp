@@ -8,7 +8,7 @@
 namespace eggroll::test {
 namespace {
 
-std::string resolved(const std::string& yaml) { return json_of(interpolate(parse_yaml(yaml, "a.yaml"))); }
+std::string resolved(const std::string& yaml) { return json_of(interpolate(parse_yaml(yaml, "a.yaml"), 0)); }
 
 TEST(Interpolate, ReplacesEveryForm) {
   ASSERT_EQ(::setenv("EGGROLL_TEST_TEXT", "a ${b}", 1), 0);
@@ -38,8 +38,41 @@ TEST(Interpolate, ReplacesEveryForm) {
       {"a: ${env:EGGROLL_TEST_TEXT}\nb: 1\n", R"({"a":"a ${b}","b":1})"},
       {"a: ${env:EGGROLL_TEST_NUMBER}\n", R"({"a":12})"},
       {"a: n${env:EGGROLL_TEST_NUMBER}\n", R"({"a":"n12"})"},
+      {"a: ${env:EGGROLL_TEST_NUMBER,5}\n", R"({"a":12})"},
+      {"a: ${env:EGGROLL_TEST_NONE,5}\n", R"({"a":5})"},
+      {"a: ${env:EGGROLL_TEST_NONE, a b}\n", R"({"a":"a b"})"},
+      {"a: ${env:EGGROLL_TEST_NONE,}\n", R"({"a":null})"},
+      {"a: {b: '${.c}', c: 3}\n", R"({"a":{"b":3,"c":3}})"},
+      {"a: {b: '${..c}'}\nc: 4\n", R"({"a":{"b":4},"c":4})"},
+      {"a: [5, '${.0}']\n", R"({"a":[5,5]})"},
+      {"a: {x: 1}\nb: x\nc: ${a.${b}}\n", R"({"a":{"x":1},"b":"x","c":1})"},
+      {"a: ${env:EGGROLL_TEST_${b}}\nb: NUMBER\n", R"({"a":12,"b":"NUMBER"})"},
   };
   for (const auto& row : cases) EXPECT_EQ(resolved(row[0]), row[1]) << row[0];
+}
+
+TEST(Interpolate, NowIsTheTimeThatIsGiven) {
+  ASSERT_EQ(::setenv("TZ", "UTC", 1), 0);
+  ::tzset();
+  const ConfigNode root = parse_yaml("a: ${now:%Y-%m-%d}/${now:%H%M%S}\n", "a.yaml");
+  EXPECT_EQ(interpolate(root, 86400 + 3661).at("a").text(), "1970-01-02/010101");
+}
+
+TEST(Interpolate, RefusesWhatGrowsWithoutEnd) {
+  std::string lists = "a0: [1, 2]\n";
+  std::string texts = "a0: 0123456789\n";
+  std::string chain = "a0: 1\n";
+  for (int i = 1; i < 300; ++i) {
+    const std::string before = "${a" + std::to_string(i - 1) + "}";
+    const std::string key = "a" + std::to_string(i) + ": ";
+    if (i < 40) lists += key + "['" + before + "', '" + before + "']\n";
+    if (i < 40) texts += key + before + before + "\n";
+    chain += key + before + "\n";
+  }
+  EXPECT_NE(message_of([&] { resolved(lists); }).find("expected a million values in all"), std::string::npos);
+  EXPECT_NE(message_of([&] { resolved(texts); }).find("becomes a text of more than a million bytes"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { resolved(chain); }).find("is reached through 200 references"), std::string::npos);
 }
 
 TEST(Interpolate, AnEscapeIsReadOnce) {
@@ -47,13 +80,14 @@ TEST(Interpolate, AnEscapeIsReadOnce) {
 }
 
 TEST(Interpolate, AValueKeepsTheSourceOfItsKey) {
-  const ConfigNode root = interpolate(parse_yaml("a: ${c}\nb: x${c}\nc: 3\n", "a.yaml"));
+  const ConfigNode root = interpolate(parse_yaml("a: ${c}\nb: x${c}\nc: 3\n", "a.yaml"), 0);
   EXPECT_EQ(root.at("a").source().text(), "a.yaml:1");
   EXPECT_EQ(root.at("b").source().text(), "a.yaml:2");
 }
 
 TEST(Interpolate, RefusesInOneSentence) {
   ASSERT_EQ(::unsetenv("EGGROLL_TEST_ABSENT"), 0);
+  const std::string forms = "${a.b} with a path from the top, ${.b} with one beside it, ${env:NAME} or ${now:%Y-%m-%d}";
   const std::vector<std::vector<std::string>> cases = {
       {"\na: ${a}\n", "a.yaml:2: a refers to itself (a -> a); give one of them a value"},
       {"a: ${b}\nb: x${c}\nc: ${a}\n", "a.yaml:1: a refers to itself (a -> b -> c -> a); give one of them a value"},
@@ -64,11 +98,15 @@ TEST(Interpolate, RefusesInOneSentence) {
       {"a: [1]\nb: ${a.1}\n", "a.yaml:2: b refers to 'a.1', but a (a.yaml:1) is a list of 1 and has no element '1'"},
       {"a: 1\nb: ${a.c}\n", "a.yaml:2: b refers to 'a.c', but a (a.yaml:1) is an integer and has no key 'c'"},
       {"a: ${b\n", "a.yaml:1: a is '${b', whose ${ has no }; add it, or write $${ for a plain ${"},
-      {"a: ${}\n", "a.yaml:1: a holds '${}', expected ${a.b} with a path from the top or ${env:NAME}"},
-      {"a: ${.b}\n", "a.yaml:1: a holds '${.b}', expected ${a.b} with a path from the top or ${env:NAME}"},
-      {"a: ${oc.env:HOME}\n",
-       "a.yaml:1: a holds '${oc.env:HOME}', expected ${a.b} with a path from the top or ${env:NAME}"},
-      {"a: ${x.${b}}\nb: y\n", "a.yaml:1: a holds '${x.${b}', expected ${a.b} with a path from the top or ${env:NAME}"},
+      {"a: ${}\n", "a.yaml:1: a holds '${}', expected " + forms},
+      {"a: ${.b}\n", "a.yaml:1: a refers to 'b', but the configuration has no key 'b'; did you mean 'a'?"},
+      {"a: ${..b}\n", "a.yaml:1: a refers to '..b', which is above the top; remove dots"},
+      {"a: ${.}\n", "a.yaml:1: a holds '${.}', expected " + forms},
+      {"a: ${emv:X}\n", "a.yaml:1: a holds '${emv:X}', expected " + forms + "; did you mean 'env'?"},
+      {"a: ${now:}\n", "a.yaml:1: a holds the time's form '', expected one of strftime such as %Y-%m-%d; correct it"},
+      {"a: ${oc.env:HOME}\n", "a.yaml:1: a holds '${oc.env:HOME}', expected " + forms},
+      {"a: ${x.${b}}\nb: y\n", "a.yaml:1: a refers to 'x.y', but the configuration has no key 'x'; did you mean 'a'?"},
+      {"a: ${x.${b}}\nb: [1]\n", "a.yaml:1: a puts 'b' into text, but that is a list; refer to text or a number"},
       {"a: x${b}\nb: null\n", "a.yaml:1: a puts 'b' into text, but that is null; refer to text or a number"},
       {"a: x${b}\nb: [1]\n", "a.yaml:1: a puts 'b' into text, but that is a list; refer to text or a number"},
       {"a: ${env:EGGROLL_TEST_ABSENT}\n",

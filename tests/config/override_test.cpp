@@ -78,8 +78,8 @@ TEST_F(OverrideTest, RefusesInOneSentence) {
       {"model.tied=yes", "model.tied is a boolean (configs/model/gru.yaml:4), got the text 'yes'; give true or false"},
       {"train=5", "train is a map (configs/config.yaml:8), got the integer 5; change its keys: steps, rate, tokens"},
       {"train.steps=1,2",
-       "the value holds a comma, expected one value; write a list as [a, b], and text in quotes that the shell keeps: "
-       "'key=\"a, b\"'"},
+       "several values, expected one; add --multirun to run them all, write a list as [a, b], or put text in quotes "
+       "that the shell keeps: 'key=\"a, b\"'"},
       {"seed=99999999999999999999",
        "the integer 99999999999999999999 does not fit 64 bits; use a smaller one, or quotes for text"},
       {"seed=", "the value is missing; write null or '' for none"},
@@ -87,7 +87,6 @@ TEST_F(OverrideTest, RefusesInOneSentence) {
       {"name=[a", "the value is not YAML: end of sequence flow not found; put text in quotes"},
       {"name={a: 1, a: 2}", "the key 'a' is given twice; remove one"},
       {"name='a' b", "a second document or stray text begins here, expected one; remove it"},
-      {"name=[a], [b]", "a second document or stray text begins here, expected one; remove it"},
       {"name='a': b", "expected one value, [list] or {map}; put text in quotes"},
       {"name=\xff", "the text is not UTF-8; convert it, or rename the file that it names"},
       {"name='\xff'", "not UTF-8 text; convert it"},
@@ -97,13 +96,14 @@ TEST_F(OverrideTest, RefusesInOneSentence) {
       {"+train.steps.x=3",
        "train.steps is an integer (configs/config.yaml:9), expected a map of keys; choose another key"},
       {"~train.step", "train (configs/config.yaml:8) has no key 'step'; did you mean 'steps'?"},
-      {"~train.steps=3", "no override, expected key=value, +key=value or ~key; correct it"},
-      {"train.steps", "no override, expected key=value, +key=value or ~key; correct it"},
-      {"", "no override, expected key=value, +key=value or ~key; correct it"},
-      {"=3", "no override, expected key=value, +key=value or ~key; correct it"},
-      {"++seed=3", "no override, expected key=value, +key=value or ~key; correct it"},
-      {"train..steps=3", "no override, expected key=value, +key=value or ~key; correct it"},
-      {"--seed=3", "no override, expected key=value, +key=value or ~key; correct it"},
+      {"~train.steps=3",
+       "train.steps is the integer 800 (configs/config.yaml:9), and so is not deleted; write ~train.steps to delete it "
+       "whatever it is"},
+      {"train.steps", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
+      {"", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
+      {"=3", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
+      {"train..steps=3", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
+      {"--seed=3", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
       {"a/b=c", "the configuration has no group 'a/b'; write a key with dots"},
   };
   for (const auto& [text, expected] : cases) {
@@ -111,15 +111,34 @@ TEST_F(OverrideTest, RefusesInOneSentence) {
   }
 }
 
-TEST_F(OverrideTest, AListIsGivenWhole) {
-  write("configs/config.yaml", "paths: [a, b]\n");
-  EXPECT_EQ(json_of(composed({"paths=[c]"})), R"({"paths":["c"]})");
-  EXPECT_EQ(json_of(composed({"paths=[]"})), R"({"paths":[]})");
-  const std::string expected =
-      ": paths (configs/config.yaml:1) is a list, expected a key of a map; give the whole list: paths=[...]";
-  EXPECT_EQ(complaint({"paths.0=c"}), "command line 'paths.0=c'" + expected);
-  EXPECT_EQ(complaint({"+paths.2=c"}), "command line '+paths.2=c'" + expected);
-  EXPECT_EQ(complaint({"~paths.0"}), "command line '~paths.0'" + expected);
+TEST_F(OverrideTest, AListIsChangedByItsIndices) {
+  write("configs/config.yaml", "paths: [a, b]\nrows: [{x: 1}]\n");
+  const auto paths = [&](const std::string& text) { return json_of(composed({text}).at("paths")); };
+  EXPECT_EQ(paths("paths=[c]"), R"(["c"])");
+  EXPECT_EQ(paths("paths=[]"), "[]");
+  EXPECT_EQ(paths("paths.0=c"), R"(["c","b"])");
+  EXPECT_EQ(paths("+paths.2=c"), R"(["a","b","c"])");
+  EXPECT_EQ(paths("++paths.2=5"), R"(["a","b",5])");
+  EXPECT_EQ(paths("++paths.1=5"), R"(["a",5])");
+  EXPECT_EQ(paths("~paths.0"), R"(["b"])");
+  EXPECT_EQ(json_of(composed({"rows.0.x=2", "+rows.0.y=3"}).at("rows")), R"([{"x":2,"y":3}])");
+  EXPECT_EQ(complaint({"paths.2=c"}),
+            "command line 'paths.2=c': paths (configs/config.yaml:1) is a list of 2 and has no element '2'");
+  EXPECT_EQ(complaint({"+paths.3=c"}),
+            "command line '+paths.3=c': paths (configs/config.yaml:1) is a list of 2, expected its next index; write "
+            "+paths.2=...");
+  EXPECT_EQ(complaint({"paths.0=3"}),
+            "command line 'paths.0=3': paths.0 is text (configs/config.yaml:1), got the integer 3; give text");
+}
+
+TEST_F(OverrideTest, TwoPlusesSetOrAdd) {
+  EXPECT_EQ(composed({"++train.steps=x"}).at("train.steps").text(), "x");
+  EXPECT_EQ(composed({"++train.new.deep=1"}).at("train.new.deep").integer(), 1);
+}
+
+TEST_F(OverrideTest, DeletesWhatHasTheValue) {
+  EXPECT_EQ(composed({"~train.steps=800"}).find("train.steps"), nullptr);
+  EXPECT_EQ(composed({"~train.rate=0.5"}).find("train.rate"), nullptr);
 }
 
 TEST_F(OverrideTest, TheErrorNamesTheKey) {

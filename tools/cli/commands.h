@@ -17,6 +17,8 @@ using Overrides = std::vector<std::string>;
 // run.cpp. show_monitor: prints each look of the monitor, at every held-out evaluation where monitor.every is 0.
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor);
+// multirun.cpp. All are composed before the first begins; one that fails does not stop the others.
+int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);
 int resume_command(const std::filesystem::path& run, const std::vector<std::string>& command_line, bool show_monitor);
 
 // checkpoints.cpp

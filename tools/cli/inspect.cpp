@@ -84,7 +84,7 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
 }
 
 int config_command(const HostOptions& host, const Overrides& overrides) {
-  fmt::print("{}", to_yaml(compose(config_search(host), overrides)));
+  fmt::print("{}", to_yaml(compose(config_search(host), overrides), true));
   return 0;
 }
 

@@ -56,7 +56,7 @@ int dispatch(int argc, char** argv) {
   Overrides overrides;
   const auto with_overrides = [&](const char* name, const char* help, auto command) {
     CLI::App* sub = app.add_subcommand(name, help);
-    sub->add_option("overrides", overrides, "group=option, a.b=value, +a.b=value, ~a.b");
+    sub->add_option("overrides", overrides, "group=option, a.b=value, +a.b=value, ++a.b=value, ~a.b");
     sub->fallthrough();
     sub->callback([&, command] { exit_code = command(); });
     return sub;
@@ -66,11 +66,19 @@ int dispatch(int argc, char** argv) {
     sub->add_flag("--monitor", show_monitor,
                   "Show each look into the model (every monitor.every steps; eval.every where that is 0)");
   };
-  with_monitor(with_overrides("run", "Train, or go on with the same run: eggroll run experiment=count seed=1",
-                              [&] { return run_command(host, overrides, command_line, show_monitor); }));
+  bool multirun = false;
+  CLI::App* run_app =
+      with_overrides("run", "Train, or go on with the same run: eggroll run experiment=count seed=1", [&] {
+        return multirun ? multirun_command(host, overrides, show_monitor)
+                        : run_command(host, overrides, command_line, show_monitor);
+      });
+  with_monitor(run_app);
+  run_app->add_flag("-m,--multirun", multirun,
+                    "Run every combination of values: seed=0,1,2 model=glob(*) train.tokens=range(16,64,16)");
   with_overrides("show", "Print the model's program, the optimizer's rule and the bounds: eggroll show model=gru",
                  [&] { return show_command(host, overrides); });
-  with_overrides("config", "Print the resolved configuration", [&] { return config_command(host, overrides); });
+  with_overrides("config", "Print the resolved configuration, and where each value was written",
+                 [&] { return config_command(host, overrides); });
 
   std::filesystem::path run;
   CLI::App* resume = app.add_subcommand("resume", "Go on with an interrupted run");

@@ -1,0 +1,355 @@
+#include "config/value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "config/yaml.h"
+#include "eggroll/error.h"
+#include "eggroll/suggest.h"
+
+namespace eggroll {
+namespace {
+
+using Kind = ConfigNode::Kind;
+
+constexpr const char* kSpaces = " \t\r\n";
+constexpr size_t kMostChoices = 100000;
+constexpr int kDeepest = 20;  // functions within each other
+
+const std::vector<std::string> kFunctions = {"int", "float", "str", "bool", "choice", "range", "glob"};
+
+Error wrong(const Source& source, const std::string& sentence) {
+  return setting_error("", source.text() + ": " + sentence);
+}
+
+std::string trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(kSpaces);
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(kSpaces) - first + 1));
+}
+
+// Letters, digits and '_', no digit first, at the text's start.
+size_t word_length(std::string_view text) {
+  size_t length = 0;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  while (length < text.size() &&
+         (is_letter(text[length]) || (length > 0 && text[length] >= '0' && text[length] <= '9'))) {
+    ++length;
+  }
+  return length;
+}
+
+bool is_call(std::string_view text) {
+  const size_t word = word_length(text);
+  return word > 0 && word < text.size() && text[word] == '(';
+}
+
+// Beyond the quote that closes the one at `at`, or the end.
+size_t skip_quoted(std::string_view text, size_t at) {
+  const char quote = text[at++];
+  for (; at < text.size(); ++at) {
+    if (quote == '"' && text[at] == '\\') {
+      ++at;
+    } else if (text[at] == quote) {
+      if (quote == '"' || at + 1 == text.size() || text[at + 1] != quote) return at + 1;
+      ++at;  // '' within '...'
+    }
+  }
+  return text.size();
+}
+
+// Where the element ends that begins the text: at a comma, or at the end. closed: how long its call is, parentheses
+// included, or nothing where it is none or its parenthesis stays open.
+size_t element_length(std::string_view text, std::optional<size_t>* closed = nullptr) {
+  const size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
+  const bool call = is_call(text.substr(start));
+  const bool nests =
+      call || (start < text.size() && std::string_view("[{\"'").find(text[start]) != std::string_view::npos);
+  std::string open;  // what closes the brackets that are open
+  char before = ',';
+  for (size_t at = start; at < text.size();) {
+    const char c = text[at];
+    const bool begins = std::string_view("[{(,:=").find(before) != std::string_view::npos;
+    if (nests && begins && (c == '"' || c == '\'')) {
+      at = skip_quoted(text, at);
+      before = c;
+      continue;
+    }
+    if (c == ',' && open.empty()) return at;
+    if (text.substr(at, 2) == "${") {
+      open += '}';
+      ++at;
+    } else if (nests && (c == '[' || c == '{' || c == '(')) {
+      open += c == '[' ? ']' : c == '{' ? '}' : ')';
+    } else if (!open.empty() && c == open.back()) {
+      open.pop_back();
+      if (call && open.empty() && closed != nullptr && !*closed) *closed = at + 1;
+    }
+    if (std::string_view(kSpaces).find(c) == std::string_view::npos) before = c;
+    ++at;
+  }
+  return text.size();
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> elements;
+  for (;;) {
+    const size_t length = element_length(text);
+    elements.push_back(trimmed(text.substr(0, length)));
+    if (length == text.size()) return elements;
+    text.remove_prefix(length + 1);
+  }
+}
+
+// ---- Casts ----
+ConfigNode cast_scalar(const std::string& to, const ConfigNode& node, const Source& source) {
+  const Kind kind = node.kind();
+  // Text is cast by what it would be without its quotes.
+  if (kind == Kind::kText && to != "str") {
+    const ConfigNode plain = plain_scalar(node.text(), source);
+    if (plain.kind() != Kind::kText) return cast_scalar(to, plain, source);
+  }
+  if (to == "str") {
+    if (kind == Kind::kText) return node;
+    if (kind == Kind::kBoolean) return {std::string(node.boolean() ? "true" : "false"), source};
+    if (kind == Kind::kInteger) return {std::to_string(node.integer()), source};
+    if (kind == Kind::kReal) return {real_text(node.real()), source};
+  }
+  if (to == "int") {
+    if (kind == Kind::kInteger) return node;
+    if (kind == Kind::kBoolean) return {int64_t{node.boolean()}, source};
+    if (kind == Kind::kReal && std::abs(node.real()) < 0x1p63) return {static_cast<int64_t>(node.real()), source};
+  }
+  if (to == "float") {
+    if (kind == Kind::kReal) return node;
+    if (kind == Kind::kInteger) return {static_cast<double>(node.integer()), source};
+    if (kind == Kind::kBoolean) return {node.boolean() ? 1.0 : 0.0, source};
+  }
+  if (to == "bool") {
+    if (kind == Kind::kBoolean) return node;
+    if (kind == Kind::kInteger) return {node.integer() != 0, source};
+    if (kind == Kind::kReal) return {node.real() != 0.0, source};
+  }
+  throw wrong(source, fmt::format("{}() of {}, expected something that can be one; correct it", to, shown_value(node)));
+}
+
+ConfigNode cast(const std::string& to, const ConfigNode& node, const Source& source) {
+  if (node.kind() == Kind::kList) {
+    ConfigNode::List list;
+    for (const ConfigNode& element : node.list()) list.push_back(cast(to, element, source));
+    return {std::move(list), source};
+  }
+  if (node.kind() == Kind::kMap) {
+    ConfigNode::Map map;
+    for (const ConfigNode::Entry& entry : node.map()) map.push_back({entry.key, cast(to, entry.value, source)});
+    return {std::move(map), source};
+  }
+  return cast_scalar(to, node, source);
+}
+
+// ---- Functions ----
+struct Argument {
+  std::string name;  // "" where it is given by its place
+  std::string text;
+};
+
+std::vector<Argument> arguments_of(const std::string& function, const std::string& text,
+                                   const std::vector<std::string>& names, const Source& source) {
+  std::vector<Argument> arguments;
+  for (const std::string& element : split(text)) {
+    const size_t word = word_length(element);
+    Argument argument{"", element};
+    if (word > 0 && word < element.size() && element[word] == '=') {
+      argument = {element.substr(0, word), trimmed(element.substr(word + 1))};
+      if (std::find(names.begin(), names.end(), argument.name) == names.end()) {
+        throw wrong(source, fmt::format("{}() has no argument '{}'{}", function, argument.name,
+                                        suggestion(argument.name, names)));
+      }
+    }
+    const bool twice =
+        !argument.name.empty() &&
+        std::any_of(arguments.begin(), arguments.end(), [&](const Argument& a) { return a.name == argument.name; });
+    if (twice) throw wrong(source, fmt::format("{}() has '{}' twice; remove one", function, argument.name));
+    if (argument.name.empty() && !arguments.empty() && !arguments.back().name.empty()) {
+      throw wrong(source, fmt::format("{}() has '{}' behind a named argument; put it first, or name it", function,
+                                      argument.text));
+    }
+    arguments.push_back(argument);
+  }
+  return arguments;
+}
+
+int decimals(const std::string& number) {
+  const size_t exponent = std::min(number.find_first_of("eE"), number.size());
+  const size_t dot = std::min(number.find('.'), exponent);
+  const int behind = dot < exponent ? static_cast<int>(exponent - dot) - 1 : 0;
+  int power = 0;
+  if (exponent < number.size()) {
+    const size_t digits = exponent + (number[exponent + 1] == '+' ? 2 : 1);
+    std::from_chars(number.data() + digits, number.data() + number.size(), power);
+  }
+  return std::clamp(behind - power, 0, 17);
+}
+
+OverrideValue range(const std::string& text, const Source& source) {
+  const std::vector<std::string> names = {"start", "stop", "step"};
+  const std::vector<Argument> arguments = arguments_of("range", text, names, source);
+  std::string given[3] = {"0", "", "1"};
+  size_t placed = 0;
+  for (const Argument& argument : arguments) placed += argument.name.empty() ? 1U : 0U;
+  if (placed > 3) throw wrong(source, "range() has more than start, stop and step; remove the rest");
+  bool set[3] = {};
+  const auto give = [&](size_t which, const std::string& number) {
+    if (set[which]) throw wrong(source, fmt::format("range() has '{}' twice; remove one", names[which]));
+    set[which] = true;
+    given[which] = number;
+  };
+  for (size_t i = placed; i < arguments.size(); ++i) {
+    give(static_cast<size_t>(std::find(names.begin(), names.end(), arguments[i].name) - names.begin()),
+         arguments[i].text);
+  }
+  // A number alone is where the range stops.
+  const bool alone = placed == 1 && !set[1];
+  for (size_t i = 0; i < placed; ++i) give(alone ? 1 : i, arguments[i].text);
+  bool real = false;
+  int digits = 0;
+  double numbers[3];
+  for (size_t i = 0; i < 3; ++i) {
+    const ConfigNode number = plain_scalar(given[i], source);
+    if (number.kind() != Kind::kInteger && number.kind() != Kind::kReal) {
+      throw wrong(source,
+                  fmt::format("range() has {} as its {}, expected a number; write range(stop), range(start, stop) "
+                              "or range(start, stop, step)",
+                              given[i].empty() ? "nothing" : shown_value(number), names[i]));
+    }
+    real = real || number.kind() == Kind::kReal;
+    digits = std::max(digits, number.kind() == Kind::kReal ? decimals(given[i]) : 0);
+    numbers[i] = number.kind() == Kind::kReal ? number.real() : static_cast<double>(number.integer());
+    if (std::abs(numbers[i]) > 0x1p53) {
+      throw wrong(source, fmt::format("range() has {} as its {}, expected at most 2^53; use smaller numbers", given[i],
+                                      names[i]));
+    }
+  }
+  const auto [start, stop, step] = numbers;
+  if (step == 0.0) throw wrong(source, "range() has the step 0, expected another; correct it");
+  OverrideValue value;
+  value.is_sweep = true;
+  const double scale = std::pow(10.0, digits);
+  // Whole steps before `stop`, to within the last digit given.
+  const double steps = std::ceil((stop - start) / step - (real ? 0.5 / (scale * std::abs(step)) : 0.0));
+  if (!(steps > 0.0)) {
+    throw wrong(source, fmt::format("range({}) has no values; correct its start, stop or step", text));
+  }
+  if (steps > static_cast<double>(kMostChoices)) {
+    throw wrong(source, fmt::format("range({}) has more than {} values; take a larger step", text, kMostChoices));
+  }
+  for (double i = 0; i < steps; ++i) {
+    const double number = start + i * step;
+    const bool has_digits = std::abs(number) * scale < 0x1p53;
+    if (real) {
+      value.choices.push_back({has_digits ? std::round(number * scale) / scale : number, source});
+    } else {
+      value.choices.push_back({static_cast<int64_t>(number), source});
+    }
+  }
+  return value;
+}
+
+std::vector<std::string> patterns_of(const std::string& text, const Source& source) {
+  const ConfigNode node = parse_element(text, source);
+  std::vector<std::string> patterns;
+  if (node.kind() == Kind::kList) {
+    for (const ConfigNode& element : node.list()) patterns.push_back(element.text());
+  } else {
+    patterns.push_back(node.text());
+  }
+  return patterns;
+}
+
+OverrideValue glob(const std::string& text, const Source& source) {
+  Glob glob;
+  for (const Argument& argument : arguments_of("glob", text, {"exclude"}, source)) {
+    auto& patterns = argument.name.empty() ? glob.patterns : glob.excluded;
+    if (!patterns.empty()) throw wrong(source, "glob() has several patterns; write them as a list: glob([a*, b*])");
+    patterns = patterns_of(argument.text, source);
+  }
+  if (glob.patterns.empty()) throw wrong(source, "glob() has no pattern, expected one such as glob(*)");
+  OverrideValue value;
+  value.is_sweep = true;
+  value.glob = std::move(glob);
+  return value;
+}
+
+OverrideValue parse_elements(const std::vector<std::string>& elements, const Source& source, int depth);
+
+OverrideValue call(const std::string& text, const Source& source, int depth) {
+  if (depth == kDeepest) throw wrong(source, "too many functions within each other; remove some");
+  const std::string function = text.substr(0, word_length(text));
+  if (std::find(kFunctions.begin(), kFunctions.end(), function) == kFunctions.end()) {
+    throw wrong(source,
+                fmt::format("unknown function '{}'{}; put text in quotes", function, suggestion(function, kFunctions)));
+  }
+  std::optional<size_t> closed;
+  element_length(text, &closed);
+  if (!closed) throw wrong(source, fmt::format("the parenthesis of {}( is not closed; add the )", function));
+  if (*closed != text.size()) {
+    throw wrong(source, fmt::format("'{}' stands behind {}; remove it, or put text in quotes",
+                                    trimmed(text.substr(*closed)), text.substr(0, *closed)));
+  }
+  const std::string inside = trimmed(text.substr(function.size() + 1, text.size() - function.size() - 2));
+  if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it", function));
+  if (function == "range") return range(inside, source);
+  if (function == "glob") return glob(inside, source);
+  OverrideValue value = parse_elements(split(inside), source, depth + 1);
+  if (function == "choice") {
+    value.is_sweep = true;
+    return value;
+  }
+  if (value.glob) throw wrong(source, fmt::format("{}() of a glob(), expected values; remove the cast", function));
+  for (ConfigNode& choice : value.choices) choice = cast(function, choice, source);
+  return value;
+}
+
+OverrideValue parse_one(const std::string& text, const Source& source, int depth) {
+  if (is_call(text)) return call(text, source, depth);
+  OverrideValue value;
+  value.choices.push_back(parse_value(text, source));
+  return value;
+}
+
+OverrideValue parse_elements(const std::vector<std::string>& elements, const Source& source, int depth) {
+  if (elements.size() == 1) return parse_one(elements.front(), source, depth);
+  OverrideValue all;
+  all.is_sweep = true;
+  for (const std::string& element : elements) {
+    if (element.empty()) throw wrong(source, "there is nothing between two commas; remove one, or write '' or null");
+    OverrideValue one = parse_one(element, source, depth);
+    if (one.is_sweep) {
+      throw wrong(source, fmt::format("the sweep {} stands in another; write one of them", element));
+    }
+    all.choices.push_back(std::move(one.choices.front()));
+  }
+  return all;
+}
+
+}  // namespace
+
+OverrideValue parse_override_value(const std::string& text, const Source& source) {
+  return parse_elements(split(text), source, 0);
+}
+
+ConfigNode parse_element(const std::string& text, const Source& source) {
+  OverrideValue value = parse_override_value(text, source);
+  if (value.is_sweep) {
+    throw wrong(source,
+                "several values, expected one; add --multirun to run them all, write a list as [a, b], or put text in "
+                "quotes that the shell keeps: 'key=\"a, b\"'");
+  }
+  return std::move(value.choices.front());
+}
+
+}  // namespace eggroll

@@ -1,0 +1,40 @@
+// The value of an override, in the grammar that users of Hydra know.
+#ifndef EGGROLL_CONFIG_VALUE_H
+#define EGGROLL_CONFIG_VALUE_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/tree.h"
+
+namespace eggroll {
+
+// Names of a group's options, as the shell matches files.
+struct Glob {
+  std::vector<std::string> patterns;
+  std::vector<std::string> excluded;
+};
+
+// What stands behind the = of an override:
+//   value    one element, or a sweep
+//   element  'text' or "text", [list], {map} as YAML reads them; int(x), float(x), str(x), bool(x); anything else whole
+//            as one plain scalar
+//   sweep    element, element, ...   choice(element, ...)   range([start,] stop[, step])   glob(pattern[, exclude=...])
+// Commas within quotes, brackets and ${...} belong to the element. A cast of a list, a map or a sweep is one of every
+// value in it; int cuts a real's fraction off. range stops before `stop`; its reals have the digits of its numbers.
+struct OverrideValue {
+  std::vector<ConfigNode> choices;  // of an element: itself
+  bool is_sweep = false;
+  std::optional<Glob> glob;  // then there are no choices
+};
+
+// Throws Error at source.
+OverrideValue parse_override_value(const std::string& text, const Source& source);
+
+// The one element; a sweep is refused.
+ConfigNode parse_element(const std::string& text, const Source& source);
+
+}  // namespace eggroll
+
+#endif
