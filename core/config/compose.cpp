@@ -16,10 +16,6 @@ namespace {
 
 using EntryKind = DefaultsEntry::Kind;
 
-Error wrong(const Source& source, const std::string& sentence) {
-  return setting_error("", source.text() + ": " + sentence);
-}
-
 std::string group_path(const std::string& group) {
   std::string path = group == kExperimentGroup ? "" : group;
   std::replace(path.begin(), path.end(), '/', '.');

@@ -22,10 +22,6 @@ constexpr const char* kSelfEntry = "_self_";
 constexpr const char* kOverrideWord = "override";
 constexpr const char* kOptionalWord = "optional";
 
-Error wrong(const Source& source, const std::string& sentence) {
-  return setting_error("", source.text() + ": " + sentence);
-}
-
 Error unknown_word(const Source& source, const std::string& word, const std::vector<std::string>& known) {
   return wrong(source, fmt::format("unknown word '{}' in a defaults list, expected '{}'; correct or remove it", word,
                                    fmt::join(known, "' or '")));

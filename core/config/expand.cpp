@@ -15,10 +15,6 @@ namespace {
 
 constexpr size_t kMostCombinations = 100000;
 
-Error wrong(const Override& change, const std::string& sentence) {
-  return setting_error(change.key, change.source.text() + ": " + sentence);
-}
-
 bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
@@ -26,7 +22,7 @@ bool matches_any(const std::string& name, const std::vector<std::string>& patter
 
 std::vector<std::string> matching(const ConfigSearch& search, const Override& change, const Glob& glob) {
   if (!is_group(search, change.key)) {
-    throw wrong(change, fmt::format("glob() chooses options of a group, and {} is none; list the values", change.key));
+    throw change.wrong(fmt::format("glob() chooses options of a group, and {} is none; list the values", change.key));
   }
   const std::vector<std::string> names = option_names(search, change.key);
   std::vector<std::string> found;
@@ -34,8 +30,8 @@ std::vector<std::string> matching(const ConfigSearch& search, const Override& ch
     if (matches_any(name, glob.patterns) && !matches_any(name, glob.excluded)) found.push_back(name);
   }
   if (!found.empty()) return found;
-  throw wrong(change, fmt::format("glob() matches no option of {} (found: {}); correct the pattern", change.key,
-                                  fmt::join(names, ", ")));
+  throw change.wrong(fmt::format("glob() matches no option of {} (found: {}); correct the pattern", change.key,
+                                 fmt::join(names, ", ")));
 }
 
 // The override with each of its values; as it was where it has but one.

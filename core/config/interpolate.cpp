@@ -24,23 +24,6 @@ constexpr size_t kDeepest = 200;          // references that lead to each other,
 
 bool is_escaped(const std::string& text, size_t open) { return open > 0 && text[open - 1] == '$'; }
 
-std::string within_text(const ConfigNode& node) {
-  switch (node.kind()) {
-    case Kind::kBoolean:
-      return node.boolean() ? "true" : "false";
-    case Kind::kInteger:
-      return std::to_string(node.integer());
-    case Kind::kReal:
-      return real_text(node.real());
-    case Kind::kNull:
-    case Kind::kText:
-    case Kind::kList:
-    case Kind::kMap:
-      break;
-  }
-  return node.text();
-}
-
 class Resolver {
  public:
   Resolver(const ConfigNode& root, std::time_t now) : root_(root), now_(now) {}
@@ -138,7 +121,7 @@ class Resolver {
           node, path,
           fmt::format("puts '{}' into text, but that is {}; refer to text or a number", name, kind_name(value.kind())));
     }
-    return within_text(value);
+    return scalar_text(value);
   }
 
   ConfigNode from_environment(const ConfigNode& node, const std::string& path, const std::string& argument) const {

@@ -13,25 +13,13 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-constexpr const char* kSpaces = " \t\r\n";
-
-Error wrong(const Override& change, const std::string& sentence) {
-  return setting_error(change.key, change.source.text() + ": " + sentence);
-}
-
-std::string trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
-
 void set(ConfigNode& root, const Override& change, const std::string& path, const ConfigNode& value) {
   ConfigNode* node = root.find(path);
   if (node == nullptr) {
     const ConfigNode* parent = root.find(split_path(path).first);
     const bool can_add = parent != nullptr && parent->kind() == Kind::kMap;
     const std::string hint = can_add ? fmt::format(" (write +{}=... to add it)", path) : "";
-    throw wrong(change, missing_path(root, path) + hint);
+    throw change.wrong(missing_path(root, path) + hint);
   }
   if (node->kind() == Kind::kMap && value.kind() == Kind::kMap) {
     for (const ConfigNode::Entry& entry : value.map()) set(root, change, join_path(path, entry.key), entry.value);
@@ -48,15 +36,15 @@ ConfigNode* list_of(ConfigNode& root, const std::string& path) {
 
 void add(ConfigNode& root, const Override& change, ConfigNode value) {
   if (const ConfigNode* node = root.find(change.key)) {
-    throw wrong(change, fmt::format("{} is there already ({}); write {}=... without the + to change it", change.key,
-                                    node->source().text(), change.key));
+    throw change.wrong(fmt::format("{} is there already ({}); write {}=... without the + to change it", change.key,
+                                   node->source().text(), change.key));
   }
   const auto [parent, key] = split_path(change.key);
   if (ConfigNode* list = list_of(root, change.key)) {
     const std::string next = std::to_string(list->list().size());
     if (key != next) {
-      throw wrong(change, fmt::format("{} ({}) is a list of {}, expected its next index; write +{}.{}=...", parent,
-                                      list->source().text(), next, parent, next));
+      throw change.wrong(fmt::format("{} ({}) is a list of {}, expected its next index; write +{}.{}=...", parent,
+                                     list->source().text(), next, parent, next));
     }
     list->list().push_back(std::move(value));
     return;
@@ -74,10 +62,10 @@ void force(ConfigNode& root, const Override& change, ConfigNode value) {
 
 void remove(ConfigNode& root, const Override& change) {
   const ConfigNode* node = root.find(change.key);
-  if (node == nullptr) throw wrong(change, missing_path(root, change.key));
+  if (node == nullptr) throw change.wrong(missing_path(root, change.key));
   if (change.value && !(*node == parse_element(*change.value, change.source))) {
-    throw wrong(change, fmt::format("{} is {} ({}), and so is not deleted; write ~{} to delete it whatever it is",
-                                    change.key, shown_value(*node), node->source().text(), change.key));
+    throw change.wrong(fmt::format("{} is {} ({}), and so is not deleted; write ~{} to delete it whatever it is",
+                                   change.key, shown_value(*node), node->source().text(), change.key));
   }
   const auto [parent, key] = split_path(change.key);
   if (ConfigNode* list = list_of(root, change.key)) {
@@ -89,6 +77,8 @@ void remove(ConfigNode& root, const Override& change) {
 }
 
 }  // namespace
+
+Error Override::wrong(const std::string& sentence) const { return setting_error(key, source.text() + ": " + sentence); }
 
 Override parse_override(const std::string& text) {
   Override change{Override::Action::kSet, "", std::nullopt, {"command line '" + text + "'", 0}};
@@ -106,14 +96,14 @@ Override parse_override(const std::string& text) {
   if (equals < rest.size()) change.value = trimmed(rest.substr(equals + 1));
   const bool complete = change.value || change.action == Override::Action::kDelete;
   if (!complete || !is_path(change.key)) {
-    throw wrong(change, "no override, expected key=value, +key=value, ++key=value or ~key; correct it");
+    throw change.wrong("no override, expected key=value, +key=value, ++key=value or ~key; correct it");
   }
   return change;
 }
 
 void apply_override(ConfigNode& root, const Override& change) {
   if (change.key.find('/') != std::string::npos) {
-    throw wrong(change, fmt::format("the configuration has no group '{}'; write a key with dots", change.key));
+    throw change.wrong(fmt::format("the configuration has no group '{}'; write a key with dots", change.key));
   }
   switch (change.action) {
     case Override::Action::kSet:

@@ -15,6 +15,8 @@ struct Override {
   std::string key;                   // dotted, in a list an index; or a group, whose names may hold slashes
   std::optional<std::string> value;  // as written; of kDelete perhaps none
   Source source;                     // "command line 'a.b=c'"
+
+  Error wrong(const std::string& sentence) const;  // behind the source, with the key
 };
 
 // Throws Error where the text has none of these forms.

@@ -99,6 +99,24 @@ bool is_path(const std::string& text) {
   return in_name;
 }
 
+std::string trimmed(std::string_view text) {
+  constexpr const char* kSpaces = " \t\r\n";
+  const size_t first = text.find_first_not_of(kSpaces);
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(kSpaces) - first + 1));
+}
+
+Error wrong(const Source& source, const std::string& sentence) {
+  return setting_error("", source.text() + ": " + sentence);
+}
+
+std::string scalar_text(const ConfigNode& node) {
+  if (node.kind() == Kind::kBoolean) return node.boolean() ? "true" : "false";
+  if (node.kind() == Kind::kInteger) return std::to_string(node.integer());
+  if (node.kind() == Kind::kReal) return real_text(node.real());
+  return node.text();
+}
+
 std::string kind_name(Kind kind) {
   switch (kind) {
     case Kind::kNull:

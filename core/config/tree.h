@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "eggroll/error.h"
+
 namespace eggroll {
 
 // Where a value was written.
@@ -77,6 +79,15 @@ std::string join_path(const std::string& parent, const std::string& key);
 
 // Whether the text is names of letters, digits, '_' and, not first, '-', with single dots or slashes between them.
 bool is_path(const std::string& text);
+
+// Without spaces, tabs and line ends around it.
+std::string trimmed(std::string_view text);
+
+// The sentence behind the place that it is about.
+Error wrong(const Source& source, const std::string& sentence);
+
+// What text, a number or a boolean is in text; throws Error of any other kind.
+std::string scalar_text(const ConfigNode& node);
 
 std::string kind_name(ConfigNode::Kind kind);     // "an integer", "text", "null"
 std::string shown_value(const ConfigNode& node);  // "the integer 5", "the text 'abc'", "a map"

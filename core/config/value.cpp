@@ -22,16 +22,6 @@ constexpr int kDeepest = 20;  // functions within each other
 
 const std::vector<std::string> kFunctions = {"int", "float", "str", "bool", "choice", "range", "glob"};
 
-Error wrong(const Source& source, const std::string& sentence) {
-  return setting_error("", source.text() + ": " + sentence);
-}
-
-std::string trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(kSpaces) - first + 1));
-}
-
 // Letters, digits and '_', no digit first, at the text's start.
 size_t word_length(std::string_view text) {
   size_t length = 0;
@@ -113,12 +103,7 @@ ConfigNode cast_scalar(const std::string& to, const ConfigNode& node, const Sour
     const ConfigNode plain = plain_scalar(node.text(), source);
     if (plain.kind() != Kind::kText) return cast_scalar(to, plain, source);
   }
-  if (to == "str") {
-    if (kind == Kind::kText) return node;
-    if (kind == Kind::kBoolean) return {std::string(node.boolean() ? "true" : "false"), source};
-    if (kind == Kind::kInteger) return {std::to_string(node.integer()), source};
-    if (kind == Kind::kReal) return {real_text(node.real()), source};
-  }
+  if (to == "str" && kind != Kind::kNull) return {scalar_text(node), source};
   if (to == "int") {
     if (kind == Kind::kInteger) return node;
     if (kind == Kind::kBoolean) return {int64_t{node.boolean()}, source};

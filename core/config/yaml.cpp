@@ -18,10 +18,6 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-Error wrong(const Source& source, const std::string& sentence) {
-  return setting_error("", source.text() + ": " + sentence);
-}
-
 bool is_any(const std::string& text, std::initializer_list<const char*> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }

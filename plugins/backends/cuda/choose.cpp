@@ -40,8 +40,8 @@ struct Choice {
 };
 
 // A multiprocessor works on two tiles at once where they find room beside each other and there are more tiles than
-// multiprocessors. With a ring of weights a block has both, and only what linears read must be on chip; without, each has
-// a block of its own, and all its values on chip.
+// multiprocessors. With a ring of weights a block has both, and only what linears read must be on chip; without, each
+// has a block of its own, and all its values on chip.
 Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
   const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
@@ -54,8 +54,8 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
     const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank), ops, tiles);
     return Plan(*spec.program, spec.noise, Room{bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
   };
-  if (stages > 0 && divide_up(members, kTileRows) <= multiprocessors) return {plan(whole, 1, 3), multiprocessors};
   if (stages > 0) {
+    if (divide_up(members, kTileRows) <= multiprocessors) return {plan(whole, 1, 3), multiprocessors};
     // Three stages let two tiles drift apart a little; two are the fewest that work.
     Plan three = plan(whole, 2, 3);
     if (three.all_streamed) return {std::move(three), multiprocessors};
