@@ -1,6 +1,7 @@
 #include "record/record.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -11,7 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array<const char*, 4> kStatusNames = {"running", "completed", "interrupted", "failed"};
+constexpr std::array<const char*, 5> kStatusNames = {"running", "completed", "interrupted", "failed", "stopped"};
+constexpr std::array<const char*, 4> kFailureNames = {"exit", "signal", "time", "memory"};
 
 // JSON has no infinity, and a null would be read as "not known".
 double finite(double value, const char* key) {
@@ -95,22 +97,46 @@ Environment environment_of(const ordered_json& json) {
                      Cpu{json.at("cpu_model"), json.at("cpu_cores"), json.at("cpu_features")}};
 }
 
-RunStatus status_of(const std::string& name, const std::string& what) {
-  for (size_t i = 0; i < kStatusNames.size(); ++i) {
-    if (name == kStatusNames[i]) return static_cast<RunStatus>(i);
+// The enumerator that has this name in the file.
+template <class Enum, size_t n>
+Enum named(const std::array<const char*, n>& names, const std::string& name, const char* key, const std::string& what) {
+  for (size_t i = 0; i < n; ++i) {
+    if (name == names[i]) return static_cast<Enum>(i);
   }
-  throw Error(
-      fmt::format("{} has the status '{}', expected running, completed, interrupted or failed; correct it or "
-                  "restore the record from a copy",
-                  what, name));
+  throw Error(fmt::format("{} has the {} '{}', expected one of: {}; correct it or restore the record from a copy", what,
+                          key, name, fmt::join(names, ", ")));
+}
+
+ordered_json to_json(const Failure& failure) {
+  return {{"kind", kFailureNames[static_cast<size_t>(failure.kind)]}, {"detail", failure.detail}, {"log", failure.log}};
+}
+
+Failure failure_of(const ordered_json& json, const std::string& what) {
+  return Failure{named<Failure::Kind>(kFailureNames, json.at("kind"), "kind of failure", what), json.at("detail"),
+                 json.at("log").get<std::vector<std::string>>()};
+}
+
+ordered_json to_json(const SweepRecord& sweep) {
+  return {{"name", sweep.name},
+          {"point", sweep.point},
+          {"axes", sweep.axes},
+          {"question", or_null(sweep.question)},
+          {"claims", sweep.claims}};
+}
+
+SweepRecord sweep_of(const ordered_json& json) {
+  return SweepRecord{json.at("name"), json.at("point"), json.at("axes"), optional_of<std::string>(json.at("question")),
+                     json.at("claims")};
 }
 
 }  // namespace
 
+std::string status_name(RunStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
+
 ordered_json record_to_json(const RunRecord& record) {
   ordered_json json = {{"schema", kRecordSchema},
                        {"name", record.name},
-                       {"status", kStatusNames[static_cast<size_t>(record.status)]},
+                       {"status", status_name(record.status)},
                        {"error", or_null(record.error)},
                        {"started_utc", record.started_utc},
                        {"ended_utc", or_null(record.ended_utc)},
@@ -144,6 +170,9 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"memory_bytes", record.memory_bytes ? ordered_json(*record.memory_bytes) : ordered_json()},
                        {"threads", record.threads},
                        {"environment", environment_to_json(record.environment)}};
+  if (record.failure) json["failure"] = to_json(*record.failure);
+  if (record.stopped_because) json["stopped_because"] = *record.stopped_because;
+  if (record.sweep) json["sweep"] = to_json(*record.sweep);
   if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
   return json;
 }
@@ -158,7 +187,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   }
   RunRecord record;
   record.name = json.at("name");
-  record.status = status_of(json.at("status"), what);
+  record.status = named<RunStatus>(kStatusNames, json.at("status"), "status", what);
   record.error = optional_of<std::string>(json.at("error"));
   record.started_utc = json.at("started_utc");
   record.ended_utc = optional_of<std::string>(json.at("ended_utc"));
@@ -198,6 +227,9 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   }
   record.threads = json.at("threads");
   record.environment = environment_of(json.at("environment"));
+  if (json.contains("failure")) record.failure = failure_of(json.at("failure"), what);
+  if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
+  if (json.contains("sweep")) record.sweep = sweep_of(json.at("sweep"));
   if (json.contains("monitor")) {
     const ordered_json& monitor = json.at("monitor");
     record.verdicts = Verdicts{monitor.at("step"), monitor.at("verdicts").get<std::vector<std::string>>()};

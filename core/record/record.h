@@ -15,7 +15,13 @@ namespace eggroll {
 
 inline constexpr int32_t kRecordSchema = 1;
 
-enum class RunStatus { kRunning, kCompleted, kInterrupted, kFailed };
+enum class RunStatus {
+  kRunning,
+  kCompleted,
+  kInterrupted,  // saved; goes on from where it was
+  kFailed,
+  kStopped,  // before its last step, for RunRecord::stopped_because
+};
 
 struct PluginRecord {
   std::string kind;  // backend, model or optimizer
@@ -59,11 +65,32 @@ struct Verdicts {
   std::vector<std::string> texts;
 };
 
+// How a process of a sweep ended that could not say so itself.
+struct Failure {
+  enum class Kind { kExit, kSignal, kTime, kMemory };  // the last two: its limit was reached, and it was killed
+  Kind kind = Kind::kExit;
+  std::string detail;            // "exit code 1", "SIGSEGV", "more than 60 s", "more than 4.0 GiB"
+  std::vector<std::string> log;  // its last lines
+};
+
+// The place of a run in a sweep, and what the sweep asks (see experiment/grid.h).
+struct SweepRecord {
+  std::string name;
+  uint64_t point = 0;  // its index, from 0
+  // Axis to value, a value the text of an override or, of an axis that changes several keys, an object of such texts.
+  nlohmann::ordered_json axes = nlohmann::ordered_json::object();
+  std::optional<std::string> question;
+  nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+};
+
 // What a run that failed early never learned stays absent and is null in the file.
 struct RunRecord {
   std::string name;
   RunStatus status = RunStatus::kRunning;
-  std::optional<std::string> error;  // the sentence; with kFailed alone
+  std::optional<std::string> error;            // the sentence; with kFailed alone
+  std::optional<Failure> failure;              // with kFailed, of a process that died
+  std::optional<std::string> stopped_because;  // "stop.target is 3.5, held-out bits are 3.4871"; with kStopped alone
+  std::optional<SweepRecord> sweep;
   std::string started_utc;
   std::optional<std::string> ended_utc;
   double wall_seconds = 0.0;  // summed over resumes
@@ -104,6 +131,9 @@ struct RunRecord {
 };
 
 nlohmann::ordered_json record_to_json(const RunRecord& record);
+
+// "completed".
+std::string status_name(RunStatus status);
 
 // what names the record in errors: another schema, a missing or mistyped key.
 RunRecord record_from_json(const nlohmann::ordered_json& json, const std::string& what);

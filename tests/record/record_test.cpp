@@ -75,8 +75,26 @@ RunRecord failed_record() {
   return record;
 }
 
+// One of a sweep, whose process died.
+RunRecord crashed_record() {
+  RunRecord record = failed_record();
+  record.error = "the process ended by SIGSEGV";
+  record.failure = Failure{Failure::Kind::kSignal, "SIGSEGV", {"backend avx2", "step 1/10"}};
+  SweepRecord sweep{"widths", 3, {{"model.width", "32"}, {"size", {{"train.tokens", "8"}}}}, "How wide?", {}};
+  sweep.claims.push_back({{"axis", "model.width"}});
+  record.sweep = sweep;
+  return record;
+}
+
+RunRecord stopped_record() {
+  RunRecord record = completed_record();
+  record.status = RunStatus::kStopped;
+  record.stopped_because = "stop.tokens is 10, 16 member tokens were read";
+  return record;
+}
+
 TEST_F(RecordTest, ReadsWhatItWrote) {
-  for (const RunRecord& record : {completed_record(), failed_record()}) {
+  for (const RunRecord& record : {completed_record(), failed_record(), crashed_record(), stopped_record()}) {
     write_record(path_, record);
     EXPECT_EQ(record_to_json(read_record(path_)), record_to_json(record));
   }
@@ -137,10 +155,11 @@ TEST_F(RecordTest, RefusesWhatItCannotRead) {
                                       " is damaged: type must be number, but is string; restore it from a "
                                       "copy or run its configuration again");
   json["status"] = "done";
-  EXPECT_EQ(message(json.dump()),
-            path_.string() +
-                " has the status 'done', expected running, completed, interrupted or failed; correct it or "
-                "restore the record from a copy");
+  EXPECT_EQ(
+      message(json.dump()),
+      path_.string() +
+          " has the status 'done', expected one of: running, completed, interrupted, failed, stopped; correct it or "
+          "restore the record from a copy");
 }
 
 TEST_F(RecordTest, RefusesFiguresThatJsonCannotHold) {
@@ -170,6 +189,8 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
   std::filesystem::create_directory(folder_ / "good");
   write_record(folder_ / "good" / "completed.json", completed_record());
   write_record(folder_ / "good" / "failed.json", failed_record());
+  write_record(folder_ / "good" / "crashed.json", crashed_record());
+  write_record(folder_ / "good" / "stopped.json", stopped_record());
   const int code = validate(folder_ / "good");
   if (code == 2) GTEST_SKIP() << faults_;
   EXPECT_EQ(code, 0) << faults_;
@@ -188,6 +209,10 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
       {"/status", "failed"},   // without an error
       {"/status", "running"},  // with an end
       {"/error", "but it completed"},
+      {"/status", "stopped"},  // for no reason
+      {"/stopped_because", "but it completed"},
+      {"/failure", record_to_json(crashed_record())["failure"]},
+      {"/sweep", {{"name", "widths"}}},
       {"/final", nullptr},  // though completed
       {"/weights_sha256", "abc"},
       {"/wall_seconds", -1},
