@@ -1,0 +1,64 @@
+// A claim of an experiment: a sentence about its runs, and the test that confirms or refutes it.
+#ifndef EGGROLL_RECORD_CLAIM_H
+#define EGGROLL_RECORD_CLAIM_H
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace eggroll {
+
+enum class Expectation { kLower, kHigher, kEqual };
+
+// Pairs of runs that differ in one axis alone: its value minus `with`.
+struct Comparison {
+  std::string axis;
+  std::string value;
+  std::string with;
+  Expectation expect = Expectation::kLower;
+  double within = 0.0;  // of kEqual alone
+};
+
+// The least-squares slope of log metric over log axis, one for each seed.
+struct Slope {
+  std::string axis;
+  double expect = 0.0;
+  double within = 0.0;
+};
+
+// The share of runs whose metric lies below the limit, or above it.
+struct Share {
+  bool below = true;
+  double limit = 0.0;
+  Expectation expect = Expectation::kLower;  // never kEqual
+  double than = 0.0;
+};
+
+struct Claim {
+  std::string says;
+  std::vector<std::pair<std::string, std::string>> where;  // axis and value: the runs that it speaks of; empty: all
+  // "bits": the final held-out bits per unit; "tokens_per_second": member tokens of the median step; "update_rate":
+  // mean of `changed`. The latter and any other key of metrics.jsonl are means over the last quarter of the steps.
+  std::string metric = "bits";
+  std::variant<Comparison, Slope, Share> test;
+};
+
+// An axis' value as the text that names it: a text is itself, an object "key=value key=value", all else its JSON.
+std::string axis_text(const nlohmann::ordered_json& value);
+
+// The same text, or two spellings of one number.
+bool same_axis_value(const std::string& a, const std::string& b);
+
+// what names the claim in errors ("claim 1 of experiments/x.yaml"). Throws where a key is missing, unknown or of
+// another kind, or where there is not exactly one of compare, slope and share.
+Claim claim_from_json(const nlohmann::ordered_json& json, const std::string& what);
+
+// Throws where the claim names an axis that is not there, or a value that its axis does not have. axes: each axis with
+// the list of its values.
+void require_axes(const Claim& claim, const nlohmann::ordered_json& axes, const std::string& what);
+
+}  // namespace eggroll
+
+#endif
