@@ -34,8 +34,9 @@ std::vector<std::string> matching(const ConfigSearch& search, const Override& ch
                                  fmt::join(names, ", ")));
 }
 
-// The override with each of its values; as it was where it has but one.
-std::vector<std::string> alternatives(const ConfigSearch& search, const std::string& text) {
+}  // namespace
+
+std::vector<std::string> each_value(const ConfigSearch& search, const std::string& text) {
   const Override change = parse_override(text);
   if (!change.value || change.action == Override::Action::kDelete) return {text};
   const OverrideValue value = parse_override_value(*change.value, change.source);
@@ -51,13 +52,11 @@ std::vector<std::string> alternatives(const ConfigSearch& search, const std::str
   return values;
 }
 
-}  // namespace
-
 std::vector<std::vector<std::string>> expand_sweeps(const ConfigSearch& search,
                                                     const std::vector<std::string>& overrides) {
   std::vector<std::vector<std::string>> combinations = {{}};
   for (const std::string& text : overrides) {
-    const std::vector<std::string> values = alternatives(search, text);
+    const std::vector<std::string> values = each_value(search, text);
     if (combinations.size() * values.size() > kMostCombinations) {
       throw setting_error(
           "", fmt::format("the sweeps have more than {} combinations; take fewer values", kMostCombinations));

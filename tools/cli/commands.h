@@ -19,7 +19,21 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
                 bool show_monitor);
 // multirun.cpp. All are composed before the first begins; one that fails does not stop the others.
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);
-int resume_command(const std::filesystem::path& run, const std::vector<std::string>& command_line, bool show_monitor);
+// plugins: a folder to take them from alone; where empty, those of find_plugins().
+int resume_command(const std::filesystem::path& run, const std::filesystem::path& plugins,
+                   const std::vector<std::string>& command_line, bool show_monitor);
+
+// sweep.cpp
+int plan_command(const HostOptions& host, const Overrides& overrides);
+struct SweepArguments {
+  uint32_t jobs = 1;
+  std::string slots;  // see experiment/slots.h; where empty, `jobs` even ones
+  bool retry_failed = false;
+  bool keep_going = false;
+  bool fail_fast = false;
+  uint32_t breaker = 5;
+};
+int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments);
 
 // checkpoints.cpp
 int replay_command(const std::filesystem::path& run, uint64_t steps);
