@@ -277,11 +277,22 @@ ordered_json values_of(const std::vector<GridPoint>& points) {
   return axes;
 }
 
+// [train.population=128] as {"train.population": "128"}: a key of a YAML map holds no dot here.
+ordered_json axes_in(const ConfigNode& where) {
+  ordered_json axes = ordered_json::object();
+  for (const ConfigNode& item : list_in(where, "where")) {
+    const std::string& text = text_in(item, "where");
+    axes[key_of(text)] = value_of(text);
+  }
+  return axes;
+}
+
 ordered_json read_claims(const ConfigNode& list, const std::vector<GridPoint>& points) {
   ordered_json claims = ordered_json::array();
   for (const ConfigNode& node : list_in(list, "sweep.claims")) {
     const std::string what = fmt::format("claim {} ({})", claims.size() + 1, node.source().text());
     claims.push_back(to_json(node));
+    if (const ConfigNode* where = node.find("where")) claims.back()["where"] = axes_in(*where);
     try {
       require_axes(claim_from_json(claims.back(), what), values_of(points), what);
     } catch (const Error& error) {

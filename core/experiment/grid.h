@@ -2,7 +2,7 @@
 //
 //   sweep:
 //     question: Does the threshold scale with the population?   # optional, for the report
-//     claims: [...]                                             # optional, see record/claim.h
+//     claims: [...]                        # optional, see record/claim.h; here `where` is a list such as [model=gru]
 //     seeds: 5                                                  # 0 to 4; or a list; without it the configuration's
 //     seed product:                                                  # every combination; the last item changes fastest
 //       - optimizer=sign_es,es_adamw                            # an axis: an override with a sweep as its value

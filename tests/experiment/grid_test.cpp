@@ -98,6 +98,8 @@ TEST_F(GridTest, ClaimsSpeakOfItsAxes) {
   const std::string claims =
       "  claims: [{says: More is better, compare: {axis: a, value: 2, with: 1}, expect: lower}]\n";
   EXPECT_EQ(grid("  product: [\"a=1,2\"]\n" + claims).claims.at(0).at("says"), "More is better");
+  const std::string where = "  claims: [{says: So, where: [b.c=3], share: {below: 1}, expect: lower, than: 0.5}]\n";
+  EXPECT_EQ(grid("  product: [\"a=1,2\", b.c=3]\n" + where).claims.at(0).at("where").dump(), R"({"b.c":"3"})");
   EXPECT_THAT(refusal("  product: [\"b=1,2\"]\n" + claims), HasSubstr("claim 1 (grid.yaml:4)"));
 }
 
