@@ -69,7 +69,7 @@ class Runner {
       heed_signals();
       reap();
       keep_limits();
-      if (result_.ended_because.empty()) start_points();
+      if (ended_because_.empty()) start_points();
       if (active_.empty()) break;
       look();
       std::this_thread::sleep_for(kPoll);
@@ -102,7 +102,7 @@ class Runner {
 
   void heed_signals() {
     const int stops = hooks_.stops != nullptr ? hooks_.stops->load() : 0;
-    if (stops > 0 && result_.ended_because.empty()) result_.ended_because = "asked to stop";
+    if (stops > 0 && ended_because_.empty()) ended_because_ = "asked to stop";
     if (stops > 1) {
       for (Active& active : active_) active.ask_to_end();
     }
@@ -180,8 +180,8 @@ class Runner {
     if (record && record->status == RunStatus::kFailed) {
       result_.failed.push_back(&point);
       ++failures_in_a_row_;
-      if (options_.breaker > 0 && failures_in_a_row_ >= options_.breaker && result_.ended_because.empty()) {
-        result_.ended_because =
+      if (options_.breaker > 0 && failures_in_a_row_ >= options_.breaker && ended_because_.empty()) {
+        ended_because_ =
             options_.breaker == 1 ? "a point failed" : fmt::format("{} points failed in a row", options_.breaker);
       }
     } else if (record) {
@@ -240,7 +240,7 @@ class Runner {
     if (budget.steps && steps >= *budget.steps) spent = fmt::format("{} steps", *budget.steps);
     if (budget.tokens && tokens >= *budget.tokens) spent = fmt::format("{} member tokens", *budget.tokens);
     if (spent.empty()) return;
-    if (result_.ended_because.empty()) result_.ended_because = fmt::format("sweep.budget is spent ({})", spent);
+    if (ended_because_.empty()) ended_because_ = fmt::format("sweep.budget is spent ({})", spent);
     for (Active& active : active_) active.ask_to_end();
   }
 
@@ -259,6 +259,7 @@ class Runner {
     status.waiting = waiting_.size() + interrupted_.size();
     status.best = best_;
     status.best_bits = best_bits_;
+    status.ended_because = ended_because_;
     uint64_t left = 0;
     const auto add_left = [&](const SweepPoint* point) {
       left += point->member_tokens() - std::min(point->member_tokens(), reached_.at(point).member_tokens);
@@ -279,6 +280,7 @@ class Runner {
   const SweepOptions& options_;
   const SweepHooks& hooks_;
   SweepResult result_;
+  std::string ended_because_;
   std::vector<const Slot*> free_slots_;
   std::list<const SweepPoint*> waiting_;
   std::vector<const SweepPoint*> interrupted_;  // in this launch, and for the next

@@ -39,6 +39,7 @@ struct SweepStatus {
   const SweepPoint* best = nullptr;  // of the points that are done, by held-out bits
   double best_bits = 0.0;
   std::optional<double> seconds_left;  // at the pace of this launch
+  std::string ended_because;           // no point begins any more: a budget, the breaker, a signal; else ""
 };
 
 struct SweepHooks {
@@ -53,7 +54,6 @@ struct SweepHooks {
 struct SweepResult {
   SweepStatus status;
   std::vector<const SweepPoint*> failed;
-  std::string ended_because;  // a budget, the breaker, a signal; "" where nothing was left to do
 };
 
 // The sweep must be written (write_sweep). Points that are done are left as they are, to the byte.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <map>
 
 #include "cli/commands.h"
 #include "cli/sweep_view.h"
@@ -31,19 +32,26 @@ void catch_signals() {
   for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
 }
 
-// Throws where a point cannot run; says all that are wrong.
+// Throws where a point cannot run; says each reason once, with the first point that has it.
 std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFolder>& plugins) {
   std::vector<PointCheck> checks = check_points(sweep.points, plugins);
-  std::vector<std::string> wrong;
+  std::map<std::string, std::vector<size_t>> reasons;
+  size_t wrong = 0;
   for (size_t i = 0; i < checks.size(); ++i) {
     if (checks[i].error.empty()) continue;
-    const SweepPoint& point = sweep.points[i];
-    wrong.push_back(fmt::format("{} seed={}: {}", point.axes.dump(), point.seed, checks[i].error));
+    reasons[checks[i].error].push_back(i);
+    ++wrong;
   }
-  if (wrong.empty()) return checks;
-  for (size_t i = 0; i + 1 < wrong.size() && i < 20; ++i) fmt::print(stderr, "{}\n", wrong[i]);
+  if (wrong == 0) return checks;
+  std::vector<std::string> lines;
+  for (const auto& [reason, points] : reasons) {
+    const SweepPoint& first = sweep.points[points[0]];
+    const std::string more = points.size() > 1 ? fmt::format(" and {} more", points.size() - 1) : "";
+    lines.push_back(fmt::format("{} seed={}{}: {}", first.axes.dump(), first.seed, more, reason));
+  }
+  for (size_t i = 0; i + 1 < lines.size(); ++i) fmt::print(stderr, "{}\n", lines[i]);
   throw Error(fmt::format("{} of {} points cannot run, and nothing was begun; correct the sweep or exclude them: {}",
-                          wrong.size(), sweep.points.size(), wrong.back()));
+                          wrong, sweep.points.size(), lines.back()));
 }
 
 std::string tokens_text(uint64_t tokens) {
@@ -159,7 +167,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
 
   const SweepStatus& s = result.status;
   fmt::print("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting);
-  if (s.elsewhere > 0 && result.ended_because.empty()) {
+  if (s.elsewhere > 0 && s.ended_because.empty()) {
     fmt::print("{} of them are run by others; run the sweep again to see to what they leave\n", s.elsewhere);
   }
   if (stops.load() > 0) {
@@ -172,12 +180,12 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
     throw Error(
         fmt::format("{}{} of {} points failed ({}); their records in {} say why, and --retry-failed runs them "
                     "again",
-                    result.ended_because.empty() ? "" : result.ended_because + ": ", names.size(), s.total,
+                    s.ended_because.empty() ? "" : s.ended_because + ": ", names.size(), s.total,
                     fmt::join(names, ", "), (sweep.folder / "points").string()));
   }
-  if (!result.ended_because.empty()) {
-    throw Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on",
-                            result.ended_because, s.done, s.total));
+  if (!s.ended_because.empty()) {
+    throw Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on", s.ended_because,
+                            s.done, s.total));
   }
   return 0;
 }

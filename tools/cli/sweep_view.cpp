@@ -27,6 +27,7 @@ std::string counts_of(const SweepStatus& s) {
   if (s.waiting > 0) text += fmt::format(", {} waiting", s.waiting);
   if (s.elsewhere > 0) text += fmt::format(" ({} run by others)", s.elsewhere);
   if (s.seconds_left && !s.running.empty()) text += fmt::format(", about {} left", duration_text(*s.seconds_left));
+  if (!s.ended_because.empty()) text += fmt::format("; {}, no point begins any more", s.ended_because);
   return text;
 }
 
