@@ -67,7 +67,7 @@ TEST_F(OverrideTest, RefusesInOneSentence) {
       {"steps=5", "the configuration has no key 'steps'; did you mean 'train.steps'? (write +steps=... to add it)"},
       {"modle=gru", "the configuration has no key 'modle'; did you mean 'model'? (write +modle=... to add it)"},
       {"modle.width=3", "the configuration has no key 'modle'; did you mean 'model'?"},
-      {"train.steps.x=3", "train.steps (configs/config.yaml:9) is an integer and has no key 'x'"},
+      {"train.steps.x=3", "train.steps (configs/config.yaml:9) is an integer and has no key 'x'; leave '.x' out"},
       {"train={stepz: 3}",
        "train (configs/config.yaml:8) has no key 'stepz'; did you mean 'steps'? (write +train.stepz=... to add it)"},
       {"train.steps=abc", "train.steps is an integer (configs/config.yaml:9), got the text 'abc'; give an integer"},
@@ -83,8 +83,8 @@ TEST_F(OverrideTest, RefusesInOneSentence) {
       {"seed=99999999999999999999",
        "the integer 99999999999999999999 does not fit 64 bits; use a smaller one, or quotes for text"},
       {"seed=", "the value is missing; write null or '' for none"},
-      {"name='a", "the value is not YAML: a quote is not closed; put text in quotes"},
-      {"name=[a", "the value is not YAML: end of sequence flow not found; put text in quotes"},
+      {"name='a", "the value is not YAML: a quote is not closed; correct it, or put text in quotes"},
+      {"name=[a", "the value is not YAML: end of sequence flow not found; correct it, or put text in quotes"},
       {"name={a: 1, a: 2}", "the key 'a' is given twice; remove one"},
       {"name='a' b", "a second document or stray text begins here, expected one; remove it"},
       {"name='a': b", "expected one value, [list] or {map}; put text in quotes"},
@@ -101,9 +101,15 @@ TEST_F(OverrideTest, RefusesInOneSentence) {
        "whatever it is"},
       {"train.steps", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
       {"", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
-      {"=3", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
-      {"train..steps=3", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
-      {"--seed=3", "no override, expected key=value, +key=value, ++key=value or ~key; correct it"},
+      {"=3",
+       "'' is no key, expected names of letters, digits, _ and -, with single dots or slashes between them and 200 "
+       "characters at most; correct it"},
+      {"train..steps=3",
+       "'train..steps' is no key, expected names of letters, digits, _ and -, with single dots or slashes between them "
+       "and 200 characters at most; correct it"},
+      {"--seed=3",
+       "'--seed' is no key, expected names of letters, digits, _ and -, with single dots or slashes between them and "
+       "200 characters at most; correct it"},
       {"a/b=c", "the configuration has no group 'a/b'; write a key with dots"},
   };
   for (const auto& [text, expected] : cases) {
@@ -123,7 +129,8 @@ TEST_F(OverrideTest, AListIsChangedByItsIndices) {
   EXPECT_EQ(paths("~paths.0"), R"(["b"])");
   EXPECT_EQ(json_of(composed({"rows.0.x=2", "+rows.0.y=3"}).at("rows")), R"([{"x":2,"y":3}])");
   EXPECT_EQ(complaint({"paths.2=c"}),
-            "command line 'paths.2=c': paths (configs/config.yaml:1) is a list of 2 and has no element '2'");
+            "command line 'paths.2=c': paths (configs/config.yaml:1) is a list of 2 and has no element '2', expected 0 "
+            "to 1; correct the index (write +paths.2=... to add it)");
   EXPECT_EQ(complaint({"+paths.3=c"}),
             "command line '+paths.3=c': paths (configs/config.yaml:1) is a list of 2, expected its next index; write "
             "+paths.2=...");
@@ -132,6 +139,8 @@ TEST_F(OverrideTest, AListIsChangedByItsIndices) {
 }
 
 TEST_F(OverrideTest, TwoPlusesSetOrAdd) {
+  EXPECT_EQ(json_of(composed({"++train={steps: x, new: 1}"}).at("train")),
+            R"({"steps":"x","rate":0.5,"tokens":32,"new":1})");
   EXPECT_EQ(composed({"++train.steps=x"}).at("train.steps").text(), "x");
   EXPECT_EQ(composed({"++train.new.deep=1"}).at("train.new.deep").integer(), 1);
 }

@@ -72,7 +72,7 @@ TEST(Value, RefusesInOneSentence) {
       {"chioce(1,2)", "unknown function 'chioce'; did you mean 'choice'?; put text in quotes"},
       {"range(1", "the parenthesis of range( is not closed; add the )"},
       {"int(1)x", "'x' stands behind int(1); remove it, or put text in quotes"},
-      {"int()", "int() is empty, expected a value in it"},
+      {"int()", "int() is empty, expected a value in it; give one"},
       {"int(abc)", "int() of the text 'abc', expected something that can be one; correct it"},
       {"float(null)", "float() of null, expected something that can be one; correct it"},
       {"int(glob(*))", "int() of a glob(), expected values; remove the cast"},
@@ -95,7 +95,7 @@ TEST(Value, RefusesInOneSentence) {
       {"range(1000000)", "range(1000000) has more than 100000 values; take a larger step"},
       {"glob(a*,b*)", "glob() has several patterns; write them as a list: glob([a*, b*])"},
       {"glob(exclude=a)", "glob() has no pattern, expected one such as glob(*)"},
-      {"[1", "the value is not YAML: end of sequence flow not found; put text in quotes"},
+      {"[1", "the value is not YAML: end of sequence flow not found; correct it, or put text in quotes"},
       {"'a' b", "a second document or stray text begins here, expected one; remove it"},
   };
   for (const auto& [text, expected] : cases) {
