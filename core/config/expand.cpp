@@ -38,15 +38,15 @@ std::vector<std::string> matching(const ConfigSearch& search, const Override& ch
 
 std::vector<std::string> each_value(const ConfigSearch& search, const std::string& text) {
   const Override change = parse_override(text);
-  if (!change.value || change.action == Override::Action::kDelete) return {text};
+  if (!change.value) return {text};
   const OverrideValue value = parse_override_value(*change.value, change.source);
   if (!value.is_sweep) return {text};
-  std::vector<std::string> values;
+  std::vector<ConfigNode> choices = value.choices;
   if (value.glob) {
-    values = matching(search, change, *value.glob);
-  } else {
-    for (const ConfigNode& choice : value.choices) values.push_back(to_line(choice));
+    for (const std::string& name : matching(search, change, *value.glob)) choices.push_back({name, change.source});
   }
+  std::vector<std::string> values;
+  for (const ConfigNode& choice : choices) values.push_back(to_line(choice));
   const std::string prefix = text.substr(0, text.find('=') + 1);
   for (std::string& one : values) one.insert(0, prefix);
   return values;
