@@ -214,6 +214,13 @@ std::vector<std::pair<std::string, std::string>> config_values(const ordered_jso
   return values;
 }
 
+std::optional<double> config_number(const RunRecord& record, const char* section, const char* key) {
+  if (!record.config.contains(section) || !record.config.at(section).is_object()) return std::nullopt;
+  const ordered_json& values = record.config.at(section);
+  if (!values.contains(key) || !values.at(key).is_number()) return std::nullopt;
+  return values.at(key).get<double>();
+}
+
 std::string data_of(const RunRecord& record) {
   if (!record.dataset) return "unknown data";
   std::string text = record.dataset->name;

@@ -55,6 +55,9 @@ std::vector<Study> studies_of(const Collection& collection);
 // Dotted keys and values as text; a list is one value.
 std::vector<std::pair<std::string, std::string>> config_values(const nlohmann::ordered_json& config);
 
+// A number of a section of the configuration; absent where there is none.
+std::optional<double> config_number(const RunRecord& record, const char* section, const char* key);
+
 // What was read in training and held out, whatever the seed: "text shakespeare.txt".
 std::string data_of(const RunRecord& record);
 
