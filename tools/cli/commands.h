@@ -59,6 +59,9 @@ struct CheckArguments {
 int check_command(const HostOptions& host, const CheckArguments& arguments);
 int new_command(const std::string& kind, const std::string& name, const std::filesystem::path& destination);
 
+// report.cpp. out: where findings go; empty: RESULTS/report.
+int report_command(const std::filesystem::path& results, const std::filesystem::path& out);
+
 }  // namespace eggroll
 
 #endif

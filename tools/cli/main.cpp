@@ -148,6 +148,13 @@ int dispatch(int argc, char** argv) {
   fresh->callback(
       [&] { exit_code = new_command(kind, name, destination.empty() ? std::filesystem::path(name) : destination); });
 
+  std::filesystem::path results;
+  std::filesystem::path out;
+  CLI::App* report = app.add_subcommand("report", "Write findings, figures and tables from the records of runs");
+  report->add_option("results", results, "A folder with runs or sweeps at any depth")->required();
+  report->add_option("--out", out, "The folder to write (default: RESULTS/report)");
+  report->callback([&] { exit_code = report_command(results, out); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,61 @@
+// All run records at or below some folders, each with a summary of its metrics.
+#ifndef EGGROLL_REPORT_COLLECTION_H
+#define EGGROLL_REPORT_COLLECTION_H
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/record.h"
+#include "report/run_metrics.h"
+
+namespace eggroll {
+
+struct CollectedRun {
+  std::string name;  // its path below the folder that was given
+  std::filesystem::path record_file;
+  std::optional<std::filesystem::path> metrics_file;
+  RunRecord record;
+  RunMetrics metrics;  // empty where there is no file
+};
+
+// A sweep.json: what is planned.
+struct CollectedSweep {
+  std::filesystem::path folder;
+  std::string name;
+  std::optional<std::string> question;
+  nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+  nlohmann::ordered_json axes = nlohmann::ordered_json::object();  // each with the list of its values
+  uint64_t points = 0;
+};
+
+struct Collection {
+  std::vector<CollectedRun> runs;  // by name
+  std::vector<CollectedSweep> sweeps;
+  std::vector<std::string> problems;  // sentences: what was damaged, missing and left out
+  size_t other_files = 0;             // *.json that hold neither a record nor a sweep
+};
+
+// What is to be read: record.json of run folders, and records in files *.json of any other name, which stand alone.
+struct RecordFiles {
+  std::vector<std::filesystem::path> records;
+  std::vector<std::filesystem::path> sweeps;
+  std::vector<std::string> problems;
+};
+
+// At or below the paths (folders, or files themselves), each once. Folders of checkpoints and of frozen plugins are
+// passed by. Throws where a path does not exist.
+RecordFiles find_records(const std::vector<std::filesystem::path>& paths);
+
+// One run. Throws where the record is damaged; nullopt where the file is JSON of something else.
+std::optional<CollectedRun> read_collected_run(const std::filesystem::path& record, std::vector<std::string>& problems);
+
+// Reads records on all processors. Throws where a path does not exist; all else that is wrong is a problem.
+Collection collect(const std::vector<std::filesystem::path>& paths);
+
+}  // namespace eggroll
+
+#endif

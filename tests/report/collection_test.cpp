@@ -1,0 +1,103 @@
+#include "report/collection.h"
+
+#include <gmock/gmock.h>
+
+#include "record/scratch.h"
+#include "report/synthetic.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class CollectionTest : public ScratchTest {
+ protected:
+  static std::vector<std::string> names_of(const Collection& collection) {
+    std::vector<std::string> names;
+    for (const CollectedRun& run : collection.runs) names.push_back(run.name);
+    return names;
+  }
+};
+
+TEST_F(CollectionTest, FindsRunsAtAnyDepthAndRecordsThatStandAlone) {
+  write_synthetic_run(folder_ / "runs" / "b", {});
+  write_synthetic_run(folder_ / "sweeps" / "s" / "points" / "0001", {});
+  write_synthetic_run(folder_ / "runs" / "a" / "checkpoints" / "copy", {});  // passed by
+  write_record(folder_ / "published.json", synthetic_record({}));
+  write_plainly(folder_ / "benchmarks.json", "{\"benchmarks\": [1]}");
+  fs::create_directories(folder_ / "sweeps" / "s" / "points" / "0002");  // never ran
+  write_plainly(
+      folder_ / "sweeps" / "s" / "sweep.json",
+      R"({"name": "s", "question": "Why?", "claims": [], "axes": {"a": ["1", "2"]}, "seeds": [0], "points": 2})");
+
+  const Collection collection = collect({folder_});
+  EXPECT_THAT(collection.problems, IsEmpty());
+  EXPECT_THAT(names_of(collection), ElementsAre("published", "runs/b", "sweeps/s/points/0001"));
+  EXPECT_EQ(collection.other_files, 1U);
+  EXPECT_FALSE(collection.runs[0].metrics_file);
+  EXPECT_EQ(collection.runs[0].metrics.lines, 0U);
+  EXPECT_EQ(collection.runs[1].metrics.lines, 101U);
+  ASSERT_EQ(collection.sweeps.size(), 1U);
+  EXPECT_EQ(collection.sweeps[0].name, "s");
+  EXPECT_EQ(*collection.sweeps[0].question, "Why?");
+  EXPECT_EQ(collection.sweeps[0].points, 2U);
+  EXPECT_EQ(collection.sweeps[0].axes.at("a").size(), 2U);
+}
+
+TEST_F(CollectionTest, ARunInSeveralGivenFoldersIsReadOnce) {
+  write_synthetic_run(folder_ / "x" / "a", {});
+  write_synthetic_run(folder_ / "y" / "b", {});
+  EXPECT_THAT(
+      names_of(collect({folder_ / "x", folder_ / "y", folder_ / "x" / "a", folder_ / "y" / "b" / "record.json"})),
+      ElementsAre("x/a", "y/b"));
+  EXPECT_THAT(names_of(collect({fs::path(folder_ / "x" / "a/")})), ElementsAre("a"));
+  EXPECT_THAT(names_of(collect({folder_ / "x" / "a" / "record.json"})), ElementsAre("a"));
+}
+
+TEST_F(CollectionTest, WhatIsDamagedIsNamedAndTheRestIsRead) {
+  write_synthetic_run(folder_ / "a", {});
+  write_synthetic_run(folder_ / "b", {});
+  write_plainly(folder_ / "b" / "record.json", read_file(folder_ / "b" / "record.json").substr(0, 1000));
+  write_synthetic_run(folder_ / "c", {});
+  fs::remove(folder_ / "c" / "metrics.jsonl");
+  write_synthetic_run(folder_ / "d", {});
+  fs::remove(folder_ / "d" / "record.json");
+  write_synthetic_run(folder_ / "e", {});
+  const std::string metrics = read_file(folder_ / "e" / "metrics.jsonl");
+  write_plainly(folder_ / "e" / "metrics.jsonl", metrics.substr(0, metrics.size() - 5));
+  write_plainly(folder_ / "f.json", "{");
+  write_plainly(folder_ / "s", "");
+  write_synthetic_run(folder_ / "g", {});
+  write_plainly(folder_ / "g" / "record.json", "{\"schema\": 1}");
+  write_plainly(folder_ / "sweep.json", "{\"name\": 3}");
+
+  const Collection collection = collect({folder_});
+  EXPECT_THAT(names_of(collection), ElementsAre("a", "c", "e"));
+  EXPECT_EQ(collection.runs[2].metrics.lines, 100U);
+  EXPECT_EQ(collection.other_files, 0U);
+  ASSERT_EQ(collection.problems.size(), 7U);
+  EXPECT_THAT(collection.problems,
+              testing::UnorderedElementsAre(
+                  HasSubstr("d holds metrics but no record.json"), HasSubstr("sweep.json is damaged"),
+                  HasSubstr("b/record.json is no whole JSON"), HasSubstr("c/metrics.jsonl is missing"),
+                  HasSubstr("e/metrics.jsonl ends within line 101"), HasSubstr("f.json is no whole JSON"),
+                  HasSubstr("g/record.json is damaged")));
+}
+
+TEST_F(CollectionTest, APathThatDoesNotExistIsRefused) {
+  EXPECT_EQ(message_of([&] { collect({folder_ / "none"}); }),
+            (folder_ / "none").string() + " does not exist, expected a run's folder, a record or a folder of them");
+}
+
+TEST_F(CollectionTest, PublishedRecordsOfThisRepositoryAreRead) {
+  const Collection collection = collect({fs::path(EGGROLL_SOURCE_DIR) / "results" / "0.1"});
+  EXPECT_THAT(collection.problems, IsEmpty());
+  EXPECT_GE(collection.runs.size(), 22U);
+  EXPECT_GE(collection.other_files, 5U);  // the benchmarks
+}
+
+}  // namespace
+}  // namespace eggroll
