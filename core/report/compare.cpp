@@ -117,7 +117,7 @@ const std::vector<NamedFigure>& figures() {
       {"update rate", [](const CollectedRun& run) { return metric_of(run, "update_rate"); }, percent},
       {"wall time", [](const CollectedRun& run) { return std::optional(run.record.wall_seconds); }, seconds_text},
       {"steps done", [](const CollectedRun& run) { return std::optional(static_cast<double>(run.record.steps)); },
-       short_count},
+       [](double steps) { return fmt::format("{:.0f}", steps); }},
       {"memory",
        [](const CollectedRun& run) {
          return run.record.memory_bytes ? std::optional(static_cast<double>(*run.record.memory_bytes)) : std::nullopt;
