@@ -88,10 +88,7 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
   const double top = high + margin;
   spread(labels, bottom, top);
 
-  const auto [x_unit, x_unit_name] = right >= 1e9   ? std::pair(1e9, ", billions")
-                                     : right >= 1e6 ? std::pair(1e6, ", millions")
-                                     : right >= 1e3 ? std::pair(1e3, ", thousands")
-                                                    : std::pair(1.0, "");
+  const auto [x_unit, x_unit_name] = gnuplot_unit(right);
   const double width = std::max(right / x_unit, 1e-9);
 
   std::string script = fmt::format("# Draw again with: gnuplot {0}.gp > {0}.png\n", name);

@@ -69,6 +69,12 @@ std::string gnuplot_text(const std::string& text) {
   return result + "'";
 }
 
+std::pair<double, const char*> gnuplot_unit(double largest) {
+  if (largest >= 1e9) return {1e9, ", billions"};
+  if (largest >= 1e6) return {1e6, ", millions"};
+  return largest >= 1e3 ? std::pair(1e3, ", thousands") : std::pair(1.0, "");
+}
+
 void draw_with_gnuplot(const std::string& script_text, const fs::path& picture_path, const std::string& what) {
   const fs::path script = fs::path(picture_path).replace_extension(".gp");
   write_atomically(script, script_text);

@@ -4,6 +4,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <system_error>
 
@@ -177,8 +178,9 @@ Collection collect(const std::vector<fs::path>& paths) {
       ++collection.other_files;
     }
   }
-  std::sort(collection.runs.begin(), collection.runs.end(),
-            [](const CollectedRun& a, const CollectedRun& b) { return a.name < b.name; });
+  std::sort(collection.runs.begin(), collection.runs.end(), [](const CollectedRun& a, const CollectedRun& b) {
+    return ::strverscmp(a.name.c_str(), b.name.c_str()) < 0;
+  });
   return collection;
 }
 

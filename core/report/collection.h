@@ -33,7 +33,7 @@ struct CollectedSweep {
 };
 
 struct Collection {
-  std::vector<CollectedRun> runs;  // by name
+  std::vector<CollectedRun> runs;  // by name, numbers in it by their value
   std::vector<CollectedSweep> sweeps;
   std::vector<std::string> problems;  // sentences: what was damaged, missing and left out
   size_t other_files = 0;             // *.json that hold neither a record nor a sweep

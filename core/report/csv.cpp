@@ -228,7 +228,6 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
     std::filesystem::remove(temporary);
     throw;
   }
-  summary.problems = collection.problems;
   return summary;
 }
 

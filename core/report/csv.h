@@ -20,7 +20,6 @@ std::string curves_csv(const std::vector<Study>& studies);
 struct ExportSummary {
   size_t runs = 0;   // with metrics
   size_t lines = 0;  // of metrics
-  std::vector<std::string> problems;
 };
 
 // A row for each line of all runs' metrics, "run" and then a column for each key that any line has, nested numbers

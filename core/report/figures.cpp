@@ -33,8 +33,12 @@ std::string seconds_text(double seconds) {
   return seconds >= 1e-3 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} us", 1e6 * seconds);
 }
 
+std::string count_text(size_t count, const std::string& of_what) {
+  return fmt::format("{} {}{}", count, of_what, count == 1 ? "" : "s");
+}
+
 std::string text_of(const Mean& mean, const std::string& of_what) {
-  const std::string count = fmt::format("{} {}{}", mean.n, of_what, mean.n == 1 ? "" : "s");
+  const std::string count = count_text(mean.n, of_what);
   if (!mean.interval) return fmt::format("{} ({}, no interval)", text_of(mean.mean), count);
   return fmt::format("{} (95 % interval {} to {}, {})", text_of(mean.mean), text_of(mean.interval->low),
                      text_of(mean.interval->high), count);

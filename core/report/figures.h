@@ -23,6 +23,9 @@ std::string bytes_text(double bytes);
 // "410 ms", "2.31 s", "12 min", "3.4 h".
 std::string seconds_text(double seconds);
 
+// "1 run", "5 runs".
+std::string count_text(size_t count, const std::string& of_what);
+
 // "3.487 (95 % interval 3.466 to 3.508, 5 seeds)"; of one value "3.487 (1 seed, no interval)".
 std::string text_of(const Mean& mean, const std::string& of_what);
 

@@ -73,9 +73,10 @@ void add_provenance(Draft& draft, const Study& study) {
   std::set<uint64_t> seeds;
   for (const StudyRun& run : study.runs) seeds.insert(run.run->record.seed);
   draft.paragraph(fmt::format(
-      "{}{} runs: {}. {} configurations, {} seeds. Begun {}, last ended {}; {} of computing, {} member tokens.",
-      study.planned ? fmt::format("{} points planned, ", *study.planned) : "", study.runs.size(), counts_of(study),
-      study.configurations().size(), seeds.size(), first, last, seconds_text(seconds), short_count(tokens)));
+      "{}{}: {}. {}, {}. Begun {}, last ended {}; {} of computing, {} member tokens.",
+      study.planned ? fmt::format("{} points planned, ", *study.planned) : "", count_text(study.runs.size(), "run"),
+      counts_of(study), count_text(study.configurations().size(), "configuration"), count_text(seeds.size(), "seed"),
+      first, last, seconds_text(seconds), short_count(tokens)));
   if (commits.size() > 1) draft.paragraph("Runs of several commits are put together here.");
   Table table;
   table.columns = {"what", "which", "runs"};
@@ -184,8 +185,10 @@ std::vector<Judged> judge_all(const Study& study) {
 
 Text text_of(const Judged& judged) {
   std::string verdict = outcome_name(judged.verdict.outcome);
-  verdict[0] = static_cast<char>(std::toupper(verdict[0]));
-  return Text(fmt::format("{}: {} {}.", verdict, judged.says, judged.verdict.finding), judged.verdict.runs);
+  std::string finding = judged.verdict.finding;
+  for (std::string* text : {&verdict, &finding}) text->front() = static_cast<char>(std::toupper(text->front()));
+  const char* stop = judged.says.ends_with('.') ? "" : ".";
+  return Text(fmt::format("{}: {}{} {}.", verdict, judged.says, stop, finding), judged.verdict.runs);
 }
 
 FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder) {
@@ -208,9 +211,9 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
     }
   }
   draft.paragraph(
-      fmt::format("{} runs in {} stud{}. Intervals are of 95 %: Student's t over seeds or pairs, Wilson's for shares. "
+      fmt::format("{} in {} stud{}. Intervals are of 95 %: Student's t over seeds or pairs, Wilson's for shares. "
                   "Numbers link to the runs that they come from, runs to their records.",
-                  collection.runs.size(), studies.size(), studies.size() == 1 ? "y" : "ies"));
+                  count_text(collection.runs.size(), "run"), studies.size(), studies.size() == 1 ? "y" : "ies"));
   if (!answers.empty()) {
     draft.heading(2, "Answers");
     draft.bullets(std::move(answers));

@@ -158,7 +158,7 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
   std::vector<Text> items;
   for (const Judged& claim : judged) {
     if (claim.verdict.outcome == Outcome::kUndecided) {
-      items.emplace_back(fmt::format("Undecided: {} ({}).", claim.says, claim.verdict.finding), claim.verdict.runs);
+      items.emplace_back(fmt::format("Undecided: {} ({})", claim.says, claim.verdict.finding), claim.verdict.runs);
     }
   }
   for (const std::string& data : data_in(study)) {

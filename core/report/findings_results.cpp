@@ -115,8 +115,17 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   draft.paragraph(Text(words + ".", best.runs));
   std::string yardsticks;
   std::vector<const StudyRun*> all;
+  std::vector<size_t> stopped;
   for (const Standing& standing : standings) {
     all.insert(all.end(), standing.configuration.runs.begin(), standing.configuration.runs.end());
+  }
+  for (const StudyRun* run : all) {
+    if (run->run->record.status == RunStatus::kStopped) stopped.push_back(run->number);
+  }
+  if (!stopped.empty()) {
+    draft.paragraph(
+        Text(fmt::format("{} of these runs {} stopped early.", stopped.size(), stopped.size() == 1 ? "was" : "were"),
+             stopped));
   }
   for (const auto& [name, bits] : yardsticks_of(all)) {
     yardsticks += fmt::format("{}{} {}", yardsticks.empty() ? "On the same data: " : ", ", name, text_of(bits));

@@ -10,13 +10,14 @@ namespace {
 // Beyond these a list of runs is folded, and a table gets a field that filters it.
 constexpr size_t kMostOpenLinks = 12;
 constexpr size_t kMostOpenRows = 15;
+constexpr size_t kLongCell = 20;  // characters: it breaks into lines, but not into words one below the other
 
 constexpr const char* kStyle = R"(
 :root{color-scheme:light dark;--ink:#1c2530;--soft:#5b6774;--line:#d9dee4;--back:#fff;--card:#f5f7f9;--link:#0b5394}
 @media(prefers-color-scheme:dark){:root{--ink:#dde3ea;--soft:#98a4b1;--line:#39434e;--back:#14191f;--card:#1c232b;
 --link:#7db7ee}figure svg{filter:invert(1) hue-rotate(180deg)}}
 *{box-sizing:border-box}
-body{margin:0 auto;padding:1.5rem;max-width:72rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back)}
+body{margin:0 auto;padding:1.5rem;max-width:84rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back)}
 h1{font-size:1.7rem;margin:.3rem 0 1rem}
 h2{font-size:1.35rem;margin:2.5rem 0 .6rem;padding-top:.6rem;border-top:2px solid var(--line)}
 h3{font-size:1.1rem;margin:1.8rem 0 .5rem}
@@ -29,8 +30,10 @@ nav div{margin:.15rem 0}
 table{border-collapse:collapse;width:100%;font-size:.88rem}
 th,td{text-align:left;padding:.3rem .6rem;vertical-align:top;border-bottom:1px solid var(--line)}
 th{position:sticky;top:0;background:var(--card);cursor:pointer;white-space:nowrap;z-index:1}
-td{min-width:4rem;max-width:26rem}
-td.n{font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
+td{min-width:6rem;max-width:26rem}
+td.w{min-width:13rem}
+td.r{min-width:7rem}
+td.n{min-width:0;font-variant-numeric:tabular-nums;white-space:nowrap;overflow-wrap:normal}
 tr:target td{background:color-mix(in srgb,var(--link) 22%,transparent)}
 tr{scroll-margin-top:2.5rem}
 pre{background:var(--card);padding:.8rem 1rem;border-radius:6px;overflow:auto;font-size:.85rem}
@@ -39,7 +42,7 @@ figure svg{max-width:100%;height:auto;background:#fff;border-radius:6px}
 figcaption,.of{color:var(--soft);font-size:.88rem}
 input{font:inherit;font-size:.9rem;padding:.2rem .5rem;border:1px solid var(--line);border-radius:5px;background:var(--back);
 color:var(--ink);width:16rem;max-width:100%}
-details{display:inline-block}summary{cursor:pointer;color:var(--soft)}
+details{display:inline-block}.p{margin:.7rem 0;overflow-wrap:anywhere}summary{cursor:pointer;color:var(--soft)}
 )";
 
 constexpr const char* kScript = R"(
@@ -114,11 +117,11 @@ class Page {
     const std::string id = fmt::format("s{}", ++headings_);
     out_ += fmt::format("<h{0} id={1}>{2}</h{0}>\n", heading.level, id, escaped(heading.words));
     if (heading.level == 2) contents_ += contents_.empty() ? "<div>" : "</div><div>";
-    contents_ += fmt::format("<a href=\"#{}\">{}{}{}</a>", id, heading.level == 2 ? "<b>" : "", escaped(heading.words),
+    contents_ += fmt::format("<a href=\"#{}\">{}{}{}</a> ", id, heading.level == 2 ? "<b>" : "", escaped(heading.words),
                              heading.level == 2 ? "</b>" : "");
   }
 
-  void operator()(const Paragraph& paragraph) { out_ += "<p>" + inline_text(paragraph.text) + "</p>\n"; }
+  void operator()(const Paragraph& paragraph) { out_ += "<div class=p>" + inline_text(paragraph.text) + "</div>\n"; }
 
   void operator()(const Bullets& bullets) {
     out_ += "<ul>\n";
@@ -137,7 +140,10 @@ class Page {
     for (size_t i = 0; i < table.rows.size(); ++i) {
       out_ += table.runs.empty() ? "<tr>" : fmt::format("<tr id=run-{}>", table.runs[i]);
       for (const Text& cell : table.rows[i]) {
-        out_ += cell.sort_by ? fmt::format("<td class=n data-s=\"{}\">", *cell.sort_by) : "<td>";
+        out_ += cell.sort_by                    ? fmt::format("<td class=n data-s=\"{}\">", *cell.sort_by)
+                : !cell.runs.empty()            ? "<td class=r>"
+                : cell.words.size() > kLongCell ? "<td class=w>"
+                                                : "<td>";
         out_ += inline_text(cell) + "</td>";
       }
       out_ += "</tr>\n";

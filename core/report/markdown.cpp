@@ -63,7 +63,7 @@ void append(std::string& out, const Table& table) {
 }
 
 void append(std::string& out, const Figure& figure) {
-  out += fmt::format("![{}](<{}>)\n\n{}\n\n", escaped(figure.caption), figure.file, escaped(figure.caption));
+  out += fmt::format("![figure](<{}>)\n\n{}\n\n", figure.file, escaped(figure.caption));
 }
 
 void append(std::string& out, const Code& code) { out += "```\n" + code.text + "\n```\n\n"; }

@@ -19,7 +19,7 @@ constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 // Takes the numbers of one line as the parser meets them: a document tree for each line would take five times as long.
 class LineHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit LineHandler(bool nested) : nested_(nested) {}
+  explicit LineHandler(bool nested) : nested_(nested), keys_{"step"}, row_{kAbsent} {}
 
   void begin_line() {
     std::fill(row_.begin(), row_.end(), kAbsent);

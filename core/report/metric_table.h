@@ -14,7 +14,7 @@ struct MetricTable {
     std::string key;             // "train_bits_per_unit"; of a nested number dotted, "monitor.values.head.saturated"
     std::vector<double> values;  // one for each line; NaN where the line has no such number
   };
-  std::vector<Column> columns;  // in the order of their first line; the first is "step"
+  std::vector<Column> columns;  // in the order of their first line, after "step"
   size_t lines = 0;
   std::string newest_monitor;         // the newest line with an object "monitor", as it stands there
   std::vector<std::string> problems;  // sentences: what was damaged and left out

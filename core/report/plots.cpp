@@ -62,16 +62,18 @@ std::string curves_script(const std::string& unit, const std::vector<Band>& band
     high = std::max(high, bits);
   }
   const double margin = std::max(0.05 * (high - low), 1e-3);
+  const auto [x_unit, x_unit_name] = gnuplot_unit(right);
   std::string script = header(430.0 + 20.0 * static_cast<double>(bands.size()));
   for (size_t i = 0; i < bands.size(); ++i) {
     script += fmt::format("$band{} << END\n", i);
-    for (const BandPoint& p : bands[i].points) script += fmt::format("{} {} {} {}\n", p.x, p.mean, p.low, p.high);
+    for (const BandPoint& p : bands[i].points)
+      script += fmt::format("{} {} {} {}\n", p.x / x_unit, p.mean, p.low, p.high);
     script += "END\n";
   }
   script += fmt::format(
-      "set xlabel 'member tokens'\nset ylabel {}\nset format x '%.1s%c'\nset xrange [0:{}]\nset yrange [{}:{}]\n"
-      "set rmargin 18\nset key bottom outside center vertical maxcols 1 reverse Left samplen 2\n",
-      gnuplot_text("held-out bits per " + unit), right, low - margin, high + margin);
+      "set xlabel 'member tokens{}'\nset ylabel {}\nset xrange [0:{}]\nset yrange [{}:{}]\n"
+      "set rmargin 18\nset key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '\n",
+      x_unit_name, gnuplot_text("held-out bits per " + unit), right / x_unit, low - margin, high + margin);
   std::string plots;
   // The lower one of two that lie close gives way downwards.
   double last = high + margin;
@@ -99,34 +101,43 @@ std::string curves_script(const std::string& unit, const std::vector<Band>& band
 std::string intervals_script(const std::string& x_label, const std::vector<std::pair<std::string, BandPoint>>& rows) {
   std::string script = header(90.0 + kRowHeight * static_cast<double>(rows.size()));
   std::vector<std::string> labels;
+  double left = 0.0;
+  double right = 0.0;
   script += "$rows << END\n";
   for (size_t i = 0; i < rows.size(); ++i) {
     const BandPoint& p = rows[i].second;
     script += fmt::format("{} {} {} {}\n", p.mean, i, p.low, p.high);
     labels.push_back(rows[i].first);
+    left = std::min(left, p.low);
+    right = std::max(right, p.high);
   }
   script += "END\n" + row_labels(labels);
+  const double margin = std::max(0.05 * (right - left), 1e-6);
   return script +
          fmt::format(
              "set lmargin 44\nset xlabel {}\nset arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2\n"
-             "set offsets graph 0.05, graph 0.05, 0, 0\n"
+             "set xrange [{}:{}]\n"
              "plot $rows using 1:2:3:4 with xerrorbars lc rgb '{}' lw 2 pt 7 ps 0.7 notitle\n",
-             gnuplot_text(x_label), colour(0));
+             gnuplot_text(x_label), left - margin, right + margin, colour(0));
 }
 
 std::string votes_script(const std::vector<std::pair<double, double>>& points) {
   double right = 1.0;
-  for (const auto& [deviations, rate] : points) right = std::max(right, deviations);
+  double low = 1.0;
+  for (const auto& [deviations, rate] : points) {
+    right = std::max(right, deviations);
+    if (rate > 0.0) low = std::min({low, rate, std::erfc(deviations / std::sqrt(2.0))});
+  }
   std::string script = header(420.0) + "$runs << END\n";
-  for (const auto& [deviations, rate] : points) script += fmt::format("{} {}\n", deviations, rate);
+  for (const auto& [deviations, rate] : points) script += fmt::format("{} {}\n", deviations, 100 * rate);
   return script +
          fmt::format(
              "END\nset xlabel 'threshold, in standard deviations of chance'\n"
-             "set ylabel 'share of the weights that a step changes'\nset logscale y\nset format y '10^{{%L}}'\n"
-             "set yrange [1e-6:1.5]\nset xrange [0:{}]\nset key top right\n"
-             "plot erfc(x / sqrt(2)) with lines lc rgb '#777777' lw 1.5 dt 2 title 'votes of chance alone', "
+             "set ylabel 'share of the weights that a step changes'\nset logscale y\nset format y '%g %%'\n"
+             "set yrange [{}:150]\nset xrange [0:{}]\nset key bottom left\n"
+             "plot 100 * erfc(x / sqrt(2)) with lines lc rgb '#777777' lw 1.5 dt 2 title 'votes of chance alone', "
              "$runs with points lc rgb '{}' pt 7 ps 0.6 title 'runs, mean over the last quarter'\n",
-             1.05 * right, colour(0));
+             100.0 * std::max(1e-6, low / 5.0), 1.05 * right, colour(0));
 }
 
 std::string speed_script(const std::vector<PointLine>& lines) {
@@ -142,7 +153,7 @@ std::string speed_script(const std::vector<PointLine>& lines) {
   return script +
          "set logscale xy\nset format x '%.0s%c'\nset format y '%.0s%c'\nset xlabel 'population'\n"
          "set ylabel 'member tokens per second'\nset offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
-         "set key bottom outside center vertical maxcols 1 reverse Left samplen 2\n"
+         "set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '\n"
          "plot " +
          plots.substr(2) + "\n";
 }
@@ -158,7 +169,7 @@ std::string time_script(const std::vector<TimeBar>& bars) {
   }
   script += "END\n" + row_labels(labels) +
             "set lmargin 44\nset xlabel '% of the time'\nset xrange [0:100]\nset style fill solid 1 noborder\n"
-            "set key bottom outside center horizontal samplen 2\n";
+            "set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '\n";
   const auto boxes = [](int from, int to, const char* fill, const char* title) {
     const std::string left = from == 0 ? "(0)" : fmt::format("{}", from);
     return fmt::format("$bars using (0):1:{}:{}:($1-0.35):($1+0.35) with boxxyerror fc rgb '{}' title '{}'", left, to,

@@ -161,6 +161,19 @@ void describe_sweep(Study& study, const Collection& collection) {
   }
 }
 
+// Runs on markov data of some sizes are "runs on markov" where there are no others.
+void shorten_names(std::vector<Study>& studies) {
+  std::map<std::string, size_t> counts;
+  const auto short_name = [](const Study& study) {
+    const RunRecord& record = study.runs.front().run->record;
+    return record.dataset ? "runs on " + record.dataset->name : study.name;
+  };
+  for (const Study& study : studies) ++counts[study.of_sweep ? study.name : short_name(study)];
+  for (Study& study : studies) {
+    if (!study.of_sweep && counts[short_name(study)] == 1) study.name = short_name(study);
+  }
+}
+
 }  // namespace
 
 std::string Study::label(const std::vector<std::string>& values) const {
@@ -205,6 +218,7 @@ std::vector<Study> studies_of(const Collection& collection) {
     if (study.of_sweep) describe_sweep(study, collection);
     find_axes(study);
   }
+  shorten_names(studies);
   return studies;
 }
 

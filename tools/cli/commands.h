@@ -61,6 +61,10 @@ int new_command(const std::string& kind, const std::string& name, const std::fil
 
 // report.cpp. out: where findings go; empty: RESULTS/report.
 int report_command(const std::filesystem::path& results, const std::filesystem::path& out);
+int compare_command(const std::filesystem::path& a, const std::filesystem::path& b);
+// An empty path: not wanted.
+int export_command(const std::filesystem::path& results, const std::filesystem::path& csv,
+                   const std::filesystem::path& tensorboard);
 
 }  // namespace eggroll
 

@@ -155,6 +155,20 @@ int dispatch(int argc, char** argv) {
   report->add_option("--out", out, "The folder to write (default: RESULTS/report)");
   report->callback([&] { exit_code = report_command(results, out); });
 
+  std::filesystem::path other;
+  CLI::App* compared = app.add_subcommand("compare", "Say what differs between two runs, or two sweeps");
+  compared->add_option("a", results, "A run's folder, a record or a folder of runs")->required();
+  compared->add_option("b", other, "What it is compared with")->required();
+  compared->callback([&] { exit_code = compare_command(results, other); });
+
+  std::filesystem::path csv;
+  std::filesystem::path tensorboard;
+  CLI::App* exported = app.add_subcommand("export", "Write all lines of metrics for other programs");
+  exported->add_option("results", results, "A folder with runs or sweeps at any depth")->required();
+  exported->add_option("--csv", csv, "A file with a row for each line, as pandas reads it");
+  exported->add_option("--tensorboard", tensorboard, "A folder of event files, one for each run");
+  exported->callback([&] { exit_code = export_command(results, csv, tensorboard); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,8 +1,10 @@
-// eggroll report.
+// eggroll report, compare, export.
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "report/compare.h"
 #include "report/findings.h"
+#include "report/tensorboard.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -29,6 +31,34 @@ int report_command(const fs::path& results, const fs::path& out) {
   for (const std::string& answer : summary.answers) fmt::print("{}\n", answer);
   fmt::print("{} runs; findings in {} and {}\n", collection.runs.size(), (folder / "findings.html").string(),
              (folder / "findings.md").string());
+  return 0;
+}
+
+int compare_command(const fs::path& a, const fs::path& b) {
+  const Collection left = collect({a});
+  const Collection right = collect({b});
+  print_problems(left.problems);
+  print_problems(right.problems);
+  fmt::print("A {}\nB {}\n", a.string(), b.string());
+  for (const std::string& line : compare(left, right)) fmt::print("{}\n", line);
+  return 0;
+}
+
+int export_command(const fs::path& results, const fs::path& csv, const fs::path& tensorboard) {
+  if (csv.empty() && tensorboard.empty()) {
+    throw Error("export was given nothing to write, expected --csv FILE or --tensorboard FOLDER");
+  }
+  const Collection collection = collect({results});
+  print_problems(collection.problems);
+  if (!csv.empty()) {
+    const ExportSummary summary = export_csv(collection, csv);
+    fmt::print("{} lines of {} runs in {}\n", summary.lines, summary.runs, csv.string());
+  }
+  if (!tensorboard.empty()) {
+    const ExportSummary summary = export_tensorboard(collection, tensorboard);
+    fmt::print("{} lines of {} runs in {}; see them with: tensorboard --logdir {}\n", summary.lines, summary.runs,
+               tensorboard.string(), tensorboard.string());
+  }
   return 0;
 }
 

@@ -1,0 +1,76 @@
+// report, compare and export, on runs that the command made itself.
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ReportTest : public CliTest {
+ protected:
+  // Two seeds of two widths.
+  void make_runs() const {
+    for (const char* seed : {"seed=0", "seed=1"}) {
+      for (const char* width : {"model.width=16", "model.width=32"}) {
+        const Result result = eggroll(tiny_run({seed, width, "monitor.every=20"}));
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+      }
+    }
+  }
+};
+
+TEST_F(ReportTest, FindingsOfRunsOfOneCommand) {
+  make_runs();
+  const Result result = eggroll({"report", "results"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "4 runs; findings in results/report/findings.html and results/report/findings.md\n");
+  const std::string text = read_file(work_ / "results" / "report" / "findings.md");
+  EXPECT_THAT(text, HasSubstr("# Findings: results\n"));
+  EXPECT_THAT(text, HasSubstr("## runs on count"));
+  EXPECT_THAT(text, HasSubstr("4 runs: 4 completed. 2 configurations, 2 seeds."));
+  EXPECT_THAT(text, HasSubstr("| # | model.width | bits |"));
+  EXPECT_THAT(text, HasSubstr("### Saturation"));
+  EXPECT_THAT(text, HasSubstr("eggroll run experiment=count"));
+  // A report of the same runs is the same, and is no run itself.
+  EXPECT_EQ(eggroll({"report", "results", "--out", "again"}).exit_code, 0);
+  EXPECT_EQ(read_file(work_ / "again" / "runs.csv"), read_file(work_ / "results" / "report" / "runs.csv"));
+}
+
+TEST_F(ReportTest, ComparisonAndExport) {
+  make_runs();
+  std::vector<fs::path> runs(fs::directory_iterator(this->runs()), fs::directory_iterator());
+  const Result compared = eggroll({"compare", runs[0].string(), runs[1].string()});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("final held-out bits per unit: "));
+  const Result same = eggroll({"compare", runs[0].string(), runs[0].string()});
+  EXPECT_THAT(same.out, HasSubstr("configuration, plugins, machine and data are the same\n"));
+  EXPECT_THAT(same.out, HasSubstr("weights: equal, to the bit, in 1 of 1 pair\n"));
+  const Result exported = eggroll({"export", "results", "--csv", "all.csv", "--tensorboard", "tb"});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(exported.out, HasSubstr("164 lines of 4 runs in all.csv\n"));
+  const std::string csv = read_file(work_ / "all.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 41);
+}
+
+TEST_F(ReportTest, BadInputIsOneSentence) {
+  expect_one_sentence(eggroll({"report", "none"}), {"none does not exist, expected a run's folder"});
+  fs::create_directories(work_ / "empty");
+  expect_one_sentence(eggroll({"report", "empty"}), {"there is no run's record to report on"});
+  EXPECT_FALSE(fs::exists(work_ / "empty" / "report"));
+  expect_one_sentence(eggroll({"compare", "empty", "empty"}), {"A has no run's record to compare"});
+  expect_one_sentence(eggroll({"export", "empty"}), {"expected --csv FILE or --tensorboard FOLDER"});
+  expect_one_sentence(eggroll({"export", "empty", "--csv", "x.csv"}), {"no run has metrics to export"});
+}
+
+TEST_F(ReportTest, ADamagedRecordIsNamedAndTheRestReported) {
+  make_runs();
+  const fs::path run = fs::directory_iterator(runs())->path();
+  write_plainly(run / "record.json", "{");
+  const Result result = eggroll({"report", "results"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("record.json is no whole JSON"));
+  EXPECT_THAT(result.out, HasSubstr("3 runs; findings in"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

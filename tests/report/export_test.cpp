@@ -1,0 +1,149 @@
+// Comparisons, and exports read back by others' rules.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "record/scratch.h"
+#include "report/compare.h"
+#include "report/synthetic.h"
+#include "report/tensorboard.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ExportTest : public ScratchTest {
+ protected:
+  static std::vector<std::string> lines_of(const fs::path& file) {
+    std::vector<std::string> lines;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+};
+
+TEST_F(ExportTest, CsvHasEveryNumberOfEveryLine) {
+  SyntheticRun run;
+  run.steps = 3;
+  run.monitor_every = 2;
+  write_synthetic_run(folder_ / "r" / "a,b", run);
+  run.steps = 2;
+  run.monitor_every = 0;
+  write_synthetic_run(folder_ / "r" / "c", run);
+  const ExportSummary summary = export_csv(collect({folder_ / "r"}), folder_ / "all.csv");
+  EXPECT_EQ(summary.runs, 2U);
+  EXPECT_EQ(summary.lines, 4U + 3U);
+  const std::vector<std::string> lines = lines_of(folder_ / "all.csv");
+  ASSERT_EQ(lines.size(), 8U);
+  EXPECT_THAT(lines[0],
+              testing::StartsWith(
+                  "run,step,member_tokens,unique_tokens,held_out_bits_per_unit,held_out_tokens,train_bits_per_unit,"));
+  EXPECT_THAT(lines[0], HasSubstr(",monitor.values.head.saturated,"));
+  EXPECT_THAT(lines[0], HasSubstr(",monitor.heads.mixed.0.entropy_bits,"));
+  const auto columns = std::count(lines[0].begin(), lines[0].end(), ',');
+  EXPECT_THAT(lines[1], testing::StartsWith("\"a,b\",0,0,0,8,1000,,"));
+  EXPECT_THAT(lines[7], testing::StartsWith("c,2,32768,16384,4,1000,4.125,0.1,"));
+  for (size_t i = 5; i < 8; ++i) EXPECT_EQ(std::count(lines[i].begin(), lines[i].end(), ','), columns);
+}
+
+TEST_F(ExportTest, EventFilesAreReadByAnIndependentReader) {
+  SyntheticRun run;
+  run.steps = 20;
+  run.monitor_every = 10;
+  write_synthetic_run(folder_ / "r" / "deep" / "a", run);
+  const ExportSummary summary = export_tensorboard(collect({folder_ / "r"}), folder_ / "tb");
+  EXPECT_EQ(summary.lines, 21U);
+  const fs::path file =
+      folder_ / "tb" / "deep" / "a" / "events.out.tfevents.1767323045.eggroll";  // 2026-01-02T03:04:05Z
+  ASSERT_TRUE(fs::exists(file));
+  const std::string command = fmt::format("python3 '{}/tests/report/read_events.py' '{}' > '{}'", EGGROLL_SOURCE_DIR,
+                                          file.string(), (folder_ / "read").string());
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  const std::vector<std::string> events = lines_of(folder_ / "read");
+  const std::vector<std::string> lines = lines_of(folder_ / "r" / "deep" / "a" / "metrics.jsonl");
+  ASSERT_EQ(events.size(), 22U);
+  EXPECT_EQ(nlohmann::json::parse(events[0]),
+            nlohmann::json({{"time", 1767323045.0}, {"step", 0}, {"version", "brain.Event:2"}}));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const nlohmann::json event = nlohmann::json::parse(events[i + 1]);
+    const nlohmann::json line = nlohmann::json::parse(lines[i]);
+    EXPECT_EQ(event.at("step"), line.at("step"));
+    EXPECT_NEAR(event.at("time").get<double>(), 1767323045.0 + 0.01 * static_cast<double>(i), 1e-6);
+    size_t numbers = 0;
+    for (const auto& [key, value] : line.items()) {
+      if (!value.is_number() || key == "step") continue;
+      ++numbers;
+      EXPECT_EQ(event.at("scalars").at(key).get<float>(), value.get<float>()) << key;
+    }
+    EXPECT_EQ(event.at("scalars").size(), numbers + (line.contains("monitor") ? 22 : 0)) << events[i + 1];
+  }
+  EXPECT_EQ(nlohmann::json::parse(events[11]).at("scalars").at("monitor/values/head/saturated").get<float>(), 0.4F);
+}
+
+TEST_F(ExportTest, RunsWithoutMetricsCannotBeExported) {
+  write_record(folder_ / "alone.json", synthetic_record({}));
+  const Collection collection = collect({folder_});
+  const char* sentence = "no run has metrics to export, expected a metrics.jsonl beside a record.json";
+  EXPECT_EQ(message_of([&] { export_csv(collection, folder_ / "x.csv"); }), sentence);
+  EXPECT_EQ(message_of([&] { export_tensorboard(collection, folder_ / "tb"); }), sentence);
+  EXPECT_FALSE(fs::exists(folder_ / "x.csv"));
+}
+
+TEST_F(ExportTest, TwoRunsAreComparedLineByLine) {
+  SyntheticRun run;
+  run.sweep = "";
+  run.axes = {{"model.width", "32"}};
+  write_synthetic_run(folder_ / "a", run);
+  run.axes = {{"model.width", "64"}, {"noise.extra", "1"}};
+  run.final_bits = 3.5;
+  run.seed = 1;
+  write_synthetic_run(folder_ / "b", run);
+  const std::vector<std::string> lines = compare(collect({folder_ / "a"}), collect({folder_ / "b"}));
+  EXPECT_THAT(lines,
+              ElementsAre("config dataset.seed: 0 in A, 1 in B", "config model.width: 32 in A, 64 in B",
+                          "config noise.extra: absent in A, 1 in B", "seed: 0 in A, 1 in B",
+                          "final held-out bits per unit: 4 in A, 3.5 in B",
+                          "member tokens per second: 1.64 M in A, 1.64 M in B (equal)", HasSubstr("update rate: "),
+                          "wall time: 1.25 s in A, 1.25 s in B (equal)", "steps done: 100 in A, 100 in B (equal)",
+                          "memory: 512 KiB in A, 512 KiB in B (equal)", "weights: equal, to the bit, in 1 of 1 pair"));
+  EXPECT_EQ(compare(collect({folder_ / "a"}), collect({folder_ / "a"}))[0],
+            "configuration, plugins, machine and data are the same");
+}
+
+TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    for (const char* rank : {"1", "4"}) {
+      SyntheticRun run;
+      run.seed = seed;
+      run.axes = {{"noise.rank", rank}};
+      const std::string name = rank + std::to_string(seed);
+      write_synthetic_run(folder_ / "a" / name, run);
+      run.axes["model.width"] = "128";
+      run.final_bits = 3.9 - 0.1 * static_cast<double>(seed);
+      if (name != "42") write_synthetic_run(folder_ / "b" / name, run);
+    }
+  }
+  const std::vector<std::string> lines = compare(collect({folder_ / "a"}), collect({folder_ / "b"}));
+  EXPECT_THAT(lines, Contains("config model.width: 64 in A, 128 in B"));
+  EXPECT_THAT(lines, Contains("6 runs in A, 5 runs in B, 5 pairs of the same seed and varying keys"));
+  // Differences -0.1, -0.1, -0.2, -0.2, -0.3, by SciPy 1.10.1.
+  EXPECT_THAT(lines, Contains("final held-out bits per unit: mean 4 in A, 3.82 in B; B minus A -0.18 (95 % interval "
+                              "-0.2839 to -0.07611, 5 pairs)"));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("noise.rank"))));
+}
+
+TEST_F(ExportTest, ASideWithoutRunsIsRefused) {
+  write_synthetic_run(folder_ / "a", {});
+  fs::create_directories(folder_ / "b");
+  EXPECT_EQ(message_of([&] { compare(collect({folder_ / "a"}), collect({folder_ / "b"})); }),
+            "B has no run's record to compare, expected one at least");
+}
+
+}  // namespace
+}  // namespace eggroll

@@ -1,0 +1,234 @@
+#include "report/study.h"
+
+#include <gmock/gmock.h>
+
+#include "report/synthetic.h"
+#include "report/verdict.h"
+
+namespace eggroll {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Collections without files: what studies and verdicts need of a run is its record and a summary of its metrics.
+class StudyTest : public ::testing::Test {
+ protected:
+  void add(const SyntheticRun& run) {
+    CollectedRun collected;
+    collected.name = "run" + std::to_string(collection_.runs.size() + 1);
+    collected.record = synthetic_record(run);
+    collected.metrics.tokens_per_second = static_cast<double>(run.population) / run.step_seconds;
+    collected.metrics.late = {{"changed", run.update_rate}};
+    collection_.runs.push_back(collected);
+  }
+  // Of a sweep with the axes rank and width; bits: of each rank, seed by seed.
+  void add_grid() {
+    const std::vector<std::vector<double>> bits = {{4.0, 4.2, 4.1}, {3.5, 3.6, 3.8}};
+    for (uint64_t rank : {0U, 1U}) {
+      for (uint64_t seed = 0; seed < 3; ++seed) {
+        for (const char* width : {"32", "64"}) {
+          SyntheticRun run;
+          run.seed = seed;
+          run.axes = {{"model.width", width}, {"noise.rank", rank == 0 ? "1" : "4"}};
+          run.final_bits = bits[rank][seed] + (width == std::string("32") ? 0.0 : 0.5);
+          add(run);
+        }
+      }
+    }
+  }
+  Study study() {
+    studies_ = studies_of(collection_);
+    EXPECT_THAT(studies_, SizeIs(1));
+    return studies_.front();
+  }
+  Verdict verdict(const std::string& claim) {
+    return judge(claim_from_json(nlohmann::ordered_json::parse(claim), "the claim"), study());
+  }
+
+  Collection collection_;
+  std::vector<Study> studies_;
+};
+
+std::vector<std::string> names_of(const Study& study) {
+  std::vector<std::string> names;
+  for (const Axis& axis : study.axes) names.push_back(axis.name);
+  return names;
+}
+
+TEST_F(StudyTest, ASweepsAxesAreItsOwnAndSeedsAreRepetitions) {
+  add_grid();
+  const Study sweep = study();
+  EXPECT_EQ(sweep.name, "grid");
+  EXPECT_EQ(*sweep.question, "Which is best?");
+  EXPECT_THAT(names_of(sweep), ElementsAre("model.width", "noise.rank"));
+  EXPECT_THAT(sweep.axes[0].values, ElementsAre("32", "64"));
+  EXPECT_THAT(sweep.axes[0].alike, IsEmpty());
+  const std::vector<Configuration> configurations = sweep.configurations();
+  ASSERT_THAT(configurations, SizeIs(4));
+  for (const Configuration& configuration : configurations) EXPECT_THAT(configuration.runs, SizeIs(3));
+  EXPECT_EQ(sweep.label(configurations[1].values), "model.width=32 noise.rank=4");
+}
+
+TEST_F(StudyTest, AKeyThatChangedBetweenRunsOfASweepIsAnAxisToo) {
+  add_grid();
+  SyntheticRun again;  // the same point and seed, after the file was edited
+  again.axes = {{"model.width", "32"}, {"noise.rank", "1"}};
+  again.steps = 200;
+  add(again);
+  EXPECT_THAT(names_of(study()), ElementsAre("model.width", "noise.rank", "train.steps"));
+}
+
+TEST_F(StudyTest, NumbersAreInOrderAndObjectsHaveALabel) {
+  for (const char* population : {"1024", "256", "4096"}) {
+    SyntheticRun run;
+    run.axes = {{"train.population", population}, {"rule.x", {{"a.b", "1"}, {"c", "x"}}}};
+    add(run);
+  }
+  SyntheticRun other;
+  other.axes = {{"train.population", "256"}, {"rule.x", "y"}};
+  add(other);
+  const Study sweep = study();
+  EXPECT_THAT(sweep.axes[0].values, ElementsAre("256", "1024", "4096"));
+  EXPECT_THAT(sweep.axes[1].values, ElementsAre("a.b=1 c=x", "y"));
+}
+
+TEST_F(StudyTest, PlainRunsVaryInTheirConfiguration) {
+  for (uint64_t seed : {0U, 1U}) {
+    for (const char* width : {"32", "64"}) {
+      SyntheticRun run;
+      run.sweep = "";
+      run.seed = seed;
+      run.axes = {{"model.width", width}, {"model.depth", width}};
+      add(run);
+    }
+  }
+  const Study plain = study();
+  EXPECT_EQ(plain.name, "runs on count");
+  EXPECT_FALSE(plain.of_sweep);
+  EXPECT_THAT(names_of(plain), ElementsAre("model.width"));  // dataset.seed repeats the seed
+  EXPECT_THAT(plain.axes[0].alike, ElementsAre("model.depth"));
+  EXPECT_THAT(plain.configurations(), SizeIs(2));
+}
+
+TEST_F(StudyTest, PlainRunsOnOtherDataAreAnotherStudy) {
+  SyntheticRun run;
+  run.sweep = "";
+  add(run);
+  run.axes = {{"dataset.rows", "64"}};
+  add(run);
+  const std::vector<Study> studies = studies_of(collection_);
+  ASSERT_THAT(studies, SizeIs(2));
+  EXPECT_EQ(studies[0].name, "runs on count");
+  EXPECT_EQ(studies[1].name, "runs on count rows 64");
+}
+
+TEST_F(StudyTest, PairsAgreeInSeedAndAllOtherAxes) {
+  add_grid();
+  collection_.runs.pop_back();  // width 64, rank 4, seed 2
+  const Study sweep = study();
+  std::vector<const StudyRun*> runs;
+  for (const StudyRun& run : sweep.runs) runs.push_back(&run);
+  const std::vector<Pair> pairs = pairs_of(runs, 1, "4", "1.0", "bits");
+  ASSERT_THAT(pairs, SizeIs(5));
+  for (const Pair& pair : pairs) {
+    EXPECT_EQ(pair.of_value->run->record.seed, pair.with->run->record.seed);
+    EXPECT_EQ(pair.of_value->values[0], pair.with->values[0]);
+  }
+  EXPECT_DOUBLE_EQ(pairs[0].difference, 3.5 - 4.0);
+  EXPECT_THAT(pairs_of(runs, 1, "4", "2", "bits"), IsEmpty());
+}
+
+// Differences -0.5, -0.6, -0.3, each twice: SciPy 1.10.1 gives the interval -0.610047 to -0.323286.
+TEST_F(StudyTest, ComparisonsAreJudgedByTheirInterval) {
+  add_grid();
+  const std::string test = R"("compare": {"axis": "noise.rank", "value": 4, "with": 1})";
+  const Verdict lower = verdict(R"({"says": "s", "expect": "lower", )" + test + "}");
+  EXPECT_EQ(lower.outcome, Outcome::kConfirmed);
+  EXPECT_EQ(lower.finding, "mean difference -0.4667 (95 % interval -0.61 to -0.3233, 6 pairs)");
+  EXPECT_THAT(lower.runs, SizeIs(12));
+  EXPECT_EQ(verdict(R"({"says": "s", "expect": "higher", )" + test + "}").outcome, Outcome::kRefuted);
+  EXPECT_EQ(verdict(R"({"says": "s", "expect": "equal", "within": 0.7, )" + test + "}").outcome, Outcome::kConfirmed);
+  EXPECT_EQ(verdict(R"({"says": "s", "expect": "equal", "within": 0.5, )" + test + "}").outcome, Outcome::kUndecided);
+  EXPECT_EQ(verdict(R"({"says": "s", "expect": "equal", "within": 0.3, )" + test + "}").outcome, Outcome::kRefuted);
+
+  const Verdict some = verdict(R"({"says": "s", "expect": "lower", "where": {"model.width": 32}, )" + test + "}");
+  EXPECT_THAT(some.finding, HasSubstr("3 pairs"));
+  EXPECT_THAT(some.runs, SizeIs(6));
+}
+
+TEST_F(StudyTest, WhatRunsCannotTellIsUndecidedWithTheReason) {
+  add_grid();
+  EXPECT_EQ(verdict(R"({"says": "s", "expect": "lower", "compare": {"axis": "x", "value": 1, "with": 2}})").finding,
+            "the runs there are do not differ in x");
+  EXPECT_EQ(verdict(R"({"says": "s", "expect": "lower", "metric": "absent",
+                        "compare": {"axis": "noise.rank", "value": 1, "with": 4}})")
+                .finding,
+            "no pair of runs has ended with this figure");
+  collection_.runs.resize(4);
+  collection_.runs.erase(collection_.runs.begin(), collection_.runs.begin() + 2);
+  const Verdict one =
+      verdict(R"({"says": "s", "expect": "lower", "compare": {"axis": "model.width", "value": 32, "with": 64}})");
+  EXPECT_EQ(one.outcome, Outcome::kUndecided);
+  EXPECT_EQ(one.finding, "mean difference -0.5 (1 pair, no interval)");
+}
+
+TEST_F(StudyTest, FailedAndInterruptedRunsAreNotCompared) {
+  add_grid();
+  for (CollectedRun& run : collection_.runs) {
+    if (run.record.seed == 0) run.record.status = RunStatus::kInterrupted;
+  }
+  const Verdict rest =
+      verdict(R"({"says": "s", "expect": "lower", "compare": {"axis": "noise.rank", "value": 4, "with": 1}})");
+  EXPECT_THAT(rest.finding, HasSubstr("4 pairs"));
+}
+
+TEST_F(StudyTest, SlopesAreOnePerSeedAndOtherAxes) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    for (const uint64_t population : {256U, 1024U, 4096U}) {
+      SyntheticRun run;
+      run.seed = seed;
+      run.population = population;
+      run.axes = {{"train.population", std::to_string(population)}};
+      run.update_rate = 0.01 * std::pow(static_cast<double>(population), -0.5 + 0.01 * static_cast<double>(seed));
+      add(run);
+    }
+  }
+  const std::string test =
+      R"({"says": "s", "metric": "update_rate", "slope": {"axis": "train.population"}, "within": 0.05, )";
+  const Verdict confirmed = verdict(test + R"("expect": -0.5})");
+  EXPECT_EQ(confirmed.outcome, Outcome::kConfirmed);
+  // Slopes -0.5, -0.49, -0.48.
+  EXPECT_EQ(confirmed.finding, "mean slope -0.49 (95 % interval -0.5148 to -0.4652, 3 slopes)");
+  EXPECT_EQ(verdict(test + R"("expect": -0.45})").outcome, Outcome::kUndecided);
+  EXPECT_EQ(verdict(test + R"("expect": -1})").outcome, Outcome::kRefuted);
+}
+
+TEST_F(StudyTest, SharesHaveWilsonsInterval) {
+  add_grid();
+  // Below 4: 3.5, 3.6, 3.8 of 12.
+  const std::string test = R"({"says": "s", "share": {"below": 4.0}, )";
+  const Verdict rarely = verdict(test + R"("expect": "lower", "than": 0.9})");
+  EXPECT_EQ(rarely.outcome, Outcome::kConfirmed);
+  EXPECT_EQ(rarely.finding, "3 of 12 runs are below 4 (95 % interval 8.89 % to 53.2 % of all)");
+  EXPECT_EQ(verdict(test + R"("expect": "higher", "than": 0.9})").outcome, Outcome::kRefuted);
+  EXPECT_EQ(verdict(test + R"("expect": "lower", "than": 0.5})").outcome, Outcome::kUndecided);
+}
+
+TEST_F(StudyTest, TheSweepsFolderHasTheLastWordOnItsClaims) {
+  add_grid();
+  CollectedSweep sweep;
+  sweep.name = "grid";
+  sweep.question = "Which now?";
+  sweep.claims = {{{"says", "new"}}};
+  sweep.points = 20;
+  collection_.sweeps.push_back(sweep);
+  EXPECT_EQ(*study().question, "Which now?");
+  EXPECT_EQ(study().claims.size(), 1U);
+  EXPECT_EQ(*study().planned, 20U);
+}
+
+}  // namespace
+}  // namespace eggroll
