@@ -49,6 +49,13 @@ void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, i
 void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
                    uint32_t in_blocks, cudaStream_t stream);
 
+// Padded rows into the stages of the fused forward pass, 64 outputs and all inputs each, or 64 inputs and all outputs:
+// for each 16 inputs the outputs, each 64 in the order above. The 16 inputs are 16 c + 4 w to + 3, c < 4, of a block
+// of 64, one such 16 for each w < 4: what a thread has of its own sums, four neighbours of 16, is then one word of what
+// the tensor cores take from it.
+void launch_fused_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
+                         uint32_t in_blocks, bool of_inputs, cudaStream_t stream);
+
 // Adds to *sum a hash of each value and its place, under a key: the same in whatever order, and of whatever device.
 void launch_checksum(const int8_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
 void launch_checksum(const uint32_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);

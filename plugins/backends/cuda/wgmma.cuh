@@ -31,12 +31,24 @@ __device__ inline void wait_for(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
-// Brings bytes, a multiple of 16, from device to shared memory, as this thread's arrival at the barrier.
-__device__ inline void fetch(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+// This thread's arrival at the barrier, which makes the phase wait for so many bytes too.
+__device__ inline void announce(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ inline void arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// Brings bytes announced at the barrier, a multiple of 16, from device to shared memory.
+__device__ inline void bring(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
+}
+// The same, announced by this thread's arrival.
+__device__ inline void fetch(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+  announce(barrier, bytes);
+  bring(to, from, bytes, barrier);
 }
 
 // Brings bytes, a multiple of 16, to the L2 cache.
@@ -80,6 +92,23 @@ __device__ inline void add_product(int32_t (&d)[32], uint32_t a, uint32_t b) {
   asm volatile(EGG_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
 #endif
 }
+
+// The same with a in registers: of row t / 32 * 16 + g + 8 h of thread t, bytes 16 k + 4 c to + 3 in a[2 k + h].
+#define EGG_OWN_PRODUCT                                                                                              \
+  "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
+  "%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, {%32, %33, %34, %35}, %36, "
+#define EGG_OWN(a) "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3])
+__device__ inline void begin_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_OWN_PRODUCT "0;\n" : EGG_SUMS(EGG_WRITTEN, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
+#endif
+}
+__device__ inline void add_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_OWN_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
+#endif
+}
+
 // Before products: what this thread did to registers and shared memory comes first.
 __device__ inline void order_products() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -105,6 +134,8 @@ __device__ inline void take_sums(int32_t (&d)[32]) { asm volatile("" : EGG_SUMS(
 #undef EGG_WRITTEN
 #undef EGG_CHANGED
 #undef EGG_PRODUCT
+#undef EGG_OWN_PRODUCT
+#undef EGG_OWN
 
 }  // namespace eggroll::cuda
 
