@@ -107,6 +107,7 @@ __global__ void __launch_bounds__(3 * kGroup, 1) fused_kernel(const __grid_const
   if (group == args.tiles) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     const uint32_t warp = threadIdx.x / 32 % kTileWarps;
+    if (threadIdx.x % 32 != 0) return;
     if (warp == 0) {
       bring_weights(args, start, stages);
     } else if (warp <= args.tiles) {
@@ -130,8 +131,8 @@ __global__ void __launch_bounds__(3 * kGroup, 1) fused_kernel(const __grid_const
                             stages,
                             slots_of(group),
                             0,
-                            egg_rounding(16, args.nearest),
-                            args.nearest != 0 ? 32767 : 65535,
+                            egg_rounding(16, args.nearest) + kRaise,
+                            (args.nearest != 0 ? 32767 : 65535) + kRaise,
                             {0, 0}};
     work(tile, group);
   }

@@ -17,11 +17,10 @@ struct FusedArgs {
   uint32_t paired;             // 1: members
   uint32_t first;              // number of the launch's first row in the batch
   uint32_t group;              // rows that read the same stream
-  const int8_t* noise;         // of the first tile; see noise_place
+  const int8_t* noise;         // of the first tile; see noise_place, and NoisePlaces
   size_t tile_noise;           // bytes from tile to tile; 0: all read the same
-  const NoisePair* slots_of;   // (slot_count): the noise of a token
   const unsigned long long* stages_of;  // (stage_count): where the weights of a token lie
-  uint32_t slot_count;
+  uint32_t slot_count;  // of a token's noise: the tile's begins with them
   uint32_t stage_count;
   uint32_t tiles;  // of a block: 1 or 2
   uint32_t stages;
@@ -38,7 +37,7 @@ struct FusedArgs {
   const egg_loss_tables* loss_tables;
   const int8_t* embedding;  // rows of embedding_stride
   uint32_t embedding_stride;
-  uint32_t embedding_a;  // its draws of side A, in a pair's noise
+  uint32_t embedding_a;  // where its draws of side A lie in a pair's noise
   int32_t nearest;
   int32_t q_shift;      // of linear's x*B
   int32_t embed_shift;  // of embed's A*B

@@ -41,12 +41,13 @@ struct FusedSegment {
 // A stage of weights holds 64 channels of outputs or of inputs, and all of the other side.
 EGG_FN uint32_t fused_stage_bytes(uint32_t blocks) { return blocks * kBlock * kBlock; }
 
-// Two blocks of noise that share a slot, by their number in a pair's noise; the second may be missing.
-struct NoisePair {
+// Where a block of 64 values of a pair's noise lies: its number among the blocks of the stream in which a token takes
+// them, two a slot, or behind it. What is taken twice has a second place.
+struct NoisePlaces {
   uint16_t first;
   uint16_t second;
 };
-constexpr uint16_t kNoNoise = 0xffff;
+constexpr uint16_t kNoPlace = 0xffff;
 
 // Shared memory in bytes from its start: the ring of weights, then a ring of noise of each tile.
 struct FusedShared {

@@ -12,10 +12,10 @@ namespace eggroll::cuda {
 
 __host__ __device__ constexpr uint32_t twice(int32_t x) { return static_cast<uint32_t>(x & 0xffff) * 0x10001u; }
 
-// Of halves from -2^15 + 127 to 2^15 - 128: clipped and raised.
-__device__ inline uint32_t raise(uint32_t halves) {
-  return __viaddmin_s16x2_relu(halves, twice(127), twice(254));
-}
+// What, added to a number before its upper half is taken, raises it.
+constexpr int32_t kRaise = 127 << 16;
+// Raised or fallen halves, clipped.
+__device__ inline uint32_t clipped(uint32_t halves) { return __vimin_s16x2_relu(halves, twice(254)); }
 __device__ inline uint32_t upper_halves(int32_t a, int32_t b) {
   return pick(static_cast<uint32_t>(a), static_cast<uint32_t>(b), 0x7632);
 }
@@ -39,7 +39,7 @@ __device__ inline uint32_t& word_at(uint4& unit, int i) {
 }
 
 // Calls make(row of the pair, k, halves of channels 4 k and 4 k + 1, halves of the next two): the outputs of a linear
-// before they are clipped. a: noise of the 16 channels; q: of either row, times of_q.
+// before they are clipped, as `rounding` raises them. a: noise of the 16 channels; q: of either row, times of_q.
 template <class Make>
 __device__ __forceinline__ void each_output(const int32_t (&sums)[32], const uint4& a, int32_t of_sums,
                                             const int32_t (&q)[2], int32_t rounding, Make&& make) {
@@ -66,8 +66,8 @@ struct Outputs {
 __device__ __forceinline__ void take_outputs(const int32_t (&sums)[32], const uint4& a, int32_t of_sums,
                                              const int32_t (&q)[2], int32_t rounding, Outputs& out) {
   each_output(sums, a, of_sums, q, rounding, [&](int h, int k, uint32_t low, uint32_t high) {
-    out.of[h][2 * k] = raise(low);
-    out.of[h][2 * k + 1] = raise(high);
+    out.of[h][2 * k] = clipped(low);
+    out.of[h][2 * k + 1] = clipped(high);
   });
 }
 
@@ -97,13 +97,13 @@ __device__ inline Mixed mixed(uint32_t f, uint32_t h, uint32_t c) {
           middle(__dp2a_lo(factors(0x4442), high, 0), __dp2a_hi(factors(0x4443), high, 0))};
 }
 
-// egg_l1_norm of four channels. factor: the negative reciprocal; rounding: for fallen outputs.
+// egg_l1_norm of four channels. factor: the negative reciprocal; rounding: of what becomes fallen.
 __device__ inline uint32_t normed(uint32_t x, uint32_t gains, int32_t factor, int32_t rounding) {
   const auto g = static_cast<int32_t>(gains);
   const auto y = [&](int32_t xg) { return xg * factor + rounding; };
   const auto two = [&](uint32_t selector) { return static_cast<int32_t>(pick(x, 0, selector)); };
-  const uint32_t low = raise(upper_halves(y(__dp2a_lo(two(0x4480), g, 0)), y(__dp2a_lo(two(0x9144), g, 0))));
-  const uint32_t high = raise(upper_halves(y(__dp2a_hi(two(0x44a2), g, 0)), y(__dp2a_hi(two(0xb344), g, 0))));
+  const uint32_t low = clipped(upper_halves(y(__dp2a_lo(two(0x4480), g, 0)), y(__dp2a_lo(two(0x9144), g, 0))));
+  const uint32_t high = clipped(upper_halves(y(__dp2a_hi(two(0x44a2), g, 0)), y(__dp2a_hi(two(0xb344), g, 0))));
   return lower_bytes(low, high) ^ kFall;
 }
 

@@ -16,22 +16,28 @@ class Fuser {
   bool run() {
     fused_.cuts.assign(program_.param_count, StagesOf::kNothing);
     state_taken_.assign(program_.value_count, false);
-    if (plan_.noise.rank != 1 || plan_.forward.bytes / kBlock >= kNoNoise || !embed()) return false;
+    fused_.places.assign(plan_.forward.bytes / kBlock, {kNoPlace, kNoPlace});
+    if (plan_.noise.rank != 1 || !embed()) return false;
     while (next_ < program_.op_count) {
-      const uint32_t begin = next_;
-      if (gru()) continue;
-      next_ = begin;
-      if (mlp()) continue;
-      next_ = begin;
-      if (!head()) return false;
+      if (!goes_on(&Fuser::gru) && !goes_on(&Fuser::mlp) && !goes_on(&Fuser::head)) return false;
     }
     if (fused_.segments.back().code != kHeadSegment || fused_.segments.size() > kMostFusedSegments) return false;
-    return link_states();
+    place_embedding_a();
+    return fits_ && link_states();
   }
 
  private:
-  static constexpr int64_t kMostHalf = 32767 - 127;  // that raise() takes
+  static constexpr int64_t kMostHalf = 32767 - 127;  // that may be raised
   static constexpr int64_t kAnyHalf = 32767;
+
+  bool goes_on(bool (Fuser::*segment)()) {
+    const uint32_t begin = next_;
+    const std::vector<StagesOf> cuts = fused_.cuts;
+    if ((this->*segment)()) return true;
+    next_ = begin;
+    fused_.cuts = cuts;
+    return false;
+  }
 
   const egg_op* take(int32_t code) {
     if (next_ >= program_.op_count || program_.ops[next_].code != code) return nullptr;
@@ -77,11 +83,27 @@ class Fuser {
   uint32_t blocks_of_a(int32_t matrix) const {
     return divide_up(static_cast<uint32_t>(program_.params[matrix].rows), kBlock);
   }
+  void place(uint32_t block, uint32_t at) {
+    NoisePlaces& places = fused_.places[block];
+    uint16_t& free = places.first == kNoPlace ? places.first : places.second;
+    if (free != kNoPlace || at >= kNoPlace) fits_ = false;
+    free = static_cast<uint16_t>(at);
+  }
+  void add_slot(uint32_t block) { place(block, 2 * fused_.slot_count++); }
   void add_slot(uint32_t first, uint32_t second) {
-    fused_.slots_of.push_back({static_cast<uint16_t>(first), static_cast<uint16_t>(second)});
+    add_slot(first);
+    place(second, 2 * fused_.slot_count - 1);
   }
   void add_draws(uint32_t first, uint32_t count) {
-    for (uint32_t b = 0; b < count; b += 2) add_slot(first + b, b + 1 < count ? first + b + 1 : kNoNoise);
+    for (uint32_t b = 0; b + 1 < count; b += 2) add_slot(first + b, first + b + 1);
+    if (count % 2 != 0) add_slot(first + count - 1);
+  }
+  void place_embedding_a() {
+    fused_.embedding_a = 2 * fused_.slot_count;
+    fused_.noise_blocks = fused_.embedding_a + blocks_of_a(fused_.embedding);
+    for (uint32_t b = 0; b < blocks_of_a(fused_.embedding); ++b) {
+      place(noise_block(fused_.embedding) + b, fused_.embedding_a + b);
+    }
   }
   uint32_t a_of(const egg_op& linear) const { return noise_block(linear.param[0]); }
   uint32_t b_of(const egg_op& linear) const { return a_of(linear) + blocks_of_a(linear.param[0]); }
@@ -110,7 +132,7 @@ class Fuser {
     fused_.channels = size_of(x_);
     fused_.blocks = divide_up(fused_.channels, kBlock);
     if (fused_.blocks > kMostFusedBlocks) return false;
-    for (uint32_t b = 0; b < fused_.blocks; ++b) add_slot(b_of(*op) + b, kNoNoise);
+    for (uint32_t b = 0; b < fused_.blocks; ++b) add_slot(b_of(*op) + b);
     add_segment(kEmbedSegment, 0, {});
     return true;
   }
@@ -156,11 +178,12 @@ class Fuser {
     const egg_op* sum = add(mix->out, x_, false);
     if (sum == nullptr) return false;
 
-    add_norm(*y);
     const uint32_t blocks = fused_.blocks;
-    add_draws(b_of(*f.of_x), blocks);
     add_draws(b_of(*f.of_h), blocks);
-    add_draws(b_of(*c.of_x), blocks);
+    for (uint32_t b = 0; b < blocks; ++b) {
+      add_vector(y->param[0], b);
+      add_slot(b_of(*f.of_x) + b, b_of(*c.of_x) + b);
+    }
     for (uint32_t b = 0; b < blocks; ++b) add_gate(f, b);
     add_draws(b_of(*c.of_h), blocks);
     for (uint32_t b = 0; b < blocks; ++b) add_gate(c, b);
@@ -208,7 +231,7 @@ class Fuser {
     add_norm(*y);
     add_draws(b_of(*logits), fused_.blocks);
     for (uint32_t b = 0; b < fused_.logit_blocks; ++b) {
-      add_slot(a_of(*logits) + b, kNoNoise);
+      add_slot(a_of(*logits) + b);
       add_stage(*logits, b);
     }
     add_segment(kHeadSegment, fused_.logit_blocks, scales);
@@ -240,6 +263,7 @@ class Fuser {
   FusedPlan& fused_;
   uint32_t next_ = 0;
   int32_t x_ = -1;
+  bool fits_ = true;  // all noise has its places
   std::vector<bool> state_taken_;
 };
 

@@ -27,7 +27,7 @@ struct FusedPlan {
 
   std::vector<FusedSegment> segments;
   std::vector<Stage> stages_of;     // in the order in which a token takes them
-  std::vector<NoisePair> slots_of;  // likewise
+  std::vector<NoisePlaces> places;  // by block of the forward layout
   std::vector<StagesOf> cuts;       // by parameter
   int32_t embedding = -1;           // parameter
   int32_t loss_unit = 0;
@@ -37,6 +37,9 @@ struct FusedPlan {
   uint32_t tiles = 0;   // of a block of threads
   uint32_t stages = 0;  // of the ring of weights
   uint32_t slots = 0;   // of a tile's ring of noise
+  uint32_t slot_count = 0;    // of a token's noise
+  uint32_t embedding_a = 0;   // place of the embedding's draws of side A, which each pair reads where its token says
+  uint32_t noise_blocks = 0;  // of a pair's noise, all places
 };
 
 // plan: all but what this returns. Nothing where the program is no such chain, or finds no room on the chip.

@@ -47,22 +47,26 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks>& tile, const FusedSeg
   Fragment<kBlocks> h;
   tile.await_state();
   tile.load(h, [&](uint32_t b, uint32_t half) { return tile.state_unit(b, half); });
-  tile.norm(y);
-  int32_t q_y[2];
   int32_t q_h[2];
-  int32_t q_candidate[2];
+  tile.make_q(h, linears[1].of_q, q_h);
+  int32_t q_y[2] = {0, 0};
+  int32_t q_candidate[2] = {0, 0};
+  tile.norm(y, [&](const uint4(&block)[2]) {
+    uint4 draws[2];
+    tile.take_noise(draws[0], draws[1]);
+    tile.add_dot(block, draws[0], q_y);
+    tile.add_dot(block, draws[1], q_candidate);
+  });
+  tile.finish_q(q_y[0], q_y[1], linears[0].of_q, q_y);
+  tile.finish_q(q_candidate[0], q_candidate[1], linears[2].of_q, q_candidate);
   int32_t first[32];
   int32_t second[32];
   // f takes the scratch value, the gated state that of the state.
 #pragma unroll 1
   for (uint32_t b = 0; b < kBlocks; ++b) {
+    tile.await_both_weights();
     const uint32_t first_free = tile.multiply(y, first);
     const uint32_t second_free = tile.multiply(h, second);
-    if (b == 0) {
-      tile.make_q(y, linears[0].of_q, q_y);
-      tile.make_q(h, linears[1].of_q, q_h);
-      tile.make_q(y, linears[2].of_q, q_candidate);
-    }
     uint4 draws[2];
     uint4 biases[2];
     tile.take_noise(draws[0], draws[1]);
@@ -102,6 +106,7 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks>& tile, const FusedSeg
   const bool real[2] = {tile.is_real(0), tile.is_real(1)};
 #pragma unroll 1
   for (uint32_t b = 0; b < kBlocks; ++b) {
+    tile.await_both_weights();
     const uint32_t first_free = tile.multiply(y, first);
     const uint32_t second_free = tile.multiply(h, second);
     uint4 states[2];
@@ -164,6 +169,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
     for (int32_t& sum : block) sum = 0;
   }
   int32_t inner[32];
+  tile.await_weights();
   uint32_t up_free = tile.multiply(y, inner);
   int32_t q_up[2];
   int32_t q_down[2] = {0, 0};
@@ -171,11 +177,10 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
   Fragment<1> u;
   Fragment<1> fallen;  // what becomes u once no product reads it any more
   uint4 draws_b;       // noise of the second linear's inputs that u is
+  uint4 draws_a;
   const auto take = [&] {
-    uint4 draws_a;
-    tile.take_noise(draws_a, draws_b);
     each_output(inner, draws_a, up.of_sums, q_up, tile.fallen_rounding, [&](int h, int k, uint32_t low, uint32_t high) {
-      fallen.of[2 * k + h] = lower_bytes(raise(low), raise(high));
+      fallen.of[2 * k + h] = lower_bytes(clipped(low), clipped(high));
     });
   };
   const auto hand_over = [&] {
@@ -184,6 +189,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
       asm volatile("xor.b32 %0, %1, %2;" : "=r"(u.of[i]) : "r"(fallen.of[i]), "n"(kFall) : "memory");
     }
   };
+  tile.take_noise(draws_a, draws_b);
   wait_products<0>();
   take_sums(inner);
   tile.leave_weights(up_free);
@@ -191,9 +197,11 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
   hand_over();
 #pragma unroll 1
   for (uint32_t b = 1; b < blocks; ++b) {
+    tile.await_both_weights();
     up_free = tile.multiply(y, inner);
     const uint32_t down_free = tile.multiply(u, sums);
     tile.add_dot(u.of, draws_b, q_down[0], q_down[1]);
+    tile.take_noise(draws_a, draws_b);
     wait_products<1>();
     take_sums(inner);
     tile.leave_weights(up_free);
@@ -204,6 +212,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
     tile.leave_weights(down_free);
     hand_over();
   }
+  tile.await_weights();
   const uint32_t down_free = tile.multiply(u, sums);
   tile.add_dot(u.of, draws_b, q_down[0], q_down[1]);
   tile.finish_q(q_down[0], q_down[1], down.of_q, q_down);
@@ -218,7 +227,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
 #pragma unroll
     for (uint32_t i = b; i < b + 2 && i < kBlocks; ++i) {
       uint4 x[2] = {tile.unit(kX, i, 0), tile.unit(kX, i, 1)};
-      each_output(sums[i], draws[i - b], down.of_sums, q_down, tile.rounding,
+      each_output(sums[i], draws[i - b], down.of_sums, q_down, tile.rounding - kRaise,
                   [&](int h, int k, uint32_t low, uint32_t high) {
                     const uint32_t old = word_of(x[h], k);
                     word_at(x[h], k) = lower_bytes(add_clipped(clip_halves(low), signed_low(old)),
@@ -245,6 +254,7 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks>& tile, const FusedSe
 #pragma unroll 1
   for (uint32_t b = 0; b < segment.blocks; ++b) {
     int32_t sums[32];
+    tile.await_weights();
     const uint32_t free = tile.multiply(y, sums);
     if (b == 0) tile.make_q(y, head.of_q, q);
     const uint4 draws = tile.take_noise();
@@ -254,8 +264,8 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks>& tile, const FusedSe
     uint4 units[2];
     uint32_t most[2] = {0, 0};
     each_output(sums, draws, head.of_sums, q, tile.rounding, [&](int h, int k, uint32_t low, uint32_t high) {
-      const uint32_t l = raise(low);
-      const uint32_t u = raise(high);
+      const uint32_t l = clipped(low);
+      const uint32_t u = clipped(high);
       word_at(units[h], k) = lower_bytes(l, u);
       most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
     });

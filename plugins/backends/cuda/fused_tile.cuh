@@ -83,10 +83,16 @@ struct FusedTile {
     slot.advance();
   }
 
-  // ---- Products; each returns the barrier at which to say that its weights have been read ----
+  // ---- Products, of weights that have come; each returns the barrier at which to say that its weights have been read ----
+  __device__ void await_weights() const { wait_for(stage.filled(), stage.phase); }
+  // Of two products.
+  __device__ void await_both_weights() const {
+    RingPlace next = stage;
+    next.advance();
+    wait_for(stage.filled(), stage.phase, next.filled(), next.phase);
+  }
   // 64 outputs.
   __device__ uint32_t multiply(const Fragment<kBlocks>& x, int32_t (&sums)[32]) {
-    wait_for(stage.filled(), stage.phase);
     const uint32_t w = weights + stage.at * (fused_stage_bytes(kBlocks) >> 4);
     order_products();
     begin_product(sums, &x.of[0], w);
@@ -100,16 +106,10 @@ struct FusedTile {
   // 64 inputs, added to all outputs.
   __device__ uint32_t multiply(const Fragment<1>& u, int32_t (&sums)[kBlocks][32]) {
     constexpr uint32_t kPlaneUnits = kBlocks * kBlock;
-    wait_for(stage.filled(), stage.phase);
     const uint32_t w = weights + stage.at * (fused_stage_bytes(kBlocks) >> 4) + ((kPlaneUnits - kBlock) << 16);
     order_products();
 #pragma unroll
-    for (uint32_t k = 0; k < 2; ++k) {
-#pragma unroll
-      for (uint32_t i = 0; i < kBlocks; ++i) {
-        add_product(sums[i], &u.of[4 * k], w + k * 2 * kPlaneUnits + i * kBlock);
-      }
-    }
+    for (uint32_t k = 0; k < 2; ++k) add_wide_product(sums, &u.of[4 * k], w + k * 2 * kPlaneUnits);
     commit_products();
     const uint32_t free = stage.free();
     stage.advance();
@@ -131,6 +131,10 @@ struct FusedTile {
       even = __dp4a(static_cast<int32_t>(x[2 * w]), four, even);
       odd = __dp4a(static_cast<int32_t>(x[2 * w + 1]), four, odd);
     }
+  }
+  __device__ static void add_dot(const uint4 (&x)[2], const uint4& b, int32_t (&sums)[2]) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) sums[h] = dot16(x[h], b, sums[h]);
   }
   __device__ void make_q(const Fragment<kBlocks>& x, int32_t of_q, int32_t (&q)[2]) {
     int32_t even = 0;
@@ -159,8 +163,9 @@ struct FusedTile {
     }
   }
 
-  // y = l1_norm(x), by way of the scratch value.
-  __device__ void norm(Fragment<kBlocks>& y) {
+  // y = l1_norm(x), by way of the scratch value. also(thread's part of a block of y, of both rows) follows each block.
+  template <class Also>
+  __device__ void norm(Fragment<kBlocks>& y, Also&& also) {
     int32_t factor[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -171,16 +176,22 @@ struct FusedTile {
 #pragma unroll 1
     for (uint32_t b = 0; b < kBlocks; ++b) {
       uint4 gains[2];
+      uint4 normal[2];
       take_noise(gains[0], gains[1]);
 #pragma unroll
       for (uint32_t h = 0; h < 2; ++h) {
         const uint4 x = unit(kX, b, h);
-        unit(kScratch, b, h) = each_word([&](int k) {
+        normal[h] = each_word([&](int k) {
           return normed(word_of(x, k), word_of(gains[h], k), factor[h], fallen_rounding);
         });
+        unit(kScratch, b, h) = normal[h];
       }
+      also(normal);
     }
     load(y, [&](uint32_t b, uint32_t h) { return unit(kScratch, b, h); });
+  }
+  __device__ void norm(Fragment<kBlocks>& y) {
+    norm(y, [](const uint4(&)[2]) {});
   }
 
   // Asks for a state to be brought to its place on chip, which this thread no longer reads.

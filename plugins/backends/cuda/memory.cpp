@@ -63,7 +63,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
   listed(plan.ops.size(), sizeof(DeviceOp));
   if (plan.fused) {
     listed(plan.fused->stages_of.size(), sizeof(uint64_t));
-    listed(plan.fused->slots_of.size(), sizeof(NoisePair));
+    listed(plan.fused->places.size(), sizeof(NoisePlaces));
   } else {
     listed(plan.source_count, sizeof(StageSource));
   }

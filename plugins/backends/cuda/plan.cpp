@@ -398,7 +398,9 @@ Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, const Roo
   Planner(*this, room).run();
   if (room.most_stages == 0) return;
   fused = fuse(*this, room);
-  if (fused) workspace_bytes = 0;
+  if (!fused) return;
+  workspace_bytes = 0;
+  forward.bytes = size_t{fused->noise_blocks} * kBlock;
 }
 
 }  // namespace eggroll::cuda

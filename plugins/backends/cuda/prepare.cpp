@@ -125,12 +125,11 @@ void Replica::make_fused() {
     stages.push_back(reinterpret_cast<uintptr_t>(param.stages.get()) + stage.block * fused_stage_bytes(fused.blocks));
   }
   fused_stages_ = uploaded(stages, stream_);
-  fused_slots_ = uploaded(fused.slots_of, stream_);
+  fused_places_ = uploaded(fused.places, stream_);
   const Param& embedding = params_[static_cast<size_t>(fused.embedding)];
   FusedArgs& args = fused_args_;
-  args.slots_of = fused_slots_.get();
   args.stages_of = fused_stages_.get();
-  args.slot_count = static_cast<uint32_t>(fused.slots_of.size());
+  args.slot_count = fused.slot_count;
   args.stage_count = static_cast<uint32_t>(stages.size());
   args.tiles = fused.tiles;
   args.stages = fused.stages;
@@ -138,7 +137,7 @@ void Replica::make_fused() {
   args.loss_unit = fused.loss_unit;
   args.embedding = embedding.weights.get();
   args.embedding_stride = embedding.stride;
-  args.embedding_a = plan.forward_offset[static_cast<size_t>(fused.embedding)];
+  args.embedding_a = fused.embedding_a * kBlock;
   args.mean_factor = divide_up(1U << 24, fused.channels);
   args.blocks = fused.blocks;
   args.logit_blocks = fused.logit_blocks;

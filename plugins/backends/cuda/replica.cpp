@@ -237,6 +237,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
     NoiseArgs noise = noise_args(plan.forward, forward_segments_);
+    noise.places = fused_places_.get();
     noise.step = e.step;
     noise.first_pair = (share.first + done) / 2;
     noise.tiles = divide_up(rows, kTileRows);
@@ -273,6 +274,7 @@ void Replica::infer(const egg_infer& i) {
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
   upload_states(infer_states_.get(), i.states, streams);
   NoiseArgs noise = noise_args(plan.forward, forward_segments_);
+  noise.places = fused_places_.get();
   noise.tiles = 1;
   noise.perturb = 0;
   noise.out = plain_noise_.get();

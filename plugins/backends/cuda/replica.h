@@ -97,7 +97,7 @@ class Replica {
   DeviceArray<StageSource> sources_;
   FusedArgs fused_args_{};  // all that is the same in every call
   DeviceArray<unsigned long long> fused_stages_;
-  DeviceArray<NoisePair> fused_slots_;
+  DeviceArray<NoisePlaces> fused_places_;
   std::vector<DeviceArray<int32_t>> tables_;
   std::vector<DeviceArray<int8_t>> byte_tables_;
   DeviceArray<egg_loss_tables> loss_tables_;

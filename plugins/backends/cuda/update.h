@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "eggroll/plugin.h"
+#include "fused_layout.h"
 #include "layout.h"
 
 namespace eggroll::cuda {
@@ -22,6 +23,7 @@ struct NoiseArgs {
   int32_t vector_shift;
   int32_t nearest;
   int32_t perturb;  // 0: members' vectors are the plain weights, and there are no draws
+  const NoisePlaces* places;  // of the forward layout's blocks; null: in their order
   int8_t* out;      // (tiles, tile_bytes), see noise_place
   size_t tile_bytes;
 };
