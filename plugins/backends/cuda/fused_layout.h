@@ -11,7 +11,7 @@ namespace eggroll::cuda {
 constexpr uint32_t kMostFusedBlocks = 4;  // of 64 channels, in the value that goes from segment to segment
 constexpr uint32_t kMostFusedSegments = 256;
 constexpr uint32_t kMostFusedStages = 16;
-constexpr uint32_t kMostFusedSlots = 8;
+constexpr uint32_t kMostFusedSlots = 16;
 constexpr uint32_t kNoiseBlock = kTilePairs * kBlock;  // 64 channels of a tile's pairs
 constexpr uint32_t kNoiseSlot = 2 * kNoiseBlock;
 constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows

@@ -70,13 +70,15 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks>& tile, const FusedSeg
     uint4 draws[2];
     uint4 biases[2];
     tile.take_noise(draws[0], draws[1]);
-    tile.take_noise(biases[0], biases[1]);
     Outputs of_y;
     Outputs of_h;
     wait_products<1>();
     take_sums(first);
     tile.leave_weights(first_free);
     take_outputs(first, draws[0], linears[0].of_sums, q_y, tile.rounding, of_y);
+    tile.settle(of_y.of[0]);
+    tile.settle(of_y.of[1]);
+    tile.take_noise(biases[0], biases[1]);
     wait_products<0>();
     take_sums(second);
     tile.leave_weights(second_free);
@@ -106,23 +108,25 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks>& tile, const FusedSeg
   const bool real[2] = {tile.is_real(0), tile.is_real(1)};
 #pragma unroll 1
   for (uint32_t b = 0; b < kBlocks; ++b) {
-    tile.await_both_weights();
-    const uint32_t first_free = tile.multiply(y, first);
-    const uint32_t second_free = tile.multiply(h, second);
     uint4 states[2];
 #pragma unroll
     for (uint32_t half = 0; half < 2; ++half) states[half] = __ldcg(tile.state_of(half, segment.state) + 4 * b);
+    tile.await_both_weights();
+    const uint32_t first_free = tile.multiply(y, first);
+    const uint32_t second_free = tile.multiply(h, second);
     if (b == 0) tile.make_q(h, linears[3].of_q, q_h);
     uint4 draws[2];
     uint4 biases[2];
     tile.take_noise(draws[0], draws[1]);
-    tile.take_noise(biases[0], biases[1]);
     Outputs of_y;
     Outputs of_h;
     wait_products<1>();
     take_sums(first);
     tile.leave_weights(first_free);
     take_outputs(first, draws[0], linears[2].of_sums, q_candidate, tile.fallen_rounding, of_y);
+    tile.settle(of_y.of[0]);
+    tile.settle(of_y.of[1]);
+    tile.take_noise(biases[0], biases[1]);
     wait_products<0>();
     take_sums(second);
     tile.leave_weights(second_free);
@@ -182,6 +186,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
     each_output(inner, draws_a, up.of_sums, q_up, tile.fallen_rounding, [&](int h, int k, uint32_t low, uint32_t high) {
       fallen.of[2 * k + h] = lower_bytes(clipped(low), clipped(high));
     });
+    tile.settle(fallen.of);
   };
   const auto hand_over = [&] {
 #pragma unroll
@@ -195,24 +200,26 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
   tile.leave_weights(up_free);
   take();
   hand_over();
+  tile.await_noise();
+  tile.await_both_weights();
 #pragma unroll 1
   for (uint32_t b = 1; b < blocks; ++b) {
-    tile.await_both_weights();
     up_free = tile.multiply(y, inner);
     const uint32_t down_free = tile.multiply(u, sums);
     tile.add_dot(u.of, draws_b, q_down[0], q_down[1]);
-    tile.take_noise(draws_a, draws_b);
+    tile.load_noise(draws_a, draws_b);
     wait_products<1>();
     take_sums(inner);
     tile.leave_weights(up_free);
     take();
+    tile.await_noise();
+    tile.await_both_weights();
     wait_products<0>();
 #pragma unroll
     for (auto& block : sums) take_sums(block);
     tile.leave_weights(down_free);
     hand_over();
   }
-  tile.await_weights();
   const uint32_t down_free = tile.multiply(u, sums);
   tile.add_dot(u.of, draws_b, q_down[0], q_down[1]);
   tile.finish_q(q_down[0], q_down[1], down.of_q, q_down);

@@ -64,15 +64,20 @@ struct FusedTile {
   __device__ uint4& state_unit(uint32_t block, uint32_t h) const { return state[(block * 2 + h) * kThreads]; }
 
   // ---- Noise: two blocks at a time ----
-  __device__ void take_noise(uint4& a, uint4& b) {
-    wait_for(slot.filled(), slot.phase);
+  __device__ void await_noise() const { wait_for(slot.filled(), slot.phase); }
+  // What has come.
+  __device__ void load_noise(uint4& a, uint4& b) {
     const uint4* own = noise + slot.at * (kNoiseSlot / kUnit);
     a = own[0];
     b = own[kNoiseBlock / kUnit];
     leave_noise();
   }
+  __device__ void take_noise(uint4& a, uint4& b) {
+    await_noise();
+    load_noise(a, b);
+  }
   __device__ uint4 take_noise() {
-    wait_for(slot.filled(), slot.phase);
+    await_noise();
     const uint4 a = noise[slot.at * (kNoiseSlot / kUnit)];
     leave_noise();
     return a;
@@ -117,6 +122,14 @@ struct FusedTile {
   }
   __device__ static void leave_weights(uint32_t free) {
     if (speaks()) arrive(free);
+  }
+
+  // What has been worked out of words by now stays before the next wait at a barrier, and so before a wait for products
+  // behind that: compilers would put it behind both, and threads would be idle while products are made.
+  template <int kCount>
+  __device__ static void settle(uint32_t (&words)[kCount]) {
+#pragma unroll
+    for (uint32_t& word : words) asm volatile("" : "+r"(word));
   }
 
   // ---- q of linear ----
