@@ -4,12 +4,6 @@
 namespace eggroll::cuda {
 namespace {
 
-constexpr uint32_t kGroup = 128;  // threads of a tile, and those that bring what tiles read
-constexpr uint32_t kTileWarps = kGroup / 32;
-
-// The same in all lanes, as the compiler cannot know.
-__device__ inline uint32_t uniform_group() { return __shfl_sync(0xffffffffu, threadIdx.x / kGroup, 0); }
-
 template <uint32_t kBlocks>
 __device__ void write_logits(const FusedTile<kBlocks>& tile) {
   const FusedArgs& args = tile.args;
@@ -19,7 +13,8 @@ __device__ void write_logits(const FusedTile<kBlocks>& tile) {
     for (uint32_t b = 0; b < args.logit_blocks; ++b) {
       const auto* raised = reinterpret_cast<const uint8_t*>(&tile.unit(kX, b, h));
       const uint32_t begin = kBlock * b + kUnit * tile.quarter();
-      for (uint32_t i = 0; i < kUnit && begin + i < args.vocab; ++i) out[begin + i] = static_cast<int8_t>(raised[i] - 127);
+      for (uint32_t i = 0; i < kUnit && begin + i < args.vocab; ++i)
+        out[begin + i] = static_cast<int8_t>(raised[i] - 127);
     }
   }
 }
@@ -35,7 +30,8 @@ __device__ void reset(const FusedTile<kBlocks>& tile, uint32_t token) {
     if (!tile.is_real(h)) continue;
     for (uint32_t s = 0; s < args.segment_count; ++s) {
       if (args.segments[s].code != kGruSegment) continue;
-      for (uint32_t b = 0; b < kBlocks; ++b) __stcg(tile.state_of(h, args.segments[s].state) + 4 * b, make_uint4(0, 0, 0, 0));
+      for (uint32_t b = 0; b < kBlocks; ++b)
+        __stcg(tile.state_of(h, args.segments[s].state) + 4 * b, make_uint4(0, 0, 0, 0));
     }
   }
 }
@@ -47,7 +43,7 @@ __device__ __forceinline__ void work(FusedTile<kBlocks>& tile, uint32_t group) {
   const uint32_t tiles = divide_up(args.rows, kTileRows);
   for (uint32_t first = blockIdx.x * args.tiles; first < tiles; first += gridDim.x * args.tiles) {
     tile.number = first + group;
-    tile.losses[0] = tile.losses[8] = 0;
+    if (tile.quarter() == 0) tile.losses[0] = tile.losses[8] = 0;
     __syncwarp();
     tile.ask_for_state(first_state);
 #pragma unroll 1
@@ -83,7 +79,7 @@ __device__ __forceinline__ void work(FusedTile<kBlocks>& tile, uint32_t group) {
 }
 
 template <uint32_t kBlocks>
-__global__ void __launch_bounds__(3 * kGroup, 1) fused_kernel(const __grid_constant__ FusedArgs args) {
+__device__ __forceinline__ void run_block(const FusedArgs& args) {
   extern __shared__ __align__(128) char fused_memory[];
   const FusedShared at = fused_shared(args.blocks, args.logit_blocks, args.tiles, args.stages, args.slots);
   const uint32_t start = shared_address(fused_memory);
@@ -99,7 +95,7 @@ __global__ void __launch_bounds__(3 * kGroup, 1) fused_kernel(const __grid_const
     tables[256 + i] = static_cast<uint32_t>(egg_reciprocal(static_cast<int32_t>(max(i, 1u))));
   }
   __syncthreads();
-  const uint32_t group = uniform_group();
+  const uint32_t group = own_group();
   const auto slots_of = [&](uint32_t tile) {
     return RingPlace{start + at.barriers + 16 * (args.stages + tile * args.slots), args.slots};
   };
@@ -115,7 +111,7 @@ __global__ void __launch_bounds__(3 * kGroup, 1) fused_kernel(const __grid_const
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
-    const uint32_t thread = threadIdx.x % kGroup;
+    const uint32_t thread = threadIdx.x % kGroupThreads;
     char* const values = fused_memory + at.values + group * at.tile_values;
     const char* const noise = fused_memory + at.noise + group * args.slots * kNoiseSlot;
     auto* const losses = reinterpret_cast<int64_t*>(fused_memory + at.losses) + group * kTileRows;
@@ -138,6 +134,11 @@ __global__ void __launch_bounds__(3 * kGroup, 1) fused_kernel(const __grid_const
   }
 }
 
+template <uint32_t kBlocks>
+__global__ void __launch_bounds__(3 * kGroupThreads, 1) fused_kernel(const __grid_constant__ FusedArgs args) {
+  if constexpr (kHasWgmma) run_block<kBlocks>(args);
+}
+
 using Kernel = void (*)(FusedArgs);
 constexpr Kernel kKernels[kMostFusedBlocks] = {&fused_kernel<1>, &fused_kernel<2>, &fused_kernel<3>, &fused_kernel<4>};
 
@@ -152,7 +153,7 @@ void prepare_fused(uint32_t shared_bytes) {
 
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream) {
   const FusedShared shared = fused_shared(args.blocks, args.logit_blocks, args.tiles, args.stages, args.slots);
-  kKernels[args.blocks - 1]<<<blocks, (args.tiles + 1) * kGroup, shared.bytes, stream>>>(args);
+  kKernels[args.blocks - 1]<<<blocks, (args.tiles + 1) * kGroupThreads, shared.bytes, stream>>>(args);
   check_launch("run the forward pass");
 }
 

@@ -13,14 +13,14 @@ namespace eggroll::cuda {
 
 struct FusedArgs {
   uint32_t tokens;
-  uint32_t rows;               // of this launch: members, two a pair, or streams of the unperturbed model
-  uint32_t paired;             // 1: members
-  uint32_t first;              // number of the launch's first row in the batch
-  uint32_t group;              // rows that read the same stream
-  const int8_t* noise;         // of the first tile; see noise_place, and NoisePlaces
-  size_t tile_noise;           // bytes from tile to tile; 0: all read the same
+  uint32_t rows;                        // of this launch: members, two a pair, or streams of the unperturbed model
+  uint32_t paired;                      // 1: members
+  uint32_t first;                       // number of the launch's first row in the batch
+  uint32_t group;                       // rows that read the same stream
+  const int8_t* noise;                  // of the first tile; see noise_place, and NoisePlaces
+  size_t tile_noise;                    // bytes from tile to tile; 0: all read the same
   const unsigned long long* stages_of;  // (stage_count): where the weights of a token lie
-  uint32_t slot_count;  // of a token's noise: the tile's begins with them
+  uint32_t slot_count;                  // of a token's noise: the tile's begins with them
   uint32_t stage_count;
   uint32_t tiles;  // of a block: 1 or 2
   uint32_t stages;
@@ -39,8 +39,8 @@ struct FusedArgs {
   uint32_t embedding_stride;
   uint32_t embedding_a;  // where its draws of side A lie in a pair's noise
   int32_t nearest;
-  int32_t q_shift;      // of linear's x*B
-  int32_t embed_shift;  // of embed's A*B
+  int32_t q_shift;       // of linear's x*B
+  int32_t embed_shift;   // of embed's A*B
   uint32_t mean_factor;  // 2^24 / channels, rounded up: see egg_l1_mean
   uint32_t blocks;       // of x
   uint32_t logit_blocks;

@@ -239,8 +239,8 @@ class Fuser {
   }
 
   uint32_t state_offset(int32_t value) const {
-    const auto before = std::count_if(program_.values, program_.values + value,
-                                      [](const egg_value& v) { return v.is_state != 0; });
+    const auto before =
+        std::count_if(program_.values, program_.values + value, [](const egg_value& v) { return v.is_state != 0; });
     return static_cast<uint32_t>(plan_.states[static_cast<size_t>(before)].inside);
   }
 
@@ -270,7 +270,7 @@ class Fuser {
 // The ring of weights first: both tiles wait there.
 bool choose_rings(FusedPlan& fused, const Room& room) {
   constexpr uint32_t kFewestStages = 3;
-  constexpr uint32_t kFewestSlots = 4;
+  constexpr uint32_t kFewestSlots = 6;
   const auto bytes = [&](uint32_t stages, uint32_t slots) {
     return fused_shared(fused.blocks, fused.logit_blocks, room.tiles, stages, slots).bytes;
   };

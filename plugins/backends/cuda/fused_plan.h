@@ -34,9 +34,9 @@ struct FusedPlan {
   uint32_t channels = 0;
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;
-  uint32_t tiles = 0;   // of a block of threads
-  uint32_t stages = 0;  // of the ring of weights
-  uint32_t slots = 0;   // of a tile's ring of noise
+  uint32_t tiles = 0;         // of a block of threads
+  uint32_t stages = 0;        // of the ring of weights
+  uint32_t slots = 0;         // of a tile's ring of noise
   uint32_t slot_count = 0;    // of a token's noise
   uint32_t embedding_a = 0;   // place of the embedding's draws of side A, which each pair reads where its token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places

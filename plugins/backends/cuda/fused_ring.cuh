@@ -55,8 +55,8 @@ __device__ inline void bring_weights(const FusedArgs& args, uint32_t ring, RingP
   });
 }
 
-// By one thread, of the block's tile number `own`. Noise is asked for ahead, to the L2 cache, a few slots at a time: the
-// ring is too short for what device memory takes.
+// By one thread, of the block's tile number `own`. Noise is asked for ahead, to the L2 cache, a few slots at a time:
+// the ring is too short for what device memory takes.
 __device__ inline void bring_noise(const FusedArgs& args, uint32_t own, uint32_t ring, RingPlace place) {
   constexpr uint32_t kChunk = 4 * kNoiseSlot;
   constexpr uint32_t kAhead = 3 * kChunk;

@@ -14,7 +14,8 @@ __device__ __forceinline__ void run_embed(FusedTile<kBlocks>& tile, uint32_t tok
   int32_t a[2];
 #pragma unroll
   for (uint32_t h = 0; h < 2; ++h) {
-    weights[h] = reinterpret_cast<const uint4*>(args.embedding + size_t{ids[h]} * args.embedding_stride) + tile.quarter();
+    weights[h] =
+        reinterpret_cast<const uint4*>(args.embedding + size_t{ids[h]} * args.embedding_stride) + tile.quarter();
     const uint32_t pair = tile.thread() / 4;
     const uint32_t in_launch = args.tile_noise == 0 ? 0 : min(tile.number, divide_up(args.rows, kTileRows) - 1);
     a[h] = __ldg(args.noise + in_launch * args.tile_noise + noise_place(pair, args.embedding_a + ids[h]));
@@ -105,6 +106,8 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks>& tile, const FusedSeg
     }
   }
   tile.load(h, [&](uint32_t b, uint32_t half) { return tile.state_unit(b, half); });
+  // Then it stays on chip: nothing orders a copy of what has just been stored.
+  const bool only_state = segment.next_state == segment.state;
   const bool real[2] = {tile.is_real(0), tile.is_real(1)};
 #pragma unroll 1
   for (uint32_t b = 0; b < kBlocks; ++b) {
@@ -143,19 +146,20 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks>& tile, const FusedSeg
         const auto fallen = [&](int j, uint32_t two) {
           return __viaddmin_s16x2_relu(of_y.of[half][j] + of_h.of[half][j] + two, twice(-254), twice(254));
         };
-        const uint32_t c =
-            lower_bytes(fallen(2 * k, plain_low(bias)), fallen(2 * k + 1, plain_high(bias))) ^ kFall;
+        const uint32_t c = lower_bytes(fallen(2 * k, plain_low(bias)), fallen(2 * k + 1, plain_high(bias))) ^ kFall;
         const Mixed state = mixed(word_of(f, k), word_of(states[half], k), c);
         word_at(next, k) = lower_bytes(state.low, state.high);
         const uint32_t old = word_of(x, k);
-        word_at(sum, k) = lower_bytes(add_clipped(state.low, signed_low(old)), add_clipped(state.high, signed_high(old)));
+        word_at(sum, k) =
+            lower_bytes(add_clipped(state.low, signed_low(old)), add_clipped(state.high, signed_high(old)));
       }
       if (real[half]) __stcg(tile.state_of(half, segment.state) + 4 * b, next);
+      if (only_state) tile.state_unit(b, half) = next;
       tile.unit(kX, b, half) = sum;
       tile.magnitudes[half] = add_magnitudes(sum, tile.magnitudes[half]);
     }
   }
-  tile.ask_for_state(segment.next_state);
+  if (!only_state) tile.ask_for_state(segment.next_state);
 }
 
 // 64 channels between the two linears at a time: what comes of them is added to the second's sums at once.
@@ -321,9 +325,9 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks>& tile, const FusedSe
     if (target == EGG_NO_TARGET || target / kUnit % 4 != tile.quarter()) continue;
     const auto* bytes = reinterpret_cast<const uint8_t*>(&tile.unit(kX, target / kBlock, h));
     const int32_t raised = __clzll(static_cast<int64_t>(sum));
-    tile.losses[8 * h] += egg_loss_q16(sum << raised, most, bytes[target % kUnit], args.loss_unit,
-                                       args.loss_tables->log2_q24) -
-                          raised * 65536;
+    tile.losses[8 * h] +=
+        egg_loss_q16(sum << raised, most, bytes[target % kUnit], args.loss_unit, args.loss_tables->log2_q24) -
+        raised * 65536;
   }
 }
 

@@ -8,6 +8,12 @@
 
 namespace eggroll::cuda {
 
+constexpr uint32_t kGroupThreads = 128;  // of a tile, and those that bring what tiles read
+constexpr uint32_t kTileWarps = kGroupThreads / 32;
+
+// The same in all lanes, as the compiler cannot know.
+__device__ inline uint32_t own_group() { return __shfl_sync(0xffffffffu, threadIdx.x / kGroupThreads, 0); }
+
 // Where a value lies in a tile's; each block of 64 channels in 16 bytes for each thread of even and then of odd rows.
 enum FusedValue : uint32_t { kX, kScratch };
 
@@ -20,24 +26,22 @@ struct Fragment {
 
 template <uint32_t kBlocks>
 struct FusedTile {
-  static constexpr uint32_t kThreads = 128;
-
   const FusedArgs& args;
   uint4* values;       // the thread's own unit of the first block
   uint4* state;        // likewise
   const uint4* noise;  // its own unit of the ring's first block
   const uint32_t* exponentials;
   const int32_t* reciprocals;
-  int64_t* losses;  // of the thread's rows: [0] and [8]
+  int64_t* losses;   // of the thread's rows: [0] and [8]
   uint32_t weights;  // description of the ring's first stage
   RingPlace stage;
   RingPlace slot;
-  uint32_t number;  // of the tile in the launch
+  uint32_t number;          // of the tile in the launch
   int32_t rounding;         // of what becomes raised
   int32_t fallen_rounding;  // of what becomes fallen
   int32_t magnitudes[2];    // of x, of the thread's own channels
 
-  __device__ static uint32_t thread() { return threadIdx.x % kThreads; }
+  __device__ static uint32_t thread() { return threadIdx.x % kGroupThreads; }
   __device__ static uint32_t quarter() { return threadIdx.x % 4; }
   __device__ static uint32_t row(uint32_t h) { return thread() / 32 * 16 + threadIdx.x % 32 / 4 + 8 * h; }
   __device__ static bool speaks() { return threadIdx.x % 32 == 0; }
@@ -59,9 +63,9 @@ struct FusedTile {
   }
 
   __device__ uint4& unit(FusedValue v, uint32_t block, uint32_t h) const {
-    return values[((v * kBlocks + block) * 2 + h) * kThreads];
+    return values[((v * kBlocks + block) * 2 + h) * kGroupThreads];
   }
-  __device__ uint4& state_unit(uint32_t block, uint32_t h) const { return state[(block * 2 + h) * kThreads]; }
+  __device__ uint4& state_unit(uint32_t block, uint32_t h) const { return state[(block * 2 + h) * kGroupThreads]; }
 
   // ---- Noise: two blocks at a time ----
   __device__ void await_noise() const { wait_for(slot.filled(), slot.phase); }
@@ -88,7 +92,8 @@ struct FusedTile {
     slot.advance();
   }
 
-  // ---- Products, of weights that have come; each returns the barrier at which to say that its weights have been read ----
+  // ---- Products, of weights that have come; each returns the barrier at which to say that its weights have been read
+  // ----
   __device__ void await_weights() const { wait_for(stage.filled(), stage.phase); }
   // Of two products.
   __device__ void await_both_weights() const {
@@ -194,9 +199,8 @@ struct FusedTile {
 #pragma unroll
       for (uint32_t h = 0; h < 2; ++h) {
         const uint4 x = unit(kX, b, h);
-        normal[h] = each_word([&](int k) {
-          return normed(word_of(x, k), word_of(gains[h], k), factor[h], fallen_rounding);
-        });
+        normal[h] =
+            each_word([&](int k) { return normed(word_of(x, k), word_of(gains[h], k), factor[h], fallen_rounding); });
         unit(kScratch, b, h) = normal[h];
       }
       also(normal);

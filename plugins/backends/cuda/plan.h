@@ -42,15 +42,15 @@ struct Plan {
   NoiseLayout forward;
   NoiseLayout votes;
   std::vector<uint32_t> forward_offset;  // by parameter: of its first segment in the forward layout
-  std::vector<uint32_t> draw_offset;  // by parameter: of its first draw in the votes' layout, side A, rank 0
-  uint32_t tiles;                     // that a block of threads works on at once
-  uint32_t shared_values = 0;         // bytes of a tile's values in shared memory
-  uint32_t stages = 0;                // of the ring, kStage each
-  std::vector<size_t> streams;        // the ops whose weights come through it
-  uint32_t source_count = 0;          // stages of all their weights
-  size_t workspace_bytes = 0;         // of a tile
-  size_t state_bytes = 0;             // of a member, as it crosses the seam
-  size_t state_stride = 0;            // of a member, on the device
+  std::vector<uint32_t> draw_offset;     // by parameter: of its first draw in the votes' layout, side A, rank 0
+  uint32_t tiles;                        // that a block of threads works on at once
+  uint32_t shared_values = 0;            // bytes of a tile's values in shared memory
+  uint32_t stages = 0;                   // of the ring, kStage each
+  std::vector<size_t> streams;           // the ops whose weights come through it
+  uint32_t source_count = 0;             // stages of all their weights
+  size_t workspace_bytes = 0;            // of a tile
+  size_t state_bytes = 0;                // of a member, as it crosses the seam
+  size_t state_stride = 0;               // of a member, on the device
   struct State {
     uint32_t size;
     size_t outside;  // bytes before it, as it crosses the seam

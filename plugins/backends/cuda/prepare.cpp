@@ -33,6 +33,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move
   plain_noise_ = DeviceArray<int8_t>(memory.plain_noise);
   plain_noise_.zero(stream_);  // draws stay so
   noise_ = DeviceArray<int8_t>(memory.noise_tiles * memory.noise_tile);
+  if (own_.plan.fused) noise_.zero(stream_);  // slots that are half full are read whole
   check(cudaStreamSynchronize(stream_), "prepare the session");
 }
 

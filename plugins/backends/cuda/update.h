@@ -22,9 +22,9 @@ struct NoiseArgs {
   uint32_t tiles;  // of kTilePairs pairs each, also where some do not exist
   int32_t vector_shift;
   int32_t nearest;
-  int32_t perturb;  // 0: members' vectors are the plain weights, and there are no draws
+  int32_t perturb;            // 0: members' vectors are the plain weights, and there are no draws
   const NoisePlaces* places;  // of the forward layout's blocks; null: in their order
-  int8_t* out;      // (tiles, tile_bytes), see noise_place
+  int8_t* out;                // (tiles, tile_bytes), see noise_place
   size_t tile_bytes;
 };
 void launch_noise(const NoiseArgs& args, cudaStream_t stream);
