@@ -13,12 +13,12 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
-// Of an H200: shared memory for two tiles and a ring, less what a block takes beside them; multiprocessors; memory.
-constexpr Room kRing{220 << 10, 2, 3, 12};
+// Of an H200: shared memory, all and less what a block takes beside two tiles and a ring; multiprocessors; memory.
+constexpr Room kRing{227 << 10, 220 << 10, 2, 3, 12};
 constexpr uint32_t kBlocks = 132;
 constexpr uint64_t kMemory = 139 * kGiB;
 // Of a device without a ring, two blocks beside each other.
-constexpr Room kNoRing{80 << 10, 1, 0, 0};
+constexpr Room kNoRing{80 << 10, 80 << 10, 1, 0, 0};
 
 Machine machine_of(std::vector<std::string> overrides) {
   overrides.emplace_back("backend=reference");
@@ -164,8 +164,12 @@ TEST_F(MemoryTest, TheFullestOfSeveralDevicesDecides) {
 
 TEST_F(MemoryTest, ThePlanSaysHowTheProgramRuns) {
   std::vector<ReplicaPlan> one = replicas({kMemory});
-  one[0].plan = plan(Room{1 << 20, 2, 3, 12});  // more than there is
   fit(one, 1 << 14);
+  EXPECT_EQ(
+      describe(one).plan,
+      "two tiles of 64 members a block, layers as fused segments with rings of 5 stages of weights and 6 slots of "
+      "noise, noise of 8192 pairs at a time");
+  one[0].plan = plan(Room{0, 1 << 20, 2, 3, 12});  // none for fused segments, and more than there is for others
   const SessionPlan plan = describe(one);
   EXPECT_EQ(plan.device, "a GPU");
   EXPECT_EQ(plan.plan,
@@ -184,7 +188,7 @@ TEST_F(MemoryTest, ThePlanSaysHowTheProgramRuns) {
 
 TEST_F(MemoryTest, ThePlanSaysWhatFoundNoRoom) {
   std::vector<ReplicaPlan> tight = replicas({kMemory});
-  tight[0].plan = plan(Room{70 << 10, 1, 2, 12});
+  tight[0].plan = plan(Room{70 << 10, 70 << 10, 1, 2, 12});
   fit(tight, 2);
   EXPECT_FALSE(tight[0].plan.all_streamed);
   EXPECT_THAT(describe(tight).plan,

@@ -52,12 +52,13 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
     // Each state may have to be loaded by an op of its own.
     const uint32_t ops = spec.program->op_count + spec.program->value_count;
     const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank), ops, tiles);
-    return Plan(*spec.program, spec.noise, Room{bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
+    return Plan(*spec.program, spec.noise, Room{whole, bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
   };
   if (stages > 0) {
-    if (divide_up(members, kTileRows) <= multiprocessors) return {plan(whole, 1, 3), multiprocessors};
+    const bool few = divide_up(members, kTileRows) <= multiprocessors;
+    Plan three = plan(whole, few ? 1 : 2, 3);
+    if (few || three.fused) return {std::move(three), multiprocessors};
     // Three stages let two tiles drift apart a little; two are the fewest that work.
-    Plan three = plan(whole, 2, 3);
     if (three.all_streamed) return {std::move(three), multiprocessors};
     Plan two = plan(whole, 2, 2);
     if (two.all_streamed) return {std::move(two), multiprocessors};

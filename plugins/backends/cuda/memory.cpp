@@ -35,7 +35,10 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
     param.rows = static_cast<uint32_t>(param.vector ? 1 : from.rows);
     param.cols = static_cast<uint32_t>(param.vector ? from.rows : from.cols);
     param.stride = padded(param.cols, kBlock);
-    for (size_t k = 0; k < plan.ops.size(); ++k) {
+    if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) {
+      param.stage_bytes = size_t{padded(param.rows, kBlock)} * param.stride;
+    }
+    for (size_t k = 0; k < plan.ops.size() && !plan.fused; ++k) {
       if (plan.ops[k].code != EGG_OP_LINEAR || plan.op_param[k] != static_cast<int32_t>(i)) continue;
       (plan.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
           size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
@@ -58,7 +61,12 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
   const auto listed = [&](size_t count, size_t size) { fixed_ += taken(count * size); };
   listed(256, 1);  // values of the noise
   listed(plan.ops.size(), sizeof(DeviceOp));
-  listed(plan.source_count, sizeof(StageSource));
+  if (plan.fused) {
+    listed(plan.fused->stages_of.size(), sizeof(uint64_t));
+    listed(plan.fused->places.size(), sizeof(NoisePlaces));
+  } else {
+    listed(plan.source_count, sizeof(StageSource));
+  }
   listed(plan.forward.segments.size(), sizeof(Segment));
   listed(plan.votes.segments.size(), sizeof(Segment));
   listed(1, sizeof(egg_loss_tables));

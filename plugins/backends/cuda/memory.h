@@ -26,7 +26,7 @@ struct ParamMemory {
   bool vector;
   bool perturbed;
   size_t fragment_bytes;  // as linears without a ring read it, else 0
-  size_t stage_bytes;     // as those with one do
+  size_t stage_bytes;     // as those with one do, or as the fused forward pass does
   size_t slot_cells;      // of all slots
   size_t votes_offset;    // cells before its votes
   size_t count() const { return size_t{rows} * cols; }

@@ -63,7 +63,13 @@ __global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
       const uint32_t pair = i % (kTilePairs / 2) * 2 + lane / kBlockWords;
       const uint32_t w = i / (kTilePairs / 2) * kBlockWords + lane % kBlockWords;
       const auto put = [&](uint32_t at, uint32_t four) {
-        *reinterpret_cast<uint32_t*>(out + noise_place(pair, at)) = four;
+        const auto put_at = [&](uint32_t place) {
+          *reinterpret_cast<uint32_t*>(out + noise_place(pair, place)) = four;
+        };
+        if (args.places == nullptr) return put_at(at);
+        const NoisePlaces places = args.places[at / kBlock];
+        if (places.first != kNoPlace) put_at(places.first * kBlock + at % kBlock);
+        if (places.second != kNoPlace) put_at(places.second * kBlock + at % kBlock);
       };
       const uint64_t key = __shfl_sync(0xffffffffu, own_key, static_cast<int>(pair));
       if (!vector) {

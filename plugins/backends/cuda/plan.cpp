@@ -150,15 +150,15 @@ class Planner {
   }
 
   void lay_out_noise() {
-    forward_offset_.resize(program_.param_count);
+    plan_.forward_offset.resize(program_.param_count);
     plan_.draw_offset.resize(program_.param_count);
     for (uint32_t i = 0; i < program_.param_count; ++i) {
       const egg_param& p = program_.params[i];
       if (p.kind == EGG_PARAM_VECTOR) {
-        forward_offset_[i] =
+        plan_.forward_offset[i] =
             add_segment(plan_.forward, {kVector, i, 0, 0, static_cast<uint32_t>(p.rows), 0, p.perturbed, nullptr}, 2);
       } else if (p.perturbed != 0) {
-        forward_offset_[i] = add_draws(plan_.forward, i, 1);
+        plan_.forward_offset[i] = add_draws(plan_.forward, i, 1);
       }
       if (p.perturbed != 0) plan_.draw_offset[i] = add_draws(plan_.votes, i, 2);
     }
@@ -294,7 +294,7 @@ class Planner {
   VectorNoise vector_noise(int32_t param) const {
     if (param < 0 || program_.params[param].kind != EGG_PARAM_VECTOR) return {-1, 0};
     const auto size = static_cast<uint32_t>(program_.params[param].rows);
-    return {static_cast<int32_t>(forward_offset_[static_cast<size_t>(param)]),
+    return {static_cast<int32_t>(plan_.forward_offset[static_cast<size_t>(param)]),
             static_cast<int32_t>(padded(size, kBlock))};
   }
 
@@ -363,7 +363,7 @@ class Planner {
     op.in_blocks = divide_up(cols, kBlock);
     op.out_blocks = divide_up(rows, kBlock);
     op.ranks = p.perturbed != 0 ? plan_.noise.rank : 0;
-    op.a_offset = forward_offset_[param];
+    op.a_offset = plan_.forward_offset[param];
     op.a_stride = padded(rows, kBlock);
     op.b_offset = op.a_offset + static_cast<uint32_t>(op.ranks) * op.a_stride;
     op.b_stride = padded(cols, kBlock);
@@ -385,7 +385,6 @@ class Planner {
   Room room_;
   std::vector<Place> places_;
   std::vector<size_t> state_of_;
-  std::vector<uint32_t> forward_offset_;
   std::vector<Step> order_;
   Memory shared_;
   Memory workspace_;
@@ -397,6 +396,11 @@ class Planner {
 Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, const Room& room)
     : program(&the_program), noise(the_noise), tiles(room.tiles) {
   Planner(*this, room).run();
+  if (room.most_stages == 0) return;
+  fused = fuse(*this, room);
+  if (!fused) return;
+  workspace_bytes = 0;
+  forward.bytes = size_t{fused->noise_blocks} * kBlock;
 }
 
 }  // namespace eggroll::cuda

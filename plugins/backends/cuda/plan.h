@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "eggroll/plugin.h"
+#include "fused_plan.h"
 #include "layout.h"
 
 namespace eggroll::cuda {
@@ -21,7 +23,8 @@ struct NoiseLayout {
 
 // Shared memory for the values of so many tiles and a ring of weights; where a device has none, no stages.
 struct Room {
-  uint32_t bytes;
+  uint32_t whole;  // of a block
+  uint32_t bytes;  // of it, for values and ring
   uint32_t tiles;
   uint32_t fewest_stages;
   uint32_t most_stages;
@@ -38,15 +41,16 @@ struct Plan {
   std::vector<int32_t> op_table;  // and its table
   NoiseLayout forward;
   NoiseLayout votes;
-  std::vector<uint32_t> draw_offset;  // by parameter: of its first draw in the votes' layout, side A, rank 0
-  uint32_t tiles;                     // that a block of threads works on at once
-  uint32_t shared_values = 0;         // bytes of a tile's values in shared memory
-  uint32_t stages = 0;                // of the ring, kStage each
-  std::vector<size_t> streams;        // the ops whose weights come through it
-  uint32_t source_count = 0;          // stages of all their weights
-  size_t workspace_bytes = 0;         // of a tile
-  size_t state_bytes = 0;             // of a member, as it crosses the seam
-  size_t state_stride = 0;            // of a member, on the device
+  std::vector<uint32_t> forward_offset;  // by parameter: of its first segment in the forward layout
+  std::vector<uint32_t> draw_offset;     // by parameter: of its first draw in the votes' layout, side A, rank 0
+  uint32_t tiles;                        // that a block of threads works on at once
+  uint32_t shared_values = 0;            // bytes of a tile's values in shared memory
+  uint32_t stages = 0;                   // of the ring, kStage each
+  std::vector<size_t> streams;           // the ops whose weights come through it
+  uint32_t source_count = 0;             // stages of all their weights
+  size_t workspace_bytes = 0;            // of a tile
+  size_t state_bytes = 0;                // of a member, as it crosses the seam
+  size_t state_stride = 0;               // of a member, on the device
   struct State {
     uint32_t size;
     size_t outside;  // bytes before it, as it crosses the seam
@@ -56,6 +60,8 @@ struct Plan {
   bool all_shared = true;    // no value is in the workspace
   bool full_ops = false;     // a wide value, lut, max_norm, rope or attention
   bool all_streamed = true;  // every linear's weights come through the ring
+  // Where the program can be run so: then nothing runs the ops one by one, and there is no workspace.
+  std::optional<FusedPlan> fused;
 };
 
 }  // namespace eggroll::cuda

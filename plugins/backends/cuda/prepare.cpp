@@ -31,7 +31,9 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move
   losses_ = DeviceArray<int64_t>(memory.members);
   workspace_ = DeviceArray<char>(memory.workspace);
   plain_noise_ = DeviceArray<int8_t>(memory.plain_noise);
+  plain_noise_.zero(stream_);  // draws stay so
   noise_ = DeviceArray<int8_t>(memory.noise_tiles * memory.noise_tile);
+  if (own_.plan.fused) noise_.zero(stream_);  // slots that are half full are read whole
   check(cudaStreamSynchronize(stream_), "prepare the session");
 }
 
@@ -47,6 +49,7 @@ void Replica::allow_shared_memory() const {
   int bytes = 0;
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, own_.device), "describe itself");
   prepare_forward(static_cast<uint32_t>(bytes));
+  if (own_.plan.fused) prepare_fused(static_cast<uint32_t>(bytes));
 }
 
 void Replica::make_noise_values() {
@@ -103,10 +106,45 @@ void Replica::make_ops() {
   }
   ops_ = uploaded(ops, stream_);
   if (ops.size() <= kMostInlineOps) inline_ops_ = ops;
-  sources_ = uploaded(sources(ops), stream_);
+  if (plan.fused) {
+    make_fused();
+  } else {
+    sources_ = uploaded(sources(ops), stream_);
+  }
   std::vector<egg_loss_tables> tables(1);
   egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
   loss_tables_ = uploaded(tables, stream_);
+}
+
+void Replica::make_fused() {
+  const Plan& plan = own_.plan;
+  const FusedPlan& fused = *plan.fused;
+  const egg_program& program = *plan.program;
+  std::vector<unsigned long long> stages;
+  for (const FusedPlan::Stage& stage : fused.stages_of) {
+    const Param& param = params_[static_cast<size_t>(stage.param)];
+    stages.push_back(reinterpret_cast<uintptr_t>(param.stages.get()) + stage.block * fused_stage_bytes(fused.blocks));
+  }
+  fused_stages_ = uploaded(stages, stream_);
+  fused_places_ = uploaded(fused.places, stream_);
+  const Param& embedding = params_[static_cast<size_t>(fused.embedding)];
+  FusedArgs& args = fused_args_;
+  args.stages_of = fused_stages_.get();
+  args.slot_count = fused.slot_count;
+  args.stage_count = static_cast<uint32_t>(stages.size());
+  args.tiles = fused.tiles;
+  args.stages = fused.stages;
+  args.slots = fused.slots;
+  args.loss_unit = fused.loss_unit;
+  args.embedding = embedding.weights.get();
+  args.embedding_stride = embedding.stride;
+  args.embedding_a = fused.embedding_a * kBlock;
+  args.mean_factor = divide_up(1U << 24, fused.channels);
+  args.blocks = fused.blocks;
+  args.logit_blocks = fused.logit_blocks;
+  args.segment_count = static_cast<uint32_t>(fused.segments.size());
+  std::copy(fused.segments.begin(), fused.segments.end(), args.segments);
+  args.vocab = static_cast<uint32_t>(program.vocab);
 }
 
 Replica::VoteJobs Replica::make_jobs(bool vectors) {

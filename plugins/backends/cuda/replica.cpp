@@ -27,7 +27,11 @@ void Replica::arrange(Param& param) {
     launch_fragments(param.weights.get(), param.rows, param.stride, param.fragments.get(), out_blocks, in_blocks,
                      stream_);
   }
-  if (param.stages.get() != nullptr) {
+  if (own_.plan.fused && param.stages.get() != nullptr) {
+    const auto index = static_cast<size_t>(&param - params_.data());
+    launch_fused_stages(param.weights.get(), param.rows, param.stride, param.stages.get(), out_blocks, in_blocks,
+                        own_.plan.fused->cuts[index] == StagesOf::kInputs, stream_);
+  } else if (param.stages.get() != nullptr) {
     launch_stages(param.weights.get(), param.rows, param.stride, param.stages.get(), out_blocks, in_blocks, stream_);
   }
 }
@@ -180,6 +184,31 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   return args;
 }
 
+void Replica::launch_forward_pass(const ForwardArgs& args) {
+  const uint32_t blocks = blocks_for(args.rows);
+  if (!own_.plan.fused) return launch_forward(args, blocks, own_.plan.tiles, stream_);
+  FusedArgs fused = fused_args_;
+  fused.tokens = args.tokens;
+  fused.rows = args.rows;
+  fused.paired = args.paired;
+  fused.first = args.first;
+  fused.group = args.group;
+  fused.noise = args.noise;
+  fused.tile_noise = args.tile_noise;
+  fused.states = args.states;
+  fused.state_stride = args.state_stride;
+  fused.inputs = args.inputs;
+  fused.targets = args.targets;
+  fused.resets = args.resets;
+  fused.losses = args.losses;
+  fused.logits = args.logits;
+  fused.loss_tables = args.loss_tables;
+  fused.nearest = args.nearest;
+  fused.q_shift = args.q_shift;
+  fused.embed_shift = args.embed_shift;
+  launch_fused(fused, blocks, stream_);
+}
+
 // All but the step and the tiles, for perturbed members.
 NoiseArgs Replica::noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const {
   const Plan& plan = own_.plan;
@@ -208,6 +237,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
     NoiseArgs noise = noise_args(plan.forward, forward_segments_);
+    noise.places = fused_places_.get();
     noise.step = e.step;
     noise.first_pair = (share.first + done) / 2;
     noise.tiles = divide_up(rows, kTileRows);
@@ -222,7 +252,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
     args.ranks = static_cast<uint32_t>(plan.noise.rank);
     args.states = states_.get() + (share.first + done - first_member()) * plan.state_stride;
     args.losses = losses_.get() + done;
-    launch_forward(args, blocks_for(rows), plan.tiles, stream_);
+    launch_forward_pass(args);
   }
 }
 
@@ -244,6 +274,7 @@ void Replica::infer(const egg_infer& i) {
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
   upload_states(infer_states_.get(), i.states, streams);
   NoiseArgs noise = noise_args(plan.forward, forward_segments_);
+  noise.places = fused_places_.get();
   noise.tiles = 1;
   noise.perturb = 0;
   noise.out = plain_noise_.get();
@@ -255,7 +286,7 @@ void Replica::infer(const egg_infer& i) {
   args.states = infer_states_.get();
   args.losses = losses_.get();
   args.logits = i.logits != nullptr ? logits_.get() : nullptr;
-  launch_forward(args, blocks_for(streams), plan.tiles, stream_);
+  launch_forward_pass(args);
   losses_.download(i.losses, streams, stream_);
   if (i.logits != nullptr) logits_.download(i.logits, size_t{streams} * args.vocab, stream_);
   check(cudaStreamSynchronize(stream_), "run the unperturbed model");

@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "forward.h"
+#include "fused.h"
 #include "replica_plan.h"
 #include "update.h"
 
@@ -80,8 +81,10 @@ class Replica {
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
   void upload_batch(const egg_batch& batch);
+  void launch_forward_pass(const ForwardArgs& args);
   ForwardArgs forward_args(const egg_batch& batch) const;
   NoiseArgs noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const;
+  void make_fused();
   std::vector<StageSource> sources(const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
 
@@ -92,6 +95,9 @@ class Replica {
   std::vector<DeviceOp> inline_ops_;
   DeviceArray<DeviceOp> ops_;
   DeviceArray<StageSource> sources_;
+  FusedArgs fused_args_{};  // all that is the same in every call
+  DeviceArray<unsigned long long> fused_stages_;
+  DeviceArray<NoisePlaces> fused_places_;
   std::vector<DeviceArray<int32_t>> tables_;
   std::vector<DeviceArray<int8_t>> byte_tables_;
   DeviceArray<egg_loss_tables> loss_tables_;

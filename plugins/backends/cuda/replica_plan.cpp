@@ -12,6 +12,10 @@ std::string text_of(const Plan& plan) {
   const size_t others = static_cast<size_t>(linears) - plan.streams.size();
   std::string text = plan.tiles == 1 ? "one tile" : "two tiles";
   text += " of " + std::to_string(kTileRows) + " members a block, ";
+  if (plan.fused) {
+    return text + "layers as fused segments with rings of " + std::to_string(plan.fused->stages) +
+           " stages of weights and " + std::to_string(plan.fused->slots) + " slots of noise";
+  }
   if (plan.stages > 0) {
     text += "linears on wgmma with a ring of " + std::to_string(plan.stages) + " stages";
     if (others > 0) text += " but for " + std::to_string(others) + " of " + std::to_string(linears) + " on mma.sync";

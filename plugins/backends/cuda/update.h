@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "eggroll/plugin.h"
+#include "fused_layout.h"
 #include "layout.h"
 
 namespace eggroll::cuda {
@@ -21,8 +22,9 @@ struct NoiseArgs {
   uint32_t tiles;  // of kTilePairs pairs each, also where some do not exist
   int32_t vector_shift;
   int32_t nearest;
-  int32_t perturb;  // 0: members' vectors are the plain weights, and there are no draws
-  int8_t* out;      // (tiles, tile_bytes), see noise_place
+  int32_t perturb;            // 0: members' vectors are the plain weights, and there are no draws
+  const NoisePlaces* places;  // of the forward layout's blocks; null: in their order
+  int8_t* out;                // (tiles, tile_bytes), see noise_place
   size_t tile_bytes;
 };
 void launch_noise(const NoiseArgs& args, cudaStream_t stream);
@@ -48,6 +50,13 @@ void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, i
 // order: output 16 c + 2 j + e at place 8 j + 2 c + e.
 void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
                    uint32_t in_blocks, cudaStream_t stream);
+
+// Padded rows into the stages of the fused forward pass, 64 outputs and all inputs each, or 64 inputs and all outputs:
+// for each 16 inputs the outputs, each 64 in the order above. The 16 inputs are 16 c + 4 w to + 3, c < 4, of a block
+// of 64, one such 16 for each w < 4: what a thread has of its own sums, four neighbours of 16, is then one word of what
+// the tensor cores take from it.
+void launch_fused_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
+                         uint32_t in_blocks, bool of_inputs, cudaStream_t stream);
 
 // Adds to *sum a hash of each value and its place, under a key: the same in whatever order, and of whatever device.
 void launch_checksum(const int8_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);

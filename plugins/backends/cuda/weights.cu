@@ -63,6 +63,26 @@ __global__ void stage_kernel(const int8_t* rows, uint32_t real_rows, uint32_t st
   stages[i] = value;
 }
 
+// One thread for each 16 inputs of an output, of the tile's word `plane` in each quarter of a block.
+__global__ void fused_stage_kernel(const int8_t* rows, uint32_t real_rows, uint32_t stride, uint4* stages,
+                                   uint32_t out_blocks, uint32_t in_blocks, bool of_inputs, size_t count) {
+  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= count) return;
+  const auto place = static_cast<uint32_t>(i % kBlock);
+  const size_t rest = i / kBlock;
+  const uint32_t planes = in_blocks * (kBlock / kUnit);
+  const auto out_block = static_cast<uint32_t>(of_inputs ? rest % out_blocks : rest / planes);
+  const auto plane = static_cast<uint32_t>(of_inputs ? rest / out_blocks : rest % planes);
+  const uint32_t output = out_block * kBlock + place % 8 / 2 * 16 + place / 8 * 2 + place % 2;
+  uint4 value = make_uint4(0, 0, 0, 0);
+  if (output < real_rows) {
+    const uint32_t at = plane / (kBlock / kUnit) * kBlock + plane % (kBlock / kUnit) * 4;
+    const auto* words = reinterpret_cast<const uint32_t*>(rows + size_t{output} * stride + at);
+    value = make_uint4(words[0], words[4], words[8], words[12]);
+  }
+  stages[i] = value;
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     checksum_kernel(const T* values, size_t count, uint64_t key, unsigned long long* sum) {
@@ -121,6 +141,14 @@ void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8
   const size_t count = size_t{divide_up(out_blocks, 2)} * in_parts * (kPart / kUnit);
   stage_kernel<<<blocks_for(count), kThreads, 0, stream>>>(rows, real_rows, stride, reinterpret_cast<uint4*>(stages),
                                                            in_parts, count);
+  check_launch("arrange weights");
+}
+
+void launch_fused_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
+                         uint32_t in_blocks, bool of_inputs, cudaStream_t stream) {
+  const size_t count = size_t{out_blocks} * in_blocks * (kBlock * kBlock / kUnit);
+  fused_stage_kernel<<<blocks_for(count), kThreads, 0, stream>>>(
+      rows, real_rows, stride, reinterpret_cast<uint4*>(stages), out_blocks, in_blocks, of_inputs, count);
   check_launch("arrange weights");
 }
 

@@ -31,12 +31,39 @@ __device__ inline void wait_for(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
-// Brings bytes, a multiple of 16, from device to shared memory, as this thread's arrival at the barrier.
-__device__ inline void fetch(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+// This thread's arrival at the barrier, which makes the phase wait for so many bytes too.
+__device__ inline void announce(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ inline void arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// Waits for both.
+__device__ inline void wait_for(uint32_t barrier, uint32_t parity, uint32_t other, uint32_t other_parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done, also;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 also, [%2], %3;\n"
+      "and.pred done, done, also;\n"
+      "@!done bra again;\n"
+      "}\n" ::"r"(barrier),
+      "r"(parity), "r"(other), "r"(other_parity)
+      : "memory");
+}
+
+// Brings bytes announced at the barrier, a multiple of 16, from device to shared memory.
+__device__ inline void bring(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
+}
+// The same, announced by this thread's arrival.
+__device__ inline void fetch(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+  announce(barrier, bytes);
+  bring(to, from, bytes, barrier);
 }
 
 // Brings bytes, a multiple of 16, to the L2 cache.
@@ -80,6 +107,64 @@ __device__ inline void add_product(int32_t (&d)[32], uint32_t a, uint32_t b) {
   asm volatile(EGG_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : "l"(descriptor(a)), "l"(descriptor(b)) : "memory");
 #endif
 }
+
+// The same with a in registers: of row t / 32 * 16 + g + 8 h of thread t, bytes 16 k + 4 c to + 3 in a[2 k + h].
+#define EGG_OWN_PRODUCT                                                                                              \
+  "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
+  "%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, {%32, %33, %34, %35}, %36, "
+#define EGG_OWN(a) "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3])
+__device__ inline void begin_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_OWN_PRODUCT "0;\n" : EGG_SUMS(EGG_WRITTEN, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
+#endif
+}
+__device__ inline void add_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_OWN_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
+#endif
+}
+
+// One b of 64 kBlocks columns: d[i] is of columns 64 i to 64 i + 63.
+#define EGG_LIST_0                                                                                                     \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30," \
+  "%31"
+#define EGG_LIST_1                                                                                                    \
+  "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%" \
+  "60,%61,%62,%63"
+#define EGG_LIST_2                                                                                                    \
+  "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%" \
+  "92,%93,%94,%95"
+#define EGG_LIST_3                                                                                                   \
+  "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%" \
+  "119,%120,%121,%122,%123,%124,%125,%126,%127"
+#define EGG_WIDE(n) "wgmma.mma_async.sync.aligned.m64n" n "k32.s32.s8.s8 "
+template <uint32_t kBlocks>
+__device__ inline void add_wide_product(int32_t (&d)[kBlocks][32], const uint32_t* a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  if constexpr (kBlocks == 1) {
+    add_product(d[0], a, b);
+  } else if constexpr (kBlocks == 2) {
+    asm volatile(EGG_WIDE("128") "{" EGG_LIST_0 "," EGG_LIST_1 "}, {%64,%65,%66,%67}, %68, 1;\n"
+                 : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1])
+                 : EGG_OWN(a), "l"(descriptor(b))
+                 : "memory");
+  } else if constexpr (kBlocks == 3) {
+    asm volatile(EGG_WIDE("192") "{" EGG_LIST_0 "," EGG_LIST_1 "," EGG_LIST_2 "}, {%96,%97,%98,%99}, %100, 1;\n"
+                 : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1]), EGG_SUMS(EGG_CHANGED, d[2])
+                 : EGG_OWN(a), "l"(descriptor(b))
+                 : "memory");
+  } else {
+    static_assert(kBlocks == 4);
+    asm volatile(EGG_WIDE("256") "{" EGG_LIST_0 "," EGG_LIST_1 "," EGG_LIST_2 "," EGG_LIST_3
+                                 "}, {%128,%129,%130,%131}, %132, 1;\n"
+                 : EGG_SUMS(EGG_CHANGED, d[0]), EGG_SUMS(EGG_CHANGED, d[1]), EGG_SUMS(EGG_CHANGED, d[2]),
+                   EGG_SUMS(EGG_CHANGED, d[3])
+                 : EGG_OWN(a), "l"(descriptor(b))
+                 : "memory");
+  }
+#endif
+}
+
 // Before products: what this thread did to registers and shared memory comes first.
 __device__ inline void order_products() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -105,6 +190,13 @@ __device__ inline void take_sums(int32_t (&d)[32]) { asm volatile("" : EGG_SUMS(
 #undef EGG_WRITTEN
 #undef EGG_CHANGED
 #undef EGG_PRODUCT
+#undef EGG_OWN_PRODUCT
+#undef EGG_OWN
+#undef EGG_LIST_0
+#undef EGG_LIST_1
+#undef EGG_LIST_2
+#undef EGG_LIST_3
+#undef EGG_WIDE
 
 }  // namespace eggroll::cuda
 

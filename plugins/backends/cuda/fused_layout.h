@@ -1,0 +1,81 @@
+// What host and kernel of the fused forward pass share: see fused_plan.h for what it is.
+#ifndef EGGROLL_CUDA_FUSED_LAYOUT_H
+#define EGGROLL_CUDA_FUSED_LAYOUT_H
+
+#include <cstdint>
+
+#include "layout.h"
+
+namespace eggroll::cuda {
+
+constexpr uint32_t kMostFusedBlocks = 4;  // of 64 channels, in the value that goes from segment to segment
+constexpr uint32_t kMostFusedSegments = 256;
+constexpr uint32_t kMostFusedStages = 16;
+constexpr uint32_t kMostFusedSlots = 16;
+constexpr uint32_t kNoiseBlock = kTilePairs * kBlock;  // 64 channels of a tile's pairs
+constexpr uint32_t kNoiseSlot = 2 * kNoiseBlock;
+constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows
+
+// What makes the upper half of a word the output: sums * of_sums + q * of_q + rounding.
+struct Rescale {
+  int32_t of_sums;
+  int32_t of_q;
+};
+
+// x is the value that a segment takes and makes.
+enum SegmentCode : int32_t {
+  kEmbedSegment,  // x = embed(token)
+  kGruSegment,    // y = l1_norm(x); f, c = gates of y and the state; the state and x from gru_mix
+  kMlpSegment,    // x = add(linear(linear(l1_norm(x))), x)
+  kHeadSegment    // loss(linear(l1_norm(x)))
+};
+
+struct FusedSegment {
+  int32_t code;
+  uint32_t blocks;      // of 64 channels: between an MLP's linears, of the head's logits
+  uint32_t state;       // a GRU's, in a member's states
+  uint32_t next_state;  // of the GRU segment that comes after this one, the first after the last
+  Rescale linears[4];   // in the order of their weights
+};
+
+// A stage of weights holds 64 channels of outputs or of inputs, and all of the other side.
+EGG_FN uint32_t fused_stage_bytes(uint32_t blocks) { return blocks * kBlock * kBlock; }
+
+// Where a block of 64 values of a pair's noise lies: its number among the blocks of the stream in which a token takes
+// them, two a slot, or behind it. What is taken twice has a second place.
+struct NoisePlaces {
+  uint16_t first;
+  uint16_t second;
+};
+constexpr uint16_t kNoPlace = 0xffff;
+
+// Shared memory in bytes from its start: the ring of weights, then a ring of noise of each tile.
+struct FusedShared {
+  uint32_t noise;
+  uint32_t values;       // of a tile: x, a scratch value of the same size, and the state's
+  uint32_t tile_values;  // bytes
+  uint32_t state;        // in a tile's values
+  uint32_t tables;       // 2^-x for the loss, reciprocals
+  uint32_t losses;       // of each row
+  uint32_t barriers;     // of the ring of weights, then of each ring of noise: when filled, when free
+  uint32_t bytes;
+};
+// x and the scratch value together have room for the logits.
+EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, uint32_t tiles, uint32_t stages,
+                                uint32_t slots) {
+  const uint32_t front = logit_blocks > 2 * blocks ? logit_blocks : 2 * blocks;
+  FusedShared s{};
+  s.noise = stages * fused_stage_bytes(blocks);
+  s.values = s.noise + tiles * slots * kNoiseSlot;
+  s.state = front * kValueBlock;
+  s.tile_values = s.state + blocks * kValueBlock;
+  s.tables = s.values + tiles * s.tile_values;
+  s.losses = s.tables + (256 + 128) * 4;
+  s.barriers = s.losses + tiles * kTileRows * 8;
+  s.bytes = s.barriers + 16 * (stages + tiles * slots);
+  return s;
+}
+
+}  // namespace eggroll::cuda
+
+#endif

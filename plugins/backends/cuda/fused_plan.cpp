@@ -1,0 +1,294 @@
+#include "fused_plan.h"
+
+#include <algorithm>
+
+#include "plan.h"
+
+namespace eggroll::cuda {
+namespace {
+
+// Reads a program's ops from the first to the last. What returns a bool says whether the ops at hand are what it is
+// named for, and goes on behind them.
+class Fuser {
+ public:
+  Fuser(const Plan& plan, FusedPlan& fused) : plan_(plan), program_(*plan.program), fused_(fused) {}
+
+  bool run() {
+    fused_.cuts.assign(program_.param_count, StagesOf::kNothing);
+    state_taken_.assign(program_.value_count, false);
+    fused_.places.assign(plan_.forward.bytes / kBlock, {kNoPlace, kNoPlace});
+    if (plan_.noise.rank != 1 || !embed()) return false;
+    while (next_ < program_.op_count) {
+      if (!goes_on(&Fuser::gru) && !goes_on(&Fuser::mlp) && !goes_on(&Fuser::head)) return false;
+    }
+    if (fused_.segments.back().code != kHeadSegment || fused_.segments.size() > kMostFusedSegments) return false;
+    place_embedding_a();
+    return fits_ && link_states();
+  }
+
+ private:
+  static constexpr int64_t kMostHalf = 32767 - 127;  // that may be raised
+  static constexpr int64_t kAnyHalf = 32767;
+
+  bool goes_on(bool (Fuser::*segment)()) {
+    const uint32_t begin = next_;
+    const std::vector<StagesOf> cuts = fused_.cuts;
+    if ((this->*segment)()) return true;
+    next_ = begin;
+    fused_.cuts = cuts;
+    return false;
+  }
+
+  const egg_op* take(int32_t code) {
+    if (next_ >= program_.op_count || program_.ops[next_].code != code) return nullptr;
+    return &program_.ops[next_++];
+  }
+
+  uint32_t size_of(int32_t value) const { return static_cast<uint32_t>(program_.values[value].size); }
+  bool is_state(int32_t value) const { return program_.values[value].is_state != 0; }
+  bool is_narrow(const egg_op& op) const { return program_.values[op.out].is_wide == 0; }
+
+  // ---- Ops; null where the next is another ----
+  const egg_op* norm() {
+    const egg_op* op = take(EGG_OP_L1_NORM);
+    return op != nullptr && op->in[0] == x_ && op->param[1] < 0 && op->attr == EGG_DIVIDE_RECIPROCAL ? op : nullptr;
+  }
+
+  // Cut as said, its outputs negative for a sign of -1, in halves up to `most`.
+  const egg_op* linear(int32_t in, StagesOf cut, int32_t sign, int64_t most, Rescale& scale) {
+    const egg_op* op = take(EGG_OP_LINEAR);
+    if (op == nullptr || op->in[0] != in || op->param[1] >= 0 || !is_narrow(*op)) return nullptr;
+    const egg_param& matrix = program_.params[op->param[0]];
+    StagesOf& now = fused_.cuts[static_cast<size_t>(op->param[0])];
+    if (matrix.perturbed == 0 || (now != StagesOf::kNothing && now != cut)) return nullptr;
+    const int32_t shift = op->attr + EGG_LINEAR_GUARD_BITS;
+    if (shift > 16) return nullptr;
+    const int64_t of_q = int64_t{1} << (16 - shift);
+    const int64_t of_sums = of_q << EGG_LINEAR_GUARD_BITS;
+    if (127 * 127 * matrix.cols * of_sums + 32767 * 127 * of_q + 65535 > most << 16) return nullptr;
+    now = cut;
+    scale = {static_cast<int32_t>(of_sums) * sign, static_cast<int32_t>(of_q) * sign};
+    return op;
+  }
+
+  const egg_op* add(int32_t a, int32_t b, bool biased) {
+    const egg_op* op = take(EGG_OP_ADD);
+    if (op == nullptr || !is_narrow(*op) || (op->param[1] >= 0) != biased) return nullptr;
+    const bool both = (op->in[0] == a && op->in[1] == b) || (op->in[0] == b && op->in[1] == a);
+    return both ? op : nullptr;
+  }
+
+  // ---- What a token takes of the rings ----
+  uint32_t noise_block(int32_t param) const { return plan_.forward_offset[static_cast<size_t>(param)] / kBlock; }
+  uint32_t blocks_of_a(int32_t matrix) const {
+    return divide_up(static_cast<uint32_t>(program_.params[matrix].rows), kBlock);
+  }
+  void place(uint32_t block, uint32_t at) {
+    NoisePlaces& places = fused_.places[block];
+    uint16_t& free = places.first == kNoPlace ? places.first : places.second;
+    if (free != kNoPlace || at >= kNoPlace) fits_ = false;
+    free = static_cast<uint16_t>(at);
+  }
+  void add_slot(uint32_t block) { place(block, 2 * fused_.slot_count++); }
+  void add_slot(uint32_t first, uint32_t second) {
+    add_slot(first);
+    place(second, 2 * fused_.slot_count - 1);
+  }
+  void add_draws(uint32_t first, uint32_t count) {
+    for (uint32_t b = 0; b + 1 < count; b += 2) add_slot(first + b, first + b + 1);
+    if (count % 2 != 0) add_slot(first + count - 1);
+  }
+  void place_embedding_a() {
+    fused_.embedding_a = 2 * fused_.slot_count;
+    fused_.noise_blocks = fused_.embedding_a + blocks_of_a(fused_.embedding);
+    for (uint32_t b = 0; b < blocks_of_a(fused_.embedding); ++b) {
+      place(noise_block(fused_.embedding) + b, fused_.embedding_a + b);
+    }
+  }
+  uint32_t a_of(const egg_op& linear) const { return noise_block(linear.param[0]); }
+  uint32_t b_of(const egg_op& linear) const { return a_of(linear) + blocks_of_a(linear.param[0]); }
+  // A vector parameter as an even and an odd member have it.
+  void add_vector(int32_t param, uint32_t block) {
+    add_slot(noise_block(param) + block, noise_block(param) + fused_.blocks + block);
+  }
+  void add_norm(const egg_op& norm) {
+    for (uint32_t b = 0; b < fused_.blocks; ++b) add_vector(norm.param[0], b);
+  }
+  void add_stage(const egg_op& linear, uint32_t block) { fused_.stages_of.push_back({linear.param[0], block}); }
+
+  FusedSegment& add_segment(SegmentCode code, uint32_t blocks, const Rescale (&linears)[4]) {
+    FusedSegment segment{code, blocks, 0, 0, {}};
+    std::copy(std::begin(linears), std::end(linears), segment.linears);
+    fused_.segments.push_back(segment);
+    return fused_.segments.back();
+  }
+
+  // ---- Segments ----
+  bool embed() {
+    const egg_op* op = take(EGG_OP_EMBED);
+    if (op == nullptr || program_.params[op->param[0]].perturbed == 0) return false;
+    x_ = op->out;
+    fused_.embedding = op->param[0];
+    fused_.channels = size_of(x_);
+    fused_.blocks = divide_up(fused_.channels, kBlock);
+    if (fused_.blocks > kMostFusedBlocks) return false;
+    for (uint32_t b = 0; b < fused_.blocks; ++b) add_slot(b_of(*op) + b);
+    add_segment(kEmbedSegment, 0, {});
+    return true;
+  }
+
+  // clip(W x + U h + b), of two linears that are clipped first.
+  struct Gate {
+    const egg_op* of_x;
+    const egg_op* of_h;
+    const egg_op* sum;
+  };
+  bool gate(int32_t x, int32_t h, int32_t sign, Rescale* scales, Gate& g) {
+    g.of_x = linear(x, StagesOf::kOutputs, sign, kMostHalf, scales[0]);
+    if (g.of_x == nullptr) return false;
+    // Any h of the first gate: the state has not been seen yet.
+    const int32_t in = h >= 0 ? h : next_ < program_.op_count ? program_.ops[next_].in[0] : -1;
+    g.of_h = linear(in, StagesOf::kOutputs, sign, kMostHalf, scales[1]);
+    if (g.of_h == nullptr) return false;
+    g.sum = add(g.of_x->out, g.of_h->out, true);
+    return g.sum != nullptr && size_of(g.sum->out) == fused_.channels;
+  }
+  void add_gate(const Gate& g, uint32_t block) {
+    add_slot(a_of(*g.of_x) + block, a_of(*g.of_h) + block);
+    add_vector(g.sum->param[1], block);
+    add_stage(*g.of_x, block);
+    add_stage(*g.of_h, block);
+  }
+
+  bool gru() {
+    Rescale scales[4] = {};
+    Gate f{};
+    Gate c{};
+    const egg_op* y = norm();
+    if (y == nullptr || !gate(y->out, -1, 1, scales, f)) return false;
+    const int32_t h = f.of_h->in[0];
+    if (!is_state(h) || size_of(h) != fused_.channels || state_taken_[static_cast<size_t>(h)]) return false;
+    const egg_op* gated = take(EGG_OP_GRU_GATE);
+    if (gated == nullptr || gated->in[0] != f.sum->out || gated->in[1] != h) return false;
+    if (!gate(y->out, gated->out, -1, scales + 2, c)) return false;
+    const egg_op* mix = take(EGG_OP_GRU_MIX);
+    if (mix == nullptr || mix->in[0] != f.sum->out || mix->in[1] != h || mix->in[2] != c.sum->out) return false;
+    const egg_op* store = take(EGG_OP_STORE);
+    if (store == nullptr || store->in[0] != mix->out || store->out != h) return false;
+    const egg_op* sum = add(mix->out, x_, false);
+    if (sum == nullptr) return false;
+
+    const uint32_t blocks = fused_.blocks;
+    add_draws(b_of(*f.of_h), blocks);
+    for (uint32_t b = 0; b < blocks; ++b) {
+      add_vector(y->param[0], b);
+      add_slot(b_of(*f.of_x) + b, b_of(*c.of_x) + b);
+    }
+    for (uint32_t b = 0; b < blocks; ++b) add_gate(f, b);
+    add_draws(b_of(*c.of_h), blocks);
+    for (uint32_t b = 0; b < blocks; ++b) add_gate(c, b);
+    add_segment(kGruSegment, 0, scales).state = state_offset(h);
+    state_taken_[static_cast<size_t>(h)] = true;
+    x_ = sum->out;
+    return true;
+  }
+
+  bool mlp() {
+    Rescale scales[4] = {};
+    const egg_op* y = norm();
+    if (y == nullptr) return false;
+    const egg_op* up = linear(y->out, StagesOf::kOutputs, -1, kMostHalf, scales[0]);
+    if (up == nullptr) return false;
+    const egg_op* down = linear(up->out, StagesOf::kInputs, 1, kAnyHalf, scales[1]);
+    if (down == nullptr) return false;
+    const egg_op* sum = add(down->out, x_, false);
+    if (sum == nullptr) return false;
+
+    const uint32_t inner = divide_up(size_of(up->out), kBlock);
+    add_norm(*y);
+    add_draws(b_of(*up), fused_.blocks);
+    for (uint32_t b = 0; b < inner; ++b) {
+      add_slot(a_of(*up) + b, b_of(*down) + b);
+      add_stage(*up, b);
+      if (b > 0) add_stage(*down, b - 1);
+    }
+    add_stage(*down, inner - 1);
+    add_draws(a_of(*down), fused_.blocks);
+    add_segment(kMlpSegment, inner, scales);
+    x_ = sum->out;
+    return true;
+  }
+
+  bool head() {
+    Rescale scales[4] = {};
+    const egg_op* y = norm();
+    if (y == nullptr) return false;
+    const egg_op* logits = linear(y->out, StagesOf::kOutputs, 1, kMostHalf, scales[0]);
+    const egg_op* loss = logits != nullptr ? take(EGG_OP_LOSS) : nullptr;
+    if (loss == nullptr || loss->in[0] != logits->out) return false;
+    fused_.loss_unit = loss->attr;
+    fused_.logit_blocks = divide_up(size_of(logits->out), kBlock);
+    add_norm(*y);
+    add_draws(b_of(*logits), fused_.blocks);
+    for (uint32_t b = 0; b < fused_.logit_blocks; ++b) {
+      add_slot(a_of(*logits) + b);
+      add_stage(*logits, b);
+    }
+    add_segment(kHeadSegment, fused_.logit_blocks, scales);
+    return true;
+  }
+
+  uint32_t state_offset(int32_t value) const {
+    const auto before =
+        std::count_if(program_.values, program_.values + value, [](const egg_value& v) { return v.is_state != 0; });
+    return static_cast<uint32_t>(plan_.states[static_cast<size_t>(before)].inside);
+  }
+
+  // Each segment knows the state that is taken next, so that it can be asked for ahead. A program without a state has
+  // no such segment to ask for one.
+  bool link_states() {
+    const auto is_gru = [](const FusedSegment& s) { return s.code == kGruSegment; };
+    const auto first = std::find_if(fused_.segments.begin(), fused_.segments.end(), is_gru);
+    if (first == fused_.segments.end()) return false;
+    uint32_t next = first->state;
+    for (auto segment = fused_.segments.rbegin(); segment != fused_.segments.rend(); ++segment) {
+      segment->next_state = next;
+      if (is_gru(*segment)) next = segment->state;
+    }
+    return true;
+  }
+
+  const Plan& plan_;
+  const egg_program& program_;
+  FusedPlan& fused_;
+  uint32_t next_ = 0;
+  int32_t x_ = -1;
+  bool fits_ = true;  // all noise has its places
+  std::vector<bool> state_taken_;
+};
+
+// The ring of weights first: both tiles wait there.
+bool choose_rings(FusedPlan& fused, const Room& room) {
+  constexpr uint32_t kFewestStages = 3;
+  constexpr uint32_t kFewestSlots = 6;
+  const auto bytes = [&](uint32_t stages, uint32_t slots) {
+    return fused_shared(fused.blocks, fused.logit_blocks, room.tiles, stages, slots).bytes;
+  };
+  fused.tiles = room.tiles;
+  fused.stages = kFewestStages;
+  fused.slots = kFewestSlots;
+  if (bytes(fused.stages, fused.slots) > room.whole) return false;
+  while (fused.stages < kMostFusedStages && bytes(fused.stages + 1, fused.slots) <= room.whole) ++fused.stages;
+  while (fused.slots < kMostFusedSlots && bytes(fused.stages, fused.slots + 1) <= room.whole) ++fused.slots;
+  return true;
+}
+
+}  // namespace
+
+std::optional<FusedPlan> fuse(const Plan& plan, const Room& room) {
+  FusedPlan fused;
+  if (!Fuser(plan, fused).run() || !choose_rings(fused, room)) return std::nullopt;
+  return fused;
+}
+
+}  // namespace eggroll::cuda

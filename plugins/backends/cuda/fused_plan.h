@@ -1,0 +1,50 @@
+// Which programs the fused forward pass runs, and how: chains of an embedding, layers of a minimal GRU or of an MLP
+// with two linears, each with an l1 norm before it and its input added behind it, and a head with the loss; of up to
+// 256 channels, perturbed with one draw a side. Host code, no CUDA.
+#ifndef EGGROLL_CUDA_FUSED_PLAN_H
+#define EGGROLL_CUDA_FUSED_PLAN_H
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fused_layout.h"
+
+namespace eggroll::cuda {
+
+struct Plan;
+struct Room;
+
+// How a matrix is cut into stages: 64 outputs and all inputs each, or 64 inputs and all outputs.
+enum class StagesOf : uint8_t { kNothing, kOutputs, kInputs };
+
+struct FusedPlan {
+  // 64 channels of a matrix.
+  struct Stage {
+    int32_t param;
+    uint32_t block;
+  };
+
+  std::vector<FusedSegment> segments;
+  std::vector<Stage> stages_of;     // in the order in which a token takes them
+  std::vector<NoisePlaces> places;  // by block of the forward layout
+  std::vector<StagesOf> cuts;       // by parameter
+  int32_t embedding = -1;           // parameter
+  int32_t loss_unit = 0;
+  uint32_t channels = 0;
+  uint32_t blocks = 0;
+  uint32_t logit_blocks = 0;
+  uint32_t tiles = 0;         // of a block of threads
+  uint32_t stages = 0;        // of the ring of weights
+  uint32_t slots = 0;         // of a tile's ring of noise
+  uint32_t slot_count = 0;    // of a token's noise
+  uint32_t embedding_a = 0;   // place of the embedding's draws of side A, which each pair reads where its token says
+  uint32_t noise_blocks = 0;  // of a pair's noise, all places
+};
+
+// plan: all but what this returns. Nothing where the program is no such chain, or finds no room on the chip.
+std::optional<FusedPlan> fuse(const Plan& plan, const Room& room);
+
+}  // namespace eggroll::cuda
+
+#endif

@@ -1,0 +1,82 @@
+// The rings of the fused forward pass: what brings weights and noise to shared memory, and what those see that read.
+#ifndef EGGROLL_CUDA_FUSED_RING_CUH
+#define EGGROLL_CUDA_FUSED_RING_CUH
+
+#include "fused.h"
+#include "wgmma.cuh"
+
+namespace eggroll::cuda {
+
+// A place in a ring of `count`, each with two barriers: filled, and 8 bytes behind it free.
+struct RingPlace {
+  uint32_t barriers;
+  uint32_t count;
+  uint32_t at = 0;
+  uint32_t phase = 0;
+
+  __device__ uint32_t filled() const { return barriers + 16 * at; }
+  __device__ uint32_t free() const { return filled() + 8; }
+  __device__ void advance() {
+    if (++at == count) {
+      at = 0;
+      phase ^= 1;
+    }
+  }
+};
+
+__device__ inline void init_ring(uint32_t barriers, uint32_t count, uint32_t readers) {
+  for (uint32_t i = 0; i < count; ++i) {
+    init_barrier(barriers + 16 * i, 1);
+    init_barrier(barriers + 16 * i + 8, readers);
+  }
+}
+
+// Passes of a block over its tiles: body() for each token of each.
+template <class Body>
+__device__ __forceinline__ void each_pass(const FusedArgs& args, Body&& body) {
+  const uint32_t tiles = divide_up(args.rows, kTileRows);
+  for (uint32_t first = blockIdx.x * args.tiles; first < tiles; first += gridDim.x * args.tiles) {
+    for (uint32_t token = 0; token < args.tokens; ++token) body(first);
+  }
+}
+
+// By one thread.
+__device__ inline void bring_weights(const FusedArgs& args, uint32_t ring, RingPlace place) {
+  const uint32_t bytes = fused_stage_bytes(args.blocks);
+  unsigned long long from = __ldg(args.stages_of);
+  each_pass(args, [&](uint32_t) {
+    for (uint32_t i = 0; i < args.stage_count; ++i) {
+      const unsigned long long next = __ldg(args.stages_of + (i + 1 < args.stage_count ? i + 1 : 0));
+      wait_for(place.free(), place.phase ^ 1);
+      fetch(ring + place.at * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled());
+      place.advance();
+      from = next;
+    }
+  });
+}
+
+// By one thread, of the block's tile number `own`. Noise is asked for ahead, to the L2 cache, a few slots at a time:
+// the ring is too short for what device memory takes.
+__device__ inline void bring_noise(const FusedArgs& args, uint32_t own, uint32_t ring, RingPlace place) {
+  constexpr uint32_t kChunk = 4 * kNoiseSlot;
+  constexpr uint32_t kAhead = 3 * kChunk;
+  const uint32_t bytes = args.slot_count * kNoiseSlot;
+  const uint32_t tiles = divide_up(args.rows, kTileRows);
+  each_pass(args, [&](uint32_t first) {
+    const int8_t* noise = args.noise + min(first + own, tiles - 1) * args.tile_noise;
+    for (uint32_t at = 0; at < bytes; at += kNoiseSlot) {
+      if (at % kChunk == 0) {
+        // Behind the end comes the next token's beginning.
+        const uint32_t ahead = at + kAhead < bytes ? at + kAhead : at % kAhead;
+        if (ahead < bytes) prefetch(noise + ahead, min(kChunk, bytes - ahead));
+      }
+      wait_for(place.free(), place.phase ^ 1);
+      fetch(ring + place.at * kNoiseSlot, noise + at, kNoiseSlot, place.filled());
+      place.advance();
+    }
+  });
+}
+
+}  // namespace eggroll::cuda
+
+#endif

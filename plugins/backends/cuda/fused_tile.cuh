@@ -1,0 +1,233 @@
+// A tile of the fused forward pass as one of its threads sees it, and the steps that segments are made of.
+#ifndef EGGROLL_CUDA_FUSED_TILE_CUH
+#define EGGROLL_CUDA_FUSED_TILE_CUH
+
+#include "fused_math.cuh"
+#include "fused_ring.cuh"
+#include "mma.cuh"
+
+namespace eggroll::cuda {
+
+constexpr uint32_t kGroupThreads = 128;  // of a tile, and those that bring what tiles read
+constexpr uint32_t kTileWarps = kGroupThreads / 32;
+
+// The same in all lanes, as the compiler cannot know.
+__device__ inline uint32_t own_group() { return __shfl_sync(0xffffffffu, threadIdx.x / kGroupThreads, 0); }
+
+// Where a value lies in a tile's; each block of 64 channels in 16 bytes for each thread of even and then of odd rows.
+enum FusedValue : uint32_t { kX, kScratch };
+
+// A value of kBlocks blocks, as the tensor cores take it from a thread's registers: word w of its unit of block b, of
+// row h of its pair, is of[8 b + 2 w + h].
+template <uint32_t kBlocks>
+struct Fragment {
+  uint32_t of[8 * kBlocks];
+};
+
+template <uint32_t kBlocks>
+struct FusedTile {
+  const FusedArgs& args;
+  uint4* values;       // the thread's own unit of the first block
+  uint4* state;        // likewise
+  const uint4* noise;  // its own unit of the ring's first block
+  const uint32_t* exponentials;
+  const int32_t* reciprocals;
+  int64_t* losses;   // of the thread's rows: [0] and [8]
+  uint32_t weights;  // description of the ring's first stage
+  RingPlace stage;
+  RingPlace slot;
+  uint32_t number;          // of the tile in the launch
+  int32_t rounding;         // of what becomes raised
+  int32_t fallen_rounding;  // of what becomes fallen
+  int32_t magnitudes[2];    // of x, of the thread's own channels
+
+  __device__ static uint32_t thread() { return threadIdx.x % kGroupThreads; }
+  __device__ static uint32_t quarter() { return threadIdx.x % 4; }
+  __device__ static uint32_t row(uint32_t h) { return thread() / 32 * 16 + threadIdx.x % 32 / 4 + 8 * h; }
+  __device__ static bool speaks() { return threadIdx.x % 32 == 0; }
+
+  // Rows beyond the last read what the last one reads, and write nothing.
+  __device__ uint32_t index_of(uint32_t h) const {
+    const uint32_t r = row(h);
+    if (args.paired == 0) return number * kTileRows + r;
+    return (number * kTilePairs + r / 16 * 8 + r % 8) * 2 + h;
+  }
+  __device__ bool is_real(uint32_t h) const { return index_of(h) < args.rows; }
+  __device__ uint32_t member(uint32_t h) const { return min(index_of(h), args.rows - 1); }
+  __device__ size_t entry(uint32_t h, uint32_t token) const {
+    return size_t{(args.first + member(h)) / args.group} * args.tokens + token;
+  }
+  // The thread's own part of a state.
+  __device__ uint4* state_of(uint32_t h, uint32_t offset) const {
+    return reinterpret_cast<uint4*>(args.states + member(h) * args.state_stride + offset) + quarter();
+  }
+
+  __device__ uint4& unit(FusedValue v, uint32_t block, uint32_t h) const {
+    return values[((v * kBlocks + block) * 2 + h) * kGroupThreads];
+  }
+  __device__ uint4& state_unit(uint32_t block, uint32_t h) const { return state[(block * 2 + h) * kGroupThreads]; }
+
+  // ---- Noise: two blocks at a time ----
+  __device__ void await_noise() const { wait_for(slot.filled(), slot.phase); }
+  // What has come.
+  __device__ void load_noise(uint4& a, uint4& b) {
+    const uint4* own = noise + slot.at * (kNoiseSlot / kUnit);
+    a = own[0];
+    b = own[kNoiseBlock / kUnit];
+    leave_noise();
+  }
+  __device__ void take_noise(uint4& a, uint4& b) {
+    await_noise();
+    load_noise(a, b);
+  }
+  __device__ uint4 take_noise() {
+    await_noise();
+    const uint4 a = noise[slot.at * (kNoiseSlot / kUnit)];
+    leave_noise();
+    return a;
+  }
+  __device__ void leave_noise() {
+    __syncwarp();
+    if (speaks()) arrive(slot.free());
+    slot.advance();
+  }
+
+  // ---- Products, of weights that have come; each returns the barrier at which to say that its weights have been read
+  // ----
+  __device__ void await_weights() const { wait_for(stage.filled(), stage.phase); }
+  // Of two products.
+  __device__ void await_both_weights() const {
+    RingPlace next = stage;
+    next.advance();
+    wait_for(stage.filled(), stage.phase, next.filled(), next.phase);
+  }
+  // 64 outputs.
+  __device__ uint32_t multiply(const Fragment<kBlocks>& x, int32_t (&sums)[32]) {
+    const uint32_t w = weights + stage.at * (fused_stage_bytes(kBlocks) >> 4);
+    order_products();
+    begin_product(sums, &x.of[0], w);
+#pragma unroll
+    for (uint32_t k = 1; k < 2 * kBlocks; ++k) add_product(sums, &x.of[4 * k], w + k * (2 * kBlock * kUnit >> 4));
+    commit_products();
+    const uint32_t free = stage.free();
+    stage.advance();
+    return free;
+  }
+  // 64 inputs, added to all outputs.
+  __device__ uint32_t multiply(const Fragment<1>& u, int32_t (&sums)[kBlocks][32]) {
+    constexpr uint32_t kPlaneUnits = kBlocks * kBlock;
+    const uint32_t w = weights + stage.at * (fused_stage_bytes(kBlocks) >> 4) + ((kPlaneUnits - kBlock) << 16);
+    order_products();
+#pragma unroll
+    for (uint32_t k = 0; k < 2; ++k) add_wide_product(sums, &u.of[4 * k], w + k * 2 * kPlaneUnits);
+    commit_products();
+    const uint32_t free = stage.free();
+    stage.advance();
+    return free;
+  }
+  __device__ static void leave_weights(uint32_t free) {
+    if (speaks()) arrive(free);
+  }
+
+  // What has been worked out of words by now stays before the next wait at a barrier, and so before a wait for products
+  // behind that: compilers would put it behind both, and threads would be idle while products are made.
+  template <int kCount>
+  __device__ static void settle(uint32_t (&words)[kCount]) {
+#pragma unroll
+    for (uint32_t& word : words) asm volatile("" : "+r"(word));
+  }
+
+  // ---- q of linear ----
+  __device__ void finish_q(int32_t even, int32_t odd, int32_t of_q, int32_t (&q)[2]) const {
+    q[0] = egg_linear_q(row_sum(even), args.q_shift, args.nearest) * of_q;
+    q[1] = -egg_linear_q(row_sum(odd), args.q_shift, args.nearest) * of_q;
+  }
+  __device__ static void add_dot(const uint32_t* x, const uint4& b, int32_t& even, int32_t& odd) {
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      const auto four = static_cast<int32_t>(word_of(b, w));
+      even = __dp4a(static_cast<int32_t>(x[2 * w]), four, even);
+      odd = __dp4a(static_cast<int32_t>(x[2 * w + 1]), four, odd);
+    }
+  }
+  __device__ static void add_dot(const uint4 (&x)[2], const uint4& b, int32_t (&sums)[2]) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) sums[h] = dot16(x[h], b, sums[h]);
+  }
+  __device__ void make_q(const Fragment<kBlocks>& x, int32_t of_q, int32_t (&q)[2]) {
+    int32_t even = 0;
+    int32_t odd = 0;
+#pragma unroll
+    for (uint32_t b = 0; b < kBlocks; b += 2) {
+      uint4 noise_b[2];
+      take_noise(noise_b[0], noise_b[1]);
+      add_dot(&x.of[8 * b], noise_b[0], even, odd);
+      if (b + 1 < kBlocks) add_dot(&x.of[8 * (b + 1)], noise_b[1], even, odd);
+    }
+    finish_q(even, odd, of_q, q);
+  }
+
+  // ---- Values ----
+  template <class Load>
+  __device__ static void load(Fragment<kBlocks>& to, Load&& unit_at) {
+#pragma unroll
+    for (uint32_t b = 0; b < kBlocks; ++b) {
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) {
+        const uint4 own = unit_at(b, h);
+#pragma unroll
+        for (int w = 0; w < 4; ++w) to.of[8 * b + 2 * static_cast<uint32_t>(w) + h] = word_of(own, w);
+      }
+    }
+  }
+
+  // y = l1_norm(x), by way of the scratch value. also(thread's part of a block of y, of both rows) follows each block.
+  template <class Also>
+  __device__ void norm(Fragment<kBlocks>& y, Also&& also) {
+    int32_t factor[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const auto sum = static_cast<uint32_t>(row_sum(magnitudes[h]));
+      factor[h] = -reciprocals[max(sum * args.mean_factor >> 24, 1u)];
+      magnitudes[h] = 0;
+    }
+#pragma unroll 1
+    for (uint32_t b = 0; b < kBlocks; ++b) {
+      uint4 gains[2];
+      uint4 normal[2];
+      take_noise(gains[0], gains[1]);
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) {
+        const uint4 x = unit(kX, b, h);
+        normal[h] =
+            each_word([&](int k) { return normed(word_of(x, k), word_of(gains[h], k), factor[h], fallen_rounding); });
+        unit(kScratch, b, h) = normal[h];
+      }
+      also(normal);
+    }
+    load(y, [&](uint32_t b, uint32_t h) { return unit(kScratch, b, h); });
+  }
+  __device__ void norm(Fragment<kBlocks>& y) {
+    norm(y, [](const uint4(&)[2]) {});
+  }
+
+  // Asks for a state to be brought to its place on chip, which this thread no longer reads.
+  __device__ void ask_for_state(uint32_t offset) const {
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      const uint4* from = state_of(h, offset);
+#pragma unroll
+      for (uint32_t b = 0; b < kBlocks; ++b) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(&state_unit(b, h))),
+                     "l"(from + 4 * b)
+                     : "memory");
+      }
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+  __device__ static void await_state() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+};
+
+}  // namespace eggroll::cuda
+
+#endif
