@@ -139,11 +139,13 @@ class Composer {
     const bool quoted = text.starts_with('"') || text.starts_with('\'');
     const ConfigNode value = parse_element(text, by.source);
     if (!quoted && value.kind() == ConfigNode::Kind::kNull) return "";
-    if (value.kind() == ConfigNode::Kind::kList || value.kind() == ConfigNode::Kind::kMap) {
+    const bool is_text = value.kind() == ConfigNode::Kind::kText;
+    if (value.kind() == ConfigNode::Kind::kList || value.kind() == ConfigNode::Kind::kMap ||
+        (is_text && value.text().empty())) {
       throw wrong(by.source, fmt::format("the option of group '{}' is {}, expected its name; correct it", by.key,
                                          shown_value(value)));
     }
-    return value.kind() == ConfigNode::Kind::kText ? value.text() : text;
+    return is_text ? value.text() : text;
   }
 
   ConfigNode values() const {

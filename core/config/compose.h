@@ -30,6 +30,9 @@ namespace eggroll {
 ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides,
                    std::time_t now = std::time(nullptr));
 
+// The override with each of the values that its sweep holds; as it is where it holds none. Throws Error.
+std::vector<std::string> each_value(const ConfigSearch& search, const std::string& text);
+
 // Hydra's multirun: every combination of what the overrides' sweeps hold, as overrides without sweeps; the last sweep
 // changes fastest. glob() is replaced by the options that match. Throws Error as compose() does for what it reads, and
 // where there are more than 100,000 combinations.

@@ -34,30 +34,29 @@ std::vector<std::string> matching(const ConfigSearch& search, const Override& ch
                                  fmt::join(names, ", ")));
 }
 
-// The override with each of its values; as it was where it has but one.
-std::vector<std::string> alternatives(const ConfigSearch& search, const std::string& text) {
+}  // namespace
+
+std::vector<std::string> each_value(const ConfigSearch& search, const std::string& text) {
   const Override change = parse_override(text);
-  if (!change.value || change.action == Override::Action::kDelete) return {text};
+  if (!change.value) return {text};
   const OverrideValue value = parse_override_value(*change.value, change.source);
   if (!value.is_sweep) return {text};
-  std::vector<std::string> values;
+  std::vector<ConfigNode> choices = value.choices;
   if (value.glob) {
-    values = matching(search, change, *value.glob);
-  } else {
-    for (const ConfigNode& choice : value.choices) values.push_back(to_line(choice));
+    for (const std::string& name : matching(search, change, *value.glob)) choices.push_back({name, change.source});
   }
+  std::vector<std::string> values;
+  for (const ConfigNode& choice : choices) values.push_back(to_line(choice));
   const std::string prefix = text.substr(0, text.find('=') + 1);
   for (std::string& one : values) one.insert(0, prefix);
   return values;
 }
 
-}  // namespace
-
 std::vector<std::vector<std::string>> expand_sweeps(const ConfigSearch& search,
                                                     const std::vector<std::string>& overrides) {
   std::vector<std::vector<std::string>> combinations = {{}};
   for (const std::string& text : overrides) {
-    const std::vector<std::string> values = alternatives(search, text);
+    const std::vector<std::string> values = each_value(search, text);
     if (combinations.size() * values.size() > kMostCombinations) {
       throw setting_error(
           "", fmt::format("the sweeps have more than {} combinations; take fewer values", kMostCombinations));

@@ -20,6 +20,7 @@ constexpr const char* kForms =
 
 constexpr size_t kMostValues = 1000000;
 constexpr size_t kLongestText = 1000000;  // bytes
+constexpr size_t kMostText = 10000000;    // bytes
 constexpr size_t kDeepest = 200;          // references that lead to each other, and ${...} within ${...}
 
 bool is_escaped(const std::string& text, size_t open) { return open > 0 && text[open - 1] == '$'; }
@@ -31,6 +32,12 @@ class Resolver {
   ConfigNode resolve(const ConfigNode& node, const std::string& path) {
     if (++values_ > kMostValues)
       throw wrong(node, path, "refers to too much, expected a million values in all; refer to less");
+    const bool nests = node.kind() == Kind::kMap || node.kind() == Kind::kList;
+    if (nests && ++depth_ > kDeepestTree) {
+      throw wrong(node, path,
+                  fmt::format("lies too deep, expected at most {} lists and maps within each other; take some apart",
+                              kDeepestTree));
+    }
     ConfigNode resolved = node;
     if (node.kind() == Kind::kMap) {
       for (ConfigNode::Entry& entry : resolved.map()) entry.value = resolve(entry.value, join_path(path, entry.key));
@@ -43,6 +50,10 @@ class Resolver {
     } else if (node.kind() == Kind::kText && node.text().find(kOpen) != std::string::npos) {
       resolved = resolve_text(node, path);
     }
+    if (nests) --depth_;
+    if (resolved.kind() == Kind::kText) text_ += resolved.text().size();
+    if (text_ > kMostText)
+      throw wrong(node, path, "refers to too much, expected ten million bytes of text in all; refer to less");
     return resolved;
   }
 
@@ -201,6 +212,8 @@ class Resolver {
   const ConfigNode& root_;
   std::time_t now_;
   size_t values_ = 0;                   // resolved so far
+  size_t text_ = 0;                     // bytes of it
+  size_t depth_ = 0;                    // lists and maps under way
   std::vector<std::string> under_way_;  // paths
 };
 

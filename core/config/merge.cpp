@@ -55,14 +55,17 @@ void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path) {
 
 ConfigNode& map_at(ConfigNode& root, const std::string& path, const Source& source) {
   if (path.empty()) return root;
-  const auto [above, key] = split_path(path);
-  ConfigNode& parent = map_at(root, above, source);
-  if (parent.find(key) == nullptr) parent.map().push_back({key, ConfigNode({}, source)});
-  ConfigNode& node = *parent.find(key);
-  if (node.kind() == Kind::kNull) node = ConfigNode(ConfigNode::Map(), source);
-  if (node.kind() == Kind::kMap) return node;
+  ConfigNode* node = root.find(path);
+  if (node == nullptr) {
+    const auto [above, key] = split_path(path);
+    ConfigNode::Map& parent = map_at(root, above, source).map();
+    parent.push_back({key, ConfigNode({}, source)});
+    node = &parent.back().value;
+  }
+  if (node->kind() == Kind::kNull) *node = ConfigNode(ConfigNode::Map(), source);
+  if (node->kind() == Kind::kMap) return *node;
   throw setting_error(path, fmt::format("{}: {} is {} ({}), expected a map of keys; choose another key", source.text(),
-                                        path, kind_name(node.kind()), node.source().text()));
+                                        path, kind_name(node->kind()), node->source().text()));
 }
 
 }  // namespace eggroll

@@ -16,8 +16,12 @@ using Kind = ConfigNode::Kind;
 void set(ConfigNode& root, const Override& change, const std::string& path, const ConfigNode& value) {
   ConfigNode* node = root.find(path);
   if (node == nullptr) {
-    const ConfigNode* parent = root.find(split_path(path).first);
-    const bool can_add = parent != nullptr && parent->kind() == Kind::kMap;
+    const auto [above, key] = split_path(path);
+    const ConfigNode* parent = root.find(above);
+    const bool is_next =
+        parent != nullptr && parent->kind() == Kind::kList && key == std::to_string(parent->list().size());
+    const bool can_add =
+        is_next || (parent != nullptr && (parent->kind() == Kind::kMap || parent->kind() == Kind::kNull));
     const std::string hint = can_add ? fmt::format(" (write +{}=... to add it)", path) : "";
     throw change.wrong(missing_path(root, path) + hint);
   }
@@ -34,13 +38,13 @@ ConfigNode* list_of(ConfigNode& root, const std::string& path) {
   return parent != nullptr && parent->kind() == Kind::kList ? parent : nullptr;
 }
 
-void add(ConfigNode& root, const Override& change, ConfigNode value) {
-  if (const ConfigNode* node = root.find(change.key)) {
-    throw change.wrong(fmt::format("{} is there already ({}); write {}=... without the + to change it", change.key,
-                                   node->source().text(), change.key));
+void add(ConfigNode& root, const Override& change, const std::string& path, ConfigNode value) {
+  if (const ConfigNode* node = root.find(path)) {
+    throw change.wrong(fmt::format("{} is there already ({}); write {}=... without the + to change it", path,
+                                   node->source().text(), path));
   }
-  const auto [parent, key] = split_path(change.key);
-  if (ConfigNode* list = list_of(root, change.key)) {
+  const auto [parent, key] = split_path(path);
+  if (ConfigNode* list = list_of(root, path)) {
     const std::string next = std::to_string(list->list().size());
     if (key != next) {
       throw change.wrong(fmt::format("{} ({}) is a list of {}, expected its next index; write +{}.{}=...", parent,
@@ -49,15 +53,19 @@ void add(ConfigNode& root, const Override& change, ConfigNode value) {
     list->list().push_back(std::move(value));
     return;
   }
-  ConfigNode* above = root.find(parent);
-  if (above == nullptr || above->kind() != Kind::kMap) above = &map_at(root, parent, change.source);
-  above->map().push_back({key, std::move(value)});
+  map_at(root, parent, change.source).map().push_back({key, std::move(value)});
 }
 
-void force(ConfigNode& root, const Override& change, ConfigNode value) {
-  ConfigNode* node = root.find(change.key);
-  if (node == nullptr) return add(root, change, std::move(value));
-  *node = std::move(value);
+void force(ConfigNode& root, const Override& change, const std::string& path, ConfigNode value) {
+  ConfigNode* node = root.find(path);
+  if (node == nullptr) return add(root, change, path, std::move(value));
+  if (node->kind() == Kind::kMap && value.kind() == Kind::kMap) {
+    for (ConfigNode::Entry& entry : value.map()) {
+      force(root, change, join_path(path, entry.key), std::move(entry.value));
+    }
+  } else {
+    *node = std::move(value);
+  }
 }
 
 void remove(ConfigNode& root, const Override& change) {
@@ -94,9 +102,14 @@ Override parse_override(const std::string& text) {
   const size_t equals = std::min(rest.find('='), rest.size());
   change.key = trimmed(rest.substr(0, equals));
   if (equals < rest.size()) change.value = trimmed(rest.substr(equals + 1));
-  const bool complete = change.value || change.action == Override::Action::kDelete;
-  if (!complete || !is_path(change.key)) {
+  if (!change.value && change.action != Override::Action::kDelete) {
     throw change.wrong("no override, expected key=value, +key=value, ++key=value or ~key; correct it");
+  }
+  if (!is_path(change.key)) {
+    throw change.wrong(
+        fmt::format("'{}' is no key, expected names of letters, digits, _ and -, with single dots or slashes between "
+                    "them and {} characters at most; correct it",
+                    change.key, kLongestKey));
   }
   return change;
 }
@@ -110,10 +123,10 @@ void apply_override(ConfigNode& root, const Override& change) {
       set(root, change, change.key, parse_element(*change.value, change.source));
       break;
     case Override::Action::kAdd:
-      add(root, change, parse_element(*change.value, change.source));
+      add(root, change, change.key, parse_element(*change.value, change.source));
       break;
     case Override::Action::kForce:
-      force(root, change, parse_element(*change.value, change.source));
+      force(root, change, change.key, parse_element(*change.value, change.source));
       break;
     case Override::Action::kDelete:
       remove(root, change);

@@ -32,7 +32,8 @@ const ConfigNode* child(const ConfigNode& node, std::string_view key) {
     size_t index = 0;
     const char* const end = key.data() + key.size();
     const auto [stop, failure] = std::from_chars(key.data(), end, index);
-    if (failure == std::errc() && stop == end && index < node.list().size()) return &node.list()[index];
+    const bool padded = key.size() > 1 && key.front() == '0';
+    if (failure == std::errc() && stop == end && !padded && index < node.list().size()) return &node.list()[index];
   }
   return nullptr;
 }
@@ -96,7 +97,7 @@ bool is_path(const std::string& text) {
     if (!starts && !(in_name && (separates || c == '-'))) return false;
     in_name = !separates;
   }
-  return in_name;
+  return in_name && text.size() <= kLongestKey;
 }
 
 std::string trimmed(std::string_view text) {
@@ -180,10 +181,13 @@ std::string missing_path(const ConfigNode& root, const std::string& path) {
   const std::string place =
       parent.empty() ? "the configuration" : fmt::format("{} ({})", parent, node->source().text());
   if (node->kind() == Kind::kList) {
-    return fmt::format("{} is a list of {} and has no element '{}'", place, node->list().size(), key);
+    const size_t size = node->list().size();
+    if (size == 0) return fmt::format("{} is an empty list and has no element '{}'; give the list whole", place, key);
+    return fmt::format("{} is a list of {} and has no element '{}', expected {}; correct the index", place, size, key,
+                       size == 1 ? "0" : fmt::format("0 to {}", size - 1));
   }
   if (node->kind() != Kind::kMap) {
-    return fmt::format("{} is {} and has no key '{}'", place, kind_name(node->kind()), key);
+    return fmt::format("{} is {} and has no key '{}'; leave '.{}' out", place, kind_name(node->kind()), key, rest);
   }
   std::vector<std::string> known;
   for (const ConfigNode::Entry& entry : node->map()) known.push_back(entry.key);

@@ -77,7 +77,12 @@ inline bool operator==(const ConfigNode& a, const ConfigNode& b) { return a.valu
 std::pair<std::string, std::string> split_path(const std::string& path);
 std::string join_path(const std::string& parent, const std::string& key);
 
-// Whether the text is names of letters, digits, '_' and, not first, '-', with single dots or slashes between them.
+// Limits that whatever is read keeps, so that it can be printed and read again.
+inline constexpr size_t kLongestKey = 200;   // bytes, of one that is written with dots too
+inline constexpr size_t kDeepestTree = 100;  // lists and maps within each other
+
+// Whether the text is names of letters, digits, '_' and, not first, '-', with single dots or slashes between them; no
+// longer than a key may be.
 bool is_path(const std::string& text);
 
 // Without spaces, tabs and line ends around it.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "config/interpolate.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
@@ -52,10 +53,12 @@ size_t skip_quoted(std::string_view text, size_t at) {
   return text.size();
 }
 
-// Where the element ends that begins the text: at a comma, or at the end. closed: how long its call is, parentheses
-// included, or nothing where it is none or its parenthesis stays open.
+// Where the element ends that begins the text, perhaps behind an argument's name=: at a comma, or at the end. closed:
+// how long its call is, parentheses included, or nothing where it is none or its parenthesis stays open.
 size_t element_length(std::string_view text, std::optional<size_t>* closed = nullptr) {
-  const size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
+  size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
+  const size_t word = word_length(text.substr(start));
+  if (word > 0 && start + word < text.size() && text[start + word] == '=') start += word + 1;
   const bool call = is_call(text.substr(start));
   const bool nests =
       call || (start < text.size() && std::string_view("[{\"'").find(text[start]) != std::string_view::npos);
@@ -73,7 +76,7 @@ size_t element_length(std::string_view text, std::optional<size_t>* closed = nul
     if (text.substr(at, 2) == "${") {
       open += '}';
       ++at;
-    } else if (nests && (c == '[' || c == '{' || c == '(')) {
+    } else if (nests && (c == '[' || c == '{' || (call && c == '('))) {
       open += c == '[' ? ']' : c == '{' ? '}' : ')';
     } else if (!open.empty() && c == open.back()) {
       open.pop_back();
@@ -98,6 +101,10 @@ std::vector<std::string> split(std::string_view text) {
 // ---- Casts ----
 ConfigNode cast_scalar(const std::string& to, const ConfigNode& node, const Source& source) {
   const Kind kind = node.kind();
+  if (is_interpolated(node)) {
+    throw wrong(source, fmt::format("{}() of {}, expected what is known before ${{...}} is replaced; remove the cast",
+                                    to, shown_value(node)));
+  }
   // Text is cast by what it would be without its quotes.
   if (kind == Kind::kText && to != "str") {
     const ConfigNode plain = plain_scalar(node.text(), source);
@@ -107,7 +114,8 @@ ConfigNode cast_scalar(const std::string& to, const ConfigNode& node, const Sour
   if (to == "int") {
     if (kind == Kind::kInteger) return node;
     if (kind == Kind::kBoolean) return {int64_t{node.boolean()}, source};
-    if (kind == Kind::kReal && std::abs(node.real()) < 0x1p63) return {static_cast<int64_t>(node.real()), source};
+    const bool fits = kind == Kind::kReal && node.real() >= -0x1p63 && node.real() < 0x1p63;
+    if (fits) return {static_cast<int64_t>(node.real()), source};
   }
   if (to == "float") {
     if (kind == Kind::kReal) return node;
@@ -168,6 +176,8 @@ std::vector<Argument> arguments_of(const std::string& function, const std::strin
   return arguments;
 }
 
+constexpr int kMostDecimals = 300;  // 10^300 is still a real
+
 int decimals(const std::string& number) {
   const size_t exponent = std::min(number.find_first_of("eE"), number.size());
   const size_t dot = std::min(number.find('.'), exponent);
@@ -177,7 +187,7 @@ int decimals(const std::string& number) {
     const size_t digits = exponent + (number[exponent + 1] == '+' ? 2 : 1);
     std::from_chars(number.data() + digits, number.data() + number.size(), power);
   }
-  return std::clamp(behind - power, 0, 17);
+  return std::clamp(behind - std::clamp(power, -kMostDecimals, kMostDecimals), 0, kMostDecimals);
 }
 
 OverrideValue range(const std::string& text, const Source& source) {
@@ -246,11 +256,15 @@ OverrideValue range(const std::string& text, const Source& source) {
 
 std::vector<std::string> patterns_of(const std::string& text, const Source& source) {
   const ConfigNode node = parse_element(text, source);
+  ConfigNode::List elements = {node};
+  if (node.kind() == Kind::kList) elements = node.list();
   std::vector<std::string> patterns;
-  if (node.kind() == Kind::kList) {
-    for (const ConfigNode& element : node.list()) patterns.push_back(element.text());
-  } else {
-    patterns.push_back(node.text());
+  for (const ConfigNode& element : elements) {
+    if (element.kind() != Kind::kText) {
+      throw wrong(source, fmt::format("glob() has {} as a pattern, expected text such as a*; put it in quotes",
+                                      shown_value(element)));
+    }
+    patterns.push_back(element.text());
   }
   return patterns;
 }
@@ -286,7 +300,7 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
                                     trimmed(text.substr(*closed)), text.substr(0, *closed)));
   }
   const std::string inside = trimmed(text.substr(function.size() + 1, text.size() - function.size() - 2));
-  if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it", function));
+  if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it; give one", function));
   if (function == "range") return range(inside, source);
   if (function == "glob") return glob(inside, source);
   OverrideValue value = parse_elements(split(inside), source, depth + 1);

@@ -22,7 +22,8 @@ struct Glob {
 //            as one plain scalar
 //   sweep    element, element, ...   choice(element, ...)   range([start,] stop[, step])   glob(pattern[, exclude=...])
 // Commas within quotes, brackets and ${...} belong to the element. A cast of a list, a map or a sweep is one of every
-// value in it; int cuts a real's fraction off. range stops before `stop`; its reals have the digits of its numbers.
+// value in it, none of which may hold a ${...}; int cuts a real's fraction off. range stops before `stop`; its reals
+// have the digits of its numbers.
 struct OverrideValue {
   std::vector<ConfigNode> choices;  // of an element: itself
   bool is_sweep = false;

@@ -31,9 +31,20 @@ bool is_utf8(const std::string& text) {
   }
 }
 
+// U+FDD0 to U+FDEF and the last two of every 65536: in UTF-8, which the text is. The library prints others for them.
+bool has_noncharacter(const std::string& text) {
+  for (size_t at = 0; at + 2 < text.size(); ++at) {
+    const auto byte = [&](size_t offset) { return static_cast<unsigned char>(text[at + offset]); };
+    if (byte(0) == 0xEF && byte(1) == 0xB7 && byte(2) >= 0x90 && byte(2) <= 0xAF) return true;
+    if ((byte(0) & 0x0F) == 0x0F && byte(0) >= 0x80 && byte(1) == 0xBF && byte(2) >= 0xBE) return true;
+  }
+  return false;
+}
+
 ConfigNode text_node(const std::string& text, const Source& source) {
   if (text.find('\0') != std::string::npos) throw wrong(source, "the text holds a zero byte; remove it");
   if (!is_utf8(text)) throw wrong(source, "the text is not UTF-8; convert it, or rename the file that it names");
+  if (has_noncharacter(text)) throw wrong(source, "the text holds a code that is no character (U+FFFE); remove it");
   return {text, source};
 }
 
@@ -145,6 +156,9 @@ class TreeBuilder : public YAML::EventHandler {
   void start_entry(const std::string& key, const Source& source) {
     if (key == "<<") throw wrong(source, "merge keys (<<) are not read; use a defaults list or ${key} instead");
     if (key.empty()) throw wrong(source, "a key is empty; name it");
+    if (key.size() > kLongestKey) {
+      throw wrong(source, fmt::format("a key has {} bytes, expected at most {}; shorten it", key.size(), kLongestKey));
+    }
     if (key.find('.') != std::string::npos) {
       throw wrong(source, fmt::format("the key '{}' holds a dot, expected nested keys; write them as a map", key));
     }
@@ -164,6 +178,10 @@ class TreeBuilder : public YAML::EventHandler {
       throw wrong(whole_, "expected one value, [list] or {map}; put text in quotes");
     }
     if (expects_key()) throw wrong(source_of(mark), "a key is a list or a map, expected text; name it");
+    if (open_.size() == kDeepestTree) {
+      throw wrong(source_of(mark),
+                  fmt::format("more than {} lists and maps are within each other; take some apart", kDeepestTree));
+    }
     open_.push_back({std::move(value), source_of(mark), std::nullopt, {}, 0});
   }
 
@@ -207,7 +225,8 @@ ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
   } catch (const YAML::Exception& failure) {
     const bool is_open = is_any(failure.msg, {YAML::ErrorMsg::EOF_IN_SCALAR, YAML::ErrorMsg::DOC_IN_SCALAR});
     const std::string reason = is_open ? "a quote is not closed" : failure.msg;
-    if (!has_lines) throw wrong(whole, fmt::format("the value is not YAML: {}; put text in quotes", reason));
+    if (!has_lines)
+      throw wrong(whole, fmt::format("the value is not YAML: {}; correct it, or put text in quotes", reason));
     throw setting_error("", fmt::format("{}:{}:{}: not YAML: {}; correct the file", whole.file, failure.mark.line + 1,
                                         failure.mark.column + 1, reason));
   }

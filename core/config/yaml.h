@@ -10,7 +10,7 @@ namespace eggroll {
 
 // One document; an empty one is null. file is the name in sources and errors. ${...} stays as it is. Throws Error with
 // file:line for what is refused (a key given twice, an integer beyond 64 bits, a real that is not finite, text that is
-// not UTF-8), and file:line:column for what is not YAML.
+// not UTF-8, what passes the limits of tree.h), and file:line:column for what is not YAML.
 ConfigNode parse_yaml(const std::string& text, const std::string& file);
 
 // One value on one line: quoted text, [list] or {map} as YAML reads them, anything else whole as one plain scalar.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
@@ -125,13 +124,6 @@ Share share_of(Reader& claim, const ordered_json& json) {
   return test;
 }
 
-std::optional<double> number_in(const std::string& text) {
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 std::string axis_text(const ordered_json& value) {
@@ -142,6 +134,13 @@ std::string axis_text(const ordered_json& value) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, axis_text(part));
   }
   return text;
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 bool same_axis_value(const std::string& a, const std::string& b) {

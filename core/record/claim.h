@@ -3,6 +3,7 @@
 #define EGGROLL_RECORD_CLAIM_H
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -47,6 +48,9 @@ struct Claim {
 
 // An axis' value as the text that names it: a text is itself, an object "key=value key=value", all else its JSON.
 std::string axis_text(const nlohmann::ordered_json& value);
+
+// The number that the whole text spells.
+std::optional<double> number_in(const std::string& text);
 
 // The same text, or two spellings of one number.
 bool same_axis_value(const std::string& a, const std::string& b);

@@ -1,18 +1,12 @@
 #include "record/curve.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <utility>
 #include <vector>
 
-#include "record/files.h"
+#include "record/gnuplot.h"
 #include "record/metrics.h"
 
 namespace eggroll {
@@ -45,16 +39,6 @@ Points points_of(const std::vector<nlohmann::ordered_json>& lines, const char* k
     }
   }
   return points;
-}
-
-// Single-quoted gnuplot text: no escapes, a quote is doubled.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) {
-    if (c == '\'') result += '\'';
-    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return result + "'";
 }
 
 void append_data(std::string& script, const std::string& name, const Points& points, double x_unit) {
@@ -127,14 +111,14 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
       "set rmargin 20\n"
       "set bmargin 6\n"
       "set key at graph 0.5, screen 0.03 center center horizontal reverse Left samplen 3 width 3\n",
-      quoted(curve.title), x_unit_name, quoted("bits per " + curve.unit), width, bottom, top);
+      gnuplot_text(curve.title), x_unit_name, gnuplot_text("bits per " + curve.unit), width, bottom, top);
   int tag = 0;
   for (const EdgeLabel& label : labels) {
     ++tag;
     script += fmt::format("set arrow {} from {},{} to graph 1.015, first {} nohead lc rgb '{}' lw 1\n", tag, width,
                           label.value, label.y, label.colour);
     script += fmt::format("set label {} {} at graph 1.02, first {} left tc rgb '{}' noenhanced\n", tag,
-                          quoted(fmt::format("{} {:.4g}", label.text, label.value)), label.y, label.colour);
+                          gnuplot_text(fmt::format("{} {:.4g}", label.text, label.value)), label.y, label.colour);
   }
   std::string plots;
   for (const EdgeLabel& label : labels) {
@@ -153,49 +137,6 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
   return script + "plot " + plots.substr(2) + "\n";
 }
 
-// Runs gnuplot on the script, its picture into the open file. Returns its complaint, empty where it succeeded.
-std::string run_gnuplot(const fs::path& script, const Descriptor& picture) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw file_error("run gnuplot on", script, errno);
-  const Descriptor from_gnuplot(ends[0]);
-  pid_t pid = 0;
-  {
-    const Descriptor complaints(ends[1]);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, picture.get(), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, complaints.get(), STDERR_FILENO);
-    std::string name = "gnuplot";
-    std::string option = "--default-settings";  // the picture must not depend on the user's start-up files
-    std::string path = script.string();
-    std::array<char*, 4> arguments = {name.data(), option.data(), path.data(), nullptr};
-    const int failure = ::posix_spawnp(&pid, "gnuplot", &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failure == ENOENT) {
-      throw Error(
-          "no learning curve was drawn: gnuplot is not installed; install the package gnuplot-nox and run "
-          "gnuplot on " +
-          script.string());
-    }
-    if (failure != 0) throw file_error("run gnuplot on", script, failure);
-  }
-  std::string complaint;
-  std::array<char, 512> chunk{};
-  for (ssize_t got;
-       (got = ::read(from_gnuplot.get(), chunk.data(), chunk.size())) > 0 || (got < 0 && errno == EINTR);) {
-    if (got > 0) complaint.append(chunk.data(), static_cast<size_t>(got));
-  }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-  for (char& c : complaint) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  const size_t begin = std::min(complaint.size(), complaint.find_first_not_of(' '));
-  const size_t end = complaint.find_last_not_of(' ');
-  return begin == complaint.size() ? "it was stopped" : complaint.substr(begin, end + 1 - begin);
-}
-
 }  // namespace
 
 void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::path& png) {
@@ -206,26 +147,7 @@ void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::
     throw Error("no learning curve was drawn: " + metrics.string() +
                 " holds no loss yet; draw it after the run's first step");
   }
-  const fs::path script = fs::path(png).replace_extension(".gp");
-  write_atomically(script, curve_script(curve, train, held_out, png.stem().string()));
-
-  const fs::path temporary = fs::path(png).concat(".tmp");
-  std::string complaint;
-  try {
-    const Descriptor picture(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (picture.get() < 0) throw file_error("write", temporary, errno);
-    complaint = run_gnuplot(script, picture);
-    if (complaint.empty() && ::fsync(picture.get()) != 0) throw file_error("write", temporary, errno);
-    if (!complaint.empty()) {
-      throw Error(fmt::format(
-          "no learning curve was drawn: gnuplot failed on {} ({}); install the package gnuplot-nox or mend the script",
-          script.string(), complaint));
-    }
-    if (::rename(temporary.c_str(), png.c_str()) != 0) throw file_error("write", png, errno);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  draw_with_gnuplot(curve_script(curve, train, held_out, png.stem().string()), png, "no learning curve was drawn");
 }
 
 }  // namespace eggroll

@@ -116,7 +116,9 @@ Failure failure_of(const ordered_json& json, const std::string& what) {
                  json.at("log").get<std::vector<std::string>>()};
 }
 
-ordered_json to_json(const SweepRecord& sweep) {
+}  // namespace
+
+ordered_json sweep_to_json(const SweepRecord& sweep) {
   return {{"name", sweep.name},
           {"point", sweep.point},
           {"axes", sweep.axes},
@@ -124,12 +126,10 @@ ordered_json to_json(const SweepRecord& sweep) {
           {"claims", sweep.claims}};
 }
 
-SweepRecord sweep_of(const ordered_json& json) {
+SweepRecord sweep_from_json(const ordered_json& json) {
   return SweepRecord{json.at("name"), json.at("point"), json.at("axes"), optional_of<std::string>(json.at("question")),
                      json.at("claims")};
 }
-
-}  // namespace
 
 std::string status_name(RunStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
 
@@ -172,7 +172,7 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"environment", environment_to_json(record.environment)}};
   if (record.failure) json["failure"] = to_json(*record.failure);
   if (record.stopped_because) json["stopped_because"] = *record.stopped_because;
-  if (record.sweep) json["sweep"] = to_json(*record.sweep);
+  if (record.sweep) json["sweep"] = sweep_to_json(*record.sweep);
   if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
   return json;
 }
@@ -229,7 +229,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.environment = environment_of(json.at("environment"));
   if (json.contains("failure")) record.failure = failure_of(json.at("failure"), what);
   if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
-  if (json.contains("sweep")) record.sweep = sweep_of(json.at("sweep"));
+  if (json.contains("sweep")) record.sweep = sweep_from_json(json.at("sweep"));
   if (json.contains("monitor")) {
     const ordered_json& monitor = json.at("monitor");
     record.verdicts = Verdicts{monitor.at("step"), monitor.at("verdicts").get<std::vector<std::string>>()};

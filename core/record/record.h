@@ -131,6 +131,8 @@ struct RunRecord {
 };
 
 nlohmann::ordered_json record_to_json(const RunRecord& record);
+nlohmann::ordered_json sweep_to_json(const SweepRecord& sweep);
+SweepRecord sweep_from_json(const nlohmann::ordered_json& json);  // throws nlohmann's exceptions
 
 // "completed".
 std::string status_name(RunStatus status);

@@ -14,6 +14,8 @@ struct RunFolder {
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path journal() const { return path / "journal.bin"; }
   std::filesystem::path curve() const { return path / "curve.png"; }
+  std::filesystem::path point() const { return path / "point.json"; }  // of a sweep's point
+  std::filesystem::path log() const { return path / "log.txt"; }       // likewise
   std::filesystem::path samples() const { return path / "samples.txt"; }
 };
 

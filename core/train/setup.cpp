@@ -12,7 +12,7 @@ namespace eggroll {
 
 const std::vector<std::string> kConfigKeys = {"backend",    "model",   "optimizer", "dataset", "noise",
                                               "fitness",    "name",    "seed",      "train",   "eval",
-                                              "checkpoint", "monitor", "plugins",   "results"};
+                                              "checkpoint", "monitor", "stop",      "plugins", "results"};
 
 namespace {
 
@@ -121,6 +121,27 @@ MonitorSettings read_monitor(Settings& s) {
   return monitor;
 }
 
+// Nothing where the key is null.
+template <class Read>
+auto optional_setting(Settings& s, const char* key, Read&& read) -> std::optional<decltype(read())> {
+  if (s.is_null(key)) return std::nullopt;
+  return read();
+}
+
+StopSettings read_stop(Settings& s) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
+  const auto count = [&](const char* key) {
+    return optional_setting(s, key, [&] { return static_cast<uint64_t>(s.integer(key, 1, kMost)); });
+  };
+  StopSettings stop;
+  stop.seconds = optional_setting(s, "seconds", [&] { return s.real("seconds", 1e-3, 1e9); });
+  stop.tokens = count("tokens");
+  stop.bits = optional_setting(s, "bits", [&] { return s.real("bits", 0.0, 1e3); });
+  stop.patience = count("patience");
+  s.finish();
+  return stop;
+}
+
 }  // namespace
 
 Machine::Machine(const ConfigNode& config, const Registry& registry) {
@@ -179,17 +200,21 @@ std::vector<float> Machine::vote_stds(const std::vector<int8_t>& fitness) const 
   return stds;
 }
 
-Setup::Setup(const ConfigNode& config, const Registry& registry)
+Dataset open_dataset_of(const ConfigNode& config) {
+  return read_section(config, "dataset", [](Settings& s) { return open_dataset(s); });
+}
+
+Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open)
     : machine(config, registry),
       eval(read_section(config, "eval", read_eval)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       monitor(read_section(config, "monitor", read_monitor)),
-      dataset(read_section(config, "dataset", [](Settings& s) { return open_dataset(s); })),
+      stop(read_section(config, "stop", read_stop)),
+      dataset(open(config)),
       plan(dataset, machine.train.population / machine.train.group, machine.train.tokens),
       eval_plan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens),
       final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0),
-      fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })),
-      baselines(measure_baselines(dataset)) {
+      fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })) {
   check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));
 }
 

@@ -3,13 +3,14 @@
 #define EGGROLL_TRAIN_SETUP_H
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "config/tree.h"
-#include "data/baselines.h"
 #include "data/dataset.h"
 #include "data/plan.h"
 #include "eggroll/plugin.h"
@@ -39,6 +40,13 @@ struct CheckpointSettings {
 };
 struct MonitorSettings {
   uint64_t every;  // steps; 0: never
+};
+// What ends a run before its last step; each null in the configuration where it does not apply.
+struct StopSettings {
+  std::optional<double> seconds;     // of wall time, over all its processes
+  std::optional<uint64_t> tokens;    // member tokens
+  std::optional<double> bits;        // a held-out evaluation at or below this
+  std::optional<uint64_t> patience;  // held-out evaluations in a row without a new best
 };
 
 // Model, optimizer, backend and noise: what is needed to hold and to change weights, without a dataset.
@@ -72,20 +80,25 @@ struct Machine {
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };
 
+// The dataset of the configuration's section, with file and line in any error.
+Dataset open_dataset_of(const ConfigNode& config);
+
 // The rest of a run: data, fitness, evaluation.
 struct Setup {
-  Setup(const ConfigNode& config, const Registry& registry);
+  // open: reads the dataset that the configuration names; who checks many configurations gives one that remembers.
+  using OpenDataset = std::function<Dataset(const ConfigNode& config)>;
+  Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open = open_dataset_of);
 
   Machine machine;
   EvalSettings eval;
   CheckpointSettings checkpoint;
   MonitorSettings monitor;
+  StopSettings stop;
   Dataset dataset;
   DataPlan plan;
   EvalPlan eval_plan;   // on the way
   EvalPlan final_plan;  // the whole held-out part
   Fitness fitness;
-  Baselines baselines;
 };
 
 // Top-level keys of a configuration.

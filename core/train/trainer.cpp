@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -121,12 +123,42 @@ class Run {
   void loop() {
     if (fresh_) measure_untrained();
     const uint64_t first = step_;
-    while (step_ < machine_.train.steps && !stopped()) {
+    while (step_ < machine_.train.steps && !stopped() && !find_stop_reason()) {
       one_step();
       report(first);
       if (step_ % setup_.checkpoint.every == 0 || step_ == machine_.train.steps) save();
     }
-    if (stopped() && step_ < machine_.train.steps) save();
+    if (record_.stopped_because) measure_stopped();
+    if (step_ < machine_.train.steps) save();
+  }
+
+  // Before a step: whether one of the stop rules holds, which the record then names.
+  bool find_stop_reason() {
+    const StopSettings& stop = setup_.stop;
+    const double seconds = seconds_before_ + seconds_since(started_);
+    if (stop.tokens && record_.member_tokens >= *stop.tokens) {
+      record_.stopped_because =
+          fmt::format("stop.tokens is {}, {} member tokens were read", *stop.tokens, record_.member_tokens);
+    } else if (stop.bits && record_.final && record_.final->bits_per_unit <= *stop.bits) {
+      record_.stopped_because =
+          fmt::format("stop.bits is {}, held-out bits are {:.4f}", *stop.bits, record_.final->bits_per_unit);
+    } else if (stop.patience && since_best_ >= *stop.patience) {
+      record_.stopped_because =
+          fmt::format("stop.patience is {}, the best evaluation was at step {}", *stop.patience, record_.best->step);
+    } else if (stop.seconds && seconds >= *stop.seconds) {
+      record_.stopped_because = fmt::format("stop.seconds is {}, the run took {:.1f} s", *stop.seconds, seconds);
+    }
+    return record_.stopped_because.has_value();
+  }
+
+  // The whole held-out part, as a run's last step reads it. The optimizer does not learn of it: a run that goes on is
+  // the run that never stopped.
+  void measure_stopped() {
+    nlohmann::ordered_json line{
+        {"step", step_}, {"member_tokens", record_.member_tokens}, {"unique_tokens", record_.unique_tokens}};
+    describe(line, evaluate_held_out(session_, setup_.dataset, setup_.final_plan, machine_.program->state_bytes()));
+    metrics_->append(line);
+    note(line);
   }
 
   bool stopped() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
@@ -185,6 +217,10 @@ class Run {
   void add_evaluation(nlohmann::ordered_json& line, const EvalPlan& plan) {
     const HeldOut held_out = evaluate_held_out(session_, setup_.dataset, plan, machine_.program->state_bytes());
     evaluations_.push_back({step_, held_out.loss_q16, held_out.scored.tokens});
+    describe(line, held_out);
+  }
+
+  void describe(nlohmann::ordered_json& line, const HeldOut& held_out) const {
     line["held_out_bits_per_unit"] = held_out.bits_per_unit();
     line["held_out_tokens"] = held_out.scored.tokens;
     if (setup_.dataset.vocabulary) line["held_out_bytes"] = held_out.scored.units;
@@ -212,8 +248,12 @@ class Run {
     record_.final = evaluation;
     // The last evaluation reads more tokens than those before: the best is one of equals.
     const bool comparable = record_.best && record_.best->tokens == evaluation.tokens;
-    if (!record_.best || (comparable && evaluation.bits_per_unit < record_.best->bits_per_unit))
+    if (!record_.best || (comparable && evaluation.bits_per_unit < record_.best->bits_per_unit)) {
       record_.best = evaluation;
+      since_best_ = 0;
+    } else if (comparable) {
+      ++since_best_;
+    }
   }
 
   void report(uint64_t first) const {
@@ -248,9 +288,11 @@ class Run {
   }
 
   void finish() {
-    record_.status = step_ == machine_.train.steps ? RunStatus::kCompleted : RunStatus::kInterrupted;
+    record_.status = step_ == machine_.train.steps ? RunStatus::kCompleted
+                     : record_.stopped_because     ? RunStatus::kStopped
+                                                   : RunStatus::kInterrupted;
     record_.ended_utc = utc_now();
-    if (record_.status == RunStatus::kCompleted) {
+    if (record_.status != RunStatus::kInterrupted) {
       draw_curve();
       if (setup_.dataset.unit == "byte") write_samples();
     }
@@ -293,7 +335,8 @@ class Run {
   std::optional<MetricsFile> metrics_;
   uint64_t step_ = 0;  // steps done
   std::vector<egg_evaluation> evaluations_;
-  bool fresh_ = false;  // there was no checkpoint
+  bool fresh_ = false;       // there was no checkpoint
+  uint64_t since_best_ = 0;  // evaluations
   double train_bits_ = 0.0;
   double seconds_before_ = 0.0;
   Clock::time_point started_ = Clock::now();

@@ -44,6 +44,7 @@ struct TrainHooks {
 struct Invocation {
   std::vector<std::string> overrides;
   std::vector<std::string> command_line;
+  std::optional<SweepRecord> sweep;
 };
 
 // Runs or goes on with the run in the folder, which must exist and be locked by the caller. A folder with checkpoints

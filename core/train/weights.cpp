@@ -35,7 +35,9 @@ void each_slot(const Machine& machine, Body&& body) {
 
 }  // namespace
 
-std::string run_hash(const ConfigNode& config) { return config_hash(config, {"results", "plugins", "monitor"}); }
+std::string run_hash(const ConfigNode& config) {
+  return config_hash(config, {"results", "plugins", "monitor", "stop"});
+}
 
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config) {
   return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), run_hash(config)};
@@ -108,6 +110,7 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.config = to_json(config);
   record.overrides = invocation.overrides;
   record.command_line = invocation.command_line;
+  record.sweep = invocation.sweep;
   record.environment = capture_environment();
   record.device = plan.device;
   record.plan = plan.plan;
@@ -122,7 +125,8 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   dataset.sizes = {{"train", setup.dataset.units(setup.dataset.train)},
                    {"held_out", setup.dataset.units(setup.dataset.valid)}};
   record.dataset = dataset;
-  record.baselines = {setup.baselines.unigram, setup.baselines.bigram, setup.baselines.gzip};
+  const Baselines baselines = measure_baselines(setup.dataset);
+  record.baselines = {baselines.unigram, baselines.bigram, baselines.gzip};
   return record;
 }
 

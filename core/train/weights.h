@@ -12,7 +12,7 @@
 namespace eggroll {
 
 // sha256 of the resolved configuration but for what changes neither weights nor figures: where results go, where
-// plugins are looked for, and how often the monitor looks.
+// plugins are looked for, how often the monitor looks, and what may stop the run, which can go on from there.
 std::string run_hash(const ConfigNode& config);
 
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config);

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"UnknownKey",
               tiny({"train.stepz=3"}),
               {"command line 'train.stepz=3'", "train", "has no key 'stepz'", "did you mean 'steps'?"}},
-        Wrong{"UnknownTopKey", tiny({"stepz=3"}), {"no key 'stepz'", "known: backend, model"}},
+        Wrong{"UnknownTopKey", tiny({"stepz=3"}), {"no key 'stepz'", "did you mean 'stop'?"}},
         Wrong{"AddedKeyNobodyReads",
               tiny({"+train.stepz=3"}),
               {"+train.stepz=3", "unknown key", "stepz", "correct or remove it"}},

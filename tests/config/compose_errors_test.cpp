@@ -21,18 +21,6 @@ TEST_F(ComposeErrorsTest, NoConfigFile) {
 }
 
 TEST_F(ComposeErrorsTest, UnknownOptions) {
-  EXPECT_EQ(complaint({"model=grru"}),
-            "command line 'model=grru': model has no option 'grru' in configs/model (found: gru, nano); did you mean "
-            "'gru'?");
-  EXPECT_EQ(complaint({"model=transformer"}),
-            "command line 'model=transformer': model has no option 'transformer' in configs/model (found: gru, nano)");
-  EXPECT_EQ(
-      complaint({"model=../model/gru"}),
-      "command line 'model=../model/gru': model has no option '../model/gru' in configs/model (found: gru, nano)");
-  EXPECT_EQ(complaint({"model="}), "command line 'model=': the value is missing; write null or '' for none");
-  EXPECT_EQ(complaint({"experiment=cuont"}),
-            "command line 'experiment=cuont': experiment has no option 'cuont' in experiments (found: count); did you "
-            "mean 'count'?");
   EXPECT_EQ(
       about("configs/config.yaml", "defaults:\n- model: ruu\n"),
       "configs/config.yaml:2: model has no option 'ruu' in configs/model (found: gru, nano); did you mean 'gru'?");
@@ -133,23 +121,6 @@ TEST_F(ComposeErrorsTest, AnExperimentsDefaultsList) {
   for (const auto& [text, expected] : cases) {
     EXPECT_EQ(about("experiments/x.yaml", text, {"experiment=x"}), "experiments/x.yaml" + expected) << text;
   }
-}
-
-TEST_F(ComposeErrorsTest, GroupsOfTheCommandLine) {
-  write("configs/extra/fast.yaml", "x: 1\n");
-  EXPECT_EQ(complaint({"+model=gru"}),
-            "command line '+model=gru': model is chosen already (configs/config.yaml:3); write model=gru");
-  EXPECT_EQ(complaint({"extra=fast"}),
-            "command line 'extra=fast': config.yaml's defaults list has no group 'extra'; write +extra=fast to add it");
-  EXPECT_EQ(complaint({"~extra"}),
-            "command line '~extra': config.yaml's defaults list has no group 'extra'; remove it");
-  EXPECT_EQ(complaint({"~model=nano"}),
-            "command line '~model=nano': model is 'gru' (configs/config.yaml:3), and so is "
-            "not deleted; write ~model to delete it whatever it is");
-  EXPECT_EQ(complaint({"model=[gru]"}),
-            "command line 'model=[gru]': the option of group 'model' is a list, expected its name; correct it");
-  EXPECT_EQ(complaint({"~experiment"}),
-            "command line '~experiment': the experiment is not chosen, and so is not deleted; remove it");
 }
 
 TEST_F(ComposeErrorsTest, AGroupsPlaceIsTakenByAValue) {

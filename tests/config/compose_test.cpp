@@ -12,7 +12,7 @@ TEST_F(ComposeTest, PutsEachGroupUnderItsKeyInTheListsOrder) {
   EXPECT_EQ(json_of(composed()),
             R"({"backend":{"name":"auto"},"model":{"name":"gru","width":64,"layers":1,"tied":false,"shift":null},)"
             R"("dataset":{"name":"text","path":null},"name":"run","seed":7,)"
-            R"("train":{"steps":800,"rate":0.5,"tokens":32}})");
+            R"("train":{"steps":800,"rate":0.5,"tokens":32},"paths":["a","b"],"rows":[{"x":1}]})");
 }
 
 TEST_F(ComposeTest, TheLastLayerWins) {
@@ -108,15 +108,7 @@ TEST_F(ComposeTest, TheDefaultsListMayHoldAnExperiment) {
             R"({"model":{"name":"gru","width":64,"layers":1,"tied":false,"shift":null},"name":"other"})");
 }
 
-TEST_F(ComposeTest, GroupsAreAddedAndRemoved) {
-  write("configs/extra/fast.yaml", "x: 1\n");
-  EXPECT_EQ(composed({"+extra=fast"}).at("extra.x").integer(), 1);
-  EXPECT_EQ(composed({"++extra=fast"}).at("extra.x").integer(), 1);
-  EXPECT_EQ(composed({"~dataset"}).find("dataset"), nullptr);
-  EXPECT_EQ(composed({"~dataset=text"}).find("dataset"), nullptr);
-  EXPECT_EQ(composed({"dataset=null"}).find("dataset"), nullptr);
-  EXPECT_EQ(json_of(composed({"+experiment=count"})), json_of(composed({"experiment=count"})));
-  EXPECT_EQ(json_of(composed({"experiment=count", "~experiment"})), json_of(composed()));
+TEST_F(ComposeTest, AnExperimentAddsGroups) {
   write("experiments/more.yaml", "defaults: [{extra: fast}, {override /model: nano}]\n");
   EXPECT_EQ(composed({"experiment=more"}).at("extra.x").integer(), 1);
   EXPECT_EQ(composed({"experiment=more"}).at("model.width").integer(), 256);

@@ -1,4 +1,4 @@
-// What the configuration's tests share: a scratch folder with a small set of config files, and error texts.
+// What the configuration's tests share: a scratch copy of the folder fixture/, and error texts.
 #ifndef EGGROLL_TESTS_CONFIG_CONFIG_FOLDER_H
 #define EGGROLL_TESTS_CONFIG_CONFIG_FOLDER_H
 
@@ -37,31 +37,8 @@ class ConfigFolderTest : public ::testing::Test {
     std::string pattern = (std::filesystem::temp_directory_path() / "eggroll-config-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
     search_.config_dirs = {folder_ / "configs"};
-    write("configs/config.yaml",
-          "defaults:\n"
-          "  - backend: auto\n"
-          "  - model: gru\n"
-          "  - dataset: text\n"
-          "  - _self_\n"
-          "name: run\n"
-          "seed: 7\n"
-          "train:\n"
-          "  steps: 800\n"
-          "  rate: 0.5\n"
-          "  tokens: 32\n");
-    write("configs/backend/auto.yaml", "name: auto\n");
-    write("configs/backend/reference.yaml", "name: reference\n");
-    write("configs/model/gru.yaml", "name: gru\nwidth: 64\nlayers: 1\ntied: false\nshift: null\n");
-    write("configs/model/nano.yaml", "defaults:\n  - gru\n  - _self_\nwidth: 256\nshift: 8\n");
-    write("configs/dataset/text.yaml", "name: text\npath: null\n");
-    write("configs/dataset/count.yaml", "name: count\nlength: ${train.tokens}\nseed: ${seed}\n");
-    write("experiments/count.yaml",
-          "defaults:\n"
-          "  - override dataset: count\n"
-          "  - _self_\n"
-          "name: count\n"
-          "train:\n"
-          "  steps: 150\n");
+    std::filesystem::copy(EGGROLL_SOURCE_DIR "/tests/config/fixture", folder_,
+                          std::filesystem::copy_options::recursive);
   }
   ~ConfigFolderTest() override { std::filesystem::remove_all(folder_); }
 

@@ -62,15 +62,23 @@ TEST(Interpolate, RefusesWhatGrowsWithoutEnd) {
   std::string lists = "a0: [1, 2]\n";
   std::string texts = "a0: 0123456789\n";
   std::string chain = "a0: 1\n";
+  std::string deep = "a300: 1\n";
   for (int i = 1; i < 300; ++i) {
     const std::string before = "${a" + std::to_string(i - 1) + "}";
     const std::string key = "a" + std::to_string(i) + ": ";
     if (i < 40) lists += key + "['" + before + "', '" + before + "']\n";
     if (i < 40) texts += key + before + before + "\n";
     chain += key + before + "\n";
+    deep += "a" + std::to_string(i - 1) + ": [[[[['${a" + std::to_string(i) + "}']]]]]\n";
   }
   EXPECT_NE(message_of([&] { resolved(lists); }).find("expected a million values in all"), std::string::npos);
   EXPECT_NE(message_of([&] { resolved(texts); }).find("becomes a text of more than a million bytes"),
+            std::string::npos);
+  std::string long_list = "a: " + std::string(20000, 'x') + "\nb: ['${a}'";
+  for (int i = 0; i < 600; ++i) long_list += ", '${a}'";
+  EXPECT_NE(message_of([&] { resolved(long_list + "]\n"); }).find("expected ten million bytes of text in all"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { resolved(deep); }).find("expected at most 100 lists and maps within each other"),
             std::string::npos);
   EXPECT_NE(message_of([&] { resolved(chain); }).find("is reached through 200 references"), std::string::npos);
 }
@@ -95,8 +103,11 @@ TEST(Interpolate, RefusesInOneSentence) {
       {"a: ${b.x}\nb: ${a}\n", "a.yaml:1: a refers to itself (a -> b -> a); give one of them a value"},
       {"train: {tokens: 1}\nc:\n  d: ${train.tokenz}\n",
        "a.yaml:3: c.d refers to 'train.tokenz', but train (a.yaml:1) has no key 'tokenz'; did you mean 'tokens'?"},
-      {"a: [1]\nb: ${a.1}\n", "a.yaml:2: b refers to 'a.1', but a (a.yaml:1) is a list of 1 and has no element '1'"},
-      {"a: 1\nb: ${a.c}\n", "a.yaml:2: b refers to 'a.c', but a (a.yaml:1) is an integer and has no key 'c'"},
+      {"a: [1]\nb: ${a.1}\n",
+       "a.yaml:2: b refers to 'a.1', but a (a.yaml:1) is a list of 1 and has no element '1', expected 0; correct the "
+       "index"},
+      {"a: 1\nb: ${a.c}\n",
+       "a.yaml:2: b refers to 'a.c', but a (a.yaml:1) is an integer and has no key 'c'; leave '.c' out"},
       {"a: ${b\n", "a.yaml:1: a is '${b', whose ${ has no }; add it, or write $${ for a plain ${"},
       {"a: ${}\n", "a.yaml:1: a holds '${}', expected " + forms},
       {"a: ${.b}\n", "a.yaml:1: a refers to 'b', but the configuration has no key 'b'; did you mean 'a'?"},

@@ -98,6 +98,9 @@ TEST(Yaml, RefusesInOneSentence) {
       {"a: !!str 1\n", "a.yaml:1: tags (!) are not read; remove it, or put text in quotes"},
       {"a.b: 1\n", "a.yaml:1: the key 'a.b' holds a dot, expected nested keys; write them as a map"},
       {"'': 1\n", "a.yaml:1: a key is empty; name it"},
+      {std::string(201, 'k') + ": 1\n", "a.yaml:1: a key has 201 bytes, expected at most 200; shorten it"},
+      {"? " + std::string(2000, 'k') + "\n: 1\n", "a.yaml:1: a key has 2000 bytes, expected at most 200; shorten it"},
+      {"a: \xef\xb7\x90\n", "a.yaml:1: the text holds a code that is no character (U+FFFE); remove it"},
       {"~: 1\n", "a.yaml:1: a key is null, expected text; name it or put it in quotes"},
       {"[a]: 1\n", "a.yaml:1: a key is a list or a map, expected text; name it"},
       {"a: 1\n---\nb: 2\n", "a.yaml:2: a second document or stray text begins here, expected one; remove it"},
@@ -117,6 +120,9 @@ TEST(Yaml, RefusesInOneSentence) {
 
 TEST(Yaml, NestsNoDeeperThanTheStackAllows) {
   EXPECT_NE(message_of([] { parse_yaml(std::string(100000, '['), "a.yaml"); }).find("a.yaml:1:"), std::string::npos);
+  EXPECT_EQ(parse_yaml(std::string(100, '[') + std::string(100, ']'), "a.yaml").list().size(), 1U);
+  EXPECT_EQ(message_of([] { parse_yaml(std::string(101, '[') + std::string(101, ']'), "a.yaml"); }),
+            "a.yaml:1: more than 100 lists and maps are within each other; take some apart");
 }
 
 TEST(Yaml, WritesOneStableForm) {
@@ -201,7 +207,8 @@ TEST(Tree, AccessorsRefuseAnotherKind) {
   EXPECT_EQ(message_of([&] { root.at("a").text(); }), "a.yaml:1: found the integer 5, expected text");
   EXPECT_EQ(message_of([&] { root.at("a").map(); }), "a.yaml:1: found the integer 5, expected a map");
   EXPECT_EQ(message_of([&] { root.at("b"); }), "a.yaml: the configuration has no key 'b'; did you mean 'a'?");
-  EXPECT_EQ(message_of([&] { root.at("a.x"); }), "a.yaml: a (a.yaml:1) is an integer and has no key 'x'");
+  EXPECT_EQ(message_of([&] { root.at("a.x"); }),
+            "a.yaml: a (a.yaml:1) is an integer and has no key 'x'; leave '.x' out");
 }
 
 TEST(Tree, EqualityCountsKindValueAndOrderButNotSources) {

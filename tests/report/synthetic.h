@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "record/claim.h"
 #include "record/files.h"
 #include "record/record.h"
 
@@ -50,9 +51,11 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
                    {"results", {{"dir", "results/runs"}}}};
   record.overrides = {"experiment=grid", "seed=" + std::to_string(run.seed)};
   for (const auto& [axis, value] : run.axes.items()) {
+    // As `eggroll run` reads an override: what spells a number is one.
+    const auto number = nlohmann::ordered_json::parse(axis_text(value), nullptr, false);
     record.config[nlohmann::ordered_json::json_pointer("/" + std::string(axis).replace(axis.find('.'), 1, "/"))] =
-        value;
-    record.overrides.push_back(axis + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
+        number.is_number() ? number : value;
+    record.overrides.push_back(axis + "=" + axis_text(value));
   }
   record.config_hash = sha256_hex(record.config.dump());
   record.command_line = {"eggroll", "run"};

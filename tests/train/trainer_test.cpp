@@ -109,6 +109,66 @@ TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
   EXPECT_EQ(record.best->bits_per_unit, best);
 }
 
+struct StopRule {
+  const char* name;
+  const char* rule;
+  uint64_t step;        // after which it holds
+  const char* because;  // the beginning of it
+};
+
+class StopRules : public TrainerTest, public testing::WithParamInterface<StopRule> {};
+
+// A run that a rule ended has the figures of an end, and given more it goes on to the weights of a run without rules.
+TEST_P(StopRules, EndTheRunWhichCanGoOn) {
+  const std::filesystem::path folder = fresh("stopped");
+  const RunRecord stopped = run_in(folder, small_config({GetParam().rule}));
+  EXPECT_EQ(stopped.status, RunStatus::kStopped);
+  EXPECT_EQ(stopped.steps, GetParam().step);
+  EXPECT_THAT(stopped.stopped_because.value_or(""), testing::StartsWith(GetParam().because));
+  ASSERT_TRUE(stopped.final.has_value());
+  EXPECT_EQ(stopped.final->step, GetParam().step);
+  EXPECT_EQ(stopped.final->tokens, 98U);  // all that is held out
+  EXPECT_TRUE(stopped.weights_sha256.has_value());
+  EXPECT_EQ(read_record(RunFolder{folder}.record()).stopped_because, stopped.stopped_because);
+
+  const RunRecord again = run_in(folder, small_config({GetParam().rule}));
+  EXPECT_EQ(again.status, RunStatus::kStopped);
+  EXPECT_EQ(again.steps, GetParam().step);
+
+  const RunRecord whole = run_in(folder, config_);
+  EXPECT_EQ(whole.status, RunStatus::kCompleted);
+  EXPECT_EQ(whole.stopped_because, std::nullopt);
+  EXPECT_EQ(whole.weights_sha256, run_in(fresh("whole"), config_).weights_sha256);
+}
+
+// Sixteen members read eight tokens a step; every second step is evaluated.
+INSTANTIATE_TEST_SUITE_P(
+    Rules, StopRules,
+    testing::Values(StopRule{"Tokens", "stop.tokens=129", 2, "stop.tokens is 129, 256 member tokens were read"},
+                    StopRule{"Bits", "stop.bits=1000", 0, "stop.bits is 1000, held-out bits are "}),
+    [](const auto& rule) { return rule.param.name; });
+
+TEST_F(TrainerTest, SecondsAreThoseOfAllProcesses) {
+  const std::filesystem::path folder = fresh("stopped");
+  const RunRecord first = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.2"}));
+  ASSERT_EQ(first.status, RunStatus::kStopped);
+  EXPECT_GE(first.wall_seconds, 0.2);
+  const RunRecord second = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.4"}));
+  ASSERT_EQ(second.status, RunStatus::kStopped);
+  EXPECT_GT(second.steps, first.steps);
+  EXPECT_THAT(second.stopped_because.value_or(""), testing::StartsWith("stop.seconds is 0.4, the run took "));
+}
+
+TEST_F(TrainerTest, PatienceCountsEvaluationsSinceTheBest) {
+  // Noise this large leads nowhere.
+  const RunRecord stopped =
+      run_in(fresh("stopped"), small_config({"stop.patience=2", "noise.sigma_shift=0", "train.steps=200"}));
+  ASSERT_EQ(stopped.status, RunStatus::kStopped);
+  EXPECT_EQ(stopped.steps, stopped.best->step + 4);
+  EXPECT_EQ(stopped.stopped_because,
+            fmt::format("stop.patience is 2, the best evaluation was at step {}", stopped.best->step));
+}
+
 // Stopped after any number of steps, none included, and run again: the same weights, counts and metrics.
 TEST_F(TrainerTest, StoppedAnywhereItGoesOnToTheSameWeights) {
   const RunRecord whole = run_in(fresh("whole"), config_);

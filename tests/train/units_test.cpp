@@ -1,6 +1,7 @@
 // Bits per byte: the same losses as per token, over exactly the bytes that the scored targets stand for.
 #include <gmock/gmock.h>
 
+#include "data/baselines.h"
 #include "record/metrics.h"
 #include "train/evaluation.h"
 #include "train/small_run.h"
@@ -102,7 +103,7 @@ TEST_F(UnitsTest, TheRecordSaysWhatWasCounted) {
   EXPECT_EQ(record.final->bytes, held_out - bytes_of(setup.dataset.valid[0]));
   EXPECT_EQ(record.best->tokens, 63U);
   EXPECT_EQ(metrics_of("bytes")[20].at("held_out_bytes"), *record.final->bytes);
-  EXPECT_EQ(*record.baselines.unigram, setup.baselines.unigram);
+  EXPECT_EQ(*record.baselines.unigram, measure_baselines(setup.dataset).unigram);
   // 64 held-out tokens and the 400 that the model makes of them, each as its bytes.
   const std::string samples = read_file(RunFolder{folder_ / "bytes"}.samples());
   EXPECT_THAT(samples, testing::MatchesRegex("a*\n"));

@@ -19,7 +19,21 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
                 bool show_monitor);
 // multirun.cpp. All are composed before the first begins; one that fails does not stop the others.
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);
-int resume_command(const std::filesystem::path& run, const std::vector<std::string>& command_line, bool show_monitor);
+// plugins: a folder to take them from alone; where empty, those of find_plugins().
+int resume_command(const std::filesystem::path& run, const std::filesystem::path& plugins,
+                   const std::vector<std::string>& command_line, bool show_monitor);
+
+// sweep.cpp
+int plan_command(const HostOptions& host, const Overrides& overrides);
+struct SweepArguments {
+  uint32_t jobs = 1;
+  std::string slots;  // see experiment/slots.h; where empty, `jobs` even ones
+  bool retry_failed = false;
+  bool keep_going = false;
+  bool fail_fast = false;
+  uint32_t breaker = 5;
+};
+int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments);
 
 // checkpoints.cpp
 int replay_command(const std::filesystem::path& run, uint64_t steps);
@@ -44,6 +58,9 @@ struct CheckArguments {
 };
 int check_command(const HostOptions& host, const CheckArguments& arguments);
 int new_command(const std::string& kind, const std::string& name, const std::filesystem::path& destination);
+
+// report.cpp. out: where findings go; empty: RESULTS/report.
+int report_command(const std::filesystem::path& results, const std::filesystem::path& out);
 
 }  // namespace eggroll
 

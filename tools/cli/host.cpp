@@ -34,10 +34,19 @@ ConfigSearch config_search(const HostOptions& options) {
   return search;
 }
 
-Registry find_plugins(const ConfigNode& config) {
+std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
   std::vector<fs::path> configured;
   for (const ConfigNode& entry : config.at("plugins.path").list()) configured.emplace_back(entry.text());
-  return Registry(plugin_folders(configured));
+  return plugin_folders(configured);
+}
+
+Registry find_plugins(const ConfigNode& config) { return Registry(plugin_folders_of(config)); }
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<int64_t>(seconds + 0.5);
+  if (s < 60) return fmt::format("{}s", s);
+  if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
+  return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
 }
 
 RunFolder existing_run(const fs::path& path) {

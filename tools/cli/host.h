@@ -22,6 +22,12 @@ ConfigSearch config_search(const HostOptions& options);
 // Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
 Registry find_plugins(const ConfigNode& config);
 
+// The folders where those are looked for.
+std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config);
+
+// "59s", "3m20s", "2h05m".
+std::string duration_text(double seconds);
+
 // The folder of the running executable.
 std::filesystem::path executable_folder();
 

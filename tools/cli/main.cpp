@@ -81,11 +81,31 @@ int dispatch(int argc, char** argv) {
   with_overrides("config", "Print the resolved configuration, and where each value was written",
                  [&] { return config_command(host, overrides); });
 
+  with_overrides("plan", "List and check every point of a sweep: eggroll plan experiment=thresholds",
+                 [&] { return plan_command(host, overrides); });
+  SweepArguments sweeping;
+  CLI::App* sweep = with_overrides("sweep", "Run what is left of a sweep: eggroll sweep experiment=thresholds --jobs 2",
+                                   [&] { return sweep_command(host, overrides, sweeping); });
+  CLI::Option* jobs = sweep->add_option("--jobs", sweeping.jobs, "Points at once, the cores shared out between them")
+                          ->capture_default_str()
+                          ->check(CLI::Range(1, 4096));
+  sweep->add_option("--slots", sweeping.slots, "Where points run: \"cores=0-3 gpu=0;cores=4-7 gpu=1\"")->excludes(jobs);
+  sweep->add_flag("--retry-failed", sweeping.retry_failed, "Points that failed go on from their last checkpoint");
+  CLI::Option* breaker = sweep->add_option("--breaker", sweeping.breaker, "So many failures in a row end the sweep")
+                             ->capture_default_str()
+                             ->check(CLI::Range(1, 1000000));
+  CLI::Option* fail_fast = sweep->add_flag("--fail-fast", sweeping.fail_fast, "The first failure ends the sweep");
+  sweep->add_flag("--keep-going", sweeping.keep_going, "No number of failures ends the sweep")
+      ->excludes(breaker)
+      ->excludes(fail_fast);
+
   std::filesystem::path run;
+  std::filesystem::path plugin_folder;
   CLI::App* resume = app.add_subcommand("resume", "Go on with an interrupted run");
   resume->add_option("run", run, "The run's folder")->required();
+  resume->add_option("--plugins", plugin_folder, "Take plugins from this folder alone");
   with_monitor(resume);
-  resume->callback([&] { exit_code = resume_command(run, command_line, show_monitor); });
+  resume->callback([&] { exit_code = resume_command(run, plugin_folder, command_line, show_monitor); });
 
   uint64_t steps = 0;
   CLI::App* replay = app.add_subcommand("replay", "Rebuild a run's weights from its seed and journal, and compare");
@@ -106,12 +126,12 @@ int dispatch(int argc, char** argv) {
                      "Text to go on from; token numbers, with commas, if tokens stand for no text");
   sample->callback([&] { exit_code = sample_command(sampling); });
 
-  std::filesystem::path results;
+  std::filesystem::path served;
   uint16_t port = kServePort;
   CLI::App* serve = app.add_subcommand("serve", "Show the runs of a results folder in the browser, live");
-  serve->add_option("results", results, "The folder; runs may lie at any depth")->required();
+  serve->add_option("results", served, "The folder; runs may lie at any depth")->required();
   serve->add_option("--port", port, "Of 127.0.0.1; 0: any that is free")->capture_default_str();
-  serve->callback([&] { exit_code = serve_command(results, port); });
+  serve->callback([&] { exit_code = serve_command(served, port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
   plugins->callback([&] { exit_code = plugins_command(host); });
@@ -135,6 +155,13 @@ int dispatch(int argc, char** argv) {
   fresh->add_option("--into", destination, "The folder to create (default: ./NAME)");
   fresh->callback(
       [&] { exit_code = new_command(kind, name, destination.empty() ? std::filesystem::path(name) : destination); });
+
+  std::filesystem::path results;
+  std::filesystem::path out;
+  CLI::App* report = app.add_subcommand("report", "Write findings, figures and tables from the records of runs");
+  report->add_option("results", results, "A folder with runs or sweeps at any depth")->required();
+  report->add_option("--out", out, "The folder to write (default: RESULTS/report)");
+  report->callback([&] { exit_code = report_command(results, out); });
 
   try {
     app.parse(argc, argv);

@@ -9,8 +9,10 @@
 #include <cstdlib>
 
 #include "cli/commands.h"
+#include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
+#include "experiment/sweep.h"
 #include "monitor/display.h"
 #include "record/files.h"
 #include "record/run_lock.h"
@@ -36,13 +38,6 @@ void catch_signals() {
   for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
 }
 
-std::string duration(double seconds) {
-  const auto s = static_cast<int64_t>(seconds + 0.5);
-  if (s < 60) return fmt::format("{}s", s);
-  if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
-  return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
-}
-
 // One line, rewritten on a terminal; elsewhere a new line every few seconds.
 class ProgressLine {
  public:
@@ -54,7 +49,7 @@ class ProgressLine {
     const std::string held_out = p.held_out_bits ? fmt::format("{:.4f}", *p.held_out_bits) : "-";
     const std::string line =
         fmt::format("step {}/{}  loss {:.4f}  held-out {} bits per {}  {:.0f} member tokens/s  {} left", p.step,
-                    p.steps, p.train_bits, held_out, p.unit, p.member_tokens_per_second, duration(p.seconds_left));
+                    p.steps, p.train_bits, held_out, p.unit, p.member_tokens_per_second, duration_text(p.seconds_left));
     if (terminal_) {
       fmt::print("\r\033[K{}{}", line, last ? "\n" : "");
     } else {
@@ -88,13 +83,14 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
     fmt::print("held-out {:.4f} bits per {} after {} steps ({} tokens, unperturbed)\n", record.final->bits_per_unit,
                record.final->unit, record.final->step, record.final->tokens);
   }
+  if (record.stopped_because) fmt::print("stopped: {}\n", *record.stopped_because);
   fmt::print("on the same data: unigram {}, bigram {}, gzip {}\n", bits(record.baselines.unigram),
              bits(record.baselines.bigram), bits(record.baselines.gzip));
   if (record.dataset && record.dataset->facts.contains("entropy_rate_bits")) {
     fmt::print("entropy rate of the source: {:.4f}\n", record.dataset->facts.at("entropy_rate_bits").get<double>());
   }
   fmt::print("{} member tokens ({} unique) in {}\n", record.member_tokens, record.unique_tokens,
-             duration(record.wall_seconds));
+             duration_text(record.wall_seconds));
   if (record.weights_sha256) fmt::print("weights sha256 {}\n", *record.weights_sha256);
   fmt::print("record {}\n", folder.record().string());
   if (record.curve_file) fmt::print("curve  {}\n", folder.curve().string());
@@ -109,10 +105,11 @@ int interrupted(const RunRecord& record, const RunFolder& folder) {
 }
 
 // Whether the folder holds this run's finished record, which is then shown instead of run again.
-bool already_done(const RunFolder& folder) {
+bool already_done(const RunFolder& folder, const ConfigNode& config) {
   if (!fs::exists(folder.record())) return false;
   const RunRecord record = read_record(folder.record());
-  if (record.status != RunStatus::kCompleted) return false;
+  const bool stopped = record.status == RunStatus::kStopped && record.config.at("stop") == to_json(config.at("stop"));
+  if (record.status != RunStatus::kCompleted && !stopped) return false;
   fmt::print("this run is finished already; remove {} to run it again\n", folder.path.string());
   print_summary(record, folder);
   return true;
@@ -126,11 +123,11 @@ ConfigNode with_monitor(ConfigNode config) {
   return config;
 }
 
-int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation& invocation, bool show_monitor) {
-  const Registry registry = find_plugins(config);
+int train_in(const ConfigNode& config, const RunFolder& folder, const Registry& registry, const Invocation& invocation,
+             bool show_monitor) {
   Setup setup(config, registry);
   require_same_data(setup, folder);
-  if (already_done(folder)) return 0;
+  if (already_done(folder, config)) return 0;
   const ChosenPlugin& backend = setup.machine.plugins.back();
   fmt::print("backend {}: {}\n", backend.file.name, backend.reason);
   std::error_code error;
@@ -170,20 +167,33 @@ int train_in(const ConfigNode& config, const RunFolder& folder, const Invocation
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor) {
   ConfigNode config = compose(config_search(host), overrides);
+  if (config.find("sweep") != nullptr) {
+    throw wrong(
+        config.at("sweep").source(),
+        "the experiment is a sweep; run it with eggroll sweep, or one run of it with ~sweep and what it varies");
+  }
   if (show_monitor) config = with_monitor(std::move(config));
   const RunFolder folder{fs::path(config.at("results.dir").text()) /
                          fmt::format("{}-{}", config.at("name").text(), run_hash(config).substr(0, 12))};
-  return train_in(config, folder, Invocation{overrides, command_line}, show_monitor);
+  return train_in(config, folder, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
+                  show_monitor);
 }
 
-int resume_command(const fs::path& run, const std::vector<std::string>& command_line, bool show_monitor) {
+int resume_command(const fs::path& run, const fs::path& plugins, const std::vector<std::string>& command_line,
+                   bool show_monitor) {
   const RunFolder folder = existing_run(run);
   Invocation invocation;
-  if (fs::exists(folder.record())) invocation.overrides = read_record(folder.record()).overrides;
+  if (const std::optional<PointFile> point = read_point(run)) {
+    invocation.overrides = point->overrides;
+    invocation.sweep = point->sweep;
+  } else if (fs::exists(folder.record())) {
+    invocation.overrides = read_record(folder.record()).overrides;
+  }
   invocation.command_line = command_line;
   ConfigNode config = run_config(folder);
   if (show_monitor) config = with_monitor(std::move(config));
-  return train_in(config, folder, invocation, show_monitor);
+  const Registry registry = plugins.empty() ? find_plugins(config) : Registry({{fs::absolute(plugins), "--plugins"}});
+  return train_in(config, folder, registry, invocation, show_monitor);
 }
 
 }  // namespace eggroll

@@ -22,6 +22,7 @@ class Gru : public Model {
         tied_head_(settings.boolean("tied_head")),
         fixed_point_(settings.int32("fixed_point", 0, 12)),
         rounding_(settings.choice("rounding", {"floor", "nearest"})),
+        max_norm_(settings.choice("norm", {"l1", "max"}) == 1),
         division_(settings.choice("norm_division", {"reciprocal", "truncate", "floor"})),
         gate_clip_twice_(settings.choice("gate_clip", {"once", "twice"}) == 1),
         steps_per_bit_(settings.int32("logit_steps_per_bit", 1, 256)),
@@ -73,6 +74,7 @@ class Gru : public Model {
   }
 
   Value norm(const std::string& name, Value x) {
+    if (max_norm_) return builder_.max_norm(name, x);
     return builder_.l1_norm(name, x, builder_.vector(name + ".gain", width_, gain_), division_);
   }
 
@@ -109,6 +111,7 @@ class Gru : public Model {
   bool tied_head_;
   int32_t fixed_point_;
   int32_t rounding_;
+  bool max_norm_;
   int32_t division_;
   bool gate_clip_twice_;
   int32_t steps_per_bit_;

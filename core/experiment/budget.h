@@ -1,0 +1,31 @@
+// What a sweep may spend.
+#ifndef EGGROLL_EXPERIMENT_BUDGET_H
+#define EGGROLL_EXPERIMENT_BUDGET_H
+
+#include <cstdint>
+#include <optional>
+
+#include "config/tree.h"
+
+namespace eggroll {
+
+// Of a whole sweep; each absent where it does not apply. What is spent, no point begins and those that run are saved.
+struct SweepBudget {
+  std::optional<double> seconds;   // of wall time, of one launch
+  std::optional<uint64_t> steps;   // of all points together
+  std::optional<uint64_t> tokens;  // member tokens of all points together
+};
+
+// Of one point's process, which is killed beyond them.
+struct PointLimits {
+  std::optional<double> seconds;         // of wall time
+  std::optional<uint64_t> memory_bytes;  // resident
+};
+
+// The sections sweep.budget and sweep.limits. Throw Error with file and line.
+SweepBudget read_budget(const ConfigNode& config);
+PointLimits read_limits(const ConfigNode& config);
+
+}  // namespace eggroll
+
+#endif

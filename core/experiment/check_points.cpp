@@ -1,0 +1,107 @@
+#include "experiment/check_points.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <system_error>
+
+#include "config/hash.h"
+#include "eggroll/error.h"
+#include "experiment/process.h"
+#include "plugin/registry.h"
+#include "record/files.h"
+#include "train/setup.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Opens points and remembers what they share.
+class Checker {
+ public:
+  explicit Checker(const std::vector<PluginFolder>& plugins) : registry_(plugins) {}
+
+  ordered_json check(const SweepPoint& point) try {
+    const Setup setup(point.config, registry_, [&](const ConfigNode& config) { return dataset_of(config); });
+    const SessionPlan plan = setup.machine.plan_session();
+    return {{"error", ""}, {"device", plan.device}, {"memory", plan.memory}};
+  } catch (const std::exception& error) {
+    return {{"error", error.what()}};
+  }
+
+ private:
+  Dataset dataset_of(const ConfigNode& config) {
+    const std::string section = to_json(config.at("dataset")).dump();
+    const auto known = datasets_.find(section);
+    return known != datasets_.end() ? known->second : datasets_.emplace(section, open_dataset_of(config)).first->second;
+  }
+
+  Registry registry_;
+  std::map<std::string, Dataset> datasets_;
+};
+
+// In the child: a line of JSON for each point from `first` on.
+[[noreturn]] void check_from(const std::vector<SweepPoint>& points, size_t first,
+                             const std::vector<PluginFolder>& plugins, int pipe) {
+  Checker checker(plugins);
+  for (size_t i = first; i < points.size(); ++i) {
+    const std::string line =
+        checker.check(points[i]).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    for (size_t sent = 0; sent < line.size();) {
+      const ssize_t now = ::write(pipe, line.data() + sent, line.size() - sent);
+      if (now < 0 && errno != EINTR) ::_exit(1);
+      if (now > 0) sent += static_cast<size_t>(now);
+    }
+  }
+  ::_exit(0);
+}
+
+std::string read_all(int pipe) {
+  std::string text;
+  std::array<char, 65536> part{};
+  for (ssize_t got; (got = ::read(pipe, part.data(), part.size())) > 0 || (got < 0 && errno == EINTR);) {
+    if (got > 0) text.append(part.data(), static_cast<size_t>(got));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins) {
+  std::vector<PointCheck> checks;
+  while (checks.size() < points.size()) {
+    std::fflush(nullptr);
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) throw Error("no pipe: " + std::generic_category().message(errno));
+    const pid_t child = ::fork();
+    if (child < 0) throw Error("no process: " + std::generic_category().message(errno));
+    if (child == 0) {
+      ::close(ends[0]);
+      check_from(points, checks.size(), plugins, ends[1]);
+    }
+    ::close(ends[1]);
+    const std::string text = read_all(ends[0]);
+    ::close(ends[0]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const ordered_json line = ordered_json::parse(text.substr(begin, end - begin));
+      checks.push_back({line.at("error"), line.value("device", ""), line.value("memory", uint64_t{0})});
+    }
+    if (status != 0 && checks.size() < points.size()) {
+      checks.push_back({fmt::format("opening its plugins ended the process with {}; fix the plugin, or leave the point "
+                                    "out",
+                                    ending_of(status)),
+                        "", 0});
+    }
+  }
+  return checks;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,26 @@
+// Every point of a sweep opened before the first runs: plugins, program, dataset, memory.
+#ifndef EGGROLL_EXPERIMENT_CHECK_POINTS_H
+#define EGGROLL_EXPERIMENT_CHECK_POINTS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiment/sweep.h"
+#include "plugin/folders.h"
+
+namespace eggroll {
+
+struct PointCheck {
+  std::string error;  // the sentence; "" where the point can run
+  std::string device;
+  uint64_t memory_bytes = 0;
+};
+
+// One for each of the points, in their order. Plugins are opened in processes of their own: one that crashes when it is
+// opened is an error of its point. Call it before the process has threads.
+std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,86 @@
+#include "experiment/claim_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <string>
+
+namespace eggroll {
+namespace {
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "unknown";
+}
+
+// "host pid", or "" where nobody holds it.
+std::string owner_in(int file) {
+  std::array<char, HOST_NAME_MAX + 40> text{};
+  const ssize_t size = ::pread(file, text.data(), text.size(), 0);
+  return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "";
+}
+
+// Of a machine whose locks this one does not see.
+bool held_far_away(int file) {
+  const std::string owner = owner_in(file);
+  if (owner.empty() || owner.starts_with(host_name() + " ")) return false;
+  struct stat status {};
+  if (::fstat(file, &status) != 0) return false;
+  return std::time(nullptr) - status.st_mtim.tv_sec < ClaimFile::kStaleSeconds;
+}
+
+// Locks of the open file, not of the process, that can also be asked for.
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+Descriptor open_claim(const std::filesystem::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() >= 0 || errno != EEXIST) return file;
+  return Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
+}  // namespace
+
+std::optional<ClaimFile> ClaimFile::take(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "claim";
+  Descriptor file = open_claim(path);
+  if (file.get() < 0) throw file_error("claim", path, errno);
+  const struct flock lock = whole_file();
+  if (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
+    if (errno != EAGAIN && errno != EACCES) throw file_error("lock", path, errno);
+    return std::nullopt;
+  }
+  if (held_far_away(file.get())) return std::nullopt;
+  const std::string owner = fmt::format("{} {}\n", host_name(), ::getpid());
+  if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), owner.data(), owner.size(), 0) < 0) {
+    throw file_error("write", path, errno);
+  }
+  return ClaimFile(std::move(file));
+}
+
+bool ClaimFile::is_taken(const std::filesystem::path& folder) {
+  const Descriptor file(::open((folder / "claim").c_str(), O_RDWR | O_CLOEXEC));
+  if (file.get() < 0) return false;
+  struct flock lock = whole_file();
+  if (::fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return true;
+  return lock.l_type != F_UNLCK || held_far_away(file.get());
+}
+
+ClaimFile::~ClaimFile() {
+  // Emptied first: whoever locks the file next then knows that its owner has left.
+  if (file_.get() >= 0 && ::ftruncate(file_.get(), 0) != 0) return;
+}
+
+void ClaimFile::beat() const { ::futimens(file_.get(), nullptr); }
+
+}  // namespace eggroll

@@ -1,0 +1,50 @@
+#include "experiment/freeze.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Name of the copy to its original. Two originals of one name both stay, for the registry to judge.
+std::map<std::string, fs::path> plugin_files(const std::vector<PluginFolder>& folders) {
+  std::map<std::string, fs::path> files;
+  for (size_t i = 0; i < folders.size(); ++i) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folders[i].path, ignored)) {
+      if (entry.path().extension() != ".eggplugin") continue;
+      const std::string name = entry.path().filename();
+      files[files.contains(name) ? fmt::format("{}-{}", i, name) : name] = entry.path();
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+fs::path freeze_plugins(const std::vector<PluginFolder>& folders, const fs::path& into) try {
+  const std::map<std::string, fs::path> files = plugin_files(folders);
+  Sha256 all;
+  for (const auto& [name, path] : files) all.update(name + " " + sha256_file(path) + "\n");
+  const fs::path folder = into / all.hex().substr(0, 12);
+  if (fs::exists(folder)) return folder;
+  // Whole or not at all: a copy that was cut short never has the name.
+  const fs::path half = into / fmt::format("{}.tmp{}", folder.filename().string(), ::getpid());
+  fs::create_directories(half);
+  for (const auto& [name, path] : files) fs::copy_file(path, half / name, fs::copy_options::overwrite_existing);
+  std::error_code taken;  // another runner was first
+  fs::rename(half, folder, taken);
+  if (taken) fs::remove_all(half);
+  return folder;
+} catch (const fs::filesystem_error& error) {
+  throw file_error("copy plugins to", into, error.code().value());
+}
+
+}  // namespace eggroll

@@ -1,0 +1,18 @@
+// The plugins of a launch, copied: what is built or installed later changes nothing that runs.
+#ifndef EGGROLL_EXPERIMENT_FREEZE_H
+#define EGGROLL_EXPERIMENT_FREEZE_H
+
+#include <filesystem>
+#include <vector>
+
+#include "plugin/folders.h"
+
+namespace eggroll {
+
+// Copies every *.eggplugin of the folders into a folder below `into` that is named by a hash of all of them, and
+// returns it; copies that are there already stay.
+std::filesystem::path freeze_plugins(const std::vector<PluginFolder>& folders, const std::filesystem::path& into);
+
+}  // namespace eggroll
+
+#endif

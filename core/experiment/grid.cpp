@@ -1,0 +1,370 @@
+#include "experiment/grid.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "config/hash.h"
+#include "config/override.h"
+#include "config/value.h"
+#include "config/yaml.h"
+#include "eggroll/error.h"
+#include "eggroll/suggest.h"
+#include "record/claim.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+using Kind = ConfigNode::Kind;
+
+constexpr size_t kMostPoints = 100000;
+const std::vector<std::string> kShapes = {"product", "zip", "union", "points"};
+// What run_hash() leaves out: two runs that differ there alone are one run.
+const std::vector<std::string> kNoAxes = {"results", "plugins", "monitor", "stop", "sweep"};
+
+std::string key_of(const std::string& override_text) { return parse_override(override_text).key; }
+
+std::string value_of(const std::string& override_text) { return override_text.substr(override_text.find('=') + 1); }
+
+const std::vector<ConfigNode>& list_in(const ConfigNode& node, const char* what) {
+  if (node.kind() == Kind::kList && !node.list().empty()) return node.list();
+  throw wrong(node.source(), fmt::format("{} is {}, expected a list with at least one item", what, shown_value(node)));
+}
+
+const std::string& text_in(const ConfigNode& node, const char* what) {
+  if (node.kind() == Kind::kText) return node.text();
+  throw wrong(node.source(),
+              fmt::format("{} is {}, expected an override such as train.population=512,2048", what, shown_value(node)));
+}
+
+// "key=value,value": a point matches where it has one of the values at the key.
+struct Condition {
+  std::string key;
+  std::vector<ConfigNode> values;
+  Source source;
+
+  explicit Condition(const ConfigNode& node) : source(node.source()) {
+    const Override read = parse_override(text_in(node, "a condition"));
+    if (read.action != Override::Action::kSet) {
+      throw wrong(source, fmt::format("the condition '{}' changes something, expected key=value", node.text()));
+    }
+    const OverrideValue value = parse_override_value(*read.value, source);
+    if (value.glob) throw wrong(source, "a condition's values are listed, not matched; write key=value,value");
+    key = read.key;
+    values = value.choices;
+  }
+
+  bool holds_at(const GridPoint& point) const {
+    for (const AxisValue& axis : point) {
+      for (const std::string& text : axis.overrides) {
+        if (key_of(text) != key) continue;
+        return std::find(values.begin(), values.end(), parse_element(value_of(text), source)) != values.end();
+      }
+    }
+    return false;
+  }
+};
+
+bool all_hold(const std::vector<Condition>& conditions, const GridPoint& point) {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const Condition& c) { return c.holds_at(point); });
+}
+
+class GridReader {
+ public:
+  explicit GridReader(const ConfigSearch& search) : search_(search) {}
+
+  // Every point of `before`, each continued by what the item adds.
+  std::vector<GridPoint> apply(const ConfigNode& item, const std::vector<GridPoint>& before) const {
+    if (item.kind() == Kind::kText) {
+      std::vector<AxisValue> values;
+      for (std::string& text : axis_values(item)) values.push_back({key_of(text), {std::move(text)}});
+      return extended(before, values, item.source());
+    }
+    const std::string shape = shape_of(item, {"when", "exclude"});
+    std::vector<Condition> when;
+    if (const ConfigNode* node = item.find("when")) when = conditions(*node, before);
+    std::vector<GridPoint> points;
+    for (const GridPoint& point : before) {
+      if (!all_hold(when, point)) {
+        points.push_back(point);
+        continue;
+      }
+      for (GridPoint& made : shaped(shape, *item.find(shape), {point})) points.push_back(std::move(made));
+      check_size(points.size(), item.source());
+    }
+    return without_excluded(item, std::move(points));
+  }
+
+  // The one key of kShapes that the map has. more: keys that may stand beside it.
+  static std::string shape_of(const ConfigNode& grid, const std::vector<std::string>& more) {
+    if (grid.kind() != Kind::kMap) {
+      throw wrong(grid.source(), fmt::format("{} stands in a grid, expected an override or a map with one of: {}",
+                                             shown_value(grid), fmt::join(kShapes, ", ")));
+    }
+    std::vector<std::string> known = kShapes;
+    known.insert(known.end(), more.begin(), more.end());
+    std::string shape;
+    for (const ConfigNode::Entry& entry : grid.map()) {
+      if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
+        throw wrong(entry.value.source(),
+                    fmt::format("a grid has no key '{}'{}", entry.key, suggestion(entry.key, known)));
+      }
+      if (std::find(kShapes.begin(), kShapes.end(), entry.key) == kShapes.end()) continue;
+      if (!shape.empty()) {
+        throw wrong(entry.value.source(),
+                    fmt::format("a grid has both {} and {}, expected one; put them into a product or a union", shape,
+                                entry.key));
+      }
+      shape = entry.key;
+    }
+    if (!shape.empty()) return shape;
+    throw wrong(grid.source(), fmt::format("a grid has no points, expected one of: {}", fmt::join(kShapes, ", ")));
+  }
+
+ private:
+  std::vector<GridPoint> shaped(const std::string& shape, const ConfigNode& items,
+                                const std::vector<GridPoint>& before) const {
+    const std::vector<ConfigNode>& list = list_in(items, shape.c_str());
+    std::vector<GridPoint> points;
+    if (shape == "product") {
+      points = before;
+      for (const ConfigNode& item : list) points = apply(item, points);
+    } else if (shape == "union") {
+      for (const ConfigNode& item : list) {
+        if (item.kind() != Kind::kMap) throw wrong(item.source(), "a union's items are grids; write {product: [...]}");
+        for (GridPoint& point : apply(item, before)) points.push_back(std::move(point));
+      }
+    } else if (shape == "zip") {
+      points = extended(before, zipped(items), items.source());
+    } else {
+      for (const ConfigNode& item : list) {
+        for (GridPoint& point : listed(item, before)) points.push_back(std::move(point));
+      }
+    }
+    return points;
+  }
+
+  std::vector<std::string> axis_values(const ConfigNode& item) const try {
+    return each_value(search_, text_in(item, "an axis"));
+  } catch (const Error& error) {
+    throw wrong(item.source(), error.what());
+  }
+
+  std::vector<AxisValue> zipped(const ConfigNode& items) const {
+    std::vector<AxisValue> values;
+    for (const ConfigNode& item : items.list()) {
+      const std::vector<std::string> texts = axis_values(item);
+      if (values.empty()) values.resize(texts.size());
+      if (texts.size() != values.size()) {
+        throw wrong(item.source(), fmt::format("'{}' has {} values, expected {} as the zip's first axis", item.text(),
+                                               texts.size(), values.size()));
+      }
+      for (size_t i = 0; i < texts.size(); ++i) {
+        values[i].axis += (values[i].axis.empty() ? "" : "+") + key_of(texts[i]);
+        values[i].overrides.push_back(texts[i]);
+      }
+    }
+    return values;
+  }
+
+  // Of `points`: each override an axis of its own.
+  std::vector<GridPoint> listed(const ConfigNode& item, const std::vector<GridPoint>& before) const {
+    std::vector<GridPoint> points = before;
+    const std::vector<ConfigNode> one = {item};
+    for (const ConfigNode& node : item.kind() == Kind::kList ? list_in(item, "a point") : one) {
+      const std::vector<std::string> texts = axis_values(node);
+      if (texts.size() != 1) {
+        throw wrong(node.source(),
+                    fmt::format("'{}' has {} values, expected one; a point is no sweep", node.text(), texts.size()));
+      }
+      points = extended(points, {{key_of(texts[0]), texts}}, node.source());
+    }
+    return points;
+  }
+
+  static std::vector<GridPoint> extended(const std::vector<GridPoint>& before, const std::vector<AxisValue>& values,
+                                         const Source& source) {
+    for (const AxisValue& value : values) {
+      for (const std::string& text : value.overrides) require_axis(text, source);
+    }
+    check_size(before.size() * values.size(), source);
+    std::vector<GridPoint> points;
+    for (const GridPoint& point : before) {
+      for (const AxisValue& value : values) {
+        require_new_keys(point, value, source);
+        points.push_back(point);
+        points.back().push_back(value);
+      }
+    }
+    return points;
+  }
+
+  static void require_axis(const std::string& text, const Source& source) {
+    const std::string key = key_of(text);
+    if (key == "seed") throw wrong(source, "seed is no axis, for seeds are replicates; write sweep.seeds");
+    const std::string top = key.substr(0, key.find('.'));
+    if (std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
+    throw wrong(source,
+                fmt::format("{} is no axis, for runs that differ in {} alone are one run; set it for all", key, top));
+  }
+
+  static void require_new_keys(const GridPoint& point, const AxisValue& value, const Source& source) {
+    for (const std::string& text : value.overrides) {
+      for (const AxisValue& earlier : point) {
+        for (const std::string& other : earlier.overrides) {
+          if (key_of(other) != key_of(text)) continue;
+          throw wrong(source,
+                      fmt::format("{} has a value at these points already ({}); keep one", key_of(text), other));
+        }
+      }
+    }
+  }
+
+  static void check_size(size_t points, const Source& source) {
+    if (points <= kMostPoints) return;
+    throw wrong(source, fmt::format("the grid has more than {} points; take fewer values", kMostPoints));
+  }
+
+  // A list of conditions, each on a key that some of the points have.
+  static std::vector<Condition> conditions(const ConfigNode& node, const std::vector<GridPoint>& points) {
+    std::set<std::string> keys;
+    for (const GridPoint& point : points) {
+      for (const AxisValue& axis : point) {
+        for (const std::string& text : axis.overrides) keys.insert(key_of(text));
+      }
+    }
+    std::vector<Condition> result;
+    for (const ConfigNode& item : list_in(node, "a condition")) {
+      result.emplace_back(item);
+      if (keys.contains(result.back().key)) continue;
+      const std::vector<std::string> known(keys.begin(), keys.end());
+      throw wrong(item.source(), fmt::format("{} is no axis of these points{}", result.back().key,
+                                             suggestion(result.back().key, known)));
+    }
+    return result;
+  }
+
+  static std::vector<GridPoint> without_excluded(const ConfigNode& grid, std::vector<GridPoint> points) {
+    const ConfigNode* node = grid.find("exclude");
+    if (node == nullptr) return points;
+    std::vector<std::vector<Condition>> excluded;
+    for (const ConfigNode& item : list_in(*node, "exclude")) {
+      const ConfigNode one(ConfigNode::List{item}, item.source());
+      excluded.push_back(conditions(item.kind() == Kind::kList ? item : one, points));
+    }
+    std::erase_if(points, [&](const GridPoint& point) {
+      return std::any_of(excluded.begin(), excluded.end(), [&](const auto& all) { return all_hold(all, point); });
+    });
+    return points;
+  }
+
+  const ConfigSearch& search_;
+};
+
+// Each value of each axis, as the report will find them.
+ordered_json values_of(const std::vector<GridPoint>& points) {
+  ordered_json axes = ordered_json::object();
+  for (const GridPoint& point : points) {
+    const ordered_json at = axes_of(point);
+    for (const auto& [axis, value] : at.items()) {
+      ordered_json& values = axes[axis];
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+  }
+  return axes;
+}
+
+// [train.population=128] as {"train.population": "128"}: a key of a YAML map holds no dot here.
+ordered_json axes_in(const ConfigNode& where) {
+  ordered_json axes = ordered_json::object();
+  for (const ConfigNode& item : list_in(where, "where")) {
+    const std::string& text = text_in(item, "where");
+    axes[key_of(text)] = value_of(text);
+  }
+  return axes;
+}
+
+ordered_json read_claims(const ConfigNode& list, const std::vector<GridPoint>& points) {
+  ordered_json claims = ordered_json::array();
+  for (const ConfigNode& node : list_in(list, "sweep.claims")) {
+    const std::string what = fmt::format("claim {} ({})", claims.size() + 1, node.source().text());
+    claims.push_back(to_json(node));
+    if (const ConfigNode* where = node.find("where")) claims.back()["where"] = axes_in(*where);
+    try {
+      require_axes(claim_from_json(claims.back(), what), values_of(points), what);
+    } catch (const Error& error) {
+      throw setting_error("", error.what());
+    }
+  }
+  return claims;
+}
+
+std::vector<uint64_t> read_seeds(const ConfigNode& node) {
+  const auto seed = [&](const ConfigNode& item) {
+    if (item.kind() == Kind::kInteger && item.integer() >= 0) return static_cast<uint64_t>(item.integer());
+    throw wrong(item.source(), fmt::format("a seed is {}, expected an integer from 0", shown_value(item)));
+  };
+  std::vector<uint64_t> seeds;
+  if (node.kind() == Kind::kInteger) {
+    if (node.integer() < 1 || node.integer() > 10000) {
+      throw wrong(node.source(),
+                  fmt::format("sweep.seeds is {}, expected how many (1 to 10000) or a list of seeds", node.integer()));
+    }
+    for (int64_t i = 0; i < node.integer(); ++i) seeds.push_back(static_cast<uint64_t>(i));
+    return seeds;
+  }
+  for (const ConfigNode& item : list_in(node, "sweep.seeds")) {
+    seeds.push_back(seed(item));
+    if (std::count(seeds.begin(), seeds.end(), seeds.back()) > 1) {
+      throw wrong(item.source(), fmt::format("the seed {} is given twice; remove one", seeds.back()));
+    }
+  }
+  return seeds;
+}
+
+}  // namespace
+
+Grid read_grid(const ConfigNode& config, const ConfigSearch& search) {
+  const ConfigNode& section = config.at("sweep");
+  const std::string shape =
+      GridReader::shape_of(section, {"exclude", "question", "claims", "seeds", "budget", "limits"});
+  Grid grid;
+  grid.seeds = read_seeds(ConfigNode(ConfigNode::List{config.at("seed")}, config.at("seed").source()));
+  ConfigNode points(ConfigNode::Map{}, section.source());
+  for (const ConfigNode::Entry& entry : section.map()) {
+    if (entry.key == "question") {
+      grid.question = entry.value.text();
+    } else if (entry.key == "claims") {
+      continue;  // once the points are known
+    } else if (entry.key == "seeds") {
+      grid.seeds = read_seeds(entry.value);
+    } else if (entry.key == "budget") {
+      grid.budget = read_budget(config);
+    } else if (entry.key == "limits") {
+      grid.limits = read_limits(config);
+    } else {
+      points.map().push_back(entry);
+    }
+  }
+  grid.points = GridReader(search).apply(points, {{}});
+  if (grid.points.empty()) throw wrong(section.source(), "the grid has no points left; exclude fewer");
+  if (const ConfigNode* claims = section.find("claims")) grid.claims = read_claims(*claims, grid.points);
+  return grid;
+}
+
+nlohmann::ordered_json axes_of(const GridPoint& point) {
+  nlohmann::ordered_json axes = nlohmann::ordered_json::object();
+  for (const AxisValue& value : point) {
+    if (value.overrides.size() == 1) {
+      axes[value.axis] = value_of(value.overrides[0]);
+      continue;
+    }
+    for (const std::string& text : value.overrides) axes[value.axis][key_of(text)] = value_of(text);
+  }
+  return axes;
+}
+
+}  // namespace eggroll

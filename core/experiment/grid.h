@@ -1,0 +1,59 @@
+// A grid: the `sweep` section of an experiment as an ordered list of points.
+//
+//   sweep:
+//     question: Does the threshold scale with the population?   # optional, for the report
+//     claims: [...]                        # optional, see record/claim.h; here `where` is a list such as [model=gru]
+//     seeds: 5                                                  # 0 to 4; or a list; without it the configuration's
+//     seed product:                                                  # every combination; the last item changes fastest
+//       - optimizer=sign_es,es_adamw                            # an axis: an override with a sweep as its value
+//       - zip: [train.population=512,2048, train.tokens=64,16]  # axes that change together (in YAML as a block list)
+//       - {when: [optimizer=es_adamw], product: [optimizer.beta1=0.5,0.9]}  # for points that match; others stay
+//     exclude:                                                  # points that match one of these are left out
+//       - [optimizer=sign_es, train.population=512]
+//     budget: {seconds: 3600, steps: 1000000, tokens: 1000000000}  # each optional, of the whole sweep
+//     limits: {seconds: 600, memory_gib: 4}                     # each optional, of a point's process, else it is
+//     killed
+//
+// A grid is a map with one of `product`, `zip`, `union`, `points`, and perhaps `exclude`; an item of a product is an
+// axis or a grid, which may have `when`; an item of a union is a grid; a zip's items are axes of equally many values;
+// an item of `points` is an override or a list of overrides, each with one value.
+#ifndef EGGROLL_EXPERIMENT_GRID_H
+#define EGGROLL_EXPERIMENT_GRID_H
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/compose.h"
+#include "experiment/budget.h"
+
+namespace eggroll {
+
+// What one axis says at a point.
+struct AxisValue {
+  std::string axis;                    // the override's key; of a zip its keys, joined by '+'
+  std::vector<std::string> overrides;  // one; of a zip one a key
+};
+using GridPoint = std::vector<AxisValue>;  // no key twice
+
+struct Grid {
+  std::optional<std::string> question;
+  nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+  std::vector<uint64_t> seeds;
+  std::vector<GridPoint> points;  // without the seeds
+  SweepBudget budget;
+  PointLimits limits;
+};
+
+// config: a composed configuration with a `sweep`. Throws Error with file and line: an unknown key, an axis given
+// twice, a condition on what is no axis, no points or more than 100,000.
+Grid read_grid(const ConfigNode& config, const ConfigSearch& search);
+
+// {"train.population": "512", "model.width+train.tokens": {"model.width": "64", "train.tokens": "8"}}
+nlohmann::ordered_json axes_of(const GridPoint& point);
+
+}  // namespace eggroll
+
+#endif

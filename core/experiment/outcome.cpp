@@ -1,0 +1,114 @@
+#include "experiment/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "config/hash.h"
+#include "eggroll/error.h"
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr size_t kLogLines = 20;
+constexpr std::streamoff kTailBytes = 1 << 16;
+
+// Whole lines of the file's last bytes; none where there is no file.
+std::vector<std::string> last_lines(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  const std::streamoff size = file.tellg();
+  const std::streamoff begin = std::max<std::streamoff>(0, size - kTailBytes);
+  file.seekg(begin);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  if (begin > 0 && !lines.empty()) lines.erase(lines.begin());
+  return lines;
+}
+
+std::vector<std::string> end_of_log(const fs::path& log) {
+  std::vector<std::string> lines = last_lines(log);
+  if (lines.size() > kLogLines) lines.erase(lines.begin(), lines.end() - kLogLines);
+  return lines;
+}
+
+RunRecord known_of(const Sweep& sweep, const SweepPoint& point) {
+  const RunFolder folder = sweep.folder_of(point);
+  if (fs::exists(folder.record())) return read_record(folder.record());
+  RunRecord record;
+  record.name = sweep.name;
+  record.started_utc = utc_now();
+  record.config_hash = point.hash;
+  record.config = to_json(point.config);
+  record.overrides = point.overrides;
+  record.environment = capture_environment();
+  record.seed = point.seed;
+  record.sweep = sweep.record_of(point);
+  return record;
+}
+
+std::string sentence_of(Failure::Kind kind, const std::string& detail, uint64_t step,
+                        const std::vector<std::string>& log) {
+  if (kind == Failure::Kind::kTime || kind == Failure::Kind::kMemory) {
+    return fmt::format("the process took {} after step {} and was killed; raise sweep.limits or leave the point out",
+                       detail, step);
+  }
+  if (kind == Failure::Kind::kSignal) {
+    return fmt::format("the process was ended by {} after step {}{}; the end of its output is in the record", detail,
+                       step, detail == "SIGKILL" ? ", as the system does where memory is short" : "");
+  }
+  constexpr std::string_view kOwnWords = "eggroll: ";
+  for (auto line = log.rbegin(); line != log.rend(); ++line) {
+    if (line->starts_with(kOwnWords)) return line->substr(kOwnWords.size());
+  }
+  return fmt::format("the process ended with {} and no word of why; the end of its output is in the record", detail);
+}
+
+}  // namespace
+
+PointState state_of(const Sweep& sweep, const SweepPoint& point) {
+  const RunFolder folder = sweep.folder_of(point);
+  if (!fs::exists(folder.record())) return PointState::kWaiting;
+  const RunRecord record = read_record(folder.record());
+  if (record.status == RunStatus::kFailed) return PointState::kFailed;
+  const bool stopped =
+      record.status == RunStatus::kStopped && record.config.at("stop") == to_json(point.config.at("stop"));
+  return stopped || record.status == RunStatus::kCompleted ? PointState::kDone : PointState::kWaiting;
+}
+
+LastMetrics last_metrics(const fs::path& metrics) {
+  LastMetrics last;
+  for (const std::string& text : last_lines(metrics)) {
+    const ordered_json line = ordered_json::parse(text, nullptr, false);
+    if (!line.is_object()) continue;  // the line that is being written
+    last.step = line.value("step", last.step);
+    last.member_tokens = line.value("member_tokens", last.member_tokens);
+    if (line.contains("held_out_bits_per_unit")) last.held_out_bits = line["held_out_bits_per_unit"].get<double>();
+  }
+  return last;
+}
+
+RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kind kind, const std::string& detail) {
+  const RunFolder folder = sweep.folder_of(point);
+  RunRecord record = known_of(sweep, point);
+  if (kind == Failure::Kind::kExit && record.status == RunStatus::kFailed) return record;
+  const LastMetrics last = last_metrics(folder.metrics());
+  Failure failure{kind, detail, end_of_log(folder.log())};
+  record.status = RunStatus::kFailed;
+  record.error = sentence_of(kind, detail, last.step, failure.log);
+  record.failure = std::move(failure);
+  record.stopped_because.reset();
+  record.ended_utc = utc_now();
+  record.steps = last.step;
+  record.member_tokens = last.member_tokens;
+  write_record(folder.record(), record);
+  return record;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,33 @@
+// How a point stands and how its processes ended, from its folder.
+#ifndef EGGROLL_EXPERIMENT_OUTCOME_H
+#define EGGROLL_EXPERIMENT_OUTCOME_H
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "experiment/sweep.h"
+
+namespace eggroll {
+
+enum class PointState { kWaiting, kDone, kFailed };
+
+// Done: completed, or stopped by the rules that the point still has. Waiting: anything that may go on.
+PointState state_of(const Sweep& sweep, const SweepPoint& point);
+
+// The end of a run's metrics while it runs.
+struct LastMetrics {
+  uint64_t step = 0;
+  uint64_t member_tokens = 0;
+  std::optional<double> held_out_bits;
+};
+LastMetrics last_metrics(const std::filesystem::path& metrics);  // zeros where there is none
+
+// Writes the record of a point whose process ended without one that says why: what is known of the run, `failed`, the
+// failure and the end of the log. A record in which the run itself says why stays.
+RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kind kind, const std::string& detail);
+
+}  // namespace eggroll
+
+#endif

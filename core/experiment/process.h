@@ -1,0 +1,44 @@
+// One point's process: started in a slot, its output kept, killed with its runner.
+#ifndef EGGROLL_EXPERIMENT_PROCESS_H
+#define EGGROLL_EXPERIMENT_PROCESS_H
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/slots.h"
+
+namespace eggroll {
+
+// "SIGSEGV" or "exit code 3", of what waitpid() says.
+std::string ending_of(int wait_status);
+
+class PointProcess {
+ public:
+  // Runs this very executable, whatever its file has become since, with these arguments behind its name. Both outputs
+  // are appended to the log. The system kills it when this process ends. Throws Error where it cannot be started.
+  PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log, const Slot& slot);
+  PointProcess(const PointProcess&) = delete;
+  PointProcess& operator=(const PointProcess&) = delete;
+  ~PointProcess();  // kills and reaps
+
+  // Its wait status once it has ended.
+  std::optional<int> poll();
+  double seconds() const;
+  uint64_t memory_bytes() const;  // resident; 0 where the system does not say
+  void signal(int number) const;  // to it and its own processes
+
+ private:
+  pid_t pid_ = -1;
+  std::optional<int> status_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace eggroll
+
+#endif

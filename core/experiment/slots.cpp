@@ -1,0 +1,113 @@
+#include "experiment/slots.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "config/tree.h"
+#include "eggroll/error.h"
+
+namespace eggroll {
+namespace {
+
+std::vector<int> usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cores;
+  for (size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(static_cast<int>(core));
+  }
+  return cores;
+}
+
+Error bad_slot(const std::string& text, const std::string& why) {
+  return Error(
+      fmt::format("the slot '{}' {}, expected cores=0-3, gpu=0 or both; separate slots by semicolons", text, why));
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) {
+    if (!trimmed(part).empty()) parts.push_back(trimmed(part));
+  }
+  return parts;
+}
+
+int number_in(const std::string& text, const std::string& slot) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
+    throw bad_slot(slot, fmt::format("has '{}' for a number", text));
+  }
+  return number;
+}
+
+// "0-3,8".
+std::vector<int> numbers_in(const std::string& text, const std::string& slot) {
+  std::vector<int> numbers;
+  for (const std::string& part : split(text, ',')) {
+    const size_t dash = part.find('-');
+    const int first = number_in(part.substr(0, dash), slot);
+    const int last = dash == std::string::npos ? first : number_in(part.substr(dash + 1), slot);
+    if (last < first || last - first > 4096) throw bad_slot(slot, fmt::format("has the range '{}'", part));
+    for (int n = first; n <= last; ++n) numbers.push_back(n);
+  }
+  if (numbers.empty()) throw bad_slot(slot, "names none");
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<Slot> parse_slots(const std::string& text) {
+  const std::vector<int> usable = usable_cores();
+  std::vector<Slot> slots;
+  for (const std::string& one : split(text, ';')) {
+    Slot slot{one, {}, ""};
+    for (const std::string& word : split(one, ' ')) {
+      const size_t equals = word.find('=');
+      const std::string key = word.substr(0, equals);
+      if (equals == std::string::npos || (key != "cores" && key != "gpu")) {
+        throw bad_slot(one, fmt::format("has the word '{}'", word));
+      }
+      const std::vector<int> numbers = numbers_in(word.substr(equals + 1), one);
+      if (key == "gpu") {
+        slot.gpus = fmt::format("{}", fmt::join(numbers, ","));
+        continue;
+      }
+      for (const int core : numbers) {
+        if (std::find(usable.begin(), usable.end(), core) == usable.end()) {
+          throw bad_slot(one, fmt::format("names core {}, which this process may not use", core));
+        }
+      }
+      slot.cores = numbers;
+    }
+    slots.push_back(std::move(slot));
+  }
+  if (slots.empty()) throw bad_slot(text, "is empty");
+  return slots;
+}
+
+std::vector<Slot> even_slots(uint32_t count) {
+  if (count == 1) return {Slot{"all cores", {}, ""}};
+  const std::vector<int> usable = usable_cores();
+  if (usable.size() < count) {
+    throw Error(
+        fmt::format("--jobs is {}, expected at most the {} cores that this process may use; --slots shares them", count,
+                    usable.size()));
+  }
+  std::vector<Slot> slots;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::vector<int> cores(usable.begin() + static_cast<std::ptrdiff_t>(usable.size() * i / count),
+                                 usable.begin() + static_cast<std::ptrdiff_t>(usable.size() * (i + 1) / count));
+    slots.push_back({fmt::format("cores {}", fmt::join(cores, ",")), cores, ""});
+  }
+  return slots;
+}
+
+}  // namespace eggroll

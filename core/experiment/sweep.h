@@ -1,0 +1,67 @@
+// A sweep: the points of a grid, each with its resolved configuration, its index and its folder.
+//
+// RESULTS/NAME/
+//   points.jsonl   a line a point, only ever appended: an index and a folder stay what they are, whatever the grid
+//   becomes sweep.json     question, claims, axes and seeds of the newest launch, for readers points/FOLDER/ a run's
+//   folder with log.txt, what its processes wrote, and point.json, its place here plugins/HASH/  copies of the plugins
+//   of a launch: what is built later changes nothing that runs
+#ifndef EGGROLL_EXPERIMENT_SWEEP_H
+#define EGGROLL_EXPERIMENT_SWEEP_H
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/grid.h"
+#include "record/record.h"
+#include "train/run_folder.h"
+
+namespace eggroll {
+
+struct SweepPoint {
+  uint64_t index = 0;
+  std::string folder;  // its name: "0007-population=512,optimizer=es_adamw,seed=1-1a2b3c4d"
+  std::string hash;    // run_hash() of the configuration: what a point is known by
+  uint64_t seed = 0;
+  nlohmann::ordered_json axes;         // see axes_of()
+  std::vector<std::string> overrides;  // that make it, with the sweep's own
+  ConfigNode config;
+  bool is_new = false;  // not in points.jsonl yet
+
+  // What it reads at most.
+  uint64_t steps() const;
+  uint64_t member_tokens() const;
+};
+
+struct Sweep {
+  std::string name;
+  std::filesystem::path folder;
+  Grid grid;
+  std::vector<SweepPoint> points;  // seeds change slowest
+  size_t repeated = 0;             // points of the grid that are the same run as an earlier one
+  size_t left_behind = 0;          // points of the folder that the grid no longer has
+
+  RunFolder folder_of(const SweepPoint& point) const { return RunFolder{folder / "points" / point.folder}; }
+  SweepRecord record_of(const SweepPoint& point) const;
+};
+
+// Composes every point. New ones get the indices that follow those of the folder. Throws Error with file and line.
+Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides);
+
+// Numbers the new points again, now that no other launch does, and writes points.jsonl and sweep.json.
+void write_sweep(Sweep& sweep);
+
+// point.json: how a run of a sweep was asked for.
+struct PointFile {
+  SweepRecord sweep;
+  std::vector<std::string> overrides;
+};
+void write_point(const Sweep& sweep, const SweepPoint& point);             // with config.yaml
+std::optional<PointFile> read_point(const std::filesystem::path& folder);  // nothing where the folder is no point's
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,33 @@
+// Tidy tables: a row a run, a row an evaluation, a row a line of metrics.
+#ifndef EGGROLL_REPORT_CSV_H
+#define EGGROLL_REPORT_CSV_H
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/study.h"
+
+namespace eggroll {
+
+// A row a run: number, name and figures, then "axis.NAME" of every axis and "config.KEY" of every key of the
+// configuration that varies.
+std::string runs_csv(const Collection& collection, const std::vector<Study>& studies);
+
+// A row an evaluation of the unperturbed model.
+std::string curves_csv(const std::vector<Study>& studies);
+
+struct ExportSummary {
+  size_t runs = 0;   // with metrics
+  size_t lines = 0;  // of metrics
+  std::vector<std::string> problems;
+};
+
+// A row for each line of all runs' metrics, "run" and then a column for each key that any line has, nested numbers
+// under dotted keys. Nothing is sampled; a cell is empty where the line has no such number. Throws where no run has
+// metrics.
+ExportSummary export_csv(const Collection& collection, const std::filesystem::path& file);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,230 @@
+#include "report/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "record/files.h"
+#include "record/gnuplot.h"
+#include "report/csv.h"
+#include "report/figures.h"
+#include "report/sections.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What differs between runs, each with the runs that have it.
+using Census = std::map<std::string, std::vector<size_t>>;
+
+// "5 completed, 1 failed".
+std::string counts_of(const Study& study) {
+  std::map<RunStatus, size_t> counts;
+  for (const StudyRun& run : study.runs) ++counts[run.run->record.status];
+  std::string text;
+  for (const auto& [status, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, status_name(status));
+  return text;
+}
+
+void add_census(Table& table, const std::string& what, const Census& census) {
+  for (const auto& [text, runs] : census) table.rows.push_back({what, text, Text("", runs)});
+}
+
+void add_provenance(Draft& draft, const Study& study) {
+  draft.heading(3, "Provenance");
+  Census commits;
+  Census versions;
+  Census devices;
+  Census systems;
+  Census compilers;
+  Census data;
+  std::map<std::string, Census> plugins;
+  std::string first = "~";
+  std::string last;
+  double seconds = 0.0;
+  double tokens = 0.0;
+  for (const StudyRun& run : study.runs) {
+    const RunRecord& record = run.run->record;
+    commits[record.environment.host_commit].push_back(run.number);
+    versions[fmt::format("{}, ABI {}, spec {}", record.environment.host_version, record.environment.abi,
+                         record.environment.spec_hash)]
+        .push_back(run.number);
+    compilers[record.environment.compiler].push_back(run.number);
+    systems[fmt::format("{}; {}, {} cores", record.environment.system, record.environment.cpu.model,
+                        record.environment.cpu.cores)]
+        .push_back(run.number);
+    if (record.device) devices[fmt::format("{}, {} threads", *record.device, record.threads)].push_back(run.number);
+    if (record.dataset) {
+      data[fmt::format("{}, sha256 {}", data_of(record), record.dataset->sha256.substr(0, 12))].push_back(run.number);
+    }
+    for (const PluginRecord& plugin : record.plugins) {
+      plugins[plugin.kind][fmt::format("{} {}, sha256 {}", plugin.name, plugin.version, plugin.sha256.substr(0, 12))]
+          .push_back(run.number);
+    }
+    first = std::min(first, record.started_utc);
+    last = std::max(last, record.ended_utc.value_or(record.started_utc));
+    seconds += record.wall_seconds;
+    tokens += static_cast<double>(record.member_tokens);
+  }
+  std::set<uint64_t> seeds;
+  for (const StudyRun& run : study.runs) seeds.insert(run.run->record.seed);
+  draft.paragraph(fmt::format(
+      "{}{} runs: {}. {} configurations, {} seeds. Begun {}, last ended {}; {} of computing, {} member tokens.",
+      study.planned ? fmt::format("{} points planned, ", *study.planned) : "", study.runs.size(), counts_of(study),
+      study.configurations().size(), seeds.size(), first, last, seconds_text(seconds), short_count(tokens)));
+  if (commits.size() > 1) draft.paragraph("Runs of several commits are put together here.");
+  Table table;
+  table.columns = {"what", "which", "runs"};
+  add_census(table, "commit", commits);
+  add_census(table, "eggroll", versions);
+  for (const auto& [kind, census] : plugins) add_census(table, kind, census);
+  add_census(table, "device", devices);
+  add_census(table, "machine", systems);
+  add_census(table, "compiler", compilers);
+  add_census(table, "data", data);
+  draft.add(std::move(table));
+}
+
+void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
+  draft.heading(2, study.name);
+  if (study.question) draft.paragraph("Question: " + *study.question);
+  if (!judged.empty()) {
+    draft.heading(3, "Verdicts");
+    Table table;
+    table.columns = {"claim", "verdict", "what the runs say", "runs"};
+    for (const Judged& claim : judged) {
+      table.rows.push_back(
+          {claim.says, outcome_name(claim.verdict.outcome), claim.verdict.finding, Text("", claim.verdict.runs)});
+    }
+    draft.add(std::move(table));
+  }
+  add_leaderboard(draft, study);
+  add_effects(draft, study);
+  add_curves(draft, study);
+  add_threshold(draft, study);
+  add_speed(draft, study);
+  add_time(draft, study);
+  add_saturation(draft, study);
+  add_failures(draft, study);
+  add_provenance(draft, study);
+  add_reproduction(draft, study);
+  add_questions(draft, study, judged);
+}
+
+void add_runs(Draft& draft, const std::vector<Study>& studies) {
+  draft.heading(2, "All runs");
+  draft.paragraph(
+      "The numbers of the runs are this report's own. All that varies between them is in runs.csv, every evaluation in "
+      "curves.csv.");
+  Table table;
+  table.columns = {"run",  "record",          "study",       "configuration", "seed", "status",
+                   "bits", "member tokens/s", "update rate", "wall time",     "begun"};
+  for (const Study& study : studies) {
+    for (const StudyRun& run : study.runs) {
+      const RunRecord& record = run.run->record;
+      Text name = run.run->name;
+      name.link = fs::absolute(run.run->record_file)
+                      .lexically_normal()
+                      .lexically_relative(fs::absolute(draft.folder()).lexically_normal());
+      const auto cell = [](const std::optional<double>& value, std::string (*write)(double)) {
+        return value ? Text(write(*value), *value) : Text("");
+      };
+      table.runs.push_back(run.number);
+      table.rows.push_back(
+          {Text(std::to_string(run.number), static_cast<double>(run.number)), name, study.name, study.label(run.values),
+           Text(std::to_string(record.seed), static_cast<double>(record.seed)), status_name(record.status),
+           cell(metric_of(*run.run, "bits"), text_of), cell(run.run->metrics.tokens_per_second, short_count),
+           cell(run.run->metrics.late_mean("changed"), percent),
+           Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
+    }
+  }
+  draft.add(std::move(table));
+}
+
+void add_problems(Draft& draft, const Collection& collection) {
+  std::vector<Text> items;
+  for (const std::string& problem : collection.problems) items.emplace_back(problem);
+  if (collection.other_files > 0) {
+    items.emplace_back(fmt::format("{} files *.json hold no run's record and were passed by.", collection.other_files));
+  }
+  if (items.empty()) return;
+  draft.heading(2, "What could not be read");
+  draft.bullets(std::move(items));
+}
+
+}  // namespace
+
+void Draft::figure(const std::string& name, const std::string& script, const std::string& caption) {
+  const fs::path file = fs::path("plots") / (name + ".svg");
+  try {
+    draw_with_gnuplot(script, folder_ / file, "no figure " + name + " was drawn");
+    add(Figure{file.string(), caption, read_file(folder_ / file)});
+  } catch (const Error& error) {
+    problems_.emplace_back(error.what());
+    paragraph(Text(error.what()));
+  }
+}
+
+std::vector<Judged> judge_all(const Study& study) {
+  std::vector<Judged> result;
+  for (size_t i = 0; i < study.claims.size(); ++i) {
+    try {
+      const Claim claim = claim_from_json(study.claims[i], fmt::format("claim {} of {}", i + 1, study.name));
+      result.push_back({claim.says, judge(claim, study)});
+    } catch (const Error& error) {
+      result.push_back({"a claim that cannot be read", {Outcome::kUndecided, error.what(), {}}});
+    }
+  }
+  return result;
+}
+
+Text text_of(const Judged& judged) {
+  std::string verdict = outcome_name(judged.verdict.outcome);
+  verdict[0] = static_cast<char>(std::toupper(verdict[0]));
+  return Text(fmt::format("{}: {} {}.", verdict, judged.says, judged.verdict.finding), judged.verdict.runs);
+}
+
+FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder) {
+  if (collection.runs.empty()) {
+    throw Error(fmt::format("there is no run's record to report on, expected one at least{}",
+                            collection.problems.empty() ? "" : "; " + collection.problems.front()));
+  }
+  fs::create_directories(folder / "plots");
+  const std::vector<Study> studies = studies_of(collection);
+  Document document{"Findings: " + title, {}};
+  Draft draft(document, folder);
+  FindingsSummary summary;
+  std::vector<std::vector<Judged>> judged;
+  std::vector<Text> answers;
+  for (const Study& study : studies) {
+    judged.push_back(judge_all(study));
+    for (const Judged& claim : judged.back()) {
+      answers.push_back(text_of(claim));
+      summary.answers.push_back(answers.back().words);
+    }
+  }
+  draft.paragraph(
+      fmt::format("{} runs in {} stud{}. Intervals are of 95 %: Student's t over seeds or pairs, Wilson's for shares. "
+                  "Numbers link to the runs that they come from, runs to their records.",
+                  collection.runs.size(), studies.size(), studies.size() == 1 ? "y" : "ies"));
+  if (!answers.empty()) {
+    draft.heading(2, "Answers");
+    draft.bullets(std::move(answers));
+  }
+  for (size_t i = 0; i < studies.size(); ++i) add_study(draft, studies[i], judged[i]);
+  add_runs(draft, studies);
+  add_problems(draft, collection);
+  write_atomically(folder / "findings.md", to_markdown(document));
+  write_atomically(folder / "findings.html", to_html(document));
+  write_atomically(folder / "runs.csv", runs_csv(collection, studies));
+  write_atomically(folder / "curves.csv", curves_csv(studies));
+  summary.problems = collection.problems;
+  summary.problems.insert(summary.problems.end(), draft.problems().begin(), draft.problems().end());
+  return summary;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,25 @@
+// Findings: what the runs of a collection say, as Markdown, as one page, as figures and as tables.
+#ifndef EGGROLL_REPORT_FINDINGS_H
+#define EGGROLL_REPORT_FINDINGS_H
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/collection.h"
+
+namespace eggroll {
+
+struct FindingsSummary {
+  std::vector<std::string> answers;   // a line for each claim
+  std::vector<std::string> problems;  // of the collection, and figures that could not be drawn
+};
+
+// Writes findings.md, findings.html, runs.csv, curves.csv and plots/*.svg into the folder, which is made where it is
+// missing. Throws where there is no run.
+FindingsSummary write_findings(const Collection& collection, const std::string& title,
+                               const std::filesystem::path& folder);
+
+}  // namespace eggroll
+
+#endif

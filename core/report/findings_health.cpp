@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "report/figures.h"
+#include "report/sections.h"
+
+namespace eggroll {
+namespace {
+
+constexpr double kFrozen = 1e-4;         // an update rate below it moves next to nothing
+constexpr double kUngated = 0.6;         // one above it lets nearly all votes pass
+constexpr double kWorseThanBest = 1.05;  // the end against the best evaluation
+constexpr size_t kMostLogs = 10;
+constexpr size_t kMostLogLines = 12;
+constexpr size_t kMostCommands = 5;
+
+std::string reason_of(const RunRecord& record) {
+  if (record.failure) return record.failure->detail + (record.error ? ": " + *record.error : "");
+  if (record.error) return *record.error;
+  if (record.stopped_because) return *record.stopped_because;
+  if (record.status == RunStatus::kRunning) return "no process has ended it yet, or one died without a word";
+  return "saved; goes on where it was";
+}
+
+void add_endings(Draft& draft, const Study& study) {
+  Table table;
+  table.columns = {"run", "status", "steps done", "configuration", "seed", "why"};
+  std::vector<const StudyRun*> logs;
+  for (const StudyRun& run : study.runs) {
+    const RunRecord& record = run.run->record;
+    if (record.status == RunStatus::kCompleted) continue;
+    table.rows.push_back({Text("", std::vector<size_t>{run.number}), status_name(record.status),
+                          Text(std::to_string(record.steps), static_cast<double>(record.steps)),
+                          study.label(run.values), Text(std::to_string(record.seed), static_cast<double>(record.seed)),
+                          reason_of(record)});
+    if (record.failure && !record.failure->log.empty()) logs.push_back(&run);
+  }
+  if (table.rows.empty()) {
+    draft.paragraph("Every run was completed.");
+    return;
+  }
+  draft.add(std::move(table));
+  for (size_t i = 0; i < std::min(logs.size(), kMostLogs); ++i) {
+    const std::vector<std::string>& log = logs[i]->run->record.failure->log;
+    std::string text;
+    for (size_t line = log.size() - std::min(log.size(), kMostLogLines); line < log.size(); ++line) {
+      text += (text.empty() ? "" : "\n") + log[line];
+    }
+    draft.paragraph(Text("The last lines of " + logs[i]->run->name + ":", std::vector<size_t>{logs[i]->number}));
+    draft.add(Code{text});
+  }
+  if (logs.size() > kMostLogs) {
+    draft.paragraph(
+        fmt::format("The last lines of {} more failed runs are in their records.", logs.size() - kMostLogs));
+  }
+}
+
+// What is wrong with runs that ended well.
+std::vector<Text> pathologies_of(const Study& study) {
+  std::map<std::string, std::vector<size_t>> found;
+  for (const StudyRun& run : study.runs) {
+    const RunRecord& record = run.run->record;
+    const RunMetrics& metrics = run.run->metrics;
+    const auto note = [&](const std::string& text) { found[text].push_back(run.number); };
+    if (metrics.update_rate && metrics.lines > 1) {
+      const double late = metrics.update_rate->late;
+      if (late == 0.0) {
+        note("No weight moved in the last quarter of the steps; lower the threshold or raise the step.");
+      } else if (late < kFrozen) {
+        note("Less than 0.01 % of the weights moved in a step of the last quarter; lower the threshold.");
+      } else if (late > kUngated) {
+        note(
+            "More than 60 % of the weights moved in every step of the last quarter on average: nearly all votes pass, "
+            "noise too; raise the threshold.");
+      }
+    }
+    const double pairs = config_number(record, "train", "population").value_or(0.0) / 2.0;
+    if (pairs > 0 && metrics.most_pairs_without_fitness.value_or(0.0) >= pairs) {
+      note("There was a step in which no pair of members had fitness: all votes were 0.");
+    }
+    if (!has_ended_well(record) || !record.final) continue;
+    const double bits = record.final->bits_per_unit;
+    if (record.baselines.unigram && bits >= *record.baselines.unigram) {
+      note("Ended no better than the unigram model: only frequencies were learned, or less.");
+    }
+    if (!metrics.held_out.empty() && bits >= metrics.held_out.front().bits) note("Ended no better than it began.");
+    double best = bits;
+    for (const CurvePoint& point : metrics.held_out) best = std::min(best, point.bits);
+    // Near 0 bits a factor says nothing.
+    if (bits > kWorseThanBest * best && bits - best > 0.05) {
+      note("Ended more than 5 % above its own best evaluation; a falling step or threshold schedule may help.");
+    }
+  }
+  std::vector<Text> items;
+  for (const auto& [text, runs] : found) items.emplace_back(text, runs);
+  return items;
+}
+
+std::string shell_word(const std::string& word) {
+  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_of(const RunRecord& record) {
+  std::string command = "eggroll run";
+  for (const std::string& word : record.overrides) command += " " + shell_word(word);
+  return command;
+}
+
+}  // namespace
+
+void add_failures(Draft& draft, const Study& study) {
+  draft.heading(3, "Failures and pathologies");
+  add_endings(draft, study);
+  std::vector<Text> pathologies = pathologies_of(study);
+  if (pathologies.empty()) {
+    draft.paragraph("No run shows a known pathology of its numbers.");
+  } else {
+    draft.bullets(std::move(pathologies));
+  }
+}
+
+void add_reproduction(Draft& draft, const Study& study) {
+  draft.heading(3, "Reproduce");
+  for (const std::string& data : data_in(study)) {
+    const std::vector<Standing> standings = standings_of(study, data);
+    if (standings.empty()) continue;
+    std::string commands;
+    size_t shown = 0;
+    for (const StudyRun* run : standings.front().configuration.runs) {
+      if (!metric_of(*run->run, "bits") || shown++ == kMostCommands) continue;
+      commands += (commands.empty() ? "" : "\n") + command_of(run->run->record);
+    }
+    const RunRecord& record = standings.front().configuration.runs.front()->run->record;
+    draft.paragraph(Text(fmt::format("The best configuration on {}, at commit {}, plugins as listed under provenance:",
+                                     data, record.environment.host_commit),
+                         standings.front().runs));
+    draft.add(Code{commands});
+  }
+  if (!study.of_sweep) return;
+  for (const StudyRun& run : study.runs) {
+    for (const std::string& word : run.run->record.overrides) {
+      if (!word.starts_with("experiment=")) continue;
+      draft.paragraph("The whole grid:");
+      draft.add(Code{"eggroll sweep " + shell_word(word)});
+      return;
+    }
+  }
+}
+
+void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
+  std::vector<Text> items;
+  for (const Judged& claim : judged) {
+    if (claim.verdict.outcome == Outcome::kUndecided) {
+      items.emplace_back(fmt::format("Undecided: {} ({}).", claim.says, claim.verdict.finding), claim.verdict.runs);
+    }
+  }
+  for (const std::string& data : data_in(study)) {
+    const std::vector<Standing> standings = standings_of(study, data);
+    if (standings.empty()) continue;
+    const Standing& best = standings.front();
+    for (size_t a = 0; a < study.axes.size(); ++a) {
+      const Axis& axis = study.axes[a];
+      const std::string& value = best.configuration.values[a];
+      const bool numbers = std::all_of(axis.values.begin(), axis.values.end(),
+                                       [](const std::string& text) { return number_in(text).has_value(); });
+      if (!numbers || (value != axis.values.front() && value != axis.values.back())) continue;
+      items.emplace_back(fmt::format("The best value of {} is {}, the {} that was tried; what lies beyond is unknown.",
+                                     axis.name, value, value == axis.values.front() ? "smallest" : "largest"),
+                         best.runs);
+    }
+    if (standings.size() < 2) continue;
+    const Standing& second = standings[1];
+    if (!best.bits.interval || !second.bits.interval) {
+      items.emplace_back(
+          "One of the two best configurations has one seed: which of them is better is open; run more seeds.",
+          best.runs);
+    } else if (overlap(*best.bits.interval, *second.bits.interval)) {
+      // Half widths shrink with the root of the number of seeds.
+      const double gap = second.bits.mean - best.bits.mean;
+      const double widths = (best.bits.interval->high - best.bits.interval->low + second.bits.interval->high -
+                             second.bits.interval->low) /
+                            2.0;
+      const double factor = gap > 0 ? widths / gap : 0.0;
+      const double seeds = std::ceil(static_cast<double>(std::max(best.bits.n, second.bits.n)) * factor * factor);
+      std::vector<size_t> runs = best.runs;
+      runs.insert(runs.end(), second.runs.begin(), second.runs.end());
+      items.emplace_back(
+          gap > 0 && seeds <= 1000
+              ? fmt::format("Too few seeds part the two best configurations: if their means stay, about {} each would.",
+                            seeds)
+              : std::string("The two best configurations are as good as equal."),
+          runs);
+    }
+  }
+  if (study.planned && *study.planned > study.runs.size()) {
+    items.emplace_back(
+        fmt::format("{} of {} planned points have no record yet.", *study.planned - study.runs.size(), *study.planned));
+  }
+  if (items.empty()) return;
+  draft.heading(3, "Open questions");
+  draft.bullets(std::move(items));
+}
+
+}  // namespace eggroll

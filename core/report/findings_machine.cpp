@@ -1,0 +1,290 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "report/figures.h"
+#include "report/plots.h"
+#include "report/sections.h"
+
+namespace eggroll {
+namespace {
+
+constexpr size_t kMostPoints = 500;
+constexpr size_t kMostBars = 20;
+constexpr double kCapacitySeconds = 300.0;
+
+// What a threshold is in standard deviations of what it is held against: evidence that decays by `residual` a step has
+// 1 / sqrt(1 - residual^2) times the deviation of one step's votes.
+double deviations_of(const RunRecord& record, double threshold) {
+  const double residual = config_number(record, "optimizer", "residual").value_or(0.0);
+  return threshold * std::sqrt(std::max(0.0, 1.0 - residual * residual));
+}
+
+double mean_over(const std::vector<const StudyRun*>& runs, double (*value)(const StudyRun&)) {
+  double sum = 0.0;
+  for (const StudyRun* run : runs) sum += value(*run) / static_cast<double>(runs.size());
+  return sum;
+}
+
+// Configurations with those of their runs for which the condition holds; those without any are left out.
+template <class Condition>
+std::vector<Configuration> configurations_where(const Study& study, Condition&& holds) {
+  std::vector<Configuration> result;
+  for (Configuration& configuration : study.configurations()) {
+    std::erase_if(configuration.runs, [&](const StudyRun* run) { return !holds(*run); });
+    if (!configuration.runs.empty()) result.push_back(std::move(configuration));
+  }
+  return result;
+}
+
+// Runs on one kind of device with as many threads and members.
+struct SpeedGroup {
+  std::vector<const StudyRun*> runs;
+  std::vector<double> rates;
+  std::vector<double> steps;  // seconds, medians
+  std::vector<double> memory;
+};
+
+using SpeedPlace = std::pair<std::string, double>;  // device and population
+
+std::map<SpeedPlace, SpeedGroup> speed_groups(const Study& study) {
+  std::map<SpeedPlace, SpeedGroup> groups;
+  for (const StudyRun& run : study.runs) {
+    const RunRecord& record = run.run->record;
+    const auto population = config_number(record, "train", "population");
+    if (!run.run->metrics.tokens_per_second || !population) continue;
+    const std::string device = fmt::format("{}, {} threads", record.device.value_or("unknown device"), record.threads);
+    SpeedGroup& group = groups[{device, *population}];
+    group.runs.push_back(&run);
+    group.rates.push_back(*run.run->metrics.tokens_per_second);
+    group.steps.push_back(run.run->metrics.step_seconds->median);
+    if (record.memory_bytes) group.memory.push_back(static_cast<double>(*record.memory_bytes));
+  }
+  return groups;
+}
+
+// The exponent of speed over population: one slope for each seed and values of the other axes.
+void add_exponent(Draft& draft, const Study& study) {
+  std::map<std::pair<uint64_t, std::vector<std::string>>, std::vector<std::pair<double, double>>> groups;
+  for (size_t a = 0; a < study.axes.size(); ++a) {
+    if (study.axes[a].name != "train.population") continue;
+    for (const StudyRun& run : study.runs) {
+      const auto population = number_in(run.values[a]);
+      if (!population || !run.run->metrics.tokens_per_second) continue;
+      std::vector<std::string> others = run.values;
+      others[a].clear();
+      groups[{run.run->record.seed, others}].emplace_back(*population, *run.run->metrics.tokens_per_second);
+    }
+  }
+  std::vector<double> slopes;
+  for (const auto& [place, points] : groups) {
+    if (const auto slope = log_log_slope(points)) slopes.push_back(*slope);
+  }
+  if (slopes.empty()) return;
+  draft.paragraph("Member tokens per second grow with the population to the power of " +
+                  text_of(mean_of(slopes), "slope") + ", over seeds and the other axes.");
+}
+
+std::string range_text(const std::vector<double>& values, std::string (*write)(double)) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return *low == *high ? write(*low) : fmt::format("{} to {}", write(*low), write(*high));
+}
+
+}  // namespace
+
+void add_threshold(Draft& draft, const Study& study) {
+  const std::vector<Configuration> configurations = configurations_where(
+      study, [](const StudyRun& run) { return run.run->metrics.threshold && run.run->metrics.update_rate; });
+  if (configurations.empty()) return;
+  draft.heading(3, "Threshold against update rate");
+  draft.paragraph(
+      "A weight moves where its vote lies further from 0 than the threshold. Were all votes chance, the share of a "
+      "normal "
+      "distribution's two tails would move; what moves beyond that is signal, or votes that are not normal. Thresholds "
+      "are in "
+      "standard deviations of what they are held against; means over the seeds at the first step, half way and at the "
+      "last.");
+  Table table;
+  table.columns = {
+      "configuration", "threshold: first",        "half way", "last", "update rate: first", "half way", "last",
+      "last quarter",  "of chance, last quarter", "runs"};
+  std::vector<std::pair<double, double>> points;
+  for (const Configuration& configuration : configurations) {
+    const auto cell = [&](double (*value)(const StudyRun&), std::string (*write)(double)) {
+      const double mean = mean_over(configuration.runs, value);
+      return Text(write(mean), mean);
+    };
+    using Run = const StudyRun&;
+    table.rows.push_back(
+        {study.label(configuration.values),
+         cell([](Run r) { return deviations_of(r.run->record, r.run->metrics.threshold->start); }, text_of),
+         cell([](Run r) { return deviations_of(r.run->record, r.run->metrics.threshold->middle); }, text_of),
+         cell([](Run r) { return deviations_of(r.run->record, r.run->metrics.threshold->end); }, text_of),
+         cell([](Run r) { return r.run->metrics.update_rate->start; }, percent),
+         cell([](Run r) { return r.run->metrics.update_rate->middle; }, percent),
+         cell([](Run r) { return r.run->metrics.update_rate->end; }, percent),
+         cell([](Run r) { return r.run->metrics.update_rate->late; }, percent),
+         cell([](Run r) { return normal_tails(deviations_of(r.run->record, r.run->metrics.threshold->late)); },
+              percent),
+         Text("", numbers_of(configuration.runs))});
+    for (const StudyRun* run : configuration.runs) {
+      const RunMetrics& metrics = run->run->metrics;
+      points.emplace_back(deviations_of(run->run->record, metrics.threshold->late), metrics.update_rate->late);
+    }
+  }
+  const size_t stride = (points.size() + kMostPoints - 1) / kMostPoints;
+  std::vector<std::pair<double, double>> drawn;
+  for (size_t i = 0; i < points.size(); i += stride) drawn.push_back(points[i]);
+  draft.figure(
+      slug(study.name) + "-threshold", votes_script(drawn),
+      fmt::format("Share of the weights that a step changes, over the threshold; {} of {} runs. A run that changes "
+                  "nothing, or less than a millionth, lies below the frame.",
+                  drawn.size(), points.size()));
+  draft.add(std::move(table));
+}
+
+void add_speed(Draft& draft, const Study& study) {
+  const std::map<SpeedPlace, SpeedGroup> groups = speed_groups(study);
+  if (groups.empty()) return;
+  draft.heading(3, "Speed and memory by population");
+  draft.paragraph(
+      "Member tokens over seconds of the median step, the median over the runs and their range: all other axes are put "
+      "together in a row. The capacity is what five minutes of such steps come to, evaluations not counted.");
+  Table table;
+  table.columns = {"device", "population",       "member tokens/s", "range",  "against the smallest",
+                   "step",   "5 minutes: steps", "member tokens",   "memory", "runs"};
+  std::vector<PointLine> lines;
+  double smallest = 0.0;
+  for (const auto& [place, group] : groups) {
+    const auto& [device, population] = place;
+    const double rate = quantile(group.rates, 0.5);
+    const double step = quantile(group.steps, 0.5);
+    if (lines.empty() || lines.back().label != device) {
+      lines.push_back({device, {}});
+      smallest = rate;
+    }
+    lines.back().points.emplace_back(population, rate);
+    table.rows.push_back(
+        {device, Text(text_of(population), population), Text(short_count(rate), rate),
+         range_text(group.rates, short_count), Text(fmt::format("{:.3g} x", rate / smallest), rate / smallest),
+         Text(seconds_text(step), step), Text(short_count(kCapacitySeconds / step), kCapacitySeconds / step),
+         Text(short_count(kCapacitySeconds * rate), kCapacitySeconds * rate),
+         group.memory.empty() ? "" : range_text(group.memory, bytes_text), Text("", numbers_of(group.runs))});
+  }
+  const bool has_line =
+      std::any_of(lines.begin(), lines.end(), [](const PointLine& line) { return line.points.size() > 1; });
+  if (has_line) {
+    const size_t all = lines.size();
+    if (lines.size() > 8) lines.resize(8);
+    draft.figure(slug(study.name) + "-speed", speed_script(lines),
+                 fmt::format("Member tokens per second over the population, median over runs; {} of {} devices.",
+                             lines.size(), all));
+  }
+  add_exponent(draft, study);
+  draft.add(std::move(table));
+}
+
+void add_time(Draft& draft, const Study& study) {
+  Table table;
+  table.columns = {
+      "configuration", "wall time", "forward passes", "rest of the steps", "outside the steps", "step: 5 %", "median",
+      "95 %",          "runs"};
+  std::vector<TimeBar> bars;
+  for (const Configuration& configuration : configurations_where(study, [](const StudyRun& run) {
+         return has_ended_well(run.run->record) && run.run->metrics.forward_share && run.run->record.wall_seconds > 0;
+       })) {
+    TimeBar bar{study.label(configuration.values), 0.0, 0.0, 0.0};
+    double wall = 0.0;
+    double steps = 0.0;
+    double forward = 0.0;
+    Quantiles step;
+    const auto n = static_cast<double>(configuration.runs.size());
+    for (const StudyRun* run : configuration.runs) {
+      const RunMetrics& metrics = run->run->metrics;
+      wall += run->run->record.wall_seconds;
+      steps += metrics.steps_total_seconds;
+      forward += *metrics.forward_share * metrics.steps_total_seconds;
+      step.p5 += metrics.step_seconds->p5 / n;
+      step.median += metrics.step_seconds->median / n;
+      step.p95 += metrics.step_seconds->p95 / n;
+    }
+    // Steps that were done twice, before and after an interruption, are in both or in neither.
+    const double total = std::max(wall, steps);
+    bar.forward = forward / total;
+    bar.rest = (steps - forward) / total;
+    bar.outside = (total - steps) / total;
+    const auto seconds = [](double value) { return Text(seconds_text(value), value); };
+    const auto share = [](double value) { return Text(percent(value), value); };
+    table.rows.push_back({bar.label, seconds(wall / n), share(bar.forward), share(bar.rest), share(bar.outside),
+                          seconds(step.p5), seconds(step.median), seconds(step.p95),
+                          Text("", numbers_of(configuration.runs))});
+    bars.push_back(std::move(bar));
+  }
+  if (bars.empty()) return;
+  draft.heading(3, "Where the time goes");
+  const size_t all = bars.size();
+  if (bars.size() > kMostBars) bars.resize(kMostBars);
+  draft.figure(slug(study.name) + "-time", time_script(bars),
+               fmt::format("Shares of the wall time; {} of {} configurations.", bars.size(), all));
+  draft.add(std::move(table));
+}
+
+void add_saturation(Draft& draft, const Study& study) {
+  Table table;
+  table.columns = {"configuration",
+                   "values at ±127, most",
+                   "weights at ±127, most",
+                   "dead channels, most",
+                   "votes above chance",
+                   "verdicts",
+                   "runs"};
+  std::map<std::string, std::vector<size_t>> verdicts;
+  for (const Configuration& configuration :
+       configurations_where(study, [](const StudyRun& run) { return run.run->metrics.monitor.has_value(); })) {
+    std::optional<NamedShare> value;
+    std::optional<NamedShare> weights;
+    std::optional<NamedShare> dead;
+    std::vector<double> deviations;
+    size_t said = 0;
+    const auto keep = [](std::optional<NamedShare>& most, const std::optional<NamedShare>& found) {
+      if (found && (!most || found->share > most->share)) most = found;
+    };
+    for (const StudyRun* run : configuration.runs) {
+      const MonitorSummary& monitor = *run->run->metrics.monitor;
+      keep(value, monitor.most_saturated_value);
+      keep(weights, monitor.most_saturated_tensor);
+      keep(dead, monitor.most_constant_value);
+      if (monitor.vote_deviations) deviations.push_back(*monitor.vote_deviations);
+      said += monitor.verdicts.size();
+      for (const std::string& text : monitor.verdicts) verdicts[text].push_back(run->number);
+    }
+    const auto cell = [](const std::optional<NamedShare>& most) {
+      return most ? Text(fmt::format("{} {}", most->name, percent(most->share)), most->share) : Text("");
+    };
+    table.rows.push_back({study.label(configuration.values), cell(value), cell(weights), cell(dead),
+                          deviations.empty() ? Text("") : Text(range_text(deviations, text_of), deviations.front()),
+                          Text(std::to_string(said), static_cast<double>(said)),
+                          Text("", numbers_of(configuration.runs))});
+  }
+  if (table.rows.empty()) return;
+  draft.heading(3, "Saturation");
+  draft.paragraph(
+      "Of the monitor's newest look at each run, the most over the seeds: int8 values and weights at ±127, channels "
+      "that "
+      "no token changes, and by how many standard deviations of chance the votes' variance lies above what chance "
+      "alone gives.");
+  draft.add(std::move(table));
+  std::vector<Text> items;
+  constexpr size_t kMostVerdicts = 12;
+  for (const auto& [text, runs] : verdicts) {
+    if (items.size() < kMostVerdicts) items.emplace_back(text, runs);
+  }
+  draft.bullets(std::move(items));
+  if (verdicts.size() > kMostVerdicts) {
+    draft.paragraph(fmt::format("{} more verdicts are in the records.", verdicts.size() - kMostVerdicts));
+  }
+}
+
+}  // namespace eggroll

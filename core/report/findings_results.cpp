@@ -1,0 +1,291 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/figures.h"
+#include "report/plots.h"
+#include "report/sections.h"
+
+namespace eggroll {
+namespace {
+
+constexpr size_t kMostCurves = 6;
+constexpr size_t kMostEffectRows = 24;  // of the figure; the table has all
+
+// Of runs that read the same data.
+std::vector<const StudyRun*> on_data(const std::vector<const StudyRun*>& runs, const std::string& data) {
+  std::vector<const StudyRun*> result;
+  for (const StudyRun* run : runs) {
+    if (data_of(run->run->record) == data) result.push_back(run);
+  }
+  return result;
+}
+
+std::string data_suffix(const Study& study, const std::string& data) {
+  return data_in(study).size() > 1 ? ", " + data : "";
+}
+
+std::optional<double> median_of(const std::vector<const StudyRun*>& runs, const std::string& metric) {
+  std::vector<double> values;
+  for (const StudyRun* run : runs) {
+    if (const auto value = metric_of(*run->run, metric)) values.push_back(*value);
+  }
+  return values.empty() ? std::nullopt : std::optional(quantile(values, 0.5));
+}
+
+Text number_cell(const std::optional<double>& value, std::string (*write)(double)) {
+  return value ? Text(write(*value), *value) : Text("");
+}
+
+Text interval_cell(const Mean& mean) {
+  if (!mean.interval) return "none";
+  return Text(fmt::format("{} to {}", text_of(mean.interval->low), text_of(mean.interval->high)), mean.interval->low);
+}
+
+// Where a standing is, seen from the best.
+std::string place_of(const Standing& standing, const Standing& best) {
+  if (&standing == &best) return "best";
+  if (!standing.bits.interval || !best.bits.interval) return "no interval";
+  return overlap(*standing.bits.interval, *best.bits.interval) ? "tie" : "behind";
+}
+
+std::string reading_of(const Mean& difference) {
+  if (!difference.interval) return "one pair";
+  if (difference.interval->high < 0) return "lower";
+  return difference.interval->low > 0 ? "higher" : "no difference shown";
+}
+
+// The seeds' evaluations, step by step, where all have one.
+Band band_of(const std::vector<const StudyRun*>& runs, const std::string& label) {
+  struct Sum {
+    BandPoint point;
+    size_t count = 0;
+  };
+  std::map<uint64_t, Sum> steps;
+  for (const StudyRun* run : runs) {
+    for (const CurvePoint& p : run->run->metrics.held_out) {
+      Sum& sum = steps[p.step];
+      if (sum.count == 0) sum.point = {p.member_tokens, 0.0, p.bits, p.bits};
+      sum.point.mean += p.bits;
+      sum.point.low = std::min(sum.point.low, p.bits);
+      sum.point.high = std::max(sum.point.high, p.bits);
+      ++sum.count;
+    }
+  }
+  Band band{label, {}};
+  for (auto& [step, sum] : steps) {
+    if (sum.count < runs.size()) continue;
+    sum.point.mean /= static_cast<double>(sum.count);
+    band.points.push_back(sum.point);
+  }
+  return band;
+}
+
+// Means over the runs of what data and simple models give.
+std::vector<std::pair<std::string, double>> yardsticks_of(const std::vector<const StudyRun*>& runs) {
+  std::map<std::string, std::vector<double>> values;
+  for (const StudyRun* run : runs) {
+    const RunRecord& record = run->run->record;
+    if (record.baselines.unigram) values["unigram"].push_back(*record.baselines.unigram);
+    if (record.baselines.bigram) values["bigram"].push_back(*record.baselines.bigram);
+    if (record.baselines.gzip) values["gzip"].push_back(*record.baselines.gzip);
+    if (!record.dataset || !record.dataset->facts.contains("entropy_rate_bits")) continue;
+    const nlohmann::ordered_json& rate = record.dataset->facts.at("entropy_rate_bits");
+    if (rate.is_number()) values["entropy rate"].push_back(rate.get<double>());
+  }
+  std::vector<std::pair<std::string, double>> result;
+  for (const auto& [name, all] : values) result.emplace_back(name, mean_of(all).mean);
+  return result;
+}
+
+void add_leaderboard_of(Draft& draft, const Study& study, const std::string& data) {
+  const std::vector<Standing> standings = standings_of(study, data);
+  if (standings.empty()) return;
+  draft.heading(3, "Leaderboard" + data_suffix(study, data));
+  const Standing& best = standings.front();
+  const auto tied = std::count_if(standings.begin(), standings.end(),
+                                  [&](const Standing& standing) { return place_of(standing, best) == "tie"; });
+  std::string words = fmt::format("Held-out {}, lower is better. Best: {}, {}", unit_of(study, data),
+                                  study.label(best.configuration.values), text_of(best.bits, "seed"));
+  if (tied > 0) words += fmt::format("; {} others tie with it, their intervals overlap its own", tied);
+  if (!best.bits.interval && standings.size() > 1) words += "; with one seed nothing can be said of ties";
+  draft.paragraph(Text(words + ".", best.runs));
+  std::string yardsticks;
+  std::vector<const StudyRun*> all;
+  for (const Standing& standing : standings) {
+    all.insert(all.end(), standing.configuration.runs.begin(), standing.configuration.runs.end());
+  }
+  for (const auto& [name, bits] : yardsticks_of(all)) {
+    yardsticks += fmt::format("{}{} {}", yardsticks.empty() ? "On the same data: " : ", ", name, text_of(bits));
+  }
+  if (!yardsticks.empty()) draft.paragraph(yardsticks + ".");
+
+  Table table;
+  table.columns = {"#"};
+  for (const Axis& axis : study.axes) table.columns.push_back(axis.name);
+  for (const char* column :
+       {"bits", "95 % interval", "n", "against the best", "lowest", "highest", "member tokens/s", "runs"}) {
+    table.columns.emplace_back(column);
+  }
+  for (size_t i = 0; i < standings.size(); ++i) {
+    const Standing& standing = standings[i];
+    std::vector<Text> row = {Text(std::to_string(i + 1), static_cast<double>(i + 1))};
+    for (const std::string& value : standing.configuration.values) {
+      const auto number = number_in(value);
+      row.push_back(number ? Text(value, *number) : Text(value));
+    }
+    row.emplace_back(text_of(standing.bits.mean), standing.bits.mean);
+    row.push_back(interval_cell(standing.bits));
+    row.emplace_back(std::to_string(standing.bits.n), static_cast<double>(standing.bits.n));
+    row.emplace_back(place_of(standing, best));
+    row.emplace_back(text_of(standing.lowest), standing.lowest);
+    row.emplace_back(text_of(standing.highest), standing.highest);
+    row.push_back(number_cell(median_of(standing.configuration.runs, "tokens_per_second"), short_count));
+    row.emplace_back("", standing.runs);
+    table.rows.push_back(std::move(row));
+  }
+  draft.add(std::move(table));
+  for (const Axis& axis : study.axes) {
+    if (!axis.alike.empty()) {
+      std::string keys;
+      for (const std::string& key : axis.alike) keys += (keys.empty() ? "" : ", ") + key;
+      draft.paragraph(fmt::format("{} varies together with {}: their effects cannot be told apart.", axis.name, keys));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<size_t> numbers_of(const std::vector<const StudyRun*>& runs) {
+  std::vector<size_t> numbers;
+  for (const StudyRun* run : runs) numbers.push_back(run->number);
+  return numbers;
+}
+
+std::vector<std::string> data_in(const Study& study) {
+  std::vector<std::string> kinds;
+  std::set<std::string> seen;
+  for (const StudyRun& run : study.runs) {
+    const std::string data = data_of(run.run->record);
+    if (seen.insert(data).second) kinds.push_back(data);
+  }
+  return kinds;
+}
+
+std::string unit_of(const Study& study, const std::string& data) {
+  for (const StudyRun& run : study.runs) {
+    const RunRecord& record = run.run->record;
+    if (record.dataset && data_of(record) == data) return "bits per " + record.dataset->unit;
+  }
+  return "bits";
+}
+
+std::vector<Standing> standings_of(const Study& study, const std::string& data) {
+  std::vector<Standing> standings;
+  for (Configuration& configuration : study.configurations()) {
+    Standing standing;
+    standing.configuration = {configuration.values, on_data(configuration.runs, data)};
+    std::vector<double> bits;
+    for (const StudyRun* run : standing.configuration.runs) {
+      const auto figure = metric_of(*run->run, "bits");
+      if (!figure) continue;
+      bits.push_back(*figure);
+      standing.runs.push_back(run->number);
+    }
+    if (bits.empty()) continue;
+    standing.bits = mean_of(bits);
+    standing.lowest = *std::min_element(bits.begin(), bits.end());
+    standing.highest = *std::max_element(bits.begin(), bits.end());
+    standings.push_back(std::move(standing));
+  }
+  std::stable_sort(standings.begin(), standings.end(),
+                   [](const Standing& a, const Standing& b) { return a.bits.mean < b.bits.mean; });
+  return standings;
+}
+
+void add_leaderboard(Draft& draft, const Study& study) {
+  for (const std::string& data : data_in(study)) add_leaderboard_of(draft, study, data);
+}
+
+void add_effects(Draft& draft, const Study& study) {
+  std::vector<const StudyRun*> runs;
+  for (const StudyRun& run : study.runs) runs.push_back(&run);
+  Table table;
+  table.columns = {"axis", "value", "minus", "bits", "95 % interval", "pairs", "reading", "speed", "runs"};
+  std::vector<std::pair<std::string, BandPoint>> rows;
+  for (size_t a = 0; a < study.axes.size(); ++a) {
+    const Axis& axis = study.axes[a];
+    for (size_t v = 1; v < axis.values.size(); ++v) {
+      const std::vector<Pair> pairs = pairs_of(runs, a, axis.values[v], axis.values[0], "bits");
+      if (pairs.empty()) continue;
+      std::vector<double> differences;
+      std::vector<size_t> numbers;
+      for (const Pair& pair : pairs) {
+        differences.push_back(pair.difference);
+        numbers.insert(numbers.end(), {pair.of_value->number, pair.with->number});
+      }
+      const Mean mean = mean_of(differences);
+      double logs = 0.0;
+      const std::vector<Pair> speeds = pairs_of(runs, a, axis.values[v], axis.values[0], "tokens_per_second");
+      for (const Pair& pair : speeds) logs += std::log(pair.ratio) / static_cast<double>(speeds.size());
+      table.rows.push_back({axis.name, axis.values[v], axis.values[0], Text(text_of(mean.mean), mean.mean),
+                            interval_cell(mean), Text(std::to_string(mean.n), static_cast<double>(mean.n)),
+                            reading_of(mean),
+                            speeds.empty() ? Text("") : Text(fmt::format("{:.3g} x", std::exp(logs)), std::exp(logs)),
+                            Text("", numbers)});
+      const Interval interval = mean.interval.value_or(Interval{mean.mean, mean.mean});
+      rows.emplace_back(fmt::format("{}: {} - {}", axis.name, axis.values[v], axis.values[0]),
+                        BandPoint{0.0, mean.mean, interval.low, interval.high});
+    }
+  }
+  if (table.rows.empty()) return;
+  draft.heading(3, "Effects of the axes");
+  draft.paragraph(
+      "Paired differences: runs of the same seed that agree in all other axes, value minus the axis' first value, with "
+      "the "
+      "95 % interval over the pairs. Bits: final held-out bits per unit, below 0 is better. Speed: member tokens per "
+      "second, "
+      "as a factor (geometric mean over the pairs).");
+  const size_t shown = std::min(rows.size(), kMostEffectRows);
+  const std::string left_out = shown < rows.size() ? fmt::format("; the first {} of {} rows", shown, rows.size()) : "";
+  rows.resize(shown);
+  draft.figure(slug(study.name) + "-effects", intervals_script("difference in held-out bits per unit", rows),
+               "Paired differences in held-out bits with their 95 % intervals" + left_out + ".");
+  draft.add(std::move(table));
+}
+
+void add_curves(Draft& draft, const Study& study) {
+  for (const std::string& data : data_in(study)) {
+    const std::vector<Standing> standings = standings_of(study, data);
+    std::vector<Band> bands;
+    std::vector<const StudyRun*> runs;
+    size_t with_curves = 0;
+    for (size_t i = 0; i < standings.size(); ++i) {
+      std::vector<const StudyRun*> ended;
+      for (const StudyRun* run : standings[i].configuration.runs) {
+        if (metric_of(*run->run, "bits") && !run->run->metrics.held_out.empty()) ended.push_back(run);
+      }
+      if (ended.empty()) continue;
+      Band band = band_of(ended, fmt::format("{}. {}", i + 1, study.label(standings[i].configuration.values)));
+      if (band.points.size() < 2) continue;
+      ++with_curves;
+      if (bands.size() == kMostCurves) continue;
+      bands.push_back(std::move(band));
+      runs.insert(runs.end(), ended.begin(), ended.end());
+    }
+    if (bands.empty()) continue;
+    const std::string unit = unit_of(study, data).substr(std::string("bits per ").size());
+    draft.heading(3, "Learning curves" + data_suffix(study, data));
+    draft.figure(
+        slug(study.name + data_suffix(study, data)) + "-curves", curves_script(unit, bands, yardsticks_of(runs)),
+        fmt::format("Held-out bits of the unperturbed model: mean over the seeds, bands from the lowest to the highest "
+                    "seed; the best {} of {} configurations. What lies above the frame in the first tenth is cut off.",
+                    bands.size(), with_curves));
+    draft.paragraph(Text("Drawn:", numbers_of(runs)));
+  }
+}
+
+}  // namespace eggroll

@@ -1,0 +1,271 @@
+#include "report/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "record/claim.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Value numbers, one for each run: equal where the values are.
+using Partition = std::vector<size_t>;
+
+Partition partition_of(const std::vector<std::string>& values) {
+  std::map<std::string, size_t> numbers;
+  Partition partition;
+  for (const std::string& value : values) partition.push_back(numbers.emplace(value, numbers.size()).first->second);
+  return partition;
+}
+
+bool varies(const Partition& partition) {
+  return std::any_of(partition.begin(), partition.end(), [](size_t number) { return number != 0; });
+}
+
+// The partition into runs that both put together.
+Partition refined(const Partition& a, const Partition& b) {
+  std::map<std::pair<size_t, size_t>, size_t> numbers;
+  Partition result;
+  for (size_t i = 0; i < a.size(); ++i)
+    result.push_back(numbers.emplace(std::pair(a[i], b[i]), numbers.size()).first->second);
+  return result;
+}
+
+void append_values(const ordered_json& json, const std::string& key,
+                   std::vector<std::pair<std::string, std::string>>& values) {
+  if (!json.is_object()) {
+    values.emplace_back(key, axis_text(json));
+    return;
+  }
+  for (const auto& [name, value] : json.items()) append_values(value, key.empty() ? name : key + "." + name, values);
+}
+
+bool is_of_the_run(const std::string& key) {
+  for (const char* section : {"name", "seed", "results", "plugins"}) {
+    if (key == section || key.starts_with(std::string(section) + ".")) return true;
+  }
+  return false;
+}
+
+// Columns of values, one for each run, in the order of their first run.
+class Columns {
+ public:
+  explicit Columns(size_t runs) : runs_(runs) {}
+
+  void set(const std::string& key, size_t run, const std::string& value) {
+    const auto [place, is_new] = places_.emplace(key, columns_.size());
+    if (is_new) columns_.emplace_back(key, std::vector<std::string>(runs_, kNoValue));
+    columns_[place->second].second[run] = value;
+  }
+
+  std::vector<std::pair<std::string, std::vector<std::string>>>& all() { return columns_; }
+
+ private:
+  size_t runs_;
+  std::map<std::string, size_t> places_;
+  std::vector<std::pair<std::string, std::vector<std::string>>> columns_;
+};
+
+void add_axis(Study& study, const std::string& name, const std::vector<std::string>& column) {
+  Axis axis;
+  axis.name = name;
+  std::set<std::string> seen;
+  bool numbers = true;
+  for (const std::string& value : column) {
+    if (!seen.insert(value).second) continue;
+    axis.values.push_back(value);
+    numbers = numbers && number_in(value);
+  }
+  if (numbers) {
+    std::sort(axis.values.begin(), axis.values.end(),
+              [](const std::string& a, const std::string& b) { return *number_in(a) < *number_in(b); });
+  }
+  study.axes.push_back(std::move(axis));
+  for (size_t i = 0; i < column.size(); ++i) study.runs[i].values.push_back(column[i]);
+}
+
+// The axes of the sweep, then keys of the configuration that neither they nor the seed account for.
+void find_axes(Study& study) {
+  const size_t n = study.runs.size();
+  Columns named(n);
+  Columns keys(n);
+  std::vector<std::string> seeds;
+  for (size_t i = 0; i < n; ++i) {
+    const RunRecord& record = study.runs[i].run->record;
+    seeds.push_back(std::to_string(record.seed));
+    if (record.sweep) {
+      for (const auto& [axis, value] : record.sweep->axes.items()) named.set(axis, i, axis_text(value));
+    }
+    for (const auto& [key, value] : config_values(record.config)) {
+      if (!is_of_the_run(key)) keys.set(key, i, value);
+    }
+  }
+  Partition explained(n, 0);
+  std::vector<Partition> axes;
+  const auto add = [&](const std::string& name, const std::vector<std::string>& column, const Partition& partition) {
+    add_axis(study, name, column);
+    axes.push_back(partition);
+    explained = refined(explained, partition);
+  };
+  // In a sweep, whose seeds are repetitions, all that goes with the seed is the seed's.
+  if (study.of_sweep) explained = partition_of(seeds);
+  for (const auto& [axis, column] : named.all()) {
+    const Partition partition = partition_of(column);
+    if (varies(partition)) add(axis, column, partition);
+  }
+  // Names first: what belongs to one model or optimizer alone goes with its name.
+  std::stable_partition(keys.all().begin(), keys.all().end(),
+                        [](const auto& column) { return column.first.ends_with(".name"); });
+  for (const auto& [key, column] : keys.all()) {
+    if (column == seeds) continue;
+    const Partition partition = partition_of(column);
+    if (!varies(partition)) continue;
+    const auto alike = std::find(axes.begin(), axes.end(), partition);
+    if (alike != axes.end()) {
+      Axis& axis = study.axes[static_cast<size_t>(alike - axes.begin())];
+      if (axis.name != key) axis.alike.push_back(key);
+    } else if (refined(explained, partition) != explained) {
+      add(key, column, partition);
+    }
+  }
+}
+
+// The order of axis values, for configurations.
+bool before(const Study& study, const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  for (size_t i = 0; i < study.axes.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    const std::vector<std::string>& values = study.axes[i].values;
+    return std::find(values.begin(), values.end(), a[i]) < std::find(values.begin(), values.end(), b[i]);
+  }
+  return false;
+}
+
+// The newest word on what a sweep asks: its folder's, else its youngest record's.
+void describe_sweep(Study& study, const Collection& collection) {
+  const RunRecord* youngest = nullptr;
+  for (const StudyRun& run : study.runs) {
+    const RunRecord& record = run.run->record;
+    if (youngest == nullptr || record.started_utc > youngest->started_utc) youngest = &record;
+  }
+  study.question = youngest->sweep->question;
+  study.claims = youngest->sweep->claims;
+  for (const CollectedSweep& sweep : collection.sweeps) {
+    if (sweep.name != study.name) continue;
+    study.question = sweep.question;
+    study.claims = sweep.claims;
+    study.planned = sweep.points;
+  }
+}
+
+}  // namespace
+
+std::string Study::label(const std::vector<std::string>& values) const {
+  std::string text;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", axes[i].name, values[i]);
+  }
+  return text.empty() ? "the only configuration" : text;
+}
+
+std::vector<Configuration> Study::configurations() const {
+  std::map<std::vector<std::string>, std::vector<const StudyRun*>> groups;
+  for (const StudyRun& run : runs) groups[run.values].push_back(&run);
+  std::vector<Configuration> result;
+  for (auto& [values, members] : groups) {
+    std::stable_sort(members.begin(), members.end(),
+                     [](const StudyRun* a, const StudyRun* b) { return a->run->record.seed < b->run->record.seed; });
+    result.push_back({values, std::move(members)});
+  }
+  std::stable_sort(result.begin(), result.end(), [this](const Configuration& a, const Configuration& b) {
+    return before(*this, a.values, b.values);
+  });
+  return result;
+}
+
+std::vector<Study> studies_of(const Collection& collection) {
+  std::vector<Study> studies;
+  std::map<std::pair<bool, std::string>, size_t> places;
+  for (size_t i = 0; i < collection.runs.size(); ++i) {
+    const CollectedRun& run = collection.runs[i];
+    const bool of_sweep = run.record.sweep.has_value();
+    const std::string name = of_sweep ? run.record.sweep->name : data_of(run.record);
+    const auto [place, is_new] = places.emplace(std::pair(of_sweep, name), studies.size());
+    if (is_new) {
+      Study& study = studies.emplace_back();
+      study.name = of_sweep ? name : "runs on " + name;
+      study.of_sweep = of_sweep;
+    }
+    studies[place->second].runs.push_back({&run, i + 1, {}});
+  }
+  for (Study& study : studies) {
+    if (study.of_sweep) describe_sweep(study, collection);
+    find_axes(study);
+  }
+  return studies;
+}
+
+std::vector<std::pair<std::string, std::string>> config_values(const ordered_json& config) {
+  std::vector<std::pair<std::string, std::string>> values;
+  append_values(config, "", values);
+  return values;
+}
+
+std::optional<double> config_number(const RunRecord& record, const char* section, const char* key) {
+  if (!record.config.contains(section) || !record.config.at(section).is_object()) return std::nullopt;
+  const ordered_json& values = record.config.at(section);
+  if (!values.contains(key) || !values.at(key).is_number()) return std::nullopt;
+  return values.at(key).get<double>();
+}
+
+std::string data_of(const RunRecord& record) {
+  if (!record.dataset) return "unknown data";
+  std::string text = record.dataset->name;
+  if (!record.config.contains("dataset")) return text;
+  for (const auto& [key, value] : record.config.at("dataset").items()) {
+    if (key == "name" || value.is_null() || value == record.seed) continue;
+    text += value.is_string() ? " " + std::filesystem::path(value.get<std::string>()).filename().string()
+                              : fmt::format(" {} {}", key, value.dump());
+  }
+  return text;
+}
+
+bool has_ended_well(const RunRecord& record) {
+  return record.status == RunStatus::kCompleted || record.status == RunStatus::kStopped;
+}
+
+std::optional<double> metric_of(const CollectedRun& run, const std::string& metric) {
+  if (!has_ended_well(run.record)) return std::nullopt;
+  if (metric == "bits") return run.record.final ? std::optional(run.record.final->bits_per_unit) : std::nullopt;
+  if (metric == "tokens_per_second") return run.metrics.tokens_per_second;
+  return run.metrics.late_mean(metric == "update_rate" ? "changed" : metric);
+}
+
+std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
+                           const std::string& with, const std::string& metric) {
+  // Of each seed and values of the other axes, the run that has `with`.
+  std::map<std::pair<uint64_t, std::vector<std::string>>, const StudyRun*> others;
+  const auto place_of = [&](const StudyRun& run) {
+    std::vector<std::string> values = run.values;
+    values[axis].clear();
+    return std::pair(run.run->record.seed, std::move(values));
+  };
+  for (const StudyRun* run : runs) {
+    if (same_axis_value(run->values[axis], with)) others[place_of(*run)] = run;
+  }
+  std::vector<Pair> pairs;
+  for (const StudyRun* run : runs) {
+    if (!same_axis_value(run->values[axis], value)) continue;
+    const auto other = others.find(place_of(*run));
+    if (other == others.end()) continue;
+    const auto a = metric_of(*run->run, metric);
+    const auto b = metric_of(*other->second->run, metric);
+    if (a && b) pairs.push_back({run, other->second, *a - *b, *a / *b});
+  }
+  return pairs;
+}
+
+}  // namespace eggroll

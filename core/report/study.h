@@ -1,0 +1,82 @@
+// The runs of a collection as studies: those of one sweep, or plain runs on the same data, with the axes they vary.
+#ifndef EGGROLL_REPORT_STUDY_H
+#define EGGROLL_REPORT_STUDY_H
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/collection.h"
+
+namespace eggroll {
+
+struct Axis {
+  std::string name;
+  std::vector<std::string> values;  // numbers in order, else as they were met
+  std::vector<std::string> alike;   // configuration keys that vary as this axis does
+};
+
+struct StudyRun {
+  const CollectedRun* run = nullptr;
+  size_t number = 0;                // in the whole collection, from 1
+  std::vector<std::string> values;  // of the study's axes, in their order
+};
+
+// Runs that differ in the seed alone.
+struct Configuration {
+  std::vector<std::string> values;
+  std::vector<const StudyRun*> runs;  // by seed
+};
+
+struct Study {
+  std::string name;
+  bool of_sweep = false;
+  std::optional<std::string> question;
+  nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+  std::optional<uint64_t> planned;  // points
+  std::vector<Axis> axes;           // of two values at least
+  std::vector<StudyRun> runs;
+
+  // "noise.rank=4 model.width=32".
+  std::string label(const std::vector<std::string>& values) const;
+  // By the values' order.
+  std::vector<Configuration> configurations() const;
+};
+
+// What stands for the value of an axis that a run does not have.
+inline constexpr const char* kNoValue = "-";
+
+// Numbers begin with 1, in the order of the collection, which must outlive the studies. Plain runs are a study for each
+// dataset; their axes are the configuration's keys that vary, but name, results and plugins, and what repeats the seed.
+std::vector<Study> studies_of(const Collection& collection);
+
+// Dotted keys and values as text; a list is one value.
+std::vector<std::pair<std::string, std::string>> config_values(const nlohmann::ordered_json& config);
+
+// A number of a section of the configuration; absent where there is none.
+std::optional<double> config_number(const RunRecord& record, const char* section, const char* key);
+
+// What was read in training and held out, whatever the seed: "text shakespeare.txt".
+std::string data_of(const RunRecord& record);
+
+// As record/claim.h names metrics. Absent where the run did not come to its end, or has no such figure.
+std::optional<double> metric_of(const CollectedRun& run, const std::string& metric);
+
+// The runs that came to their end.
+bool has_ended_well(const RunRecord& record);
+
+// Of runs that differ in one axis alone, seed and all other axes alike: metric at the value minus metric `with`.
+struct Pair {
+  const StudyRun* of_value = nullptr;
+  const StudyRun* with = nullptr;
+  double difference = 0.0;
+  double ratio = 0.0;
+};
+std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
+                           const std::string& with, const std::string& metric);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,120 @@
+// Points that crash, hang, eat memory or never could run.
+#include "experiment/sweep_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SweepFailureTest : public SweepCommandTest {
+ protected:
+  void write_unruly(const std::string& does, const std::string& more = "") const {
+    write_experiment("unruly",
+                     "  product: [{union: [{points: [optimizer=sign_es]}, {product: [optimizer=unruly, "
+                     "\"optimizer.does=" +
+                         does + "\"]}]}]\n  limits: {seconds: 3, memory_gib: 0.5}\n" + more);
+  }
+  nlohmann::json failed(const std::string& does) const {
+    const nlohmann::json record = record_in(point("unruly", "does=" + does));
+    EXPECT_EQ(record.at("status"), "failed");
+    EXPECT_EQ(record.at("sweep").at("axes").at("optimizer.does"), does);
+    EXPECT_FALSE(record.at("failure").at("log").empty());
+    return record;
+  }
+};
+
+TEST_F(SweepFailureTest, EachIsRecordedAndTheRestFinish) {
+  write_unruly("segfault,abort,eat,hang,nothing");
+  const Result result = sweep("unruly", {"--jobs", "2"});
+  expect_one_sentence(result, {"4 of 6 points failed (0001, 0002, 0003, 0004)", "--retry-failed"});
+  EXPECT_THAT(result.out, HasSubstr("2 of 6 points done, 4 failed, 0 left"));
+  EXPECT_EQ(failed("segfault").at("failure").at("detail"), "SIGSEGV");
+  EXPECT_EQ(failed("segfault").at("failure").at("kind"), "signal");
+  EXPECT_EQ(failed("abort").at("failure").at("detail"), "SIGABRT");
+  EXPECT_EQ(failed("eat").at("failure").at("kind"), "memory");
+  EXPECT_EQ(failed("eat").at("failure").at("detail"), "more than 0.5 GiB");
+  EXPECT_EQ(failed("hang").at("failure").at("kind"), "time");
+  EXPECT_EQ(failed("hang").at("failure").at("detail"), "more than 3 s");
+  EXPECT_THAT(failed("hang").at("error").get<std::string>(),
+              HasSubstr("the process took more than 3 s after step 2 and was killed"));
+  EXPECT_EQ(record_in(point("unruly", "does=nothing")).at("status"), "completed");
+  EXPECT_EQ(record_in(point("unruly", "sign_es")).at("status"), "completed");
+}
+
+TEST_F(SweepFailureTest, ABadValueIsRefusedBeforeAnythingRuns) {
+  write_unruly("nothing,segfault", "");
+  const Result result = sweep("unruly", {"train.group=3"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("3 of 3 points cannot run, and nothing was begun"));
+  EXPECT_THAT(result.err, HasSubstr("group is 3, expected an even number"));
+  EXPECT_FALSE(fs::exists(points("unruly")));
+  EXPECT_EQ(plan("unruly", {"train.group=3"}).exit_code, 1);
+}
+
+TEST_F(SweepFailureTest, APluginThatCrashesWhenItIsOpenedIsNamed) {
+  write_unruly("nothing,crash");
+  const Result result = sweep("unruly");
+  expect_one_sentence(result, {"1 of 3 points cannot run", "\"optimizer.does\":\"crash\"", "SIGSEGV"});
+  EXPECT_FALSE(fs::exists(points("unruly")));
+}
+
+TEST_F(SweepFailureTest, FailedPointsRunAgainWhenAsked) {
+  write_unruly("abort");
+  EXPECT_EQ(sweep("unruly").exit_code, 1);
+  const std::string log = read_file(point("unruly", "does=abort") / "log.txt");
+  const Result again = sweep("unruly");
+  expect_one_sentence(again, {"1 of 2 points failed (0001)"});
+  EXPECT_EQ(read_file(point("unruly", "does=abort") / "log.txt"), log);
+  expect_one_sentence(sweep("unruly", {"--retry-failed"}), {"1 of 2 points failed (0001)"});
+  EXPECT_GT(read_file(point("unruly", "does=abort") / "log.txt").size(), log.size());
+}
+
+TEST_F(SweepFailureTest, FailFastAndTheBreakerEndTheSweep) {
+  write_experiment("unruly",
+                   "  product: [optimizer=unruly, optimizer.does=abort]\n"
+                   "  seeds: 6\n");
+  expect_one_sentence(sweep("unruly", {"--fail-fast"}), {"a point failed: 1 of 6 points failed (0000)"});
+  expect_one_sentence(sweep("unruly", {"--breaker", "2"}), {"2 points failed in a row: 3 of 6 points failed"});
+  expect_one_sentence(sweep("unruly", {"--keep-going"}), {"eggroll: 6 of 6 points failed"});
+}
+
+TEST_F(SweepFailureTest, ARunThatSaysWhyItFailedKeepsItsWords) {
+  write_experiment("unruly", "  product: [\"train.population=32,64\"]\n");
+  ASSERT_EQ(sweep("unruly").exit_code, 0);
+  // A journal that is no journal: the run's own error.
+  const fs::path folder = point("unruly", "0001-");
+  fs::remove(folder / "record.json");
+  write_plainly(folder / "journal.bin", "nonsense");
+  const Result result = sweep("unruly");
+  EXPECT_EQ(result.exit_code, 1);
+  const nlohmann::json record = record_in(folder);
+  EXPECT_EQ(record.at("status"), "failed");
+  EXPECT_THAT(record.at("error").get<std::string>(), HasSubstr("journal.bin"));
+}
+
+TEST_F(SweepFailureTest, TheBudgetSavesWhatRuns) {
+  write_experiment("unruly", "  product: [\"train.population=32,64\"]\n  budget: {seconds: 1}\n", "");
+  const Result result = sweep("unruly", {"train.steps=100000"});
+  expect_one_sentence(result, {"sweep.budget is spent (1 seconds) with 0 of 2 points done", "to go on"});
+  EXPECT_EQ(record_in(point("unruly", "0000-")).at("status"), "interrupted");
+  write_experiment("unruly", "  product: [\"train.population=32,64\"]\n  budget: {steps: 45}\n", "");
+  const Result steps = sweep("unruly", {"results.sweeps=steps", "train.steps=100000"});
+  EXPECT_THAT(steps.err, HasSubstr("sweep.budget is spent (45 steps)"));
+}
+
+TEST_F(SweepFailureTest, StopRulesEndAPointWithAStatusOfItsOwn) {
+  write_experiment("unruly", "  product: [\"train.population=32,64\"]\n", "stop: {tokens: 20000}\n");
+  const Result result = sweep("unruly");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json record = record_in(point("unruly", "0000-"));
+  EXPECT_EQ(record.at("status"), "stopped");
+  EXPECT_EQ(record.at("stopped_because"), "stop.tokens is 20000, 20480 member tokens were read");
+  EXPECT_THAT(sweep("unruly").out, HasSubstr("2 of 2 points done"));
+  // Given more, they go on to where they would have ended.
+  EXPECT_EQ(sweep("unruly", {"stop.tokens=null"}).exit_code, 0);
+  EXPECT_EQ(sweep("unruly", {"stop.tokens=null", "results.sweeps=whole"}).exit_code, 0);
+  EXPECT_EQ(weights("unruly"), weights("unruly", "whole"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,169 @@
+// Grids as experiments write them, and the points they have.
+#include "experiment/grid.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+
+#include "config/config_folder.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class GridTest : public ConfigFolderTest {
+ protected:
+  // The lines below `sweep:`, indented by two.
+  Grid grid(const std::string& lines) const {
+    return read_grid(parse_yaml("seed: 7\nsweep:\n" + lines, "grid.yaml"), search_);
+  }
+  // Each point as its overrides, in order.
+  std::vector<std::string> points(const std::string& lines) const {
+    std::vector<std::string> texts;
+    for (const GridPoint& point : grid(lines).points) {
+      std::string text;
+      for (const AxisValue& value : point) {
+        text += (text.empty() ? "" : " ") + fmt::format("{}", fmt::join(value.overrides, "+"));
+      }
+      texts.push_back(text);
+    }
+    return texts;
+  }
+  std::string refusal(const std::string& lines) const {
+    return test::message_of([&] { grid(lines); });
+  }
+};
+
+TEST_F(GridTest, ProductTakesEveryCombinationTheLastFastest) {
+  EXPECT_THAT(points("  product: [\"a=1,2\", \"b=x,y\"]\n"), ElementsAre("a=1 b=x", "a=1 b=y", "a=2 b=x", "a=2 b=y"));
+}
+
+TEST_F(GridTest, AxesHaveTheGrammarOfTheCommandLine) {
+  EXPECT_THAT(points("  product: [\"a=range(1,4)\"]\n"), ElementsAre("a=1", "a=2", "a=3"));
+  EXPECT_THAT(points("  product: [\"a=choice(x,[1,2])\"]\n"), ElementsAre("a=x", "a=[1, 2]"));
+  EXPECT_THAT(points("  product: [\"model=glob(*)\"]\n"), testing::Contains("model=gru"));
+  EXPECT_THAT(points("  product: [+a=1]\n"), ElementsAre("+a=1"));
+}
+
+TEST_F(GridTest, ZipTakesThemTogether) {
+  EXPECT_THAT(points("  zip: [\"a=1,2\", \"b=x,y\"]\n"), ElementsAre("a=1+b=x", "a=2+b=y"));
+  EXPECT_THAT(points("  product: [\"c=0,1\", {zip: [\"a=1,2\", \"b=x,y\"]}]\n"),
+              ElementsAre("c=0 a=1+b=x", "c=0 a=2+b=y", "c=1 a=1+b=x", "c=1 a=2+b=y"));
+  EXPECT_EQ(axes_of(grid("  zip: [\"a=1\", \"b=x\"]\n").points[0]).dump(), R"({"a+b":{"a":"1","b":"x"}})");
+}
+
+TEST_F(GridTest, UnionTakesOneAfterTheOther) {
+  EXPECT_THAT(points("  union: [{product: [\"a=1,2\"]}, {points: [b=x, [a=1, b=y]]}]\n"),
+              ElementsAre("a=1", "a=2", "b=x", "a=1 b=y"));
+}
+
+TEST_F(GridTest, ExcludeLeavesOutWhatMatches) {
+  EXPECT_THAT(points("  product: [\"a=1,2,3\", \"b=x,y\"]\n  exclude: [[\"a=1,2\", b=y], a=3]\n"),
+              ElementsAre("a=1 b=x", "a=2 b=x"));
+}
+
+TEST_F(GridTest, WhenContinuesThePointsThatMatch) {
+  EXPECT_THAT(points("  product: [\"a=1,2\", {when: [a=2], product: [\"b=x,y\"]}]\n"),
+              ElementsAre("a=1", "a=2 b=x", "a=2 b=y"));
+}
+
+TEST_F(GridTest, ExcludeInAnItemSeesThePointsBeforeIt) {
+  EXPECT_THAT(points("  product: [\"a=1,2\", {product: [\"b=x,y\"], exclude: [[a=1, b=x]]}]\n"),
+              ElementsAre("a=1 b=y", "a=2 b=x", "a=2 b=y"));
+}
+
+TEST_F(GridTest, SeedsAreTheConfigurationsUnlessGiven) {
+  EXPECT_THAT(grid("  product: [a=1]\n").seeds, ElementsAre(7));
+  EXPECT_THAT(grid("  product: [a=1]\n  seeds: 3\n").seeds, ElementsAre(0, 1, 2));
+  EXPECT_THAT(grid("  product: [a=1]\n  seeds: [5, 2]\n").seeds, ElementsAre(5, 2));
+}
+
+TEST_F(GridTest, BudgetAndLimits) {
+  const Grid all = grid(
+      "  product: [a=1]\n  budget: {seconds: 1.5, steps: 2, tokens: 3}\n"
+      "  limits: {seconds: 4, memory_gib: 0.5}\n");
+  EXPECT_EQ(all.budget.seconds, 1.5);
+  EXPECT_EQ(all.budget.steps, 2U);
+  EXPECT_EQ(all.budget.tokens, 3U);
+  EXPECT_EQ(all.limits.seconds, 4.0);
+  EXPECT_EQ(all.limits.memory_bytes, uint64_t{1} << 29);
+  const Grid none = grid("  product: [a=1]\n");
+  EXPECT_FALSE(none.budget.seconds || none.budget.steps || none.budget.tokens);
+  EXPECT_FALSE(none.limits.seconds || none.limits.memory_bytes);
+}
+
+TEST_F(GridTest, ClaimsSpeakOfItsAxes) {
+  const std::string claims =
+      "  claims: [{says: More is better, compare: {axis: a, value: 2, with: 1}, expect: lower}]\n";
+  EXPECT_EQ(grid("  product: [\"a=1,2\"]\n" + claims).claims.at(0).at("says"), "More is better");
+  const std::string where = "  claims: [{says: So, where: [b.c=3], share: {below: 1}, expect: lower, than: 0.5}]\n";
+  EXPECT_EQ(grid("  product: [\"a=1,2\", b.c=3]\n" + where).claims.at(0).at("where").dump(), R"({"b.c":"3"})");
+  EXPECT_THAT(refusal("  product: [\"b=1,2\"]\n" + claims), HasSubstr("claim 1 (grid.yaml:4)"));
+}
+
+struct Refused {
+  const char* lines;
+  const char* sentence;
+};
+
+class GridRefusal : public GridTest, public testing::WithParamInterface<Refused> {};
+
+TEST_P(GridRefusal, IsASentenceWithItsPlace) { EXPECT_EQ(refusal(GetParam().lines), GetParam().sentence); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Grids, GridRefusal,
+    testing::Values(
+        Refused{"  seeds: 2\n", "grid.yaml:2: a grid has no points, expected one of: product, zip, union, points"},
+        Refused{"  produkt: [a=1]\n", "grid.yaml:3: a grid has no key 'produkt'; did you mean 'product'?"},
+        Refused{"  product: [a=1]\n  zip: [b=1]\n",
+                "grid.yaml:4: a grid has both product and zip, expected one; put them into a product or a union"},
+        Refused{"  product: []\n", "grid.yaml:3: product is a list, expected a list with at least one item"},
+        Refused{"  product: [{a: 1}]\n",
+                "grid.yaml:3: a grid has no key 'a'; known: product, zip, union, points, when, "
+                "exclude"},
+        Refused{"  product: [3]\n",
+                "grid.yaml:3: the integer 3 stands in a grid, expected an override or a map with one of: product, zip, "
+                "union, points"},
+        Refused{"  product: [\"a=1,2\", \"a=3\"]\n",
+                "grid.yaml:3: a has a value at these points already (a=1); keep one"},
+        Refused{"  product: [\"seed=1,2\"]\n",
+                "grid.yaml:3: seed is no axis, for seeds are replicates; write sweep.seeds"},
+        Refused{"  product: [\"monitor.every=1,2\"]\n",
+                "grid.yaml:3: monitor.every is no axis, for runs that differ in monitor alone are one run; set it for "
+                "all"},
+        Refused{"  zip: [\"a=1,2\", \"b=1,2,3\"]\n",
+                "grid.yaml:3: 'b=1,2,3' has 3 values, expected 2 as the zip's first axis"},
+        Refused{"  points: [\"a=1,2\"]\n", "grid.yaml:3: 'a=1,2' has 2 values, expected one; a point is no sweep"},
+        Refused{"  union: [\"a=1\"]\n", "grid.yaml:3: a union's items are grids; write {product: [...]}"},
+        Refused{"  product: [\"abc=1,2\"]\n  exclude: [abd=1]\n",
+                "grid.yaml:4: abd is no axis of these points; did you mean 'abc'?"},
+        Refused{"  product: [{when: [a=1], product: [b=1]}]\n",
+                "grid.yaml:3: a is no axis of these points; none is known here"},
+        Refused{"  when: [a=1]\n  product: [a=1]\n",
+                "grid.yaml:3: a grid has no key 'when'; known: product, zip, union, "
+                "points, exclude, question, claims, seeds, budget, limits"},
+        Refused{"  product: [\"a=1,2\"]\n  exclude: [\"a=range(0,9)\"]\n",
+                "grid.yaml:2: the grid has no points left; exclude fewer"},
+        Refused{"  product: [a=1]\n  seeds: 0\n",
+                "grid.yaml:4: sweep.seeds is 0, expected how many (1 to 10000) or a list of seeds"},
+        Refused{"  product: [a=1]\n  seeds: [1, 1]\n", "grid.yaml:4: the seed 1 is given twice; remove one"},
+        Refused{"  product: [a=1]\n  seeds: [-1]\n",
+                "grid.yaml:4: a seed is the integer -1, expected an integer from 0"},
+        Refused{"  product: [\"a=range(0,1000)\", \"b=range(0,101)\"]\n",
+                "grid.yaml:3: the grid has more than 100000 points; take fewer values"}));
+
+TEST_F(GridTest, WrongBudgetsNameTheirPlace) {
+  EXPECT_THAT(refusal("  product: [a=1]\n  budget: {second: 1}\n"), HasSubstr("grid.yaml:4: "));
+  EXPECT_THAT(refusal("  product: [a=1]\n  budget: {second: 1}\n"), HasSubstr("did you mean 'seconds'?"));
+  EXPECT_THAT(refusal("  product: [a=1]\n  limits: {seconds: -1}\n"), HasSubstr("sweep.limits.seconds is -1"));
+}
+
+TEST_F(GridTest, WrongOverridesNameTheirPlace) {
+  EXPECT_THAT(refusal("  product: [\"a=range(\"]\n"), HasSubstr("grid.yaml:3: "));
+  EXPECT_THAT(refusal("  product: [\"model=glob(none*)\"]\n"), HasSubstr("glob() matches no option of model"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

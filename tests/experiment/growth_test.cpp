@@ -1,0 +1,98 @@
+// What a sweep's folder keeps when its grid, its files or its plugins change.
+#include "experiment/sweep_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SweepGrowthTest : public SweepCommandTest {
+ protected:
+  static std::string grid(const std::string& widths, int seeds) {
+    return "  question: How wide?\n  seeds: " + std::to_string(seeds) + "\n  product: [\"model.width=" + widths +
+           "\"]\n";
+  }
+};
+
+TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
+  write_experiment("grows", grid("16,32", 2));
+  ASSERT_EQ(sweep("grows").exit_code, 0);
+  const auto before = finished_records("grows");
+  EXPECT_EQ(before.size(), 4U);
+
+  write_experiment("grows", grid("8,16,32", 2));
+  const Result planned = plan("grows");
+  EXPECT_THAT(planned.out, HasSubstr("6 points in results/sweeps/grows: 4 done, 2 left"));
+  const Result grown = sweep("grows");
+  EXPECT_EQ(grown.exit_code, 0) << grown.err;
+  EXPECT_THAT(grown.out, HasSubstr("begun    0004-width=8,seed=0-"));
+  EXPECT_THAT(grown.out, HasSubstr("begun    0005-width=8,seed=1-"));
+  EXPECT_THAT(grown.out, Not(HasSubstr("begun    0003-")));
+  const auto after = finished_records("grows");
+  EXPECT_EQ(after.size(), 6U);
+  for (const auto& [folder, bytes] : before) EXPECT_EQ(after.at(folder), bytes);
+
+  write_experiment("grows", grid("8", 1));
+  EXPECT_THAT(plan("grows").out,
+              HasSubstr("1 points in results/sweeps/grows; 5 of the folder are no longer in the grid"));
+}
+
+TEST_F(SweepGrowthTest, TheRecordTellsThePlaceAndHowToRunItAlone) {
+  write_experiment("grows", grid("16,32", 1));
+  ASSERT_EQ(sweep("grows").exit_code, 0);
+  const nlohmann::json record = record_in(point("grows", "0001-"));
+  EXPECT_EQ(record.at("sweep").at("name"), "grows");
+  EXPECT_EQ(record.at("sweep").at("point"), 1);
+  EXPECT_EQ(record.at("sweep").at("question"), "How wide?");
+  EXPECT_EQ(record.at("sweep").at("axes"), nlohmann::json({{"model.width", "32"}}));
+  EXPECT_EQ(record.at("overrides"), nlohmann::json({"experiment=grows", "~sweep", "model.width=32", "seed=0"}));
+  Arguments alone = {"run"};
+  for (const std::string text : record.at("overrides")) alone.push_back(text);
+  const Result run = Process(work_, with_folder(alone)).wait();
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr(record.at("weights_sha256").get<std::string>()));
+}
+
+TEST_F(SweepGrowthTest, PointsThatAreTheSameRunAreRunOnce) {
+  write_experiment("grows", "  union: [{product: [\"model.width=16,32\"]}, {points: [[model.width=16]]}]\n");
+  EXPECT_THAT(plan("grows").out, HasSubstr("2 points in results/sweeps/grows; 1 more are the same runs again"));
+}
+
+TEST_F(SweepGrowthTest, WhatRunsIsFrozenAtTheLaunch) {
+  const fs::path plugins = folder_ / "plugins";
+  fs::create_directory(plugins);
+  fs::copy_file(EGGROLL_UNRULY "/unruly.eggplugin", plugins / "unruly.eggplugin");
+  const std::string path = "plugins.path=['" + plugins.string() + "']";
+  write_experiment("grows", grid("16,32", 6));
+  ASSERT_EQ(sweep("grows", {"results.sweeps=undisturbed", path, "optimizer=unruly"}).exit_code, 0);
+  Process runner(work_, with_folder({"sweep", "experiment=grows", path, "optimizer=unruly"}));
+  ASSERT_TRUE(runner.wait_until([&] { return fs::exists(points("grows")) && !finished_records("grows").empty(); }));
+  // Another grid, other values, an option that is gone and a plugin that is none any more meet no point of this launch.
+  write_experiment("grows", grid("8", 1), "optimizer: {alpha: 0.5}\n");
+  fs::remove(folder_ / "configs" / "optimizer" / "unruly.yaml");
+  write_plainly(plugins / "unruly.eggplugin", "This is a text.\n");
+  const Result result = runner.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("12 of 12 points done"));
+  EXPECT_EQ(weights("grows"), weights("grows", "undisturbed"));
+}
+
+TEST_F(SweepGrowthTest, RunAndSweepKnowEachOthersExperiments) {
+  write_experiment("grows", grid("16,32", 1));
+  const Result run = Process(work_, with_folder({"run", "experiment=grows"})).wait();
+  expect_one_sentence(run, {"experiments/grows.yaml", "the experiment is a sweep; run it with eggroll sweep"});
+  const Result no_sweep = eggroll({"sweep", "experiment=count"});
+  expect_one_sentence(no_sweep, {"the configuration has no sweep"});
+}
+
+TEST_F(SweepGrowthTest, SlotsPinPoints) {
+  write_experiment("grows", grid("16", 1));
+  const Result result = sweep("grows", {"--slots", "cores=0 gpu=3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr(", cores=0 gpu=3\n"));
+  expect_one_sentence(sweep("grows", {"--slots", "core=0"}), {"the slot 'core=0' has the word"});
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,104 @@
+// A sweep whose runners are killed at random and started again: every point ends once, with the weights of a sweep that
+// nothing disturbed.
+#include "experiment/sweep_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr size_t kPoints = 60;
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+class SweepKillTest : public SweepCommandTest {
+ protected:
+  SweepKillTest() {
+    write_experiment("sixty", "  seeds: 10\n  product:\n    - model.width=8,16,32\n    - train.population=32,64\n");
+  }
+
+  std::chrono::milliseconds moment() { return std::chrono::milliseconds(50 + random_() % 700); }
+
+  // Every finished record must be as it was when it was first seen.
+  void remember_finished() {
+    for (const auto& [folder, bytes] : finished_records("sixty")) {
+      const auto [place, is_new] = finished_.emplace(folder, bytes);
+      EXPECT_EQ(place->second, bytes) << folder << " was written again";
+    }
+  }
+
+  void expect_whole() {
+    const Result last = sweep("sixty", {"--jobs", "2"});
+    EXPECT_EQ(last.exit_code, 0) << last.err;
+    EXPECT_THAT(last.out, HasSubstr("60 of 60 points done, 0 failed, 0 left"));
+    remember_finished();
+    EXPECT_EQ(finished_.size(), kPoints);
+    for (const auto& entry : fs::directory_iterator(points("sixty"))) {
+      EXPECT_EQ(count_of(read_file(entry.path() / "log.txt"), "weights sha256"), 1U) << entry.path();
+      EXPECT_EQ(steps_in(entry.path()), each_step_once(40)) << entry.path();
+    }
+    EXPECT_EQ(sweep("sixty", {"--jobs", "2", "results.sweeps=undisturbed"}).exit_code, 0);
+    EXPECT_EQ(weights("sixty"), weights("sixty", "undisturbed"));
+    EXPECT_EQ(weights("sixty").size(), kPoints);
+  }
+
+  std::mt19937 random_{20261122};
+  std::map<std::string, std::string> finished_;
+};
+
+TEST_F(SweepKillTest, TenTimesKilledEveryPointEndsOnce) {
+  for (int kill = 0; kill < 10; ++kill) {
+    Process runner(work_, with_folder({"sweep", "experiment=sixty", "--jobs", "2"}));
+    std::this_thread::sleep_for(moment());
+    runner.signal(SIGKILL);
+    runner.wait();
+    remember_finished();
+  }
+  EXPECT_LT(finished_.size(), kPoints);
+  expect_whole();
+}
+
+TEST_F(SweepKillTest, TwoRunnersAtOnceShareThePoints) {
+  for (int kill = 0; kill < 10; ++kill) {
+    Process first(work_, with_folder({"sweep", "experiment=sixty"}));
+    Process second(work_, with_folder({"sweep", "experiment=sixty"}));
+    std::this_thread::sleep_for(moment());
+    (kill % 2 == 0 ? first : second).signal(SIGKILL);
+    std::this_thread::sleep_for(moment() / 4);
+    (kill % 2 == 0 ? second : first).signal(SIGKILL);
+    first.wait();
+    second.wait();
+    remember_finished();
+  }
+  Process first(work_, with_folder({"sweep", "experiment=sixty"}));
+  Process second(work_, with_folder({"sweep", "experiment=sixty"}));
+  const Result one = first.wait();
+  const Result two = second.wait();
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(two.exit_code, 0) << two.err;
+  expect_whole();
+}
+
+TEST_F(SweepKillTest, TheFirstInterruptDrainsTheSecondSaves) {
+  Process runner(work_, with_folder({"sweep", "experiment=sixty", "train.steps=4000"}));
+  ASSERT_TRUE(runner.wait_until([&] {
+    return fs::exists(points("sixty")) && !fs::is_empty(points("sixty")) &&
+           steps_in(point("sixty", "0000-")).size() > 5;
+  }));
+  runner.signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(record_in(point("sixty", "0000-")).at("status"), "running");
+  runner.signal(SIGINT);
+  const Result stopped = runner.wait();
+  EXPECT_EQ(stopped.exit_code, 128 + SIGINT);
+  EXPECT_THAT(stopped.out, HasSubstr("0 of 60 points done, 0 failed, 60 left\nstopped; the same command goes on"));
+  EXPECT_EQ(record_in(point("sixty", "0000-")).at("status"), "interrupted");
+  EXPECT_EQ(std::distance(fs::directory_iterator(points("sixty")), fs::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace eggroll::test

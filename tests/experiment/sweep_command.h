@@ -1,0 +1,95 @@
+// `eggroll sweep` as its users meet it: experiments and options of the test's own over the repository's.
+#ifndef EGGROLL_TESTS_EXPERIMENT_SWEEP_COMMAND_H
+#define EGGROLL_TESTS_EXPERIMENT_SWEEP_COMMAND_H
+
+#include <map>
+#include <random>
+
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+
+class SweepCommandTest : public CliTest {
+ protected:
+  SweepCommandTest() {
+    fs::create_directories(folder_ / "configs" / "optimizer");
+    fs::create_directories(folder_ / "experiments");
+    write_plainly(folder_ / "configs" / "optimizer" / "unruly.yaml", "name: unruly\ndoes: nothing\n");
+  }
+
+  // experiments/NAME.yaml: runs of about a tenth of a second, and the grid, whose lines are indented by two.
+  void write_experiment(const std::string& name, const std::string& grid, const std::string& more = "") const {
+    write_plainly(folder_ / "experiments" / (name + ".yaml"),
+                  "defaults:\n"
+                  "  - override dataset: count\n"
+                  "  - override fitness: sign\n"
+                  "  - override backend: reference\n"
+                  "  - _self_\n"
+                  "name: " +
+                      name +
+                      "\n"
+                      "model: {vocab: 16, width: 16}\n"
+                      "train: {steps: 40, population: 32, group: 2}\n"
+                      "eval: {every: 10, tokens: 512}\n"
+                      "checkpoint: {every: 5}\n"
+                      "dataset: {rows: 256, valid_rows: 8}\n"
+                      "backend: {threads: 1}\n"
+                      "plugins: {path: [" EGGROLL_UNRULY "]}\n" +
+                      more + "sweep:\n" + grid);
+  }
+
+  Arguments with_folder(const Arguments& arguments) const {
+    Arguments all = {"--config-dir", folder_ / "configs"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return command(all);
+  }
+  Result sweep(const std::string& name, const Arguments& more = {}) const {
+    Arguments all = {"sweep", "experiment=" + name};
+    all.insert(all.end(), more.begin(), more.end());
+    return Process(work_, with_folder(all)).wait();
+  }
+  Result plan(const std::string& name, const Arguments& more = {}) const {
+    Arguments all = {"plan", "experiment=" + name};
+    all.insert(all.end(), more.begin(), more.end());
+    return Process(work_, with_folder(all)).wait();
+  }
+
+  fs::path points(const std::string& name, const std::string& results = "results/sweeps") const {
+    return work_ / results / name / "points";
+  }
+  // The only point whose folder's name holds the text.
+  fs::path point(const std::string& name, const std::string& text) const {
+    fs::path found;
+    for (const auto& entry : fs::directory_iterator(points(name))) {
+      if (entry.path().filename().string().find(text) == std::string::npos) continue;
+      EXPECT_TRUE(found.empty()) << found << " and " << entry.path();
+      found = entry.path();
+    }
+    return found;
+  }
+  // By the name of the point's folder.
+  std::map<std::string, std::string> weights(const std::string& name,
+                                             const std::string& results = "results/sweeps") const {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : fs::directory_iterator(points(name, results))) {
+      all[entry.path().filename()] = record_in(entry.path()).at("weights_sha256");
+    }
+    return all;
+  }
+  // Of finished points: the bytes of their records.
+  std::map<std::string, std::string> finished_records(const std::string& name) const {
+    std::map<std::string, std::string> all;
+    if (!fs::exists(points(name))) return all;
+    for (const auto& entry : fs::directory_iterator(points(name))) {
+      const fs::path record = entry.path() / "record.json";
+      if (fs::exists(record) && record_in(entry.path()).at("status") == "completed") {
+        all[entry.path().filename()] = read_file(record);
+      }
+    }
+    return all;
+  }
+};
+
+}  // namespace eggroll::test
+
+#endif

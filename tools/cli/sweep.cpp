@@ -1,0 +1,193 @@
+// eggroll plan, eggroll sweep.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <map>
+
+#include "cli/commands.h"
+#include "cli/sweep_view.h"
+#include "config/hash.h"
+#include "eggroll/error.h"
+#include "eggroll/session_plan.h"
+#include "experiment/check_points.h"
+#include "experiment/claim_file.h"
+#include "experiment/freeze.h"
+#include "experiment/runner.h"
+
+namespace eggroll {
+namespace {
+
+std::atomic<int> stops{0};
+std::atomic<int> stop_signal{0};
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int number) {
+    stop_signal.store(number);
+    stops.fetch_add(1);
+  };
+  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+}
+
+// Throws where a point cannot run; says each reason once, with the first point that has it.
+std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFolder>& plugins) {
+  std::vector<PointCheck> checks = check_points(sweep.points, plugins);
+  std::map<std::string, std::vector<size_t>> reasons;
+  size_t wrong = 0;
+  for (size_t i = 0; i < checks.size(); ++i) {
+    if (checks[i].error.empty()) continue;
+    reasons[checks[i].error].push_back(i);
+    ++wrong;
+  }
+  if (wrong == 0) return checks;
+  std::vector<std::string> lines;
+  for (const auto& [reason, points] : reasons) {
+    const SweepPoint& first = sweep.points[points[0]];
+    const std::string more = points.size() > 1 ? fmt::format(" and {} more", points.size() - 1) : "";
+    lines.push_back(fmt::format("{} seed={}{}: {}", first.axes.dump(), first.seed, more, reason));
+  }
+  for (size_t i = 0; i + 1 < lines.size(); ++i) fmt::print(stderr, "{}\n", lines[i]);
+  throw Error(fmt::format("{} of {} points cannot run, and nothing was begun; correct the sweep or exclude them: {}",
+                          wrong, sweep.points.size(), lines.back()));
+}
+
+std::string tokens_text(uint64_t tokens) {
+  const double t = static_cast<double>(tokens);
+  if (t >= 1e9) return fmt::format("{:.2f} G", t / 1e9);
+  return t >= 1e6 ? fmt::format("{:.2f} M", t / 1e6) : fmt::format("{:.1f} k", t / 1e3);
+}
+
+// Member tokens a second of finished points, by model, backend and population, which are most of what decides it.
+class Pace {
+ public:
+  explicit Pace(const Sweep& sweep) {
+    for (const SweepPoint& point : sweep.points) {
+      if (state_of(sweep, point) != PointState::kDone) continue;
+      const RunRecord record = read_record(sweep.folder_of(point).record());
+      if (record.wall_seconds <= 0) continue;
+      auto& [tokens, seconds] = seen_[kind_of(point)];
+      tokens += static_cast<double>(record.member_tokens);
+      seconds += record.wall_seconds;
+    }
+  }
+  std::optional<double> seconds(const SweepPoint& point) const {
+    const auto found = seen_.find(kind_of(point));
+    if (found == seen_.end()) return std::nullopt;
+    return static_cast<double>(point.member_tokens()) * found->second.second / found->second.first;
+  }
+
+ private:
+  static std::string kind_of(const SweepPoint& point) {
+    return to_json(point.config.at("model")).dump() + to_json(point.config.at("backend")).dump() +
+           std::to_string(point.config.at("train.population").integer());
+  }
+  std::map<std::string, std::pair<double, double>> seen_;
+};
+
+std::string standing(const Sweep& sweep, const SweepPoint& point) {
+  const RunFolder folder = sweep.folder_of(point);
+  if (point.is_new) return "new";
+  if (ClaimFile::is_taken(folder.path)) return "running";
+  if (!std::filesystem::exists(folder.record())) return "waiting";
+  const RunRecord record = read_record(folder.record());
+  const bool done = state_of(sweep, point) == PointState::kDone;
+  if (done || record.status == RunStatus::kFailed) return status_name(record.status);
+  return fmt::format("at step {}", record.steps);
+}
+
+std::string leftovers(const Sweep& sweep) {
+  std::string text;
+  if (sweep.repeated > 0) text += fmt::format("; {} more are the same runs again", sweep.repeated);
+  if (sweep.left_behind > 0) text += fmt::format("; {} of the folder are no longer in the grid", sweep.left_behind);
+  return text;
+}
+
+}  // namespace
+
+int plan_command(const HostOptions& host, const Overrides& overrides) {
+  const Sweep sweep = compose_sweep(config_search(host), overrides);
+  const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config));
+  const Pace pace(sweep);
+  uint64_t tokens = 0;
+  double seconds = 0;
+  size_t done = 0;
+  bool all_known = true;
+  fmt::print("point  hash      member tokens  about   state      what\n");
+  for (size_t i = 0; i < sweep.points.size(); ++i) {
+    const SweepPoint& point = sweep.points[i];
+    const std::string state = standing(sweep, point);
+    const std::optional<double> needs = pace.seconds(point);
+    const bool is_done = state_of(sweep, point) == PointState::kDone;
+    done += is_done ? 1 : 0;
+    if (!is_done) {
+      tokens += point.member_tokens();
+      seconds += needs.value_or(0.0);
+      all_known = all_known && needs.has_value();
+    }
+    fmt::print("{:04}   {}  {:>13}  {:<6}  {:<9}  {}\n", point.index, point.hash.substr(0, 8),
+               tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", state,
+               point.folder.substr(5, point.folder.size() - 14));
+  }
+  uint64_t memory = 0;
+  for (const PointCheck& check : checks) memory = std::max(memory, check.memory_bytes);
+  fmt::print("{} points in {}{}: {} done, {} left with {} member tokens, about {}; at most {} of memory on {}\n",
+             sweep.points.size(), sweep.folder.string(), leftovers(sweep), done, sweep.points.size() - done,
+             tokens_text(tokens),
+             done == sweep.points.size() ? "0s"
+             : all_known                 ? duration_text(seconds)
+                                         : "? (no point like some of them is done)",
+             memory_text(memory), checks[0].device);
+  return 0;
+}
+
+int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
+  Sweep sweep = compose_sweep(config_search(host), overrides);
+  SweepOptions options;
+  options.slots = arguments.slots.empty() ? even_slots(arguments.jobs) : parse_slots(arguments.slots);
+  options.retry_failed = arguments.retry_failed;
+  options.breaker = arguments.keep_going ? 0 : arguments.fail_fast ? 1 : arguments.breaker;
+  options.plugins = freeze_plugins(plugin_folders_of(sweep.points[0].config), sweep.folder / "plugins");
+  checked(sweep, {{std::filesystem::absolute(options.plugins), "frozen for the sweep"}});
+  write_sweep(sweep);
+  fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
+  std::fflush(stdout);
+
+  catch_signals();
+  SweepView view(sweep);
+  SweepHooks hooks;
+  hooks.started = [&](const RunningPoint& running) { view.started(running); };
+  hooks.ended = [&](const SweepPoint& point, const RunRecord* record) { view.ended(point, record); };
+  hooks.tick = [&](const SweepStatus& status) { view.tick(status); };
+  hooks.stops = &stops;
+  const SweepResult result = run_sweep(sweep, options, hooks);
+  view.clear();
+
+  const SweepStatus& s = result.status;
+  fmt::print("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting);
+  if (s.elsewhere > 0 && s.ended_because.empty()) {
+    fmt::print("{} of them are run by others; run the sweep again to see to what they leave\n", s.elsewhere);
+  }
+  if (stops.load() > 0) {
+    fmt::print("stopped; the same command goes on from here\n");
+    return 128 + stop_signal.load();
+  }
+  if (!result.failed.empty()) {
+    std::vector<std::string> names;
+    for (const SweepPoint* point : result.failed) names.push_back(fmt::format("{:04}", point->index));
+    throw Error(
+        fmt::format("{}{} of {} points failed ({}); their records in {} say why, and --retry-failed runs them "
+                    "again",
+                    s.ended_because.empty() ? "" : s.ended_because + ": ", names.size(), s.total,
+                    fmt::join(names, ", "), (sweep.folder / "points").string()));
+  }
+  if (!s.ended_because.empty()) {
+    throw Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on", s.ended_because,
+                            s.done, s.total));
+  }
+  return 0;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,92 @@
+#include "cli/sweep_view.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "cli/host.h"
+
+namespace eggroll {
+namespace {
+
+constexpr auto kTellEvery = std::chrono::seconds(30);  // where nothing can be drawn again
+constexpr size_t kMostShown = 20;
+
+size_t terminal_width() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string counts_of(const SweepStatus& s) {
+  std::string text = fmt::format("{} of {} done", s.done, s.total);
+  if (!s.running.empty()) text += fmt::format(", {} running", s.running.size());
+  if (s.failed > 0) text += fmt::format(", {} failed", s.failed);
+  if (s.waiting > 0) text += fmt::format(", {} waiting", s.waiting);
+  if (s.elsewhere > 0) text += fmt::format(" ({} run by others)", s.elsewhere);
+  if (s.seconds_left && !s.running.empty()) text += fmt::format(", about {} left", duration_text(*s.seconds_left));
+  if (!s.ended_because.empty()) text += fmt::format("; {}, no point begins any more", s.ended_because);
+  return text;
+}
+
+std::string bits_of(const std::optional<double>& bits) { return bits ? fmt::format("{:.4f}", *bits) : "-"; }
+
+std::string running_line(const RunningPoint& running) {
+  return fmt::format("{:04} {}  step {}/{}  held-out {}  {}  {}", running.point->index, running.point->folder.substr(5),
+                     running.last.step, running.point->steps(), bits_of(running.last.held_out_bits),
+                     duration_text(running.seconds), running.slot->name);
+}
+
+}  // namespace
+
+bool SweepView::is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
+
+void SweepView::started(const RunningPoint& running) {
+  if (terminal_) return;
+  const std::string from = running.last.step > 0 ? fmt::format(" from step {}", running.last.step) : "";
+  print(fmt::format("begun    {}{}, {}", running.point->folder, from, running.slot->name));
+}
+
+void SweepView::ended(const SweepPoint& point, const RunRecord* record) {
+  clear();
+  if (record == nullptr) {
+    print(fmt::format("saved    {}, goes on when the sweep is run again", point.folder));
+  } else if (record->status == RunStatus::kFailed) {
+    print(fmt::format("failed   {}: {}", point.folder, record->error.value_or("")));
+  } else {
+    const std::string bits = record->final ? bits_of(record->final->bits_per_unit) : "-";
+    const std::string because = record->stopped_because ? " (" + *record->stopped_because + ")" : "";
+    print(fmt::format("{:<8} {}  held-out {}  {}{}", status_name(record->status), point.folder, bits,
+                      duration_text(record->wall_seconds), because));
+  }
+}
+
+void SweepView::tick(const SweepStatus& status) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!terminal_ && now - told_ < kTellEvery) return;
+  told_ = now;
+  std::vector<std::string> lines = {fmt::format("{}: {}", sweep_.name, counts_of(status))};
+  if (status.best != nullptr) {
+    lines[0] += fmt::format("; best {:.4f} {}", status.best_bits, status.best->folder);
+  }
+  for (const RunningPoint& running : status.running) {
+    if (lines.size() <= kMostShown) lines.push_back("  " + running_line(running));
+  }
+  clear();
+  const size_t width = terminal_ ? terminal_width() - 1 : std::string::npos;
+  for (const std::string& line : lines) print(line.substr(0, width));
+  if (terminal_) drawn_ = lines.size();
+}
+
+void SweepView::clear() {
+  for (; drawn_ > 0; --drawn_) fmt::print("\033[A\033[2K");
+}
+
+void SweepView::print(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+}  // namespace eggroll

@@ -1,0 +1,35 @@
+// What `eggroll sweep` shows: on a terminal a few lines that are drawn again and again, elsewhere a line an event.
+#ifndef EGGROLL_TOOLS_CLI_SWEEP_VIEW_H
+#define EGGROLL_TOOLS_CLI_SWEEP_VIEW_H
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "experiment/runner.h"
+
+namespace eggroll {
+
+class SweepView {
+ public:
+  explicit SweepView(const Sweep& sweep) : sweep_(sweep) {}
+  void started(const RunningPoint& running);
+  void ended(const SweepPoint& point, const RunRecord* record);
+  void tick(const SweepStatus& status);
+  // Removes what is drawn, so that words may follow.
+  void clear();
+
+ private:
+  void print(const std::string& line);
+
+  const Sweep& sweep_;
+  bool terminal_ = is_terminal();
+  size_t drawn_ = 0;  // lines
+  std::chrono::steady_clock::time_point told_{};
+
+  static bool is_terminal();
+};
+
+}  // namespace eggroll
+
+#endif
