@@ -41,9 +41,9 @@ function datasetsOf(lines, x, label, colour, held_out) {
   const points = meanLine(lines, x);
   const of = (key) => points.map((point) => ({ x: point.x, y: point[key] }));
   const hidden = { pointRadius: 0, pointHitRadius: 0, borderWidth: 0, label: "" };
-  const band = lines.length < 2 ? [] : [
+  const band = lines.length < 2 || !held_out ? [] : [
     { ...hidden, data: of("low") },
-    { ...hidden, data: of("high"), fill: "-1", backgroundColor: clear(colour, held_out ? 0.22 : 0.1) },
+    { ...hidden, data: of("high"), fill: "-1", backgroundColor: clear(colour, 0.22) },
   ];
   return [
     ...band,

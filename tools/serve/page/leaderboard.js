@@ -21,13 +21,20 @@ const numbers = [
   ["wall_seconds", "wall time", duration],
 ];
 
+const hints = {
+  bits: "the unperturbed model on held-out data, after the last step",
+  best: "the lowest on the way, where fewer tokens may be scored than after the last step",
+  tokens_per_second: "member tokens, of the median step",
+  update_rate: "share of the weights that a step changes, mean over the last quarter",
+};
+
 function heading(of, key, text, isNumber) {
   const chosen = (of.get("sort") ?? "bits") === key;
   const down = chosen && of.get("down") !== null;
   return h(
     "th",
     { class: isNumber ? "number" : null, "aria-sort": chosen ? (down ? "descending" : "ascending") : null },
-    h("button", { onclick: () => change({ sort: key, down: chosen && !down ? "1" : null }) }, text),
+    h("button", { title: hints[key], onclick: () => change({ sort: key, down: chosen && !down ? "1" : null }) }, text),
   );
 }
 
