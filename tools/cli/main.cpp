@@ -10,6 +10,7 @@
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
 #include "record/environment.h"
+#include "serve/command.h"
 
 namespace eggroll {
 namespace {
@@ -124,6 +125,13 @@ int dispatch(int argc, char** argv) {
   sample->add_option("--prompt", sampling.prompt,
                      "Text to go on from; token numbers, with commas, if tokens stand for no text");
   sample->callback([&] { exit_code = sample_command(sampling); });
+
+  std::filesystem::path served;
+  uint16_t port = kServePort;
+  CLI::App* serve = app.add_subcommand("serve", "Show the runs of a results folder in the browser, live");
+  serve->add_option("results", served, "The folder; runs may lie at any depth")->required();
+  serve->add_option("--port", port, "Of 127.0.0.1; 0: any that is free")->capture_default_str();
+  serve->callback([&] { exit_code = serve_command(served, port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
   plugins->callback([&] { exit_code = plugins_command(host); });

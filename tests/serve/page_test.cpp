@@ -1,0 +1,289 @@
+// The page in a browser: it shows the runs, sorts and filters them, draws them, follows them, trusts no text of theirs
+// and asks nobody but its server.
+#include "serve/browser.h"
+#include "serve/results.h"
+#include "serve/server.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+class PageTest : public ResultsTest {
+ protected:
+  void SetUp() override {
+    const auto executable = Browser::find();
+    if (!executable) {
+      GTEST_SKIP() << "there is no Chromium (chromium-headless-shell, chromium or google-chrome) to show the page in";
+    }
+    browser_.emplace(*executable, folder_ / "browser");
+  }
+
+  // Nothing went wrong in a script, and no other host was asked for anything.
+  void TearDown() override {
+    if (!browser_) return;
+    EXPECT_THAT(browser_->exceptions(), IsEmpty());
+    EXPECT_FALSE(browser_->requested().empty());
+    for (const std::string& address : browser_->requested()) {
+      EXPECT_THAT(address, StartsWith(address_));
+    }
+  }
+
+  // Serves the results as they are, and opens the page there once all of them are read.
+  void open(const std::string& path = "#/") {
+    if (!server_) server_.emplace(results_, 0);
+    address_ = server_->address();
+    browser_->open(address_ + path);
+    ASSERT_TRUE(browser_->wait_for("document.querySelector('#progress, #facts')"));
+    ASSERT_TRUE(browser_->wait_for("!document.body.innerText.includes('still reading')"));
+  }
+
+  std::string text(const std::string& selector) {
+    return browser_->evaluate("document.querySelector(" + quoted(selector) + ").innerText");
+  }
+  // Of each row of the leaderboard, the text of the cell below this heading.
+  std::vector<std::string> column(const std::string& heading) {
+    const auto cells = browser_->evaluate(
+        "(() => { const at = [...document.querySelectorAll('#leaderboard th')].findIndex((th) => "
+        "th.innerText.trim().startsWith(" +
+        quoted(heading) +
+        ")); return [...document.querySelectorAll('#leaderboard tbody tr')].map((row) => "
+        "row.cells[at].innerText.trim()); })()");
+    return cells.get<std::vector<std::string>>();
+  }
+  void click_heading(const std::string& heading) {
+    browser_->evaluate("[...document.querySelectorAll('#leaderboard th button')].find((b) => b.innerText === " +
+                       quoted(heading) + ").click()");
+  }
+  void choose(const std::string& label, const std::string& value) {
+    browser_->evaluate("(() => { const s = document.querySelector('select[aria-label=\"" + label +
+                       "\"]'); s.value = " + quoted(value) + "; s.dispatchEvent(new Event('change')); })()");
+  }
+  // How many pixels of the canvas have a colour that is no grey: curves and marks have, grid and labels have not.
+  int coloured_pixels(const std::string& canvas) {
+    return browser_->evaluate(
+        "(() => { const c = document.querySelector(" + quoted(canvas) +
+        "); const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;"
+        "for (let i = 0; i < p.length; i += 4) {"
+        "  if (p[i + 3] > 100 && Math.max(p[i], p[i + 1], p[i + 2]) - Math.min(p[i], p[i + 1], p[i + 2]) > 60) n += 1;"
+        "} return n; })()");
+  }
+  Browser::Json datasets(const std::string& canvas) {
+    return browser_->evaluate(
+        "Chart.getChart(document.querySelector(" + quoted(canvas) +
+        ")).data.datasets.map((set) => ({label: set.label ?? '', baseline: set.baseline ?? '', data: set.data}))");
+  }
+  static std::string quoted(const std::string& text) { return ordered_json(text).dump(); }
+
+  std::optional<Server> server_;
+  std::string address_;
+  std::optional<Browser> browser_;
+};
+
+TEST_F(PageTest, ItShowsTheRunsAndHowFarTheyAre) {
+  add_grid();
+  add_running();
+  SyntheticRun failed;
+  failed.axes = {{"train.population", "512"}};
+  failed.seed = 2;
+  failed.status = RunStatus::kFailed;
+  add_point("512-2", failed);
+  write_plainly(
+      results_ / "sweeps/grid/sweep.json",
+      R"({"name": "grid", "question": "Which is best?", "claims": [], "axes": {}, "seeds": [], "points": 9})");
+  open();
+  EXPECT_THAT(text("#progress"), HasSubstr("5 of 9 runs ended"));
+  EXPECT_THAT(text("#progress"), HasSubstr("Which is best?"));
+  EXPECT_EQ(text("#progress .counts"), "completed 4\nrunning 1\nfailed 1\nwaiting 3");
+  EXPECT_THAT(column("run"), ElementsAre("2048-0", "2048-1", "512-0", "512-1", "512-2", "2048-2"));
+  EXPECT_THAT(column("final bits"),
+              ElementsAre("3.0000", "3.2500", "3.5000", "3.7500", "so far 4.0000", "so far 4.0000"));
+  EXPECT_THAT(column("population"), ElementsAre("2048", "2048", "512", "512", "512", "2048"));
+  EXPECT_THAT(column("steps"), ElementsAre("100", "100", "100", "100", "100", "20 of 20"));
+}
+
+TEST_F(PageTest, ItSorts) {
+  add_grid();
+  open();
+  click_heading("final bits");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('th[aria-sort=descending]')"));
+  EXPECT_THAT(column("run"), ElementsAre("512-1", "512-0", "2048-1", "2048-0"));
+  click_heading("seed");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('th[aria-sort=ascending]')"));
+  EXPECT_THAT(column("seed"), ElementsAre("0", "0", "1", "1"));
+  click_heading("population");  // as numbers: the text 2048 would be before 512
+  ASSERT_TRUE(
+      browser_->wait_for("document.querySelector('th[aria-sort=ascending]').innerText.startsWith('population')"));
+  EXPECT_THAT(column("population"), ElementsAre("512", "512", "2048", "2048"));
+}
+
+TEST_F(PageTest, ItFilters) {
+  add_grid();
+  add_running();
+  open();
+  choose("population", "2048");
+  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 3"));
+  EXPECT_THAT(column("run"), ElementsAre("2048-0", "2048-1", "2048-2"));
+  browser_->evaluate(
+      "[...document.querySelectorAll('.counts button')].find((b) => b.innerText.includes('running')).click()");
+  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 1"));
+  EXPECT_THAT(column("status"), ElementsAre("running"));
+  browser_->evaluate("location.hash = '#/?find=512-1'");
+  EXPECT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 1"));
+  EXPECT_THAT(column("run"), ElementsAre("512-1"));
+}
+
+TEST_F(PageTest, MeansOverSeedsHaveTheirNAndRange) {
+  add_grid();
+  add_running();  // is in no mean
+  open("#/?rows=means");
+  EXPECT_THAT(column("population"), ElementsAre("2048", "512"));
+  EXPECT_THAT(column("n"), ElementsAre("2 of 3", "2"));
+  EXPECT_THAT(column("final bits"), ElementsAre("3.1250\n3.0000 to 3.2500", "3.6250\n3.5000 to 3.7500"));
+}
+
+TEST_F(PageTest, ItDrawsCurvesBandsBaselinesAndEffects) {
+  add_grid();
+  open("#/?rows=means");
+  ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves'))"));
+  EXPECT_GT(coloured_pixels("#curves"), 500);
+  EXPECT_GT(coloured_pixels("#effects"), 100);
+  std::vector<std::string> baselines;
+  std::map<std::string, Browser::Json> lines;
+  Browser::Json low;
+  for (const auto& set : datasets("#curves")) {
+    if (set.at("baseline") != "") baselines.push_back(set.at("baseline"));
+    lines[set.at("label")] = set.at("data");  // held-out is drawn above training, after it
+    if (set.at("label") == "" && set.at("baseline") == "" && low.is_null()) low = set.at("data");
+  }
+  EXPECT_THAT(baselines, ElementsAre("unigram 5.000", "bigram 4.500", "gzip 4.250", "entropy rate 0.500"));
+  const Browser::Json& held_out = lines.at("2048");
+  ASSERT_EQ(held_out.size(), 11U);
+  EXPECT_EQ(held_out.back().at("x"), 100);
+  EXPECT_DOUBLE_EQ(held_out.back().at("y"), 3.125);
+  EXPECT_DOUBLE_EQ(low.back().at("y"), 3.0);  // the band's: the lowest seed
+
+  const auto effects = datasets("#effects");
+  EXPECT_EQ(effects.at(0).at("data"), Browser::Json::parse(R"([{"x": 0, "y": 3.625}, {"x": 1, "y": 3.125}])"));
+  choose("over", "tokens");
+  EXPECT_TRUE(browser_->wait_for(
+      "Chart.getChart(document.querySelector('#curves')).options.scales.x.title.text === 'member tokens'"));
+  choose("on", "tokens_per_second");
+  EXPECT_TRUE(browser_->wait_for(
+      "Chart.getChart(document.querySelector('#effects')).options.scales.y.title.text === 'tokens/s'"));
+  EXPECT_DOUBLE_EQ(datasets("#effects").at(0).at("data").at(1).at("y"), 2048 * kSyntheticTokens / 0.01);
+}
+
+TEST_F(PageTest, ItFollowsARunThatWrites) {
+  const std::string running = add_running();
+  open();
+  ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves'))"));
+  EXPECT_THAT(column("final bits"), ElementsAre("so far 4.0000"));
+  const std::string image = browser_->evaluate("document.querySelector('#curves').toDataURL()");
+  append_evaluation(running, 30, 2.5);
+  EXPECT_TRUE(browser_->wait_for("document.querySelector('#leaderboard').innerText.includes('2.5000')"));
+  EXPECT_TRUE(browser_->wait_for("document.querySelector('#curves').toDataURL() !== " + quoted(image)));
+  EXPECT_EQ(datasets("#curves").at(1).at("data").back(), Browser::Json::parse(R"({"x": 30, "y": 2.5})"));
+  // A new run appears, one that is deleted goes.
+  add_point("another", {});
+  EXPECT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 2"));
+  fs::remove_all(results_ / running);
+  EXPECT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 1"));
+  EXPECT_THAT(column("run"), ElementsAre("another"));
+  // When the server ends the page says so, and goes on where it comes back.
+  server_.reset();
+  EXPECT_TRUE(browser_->wait_for("document.querySelector('#notice').innerText.includes('not up to date')"));
+}
+
+TEST_F(PageTest, ARunsPageShowsAllThereIsOfIt) {
+  SyntheticRun run;
+  run.axes = {{"train.population", "512"}};
+  run.status = RunStatus::kFailed;
+  run.monitor_every = 50;
+  const std::string folder = add_point("0", run);
+  write_plainly(results_ / folder / "samples.txt", "the sampled text");
+  write_plainly(results_ / folder / "log.txt", "the end of the log");
+  write_plainly(results_ / folder / "config.yaml", "seed: 0  # of the file\n");
+  open();
+  browser_->evaluate("document.querySelector('#leaderboard a').click()");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#record')"));
+  EXPECT_THAT(text("#title"), HasSubstr(folder));
+  EXPECT_EQ(text("#why"), "the process died");
+  EXPECT_THAT(text("#facts"), HasSubstr("4.0000 bits per token so far"));
+  EXPECT_THAT(text("#monitor"), HasSubstr("after step 100"));
+  EXPECT_THAT(text("#monitor li"), HasSubstr("head: 40 % of values at \u00b1127"));
+  EXPECT_THAT(text("#samples pre"), HasSubstr("the sampled text"));
+  EXPECT_THAT(text("#log pre"), HasSubstr("the end of the log"));
+  for (const char* closed : {"#config", "#record"}) {
+    browser_->evaluate("document.querySelector('" + std::string(closed) + " details').open = true");
+  }
+  EXPECT_THAT(text("#config pre"), HasSubstr("# of the file"));
+  EXPECT_THAT(text("#record pre"), HasSubstr("\"detail\": \"SIGSEGV\""));
+  EXPECT_GT(coloured_pixels("#curves"), 200);
+  browser_->evaluate("location.hash = '#/run?folder=none'");
+  EXPECT_TRUE(browser_->wait_for("document.body.innerText.includes('No run is in none.')"));
+}
+
+TEST_F(PageTest, TextOfFilesIsNeverMarkup) {
+  const std::string attack = "<img src=x onerror=window.attacked=1>";
+  SyntheticRun run;
+  run.axes = {{"model.name", attack}};
+  const std::string folder = add_point(attack, run);
+  run.axes = {{"model.name", "other"}};
+  add_point("other", run);
+  RunRecord record = synthetic_record(run);
+  record.name = attack;
+  record.sweep->name = attack;
+  record.sweep->axes = {{attack, attack}, {"model.name", attack}};
+  record.status = RunStatus::kFailed;
+  record.error = attack;
+  record.device = attack;
+  record.verdicts = Verdicts{1, {attack}};
+  write_record(results_ / folder / "record.json", record);
+  for (const char* name : {"samples.txt", "log.txt", "config.yaml"}) write_plainly(results_ / folder / name, attack);
+  write_plainly(
+      results_ / folder / "metrics.jsonl",
+      ordered_json{{"step", 1},
+                   {"held_out_bits_per_unit", 3.0},
+                   {"monitor",
+                    {{"verdicts", {attack}},
+                     {"values", {{attack, {{"op", attack}, {attack, attack}, {"saturated", 0.1}, {"constant", 0.1}}}}},
+                     {"heads", ordered_json::object()},
+                     {"vote_deviations", nullptr},
+                     {"tensors", {{attack, {{"saturated", 0.1}}}}}}}}
+              .dump() +
+          "\n");
+  write_plainly(
+      results_ / "sweeps/grid/sweep.json",
+      ordered_json{{"name", attack}, {"question", attack}, {"claims", {}}, {"axes", {}}, {"points", 2}}.dump());
+  open("#/?experiment=*");
+  EXPECT_THAT(column("run"), ::testing::Contains(attack));
+  EXPECT_THAT(text("#progress"), HasSubstr(attack));
+  browser_->evaluate(
+      "[...document.querySelectorAll('#leaderboard a')].find((a) => a.innerText.includes('img')).click()");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#record')"));
+  for (const char* part : {"#title", "#why", "#facts", "#monitor", "#samples", "#log"}) {
+    EXPECT_THAT(text(part), HasSubstr(attack)) << part;
+  }
+  EXPECT_EQ(browser_->evaluate("document.querySelectorAll('img').length"), 0);
+  EXPECT_EQ(browser_->evaluate("window.attacked ?? null"), nullptr);
+}
+
+TEST_F(PageTest, ManyRowsAreShownWhenAskedFor) {
+  for (uint64_t i = 0; i < 210; ++i) {
+    SyntheticRun run;
+    run.seed = i;
+    run.steps = 1;
+    add_point(std::to_string(i), run);
+  }
+  open();
+  EXPECT_EQ(column("run").size(), 200U);
+  browser_->evaluate("document.querySelector('.more button').click()");
+  EXPECT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 210"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,152 @@
+// The page and its API over HTTP, and who is refused.
+#include "serve/server.h"
+
+#include <httplib.h>
+
+#include <sstream>
+
+#include "serve/results.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ServerTest : public ResultsTest {
+ protected:
+  ServerTest() { add_grid(); }
+
+  httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) const {
+    return httplib::Client("127.0.0.1", server_.port()).Get(path, headers);
+  }
+  // Once the first look is over.
+  ordered_json all_runs() const {
+    for (int i = 0; i < 500; ++i) {
+      const ordered_json reply = ordered_json::parse(get("/api/runs")->body);
+      if (reply.at("runs").size() == 4 && reply.at("unread") == 0) return reply;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ADD_FAILURE() << "the runs are not there after ten seconds";
+    return nullptr;
+  }
+
+  Server server_{results_, 0};
+};
+
+TEST_F(ServerTest, ThePageAndAllItsPartsAreThere) {
+  const auto page = get("/");
+  ASSERT_EQ(page->status, 200);
+  EXPECT_THAT(page->get_header_value("Content-Type"), HasSubstr("text/html"));
+  EXPECT_THAT(page->body, Not(HasSubstr("http")));  // nothing of another host, not even a link
+  for (const char* part : {"/chart.js", "/main.js", "/style.css", "/icon.svg", "/chart-licence.txt"}) {
+    EXPECT_EQ(get(part)->status, 200) << part;
+  }
+  EXPECT_THAT(get("/main.js")->get_header_value("Content-Type"), HasSubstr("text/javascript"));
+  EXPECT_THAT(get("/chart-licence.txt")->body, HasSubstr("Permission is hereby granted"));
+  EXPECT_EQ(get("/index.html")->status, 404);
+}
+
+TEST_F(ServerTest, BrowsersAreToldToAskNobodyElse) {
+  for (const char* path : {"/", "/api/runs"}) {
+    const auto reply = get(path);
+    EXPECT_THAT(reply->get_header_value("Content-Security-Policy"), HasSubstr("default-src 'none'"));
+    EXPECT_EQ(reply->get_header_value("X-Content-Type-Options"), "nosniff");
+  }
+}
+
+TEST_F(ServerTest, RunsCurvesAndDetailsAreAnswered) {
+  const ordered_json reply = all_runs();
+  EXPECT_EQ(run_in(reply, "sweeps/grid/points/512-1").at("bits"), 3.75);
+  const auto curve = get("/api/curve?folder=sweeps%2Fgrid%2Fpoints%2F512-1");
+  EXPECT_EQ(ordered_json::parse(curve->body).at("held_out").at("bits").back(), 3.75);
+  const auto run = get("/api/run?folder=sweeps%2Fgrid%2Fpoints%2F512-1");
+  EXPECT_EQ(ordered_json::parse(run->body).at("record").at("seed"), 1);
+  EXPECT_EQ(run->get_header_value("Content-Type"), "application/json");
+}
+
+TEST_F(ServerTest, NothingIsCompressed) {
+  for (const char* path : {"/api/runs", "/chart.js"}) {
+    EXPECT_FALSE(get(path, {{"Accept-Encoding", "gzip, br"}})->has_header("Content-Encoding")) << path;
+  }
+}
+
+TEST_F(ServerTest, ItSeesWhatIsWrittenMeanwhile) {
+  const std::string since = all_runs().at("version");
+  const std::string running = add_running();
+  for (int i = 0; i < 500; ++i) {
+    const ordered_json reply = ordered_json::parse(get("/api/runs?since=" + since)->body);
+    if (!reply.at("runs").empty()) {
+      EXPECT_THAT(folders_in(reply), ElementsAre(running));
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  FAIL() << "the new run is not there after ten seconds";
+}
+
+TEST_F(ServerTest, NoPathLeadsOutOfTheResults) {
+  all_runs();
+  write_synthetic_run(folder_ / "outside", {});
+  for (const char* folder :
+       {"../outside", "sweeps/../../outside", "/etc", "%2e%2e%2Foutside",
+        "sweeps/grid/points/512-0/../../../../../outside", "", "sweeps/grid/points", "sweeps/grid/points/512-0%00"}) {
+    for (const char* path : {"/api/run?folder=", "/api/curve?folder="}) {
+      EXPECT_EQ(get(std::string(path) + folder)->status, 404) << path << folder;
+    }
+  }
+  for (const char* path : {"/../outside/record.json", "/%2e%2e/outside/record.json", "/sweeps/grid/sweep.json"}) {
+    EXPECT_EQ(get(path)->status, 404) << path;
+  }
+}
+
+TEST_F(ServerTest, OtherNamesOfThisMachineAreRefused) {
+  for (const char* host : {"localhost", "localhost:1234", "127.0.0.1", "127.0.0.1:80"}) {
+    EXPECT_EQ(get("/", {{"Host", host}})->status, 200) << host;
+  }
+  for (const char* host : {"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", ""}) {
+    for (const char* path : {"/", "/api/runs", "/chart.js", "/none"}) {
+      const auto reply = get(path, {{"Host", host}});
+      EXPECT_EQ(reply->status, 403) << host << path;
+      EXPECT_THAT(reply->body, Not(HasSubstr("grid")));
+    }
+  }
+}
+
+TEST_F(ServerTest, OnlyGetIsAnswered) {
+  httplib::Client client("127.0.0.1", server_.port());
+  EXPECT_EQ(client.Post("/api/runs", "{}", "application/json")->status, 405);
+  EXPECT_EQ(client.Put("/", "x", "text/plain")->status, 405);
+  EXPECT_EQ(client.Delete("/api/run?folder=x")->status, 405);
+  EXPECT_EQ(client.Options("/api/runs")->status, 405);
+  EXPECT_EQ(client.Head("/")->status, 405);
+}
+
+TEST_F(ServerTest, NothingIsListenedOnButTheLocalAddress) {
+  std::ostringstream wanted;
+  wanted << std::uppercase << std::hex << ":" << std::setw(4) << std::setfill('0') << server_.port() << " ";
+  std::vector<std::string> addresses;
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream file(table);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      std::string slot;
+      std::string address;
+      std::string remote;
+      std::string state;
+      words >> slot >> address >> remote >> state;
+      if (state == "0A" && (address + " ").ends_with(wanted.str()))
+        addresses.push_back(address.substr(0, address.find(':')));
+    }
+  }
+  EXPECT_THAT(addresses, ElementsAre("0100007F"));
+}
+
+TEST_F(ServerTest, APortInUseIsRefused) {
+  EXPECT_THAT(message_of([&] { Server(results_, server_.port()); }),
+              HasSubstr("port " + std::to_string(server_.port()) + " of 127.0.0.1 cannot be listened on"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

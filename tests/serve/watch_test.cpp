@@ -1,0 +1,184 @@
+// What is known of a results folder: figures of runs, what changed since, what is damaged or no record.
+#include "serve/watch.h"
+
+#include "serve/results.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using WatchTest = ResultsTest;
+
+TEST_F(WatchTest, SummariesHaveTheFiguresOfRecordsAndMetrics) {
+  add_grid();
+  write_plainly(results_ / "sweeps/grid/sweep.json",
+                R"({"name": "grid", "question": "Which?", "claims": [], "axes": {}, "seeds": [0, 1], "points": 7})");
+  Watch watch(results_);
+  watch.look();
+  const ordered_json reply = watch.runs("");
+  EXPECT_EQ(reply.at("all"), true);
+  EXPECT_EQ(reply.at("unread"), 0);
+  EXPECT_EQ(reply.at("sweeps"), ordered_json::parse(R"([{"name": "grid", "points": 7, "question": "Which?"}])"));
+  EXPECT_THAT(folders_in(reply), ElementsAre("sweeps/grid/points/2048-0", "sweeps/grid/points/2048-1",
+                                             "sweeps/grid/points/512-0", "sweeps/grid/points/512-1"));
+  const ordered_json run = run_in(reply, "sweeps/grid/points/2048-1");
+  EXPECT_EQ(run.at("status"), "completed");
+  EXPECT_EQ(run.at("sweep"), "grid");
+  EXPECT_EQ(run.at("seed"), 1);
+  EXPECT_EQ(run.at("axes"), ordered_json::parse(R"({"train.population": "2048"})"));
+  EXPECT_DOUBLE_EQ(run.at("bits"), 3.25);
+  EXPECT_FALSE(run.contains("bits_so_far"));
+  EXPECT_EQ(run.at("steps"), 100);
+  EXPECT_EQ(run.at("planned_steps"), 100);
+  EXPECT_DOUBLE_EQ(run.at("tokens_per_second"), 2048 * kSyntheticTokens / 0.01);
+  EXPECT_DOUBLE_EQ(run.at("baselines").at("unigram"), 5.0);
+  EXPECT_DOUBLE_EQ(run.at("baselines").at("entropy rate"), 0.5);
+}
+
+TEST_F(WatchTest, RunsOutsideASweepHaveTheirOverridesAsAxes) {
+  SyntheticRun run;
+  run.sweep = "";
+  run.axes = {{"model.width", 32}};
+  write_synthetic_run(results_ / "runs/plain-1", run);
+  Watch watch(results_);
+  watch.look();
+  const ordered_json seen = run_in(watch.runs(""), "runs/plain-1");
+  EXPECT_EQ(seen.at("sweep"), nullptr);
+  EXPECT_EQ(seen.at("axes"), ordered_json::parse(R"({"experiment": "grid", "model.width": "32"})"));
+}
+
+TEST_F(WatchTest, OnlyWhatChangedIsToldAgain) {
+  add_grid();
+  const std::string running = add_running();
+  Watch watch(results_);
+  watch.look();
+  const ordered_json first = watch.runs("");
+  watch.look();
+  const ordered_json same = watch.runs(first.at("version").get<std::string>());
+  EXPECT_EQ(same.at("version"), first.at("version"));
+  EXPECT_EQ(same.at("all"), false);
+  EXPECT_THAT(same.at("runs"), IsEmpty());
+
+  const ordered_json before = run_in(first, running);
+  EXPECT_EQ(before.at("steps"), 20);
+  append_evaluation(running, 30, 2.5);
+  // A run's metrics are read in a tenth of the time at most: this look may be too early.
+  ordered_json grown;
+  for (int i = 0; i < 100 && (grown.is_null() || grown.at("runs").empty()); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    watch.look();
+    grown = watch.runs(first.at("version").get<std::string>());
+  }
+  EXPECT_THAT(folders_in(grown), ElementsAre(running));
+  const ordered_json after = run_in(grown, running);
+  EXPECT_EQ(after.at("steps"), 30);
+  EXPECT_EQ(after.at("bits"), 2.5);
+  EXPECT_EQ(after.at("bits_so_far"), true);
+  EXPECT_NE(after.at("curve"), before.at("curve"));
+
+  fs::remove_all(results_ / running);
+  watch.look();
+  const ordered_json gone = watch.runs(grown.at("version").get<std::string>());
+  EXPECT_THAT(gone.at("removed"), ElementsAre(running));
+  EXPECT_THAT(gone.at("runs"), IsEmpty());
+  EXPECT_EQ(watch.run(running), std::nullopt);
+}
+
+TEST_F(WatchTest, RepliesOfAnotherProcessAreToldAllAgain) {
+  add_grid();
+  Watch watch(results_);
+  watch.look();
+  for (const char* since : {"deadbeef.3", "3", "nonsense", "deadbeef."}) {
+    const ordered_json reply = watch.runs(since);
+    EXPECT_EQ(reply.at("all"), true) << since;
+    EXPECT_EQ(reply.at("runs").size(), 4U) << since;
+  }
+}
+
+TEST_F(WatchTest, CurvesHaveEveryEvaluationAndTheTrainingBits) {
+  const std::string running = add_running();
+  Watch watch(results_);
+  watch.look();
+  const ordered_json curves = *watch.curves(running);
+  EXPECT_EQ(curves.at("held_out").at("step"), ordered_json({0, 10, 20}));
+  EXPECT_EQ(curves.at("held_out").at("bits").at(0), 8.0);
+  EXPECT_EQ(curves.at("held_out").at("bits").at(2), 4.0);
+  EXPECT_EQ(curves.at("train").at("step").size(), 20U);
+  EXPECT_EQ(curves.at("train").at("tokens").at(19), 20 * 2048 * kSyntheticTokens);
+  EXPECT_DOUBLE_EQ(curves.at("train").at("seconds").at(19), 0.2);
+}
+
+TEST_F(WatchTest, ARunsPageHasRecordMonitorSamplesLogAndConfiguration) {
+  SyntheticRun run;
+  run.status = RunStatus::kFailed;
+  run.monitor_every = 50;
+  const std::string folder = add_point("0", run);
+  write_plainly(results_ / folder / "samples.txt", "caf\xc3\xa9 \xff");
+  write_plainly(results_ / folder / "log.txt", std::string(100'000, 'a') + "\nthe last line\n");
+  write_plainly(results_ / folder / "config.yaml", "seed: 0\n");
+  Watch watch(results_);
+  watch.look();
+  const ordered_json page = *watch.run(folder);
+  EXPECT_EQ(page.at("summary").at("why"), "the process died");
+  EXPECT_EQ(page.at("record").at("failure").at("detail"), "SIGSEGV");
+  EXPECT_EQ(page.at("monitor").at("step"), 100);
+  EXPECT_EQ(page.at("monitor").at("monitor").at("verdicts").at(0), "head: 40 % of values at \u00b1127");
+  EXPECT_EQ(page.at("samples"), "caf\xc3\xa9 \xff");
+  EXPECT_EQ(page.at("log"), "the last line\n");
+  EXPECT_EQ(page.at("config"), "seed: 0\n");
+}
+
+TEST_F(WatchTest, PublishedRecordsAreRunsWithoutAFolder) {
+  write_record(results_ / "published.json", synthetic_record({}));
+  write_plainly(results_ / "benchmarks.json", R"({"context": {}})");
+  Watch watch(results_);
+  watch.look();
+  const ordered_json reply = watch.runs("");
+  EXPECT_THAT(folders_in(reply), ElementsAre("published.json"));
+  EXPECT_EQ(reply.at("runs").at(0).at("has_curve"), false);
+  EXPECT_EQ(reply.at("other_files"), 1);
+  EXPECT_THAT(reply.at("problems"), IsEmpty());
+  EXPECT_EQ(watch.run("published.json")->at("record").at("name"), "grid");
+  // The file becomes a record, and is one from then on.
+  write_record(results_ / "benchmarks.json", synthetic_record({}));
+  watch.look();
+  EXPECT_THAT(folders_in(watch.runs("")), ElementsAre("benchmarks.json", "published.json"));
+}
+
+TEST_F(WatchTest, WhatIsDamagedIsSaid) {
+  const std::string whole = add_point("0", {});
+  const std::string cut = add_point("1", {});
+  write_plainly(results_ / cut / "record.json", R"({"schema": 1, "name)");
+  write_plainly(results_ / "broken.json", "{");
+  std::ofstream(results_ / whole / "metrics.jsonl", std::ios::app) << "not json\n";
+  Watch watch(results_);
+  watch.look();
+  const ordered_json reply = watch.runs("");
+  EXPECT_EQ(run_in(reply, cut).at("status"), "unreadable");
+  EXPECT_THAT(run_in(reply, cut).at("why").get<std::string>(), HasSubstr("record.json"));
+  EXPECT_THAT(run_in(reply, whole).at("problems").at(0).get<std::string>(), HasSubstr("damaged"));
+  ASSERT_EQ(reply.at("problems").size(), 1U);
+  EXPECT_THAT(reply.at("problems").at(0).get<std::string>(), HasSubstr("broken.json"));
+  // Mended, it is a run again.
+  write_record(results_ / cut / "record.json", synthetic_record({}));
+  watch.look();
+  EXPECT_EQ(run_in(watch.runs(""), cut).at("status"), "completed");
+}
+
+TEST_F(WatchTest, AFolderThatIsARunItselfIsShown) {
+  write_synthetic_run(results_, {});
+  Watch watch(results_ / "");
+  watch.look();
+  EXPECT_THAT(folders_in(watch.runs("")), ElementsAre("."));
+  EXPECT_NE(watch.run("."), std::nullopt);
+}
+
+TEST_F(WatchTest, NoFolderIsRefused) {
+  EXPECT_THAT(message_of([&] { Watch(results_ / "none"); }), HasSubstr("is no folder"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,29 @@
+#include "serve/command.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "serve/server.h"
+
+namespace eggroll {
+
+int serve_command(const std::filesystem::path& results, uint16_t port) {
+  // Blocked in every thread and taken here.
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+
+  const Server server(results, port);
+  fmt::print("{} shows {}; Ctrl-C ends it\n", server.address(), results.string());
+  std::fflush(stdout);
+  int taken = 0;
+  sigwait(&ends, &taken);
+  fmt::print("ended\n");
+  return 0;
+}
+
+}  // namespace eggroll

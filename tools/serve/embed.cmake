@@ -1,0 +1,15 @@
+# Writes a C++ source with the text of files: name=file,name=file... Run at build time as:
+# cmake -DOUTPUT=assets.cpp "-DFILES=index.html=/path/index.html,..." -P embed.cmake
+string(REPLACE "," ";" FILES "${FILES}")
+set(source "#include \"serve/assets.h\"\n\nnamespace eggroll {\nnamespace {\n\nconstexpr Asset kAssets[] = {\n")
+foreach(pair IN LISTS FILES)
+  string(REGEX MATCH "^([^=]+)=(.+)$" pair "${pair}")
+  set(name "${CMAKE_MATCH_1}")
+  file(READ "${CMAKE_MATCH_2}" text)
+  if(text MATCHES "\\)embedded\"")
+    message(FATAL_ERROR "${CMAKE_MATCH_2} holds )embedded\", which ends a text in C++; write it otherwise")
+  endif()
+  string(APPEND source "{\"${name}\", R\"embedded(${text})embedded\"},\n")
+endforeach()
+string(APPEND source "};\n\n}  // namespace\n\nstd::span<const Asset> assets() { return kAssets; }\n\n}  // namespace eggroll\n")
+file(WRITE "${OUTPUT}" "${source}")

@@ -1,0 +1,131 @@
+// The learning curves of some rows: each run's own, or the mean over seeds with a band from the lowest to the highest.
+import { chartPanel, clear, colours, keyOf, themed } from "./charts.js";
+import { h } from "./dom.js";
+import { count, duration } from "./format.js";
+import { curvesOf } from "./store.js";
+
+export const xNames = { step: "steps", tokens: "member tokens", seconds: "seconds in steps" };
+
+// Linear between the two nearest; null beyond the ends.
+function valueAt(line, column, step) {
+  const steps = line.step;
+  if (!steps.length || step < steps[0] || step > steps[steps.length - 1]) return null;
+  let [low, high] = [0, steps.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (steps[middle] <= step) low = middle;
+    else high = middle;
+  }
+  if (steps[low] === step || steps[high] === steps[low]) return line[column][low];
+  const part = (step - steps[low]) / (steps[high] - steps[low]);
+  return line[column][low] * (1 - part) + line[column][high] * part;
+}
+
+// {x, mean, low, high} at every step of the longest of the lines, over those that got so far.
+function meanLine(lines, x) {
+  const longest = lines.reduce((a, b) => (b.step.length > a.step.length ? b : a));
+  return longest.step.map((step) => {
+    const there = lines.filter((line) => valueAt(line, "bits", step) !== null);
+    const values = there.map((line) => valueAt(line, "bits", step));
+    const mean = (numbers) => numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    return {
+      x: x === "step" ? step : mean(there.map((line) => valueAt(line, x, step))),
+      mean: mean(values),
+      low: Math.min(...values),
+      high: Math.max(...values),
+    };
+  });
+}
+
+function datasetsOf(lines, x, label, colour, held_out) {
+  const points = meanLine(lines, x);
+  const of = (key) => points.map((point) => ({ x: point.x, y: point[key] }));
+  const hidden = { pointRadius: 0, pointHitRadius: 0, borderWidth: 0, label: "" };
+  const band = lines.length < 2 || !held_out ? [] : [
+    { ...hidden, data: of("low") },
+    { ...hidden, data: of("high"), fill: "-1", backgroundColor: clear(colour, 0.22) },
+  ];
+  return [
+    ...band,
+    {
+      label,
+      data: of("mean"),
+      borderColor: held_out ? colour : clear(colour, 0.55),
+      backgroundColor: colour,
+      borderWidth: held_out ? 2 : 1,
+      pointRadius: held_out && points.length < 60 ? 2 : 0,
+    },
+  ];
+}
+
+// Baselines are lines of their own; where the runs' differ, at their mean, and the label says from where to where.
+function baselinesOf(runs, end) {
+  const values = new Map();
+  for (const run of runs) {
+    for (const [name, value] of Object.entries(run.baselines)) {
+      if (Number.isFinite(value)) values.set(name, [...(values.get(name) ?? []), value]);
+    }
+  }
+  return [...values].map(([name, list], i) => {
+    const [low, high] = [Math.min(...list), Math.max(...list)];
+    const y = list.reduce((sum, value) => sum + value, 0) / list.length;
+    return {
+      baseline: high - low < 5e-4 ? `${name} ${y.toFixed(3)}` : `${name} ${low.toFixed(3)} to ${high.toFixed(3)}`,
+      data: [{ x: 0, y }, { x: end, y }],
+      borderColor: themed("--quiet"),
+      borderDash: [[7, 4], [2, 3], [10, 3, 2, 3], [4, 6]][i % 4],
+      borderWidth: 1,
+      pointRadius: 0,
+      pointHitRadius: 0,
+    };
+  });
+}
+
+export function curvesChart() {
+  const panel = chartPanel("curves");
+  const legend = h("div", { class: "legend" });
+  // rows: each with its runs; labels: one for each. Returns how many rows have something to draw.
+  async function show(rows, labels, x) {
+    const datasets = [];
+    const entries = []; // of the legend
+    let drawn = 0;
+    const runs = rows.flatMap((row) => row.runs);
+    const curves = new Map((await curvesOf(runs)).map((curve, i) => [runs[i].folder, curve]));
+    rows.forEach((row, i) => {
+      const colour = colours[i % colours.length];
+      for (const kind of ["train", "held_out"]) {
+        const lines = row.runs.map((run) => curves.get(run.folder)?.[kind]).filter((line) => line?.step.length);
+        if (!lines.length) continue;
+        if (kind === "held_out") {
+          drawn += 1;
+          entries.push(h("span", {}, keyOf(colour), labels[i]));
+        }
+        datasets.push(...datasetsOf(lines, x, labels[i], colour, kind === "held_out"));
+      }
+    });
+    const end = Math.max(0, ...datasets.flatMap((set) => set.data.map((point) => point.x)));
+    const units = new Set(runs.map((run) => run.unit).filter(Boolean));
+    if (drawn) datasets.push(...baselinesOf(runs, end));
+    panel.draw(
+      datasets,
+      {
+        x: {
+          type: "linear",
+          min: 0,
+          max: end || undefined,
+          title: { text: xNames[x] },
+          ticks: { maxRotation: 0, callback: x === "seconds" ? duration : count },
+        },
+        y: {
+          type: "linear",
+          title: { text: `bits per ${[...units].join(" or ") || "unit"}` },
+          ticks: { callback: (value) => value.toPrecision(3) },
+        },
+      },
+    );
+    legend.replaceChildren(...entries);
+    return drawn;
+  }
+  return { box: h("div", {}, panel.box, legend), show, remove: panel.remove };
+}
+

@@ -1,0 +1,76 @@
+// What one axis does to a metric: a line joins the runs that are equal in all else, the seed too; the diamonds are means, all of final runs alone.
+import { chartPanel, clear, colours } from "./charts.js";
+import { axisValue, bits, count, duration, share } from "./format.js";
+import { experimentOf, isFinal } from "./select.js";
+
+export const metrics = {
+  bits: ["final bits", bits],
+  best: ["best bits", bits],
+  tokens_per_second: ["tokens/s", count],
+  update_rate: ["update rate", share],
+  wall_seconds: ["wall time", duration],
+};
+
+export function effectsChart() {
+  const panel = chartPanel("effects");
+  // values: the axis' values in order. Returns how many runs have the metric.
+  function show(rows, axis, values, metric) {
+    const place = new Map(values.map((value, i) => [value, i]));
+    const sets = new Map();
+    const byValue = values.map(() => []);
+    for (const row of rows) {
+      if (!Number.isFinite(row[metric]) || !row.runs.some(isFinal)) continue;
+      const others = Object.entries(row.axes).filter(([name]) => name !== axis).sort();
+      const key = JSON.stringify([experimentOf(row), row.n === undefined ? row.seed : null, others]);
+      const point = { x: place.get(axisValue(row.axes[axis])), y: row[metric] };
+      if (!sets.has(key)) sets.set(key, []);
+      sets.get(key).push(point);
+      byValue[point.x].push(point.y);
+    }
+    // All sets are one line with gaps, which thousands of them do not slow down.
+    const lines = [...sets.values()].flatMap((points) => [
+      ...points.sort((a, b) => a.x - b.x),
+      { x: points[points.length - 1].x, y: NaN },
+    ]);
+    const means = byValue
+      .map((list, x) => ({ x, y: list.reduce((sum, value) => sum + value, 0) / list.length }))
+      .filter((point) => Number.isFinite(point.y));
+    const [name, format] = metrics[metric];
+    panel.draw(
+      [
+        {
+          data: means,
+          showLine: false,
+          pointStyle: "rectRot",
+          radius: 8,
+          backgroundColor: colours[1],
+          borderColor: colours[1],
+        },
+        {
+          data: lines,
+          borderColor: clear(colours[0], Math.max(0.05, Math.min(0.4, 25 / sets.size))),
+          backgroundColor: colours[0],
+          borderWidth: 1,
+          pointRadius: lines.length > 1000 ? 1.5 : 3,
+          pointBorderWidth: 0,
+        },
+      ],
+      {
+        x: {
+          type: "linear",
+          min: -0.4,
+          max: values.length - 0.6,
+          title: { text: axis },
+          afterBuildTicks: (scale) => {
+            const each = Math.ceil(values.length / 12);
+            scale.ticks = values.map((_, i) => ({ value: i })).filter(({ value }) => value % each === 0);
+          },
+          ticks: { autoSkip: false, callback: (at) => values[at] || "(not set)" },
+        },
+        y: { type: "linear", title: { text: name }, ticks: { callback: format } },
+      },
+    );
+    return means.length ? [...sets.values()].reduce((sum, points) => sum + points.length, 0) : 0;
+  }
+  return { box: panel.box, show, remove: panel.remove };
+}

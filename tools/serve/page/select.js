@@ -1,0 +1,93 @@
+// From all runs to the rows that are shown: experiment, filters, seeds, order.
+import { axisValue, inOrder } from "./format.js";
+
+export const experimentOf = (run) => (run.sweep ? `${run.sweep} (sweep)` : run.name);
+
+// All experiments, that of the run that began last first.
+export function experiments(runs) {
+  const newest = new Map();
+  for (const run of runs) {
+    const name = experimentOf(run);
+    const begun = run.started_utc ?? "";
+    if (begun >= (newest.get(name) ?? "")) newest.set(name, begun);
+  }
+  return [...newest].sort((a, b) => (a[1] < b[1] ? 1 : -1)).map(([name]) => name);
+}
+
+// [axis, its values in order] of those with more than one value among the runs.
+export function varyingAxes(runs) {
+  const axes = new Map();
+  for (const run of runs) {
+    for (const axis of Object.keys(run.axes)) axes.set(axis, new Set());
+  }
+  for (const run of runs) {
+    for (const [axis, values] of axes) values.add(axisValue(run.axes[axis]));
+  }
+  return [...axes].filter(([, values]) => values.size > 1).map(([axis, values]) => [axis, [...values].sort(inOrder)]);
+}
+
+// "train.population" is "population" where no other axis is called so.
+export function shortName(axis, axes) {
+  const last = (name) => name.slice(name.lastIndexOf(".") + 1);
+  return axes.filter(([other]) => last(other) === last(axis)).length > 1 ? axis : last(axis);
+}
+
+export function filtered(runs, axes, of) {
+  const words = (of.get("find") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  return runs.filter((run) => {
+    if (of.get("status") && run.status !== of.get("status")) return false;
+    for (const [axis] of axes) {
+      const wanted = of.get(`axis ${axis}`);
+      if (wanted !== null && axisValue(run.axes[axis]) !== wanted) return false;
+    }
+    const text = `${run.folder} ${run.status} ${Object.values(run.axes).map(axisValue).join(" ")}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+const kMeans = ["bits", "best", "tokens_per_second", "update_rate", "wall_seconds", "steps"];
+const kRanges = ["bits", "best", "tokens_per_second"];
+
+// With final figures: all of its steps were made, or as many as were wanted.
+export const isFinal = (run) => run.status === "completed" || run.status === "stopped";
+
+// Runs that differ in nothing but the seed. A row has the means over those n of them that are final, with ranges.
+function grouped(runs) {
+  const groups = new Map();
+  for (const run of runs) {
+    const key = JSON.stringify([experimentOf(run), Object.entries(run.axes).sort()]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(run);
+  }
+  return [...groups.values()].map((members) => {
+    const ended = members.filter(isFinal);
+    const row = { ...members[0], runs: members, n: ended.length, ranges: {}, bits_so_far: false };
+    for (const name of kMeans) {
+      const values = ended.map((run) => run[name]).filter(Number.isFinite);
+      row[name] = values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+      if (kRanges.includes(name)) row.ranges[name] = { low: Math.min(...values), high: Math.max(...values) };
+    }
+    return row;
+  });
+}
+
+// In the order that the address asks for; without it the lowest final bits first.
+export function rowsOf(runs, of) {
+  const rows = of.get("rows") === "means" ? grouped(runs) : runs.map((run) => ({ ...run, runs: [run] }));
+  const sort = of.get("sort") ?? "bits";
+  const valueOf = (row) => (sort.startsWith("axis ") ? axisValue(row.axes[sort.slice(5)]) : row[sort]);
+  const sign = of.get("down") ? -1 : 1;
+  return rows.sort((a, b) => {
+    const [x, y] = [valueOf(a), valueOf(b)];
+    const missing = (value) => value === null || value === undefined || value === "";
+    if (missing(x) || missing(y)) return Number(missing(x)) - Number(missing(y));
+    return sign * inOrder(x, y) || inOrder(a.folder, b.folder);
+  });
+}
+
+// "2048, sign_es, seed 0": what tells a row from the others.
+export function labelOf(row, axes) {
+  const values = axes.map(([axis]) => axisValue(row.axes[axis])).filter(Boolean);
+  if (row.n === undefined) values.push(`seed ${row.seed ?? "?"}`);
+  return values.join(", ") || row.name;
+}

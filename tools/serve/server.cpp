@@ -1,0 +1,180 @@
+#include "serve/server.h"
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "eggroll/error.h"
+#include "serve/assets.h"
+#include "serve/watch.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kHost = "127.0.0.1";
+constexpr auto kPause = std::chrono::seconds(1);  // between two looks
+
+// Names that a browser resolves to this machine alone. Another in a request's Host is a foreign page's whose name was
+// made to lead here; its script could read our replies.
+bool is_local(const std::string& host) {
+  const std::string name = host.substr(0, host.find(':'));
+  return name == "localhost" || name == kHost;
+}
+
+const char* type_of(std::string_view name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (name.ends_with(".svg")) return "image/svg+xml";
+  return "text/plain; charset=utf-8";
+}
+
+void refuse(httplib::Response& response, int status, const std::string& sentence) {
+  response.status = status;
+  response.set_content(sentence + "\n", "text/plain; charset=utf-8");
+}
+
+// As content of a known length that is asked for in parts, which the library does not compress: its brotli takes
+// seconds for the summaries of 2,000 runs.
+void send(httplib::Response& response, std::string text, const std::string& type) {
+  const size_t whole = text.size();
+  response.set_content_provider(whole, type,
+                                [text = std::move(text)](size_t offset, size_t size, httplib::DataSink& sink) {
+                                  return sink.write(text.data() + offset, size);
+                                });
+}
+
+void reply(httplib::Response& response, const ordered_json& json) {
+  // Names and logs are any bytes; those that are no UTF-8 become U+FFFD.
+  send(response, json.dump(-1, ' ', false, ordered_json::error_handler_t::replace), "application/json");
+}
+
+}  // namespace
+
+class Server::Work {
+ public:
+  Work(const std::filesystem::path& results, uint16_t port) : watch_(results) {
+    // The library's own choice lets two servers share a port.
+    http_.set_socket_options([](auto socket) {
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    http_.set_tcp_nodelay(true);
+    http_.set_keep_alive_timeout(1);  // stopping waits for it
+    http_.set_default_headers(
+        {{"Cache-Control", "no-store"},
+         {"Content-Security-Policy",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+         {"Cross-Origin-Resource-Policy", "same-origin"},
+         {"Referrer-Policy", "no-referrer"},
+         {"X-Content-Type-Options", "nosniff"}});
+    add_routes();
+    if (port == 0) {
+      port_ = http_.bind_to_any_port(kHost);
+    } else {
+      port_ = http_.bind_to_port(kHost, port) ? port : -1;
+    }
+    if (port_ <= 0) {
+      throw Error(
+          fmt::format("port {} of {} cannot be listened on, something else does or it needs root; name another "
+                      "with --port, or 0 for any that is free",
+                      port, kHost));
+    }
+    watching_ = std::thread([this] { keep_looking(); });
+    answering_ = std::thread([this] { http_.listen_after_bind(); });
+    // Before it listens there is nothing to stop.
+    while (!http_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  ~Work() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    watch_.stop();
+    http_.stop();
+    answering_.join();
+    watching_.join();
+  }
+
+  uint16_t port() const { return static_cast<uint16_t>(port_); }
+
+ private:
+  void add_routes() {
+    http_.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+      if (!is_local(request.get_header_value("Host"))) {
+        refuse(response, 403, "this page answers to localhost and 127.0.0.1 alone; open it by one of these names");
+      } else if (request.method != "GET") {
+        refuse(response, 405, "this page only answers GET; nothing can be changed here");
+      } else {
+        return httplib::Server::HandlerResponse::Unhandled;
+      }
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    http_.Get("/api/runs", [this](const httplib::Request& request, httplib::Response& response) {
+      reply(response, watch_.runs(request.get_param_value("since")));
+    });
+    http_.Get("/api/run", [this](const httplib::Request& request, httplib::Response& response) {
+      reply_of_run(response, watch_.run(request.get_param_value("folder")));
+    });
+    http_.Get("/api/curve", [this](const httplib::Request& request, httplib::Response& response) {
+      reply_of_run(response, watch_.curves(request.get_param_value("folder")));
+    });
+    for (const Asset& asset : assets()) {
+      const auto answer = [&asset](const httplib::Request&, httplib::Response& response) {
+        send(response, std::string(asset.text), type_of(asset.name));
+      };
+      http_.Get(asset.name == "index.html" ? "/" : "/" + std::string(asset.name), answer);
+    }
+    http_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+      if (response.body.empty()) refuse(response, response.status, "there is nothing here; the page is at /");
+    });
+    http_.set_exception_handler([](const httplib::Request&, httplib::Response& response, auto) {
+      refuse(response, 500, "this could not be answered; report it as a bug");
+    });
+  }
+
+  static void reply_of_run(httplib::Response& response, const std::optional<ordered_json>& json) {
+    if (json) {
+      reply(response, *json);
+    } else {
+      // Folders are looked up among the runs seen, so that no path leads out of the results.
+      refuse(response, 404, "no run is in that folder; /api/runs lists them");
+    }
+  }
+
+  void keep_looking() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      lock.unlock();
+      watch_.look();
+      lock.lock();
+      wake_.wait_for(lock, kPause, [this] { return stopping_; });
+    }
+  }
+
+  Watch watch_;
+  httplib::Server http_;
+  int port_ = -1;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread watching_;
+  std::thread answering_;
+};
+
+Server::Server(const std::filesystem::path& results, uint16_t port) : work_(std::make_unique<Work>(results, port)) {}
+Server::~Server() = default;
+uint16_t Server::port() const { return work_->port(); }
+std::string Server::address() const { return fmt::format("http://{}:{}/", kHost, port()); }
+
+}  // namespace eggroll

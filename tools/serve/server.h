@@ -1,0 +1,28 @@
+// The page and its API over HTTP, on 127.0.0.1 and nowhere else.
+#ifndef EGGROLL_TOOLS_SERVE_SERVER_H
+#define EGGROLL_TOOLS_SERVE_SERVER_H
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace eggroll {
+
+class Server {
+ public:
+  // Watches and answers from now on. Port 0: any that is free. Throws where the port is in use or results is no folder.
+  Server(const std::filesystem::path& results, uint16_t port);
+  ~Server();
+
+  uint16_t port() const;
+  std::string address() const;  // "http://127.0.0.1:8650/"
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,117 @@
+#include "serve/summary.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+ordered_json bits_of(const std::optional<Evaluation>& evaluation) {
+  return evaluation ? ordered_json(evaluation->bits_per_unit) : ordered_json();
+}
+
+// Of a run outside a sweep: what its overrides set, but for the seed and for where it lies.
+ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
+  ordered_json axes = ordered_json::object();
+  for (const std::string& text : overrides) {
+    const size_t equals = text.find('=');
+    const size_t begin = text.find_first_not_of('+');
+    if (equals == std::string::npos || begin >= equals) continue;
+    const std::string key = text.substr(begin, equals - begin);
+    if (key != "seed" && key != "name" && key != "results.dir") axes[key] = text.substr(equals + 1);
+  }
+  return axes;
+}
+
+ordered_json plugin_name(const RunRecord& record, const std::string& kind) {
+  for (const PluginRecord& plugin : record.plugins) {
+    if (plugin.kind == kind) return plugin.name;
+  }
+  return nullptr;
+}
+
+ordered_json baselines_of(const RunRecord& record) {
+  ordered_json lines = ordered_json::object();
+  const auto add = [&](const char* name, const std::optional<double>& bits) {
+    if (bits) lines[name] = *bits;
+  };
+  add("unigram", record.baselines.unigram);
+  add("bigram", record.baselines.bigram);
+  add("gzip", record.baselines.gzip);
+  if (record.dataset && record.dataset->facts.contains("entropy_rate_bits")) {
+    lines["entropy rate"] = record.dataset->facts["entropy_rate_bits"];
+  }
+  return lines;
+}
+
+ordered_json columns_of(const std::vector<CurvePoint>& points) {
+  ordered_json columns;
+  for (const char* name : {"step", "tokens", "seconds", "bits"}) columns[name] = ordered_json::array();
+  for (const CurvePoint& point : points) {
+    columns["step"].push_back(point.step);
+    columns["tokens"].push_back(point.member_tokens);
+    columns["seconds"].push_back(point.seconds);
+    columns["bits"].push_back(point.bits);
+  }
+  return columns;
+}
+
+}  // namespace
+
+ordered_json summary_of(const RunRecord& record) {
+  ordered_json summary = {{"name", record.name},
+                          {"status", status_name(record.status)},
+                          {"seed", record.seed},
+                          {"sweep", record.sweep ? ordered_json(record.sweep->name) : ordered_json()},
+                          {"axes", record.sweep ? record.sweep->axes : axes_of_overrides(record.overrides)},
+                          {"bits", bits_of(record.final)},
+                          {"best", bits_of(record.best)},
+                          {"unit", record.dataset ? ordered_json(record.dataset->unit) : ordered_json()},
+                          {"baselines", baselines_of(record)},
+                          {"steps", record.steps},
+                          {"planned_steps", nullptr},
+                          {"member_tokens", record.member_tokens},
+                          {"wall_seconds", record.wall_seconds},
+                          {"started_utc", record.started_utc},
+                          {"model", plugin_name(record, "model")},
+                          {"optimizer", plugin_name(record, "optimizer")},
+                          {"backend", plugin_name(record, "backend")},
+                          {"commit", record.environment.host_commit},
+                          {"why", or_null(record.stopped_because)}};
+  const ordered_json::json_pointer steps("/train/steps");
+  if (record.config.contains(steps)) summary["planned_steps"] = record.config[steps];
+  if (record.failure) summary["why"] = record.failure->detail;
+  if (record.error) summary["why"] = *record.error;
+  return summary;
+}
+
+void add_metrics(ordered_json& summary, const RunMetrics& metrics) {
+  summary["tokens_per_second"] = or_null(metrics.tokens_per_second);
+  summary["update_rate"] = metrics.update_rate ? ordered_json(metrics.update_rate->late) : ordered_json();
+  if (!metrics.held_out.empty()) {
+    if (summary["bits"].is_null()) {
+      summary["bits"] = metrics.held_out.back().bits;
+      summary["bits_so_far"] = true;
+    }
+    const auto lowest = std::min_element(metrics.held_out.begin(), metrics.held_out.end(),
+                                         [](const CurvePoint& a, const CurvePoint& b) { return a.bits < b.bits; });
+    if (summary["best"].is_null()) summary["best"] = lowest->bits;
+  }
+  // A record is written at checkpoints, metrics at every step.
+  if (summary["status"] == "running" && metrics.last_step > summary["steps"]) summary["steps"] = metrics.last_step;
+}
+
+ordered_json curves_of(const RunMetrics& metrics) {
+  return {{"train", columns_of(metrics.training)}, {"held_out", columns_of(metrics.held_out)}};
+}
+
+}  // namespace eggroll

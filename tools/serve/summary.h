@@ -1,0 +1,22 @@
+// What the page is told of a run: JSON from its record and its metrics.
+#ifndef EGGROLL_TOOLS_SERVE_SUMMARY_H
+#define EGGROLL_TOOLS_SERVE_SUMMARY_H
+
+#include <nlohmann/json.hpp>
+
+#include "record/record.h"
+#include "report/run_metrics.h"
+
+namespace eggroll {
+
+nlohmann::ordered_json summary_of(const RunRecord& record);
+
+// Adds what the metrics know: speed, update rate, and of a run without final figures the newest.
+void add_metrics(nlohmann::ordered_json& summary, const RunMetrics& metrics);
+
+// {"train": {"step": [...], "tokens": [...], "seconds": [...], "bits": [...]}, "held_out": the same}
+nlohmann::ordered_json curves_of(const RunMetrics& metrics);
+
+}  // namespace eggroll
+
+#endif

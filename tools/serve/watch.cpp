@@ -1,0 +1,271 @@
+#include "serve/watch.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <utility>
+
+#include "eggroll/error.h"
+#include "record/files.h"
+#include "report/collection.h"
+#include "report/metric_table.h"
+#include "serve/read_text.h"
+#include "serve/summary.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+using std::chrono::steady_clock;
+
+constexpr size_t kShownBytes = 64 * 1024;  // of a log's end, of samples
+constexpr int kPauses = 10;                // a run's metrics are read in at most a tenth of the time
+
+FileStamp stamp_of(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return {static_cast<uint64_t>(info.st_size), info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_ino};
+}
+
+ordered_json summary_of(const std::string& folder, const SeenRun& run) {
+  ordered_json summary = {{"folder", folder}};
+  summary.update(run.from_record);
+  add_metrics(summary, run.metrics);
+  summary["curve"] = run.curve_version;
+  summary["has_curve"] = !run.metrics.held_out.empty() || !run.metrics.training.empty();
+  // A writer at work may leave half a line.
+  summary["problems"] = summary["status"] == "running" ? std::vector<std::string>() : run.problems;
+  summary["written"] = std::max(run.record.changed_ns, run.metrics_file.changed_ns) / 1'000'000'000;
+  return summary;
+}
+
+ordered_json unreadable(const fs::path& path, const std::string& why) {
+  return {{"name", path.parent_path().filename().string()},
+          {"status", "unreadable"},
+          {"axes", ordered_json::object()},
+          {"bits", nullptr},
+          {"best", nullptr},
+          {"baselines", ordered_json::object()},
+          {"why", why}};
+}
+
+ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
+
+}  // namespace
+
+// What one look sees on the disk.
+struct Watch::Found {
+  std::map<std::string, fs::path> records;  // by folder; of a record that stands alone, by file
+  std::vector<CollectedSweep> sweeps;
+  std::vector<std::string> problems;
+  size_t other_files = 0;
+};
+
+Watch::Watch(fs::path results)
+    : results_(results.lexically_normal()),
+      started_(fmt::format("{:x}", std::chrono::system_clock::now().time_since_epoch().count())),
+      around_({{"sweeps", ordered_json::array()}, {"problems", ordered_json::array()}, {"other_files", 0}}) {
+  if (!fs::is_directory(results_)) {
+    throw Error(fmt::format("{} is no folder, expected one with runs in it at any depth; give results, for instance",
+                            results_.string()));
+  }
+}
+
+bool Watch::is_record(const fs::path& path, Found& found) {
+  const FileStamp stamp = stamp_of(path);
+  auto known = other_files_.find(path);
+  if (known == other_files_.end() || known->second.stamp != stamp) {
+    OtherFile file{stamp, std::nullopt};
+    std::vector<std::string> none;
+    try {
+      if (read_collected_run(path, none)) {
+        if (known != other_files_.end()) other_files_.erase(known);
+        return true;
+      }
+    } catch (const Error& error) {
+      file.problem = error.what();
+    }
+    known = other_files_.insert_or_assign(path, file).first;
+  }
+  if (known->second.problem) found.problems.push_back(*known->second.problem);
+  if (!known->second.problem) ++found.other_files;
+  return false;
+}
+
+Watch::Found Watch::find() {
+  Found found;
+  RecordFiles files = find_records({results_});
+  found.problems = std::move(files.problems);
+  for (const fs::path& path : files.records) {
+    const bool in_folder = path.filename() == "record.json";
+    const fs::path key = (in_folder ? path.parent_path() : path).lexically_relative(results_);
+    const auto before = seen(key.generic_string());
+    const bool unchanged = before && before->record_path == path && before->record == stamp_of(path);
+    if (in_folder || unchanged || is_record(path, found)) found.records[key.generic_string()] = path;
+  }
+  if (!files.sweeps.empty()) {
+    Collection sweeps = collect(files.sweeps);
+    found.sweeps = std::move(sweeps.sweeps);
+    found.problems.insert(found.problems.end(), sweeps.problems.begin(), sweeps.problems.end());
+  }
+  return found;
+}
+
+std::shared_ptr<const SeenRun> Watch::seen(const std::string& folder) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = runs_.find(folder);
+  return found == runs_.end() ? nullptr : found->second;
+}
+
+void Watch::publish(const std::string& folder, SeenRun run) {
+  const std::lock_guard lock(mutex_);
+  run.version = ++version_;
+  if (run.curve_version == 0) run.curve_version = version_;
+  runs_[folder] = std::make_shared<const SeenRun>(std::move(run));
+  removed_.erase(folder);
+}
+
+void Watch::forget_missing(const Found& found) {
+  ordered_json sweeps = ordered_json::array();
+  for (const CollectedSweep& sweep : found.sweeps) {
+    sweeps.push_back({{"name", sweep.name},
+                      {"points", sweep.points},
+                      {"question", sweep.question ? ordered_json(*sweep.question) : ordered_json()}});
+  }
+  ordered_json around = {{"sweeps", sweeps}, {"problems", found.problems}, {"other_files", found.other_files}};
+  const std::lock_guard lock(mutex_);
+  for (auto run = runs_.begin(); run != runs_.end();) {
+    if (found.records.contains(run->first)) {
+      ++run;
+    } else {
+      removed_[run->first] = ++version_;
+      run = runs_.erase(run);
+    }
+  }
+  if (around != around_) ++version_;
+  around_ = std::move(around);
+}
+
+void Watch::read_record_of(const std::string& folder, const fs::path& path) {
+  const auto before = seen(folder);
+  const FileStamp stamp = stamp_of(path);
+  if (before && before->record == stamp && before->record_path == path) return;
+  SeenRun run = before ? *before : SeenRun();
+  run.record_path = path;
+  run.record = stamp;
+  try {
+    run.from_record = eggroll::summary_of(read_record(path));
+  } catch (const Error& error) {
+    run.from_record = unreadable(path, error.what());
+  }
+  publish(folder, std::move(run));
+}
+
+void Watch::read_metrics_of(const std::string& folder) {
+  SeenRun run = *seen(folder);
+  const fs::path path = run.file("metrics.jsonl");
+  const auto begin = steady_clock::now();
+  // Before it is read: what is appended meanwhile is for the next look.
+  run.metrics_file = stamp_of(path);
+  run.problems.clear();
+  run.metrics = run.metrics_file == FileStamp() ? RunMetrics() : read_run_metrics(path, run.problems);
+  run.read_again_at = steady_clock::now() + kPauses * (steady_clock::now() - begin);
+  run.curve_version = 0;
+  publish(folder, std::move(run));
+}
+
+void Watch::look() try {
+  const Found found = find();
+  forget_missing(found);
+  // All records first: they are quick to read and say most.
+  for (const auto& [folder, path] : found.records) {
+    if (!stopped_) read_record_of(folder, path);
+  }
+  std::vector<std::string> grown;
+  for (const auto& [folder, path] : found.records) {
+    const auto run = seen(folder);
+    if (!stopped_ && run->has_folder() && run->read_again_at <= steady_clock::now() &&
+        stamp_of(run->file("metrics.jsonl")) != run->metrics_file) {
+      grown.push_back(folder);
+    }
+  }
+  for (size_t i = 0; i <= grown.size() && !stopped_; ++i) {
+    {
+      const std::lock_guard lock(mutex_);
+      unread_ = grown.size() - i;
+    }
+    if (i < grown.size()) read_metrics_of(grown[i]);
+  }
+} catch (const std::exception& error) {
+  // Folders go while they are looked through; the next look sees what is left.
+  const std::lock_guard lock(mutex_);
+  around_["problems"] = {error.what()};
+  unread_ = 0;
+  ++version_;
+}
+
+ordered_json Watch::runs(const std::string& since) const {
+  std::vector<std::pair<std::string, std::shared_ptr<const SeenRun>>> changed;
+  ordered_json reply;
+  {
+    const std::lock_guard lock(mutex_);
+    uint64_t after = 0;
+    if (since.starts_with(started_ + ".")) {
+      std::from_chars(since.data() + started_.size() + 1, since.data() + since.size(), after);
+    }
+    reply = {{"results", results_.string()},
+             {"version", fmt::format("{}.{}", started_, version_)},
+             {"all", after == 0},
+             {"unread", unread_},
+             {"removed", ordered_json::array()}};
+    reply.update(around_);
+    for (const auto& [folder, version] : removed_) {
+      if (version > after) reply["removed"].push_back(folder);
+    }
+    for (const auto& [folder, run] : runs_) {
+      if (run->version > after) changed.emplace_back(folder, run);
+    }
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  reply["now"] = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  reply["runs"] = ordered_json::array();
+  for (const auto& [folder, run] : changed) reply["runs"].push_back(summary_of(folder, *run));
+  return reply;
+}
+
+std::optional<ordered_json> Watch::curves(const std::string& folder) const {
+  const auto run = seen(folder);
+  if (!run) return std::nullopt;
+  ordered_json reply = curves_of(run->metrics);
+  reply["curve"] = run->curve_version;
+  return reply;
+}
+
+std::optional<ordered_json> Watch::run(const std::string& folder) const {
+  const auto run = seen(folder);
+  if (!run) return std::nullopt;
+  ordered_json reply = {{"summary", summary_of(folder, *run)}};
+  for (const char* name : {"record", "monitor", "samples", "log", "config"}) reply[name] = nullptr;
+  try {
+    const ordered_json record = ordered_json::parse(read_file(run->record_path), nullptr, false);
+    if (!record.is_discarded()) reply["record"] = record;
+  } catch (const Error&) {
+    // It went; the next look forgets the run.
+  }
+  if (!run->has_folder()) return reply;
+  if (run->metrics.monitor) {
+    const std::string line = read_metric_table(run->file("metrics.jsonl"), false).newest_monitor;
+    const ordered_json newest = ordered_json::parse(line, nullptr, false);
+    if (newest.is_object()) reply["monitor"] = {{"step", newest["step"]}, {"monitor", newest["monitor"]}};
+  }
+  reply["samples"] = text_or_null(read_beginning(run->file("samples.txt"), kShownBytes));
+  reply["log"] = text_or_null(read_end(run->file("log.txt"), kShownBytes));
+  reply["config"] = text_or_null(read_beginning(run->file("config.yaml"), kShownBytes));
+  return reply;
+}
+
+}  // namespace eggroll

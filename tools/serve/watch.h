@@ -1,0 +1,94 @@
+// What is known of the runs below a results folder, kept up to date while they run.
+#ifndef EGGROLL_TOOLS_SERVE_WATCH_H
+#define EGGROLL_TOOLS_SERVE_WATCH_H
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/run_metrics.h"
+
+namespace eggroll {
+
+// A file as it was when it was read; all zero where there is none.
+struct FileStamp {
+  uint64_t size = 0;
+  int64_t changed_ns = 0;
+  uint64_t inode = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+
+// One run, as of one look; never changed once it is published.
+struct SeenRun {
+  std::filesystem::path record_path;
+  FileStamp record;
+  FileStamp metrics_file;
+  nlohmann::ordered_json from_record;  // the part of its summary that the record gives
+  RunMetrics metrics;
+  std::vector<std::string> problems;                    // of the metrics
+  std::chrono::steady_clock::time_point read_again_at;  // the metrics, and not earlier
+  uint64_t version = 0;                                 // of the watch, when this was published
+  uint64_t curve_version = 0;                           // when its metrics last changed
+
+  // Of a run in a folder of its own; a published record is a file among others.
+  bool has_folder() const { return record_path.filename() == "record.json"; }
+  std::filesystem::path file(const char* name) const { return record_path.parent_path() / name; }
+};
+
+class Watch {
+ public:
+  // Throws where it is no folder.
+  explicit Watch(std::filesystem::path results);
+
+  // Reads what has changed since the last look. One thread at a time; the others may ask meanwhile, and see each run as
+  // soon as it is read.
+  void look();
+  // Ends a look that is under way, and all later ones, soon.
+  void stop() { stopped_ = true; }
+
+  // All runs, or what changed since the reply that had this `version` (the README beside this file says what is in it).
+  nlohmann::ordered_json runs(const std::string& since) const;
+  // Of the run in this folder, as `runs` names it; nothing where there is none.
+  std::optional<nlohmann::ordered_json> run(const std::string& folder) const;
+  std::optional<nlohmann::ordered_json> curves(const std::string& folder) const;
+
+ private:
+  struct Found;
+  // A file *.json of another name than record.json that holds no record, or a damaged one.
+  struct OtherFile {
+    FileStamp stamp;
+    std::optional<std::string> problem;
+  };
+
+  Found find();
+  bool is_record(const std::filesystem::path& path, Found& found);
+  void read_record_of(const std::string& folder, const std::filesystem::path& path);
+  void read_metrics_of(const std::string& folder);
+  void publish(const std::string& folder, SeenRun run);
+  void forget_missing(const Found& found);
+  std::shared_ptr<const SeenRun> seen(const std::string& folder) const;
+
+  const std::filesystem::path results_;
+  std::atomic<bool> stopped_ = false;
+  const std::string started_;                               // tells replies of this process from those of another
+  std::map<std::filesystem::path, OtherFile> other_files_;  // the looking thread's own
+
+  mutable std::mutex mutex_;  // of all below
+  std::map<std::string, std::shared_ptr<const SeenRun>> runs_;
+  std::map<std::string, uint64_t> removed_;  // folder to version
+  nlohmann::ordered_json around_;            // what replies say beside the runs
+  uint64_t version_ = 0;
+  size_t unread_ = 0;  // runs whose metrics are still to be read
+};
+
+}  // namespace eggroll
+
+#endif
