@@ -18,6 +18,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kRecordName = "record.json";
 constexpr const char* kSweepName = "sweep.json";
+constexpr const char* kPointName = "point.json";  // how a sweep asked for a run; its record repeats it
 
 class Finder {
  public:
@@ -54,7 +55,7 @@ class Finder {
       const fs::path name = entry.path().filename();
       if (entry.is_directory() && !entry.is_symlink()) {
         if (name != "checkpoints" && name != "plugins") look_into(entry.path());
-      } else if (name.extension() == ".json" && entry.is_regular_file()) {
+      } else if (name.extension() == ".json" && name != kPointName && entry.is_regular_file()) {
         take(entry.path());
       }
       has_record = has_record || name == kRecordName;

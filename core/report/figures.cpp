@@ -30,7 +30,7 @@ std::string seconds_text(double seconds) {
   if (seconds >= 7200.0) return fmt::format("{:.1f} h", seconds / 3600.0);
   if (seconds >= 120.0) return fmt::format("{:.1f} min", seconds / 60.0);
   if (seconds >= 1.0) return fmt::format("{:.3g} s", seconds);
-  return seconds >= 1e-3 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} us", 1e6 * seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} µs", 1e6 * seconds);
 }
 
 std::string count_text(size_t count, const std::string& of_what) {

@@ -144,14 +144,19 @@ void add_reproduction(Draft& draft, const Study& study) {
     draft.add(Code{commands});
   }
   if (!study.of_sweep) return;
+  // What all points were given, their seeds aside, was given to the sweep.
+  std::vector<std::string> given = study.runs.front().run->record.overrides;
   for (const StudyRun& run : study.runs) {
-    for (const std::string& word : run.run->record.overrides) {
-      if (!word.starts_with("experiment=")) continue;
-      draft.paragraph("The whole grid:");
-      draft.add(Code{"eggroll sweep " + shell_word(word)});
-      return;
-    }
+    const std::vector<std::string>& own = run.run->record.overrides;
+    std::erase_if(given, [&](const std::string& word) {
+      return word.starts_with("seed=") || std::find(own.begin(), own.end(), word) == own.end();
+    });
   }
+  if (given.empty()) return;
+  std::string command = "eggroll sweep";
+  for (const std::string& word : given) command += " " + shell_word(word);
+  draft.paragraph("The whole grid:");
+  draft.add(Code{command});
 }
 
 void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged) {

@@ -167,7 +167,7 @@ void add_speed(Draft& draft, const Study& study) {
     }
     lines.back().points.emplace_back(population, rate);
     table.rows.push_back(
-        {device, Text(text_of(population), population), Text(short_count(rate), rate),
+        {device, Text(fmt::format("{:.0f}", population), population), Text(short_count(rate), rate),
          range_text(group.rates, short_count), Text(fmt::format("{:.3g} x", rate / smallest), rate / smallest),
          Text(seconds_text(step), step), Text(short_count(kCapacitySeconds / step), kCapacitySeconds / step),
          Text(short_count(kCapacitySeconds * rate), kCapacitySeconds * rate),

@@ -161,6 +161,12 @@ void describe_sweep(Study& study, const Collection& collection) {
   }
 }
 
+// "width" of model.width, "model" of model.name.
+std::string last_part(const std::string& key) {
+  const std::string path = key.ends_with(".name") ? key.substr(0, key.size() - 5) : key;
+  return path.substr(path.rfind('.') + 1);
+}
+
 // Runs on markov data of some sizes are "runs on markov" where there are no others.
 void shorten_names(std::vector<Study>& studies) {
   std::map<std::string, size_t> counts;
@@ -177,9 +183,12 @@ void shorten_names(std::vector<Study>& studies) {
 }  // namespace
 
 std::string Study::label(const std::vector<std::string>& values) const {
+  std::map<std::string, size_t> counts;
+  for (const Axis& axis : axes) ++counts[last_part(axis.name)];
   std::string text;
   for (size_t i = 0; i < axes.size(); ++i) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", axes[i].name, values[i]);
+    const std::string part = last_part(axes[i].name);
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", counts[part] == 1 ? part : axes[i].name, values[i]);
   }
   return text.empty() ? "the only configuration" : text;
 }

@@ -39,7 +39,7 @@ struct Study {
   std::vector<Axis> axes;           // of two values at least
   std::vector<StudyRun> runs;
 
-  // "noise.rank=4 model.width=32".
+  // "rank=4 width=32": of an axis the last part of its name, where no other has the same.
   std::string label(const std::vector<std::string>& values) const;
   // By the values' order.
   std::vector<Configuration> configurations() const;

@@ -27,6 +27,7 @@ TEST_F(CollectionTest, FindsRunsAtAnyDepthAndRecordsThatStandAlone) {
   write_synthetic_run(folder_ / "sweeps" / "s" / "points" / "0001", {});
   write_synthetic_run(folder_ / "runs" / "a" / "checkpoints" / "copy", {});  // passed by
   write_record(folder_ / "published.json", synthetic_record({}));
+  write_plainly(folder_ / "runs" / "b" / "point.json", "{}");
   write_plainly(folder_ / "benchmarks.json", "{\"benchmarks\": [1]}");
   fs::create_directories(folder_ / "sweeps" / "s" / "points" / "0002");  // never ran
   write_plainly(

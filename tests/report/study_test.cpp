@@ -69,7 +69,14 @@ TEST_F(StudyTest, ASweepsAxesAreItsOwnAndSeedsAreRepetitions) {
   const std::vector<Configuration> configurations = sweep.configurations();
   ASSERT_THAT(configurations, SizeIs(4));
   for (const Configuration& configuration : configurations) EXPECT_THAT(configuration.runs, SizeIs(3));
-  EXPECT_EQ(sweep.label(configurations[1].values), "model.width=32 noise.rank=4");
+  EXPECT_EQ(sweep.label(configurations[1].values), "width=32 rank=4");
+}
+
+TEST_F(StudyTest, LabelsNameAxesAsShortlyAsTheyMay) {
+  Study named;
+  for (const char* name : {"optimizer.name", "model.seed", "dataset.seed", "population"})
+    named.axes.push_back({name, {}, {}});
+  EXPECT_EQ(named.label({"a", "1", "2", "64"}), "optimizer=a model.seed=1 dataset.seed=2 population=64");
 }
 
 TEST_F(StudyTest, AKeyThatChangedBetweenRunsOfASweepIsAnAxisToo) {
