@@ -86,7 +86,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   auto* tables = reinterpret_cast<uint32_t*>(fused_memory + at.tables);
   if (threadIdx.x == 0) {
     init_ring(start + at.barriers, args.stages, args.tiles * kTileWarps);
-    init_ring(start + at.barriers + 16 * args.stages, args.tiles * args.slots, kTileWarps);
+    init_ring(start + at.barriers + 16 * args.stages, args.tiles * args.slots, kTileWarps * 32);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();
   }
