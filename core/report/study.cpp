@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "record/claim.h"
 
@@ -88,6 +89,15 @@ void add_axis(Study& study, const std::string& name, const std::vector<std::stri
   for (size_t i = 0; i < column.size(); ++i) study.runs[i].values.push_back(column[i]);
 }
 
+// Whether the axis names the key: "fitness" all of its section, "train.population+train.tokens" both.
+bool is_said_by(const std::string& axis, const std::string& key) {
+  std::istringstream names(axis);
+  for (std::string name; std::getline(names, name, '+');) {
+    if (key == name || key.starts_with(name + ".")) return true;
+  }
+  return false;
+}
+
 // The axes of the sweep, then keys of the configuration that neither they nor the seed account for.
 void find_axes(Study& study) {
   const size_t n = study.runs.size();
@@ -127,7 +137,7 @@ void find_axes(Study& study) {
     const auto alike = std::find(axes.begin(), axes.end(), partition);
     if (alike != axes.end()) {
       Axis& axis = study.axes[static_cast<size_t>(alike - axes.begin())];
-      if (axis.name != key) axis.alike.push_back(key);
+      if (!is_said_by(axis.name, key)) axis.alike.push_back(key);
     } else if (refined(explained, partition) != explained) {
       add(key, column, partition);
     }

@@ -102,6 +102,22 @@ TEST_F(StudyTest, NumbersAreInOrderAndObjectsHaveALabel) {
   EXPECT_THAT(sweep.axes[1].values, ElementsAre("a.b=1 c=x", "y"));
 }
 
+TEST_F(StudyTest, WhatAnAxisNamesGoesWithItUnsaid) {
+  for (const char* value : {"1", "4"}) {
+    SyntheticRun run;
+    run.axes = {{"model.width", value}, {"noise.rank", value}};
+    add(run);
+    nlohmann::ordered_json& axes = collection_.runs.back().record.sweep->axes;
+    axes = {{"model", value}, {"noise.rank+noise.sigma_shift", {{"noise.rank", value}, {"noise.sigma_shift", value}}}};
+    collection_.runs.back().record.config["train"]["steps"] = value;
+  }
+  const Study sweep = study();
+  EXPECT_THAT(names_of(sweep), ElementsAre("model", "noise.rank+noise.sigma_shift"));
+  // What varies alike in all is told of the first alone.
+  EXPECT_THAT(sweep.axes[0].alike, ElementsAre("noise.rank", "train.steps"));
+  EXPECT_THAT(sweep.axes[1].alike, IsEmpty());
+}
+
 TEST_F(StudyTest, PlainRunsVaryInTheirConfiguration) {
   for (uint64_t seed : {0U, 1U}) {
     for (const char* width : {"32", "64"}) {
