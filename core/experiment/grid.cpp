@@ -264,19 +264,6 @@ class GridReader {
   const ConfigSearch& search_;
 };
 
-// Each value of each axis, as the report will find them.
-ordered_json values_of(const std::vector<GridPoint>& points) {
-  ordered_json axes = ordered_json::object();
-  for (const GridPoint& point : points) {
-    const ordered_json at = axes_of(point);
-    for (const auto& [axis, value] : at.items()) {
-      ordered_json& values = axes[axis];
-      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-    }
-  }
-  return axes;
-}
-
 // [train.population=128] as {"train.population": "128"}: a key of a YAML map holds no dot here.
 ordered_json axes_in(const ConfigNode& where) {
   ordered_json axes = ordered_json::object();
@@ -288,13 +275,15 @@ ordered_json axes_in(const ConfigNode& where) {
 }
 
 ordered_json read_claims(const ConfigNode& list, const std::vector<GridPoint>& points) {
+  ordered_json values = ordered_json::object();
+  for (const GridPoint& point : points) gather_values(values, axes_of(point));
   ordered_json claims = ordered_json::array();
   for (const ConfigNode& node : list_in(list, "sweep.claims")) {
     const std::string what = fmt::format("claim {} ({})", claims.size() + 1, node.source().text());
     claims.push_back(to_json(node));
     if (const ConfigNode* where = node.find("where")) claims.back()["where"] = axes_in(*where);
     try {
-      require_axes(claim_from_json(claims.back(), what), values_of(points), what);
+      require_axes(claim_from_json(claims.back(), what), values, what);
     } catch (const Error& error) {
       throw setting_error("", error.what());
     }
@@ -365,6 +354,13 @@ nlohmann::ordered_json axes_of(const GridPoint& point) {
     for (const std::string& text : value.overrides) axes[value.axis][key_of(text)] = value_of(text);
   }
   return axes;
+}
+
+void gather_values(nlohmann::ordered_json& values, const nlohmann::ordered_json& axes) {
+  for (const auto& [axis, value] : axes.items()) {
+    ordered_json& known = values[axis];
+    if (std::find(known.begin(), known.end(), value) == known.end()) known.push_back(value);
+  }
 }
 
 }  // namespace eggroll

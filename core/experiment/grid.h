@@ -54,6 +54,9 @@ Grid read_grid(const ConfigNode& config, const ConfigSearch& search);
 // {"train.population": "512", "model.width+train.tokens": {"model.width": "64", "train.tokens": "8"}}
 nlohmann::ordered_json axes_of(const GridPoint& point);
 
+// Adds what axes_of() says of a point to the lists of each axis' values, each value once.
+void gather_values(nlohmann::ordered_json& values, const nlohmann::ordered_json& axes);
+
 }  // namespace eggroll
 
 #endif

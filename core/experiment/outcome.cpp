@@ -72,14 +72,20 @@ std::string sentence_of(Failure::Kind kind, const std::string& detail, uint64_t 
 
 }  // namespace
 
-PointState state_of(const Sweep& sweep, const SweepPoint& point) {
+PointStanding standing_of(const Sweep& sweep, const SweepPoint& point) {
   const RunFolder folder = sweep.folder_of(point);
-  if (!fs::exists(folder.record())) return PointState::kWaiting;
-  const RunRecord record = read_record(folder.record());
-  if (record.status == RunStatus::kFailed) return PointState::kFailed;
+  PointStanding standing;
+  if (!fs::exists(folder.record())) return standing;
+  standing.record = read_record(folder.record());
+  const RunRecord& record = *standing.record;
   const bool stopped =
       record.status == RunStatus::kStopped && record.config.at("stop") == to_json(point.config.at("stop"));
-  return stopped || record.status == RunStatus::kCompleted ? PointState::kDone : PointState::kWaiting;
+  if (record.status == RunStatus::kFailed) {
+    standing.state = PointState::kFailed;
+  } else if (stopped || record.status == RunStatus::kCompleted) {
+    standing.state = PointState::kDone;
+  }
+  return standing;
 }
 
 LastMetrics last_metrics(const fs::path& metrics) {

@@ -14,7 +14,11 @@ namespace eggroll {
 enum class PointState { kWaiting, kDone, kFailed };
 
 // Done: completed, or stopped by the rules that the point still has. Waiting: anything that may go on.
-PointState state_of(const Sweep& sweep, const SweepPoint& point);
+struct PointStanding {
+  PointState state = PointState::kWaiting;
+  std::optional<RunRecord> record;  // nothing where no process has written one
+};
+PointStanding standing_of(const Sweep& sweep, const SweepPoint& point);
 
 // The end of a run's metrics while it runs.
 struct LastMetrics {

@@ -81,10 +81,10 @@ class Runner {
  private:
   // At the start: what is there to do.
   void sort_in(const SweepPoint& point) {
-    const PointState state = state_of(sweep_, point);
-    if (state == PointState::kDone) {
-      count_done(point, read_record(sweep_.folder_of(point).record()));
-    } else if (state == PointState::kFailed && !options_.retry_failed) {
+    const PointStanding standing = standing_of(sweep_, point);
+    if (standing.state == PointState::kDone) {
+      count_done(point, *standing.record);
+    } else if (standing.state == PointState::kFailed && !options_.retry_failed) {
       result_.failed.push_back(&point);
     } else {
       waiting_.push_back(&point);
@@ -129,12 +129,12 @@ class Runner {
       ++elsewhere_;
       return false;
     }
-    const PointState state = state_of(sweep_, point);
-    if (state == PointState::kDone) {
-      count_done(point, read_record(folder.record()));
+    const PointStanding standing = standing_of(sweep_, point);
+    if (standing.state == PointState::kDone) {
+      count_done(point, *standing.record);
       return true;
     }
-    if (state == PointState::kFailed && !options_.retry_failed) {
+    if (standing.state == PointState::kFailed && !options_.retry_failed) {
       result_.failed.push_back(&point);
       return true;
     }
@@ -165,12 +165,13 @@ class Runner {
   void settle(const Active& active, int wait_status) {
     const SweepPoint& point = *active.point;
     const RunFolder folder = sweep_.folder_of(point);
+    PointStanding standing = standing_of(sweep_, point);
     std::optional<RunRecord> record;
     if (active.over_limit) {
       record = record_death(sweep_, point, active.over_limit->first, active.over_limit->second);
-    } else if (wait_status == 0 && state_of(sweep_, point) == PointState::kDone) {
-      record = read_record(folder.record());
-    } else if (was_interrupted(active, wait_status, folder)) {
+    } else if (wait_status == 0 && standing.state == PointState::kDone) {
+      record = std::move(standing.record);
+    } else if (was_interrupted(active, wait_status, standing.record)) {
       interrupted_.push_back(&point);
     } else {
       const auto kind = WIFSIGNALED(wait_status) ? Failure::Kind::kSignal : Failure::Kind::kExit;
@@ -192,11 +193,11 @@ class Runner {
   }
 
   // Ended by a request, its own or another's, and can go on.
-  static bool was_interrupted(const Active& active, int wait_status, const RunFolder& folder) {
+  static bool was_interrupted(const Active& active, int wait_status, const std::optional<RunRecord>& record) {
     const bool asked_early = WIFSIGNALED(wait_status) && active.asked;
     const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
-    const bool saved = (code == 128 + SIGTERM || code == 128 + SIGINT) && fs::exists(folder.record()) &&
-                       read_record(folder.record()).status == RunStatus::kInterrupted;
+    const bool saved =
+        (code == 128 + SIGTERM || code == 128 + SIGINT) && record && record->status == RunStatus::kInterrupted;
     return asked_early || saved;
   }
 

@@ -88,17 +88,6 @@ void number_points(Sweep& sweep) {
   sweep.left_behind = known.size() - found;
 }
 
-ordered_json axes_with_values(const Sweep& sweep) {
-  ordered_json axes = ordered_json::object();
-  for (const SweepPoint& point : sweep.points) {
-    for (const auto& [axis, value] : point.axes.items()) {
-      ordered_json& values = axes[axis];
-      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-    }
-  }
-  return axes;
-}
-
 // Held while points are numbered and written; freed by the system when the process ends.
 class SweepLock {
  public:
@@ -186,10 +175,12 @@ void write_sweep(Sweep& sweep) {
     file.append(line.dump() + "\n");
   }
   file.flush();
+  ordered_json values = ordered_json::object();
+  for (const SweepPoint& point : sweep.points) gather_values(values, point.axes);
   const ordered_json about = {{"name", sweep.name},
                               {"question", sweep.grid.question ? ordered_json(*sweep.grid.question) : ordered_json()},
                               {"claims", sweep.grid.claims},
-                              {"axes", axes_with_values(sweep)},
+                              {"axes", values},
                               {"seeds", sweep.grid.seeds},
                               {"points", sweep.points.size()}};
   write_atomically(sweep.folder / "sweep.json", about.dump(2) + "\n");

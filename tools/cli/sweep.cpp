@@ -63,12 +63,13 @@ std::string tokens_text(uint64_t tokens) {
 // Member tokens a second of finished points, by model, backend and population, which are most of what decides it.
 class Pace {
  public:
-  explicit Pace(const Sweep& sweep) {
-    for (const SweepPoint& point : sweep.points) {
-      if (state_of(sweep, point) != PointState::kDone) continue;
-      const RunRecord record = read_record(sweep.folder_of(point).record());
+  // standings: one a point.
+  Pace(const Sweep& sweep, const std::vector<PointStanding>& standings) {
+    for (size_t i = 0; i < standings.size(); ++i) {
+      if (standings[i].state != PointState::kDone) continue;
+      const RunRecord& record = *standings[i].record;
       if (record.wall_seconds <= 0) continue;
-      auto& [tokens, seconds] = seen_[kind_of(point)];
+      auto& [tokens, seconds] = seen_[kind_of(sweep.points[i])];
       tokens += static_cast<double>(record.member_tokens);
       seconds += record.wall_seconds;
     }
@@ -87,15 +88,12 @@ class Pace {
   std::map<std::string, std::pair<double, double>> seen_;
 };
 
-std::string standing(const Sweep& sweep, const SweepPoint& point) {
-  const RunFolder folder = sweep.folder_of(point);
+std::string text_of(const Sweep& sweep, const SweepPoint& point, const PointStanding& standing) {
   if (point.is_new) return "new";
-  if (ClaimFile::is_taken(folder.path)) return "running";
-  if (!std::filesystem::exists(folder.record())) return "waiting";
-  const RunRecord record = read_record(folder.record());
-  const bool done = state_of(sweep, point) == PointState::kDone;
-  if (done || record.status == RunStatus::kFailed) return status_name(record.status);
-  return fmt::format("at step {}", record.steps);
+  if (ClaimFile::is_taken(sweep.folder_of(point).path)) return "running";
+  if (!standing.record) return "waiting";
+  if (standing.state != PointState::kWaiting) return status_name(standing.record->status);
+  return fmt::format("at step {}", standing.record->steps);
 }
 
 std::string leftovers(const Sweep& sweep) {
@@ -110,7 +108,9 @@ std::string leftovers(const Sweep& sweep) {
 int plan_command(const HostOptions& host, const Overrides& overrides) {
   const Sweep sweep = compose_sweep(config_search(host), overrides);
   const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config));
-  const Pace pace(sweep);
+  std::vector<PointStanding> standings;
+  for (const SweepPoint& point : sweep.points) standings.push_back(standing_of(sweep, point));
+  const Pace pace(sweep, standings);
   uint64_t tokens = 0;
   double seconds = 0;
   size_t done = 0;
@@ -118,9 +118,9 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
   fmt::print("point  hash      member tokens  about   state      what\n");
   for (size_t i = 0; i < sweep.points.size(); ++i) {
     const SweepPoint& point = sweep.points[i];
-    const std::string state = standing(sweep, point);
+    const std::string state = text_of(sweep, point, standings[i]);
     const std::optional<double> needs = pace.seconds(point);
-    const bool is_done = state_of(sweep, point) == PointState::kDone;
+    const bool is_done = standings[i].state == PointState::kDone;
     done += is_done ? 1 : 0;
     if (!is_done) {
       tokens += point.member_tokens();
