@@ -79,12 +79,18 @@ std::vector<int8_t> Fitness::of(const std::vector<int64_t>& losses) const {
   return fitness;
 }
 
-float vote_std(const std::vector<int8_t>& fitness, const egg_param& param, const egg_noise& noise) {
-  if (param.perturbed == 0) return 0.0F;
-  int64_t sum = 0;
-  for (const int8_t f : fitness) sum += f * f;
-  if (param.kind == EGG_PARAM_MATRIX) sum *= noise.rank;
-  return static_cast<float>(std::sqrt(static_cast<double>(sum)) * noise_second_moment(noise.distribution));
+std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
+                             const egg_noise& noise) {
+  int64_t squares = 0;
+  for (const int8_t f : fitness) squares += f * f;
+  const double moment = noise_second_moment(noise.distribution);
+  std::vector<float> stds;
+  for (const egg_param& param : params) {
+    const int64_t sum = param.kind == EGG_PARAM_MATRIX ? squares * noise.rank : squares;
+    const double std = std::sqrt(static_cast<double>(sum)) * moment;
+    stds.push_back(param.perturbed != 0 ? static_cast<float>(std) : 0.0F);
+  }
+  return stds;
 }
 
 }  // namespace eggroll

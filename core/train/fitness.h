@@ -3,6 +3,7 @@
 #define EGGROLL_TRAIN_FITNESS_H
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "eggroll/plugin.h"
@@ -27,9 +28,10 @@ class Fitness {
   double alpha_ = 0.0;  // difference
 };
 
-// Standard deviation of a parameter's vote where fitness is independent of noise: sqrt(sum f^2 * ranks) times the
-// noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter.
-float vote_std(const std::vector<int8_t>& fitness, const egg_param& param, const egg_noise& noise);
+// By parameter, the standard deviation of its votes where fitness is independent of noise: sqrt(sum f^2 * ranks) times
+// the noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter.
+std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
+                             const egg_noise& noise);
 
 }  // namespace eggroll
 

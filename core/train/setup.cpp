@@ -195,9 +195,7 @@ std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
 }
 
 std::vector<float> Machine::vote_stds(const std::vector<int8_t>& fitness) const {
-  std::vector<float> stds;
-  for (const egg_param& param : program->params()) stds.push_back(vote_std(fitness, param, noise));
-  return stds;
+  return eggroll::vote_stds(fitness, program->params(), noise);
 }
 
 Dataset open_dataset_of(const ConfigNode& config) {

@@ -85,8 +85,7 @@ class OneTensorModel {
       session_->evaluate(
           egg_evaluate{sizeof(egg_evaluate), kPopulation, step, 0, kPopulation, stream.batch(), losses.data()});
       const std::vector<int8_t> worth = fitness.of(losses);
-      std::vector<float> stds;
-      for (const egg_param& p : params_) stds.push_back(vote_std(worth, p, machine_.noise));
+      const std::vector<float> stds = vote_stds(worth, params_, machine_.noise);
       std::vector<int64_t> changed(params_.size());
       session_->update(
           egg_update{sizeof(egg_update), kPopulation / 2, step, worth.data(), nullptr, stds.data(), changed.data()});

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "eggroll/program_builder.h"
@@ -157,6 +158,9 @@ egg_noise noise_of(int32_t distribution, int32_t rank) {
 
 // sqrt(3^2 + 4^2) = 5; second moments 254.3828125, 256.0390625 and 256.
 TEST(VoteStd, ByHand) {
+  const auto vote_std = [](const Values& fitness, const egg_param& param, const egg_noise& noise) {
+    return vote_stds(fitness, std::array{param}, noise).front();
+  };
   const Values fitness = {3, -4, 0};
   EXPECT_EQ(vote_std(fitness, param_of(EGG_PARAM_MATRIX), noise_of(EGG_NOISE_GAUSSIAN, 1)), 1271.9140625F);
   EXPECT_EQ(vote_std(fitness, param_of(EGG_PARAM_MATRIX), noise_of(EGG_NOISE_UNIFORM, 1)), 1280.1953125F);
@@ -208,8 +212,9 @@ TEST(VoteStd, IsThatOfTheNull) {
           }
         }
       }
+      const std::vector<float> expected = vote_stds(fitness, program.params(), noise);
       for (uint32_t p = 0; p < 2; ++p) {
-        const double ratio = std::sqrt(squares[p]) / double{vote_std(fitness, program.params()[p], noise)};
+        const double ratio = std::sqrt(squares[p]) / double{expected[p]};
         EXPECT_NEAR(ratio, 1.0, 0.015) << program.params()[p].name << ", rank " << rank << ", distribution "
                                        << distribution;
       }

@@ -115,10 +115,7 @@ class StepCase : public Case {
   // The votes of the last step under a rule that moves nothing.
   double still_update(BackendSession& session) {
     return seconds_of([&] {
-      std::vector<float> stds;
-      for (const egg_param& param : machine_.program->params()) {
-        stds.push_back(vote_std(last_fitness_, param, machine_.noise));
-      }
+      const std::vector<float> stds = machine_.vote_stds(last_fitness_);
       std::vector<int64_t> changed(stds.size());
       session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
                                 stds.data(), changed.data()});

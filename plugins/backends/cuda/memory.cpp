@@ -27,6 +27,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
       state_stride_(plan.state_stride) {
   const egg_program& program = *plan.program;
   size_t jobs[2] = {};  // of votes: of matrices, of vectors
+  size_t forms = 0;
   for (uint32_t i = 0; i < program.param_count; ++i) {
     const egg_param& from = program.params[i];
     ParamMemory param{};
@@ -49,6 +50,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
       votes += param.count();
       ++jobs[param.vector ? 1 : 0];
     }
+    forms += (param.fragment_bytes > 0 ? 1U : 0U) + (param.stage_bytes > 0 ? 1U : 0U);
     staging = std::max(staging, param.count());
     params.push_back(param);
     fixed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
@@ -72,9 +74,12 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
   listed(1, sizeof(egg_loss_tables));
   listed(jobs[0], sizeof(VoteJob));
   listed(jobs[1], sizeof(VoteJob));
+  listed(jobs[0] + jobs[1], sizeof(RuleJob));
+  listed(forms, sizeof(FormJob));
   listed(rule.node_count, sizeof(egg_rule_node));
   listed(rule.slot_count, sizeof(int32_t));
   listed(rule.scalar_count, sizeof(float));
+  listed(params.size(), sizeof(float));    // of votes, their deviations
   listed(params.size(), sizeof(int64_t));  // weights that changed
   listed(1, sizeof(uint64_t));             // a checksum
   listed(votes, sizeof(int64_t));

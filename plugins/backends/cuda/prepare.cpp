@@ -14,8 +14,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move
   make_noise_values();
   make_params();
   make_ops();
-  matrix_jobs_ = make_jobs(false);
-  vector_jobs_ = make_jobs(true);
+  make_jobs();
   rule_nodes_ = uploaded(std::vector<egg_rule_node>(rule_->nodes, rule_->nodes + rule_->node_count), stream_);
   std::vector<int32_t> slot_nodes;
   for (uint32_t s = 0; s < rule_->slot_count; ++s) slot_nodes.push_back(rule_->slots[s].node);
@@ -23,6 +22,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move
   const MemoryPlan& memory = own_.memory;
   rule_scratch_ = DeviceArray<uint32_t>(memory.rule_scratch);
   scalars_ = DeviceArray<float>(rule_->scalar_count);
+  vote_stds_ = DeviceArray<float>(params_.size());
   fitness_ = DeviceArray<int8_t>(spec.population / 2);
   changed_ = DeviceArray<unsigned long long>(params_.size());
   checksum_ = DeviceArray<unsigned long long>(1);
@@ -49,6 +49,7 @@ void Replica::allow_shared_memory() const {
   int bytes = 0;
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, own_.device), "describe itself");
   prepare_forward(static_cast<uint32_t>(bytes));
+  prepare_votes();
   if (own_.plan.fused) prepare_fused(static_cast<uint32_t>(bytes));
 }
 
@@ -147,27 +148,59 @@ void Replica::make_fused() {
   args.vocab = static_cast<uint32_t>(program.vocab);
 }
 
-Replica::VoteJobs Replica::make_jobs(bool vectors) {
-  const Plan& plan = own_.plan;
-  std::vector<VoteJob> jobs;
-  uint32_t pieces = 0;
+void Replica::make_jobs() {
   for (size_t i = 0; i < params_.size(); ++i) {
-    const Param& param = params_[i];
-    if (!param.perturbed || param.vector != vectors) continue;
-    VoteJob job{};
-    job.first = pieces;
-    job.ranks = static_cast<uint32_t>(vectors ? 1 : plan.noise.rank);
-    job.rows = vectors ? param.cols : param.rows;
-    job.cols = vectors ? 1 : param.cols;
-    job.a_offset = plan.draw_offset[i];
-    job.a_stride = 2 * padded(job.rows, kBlock);
-    job.b_offset = job.a_offset + job.ranks * job.a_stride;
-    job.b_stride = padded(param.cols, kBlock);
-    job.votes = votes_.get() + param.votes_offset;
-    pieces += vectors ? vector_vote_pieces(job.rows) : matrix_vote_pieces(job.rows, job.cols);
-    jobs.push_back(job);
+    Param& param = params_[i];
+    param.first_form = forms_.pieces;
+    add_forms(i);
+    param.form_pieces = forms_.pieces - param.first_form;
+    if (!param.perturbed) continue;
+    add_vote_job(i);
+    rule_jobs_.add({0, static_cast<uint32_t>(i), votes_.get() + param.votes_offset, param.weights.get(), param.rows,
+                    param.cols, param.stride, param.slots.get()},
+                   rule_pieces(param.count()));
   }
-  return {uploaded(jobs, stream_), static_cast<uint32_t>(jobs.size()), pieces};
+  matrix_votes_.upload(stream_);
+  vector_votes_.upload(stream_);
+  rule_jobs_.upload(stream_);
+  forms_.upload(stream_);
+}
+
+void Replica::add_vote_job(size_t index) {
+  const Plan& plan = own_.plan;
+  const Param& param = params_[index];
+  VoteJob job{};
+  job.ranks = static_cast<uint32_t>(param.vector ? 1 : plan.noise.rank);
+  job.rows = param.vector ? param.cols : param.rows;
+  job.cols = param.vector ? 1 : param.cols;
+  job.a_offset = plan.draw_offset[index];
+  job.a_stride = 2 * padded(job.rows, kBlock);
+  job.b_offset = job.a_offset + job.ranks * job.a_stride;
+  job.b_stride = padded(param.cols, kBlock);
+  job.votes = votes_.get() + param.votes_offset;
+  if (param.vector) {
+    vector_votes_.add(job, vector_vote_pieces(job.rows));
+  } else {
+    matrix_votes_.add(job, matrix_vote_pieces(job.rows, job.cols));
+  }
+}
+
+void Replica::add_forms(size_t index) {
+  const auto& fused = own_.plan.fused;
+  const Param& param = params_[index];
+  add_form(param, kFragments, param.fragments);
+  add_form(param,
+           !fused                                    ? kStages
+           : fused->cuts[index] == StagesOf::kInputs ? kFusedInputs
+                                                     : kFusedOutputs,
+           param.stages);
+}
+
+void Replica::add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form) {
+  if (form.get() == nullptr) return;
+  const FormJob job{0,          kind,         param.weights.get(),           form.get(),
+                    param.rows, param.stride, divide_up(param.rows, kBlock), param.stride / kBlock};
+  forms_.add(job, form_pieces(job));
 }
 
 // The noise of a linear is asked for two linears ahead, with all that lies before it.

@@ -20,28 +20,12 @@ Replica::~Replica() {
 
 void Replica::activate() const { check(cudaSetDevice(own_.device), "be selected"); }
 
-void Replica::arrange(Param& param) {
-  const uint32_t out_blocks = divide_up(param.rows, kBlock);
-  const uint32_t in_blocks = param.stride / kBlock;
-  if (param.fragments.get() != nullptr) {
-    launch_fragments(param.weights.get(), param.rows, param.stride, param.fragments.get(), out_blocks, in_blocks,
-                     stream_);
-  }
-  if (own_.plan.fused && param.stages.get() != nullptr) {
-    const auto index = static_cast<size_t>(&param - params_.data());
-    launch_fused_stages(param.weights.get(), param.rows, param.stride, param.stages.get(), out_blocks, in_blocks,
-                        own_.plan.fused->cuts[index] == StagesOf::kInputs, stream_);
-  } else if (param.stages.get() != nullptr) {
-    launch_stages(param.weights.get(), param.rows, param.stride, param.stages.get(), out_blocks, in_blocks, stream_);
-  }
-}
-
 void Replica::set_weights(uint32_t index, const int8_t* weights) {
   activate();
   Param& param = params_.at(index);
   staging_.upload(weights, param.count(), stream_);
   launch_pad(staging_.get(), param.weights.get(), param.rows, param.cols, param.stride, stream_);
-  arrange(param);
+  launch_forms(forms_.on_device(), param.first_form, param.form_pieces, stream_);
   check(cudaStreamSynchronize(stream_), "take weights");
 }
 
@@ -143,14 +127,16 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
 
-void Replica::upload_batch(const egg_batch& batch) {
-  const size_t count = size_t{batch.streams} * batch.tokens;
+// Of `streams` streams of the batch from `first` on.
+void Replica::upload_batch(const egg_batch& batch, uint32_t first, uint32_t streams) {
+  const size_t begin = size_t{first} * batch.tokens;
+  const size_t count = size_t{streams} * batch.tokens;
   inputs_.reserve(count);
   targets_.reserve(count);
   resets_.reserve(count);
-  inputs_.upload(batch.inputs, count, stream_);
-  targets_.upload(batch.targets, count, stream_);
-  resets_.upload(batch.resets, count, stream_);
+  inputs_.upload(batch.inputs + begin, count, stream_);
+  targets_.upload(batch.targets + begin, count, stream_);
+  resets_.upload(batch.resets + begin, count, stream_);
 }
 
 uint32_t Replica::blocks_for(uint32_t rows) const {
@@ -232,7 +218,9 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   if (share.count == 0) return;
   activate();
   const Plan& plan = own_.plan;
-  upload_batch(e.batch);
+  const uint32_t first_row = share.first - e.first;
+  const uint32_t first_stream = first_row / e.group;
+  upload_batch(e.batch, first_stream, (first_row + share.count - 1) / e.group + 1 - first_stream);
   const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
@@ -245,7 +233,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
     ForwardArgs args = forward_args(e.batch);
     args.rows = rows;
     args.paired = 1;
-    args.first = share.first + done - e.first;
+    args.first = first_row + done - first_stream * e.group;
     args.group = e.group;
     args.noise = noise_.get();
     args.tile_noise = noise.tile_bytes;
@@ -268,7 +256,7 @@ void Replica::infer(const egg_infer& i) {
   activate();
   const Plan& plan = own_.plan;
   const uint32_t streams = i.batch.streams;
-  upload_batch(i.batch);
+  upload_batch(i.batch, 0, streams);
   losses_.reserve(streams);
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
@@ -298,6 +286,7 @@ void Replica::update_async(const egg_update& u) {
   const Plan& plan = own_.plan;
   fitness_.upload(u.fitness, u.pairs, stream_);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
+  vote_stds_.upload(u.vote_stds, params_.size(), stream_);
   votes_.zero(stream_);
   changed_.zero(stream_);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
@@ -308,35 +297,26 @@ void Replica::update_async(const egg_update& u) {
     const uint32_t pairs = std::min(most_pairs, u.pairs - done);
     noise.tiles = divide_up(pairs, kTilePairs);
     launch_vote_noise(noise, fitness_.get() + done, pairs, stream_);
-    const auto votes_of = [&](const VoteJobs& jobs) {
-      return VoteArgs{noise_.get(),    noise.tile_bytes, noise.tiles, static_cast<uint32_t>(plan.noise.rank),
-                      jobs.jobs.get(), jobs.count,       jobs.pieces};
+    const auto votes_of = [&](const Jobs<VoteJob>& jobs) {
+      return VoteArgs{noise_.get(), noise.tile_bytes, noise.tiles, static_cast<uint32_t>(plan.noise.rank),
+                      jobs.on_device()};
     };
-    launch_matrix_votes(votes_of(matrix_jobs_), stream_);
-    launch_vector_votes(votes_of(vector_jobs_), stream_);
+    launch_matrix_votes(votes_of(matrix_votes_), stream_);
+    launch_vector_votes(votes_of(vector_votes_), stream_);
   }
-  for (size_t i = 0; i < params_.size(); ++i) {
-    Param& param = params_[i];
-    if (!param.perturbed) continue;
-    RuleArgs rule{};
-    rule.nodes = rule_nodes_.get();
-    rule.node_count = rule_->node_count;
-    rule.slot_nodes = slot_nodes_.get();
-    rule.slot_count = rule_->slot_count;
-    rule.delta = rule_->delta;
-    rule.scalars = scalars_.get();
-    rule.vote_std = u.vote_stds[i];
-    rule.votes = votes_.get() + param.votes_offset;
-    rule.weights = param.weights.get();
-    rule.rows = param.rows;
-    rule.cols = param.cols;
-    rule.stride = param.stride;
-    rule.slots = param.slots.get();
-    rule.changed = changed_.get() + i;
-    rule.scratch = rule_scratch_.get();
-    launch_rule(rule, stream_);
-    arrange(param);
-  }
+  RuleArgs rule{};
+  rule.nodes = rule_nodes_.get();
+  rule.node_count = rule_->node_count;
+  rule.slot_nodes = slot_nodes_.get();
+  rule.slot_count = rule_->slot_count;
+  rule.delta = rule_->delta;
+  rule.scalars = scalars_.get();
+  rule.vote_stds = vote_stds_.get();
+  rule.changed = changed_.get();
+  rule.scratch = rule_scratch_.get();
+  rule.list = rule_jobs_.on_device();
+  launch_rule(rule, stream_);
+  launch_forms(forms_.on_device(), 0, forms_.pieces, stream_);
 }
 
 void Replica::finish_update(const egg_update& u) {

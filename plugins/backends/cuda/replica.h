@@ -51,6 +51,8 @@ class Replica {
     DeviceArray<int8_t> fragments;
     DeviceArray<int8_t> stages;
     DeviceArray<uint32_t> slots;
+    uint32_t first_form = 0;  // of the pieces in which its forms are made
+    uint32_t form_pieces = 0;
   };
   // Of a call, one's share of the members.
   struct Share {
@@ -58,9 +60,19 @@ class Replica {
     uint32_t count;
   };
 
-  struct VoteJobs {
-    DeviceArray<VoteJob> jobs;
-    uint32_t count = 0;
+  // Owns a launch's jobs. Adds one behind the others, of so many pieces; then they go to the device.
+  template <class Job>
+  struct Jobs {
+    void add(Job job, uint32_t its_pieces) {
+      job.first = pieces;
+      pieces += its_pieces;
+      list.push_back(job);
+    }
+    void upload(cudaStream_t stream) { jobs = uploaded(list, stream); }
+    JobList<Job> on_device() const { return {jobs.get(), static_cast<uint32_t>(list.size()), pieces}; }
+
+    std::vector<Job> list;
+    DeviceArray<Job> jobs;
     uint32_t pieces = 0;
   };
 
@@ -70,8 +82,10 @@ class Replica {
   void make_params();
   void make_noise_values();
   void make_ops();
-  VoteJobs make_jobs(bool vectors);
-  void arrange(Param& param);
+  void make_jobs();
+  void add_vote_job(size_t index);
+  void add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form);
+  void add_forms(size_t index);
   DeviceArray<Segment> segments_of(const NoiseLayout& layout);
   Share share_of(uint32_t first, uint32_t count) const;
   template <class Body>
@@ -80,7 +94,7 @@ class Replica {
   void each_state(size_t count, const Copy& copy) const;
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
-  void upload_batch(const egg_batch& batch);
+  void upload_batch(const egg_batch& batch, uint32_t first, uint32_t streams);
   void launch_forward_pass(const ForwardArgs& args);
   ForwardArgs forward_args(const egg_batch& batch) const;
   NoiseArgs noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const;
@@ -120,10 +134,13 @@ class Replica {
   DeviceArray<int32_t> slot_nodes_;
   DeviceArray<uint32_t> rule_scratch_;
   DeviceArray<float> scalars_;
+  DeviceArray<float> vote_stds_;
   DeviceArray<int8_t> fitness_;
   DeviceArray<long long> votes_;
-  VoteJobs matrix_jobs_;
-  VoteJobs vector_jobs_;
+  Jobs<VoteJob> matrix_votes_;
+  Jobs<VoteJob> vector_votes_;
+  Jobs<RuleJob> rule_jobs_;
+  Jobs<FormJob> forms_;
   DeviceArray<unsigned long long> changed_;
   DeviceArray<unsigned long long> checksum_;
 };

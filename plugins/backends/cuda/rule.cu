@@ -1,13 +1,16 @@
 // Update rules, a thread a weight: nodes are evaluated in turn, their values kept in shared memory, or in device memory
 // where the rule has very many.
+#include <algorithm>
+
 #include "device.h"
 #include "eggroll/arithmetic.h"
-#include "update.h"
+#include "jobs.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 64;
+constexpr uint32_t kPieceWeights = 4 * kThreads;
 constexpr uint32_t kMostSharedNodes = 192;  // 48 KiB
 constexpr uint32_t kScratchBlocks = 128;
 
@@ -80,28 +83,35 @@ __device__ uint32_t node_value(const egg_rule_node& node, const Inputs& in, uint
 
 __global__ void __launch_bounds__(kThreads) rule_kernel(const RuleArgs args) {
   extern __shared__ uint32_t shared_values[];  // (nodes, kThreads)
-  const size_t count = size_t{args.rows} * args.cols;
   uint32_t* block_values =
       args.scratch == nullptr ? shared_values : args.scratch + size_t{blockIdx.x} * args.node_count * kThreads;
   uint32_t* mine = block_values + threadIdx.x;
-  uint32_t moved = 0;
-  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += size_t{gridDim.x} * kThreads) {
-    int8_t* weight = args.weights + i / args.cols * args.stride + i % args.cols;
-    const Inputs inputs{args.votes[i], args.vote_std, *weight, args.scalars, args.slots + i, count};
-    for (uint32_t n = 0; n < args.node_count; ++n) {
-      const egg_rule_node node = args.nodes[n];
-      const auto operand = [&](int k) { return node.in[k] < 0 ? 0u : mine[node.in[k] * kThreads]; };
-      mine[n * kThreads] = node_value(node, inputs, operand(0), operand(1), operand(2));
+  for (uint32_t piece = blockIdx.x; piece < args.list.pieces; piece += gridDim.x) {
+    const RuleJob& job = job_of(args.list, piece);
+    const size_t count = size_t{job.rows} * job.cols;
+    const size_t begin = size_t{piece - job.first} * kPieceWeights;
+    const size_t end = min(count, begin + kPieceWeights);
+    uint32_t moved = 0;
+    for (size_t i = begin + threadIdx.x; i < end; i += kThreads) {
+      int8_t* weight = job.weights + i / job.cols * job.stride + i % job.cols;
+      const Inputs inputs{job.votes[i], args.vote_stds[job.param], *weight, args.scalars, job.slots + i, count};
+      for (uint32_t n = 0; n < args.node_count; ++n) {
+        const egg_rule_node node = args.nodes[n];
+        const auto operand = [&](int k) { return node.in[k] < 0 ? 0u : mine[node.in[k] * kThreads]; };
+        mine[n * kThreads] = node_value(node, inputs, operand(0), operand(1), operand(2));
+      }
+      // Every node has read the old slots by now.
+      for (uint32_t s = 0; s < args.slot_count; ++s) job.slots[s * count + i] = mine[args.slot_nodes[s] * kThreads];
+      const long long target = static_cast<long long>(inputs.weight) + integer(mine[args.delta * kThreads]);
+      const auto clipped = static_cast<int32_t>(target < -127 ? -127 : target > 127 ? 127 : target);
+      moved += clipped != inputs.weight ? 1 : 0;
+      *weight = static_cast<int8_t>(clipped);
     }
-    // Every node has read the old slots by now.
-    for (uint32_t s = 0; s < args.slot_count; ++s) args.slots[s * count + i] = mine[args.slot_nodes[s] * kThreads];
-    const long long target = static_cast<long long>(inputs.weight) + integer(mine[args.delta * kThreads]);
-    const auto clipped = static_cast<int32_t>(target < -127 ? -127 : target > 127 ? 127 : target);
-    moved += clipped != inputs.weight ? 1 : 0;
-    *weight = static_cast<int8_t>(clipped);
+    moved = __reduce_add_sync(0xffffffffu, moved);
+    if (threadIdx.x % 32 == 0 && moved > 0) {
+      atomicAdd(args.changed + job.param, static_cast<unsigned long long>(moved));
+    }
   }
-  moved = __reduce_add_sync(0xffffffffu, moved);
-  if (threadIdx.x % 32 == 0 && moved > 0) atomicAdd(args.changed, static_cast<unsigned long long>(moved));
 }
 
 }  // namespace
@@ -110,13 +120,13 @@ size_t rule_scratch(uint32_t node_count) {
   return node_count <= kMostSharedNodes ? 0 : size_t{kScratchBlocks} * node_count * kThreads;
 }
 
+uint32_t rule_pieces(size_t weights) { return static_cast<uint32_t>((weights + kPieceWeights - 1) / kPieceWeights); }
+
 void launch_rule(const RuleArgs& args, cudaStream_t stream) {
-  constexpr size_t kMostBlocks = 1 << 20;
-  const size_t count = size_t{args.rows} * args.cols;
-  const size_t blocks = (count + kThreads - 1) / kThreads;
-  const size_t limit = args.scratch == nullptr ? kMostBlocks : kScratchBlocks;
+  if (args.list.pieces == 0) return;
+  const uint32_t blocks = args.scratch == nullptr ? args.list.pieces : std::min(args.list.pieces, kScratchBlocks);
   const size_t shared = args.scratch == nullptr ? size_t{args.node_count} * kThreads * sizeof(uint32_t) : 0;
-  rule_kernel<<<static_cast<uint32_t>(blocks < limit ? blocks : limit), kThreads, shared, stream>>>(args);
+  rule_kernel<<<blocks, kThreads, shared, stream>>>(args);
   check_launch("apply the rule");
 }
 

@@ -10,6 +10,14 @@
 
 namespace eggroll::cuda {
 
+// Jobs of one launch, on the device, in the order of their pieces: see jobs.cuh.
+template <class Job>
+struct JobList {
+  const Job* jobs;
+  uint32_t count;
+  uint32_t pieces;
+};
+
 struct NoiseArgs {
   const Segment* segments;
   uint32_t segment_count;
@@ -39,24 +47,39 @@ void launch_vote_noise(const NoiseArgs& args, const int8_t* fitness, uint32_t pa
 void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
 void launch_unpad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
 
-// Padded rows, (out_blocks * 64, in_blocks * 64), into linear's fragments: for each block of outputs, each block of
-// inputs, each j < 8 and each lane the inputs 16 i + 4 (lane % 4) to + 3, i < 4, of one output, which is 16 c + 2 j + e
-// for column 2 c + e = lane / 4 of the product's tile j: so a thread's sums are of 16 neighbouring outputs.
-void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* fragments, uint32_t out_blocks,
-                      uint32_t in_blocks, cudaStream_t stream);
+// What linears read: 16 inputs of an output in each unit of 16 bytes, in an order that the form says.
+enum FormKind : int32_t {
+  // For each block of outputs, each block of inputs, each j < 8 and each lane the inputs 16 i + 4 (lane % 4) to + 3,
+  // i < 4, of one output, which is 16 c + 2 j + e for column 2 c + e = lane / 4 of the product's tile j: so a thread's
+  // sums are of 16 neighbouring outputs.
+  kFragments,
+  // What comes from the ring. For each two blocks of outputs, each block of inputs, both with zeros up to an even
+  // number
+  // of blocks, each of the two and each 16 inputs the 64 outputs, in the fragments' order: output 16 c + 2 j + e at
+  // place 8 j + 2 c + e.
+  kStages,
+  // What comes to the fused forward pass, 64 outputs and all inputs a stage, or 64 inputs and all outputs: for each 16
+  // inputs the outputs, each 64 in the order above. The 16 inputs are 16 c + 4 w to + 3, c < 4, of a block of 64, one
+  // such 16 for each w < 4: what a thread has of its own sums, four neighbours of 16, is then one word of what the
+  // tensor cores take from it.
+  kFusedOutputs,
+  kFusedInputs
+};
 
-// Padded rows into the stages that linear takes from the ring: for each two blocks of outputs, each block of inputs,
-// both with zeros up to an even number of blocks, each of the two and each 16 inputs the 64 outputs, in the fragments'
-// order: output 16 c + 2 j + e at place 8 j + 2 c + e.
-void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
-                   uint32_t in_blocks, cudaStream_t stream);
-
-// Padded rows into the stages of the fused forward pass, 64 outputs and all inputs each, or 64 inputs and all outputs:
-// for each 16 inputs the outputs, each 64 in the order above. The 16 inputs are 16 c + 4 w to + 3, c < 4, of a block
-// of 64, one such 16 for each w < 4: what a thread has of its own sums, four neighbours of 16, is then one word of what
-// the tensor cores take from it.
-void launch_fused_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
-                         uint32_t in_blocks, bool of_inputs, cudaStream_t stream);
+// A form of a parameter's padded rows, (out_blocks * 64, in_blocks * 64).
+struct FormJob {
+  uint32_t first;  // of its pieces among those of all jobs
+  FormKind kind;
+  const int8_t* rows;  // of `stride` bytes
+  int8_t* form;
+  uint32_t real_rows;
+  uint32_t stride;
+  uint32_t out_blocks;
+  uint32_t in_blocks;
+};
+uint32_t form_pieces(const FormJob& job);
+// Makes `pieces` pieces from `first` on anew.
+void launch_forms(const JobList<FormJob>& forms, uint32_t first, uint32_t pieces, cudaStream_t stream);
 
 // Adds to *sum a hash of each value and its place, under a key: the same in whatever order, and of whatever device.
 void launch_checksum(const int8_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
@@ -75,22 +98,32 @@ struct VoteJob {
   long long* votes;  // (rows, cols)
 };
 
-// The jobs of all matrices or of all vectors.
 struct VoteArgs {
   const int8_t* noise;  // (tiles, tile_bytes), from launch_vote_noise
   size_t tile_bytes;
   uint32_t tiles;
   uint32_t most_ranks;
-  const VoteJob* jobs;
-  uint32_t job_count;
-  uint32_t pieces;
+  JobList<VoteJob> list;  // of all matrices or of all vectors
 };
 uint32_t matrix_vote_pieces(uint32_t rows, uint32_t cols);
 uint32_t vector_vote_pieces(uint32_t rows);
+// Allows launches the shared memory that they take, on the current device.
+void prepare_votes();
 // Adds to the jobs' votes.
 void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream);
 void launch_vector_votes(const VoteArgs& args, cudaStream_t stream);
 
+// The rule's work on one parameter.
+struct RuleJob {
+  uint32_t first;          // of its pieces among those of all jobs
+  uint32_t param;          // its place in vote_stds and changed
+  const long long* votes;  // (rows, cols)
+  int8_t* weights;         // padded rows
+  uint32_t rows;
+  uint32_t cols;
+  uint32_t stride;
+  uint32_t* slots;  // (slot_count, rows, cols)
+};
 struct RuleArgs {
   const egg_rule_node* nodes;
   uint32_t node_count;
@@ -98,16 +131,12 @@ struct RuleArgs {
   uint32_t slot_count;
   int32_t delta;
   const float* scalars;
-  float vote_std;
-  const long long* votes;  // (rows, cols)
-  int8_t* weights;         // padded rows
-  uint32_t rows;
-  uint32_t cols;
-  uint32_t stride;
-  uint32_t* slots;  // (slot_count, rows, cols)
+  const float* vote_stds;
   unsigned long long* changed;
   uint32_t* scratch;  // (rule_scratch) where that is not 0, else null
+  JobList<RuleJob> list;
 };
+uint32_t rule_pieces(size_t weights);
 // Words of device memory that a rule of so many nodes works in.
 size_t rule_scratch(uint32_t node_count);
 void launch_rule(const RuleArgs& args, cudaStream_t stream);

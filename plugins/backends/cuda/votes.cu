@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "device.h"
+#include "jobs.cuh"
 #include "mma.cuh"
-#include "update.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -13,20 +13,12 @@ constexpr uint32_t kThreads = 128;
 constexpr uint32_t kRowBlocks = 2;                                // of 64 rows, of a piece; it has one of columns
 constexpr uint32_t kTurned = kBlock * kTilePairs;                 // bytes of a block of 64 values of a tile's pairs
 constexpr uint32_t kStageBytes = (2 * kRowBlocks + 1) * kTurned;  // low, high, columns
-constexpr uint32_t kStages = 4;
+// Two blocks of a multiprocessor then have as much on its way as the latency of memory asks for.
+constexpr uint32_t kStages = 8;
+constexpr uint32_t kShared = kStages * kStageBytes;
 static_assert(kTurned == kThreads * kUnit);
 // 92 * 46 * 2^18 < 2^31: as many draws as a block's int32 sums hold.
 constexpr uint32_t kMostTiles = (1 << 18) / kTilePairs;
-
-__device__ const VoteJob& job_of(const VoteArgs& args, uint32_t piece) {
-  uint32_t low = 0;
-  uint32_t high = args.job_count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    (args.jobs[middle].first <= piece ? low : high) = middle;
-  }
-  return args.jobs[low];
-}
 
 __device__ void add_vote(const VoteJob& job, uint32_t row, uint32_t col, long long vote) {
   if (row < job.rows && col < job.cols) {
@@ -52,46 +44,55 @@ __device__ const int8_t* turned(const int8_t* block, uint32_t value, uint32_t ha
 
 // Blocks of x: pieces of 128 rows and 64 columns; of y: shares of the tiles. Each warp has 32 of the rows.
 __global__ void __launch_bounds__(kThreads, 2) matrix_votes_kernel(const VoteArgs args, uint32_t tiles_each) {
-  __shared__ __align__(128) int8_t shared[kStages][kStageBytes];
-  const VoteJob& job = job_of(args, blockIdx.x);
+  extern __shared__ __align__(128) int8_t shared[];  // (kStages, kStageBytes)
+  const VoteJob& job = job_of(args.list, blockIdx.x);
   const uint32_t ranks = job.ranks;
   const uint32_t col_blocks = divide_up(job.cols, kBlock);
   const uint32_t row_blocks = divide_up(job.rows, kBlock);
   const uint32_t piece = blockIdx.x - job.first;
   const uint32_t row_block = piece / col_blocks * kRowBlocks;
   const uint32_t col_block = piece % col_blocks;
-  const uint32_t begin = blockIdx.y * tiles_each * ranks;
-  const uint32_t end = min(args.tiles, (blockIdx.y + 1) * tiles_each) * ranks;
-  const uint32_t a_stride = job.a_stride;
-  const uint32_t b_stride = job.b_stride;
-  const int8_t* const own = args.noise + threadIdx.x * kUnit;
-  const int8_t* const a = own + size_t{job.a_offset} * kTilePairs;
-  const int8_t* const b = own + size_t{job.b_offset / kBlock + col_block} * kTurned;
-  const auto fetch_stage = [&](uint32_t draw) {
-    if (draw < end) {
-      const size_t tile = draw / ranks * args.tile_bytes;
-      const uint32_t rank = draw % ranks;
-      int8_t* to = shared[draw % kStages] + threadIdx.x * kUnit;
+  const uint32_t begin = blockIdx.y * tiles_each;
+  const uint32_t draws = (min(args.tiles, begin + tiles_each) - begin) * ranks;
+  const size_t a_step = size_t{job.a_stride} * kTilePairs;
+  const size_t b_step = size_t{job.b_stride} * kTilePairs;
+  // Where this thread's part of the next draw lies, of a piece's first rows; a second block of rows that does not exist
+  // is the first again.
+  const size_t second = row_block + 1 < row_blocks ? kTurned : 0;
+  const int8_t* a = args.noise + begin * args.tile_bytes + size_t{job.a_offset} * kTilePairs +
+                    size_t{row_block} * kTurned + threadIdx.x * kUnit;
+  const int8_t* b = args.noise + begin * args.tile_bytes + size_t{job.b_offset} * kTilePairs +
+                    size_t{col_block} * kTurned + threadIdx.x * kUnit;
+  const size_t a_rest = args.tile_bytes - (ranks - 1) * a_step;  // from a tile's last draw to the next tile's first
+  const size_t b_rest = args.tile_bytes - (ranks - 1) * b_step;
+  uint32_t fetched = 0;
+  uint32_t rank = 0;
+  const auto fetch_stage = [&] {
+    if (fetched < draws) {
+      int8_t* to = shared + fetched % kStages * kStageBytes + threadIdx.x * kUnit;
 #pragma unroll
       for (uint32_t r = 0; r < kRowBlocks; ++r) {
-        const size_t block =
-            min(row_block + r, row_blocks - 1) * size_t{kTurned} + size_t{rank * a_stride} * kTilePairs;
-        fetch_unit(to + r * kTurned, a + tile + block);
-        fetch_unit(to + (kRowBlocks + r) * kTurned, a + tile + block + size_t{a_stride / 2} * kTilePairs);
+        fetch_unit(to + r * kTurned, a + r * second);
+        fetch_unit(to + (kRowBlocks + r) * kTurned, a + r * second + a_step / 2);
       }
-      fetch_unit(to + 2 * kRowBlocks * kTurned, b + tile + size_t{rank * b_stride} * kTilePairs);
+      fetch_unit(to + 2 * kRowBlocks * kTurned, b);
+      const bool last = ++rank == ranks;
+      a += last ? a_rest : a_step;
+      b += last ? b_rest : b_step;
+      if (last) rank = 0;
+      ++fetched;
     }
     end_fetch();
   };
   const uint32_t lane = threadIdx.x % 32;
   const uint32_t warp = threadIdx.x / 32;
   int32_t sums[2][2][8][4] = {};  // low and high; 16 rows; 8 columns
-  for (uint32_t i = 0; i + 1 < kStages; ++i) fetch_stage(begin + i);
-  for (uint32_t draw = begin; draw < end; ++draw) {
+  for (uint32_t i = 0; i + 1 < kStages; ++i) fetch_stage();
+  for (uint32_t draw = 0; draw < draws; ++draw) {
     wait_fetched<kStages - 2>();
     __syncthreads();
-    fetch_stage(draw + kStages - 1);
-    const int8_t* stage = shared[draw % kStages];
+    fetch_stage();
+    const int8_t* stage = shared + draw % kStages * kStageBytes;
     const int8_t* columns = stage + 2 * kRowBlocks * kTurned;
     uint4 y[4];
 #pragma unroll
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(kThreads, 2) matrix_votes_kernel(const VoteArg
 
 // A thread has a value and a share of the tiles.
 __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs args, uint32_t tiles_each) {
-  const VoteJob& job = job_of(args, blockIdx.x);
+  const VoteJob& job = job_of(args.list, blockIdx.x);
   const uint32_t i = (blockIdx.x - job.first) * kThreads + threadIdx.x;
   if (i >= job.rows) return;
   const uint32_t end = min(args.tiles, (blockIdx.y + 1) * tiles_each);
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
 // Tiles of each block's share, so that there are blocks enough, and sums that fit.
 uint32_t share_of_tiles(const VoteArgs& args, uint32_t fewest) {
   constexpr uint32_t kEnoughBlocks = 1024;
-  const uint32_t splits = std::max(1U, kEnoughBlocks / args.pieces);
+  const uint32_t splits = std::max(1U, kEnoughBlocks / args.list.pieces);
   const uint32_t each = std::max(divide_up(args.tiles, splits), fewest);
   return std::min(each, std::max(1U, kMostTiles / args.most_ranks));
 }
@@ -168,17 +169,22 @@ uint32_t matrix_vote_pieces(uint32_t rows, uint32_t cols) {
 }
 uint32_t vector_vote_pieces(uint32_t rows) { return divide_up(rows, kThreads); }
 
+void prepare_votes() {
+  check(cudaFuncSetAttribute(matrix_votes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
+        "reserve shared memory");
+}
+
 void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream) {
-  if (args.pieces == 0) return;
+  if (args.list.pieces == 0) return;
   const uint32_t each = share_of_tiles(args, 8);
-  matrix_votes_kernel<<<dim3(args.pieces, divide_up(args.tiles, each)), kThreads, 0, stream>>>(args, each);
+  matrix_votes_kernel<<<dim3(args.list.pieces, divide_up(args.tiles, each)), kThreads, kShared, stream>>>(args, each);
   check_launch("gather votes");
 }
 
 void launch_vector_votes(const VoteArgs& args, cudaStream_t stream) {
-  if (args.pieces == 0) return;
+  if (args.list.pieces == 0) return;
   const uint32_t each = share_of_tiles(args, 1);
-  vector_votes_kernel<<<dim3(args.pieces, divide_up(args.tiles, each)), kThreads, 0, stream>>>(args, each);
+  vector_votes_kernel<<<dim3(args.list.pieces, divide_up(args.tiles, each)), kThreads, 0, stream>>>(args, each);
   check_launch("gather votes");
 }
 

@@ -3,7 +3,7 @@
 
 #include "device.h"
 #include "eggroll/noise.h"
-#include "update.h"
+#include "jobs.cuh"
 
 namespace eggroll::cuda {
 namespace {
@@ -26,61 +26,56 @@ __global__ void unpad_kernel(const int8_t* from, int8_t* to, uint32_t rows, uint
   to[i] = from[i / cols * stride + i % cols];
 }
 
-__global__ void fragment_kernel(const int8_t* rows, uint32_t real_rows, uint32_t stride, uint4* fragments,
-                                uint32_t in_blocks, size_t count) {
-  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= count) return;
-  const auto lane = static_cast<uint32_t>(i % 32);
-  const auto j = static_cast<uint32_t>(i / 32 % 8);
-  const size_t block = i / 256;
-  const auto k = static_cast<uint32_t>(block % in_blocks);
-  const auto n = static_cast<uint32_t>(block / in_blocks);
-  const uint32_t output = n * kBlock + lane / 4 / 2 * 16 + 2 * j + lane / 4 % 2;
-  uint4 value = make_uint4(0, 0, 0, 0);
-  if (output < real_rows) {
-    const auto* words = reinterpret_cast<const uint32_t*>(rows + size_t{output} * stride + k * kBlock) + lane % 4;
-    value = make_uint4(words[0], words[4], words[8], words[12]);
-  }
-  fragments[i] = value;
+// Unit i of a form: of an output the words w of 16 inputs, from `at` on `apart` words apart. Outputs beyond the rows
+// are zeros.
+__device__ uint4 unit_of(const FormJob& job, uint32_t output, uint32_t at, uint32_t apart) {
+  if (output >= job.real_rows || at >= job.stride) return make_uint4(0, 0, 0, 0);
+  const auto* words = reinterpret_cast<const uint32_t*>(job.rows + size_t{output} * job.stride + at);
+  return make_uint4(words[0], words[apart], words[2 * apart], words[3 * apart]);
 }
 
-__global__ void stage_kernel(const int8_t* rows, uint32_t real_rows, uint32_t stride, uint4* stages, uint32_t in_parts,
-                             size_t count) {
-  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= count) return;
-  constexpr uint32_t kPlanes = kBlock / kUnit;
-  const auto place = static_cast<uint32_t>(i % kBlock);
-  const auto plane = static_cast<uint32_t>(i / kBlock % kPlanes);
-  const auto half = static_cast<uint32_t>(i / (kBlock * kPlanes) % 2);
-  const size_t part = i / (kPart / kUnit);
-  const auto k = static_cast<uint32_t>(part % in_parts);
-  const auto two_blocks = static_cast<uint32_t>(part / in_parts);
-  const uint32_t output = (2 * two_blocks + half) * kBlock + place % 8 / 2 * 16 + place / 8 * 2 + place % 2;
-  uint4 value = make_uint4(0, 0, 0, 0);
-  if (output < real_rows && k * kBlock < stride) {
-    value = *reinterpret_cast<const uint4*>(rows + size_t{output} * stride + k * kBlock + plane * kUnit);
-  }
-  stages[i] = value;
+// The output at a place of 64 outputs in a stage.
+__device__ uint32_t output_at(uint32_t place) { return place % 8 / 2 * 16 + place / 8 * 2 + place % 2; }
+
+__device__ uint4 fragment_unit(const FormJob& job, uint32_t i) {
+  const uint32_t lane = i % 32;
+  const uint32_t block = i / 256;
+  const uint32_t output = block / job.in_blocks * kBlock + lane / 4 / 2 * 16 + i / 32 % 8 * 2 + lane / 4 % 2;
+  return unit_of(job, output, block % job.in_blocks * kBlock + lane % 4 * 4, 4);
 }
 
-// One thread for each 16 inputs of an output, of the tile's word `plane` in each quarter of a block.
-__global__ void fused_stage_kernel(const int8_t* rows, uint32_t real_rows, uint32_t stride, uint4* stages,
-                                   uint32_t out_blocks, uint32_t in_blocks, bool of_inputs, size_t count) {
-  const size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= count) return;
-  const auto place = static_cast<uint32_t>(i % kBlock);
-  const size_t rest = i / kBlock;
-  const uint32_t planes = in_blocks * (kBlock / kUnit);
-  const auto out_block = static_cast<uint32_t>(of_inputs ? rest % out_blocks : rest / planes);
-  const auto plane = static_cast<uint32_t>(of_inputs ? rest / out_blocks : rest % planes);
-  const uint32_t output = out_block * kBlock + place % 8 / 2 * 16 + place / 8 * 2 + place % 2;
-  uint4 value = make_uint4(0, 0, 0, 0);
-  if (output < real_rows) {
-    const uint32_t at = plane / (kBlock / kUnit) * kBlock + plane % (kBlock / kUnit) * 4;
-    const auto* words = reinterpret_cast<const uint32_t*>(rows + size_t{output} * stride + at);
-    value = make_uint4(words[0], words[4], words[8], words[12]);
-  }
-  stages[i] = value;
+__device__ uint4 stage_unit(const FormJob& job, uint32_t i) {
+  const uint32_t in_parts = padded(job.in_blocks, kParts);
+  const uint32_t plane = i / kBlock % (kBlock / kUnit);
+  const uint32_t half = i / (kBlock * kBlock / kUnit) % 2;
+  const uint32_t part = i / (kPart / kUnit);
+  const uint32_t output = (part / in_parts * 2 + half) * kBlock + output_at(i % kBlock);
+  return unit_of(job, output, part % in_parts * kBlock + plane * kUnit, 1);
+}
+
+__device__ uint4 fused_unit(const FormJob& job, uint32_t i) {
+  const uint32_t planes = job.in_blocks * (kBlock / kUnit);
+  const uint32_t rest = i / kBlock;
+  const bool of_inputs = job.kind == kFusedInputs;
+  const uint32_t out_block = of_inputs ? rest % job.out_blocks : rest / planes;
+  const uint32_t plane = of_inputs ? rest / job.out_blocks : rest % planes;
+  const uint32_t at = plane / (kBlock / kUnit) * kBlock + plane % (kBlock / kUnit) * 4;
+  return unit_of(job, out_block * kBlock + output_at(i % kBlock), at, 4);
+}
+
+__host__ __device__ uint32_t units_of(const FormJob& job) {
+  if (job.kind == kStages) return divide_up(job.out_blocks, 2) * padded(job.in_blocks, kParts) * (kPart / kUnit);
+  return job.out_blocks * job.in_blocks * (kBlock * kBlock / kUnit);
+}
+
+__global__ void __launch_bounds__(kThreads) form_kernel(const JobList<FormJob> forms, uint32_t first) {
+  const uint32_t piece = first + blockIdx.x;
+  const FormJob& job = job_of(forms, piece);
+  const uint32_t i = (piece - job.first) * kThreads + threadIdx.x;
+  if (i >= units_of(job)) return;
+  reinterpret_cast<uint4*>(job.form)[i] = job.kind == kFragments ? fragment_unit(job, i)
+                                          : job.kind == kStages  ? stage_unit(job, i)
+                                                                 : fused_unit(job, i);
 }
 
 template <class T>
@@ -127,28 +122,11 @@ void launch_unpad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, 
   check_launch("arrange weights");
 }
 
-void launch_fragments(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* fragments, uint32_t out_blocks,
-                      uint32_t in_blocks, cudaStream_t stream) {
-  const size_t count = size_t{out_blocks} * in_blocks * (kBlock * kBlock / kUnit);
-  fragment_kernel<<<blocks_for(count), kThreads, 0, stream>>>(rows, real_rows, stride,
-                                                              reinterpret_cast<uint4*>(fragments), in_blocks, count);
-  check_launch("arrange weights");
-}
+uint32_t form_pieces(const FormJob& job) { return blocks_for(units_of(job)); }
 
-void launch_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
-                   uint32_t in_blocks, cudaStream_t stream) {
-  const uint32_t in_parts = padded(in_blocks, kParts);
-  const size_t count = size_t{divide_up(out_blocks, 2)} * in_parts * (kPart / kUnit);
-  stage_kernel<<<blocks_for(count), kThreads, 0, stream>>>(rows, real_rows, stride, reinterpret_cast<uint4*>(stages),
-                                                           in_parts, count);
-  check_launch("arrange weights");
-}
-
-void launch_fused_stages(const int8_t* rows, uint32_t real_rows, uint32_t stride, int8_t* stages, uint32_t out_blocks,
-                         uint32_t in_blocks, bool of_inputs, cudaStream_t stream) {
-  const size_t count = size_t{out_blocks} * in_blocks * (kBlock * kBlock / kUnit);
-  fused_stage_kernel<<<blocks_for(count), kThreads, 0, stream>>>(
-      rows, real_rows, stride, reinterpret_cast<uint4*>(stages), out_blocks, in_blocks, of_inputs, count);
+void launch_forms(const JobList<FormJob>& forms, uint32_t first, uint32_t pieces, cudaStream_t stream) {
+  if (pieces == 0) return;
+  form_kernel<<<pieces, kThreads, 0, stream>>>(forms, first);
   check_launch("arrange weights");
 }
 
