@@ -61,14 +61,22 @@ DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens)
 void DataPlan::fill(uint64_t step, BatchBuffer& batch) const {
   batch.clear(streams_, tokens_);
   const uint64_t stride = row_ > 0 ? row_ : tokens_;
-  size_t slot = 0;
-  for (uint32_t s = 0; s < streams_; ++s) {
-    const uint64_t segment = (share(s, segments_, streams_) + step) % segments_;
-    const bool fresh = row_ > 0 || step == 0 || segment == 0;
-    for (uint32_t t = 0; t < tokens_; ++t) {
-      read_token(train_, segment * stride + t, fresh && t == 0, separator_, slot++, batch);
+  // A GPU waits for this: loops that the compiler makes wide.
+  train_.visit([&](auto tokens) {
+    for (uint32_t s = 0; s < streams_; ++s) {
+      const uint64_t segment = (share(s, segments_, streams_) + step) % segments_;
+      const uint64_t first = segment * stride;
+      const size_t slot = size_t{s} * tokens_;
+      for (uint32_t t = 0; t < tokens_; ++t) {
+        batch.inputs[slot + t] = tokens[first + t];
+        batch.targets[slot + t] = tokens[first + t + 1];
+      }
+      if (separator_) {
+        for (uint32_t t = 0; t < tokens_; ++t) batch.resets[slot + t] = batch.inputs[slot + t] == *separator_ ? 1 : 0;
+      }
+      if (row_ > 0 || step == 0 || segment == 0) batch.resets[slot] = 1;
     }
-  }
+  });
 }
 
 EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit)

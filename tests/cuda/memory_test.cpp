@@ -35,7 +35,7 @@ class MemoryTest : public testing::Test {
 
   Plan plan(const Room& room = kRing) const { return Plan(machine_.program->view(), machine_.noise, room); }
   MemoryPlan memory(uint64_t room = kMemory, uint32_t devices = 1) const {
-    return MemoryPlan(plan(), machine_.rule->view(), room, kBlocks, devices);
+    return MemoryPlan(plan(), machine_.rule->view(), room, kBlocks, devices, devices > 1);
   }
   MemoryPlan chosen(uint32_t population, uint64_t room = kMemory, uint32_t devices = 1) const {
     MemoryPlan memory = this->memory(room, devices);
@@ -47,7 +47,8 @@ class MemoryTest : public testing::Test {
     std::vector<ReplicaPlan> all;
     for (const uint64_t room : rooms) {
       const auto number = static_cast<int>(all.size());
-      all.push_back({number, "a GPU", 0, 0, plan(), memory(room, static_cast<uint32_t>(rooms.size()))});
+      all.push_back(
+          {number, "a GPU", 0, 0, rooms.size() > 1, plan(), memory(room, static_cast<uint32_t>(rooms.size()))});
     }
     return all;
   }

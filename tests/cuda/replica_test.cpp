@@ -101,19 +101,33 @@ TEST_F(ReplicaTest, OneCellOfASlotMakesADifference) {
   }
 }
 
-// Two replicas of one GPU make a session; it compares them after every update, and they go on agreeing.
-TEST_F(ReplicaTest, UpdatesLeaveThemAlike) {
-  CudaSession session(spec_, {0, 0}, 1);
-  const std::vector<float> scalars = machine_.optimizer->scalars(0, {});
+// Replicas of one GPU make a session, which compares them after every update: each makes the votes of its own pairs and
+// adds up all, and what comes of it is what one replica makes of all pairs.
+TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
   std::vector<int8_t> fitness(spec_.population / 2);
   for (size_t i = 0; i < fitness.size(); ++i) fitness[i] = static_cast<int8_t>(static_cast<int>(i % 9) - 4);
   const std::vector<float> stds = machine_.vote_stds(fitness);
-  std::vector<int64_t> changed(stds.size());
-  for (uint64_t step = 0; step < 3; ++step) {
-    session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
-                    stds.data(), changed.data()});
-  }
-  EXPECT_GT(*std::max_element(changed.begin(), changed.end()), 0);
+  const std::vector<float> scalars = machine_.optimizer->scalars(0, {});
+  const auto weights_after = [&](const std::vector<int>& devices) {
+    CudaSession session(spec_, devices, 1);
+    std::vector<std::vector<int8_t>> weights;
+    for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
+      weights.push_back(initial_weights(spec_.program->params[i], i, 1));
+      session.set_weights(i, weights.back().data());
+    }
+    const auto before = weights;
+    std::vector<int64_t> changed(stds.size());
+    for (uint64_t step = 0; step < 3; ++step) {
+      session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
+                      stds.data(), changed.data()});
+    }
+    for (uint32_t i = 0; i < weights.size(); ++i) session.get_weights(i, weights[i].data());
+    EXPECT_NE(weights, before);
+    return weights;
+  };
+  const auto expected = weights_after({0});
+  EXPECT_EQ(weights_after({0, 0}), expected);
+  EXPECT_EQ(weights_after({0, 0, 0}), expected);
 }
 
 // What the pool gave is what was planned, but for how the driver rounds large pieces.

@@ -72,11 +72,28 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
   return {std::move(beside), 2 * multiprocessors};
 }
 
+bool can_read(int device, int other) {
+  int can = 0;
+  if (device != other) check(cudaDeviceCanAccessPeer(&can, device, other), "describe itself");
+  return device == other || can != 0;
+}
+
+// Where each of them can read what the others hold.
+bool can_share_votes(const std::vector<int>& devices) {
+  for (const int device : devices) {
+    for (const int other : devices) {
+      if (!can_read(device, other)) return false;
+    }
+  }
+  return devices.size() > 1;
+}
+
 }  // namespace
 
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices) {
   const uint32_t pairs = spec.population / 2;
   const auto count = static_cast<uint32_t>(devices.size());
+  const bool shares_votes = can_share_votes(devices);
   std::vector<ReplicaPlan> replicas;
   for (uint32_t d = 0; d < count; ++d) {
     const int device = devices[d];
@@ -84,8 +101,8 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
     const auto begin = static_cast<uint32_t>(uint64_t{pairs} * d / count);
     const auto end = static_cast<uint32_t>(uint64_t{pairs} * (d + 1) / count);
     Choice choice = choose_plan(spec, device, 2 * (end - begin));
-    const MemoryPlan memory(choice.plan, *spec.rule, free_memory(device), choice.blocks, count);
-    replicas.push_back({device, name_of(device), begin, end - begin, std::move(choice.plan), memory});
+    const MemoryPlan memory(choice.plan, *spec.rule, free_memory(device), choice.blocks, count, shares_votes);
+    replicas.push_back({device, name_of(device), begin, end - begin, shares_votes, std::move(choice.plan), memory});
   }
   fit(replicas, spec.population);
   return replicas;

@@ -15,7 +15,8 @@ uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTileP
 
 }  // namespace
 
-MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices)
+MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices,
+                       bool shares_votes)
     : rule_scratch(cuda::rule_scratch(rule.node_count)),
       plain_noise(plan.forward.bytes * kTilePairs),
       noise_tile(std::max<size_t>(1, std::max(plan.forward.bytes, plan.votes.bytes) * kTilePairs)),
@@ -83,6 +84,10 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
   listed(params.size(), sizeof(int64_t));  // weights that changed
   listed(1, sizeof(uint64_t));             // a checksum
   listed(votes, sizeof(int64_t));
+  if (shares_votes) {
+    listed(votes, sizeof(int64_t));  // of all replicas
+    listed(devices, sizeof(int64_t*));
+  }
   listed(staging, 1);
   listed(rule_scratch, sizeof(uint32_t));
   listed(plain_noise, 1);

@@ -34,8 +34,9 @@ struct ParamMemory {
 
 struct MemoryPlan {
   // room: what is free on the device. most_blocks: of the forward pass, that it can work on at once. The session is
-  // shared by so many devices.
-  MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices);
+  // shared by so many devices; shares_votes: see ReplicaPlan.
+  MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices,
+             bool shares_votes);
 
   // What a population takes at least: with noise for the tiles that are at work at once.
   uint64_t least(uint32_t population) const;

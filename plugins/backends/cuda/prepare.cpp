@@ -10,6 +10,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move
   activate();
   keep_freed_memory();
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
+  check(cudaEventCreateWithFlags(&voted_, cudaEventDisableTiming), "make an event");
   allow_shared_memory();
   make_noise_values();
   make_params();
@@ -44,6 +45,23 @@ void Replica::keep_freed_memory() const {
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "keep its pool of memory");
 }
 
+void Replica::read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas) {
+  if (!own_.shares_votes) return;
+  activate();
+  std::vector<const long long*> votes;
+  for (const auto& replica : replicas) {
+    votes.push_back(replica->votes_.get());
+    replicas_.push_back(replica.get());
+    if (replica->device() == device()) continue;
+    // Of that device's pool, for its memory is the pool's.
+    const cudaMemAccessDesc access{{cudaMemLocationTypeDevice, device()}, cudaMemAccessFlagsProtReadWrite};
+    cudaMemPool_t pool = nullptr;
+    check(cudaDeviceGetDefaultMemPool(&pool, replica->device()), "give its pool of memory");
+    check(cudaMemPoolSetAccess(pool, &access, 1), "let another GPU read its memory");
+  }
+  votes_of_ = uploaded(votes, stream_);
+}
+
 // Alike for all sessions, for it belongs to the kernel.
 void Replica::allow_shared_memory() const {
   int bytes = 0;
@@ -71,6 +89,7 @@ void Replica::make_params() {
     params_.push_back(std::move(param));
   }
   votes_ = DeviceArray<long long>(own_.memory.votes);
+  all_votes_ = DeviceArray<long long>(own_.shares_votes ? own_.memory.votes : 0);
   staging_ = DeviceArray<int8_t>(own_.memory.staging);
 }
 
@@ -156,7 +175,8 @@ void Replica::make_jobs() {
     param.form_pieces = forms_.pieces - param.first_form;
     if (!param.perturbed) continue;
     add_vote_job(i);
-    rule_jobs_.add({0, static_cast<uint32_t>(i), votes_.get() + param.votes_offset, param.weights.get(), param.rows,
+    const DeviceArray<long long>& votes = own_.shares_votes ? all_votes_ : votes_;
+    rule_jobs_.add({0, static_cast<uint32_t>(i), votes.get() + param.votes_offset, param.weights.get(), param.rows,
                     param.cols, param.stride, param.slots.get()},
                    rule_pieces(param.count()));
   }

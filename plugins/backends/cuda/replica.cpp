@@ -16,6 +16,7 @@ Replica::~Replica() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
+  if (voted_ != nullptr) cudaEventDestroy(voted_);
 }
 
 void Replica::activate() const { check(cudaSetDevice(own_.device), "be selected"); }
@@ -281,20 +282,22 @@ void Replica::infer(const egg_infer& i) {
   download_states(i.states, infer_states_.get(), streams);
 }
 
-void Replica::update_async(const egg_update& u) {
+void Replica::vote_async(const egg_update& u) {
   activate();
   const Plan& plan = own_.plan;
+  const uint32_t begin = own_.shares_votes ? std::min(own_.first_pair, u.pairs) : 0;
+  const uint32_t end = own_.shares_votes ? std::min(own_.first_pair + own_.pairs, u.pairs) : u.pairs;
   fitness_.upload(u.fitness, u.pairs, stream_);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   vote_stds_.upload(u.vote_stds, params_.size(), stream_);
   votes_.zero(stream_);
   changed_.zero(stream_);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
-  for (uint32_t done = 0; done < u.pairs; done += most_pairs) {
+  for (uint32_t done = begin; done < end; done += most_pairs) {
     NoiseArgs noise = noise_args(plan.votes, vote_segments_);
     noise.step = u.step;
     noise.first_pair = done;
-    const uint32_t pairs = std::min(most_pairs, u.pairs - done);
+    const uint32_t pairs = std::min(most_pairs, end - done);
     noise.tiles = divide_up(pairs, kTilePairs);
     launch_vote_noise(noise, fitness_.get() + done, pairs, stream_);
     const auto votes_of = [&](const Jobs<VoteJob>& jobs) {
@@ -303,6 +306,16 @@ void Replica::update_async(const egg_update& u) {
     };
     launch_matrix_votes(votes_of(matrix_votes_), stream_);
     launch_vector_votes(votes_of(vector_votes_), stream_);
+  }
+  check(cudaEventRecord(voted_, stream_), "gather votes");
+}
+
+void Replica::apply_rule_async() {
+  activate();
+  if (own_.shares_votes) {
+    for (const Replica* replica : replicas_) check(cudaStreamWaitEvent(stream_, replica->voted_), "wait for votes");
+    launch_sum_votes(votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get(), own_.memory.votes,
+                     stream_);
   }
   RuleArgs rule{};
   rule.nodes = rule_nodes_.get();

@@ -3,6 +3,7 @@
 #define EGGROLL_CUDA_REPLICA_H
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "device.h"
@@ -37,9 +38,14 @@ class Replica {
   // The members of the call that are this replica's.
   void evaluate_async(const egg_evaluate& e);
   void finish_evaluate(const egg_evaluate& e);
-  void update_async(const egg_update& u);
+  // An update: each replica's votes, then each one's rule, then each one's end.
+  void vote_async(const egg_update& u);
+  void apply_rule_async();
   void finish_update(const egg_update& u);
   void infer(const egg_infer& i);
+
+  // Before the first update, where votes are shared: all replicas, this one too.
+  void read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas);
 
   // Of all weights and slots: equal where these are.
   uint64_t checksum();
@@ -105,6 +111,7 @@ class Replica {
   ReplicaPlan own_;
   const egg_rule* rule_;
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t voted_ = nullptr;  // for the streams of other replicas
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
   DeviceArray<DeviceOp> ops_;
@@ -136,7 +143,10 @@ class Replica {
   DeviceArray<float> scalars_;
   DeviceArray<float> vote_stds_;
   DeviceArray<int8_t> fitness_;
-  DeviceArray<long long> votes_;
+  DeviceArray<long long> votes_;      // of the own pairs where votes are shared, else of all
+  DeviceArray<long long> all_votes_;  // where votes are shared
+  DeviceArray<const long long*> votes_of_;
+  std::vector<const Replica*> replicas_;  // whose votes those are
   Jobs<VoteJob> matrix_votes_;
   Jobs<VoteJob> vector_votes_;
   Jobs<RuleJob> rule_jobs_;

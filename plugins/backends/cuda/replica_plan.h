@@ -18,6 +18,7 @@ struct ReplicaPlan {
   std::string device_name;
   uint32_t first_pair;
   uint32_t pairs;
+  bool shares_votes;  // makes those of its own pairs, and adds up those of all replicas, whose memory it can read
   Plan plan;
   MemoryPlan memory;
 };

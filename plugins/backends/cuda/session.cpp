@@ -20,6 +20,7 @@ CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& d
   for (ReplicaPlan& own : plan_replicas(spec, devices)) {
     replicas_.push_back(std::make_unique<Replica>(std::move(own), spec));
   }
+  for (const auto& replica : replicas_) replica->read_votes_of(replicas_);
 }
 
 void CudaSession::set_weights(uint32_t param, const int8_t* weights) {
@@ -50,7 +51,8 @@ void CudaSession::evaluate(const egg_evaluate& arguments) {
 }
 
 void CudaSession::update(const egg_update& arguments) {
-  for (const auto& replica : replicas_) replica->update_async(arguments);
+  for (const auto& replica : replicas_) replica->vote_async(arguments);
+  for (const auto& replica : replicas_) replica->apply_rule_async();
   for (const auto& replica : replicas_) replica->finish_update(arguments);
   ++updates_;
   const bool due = checksum_every_ > 0 && updates_ % checksum_every_ == 0;

@@ -113,6 +113,10 @@ void prepare_votes();
 void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream);
 void launch_vector_votes(const VoteArgs& args, cudaStream_t stream);
 
+// Adds up votes of several places, `cells` each, on devices that this one can read.
+void launch_sum_votes(const long long* const* parts, uint32_t part_count, long long* votes, size_t cells,
+                      cudaStream_t stream);
+
 // The rule's work on one parameter.
 struct RuleJob {
   uint32_t first;          // of its pieces among those of all jobs

@@ -154,6 +154,15 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
   add_vote(job, i, 0, 64LL * high + low);
 }
 
+__global__ void __launch_bounds__(kThreads)
+    sum_votes_kernel(const long long* const* parts, uint32_t part_count, long long* votes, size_t cells) {
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < cells; i += size_t{gridDim.x} * kThreads) {
+    long long sum = 0;
+    for (uint32_t p = 0; p < part_count; ++p) sum += parts[p][i];
+    votes[i] = sum;
+  }
+}
+
 // Tiles of each block's share, so that there are blocks enough, and sums that fit.
 uint32_t share_of_tiles(const VoteArgs& args, uint32_t fewest) {
   constexpr uint32_t kEnoughBlocks = 1024;
@@ -186,6 +195,15 @@ void launch_vector_votes(const VoteArgs& args, cudaStream_t stream) {
   const uint32_t each = share_of_tiles(args, 1);
   vector_votes_kernel<<<dim3(args.list.pieces, divide_up(args.tiles, each)), kThreads, 0, stream>>>(args, each);
   check_launch("gather votes");
+}
+
+void launch_sum_votes(const long long* const* parts, uint32_t part_count, long long* votes, size_t cells,
+                      cudaStream_t stream) {
+  constexpr size_t kMostBlocks = 4096;
+  if (cells == 0) return;
+  const size_t blocks = std::min((cells + kThreads - 1) / kThreads, kMostBlocks);
+  sum_votes_kernel<<<static_cast<uint32_t>(blocks), kThreads, 0, stream>>>(parts, part_count, votes, cells);
+  check_launch("add up votes");
 }
 
 }  // namespace eggroll::cuda
