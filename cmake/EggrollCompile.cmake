@@ -2,8 +2,9 @@
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  # As ccache asks of those who precompile headers.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 add_library(eggroll_compile INTERFACE)
@@ -12,6 +13,8 @@ target_compile_options(
   INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;-Wswitch-enum;-Werror>
             # GCC 12 sees overlaps in std::string's operator+ that are not there (its bug 105651).
             $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
+            # For ccache, where headers are precompiled.
+            $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
             # One rounding per operation: a contracted multiply-add would give other bits on other machines.
             $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)
 

@@ -163,7 +163,7 @@ class GridReader {
                                                texts.size(), values.size()));
       }
       for (size_t i = 0; i < texts.size(); ++i) {
-        values[i].axis += (values[i].axis.empty() ? "" : "+") + key_of(texts[i]);
+        values[i].axis.append(values[i].axis.empty() ? "" : "+").append(key_of(texts[i]));
         values[i].overrides.push_back(texts[i]);
       }
     }

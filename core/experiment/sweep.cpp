@@ -27,7 +27,7 @@ constexpr size_t kLongestMiddle = 80;
 std::string short_name(const SweepPoint& point) {
   std::string name;
   const auto add = [&](const std::string& key, const std::string& value) {
-    name += (name.empty() ? "" : ",") + key.substr(key.rfind('.') + 1) + "=" + value;
+    name += fmt::format("{}{}={}", name.empty() ? "" : ",", key.substr(key.rfind('.') + 1), value);
   };
   for (const auto& [axis, value] : point.axes.items()) {
     if (value.is_string()) {

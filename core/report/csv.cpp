@@ -38,7 +38,8 @@ class Row {
  public:
   template <class T>
   Row& operator<<(const T& value) {
-    text_ += (text_.empty() ? "" : ",") + field(value);
+    if (!text_.empty()) text_ += ',';
+    text_ += field(value);
     return *this;
   }
   Row& operator<<(const char* text) { return *this << std::string(text); }

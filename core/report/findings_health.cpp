@@ -109,7 +109,7 @@ std::string shell_word(const std::string& word) {
 
 std::string command_of(const RunRecord& record) {
   std::string command = "eggroll run";
-  for (const std::string& word : record.overrides) command += " " + shell_word(word);
+  for (const std::string& word : record.overrides) command.append(" ").append(shell_word(word));
   return command;
 }
 
@@ -135,7 +135,7 @@ void add_reproduction(Draft& draft, const Study& study) {
     size_t shown = 0;
     for (const StudyRun* run : standings.front().configuration.runs) {
       if (!metric_of(*run->run, "bits") || shown++ == kMostCommands) continue;
-      commands += (commands.empty() ? "" : "\n") + command_of(run->run->record);
+      commands.append(commands.empty() ? "" : "\n").append(command_of(run->run->record));
     }
     const RunRecord& record = standings.front().configuration.runs.front()->run->record;
     draft.paragraph(Text(fmt::format("The best configuration on {}, at commit {}, plugins as listed under provenance:",
@@ -154,7 +154,7 @@ void add_reproduction(Draft& draft, const Study& study) {
   }
   if (given.empty()) return;
   std::string command = "eggroll sweep";
-  for (const std::string& word : given) command += " " + shell_word(word);
+  for (const std::string& word : given) command.append(" ").append(shell_word(word));
   draft.paragraph("The whole grid:");
   draft.add(Code{command});
 }
