@@ -92,7 +92,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   const uint32_t groups = shape.tiles * kGroups;
   const uint32_t noise_barriers = start + at.barriers + 16 * kGroups * shape.stages;
   if (threadIdx.x == 0) {
-    init_ring(start + at.barriers, kGroups * shape.stages, shape.tiles * kGroupThreads);
+    init_ring(start + at.barriers, kGroups * shape.stages, shape.tiles * kTileWarps);
     init_ring(noise_barriers, groups * shape.slots, kTileWarps * 32);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();

@@ -60,6 +60,7 @@ struct FusedTile {
     if (args.paired == 0) return number * kTileRows + r;
     return (number * kTilePairs + r / 16 * 8 + r % 8) * 2 + h;
   }
+  __device__ static bool speaks() { return threadIdx.x % 32 == 0; }
   __device__ bool is_real(uint32_t h) const { return index_of(h) < args.rows; }
   __device__ uint32_t member(uint32_t h) const { return min(index_of(h), args.rows - 1); }
   __device__ size_t entry(uint32_t h, uint32_t token) const {
@@ -134,7 +135,7 @@ struct FusedTile {
     return free;
   }
   __device__ static void leave_weights(uint32_t free) {
-    if (threadIdx.x % 32 == 0) arrive(free, 32);  // for its warp
+    if (speaks()) arrive(free);
   }
 
   // ---- Sums of all outputs, of which each group has a part ----
@@ -166,8 +167,9 @@ struct FusedTile {
       theirs.advance();
     }
     publish_to_async();
+    sharing.meet();  // racecheck knows of no weaker order between these reads and the copy of weights behind them
     for (uint32_t n = 0; n < trade_stages(kBlocks, 1 - own); ++n) {
-      arrive(emptied.free());  // each thread for itself: see leave_noise
+      leave_weights(emptied.free());
       emptied.advance();
     }
   }
