@@ -52,6 +52,7 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
     sharing.add_up(kOfY, q_y, q_candidate, q_h);
     tile.scale_q(linears[1].of_q, q_h);
     tile.load_scratch(y);
+    sharing.say_read();
   }
   tile.scale_q(linears[0].of_q, q_y);
   tile.scale_q(linears[2].of_q, q_candidate);
@@ -89,7 +90,7 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
       tile.settle(of_y.of[1]);
       second_free = begin(y, second);
     }
-    if (i == 0) sharing.meet();  // the other group has loaded what is overwritten here
+    if (i == 0) sharing.await_read();
 #pragma unroll
     for (uint32_t half = 0; half < 2; ++half) {
       const uint4 state = tile.state_unit(b, half);
@@ -118,6 +119,7 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
     tile.scale_q(linears[3].of_q, q_h);
   }
   tile.load(h, state);
+  sharing.say_read();
   // Then it stays on chip: nothing orders a copy of what has just been stored.
   const bool only_state = segment.next_state == segment.state;
   const bool real[2] = {tile.is_real(0), tile.is_real(1)};
@@ -162,7 +164,7 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
       tile.settle(of_h.of[1]);
       second_free = begin(h, second);
     }
-    if (i == 0) sharing.meet();  // the other group has loaded what is overwritten here
+    if (i == 0) sharing.await_read();
 #pragma unroll
     for (uint32_t half = 0; half < 2; ++half) {
       const uint4 f = tile.unit(kScratch, b, half);

@@ -33,6 +33,15 @@ struct Sharing {
       asm volatile("bar.sync %0, 64;" ::"r"(1 + warp()) : "memory");
     }
   }
+  // Says that this warp has read what the other's may overwrite, and waits until that one has said so.
+  __device__ void say_read() const {
+    if constexpr (kGroups > 1)
+      asm volatile("bar.arrive %0, 64;" ::"r"(1 + kTileWarps * (1 + group) + warp()) : "memory");
+  }
+  __device__ void await_read() const {
+    if constexpr (kGroups > 1) asm volatile("bar.sync %0, 64;" ::"r"(1 + kTileWarps * (2 - group) + warp()) : "memory");
+  }
+
   __device__ int32_t& word(uint32_t which, uint32_t of_group, uint32_t h) const {
     return words[(which * kGroups + of_group) * kTileRows + 8 * h];
   }

@@ -53,6 +53,7 @@ struct FusedTile {
   __device__ static uint32_t thread() { return threadIdx.x % kGroupThreads; }
   __device__ static uint32_t quarter() { return threadIdx.x % 4; }
   __device__ static uint32_t row(uint32_t h) { return thread() / 32 * 16 + threadIdx.x % 32 / 4 + 8 * h; }
+  __device__ static bool speaks() { return threadIdx.x % 32 == 0; }
 
   // Rows beyond the last read what the last one reads, and write nothing.
   __device__ uint32_t index_of(uint32_t h) const {
@@ -60,7 +61,6 @@ struct FusedTile {
     if (args.paired == 0) return number * kTileRows + r;
     return (number * kTilePairs + r / 16 * 8 + r % 8) * 2 + h;
   }
-  __device__ static bool speaks() { return threadIdx.x % 32 == 0; }
   __device__ bool is_real(uint32_t h) const { return index_of(h) < args.rows; }
   __device__ uint32_t member(uint32_t h) const { return min(index_of(h), args.rows - 1); }
   __device__ size_t entry(uint32_t h, uint32_t token) const {
@@ -167,7 +167,7 @@ struct FusedTile {
       theirs.advance();
     }
     publish_to_async();
-    sharing.meet();  // racecheck knows of no weaker order between these reads and the copy of weights behind them
+    __syncwarp();
     for (uint32_t n = 0; n < trade_stages(kBlocks, 1 - own); ++n) {
       leave_weights(emptied.free());
       emptied.advance();
