@@ -107,9 +107,8 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-std::string command_of(const RunRecord& record) {
-  std::string command = "eggroll run";
-  for (const std::string& word : record.overrides) command.append(" ").append(shell_word(word));
+std::string command_of(std::string command, const std::vector<std::string>& overrides) {
+  for (const std::string& word : overrides) command.append(" ").append(shell_word(word));
   return command;
 }
 
@@ -135,7 +134,7 @@ void add_reproduction(Draft& draft, const Study& study) {
     size_t shown = 0;
     for (const StudyRun* run : standings.front().configuration.runs) {
       if (!metric_of(*run->run, "bits") || shown++ == kMostCommands) continue;
-      commands.append(commands.empty() ? "" : "\n").append(command_of(run->run->record));
+      commands.append(commands.empty() ? "" : "\n").append(command_of("eggroll run", run->run->record.overrides));
     }
     const RunRecord& record = standings.front().configuration.runs.front()->run->record;
     draft.paragraph(Text(fmt::format("The best configuration on {}, at commit {}, plugins as listed under provenance:",
@@ -153,10 +152,8 @@ void add_reproduction(Draft& draft, const Study& study) {
     });
   }
   if (given.empty()) return;
-  std::string command = "eggroll sweep";
-  for (const std::string& word : given) command.append(" ").append(shell_word(word));
   draft.paragraph("The whole grid:");
-  draft.add(Code{command});
+  draft.add(Code{command_of("eggroll sweep", given)});
 }
 
 void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged) {

@@ -121,6 +121,7 @@ TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
       session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
                       stds.data(), changed.data()});
     }
+    EXPECT_GT(*std::max_element(changed.begin(), changed.end()), 0);
     for (uint32_t i = 0; i < weights.size(); ++i) session.get_weights(i, weights[i].data());
     EXPECT_NE(weights, before);
     return weights;

@@ -26,8 +26,8 @@ __global__ void unpad_kernel(const int8_t* from, int8_t* to, uint32_t rows, uint
   to[i] = from[i / cols * stride + i % cols];
 }
 
-// Unit i of a form: of an output the words w of 16 inputs, from `at` on `apart` words apart. Outputs beyond the rows
-// are zeros.
+// A unit of a form: four words of an output's inputs, from `at` on, `apart` words apart. What lies beyond the rows is
+// zero.
 __device__ uint4 unit_of(const FormJob& job, uint32_t output, uint32_t at, uint32_t apart) {
   if (output >= job.real_rows || at >= job.stride) return make_uint4(0, 0, 0, 0);
   const auto* words = reinterpret_cast<const uint32_t*>(job.rows + size_t{output} * job.stride + at);
