@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "plan.h"
@@ -15,7 +17,9 @@
 namespace eggroll::cuda {
 namespace {
 
-constexpr Room kRoom{227 << 10, 220 << 10, 2, 3, 12};  // of an H200
+// Of an H200, for two tiles and for one.
+constexpr Room kRoom{227 << 10, 220 << 10, 2, 3, 12};
+constexpr Room kRoomOfOne{227 << 10, 220 << 10, 1, 3, 12};
 
 Machine machine_of(std::vector<std::string> overrides) {
   overrides.emplace_back("backend=reference");
@@ -25,10 +29,10 @@ Machine machine_of(std::vector<std::string> overrides) {
 class FusedPlanTest : public testing::Test {
  protected:
   // Stays valid until the next call.
-  const Plan& plan_of(const std::vector<std::string>& overrides) {
+  const Plan& plan_of(const std::vector<std::string>& overrides, const Room& room = kRoom) {
     plan_.reset();
     machine_.emplace(machine_of(overrides));
-    plan_.emplace(machine_->program->view(), machine_->noise, kRoom);
+    plan_.emplace(machine_->program->view(), machine_->noise, room);
     return *plan_;
   }
 
@@ -60,35 +64,69 @@ TEST_F(FusedPlanTest, LeavesOtherProgramsToTheirOps) {
 }
 
 TEST_F(FusedPlanTest, BringsEachBlockOfWeightsOnceAToken) {
-  const Plan& plan = plan_of({"model=gru", "model.width=128", "model.layers=2"});
-  ASSERT_TRUE(plan.fused);
-  std::map<int32_t, std::set<uint32_t>> blocks;
-  for (const FusedPlan::Stage& stage : plan.fused->stages_of) {
-    EXPECT_TRUE(blocks[stage.param].insert(stage.block).second);
-  }
-  EXPECT_EQ(blocks.size(), 2U * 6 + 1);  // matrices of two layers, and the head
-  for (const auto& [param, of_param] : blocks) {
-    const egg_param& matrix = plan.program->params[param];
-    const bool of_inputs = plan.fused->cuts[static_cast<size_t>(param)] == StagesOf::kInputs;
-    EXPECT_EQ(of_param.size(), divide_up(static_cast<uint32_t>(of_inputs ? matrix.cols : matrix.rows), kBlock));
+  for (const Room& room : {kRoom, kRoomOfOne}) {
+    for (const char* width : {"model.width=128", "model.width=192", "model.width=256"}) {
+      const Plan& plan = plan_of({"model=gru", "model.layers=2", width}, room);
+      ASSERT_TRUE(plan.fused);
+      std::map<int32_t, std::set<uint32_t>> blocks;
+      for (const FusedPlan::Stage& stage : plan.fused->stages_of) {
+        if (stage.param < 0) continue;
+        EXPECT_TRUE(blocks[stage.param].insert(stage.block).second);
+      }
+      EXPECT_EQ(blocks.size(), 2U * 6 + 1);  // matrices of two layers, and the head
+      for (const auto& [param, of_param] : blocks) {
+        const egg_param& matrix = plan.program->params[param];
+        const bool of_inputs = plan.fused->cuts[static_cast<size_t>(param)] == StagesOf::kInputs;
+        EXPECT_EQ(of_param.size(), divide_up(static_cast<uint32_t>(of_inputs ? matrix.cols : matrix.rows), kBlock));
+      }
+    }
   }
 }
 
+TEST_F(FusedPlanTest, SharesATileThatIsAloneBetweenTwoWarpgroups) {
+  const Plan& plan = plan_of({"model=gru", "model.width=192", "model.layers=1"}, kRoomOfOne);
+  ASSERT_TRUE(plan.fused);
+  EXPECT_EQ(plan.fused->shape.tiles, 1U);
+  EXPECT_EQ(plan.fused->shape.groups, 2U);
+  ASSERT_EQ(plan.fused->feeds.size(), 2U);
+  const auto& [even, odd] = std::tie(plan.fused->feeds[0], plan.fused->feeds[1]);
+  EXPECT_EQ(even.first_stage + even.stage_count, odd.first_stage);
+  EXPECT_EQ(odd.first_stage + odd.stage_count, plan.fused->stages_of.size());
+  EXPECT_EQ(even.first_slot + even.slot_count, odd.first_slot);
+  EXPECT_EQ(2 * (odd.first_slot + odd.slot_count), plan.fused->embedding_a);
+  // Of a third block of outputs the second group leaves both of the first's sums, of 16 KB each, in stages of 12 KB.
+  std::vector<uint32_t> empty;
+  for (const FusedFeed& feed : plan.fused->feeds) {
+    const auto begin = plan.fused->stages_of.begin() + feed.first_stage;
+    empty.push_back(static_cast<uint32_t>(
+        std::count_if(begin, begin + feed.stage_count, [](const FusedPlan::Stage& s) { return s.param < 0; })));
+  }
+  EXPECT_EQ(empty, (std::vector<uint32_t>{2, 3}));
+}
+
+TEST_F(FusedPlanTest, DoesNotShareWhatHasNoSecondBlock) {
+  EXPECT_EQ(plan_of({"model=gru", "model.width=64"}, kRoomOfOne).fused->shape.groups, 1U);
+  EXPECT_EQ(plan_of({"model=gru", "model.width=128"}, kRoomOfOne).fused->shape.groups, 2U);
+  EXPECT_EQ(plan_of({"model=gru", "model.width=128"}).fused->shape.groups, 1U);
+}
+
 TEST_F(FusedPlanTest, GivesAllNoisePlacesOfItsOwn) {
-  for (const char* tied : {"model.tied_head=false", "model.tied_head=true"}) {
-    const Plan& plan = plan_of({"model=gru", "model.width=192", "model.layers=2", tied});
-    ASSERT_TRUE(plan.fused);
-    std::set<uint32_t> taken;
-    for (const NoisePlaces& places : plan.fused->places) {
-      EXPECT_NE(places.first, kNoPlace);
-      EXPECT_TRUE(taken.insert(places.first).second);
-      if (places.second != kNoPlace) {
-        EXPECT_TRUE(taken.insert(places.second).second);
+  for (const Room& room : {kRoom, kRoomOfOne}) {
+    for (const char* tied : {"model.tied_head=false", "model.tied_head=true"}) {
+      const Plan& plan = plan_of({"model=gru", "model.width=192", "model.layers=2", tied}, room);
+      ASSERT_TRUE(plan.fused);
+      std::set<uint32_t> taken;
+      for (const NoisePlaces& places : plan.fused->places) {
+        EXPECT_NE(places.first, kNoPlace);
+        EXPECT_TRUE(taken.insert(places.first).second);
+        if (places.second != kNoPlace) {
+          EXPECT_TRUE(taken.insert(places.second).second);
+        }
       }
+      EXPECT_LT(*taken.rbegin(), plan.fused->noise_blocks);
+      EXPECT_EQ(plan.forward.bytes, size_t{plan.fused->noise_blocks} * kBlock);
+      EXPECT_LE(plan.fused->embedding_a, plan.fused->noise_blocks);
     }
-    EXPECT_LT(*taken.rbegin(), plan.fused->noise_blocks);
-    EXPECT_EQ(plan.forward.bytes, size_t{plan.fused->noise_blocks} * kBlock);
-    EXPECT_LE(2 * plan.fused->slot_count, plan.fused->noise_blocks);
   }
 }
 

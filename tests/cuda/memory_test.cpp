@@ -170,6 +170,9 @@ TEST_F(MemoryTest, ThePlanSaysHowTheProgramRuns) {
       describe(one).plan,
       "two tiles of 64 members a block, layers as fused segments with rings of 5 stages of weights and 6 slots of "
       "noise, noise of 8192 pairs at a time");
+  one[0].plan = plan(Room{227 << 10, 220 << 10, 1, 3, 12});
+  EXPECT_THAT(describe(one).plan,
+              HasSubstr("one tile of 64 members a block, shared by two warpgroups, layers as fused "));
   one[0].plan = plan(Room{0, 1 << 20, 2, 3, 12});  // none for fused segments, and more than there is for others
   const SessionPlan plan = describe(one);
   EXPECT_EQ(plan.device, "a GPU");

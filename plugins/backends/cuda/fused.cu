@@ -4,13 +4,13 @@
 namespace eggroll::cuda {
 namespace {
 
-template <uint32_t kBlocks>
-__device__ void write_logits(const FusedTile<kBlocks>& tile) {
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ void write_logits(const FusedTile<kBlocks, kGroups>& tile) {
   const FusedArgs& args = tile.args;
   for (uint32_t h = 0; h < 2; ++h) {
     if (!tile.is_real(h)) continue;
     int8_t* out = args.logits + size_t{tile.member(h)} * args.vocab;
-    for (uint32_t b = 0; b < args.logit_blocks; ++b) {
+    for (uint32_t b = tile.sharing.first(); b < args.logit_blocks; b += kGroups) {
       const auto* raised = reinterpret_cast<const uint8_t*>(&tile.unit(kX, b, h));
       const uint32_t begin = kBlock * b + kUnit * tile.quarter();
       for (uint32_t i = 0; i < kUnit && begin + i < args.vocab; ++i)
@@ -20,30 +20,33 @@ __device__ void write_logits(const FusedTile<kBlocks>& tile) {
 }
 
 // Rows that begin anew: their states, on chip and in memory.
-template <uint32_t kBlocks>
-__device__ void reset(const FusedTile<kBlocks>& tile, uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ void reset(const FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
   const FusedArgs& args = tile.args;
   for (uint32_t h = 0; h < 2; ++h) {
     if (args.resets[tile.entry(h, token)] == 0) continue;
     tile.await_state();
-    for (uint32_t b = 0; b < kBlocks; ++b) tile.state_unit(b, h) = make_uint4(0, 0, 0, 0);
+    for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups) tile.state_unit(b, h) = make_uint4(0, 0, 0, 0);
     if (!tile.is_real(h)) continue;
     for (uint32_t s = 0; s < args.segment_count; ++s) {
       if (args.segments[s].code != kGruSegment) continue;
-      for (uint32_t b = 0; b < kBlocks; ++b)
+      for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups)
         __stcg(tile.state_of(h, args.segments[s].state) + 4 * b, make_uint4(0, 0, 0, 0));
     }
   }
 }
 
-template <uint32_t kBlocks>
-__device__ __forceinline__ void work(FusedTile<kBlocks>& tile, uint32_t group) {
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t own_tile) {
   const FusedArgs& args = tile.args;
   const uint32_t first_state = args.segments[args.segment_count - 1].next_state;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
-  for (uint32_t first = blockIdx.x * args.tiles; first < tiles; first += gridDim.x * args.tiles) {
-    tile.number = first + group;
-    if (tile.quarter() == 0) tile.losses[0] = tile.losses[8] = 0;
+  const uint32_t at_once = args.shape.tiles;
+  for (uint32_t first = blockIdx.x * at_once; first < tiles; first += gridDim.x * at_once) {
+    tile.number = first + own_tile;
+    // Of each row one thread of one group.
+    const bool keeps_loss = tile.quarter() == 0 && tile.sharing.first() == 0;
+    if (keeps_loss) tile.losses[0] = tile.losses[8] = 0;
     __syncwarp();
     tile.ask_for_state(first_state);
 #pragma unroll 1
@@ -70,23 +73,27 @@ __device__ __forceinline__ void work(FusedTile<kBlocks>& tile, uint32_t group) {
     }
     tile.await_state();
     __syncwarp();
+    tile.sharing.meet();
     for (uint32_t h = 0; h < 2; ++h) {
-      if (tile.quarter() == 0 && tile.is_real(h)) args.losses[tile.member(h)] = tile.losses[8 * h];
+      if (keeps_loss && tile.is_real(h)) args.losses[tile.member(h)] = tile.losses[8 * h];
     }
     if (args.logits != nullptr) write_logits(tile);
     __syncwarp();
   }
 }
 
-template <uint32_t kBlocks>
+template <uint32_t kBlocks, uint32_t kGroups>
 __device__ __forceinline__ void run_block(const FusedArgs& args) {
   extern __shared__ __align__(128) char fused_memory[];
-  const FusedShared at = fused_shared(args.blocks, args.logit_blocks, args.tiles, args.stages, args.slots);
+  const FusedShape& shape = args.shape;
+  const FusedShared at = fused_shared(args.blocks, args.logit_blocks, shape);
   const uint32_t start = shared_address(fused_memory);
   auto* tables = reinterpret_cast<uint32_t*>(fused_memory + at.tables);
+  const uint32_t groups = shape.tiles * kGroups;
+  const uint32_t noise_barriers = start + at.barriers + 16 * kGroups * shape.stages;
   if (threadIdx.x == 0) {
-    init_ring(start + at.barriers, args.stages, args.tiles * kTileWarps);
-    init_ring(start + at.barriers + 16 * args.stages, args.tiles * args.slots, kTileWarps * 32);
+    init_ring(start + at.barriers, kGroups * shape.stages, shape.tiles * kGroupThreads);
+    init_ring(noise_barriers, groups * shape.slots, kTileWarps * 32);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();
   }
@@ -95,65 +102,83 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
     tables[256 + i] = static_cast<uint32_t>(egg_reciprocal(static_cast<int32_t>(max(i, 1u))));
   }
   __syncthreads();
-  const uint32_t group = own_group();
-  const auto slots_of = [&](uint32_t tile) {
-    return RingPlace{start + at.barriers + 16 * (args.stages + tile * args.slots), args.slots};
+  const uint32_t ring_bytes = shape.stages * fused_stage_bytes(args.blocks);
+  const auto stages_of = [&](uint32_t of_group) {
+    return RingPlace{start + at.barriers + 16 * of_group * shape.stages, shape.stages};
   };
-  const RingPlace stages{start + at.barriers, args.stages};
-  if (group == args.tiles) {
+  const auto slots_of = [&](uint32_t group) {
+    return RingPlace{noise_barriers + 16 * group * shape.slots, shape.slots};
+  };
+  const uint32_t group = own_group();
+  if (group == groups) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     const uint32_t warp = threadIdx.x / 32 % kTileWarps;
     if (threadIdx.x % 32 != 0) return;
-    if (warp == 0) {
-      bring_weights(args, start, stages);
-    } else if (warp <= args.tiles) {
-      bring_noise(args, warp - 1, start + at.noise + (warp - 1) * args.slots * kNoiseSlot, slots_of(warp - 1));
+    if (warp < kGroups) {
+      bring_weights(args, args.feeds[warp], start + warp * ring_bytes, stages_of(warp));
+    } else if (warp < kGroups + groups) {
+      const uint32_t to = warp - kGroups;
+      bring_noise(args, args.feeds[to % kGroups], to / kGroups, start + at.noise + to * shape.slots * kNoiseSlot,
+                  slots_of(to));
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    const uint32_t own_tile = group / kGroups;
+    const uint32_t of_tile = group % kGroups;
     const uint32_t thread = threadIdx.x % kGroupThreads;
-    char* const values = fused_memory + at.values + group * at.tile_values;
-    const char* const noise = fused_memory + at.noise + group * args.slots * kNoiseSlot;
-    auto* const losses = reinterpret_cast<int64_t*>(fused_memory + at.losses) + group * kTileRows;
-    // The four threads of a row may each add to its loss: one does at a time, in tokens that are far apart.
-    FusedTile<kBlocks> tile{args,
-                            reinterpret_cast<uint4*>(values) + thread,
-                            reinterpret_cast<uint4*>(values + at.state) + thread,
-                            reinterpret_cast<const uint4*>(noise) + thread,
-                            tables,
-                            reinterpret_cast<const int32_t*>(tables + 256),
-                            losses + thread / 32 * 16 + thread % 32 / 4,
-                            describe(start, kBlock * kUnit),
-                            stages,
-                            slots_of(group),
-                            0,
-                            egg_rounding(16, args.nearest) + kRaise,
-                            (args.nearest != 0 ? 32767 : 65535) + kRaise,
-                            {0, 0}};
-    work(tile, group);
+    const uint32_t row = thread / 32 * 16 + thread % 32 / 4;
+    char* const values = fused_memory + at.values + own_tile * at.tile_values;
+    const char* const noise = fused_memory + at.noise + group * shape.slots * kNoiseSlot;
+    auto* const losses = reinterpret_cast<int64_t*>(fused_memory + at.losses) + own_tile * kTileRows;
+    // The threads of a row may each add to its loss: one does at a time, in tokens that are far apart.
+    FusedTile<kBlocks, kGroups> tile{args,
+                                     {of_tile, reinterpret_cast<int32_t*>(fused_memory + at.words) + row},
+                                     reinterpret_cast<uint4*>(values) + thread,
+                                     reinterpret_cast<uint4*>(values + at.state) + thread,
+                                     reinterpret_cast<const uint4*>(noise) + thread,
+                                     tables,
+                                     reinterpret_cast<const int32_t*>(tables + 256),
+                                     losses + row,
+                                     fused_memory,
+                                     describe(start + of_tile * ring_bytes, kBlock * kUnit),
+                                     stages_of(of_tile),
+                                     slots_of(group),
+                                     0,
+                                     egg_rounding(16, args.nearest) + kRaise,
+                                     (args.nearest != 0 ? 32767 : 65535) + kRaise,
+                                     {0, 0}};
+    work(tile, own_tile);
   }
 }
 
-template <uint32_t kBlocks>
+template <uint32_t kBlocks, uint32_t kGroups>
 __global__ void __launch_bounds__(3 * kGroupThreads, 1) fused_kernel(const __grid_constant__ FusedArgs args) {
-  if constexpr (kHasWgmma) run_block<kBlocks>(args);
+  if constexpr (kHasWgmma) run_block<kBlocks, kGroups>(args);
 }
 
+// By groups and blocks. One block of channels is not shared.
 using Kernel = void (*)(FusedArgs);
-constexpr Kernel kKernels[kMostFusedBlocks] = {&fused_kernel<1>, &fused_kernel<2>, &fused_kernel<3>, &fused_kernel<4>};
+constexpr Kernel kKernels[kMostFusedGroups][kMostFusedBlocks] = {
+    {&fused_kernel<1, 1>, &fused_kernel<2, 1>, &fused_kernel<3, 1>, &fused_kernel<4, 1>},
+    {nullptr, &fused_kernel<2, 2>, &fused_kernel<3, 2>, &fused_kernel<4, 2>}};
 
 }  // namespace
 
 void prepare_fused(uint32_t shared_bytes) {
-  for (const Kernel kernel : kKernels) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
-          "reserve shared memory");
+  for (const auto& of_groups : kKernels) {
+    for (const Kernel kernel : of_groups) {
+      if (kernel == nullptr) continue;
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+            "reserve shared memory");
+    }
   }
 }
 
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream) {
-  const FusedShared shared = fused_shared(args.blocks, args.logit_blocks, args.tiles, args.stages, args.slots);
-  kKernels[args.blocks - 1]<<<blocks, (args.tiles + 1) * kGroupThreads, shared.bytes, stream>>>(args);
+  const FusedShape& shape = args.shape;
+  const FusedShared shared = fused_shared(args.blocks, args.logit_blocks, shape);
+  const Kernel kernel = kKernels[shape.groups - 1][args.blocks - 1];
+  kernel<<<blocks, (shape.tiles * shape.groups + 1) * kGroupThreads, shared.bytes, stream>>>(args);
   check_launch("run the forward pass");
 }
 

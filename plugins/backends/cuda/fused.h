@@ -1,5 +1,6 @@
 // The forward pass of programs that are a chain of known segments, each a few ops made as one: see fused_plan.h for
-// which. A warpgroup has a tile, and a third one brings weights and noise to it, in the order in which they are used.
+// which. A warpgroup has a tile, or two share one; another brings weights and noise to them, in the order in which they
+// are used.
 #ifndef EGGROLL_CUDA_FUSED_H
 #define EGGROLL_CUDA_FUSED_H
 
@@ -19,12 +20,9 @@ struct FusedArgs {
   uint32_t group;                       // rows that read the same stream
   const int8_t* noise;                  // of the first tile; see noise_place, and NoisePlaces
   size_t tile_noise;                    // bytes from tile to tile; 0: all read the same
-  const unsigned long long* stages_of;  // (stage_count): where the weights of a token lie
-  uint32_t slot_count;                  // of a token's noise: the tile's begins with them
-  uint32_t stage_count;
-  uint32_t tiles;  // of a block: 1 or 2
-  uint32_t stages;
-  uint32_t slots;
+  const unsigned long long* stages_of;  // where the weights of a token lie; 0: a stage that stays empty
+  FusedFeed feeds[kMostFusedGroups];    // of a tile's warpgroups; slots: of the tile's noise
+  FusedShape shape;
   int8_t* states;  // of the first row
   size_t state_stride;
   const uint32_t* inputs;  // (streams, tokens), as targets and resets

@@ -15,6 +15,8 @@ constexpr uint32_t kMostFusedSlots = 16;
 constexpr uint32_t kNoiseBlock = kTilePairs * kBlock;  // 64 channels of a tile's pairs
 constexpr uint32_t kNoiseSlot = 2 * kNoiseBlock;
 constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows
+constexpr uint32_t kMostFusedGroups = 2;              // warpgroups that share a tile
+constexpr uint32_t kSharedWords = 6;                  // of each row, that such warpgroups tell each other
 
 // What makes the upper half of a word the output: sums * of_sums + q * of_q + rounding.
 struct Rescale {
@@ -35,7 +37,7 @@ struct FusedSegment {
   uint32_t blocks;      // of 64 channels: between an MLP's linears, of the head's logits
   uint32_t state;       // a GRU's, in a member's states
   uint32_t next_state;  // of the GRU segment that comes after this one, the first after the last
-  Rescale linears[4];   // in the order of their weights
+  Rescale linears[4];   // a GRU's: f of y and of the state, the candidate likewise; an MLP's in their order
 };
 
 // A stage of weights holds 64 channels of outputs or of inputs, and all of the other side.
@@ -49,7 +51,37 @@ struct NoisePlaces {
 };
 constexpr uint16_t kNoPlace = 0xffff;
 
-// Shared memory in bytes from its start: the ring of weights, then a ring of noise of each tile.
+// What a token brings to the rings of a tile's warpgroup, or to those of all tiles: its part of the lists of stages and
+// of slots.
+struct FusedFeed {
+  uint32_t first_stage;
+  uint32_t stage_count;
+  uint32_t first_slot;
+  uint32_t slot_count;
+};
+
+// Warpgroups take blocks of 64 channels in turns.
+EGG_FN uint32_t blocks_of_group(uint32_t blocks, uint32_t group, uint32_t groups) {
+  return (blocks + groups - 1 - group) / groups;
+}
+
+// Stages of its ring in which a warpgroup leaves an MLP's sums of the other's channels, with 16 bytes for each thread
+// of four sums.
+EGG_FN uint32_t trade_units(uint32_t blocks, uint32_t group) { return 8 * blocks_of_group(blocks, 1 - group, 2); }
+EGG_FN uint32_t trade_stages(uint32_t blocks, uint32_t group) {
+  return divide_up(trade_units(blocks, group), 2 * blocks);
+}
+
+// Of a block of threads: tiles, warpgroups that share each, and the lengths of a ring of weights and of one of noise.
+struct FusedShape {
+  uint32_t tiles;
+  uint32_t groups;
+  uint32_t stages;
+  uint32_t slots;
+};
+
+// Shared memory in bytes from its start: the rings of weights, one for each warpgroup of a tile, then those of noise,
+// one for each warpgroup.
 struct FusedShared {
   uint32_t noise;
   uint32_t values;       // of a tile: x, a scratch value of the same size, and the state's
@@ -57,22 +89,26 @@ struct FusedShared {
   uint32_t state;        // in a tile's values
   uint32_t tables;       // 2^-x for the loss, reciprocals
   uint32_t losses;       // of each row
-  uint32_t barriers;     // of the ring of weights, then of each ring of noise: when filled, when free
+  uint32_t words;        // what warpgroups that share a tile tell each other
+  uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free
   uint32_t bytes;
 };
 // x and the scratch value together have room for the logits.
-EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, uint32_t tiles, uint32_t stages,
-                                uint32_t slots) {
+EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const FusedShape& shape) {
+  const uint32_t tiles = shape.tiles;
+  const uint32_t stages = shape.groups * shape.stages;
+  const uint32_t slots = tiles * shape.groups * shape.slots;
   const uint32_t front = logit_blocks > 2 * blocks ? logit_blocks : 2 * blocks;
   FusedShared s{};
   s.noise = stages * fused_stage_bytes(blocks);
-  s.values = s.noise + tiles * slots * kNoiseSlot;
+  s.values = s.noise + slots * kNoiseSlot;
   s.state = front * kValueBlock;
   s.tile_values = s.state + blocks * kValueBlock;
   s.tables = s.values + tiles * s.tile_values;
   s.losses = s.tables + (256 + 128) * 4;
-  s.barriers = s.losses + tiles * kTileRows * 8;
-  s.bytes = s.barriers + 16 * (stages + tiles * slots);
+  s.words = s.losses + tiles * kTileRows * 8;
+  s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : 0);
+  s.bytes = s.barriers + 16 * (stages + slots);
   return s;
 }
 

@@ -11,7 +11,8 @@ namespace {
 // named for, and goes on behind them.
 class Fuser {
  public:
-  Fuser(const Plan& plan, FusedPlan& fused) : plan_(plan), program_(*plan.program), fused_(fused) {}
+  Fuser(const Plan& plan, FusedPlan& fused, uint32_t groups)
+      : plan_(plan), program_(*plan.program), fused_(fused), lists_(groups) {}
 
   bool run() {
     fused_.cuts.assign(program_.param_count, StagesOf::kNothing);
@@ -22,7 +23,7 @@ class Fuser {
       if (!goes_on(&Fuser::gru) && !goes_on(&Fuser::mlp) && !goes_on(&Fuser::head)) return false;
     }
     if (fused_.segments.back().code != kHeadSegment || fused_.segments.size() > kMostFusedSegments) return false;
-    place_embedding_a();
+    place_lists();
     return fits_ && link_states();
   }
 
@@ -78,7 +79,24 @@ class Fuser {
     return both ? op : nullptr;
   }
 
-  // ---- What a token takes of the rings ----
+  // ---- What a token takes of the rings: each warpgroup of a tile what its own blocks of channels need ----
+  struct List {
+    std::vector<FusedPlan::Stage> stages;
+    std::vector<std::pair<uint32_t, uint32_t>> slots;  // blocks of noise; kNoBlock: half of the slot is unused
+  };
+  static constexpr uint32_t kNoBlock = UINT32_MAX;
+
+  uint32_t groups() const { return static_cast<uint32_t>(lists_.size()); }
+  // body(list, blocks of the list's group)
+  template <class Body>
+  void each_list(uint32_t blocks, const Body& body) {
+    for (uint32_t g = 0; g < groups(); ++g) {
+      std::vector<uint32_t> own;
+      for (uint32_t b = g; b < blocks; b += groups()) own.push_back(b);
+      body(lists_[g], own);
+    }
+  }
+
   uint32_t noise_block(int32_t param) const { return plan_.forward_offset[static_cast<size_t>(param)] / kBlock; }
   uint32_t blocks_of_a(int32_t matrix) const {
     return divide_up(static_cast<uint32_t>(program_.params[matrix].rows), kBlock);
@@ -89,17 +107,27 @@ class Fuser {
     if (free != kNoPlace || at >= kNoPlace) fits_ = false;
     free = static_cast<uint16_t>(at);
   }
-  void add_slot(uint32_t block) { place(block, 2 * fused_.slot_count++); }
-  void add_slot(uint32_t first, uint32_t second) {
-    add_slot(first);
-    place(second, 2 * fused_.slot_count - 1);
+  static void add_draws(List& list, uint32_t first, const std::vector<uint32_t>& own) {
+    for (size_t i = 0; i < own.size(); i += 2) {
+      list.slots.emplace_back(first + own[i], i + 1 < own.size() ? first + own[i + 1] : kNoBlock);
+    }
   }
   void add_draws(uint32_t first, uint32_t count) {
-    for (uint32_t b = 0; b + 1 < count; b += 2) add_slot(first + b, first + b + 1);
-    if (count % 2 != 0) add_slot(first + count - 1);
+    each_list(count, [&](List& list, const std::vector<uint32_t>& own) { add_draws(list, first, own); });
   }
-  void place_embedding_a() {
-    fused_.embedding_a = 2 * fused_.slot_count;
+  void place_lists() {
+    uint32_t slot = 0;
+    for (const List& list : lists_) {
+      fused_.feeds.push_back({static_cast<uint32_t>(fused_.stages_of.size()), static_cast<uint32_t>(list.stages.size()),
+                              slot, static_cast<uint32_t>(list.slots.size())});
+      fused_.stages_of.insert(fused_.stages_of.end(), list.stages.begin(), list.stages.end());
+      for (const auto& [first, second] : list.slots) {
+        place(first, 2 * slot);
+        if (second != kNoBlock) place(second, 2 * slot + 1);
+        ++slot;
+      }
+    }
+    fused_.embedding_a = 2 * slot;
     fused_.noise_blocks = fused_.embedding_a + blocks_of_a(fused_.embedding);
     for (uint32_t b = 0; b < blocks_of_a(fused_.embedding); ++b) {
       place(noise_block(fused_.embedding) + b, fused_.embedding_a + b);
@@ -108,13 +136,17 @@ class Fuser {
   uint32_t a_of(const egg_op& linear) const { return noise_block(linear.param[0]); }
   uint32_t b_of(const egg_op& linear) const { return a_of(linear) + blocks_of_a(linear.param[0]); }
   // A vector parameter as an even and an odd member have it.
-  void add_vector(int32_t param, uint32_t block) {
-    add_slot(noise_block(param) + block, noise_block(param) + fused_.blocks + block);
+  void add_vector(List& list, int32_t param, uint32_t block) const {
+    list.slots.emplace_back(noise_block(param) + block, noise_block(param) + fused_.blocks + block);
   }
   void add_norm(const egg_op& norm) {
-    for (uint32_t b = 0; b < fused_.blocks; ++b) add_vector(norm.param[0], b);
+    each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      for (const uint32_t b : own) add_vector(list, norm.param[0], b);
+    });
   }
-  void add_stage(const egg_op& linear, uint32_t block) { fused_.stages_of.push_back({linear.param[0], block}); }
+  static void add_stage(List& list, const egg_op& linear, uint32_t block) {
+    list.stages.push_back({linear.param[0], block});
+  }
 
   FusedSegment& add_segment(SegmentCode code, uint32_t blocks, const Rescale (&linears)[4]) {
     FusedSegment segment{code, blocks, 0, 0, {}};
@@ -131,8 +163,10 @@ class Fuser {
     fused_.embedding = op->param[0];
     fused_.channels = size_of(x_);
     fused_.blocks = divide_up(fused_.channels, kBlock);
-    if (fused_.blocks > kMostFusedBlocks) return false;
-    for (uint32_t b = 0; b < fused_.blocks; ++b) add_slot(b_of(*op) + b);
+    if (fused_.blocks > kMostFusedBlocks || fused_.blocks < groups()) return false;
+    each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      for (const uint32_t b : own) list.slots.emplace_back(b_of(*op) + b, kNoBlock);
+    });
     add_segment(kEmbedSegment, 0, {});
     return true;
   }
@@ -153,11 +187,15 @@ class Fuser {
     g.sum = add(g.of_x->out, g.of_h->out, true);
     return g.sum != nullptr && size_of(g.sum->out) == fused_.channels;
   }
-  void add_gate(const Gate& g, uint32_t block) {
-    add_slot(a_of(*g.of_x) + block, a_of(*g.of_h) + block);
-    add_vector(g.sum->param[1], block);
-    add_stage(*g.of_x, block);
-    add_stage(*g.of_h, block);
+  void add_gate(const Gate& g, const egg_op& first, const egg_op& second) {
+    each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      for (const uint32_t b : own) {
+        list.slots.emplace_back(a_of(*g.of_x) + b, a_of(*g.of_h) + b);
+        add_vector(list, g.sum->param[1], b);
+        add_stage(list, first, b);
+        add_stage(list, second, b);
+      }
+    });
   }
 
   bool gru() {
@@ -180,13 +218,15 @@ class Fuser {
 
     const uint32_t blocks = fused_.blocks;
     add_draws(b_of(*f.of_h), blocks);
-    for (uint32_t b = 0; b < blocks; ++b) {
-      add_vector(y->param[0], b);
-      add_slot(b_of(*f.of_x) + b, b_of(*c.of_x) + b);
-    }
-    for (uint32_t b = 0; b < blocks; ++b) add_gate(f, b);
+    each_list(blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      for (const uint32_t b : own) {
+        add_vector(list, y->param[0], b);
+        list.slots.emplace_back(b_of(*f.of_x) + b, b_of(*c.of_x) + b);
+      }
+    });
+    add_gate(f, *f.of_h, *f.of_x);
     add_draws(b_of(*c.of_h), blocks);
-    for (uint32_t b = 0; b < blocks; ++b) add_gate(c, b);
+    add_gate(c, *c.of_x, *c.of_h);
     add_segment(kGruSegment, 0, scales).state = state_offset(h);
     state_taken_[static_cast<size_t>(h)] = true;
     x_ = sum->out;
@@ -205,14 +245,20 @@ class Fuser {
     if (sum == nullptr) return false;
 
     const uint32_t inner = divide_up(size_of(up->out), kBlock);
+    if (inner < groups()) return false;
     add_norm(*y);
     add_draws(b_of(*up), fused_.blocks);
-    for (uint32_t b = 0; b < inner; ++b) {
-      add_slot(a_of(*up) + b, b_of(*down) + b);
-      add_stage(*up, b);
-      if (b > 0) add_stage(*down, b - 1);
+    each_list(inner, [&](List& list, const std::vector<uint32_t>& own) {
+      for (size_t i = 0; i < own.size(); ++i) {
+        list.slots.emplace_back(a_of(*up) + own[i], b_of(*down) + own[i]);
+        add_stage(list, *up, own[i]);
+        if (i > 0) add_stage(list, *down, own[i - 1]);
+      }
+      add_stage(list, *down, own.back());
+    });
+    for (uint32_t g = 0; groups() > 1 && g < groups(); ++g) {
+      lists_[g].stages.resize(lists_[g].stages.size() + trade_stages(fused_.blocks, g), {-1, 0});
     }
-    add_stage(*down, inner - 1);
     add_draws(a_of(*down), fused_.blocks);
     add_segment(kMlpSegment, inner, scales);
     x_ = sum->out;
@@ -230,10 +276,12 @@ class Fuser {
     fused_.logit_blocks = divide_up(size_of(logits->out), kBlock);
     add_norm(*y);
     add_draws(b_of(*logits), fused_.blocks);
-    for (uint32_t b = 0; b < fused_.logit_blocks; ++b) {
-      add_slot(a_of(*logits) + b);
-      add_stage(*logits, b);
-    }
+    each_list(fused_.logit_blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      for (const uint32_t b : own) {
+        list.slots.emplace_back(a_of(*logits) + b, kNoBlock);
+        add_stage(list, *logits, b);
+      }
+    });
     add_segment(kHeadSegment, fused_.logit_blocks, scales);
     return true;
   }
@@ -263,32 +311,32 @@ class Fuser {
   FusedPlan& fused_;
   uint32_t next_ = 0;
   int32_t x_ = -1;
-  bool fits_ = true;  // all noise has its places
+  bool fits_ = true;         // all noise has its places
+  std::vector<List> lists_;  // of the warpgroups of a tile
   std::vector<bool> state_taken_;
 };
 
-// The ring of weights first: both tiles wait there.
-bool choose_rings(FusedPlan& fused, const Room& room) {
-  constexpr uint32_t kFewestStages = 3;
-  constexpr uint32_t kFewestSlots = 6;
-  const auto bytes = [&](uint32_t stages, uint32_t slots) {
-    return fused_shared(fused.blocks, fused.logit_blocks, room.tiles, stages, slots).bytes;
+// The rings of weights first: a tile waits there.
+bool choose_rings(FusedPlan& fused, uint32_t tiles, uint32_t groups, uint32_t room) {
+  const auto fits = [&](const FusedShape& shape) {
+    return fused_shared(fused.blocks, fused.logit_blocks, shape).bytes <= room;
   };
-  fused.tiles = room.tiles;
-  fused.stages = kFewestStages;
-  fused.slots = kFewestSlots;
-  if (bytes(fused.stages, fused.slots) > room.whole) return false;
-  while (fused.stages < kMostFusedStages && bytes(fused.stages + 1, fused.slots) <= room.whole) ++fused.stages;
-  while (fused.slots < kMostFusedSlots && bytes(fused.stages, fused.slots + 1) <= room.whole) ++fused.slots;
+  FusedShape& shape = fused.shape;
+  shape = {tiles, groups, 3, groups == 1 ? 6U : 5U};
+  if (!fits(shape)) return false;
+  while (shape.stages < kMostFusedStages && fits({tiles, groups, shape.stages + 1, shape.slots})) ++shape.stages;
+  while (shape.slots < kMostFusedSlots && fits({tiles, groups, shape.stages, shape.slots + 1})) ++shape.slots;
   return true;
 }
 
 }  // namespace
 
 std::optional<FusedPlan> fuse(const Plan& plan, const Room& room) {
-  FusedPlan fused;
-  if (!Fuser(plan, fused).run() || !choose_rings(fused, room)) return std::nullopt;
-  return fused;
+  for (uint32_t groups = room.tiles == 1 ? kMostFusedGroups : 1; groups > 0; --groups) {
+    FusedPlan fused;
+    if (Fuser(plan, fused, groups).run() && choose_rings(fused, room.tiles, groups, room.whole)) return fused;
+  }
+  return std::nullopt;
 }
 
 }  // namespace eggroll::cuda

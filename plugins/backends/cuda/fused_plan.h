@@ -19,14 +19,15 @@ struct Room;
 enum class StagesOf : uint8_t { kNothing, kOutputs, kInputs };
 
 struct FusedPlan {
-  // 64 channels of a matrix.
+  // 64 channels of a matrix; of parameter -1: none, the stage stays empty.
   struct Stage {
     int32_t param;
     uint32_t block;
   };
 
   std::vector<FusedSegment> segments;
-  std::vector<Stage> stages_of;     // in the order in which a token takes them
+  std::vector<Stage> stages_of;     // in the order in which a token takes them, of one feed behind the other
+  std::vector<FusedFeed> feeds;     // of the warpgroups of a tile
   std::vector<NoisePlaces> places;  // by block of the forward layout
   std::vector<StagesOf> cuts;       // by parameter
   int32_t embedding = -1;           // parameter
@@ -34,10 +35,7 @@ struct FusedPlan {
   uint32_t channels = 0;
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;
-  uint32_t tiles = 0;         // of a block of threads
-  uint32_t stages = 0;        // of the ring of weights
-  uint32_t slots = 0;         // of a tile's ring of noise
-  uint32_t slot_count = 0;    // of a token's noise
+  FusedShape shape{};
   uint32_t embedding_a = 0;   // place of the embedding's draws of side A, which each pair reads where its token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places
 };

@@ -35,20 +35,26 @@ __device__ inline void init_ring(uint32_t barriers, uint32_t count, uint32_t rea
 template <class Body>
 __device__ __forceinline__ void each_pass(const FusedArgs& args, Body&& body) {
   const uint32_t tiles = divide_up(args.rows, kTileRows);
-  for (uint32_t first = blockIdx.x * args.tiles; first < tiles; first += gridDim.x * args.tiles) {
+  const uint32_t at_once = args.shape.tiles;
+  for (uint32_t first = blockIdx.x * at_once; first < tiles; first += gridDim.x * at_once) {
     for (uint32_t token = 0; token < args.tokens; ++token) body(first);
   }
 }
 
 // By one thread.
-__device__ inline void bring_weights(const FusedArgs& args, uint32_t ring, RingPlace place) {
+__device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& feed, uint32_t ring, RingPlace place) {
   const uint32_t bytes = fused_stage_bytes(args.blocks);
-  unsigned long long from = __ldg(args.stages_of);
+  const unsigned long long* stages_of = args.stages_of + feed.first_stage;
+  unsigned long long from = __ldg(stages_of);
   each_pass(args, [&](uint32_t) {
-    for (uint32_t i = 0; i < args.stage_count; ++i) {
-      const unsigned long long next = __ldg(args.stages_of + (i + 1 < args.stage_count ? i + 1 : 0));
+    for (uint32_t i = 0; i < feed.stage_count; ++i) {
+      const unsigned long long next = __ldg(stages_of + (i + 1 < feed.stage_count ? i + 1 : 0));
       wait_for(place.free(), place.phase ^ 1);
-      fetch(ring + place.at * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled());
+      if (from != 0) {
+        fetch(ring + place.at * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled());
+      } else {
+        arrive(place.filled());
+      }
       place.advance();
       from = next;
     }
@@ -57,13 +63,14 @@ __device__ inline void bring_weights(const FusedArgs& args, uint32_t ring, RingP
 
 // By one thread, of the block's tile number `own`. Noise is asked for ahead, to the L2 cache, a few slots at a time:
 // the ring is too short for what device memory takes.
-__device__ inline void bring_noise(const FusedArgs& args, uint32_t own, uint32_t ring, RingPlace place) {
+__device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, uint32_t own, uint32_t ring,
+                                   RingPlace place) {
   constexpr uint32_t kChunk = 4 * kNoiseSlot;
   constexpr uint32_t kAhead = 3 * kChunk;
-  const uint32_t bytes = args.slot_count * kNoiseSlot;
+  const uint32_t bytes = feed.slot_count * kNoiseSlot;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
   each_pass(args, [&](uint32_t first) {
-    const int8_t* noise = args.noise + min(first + own, tiles - 1) * args.tile_noise;
+    const int8_t* noise = args.noise + min(first + own, tiles - 1) * args.tile_noise + feed.first_slot * kNoiseSlot;
     for (uint32_t at = 0; at < bytes; at += kNoiseSlot) {
       if (at % kChunk == 0) {
         // Behind the end comes the next token's beginning.

@@ -2,12 +2,12 @@
 #ifndef EGGROLL_CUDA_FUSED_SEGMENTS_CUH
 #define EGGROLL_CUDA_FUSED_SEGMENTS_CUH
 
-#include "fused_tile.cuh"
+#include "fused_gru.cuh"
 
 namespace eggroll::cuda {
 
-template <uint32_t kBlocks>
-__device__ __forceinline__ void run_embed(FusedTile<kBlocks>& tile, uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
   const FusedArgs& args = tile.args;
   const uint32_t ids[2] = {args.inputs[tile.entry(0, token)], args.inputs[tile.entry(1, token)]};
   const uint4* weights[2];
@@ -21,7 +21,7 @@ __device__ __forceinline__ void run_embed(FusedTile<kBlocks>& tile, uint32_t tok
     a[h] = __ldg(args.noise + in_launch * args.tile_noise + noise_place(pair, args.embedding_a + ids[h]));
   }
 #pragma unroll 1
-  for (uint32_t b = 0; b < kBlocks; ++b) {
+  for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups) {
     const uint4 draws = tile.take_noise();
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
@@ -41,135 +41,15 @@ __device__ __forceinline__ void run_embed(FusedTile<kBlocks>& tile, uint32_t tok
   }
 }
 
-template <uint32_t kBlocks>
-__device__ __forceinline__ void run_gru(FusedTile<kBlocks>& tile, const FusedSegment& segment) {
-  const Rescale(&linears)[4] = segment.linears;
-  Fragment<kBlocks> y;
-  Fragment<kBlocks> h;
-  tile.await_state();
-  tile.load(h, [&](uint32_t b, uint32_t half) { return tile.state_unit(b, half); });
-  int32_t q_h[2];
-  tile.make_q(h, linears[1].of_q, q_h);
-  int32_t q_y[2] = {0, 0};
-  int32_t q_candidate[2] = {0, 0};
-  tile.norm(y, [&](const uint4(&block)[2]) {
-    uint4 draws[2];
-    tile.take_noise(draws[0], draws[1]);
-    tile.add_dot(block, draws[0], q_y);
-    tile.add_dot(block, draws[1], q_candidate);
-  });
-  tile.finish_q(q_y[0], q_y[1], linears[0].of_q, q_y);
-  tile.finish_q(q_candidate[0], q_candidate[1], linears[2].of_q, q_candidate);
-  int32_t first[32];
-  int32_t second[32];
-  // f takes the scratch value, the gated state that of the state.
-#pragma unroll 1
-  for (uint32_t b = 0; b < kBlocks; ++b) {
-    tile.await_both_weights();
-    const uint32_t first_free = tile.multiply(y, first);
-    const uint32_t second_free = tile.multiply(h, second);
-    uint4 draws[2];
-    uint4 biases[2];
-    tile.take_noise(draws[0], draws[1]);
-    Outputs of_y;
-    Outputs of_h;
-    wait_products<1>();
-    take_sums(first);
-    tile.leave_weights(first_free);
-    take_outputs(first, draws[0], linears[0].of_sums, q_y, tile.rounding, of_y);
-    tile.settle(of_y.of[0]);
-    tile.settle(of_y.of[1]);
-    tile.take_noise(biases[0], biases[1]);
-    wait_products<0>();
-    take_sums(second);
-    tile.leave_weights(second_free);
-    take_outputs(second, draws[1], linears[1].of_sums, q_h, tile.rounding, of_h);
-#pragma unroll
-    for (uint32_t half = 0; half < 2; ++half) {
-      const uint4 state = tile.state_unit(b, half);
-      uint4 f;
-      uint4 g;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        // Biases 128 higher.
-        const uint32_t bias = word_of(biases[half], k) ^ 0x80808080u;
-        const auto sum = [&](int j, uint32_t two) {
-          return __viaddmin_s16x2_relu(of_y.of[half][j] + of_h.of[half][j] + two, twice(-255), twice(254));
-        };
-        const uint32_t low = sum(2 * k, plain_low(bias));
-        const uint32_t high = sum(2 * k + 1, plain_high(bias));
-        word_at(f, k) = lower_bytes(low, high);
-        word_at(g, k) = gated(low, high, word_of(state, k));
-      }
-      tile.unit(kScratch, b, half) = f;
-      tile.state_unit(b, half) = g;
-    }
-  }
-  tile.load(h, [&](uint32_t b, uint32_t half) { return tile.state_unit(b, half); });
-  // Then it stays on chip: nothing orders a copy of what has just been stored.
-  const bool only_state = segment.next_state == segment.state;
-  const bool real[2] = {tile.is_real(0), tile.is_real(1)};
-#pragma unroll 1
-  for (uint32_t b = 0; b < kBlocks; ++b) {
-    uint4 states[2];
-#pragma unroll
-    for (uint32_t half = 0; half < 2; ++half) states[half] = __ldcg(tile.state_of(half, segment.state) + 4 * b);
-    tile.await_both_weights();
-    const uint32_t first_free = tile.multiply(y, first);
-    const uint32_t second_free = tile.multiply(h, second);
-    if (b == 0) tile.make_q(h, linears[3].of_q, q_h);
-    uint4 draws[2];
-    uint4 biases[2];
-    tile.take_noise(draws[0], draws[1]);
-    Outputs of_y;
-    Outputs of_h;
-    wait_products<1>();
-    take_sums(first);
-    tile.leave_weights(first_free);
-    take_outputs(first, draws[0], linears[2].of_sums, q_candidate, tile.fallen_rounding, of_y);
-    tile.settle(of_y.of[0]);
-    tile.settle(of_y.of[1]);
-    tile.take_noise(biases[0], biases[1]);
-    wait_products<0>();
-    take_sums(second);
-    tile.leave_weights(second_free);
-    take_outputs(second, draws[1], linears[3].of_sums, q_h, tile.fallen_rounding, of_h);
-#pragma unroll
-    for (uint32_t half = 0; half < 2; ++half) {
-      const uint4 f = tile.unit(kScratch, b, half);
-      const uint4 x = tile.unit(kX, b, half);
-      uint4 next;
-      uint4 sum;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const uint32_t bias = word_of(biases[half], k) ^ kFall;
-        const auto fallen = [&](int j, uint32_t two) {
-          return __viaddmin_s16x2_relu(of_y.of[half][j] + of_h.of[half][j] + two, twice(-254), twice(254));
-        };
-        const uint32_t c = lower_bytes(fallen(2 * k, plain_low(bias)), fallen(2 * k + 1, plain_high(bias))) ^ kFall;
-        const Mixed state = mixed(word_of(f, k), word_of(states[half], k), c);
-        word_at(next, k) = lower_bytes(state.low, state.high);
-        const uint32_t old = word_of(x, k);
-        word_at(sum, k) =
-            lower_bytes(add_clipped(state.low, signed_low(old)), add_clipped(state.high, signed_high(old)));
-      }
-      if (real[half]) __stcg(tile.state_of(half, segment.state) + 4 * b, next);
-      if (only_state) tile.state_unit(b, half) = next;
-      tile.unit(kX, b, half) = sum;
-      tile.magnitudes[half] = add_magnitudes(sum, tile.magnitudes[half]);
-    }
-  }
-  if (!only_state) tile.ask_for_state(segment.next_state);
-}
-
 // 64 channels between the two linears at a time: what comes of them is added to the second's sums at once.
-template <uint32_t kBlocks>
-__device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSegment& segment) {
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment) {
   const Rescale up = segment.linears[0];
   const Rescale down = segment.linears[1];
-  const uint32_t blocks = segment.blocks;
+  const uint32_t blocks = blocks_of_group(segment.blocks, tile.sharing.first(), kGroups);
   Fragment<kBlocks> y;
-  tile.norm(y);
+  int32_t q_up[2];
+  tile.norm(y, up.of_q, q_up);
   int32_t sums[kBlocks][32];
 #pragma unroll
   for (auto& block : sums) {
@@ -179,9 +59,8 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
   int32_t inner[32];
   tile.await_weights();
   uint32_t up_free = tile.multiply(y, inner);
-  int32_t q_up[2];
   int32_t q_down[2] = {0, 0};
-  tile.make_q(y, up.of_q, q_up);
+  tile.make_later_q(y, up.of_q, q_up);
   Fragment<1> u;
   Fragment<1> fallen;  // what becomes u once no product reads it any more
   uint4 draws_b;       // noise of the second linear's inputs that u is
@@ -198,6 +77,14 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
       asm volatile("xor.b32 %0, %1, %2;" : "=r"(u.of[i]) : "r"(fallen.of[i]), "n"(kFall) : "memory");
     }
   };
+  // Where groups share a tile, weights come hardly faster than they are used: then one product's are enough to go on.
+  const auto await_next = [&] {
+    if constexpr (kGroups == 1) {
+      tile.await_both_weights();
+    } else {
+      tile.await_weights();
+    }
+  };
   tile.take_noise(draws_a, draws_b);
   wait_products<0>();
   take_sums(inner);
@@ -205,10 +92,11 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
   take();
   hand_over();
   tile.await_noise();
-  tile.await_both_weights();
+  await_next();
 #pragma unroll 1
-  for (uint32_t b = 1; b < blocks; ++b) {
+  for (uint32_t i = 1; i < blocks; ++i) {
     up_free = tile.multiply(y, inner);
+    if constexpr (kGroups > 1) tile.await_weights();
     const uint32_t down_free = tile.multiply(u, sums);
     tile.add_dot(u.of, draws_b, q_down[0], q_down[1]);
     tile.load_noise(draws_a, draws_b);
@@ -217,7 +105,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
     tile.leave_weights(up_free);
     take();
     tile.await_noise();
-    tile.await_both_weights();
+    await_next();
     wait_products<0>();
 #pragma unroll
     for (auto& block : sums) take_sums(block);
@@ -226,19 +114,29 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
   }
   const uint32_t down_free = tile.multiply(u, sums);
   tile.add_dot(u.of, draws_b, q_down[0], q_down[1]);
-  tile.finish_q(q_down[0], q_down[1], down.of_q, q_down);
+  if constexpr (kGroups == 1) {
+    tile.sharing.add_up(0, q_down);
+    tile.scale_q(down.of_q, q_down);
+  }
   wait_products<0>();
 #pragma unroll
   for (auto& block : sums) take_sums(block);
   tile.leave_weights(down_free);
+  if constexpr (kGroups > 1) {
+    tile.trade(sums, q_down);
+    tile.scale_q(down.of_q, q_down);
+  }
+  constexpr uint32_t kMostOwn = FusedTile<kBlocks, kGroups>::kMostOwn;
 #pragma unroll
-  for (uint32_t b = 0; b < kBlocks; b += 2) {
+  for (uint32_t first = 0; first < kMostOwn; first += 2) {
     uint4 draws[2];
     tile.take_noise(draws[0], draws[1]);
 #pragma unroll
-    for (uint32_t i = b; i < b + 2 && i < kBlocks; ++i) {
-      uint4 x[2] = {tile.unit(kX, i, 0), tile.unit(kX, i, 1)};
-      each_output(sums[i], draws[i - b], down.of_sums, q_down, tile.rounding - kRaise,
+    for (uint32_t i = first; i < first + 2 && i < kMostOwn; ++i) {
+      if (!tile.owns(i)) continue;
+      const uint32_t b = tile.own_block(i);
+      uint4 x[2] = {tile.unit(kX, b, 0), tile.unit(kX, b, 1)};
+      each_output(sums[kGroups * i], draws[i - first], down.of_sums, q_down, tile.rounding - kRaise,
                   [&](int h, int k, uint32_t low, uint32_t high) {
                     const uint32_t old = word_of(x[h], k);
                     word_at(x[h], k) = lower_bytes(add_clipped(clip_halves(low), signed_low(old)),
@@ -246,7 +144,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
                   });
 #pragma unroll
       for (uint32_t h = 0; h < 2; ++h) {
-        tile.unit(kX, i, h) = x[h];
+        tile.unit(kX, b, h) = x[h];
         tile.magnitudes[h] = add_magnitudes(x[h], tile.magnitudes[h]);
       }
     }
@@ -254,20 +152,23 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks>& tile, const FusedSeg
 }
 
 // The logits, raised, take the places of x and the scratch value.
-template <uint32_t kBlocks>
-__device__ __forceinline__ void run_head(FusedTile<kBlocks>& tile, const FusedSegment& segment, uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
+                                         uint32_t token) {
   const FusedArgs& args = tile.args;
   const Rescale& head = segment.linears[0];
+  const Sharing<kGroups>& sharing = tile.sharing;
   Fragment<kBlocks> y;
-  tile.norm(y);
   int32_t q[2];
+  tile.norm(y, head.of_q, q);
+  sharing.meet();               // the logits' places are those of y
   int32_t largest[2] = {0, 0};  // raised
 #pragma unroll 1
-  for (uint32_t b = 0; b < segment.blocks; ++b) {
+  for (uint32_t b = sharing.first(); b < segment.blocks; b += kGroups) {
     int32_t sums[32];
     tile.await_weights();
     const uint32_t free = tile.multiply(y, sums);
-    if (b == 0) tile.make_q(y, head.of_q, q);
+    if (b == 0) tile.make_later_q(y, head.of_q, q);
     const uint4 draws = tile.take_noise();
     wait_products<0>();
     take_sums(sums);
@@ -295,13 +196,14 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks>& tile, const FusedSe
       }
     }
   }
+  sharing.find_largest(kOfOutputs, largest);
 #pragma unroll 1
   for (uint32_t h = 0; h < 2; ++h) {
     const uint32_t target = args.targets[tile.entry(h, token)];
-    const int32_t most = row_max(h == 0 ? largest[0] : largest[1]);
+    const int32_t most = h == 0 ? largest[0] : largest[1];
     unsigned long long sum = 0;
 #pragma unroll 1
-    for (uint32_t b = 0; b < segment.blocks; ++b) {
+    for (uint32_t b = sharing.first(); b < segment.blocks; b += kGroups) {
       const uint4 logits = tile.unit(kX, b, h);
       const uint32_t begin = kBlock * b + kUnit * tile.quarter();
       const auto of = [&](int i) {
@@ -321,8 +223,10 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks>& tile, const FusedSe
     }
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    sum = sharing.add_up_row(kOfY, h, sum);
     // The thread that has the target's logit.
     if (target == EGG_NO_TARGET || target / kUnit % 4 != tile.quarter()) continue;
+    if (target / kBlock % kGroups != sharing.first()) continue;
     const auto* bytes = reinterpret_cast<const uint8_t*>(&tile.unit(kX, target / kBlock, h));
     const int32_t raised = __clzll(static_cast<int64_t>(sum));
     tile.losses[8 * h] +=

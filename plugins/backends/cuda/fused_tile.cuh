@@ -4,12 +4,10 @@
 
 #include "fused_math.cuh"
 #include "fused_ring.cuh"
+#include "fused_share.cuh"
 #include "mma.cuh"
 
 namespace eggroll::cuda {
-
-constexpr uint32_t kGroupThreads = 128;  // of a tile, and those that bring what tiles read
-constexpr uint32_t kTileWarps = kGroupThreads / 32;
 
 // The same in all lanes, as the compiler cannot know.
 __device__ inline uint32_t own_group() { return __shfl_sync(0xffffffffu, threadIdx.x / kGroupThreads, 0); }
@@ -24,16 +22,23 @@ struct Fragment {
   uint32_t of[8 * kBlocks];
 };
 
-template <uint32_t kBlocks>
+template <uint32_t kBlocks, uint32_t kGroups>
 struct FusedTile {
+  // Of the blocks that are a warpgroup's.
+  static constexpr uint32_t kMostOwn = (kBlocks + kGroups - 1) / kGroups;
+  // Whether gates' products begin ahead. In a loop that is not unrolled whole the compiler would wait for each at once.
+  static constexpr bool kAhead = kGroups > 1 && kBlocks % kGroups == 0;
+
   const FusedArgs& args;
+  Sharing<kGroups> sharing;
   uint4* values;       // the thread's own unit of the first block
   uint4* state;        // likewise
   const uint4* noise;  // its own unit of the ring's first block
   const uint32_t* exponentials;
   const int32_t* reciprocals;
   int64_t* losses;   // of the thread's rows: [0] and [8]
-  uint32_t weights;  // description of the ring's first stage
+  char* rings;       // of weights, of all groups
+  uint32_t weights;  // description of the own ring's first stage
   RingPlace stage;
   RingPlace slot;
   uint32_t number;          // of the tile in the launch
@@ -41,10 +46,13 @@ struct FusedTile {
   int32_t fallen_rounding;  // of what becomes fallen
   int32_t magnitudes[2];    // of x, of the thread's own channels
 
+  // Number i of the blocks that are the group's, and whether it has so many.
+  __device__ uint32_t own_block(uint32_t i) const { return sharing.first() + kGroups * i; }
+  __device__ bool owns(uint32_t i) const { return (i + 1) * kGroups <= kBlocks || own_block(i) < kBlocks; }
+
   __device__ static uint32_t thread() { return threadIdx.x % kGroupThreads; }
   __device__ static uint32_t quarter() { return threadIdx.x % 4; }
   __device__ static uint32_t row(uint32_t h) { return thread() / 32 * 16 + threadIdx.x % 32 / 4 + 8 * h; }
-  __device__ static bool speaks() { return threadIdx.x % 32 == 0; }
 
   // Rows beyond the last read what the last one reads, and write nothing.
   __device__ uint32_t index_of(uint32_t h) const {
@@ -86,8 +94,10 @@ struct FusedTile {
     leave_noise();
     return a;
   }
-  // Each thread for itself: racecheck knows no other order between its reads and the copy that follows them.
+  // Each thread for itself, its reads done: without the fence an arrival may overtake a load, and the copy engine write
+  // anew what has not been read yet. Seen once in a thousand steps; README.md says how it was found.
   __device__ void leave_noise() {
+    publish_to_async();
     arrive(slot.free());
     slot.advance();
   }
@@ -126,7 +136,67 @@ struct FusedTile {
     return free;
   }
   __device__ static void leave_weights(uint32_t free) {
-    if (speaks()) arrive(free);
+    if (threadIdx.x % 32 == 0) arrive(free, 32);  // for its warp
+  }
+
+  // ---- Sums of all outputs, of which each group has a part ----
+  // Adds the other group's part to the sums of the own blocks, of which number i comes to be sums[kGroups * i], and to
+  // q. Sums cross in stages of the rings that have been left empty for them.
+  __device__ void trade(int32_t (&sums)[kBlocks][32], int32_t (&q)[2]) {
+    const uint32_t own = sharing.group;
+    RingPlace theirs = stage;
+    theirs.barriers = own == 0 ? stage.barriers + 16 * stage.count : stage.barriers - 16 * stage.count;
+    const auto at = static_cast<int32_t>(stage.at);
+    sharing.tell(kOfRing, {at, at});
+    own == 0 ? give<0>(sums) : give<1>(sums);
+    sharing.add_up(kOfOutputs, q);
+    theirs.at = static_cast<uint32_t>(sharing.other(kOfRing, 0));
+    RingPlace emptied = theirs;
+#pragma unroll
+    for (uint32_t n = 0; n < divide_up(kMostOwn * 8, kTradeUnits); ++n) {
+      if (n >= trade_stages(kBlocks, 1 - own)) continue;
+      const uint4* units = trade_units_at(1 - own, theirs);
+#pragma unroll
+      for (uint32_t u = n * kTradeUnits; u < min((n + 1) * kTradeUnits, kMostOwn * 8); ++u) {
+        if (u >= trade_units(kBlocks, 1 - own)) continue;
+        const uint4 part = units[(u - n * kTradeUnits) * kGroupThreads];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          sums[kGroups * (u / 8)][u % 8 * 4 + static_cast<uint32_t>(k)] += static_cast<int32_t>(word_of(part, k));
+        }
+      }
+      theirs.advance();
+    }
+    publish_to_async();
+    for (uint32_t n = 0; n < trade_stages(kBlocks, 1 - own); ++n) {
+      arrive(emptied.free());  // each thread for itself: see leave_noise
+      emptied.advance();
+    }
+  }
+  template <uint32_t kOwn>
+  __device__ void give(int32_t (&sums)[kBlocks][32]) {
+    constexpr uint32_t kOther = 1 - kOwn;
+#pragma unroll
+    for (uint32_t u = 0; u < trade_units(kBlocks, kOwn); ++u) {
+      if (u % kTradeUnits == 0) await_weights();
+      const int32_t* sum = &sums[2 * (u / 8) + kOther][u % 8 * 4];
+      trade_units_at(kOwn, stage)[u % kTradeUnits * kGroupThreads] =
+          make_uint4(static_cast<uint32_t>(sum[0]), static_cast<uint32_t>(sum[1]), static_cast<uint32_t>(sum[2]),
+                     static_cast<uint32_t>(sum[3]));
+      if ((u + 1) % kTradeUnits == 0 || u + 1 == trade_units(kBlocks, kOwn)) stage.advance();
+    }
+    if constexpr (kOwn == 1) {
+#pragma unroll
+      for (uint32_t i = 0; 2 * i + 1 < kBlocks; ++i) {
+#pragma unroll
+        for (uint32_t k = 0; k < 32; ++k) sums[2 * i][k] = sums[2 * i + 1][k];
+      }
+    }
+  }
+  // The thread's own unit of the first of those in a stage of a group's ring.
+  static constexpr uint32_t kTradeUnits = 2 * kBlocks;
+  __device__ uint4* trade_units_at(uint32_t group, const RingPlace& place) const {
+    return reinterpret_cast<uint4*>(rings + (group * place.count + place.at) * fused_stage_bytes(kBlocks)) + thread();
   }
 
   // What has been worked out of words by now stays before the next wait at a barrier, and so before a wait for products
@@ -138,9 +208,10 @@ struct FusedTile {
   }
 
   // ---- q of linear ----
-  __device__ void finish_q(int32_t even, int32_t odd, int32_t of_q, int32_t (&q)[2]) const {
-    q[0] = egg_linear_q(row_sum(even), args.q_shift, args.nearest) * of_q;
-    q[1] = -egg_linear_q(row_sum(odd), args.q_shift, args.nearest) * of_q;
+  // of rows' sums.
+  __device__ void scale_q(int32_t of_q, int32_t (&q)[2]) const {
+    q[0] = egg_linear_q(q[0], args.q_shift, args.nearest) * of_q;
+    q[1] = -egg_linear_q(q[1], args.q_shift, args.nearest) * of_q;
   }
   __device__ static void add_dot(const uint32_t* x, const uint4& b, int32_t& even, int32_t& odd) {
 #pragma unroll
@@ -155,16 +226,32 @@ struct FusedTile {
     for (int h = 0; h < 2; ++h) sums[h] = dot16(x[h], b, sums[h]);
   }
   __device__ void make_q(const Fragment<kBlocks>& x, int32_t of_q, int32_t (&q)[2]) {
-    int32_t even = 0;
-    int32_t odd = 0;
+    q[0] = q[1] = 0;
 #pragma unroll
     for (uint32_t b = 0; b < kBlocks; b += 2) {
       uint4 noise_b[2];
       take_noise(noise_b[0], noise_b[1]);
-      add_dot(&x.of[8 * b], noise_b[0], even, odd);
-      if (b + 1 < kBlocks) add_dot(&x.of[8 * (b + 1)], noise_b[1], even, odd);
+      add_dot(&x.of[8 * b], noise_b[0], q[0], q[1]);
+      if (b + 1 < kBlocks) add_dot(&x.of[8 * (b + 1)], noise_b[1], q[0], q[1]);
     }
-    finish_q(even, odd, of_q, q);
+    sharing.add_up(0, q);
+    scale_q(of_q, q);
+  }
+  // The part that the thread's own channels have in a row's sum, of a value in shared memory.
+  template <class Load>
+  __device__ void add_own_dots(int32_t (&sums)[2], Load&& unit_at) {
+#pragma unroll
+    for (uint32_t i = 0; i < kMostOwn; i += 2) {
+      uint4 noise_b[2];
+      take_noise(noise_b[0], noise_b[1]);
+#pragma unroll
+      for (uint32_t j = i; j < i + 2 && j < kMostOwn; ++j) {
+        if (!owns(j)) continue;
+        const uint32_t b = own_block(j);
+        const uint4 own[2] = {unit_at(b, 0), unit_at(b, 1)};
+        add_dot(own, noise_b[j - i], sums);
+      }
+    }
   }
 
   // ---- Values ----
@@ -181,18 +268,23 @@ struct FusedTile {
     }
   }
 
-  // y = l1_norm(x), by way of the scratch value. also(thread's part of a block of y, of both rows) follows each block.
-  template <class Also>
-  __device__ void norm(Fragment<kBlocks>& y, Also&& also) {
-    int32_t factor[2];
+  // Of l1_norm(x), of both rows. Groups meet.
+  __device__ void make_factors(int32_t (&factor)[2]) {
+    sharing.add_up(kOfX, magnitudes);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const auto sum = static_cast<uint32_t>(row_sum(magnitudes[h]));
-      factor[h] = -reciprocals[max(sum * args.mean_factor >> 24, 1u)];
+      factor[h] = -reciprocals[max(static_cast<uint32_t>(magnitudes[h]) * args.mean_factor >> 24, 1u)];
       magnitudes[h] = 0;
     }
-#pragma unroll 1
-    for (uint32_t b = 0; b < kBlocks; ++b) {
+  }
+  // The group's blocks of the scratch value become those of y = l1_norm(x). also(thread's part of a block of y, of both
+  // rows) follows each block.
+  template <class Also>
+  __device__ void norm_own(const int32_t (&factor)[2], Also&& also) {
+#pragma unroll(kGroups == 1 ? 1 : kMostOwn)
+    for (uint32_t i = 0; i < kMostOwn; ++i) {
+      if (!owns(i)) break;
+      const uint32_t b = own_block(i);
       uint4 gains[2];
       uint4 normal[2];
       take_noise(gains[0], gains[1]);
@@ -205,19 +297,36 @@ struct FusedTile {
       }
       also(normal);
     }
-    load(y, [&](uint32_t b, uint32_t h) { return unit(kScratch, b, h); });
   }
-  __device__ void norm(Fragment<kBlocks>& y) {
-    norm(y, [](const uint4(&)[2]) {});
+  __device__ void load_scratch(Fragment<kBlocks>& to) const {
+    load(to, [&](uint32_t b, uint32_t h) { return unit(kScratch, b, h); });
+  }
+  // y = l1_norm(x), for a linear; its q as well where groups meet, and else later, while products are made.
+  __device__ void norm(Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2]) {
+    int32_t factor[2];
+    make_factors(factor);
+    norm_own(factor, [](const uint4(&)[2]) {});
+    if constexpr (kGroups > 1) {
+      q[0] = q[1] = 0;
+      add_own_dots(q, [&](uint32_t b, uint32_t h) { return unit(kScratch, b, h); });
+      sharing.add_up(kOfY, q);
+      scale_q(of_q, q);
+    }
+    load_scratch(y);
+  }
+  __device__ void make_later_q(const Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2]) {
+    if constexpr (kGroups == 1) make_q(y, of_q, q);
   }
 
-  // Asks for a state to be brought to its place on chip, which this thread no longer reads.
+  // Asks for the group's blocks of a state to be brought to their place on chip, which nobody reads any longer.
   __device__ void ask_for_state(uint32_t offset) const {
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
       const uint4* from = state_of(h, offset);
 #pragma unroll
-      for (uint32_t b = 0; b < kBlocks; ++b) {
+      for (uint32_t i = 0; i < kMostOwn; ++i) {
+        if (!owns(i)) continue;
+        const uint32_t b = own_block(i);
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(&state_unit(b, h))),
                      "l"(from + 4 * b)
                      : "memory");

@@ -142,6 +142,10 @@ void Replica::make_fused() {
   const egg_program& program = *plan.program;
   std::vector<unsigned long long> stages;
   for (const FusedPlan::Stage& stage : fused.stages_of) {
+    if (stage.param < 0) {
+      stages.push_back(0);
+      continue;
+    }
     const Param& param = params_[static_cast<size_t>(stage.param)];
     stages.push_back(reinterpret_cast<uintptr_t>(param.stages.get()) + stage.block * fused_stage_bytes(fused.blocks));
   }
@@ -150,11 +154,8 @@ void Replica::make_fused() {
   const Param& embedding = params_[static_cast<size_t>(fused.embedding)];
   FusedArgs& args = fused_args_;
   args.stages_of = fused_stages_.get();
-  args.slot_count = fused.slot_count;
-  args.stage_count = static_cast<uint32_t>(stages.size());
-  args.tiles = fused.tiles;
-  args.stages = fused.stages;
-  args.slots = fused.slots;
+  std::copy(fused.feeds.begin(), fused.feeds.end(), args.feeds);
+  args.shape = fused.shape;
   args.loss_unit = fused.loss_unit;
   args.embedding = embedding.weights.get();
   args.embedding_stride = embedding.stride;

@@ -13,8 +13,10 @@ std::string text_of(const Plan& plan) {
   std::string text = plan.tiles == 1 ? "one tile" : "two tiles";
   text += " of " + std::to_string(kTileRows) + " members a block, ";
   if (plan.fused) {
-    return text + "layers as fused segments with rings of " + std::to_string(plan.fused->stages) +
-           " stages of weights and " + std::to_string(plan.fused->slots) + " slots of noise";
+    const FusedShape& shape = plan.fused->shape;
+    if (shape.groups > 1) text += "shared by two warpgroups, ";
+    return text + "layers as fused segments with rings of " + std::to_string(shape.stages) + " stages of weights and " +
+           std::to_string(shape.slots) + " slots of noise";
   }
   if (plan.stages > 0) {
     text += "linears on wgmma with a ring of " + std::to_string(plan.stages) + " stages";

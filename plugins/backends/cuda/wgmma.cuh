@@ -38,6 +38,10 @@ __device__ inline void announce(uint32_t barrier, uint32_t bytes) {
 __device__ inline void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// For so many threads, which have read what they read before it.
+__device__ inline void arrive(uint32_t barrier, uint32_t count) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
 
 // Waits for both.
 __device__ inline void wait_for(uint32_t barrier, uint32_t parity, uint32_t other, uint32_t other_parity) {
@@ -71,7 +75,7 @@ __device__ inline void prefetch(const void* from, uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
 
-// Makes this thread's stores to shared memory visible to what follows of asynchronous reads, after a barrier.
+// This thread's loads and stores of shared memory come before what follows, behind a barrier, of asynchronous ones.
 __device__ inline void publish_to_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // ---- Products of a warpgroup ----

@@ -1,0 +1,196 @@
+// The layer of a minimal GRU as a fused segment.
+#ifndef EGGROLL_CUDA_FUSED_GRU_CUH
+#define EGGROLL_CUDA_FUSED_GRU_CUH
+
+#include "fused_tile.cuh"
+
+namespace eggroll::cuda {
+
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment) {
+  using Tile = FusedTile<kBlocks, kGroups>;
+  constexpr uint32_t kMostOwn = Tile::kMostOwn;
+  constexpr bool kAhead = Tile::kAhead;
+  const Rescale(&linears)[4] = segment.linears;
+  const Sharing<kGroups>& sharing = tile.sharing;
+  Fragment<kBlocks> y;
+  Fragment<kBlocks> h;
+  const auto state = [&](uint32_t b, uint32_t half) { return tile.state_unit(b, half); };
+  tile.await_state();
+  int32_t q_h[2] = {0, 0};
+  if constexpr (kGroups == 1) {
+    tile.load(h, state);
+    tile.make_q(h, linears[1].of_q, q_h);
+  } else {
+    tile.add_own_dots(q_h, state);
+  }
+  int32_t q_y[2] = {0, 0};
+  int32_t q_candidate[2] = {0, 0};
+  int32_t factor[2];
+  tile.make_factors(factor);
+  int32_t first[32];
+  int32_t second[32];
+  uint32_t first_free = 0;
+  uint32_t second_free = 0;
+  // Where products begin ahead, that of the state goes on while y is made.
+  const auto begin = [&](const Fragment<kBlocks>& in, int32_t(&sums)[32]) {
+    tile.await_weights();
+    return tile.multiply(in, sums);
+  };
+  if constexpr (kGroups > 1) tile.load(h, state);
+  if constexpr (kAhead) first_free = begin(h, first);
+  tile.norm_own(factor, [&](const uint4(&block)[2]) {
+    uint4 draws[2];
+    tile.take_noise(draws[0], draws[1]);
+    tile.add_dot(block, draws[0], q_y);
+    tile.add_dot(block, draws[1], q_candidate);
+  });
+  if constexpr (kGroups == 1) {
+    tile.load_scratch(y);
+    sharing.add_up(kOfY, q_y, q_candidate);
+  } else {
+    sharing.add_up(kOfY, q_y, q_candidate, q_h);
+    tile.scale_q(linears[1].of_q, q_h);
+    tile.load_scratch(y);
+  }
+  tile.scale_q(linears[0].of_q, q_y);
+  tile.scale_q(linears[2].of_q, q_candidate);
+  // f takes the scratch value, the gated state that of the state.
+  if constexpr (kAhead) second_free = begin(y, second);
+#pragma unroll(kGroups == 1 ? 1 : kMostOwn)
+  for (uint32_t i = 0; i < kMostOwn; ++i) {
+    if (!tile.owns(i)) break;
+    const uint32_t b = tile.own_block(i);
+    if constexpr (!kAhead) {
+      tile.await_both_weights();
+      first_free = tile.multiply(h, first);
+      second_free = tile.multiply(y, second);
+    }
+    uint4 draws[2];
+    uint4 biases[2];
+    tile.take_noise(draws[0], draws[1]);
+    Outputs of_y;
+    Outputs of_h;
+    wait_products<1>();
+    take_sums(first);
+    tile.leave_weights(first_free);
+    take_outputs(first, draws[1], linears[1].of_sums, q_h, tile.rounding, of_h);
+    tile.settle(of_h.of[0]);
+    tile.settle(of_h.of[1]);
+    // Of the next block, or the candidate's first, which does not need the gated state.
+    if constexpr (kAhead) first_free = i + 1 < kMostOwn ? begin(h, first) : begin(y, first);
+    tile.take_noise(biases[0], biases[1]);
+    wait_products<kAhead ? 1 : 0>();
+    take_sums(second);
+    tile.leave_weights(second_free);
+    take_outputs(second, draws[0], linears[0].of_sums, q_y, tile.rounding, of_y);
+    if (kAhead && i + 1 < kMostOwn) {
+      tile.settle(of_y.of[0]);
+      tile.settle(of_y.of[1]);
+      second_free = begin(y, second);
+    }
+    if (i == 0) sharing.meet();  // the other group has loaded what is overwritten here
+#pragma unroll
+    for (uint32_t half = 0; half < 2; ++half) {
+      const uint4 state = tile.state_unit(b, half);
+      uint4 f;
+      uint4 g;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        // Biases 128 higher.
+        const uint32_t bias = word_of(biases[half], k) ^ 0x80808080u;
+        const auto sum = [&](int j, uint32_t two) {
+          return __viaddmin_s16x2_relu(of_y.of[half][j] + of_h.of[half][j] + two, twice(-255), twice(254));
+        };
+        const uint32_t low = sum(2 * k, plain_low(bias));
+        const uint32_t high = sum(2 * k + 1, plain_high(bias));
+        word_at(f, k) = lower_bytes(low, high);
+        word_at(g, k) = gated(low, high, word_of(state, k));
+      }
+      tile.unit(kScratch, b, half) = f;
+      tile.state_unit(b, half) = g;
+    }
+  }
+  if constexpr (kGroups > 1) {
+    q_h[0] = q_h[1] = 0;
+    tile.add_own_dots(q_h, state);
+    sharing.add_up(kOfOutputs, q_h);
+    tile.scale_q(linears[3].of_q, q_h);
+  }
+  tile.load(h, state);
+  // Then it stays on chip: nothing orders a copy of what has just been stored.
+  const bool only_state = segment.next_state == segment.state;
+  const bool real[2] = {tile.is_real(0), tile.is_real(1)};
+  if constexpr (kAhead) second_free = begin(h, second);
+#pragma unroll(kGroups == 1 ? 1 : kMostOwn)
+  for (uint32_t i = 0; i < kMostOwn; ++i) {
+    if (!tile.owns(i)) break;
+    const uint32_t b = tile.own_block(i);
+    uint4 states[2];
+#pragma unroll
+    for (uint32_t half = 0; half < 2; ++half) states[half] = __ldcg(tile.state_of(half, segment.state) + 4 * b);
+    if constexpr (!kAhead) {
+      tile.await_both_weights();
+      first_free = tile.multiply(y, first);
+      second_free = tile.multiply(h, second);
+    }
+    if (i == 0) tile.make_later_q(h, linears[3].of_q, q_h);
+    uint4 draws[2];
+    uint4 biases[2];
+    tile.take_noise(draws[0], draws[1]);
+    Outputs of_y;
+    Outputs of_h;
+    wait_products<1>();
+    take_sums(first);
+    tile.leave_weights(first_free);
+    take_outputs(first, draws[0], linears[2].of_sums, q_candidate, tile.fallen_rounding, of_y);
+    tile.settle(of_y.of[0]);
+    tile.settle(of_y.of[1]);
+    const bool goes_on = kAhead && i + 1 < kMostOwn;
+    if (goes_on) first_free = begin(y, first);
+    tile.take_noise(biases[0], biases[1]);
+    if (goes_on) {
+      wait_products<1>();
+    } else {
+      wait_products<0>();
+    }
+    take_sums(second);
+    tile.leave_weights(second_free);
+    take_outputs(second, draws[1], linears[3].of_sums, q_h, tile.fallen_rounding, of_h);
+    if (goes_on) {
+      tile.settle(of_h.of[0]);
+      tile.settle(of_h.of[1]);
+      second_free = begin(h, second);
+    }
+    if (i == 0) sharing.meet();  // the other group has loaded what is overwritten here
+#pragma unroll
+    for (uint32_t half = 0; half < 2; ++half) {
+      const uint4 f = tile.unit(kScratch, b, half);
+      const uint4 x = tile.unit(kX, b, half);
+      uint4 next;
+      uint4 sum;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const uint32_t bias = word_of(biases[half], k) ^ kFall;
+        const auto fallen = [&](int j, uint32_t two) {
+          return __viaddmin_s16x2_relu(of_y.of[half][j] + of_h.of[half][j] + two, twice(-254), twice(254));
+        };
+        const uint32_t c = lower_bytes(fallen(2 * k, plain_low(bias)), fallen(2 * k + 1, plain_high(bias))) ^ kFall;
+        const Mixed state = mixed(word_of(f, k), word_of(states[half], k), c);
+        word_at(next, k) = lower_bytes(state.low, state.high);
+        const uint32_t old = word_of(x, k);
+        word_at(sum, k) =
+            lower_bytes(add_clipped(state.low, signed_low(old)), add_clipped(state.high, signed_high(old)));
+      }
+      if (real[half]) __stcg(tile.state_of(half, segment.state) + 4 * b, next);
+      if (only_state) tile.state_unit(b, half) = next;
+      tile.unit(kX, b, half) = sum;
+      tile.magnitudes[half] = add_magnitudes(sum, tile.magnitudes[half]);
+    }
+  }
+  if (!only_state) tile.ask_for_state(segment.next_state);
+}
+
+}  // namespace eggroll::cuda
+
+#endif

@@ -1,0 +1,76 @@
+// What members lose does not depend on how many share a GPU: a tile that is alone on its multiprocessor is computed by
+// another kernel than two together are.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include "noise/initial_weights.h"
+#include "session.h"
+#include "support/host.h"
+
+namespace eggroll::cuda {
+namespace {
+
+constexpr uint32_t kFew = 8192;  // a tile for each of 132 multiprocessors
+constexpr uint32_t kMany = 4 * kFew;
+constexpr uint32_t kGroup = 64;
+
+class FusedShareTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
+  }
+
+  static Machine machine_of(uint32_t population) {
+    return Machine(test::repository_config({"model=gru", "model.width=256", "model.layers=6", "backend=reference",
+                                            "train.population=" + std::to_string(population)}),
+                   test::built_plugins());
+  }
+  static std::unique_ptr<CudaSession> open(const egg_session_spec& spec) {
+    auto session = std::make_unique<CudaSession>(spec, std::vector<int>{0}, 0);
+    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
+      session->set_weights(i, initial_weights(spec.program->params[i], i, 1).data());
+    }
+    return session;
+  }
+  // Of the first members, who begin at states of zero.
+  static std::vector<int64_t> losses_of(CudaSession& session, const egg_session_spec& spec, uint64_t step,
+                                        uint32_t population) {
+    constexpr uint32_t kTokens = 100;
+    const uint32_t streams = population / kGroup;
+    test::Draws draws(step);
+    std::vector<uint32_t> inputs(size_t{streams} * kTokens);
+    std::vector<uint32_t> targets(inputs.size());
+    std::vector<uint8_t> resets(inputs.size());
+    const auto vocab = static_cast<uint32_t>(spec.program->vocab);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      inputs[i] = draws.below(vocab);
+      targets[i] = draws.below(vocab);
+      resets[i] = i % kTokens == 0 || draws.below(50) == 0 ? 1 : 0;
+    }
+    std::vector<int64_t> losses(population);
+    session.evaluate({sizeof(egg_evaluate), kGroup, step, 0, population,
+                      egg_batch{streams, kTokens, inputs.data(), targets.data(), resets.data()}, losses.data()});
+    losses.resize(kFew);
+    return losses;
+  }
+};
+
+// Many times over: what warps do to each other depends on when they do it.
+TEST_F(FusedShareTest, FewMembersLoseWhatTheyLoseAmongMany) {
+  const Machine few_machine = machine_of(kFew);
+  const Machine many_machine = machine_of(kMany);
+  const egg_session_spec few_spec = few_machine.session_spec();
+  const egg_session_spec many_spec = many_machine.session_spec();
+  const auto few = open(few_spec);
+  const auto many = open(many_spec);
+  for (uint64_t step = 0; step < 20; ++step) {
+    const std::vector<int64_t> expected = losses_of(*many, many_spec, step, kMany);
+    for (int again = 0; again < 10; ++again) {
+      EXPECT_EQ(losses_of(*few, few_spec, step, kFew), expected) << "step " << step << ", time " << again;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::cuda
