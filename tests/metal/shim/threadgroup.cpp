@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -113,6 +114,7 @@ bool is_left_out(const std::source_location& site) {
 }
 
 bool same(const std::source_location& a, const std::source_location& b) {
+  if (a.file_name() == b.file_name()) return a.line() == b.line();
   return a.line() == b.line() && std::strcmp(a.file_name(), b.file_name()) == 0;
 }
 
@@ -139,8 +141,6 @@ class Scheduler {
       throw;
     }
   }
-
-  uint32_t current() const { return current_; }
 
   // Of the current fiber; returns when its companions are there.
   int64_t wait(State state, int64_t value, const std::source_location& site) {
@@ -182,6 +182,7 @@ class Scheduler {
       current_ = (first + i * stride) % kThreads;
       if (fibers_[current_].state != State::kReady) continue;
       any = true;
+      current_lane = current_ % kLanes;
       egg_shim_switch(&own_stack_pointer_, fibers_[current_].stack_pointer);
       if (faulty_) {
         faulty_ = false;
@@ -250,7 +251,7 @@ class Scheduler {
   bool faulty_ = false;
 };
 
-thread_local Scheduler* scheduler = nullptr;  // while it runs a threadgroup
+constinit thread_local Scheduler* scheduler = nullptr;  // while it runs a threadgroup
 
 void Scheduler::enter() {
   for (;;) {
@@ -278,7 +279,7 @@ void catch_faults() {
 
 }  // namespace
 
-uint32_t lane() { return scheduler->current() % kLanes; }
+constinit thread_local uint32_t current_lane = 0;
 
 void wait_for_threadgroup(const std::source_location& site) {
   if (!is_left_out(site)) scheduler->wait(State::kAtThreadgroup, 0, site);
@@ -296,10 +297,10 @@ int64_t max_of_simdgroup(int64_t x, const std::source_location& site) {
 void run_threadgroup(const std::function<void(uint32_t, uint32_t)>& body, uint64_t seed) {
   static std::once_flag once;
   std::call_once(once, catch_faults);
-  thread_local Scheduler own;
-  scheduler = &own;
+  thread_local const std::unique_ptr<Scheduler> own = std::make_unique<Scheduler>();
+  scheduler = own.get();
   try {
-    own.run(body, seed);
+    own->run(body, seed);
   } catch (...) {
     scheduler = nullptr;
     throw;

@@ -16,7 +16,8 @@ constexpr uint32_t kThreads = 128;  // of a threadgroup
 constexpr uint32_t kLanes = 32;     // of a simdgroup
 
 // ---- What a thread of a threadgroup calls ----
-uint32_t lane();
+extern constinit thread_local uint32_t current_lane;
+inline uint32_t lane() { return current_lane; }
 void wait_for_threadgroup(const std::source_location& site);
 void wait_for_simdgroup(const std::source_location& site);
 int64_t sum_of_simdgroup(int64_t x, const std::source_location& site);
