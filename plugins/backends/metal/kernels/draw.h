@@ -19,6 +19,16 @@ using namespace eggroll::metal;
 // Where an array has to be in registers: every index is then a constant.
 #define EGG_UNROLL _Pragma("clang loop unroll(full)")
 
+// What the device or the arguments hold, as the thread's own.
+template <class T>
+inline T own(device const T& from) {
+  return from;
+}
+template <class T>
+inline T own_argument(constant T& from) {
+  return from;
+}
+
 inline uint64_t draw_key(NoiseArgs args, uint32_t pair, uint32_t param, uint32_t side, uint32_t rank) {
   return egg_noise_key(args.seed, args.step, args.first_pair + pair, param, side, rank);
 }

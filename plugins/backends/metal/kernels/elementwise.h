@@ -9,12 +9,12 @@ inline void draw_noise(thread const Tile& tile, device const Segment* segments, 
   const uint32_t pairs = divide_up(tile.rows, 2);
   const uint32_t first_pair = tile.number * kTilePairs;
   for (uint32_t item = tile.simdgroup; item < pairs * tile.args->segment_count; item += kSimdgroups) {
-    const Segment s = segments[item / pairs];
+    const Segment s = own(segments[item / pairs]);
     const uint32_t pair = item % pairs;
     const bool perturbed = tile.args->perturbed != 0 && s.perturbed != 0;
     const bool vector = s.kind == kVector;
     if (!perturbed && !vector) continue;
-    const NoiseArgs args = tile.args->noise;
+    const NoiseArgs args = own_argument(tile.args->noise);
     const uint64_t key = draw_key(args, first_pair + pair, s.param, s.side, s.rank);
     const uint64_t key_b = draw_key(args, first_pair + pair, s.param, EGG_SIDE_B, 0);
     const uint32_t size = padded(s.size, kBlock);

@@ -75,11 +75,11 @@ kernel void forward(constant ForwardArgs& args [[buffer(0)]], device const Devic
   threadgroup_barrier(mem_flags::mem_device);
   for (tile.token = 0; tile.token < args.tokens; ++tile.token) {
     for (uint32_t i = 0; i < args.op_count; ++i) {
-      const DeviceOp op = ops[i];
+      const DeviceOp op = own(ops[i]);
       run_op(tile, op);
       threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     }
   }
-  const DeviceOp loss = ops[args.op_count - 1];
+  const DeviceOp loss = own(ops[args.op_count - 1]);
   if (args.wants_logits != 0) write_logits(tile, loss, logits);
 }

@@ -19,11 +19,11 @@ inline void project(thread const Tile& tile, thread const DeviceOp& op, uint32_t
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t r = 0; r < ranks; ++r) {
       device const int8_t* b = tile.noise(row, op.b + r * op.b_stride);
-      int32_t own = 0;
+      int32_t part = 0;
       for (uint32_t u = tile.lane; u < op.in[0].padded / 4; u += kLanes) {
-        own += dot_four(load(tile, op.in[0], row, u), load_bytes(b, u));
+        part += dot_four(load(tile, op.in[0], row, u), load_bytes(b, u));
       }
-      const int32_t xb = simd_sum(own);
+      const int32_t xb = simd_sum(part);
       if (tile.lane != 0) continue;
       q_of(tile)[row * ranks + r] = egg_linear_q(xb, tile.args->q_shift, tile.args->nearest);
     }

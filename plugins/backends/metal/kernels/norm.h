@@ -50,11 +50,11 @@ inline void run_loss(thread const Tile& tile, thread const DeviceOp& op) {
     int32_t largest = -128;
     for (uint32_t v = tile.lane; v < vocab; v += kLanes) largest = max(largest, static_cast<int32_t>(logits[v]));
     largest = simd_max(largest);
-    uint64_t own = 0;
-    for (uint32_t v = tile.lane; v < vocab; v += kLanes) own += tile.loss_tables->exp2_q30[largest - logits[v]];
-    // In two parts, for there are no sums of 64 bits over a simdgroup: own is below 2^44.
-    const uint32_t low = simd_sum(static_cast<uint32_t>(own) & 0xffffffu);
-    const uint64_t high = simd_sum(static_cast<uint32_t>(own >> 24));
+    uint64_t sum = 0;
+    for (uint32_t v = tile.lane; v < vocab; v += kLanes) sum += tile.loss_tables->exp2_q30[largest - logits[v]];
+    // In two parts, for there are no sums of 64 bits over a simdgroup: the sum is below 2^44.
+    const uint32_t low = simd_sum(static_cast<uint32_t>(sum) & 0xffffffu);
+    const uint64_t high = simd_sum(static_cast<uint32_t>(sum >> 24));
     const int32_t loss =
         egg_loss_q16((high << 24) + low, largest, logits[target], op.attr, &tile.loss_tables->log2_q24[0]);
     if (tile.lane == 0) tile.losses[tile.row_of_call(row)] += loss;

@@ -75,7 +75,7 @@ kernel void rule(constant RuleArgs& args [[buffer(0)]], device const RuleNode* n
   uint32_t at = 0;
   for (uint32_t piece = group; piece < args.pieces; piece += args.groups) {
     while (at + 1 < args.job_count && jobs[at + 1].first <= piece) ++at;
-    const RuleJob job = jobs[at];
+    const RuleJob job = own(jobs[at]);
     const uint32_t i = (piece - job.first) * kThreads + thread_number;
     uint32_t moved = 0;
     if (i < job.count) {
@@ -89,7 +89,7 @@ kernel void rule(constant RuleArgs& args [[buffer(0)]], device const RuleNode* n
       in.slots = slots + job.slots + i;
       in.slot_stride = job.count;
       for (uint32_t n = 0; n < args.node_count; ++n) {
-        const RuleNode node = nodes[n];
+        const RuleNode node = own(nodes[n]);
         uint32_t operands[3];
         for (uint32_t k = 0; k < 3; ++k) {
           operands[k] = node.in[k] < 0 ? 0 : mine[uint64_t(static_cast<uint32_t>(node.in[k])) * column];

@@ -45,12 +45,12 @@ kernel void votes(constant VoteArgs& args [[buffer(0)]], device const VoteJob* j
                   device int64_t* votes_of_shares [[buffer(4)]], EGG_THREAD) {
   const uint32_t thread_number = simdgroup * kLanes + lane;
   const uint32_t share = group / args.pieces;
-  const VoteJob job = jobs[job_of(jobs, args.job_count, group % args.pieces)];
+  const VoteJob job = own(jobs[job_of(jobs, args.job_count, group % args.pieces)]);
   const uint32_t piece = group % args.pieces - job.first;
   const uint32_t begin = share * args.share_pairs;
   const uint32_t end = min(args.pairs, begin + args.share_pairs);
   device int64_t* out = votes_of_shares + share * args.cells;
-  const VoteArgs own_args = args;
+  const VoteArgs own_args = own_argument(args);
   if (job.vector != 0) {
     return vector_votes(own_args, job, piece * kThreads + thread_number, begin, end, fitness, noise, out);
   }
