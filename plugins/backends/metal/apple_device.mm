@@ -53,10 +53,10 @@ class AppleDevice : public Device {
           function == nil ? nil : [device newComputePipelineStateWithFunction:function error:&error];
       if (pipeline == nil) fail(std::string("prepare the kernel ") + name, error, EGG_ERROR_INTERNAL);
       if (pipeline.threadExecutionWidth != kLanes || pipeline.maxTotalThreadsPerThreadgroup < kThreads) {
-        throw Error("the kernel " + std::string(name) + " runs with " +
-                        std::to_string(pipeline.threadExecutionWidth) + " lanes and at most " +
-                        std::to_string(pipeline.maxTotalThreadsPerThreadgroup) + " threads, expected " +
-                        std::to_string(kLanes) + " and " + std::to_string(kThreads) + "; take another backend",
+        throw Error("the kernel " + std::string(name) + " runs with " + std::to_string(pipeline.threadExecutionWidth) +
+                        " lanes and at most " + std::to_string(pipeline.maxTotalThreadsPerThreadgroup) +
+                        " threads, expected " + std::to_string(kLanes) + " and " + std::to_string(kThreads) +
+                        "; take another backend",
                     EGG_ERROR_UNSUPPORTED);
       }
       pipelines_.push_back(pipeline);
@@ -74,9 +74,9 @@ class AppleDevice : public Device {
   std::unique_ptr<Buffer> new_buffer(size_t bytes) override {
     id<MTLBuffer> buffer = [device_ newBufferWithLength:bytes options:MTLResourceStorageModeShared];
     if (buffer == nil) {
-      throw Error("the GPU has no room for a buffer of " + std::to_string(bytes) +
-                      " bytes; use a smaller population or model",
-                  EGG_ERROR_MEMORY);
+      throw Error(
+          "the GPU has no room for a buffer of " + std::to_string(bytes) + " bytes; use a smaller population or model",
+          EGG_ERROR_MEMORY);
     }
     return std::make_unique<AppleBuffer>(buffer);
   }
@@ -118,7 +118,8 @@ bool is_fit(id<MTLDevice> device) { return device != nil && [device supportsFami
 std::unique_ptr<Device> open_device() {
   @autoreleasepool {
     id<MTLDevice> device = MTLCreateSystemDefaultDevice();
-    if (!is_fit(device)) throw Error("there is no GPU of the family Apple7 or later; take another backend", EGG_ERROR_DEVICE);
+    if (!is_fit(device))
+      throw Error("there is no GPU of the family Apple7 or later; take another backend", EGG_ERROR_DEVICE);
     return std::make_unique<AppleDevice>(device);
   }
 }

@@ -66,8 +66,12 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint32_t populati
       rule_groups(rule_groups_of(plan)),
       rule_scratch(rule_scratch_of(plan, rule)) {
   const uint64_t room = free - std::min(free, kCallReserve);
-  bytes_in_room(population, largest_buffer, [&](uint32_t p) { return largest_of(plan, p); });
-  bytes_in_room(population, room, [&](uint32_t p) { return lasting(plan, rule, p) + taken(least_workspace(plan, p)); });
+  const auto least = [&](uint32_t p) { return lasting(plan, rule, p) + taken(least_workspace(plan, p)); };
+  const auto largest = [&](uint32_t p) { return largest_of(plan, p); };
+  const uint32_t fits =
+      std::min(largest_population(population, room, least), largest_population(population, largest_buffer, largest));
+  if (least(population) > room) throw no_room(population, least(population), room, fits);
+  if (largest(population) > largest_buffer) throw no_room(population, largest(population), largest_buffer, fits);
   const uint64_t rest = room - lasting(plan, rule, population);
   const uint64_t many = std::min({kMostWorkspace, rest / 2, largest_buffer}) / plan.workspace;
   tiles = static_cast<uint32_t>(

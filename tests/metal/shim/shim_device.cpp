@@ -33,7 +33,7 @@ class Binding {
     const ShimFaults& faults = shim_faults();
     if (faults.short_kernel != static_cast<int>(d.kernel)) return;
     const auto number = static_cast<size_t>(faults.short_buffer);
-    const size_t bytes = (d.buffers.at(number - 1)->bytes() - 1) / 16 * 16;
+    const size_t bytes = (d.buffers.at(number - 1)->bytes() - faults.short_bytes + 15) / 16 * 16;
     short_ = std::make_unique<shim::GuardedMemory>(bytes);
     std::memcpy(short_->begin(), buffers_[number], bytes);
     buffers_[number] = short_->begin();
@@ -49,7 +49,9 @@ class Binding {
 class ShimDevice : public Device {
  public:
   std::string name() const override { return "a Metal shim on " + cpu_model(); }
-  uint64_t free_memory() const override { return machine_memory(); }
+  uint64_t free_memory() const override {
+    return shim_faults().free_memory != 0 ? shim_faults().free_memory : machine_memory();
+  }
   uint64_t largest_buffer() const override { return machine_memory(); }
   std::unique_ptr<Buffer> new_buffer(size_t bytes) override { return std::make_unique<ShimBuffer>(bytes); }
 

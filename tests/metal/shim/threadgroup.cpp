@@ -42,7 +42,7 @@ egg_shim_switch:
   ret
 .size egg_shim_switch,.-egg_shim_switch
 )");
-constexpr size_t kSavedWords = 7;   // six registers, and where to go on
+constexpr size_t kSavedWords = 7;  // six registers, and where to go on
 constexpr size_t kReturnWord = 6;
 #elif defined(__aarch64__)
 asm(R"(
