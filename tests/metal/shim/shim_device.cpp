@@ -1,6 +1,7 @@
 #include "shim_device.h"
 
 #include <cstring>
+#include <memory>
 
 #include "common/threads.h"
 #include "eggroll/error.h"
@@ -56,12 +57,13 @@ class ShimDevice : public Device {
   std::unique_ptr<Buffer> new_buffer(size_t bytes) override { return std::make_unique<ShimBuffer>(bytes); }
 
   void run(const std::vector<Dispatch>& dispatches, int32_t threads) override {
-    Threads workers(threads);
-    for (const Dispatch& d : dispatches) run(d, workers);
+    if (workers_ == nullptr || threads != threads_) workers_ = std::make_unique<Threads>(threads);
+    threads_ = threads;
+    for (const Dispatch& d : dispatches) run(d);
   }
 
  private:
-  static void run(const Dispatch& d, Threads& workers) {
+  void run(const Dispatch& d) {
     const ShimKernel& kernel = kShimKernels[static_cast<size_t>(d.kernel)];
     if (d.arguments.size() != kernel.argument_bytes || d.buffers.size() != kernel.buffer_count) {
       throw Error("the kernel " + std::string(kKernelNames[static_cast<size_t>(d.kernel)]) + " was given " +
@@ -70,7 +72,7 @@ class ShimDevice : public Device {
                   std::to_string(kernel.buffer_count));
     }
     const Binding binding(d);
-    workers.split(d.groups, [&](size_t begin, size_t end) {
+    const auto work = [&](size_t begin, size_t end) {
       const shim::GuardedMemory scratch(d.threadgroup_memory);
       for (size_t group = begin; group < end; ++group) {
         std::memset(scratch.begin(), 0xa5, scratch.bytes());  // nothing may count on what another has left
@@ -78,8 +80,12 @@ class ShimDevice : public Device {
         shim::run_threadgroup([&](uint32_t simdgroup, uint32_t lane) { kernel.run(call, simdgroup, lane); },
                               egg_absorb(shim_faults().seed, group));
       }
-    });
+    };
+    threads_ == 1 || d.groups == 1 ? work(0, d.groups) : workers_->split(d.groups, work);
   }
+
+  std::unique_ptr<Threads> workers_;
+  int32_t threads_ = 0;
 };
 
 }  // namespace

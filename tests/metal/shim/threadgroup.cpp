@@ -132,6 +132,8 @@ class Scheduler {
   void run(const std::function<void(uint32_t, uint32_t)>& body, uint64_t seed) {
     body_ = &body;
     for (Fiber& fiber : fibers_) fiber.state = State::kReady;
+    waiting_ = done_ = 0;
+    waiting_of_.fill(0);
     try {
       for (uint64_t round = 0; !run_round(egg_absorb(seed, round)); ++round) {
       }
@@ -148,6 +150,7 @@ class Scheduler {
     fiber.state = state;
     fiber.value = value;
     fiber.site = site;
+    ++(state == State::kAtThreadgroup ? waiting_ : waiting_of_[current_ / kLanes]);
     egg_shim_switch(&fiber.stack_pointer, own_stack_pointer_);
     return results_[current_ / kLanes];
   }
@@ -190,22 +193,23 @@ class Scheduler {
                     EGG_ERROR_DEVICE);
       }
     }
-    if (all_at(0, kThreads, State::kDone)) return true;
-    for (uint32_t s = 0; s < kSimdgroups; ++s) any = release_simdgroup(s) || any;
-    if (all_at(0, kThreads, State::kAtThreadgroup)) {
+    if (done_ == kThreads) return true;
+    for (uint32_t s = 0; s < kSimdgroups; ++s) {
+      if (waiting_of_[s] != kLanes) continue;
+      release_simdgroup(s);
+      any = true;
+    }
+    if (waiting_ == kThreads) {
       require_same_site(0, kThreads);
       note_barrier(fibers_[0].site);
       release(0, kThreads);
+      waiting_ = 0;
       any = true;
     }
     if (!any) throw Error("threads of a threadgroup wait for others that wait elsewhere or have ended");
     return false;
   }
 
-  bool all_at(uint32_t first, uint32_t count, State state) const {
-    return std::all_of(fibers_.begin() + first, fibers_.begin() + first + count,
-                       [state](const Fiber& fiber) { return fiber.state == state; });
-  }
   void require_same_site(uint32_t first, uint32_t count) const {
     for (uint32_t i = first; i < first + count; ++i) {
       if (same(fibers_[i].site, fibers_[first].site)) continue;
@@ -217,11 +221,9 @@ class Scheduler {
     for (uint32_t i = first; i < first + count; ++i) fibers_[i].state = State::kReady;
   }
 
-  bool release_simdgroup(uint32_t simdgroup) {
+  void release_simdgroup(uint32_t simdgroup) {
     const uint32_t first = simdgroup * kLanes;
     const State state = fibers_[first].state;
-    if (state != State::kAtSimdgroup && state != State::kAtSum && state != State::kAtMax) return false;
-    if (!all_at(first, kLanes, state)) return false;
     require_same_site(first, kLanes);
     if (state == State::kAtSimdgroup) note_barrier(fibers_[first].site);
     int64_t result = fibers_[first].value;
@@ -230,7 +232,7 @@ class Scheduler {
     }
     results_[simdgroup] = result;
     release(first, kLanes);
-    return true;
+    waiting_of_[simdgroup] = 0;
   }
 
   void note_barrier(const std::source_location& site) {
@@ -248,6 +250,9 @@ class Scheduler {
   uint32_t current_ = 0;
   std::set<std::pair<const char*, uint32_t>> noted_;  // barriers, since they were last taken
   uint32_t generation_ = 0;
+  uint32_t waiting_ = 0;  // at a threadgroup's barrier
+  uint32_t done_ = 0;
+  std::array<uint32_t, kSimdgroups> waiting_of_{};  // of each simdgroup, at one of its functions
   bool faulty_ = false;
 };
 
@@ -259,6 +264,7 @@ void Scheduler::enter() {
     const uint32_t number = own.current_;
     (*own.body_)(number / kLanes, number % kLanes);
     own.fibers_[number].state = State::kDone;
+    ++own.done_;
     egg_shim_switch(&own.fibers_[number].stack_pointer, own.own_stack_pointer_);
   }
 }
