@@ -60,9 +60,11 @@ TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
     for (int buffer = 1; buffer <= count; ++buffer) {
       shim_faults().short_kernel = static_cast<int>(kernel);
       shim_faults().short_buffer = buffer;
-      // Of the tables of the loss a run reads a part.
-      const bool loss_tables = kernel == Kernel::kForward && buffer == 5;
-      shim_faults().short_bytes = loss_tables ? sizeof(egg_loss_tables) / 2 : 16;
+      // Of an op and of the tables of the loss a run reads a part.
+      const bool forward = kernel == Kernel::kForward;
+      shim_faults().short_bytes = forward && buffer == 1   ? sizeof(DeviceOp) / 2
+                                  : forward && buffer == 5 ? sizeof(egg_loss_tables) / 2
+                                                           : 16;
       std::string found;
       try {
         run_small(1);

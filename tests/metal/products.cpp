@@ -12,6 +12,7 @@ std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vect
   args.block_inputs = block_inputs;
   DeviceOp op{};
   op.in[0] = {0, inputs, inputs, 0};
+  op.out = {0, kBlock, kBlock, 0};
   op.stride = inputs;
   std::vector<int8_t> workspace = x;
   std::vector<float> scratch(kStaging / sizeof(float));

@@ -89,13 +89,15 @@ namespace {
 constexpr size_t kStack = size_t{64} << 10;
 constexpr uint32_t kSimdgroups = kThreads / kLanes;
 
-enum class State { kReady, kAtThreadgroup, kAtSimdgroup, kAtSum, kAtMax, kDone };
+enum class State { kReady, kAtThreadgroup, kAtSimdgroup, kAtFunction, kDone };
 
 struct Fiber {
   void* stack_pointer = nullptr;
   State state = State::kDone;
   std::source_location site;
-  int64_t value = 0;
+  int64_t value = 0;  // what it brings to a function over lanes, then what comes of it
+  Over function = Over::kSum;
+  uint32_t lanes = 0;
 };
 
 std::mutex barriers_mutex;
@@ -145,14 +147,20 @@ class Scheduler {
   }
 
   // Of the current fiber; returns when its companions are there.
-  int64_t wait(State state, int64_t value, const std::source_location& site) {
+  void wait(State state, const std::source_location& site) {
     Fiber& fiber = fibers_[current_];
     fiber.state = state;
-    fiber.value = value;
     fiber.site = site;
     ++(state == State::kAtThreadgroup ? waiting_ : waiting_of_[current_ / kLanes]);
     egg_shim_switch(&fiber.stack_pointer, own_stack_pointer_);
-    return results_[current_ / kLanes];
+  }
+  int64_t wait_for(Over function, uint32_t lanes, int64_t value, const std::source_location& site) {
+    Fiber& fiber = fibers_[current_];
+    fiber.value = value;
+    fiber.function = function;
+    fiber.lanes = lanes;
+    wait(State::kAtFunction, site);
+    return fiber.value;
   }
 
   // From a signal's handler: the current fiber never goes on.
@@ -223,16 +231,22 @@ class Scheduler {
 
   void release_simdgroup(uint32_t simdgroup) {
     const uint32_t first = simdgroup * kLanes;
-    const State state = fibers_[first].state;
     require_same_site(first, kLanes);
-    if (state == State::kAtSimdgroup) note_barrier(fibers_[first].site);
-    int64_t result = fibers_[first].value;
-    for (uint32_t i = first + 1; i < first + kLanes; ++i) {
-      result = state == State::kAtMax ? std::max(result, fibers_[i].value) : result + fibers_[i].value;
+    if (fibers_[first].state == State::kAtSimdgroup) {
+      note_barrier(fibers_[first].site);
+    } else {
+      for (uint32_t i = first; i < first + kLanes; i += fibers_[first].lanes) compute(i, fibers_[first].lanes);
     }
-    results_[simdgroup] = result;
     release(first, kLanes);
     waiting_of_[simdgroup] = 0;
+  }
+
+  void compute(uint32_t first, uint32_t lanes) {
+    int64_t result = fibers_[first].value;
+    for (uint32_t i = first + 1; i < first + lanes; ++i) {
+      result = fibers_[first].function == Over::kMax ? std::max(result, fibers_[i].value) : result + fibers_[i].value;
+    }
+    for (uint32_t i = first; i < first + lanes; ++i) fibers_[i].value = result;
   }
 
   void note_barrier(const std::source_location& site) {
@@ -244,7 +258,6 @@ class Scheduler {
 
   const std::function<void(uint32_t, uint32_t)>* body_ = nullptr;
   std::array<Fiber, kThreads> fibers_;
-  std::array<int64_t, kSimdgroups> results_{};
   uint8_t* stacks_;
   void* own_stack_pointer_ = nullptr;
   uint32_t current_ = 0;
@@ -288,16 +301,13 @@ void catch_faults() {
 constinit thread_local uint32_t current_lane = 0;
 
 void wait_for_threadgroup(const std::source_location& site) {
-  if (!is_left_out(site)) scheduler->wait(State::kAtThreadgroup, 0, site);
+  if (!is_left_out(site)) scheduler->wait(State::kAtThreadgroup, site);
 }
 void wait_for_simdgroup(const std::source_location& site) {
-  if (!is_left_out(site)) scheduler->wait(State::kAtSimdgroup, 0, site);
+  if (!is_left_out(site)) scheduler->wait(State::kAtSimdgroup, site);
 }
-int64_t sum_of_simdgroup(int64_t x, const std::source_location& site) {
-  return scheduler->wait(State::kAtSum, x, site);
-}
-int64_t max_of_simdgroup(int64_t x, const std::source_location& site) {
-  return scheduler->wait(State::kAtMax, x, site);
+int64_t over_lanes(Over function, uint32_t lanes, int64_t x, const std::source_location& site) {
+  return scheduler->wait_for(function, lanes, x, site);
 }
 
 void run_threadgroup(const std::function<void(uint32_t, uint32_t)>& body, uint64_t seed) {

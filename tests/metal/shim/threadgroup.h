@@ -20,8 +20,9 @@ extern constinit thread_local uint32_t current_lane;
 inline uint32_t lane() { return current_lane; }
 void wait_for_threadgroup(const std::source_location& site);
 void wait_for_simdgroup(const std::source_location& site);
-int64_t sum_of_simdgroup(int64_t x, const std::source_location& site);
-int64_t max_of_simdgroup(int64_t x, const std::source_location& site);
+// Over each so many neighbouring lanes of the simdgroup, all of which have to come.
+enum class Over { kSum, kMax };
+int64_t over_lanes(Over function, uint32_t lanes, int64_t x, const std::source_location& site);
 
 // ---- What runs them ----
 

@@ -14,9 +14,10 @@ inline uint32_t first_visible(thread const Tile& tile, uint32_t row) {
 }
 
 // One head, its channels from `first` on. keys and values: of position 0. Sums fit int32, as the host has proved.
-inline void attend(thread const Tile& tile, thread const DeviceOp& op, uint32_t row, uint32_t begin, uint32_t first,
+inline void attend(thread const Tile& tile, device const DeviceOp& op, uint32_t row, uint32_t begin, uint32_t first,
                    device const int8_t* keys, device const int8_t* values) {
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
+  const uint32_t stride = op.out.padded;
   const int32_t nearest = tile.args->nearest;
   device int32_t* scores = reinterpret_cast<device int32_t*>(tile.workspace + op.scores) + row * tile.args->context;
   device const int8_t* query = tile.narrow(op.in[0], row) + first;
@@ -24,7 +25,7 @@ inline void attend(thread const Tile& tile, thread const DeviceOp& op, uint32_t 
   for (uint32_t j = begin + tile.lane; j <= tile.token; j += kLanes) {
     int32_t product = 0;
     for (uint32_t w = 0; w < words; ++w) {
-      product += dot_four(load_bytes(query, w), load_bytes(keys + j * op.out.padded + first, w));
+      product += dot_four(load_bytes(query, w), load_bytes(keys + j * stride + first, w));
     }
     scores[j] = egg_rshift(product, op.attr, nearest);
     largest = max(largest, scores[j]);
@@ -38,9 +39,10 @@ inline void attend(thread const Tile& tile, thread const DeviceOp& op, uint32_t 
     Four sums = {{0, 0, 0, 0}};
     int32_t total = 0;
     for (uint32_t j = begin; j <= tile.token; ++j) {
-      const Four value = load_bytes(values + j * op.out.padded + first, w);
-      total += scores[j];
-      for (uint32_t i = 0; i < 4; ++i) sums.at[i] += scores[j] * value.at[i];
+      const Four value = load_bytes(values + j * stride + first, w);
+      const int32_t weight = scores[j];
+      total += weight;
+      for (uint32_t i = 0; i < 4; ++i) sums.at[i] += weight * value.at[i];
     }
     for (uint32_t i = 0; i < 4; ++i) sums.at[i] = egg_divide32(sums.at[i], max(1, total), nearest);
     store(tile, op.out, row, first / 4 + w, sums);
@@ -49,7 +51,7 @@ inline void attend(thread const Tile& tile, thread const DeviceOp& op, uint32_t 
   simdgroup_barrier(mem_flags::mem_device);
 }
 
-inline void run_attention(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_attention(thread const Tile& tile, device const DeviceOp& op) {
   const uint32_t words = op.out.padded / 4;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     const uint32_t begin = first_visible(tile, row);

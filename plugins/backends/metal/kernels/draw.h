@@ -11,8 +11,8 @@ using namespace eggroll::metal;
 
 // The last parameters of every kernel: its threadgroup's memory, and which thread of which threadgroup it is.
 #ifndef EGG_THREAD
-#define EGG_THREAD                                                                                     \
-  threadgroup uint8_t *scratch [[threadgroup(0)]], uint32_t group [[threadgroup_position_in_grid]],    \
+#define EGG_THREAD                                                                                  \
+  threadgroup uint8_t *scratch [[threadgroup(0)]], uint32_t group [[threadgroup_position_in_grid]], \
       uint32_t lane [[thread_index_in_simdgroup]], uint32_t simdgroup [[simdgroup_index_in_threadgroup]]
 #endif
 

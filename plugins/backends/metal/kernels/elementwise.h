@@ -47,7 +47,7 @@ inline void draw_noise(thread const Tile& tile, device const Segment* segments, 
   }
 }
 
-inline void run_load_state(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_load_state(thread const Tile& tile, device const DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     const bool reset = tile.resets[tile.stream(row) + tile.token] != 0;
     device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.state(row, op.state));
@@ -56,7 +56,7 @@ inline void run_load_state(thread const Tile& tile, thread const DeviceOp& op) {
   }
 }
 
-inline void run_store(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_store(thread const Tile& tile, device const DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.narrow(op.in[0], row));
     device uint32_t* to = reinterpret_cast<device uint32_t*>(tile.state(row, op.state));
@@ -64,7 +64,7 @@ inline void run_store(thread const Tile& tile, thread const DeviceOp& op) {
   }
 }
 
-inline void run_embed(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_embed(thread const Tile& tile, device const DeviceOp& op) {
   const uint32_t ranks = tile.args->perturbed != 0 ? op.ranks : 0;
   const int32_t shift = tile.args->embed_shift;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
@@ -86,7 +86,7 @@ inline void run_embed(thread const Tile& tile, thread const DeviceOp& op) {
   }
 }
 
-inline void run_add(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_add(thread const Tile& tile, device const DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       Four sum = load(tile, op.in[0], row, u);
@@ -99,7 +99,7 @@ inline void run_add(thread const Tile& tile, thread const DeviceOp& op) {
   }
 }
 
-inline void run_gru_gate(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_gru_gate(thread const Tile& tile, device const DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       const Four f = load(tile, op.in[0], row, u);
@@ -110,7 +110,7 @@ inline void run_gru_gate(thread const Tile& tile, thread const DeviceOp& op) {
   }
 }
 
-inline void run_gru_mix(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_gru_mix(thread const Tile& tile, device const DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       const Four f = load(tile, op.in[0], row, u);
@@ -123,7 +123,7 @@ inline void run_gru_mix(thread const Tile& tile, thread const DeviceOp& op) {
 }
 
 // The one op that would make something else of the zeros beyond the last channel.
-inline void run_lut(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_lut(thread const Tile& tile, device const DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       Four four = load(tile, op.in[0], row, u);
@@ -135,7 +135,7 @@ inline void run_lut(thread const Tile& tile, thread const DeviceOp& op) {
   }
 }
 
-inline void run_rope(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_rope(thread const Tile& tile, device const DeviceOp& op) {
   const uint32_t head = static_cast<uint32_t>(op.head);
   device const int32_t* angles = tile.tables + op.table + tile.token * head;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {

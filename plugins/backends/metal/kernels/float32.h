@@ -15,15 +15,16 @@ EGG_FN bool f32_is_infinite(uint32_t x) { return (x & ~EGG_F32_SIGN) == EGG_F32_
 EGG_FN bool f32_is_zero(uint32_t x) { return (x & ~EGG_F32_SIGN) == 0; }
 
 // Zeros before the leading one of x != 0.
+EGG_FN int32_t leading_zeros(uint32_t x) {
+#if defined(__METAL_VERSION__)
+  return static_cast<int32_t>(metal::clz(x));
+#else
+  return __builtin_clz(x);
+#endif
+}
 EGG_FN int32_t leading_zeros(uint64_t x) {
-  int32_t zeros = 0;
-  for (int32_t half = 32; half > 0; half >>= 1) {
-    if ((x >> (64 - half)) == 0) {
-      zeros += half;
-      x <<= half;
-    }
-  }
-  return zeros;
+  const uint32_t high = static_cast<uint32_t>(x >> 32);
+  return high != 0 ? leading_zeros(high) : 32 + leading_zeros(static_cast<uint32_t>(x));
 }
 
 // A finite number that is not zero: digits * 2^exponent, digits in [2^23, 2^24).

@@ -6,7 +6,7 @@
 #include "linear.h"
 #include "norm.h"
 
-inline void run_op(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_op(thread const Tile& tile, device const DeviceOp& op) {
   switch (op.code) {
     case kLoadState:
       return run_load_state(tile, op);
@@ -38,7 +38,7 @@ inline void run_op(thread const Tile& tile, thread const DeviceOp& op) {
 }
 
 // After the last token; of a state they are what it is then.
-inline void write_logits(thread const Tile& tile, thread const DeviceOp& loss, device int8_t* logits) {
+inline void write_logits(thread const Tile& tile, device const DeviceOp& loss, device int8_t* logits) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     device const int8_t* from = loss.of_state != 0 ? tile.state(row, loss.state) : tile.narrow(loss.in[0], row);
     device int8_t* to = logits + uint64_t(tile.row_of_call(row)) * tile.args->vocab;
@@ -52,8 +52,7 @@ kernel void forward(constant ForwardArgs& args [[buffer(0)]], device const Devic
                     device const int8_t* noise [[buffer(6)]], device const uint32_t* inputs [[buffer(7)]],
                     device const uint32_t* targets [[buffer(8)]], device const uint8_t* resets [[buffer(9)]],
                     device int8_t* states [[buffer(10)]], device int64_t* losses [[buffer(11)]],
-                    device int8_t* logits [[buffer(12)]], device uint8_t* workspace [[buffer(13)]],
-                    EGG_THREAD) {
+                    device int8_t* logits [[buffer(12)]], device uint8_t* workspace [[buffer(13)]], EGG_THREAD) {
   Tile tile;
   tile.args = &args;
   tile.weights = weights;
@@ -75,11 +74,9 @@ kernel void forward(constant ForwardArgs& args [[buffer(0)]], device const Devic
   threadgroup_barrier(mem_flags::mem_device);
   for (tile.token = 0; tile.token < args.tokens; ++tile.token) {
     for (uint32_t i = 0; i < args.op_count; ++i) {
-      const DeviceOp op = own(ops[i]);
-      run_op(tile, op);
+      run_op(tile, ops[i]);
       threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     }
   }
-  const DeviceOp loss = own(ops[args.op_count - 1]);
-  if (args.wants_logits != 0) write_logits(tile, loss, logits);
+  if (args.wants_logits != 0) write_logits(tile, ops[args.op_count - 1], logits);
 }

@@ -14,19 +14,18 @@ inline threadgroup int32_t* q_of(thread const Tile& tile) {
   return reinterpret_cast<threadgroup int32_t*>(tile.scratch + kStaging);
 }
 
-// q of each row and rank. A simdgroup works on one row at a time.
-inline void project(thread const Tile& tile, thread const DeviceOp& op, uint32_t ranks) {
-  for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
-    for (uint32_t r = 0; r < ranks; ++r) {
-      device const int8_t* b = tile.noise(row, op.b + r * op.b_stride);
-      int32_t part = 0;
-      for (uint32_t u = tile.lane; u < op.in[0].padded / 4; u += kLanes) {
-        part += dot_four(load(tile, op.in[0], row, u), load_bytes(b, u));
-      }
-      const int32_t xb = simd_sum(part);
-      if (tile.lane != 0) continue;
-      q_of(tile)[row * ranks + r] = egg_linear_q(xb, tile.args->q_shift, tile.args->nearest);
+// q of each row and rank: four neighbouring lanes have a row.
+inline void project(thread const Tile& tile, device const DeviceOp& op, uint32_t ranks) {
+  const uint32_t row = tile.quad_row();
+  for (uint32_t r = 0; r < ranks; ++r) {
+    device const int8_t* b = tile.noise(row, op.b + r * op.b_stride);
+    int32_t part = 0;
+    for (uint32_t u = tile.quad_lane(); u < op.in[0].padded / 4; u += 4) {
+      part += dot_four(load(tile, op.in[0], row, u), load_bytes(b, u));
     }
+    const int32_t xb = quad_sum(part);
+    if (!tile.quad_has_row() || tile.quad_lane() != 0) continue;
+    q_of(tile)[row * ranks + r] = egg_linear_q(xb, tile.args->q_shift, tile.args->nearest);
   }
 }
 
@@ -38,29 +37,34 @@ inline void stage_four(threadgroup half* to, uint32_t many, uint32_t at, uint32_
   for (uint32_t i = 0; i < 4; ++i) place[i] = static_cast<half>(four.at[i]);
 }
 
-// kBlock inputs from k on: of the rows, those that are no members zero, and of the outputs from `first` on.
-inline void stage(thread const Tile& tile, thread const DeviceOp& op, uint32_t first, uint32_t k, threadgroup half* xs,
-                  threadgroup half* ws) {
+// `inputs` inputs from k on: of the rows, those that are no members zero, and of `outputs` outputs from `first` on.
+inline void stage(thread const Tile& tile, device const DeviceOp& op, uint32_t first, uint32_t outputs, uint32_t k,
+                  uint32_t inputs, threadgroup half* xs, threadgroup half* ws) {
   const uint32_t thread_number = tile.thread_number();
   const uint32_t row = thread_number / 4;
   const uint32_t row_k = thread_number % 4 * 16;
   device const uint32_t* x = reinterpret_cast<device const uint32_t*>(tile.narrow(op.in[0], row) + k + row_k);
-  for (uint32_t i = 0; i < 4; ++i) stage_four(xs, kTileRows, row, row_k + 4 * i, row < tile.rows ? x[i] : 0);
+  for (uint32_t i = 0; i < 4 && row_k + 4 * i < inputs; ++i) {
+    stage_four(xs, kTileRows, row, row_k + 4 * i, row < tile.rows ? x[i] : 0);
+  }
   const uint32_t output = thread_number / 2;
   const uint32_t output_k = thread_number % 2 * 32;
   device const uint32_t* w = reinterpret_cast<device const uint32_t*>(
       tile.weights + op.matrix + uint64_t(first + output) * op.stride + k + output_k);
-  for (uint32_t i = 0; i < 8; ++i) stage_four(ws, kBlock, output, output_k + 4 * i, w[i]);
+  for (uint32_t i = 0; i < 8 && output < outputs && output_k + 4 * i < inputs; ++i) {
+    stage_four(ws, kBlock, output, output_k + 4 * i, w[i]);
+  }
 }
 
 // Sums of products of all rows with kBlock outputs from `first` on. Sum i of a thread is that of row 2 i + thread / 64
-// and output thread % 64.
-inline void multiply(thread const Tile& tile, thread const DeviceOp& op, uint32_t first,
+// and output thread % 64. What lies beyond rows, outputs and inputs is neither staged nor multiplied, in eights.
+inline void multiply(thread const Tile& tile, device const DeviceOp& op, uint32_t first,
                      thread int32_t (&sums)[kSums]) {
   threadgroup half* xs = reinterpret_cast<threadgroup half*>(tile.scratch);
   threadgroup half* ws = xs + kTileRows * kBlock;
   threadgroup float* exact = reinterpret_cast<threadgroup float*>(tile.scratch);
   const uint32_t own_col = tile.simdgroup * kColMatrices;
+  const uint32_t outputs = min(kBlock, padded(op.out.size - first, 8));
   for (uint32_t begin = 0; begin < op.in[0].padded; begin += tile.args->block_inputs) {
     const uint32_t end = min(op.in[0].padded, begin + tile.args->block_inputs);
     simdgroup_float8x8 products[kRowMatrices][kColMatrices];
@@ -70,13 +74,15 @@ inline void multiply(thread const Tile& tile, thread const DeviceOp& op, uint32_
       for (uint32_t j = 0; j < kColMatrices; ++j) products[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
     for (uint32_t k = begin; k < end; k += kBlock) {
-      stage(tile, op, first, k, xs, ws);
+      const uint32_t inputs = min(kBlock, padded(op.in[0].size - k, 8));
+      stage(tile, op, first, outputs, k, inputs, xs, ws);
       threadgroup_barrier(mem_flags::mem_threadgroup);
-      for (uint32_t eight = 0; eight < kBlock / 8; ++eight) {
+      for (uint32_t eight = 0; eight < inputs / 8; ++eight) {
         simdgroup_half8x8 x[kRowMatrices];
         simdgroup_half8x8 w[kColMatrices];
         EGG_UNROLL
         for (uint32_t j = 0; j < kColMatrices; ++j) {
+          if (8 * (own_col + j) >= outputs) continue;
           simdgroup_load(w[j], ws + (eight * (kBlock / 8) + own_col + j) * 64, 8, 0, true);
         }
         EGG_UNROLL
@@ -85,6 +91,7 @@ inline void multiply(thread const Tile& tile, thread const DeviceOp& op, uint32_
           simdgroup_load(x[i], xs + (eight * kRowMatrices + i) * 64, 8, 0, false);
           EGG_UNROLL
           for (uint32_t j = 0; j < kColMatrices; ++j) {
+            if (8 * (own_col + j) >= outputs) continue;
             simdgroup_multiply_accumulate(products[i][j], x[i], w[j], products[i][j]);
           }
         }
@@ -106,7 +113,7 @@ inline void multiply(thread const Tile& tile, thread const DeviceOp& op, uint32_
   }
 }
 
-inline void run_linear(thread const Tile& tile, thread const DeviceOp& op) {
+inline void run_linear(thread const Tile& tile, device const DeviceOp& op) {
   const uint32_t ranks = tile.args->perturbed != 0 ? op.ranks : 0;
   project(tile, op, ranks);
   for (uint32_t first = 0; first < op.out.padded; first += kBlock) {

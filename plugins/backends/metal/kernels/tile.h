@@ -1,7 +1,7 @@
 // A tile at work, as one thread of its threadgroup sees it.
 //
 // Work on channels is cut so that a simdgroup has every fourth row, and of a row a lane has every 32nd word of four
-// channels: between such ops nobody waits for anybody.
+// channels. Where sums over a row are needed each four lanes have one, and of its words a lane every fourth.
 #ifndef EGGROLL_METAL_TILE_H
 #define EGGROLL_METAL_TILE_H
 
@@ -26,6 +26,11 @@ struct Tile {
   uint32_t token;
 
   uint32_t thread_number() const { return simdgroup * kLanes + lane; }
+  // Of four lanes beyond the last row it is the last: they do as the others, for sums take all lanes, but write
+  // nothing.
+  uint32_t quad_row() const { return min(thread_number() / 4, rows - 1); }
+  bool quad_has_row() const { return thread_number() / 4 < rows; }
+  uint32_t quad_lane() const { return lane % 4; }
   uint32_t row_of_call(uint32_t row) const { return args->first_row + number * kTileRows + row; }
   // Of the streams' lists: the first entry of a row's stream.
   uint64_t stream(uint32_t row) const { return uint64_t(row_of_call(row) / args->group) * args->tokens; }
@@ -79,13 +84,13 @@ inline void store(thread const Tile& tile, Place place, uint32_t row, uint32_t u
 }
 
 // Where a vector parameter begins as the row's member sees it; there has to be one.
-inline device const int8_t* vector_of(thread const Tile& tile, thread const DeviceOp& op, uint32_t which,
+inline device const int8_t* vector_of(thread const Tile& tile, device const DeviceOp& op, uint32_t which,
                                       uint32_t row) {
   return tile.noise(row, static_cast<uint32_t>(op.vectors[which]) + row % 2 * op.out.padded);
 }
 
 // Adds the bias, where there is one.
-inline Four with_bias(thread const Tile& tile, thread const DeviceOp& op, uint32_t row, uint32_t u, Four four) {
+inline Four with_bias(thread const Tile& tile, device const DeviceOp& op, uint32_t row, uint32_t u, Four four) {
   if (op.vectors[1] < 0) return four;
   const Four bias = load_bytes(vector_of(tile, op, 1, row), u);
   for (uint32_t i = 0; i < 4; ++i) four.at[i] += bias.at[i];
