@@ -2,12 +2,16 @@
 // float32 holds.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "eggroll/error.h"
+#include "eggroll/noise.h"
+#include "eggroll/program_builder.h"
+#include "eggroll/rule_builder.h"
 #include "plan.h"
 #include "products.h"
-#include "small_program.h"
 
 namespace eggroll::metal {
 namespace {
@@ -57,19 +61,21 @@ TEST(Exact, EveryPairOfOperands) {
 void fill_adversarial(uint32_t inputs, std::vector<int8_t>& x, std::vector<int8_t>& w) {
   x.assign(size_t{kTileRows} * inputs, 127);
   w.assign(size_t{kBlock} * inputs, 127);
-  test::Draws draws(inputs);
+  const uint64_t key = egg_noise_key(inputs, EGG_STEP_DATA, 0, 0, 0, 0);
+  uint32_t count = 0;
+  const auto below = [&](uint32_t limit) { return egg_noise_word(key, count++) % limit; };
   for (size_t row = 0; row < kTileRows; ++row) {
     int8_t* own = x.data() + row * inputs;
     for (size_t k = 0; k < inputs; ++k) {
       if (row % 4 == 1) own[k] = -127;
       if (row % 4 == 2 && k >= inputs / 2) own[k] = -127;
-      if (row % 4 == 3) own[k] = draws.weight();
+      if (row % 4 == 3) own[k] = static_cast<int8_t>(static_cast<int32_t>(below(255)) - 127);
     }
-    own[draws.below(inputs)] = static_cast<int8_t>(127 - static_cast<int8_t>(row));
+    own[below(inputs)] = static_cast<int8_t>(127 - static_cast<int8_t>(row));
   }
   for (size_t output = 0; output < kBlock; ++output) {
     for (size_t i = 0; i < output % 8; ++i) {
-      w[output * inputs + draws.below(inputs)] = static_cast<int8_t>(draws.below(2) == 0 ? 126 : -126);
+      w[output * inputs + below(inputs)] = static_cast<int8_t>(below(2) == 0 ? 126 : -126);
     }
   }
 }
@@ -92,12 +98,16 @@ TEST(Exact, LongerSumsAreRefused) {
   fill_adversarial(2048, x, w);
   EXPECT_NE(shim_products(x, w, 2048, 2048), whole_products(x, w, 2048));
 
-  SmallProgram small;
-  const egg_session_spec spec = small.spec();
-  EXPECT_NO_THROW(Plan(*spec.program, *spec.rule, spec.noise, 1024));
+  ProgramBuilder program(7, 4, EGG_ROUND_NEAREST);
+  program.loss(program.embed("logits", program.matrix("table", 7, 7, 16)), 4096);
+  RuleBuilder rule;
+  rule.delta(rule.constant(0));
+  egg_noise noise{};
+  noise.rank = 1;
+  EXPECT_NO_THROW(Plan(*program.view(), *rule.view(), noise, 1024));
   for (const uint32_t block_inputs : {0U, 100U, 1040U, 1088U, 2048U}) {
     try {
-      Plan(*spec.program, *spec.rule, spec.noise, block_inputs);
+      Plan(*program.view(), *rule.view(), noise, block_inputs);
       FAIL() << block_inputs;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), testing::HasSubstr("expected a multiple of 64 up to 1040, which stay below 2^24"));

@@ -2,7 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <set>
+#include <source_location>
+#include <string>
+#include <vector>
 
+#include "eggroll/error.h"
 #include "shim_device.h"
 #include "small_program.h"
 #include "threadgroup.h"

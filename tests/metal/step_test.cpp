@@ -2,7 +2,12 @@
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
+#include <cstring>
+#include <memory>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "eggroll/error.h"
 #include "shim_device.h"
