@@ -8,10 +8,12 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
@@ -287,6 +289,29 @@ void on_fault(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+// Guarded memory that is used no more, by its size, for the next to ask: mapping it anew takes longer than most
+// kernels.
+constexpr size_t kMostKept = size_t{256} << 10;
+constexpr size_t kMostKeptOfASize = 64;
+std::mutex kept_mutex;
+std::map<size_t, std::vector<uint8_t*>> kept;
+
+uint8_t* take_kept(size_t mapped_bytes) {
+  const std::lock_guard lock(kept_mutex);
+  std::vector<uint8_t*>& same = kept[mapped_bytes];
+  if (same.empty()) return nullptr;
+  uint8_t* mapped = same.back();
+  same.pop_back();
+  return mapped;
+}
+bool keep(uint8_t* mapped, size_t mapped_bytes) {
+  const std::lock_guard lock(kept_mutex);
+  std::vector<uint8_t*>& same = kept[mapped_bytes];
+  if (mapped_bytes > kMostKept || same.size() >= kMostKeptOfASize) return false;
+  same.push_back(mapped);
+  return true;
+}
+
 // Once. The handler leaves for another stack, so the signal must not stay blocked.
 void catch_faults() {
   struct sigaction action {};
@@ -340,6 +365,12 @@ GuardedMemory::GuardedMemory(size_t bytes) : bytes_(bytes) {
   const size_t used = (bytes + 15) / 16 * 16;
   const size_t pages = (used + page - 1) / page * page;
   mapped_bytes_ = pages + 2 * page;
+  mapped_ = take_kept(mapped_bytes_);
+  if (mapped_ != nullptr) {
+    std::memset(mapped_ + page, 0, pages);
+    begin_ = mapped_ + page + pages - used;
+    return;
+  }
   void* mapped = mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   mapped_ = static_cast<uint8_t*>(mapped);
@@ -347,6 +378,8 @@ GuardedMemory::GuardedMemory(size_t bytes) : bytes_(bytes) {
   begin_ = mapped_ + page + pages - used;
 }
 
-GuardedMemory::~GuardedMemory() { munmap(mapped_, mapped_bytes_); }
+GuardedMemory::~GuardedMemory() {
+  if (!keep(mapped_, mapped_bytes_)) munmap(mapped_, mapped_bytes_);
+}
 
 }  // namespace eggroll::shim
