@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <set>
-#include <source_location>
 #include <string>
 #include <vector>
 
@@ -83,8 +82,8 @@ TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
 }
 
 TEST_F(FaultTest, ThreadsThatMeetAtDifferentPlacesAreFound) {
-  const auto here = [] { shim::wait_for_threadgroup(std::source_location::current()); };
-  const auto there = [] { shim::wait_for_threadgroup(std::source_location::current()); };
+  const auto here = [] { shim::wait_for_threadgroup({__FILE__, __LINE__}); };
+  const auto there = [] { shim::wait_for_threadgroup({__FILE__, __LINE__}); };
   EXPECT_THROW(shim::run_threadgroup([&](uint32_t, uint32_t lane) { lane == 0 ? here() : there(); }, 1), Error);
   EXPECT_THROW(shim::run_threadgroup(
                    [&](uint32_t, uint32_t lane) {

@@ -96,7 +96,7 @@ enum class State { kReady, kAtThreadgroup, kAtSimdgroup, kAtFunction, kDone };
 struct Fiber {
   void* stack_pointer = nullptr;
   State state = State::kDone;
-  std::source_location site;
+  Site site{};
   int64_t value = 0;  // what it brings to a function over lanes, then what comes of it
   Over function = Over::kSum;
   uint32_t lanes = 0;
@@ -108,18 +108,18 @@ std::atomic<uint32_t> barriers_generation = 0;
 std::string left_out;        // as barrier_name
 uint32_t left_out_line = 0;  // 0: none
 
-std::string barrier_name(const std::source_location& site) {
-  const std::string file = site.file_name();
-  return file.substr(file.rfind('/') + 1) + ":" + std::to_string(site.line());
+std::string barrier_name(Site site) {
+  const std::string file = site.file;
+  return file.substr(file.rfind('/') + 1) + ":" + std::to_string(site.line);
 }
 
-bool is_left_out(const std::source_location& site) {
-  return left_out_line != 0 && site.line() == left_out_line && barrier_name(site) == left_out;
+bool is_left_out(Site site) {
+  return left_out_line != 0 && site.line == left_out_line && barrier_name(site) == left_out;
 }
 
-bool same(const std::source_location& a, const std::source_location& b) {
-  if (a.file_name() == b.file_name()) return a.line() == b.line();
-  return a.line() == b.line() && std::strcmp(a.file_name(), b.file_name()) == 0;
+bool same(Site a, Site b) {
+  if (a.file == b.file) return a.line == b.line;
+  return a.line == b.line && std::strcmp(a.file, b.file) == 0;
 }
 
 // The fibers of one of the host's threads; they are made once and then run one threadgroup after another.
@@ -149,14 +149,14 @@ class Scheduler {
   }
 
   // Of the current fiber; returns when its companions are there.
-  void wait(State state, const std::source_location& site) {
+  void wait(State state, Site site) {
     Fiber& fiber = fibers_[current_];
     fiber.state = state;
     fiber.site = site;
     ++(state == State::kAtThreadgroup ? waiting_ : waiting_of_[current_ / kLanes]);
     egg_shim_switch(&fiber.stack_pointer, own_stack_pointer_);
   }
-  int64_t wait_for(Over function, uint32_t lanes, int64_t value, const std::source_location& site) {
+  int64_t wait_for(Over function, uint32_t lanes, int64_t value, Site site) {
     Fiber& fiber = fibers_[current_];
     fiber.value = value;
     fiber.function = function;
@@ -251,9 +251,9 @@ class Scheduler {
     for (uint32_t i = first; i < first + lanes; ++i) fibers_[i].value = result;
   }
 
-  void note_barrier(const std::source_location& site) {
+  void note_barrier(Site site) {
     if (std::exchange(generation_, barriers_generation.load()) != barriers_generation.load()) noted_.clear();
-    if (!noted_.insert({site.file_name(), site.line()}).second) return;
+    if (!noted_.insert({site.file, site.line}).second) return;
     const std::lock_guard lock(barriers_mutex);
     barriers.insert(barrier_name(site));
   }
@@ -325,13 +325,13 @@ void catch_faults() {
 
 constinit thread_local uint32_t current_lane = 0;
 
-void wait_for_threadgroup(const std::source_location& site) {
+void wait_for_threadgroup(Site site) {
   if (!is_left_out(site)) scheduler->wait(State::kAtThreadgroup, site);
 }
-void wait_for_simdgroup(const std::source_location& site) {
+void wait_for_simdgroup(Site site) {
   if (!is_left_out(site)) scheduler->wait(State::kAtSimdgroup, site);
 }
-int64_t over_lanes(Over function, uint32_t lanes, int64_t x, const std::source_location& site) {
+int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site) {
   return scheduler->wait_for(function, lanes, x, site);
 }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <set>
-#include <source_location>
 #include <string>
 
 namespace eggroll::shim {
@@ -15,14 +14,20 @@ namespace eggroll::shim {
 constexpr uint32_t kThreads = 128;  // of a threadgroup
 constexpr uint32_t kLanes = 32;     // of a simdgroup
 
+// Where in the kernels' sources.
+struct Site {
+  const char* file;
+  uint32_t line;
+};
+
 // ---- What a thread of a threadgroup calls ----
 extern constinit thread_local uint32_t current_lane;
 inline uint32_t lane() { return current_lane; }
-void wait_for_threadgroup(const std::source_location& site);
-void wait_for_simdgroup(const std::source_location& site);
+void wait_for_threadgroup(Site site);
+void wait_for_simdgroup(Site site);
 // Over each so many neighbouring lanes of the simdgroup, all of which have to come.
 enum class Over { kSum, kMax };
-int64_t over_lanes(Over function, uint32_t lanes, int64_t x, const std::source_location& site);
+int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site);
 
 // ---- What runs them ----
 

@@ -1,5 +1,5 @@
-// Declarations of what apple_device.mm takes of Foundation, as Apple documents it, so that any clang can check its syntax
-// and types.
+// Declarations of what apple_device.mm takes of Foundation, as Apple documents it, so that any clang can check its
+// syntax and types.
 #ifndef EGGROLL_TESTS_FOUNDATION_H
 #define EGGROLL_TESTS_FOUNDATION_H
 
@@ -14,7 +14,8 @@ typedef long NSInteger;
 
 @protocol NSObject
 @end
-__attribute__((objc_root_class)) @interface NSObject <NSObject>
+__attribute__((objc_root_class))
+@interface NSObject<NSObject>
 + (instancetype)new;
 @end
 

@@ -74,9 +74,7 @@ MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger depth);
 - (BOOL)supportsFamily:(MTLGPUFamily)family;
 - (id<MTLCommandQueue>)newCommandQueue;
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
-- (id<MTLLibrary>)newLibraryWithSource:(NSString*)source
-                               options:(MTLCompileOptions*)options
-                                 error:(NSError**)error;
+- (id<MTLLibrary>)newLibraryWithSource:(NSString*)source options:(MTLCompileOptions*)options error:(NSError**)error;
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)function error:(NSError**)error;
 @end
 
