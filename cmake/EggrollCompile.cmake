@@ -30,9 +30,14 @@ endif()
 # found. As DT_RPATH, which comes before LD_LIBRARY_PATH and holds for what those libraries need in turn. The build has
 # the same: CMake ends a path that it is to replace with an empty entry, and that means the current folder.
 function(eggroll_find_libraries_in target folder)
+  if(APPLE)
+    string(REPLACE "$ORIGIN" "@loader_path" folder "${folder}")
+  endif()
   set_target_properties(${target} PROPERTIES INSTALL_RPATH ${folder} INSTALL_RPATH_USE_LINK_PATH ON
                                              BUILD_WITH_INSTALL_RPATH ON)
-  target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+  if(NOT APPLE)
+    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+  endif()
 endfunction()
 
 # The commit a binary was built from, with "-dirty" where the tree had changes: for plugins as of the configuration, which

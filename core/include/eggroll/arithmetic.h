@@ -3,6 +3,13 @@
 #define EGGROLL_ARITHMETIC_H
 
 #if defined(__METAL_VERSION__)
+// Metal has stdint.h's types, but not its macros.
+#ifndef UINT64_C
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define UINT32_C(x) x##u
+#define UINT64_C(x) x##ul
+#endif
 #define EGG_FN inline
 #elif defined(__CUDACC__)
 #include <stdint.h>
@@ -87,6 +94,14 @@ EGG_FN int32_t egg_divide(int64_t n, int64_t d, int32_t nearest) {
   return n < 0 ? -quotient : quotient;
 }
 
+// egg_divide where (2 |n| + d) and 2 d fit 32 bits.
+EGG_FN int32_t egg_divide32(int32_t n, int32_t d, int32_t nearest) {
+  const uint32_t magnitude = static_cast<uint32_t>(n < 0 ? -n : n);
+  const uint32_t divisor = static_cast<uint32_t>(d);
+  const int32_t quotient = static_cast<int32_t>((2 * magnitude + (nearest != 0 ? divisor : 0)) / (2 * divisor));
+  return n < 0 ? -quotient : quotient;
+}
+
 // Magnitude of a wide value: sums of two, and twice one, stay far within int32.
 #define EGG_WIDE_MAX (1 << 28)
 
@@ -156,13 +171,17 @@ struct egg_loss_tables {
   uint32_t log2_q24[EGG_LOG2_STEPS + 1];  // by the eight bits after the leading one
 };
 
+#if !defined(__METAL_VERSION__)
 EGG_FN void egg_fill_loss_tables(egg_loss_tables* tables, int32_t unit) {
   for (uint32_t d = 0; d < 256; ++d) tables->exp2_q30[d] = egg_exp2_neg_q30(d * static_cast<uint32_t>(unit));
   for (uint32_t i = 0; i <= EGG_LOG2_STEPS; ++i) tables->log2_q24[i] = egg_log2_entry_q24(i);
 }
+#endif
 
-// log2 of sum in Q16, sum >= 1, linear between the table's entries. clz is 63 - floor(log2 sum).
-EGG_FN int32_t egg_log2_q16(uint64_t sum, const uint32_t* log2_q24) {
+// log2 of sum in Q16, sum >= 1, linear between the table's entries. clz is 63 - floor(log2 sum). Entries: const
+// uint32_t*, in whatever address space.
+template <class Entries>
+EGG_FN int32_t egg_log2_q16(uint64_t sum, Entries log2_q24) {
   int32_t whole = 63;
   while (!(sum >> whole)) --whole;
   const uint64_t mantissa = (sum << (63 - whole)) << 1;  // the bits after the leading one, from bit 63 down
@@ -175,8 +194,8 @@ EGG_FN int32_t egg_log2_q16(uint64_t sum, const uint32_t* log2_q24) {
 }
 
 // sum: of exp2_q30[max - l_i] over the vocabulary (at most EGG_LOSS_VOCAB_MAX entries of at most 2^30).
-EGG_FN int32_t egg_loss_q16(uint64_t sum, int32_t max_logit, int32_t target_logit, int32_t unit,
-                            const uint32_t* log2_q24) {
+template <class Entries>
+EGG_FN int32_t egg_loss_q16(uint64_t sum, int32_t max_logit, int32_t target_logit, int32_t unit, Entries log2_q24) {
   return egg_log2_q16(sum, log2_q24) - 30 * 65536 + (max_logit - target_logit) * unit;
 }
 

@@ -106,13 +106,13 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
       for (uint32_t p = 1; p < parts; ++p) {
         sum += static_cast<uint32_t>(__shfl_sync(kAll, sums[i], static_cast<int>((lane + p * across) % 32)));
       }
-      y[i] = divide32(static_cast<int32_t>(sum), max(1, total), tile.args.nearest);
+      y[i] = egg_divide32(static_cast<int32_t>(sum), max(1, total), tile.args.nearest);
     }
     if (mine) tile.word(op.out, r, first + 4 * word) = pack4(y[0], y[1], y[2], y[3]);
   }
 }
 
-// divide32 by a divisor that many numbers share, none above 127 times it: an estimate in float32, set right in
+// egg_divide32 by a divisor that many numbers share, none above 127 times it: an estimate in float32, set right in
 // integers.
 struct Divisor {
   uint32_t twice;

@@ -227,14 +227,6 @@ __device__ inline void with_flag(bool flag, Body&& body) {
   flag ? body(Flag<true>{}) : body(Flag<false>{});
 }
 
-// egg_divide where (2 |n| + d) and 2 d fit 32 bits.
-__device__ inline int32_t divide32(int32_t n, int32_t d, int32_t nearest) {
-  const auto magnitude = static_cast<uint32_t>(n < 0 ? -n : n);
-  const auto divisor = static_cast<uint32_t>(d);
-  const auto quotient = static_cast<int32_t>((2 * magnitude + (nearest != 0 ? divisor : 0)) / (2 * divisor));
-  return n < 0 ? -quotient : quotient;
-}
-
 // ---- Whole numbers below 2^22 as float32: x + 2^23 has x in its lower bits, cheaper than a conversion ----
 __device__ inline float whole_to_float(uint32_t x) { return __fsub_rn(__uint_as_float(0x4b000000 | x), 8388608.0F); }
 // The nearest one, of those below 256.

@@ -1,0 +1,137 @@
+// Apple's GPU: the one file of the backend that speaks Objective-C.
+#import <Foundation/Foundation.h>
+#import <Metal/Metal.h>
+
+#include <cstdio>
+
+#include "device.h"
+#include "eggroll/error.h"
+#include "layout.h"
+
+namespace eggroll::metal {
+namespace {
+
+std::string text_of(NSError* error) {
+  return error == nil ? "it gives no reason" : error.localizedDescription.UTF8String;
+}
+
+[[noreturn]] void fail(const std::string& what, NSError* error, int32_t code = EGG_ERROR_DEVICE) {
+  throw Error("the GPU failed to " + what + ": " + text_of(error) + "; resume the run, or take another backend", code);
+}
+
+class AppleBuffer : public Buffer {
+ public:
+  explicit AppleBuffer(id<MTLBuffer> buffer) : buffer_(buffer) {
+    contents_ = buffer.contents;
+    bytes_ = buffer.length;
+  }
+  id<MTLBuffer> get() const { return buffer_; }
+
+ private:
+  id<MTLBuffer> buffer_;
+};
+
+class AppleDevice : public Device {
+ public:
+  explicit AppleDevice(id<MTLDevice> device) : device_(device), queue_([device newCommandQueue]) {
+    if (queue_ == nil) fail("make a command queue", nil);
+    NSError* error = nil;
+    MTLCompileOptions* options = [MTLCompileOptions new];
+    // Sums of the matrix units are exact whatever the order, but nothing else may be taken for granted.
+    options.fastMathEnabled = NO;
+#if __MAC_OS_X_VERSION_MAX_ALLOWED >= 150000
+    if (@available(macOS 15.0, *)) options.mathMode = MTLMathModeSafe;
+#endif
+    options.languageVersion = MTLLanguageVersion3_1;
+    id<MTLLibrary> library = [device newLibraryWithSource:[NSString stringWithUTF8String:kKernelSource]
+                                                  options:options
+                                                    error:&error];
+    if (library == nil) fail("compile the kernels", error, EGG_ERROR_INTERNAL);
+    for (const char* name : kKernelNames) {
+      id<MTLFunction> function = [library newFunctionWithName:[NSString stringWithUTF8String:name]];
+      id<MTLComputePipelineState> pipeline =
+          function == nil ? nil : [device newComputePipelineStateWithFunction:function error:&error];
+      if (pipeline == nil) fail(std::string("prepare the kernel ") + name, error, EGG_ERROR_INTERNAL);
+      if (pipeline.threadExecutionWidth != kLanes || pipeline.maxTotalThreadsPerThreadgroup < kThreads) {
+        throw Error("the kernel " + std::string(name) + " runs with " + std::to_string(pipeline.threadExecutionWidth) +
+                        " lanes and at most " + std::to_string(pipeline.maxTotalThreadsPerThreadgroup) +
+                        " threads, expected " + std::to_string(kLanes) + " and " + std::to_string(kThreads) +
+                        "; take another backend",
+                    EGG_ERROR_UNSUPPORTED);
+      }
+      pipelines_.push_back(pipeline);
+    }
+  }
+
+  std::string name() const override { return device_.name.UTF8String; }
+  uint64_t free_memory() const override {
+    const uint64_t all = device_.recommendedMaxWorkingSetSize;
+    const uint64_t used = device_.currentAllocatedSize;
+    return used < all ? all - used : 0;
+  }
+  uint64_t largest_buffer() const override { return device_.maxBufferLength; }
+
+  std::unique_ptr<Buffer> new_buffer(size_t bytes) override {
+    id<MTLBuffer> buffer = [device_ newBufferWithLength:bytes options:MTLResourceStorageModeShared];
+    if (buffer == nil) {
+      throw Error(
+          "the GPU has no room for a buffer of " + std::to_string(bytes) + " bytes; use a smaller population or model",
+          EGG_ERROR_MEMORY);
+    }
+    return std::make_unique<AppleBuffer>(buffer);
+  }
+
+  // Dispatches of one encoder run in their order: it is serial unless told otherwise.
+  void run(const std::vector<Dispatch>& dispatches, int32_t) override {
+    @autoreleasepool {
+      id<MTLCommandBuffer> commands = [queue_ commandBuffer];
+      id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+      if (encoder == nil) fail("make a command buffer", nil);
+      for (const Dispatch& d : dispatches) {
+        [encoder setComputePipelineState:pipelines_[static_cast<size_t>(d.kernel)]];
+        [encoder setBytes:d.arguments.data() length:d.arguments.size() atIndex:0];
+        NSUInteger index = 1;
+        for (const Buffer* buffer : d.buffers) {
+          [encoder setBuffer:static_cast<const AppleBuffer*>(buffer)->get() offset:0 atIndex:index++];
+        }
+        [encoder setThreadgroupMemoryLength:d.threadgroup_memory atIndex:0];
+        [encoder dispatchThreadgroups:MTLSizeMake(d.groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(kThreads, 1, 1)];
+      }
+      [encoder endEncoding];
+      [commands commit];
+      [commands waitUntilCompleted];
+      if (commands.status != MTLCommandBufferStatusCompleted) fail("run its kernels", commands.error);
+    }
+  }
+
+ private:
+  id<MTLDevice> device_;
+  id<MTLCommandQueue> queue_;
+  std::vector<id<MTLComputePipelineState>> pipelines_;  // by Kernel
+};
+
+// Apple7 is the M1: the first with simdgroup matrices.
+bool is_fit(id<MTLDevice> device) { return device != nil && [device supportsFamily:MTLGPUFamilyApple7]; }
+
+}  // namespace
+
+std::unique_ptr<Device> open_device() {
+  @autoreleasepool {
+    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+    if (!is_fit(device))
+      throw Error("there is no GPU of the family Apple7 or later; take another backend", EGG_ERROR_DEVICE);
+    return std::make_unique<AppleDevice>(device);
+  }
+}
+
+// Below every processor's: `auto` takes it when a Mac has shown that it conforms.
+int32_t probe_device(egg_error* why) {
+  constexpr int32_t kScore = 50;
+  @autoreleasepool {
+    if (is_fit(MTLCreateSystemDefaultDevice())) return kScore;
+    std::snprintf(why->text, sizeof(why->text), "needs a GPU of the family Apple7 or later, an M1 or newer");
+    return 0;
+  }
+}
+
+}  // namespace eggroll::metal

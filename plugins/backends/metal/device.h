@@ -1,0 +1,63 @@
+// What the backend asks of a GPU and of what stands in for one: buffers that both sides see, kernels, and command
+// buffers that are run to their end. apple_device.mm is Apple's.
+#ifndef EGGROLL_METAL_DEVICE_H
+#define EGGROLL_METAL_DEVICE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eggroll/plugin.h"
+
+namespace eggroll::metal {
+
+// Memory that host and GPU share. The host may touch it while no command buffer runs. Zero at first.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  void* contents() const { return contents_; }
+  size_t bytes() const { return bytes_; }
+
+ protected:
+  Buffer() = default;
+  void* contents_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+enum class Kernel { kForward, kVotes, kRule };
+constexpr const char* kKernelNames[] = {"forward", "votes", "rule"};
+
+// kThreads threads in each of `groups` threadgroups. buffers: numbers 1 and on; the arguments are number 0.
+struct Dispatch {
+  Kernel kernel;
+  uint32_t groups;
+  uint32_t threadgroup_memory;  // bytes, a multiple of 16, at least that
+  std::vector<std::byte> arguments;
+  std::vector<const Buffer*> buffers;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string name() const = 0;
+  virtual uint64_t free_memory() const = 0;     // bytes that buffers may still take
+  virtual uint64_t largest_buffer() const = 0;  // bytes
+  virtual std::unique_ptr<Buffer> new_buffer(size_t bytes) = 0;
+  // One command buffer, each dispatch after the one before it; waits for its end. threads: of the session, for a device
+  // that is made of processors. Throws Error where it fails.
+  virtual void run(const std::vector<Dispatch>& dispatches, int32_t threads) = 0;
+};
+
+// The machine's device. Throws Error where it has none.
+std::unique_ptr<Device> open_device();
+// See egg_plugin_descriptor.
+int32_t probe_device(egg_error* why);
+
+// The kernels' source, one text.
+extern const char* const kKernelSource;
+
+}  // namespace eggroll::metal
+
+#endif

@@ -1,0 +1,74 @@
+// attention: a simdgroup works on one row at a time. Its lanes are positions first, then words of a head's channels.
+#ifndef EGGROLL_METAL_ATTENTION_H
+#define EGGROLL_METAL_ATTENTION_H
+
+#include "tile.h"
+
+// The position that attention reaches back to: the last one that resets the row's stream, else 0.
+inline uint32_t first_visible(thread const Tile& tile, uint32_t row) {
+  uint32_t first = 0;
+  for (uint32_t j = tile.lane; j <= tile.token; j += kLanes) {
+    if (tile.resets[tile.stream(row) + j] != 0) first = j;
+  }
+  return simd_max(first);
+}
+
+// One head, its channels from `first` on. keys and values: of position 0. Sums fit int32, as the host has proved.
+inline void attend(thread const Tile& tile, device const DeviceOp& op, uint32_t row, uint32_t begin, uint32_t first,
+                   device const int8_t* keys, device const int8_t* values) {
+  const uint32_t words = static_cast<uint32_t>(op.head) / 4;
+  const uint32_t stride = op.out.padded;
+  const int32_t nearest = tile.args->nearest;
+  device int32_t* scores = reinterpret_cast<device int32_t*>(tile.workspace + op.scores) + row * tile.args->context;
+  device const int8_t* query = tile.narrow(op.in[0], row) + first;
+  int32_t largest = INT32_MIN;
+  for (uint32_t j = begin + tile.lane; j <= tile.token; j += kLanes) {
+    int32_t product = 0;
+    for (uint32_t w = 0; w < words; ++w) {
+      product += dot_four(load_bytes(query, w), load_bytes(keys + j * stride + first, w));
+    }
+    scores[j] = egg_rshift(product, op.attr, nearest);
+    largest = max(largest, scores[j]);
+  }
+  largest = simd_max(largest);
+  for (uint32_t j = begin + tile.lane; j <= tile.token; j += kLanes) {
+    scores[j] = tile.tables[op.table + static_cast<uint32_t>(egg_attention_index(scores[j], largest, op.mode))];
+  }
+  simdgroup_barrier(mem_flags::mem_device);
+  for (uint32_t w = tile.lane; w < words; w += kLanes) {
+    Four sums = {{0, 0, 0, 0}};
+    int32_t total = 0;
+    for (uint32_t j = begin; j <= tile.token; ++j) {
+      const Four value = load_bytes(values + j * stride + first, w);
+      const int32_t weight = scores[j];
+      total += weight;
+      for (uint32_t i = 0; i < 4; ++i) sums.at[i] += weight * value.at[i];
+    }
+    for (uint32_t i = 0; i < 4; ++i) sums.at[i] = egg_divide32(sums.at[i], max(1, total), nearest);
+    store(tile, op.out, row, first / 4 + w, sums);
+  }
+  // All have read the weights before the next head's scores take their place.
+  simdgroup_barrier(mem_flags::mem_device);
+}
+
+inline void run_attention(thread const Tile& tile, device const DeviceOp& op) {
+  const uint32_t words = op.out.padded / 4;
+  for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
+    const uint32_t begin = first_visible(tile, row);
+    const uint32_t cache = row * tile.args->context * op.out.padded;
+    device int8_t* keys = reinterpret_cast<device int8_t*>(tile.workspace + op.keys) + cache;
+    device int8_t* values = reinterpret_cast<device int8_t*>(tile.workspace + op.values) + cache;
+    for (uint32_t u = tile.lane; u < words; u += kLanes) {
+      const uint32_t at = tile.token * words + u;
+      reinterpret_cast<device uint32_t*>(keys)[at] = packed(load(tile, op.in[1], row, u));
+      reinterpret_cast<device uint32_t*>(values)[at] = packed(load(tile, op.in[2], row, u));
+      if (4 * u >= op.out.size) reinterpret_cast<device uint32_t*>(tile.narrow(op.out, row))[u] = 0;
+    }
+    simdgroup_barrier(mem_flags::mem_device);
+    for (uint32_t first = 0; first < op.out.size; first += static_cast<uint32_t>(op.head)) {
+      attend(tile, op, row, begin, first, keys, values);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,55 @@
+// What all kernels share: the parameters that say which thread it is, and draws of noise: eggroll/noise.h with its
+// tables in device memory.
+#ifndef EGGROLL_METAL_DRAW_H
+#define EGGROLL_METAL_DRAW_H
+
+#include "eggroll/noise.h"
+#include "layout.h"
+
+using namespace metal;
+using namespace eggroll::metal;
+
+// The last parameters of every kernel: its threadgroup's memory, and which thread of which threadgroup it is.
+#ifndef EGG_THREAD
+#define EGG_THREAD                                                                                  \
+  threadgroup uint8_t *scratch [[threadgroup(0)]], uint32_t group [[threadgroup_position_in_grid]], \
+      uint32_t lane [[thread_index_in_simdgroup]], uint32_t simdgroup [[simdgroup_index_in_threadgroup]]
+#endif
+
+// Where an array has to be in registers: every index is then a constant.
+#define EGG_UNROLL _Pragma("clang loop unroll(full)")
+
+// What the device or the arguments hold, as the thread's own.
+template <class T>
+inline T own(device const T& from) {
+  return from;
+}
+template <class T>
+inline T own_argument(constant T& from) {
+  return from;
+}
+
+inline uint64_t draw_key(NoiseArgs args, uint32_t pair, uint32_t param, uint32_t side, uint32_t rank) {
+  return egg_noise_key(args.seed, args.step, args.first_pair + pair, param, side, rank);
+}
+
+// Four channels.
+struct Four {
+  int32_t at[4];
+};
+
+// Four values of a draw from 4 * word on, those beyond `size` zero.
+inline Four draw_four(device const int8_t* noise, int32_t table_log2, uint64_t key, uint32_t side, uint32_t word,
+                      uint32_t size) {
+  Four four;
+  const uint32_t bytes = egg_noise_word(key, word);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t index = 4 * word + i;
+    const uint32_t at =
+        table_log2 != 0 ? 256 + egg_noise_table_index(key, side, index, table_log2) : (bytes >> (8 * i)) & 255u;
+    four.at[i] = index < size ? noise[at] : 0;
+  }
+  return four;
+}
+
+#endif

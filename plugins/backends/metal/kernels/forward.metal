@@ -1,0 +1,82 @@
+// The forward pass: a threadgroup has a tile of members and runs the program op by op, token by token.
+#include <metal_stdlib>
+
+#include "attention.h"
+#include "elementwise.h"
+#include "linear.h"
+#include "norm.h"
+
+inline void run_op(thread const Tile& tile, device const DeviceOp& op) {
+  switch (op.code) {
+    case kLoadState:
+      return run_load_state(tile, op);
+    case EGG_OP_EMBED:
+      return run_embed(tile, op);
+    case EGG_OP_LINEAR:
+      return run_linear(tile, op);
+    case EGG_OP_L1_NORM:
+      return run_l1_norm(tile, op);
+    case EGG_OP_ADD:
+      return run_add(tile, op);
+    case EGG_OP_GRU_GATE:
+      return run_gru_gate(tile, op);
+    case EGG_OP_GRU_MIX:
+      return run_gru_mix(tile, op);
+    case EGG_OP_STORE:
+      return run_store(tile, op);
+    case EGG_OP_LUT:
+      return run_lut(tile, op);
+    case EGG_OP_MAX_NORM:
+      return run_max_norm(tile, op);
+    case EGG_OP_ROPE:
+      return run_rope(tile, op);
+    case EGG_OP_ATTENTION:
+      return run_attention(tile, op);
+    default:
+      return run_loss(tile, op);
+  }
+}
+
+// After the last token; of a state they are what it is then.
+inline void write_logits(thread const Tile& tile, device const DeviceOp& loss, device int8_t* logits) {
+  for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
+    device const int8_t* from = loss.of_state != 0 ? tile.state(row, loss.state) : tile.narrow(loss.in[0], row);
+    device int8_t* to = logits + uint64_t(tile.row_of_call(row)) * tile.args->vocab;
+    for (uint32_t v = tile.lane; v < tile.args->vocab; v += kLanes) to[v] = from[v];
+  }
+}
+
+kernel void forward(constant ForwardArgs& args [[buffer(0)]], device const DeviceOp* ops [[buffer(1)]],
+                    device const Segment* segments [[buffer(2)]], device const int8_t* weights [[buffer(3)]],
+                    device const int32_t* tables [[buffer(4)]], device const egg_loss_tables* loss_tables [[buffer(5)]],
+                    device const int8_t* noise [[buffer(6)]], device const uint32_t* inputs [[buffer(7)]],
+                    device const uint32_t* targets [[buffer(8)]], device const uint8_t* resets [[buffer(9)]],
+                    device int8_t* states [[buffer(10)]], device int64_t* losses [[buffer(11)]],
+                    device int8_t* logits [[buffer(12)]], device uint8_t* workspace [[buffer(13)]], EGG_THREAD) {
+  Tile tile;
+  tile.args = &args;
+  tile.weights = weights;
+  tile.tables = tables;
+  tile.loss_tables = loss_tables;
+  tile.inputs = inputs;
+  tile.targets = targets;
+  tile.resets = resets;
+  tile.states = states;
+  tile.losses = losses;
+  tile.workspace = workspace + group * args.workspace_stride;
+  tile.scratch = scratch;
+  tile.number = group;
+  tile.rows = min(kTileRows, args.rows - group * kTileRows);
+  tile.lane = lane;
+  tile.simdgroup = simdgroup;
+  draw_noise(tile, segments, noise);
+  for (uint32_t row = simdgroup; row < tile.rows && lane == 0; row += kSimdgroups) losses[tile.row_of_call(row)] = 0;
+  threadgroup_barrier(mem_flags::mem_device);
+  for (tile.token = 0; tile.token < args.tokens; ++tile.token) {
+    for (uint32_t i = 0; i < args.op_count; ++i) {
+      run_op(tile, ops[i]);
+      threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    }
+  }
+  if (args.wants_logits != 0) write_logits(tile, ops[args.op_count - 1], logits);
+}

@@ -1,0 +1,123 @@
+// Votes, Z = sum over pairs and ranks of f*A*B', of every parameter. A threadgroup has a piece of a matrix and a share
+// of the pairs: it draws the noise anew, a few draws at a time, and adds up exact float32 products.
+#include <metal_stdlib>
+
+#include "draw.h"
+
+// Rows and columns of a piece that a thread has.
+EGG_CONSTANT uint32_t kOwnRows = 4;
+EGG_CONSTANT uint32_t kOwnCols = 8;
+static_assert(kBlock / kOwnRows * (kBlock / kOwnCols) == kThreads, "the threads have a piece");
+
+inline uint32_t job_of(device const VoteJob* jobs, uint32_t count, uint32_t piece) {
+  uint32_t job = 0;
+  while (job + 1 < count && jobs[job + 1].first <= piece) ++job;
+  return job;
+}
+
+struct Draws {
+  threadgroup uint64_t* keys_a;
+  threadgroup uint64_t* keys_b;
+  threadgroup int32_t* fitness;
+  threadgroup float* fa;  // (draws, kBlock)
+  threadgroup float* b;
+};
+
+// A vector's votes: a thread a value.
+inline void vector_votes(VoteArgs args, VoteJob job, uint32_t i, uint32_t begin, uint32_t end,
+                         device const int8_t* fitness, device const int8_t* noise, device int64_t* votes) {
+  if (i >= job.rows) return;
+  int64_t vote = 0;
+  for (uint32_t pair = begin; pair < end; ++pair) {
+    if (fitness[pair] == 0) continue;
+    int32_t product = fitness[pair];
+    for (uint32_t side = 0; side < 2; ++side) {
+      const uint64_t key = draw_key(args.noise, pair, job.param, side, 0);
+      product *= draw_four(noise, args.noise.table_log2, key, side, i / 4, job.rows).at[i % 4];
+    }
+    vote += product;
+  }
+  votes[job.cells + i] = vote;
+}
+
+kernel void votes(constant VoteArgs& args [[buffer(0)]], device const VoteJob* jobs [[buffer(1)]],
+                  device const int8_t* fitness [[buffer(2)]], device const int8_t* noise [[buffer(3)]],
+                  device int64_t* votes_of_shares [[buffer(4)]], EGG_THREAD) {
+  const uint32_t thread_number = simdgroup * kLanes + lane;
+  const uint32_t share = group / args.pieces;
+  const VoteJob job = own(jobs[job_of(jobs, args.job_count, group % args.pieces)]);
+  const uint32_t piece = group % args.pieces - job.first;
+  const uint32_t begin = share * args.share_pairs;
+  const uint32_t end = min(args.pairs, begin + args.share_pairs);
+  device int64_t* out = votes_of_shares + share * args.cells;
+  const VoteArgs own_args = own_argument(args);
+  if (job.vector != 0) {
+    return vector_votes(own_args, job, piece * kThreads + thread_number, begin, end, fitness, noise, out);
+  }
+
+  Draws draws;
+  draws.keys_a = reinterpret_cast<threadgroup uint64_t*>(scratch);
+  draws.keys_b = draws.keys_a + kVoteDraws;
+  draws.fitness = reinterpret_cast<threadgroup int32_t*>(draws.keys_b + kVoteDraws);
+  draws.fa = reinterpret_cast<threadgroup float*>(scratch + kVoteKeys);
+  draws.b = draws.fa + kVoteDraws * kBlock;
+  const uint32_t col_blocks = divide_up(job.cols, kBlock);
+  const uint32_t first_row = piece / col_blocks * kBlock;
+  const uint32_t first_col = piece % col_blocks * kBlock;
+  const uint32_t own_row = thread_number / (kBlock / kOwnCols) * kOwnRows;
+  const uint32_t own_col = thread_number % (kBlock / kOwnCols) * kOwnCols;
+  const bool has_votes = first_row + own_row < job.rows && first_col + own_col < job.cols;
+  const uint32_t count = (end - begin) * job.ranks;
+  int32_t sums[kOwnRows][kOwnCols] = {};
+  uint32_t flushed = 0;
+  for (uint32_t done = 0; done < count; done += kVoteDraws) {
+    if (thread_number < 2 * kVoteDraws) {
+      const uint32_t draw = done + thread_number % kVoteDraws;
+      const uint32_t side = thread_number / kVoteDraws;
+      const uint32_t pair = begin + draw / job.ranks;
+      (side == 0 ? draws.keys_a : draws.keys_b)[thread_number % kVoteDraws] =
+          draw_key(own_args.noise, pair, job.param, side, draw % job.ranks);
+      if (side == 0) draws.fitness[thread_number] = draw < count ? fitness[pair] : 0;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint32_t i = thread_number; i < kVoteDraws * kBlock / 4; i += kThreads) {
+      const uint32_t draw = i / (kBlock / 4);
+      const uint32_t word = i % (kBlock / 4);
+      const Four a =
+          draw_four(noise, own_args.noise.table_log2, draws.keys_a[draw], EGG_SIDE_A, first_row / 4 + word, job.rows);
+      const Four b =
+          draw_four(noise, own_args.noise.table_log2, draws.keys_b[draw], EGG_SIDE_B, first_col / 4 + word, job.cols);
+      for (uint32_t k = 0; k < 4; ++k) {
+        draws.fa[4 * i + k] = static_cast<float>(draws.fitness[draw] * a.at[k]);
+        draws.b[4 * i + k] = static_cast<float>(b.at[k]);
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (!has_votes) continue;
+    float exact[kOwnRows][kOwnCols] = {};
+    for (uint32_t draw = 0; draw < kVoteDraws; ++draw) {
+      EGG_UNROLL
+      for (uint32_t i = 0; i < kOwnRows; ++i) {
+        EGG_UNROLL
+        for (uint32_t j = 0; j < kOwnCols; ++j) {
+          exact[i][j] += draws.fa[draw * kBlock + own_row + i] * draws.b[draw * kBlock + own_col + j];
+        }
+      }
+    }
+    const bool flush = done + kVoteDraws >= count || (done + kVoteDraws) % kVoteFlush == 0;
+    EGG_UNROLL
+    for (uint32_t i = 0; i < kOwnRows; ++i) {
+      EGG_UNROLL
+      for (uint32_t j = 0; j < kOwnCols; ++j) {
+        sums[i][j] += static_cast<int32_t>(exact[i][j]);
+        const uint32_t row = first_row + own_row + i;
+        const uint32_t col = first_col + own_col + j;
+        if (!flush || row >= job.rows || col >= job.cols) continue;
+        const uint64_t cell = job.cells + uint64_t(row) * job.cols + col;
+        out[cell] = (flushed != 0 ? out[cell] : 0) + sums[i][j];
+        sums[i][j] = 0;
+      }
+    }
+    if (flush) flushed = 1;
+  }
+}

@@ -1,0 +1,193 @@
+// What the host plans and the kernels read: where values, parameters and noise lie in the device's buffers, and the
+// arguments of each kernel. Plain structs of sized integers, alike in C++ and in Metal.
+//
+// A tile is kTileRows members in rows; rows 2k and 2k + 1 are a pair. A threadgroup has one tile for all tokens of a
+// call. A value lies row by row in the tile's workspace, its channels padded to a multiple of kBlock with zeros, which
+// stay zeros whatever the op. Offsets and strides are in bytes unless they say otherwise.
+#ifndef EGGROLL_METAL_LAYOUT_H
+#define EGGROLL_METAL_LAYOUT_H
+
+#include "eggroll/arithmetic.h"
+
+#if defined(__METAL_VERSION__)
+#define EGG_CONSTANT constant constexpr
+#else
+#define EGG_CONSTANT constexpr
+#endif
+
+namespace eggroll {
+namespace metal {
+
+EGG_CONSTANT uint32_t kTileRows = 32;
+EGG_CONSTANT uint32_t kTilePairs = kTileRows / 2;
+EGG_CONSTANT uint32_t kLanes = 32;  // of a simdgroup
+EGG_CONSTANT uint32_t kSimdgroups = 4;
+EGG_CONSTANT uint32_t kThreads = kLanes * kSimdgroups;  // of a threadgroup, in every kernel
+EGG_CONSTANT uint32_t kBlock = 64;                      // channels of values, inputs and outputs of matrices
+
+// A float32 holds every whole number to 2^24, so a sum of so many products of int8 numbers is exact in whatever order
+// it is made; longer ones are added block by block as int32.
+EGG_CONSTANT uint32_t kExactSum = 1 << 24;
+EGG_CONSTANT uint32_t kBlockInputs = 1024;
+static_assert(kBlockInputs * 127 * 127 < kExactSum, "a block's sum is exact");
+EGG_CONSTANT uint32_t kMostBlockInputs = kExactSum / (127 * 127);  // 1,040
+
+// Threadgroup memory of the forward pass: a block of inputs of all rows and of weights as halves, or, when they have
+// been multiplied, the sums as floats; then linear's q, (rows, ranks) int32.
+EGG_CONSTANT uint32_t kStaging = 2 * kBlock * (kTileRows + kBlock);
+static_assert(kStaging >= 4 * kBlock * kTileRows, "the sums lie where the factors were");
+
+EGG_FN uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
+EGG_FN uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
+
+// Where a value lies in a tile's workspace: kTileRows rows of `padded` channels, int8 or, where wide, int32.
+struct Place {
+  uint32_t offset;
+  uint32_t padded;
+  uint32_t size;  // channels; 0: there is no value
+  uint32_t wide;
+};
+
+// What the kernel runs: the program's ops, and one of the backend's own.
+EGG_CONSTANT int32_t kLoadState = 100;
+
+struct DeviceOp {
+  int32_t code;  // egg_op_code or kLoadState
+  int32_t attr;
+  int32_t head;
+  int32_t mode;
+  Place out;
+  Place in[3];
+  uint32_t matrix;    // in the weights: rows of `stride`
+  uint32_t stride;    // channels of the matrix's inputs, padded
+  uint32_t ranks;     // draws of the matrix, 0 where it is not perturbed
+  uint32_t a;         // of the matrix's noise in a pair's, rank 0
+  uint32_t a_stride;  // to the next rank
+  uint32_t b;
+  uint32_t b_stride;
+  int32_t vectors[2];  // as egg_op.param, gain and bias: the even member's values in a pair's noise, the odd one's
+                       // `out.padded` behind them; -1: there is no such parameter
+  uint32_t table;      // its first entry among those of all tables
+  uint32_t state;      // load_state, store; loss of a state: in a member's states
+  uint32_t of_state;   // loss: 1 where the logits are a state
+  uint32_t keys;       // attention: in a tile's workspace, (rows, context, padded channels)
+  uint32_t values;     // likewise
+  uint32_t scores;     // (rows, context) int32, for any attention
+};
+
+// A pair's noise is a list of segments: draws of a matrix's sides, and vector parameters as both members see them.
+EGG_CONSTANT int32_t kDraw = 0;
+EGG_CONSTANT int32_t kVector = 1;
+
+struct Segment {
+  int32_t kind;
+  uint32_t param;
+  uint32_t side;  // of a draw
+  uint32_t rank;
+  uint32_t size;    // values; the rest up to a multiple of kBlock is zero
+  uint32_t offset;  // in a pair's noise
+  uint32_t perturbed;
+  uint32_t weights;  // of a vector
+};
+
+// What it takes to draw noise. Its buffer holds the distribution's 256 values, then the table of the source `table`.
+struct NoiseArgs {
+  uint64_t seed;
+  uint64_t step;
+  uint32_t first_pair;  // of the work at hand
+  int32_t table_log2;   // 0: the source is `counter`
+};
+
+// Buffers: ops, segments, weights, tables, loss tables, noise, inputs, targets, resets, states, losses, logits,
+// workspace. A threadgroup a tile.
+struct ForwardArgs {
+  NoiseArgs noise;
+  uint64_t workspace_stride;  // of a tile
+  uint32_t op_count;
+  uint32_t segment_count;
+  uint32_t noise_bytes;  // of a pair, at the start of a tile's workspace
+  uint32_t state_stride;
+  uint32_t tokens;
+  uint32_t rows;       // of the dispatch
+  uint32_t first_row;  // of the call, for losses, logits and streams
+  uint32_t first_member;
+  uint32_t group;
+  uint32_t perturbed;  // 0: the unperturbed model, a row a stream
+  int32_t nearest;
+  int32_t q_shift;  // of linear's x*B
+  int32_t embed_shift;
+  int32_t vector_shift;
+  uint32_t context;
+  uint32_t vocab;
+  uint32_t wants_logits;
+  uint32_t block_inputs;  // that linear adds up as float32
+};
+
+// The votes of one parameter: pieces of kBlock rows and columns, or of kThreads values of a vector.
+struct VoteJob {
+  uint32_t first;  // of its pieces among those of all jobs
+  uint32_t param;
+  uint32_t vector;
+  uint32_t rows;
+  uint32_t cols;  // 1 for a vector
+  uint32_t ranks;
+  uint32_t cells;  // before its votes
+};
+
+// Draws that are multiplied between two barriers. f*A*B is below 2^18.04, so a sum of so many is exact.
+EGG_CONSTANT uint32_t kVoteDraws = 32;
+static_assert(kVoteDraws * 127 * 46 * 46 < kExactSum, "a sum of votes is exact");
+// Draws whose int32 sums cannot overflow.
+EGG_CONSTANT uint32_t kVoteFlush = 7936;
+static_assert(kVoteFlush % kVoteDraws == 0 && kVoteFlush < 0x80000000u / (127 * 46 * 46), "a flush fits int32");
+// Threadgroup memory: keys of both sides and fitness of each draw; f*A and B as floats.
+EGG_CONSTANT uint32_t kVoteKeys = kVoteDraws * (2 * 8 + 4);
+EGG_CONSTANT uint32_t kVoteMemory = kVoteKeys + 2 * 4 * kVoteDraws * kBlock;
+
+// Buffers: jobs, fitness, noise, votes. Threadgroups: all pieces of the first share of the pairs, then of the next.
+struct VoteArgs {
+  NoiseArgs noise;
+  uint64_t cells;  // votes of all parameters, one share's
+  uint32_t job_count;
+  uint32_t pieces;
+  uint32_t pairs;
+  uint32_t share_pairs;
+};
+
+// The rule's work on one parameter: pieces of kThreads weights.
+struct RuleJob {
+  uint32_t first;  // of its pieces among those of all jobs
+  uint32_t param;  // its place in vote_stds and changed
+  uint32_t count;
+  uint32_t cols;
+  uint32_t stride;  // of a row of weights
+  uint32_t weights;
+  uint32_t cells;  // before its votes
+  uint32_t slots;  // before its cells, (slots, weights)
+};
+
+// A node of the rule, its real constant as bits.
+struct RuleNode {
+  int32_t code;
+  int32_t in[3];
+  int32_t index;
+  uint32_t constant_bits;
+};
+
+// Buffers: nodes, slots' nodes, jobs, scalars, vote_stds, votes, weights, slots, scratch, changed. Threadgroups take
+// every groups-th piece.
+struct RuleArgs {
+  uint64_t cells;  // votes of one share
+  uint32_t shares;
+  uint32_t node_count;
+  uint32_t slot_count;
+  int32_t delta;
+  uint32_t job_count;
+  uint32_t pieces;
+  uint32_t groups;
+};
+
+}  // namespace metal
+}  // namespace eggroll
+
+#endif

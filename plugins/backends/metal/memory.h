@@ -1,0 +1,36 @@
+// What a session takes of its device's memory, worked out before any is taken; the session allocates these very
+// numbers. Sizes are in bytes unless they say otherwise.
+#ifndef EGGROLL_METAL_MEMORY_H
+#define EGGROLL_METAL_MEMORY_H
+
+#include <cstdint>
+
+#include "eggroll/session_plan.h"
+#include "plan.h"
+
+namespace eggroll::metal {
+
+// Left free for what calls bring: tokens, streams of the unperturbed model.
+constexpr uint64_t kCallReserve = uint64_t{256} << 20;
+// Tiles work at once, in one dispatch, as far as their workspaces fit here, or in half of what is left.
+constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;
+// So many at least, or all: enough for every core of the largest GPU.
+constexpr uint32_t kFewestTiles = 64;
+// Threadgroups of a rule's dispatch.
+constexpr uint32_t kRuleGroups = 256;
+
+struct MemoryPlan {
+  // free: of the device; largest_buffer: that it can make. Throws Error where the population does not fit, and names
+  // the largest that would.
+  MemoryPlan(const Plan& plan, const egg_rule& rule, uint32_t population, uint64_t free, uint64_t largest_buffer);
+
+  uint32_t tiles;        // at work at once
+  uint32_t vote_shares;  // of the pairs, each with votes of its own
+  uint32_t rule_groups;
+  size_t rule_scratch;
+  uint64_t total;  // of all that lasts as long as the session
+};
+
+}  // namespace eggroll::metal
+
+#endif

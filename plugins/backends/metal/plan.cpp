@@ -1,0 +1,285 @@
+#include "plan.h"
+
+#include <algorithm>
+#include <string>
+
+#include "eggroll/error.h"
+#include "eggroll/noise.h"
+
+namespace eggroll::metal {
+namespace {
+
+constexpr uint32_t kAlignment = 16;
+
+// First fit: the lowest offset that no value of the same time takes.
+class Memory {
+ public:
+  size_t take(size_t bytes, size_t begin, size_t end) {
+    size_t at = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const Taken& t : taken_) {
+        if (t.begin > end || begin > t.end || at + bytes <= t.at || t.at + t.bytes <= at) continue;
+        at = t.at + t.bytes;
+        moved = true;
+      }
+    }
+    taken_.push_back({at, bytes, begin, end});
+    size_ = std::max(size_, at + bytes);
+    return at;
+  }
+  size_t size() const { return size_; }
+
+ private:
+  struct Taken {
+    size_t at;
+    size_t bytes;
+    size_t begin;
+    size_t end;
+  };
+  std::vector<Taken> taken_;
+  size_t size_ = 0;
+};
+
+uint32_t fitted(size_t bytes) {
+  if (bytes > UINT32_MAX) {
+    throw Error(
+        "the metal backend keeps 4 GiB of weights, of slots and of what 32 members work in, and this program has "
+        "more; use a smaller width, vocabulary or context",
+        EGG_ERROR_UNSUPPORTED);
+  }
+  return static_cast<uint32_t>(bytes);
+}
+
+class Planner {
+ public:
+  Planner(Plan& plan, const egg_rule& rule) : plan_(plan), program_(*plan.program), rule_(rule) {}
+
+  void run() {
+    for (uint32_t i = 0; i < program_.param_count; ++i) add_param(i);
+    lay_out_states();
+    for (uint32_t t = 0; t < program_.table_count; ++t) {
+      tables_.push_back(static_cast<uint32_t>(plan_.tables.size()));
+      const egg_table& table = program_.tables[t];
+      plan_.tables.insert(plan_.tables.end(), table.entries, table.entries + table.count);
+    }
+    order_ops();
+    place_values();
+    for (const Step& step : order_) add(step);
+    fitted(plan_.workspace);
+    fitted(plan_.weight_bytes);
+    fitted(plan_.slot_cells);
+  }
+
+ private:
+  // An op of the program, or the loading of a state.
+  struct Step {
+    int32_t op;
+    int32_t loads;
+  };
+
+  void add_segment(Segment segment) {
+    segment.offset = plan_.noise_bytes;
+    plan_.segments.push_back(segment);
+    const size_t copies = segment.kind == kVector ? 2 : 1;
+    plan_.noise_bytes = fitted(plan_.noise_bytes + copies * padded(segment.size, kBlock));
+  }
+
+  void add_param(uint32_t i) {
+    const egg_param& from = program_.params[i];
+    ParamPlace param{};
+    param.vector = from.kind == EGG_PARAM_VECTOR;
+    param.perturbed = from.perturbed != 0;
+    param.rows = static_cast<uint32_t>(param.vector ? 1 : from.rows);
+    param.cols = static_cast<uint32_t>(param.vector ? from.rows : from.cols);
+    param.stride = padded(param.cols, kBlock);
+    param.weights = fitted(plan_.weight_bytes);
+    param.cells = fitted(plan_.cells);
+    param.slots = fitted(plan_.slot_cells);
+    plan_.weight_bytes += size_t{param.vector ? 1 : padded(param.rows, kBlock)} * param.stride;
+    noise_.push_back(plan_.noise_bytes);
+    if (param.vector) {
+      add_segment({kVector, i, EGG_SIDE_A, 0, param.cols, 0, param.perturbed ? 1U : 0U, param.weights});
+    } else if (param.perturbed) {
+      for (const uint32_t side : {EGG_SIDE_A, EGG_SIDE_B}) {
+        for (uint32_t r = 0; r < static_cast<uint32_t>(plan_.noise.rank); ++r) {
+          add_segment({kDraw, i, side, r, side == EGG_SIDE_A ? param.rows : param.cols, 0, 1, 0});
+        }
+      }
+    }
+    if (param.perturbed) add_jobs(i, param);
+    plan_.params.push_back(param);
+  }
+
+  void add_jobs(uint32_t i, const ParamPlace& param) {
+    const auto count = fitted(param.count());
+    const uint32_t ranks = param.vector ? 1 : static_cast<uint32_t>(plan_.noise.rank);
+    plan_.vote_jobs.push_back({plan_.vote_pieces, i, param.vector ? 1U : 0U, param.vector ? param.cols : param.rows,
+                               param.vector ? 1 : param.cols, ranks, param.cells});
+    plan_.vote_pieces +=
+        param.vector ? divide_up(param.cols, kThreads) : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock);
+    plan_.rule_jobs.push_back(
+        {plan_.rule_pieces, i, count, param.cols, param.stride, param.weights, param.cells, param.slots});
+    plan_.rule_pieces += divide_up(count, kThreads);
+    plan_.cells += count;
+    plan_.slot_cells += size_t{count} * rule_.slot_count;
+  }
+
+  bool is_state(int32_t value) const { return value >= 0 && program_.values[value].is_state != 0; }
+
+  void lay_out_states() {
+    state_of_.assign(program_.value_count, 0);
+    size_t stride = 0;
+    for (uint32_t i = 0; i < program_.value_count; ++i) {
+      if (program_.values[i].is_state == 0) continue;
+      const auto size = static_cast<uint32_t>(program_.values[i].size);
+      state_of_[i] = fitted(stride);
+      plan_.states.push_back({size, plan_.state_bytes, state_of_[i]});
+      plan_.state_bytes += size;
+      stride += padded(size, kBlock);
+    }
+    plan_.state_stride = fitted(stride);
+  }
+
+  // A state is loaded before its first reader and before anything is stored in it, so that its readers see what it was
+  // when the token began.
+  void order_ops() {
+    std::vector<bool> loaded(program_.value_count, false);
+    std::vector<bool> is_read(program_.value_count, false);
+    for (uint32_t i = 0; i < program_.op_count; ++i) {
+      for (const int32_t in : program_.ops[i].in) {
+        if (is_state(in)) is_read[static_cast<size_t>(in)] = true;
+      }
+    }
+    for (uint32_t i = 0; i < program_.op_count; ++i) {
+      const egg_op& op = program_.ops[i];
+      for (const int32_t value : {op.in[0], op.in[1], op.in[2], op.code == EGG_OP_STORE ? op.out : -1}) {
+        if (!is_state(value) || loaded[static_cast<size_t>(value)] || !is_read[static_cast<size_t>(value)]) continue;
+        loaded[static_cast<size_t>(value)] = true;
+        order_.push_back({-1, value});
+      }
+      order_.push_back({static_cast<int32_t>(i), -1});
+    }
+  }
+
+  // From the step that makes a value to the last that reads it. A tile's workspace: its pairs' noise, values, caches.
+  void place_values() {
+    constexpr size_t kNever = SIZE_MAX;
+    std::vector<size_t> begin(program_.value_count, kNever);
+    std::vector<size_t> end(program_.value_count, 0);
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const auto include = [&](int32_t value) {
+        if (value < 0) return;
+        const auto v = static_cast<size_t>(value);
+        begin[v] = std::min(begin[v], i);
+        end[v] = std::max(end[v], i);
+      };
+      if (order_[i].loads >= 0) {
+        include(order_[i].loads);
+        continue;
+      }
+      const egg_op& op = program_.ops[order_[i].op];
+      for (const int32_t in : op.in) include(in);
+      if (!is_state(op.out)) include(op.out);
+    }
+    Memory memory;
+    const size_t noise = size_t{kTilePairs} * plan_.noise_bytes;
+    for (uint32_t v = 0; v < program_.value_count; ++v) {
+      const egg_value& value = program_.values[v];
+      Place place{};
+      place.size = static_cast<uint32_t>(value.size);
+      place.padded = padded(place.size, kBlock);
+      place.wide = value.is_wide != 0 ? 1 : 0;
+      const size_t bytes = size_t{kTileRows} * place.padded * (place.wide != 0 ? sizeof(int32_t) : 1);
+      if (begin[v] != kNever) place.offset = fitted(noise + memory.take(bytes, begin[v], end[v]));
+      places_.push_back(place);
+    }
+    plan_.workspace = noise + memory.size();
+  }
+
+  uint32_t take_workspace(size_t bytes) {
+    const uint32_t at = fitted(plan_.workspace);
+    plan_.workspace += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return at;
+  }
+
+  Place place(int32_t value) const { return value >= 0 ? places_[static_cast<size_t>(value)] : Place{}; }
+
+  int32_t vector_noise(int32_t param) const {
+    if (param < 0 || program_.params[param].kind != EGG_PARAM_VECTOR) return -1;
+    return static_cast<int32_t>(noise_[static_cast<size_t>(param)]);
+  }
+
+  void add(const Step& step) {
+    DeviceOp op{};
+    op.vectors[0] = op.vectors[1] = -1;
+    if (step.loads >= 0) {
+      op.code = kLoadState;
+      op.out = place(step.loads);
+      op.state = state_of_[static_cast<size_t>(step.loads)];
+      plan_.ops.push_back(op);
+      return;
+    }
+    const egg_op& from = program_.ops[step.op];
+    op.code = from.code;
+    op.attr = from.attr;
+    op.head = from.head;
+    op.mode = from.mode;
+    op.out = place(from.out);
+    for (int k = 0; k < 3; ++k) op.in[k] = place(from.in[k]);
+    for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
+    if (from.table >= 0) op.table = tables_[static_cast<size_t>(from.table)];
+    if (from.code == EGG_OP_STORE) op.state = state_of_[static_cast<size_t>(from.out)];
+    if (from.code == EGG_OP_LOSS && is_state(from.in[0])) {
+      op.of_state = 1;
+      op.state = state_of_[static_cast<size_t>(from.in[0])];
+    }
+    if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<size_t>(from.param[0]));
+    if (from.code == EGG_OP_ATTENTION) add_caches(op);
+    plan_.ops.push_back(op);
+  }
+
+  void add_matrix(DeviceOp& op, size_t i) const {
+    const ParamPlace& param = plan_.params[i];
+    op.matrix = param.weights;
+    op.stride = param.stride;
+    op.ranks = param.perturbed ? static_cast<uint32_t>(plan_.noise.rank) : 0;
+    op.a = noise_[i];
+    op.a_stride = padded(param.rows, kBlock);
+    op.b = op.a + op.ranks * op.a_stride;
+    op.b_stride = param.stride;
+  }
+
+  void add_caches(DeviceOp& op) {
+    const size_t positions = size_t{kTileRows} * static_cast<size_t>(program_.context);
+    if (scores_ == 0) scores_ = take_workspace(positions * sizeof(int32_t));
+    op.scores = scores_;
+    op.keys = take_workspace(positions * op.out.padded);
+    op.values = take_workspace(positions * op.out.padded);
+  }
+
+  Plan& plan_;
+  const egg_program& program_;
+  const egg_rule& rule_;
+  std::vector<uint32_t> noise_;     // by parameter: where its noise begins in a pair's
+  std::vector<uint32_t> tables_;    // by table: entries before its own
+  std::vector<uint32_t> state_of_;  // by value: in a member's states on the device
+  std::vector<Step> order_;
+  std::vector<Place> places_;  // by value
+  uint32_t scores_ = 0;
+};
+
+}  // namespace
+
+Plan::Plan(const egg_program& the_program, const egg_rule& rule, const egg_noise& the_noise, uint32_t the_block_inputs)
+    : program(&the_program), noise(the_noise), block_inputs(the_block_inputs) {
+  if (block_inputs == 0 || block_inputs % kBlock != 0 || block_inputs > kMostBlockInputs) {
+    throw Error("sums of " + std::to_string(block_inputs) + " products as float32, expected a multiple of " +
+                    std::to_string(kBlock) + " up to " + std::to_string(kMostBlockInputs) +
+                    ", which stay below 2^24 and so are exact; use blocks of " + std::to_string(kBlockInputs),
+                EGG_ERROR_UNSUPPORTED);
+  }
+  Planner(*this, rule).run();
+}
+
+}  // namespace eggroll::metal

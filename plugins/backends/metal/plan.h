@@ -1,0 +1,63 @@
+// What the backend works out once from a program and a rule: the device's ops, where each value lives, a pair's noise,
+// and the jobs of votes and rules.
+#ifndef EGGROLL_METAL_PLAN_H
+#define EGGROLL_METAL_PLAN_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/plugin.h"
+#include "layout.h"
+
+namespace eggroll::metal {
+
+// A parameter on the device: padded rows of weights, then its votes and slots, a cell a weight. A vector has one row.
+struct ParamPlace {
+  uint32_t rows;
+  uint32_t cols;
+  uint32_t stride;   // bytes of a row
+  uint32_t weights;  // bytes before its first
+  uint32_t cells;    // before its votes
+  uint32_t slots;    // cells before its first slot's
+  bool vector;
+  bool perturbed;
+  size_t count() const { return size_t{rows} * cols; }
+};
+
+// A state as it crosses the seam and on the device, in bytes before it.
+struct StatePlace {
+  uint32_t size;
+  size_t outside;
+  uint32_t inside;
+};
+
+struct Plan {
+  // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
+  // exact, or where a part of the program would pass 4 GiB.
+  Plan(const egg_program& program, const egg_rule& rule, const egg_noise& noise, uint32_t block_inputs = kBlockInputs);
+
+  const egg_program* program;
+  egg_noise noise;
+  uint32_t block_inputs;
+  std::vector<DeviceOp> ops;
+  std::vector<Segment> segments;
+  std::vector<ParamPlace> params;
+  std::vector<StatePlace> states;
+  std::vector<int32_t> tables;  // entries of all
+  std::vector<VoteJob> vote_jobs;
+  std::vector<RuleJob> rule_jobs;
+  uint32_t vote_pieces = 0;
+  uint32_t rule_pieces = 0;
+  uint32_t noise_bytes = 0;   // of a pair
+  size_t weight_bytes = 0;    // of all parameters
+  size_t cells = 0;           // votes of all parameters
+  size_t slot_cells = 0;      // of all parameters and slots
+  size_t state_bytes = 0;     // of a member, as it crosses the seam
+  uint32_t state_stride = 0;  // on the device
+  size_t workspace = 0;       // bytes of a tile
+};
+
+}  // namespace eggroll::metal
+
+#endif

@@ -1,0 +1,43 @@
+// The metal backend: Apple's GPUs, through whatever device is linked with it.
+#include <memory>
+#include <string>
+
+#include "eggroll/backend.h"
+#include "session.h"
+
+namespace eggroll::metal {
+namespace {
+
+class MetalBackend : public Backend {
+ public:
+  explicit MetalBackend(Settings& settings) { settings.finish(); }
+  bool supports_op(const egg_program&, uint32_t) override { return true; }
+  bool supports_rule_op(int32_t) override { return true; }
+  SessionPlan plan_session(const egg_session_spec& spec) override {
+    const Plan plan(*spec.program, *spec.rule, spec.noise);
+    const std::shared_ptr<Device> gpu = device();
+    const MemoryPlan memory(plan, *spec.rule, spec.population, gpu->free_memory(), gpu->largest_buffer());
+    return {memory.total, gpu->name(),
+            "a tile of " + std::to_string(kTileRows) + " members a threadgroup, " + std::to_string(memory.tiles) +
+                (memory.tiles == 1 ? " tile" : " tiles") +
+                " a dispatch, linears on simdgroup matrices with exact sums of " + std::to_string(plan.block_inputs) +
+                " inputs"};
+  }
+  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
+    return std::make_unique<MetalSession>(device(), spec);
+  }
+
+ private:
+  // Its kernels are compiled when they are first needed.
+  std::shared_ptr<Device> device() {
+    if (device_ == nullptr) device_ = open_device();
+    return device_;
+  }
+
+  std::shared_ptr<Device> device_;
+};
+
+}  // namespace
+}  // namespace eggroll::metal
+
+EGGROLL_BACKEND("metal", "0.1.0", eggroll::metal::MetalBackend, &eggroll::metal::probe_device);

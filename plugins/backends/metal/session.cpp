@@ -1,0 +1,277 @@
+#include "session.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "eggroll/noise_source.h"
+
+namespace eggroll::metal {
+namespace {
+
+// A dispatch of one kernel: arguments as they lie in memory.
+template <class Arguments>
+Dispatch dispatch(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
+                  std::vector<const Buffer*> buffers) {
+  std::vector<std::byte> bytes(sizeof(Arguments));
+  std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
+  return {kernel, groups, threadgroup_memory, std::move(bytes), std::move(buffers)};
+}
+
+std::vector<int8_t> noise_values(const egg_noise& noise) {
+  const NoiseTable values = noise_table(noise.distribution);
+  std::vector<int8_t> all(values.begin(), values.end());
+  const NoiseSource source(noise);
+  all.insert(all.end(), source.table().begin(), source.table().end());
+  return all;
+}
+
+std::vector<RuleNode> rule_nodes(const egg_rule& rule) {
+  std::vector<RuleNode> nodes;
+  for (uint32_t i = 0; i < rule.node_count; ++i) {
+    const egg_rule_node& from = rule.nodes[i];
+    RuleNode node{from.code, {from.in[0], from.in[1], from.in[2]}, from.index, static_cast<uint32_t>(from.integer)};
+    if (from.code == EGG_RULE_CONST_F32) std::memcpy(&node.constant_bits, &from.real, sizeof(float));
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+std::vector<int32_t> slot_nodes(const egg_rule& rule) {
+  std::vector<int32_t> nodes;
+  for (uint32_t i = 0; i < rule.slot_count; ++i) nodes.push_back(rule.slots[i].node);
+  return nodes;
+}
+
+std::vector<egg_loss_tables> loss_tables(const egg_program& program) {
+  std::vector<egg_loss_tables> tables(1);
+  egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
+  return tables;
+}
+
+template <class T>
+T* of(const std::unique_ptr<Buffer>& buffer) {
+  return static_cast<T*>(buffer->contents());
+}
+
+}  // namespace
+
+MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spec& spec, uint32_t block_inputs)
+    : device_(std::move(device)),
+      plan_(*spec.program, *spec.rule, spec.noise, block_inputs),
+      memory_(plan_, *spec.rule, spec.population, device_->free_memory(), device_->largest_buffer()),
+      rule_(spec.rule),
+      threads_(spec.threads),
+      ops_(uploaded(plan_.ops)),
+      segments_(uploaded(plan_.segments)),
+      tables_(uploaded(plan_.tables)),
+      loss_tables_(uploaded(loss_tables(*spec.program))),
+      noise_(uploaded(noise_values(spec.noise))),
+      vote_jobs_(uploaded(plan_.vote_jobs)),
+      rule_jobs_(uploaded(plan_.rule_jobs)),
+      rule_nodes_(uploaded(rule_nodes(*spec.rule))),
+      slot_nodes_(uploaded(slot_nodes(*spec.rule))),
+      weights_(allocate(plan_.weight_bytes)),
+      slots_(allocate(plan_.slot_cells * sizeof(uint32_t))),
+      states_(allocate(size_t{spec.population} * plan_.state_stride)),
+      losses_(allocate(size_t{spec.population} * sizeof(int64_t))),
+      workspace_(allocate(memory_.tiles * plan_.workspace)),
+      fitness_(allocate(spec.population / 2)),
+      votes_(allocate(memory_.vote_shares * plan_.cells * sizeof(int64_t))),
+      scalars_(allocate(spec.rule->scalar_count * sizeof(float))),
+      vote_stds_(allocate(plan_.params.size() * sizeof(float))),
+      changed_(allocate(plan_.params.size() * sizeof(uint32_t))),
+      rule_scratch_(allocate(memory_.rule_scratch)),
+      logits_(allocate(0)) {}
+
+// A buffer of no bytes cannot be bound.
+MetalSession::Memory MetalSession::allocate(size_t bytes) const {
+  return device_->new_buffer(std::max<size_t>(bytes, 16));
+}
+
+template <class T>
+MetalSession::Memory MetalSession::uploaded(const std::vector<T>& from) const {
+  Memory memory = allocate(from.size() * sizeof(T));
+  if (!from.empty()) std::memcpy(memory->contents(), from.data(), from.size() * sizeof(T));
+  return memory;
+}
+
+// Makes room for at least so many; what it held is lost.
+void MetalSession::reserve(Memory& memory, size_t bytes) const {
+  if (memory != nullptr && memory->bytes() >= bytes) return;
+  memory.reset();
+  memory = allocate(bytes);
+}
+
+void MetalSession::set_weights(uint32_t index, const int8_t* weights) {
+  const ParamPlace& param = plan_.params.at(index);
+  int8_t* to = of<int8_t>(weights_) + param.weights;
+  for (uint32_t row = 0; row < param.rows; ++row, to += param.stride, weights += param.cols) {
+    std::copy_n(weights, param.cols, to);
+  }
+}
+
+void MetalSession::get_weights(uint32_t index, int8_t* weights) {
+  const ParamPlace& param = plan_.params.at(index);
+  const int8_t* from = of<int8_t>(weights_) + param.weights;
+  for (uint32_t row = 0; row < param.rows; ++row, from += param.stride, weights += param.cols) {
+    std::copy_n(from, param.cols, weights);
+  }
+}
+
+void MetalSession::set_slot(uint32_t index, uint32_t slot, const void* data) {
+  const ParamPlace& param = plan_.params.at(index);
+  if (!param.perturbed) return;
+  std::memcpy(of<uint32_t>(slots_) + param.slots + slot * param.count(), data, param.count() * sizeof(uint32_t));
+}
+
+void MetalSession::get_slot(uint32_t index, uint32_t slot, void* data) {
+  const ParamPlace& param = plan_.params.at(index);
+  if (!param.perturbed) return;
+  std::memcpy(data, of<uint32_t>(slots_) + param.slots + slot * param.count(), param.count() * sizeof(uint32_t));
+}
+
+// copy(outside, inside, bytes), of every state of so many members: they cross the seam without their padding.
+template <class Copy>
+void MetalSession::each_state(size_t count, const Copy& copy) const {
+  for (size_t m = 0; m < count; ++m) {
+    for (const StatePlace& s : plan_.states) {
+      copy(m * plan_.state_bytes + s.outside, m * plan_.state_stride + s.inside, s.size);
+    }
+  }
+}
+
+void MetalSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
+  int8_t* mine = of<int8_t>(states_) + size_t{first} * plan_.state_stride;
+  each_state(count,
+             [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(states + outside, bytes, mine + inside); });
+}
+
+void MetalSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
+  const int8_t* mine = of<int8_t>(states_) + size_t{first} * plan_.state_stride;
+  each_state(count,
+             [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(mine + inside, bytes, states + outside); });
+}
+
+void MetalSession::upload_batch(const egg_batch& batch) {
+  const size_t count = size_t{batch.streams} * batch.tokens;
+  reserve(inputs_, count * sizeof(uint32_t));
+  reserve(targets_, count * sizeof(uint32_t));
+  reserve(resets_, count);
+  std::copy_n(batch.inputs, count, of<uint32_t>(inputs_));
+  std::copy_n(batch.targets, count, of<uint32_t>(targets_));
+  std::copy_n(batch.resets, count, of<uint8_t>(resets_));
+}
+
+NoiseArgs MetalSession::noise_args(uint64_t step, uint32_t first_pair) const {
+  return {plan_.noise.seed, step, first_pair, plan_.noise.source == EGG_NOISE_TABLE ? plan_.noise.table_log2 : 0};
+}
+
+// All but the rows, their noise and their states.
+ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
+  const int32_t fixed_point = plan_.program->fixed_point;
+  ForwardArgs args{};
+  args.noise = noise_args(0, 0);
+  args.workspace_stride = plan_.workspace;
+  args.op_count = static_cast<uint32_t>(plan_.ops.size());
+  args.segment_count = static_cast<uint32_t>(plan_.segments.size());
+  args.noise_bytes = plan_.noise_bytes;
+  args.state_stride = plan_.state_stride;
+  args.tokens = batch.tokens;
+  args.group = 1;
+  args.nearest = plan_.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
+  args.q_shift = fixed_point + plan_.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
+  args.embed_shift = fixed_point + plan_.noise.sigma_shift;
+  args.vector_shift = fixed_point + plan_.noise.sigma_vector_shift;
+  args.context = static_cast<uint32_t>(plan_.program->context);
+  args.vocab = static_cast<uint32_t>(plan_.program->vocab);
+  args.block_inputs = plan_.block_inputs;
+  return args;
+}
+
+void MetalSession::run_forward(ForwardArgs args, const Memory& states) {
+  const uint32_t rows = args.rows;
+  const uint32_t first_member = args.first_member;
+  const uint32_t first_pair = args.noise.first_pair;
+  const uint32_t scratch = kStaging + 4 * kTileRows * static_cast<uint32_t>(plan_.noise.rank);
+  std::vector<Dispatch> dispatches;
+  for (uint32_t done = 0; done < rows; done += memory_.tiles * kTileRows) {
+    args.rows = std::min(rows - done, memory_.tiles * kTileRows);
+    args.first_row = done;
+    args.first_member = first_member + done;
+    args.noise.first_pair = first_pair + done / 2;
+    dispatches.push_back(dispatch(
+        Kernel::kForward, divide_up(args.rows, kTileRows), scratch, args,
+        {ops_.get(), segments_.get(), weights_.get(), tables_.get(), loss_tables_.get(), noise_.get(), inputs_.get(),
+         targets_.get(), resets_.get(), states.get(), losses_.get(), logits_.get(), workspace_.get()}));
+  }
+  device_->run(dispatches, threads_);
+}
+
+void MetalSession::evaluate(const egg_evaluate& e) {
+  upload_batch(e.batch);
+  ForwardArgs args = forward_args(e.batch);
+  args.noise = noise_args(e.step, e.first / 2);
+  args.rows = e.count;
+  args.first_member = e.first;
+  args.group = e.group;
+  args.perturbed = 1;
+  run_forward(args, states_);
+  std::copy_n(of<int64_t>(losses_), e.count, e.losses);
+}
+
+void MetalSession::infer(const egg_infer& i) {
+  const size_t streams = i.batch.streams;
+  const size_t logits = streams * static_cast<size_t>(plan_.program->vocab);
+  upload_batch(i.batch);
+  reserve(losses_, streams * sizeof(int64_t));
+  reserve(infer_states_, streams * plan_.state_stride);
+  if (i.logits != nullptr) reserve(logits_, logits);
+  int8_t* states = of<int8_t>(infer_states_);
+  each_state(streams, [&](size_t outside, size_t inside, size_t bytes) {
+    std::copy_n(i.states + outside, bytes, states + inside);
+  });
+  ForwardArgs args = forward_args(i.batch);
+  args.rows = i.batch.streams;
+  args.wants_logits = i.logits != nullptr ? 1 : 0;
+  run_forward(args, infer_states_);
+  std::copy_n(of<int64_t>(losses_), streams, i.losses);
+  if (i.logits != nullptr) std::copy_n(of<int8_t>(logits_), logits, i.logits);
+  each_state(streams, [&](size_t outside, size_t inside, size_t bytes) {
+    std::copy_n(states + inside, bytes, i.states + outside);
+  });
+}
+
+void MetalSession::update(const egg_update& u) {
+  std::copy_n(u.fitness, u.pairs, of<int8_t>(fitness_));
+  std::copy_n(u.scalars, rule_->scalar_count, of<float>(scalars_));
+  std::copy_n(u.vote_stds, plan_.params.size(), of<float>(vote_stds_));
+  std::fill_n(of<uint32_t>(changed_), plan_.params.size(), 0U);
+  if (plan_.vote_pieces > 0) {
+    VoteArgs votes{};
+    votes.noise = noise_args(u.step, 0);
+    votes.cells = plan_.cells;
+    votes.job_count = static_cast<uint32_t>(plan_.vote_jobs.size());
+    votes.pieces = plan_.vote_pieces;
+    votes.pairs = u.pairs;
+    votes.share_pairs = divide_up(u.pairs, memory_.vote_shares);
+    const uint32_t shares = divide_up(u.pairs, votes.share_pairs);
+    RuleArgs rule{};
+    rule.cells = plan_.cells;
+    rule.shares = shares;
+    rule.node_count = rule_->node_count;
+    rule.slot_count = rule_->slot_count;
+    rule.delta = rule_->delta;
+    rule.job_count = static_cast<uint32_t>(plan_.rule_jobs.size());
+    rule.pieces = plan_.rule_pieces;
+    rule.groups = memory_.rule_groups;
+    device_->run({dispatch(Kernel::kVotes, plan_.vote_pieces * shares, kVoteMemory, votes,
+                           {vote_jobs_.get(), fitness_.get(), noise_.get(), votes_.get()}),
+                  dispatch(Kernel::kRule, rule.groups, 16, rule,
+                           {rule_nodes_.get(), slot_nodes_.get(), rule_jobs_.get(), scalars_.get(), vote_stds_.get(),
+                            votes_.get(), weights_.get(), slots_.get(), rule_scratch_.get(), changed_.get()})},
+                 threads_);
+  }
+  std::copy_n(of<uint32_t>(changed_), plan_.params.size(), u.changed);
+}
+
+}  // namespace eggroll::metal

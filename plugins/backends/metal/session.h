@@ -1,0 +1,78 @@
+// A session on one device: weights, slots, states and optimizer state stay in its memory; a call is one command buffer.
+#ifndef EGGROLL_METAL_SESSION_H
+#define EGGROLL_METAL_SESSION_H
+
+#include <memory>
+#include <vector>
+
+#include "device.h"
+#include "eggroll/backend.h"
+#include "memory.h"
+#include "plan.h"
+
+namespace eggroll::metal {
+
+class MetalSession : public Session {
+ public:
+  // block_inputs: see Plan.
+  MetalSession(std::shared_ptr<Device> device, const egg_session_spec& spec, uint32_t block_inputs = kBlockInputs);
+  void set_weights(uint32_t param, const int8_t* weights) override;
+  void get_weights(uint32_t param, int8_t* weights) override;
+  void set_slot(uint32_t param, uint32_t slot, const void* data) override;
+  void get_slot(uint32_t param, uint32_t slot, void* data) override;
+  void set_states(uint32_t first, uint32_t count, const int8_t* states) override;
+  void get_states(uint32_t first, uint32_t count, int8_t* states) override;
+  void evaluate(const egg_evaluate& arguments) override;
+  void update(const egg_update& arguments) override;
+  void infer(const egg_infer& arguments) override;
+
+ private:
+  using Memory = std::unique_ptr<Buffer>;
+
+  Memory allocate(size_t bytes) const;
+  template <class T>
+  Memory uploaded(const std::vector<T>& from) const;
+  void reserve(Memory& memory, size_t bytes) const;
+  void upload_batch(const egg_batch& batch);
+  NoiseArgs noise_args(uint64_t step, uint32_t first_pair) const;
+  ForwardArgs forward_args(const egg_batch& batch) const;
+  // The rows of args, as many tiles at a time as there are workspaces.
+  void run_forward(ForwardArgs args, const Memory& states);
+  template <class Copy>
+  void each_state(size_t count, const Copy& copy) const;
+
+  std::shared_ptr<Device> device_;
+  Plan plan_;
+  MemoryPlan memory_;
+  const egg_rule* rule_;
+  int32_t threads_;
+  Memory ops_;
+  Memory segments_;
+  Memory tables_;
+  Memory loss_tables_;
+  Memory noise_;
+  Memory vote_jobs_;
+  Memory rule_jobs_;
+  Memory rule_nodes_;
+  Memory slot_nodes_;
+  Memory weights_;
+  Memory slots_;
+  Memory states_;
+  Memory losses_;
+  Memory workspace_;
+  Memory fitness_;
+  Memory votes_;
+  Memory scalars_;
+  Memory vote_stds_;
+  Memory changed_;
+  Memory rule_scratch_;
+  Memory inputs_;
+  Memory targets_;
+  Memory resets_;
+  Memory infer_states_;
+  Memory logits_;
+};
+
+}  // namespace eggroll::metal
+
+#endif

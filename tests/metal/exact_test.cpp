@@ -1,0 +1,121 @@
+// Sums of int8 products by way of half and float32 are exact: every pair of operands, and sums at the edge of what a
+// float32 holds.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "eggroll/error.h"
+#include "eggroll/noise.h"
+#include "eggroll/program_builder.h"
+#include "eggroll/rule_builder.h"
+#include "plan.h"
+#include "products.h"
+
+namespace eggroll::metal {
+namespace {
+
+std::vector<int32_t> whole_products(const std::vector<int8_t>& x, const std::vector<int8_t>& w, uint32_t inputs) {
+  std::vector<int32_t> sums(size_t{kTileRows} * kBlock);
+  for (size_t row = 0; row < kTileRows; ++row) {
+    for (size_t output = 0; output < kBlock; ++output) {
+      for (size_t k = 0; k < inputs; ++k) sums[row * kBlock + output] += x[row * inputs + k] * w[output * inputs + k];
+    }
+  }
+  return sums;
+}
+
+TEST(Exact, TheShimsHalfIsIeee) {
+  for (uint32_t bits = 0; bits < 0x7c00; ++bits) {
+    const float x = half_value(static_cast<uint16_t>(bits));
+    const float next = half_value(static_cast<uint16_t>(bits + 1));
+    EXPECT_EQ(through_half(x), x);
+    EXPECT_EQ(through_half(-x), -x);
+    if (bits + 1 == 0x7c00) break;
+    const float middle = (x + next) / 2;  // exact: ties go to the even one
+    EXPECT_EQ(through_half(middle), bits % 2 == 0 ? x : next) << bits;
+    EXPECT_EQ(through_half(std::nextafter(middle, 0.0F)), x) << bits;
+    EXPECT_EQ(through_half(std::nextafter(middle, 70000.0F)), next) << bits;
+  }
+  EXPECT_EQ(through_half(2049.0F), 2048.0F);  // so wider numbers would not be exact
+}
+
+TEST(Exact, EveryPairOfOperands) {
+  for (int32_t first_x = -127; first_x <= 127; first_x += static_cast<int32_t>(kTileRows)) {
+    for (int32_t first_w = -127; first_w <= 127; first_w += static_cast<int32_t>(kBlock)) {
+      std::vector<int8_t> x(size_t{kTileRows} * kBlock);
+      std::vector<int8_t> w(size_t{kBlock} * kBlock);
+      for (int32_t i = 0; i < static_cast<int32_t>(kTileRows); ++i) {
+        x[static_cast<size_t>(i) * kBlock + 5] = static_cast<int8_t>(std::min(first_x + i, 127));
+      }
+      for (int32_t i = 0; i < static_cast<int32_t>(kBlock); ++i) {
+        w[static_cast<size_t>(i) * kBlock + 5] = static_cast<int8_t>(std::min(first_w + i, 127));
+      }
+      EXPECT_EQ(shim_products(x, w, kBlock, kBlockInputs), whole_products(x, w, kBlock)) << first_x << " " << first_w;
+    }
+  }
+}
+
+// Largest sums, and those one or a few below them; sums that come back from the edge; every sign.
+void fill_adversarial(uint32_t inputs, std::vector<int8_t>& x, std::vector<int8_t>& w) {
+  x.assign(size_t{kTileRows} * inputs, 127);
+  w.assign(size_t{kBlock} * inputs, 127);
+  const uint64_t key = egg_noise_key(inputs, EGG_STEP_DATA, 0, 0, 0, 0);
+  uint32_t count = 0;
+  const auto below = [&](uint32_t limit) { return egg_noise_word(key, count++) % limit; };
+  for (size_t row = 0; row < kTileRows; ++row) {
+    int8_t* own = x.data() + row * inputs;
+    for (size_t k = 0; k < inputs; ++k) {
+      if (row % 4 == 1) own[k] = -127;
+      if (row % 4 == 2 && k >= inputs / 2) own[k] = -127;
+      if (row % 4 == 3) own[k] = static_cast<int8_t>(static_cast<int32_t>(below(255)) - 127);
+    }
+    own[below(inputs)] = static_cast<int8_t>(127 - static_cast<int8_t>(row));
+  }
+  for (size_t output = 0; output < kBlock; ++output) {
+    for (size_t i = 0; i < output % 8; ++i) {
+      w[output * inputs + below(inputs)] = static_cast<int8_t>(below(2) == 0 ? 126 : -126);
+    }
+  }
+}
+
+TEST(Exact, SumsAtTheEdge) {
+  std::vector<int8_t> x;
+  std::vector<int8_t> w;
+  for (const uint32_t inputs : {960U, 1024U, 1088U, 2048U, 8256U}) {
+    fill_adversarial(inputs, x, w);
+    const std::vector<int32_t> expected = whole_products(x, w, inputs);
+    EXPECT_EQ(shim_products(x, w, inputs, kBlockInputs), expected) << inputs;
+    EXPECT_GT(*std::max_element(expected.begin(), expected.end()), static_cast<int32_t>(inputs - 20) * 127 * 127);
+  }
+}
+
+// With larger blocks they are not exact, and so these are refused.
+TEST(Exact, LongerSumsAreRefused) {
+  std::vector<int8_t> x;
+  std::vector<int8_t> w;
+  fill_adversarial(2048, x, w);
+  EXPECT_NE(shim_products(x, w, 2048, 2048), whole_products(x, w, 2048));
+
+  ProgramBuilder program(7, 4, EGG_ROUND_NEAREST);
+  program.loss(program.embed("logits", program.matrix("table", 7, 7, 16)), 4096);
+  RuleBuilder rule;
+  rule.delta(rule.constant(0));
+  egg_noise noise{};
+  noise.rank = 1;
+  EXPECT_NO_THROW(Plan(*program.view(), *rule.view(), noise, 1024));
+  for (const uint32_t block_inputs : {0U, 100U, 1040U, 1088U, 2048U}) {
+    try {
+      Plan(*program.view(), *rule.view(), noise, block_inputs);
+      FAIL() << block_inputs;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("expected a multiple of 64 up to 1040, which stay below 2^24"));
+    }
+  }
+  EXPECT_LT(kMostBlockInputs * 127 * 127, kExactSum);
+  EXPECT_GE((kMostBlockInputs + 1) * 127 * 127, kExactSum);
+}
+
+}  // namespace
+}  // namespace eggroll::metal

@@ -1,0 +1,98 @@
+// The shim finds what it is there to find: a barrier that is missing, and memory that is touched beyond a buffer's end.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "eggroll/error.h"
+#include "shim_device.h"
+#include "small_program.h"
+#include "threadgroup.h"
+
+namespace eggroll::metal {
+namespace {
+
+std::vector<int64_t> run_small(uint64_t seed) {
+  shim_faults().seed = seed;
+  SmallProgram small;
+  const egg_session_spec spec = small.spec();
+  MetalSession session(open_shim_device(), spec, kBlock);
+  return small.run(session);
+}
+
+class FaultTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    shim::leave_out_barrier("");
+    shim_faults() = ShimFaults{};
+  }
+};
+
+TEST_F(FaultTest, NoOrderOfThreadsChangesTheResult) {
+  const std::vector<int64_t> expected = run_small(1);
+  for (uint64_t seed = 2; seed < 6; ++seed) EXPECT_EQ(run_small(seed), expected) << seed;
+}
+
+TEST_F(FaultTest, EveryBarrierIsMissedWhereItIsLeftOut) {
+  shim::take_barriers();
+  const std::vector<int64_t> expected = run_small(1);
+  const std::set<std::string> barriers = shim::take_barriers();
+  size_t written = 0;
+  for (const char* at = std::strstr(kKernelSource, "_barrier(mem_"); at != nullptr;
+       at = std::strstr(at + 1, "_barrier(mem_")) {
+    ++written;
+  }
+  EXPECT_EQ(barriers.size(), written) << testing::PrintToString(barriers);
+  for (const std::string& barrier : barriers) {
+    shim::leave_out_barrier(barrier);
+    bool found = false;
+    for (uint64_t seed = 1; seed < 5 && !found; ++seed) found = run_small(seed) != expected;
+    EXPECT_TRUE(found) << barrier;
+  }
+}
+
+struct KernelBuffers {
+  Kernel kernel;
+  int count;
+};
+
+TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
+  for (const auto& [kernel, count] :
+       {KernelBuffers{Kernel::kForward, 13}, KernelBuffers{Kernel::kVotes, 4}, KernelBuffers{Kernel::kRule, 10}}) {
+    for (int buffer = 1; buffer <= count; ++buffer) {
+      shim_faults().short_kernel = static_cast<int>(kernel);
+      shim_faults().short_buffer = buffer;
+      // Of an op and of the tables of the loss a run reads a part.
+      const bool forward = kernel == Kernel::kForward;
+      shim_faults().short_bytes = forward && buffer == 1   ? sizeof(DeviceOp) / 2
+                                  : forward && buffer == 5 ? sizeof(egg_loss_tables) / 2
+                                                           : 16;
+      std::string found;
+      try {
+        run_small(1);
+      } catch (const Error& error) {
+        found = error.what();
+      }
+      EXPECT_THAT(found, testing::HasSubstr("touches memory beyond its buffers"))
+          << kKernelNames[static_cast<size_t>(kernel)] << " " << buffer;
+    }
+  }
+}
+
+TEST_F(FaultTest, ThreadsThatMeetAtDifferentPlacesAreFound) {
+  const auto here = [] { shim::wait_for_threadgroup({__FILE__, __LINE__}); };
+  const auto there = [] { shim::wait_for_threadgroup({__FILE__, __LINE__}); };
+  EXPECT_THROW(shim::run_threadgroup([&](uint32_t, uint32_t lane) { lane == 0 ? here() : there(); }, 1), Error);
+  EXPECT_THROW(shim::run_threadgroup(
+                   [&](uint32_t, uint32_t lane) {
+                     if (lane == 0) here();
+                   },
+                   1),
+               Error);
+  EXPECT_NO_THROW(shim::run_threadgroup([&](uint32_t, uint32_t) { here(); }, 1));
+}
+
+}  // namespace
+}  // namespace eggroll::metal

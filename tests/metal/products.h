@@ -1,0 +1,22 @@
+// The kernels' product of a tile with a matrix, by itself.
+#ifndef EGGROLL_TESTS_METAL_PRODUCTS_H
+#define EGGROLL_TESTS_METAL_PRODUCTS_H
+
+#include <cstdint>
+#include <vector>
+
+namespace eggroll::metal {
+
+// x: (kTileRows, inputs); w: (kBlock, inputs); inputs: a multiple of kBlock, of which block_inputs are added up as
+// float32. Sums, (kTileRows, kBlock).
+std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vector<int8_t>& w, uint32_t inputs,
+                                   uint32_t block_inputs);
+
+// What the shim's half makes of a number.
+float through_half(float x);
+// Of the half with these bits.
+float half_value(uint16_t bits);
+
+}  // namespace eggroll::metal
+
+#endif

@@ -1,0 +1,104 @@
+#include "shim_device.h"
+
+#include <cstring>
+#include <memory>
+
+#include "common/threads.h"
+#include "eggroll/error.h"
+#include "eggroll/machine.h"
+#include "eggroll/noise.h"
+#include "shim_kernels.h"
+#include "threadgroup.h"
+
+namespace eggroll::metal {
+namespace {
+
+class ShimBuffer : public Buffer {
+ public:
+  explicit ShimBuffer(size_t bytes) : memory_(bytes) {
+    contents_ = memory_.begin();
+    bytes_ = bytes;
+  }
+
+ private:
+  shim::GuardedMemory memory_;
+};
+
+// A kernel's buffers, the arguments first; the one that a test wants short ends early.
+class Binding {
+ public:
+  explicit Binding(const Dispatch& d) : arguments_(d.arguments.size()) {
+    std::memcpy(arguments_.begin(), d.arguments.data(), d.arguments.size());
+    buffers_.push_back(arguments_.begin());
+    for (const Buffer* buffer : d.buffers) buffers_.push_back(buffer->contents());
+    const ShimFaults& faults = shim_faults();
+    if (faults.short_kernel != static_cast<int>(d.kernel)) return;
+    const auto number = static_cast<size_t>(faults.short_buffer);
+    const size_t bytes = (d.buffers.at(number - 1)->bytes() - faults.short_bytes + 15) / 16 * 16;
+    short_ = std::make_unique<shim::GuardedMemory>(bytes);
+    std::memcpy(short_->begin(), buffers_[number], bytes);
+    buffers_[number] = short_->begin();
+  }
+  void* const* buffers() const { return buffers_.data(); }
+
+ private:
+  shim::GuardedMemory arguments_;
+  std::unique_ptr<shim::GuardedMemory> short_;
+  std::vector<void*> buffers_;
+};
+
+class ShimDevice : public Device {
+ public:
+  std::string name() const override { return "a Metal shim on " + cpu_model(); }
+  uint64_t free_memory() const override {
+    return shim_faults().free_memory != 0 ? shim_faults().free_memory : machine_memory();
+  }
+  uint64_t largest_buffer() const override { return machine_memory(); }
+  std::unique_ptr<Buffer> new_buffer(size_t bytes) override { return std::make_unique<ShimBuffer>(bytes); }
+
+  void run(const std::vector<Dispatch>& dispatches, int32_t threads) override {
+    if (workers_ == nullptr || threads != threads_) workers_ = std::make_unique<Threads>(threads);
+    threads_ = threads;
+    for (const Dispatch& d : dispatches) run(d);
+  }
+
+ private:
+  void run(const Dispatch& d) {
+    const ShimKernel& kernel = kShimKernels[static_cast<size_t>(d.kernel)];
+    if (d.arguments.size() != kernel.argument_bytes || d.buffers.size() != kernel.buffer_count) {
+      throw Error("the kernel " + std::string(kKernelNames[static_cast<size_t>(d.kernel)]) + " was given " +
+                  std::to_string(d.arguments.size()) + " bytes of arguments and " + std::to_string(d.buffers.size()) +
+                  " buffers, expected " + std::to_string(kernel.argument_bytes) + " and " +
+                  std::to_string(kernel.buffer_count));
+    }
+    const Binding binding(d);
+    const auto work = [&](size_t begin, size_t end) {
+      const shim::GuardedMemory scratch(d.threadgroup_memory);
+      for (size_t group = begin; group < end; ++group) {
+        std::memset(scratch.begin(), 0xa5, scratch.bytes());  // nothing may count on what another has left
+        const ShimCall call{binding.buffers(), scratch.begin(), static_cast<uint32_t>(group)};
+        shim::run_threadgroup([&](uint32_t simdgroup, uint32_t lane) { kernel.run(call, simdgroup, lane); },
+                              egg_absorb(shim_faults().seed, group));
+      }
+    };
+    threads_ == 1 || d.groups == 1 ? work(0, d.groups) : workers_->split(d.groups, work);
+  }
+
+  std::unique_ptr<Threads> workers_;
+  int32_t threads_ = 0;
+};
+
+}  // namespace
+
+ShimFaults& shim_faults() {
+  static ShimFaults faults;
+  return faults;
+}
+
+std::unique_ptr<Device> open_shim_device() { return std::make_unique<ShimDevice>(); }
+
+std::unique_ptr<Device> open_device() { return open_shim_device(); }
+
+int32_t probe_device(egg_error*) { return 1; }
+
+}  // namespace eggroll::metal

@@ -1,0 +1,62 @@
+// Threadgroups on a processor: the threads of one are fibers of one of the host's threads, which change where they wait
+// for each other. The order in which they run is drawn anew each time, so that where a barrier is missing the result
+// shows it.
+#ifndef EGGROLL_TESTS_METAL_THREADGROUP_H
+#define EGGROLL_TESTS_METAL_THREADGROUP_H
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+
+namespace eggroll::shim {
+
+constexpr uint32_t kThreads = 128;  // of a threadgroup
+constexpr uint32_t kLanes = 32;     // of a simdgroup
+
+// Where in the kernels' sources.
+struct Site {
+  const char* file;
+  uint32_t line;
+};
+
+// ---- What a thread of a threadgroup calls ----
+extern constinit thread_local uint32_t current_lane;
+inline uint32_t lane() { return current_lane; }
+void wait_for_threadgroup(Site site);
+void wait_for_simdgroup(Site site);
+// Over each so many neighbouring lanes of the simdgroup, all of which have to come.
+enum class Over { kSum, kMax };
+int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site);
+
+// ---- What runs them ----
+
+// body(simdgroup, lane), of each thread. seed: of the order. Throws Error where threads wait for each other at
+// different places or touch memory that is not theirs.
+void run_threadgroup(const std::function<void(uint32_t simdgroup, uint32_t lane)>& body, uint64_t seed);
+
+// "file:line" of each barrier that threads have waited at since the last call.
+std::set<std::string> take_barriers();
+// That one does not make its threads wait; empty: all do.
+void leave_out_barrier(const std::string& barrier);
+
+// `bytes` of zeros, at most 15 more, and then memory that nobody may touch.
+class GuardedMemory {
+ public:
+  explicit GuardedMemory(size_t bytes);
+  GuardedMemory(const GuardedMemory&) = delete;
+  GuardedMemory& operator=(const GuardedMemory&) = delete;
+  ~GuardedMemory();
+  uint8_t* begin() const { return begin_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  uint8_t* mapped_;
+  size_t mapped_bytes_;
+  uint8_t* begin_;
+  size_t bytes_;
+};
+
+}  // namespace eggroll::shim
+
+#endif

@@ -1,0 +1,130 @@
+// A program that takes every op, and what a test does with it on a session of the metal backend.
+#ifndef EGGROLL_TESTS_METAL_SMALL_PROGRAM_H
+#define EGGROLL_TESTS_METAL_SMALL_PROGRAM_H
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "eggroll/program_builder.h"
+#include "eggroll/rule_builder.h"
+#include "session.h"
+#include "support/host.h"
+
+namespace eggroll::metal {
+
+// Linears of more than one block of inputs and outputs, an attention with several heads, every elementwise op.
+class SmallProgram {
+ public:
+  static constexpr int32_t kTokens = 5;
+  static constexpr int32_t kVocab = 255;
+  static constexpr int32_t kWidth = 136;
+  static constexpr int32_t kHead = 68;
+  static constexpr uint32_t kPopulation = 64;
+  static constexpr uint32_t kStreams = 4;
+
+  SmallProgram() {
+    ProgramBuilder& b = program_;
+    std::vector<int32_t> lut;
+    for (int32_t i = -128; i < 128; ++i) lut.push_back(i < 0 ? i / 4 : i);
+    std::vector<int32_t> weights;
+    for (int32_t i = 0; i < 256; ++i) weights.push_back(16384 >> (i / 16));
+    std::vector<int32_t> angles;
+    for (int32_t i = 0; i < kTokens * kHead; ++i) angles.push_back((i * 77003) % (1 << 20));
+    const Table lut_table = b.table("lut", lut);
+    const Table weight_table = b.table("weights", weights);
+    const Table angle_table = b.table("angles", angles);
+    const auto square = [&](const char* name) { return b.matrix(name, kWidth, kWidth, 16); };
+    const Value x = b.embed("x", b.matrix("embedding", kVocab, kWidth, 40));
+    const Value state = b.state("state", kWidth);
+    const Value normed = b.l1_norm("normed", x, b.vector("gain", kWidth, 16), EGG_DIVIDE_RECIPROCAL);
+    const Value q =
+        b.rope("q", b.linear("q.made", normed, square("q.w"), 5, b.vector("q.b", kWidth, 2)), angle_table, kHead);
+    const Value mixed =
+        b.attention("mixed", q, b.linear("k", normed, square("k.w"), 5), b.linear("v", normed, square("v.w"), 5),
+                    weight_table, kHead, EGG_WEIGHT_SOFTMAX, 12);
+    const Value scaled =
+        b.max_norm("scaled", b.wide_add("wide", b.wide_linear("wide.made", mixed, square("wide.w"), 3), x));
+    const Value candidate = b.add("candidate", b.gru_gate("gated", scaled, state), scaled);
+    const Value next = b.gru_mix("next", scaled, state, candidate);
+    b.store(state, next);
+    const Param head = b.matrix("head", kVocab, kWidth, 16);
+    b.loss(b.linear("logits", b.lut("seen", next, lut_table), head, 6, b.vector("head.b", kVocab, 0)), 4096);
+
+    // As its last scalar's number says, it reads every slot and scalar.
+    const Node momentum = rule_.slot("momentum", 'f');
+    const Node rate = rule_.scalar("rate");
+    const Node vote = rule_.op(EGG_RULE_FDIV, {rule_.vote_f32(), rule_.vote_std()});
+    const Node mean = rule_.op(EGG_RULE_FADD, {momentum, vote});
+    rule_.set_slot(momentum, mean);
+    rule_.delta(rule_.op(EGG_RULE_TRUNC_I32, {rule_.op(EGG_RULE_FMUL, {mean, rate})}));
+    noise_.seed = 7;
+    noise_.rank = 2;
+    noise_.sigma_shift = 1;
+    noise_.sigma_vector_shift = 1;
+    test::Draws draws(3);
+    for (uint32_t i = 0; i < kStreams * kTokens; ++i) {
+      inputs_.push_back(draws.below(kVocab));
+      targets_.push_back(draws.below(kVocab));
+      resets_.push_back(i == kTokens + 2 ? 1 : 0);
+    }
+  }
+
+  egg_session_spec spec() {
+    return egg_session_spec{sizeof(egg_session_spec), 1, program_.view(), rule_.view(), noise_, kPopulation, 0};
+  }
+  egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data()}; }
+
+  // Weights; a step; the unperturbed model. All that comes back.
+  std::vector<int64_t> run(MetalSession& session) {
+    const egg_program& program = *program_.view();
+    test::Draws draws(5);
+    std::vector<std::vector<int8_t>> weights;
+    for (uint32_t i = 0; i < program.param_count; ++i) {
+      const egg_param& param = program.params[i];
+      weights.emplace_back(static_cast<size_t>(param.rows) * static_cast<size_t>(param.cols));
+      for (int8_t& weight : weights.back()) weight = static_cast<int8_t>(draws.weight() / 4);
+      session.set_weights(i, weights.back().data());
+    }
+    std::vector<int64_t> all(kPopulation);
+    session.evaluate({sizeof(egg_evaluate), kPopulation / kStreams, 9, 0, kPopulation, batch(), all.data()});
+    std::vector<int8_t> states(kPopulation * size_t{kWidth});
+    session.get_states(0, kPopulation, states.data());
+    all.insert(all.end(), states.begin(), states.end());
+    std::vector<int8_t> fitness;
+    for (uint32_t i = 0; i < kPopulation / 2; ++i) fitness.push_back(draws.weight());
+    const float rate = 2.0F;
+    const std::vector<float> stds(program.param_count, 20000.0F);
+    std::vector<int64_t> changed(program.param_count);
+    session.update({sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data()});
+    all.insert(all.end(), changed.begin(), changed.end());
+    for (uint32_t i = 0; i < program.param_count; ++i) {
+      session.get_weights(i, weights[i].data());
+      all.insert(all.end(), weights[i].begin(), weights[i].end());
+    }
+    infer(session, all);
+    return all;
+  }
+
+  void infer(MetalSession& session, std::vector<int64_t>& all) {
+    std::vector<int8_t> states(kStreams * size_t{kWidth});
+    std::vector<int64_t> losses(kStreams);
+    std::vector<int8_t> logits(kStreams * size_t{kVocab});
+    session.infer({sizeof(egg_infer), 0, batch(), states.data(), losses.data(), logits.data()});
+    all.insert(all.end(), losses.begin(), losses.end());
+    all.insert(all.end(), logits.begin(), logits.end());
+    all.insert(all.end(), states.begin(), states.end());
+  }
+
+ private:
+  ProgramBuilder program_{kVocab, 4, EGG_ROUND_NEAREST, kTokens};
+  RuleBuilder rule_;
+  egg_noise noise_{};
+  std::vector<uint32_t> inputs_;
+  std::vector<uint32_t> targets_;
+  std::vector<uint8_t> resets_;
+};
+
+}  // namespace eggroll::metal
+
+#endif
