@@ -3,22 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/steps.h"
 #include "eggroll/error.h"
 
 namespace eggroll::cuda {
 namespace {
-
-constexpr int32_t kNever = -1;
-
-// A value's stay in memory: from the op that makes it to the last that reads it.
-struct Stay {
-  int32_t begin = kNever;
-  int32_t end = kNever;
-  void include(int32_t op) {
-    if (begin == kNever) begin = op;
-    end = std::max(end, op);
-  }
-};
 
 // First fit: the lowest offset that no value of the same time takes. Two values may meet all the same at the op that
 // makes one and is the last to read the other. A linear makes its last outputs when it has read all its inputs: they
@@ -96,7 +85,7 @@ class Planner {
   void run() {
     lay_out_states();
     lay_out_noise();
-    order_ops();
+    order_ = steps_of(program_);
     place_values();
     for (size_t i = 0; i < order_.size(); ++i) add(order_[i]);
     if (plan_.streams.empty()) plan_.stages = 0;
@@ -105,16 +94,8 @@ class Planner {
   }
 
  private:
-  // An op of the program, or the loading of a state.
-  struct Step {
-    int32_t op;
-    int32_t loads;
-  };
-
   size_t values_in_workspace() const { return padded_size(workspace_.end()); }
   static size_t padded_size(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-  bool is_state(int32_t value) const { return value >= 0 && program_.values[value].is_state != 0; }
 
   void lay_out_states() {
     state_of_.assign(program_.value_count, 0);
@@ -164,41 +145,8 @@ class Planner {
     }
   }
 
-  // A state is loaded before its first reader and before anything is stored in it, so that its readers see what it was
-  // when the token began.
-  void order_ops() {
-    std::vector<bool> loaded(program_.value_count, false);
-    std::vector<bool> is_read(program_.value_count, false);
-    for (uint32_t i = 0; i < program_.op_count; ++i) {
-      for (const int32_t in : program_.ops[i].in) {
-        if (is_state(in)) is_read[static_cast<size_t>(in)] = true;
-      }
-    }
-    for (uint32_t i = 0; i < program_.op_count; ++i) {
-      const egg_op& op = program_.ops[i];
-      for (const int32_t value : {op.in[0], op.in[1], op.in[2], op.code == EGG_OP_STORE ? op.out : -1}) {
-        if (!is_state(value) || loaded[static_cast<size_t>(value)] || !is_read[static_cast<size_t>(value)]) continue;
-        loaded[static_cast<size_t>(value)] = true;
-        order_.push_back({-1, value});
-      }
-      order_.push_back({static_cast<int32_t>(i), -1});
-    }
-  }
-
   void place_values() {
-    std::vector<Stay> stays(program_.value_count);
-    for (size_t i = 0; i < order_.size(); ++i) {
-      const auto now = static_cast<int32_t>(i);
-      if (order_[i].loads >= 0) {
-        stays[static_cast<size_t>(order_[i].loads)].include(now);
-        continue;
-      }
-      const egg_op& op = program_.ops[order_[i].op];
-      for (const int32_t in : op.in) {
-        if (in >= 0) stays[static_cast<size_t>(in)].include(now);
-      }
-      if (op.out >= 0 && !is_state(op.out)) stays[static_cast<size_t>(op.out)].include(now);
-    }
+    const std::vector<Stay> stays = stays_of(program_, order_);
     const uint32_t ring = room_.fewest_stages * kStage;
     const uint32_t most_shared = (room_.bytes - std::min(ring, room_.bytes)) / room_.tiles / kAlignment * kAlignment;
     for (const uint32_t v : by_need(stays)) {
@@ -207,7 +155,7 @@ class Planner {
       place.size = static_cast<uint32_t>(value.size);
       place.wide = value.is_wide != 0 ? 1 : 0;
       place.bytes = padded(place.size, kBlock) * (place.wide != 0 ? 4 : 1);
-      if (stays[v].begin == kNever) continue;
+      if (stays[v].begin == Stay::kNever) continue;
       int64_t offset = shared_.take(request_for(v, stays[v], true), most_shared);
       place.shared = offset >= 0 ? 1 : 0;
       if (offset < 0) {
@@ -321,7 +269,7 @@ class Planner {
       }
       for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
       if (from.code == EGG_OP_STORE) op.state_offset = state_offset(from.out);
-      if (from.code == EGG_OP_LOSS && is_state(from.in[0])) {
+      if (from.code == EGG_OP_LOSS && is_state(program_, from.in[0])) {
         op.of_state = 1;
         op.state_offset = state_offset(from.in[0]);
       }

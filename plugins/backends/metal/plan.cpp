@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "common/steps.h"
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
 
@@ -14,17 +15,17 @@ constexpr uint32_t kAlignment = 16;
 // First fit: the lowest offset that no value of the same time takes.
 class Memory {
  public:
-  size_t take(size_t bytes, size_t begin, size_t end) {
+  size_t take(size_t bytes, const Stay& stay) {
     size_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (const Taken& t : taken_) {
-        if (t.begin > end || begin > t.end || at + bytes <= t.at || t.at + t.bytes <= at) continue;
+        if (t.stay.begin > stay.end || stay.begin > t.stay.end || at + bytes <= t.at || t.at + t.bytes <= at) continue;
         at = t.at + t.bytes;
         moved = true;
       }
     }
-    taken_.push_back({at, bytes, begin, end});
+    taken_.push_back({at, bytes, stay});
     size_ = std::max(size_, at + bytes);
     return at;
   }
@@ -34,8 +35,7 @@ class Memory {
   struct Taken {
     size_t at;
     size_t bytes;
-    size_t begin;
-    size_t end;
+    Stay stay;
   };
   std::vector<Taken> taken_;
   size_t size_ = 0;
@@ -63,7 +63,7 @@ class Planner {
       const egg_table& table = program_.tables[t];
       plan_.tables.insert(plan_.tables.end(), table.entries, table.entries + table.count);
     }
-    order_ops();
+    order_ = steps_of(program_);
     place_values();
     for (const Step& step : order_) add(step);
     fitted(plan_.workspace);
@@ -72,12 +72,6 @@ class Planner {
   }
 
  private:
-  // An op of the program, or the loading of a state.
-  struct Step {
-    int32_t op;
-    int32_t loads;
-  };
-
   void add_segment(Segment segment) {
     segment.offset = plan_.noise_bytes;
     plan_.segments.push_back(segment);
@@ -125,8 +119,6 @@ class Planner {
     plan_.slot_cells += size_t{count} * rule_.slot_count;
   }
 
-  bool is_state(int32_t value) const { return value >= 0 && program_.values[value].is_state != 0; }
-
   void lay_out_states() {
     state_of_.assign(program_.value_count, 0);
     size_t stride = 0;
@@ -141,47 +133,9 @@ class Planner {
     plan_.state_stride = fitted(stride);
   }
 
-  // A state is loaded before its first reader and before anything is stored in it, so that its readers see what it was
-  // when the token began.
-  void order_ops() {
-    std::vector<bool> loaded(program_.value_count, false);
-    std::vector<bool> is_read(program_.value_count, false);
-    for (uint32_t i = 0; i < program_.op_count; ++i) {
-      for (const int32_t in : program_.ops[i].in) {
-        if (is_state(in)) is_read[static_cast<size_t>(in)] = true;
-      }
-    }
-    for (uint32_t i = 0; i < program_.op_count; ++i) {
-      const egg_op& op = program_.ops[i];
-      for (const int32_t value : {op.in[0], op.in[1], op.in[2], op.code == EGG_OP_STORE ? op.out : -1}) {
-        if (!is_state(value) || loaded[static_cast<size_t>(value)] || !is_read[static_cast<size_t>(value)]) continue;
-        loaded[static_cast<size_t>(value)] = true;
-        order_.push_back({-1, value});
-      }
-      order_.push_back({static_cast<int32_t>(i), -1});
-    }
-  }
-
-  // From the step that makes a value to the last that reads it. A tile's workspace: its pairs' noise, values, caches.
+  // A tile's workspace: its pairs' noise, values, caches.
   void place_values() {
-    constexpr size_t kNever = SIZE_MAX;
-    std::vector<size_t> begin(program_.value_count, kNever);
-    std::vector<size_t> end(program_.value_count, 0);
-    for (size_t i = 0; i < order_.size(); ++i) {
-      const auto include = [&](int32_t value) {
-        if (value < 0) return;
-        const auto v = static_cast<size_t>(value);
-        begin[v] = std::min(begin[v], i);
-        end[v] = std::max(end[v], i);
-      };
-      if (order_[i].loads >= 0) {
-        include(order_[i].loads);
-        continue;
-      }
-      const egg_op& op = program_.ops[order_[i].op];
-      for (const int32_t in : op.in) include(in);
-      if (!is_state(op.out)) include(op.out);
-    }
+    const std::vector<Stay> stays = stays_of(program_, order_);
     Memory memory;
     const size_t noise = size_t{kTilePairs} * plan_.noise_bytes;
     for (uint32_t v = 0; v < program_.value_count; ++v) {
@@ -191,7 +145,7 @@ class Planner {
       place.padded = padded(place.size, kBlock);
       place.wide = value.is_wide != 0 ? 1 : 0;
       const size_t bytes = size_t{kTileRows} * place.padded * (place.wide != 0 ? sizeof(int32_t) : 1);
-      if (begin[v] != kNever) place.offset = fitted(noise + memory.take(bytes, begin[v], end[v]));
+      if (stays[v].begin != Stay::kNever) place.offset = fitted(noise + memory.take(bytes, stays[v]));
       places_.push_back(place);
     }
     plan_.workspace = noise + memory.size();
@@ -230,7 +184,7 @@ class Planner {
     for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
     if (from.table >= 0) op.table = tables_[static_cast<size_t>(from.table)];
     if (from.code == EGG_OP_STORE) op.state = state_of_[static_cast<size_t>(from.out)];
-    if (from.code == EGG_OP_LOSS && is_state(from.in[0])) {
+    if (from.code == EGG_OP_LOSS && is_state(program_, from.in[0])) {
       op.of_state = 1;
       op.state = state_of_[static_cast<size_t>(from.in[0])];
     }
