@@ -1,12 +1,14 @@
 #include "report/collection.h"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <future>
 #include <set>
 #include <system_error>
+#include <thread>
 
 #include "record/files.h"
 
@@ -118,6 +120,19 @@ CollectedSweep read_sweep(const fs::path& file) try {
                           text.substr(std::min(text.size(), text.find("] ") + 2))));
 }
 
+// body(i) for every i below count, by as many threads as the machine has; what one throws is thrown on.
+template <class Body>
+void for_each_index(size_t count, const Body& body) {
+  std::atomic<size_t> next{0};
+  std::vector<std::future<void>> threads;
+  for (size_t i = 0; i < std::min<size_t>(count, std::max(1U, std::thread::hardware_concurrency())); ++i) {
+    threads.push_back(std::async(std::launch::async, [&] {
+      for (size_t index; (index = next++) < count;) body(index);
+    }));
+  }
+  for (std::future<void>& thread : threads) thread.get();
+}
+
 }  // namespace
 
 RecordFiles find_records(const std::vector<fs::path>& paths) {
@@ -163,7 +178,7 @@ Collection collect(const std::vector<fs::path>& paths) {
     std::vector<std::string> problems;
   };
   std::vector<Read> read(files.records.size());
-  tbb::parallel_for(size_t{0}, read.size(), [&](size_t i) {
+  for_each_index(read.size(), [&](size_t i) {
     try {
       read[i].run = read_collected_run(files.records[i], read[i].problems);
       if (read[i].run) read[i].run->name = name_of(files.records[i], paths);
