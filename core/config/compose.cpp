@@ -1,6 +1,7 @@
 #include "config/compose.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

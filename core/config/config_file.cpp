@@ -1,6 +1,7 @@
 #include "config/config_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 #include <sstream>

@@ -1,5 +1,6 @@
 // Sweeps of the command line: from overrides with several values to lists of overrides with one each.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>

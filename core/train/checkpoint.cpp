@@ -205,7 +205,7 @@ class Loader {
     bytes = read_file(folder_ / name);
     const uint64_t size = listed.at("bytes").get<uint64_t>();
     if (bytes.size() != size) fail(fmt::format("{} has {} bytes, expected {}", name, bytes.size(), size));
-    if (sha256_hex(bytes) != listed.at("sha256")) {
+    if (listed.at("sha256") != sha256_hex(bytes)) {
       fail(fmt::format("the sha256 of {} is not the one in {}", name, kDescriptionFile));
     }
     return parse_safetensors(bytes, (folder_ / name).string());
@@ -233,7 +233,7 @@ class Loader {
       checkpoint.weights.push_back({tensor.name, static_cast<int32_t>(tensor.shape[0]),
                                     static_cast<int32_t>(tensor.shape[1]), std::move(values)});
     }
-    if (weights_sha256(checkpoint.weights) != description_.at("weights_sha256")) {
+    if (description_.at("weights_sha256") != weights_sha256(checkpoint.weights)) {
       fail(fmt::format("its weights are not those that {} names", kDescriptionFile));
     }
   }

@@ -1,5 +1,6 @@
 // eggroll: the command line. Parses, calls one command, turns an Error into one sentence and a non-zero exit code.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
