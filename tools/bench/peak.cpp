@@ -5,8 +5,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__)
-#include <asm/hwcap.h>
-#include <sys/auxv.h>
+#include "eggroll/arm_features.h"
 #endif
 
 namespace eggroll::bench {
@@ -28,7 +27,7 @@ int64_t run_scalar(uint64_t rounds) {
   return total;
 }
 
-constexpr Peak kPeakScalar{"scalar", 8, &run_scalar};
+[[maybe_unused]] constexpr Peak kPeakScalar{"scalar", 8, &run_scalar};
 
 #if defined(__x86_64__)
 
@@ -49,8 +48,8 @@ const Peak& peak_avx2() {
 #elif defined(__aarch64__)
 
 const Peak& peak_neon() {
-  if ((getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) return kPeakSmmla;
-  return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0 ? kPeakSdot : kPeakSmull;
+  if (arm_has_i8mm()) return kPeakSmmla;
+  return arm_has_dotprod() ? kPeakSdot : kPeakSmull;
 }
 
 #endif

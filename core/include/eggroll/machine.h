@@ -3,6 +3,9 @@
 #define EGGROLL_MACHINE_H
 
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
 
 #include <cstdint>
 #include <fstream>
@@ -39,12 +42,32 @@ inline std::string cpu_model(std::string_view cpuinfo) {
   return "implementer " + implementers.back() + " part " + parts.back();
 }
 
+#if defined(__APPLE__)
+
+// Whether macOS reports this about the machine, as "hw.optional.arm.FEAT_DotProd".
+inline bool machine_has(const std::string& what) {
+  int value = 0;
+  size_t size = sizeof(value);
+  return sysctlbyname(what.c_str(), &value, &size, nullptr, 0) == 0 && value != 0;
+}
+
+// Of this machine.
+inline std::string cpu_model() {
+  char name[256] = "";
+  size_t size = sizeof(name) - 1;
+  return sysctlbyname("machdep.cpu.brand_string", name, &size, nullptr, 0) == 0 ? name : "unknown";
+}
+
+#else
+
 // Of this machine.
 inline std::string cpu_model() {
   std::ostringstream text;
   text << std::ifstream("/proc/cpuinfo").rdbuf();
   return cpu_model(text.str());
 }
+
+#endif
 
 // Bytes, whoever uses them.
 inline uint64_t machine_memory() {
