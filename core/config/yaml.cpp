@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "eggroll/error.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -307,12 +308,11 @@ ConfigNode plain_scalar(const std::string& text, const Source& source) {
     throw wrong(source, fmt::format("the real {} is not finite; use a finite one, or quotes for text", text));
   }
   if (is_real(text)) {
-    double value = 0;
-    const std::string_view digits = view.substr(text[0] == '+' ? 1 : 0);
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
+    const std::optional<double> value = real_of(text.substr(text[0] == '+' ? 1 : 0));
+    if (!value) {
       throw wrong(source, fmt::format("the real {} does not fit 64 bits; use another, or quotes for text", text));
     }
-    return {value, source};
+    return {*value, source};
   }
   return text_node(text, source);
 }

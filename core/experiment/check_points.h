@@ -18,7 +18,8 @@ struct PointCheck {
 };
 
 // One for each of the points, in their order. Plugins are opened in processes of their own: one that crashes when it is
-// opened is an error of its point. Call it before the process has threads.
+// opened is an error of its point. Call it before the process has threads. Where can_compute_after_fork() is false they
+// are opened in this process, and such a crash ends it, before anything has begun.
 std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins);
 
 }  // namespace eggroll

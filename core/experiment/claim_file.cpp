@@ -11,17 +11,19 @@
 #include <ctime>
 #include <string>
 
+#include "system/files.h"
+
 namespace eggroll {
 namespace {
 
 std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
+  std::array<char, _POSIX_HOST_NAME_MAX + 1> host{};
   return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "unknown";
 }
 
 // "host pid", or "" where nobody holds it.
 std::string owner_in(int file) {
-  std::array<char, HOST_NAME_MAX + 40> text{};
+  std::array<char, _POSIX_HOST_NAME_MAX + 40> text{};
   const ssize_t size = ::pread(file, text.data(), text.size(), 0);
   return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "";
 }
@@ -32,7 +34,7 @@ bool held_far_away(int file) {
   if (owner.empty() || owner.starts_with(host_name() + " ")) return false;
   struct stat status {};
   if (::fstat(file, &status) != 0) return false;
-  return std::time(nullptr) - status.st_mtim.tv_sec < ClaimFile::kStaleSeconds;
+  return std::time(nullptr) - changed_ns(status) / 1'000'000'000 < ClaimFile::kStaleSeconds;
 }
 
 // Locks of the open file, not of the process, that can also be asked for.
@@ -56,7 +58,7 @@ std::optional<ClaimFile> ClaimFile::take(const std::filesystem::path& folder) {
   Descriptor file = open_claim(path);
   if (file.get() < 0) throw file_error("claim", path, errno);
   const struct flock lock = whole_file();
-  if (::fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
+  if (::fcntl(file.get(), kSetLockOfOpenFile, &lock) != 0) {
     if (errno != EAGAIN && errno != EACCES) throw file_error("lock", path, errno);
     return std::nullopt;
   }
@@ -72,7 +74,7 @@ bool ClaimFile::is_taken(const std::filesystem::path& folder) {
   const Descriptor file(::open((folder / "claim").c_str(), O_RDWR | O_CLOEXEC));
   if (file.get() < 0) return false;
   struct flock lock = whole_file();
-  if (::fcntl(file.get(), F_OFD_GETLK, &lock) != 0) return true;
+  if (::fcntl(file.get(), kGetLockOfOpenFile, &lock) != 0) return true;
   return lock.l_type != F_UNLCK || held_far_away(file.get());
 }
 

@@ -2,48 +2,43 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <system_error>
 
 #include "record/files.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
 
-constexpr const char* kThisExecutable = "/proc/self/exe";
-
 // Everything between fork and exec, prepared before: the child may not allocate.
 struct Launch {
+  std::string executable;
   std::vector<std::string> words;
   std::vector<std::string> variables;
   std::vector<char*> arguments;
   std::vector<char*> environment;
-  cpu_set_t cores;
-  bool pinned;
+  std::vector<int> cores;
   int log;
   pid_t parent;
 
   Launch(const std::vector<std::string>& given, int log_file, const Slot& slot)
-      : words{std::filesystem::read_symlink(kThisExecutable).string()},
-        pinned(!slot.cores.empty()),
+      : executable(executable_to_start()),
+        words{executable_path().string()},
+        cores(slot.cores),
         log(log_file),
         parent(::getpid()) {
     words.insert(words.end(), given.begin(), given.end());
     constexpr const char* kGpus = "CUDA_VISIBLE_DEVICES=";
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-      if (slot.gpus.empty() || !std::string_view(*variable).starts_with(kGpus)) variables.emplace_back(*variable);
+    for (std::string& variable : environment_of_child()) {
+      if (slot.gpus.empty() || !variable.starts_with(kGpus)) variables.push_back(std::move(variable));
     }
     if (!slot.gpus.empty()) variables.push_back(kGpus + slot.gpus);
-    CPU_ZERO(&cores);
-    for (const int core : slot.cores) CPU_SET(static_cast<size_t>(core), &cores);
     for (std::string& word : words) arguments.push_back(word.data());
     for (std::string& variable : variables) environment.push_back(variable.data());
     arguments.push_back(nullptr);
@@ -51,16 +46,15 @@ struct Launch {
   }
 
   [[noreturn]] void run() const {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(127);  // it died before it could be watched
-    ::setpgid(0, 0);                          // Ctrl-C is for the runner, which decides
+    die_with(parent);
+    ::setpgid(0, 0);  // Ctrl-C is for the runner, which decides
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
-    if (pinned) ::sched_setaffinity(0, sizeof(cores), &cores);
+    if (!cores.empty()) pin_to(cores);
     for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
-    ::execve(kThisExecutable, arguments.data(), environment.data());
+    ::execve(executable.c_str(), arguments.data(), environment.data());
     constexpr char kText[] = "eggroll: the executable could not be started\n";
     if (::write(STDERR_FILENO, kText, sizeof(kText) - 1) < 0) ::_exit(126);
     ::_exit(127);
@@ -71,8 +65,7 @@ struct Launch {
 
 std::string ending_of(int wait_status) {
   if (!WIFSIGNALED(wait_status)) return fmt::format("exit code {}", WEXITSTATUS(wait_status));
-  const char* name = ::sigabbrev_np(WTERMSIG(wait_status));
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", WTERMSIG(wait_status));
+  return signal_name(WTERMSIG(wait_status));
 }
 
 PointProcess::PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log,
@@ -105,16 +98,7 @@ double PointProcess::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
 }
 
-uint64_t PointProcess::memory_bytes() const {
-  const std::string path = fmt::format("/proc/{}/statm", pid_);
-  std::FILE* file = std::fopen(path.c_str(), "r");
-  if (file == nullptr) return 0;
-  unsigned long total = 0;
-  unsigned long resident = 0;
-  const int read = std::fscanf(file, "%lu %lu", &total, &resident);
-  std::fclose(file);
-  return read == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
-}
+uint64_t PointProcess::memory_bytes() const { return memory_of(pid_); }
 
 void PointProcess::signal(int number) const {
   if (status_) return;

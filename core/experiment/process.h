@@ -20,8 +20,9 @@ std::string ending_of(int wait_status);
 
 class PointProcess {
  public:
-  // Runs this very executable, whatever its file has become since, with these arguments behind its name. Both outputs
-  // are appended to the log. The system kills it when this process ends. Throws Error where it cannot be started.
+  // Runs this very executable with these arguments behind its name; executable_to_start() says what becomes of it where
+  // its file has been replaced. Both outputs are appended to the log. It is killed when this process ends. Throws Error
+  // where it cannot be started.
   PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log, const Slot& slot);
   PointProcess(const PointProcess&) = delete;
   PointProcess& operator=(const PointProcess&) = delete;
@@ -30,7 +31,7 @@ class PointProcess {
   // Its wait status once it has ended.
   std::optional<int> poll();
   double seconds() const;
-  uint64_t memory_bytes() const;  // resident; 0 where the system does not say
+  uint64_t memory_bytes() const;  // as memory_of(), of itself alone
   void signal(int number) const;  // to it and its own processes
 
  private:

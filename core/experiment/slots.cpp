@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,20 +9,10 @@
 
 #include "config/tree.h"
 #include "eggroll/error.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
-
-std::vector<int> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cores;
-  for (size_t core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(static_cast<int>(core));
-  }
-  return cores;
-}
 
 Error bad_slot(const std::string& text, const std::string& why) {
   return Error(
@@ -80,6 +69,10 @@ std::vector<Slot> parse_slots(const std::string& text) {
         slot.gpus = fmt::format("{}", fmt::join(numbers, ","));
         continue;
       }
+      if (!can_pin_cores()) {
+        throw Error(
+            fmt::format("the slot '{}' has cores, and this system pins none; leave them out, or give --jobs", one));
+      }
       for (const int core : numbers) {
         if (std::find(usable.begin(), usable.end(), core) == usable.end()) {
           throw bad_slot(one, fmt::format("names core {}, which this process may not use", core));
@@ -103,6 +96,10 @@ std::vector<Slot> even_slots(uint32_t count) {
   }
   std::vector<Slot> slots;
   for (uint32_t i = 0; i < count; ++i) {
+    if (!can_pin_cores()) {
+      slots.push_back({fmt::format("job {}", i + 1), {}, ""});
+      continue;
+    }
     const std::vector<int> cores(usable.begin() + static_cast<std::ptrdiff_t>(usable.size() * i / count),
                                  usable.begin() + static_cast<std::ptrdiff_t>(usable.size() * (i + 1) / count));
     slots.push_back({fmt::format("cores {}", fmt::join(cores, ",")), cores, ""});

@@ -9,16 +9,17 @@
 namespace eggroll {
 
 struct Slot {
-  std::string name;        // "cores 0-3", "gpu 1"
+  std::string name;        // "cores 0-3", "gpu 1", "job 1"
   std::vector<int> cores;  // that the process may use; all where empty
   std::string gpus;        // CUDA_VISIBLE_DEVICES; as it is where empty
 };
 
 // "cores=0-3,8 gpu=0;cores=4-7 gpu=1": slots between semicolons. Throws Error, also on a core that this process may not
-// use.
+// use, and on any core where the system pins none.
 std::vector<Slot> parse_slots(const std::string& text);
 
 // This many slots over the cores that this process may use, as even as can be; of one slot, all cores without a pin.
+// Where the system pins none, all slots have all cores.
 std::vector<Slot> even_slots(uint32_t count);
 
 }  // namespace eggroll

@@ -1,8 +1,9 @@
 #include "plugin/folders.h"
 
-#include <boost/dll/runtime_symbol_info.hpp>
 #include <cstdlib>
 #include <sstream>
+
+#include "system/machine.h"
 
 namespace eggroll {
 
@@ -20,7 +21,7 @@ std::vector<PluginFolder> plugin_folders(const std::vector<fs::path>& configured
     }
   }
 
-  const fs::path here = boost::dll::program_location().parent_path();
+  const fs::path here = executable_path().parent_path();
   for (const fs::path& path : {here / "plugins", here.parent_path() / EGGROLL_INSTALL_LIBDIR "/eggroll/plugins",
                                here.parent_path() / "lib/eggroll/plugins"}) {
     std::error_code ignored;

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -136,17 +136,10 @@ std::string axis_text(const ordered_json& value) {
   return text;
 }
 
-std::optional<double> number_in(const std::string& text) {
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 bool same_axis_value(const std::string& a, const std::string& b) {
   if (a == b) return true;
-  const auto number = number_in(a);
-  return number && number == number_in(b);
+  const auto number = real_of(a);
+  return number && number == real_of(b);
 }
 
 Claim claim_from_json(const ordered_json& json, const std::string& what) {
@@ -209,7 +202,7 @@ void require_axes(const Claim& claim, const ordered_json& axes, const std::strin
   if (const auto* slope = std::get_if<Slope>(&claim.test)) {
     size_t numbers = 0;
     for (const ordered_json& value : values_of(slope->axis, axes, what)) {
-      const auto number = number_in(axis_text(value));
+      const auto number = real_of(axis_text(value));
       if (!number || *number <= 0) {
         throw Error(fmt::format("{} asks for a slope over {}, whose value {} is no number above 0", what, slope->axis,
                                 axis_text(value)));

@@ -49,9 +49,6 @@ struct Claim {
 // An axis' value as the text that names it: a text is itself, an object "key=value key=value", all else its JSON.
 std::string axis_text(const nlohmann::ordered_json& value);
 
-// The number that the whole text spells.
-std::optional<double> number_in(const std::string& text);
-
 // The same text, or two spellings of one number.
 bool same_axis_value(const std::string& a, const std::string& b);
 

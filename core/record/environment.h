@@ -4,16 +4,10 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
+
+#include "system/machine.h"
 
 namespace eggroll {
-
-struct Cpu {
-  std::string model;                  // "unknown" where the system does not say
-  uint32_t cores = 0;                 // logical; 0: the system does not say
-  std::vector<std::string> features;  // the vector extensions and what goes with them, as the system names them
-};
 
 struct Environment {
   std::string host_version;
@@ -26,9 +20,6 @@ struct Environment {
 };
 
 Environment capture_environment();
-
-// From the text of /proc/cpuinfo on x86 or Arm.
-Cpu parse_cpuinfo(std::string_view text);
 
 // The time in UTC as "2025-01-31T23:59:59Z".
 std::string utc_now();

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "system/files.h"
+
 namespace eggroll {
 namespace {
 
@@ -114,7 +116,7 @@ void write_atomically(const fs::path& path, const std::vector<std::string_view>&
     for (const std::string_view part : parts) {
       if (failure == 0) failure = write_all(file.get(), part);
     }
-    if (failure == 0 && ::fsync(file.get()) != 0) failure = errno;
+    if (failure == 0 && sync_to_disk(file.get()) != 0) failure = errno;
   }
   if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
   if (failure != 0) {
@@ -129,7 +131,7 @@ void sync_folder(const fs::path& folder) {
   const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (file.get() < 0) throw file_error("open the folder", folder, errno);
   // EINVAL: a file system that has no such thing; it orders its folders itself.
-  if (::fsync(file.get()) != 0 && errno != EINVAL) throw file_error("save the folder", folder, errno);
+  if (sync_to_disk(file.get()) != 0 && errno != EINVAL) throw file_error("save the folder", folder, errno);
 }
 
 std::string read_file(const fs::path& path) {
@@ -162,7 +164,7 @@ void AppendFile::append(std::string_view blob) {
 }
 
 void AppendFile::flush() {
-  if (::fdatasync(file_.get()) != 0) throw file_error("write", path_, errno);
+  if (sync_data_to_disk(file_.get()) != 0) throw file_error("write", path_, errno);
 }
 
 void AppendFile::truncate_to(uint64_t size) {

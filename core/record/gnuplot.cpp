@@ -11,6 +11,8 @@
 #include <cerrno>
 
 #include "record/files.h"
+#include "system/files.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -20,7 +22,7 @@ namespace fs = std::filesystem;
 // Runs gnuplot on the script, its picture into the open file. Returns its complaint, empty where it succeeded.
 std::string run_gnuplot(const fs::path& script, const Descriptor& picture, const std::string& what) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw file_error("run gnuplot on", script, errno);
+  if (private_pipe(ends) != 0) throw file_error("run gnuplot on", script, errno);
   const Descriptor from_gnuplot(ends[0]);
   pid_t pid = 0;
   {
@@ -34,7 +36,7 @@ std::string run_gnuplot(const fs::path& script, const Descriptor& picture, const
     std::string option = "--default-settings";  // the picture must not depend on the user's start-up files
     std::string path = script.string();
     std::array<char*, 4> arguments = {name.data(), option.data(), path.data(), nullptr};
-    const int failure = ::posix_spawnp(&pid, "gnuplot", &actions, nullptr, arguments.data(), environ);
+    const int failure = ::posix_spawnp(&pid, "gnuplot", &actions, nullptr, arguments.data(), environment());
     posix_spawn_file_actions_destroy(&actions);
     if (failure == ENOENT) {
       throw Error(what + ": gnuplot is not installed; install the package gnuplot-nox and run gnuplot on " +
@@ -84,7 +86,7 @@ void draw_with_gnuplot(const std::string& script_text, const fs::path& picture_p
     const Descriptor picture(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (picture.get() < 0) throw file_error("write", temporary, errno);
     complaint = run_gnuplot(script, picture, what);
-    if (complaint.empty() && ::fsync(picture.get()) != 0) throw file_error("write", temporary, errno);
+    if (complaint.empty() && sync_to_disk(picture.get()) != 0) throw file_error("write", temporary, errno);
     if (!complaint.empty()) {
       throw Error(fmt::format("{}: gnuplot failed on {} ({}); install the package gnuplot-nox or mend the script", what,
                               script.string(), complaint));

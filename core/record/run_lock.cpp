@@ -14,13 +14,13 @@ namespace eggroll {
 namespace {
 
 std::string this_owner() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
+  std::array<char, _POSIX_HOST_NAME_MAX + 1> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {"unknown"};
   return fmt::format("pid {} on host {}", ::getpid(), host.data());
 }
 
 std::string owner_in(int file) {
-  std::array<char, HOST_NAME_MAX + 40> text{};
+  std::array<char, _POSIX_HOST_NAME_MAX + 40> text{};
   const ssize_t size = ::pread(file, text.data(), text.size(), 0);
   std::string owner;
   for (ssize_t i = 0; i < size && std::isprint(static_cast<unsigned char>(text[static_cast<size_t>(i)])); ++i) {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <future>
 #include <set>
 #include <system_error>
 #include <thread>
 
 #include "record/files.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -194,9 +194,8 @@ Collection collect(const std::vector<fs::path>& paths) {
       ++collection.other_files;
     }
   }
-  std::sort(collection.runs.begin(), collection.runs.end(), [](const CollectedRun& a, const CollectedRun& b) {
-    return ::strverscmp(a.name.c_str(), b.name.c_str()) < 0;
-  });
+  std::sort(collection.runs.begin(), collection.runs.end(),
+            [](const CollectedRun& a, const CollectedRun& b) { return is_before(a.name, b.name); });
   return collection;
 }
 

@@ -6,6 +6,7 @@
 
 #include "report/figures.h"
 #include "report/sections.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -171,7 +172,7 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
       const Axis& axis = study.axes[a];
       const std::string& value = best.configuration.values[a];
       const bool numbers = std::all_of(axis.values.begin(), axis.values.end(),
-                                       [](const std::string& text) { return number_in(text).has_value(); });
+                                       [](const std::string& text) { return real_of(text).has_value(); });
       if (!numbers || (value != axis.values.front() && value != axis.values.back())) continue;
       items.emplace_back(fmt::format("The best value of {} is {}, the {} that was tried; what lies beyond is unknown.",
                                      axis.name, value, value == axis.values.front() ? "smallest" : "largest"),

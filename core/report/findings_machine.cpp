@@ -7,6 +7,7 @@
 #include "report/figures.h"
 #include "report/plots.h"
 #include "report/sections.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -71,7 +72,7 @@ void add_exponent(Draft& draft, const Study& study) {
   for (size_t a = 0; a < study.axes.size(); ++a) {
     if (study.axes[a].name != "train.population") continue;
     for (const StudyRun& run : study.runs) {
-      const auto population = number_in(run.values[a]);
+      const auto population = real_of(run.values[a]);
       if (!population || !run.run->metrics.tokens_per_second) continue;
       std::vector<std::string> others = run.values;
       others[a].clear();

@@ -8,6 +8,7 @@
 #include "report/figures.h"
 #include "report/plots.h"
 #include "report/sections.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -143,7 +144,7 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
     const Standing& standing = standings[i];
     std::vector<Text> row = {Text(std::to_string(i + 1), static_cast<double>(i + 1))};
     for (const std::string& value : standing.configuration.values) {
-      const auto number = number_in(value);
+      const auto number = real_of(value);
       row.push_back(number ? Text(value, *number) : Text(value));
     }
     row.emplace_back(text_of(standing.bits.mean), standing.bits.mean);

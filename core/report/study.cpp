@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "record/claim.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -79,11 +80,11 @@ void add_axis(Study& study, const std::string& name, const std::vector<std::stri
   for (const std::string& value : column) {
     if (!seen.insert(value).second) continue;
     axis.values.push_back(value);
-    numbers = numbers && number_in(value);
+    numbers = numbers && real_of(value);
   }
   if (numbers) {
     std::sort(axis.values.begin(), axis.values.end(),
-              [](const std::string& a, const std::string& b) { return *number_in(a) < *number_in(b); });
+              [](const std::string& a, const std::string& b) { return *real_of(a) < *real_of(b); });
   }
   study.axes.push_back(std::move(axis));
   for (size_t i = 0; i < column.size(); ++i) study.runs[i].values.push_back(column[i]);

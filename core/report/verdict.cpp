@@ -5,6 +5,7 @@
 
 #include "report/figures.h"
 #include "report/statistics.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -86,7 +87,7 @@ Verdict judge_slope(const Slope& test, const Claim& claim, const Study& study) {
   };
   std::map<std::pair<uint64_t, std::vector<std::string>>, Group> groups;
   for (const StudyRun* run : runs_of(claim, study)) {
-    const auto x = number_in(run->values[*axis]);
+    const auto x = real_of(run->values[*axis]);
     const auto y = metric_of(*run->run, claim.metric);
     if (!x || !y) continue;
     std::vector<std::string> others = run->values;

@@ -9,12 +9,12 @@
 #include <cstdio>
 #include <thread>
 
-#include "bench/memory.h"
 #include "bench/op_case.h"
 #include "bench/step_case.h"
 #include "cli/host.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
+#include "system/machine.h"
 
 namespace eggroll::bench {
 namespace {
@@ -38,7 +38,7 @@ class Runner {
                                      if (name != open_name_) {
                                        open_.reset();
                                        open_name_.clear();
-                                       reset_memory_high_water();
+                                       forget_peak_memory();
                                        open_ = open();
                                        open_name_ = name;
                                      }

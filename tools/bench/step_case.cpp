@@ -1,16 +1,17 @@
 #include "bench/step_case.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <regex>
 
-#include "bench/memory.h"
 #include "bench/peak_meter.h"
 #include "config/settings_block.h"
 #include "eggroll/error.h"
 #include "eggroll/rule_builder.h"
 #include "eggroll/settings.h"
+#include "system/machine.h"
 
 namespace eggroll::bench {
 namespace {
@@ -44,6 +45,8 @@ Fitness read_fitness(const ConfigNode& config) {
   return Fitness(settings);
 }
 
+double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -54,7 +57,7 @@ class StepCase : public Case {
  public:
   StepCase(const Host& host, const std::string& backend, const StepShape& shape)
       : shape_(shape),
-        memory_before_(memory_resident()),
+        memory_before_(mib(memory_of(::getpid()))),
         machine_(open_machine(host, backend, overrides_of(shape))),
         fitness_(read_fitness(compose(host.search, host.overrides))),
         peak_(peak_of(backend), host.threads),
@@ -86,7 +89,7 @@ class StepCase : public Case {
     }
     peak_.take_slice();
     const auto steps = static_cast<double>(state.iterations());
-    if (memory_ == 0.0) memory_ = memory_high_water();
+    if (memory_ == 0.0) memory_ = mib(peak_memory());
     measure_parts();
     report(state, whole / steps, evaluation / steps);
   }

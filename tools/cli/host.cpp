@@ -7,11 +7,12 @@
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "record/files.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
 
-fs::path executable_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+fs::path executable_folder() { return executable_path().parent_path(); }
 
 ConfigSearch config_search(const HostOptions& options) {
   ConfigSearch search;

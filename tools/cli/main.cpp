@@ -12,6 +12,7 @@
 #include "eggroll/suggest.h"
 #include "record/environment.h"
 #include "serve/command.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -194,6 +195,7 @@ int main(int argc, char** argv) {
   // A file that may not grow is an error to report, not a death.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
+    eggroll::heed_parent();  // a sweep's, whose point this may be
     const int exit_code = eggroll::dispatch(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       throw eggroll::Error("the output could not be written; free space there or send it elsewhere");

@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "eggroll/error.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -29,7 +30,7 @@ int run_process(const HostOptions& host, const Overrides& overrides, bool show_m
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int failure = posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  const int failure = posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environment());
   if (failure != 0) {
     throw Error(fmt::format("cannot start {}: {}", words[0], std::generic_category().message(failure)));
   }

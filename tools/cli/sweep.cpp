@@ -16,6 +16,7 @@
 #include "experiment/claim_file.h"
 #include "experiment/freeze.h"
 #include "experiment/runner.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -153,6 +154,9 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   checked(sweep, {{std::filesystem::absolute(options.plugins), "frozen for the sweep"}});
   write_sweep(sweep);
   fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
+  if (options.slots.size() > 1 && !can_pin_cores()) {
+    fmt::print("cores are not pinned on this system: points at once share them all, backend.threads threads each\n");
+  }
   std::fflush(stdout);
 
   catch_signals();

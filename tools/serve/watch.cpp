@@ -14,6 +14,7 @@
 #include "report/metric_table.h"
 #include "serve/read_text.h"
 #include "serve/summary.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {
@@ -28,7 +29,7 @@ constexpr int kPauses = 10;                // a run's metrics are read in at mos
 FileStamp stamp_of(const fs::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  return {static_cast<uint64_t>(info.st_size), info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_ino};
+  return {static_cast<uint64_t>(info.st_size), changed_ns(info), info.st_ino};
 }
 
 ordered_json summary_of(const std::string& folder, const SeenRun& run) {

@@ -1,0 +1,69 @@
+// What Linux and macOS say each in its own way of the machine, of this process and of those it starts; one .cpp for
+// each system.
+#ifndef EGGROLL_SYSTEM_MACHINE_H
+#define EGGROLL_SYSTEM_MACHINE_H
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace eggroll {
+
+struct Cpu {
+  std::string model;                  // "unknown" where the system does not say
+  uint32_t cores = 0;                 // logical; 0: the system does not say
+  std::vector<std::string> features;  // the vector extensions and what goes with them, as the system names them
+};
+
+Cpu this_cpu();
+
+// Numbers of the logical cores that this process may use, ascending; empty where the system does not say.
+std::vector<int> usable_cores();
+
+// Whether the system lets a process keep to some cores.
+bool can_pin_cores();
+
+// Keeps this process to these cores, where they can be pinned. May be called between fork() and exec().
+void pin_to(const std::vector<int>& cores);
+
+// Of this process, absolute and without links.
+std::filesystem::path executable_path();
+
+// What execve() starts this very executable with. Linux: its open file, whatever has become of the path. macOS: its
+// path; throws Error where the file is another than when this process began.
+std::string executable_to_start();
+
+// This process's variables, as posix_spawn() takes them.
+char** environment();
+
+// The same, "NAME=value", for a process that is to die with this one; see die_with() and heed_parent().
+std::vector<std::string> environment_of_child();
+
+// Between fork() and exec(), with the process that forked: the system kills this one when that one ends. On macOS it
+// cannot, and the child has to see to it itself, with heed_parent().
+void die_with(pid_t parent);
+
+// At the start of a program, before it has threads: where it was started by environment_of_child(), it is killed when
+// its parent ends. Throws Error where the parent cannot be watched.
+void heed_parent();
+
+// Whether a process made by fork() may use libraries without an exec(). Apple's frameworks forbid it.
+bool can_compute_after_fork();
+
+// "SIGSEGV"; "signal 77" of one without a name.
+std::string signal_name(int number);
+
+// Memory that the process holds now, in bytes; 0 where the system does not say. Linux: what is resident. macOS: its
+// footprint, which has what was compressed and what it shares with the GPU too.
+uint64_t memory_of(pid_t process);
+
+// The most of it that this process ever held, since forget_peak_memory() where the system lets that forget.
+uint64_t peak_memory();
+void forget_peak_memory();  // gives freed memory back first
+
+}  // namespace eggroll
+
+#endif

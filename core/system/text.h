@@ -1,0 +1,19 @@
+// Text functions that one system's libraries have and another's lack: the same code on all of them.
+#ifndef EGGROLL_SYSTEM_TEXT_H
+#define EGGROLL_SYSTEM_TEXT_H
+
+#include <optional>
+#include <string>
+
+namespace eggroll {
+
+// The whole text as a decimal number, "-1.5e3", rounded correctly, in no locale; nothing where it is none, begins with
+// a plus, or is too large or, other than 0, too small for 64 bits. Apple's std::from_chars() reads no reals.
+std::optional<double> real_of(const std::string& text);
+
+// Orders names by the numbers in them, "run-9" before "run-10", as glibc's strverscmp().
+bool is_before(const std::string& a, const std::string& b);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,73 @@
+#include "system/text.h"
+
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace eggroll::test {
+namespace {
+
+constexpr int kTexts = 20000;
+
+// Of few characters, so that much of it is alike.
+class Texts {
+ public:
+  std::string make(const std::string& characters, size_t longest) {
+    std::string text;
+    for (size_t left = random_() % (longest + 1); left > 0; --left) text += characters[random_() % characters.size()];
+    return text;
+  }
+  uint64_t draw() { return random_(); }
+
+ private:
+  std::mt19937_64 random_{20261122};
+};
+
+TEST(RealOf, ReadsDecimalNumbersAlone) {
+  EXPECT_EQ(real_of("0.1"), 0.1);
+  EXPECT_EQ(real_of("-1.5e3"), -1500.0);
+  EXPECT_EQ(real_of(".5"), 0.5);
+  EXPECT_EQ(real_of("1e22"), 1e22);
+  EXPECT_EQ(real_of("5e-324"), 5e-324);
+  EXPECT_TRUE(std::signbit(real_of("-0.0").value()));
+  for (const char* text :
+       {"", " 1", "1 ", "+1", "0x10", "inf", "nan", "1e", "1,5", "1e999", "-1e999", "1e-999", "e5"}) {
+    EXPECT_FALSE(real_of(text)) << text;
+  }
+}
+
+TEST(RealOf, ReadsAsTheStandardLibraryWhereItCan) {
+  Texts texts;
+  for (int i = 0; i < kTexts; ++i) {
+    std::string text = texts.make("01259.eE-+", 9);
+    if (i % 3 == 0) text += "e" + std::to_string(static_cast<int>(texts.draw() % 800) - 400);
+    double expected = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), expected);
+    const bool is_real = error == std::errc() && end == text.data() + text.size();
+    ASSERT_EQ(real_of(text), is_real ? std::optional(expected) : std::nullopt) << text;
+  }
+}
+
+TEST(IsBefore, OrdersNamesByTheirNumbers) {
+  EXPECT_TRUE(is_before("run-9", "run-10"));
+  EXPECT_FALSE(is_before("run-10", "run-9"));
+  EXPECT_TRUE(is_before("a", "b"));
+  EXPECT_TRUE(is_before("a", "a1"));
+  EXPECT_FALSE(is_before("a1", "a1"));
+}
+
+TEST(IsBefore, OrdersAsTheSystemWhereItCan) {
+  Texts texts;
+  for (int i = 0; i < kTexts; ++i) {
+    const std::string a = texts.make("0012a-", 6);
+    const std::string b = a.substr(0, texts.draw() % (a.size() + 1)) + texts.make("0012a-", 6);
+    ASSERT_EQ(is_before(a, b), ::strverscmp(a.c_str(), b.c_str()) < 0) << a << " " << b;
+    ASSERT_EQ(is_before(b, a), ::strverscmp(b.c_str(), a.c_str()) < 0) << b << " " << a;
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::test
