@@ -13,6 +13,8 @@ target_compile_options(
   INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;-Wswitch-enum;-Werror>
             # GCC 12 sees overlaps in std::string's operator+ that are not there (its bug 105651).
             $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
+            # Files put into a program are longer than every compiler has to take, and clang takes them.
+            $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-overlength-strings>
             # For ccache, where headers are precompiled.
             $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
             # One rounding per operation: a contracted multiply-add would give other bits on other machines.
@@ -25,7 +27,7 @@ if(EGGROLL_SANITIZE)
   string(REPLACE ";" "," sanitizers "${EGGROLL_SANITIZE}")
   # GCC documents false warnings of uninitialised values where code is instrumented.
   add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_compile_options(eggroll_compile INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(eggroll_compile INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${sanitizers})
 endif()
 

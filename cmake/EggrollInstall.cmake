@@ -34,6 +34,11 @@ install(
   DESTINATION ${package_folder}
   COMPONENT sdk)
 
+if(APPLE)
+  message(STATUS "no package is made: libraries on macOS are found where they were built; build on the machine itself")
+  return()
+endif()
+
 # Not glibc: it goes with the kernel and the loader of the machine, and newer ones run what was built with older ones.
 install(
   RUNTIME_DEPENDENCY_SET eggroll_libraries
