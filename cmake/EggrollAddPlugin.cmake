@@ -1,4 +1,4 @@
-# eggroll_add_plugin(NAME KIND backend|model|optimizer SOURCES file... [LIBRARIES target...]
+# eggroll_add_plugin(NAME KIND backend|model|optimizer|ranks SOURCES file... [LIBRARIES target...]
 #                    [EMULATED_CPUS label=cpu...])
 #
 # Builds NAME.eggplugin with hidden visibility, no undefined symbols and exact floats, and adds its tests: one exported
@@ -7,8 +7,8 @@
 
 function(eggroll_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;LIBRARIES;EMULATED_CPUS")
-  if(NOT arg_KIND MATCHES "^(backend|model|optimizer)$")
-    message(FATAL_ERROR "eggroll_add_plugin(${name}): KIND is '${arg_KIND}', expected backend, model or optimizer")
+  if(NOT arg_KIND MATCHES "^(backend|model|optimizer|ranks)$")
+    message(FATAL_ERROR "eggroll_add_plugin(${name}): KIND is '${arg_KIND}', expected backend, model, optimizer or ranks")
   endif()
   set(target eggroll_${arg_KIND}_${name})
   add_library(${target} MODULE ${arg_SOURCES})
@@ -53,8 +53,13 @@ function(eggroll_add_plugin name)
   if(PROJECT_NAME STREQUAL Eggroll)
     set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/plugins)
     eggroll_find_libraries_in(${target} $ORIGIN/..)
-    install(TARGETS ${target} RUNTIME_DEPENDENCY_SET eggroll_libraries
-            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins COMPONENT runtime)
+    if(arg_KIND STREQUAL ranks)
+      # Not in the package: it goes with the MPI of the machine that it was built on.
+      install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins COMPONENT ranks)
+    else()
+      install(TARGETS ${target} RUNTIME_DEPENDENCY_SET eggroll_libraries
+              LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins COMPONENT runtime)
+    endif()
   endif()
 
   # Without enable_testing() these do nothing.
@@ -95,7 +100,7 @@ function(eggroll_plugin_targets variable)
   set(all "")
   foreach(folder IN LISTS folders)
     get_property(plugins DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-    list(FILTER plugins INCLUDE REGEX "^eggroll_(backend|model|optimizer)_")
+    list(FILTER plugins INCLUDE REGEX "^eggroll_(backend|model|optimizer|ranks)_")
     list(APPEND all ${plugins})
   endforeach()
   set(${variable} ${all} PARENT_SCOPE)

@@ -28,9 +28,10 @@ void BatchBuffer::clear(uint32_t new_streams, uint32_t new_tokens) {
   resets.assign(size, 0);
 }
 
-Scored count_scored(const BatchBuffer& batch, const Dataset& dataset) {
+Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream) {
   Scored scored;
-  for (const uint32_t target : batch.targets) {
+  for (size_t i = size_t{first_stream} * batch.tokens; i < batch.targets.size(); ++i) {
+    const uint32_t target = batch.targets[i];
     if (target == EGG_NO_TARGET) continue;
     ++scored.tokens;
     scored.units += dataset.units(target);
@@ -58,13 +59,13 @@ DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens)
                                   train_.source(), train_.size(), uint64_t{tokens} + 1, train_.size() - 1));
 }
 
-void DataPlan::fill(uint64_t step, BatchBuffer& batch) const {
-  batch.clear(streams_, tokens_);
+void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
+  batch.clear(count, tokens_);
   const uint64_t stride = row_ > 0 ? row_ : tokens_;
   // A GPU waits for this: loops that the compiler makes wide.
   train_.visit([&](auto tokens) {
-    for (uint32_t s = 0; s < streams_; ++s) {
-      const uint64_t segment = (share(s, segments_, streams_) + step) % segments_;
+    for (uint32_t s = 0; s < count; ++s) {
+      const uint64_t segment = (share(uint64_t{first_stream} + s, segments_, streams_) + step) % segments_;
       const uint64_t first = segment * stride;
       const size_t slot = size_t{s} * tokens_;
       for (uint32_t t = 0; t < tokens_; ++t) {
@@ -92,11 +93,12 @@ EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, ui
   batches_ = (longest + tokens - 1) / tokens;
 }
 
-void EvalPlan::fill(uint64_t index, BatchBuffer& batch) const {
-  batch.clear(streams_, tokens_);
-  for (uint32_t s = 0; s < streams_; ++s) {
-    const uint64_t first = share(s, units_, streams_);
-    const uint64_t length = (share(uint64_t{s} + 1, units_, streams_) - first) * unit_;
+void EvalPlan::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
+  batch.clear(count, tokens_);
+  for (uint32_t s = 0; s < count; ++s) {
+    const uint64_t stream = uint64_t{first_stream} + s;
+    const uint64_t first = share(stream, units_, streams_);
+    const uint64_t length = (share(stream + 1, units_, streams_) - first) * unit_;
     for (uint32_t t = 0; t < tokens_; ++t) {
       const uint64_t i = index * tokens_ + t;
       if (i >= length) break;

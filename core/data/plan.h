@@ -32,7 +32,8 @@ struct Scored {
   uint64_t tokens = 0;
   uint64_t units = 0;  // the dataset's: bytes that these tokens stand for, or the tokens themselves
 };
-Scored count_scored(const BatchBuffer& batch, const Dataset& dataset);
+// From a stream on.
+Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream = 0);
 
 // Training. A contiguous text is cut into segments of `tokens` inputs; stream s begins at segment s * segments /
 // streams and walks on through the text, round its end. Of rows, stream s reads row (s * rows / streams + step) mod
@@ -46,8 +47,9 @@ class DataPlan {
   // Segments, or rows: after so many steps every stream is back where it began.
   uint64_t segments() const { return segments_; }
 
-  // A pure function of the step; from any thread.
-  void fill(uint64_t step, BatchBuffer& batch) const;
+  // A pure function of the step; from any thread. The second: streams [first, first + count) alone.
+  void fill(uint64_t step, BatchBuffer& batch) const { fill(step, batch, 0, streams_); }
+  void fill(uint64_t step, BatchBuffer& batch, uint32_t first, uint32_t count) const;
 
  private:
   Tokens train_;
@@ -69,8 +71,10 @@ class EvalPlan {
   uint32_t streams() const { return streams_; }  // as asked for, or as many as have something to score
   uint64_t batches() const { return batches_; }
 
-  // Batches in order 0 to batches() - 1, the state carried over from one to the next.
-  void fill(uint64_t index, BatchBuffer& batch) const;
+  // Batches in order 0 to batches() - 1, the state carried over from one to the next. The second: streams
+  // [first, first + count) alone.
+  void fill(uint64_t index, BatchBuffer& batch) const { fill(index, batch, 0, streams_); }
+  void fill(uint64_t index, BatchBuffer& batch, uint32_t first, uint32_t count) const;
 
  private:
   Tokens valid_;

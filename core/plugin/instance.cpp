@@ -222,4 +222,33 @@ void BackendSession::infer(egg_infer arguments) {
   call(table_->infer, &arguments);
 }
 
+RanksInstance::RanksInstance(const ChosenPlugin& plugin, const egg_settings& settings)
+    : Instance(plugin, EGG_KIND_RANKS, settings) {}
+
+template <class Function, class... Arguments>
+void RanksInstance::call(Function function, Arguments... arguments) {
+  require_ok(call_plugin([&](egg_error* error) { return function(self().get(), arguments..., error); }), who());
+}
+
+void RanksInstance::join(uint32_t& rank, uint32_t& size) {
+  call(table<egg_ranks_interface>().join, &rank, &size);
+  if (rank >= size) throw Error(fmt::format("{} says rank {} of {}; fix the plugin", who(), rank, size));
+}
+
+void RanksInstance::gather_begin(const void* mine, const uint64_t* sizes, void* all) {
+  call(table<egg_ranks_interface>().gather_begin, mine, sizes, all);
+}
+
+void RanksInstance::gather_end() { call(table<egg_ranks_interface>().gather_end); }
+
+void RanksInstance::collect(const void* mine, const uint64_t* sizes, void* all) {
+  call(table<egg_ranks_interface>().collect, mine, sizes, all);
+}
+
+void RanksInstance::broadcast(void* bytes, uint64_t size) { call(table<egg_ranks_interface>().broadcast, bytes, size); }
+
+void RanksInstance::leave() { call(table<egg_ranks_interface>().leave); }
+
+void RanksInstance::abort(int32_t exit_code) noexcept { table<egg_ranks_interface>().abort(self().get(), exit_code); }
+
 }  // namespace eggroll

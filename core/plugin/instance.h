@@ -108,6 +108,25 @@ class BackendInstance : public Instance {
   BackendSession open_session(const egg_session_spec& spec) const;
 };
 
+// What carries bytes between the processes of a run; see egg_ranks_interface for order, shapes and meaning.
+class RanksInstance : public Instance {
+ public:
+  RanksInstance(const ChosenPlugin& plugin, const egg_settings& settings);
+
+  void join(uint32_t& rank, uint32_t& size);
+  void gather_begin(const void* mine, const uint64_t* sizes, void* all);
+  void gather_end();
+  void collect(const void* mine, const uint64_t* sizes, void* all);
+  void broadcast(void* bytes, uint64_t size);
+  void leave();
+  void abort(int32_t exit_code) noexcept;
+
+ private:
+  // function(self, arguments..., error)
+  template <class Function, class... Arguments>
+  void call(Function function, Arguments... arguments);
+};
+
 }  // namespace eggroll
 
 #endif

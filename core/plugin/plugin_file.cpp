@@ -40,8 +40,9 @@ std::string check_head(const void* symbol, PluginFile& file) {
 }
 
 std::string check_identity(const egg_plugin_descriptor& d, PluginFile& file) {
-  if (d.kind < EGG_KIND_BACKEND || d.kind > EGG_KIND_OPTIMIZER) {
-    return fmt::format("its kind is {}, expected 0 (backend), 1 (model) or 2 (optimizer); fix the plugin", d.kind);
+  if (d.kind < EGG_KIND_BACKEND || d.kind > EGG_KIND_RANKS) {
+    return fmt::format("its kind is {}, expected 0 (backend), 1 (model), 2 (optimizer) or 3 (ranks); fix the plugin",
+                       d.kind);
   }
   file.kind = static_cast<egg_kind>(d.kind);
   if (d.name == nullptr || d.version == nullptr || d.build == nullptr) {
@@ -99,6 +100,16 @@ void require_all(Functions& functions, const egg_backend_interface& table) {
       .require("infer", table.infer);
 }
 
+void require_all(Functions& functions, const egg_ranks_interface& table) {
+  functions.require("join", table.join)
+      .require("gather_begin", table.gather_begin)
+      .require("gather_end", table.gather_end)
+      .require("collect", table.collect)
+      .require("broadcast", table.broadcast)
+      .require("leave", table.leave)
+      .require("abort", table.abort);
+}
+
 template <class Table>
 std::string check_functions(const egg_plugin_descriptor& d, const PluginFile& file) {
   Functions functions;
@@ -140,6 +151,8 @@ const char* kind_name(egg_kind kind) {
       return "model";
     case EGG_KIND_OPTIMIZER:
       return "optimizer";
+    case EGG_KIND_RANKS:
+      return "ranks";
   }
   return "";
 }
@@ -169,6 +182,9 @@ std::string check_descriptor(const void* symbol, PluginFile& file) {
       break;
     case EGG_KIND_OPTIMIZER:
       reason = check_functions<egg_optimizer_interface>(descriptor, file);
+      break;
+    case EGG_KIND_RANKS:
+      reason = check_functions<egg_ranks_interface>(descriptor, file);
       break;
   }
   if (reason.empty()) file.descriptor = &descriptor;

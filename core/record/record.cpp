@@ -172,6 +172,7 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"environment", environment_to_json(record.environment)}};
   if (record.failure) json["failure"] = to_json(*record.failure);
   if (record.stopped_because) json["stopped_because"] = *record.stopped_because;
+  if (record.ranks) json["ranks"] = {{"count", record.ranks->count}, {"bytes_per_step", record.ranks->bytes_per_step}};
   if (record.sweep) json["sweep"] = sweep_to_json(*record.sweep);
   if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
   return json;
@@ -229,6 +230,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.environment = environment_of(json.at("environment"));
   if (json.contains("failure")) record.failure = failure_of(json.at("failure"), what);
   if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
+  if (json.contains("ranks")) record.ranks = RanksRecord{json["ranks"].at("count"), json["ranks"].at("bytes_per_step")};
   if (json.contains("sweep")) record.sweep = sweep_from_json(json.at("sweep"));
   if (json.contains("monitor")) {
     const ordered_json& monitor = json.at("monitor");

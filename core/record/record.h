@@ -24,7 +24,7 @@ enum class RunStatus {
 };
 
 struct PluginRecord {
-  std::string kind;  // backend, model or optimizer
+  std::string kind;  // backend, model, optimizer or ranks
   std::string name;
   std::string version;
   std::string build;
@@ -83,6 +83,12 @@ struct SweepRecord {
   nlohmann::ordered_json claims = nlohmann::ordered_json::array();
 };
 
+// Of a run shared by several processes.
+struct RanksRecord {
+  uint32_t count = 0;
+  uint64_t bytes_per_step = 0;  // that a rank sends; the largest share's
+};
+
 // What a run that failed early never learned stays absent and is null in the file.
 struct RunRecord {
   std::string name;
@@ -111,6 +117,7 @@ struct RunRecord {
   std::optional<std::string> plan;
   std::optional<uint64_t> memory_bytes;
   uint32_t threads = 0;
+  std::optional<RanksRecord> ranks;
   uint64_t seed = 0;
 
   std::optional<DatasetRecord> dataset;

@@ -5,13 +5,15 @@
 
 namespace eggroll {
 
-HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes) {
-  std::vector<int8_t> states(size_t{plan.streams()} * state_bytes);
-  std::vector<int64_t> losses(plan.streams());
+HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes,
+                          uint32_t first, uint32_t count) {
+  std::vector<int8_t> states(size_t{count} * state_bytes);
+  std::vector<int64_t> losses(count);
   BatchBuffer batch;
   HeldOut result;
+  if (count == 0) return result;
   for (uint64_t i = 0; i < plan.batches(); ++i) {
-    plan.fill(i, batch);
+    plan.fill(i, batch, first, count);
     const Scored scored = count_scored(batch, dataset);
     result.scored.tokens += scored.tokens;
     result.scored.units += scored.units;

@@ -15,8 +15,9 @@ struct HeldOut {
   double bits_per_unit() const { return static_cast<double>(loss_q16) / 65536.0 / static_cast<double>(scored.units); }
 };
 
-// Runs the dataset's plan from zero states. state_bytes is the program's.
-HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes);
+// Runs streams [first, first + count) of the dataset's plan from zero states. state_bytes is the program's.
+HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes,
+                          uint32_t first, uint32_t count);
 
 }  // namespace eggroll
 

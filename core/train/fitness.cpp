@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "eggroll/noise.h"
+#include "ranks/packing.h"
 
 namespace eggroll {
 namespace {
@@ -19,6 +21,14 @@ std::vector<int64_t> differences(const std::vector<int64_t>& losses) {
   std::vector<int64_t> d(losses.size() / 2);
   for (size_t k = 0; k < d.size(); ++k) d[k] = losses[2 * k + 1] - losses[2 * k];
   return d;
+}
+
+std::vector<int8_t> signs(const std::vector<int64_t>& d) {
+  std::vector<int8_t> values(d.size());
+  std::transform(d.begin(), d.end(), values.begin(), [](int64_t x) {
+    return static_cast<int8_t>(x > 0 ? 1 : x < 0 ? -1 : 0);
+  });
+  return values;
 }
 
 // In pair order, so that every machine rounds alike.
@@ -60,15 +70,42 @@ Fitness::Fitness(Settings& settings)
 }
 
 std::vector<int8_t> Fitness::of(const std::vector<int64_t>& losses) const {
+  return of_differences(differences(losses));
+}
+
+uint64_t Fitness::packed_bytes(uint32_t pairs) const {
+  return form_ == kSign ? packed_trits(pairs) : uint64_t{pairs} * sizeof(int64_t);
+}
+
+void Fitness::pack(const std::vector<int64_t>& losses, std::vector<uint8_t>& bytes) const {
   const std::vector<int64_t> d = differences(losses);
+  if (form_ == kSign) return pack_trits(signs(d), bytes);
+  const size_t begin = bytes.size();
+  bytes.resize(begin + d.size() * sizeof(int64_t));
+  std::memcpy(bytes.data() + begin, d.data(), d.size() * sizeof(int64_t));
+}
+
+std::vector<int8_t> Fitness::of_packed(const std::vector<std::span<const uint8_t>>& parts,
+                                       const std::vector<uint32_t>& pairs) const {
+  const size_t all = std::accumulate(pairs.begin(), pairs.end(), size_t{0});
+  std::vector<int8_t> fitness(form_ == kSign ? all : 0);
+  std::vector<int64_t> d(form_ == kSign ? 0 : all);
+  size_t begin = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (form_ == kSign) {
+      unpack_trits(parts[i], std::span(fitness).subspan(begin, pairs[i]));
+    } else {
+      std::memcpy(d.data() + begin, parts[i].data(), pairs[i] * sizeof(int64_t));
+    }
+    begin += pairs[i];
+  }
+  return form_ == kSign ? fitness : of_differences(d);
+}
+
+std::vector<int8_t> Fitness::of_differences(const std::vector<int64_t>& d) const {
+  if (form_ == kSign) return signs(d);
   if (form_ == kCenteredRank) return signed_ranks(d);
   std::vector<int8_t> fitness(d.size());
-  if (form_ == kSign) {
-    std::transform(d.begin(), d.end(), fitness.begin(), [](int64_t x) {
-      return static_cast<int8_t>(x > 0 ? 1 : x < 0 ? -1 : 0);
-    });
-    return fitness;
-  }
   const double rms = root_mean_square(d);
   if (rms == 0.0) return fitness;
   for (size_t k = 0; k < d.size(); ++k) {

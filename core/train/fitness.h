@@ -21,8 +21,20 @@ class Fitness {
   // where the even member's loss is the lower. A pair whose losses are equal gets 0.
   std::vector<int8_t> of(const std::vector<int64_t>& losses) const;
 
+  // The same in two parts, for pairs whose losses are known in different places: what a share of pairs has to say, and
+  // the fitness of all pairs from what all shares say. A form whose fitness is a sign says signs, the others
+  // differences.
+  uint64_t packed_bytes(uint32_t pairs) const;
+  void pack(const std::vector<int64_t>& losses, std::vector<uint8_t>& bytes) const;  // appends packed_bytes(pairs)
+  // pairs: of each part, in order.
+  std::vector<int8_t> of_packed(const std::vector<std::span<const uint8_t>>& parts,
+                                const std::vector<uint32_t>& pairs) const;
+
  private:
   enum Form { kSign, kZscore, kCenteredRank, kDifference };
+
+  std::vector<int8_t> of_differences(const std::vector<int64_t>& d) const;
+
   Form form_;
   double clip_ = 0.0;   // zscore
   double alpha_ = 0.0;  // difference

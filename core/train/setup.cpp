@@ -10,9 +10,9 @@
 
 namespace eggroll {
 
-const std::vector<std::string> kConfigKeys = {"backend",    "model",   "optimizer", "dataset", "noise",
-                                              "fitness",    "name",    "seed",      "train",   "eval",
-                                              "checkpoint", "monitor", "stop",      "plugins", "results"};
+const std::vector<std::string> kConfigKeys = {"backend", "model", "optimizer", "dataset", "noise", "fitness",
+                                              "ranks",   "name",  "seed",      "train",   "eval",  "checkpoint",
+                                              "monitor", "stop",  "plugins",   "results"};
 
 namespace {
 
@@ -121,6 +121,14 @@ MonitorSettings read_monitor(Settings& s) {
   return monitor;
 }
 
+RanksSettings read_ranks(Settings& s) {
+  s.text("name");  // read by choose_ranks
+  const RanksSettings ranks{
+      static_cast<uint64_t>(s.integer("checksum_every", 1, std::numeric_limits<int64_t>::max() / 2))};
+  s.finish();
+  return ranks;
+}
+
 // Nothing where the key is null.
 template <class Read>
 auto optional_setting(Settings& s, const char* key, Read&& read) -> std::optional<decltype(read())> {
@@ -207,6 +215,7 @@ Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDatas
       eval(read_section(config, "eval", read_eval)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       monitor(read_section(config, "monitor", read_monitor)),
+      ranks(read_section(config, "ranks", read_ranks)),
       stop(read_section(config, "stop", read_stop)),
       dataset(open(config)),
       plan(dataset, machine.train.population / machine.train.group, machine.train.tokens),

@@ -41,6 +41,9 @@ struct CheckpointSettings {
 struct MonitorSettings {
   uint64_t every;  // steps; 0: never
 };
+struct RanksSettings {
+  uint64_t checksum_every;  // steps
+};
 // What ends a run before its last step; each null in the configuration where it does not apply.
 struct StopSettings {
   std::optional<double> seconds;     // of wall time, over all its processes
@@ -93,6 +96,7 @@ struct Setup {
   EvalSettings eval;
   CheckpointSettings checkpoint;
   MonitorSettings monitor;
+  RanksSettings ranks;
   StopSettings stop;
   Dataset dataset;
   DataPlan plan;

@@ -10,8 +10,9 @@
 #include "record/curve.h"
 #include "record/metrics.h"
 #include "train/checkpoint.h"
-#include "train/evaluation.h"
 #include "train/journal.h"
+#include "train/members.h"
+#include "train/replicas.h"
 #include "train/sample.h"
 #include "train/weights.h"
 
@@ -25,19 +26,23 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class Run {
  public:
   Run(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-      const TrainHooks& hooks)
+      const TrainHooks& hooks, Ranks& ranks)
       : setup_(setup),
         machine_(setup.machine),
         folder_(folder),
         hooks_(hooks),
+        ranks_(ranks),
         identity_(identity_of(machine_, config)),
         session_plan_(announce()),
         session_(machine_.open_session()),
-        record_(new_record(setup, config, invocation, identity_, session_plan_)) {}
+        members_(setup, session_, ranks),
+        record_(ranks.leads() ? new_record(setup, config, invocation, identity_, session_plan_, ranks) : RunRecord{}) {
+    if (record_.ranks) record_.ranks->bytes_per_step = members_.bytes_per_step();
+  }
 
   RunRecord go() {
     resume();
-    write_record(folder_.record(), record_);
+    put_record();
     try {
       loop();
       finish();
@@ -47,7 +52,7 @@ class Run {
       record_.ended_utc = utc_now();
       record_.wall_seconds = seconds_before_ + seconds_since(started_);
       try {
-        write_record(folder_.record(), record_);
+        put_record();
       } catch (const Error&) {
         // The disk that failed the run may fail its record too; the first sentence is the one that matters.
       }
@@ -67,6 +72,7 @@ class Run {
 
   // Goes on from the newest checkpoint, or begins.
   void resume() {
+    if (!ranks_.leads()) ranks_.broadcast(true);  // rank 0 has cut its files back to the checkpoint
     const auto newest = latest_checkpoint(folder_.path);
     if (newest) {
       const Checkpoint checkpoint = load_checkpoint(*newest);
@@ -77,17 +83,29 @@ class Run {
       record_.member_tokens = checkpoint.counters.at("member_tokens").get<uint64_t>();
       record_.unique_tokens = checkpoint.counters.at("unique_tokens").get<uint64_t>();
       seconds_before_ = checkpoint.counters.at("seconds").get<double>();
+      seconds_ = seconds_before_;
       record_.wall_seconds = seconds_before_;
       record_.weights_sha256 = weights_sha256(checkpoint.weights);
     }
+    fresh_ = !newest;
+    record_.steps = step_;
+    if (ranks_.leads()) {
+      open_files();
+      ranks_.broadcast(true);
+    }
+    if (!fresh_) {
+      for (const auto& line : read_metrics(folder_.metrics())) note(line);
+    }
+    require_same_start({step_, evaluations_.size(), since_best_}, session_, *machine_.program, ranks_);
+  }
+
+  // What rank 0 writes, cut back to step_.
+  void open_files() {
     carry_over_record();
     journal_.emplace(folder_.journal(), machine_.train.population / 2, identity_.config_hash, step_);
     if (setup_.monitor.every > 0) open_monitor();
     // A line's step counts steps done, and line 0 is the untrained model.
-    metrics_.emplace(folder_.metrics(), newest ? step_ + 1 : 0);
-    for (const auto& line : read_metrics(folder_.metrics())) note(line);
-    fresh_ = !newest;
-    record_.steps = step_;
+    metrics_.emplace(folder_.metrics(), fresh_ ? 0 : step_ + 1);
     record_.metrics_file = folder_.metrics().filename();
   }
 
@@ -116,8 +134,16 @@ class Run {
   void measure_untrained() {
     nlohmann::ordered_json line{{"step", 0}, {"member_tokens", 0}, {"unique_tokens", 0}};
     add_evaluation(line, setup_.eval_plan);
-    metrics_->append(line);
+    put_line(line);
+  }
+
+  void put_line(const nlohmann::ordered_json& line) {
+    if (metrics_) metrics_->append(line);
     note(line);
+  }
+
+  void put_record() {
+    if (ranks_.leads()) write_record(folder_.record(), record_);
   }
 
   void loop() {
@@ -135,7 +161,6 @@ class Run {
   // Before a step: whether one of the stop rules holds, which the record then names.
   bool find_stop_reason() {
     const StopSettings& stop = setup_.stop;
-    const double seconds = seconds_before_ + seconds_since(started_);
     if (stop.tokens && record_.member_tokens >= *stop.tokens) {
       record_.stopped_because =
           fmt::format("stop.tokens is {}, {} member tokens were read", *stop.tokens, record_.member_tokens);
@@ -145,8 +170,8 @@ class Run {
     } else if (stop.patience && since_best_ >= *stop.patience) {
       record_.stopped_because =
           fmt::format("stop.patience is {}, the best evaluation was at step {}", *stop.patience, record_.best->step);
-    } else if (stop.seconds && seconds >= *stop.seconds) {
-      record_.stopped_because = fmt::format("stop.seconds is {}, the run took {:.1f} s", *stop.seconds, seconds);
+    } else if (stop.seconds && seconds_ >= *stop.seconds) {
+      record_.stopped_because = fmt::format("stop.seconds is {}, the run took {:.1f} s", *stop.seconds, seconds_);
     }
     return record_.stopped_because.has_value();
   }
@@ -156,35 +181,47 @@ class Run {
   void measure_stopped() {
     nlohmann::ordered_json line{
         {"step", step_}, {"member_tokens", record_.member_tokens}, {"unique_tokens", record_.unique_tokens}};
-    describe(line, evaluate_held_out(session_, setup_.dataset, setup_.final_plan, machine_.program->state_bytes()));
-    metrics_->append(line);
-    note(line);
+    describe(line, members_.evaluate(setup_.final_plan));
+    put_line(line);
   }
 
-  bool stopped() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
+  bool signalled() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
+
+  // Ranks leave together: after the step in which all learn that one was told to.
+  bool stopped() const { return ranks_.alone() ? signalled() : one_was_signalled_; }
+
+  Scores score() {
+    Word word{seconds_before_ + seconds_since(started_), 0, signalled()};
+    if (!ranks_.alone() && step_ % setup_.ranks.checksum_every == 0) {
+      word.weights = weights_checksum(session_, *machine_.program);
+    }
+    Scores scores = members_.score(step_, word);
+    seconds_ = scores.words[0].seconds;
+    std::vector<uint64_t> checksums;
+    for (const Word& each : scores.words) {
+      one_was_signalled_ = one_was_signalled_ || each.wants_end;
+      checksums.push_back(each.weights);
+    }
+    require_equal_weights(checksums, step_, session_, *machine_.program, ranks_);
+    return scores;
+  }
 
   void one_step() {
     const TrainSettings& train = machine_.train;
     const auto began = Clock::now();
-    setup_.plan.fill(step_, batch_);
-    losses_.resize(train.population);
-    session_.evaluate(
-        egg_evaluate{sizeof(egg_evaluate), train.group, step_, 0, train.population, batch_.view(), losses_.data()});
-    const double forward_seconds = seconds_since(began);
-    const std::vector<int8_t> fitness = setup_.fitness.of(losses_);
-    journal_->append({step_, evaluation_before_step(), fitness});
+    const Scores scores = score();
+    const std::vector<int8_t>& fitness = scores.fitness;
+    if (journal_) journal_->append({step_, evaluation_before_step(), fitness});
     const std::vector<int64_t> changed = machine_.update(session_, step_, evaluations_, fitness);
     if (monitor_) monitor_->add_votes(step_, fitness, machine_.vote_stds(fitness));
 
-    const Scored scored = count_scored(batch_, setup_.dataset);  // each stream read by a whole group
-    record_.unique_tokens += scored.tokens;
-    record_.member_tokens += scored.tokens * train.group;
+    record_.unique_tokens += scores.scored.tokens;
+    record_.member_tokens += scores.scored.tokens * train.group;
     const std::vector<float> scalars = machine_.optimizer->scalars(step_, evaluations_);
     ++step_;
     record_.steps = step_;
 
-    const double loss = static_cast<double>(std::accumulate(losses_.begin(), losses_.end(), int64_t{0}));
-    train_bits_ = loss / 65536.0 / static_cast<double>(scored.units * train.group);
+    train_bits_ = static_cast<double>(scores.loss) / 65536.0 / static_cast<double>(scores.scored.units * train.group);
     nlohmann::ordered_json line{{"step", step_},
                                 {"member_tokens", record_.member_tokens},
                                 {"unique_tokens", record_.unique_tokens},
@@ -192,13 +229,13 @@ class Run {
                                 {"changed", share_changed(changed)},
                                 {"pairs_without_fitness", std::count(fitness.begin(), fitness.end(), int8_t{0})}};
     for (size_t i = 0; i < scalars.size(); ++i) line[machine_.rule->scalar_names()[i]] = scalars[i];
-    line["forward_seconds"] = forward_seconds;
+    line["forward_seconds"] = scores.forward_seconds;
+    if (!ranks_.alone()) line["gather_seconds"] = scores.gather_seconds;
     line["step_seconds"] = seconds_since(began);
     const bool last = step_ == train.steps;
     if (last || step_ % setup_.eval.every == 0) add_evaluation(line, last ? setup_.final_plan : setup_.eval_plan);
     if (monitor_ && (last || step_ % setup_.monitor.every == 0)) add_monitor(line, changed);
-    metrics_->append(line);
-    note(line);
+    put_line(line);
   }
 
   std::optional<egg_evaluation> evaluation_before_step() const {
@@ -215,7 +252,7 @@ class Run {
   }
 
   void add_evaluation(nlohmann::ordered_json& line, const EvalPlan& plan) {
-    const HeldOut held_out = evaluate_held_out(session_, setup_.dataset, plan, machine_.program->state_bytes());
+    const HeldOut held_out = members_.evaluate(plan);
     evaluations_.push_back({step_, held_out.loss_q16, held_out.scored.tokens});
     describe(line, held_out);
   }
@@ -271,10 +308,14 @@ class Run {
     hooks_.progress(progress);
   }
 
+  // Every rank's weights are compared first, for what is saved is what all go on from.
   void save() {
+    require_equal_weights(step_, session_, *machine_.program, ranks_);
+    std::vector<int8_t> states = members_.states();
+    if (!ranks_.leads()) return;
     metrics_->flush();
     journal_->flush();
-    Checkpoint checkpoint = capture_session(session_, machine_);
+    Checkpoint checkpoint = capture_session(session_, machine_, std::move(states));
     checkpoint.step = step_;
     checkpoint.identity = identity_;
     checkpoint.evaluations = evaluations_;
@@ -284,7 +325,7 @@ class Run {
                            {"seconds", record_.wall_seconds}};
     save_checkpoint(folder_.path, checkpoint, setup_.checkpoint.keep);
     record_.weights_sha256 = weights_sha256(checkpoint.weights);
-    write_record(folder_.record(), record_);
+    put_record();
   }
 
   void finish() {
@@ -292,11 +333,12 @@ class Run {
                      : record_.stopped_because     ? RunStatus::kStopped
                                                    : RunStatus::kInterrupted;
     record_.ended_utc = utc_now();
+    if (!ranks_.leads()) return;
     if (record_.status != RunStatus::kInterrupted) {
       draw_curve();
       if (setup_.dataset.unit == "byte") write_samples();
     }
-    write_record(folder_.record(), record_);
+    put_record();
   }
 
   void draw_curve() {
@@ -326,10 +368,13 @@ class Run {
   Machine& machine_;
   RunFolder folder_;
   const TrainHooks& hooks_;
+  Ranks& ranks_;
   RunIdentity identity_;
   SessionPlan session_plan_;  // before the session, which takes the memory that the plan finds free
   BackendSession session_;
+  Members members_;
   RunRecord record_;
+  // Of rank 0 alone, as the run's files are.
   std::optional<Monitor> monitor_;
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
@@ -339,16 +384,16 @@ class Run {
   uint64_t since_best_ = 0;  // evaluations
   double train_bits_ = 0.0;
   double seconds_before_ = 0.0;
+  double seconds_ = 0.0;  // of the run, as all ranks know it
+  bool one_was_signalled_ = false;
   Clock::time_point started_ = Clock::now();
-  BatchBuffer batch_;
-  std::vector<int64_t> losses_;
 };
 
 }  // namespace
 
 RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-                const TrainHooks& hooks) {
-  return Run(setup, config, folder, invocation, hooks).go();
+                const TrainHooks& hooks, Ranks& ranks) {
+  return Run(setup, config, folder, invocation, hooks, ranks).go();
 }
 
 }  // namespace eggroll

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "monitor/report.h"
+#include "ranks/ranks.h"
 #include "record/record.h"
 #include "train/run_folder.h"
 #include "train/setup.h"
@@ -49,9 +50,10 @@ struct Invocation {
 
 // Runs or goes on with the run in the folder, which must exist and be locked by the caller. A folder with checkpoints
 // is resumed from the newest. Writes the record at the start, at each checkpoint and at the end; where a step fails,
-// the record says failed and the Error is thrown on.
+// the record says failed and the Error is thrown on. Called by all ranks that share the run: they read the folder, rank
+// 0 alone writes it and learns of the run through the hooks; every rank returns the record.
 RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-                const TrainHooks& hooks);
+                const TrainHooks& hooks, Ranks& ranks);
 
 }  // namespace eggroll
 

@@ -36,7 +36,7 @@ void each_slot(const Machine& machine, Body&& body) {
 }  // namespace
 
 std::string run_hash(const ConfigNode& config) {
-  return config_hash(config, {"results", "plugins", "monitor", "stop"});
+  return config_hash(config, {"results", "plugins", "monitor", "stop", "ranks"});
 }
 
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config) {
@@ -54,7 +54,7 @@ std::vector<WeightTensor> read_weights(BackendSession& session, const Program& p
   return weights;
 }
 
-Checkpoint capture_session(BackendSession& session, const Machine& machine) {
+Checkpoint capture_session(BackendSession& session, const Machine& machine, std::vector<int8_t> states) {
   Checkpoint checkpoint;
   checkpoint.weights = read_weights(session, *machine.program);
   each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
@@ -64,8 +64,7 @@ Checkpoint capture_session(BackendSession& session, const Machine& machine) {
   });
   checkpoint.population = machine.train.population;
   checkpoint.state_bytes = machine.program->state_bytes();
-  checkpoint.states.resize(checkpoint.population * checkpoint.state_bytes);
-  session.get_states(0, machine.train.population, checkpoint.states.data());
+  checkpoint.states = std::move(states);
   return checkpoint;
 }
 
@@ -102,7 +101,7 @@ void require_same_data(const Setup& setup, const RunFolder& folder) {
 }
 
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
-                     const RunIdentity& identity, const SessionPlan& plan) {
+                     const RunIdentity& identity, const SessionPlan& plan, const Ranks& ranks) {
   RunRecord record;
   record.name = setup.machine.name;
   record.started_utc = utc_now();
@@ -116,6 +115,10 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.plan = plan.plan;
   record.memory_bytes = plan.memory;
   for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
+  if (!ranks.alone()) {
+    record.plugins.push_back(plugin_record(*ranks.plugin()));
+    record.ranks = RanksRecord{ranks.size(), 0};
+  }
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;
   record.threads =

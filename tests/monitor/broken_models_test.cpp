@@ -55,7 +55,8 @@ class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind
       view.ops = ops.data();
       setup.machine.program = std::make_unique<Program>(view);
     }
-    return train(setup, config, RunFolder{folder_}, Invocation{}, TrainHooks{}).verdicts.value().texts;
+    Ranks alone;
+    return train(setup, config, RunFolder{folder_}, Invocation{}, TrainHooks{}, alone).verdicts.value().texts;
   }
 };
 

@@ -170,7 +170,8 @@ class MonitorOn : public BuiltBackend {
     std::vector<ordered_json> seen;
     TrainHooks hooks;
     hooks.monitored = [&](const MonitorReport& report) { seen.push_back(to_json(report)); };
-    train(setup, config, RunFolder{folder}, Invocation{}, hooks);
+    Ranks alone;
+    train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
     std::filesystem::remove_all(folder);
     return seen;
   }

@@ -164,6 +164,13 @@ class SessionCheckpoint : public ScratchTest {
     for (uint64_t step = 0; step < 5; ++step) step_of(session_, setup_, plan_, step);
   }
 
+  Checkpoint captured(BackendSession& session) const {
+    const uint32_t population = setup_.machine.train.population;
+    std::vector<int8_t> states(size_t{population} * setup_.machine.program->state_bytes());
+    session.get_states(0, population, states.data());
+    return capture_session(session, setup_.machine, std::move(states));
+  }
+
   eggroll::Setup setup_;  // testing::Test has a Setup of its own
   DataPlan plan_;
   BackendSession session_;  // five steps on
@@ -171,7 +178,7 @@ class SessionCheckpoint : public ScratchTest {
 
 // Through files and into another session, weights, residuals and states come back, and the next steps are the same.
 TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
-  Checkpoint saved = capture_session(session_, setup_.machine);
+  Checkpoint saved = captured(session_);
   saved.step = 5;
   ASSERT_FALSE(saved.slots.empty());
   const auto differs_from_zero = [](const auto& values) {
@@ -184,22 +191,22 @@ TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
   expect_equal(loaded, saved);
   BackendSession other = setup_.machine.open_session();
   restore_session(other, setup_.machine, loaded);
-  expect_equal(capture_session(other, setup_.machine), saved);
+  expect_equal(captured(other), saved);
 
   for (uint64_t step = 5; step < 9; ++step) {
     step_of(session_, setup_, plan_, step);
     step_of(other, setup_, plan_, step);
   }
-  const Checkpoint after = capture_session(session_, setup_.machine);
-  expect_equal(capture_session(other, setup_.machine), after);
+  const Checkpoint after = captured(session_);
+  expect_equal(captured(other), after);
   EXPECT_NE(weights_sha256(after.weights), weights_sha256(saved.weights));
 }
 
 // Each of the three matters: without it, the next steps lead elsewhere.
 TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
-  const Checkpoint saved = capture_session(session_, setup_.machine);
+  const Checkpoint saved = captured(session_);
   for (uint64_t step = 5; step < 9; ++step) step_of(session_, setup_, plan_, step);
-  const std::string expected = weights_sha256(capture_session(session_, setup_.machine).weights);
+  const std::string expected = weights_sha256(captured(session_).weights);
 
   const auto result_without = [&](const std::function<void(Checkpoint&)>& spoil) {
     Checkpoint spoilt = saved;
@@ -207,7 +214,7 @@ TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
     BackendSession other = setup_.machine.open_session();
     restore_session(other, setup_.machine, spoilt);
     for (uint64_t step = 5; step < 9; ++step) step_of(other, setup_, plan_, step);
-    return weights_sha256(capture_session(other, setup_.machine).weights);
+    return weights_sha256(captured(other).weights);
   };
   EXPECT_EQ(result_without([](Checkpoint&) {}), expected);
   EXPECT_NE(result_without([](Checkpoint& c) { c.weights[0].data.assign(c.weights[0].data.size(), 0); }), expected);
@@ -221,7 +228,7 @@ TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
 TEST_F(SessionCheckpoint, RefusesTensorsOfAnotherProgram) {
   const std::string sentence =
       "the checkpoint's tensors are not this program's and rule's; use the checkpoint with the run it is of";
-  const Checkpoint saved = capture_session(session_, setup_.machine);
+  const Checkpoint saved = captured(session_);
   const auto refusal = [&](const std::function<void(Checkpoint&)>& spoil) {
     Checkpoint spoilt = saved;
     spoil(spoilt);

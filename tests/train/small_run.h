@@ -38,7 +38,8 @@ inline ConfigNode small_config(const std::vector<std::string>& more = {}) {
 // Runs, or goes on, in the folder.
 inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& config, const TrainHooks& hooks = {}) {
   Setup setup(config, built_plugins());
-  return train(setup, config, RunFolder{folder}, Invocation{}, hooks);
+  Ranks alone;
+  return train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
 }
 
 inline Fitness fitness_of(const std::string& name, const std::string& key = "", double value = 0.0) {

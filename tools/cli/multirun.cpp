@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "eggroll/error.h"
+#include "ranks/ranks.h"
 #include "system/machine.h"
 
 namespace eggroll {
@@ -47,6 +48,7 @@ std::string ending_of(int status) {
 }  // namespace
 
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor) {
+  require_no_launcher("run --multirun");
   const ConfigSearch search = config_search(host);
   const std::vector<Overrides> combinations = expand_sweeps(search, overrides);
   for (const Overrides& combination : combinations) compose(search, combination);

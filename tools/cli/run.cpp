@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "cli/commands.h"
 #include "config/hash.h"
@@ -14,6 +16,7 @@
 #include "eggroll/error.h"
 #include "experiment/sweep.h"
 #include "monitor/display.h"
+#include "ranks/ranks.h"
 #include "record/files.h"
 #include "record/run_lock.h"
 #include "train/trainer.h"
@@ -123,18 +126,41 @@ ConfigNode with_monitor(ConfigNode config) {
   return config;
 }
 
-int train_in(const ConfigNode& config, const RunFolder& folder, const Registry& registry, const Invocation& invocation,
-             bool show_monitor) {
+// Ranks whose program, rule, data or settings differ would train different models.
+void require_same_work(const Setup& setup, const ConfigNode& config, Ranks& ranks) {
+  const RunIdentity identity = identity_of(setup.machine, config);
+  const std::vector<std::pair<const char*, std::string>> facts = {{"specification", identity.spec_hash},
+                                                                  {"program", identity.program_hash},
+                                                                  {"rule", identity.rule_hash},
+                                                                  {"dataset", setup.dataset.sha256}};
+  for (const auto& [what, hash] : facts) {
+    const std::vector<uint64_t> all = ranks.gather(uint64_t{std::stoull(hash.substr(0, 16), nullptr, 16)});
+    for (size_t rank = 1; rank < all.size(); ++rank) {
+      if (all[rank] == all[0]) continue;
+      ranks.fail_together(fmt::format(
+          "rank {} has another {} than rank 0 ({:016x}, {:016x}), expected the same build and files on all machines; "
+          "install the same eggroll and the same data on both",
+          rank, what, all[rank], all[0]));
+    }
+  }
+}
+
+int train_shared(const ConfigNode& config, const RunFolder& folder, const Registry& registry,
+                 const Invocation& invocation, bool show_monitor, Ranks& ranks) {
   Setup setup(config, registry);
-  require_same_data(setup, folder);
-  if (already_done(folder, config)) return 0;
+  require_same_work(setup, config, ranks);
+  if (ranks.leads()) require_same_data(setup, folder);
+  if (ranks.broadcast(ranks.leads() && already_done(folder, config))) return 0;
   const ChosenPlugin& backend = setup.machine.plugins.back();
   fmt::print("backend {}: {}\n", backend.file.name, backend.reason);
-  std::error_code error;
-  fs::create_directories(folder.path, error);
-  if (error) throw file_error("create the folder", folder.path, error.value());
-  const RunLock lock(folder.path);
-  write_atomically(folder.config(), to_yaml(config));
+  std::optional<RunLock> lock;
+  if (ranks.leads()) {
+    std::error_code error;
+    fs::create_directories(folder.path, error);
+    if (error) throw file_error("create the folder", folder.path, error.value());
+    lock.emplace(folder.path);
+    write_atomically(folder.config(), to_yaml(config));
+  }
 
   catch_signals();
   ProgressLine progress;
@@ -153,13 +179,40 @@ int train_in(const ConfigNode& config, const RunFolder& folder, const Registry& 
   hooks.stop = &stop_requested;
   fmt::print("run folder {}\n", folder.path.string());
   std::fflush(stdout);
-  const RunRecord record = train(setup, config, folder, invocation, hooks);
+  if (!ranks.alone()) fmt::print("{} ranks share the run's members\n", ranks.size());
+  const RunRecord record = train(setup, config, folder, invocation, hooks, ranks);
   if (record.status == RunStatus::kInterrupted) {
     progress.finish();
     return interrupted(record, folder);
   }
-  print_summary(record, folder);
+  if (ranks.leads()) print_summary(record, folder);
   return 0;
+}
+
+// Alone, or as one of the processes that a launcher started for this run. folder_of: the run's, of the configuration
+// that all ranks share, which is rank 0's.
+template <class FolderOf>
+int train_in(const ConfigNode& own_config, FolderOf&& folder_of, const Registry& registry, const Invocation& invocation,
+             bool show_monitor) {
+  const std::optional<ChosenPlugin> network = choose_ranks(own_config, registry);
+  Ranks ranks = network ? Ranks(*network) : Ranks();
+  if (ranks.alone()) {
+    return train_shared(own_config, RunFolder{folder_of(own_config)}, registry, invocation, show_monitor, ranks);
+  }
+  try {
+    if (!ranks.leads() && std::freopen("/dev/null", "w", stdout) == nullptr)
+      throw file_error("open", "/dev/null", errno);
+    const ConfigNode config = parse_yaml(ranks.broadcast(to_yaml(own_config)), "the configuration of rank 0");
+    const int result = train_shared(config, RunFolder{folder_of(config)}, registry, invocation, show_monitor, ranks);
+    ranks.leave();
+    return result;
+  } catch (const std::exception& error) {
+    // The others wait for this rank and would for ever.
+    fmt::print(stderr, "eggroll: rank {} of {}: {}\n", ranks.rank(), ranks.size(), error.what());
+    std::fflush(nullptr);
+    ranks.abort(1);
+    throw;
+  }
 }
 
 }  // namespace
@@ -173,9 +226,11 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
         "the experiment is a sweep; run it with eggroll sweep, or one run of it with ~sweep and what it varies");
   }
   if (show_monitor) config = with_monitor(std::move(config));
-  const RunFolder folder{fs::path(config.at("results.dir").text()) /
-                         fmt::format("{}-{}", config.at("name").text(), run_hash(config).substr(0, 12))};
-  return train_in(config, folder, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
+  const auto folder_of = [](const ConfigNode& of) {
+    return fs::path(of.at("results.dir").text()) /
+           fmt::format("{}-{}", of.at("name").text(), run_hash(of).substr(0, 12));
+  };
+  return train_in(config, folder_of, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
                   show_monitor);
 }
 
@@ -193,7 +248,8 @@ int resume_command(const fs::path& run, const fs::path& plugins, const std::vect
   ConfigNode config = run_config(folder);
   if (show_monitor) config = with_monitor(std::move(config));
   const Registry registry = plugins.empty() ? find_plugins(config) : Registry({{fs::absolute(plugins), "--plugins"}});
-  return train_in(config, folder, registry, invocation, show_monitor);
+  const auto folder_of = [&](const ConfigNode&) { return folder.path; };
+  return train_in(config, folder_of, registry, invocation, show_monitor);
 }
 
 }  // namespace eggroll

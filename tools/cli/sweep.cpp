@@ -16,6 +16,7 @@
 #include "experiment/claim_file.h"
 #include "experiment/freeze.h"
 #include "experiment/runner.h"
+#include "ranks/ranks.h"
 #include "system/machine.h"
 
 namespace eggroll {
@@ -145,6 +146,7 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
 }
 
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
+  require_no_launcher("a sweep");
   Sweep sweep = compose_sweep(config_search(host), overrides);
   SweepOptions options;
   options.slots = arguments.slots.empty() ? even_slots(arguments.jobs) : parse_slots(arguments.slots);

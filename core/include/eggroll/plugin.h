@@ -1,4 +1,5 @@
-/* The plugin contract, ABI 0.3. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h and backend.h.
+/* The plugin contract, ABI 0.4. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
+ * ranks.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
  * descriptor never moves; the host reads it before it calls any code. While the major number is 0 the minor must be
@@ -22,7 +23,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 3
+#define EGG_ABI_MINOR 4
 
 enum egg_code {
   EGG_OK = 0,
@@ -176,9 +177,9 @@ typedef struct egg_noise {
   int32_t table_log2;         /* table source: log2 of the table's bytes; else 0 */
 } egg_noise;
 
-/* ---- The three kinds ---- */
+/* ---- The four kinds ---- */
 
-enum egg_kind { EGG_KIND_BACKEND = 0, EGG_KIND_MODEL = 1, EGG_KIND_OPTIMIZER = 2 };
+enum egg_kind { EGG_KIND_BACKEND = 0, EGG_KIND_MODEL = 1, EGG_KIND_OPTIMIZER = 2, EGG_KIND_RANKS = 3 };
 
 typedef struct egg_model_interface {
   uint32_t struct_size;
@@ -298,6 +299,27 @@ typedef struct egg_backend_interface {
   int32_t (*update)(void* session, const egg_update* arguments, egg_error* error);
   int32_t (*infer)(void* session, const egg_infer* arguments, egg_error* error);
 } egg_backend_interface;
+
+/* The processes that share a run, each a rank. All of them call the same functions in the same order with equal sizes;
+ * a call may wait for all others. Bytes are the host's own: little-endian, without meaning to the plugin. */
+typedef struct egg_ranks_interface {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Called first, once. 0 <= rank < size. */
+  int32_t (*join)(void* self, uint32_t* rank, uint32_t* size, egg_error* error);
+  /* Of rank i, sizes[i] bytes, to every rank, in order of ranks. Between begin and end the caller works on, and leaves
+   * mine, sizes and all as they are. No call but gather_end may follow gather_begin. */
+  int32_t (*gather_begin)(void* self, const void* mine, const uint64_t* sizes, void* all, egg_error* error);
+  int32_t (*gather_end)(void* self, egg_error* error);
+  /* The same to rank 0 alone; all is NULL elsewhere. */
+  int32_t (*collect)(void* self, const void* mine, const uint64_t* sizes, void* all, egg_error* error);
+  /* From rank 0 to all. */
+  int32_t (*broadcast)(void* self, void* bytes, uint64_t size, egg_error* error);
+  /* The last call of a rank that goes in peace; waits for all others. */
+  int32_t (*leave)(void* self, egg_error* error);
+  /* Ends every rank's process at once, this one too. */
+  void (*abort)(void* self, int32_t exit_code);
+} egg_ranks_interface;
 
 /* Constant-initialised data: nothing of the plugin runs before the host has read and accepted it. */
 typedef struct egg_plugin_descriptor {

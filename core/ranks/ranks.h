@@ -1,0 +1,84 @@
+// The processes that share a run, each a rank; a run that nobody shares is one of them. All ranks call the same
+// functions in the same order.
+#ifndef EGGROLL_RANKS_RANKS_H
+#define EGGROLL_RANKS_RANKS_H
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "config/tree.h"
+#include "plugin/instance.h"
+#include "plugin/registry.h"
+
+namespace eggroll {
+
+class Ranks {
+ public:
+  Ranks() = default;  // alone
+  // Waits for all ranks.
+  explicit Ranks(const ChosenPlugin& plugin);
+  Ranks(Ranks&&) = default;
+
+  uint32_t rank() const { return rank_; }
+  uint32_t size() const { return size_; }
+  bool alone() const { return !network_; }
+  const std::optional<ChosenPlugin>& plugin() const { return plugin_; }
+  bool leads() const { return rank_ == 0; }  // it writes and prints
+
+  // Every rank's bytes, sizes[i] of rank i. Between the two calls `mine`, `sizes` and `all` stay as they are.
+  void begin_gather(std::span<const uint8_t> mine, const std::vector<uint64_t>& sizes, std::vector<uint8_t>& all);
+  void end_gather();
+  // The same for one value of each rank.
+  template <class T>
+  std::vector<T> gather(const T& mine) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> values(size_, mine);
+    if (network_) gather_bytes(&mine, sizeof(T), values.data());
+    return values;
+  }
+  // Every rank's bytes in order of ranks, on rank 0; empty elsewhere. sizes: by rank.
+  std::vector<int8_t> collect(std::span<const int8_t> mine, const std::vector<uint64_t>& sizes);
+  // Rank 0's.
+  bool broadcast(bool value);
+  std::string broadcast(std::string text);
+  // Throws one and the same Error on all ranks: on rank 0, which prints it and ends the job; the others wait for that.
+  [[noreturn]] void fail_together(const std::string& text);
+
+  // The last call of a run that ends well.
+  void leave();
+  // Ends all processes, this one too. Only where there is more than this process.
+  void abort(int exit_code) noexcept;
+
+ private:
+  void gather_bytes(const void* mine, uint64_t size, void* all);
+
+  std::optional<ChosenPlugin> plugin_;
+  std::optional<RanksInstance> network_;
+  uint32_t rank_ = 0;
+  uint32_t size_ = 1;
+};
+
+// What the section `ranks` asks for: `alone`, a plugin's name, or `auto`, the plugin that can be used here, if there is
+// one. Throws Error where a launcher has started several processes and nothing joins them.
+std::optional<ChosenPlugin> choose_ranks(const ConfigNode& config, const Registry& registry);
+
+// Throws Error where a launcher has started several processes as one job, for what (of a sentence: "a sweep") starts
+// processes of its own.
+void require_no_launcher(const std::string& what);
+
+// Members [first, first + count) of a rank, in whole pairs; of whole groups where there are as many as ranks.
+struct Share {
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+// By rank; as even as pairs or groups allow. Throws Error where there are more ranks than pairs.
+std::vector<Share> shares_of(uint32_t population, uint32_t group, uint32_t ranks);
+
+}  // namespace eggroll
+
+#endif

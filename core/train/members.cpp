@@ -1,0 +1,139 @@
+#include "train/members.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+
+#include "ranks/packing.h"
+
+namespace eggroll {
+namespace {
+
+// Of a rank's bytes in a step; the machines of a run are alike in the order of bytes.
+struct Header {
+  int64_t loss;     // of its members
+  uint64_t tokens;  // scored, of the streams whose first member is its own
+  uint64_t units;
+  uint64_t weights;
+  double seconds;
+  uint64_t wants_end;
+};
+static_assert(sizeof(Header) == 48);
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+}  // namespace
+
+Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
+    : setup_(setup),
+      session_(session),
+      ranks_(ranks),
+      shares_(shares_of(setup.machine.train.population, setup.machine.train.group, ranks.size())),
+      own_(shares_[ranks.rank()]),
+      losses_(own_.count) {
+  for (const Share& share : shares_) sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
+}
+
+uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
+
+Scores Members::score(uint64_t step, const Word& word) {
+  Scores scores;
+  const auto began = Clock::now();
+  evaluate_own(step);
+  scores.forward_seconds = seconds_since(began);
+  const std::vector<uint8_t> mine = packed(word);
+  const auto sent = Clock::now();
+  ranks_.begin_gather(mine, sizes_, gathered_);
+  fill(step + 1);  // while the others' bytes are on their way
+  ranks_.end_gather();
+  scores.gather_seconds = seconds_since(sent);
+  unpack(scores);
+  return scores;
+}
+
+void Members::fill(uint64_t step) {
+  const uint32_t group = setup_.machine.train.group;
+  const uint32_t first = own_.first / group;
+  setup_.plan.fill(step, batch_, first, (own_.first + own_.count - 1) / group + 1 - first);
+  filled_step_ = step;
+}
+
+void Members::evaluate_own(uint64_t step) {
+  if (filled_step_ != step) fill(step);
+  const uint32_t group = setup_.machine.train.group;
+  const egg_batch batch = batch_.view();
+  // A call's members begin with a stream: those of a stream that ranks share are a call of their own, first and last.
+  const uint32_t end = own_.first + own_.count;
+  for (uint32_t first = own_.first; first < end;) {
+    const uint32_t stream = first / group;
+    const bool whole = first % group == 0 && end - first >= group;
+    const uint32_t count = whole ? (end - first) / group * group : std::min(end, (stream + 1) * group) - first;
+    const size_t at = size_t{stream - own_.first / group} * batch.tokens;
+    const egg_batch rows{whole ? count / group : 1, batch.tokens, batch.inputs + at, batch.targets + at,
+                         batch.resets + at};
+    session_.evaluate(egg_evaluate{sizeof(egg_evaluate), whole ? group : count, step, first, count, rows,
+                                   losses_.data() + (first - own_.first)});
+    first += count;
+  }
+}
+
+std::vector<uint8_t> Members::packed(const Word& word) const {
+  const bool shared = own_.first % setup_.machine.train.group != 0;  // the first stream is counted by a rank before
+  const Scored scored = count_scored(batch_, setup_.dataset, shared ? 1 : 0);
+  const Header header{std::accumulate(losses_.begin(), losses_.end(), int64_t{0}),
+                      scored.tokens,
+                      scored.units,
+                      word.weights,
+                      word.seconds,
+                      word.wants_end ? uint64_t{1} : 0};
+  std::vector<uint8_t> bytes(sizeof(header));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  setup_.fitness.pack(losses_, bytes);
+  return bytes;
+}
+
+void Members::unpack(Scores& scores) const {
+  std::vector<std::span<const uint8_t>> parts;
+  const uint8_t* at = gathered_.data();
+  for (const uint64_t size : sizes_) {
+    Header header{};
+    std::memcpy(&header, at, sizeof(header));
+    scores.loss += header.loss;
+    scores.scored.tokens += header.tokens;
+    scores.scored.units += header.units;
+    scores.words.push_back({header.seconds, header.weights, header.wants_end != 0});
+    parts.push_back(std::span(at, size).subspan(sizeof(header)));
+    at += size;
+  }
+  std::vector<uint32_t> pairs;
+  for (const Share& share : shares_) pairs.push_back(share.count / 2);
+  scores.fitness = setup_.fitness.of_packed(parts, pairs);
+}
+
+HeldOut Members::evaluate(const EvalPlan& plan) {
+  const uint64_t first = uint64_t{plan.streams()} * ranks_.rank() / ranks_.size();
+  const uint64_t end = uint64_t{plan.streams()} * (ranks_.rank() + 1) / ranks_.size();
+  const HeldOut own = evaluate_held_out(session_, setup_.dataset, plan, setup_.machine.program->state_bytes(),
+                                        static_cast<uint32_t>(first), static_cast<uint32_t>(end - first));
+  HeldOut all;
+  for (const HeldOut& part : ranks_.gather(own)) {
+    all.loss_q16 += part.loss_q16;
+    all.scored.tokens += part.scored.tokens;
+    all.scored.units += part.scored.units;
+  }
+  return all;
+}
+
+std::vector<int8_t> Members::states() {
+  const uint64_t bytes = setup_.machine.program->state_bytes();
+  std::vector<int8_t> mine(own_.count * bytes);
+  session_.get_states(own_.first, own_.count, mine.data());
+  std::vector<uint64_t> sizes;
+  for (const Share& share : shares_) sizes.push_back(share.count * bytes);
+  return ranks_.collect(mine, sizes);
+}
+
+}  // namespace eggroll

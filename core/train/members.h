@@ -1,0 +1,69 @@
+// The members of a run, shared out over its ranks: each rank evaluates its own, and all learn every pair's fitness.
+// What crosses the wire in a step is one gather: a header of fixed size and, for a pair, 1.6 bits where fitness is a
+// sign, else the difference of its losses. Its size does not grow with the model's.
+#ifndef EGGROLL_TRAIN_MEMBERS_H
+#define EGGROLL_TRAIN_MEMBERS_H
+
+#include <cstdint>
+#include <vector>
+
+#include "ranks/ranks.h"
+#include "train/evaluation.h"
+#include "train/setup.h"
+
+namespace eggroll {
+
+// What a rank wants all others to know of it, once a step.
+struct Word {
+  double seconds = 0.0;    // of the run so far
+  uint64_t weights = 0;    // a checksum of its weights, 0: not asked for
+  bool wants_end = false;  // a signal told it to save and leave
+};
+
+// What all ranks know of a step once its losses are gathered.
+struct Scores {
+  std::vector<int8_t> fitness;   // (pairs)
+  int64_t loss = 0;              // of all members, Q16 bits
+  Scored scored;                 // in the step's streams; each is read by a whole group
+  double forward_seconds = 0.0;  // this rank's
+  double gather_seconds = 0.0;   // this rank's wait for the others
+  std::vector<Word> words;       // by rank
+};
+
+// Every function that a comment calls shared is called by all ranks in the same order.
+class Members {
+ public:
+  // All three outlive this. Throws Error where there are more ranks than pairs.
+  Members(const Setup& setup, BackendSession& session, Ranks& ranks);
+
+  // Shared. The losses of a step's members, and what they are worth.
+  Scores score(uint64_t step, const Word& word);
+  // Shared. The held-out part by the unperturbed model, its streams shared out.
+  HeldOut evaluate(const EvalPlan& plan);
+  // Shared. All members' states, (population, state bytes), on rank 0; empty elsewhere.
+  std::vector<int8_t> states();
+
+  // That a rank sends in a step; the largest share's.
+  uint64_t bytes_per_step() const;
+
+ private:
+  void fill(uint64_t step);
+  void evaluate_own(uint64_t step);
+  std::vector<uint8_t> packed(const Word& word) const;
+  void unpack(Scores& scores) const;
+
+  const Setup& setup_;
+  BackendSession& session_;
+  Ranks& ranks_;
+  std::vector<Share> shares_;  // by rank
+  Share own_;
+  std::vector<uint64_t> sizes_;          // by rank, bytes of a step
+  uint64_t filled_step_ = ~uint64_t{0};  // whose streams the batch holds
+  BatchBuffer batch_;                    // the streams of own members
+  std::vector<int64_t> losses_;          // of own members
+  std::vector<uint8_t> gathered_;
+};
+
+}  // namespace eggroll
+
+#endif

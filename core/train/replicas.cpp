@@ -1,0 +1,96 @@
+#include "train/replicas.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+std::vector<uint64_t> checksums_of_all(BackendSession& session, const Program& program, Ranks& ranks) {
+  return ranks.gather(ranks.alone() ? 0 : weights_checksum(session, program));
+}
+
+// The first 64 bits of a sha256, 1 where they are 0.
+uint64_t short_hash(Sha256& digest) {
+  const std::string text = digest.hex();
+  uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + 16, value, 16);
+  return std::max<uint64_t>(value, 1);
+}
+
+std::string_view read_param(BackendSession& session, const Program& program, uint32_t param,
+                            std::vector<int8_t>& room) {
+  room.resize(weight_count(program.params()[param]));
+  session.get_weights(param, room.data());
+  return {reinterpret_cast<const char*>(room.data()), room.size()};
+}
+
+// Of the values of all ranks; of equally frequent ones, that of the lowest rank.
+uint64_t most_frequent(std::span<const uint64_t> values) {
+  return *std::max_element(values.begin(), values.end(), [&](uint64_t a, uint64_t b) {
+    return std::count(values.begin(), values.end(), a) < std::count(values.begin(), values.end(), b);
+  });
+}
+
+std::vector<size_t> ranks_unlike(std::span<const uint64_t> values, uint64_t right) {
+  std::vector<size_t> ranks;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != right) ranks.push_back(i);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+uint64_t weights_checksum(BackendSession& session, const Program& program) {
+  Sha256 digest;
+  std::vector<int8_t> room;
+  for (uint32_t i = 0; i < program.params().size(); ++i) digest.update(read_param(session, program, i, room));
+  return short_hash(digest);
+}
+
+void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, BackendSession& session,
+                           const Program& program, Ranks& ranks) {
+  const std::vector<size_t> unlike = ranks_unlike(checksums, most_frequent(checksums));
+  if (unlike.empty()) return;
+  std::vector<std::string> tensors;
+  std::vector<int8_t> room;
+  for (uint32_t i = 0; i < program.params().size(); ++i) {
+    Sha256 digest;
+    digest.update(read_param(session, program, i, room));
+    const std::vector<uint64_t> hashes = ranks.gather(short_hash(digest));
+    if (!ranks_unlike(hashes, most_frequent(hashes)).empty()) tensors.push_back(program.params()[i].name);
+  }
+  ranks.fail_together(fmt::format(
+      "after step {} the weights of rank {} differ from those of the {} other ranks in {}; a device or its memory has "
+      "failed: leave that machine out and start the job again, which goes on from its last checkpoint",
+      step, fmt::join(unlike, ", "), ranks.size() - unlike.size(), fmt::join(tensors, ", ")));
+}
+
+void require_equal_weights(uint64_t step, BackendSession& session, const Program& program, Ranks& ranks) {
+  require_equal_weights(checksums_of_all(session, program, ranks), step, session, program, ranks);
+}
+
+void require_same_start(const Start& start, BackendSession& session, const Program& program, Ranks& ranks) {
+  const std::vector<Start> starts = ranks.gather(start);
+  const std::vector<uint64_t> checksums = checksums_of_all(session, program, ranks);
+  for (size_t rank = 1; rank < starts.size(); ++rank) {
+    const Start& other = starts[rank];
+    const bool same = other.step == starts[0].step && other.evaluations == starts[0].evaluations &&
+                      other.since_best == starts[0].since_best && checksums[rank] == checksums[0];
+    if (same) continue;
+    ranks.fail_together(fmt::format(
+        "rank {} begins at step {} and rank 0 at step {}, expected all to see the same files of the run; put "
+        "results.dir where all machines read it",
+        rank, other.step, starts[0].step));
+  }
+}
+
+}  // namespace eggroll

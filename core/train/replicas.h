@@ -1,0 +1,37 @@
+// All ranks hold the same weights; a rank whose memory or device has failed does not.
+#ifndef EGGROLL_TRAIN_REPLICAS_H
+#define EGGROLL_TRAIN_REPLICAS_H
+
+#include <cstdint>
+#include <span>
+
+#include "plugin/instance.h"
+#include "program/program.h"
+#include "ranks/ranks.h"
+
+namespace eggroll {
+
+// Never 0.
+uint64_t weights_checksum(BackendSession& session, const Program& program);
+
+// Called by all ranks with everyone's checksums after so many steps. Throws the same Error on all, naming step, ranks
+// and tensors, where they differ: most ranks are taken to be right, and of equally many those with rank 0.
+void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, BackendSession& session,
+                           const Program& program, Ranks& ranks);
+
+// The same of their weights as they are now.
+void require_equal_weights(uint64_t step, BackendSession& session, const Program& program, Ranks& ranks);
+
+// Where a rank begins: what it has read of the run's folder.
+struct Start {
+  uint64_t step = 0;
+  uint64_t evaluations = 0;
+  uint64_t since_best = 0;  // evaluations
+};
+// Called by all ranks before the first step. Throws the same Error on all where one does not see the files that rank 0
+// sees: it would train another model.
+void require_same_start(const Start& start, BackendSession& session, const Program& program, Ranks& ranks);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,54 @@
+// The reference backend; where FLIP_RANK is this process's rank, the first weight has another lowest bit after step
+// FLIP_STEP.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "common/cpu_plan.h"
+#include "session.h"
+
+namespace eggroll::test {
+namespace {
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
+class FlippedSession : public reference::ReferenceSession {
+ public:
+  explicit FlippedSession(const egg_session_spec& spec)
+      : ReferenceSession(spec),
+        weights_(static_cast<size_t>(spec.program->params[0].rows * spec.program->params[0].cols)) {}
+
+  void update(const egg_update& arguments) override {
+    ReferenceSession::update(arguments);
+    if (variable("FLIP_RANK") != variable("OMPI_COMM_WORLD_RANK")) return;
+    if (variable("FLIP_STEP") != std::to_string(arguments.step)) return;
+    get_weights(0, weights_.data());
+    weights_[0] = static_cast<int8_t>(weights_[0] ^ 1);
+    set_weights(0, weights_.data());
+  }
+
+ private:
+  std::vector<int8_t> weights_;
+};
+
+class FlippedBackend : public Backend {
+ public:
+  explicit FlippedBackend(Settings& settings) { settings.finish(); }
+  bool supports_op(const egg_program&, uint32_t) override { return true; }
+  bool supports_rule_op(int32_t) override { return true; }
+  SessionPlan plan_session(const egg_session_spec& spec) override {
+    return plan_on_cpu(spec, "scalar",
+                       [&](uint32_t population) { return reference::ReferenceSession::memory(spec, population); });
+  }
+  std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
+    return std::make_unique<FlippedSession>(spec);
+  }
+};
+
+}  // namespace
+}  // namespace eggroll::test
+
+EGGROLL_BACKEND("flipped", "1.0.0", eggroll::test::FlippedBackend, &eggroll::probe_always);

@@ -1,0 +1,64 @@
+// A rank that is killed ends the whole job soon, with its number; the next job goes on from the last checkpoint.
+#include <random>
+
+#include "ranks/shared_run.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class KillRankTest : public SharedRunTest {
+ protected:
+  // Of a job's processes on this machine, by rank; -1 where it has not begun.
+  static std::vector<pid_t> pids_of(const Process& mpirun, int ranks) {
+    std::vector<pid_t> pids(static_cast<size_t>(ranks), -1);
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      try {
+        const std::string status = read_file(entry.path() / "status");
+        if (status.find("PPid:\t" + std::to_string(mpirun.pid()) + "\n") == std::string::npos) continue;
+        const std::string variables = read_file(entry.path() / "environ");
+        const std::string key = std::string(1, '\0') + "OMPI_COMM_WORLD_RANK=";
+        const size_t at = variables.find(key);
+        if (at != std::string::npos) pids.at(std::stoul(variables.substr(at + key.size()))) = std::stoi(name);
+      } catch (const Error&) {
+        // It has ended meanwhile.
+      }
+    }
+    return pids;
+  }
+};
+
+TEST_F(KillRankTest, TenTimesKilledTheRunEndsWithTheSameWeights) {
+  const Arguments run = gru({"train.steps=200"});
+  const std::string digest = undisturbed(run);
+  std::mt19937 random(20261122);
+  for (int kill = 0; kill < 10; ++kill) {
+    const int ranks = 2 + kill % 3;
+    const size_t victim = random() % static_cast<size_t>(ranks);
+    const size_t lines = random() % 30 + 1;
+    const size_t before = run_folder().empty() ? 0 : steps_in(run_folder()).size();
+    Process process(work_, shared(ranks, run));
+    ASSERT_TRUE(process.wait_until([&] {
+      if (run_folder().empty() || !fs::exists(run_folder() / "record.json")) return false;
+      const size_t now = steps_in(run_folder()).size();
+      return now < before || now >= before + lines || (before == 0 && now >= lines);
+    })) << process.wait().err;
+    const pid_t pid = pids_of(process, ranks)[victim];
+    ASSERT_GT(pid, 0);
+    const auto killed = std::chrono::steady_clock::now();
+    ::kill(pid, SIGKILL);
+    const Result result = process.wait();
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(10));
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.out + result.err, HasSubstr("rank " + std::to_string(victim)));
+  }
+  const Result last = Process(work_, shared(2, run)).wait();
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  expect_completed(run_folder(), digest);
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,42 @@
+// A rank whose weights are not the others' is found, and named with step and tensor.
+#include "ranks/shared_run.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ReplicaTest : public SharedRunTest {
+ protected:
+  Result flipped(int ranks, int rank, int step, const Arguments& more = {}) const {
+    Arguments run = gru({"backend.name=flipped", "plugins.path=[" EGGROLL_FLIPPED "]", "checkpoint.every=100",
+                         "ranks.checksum_every=10"});
+    run.insert(run.end(), more.begin(), more.end());
+    return Process(work_,
+                   shared(ranks, run, {"FLIP_RANK=" + std::to_string(rank), "FLIP_STEP=" + std::to_string(step)}))
+        .wait();
+  }
+};
+
+TEST_F(ReplicaTest, OneWeightInOneRankIsFoundWithinTheSteps) {
+  const Result result = flipped(3, 1, 23);
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("after step 30 the weights of rank 1 differ from those of the 2 other ranks in "));
+  EXPECT_EQ(record_in(run_folder()).at("status"), "failed");
+}
+
+TEST_F(ReplicaTest, RankZeroIsNamedWhereTheOthersAgree) {
+  EXPECT_THAT(flipped(3, 0, 5).err, HasSubstr("after step 10 the weights of rank 0 differ"));
+}
+
+// A checkpoint is what all go on from.
+TEST_F(ReplicaTest, NoCheckpointIsSavedOfWeightsThatDiffer) {
+  const Result result = flipped(2, 1, 93, {"ranks.checksum_every=1000"});
+  EXPECT_THAT(result.err, HasSubstr("after step 100 the weights of rank 1 differ"));
+  EXPECT_FALSE(fs::exists(run_folder() / "checkpoints" / "step-00000100"));
+}
+
+TEST_F(ReplicaTest, NothingIsFoundWhereNothingIsFlipped) { EXPECT_EQ(flipped(3, 7, 23).exit_code, 0); }
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,57 @@
+// The members of each rank.
+#include <gmock/gmock.h>
+
+#include "eggroll/error.h"
+#include "ranks/ranks.h"
+
+namespace eggroll::test {
+namespace {
+
+TEST(Shares, CoverThePopulationInOrder) {
+  for (const uint32_t ranks : {1U, 2U, 3U, 5U, 24U, 48U}) {
+    uint32_t next = 0;
+    for (const Share& share : shares_of(96, 4, ranks)) {
+      EXPECT_EQ(share.first, next);
+      EXPECT_GT(share.count, 0U);
+      next += share.count;
+    }
+    EXPECT_EQ(next, 96U);
+  }
+}
+
+// A stream that two ranks read costs each a call of its own.
+TEST(Shares, AreOfWholeGroupsWhereThereAreAsMany) {
+  for (const Share& share : shares_of(96, 8, 5)) EXPECT_EQ(share.first % 8, 0U);
+  for (const Share& share : shares_of(96, 96, 5)) EXPECT_EQ(share.first % 2, 0U);
+}
+
+TEST(Shares, AreEven) {
+  for (const Share& share : shares_of(1024, 16, 3)) EXPECT_NEAR(share.count, 1024.0 / 3.0, 16.0);
+  for (const Share& share : shares_of(1024, 1024, 3)) EXPECT_NEAR(share.count, 1024.0 / 3.0, 2.0);
+}
+
+TEST(Shares, MoreRanksThanPairsAreRefused) {
+  try {
+    shares_of(8, 8, 5);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("5 ranks share 8 members"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("start 4 or fewer"));
+  }
+}
+
+TEST(Ranks, AloneAllIsItsOwn) {
+  Ranks ranks;
+  EXPECT_TRUE(ranks.alone());
+  EXPECT_TRUE(ranks.leads());
+  EXPECT_EQ(ranks.gather(7), std::vector<int>{7});
+  EXPECT_EQ(ranks.broadcast(std::string("text")), "text");
+  std::vector<uint8_t> all;
+  ranks.begin_gather(std::vector<uint8_t>{1, 2}, {2}, all);
+  ranks.end_gather();
+  EXPECT_EQ(all, (std::vector<uint8_t>{1, 2}));
+  EXPECT_EQ(ranks.collect(std::vector<int8_t>{3}, {1}), std::vector<int8_t>{3});
+}
+
+}  // namespace
+}  // namespace eggroll::test
