@@ -70,6 +70,27 @@ TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
   expect_completed(run_folder(), digest);
 }
 
+// A scheduler may tell one of them alone.
+TEST_F(EqualityTest, ASignalToOneRankSavesAndEndsAll) {
+  const std::string digest = undisturbed(gru({"train.steps=300"}));
+  Process process(work_, shared(3, gru({"train.steps=300"})));
+  ASSERT_TRUE(process.wait_until([&] { return !run_folder().empty() && steps_in(run_folder()).size() > 15; }))
+      << process.wait().err;
+  const pid_t pid = pids_of(process, 3)[1];
+  ASSERT_GT(pid, 0);
+  ::kill(pid, SIGTERM);
+  const Result stopped = process.wait();
+  EXPECT_NE(stopped.exit_code, 0);
+  EXPECT_THAT(stopped.out, HasSubstr("steps, saved; go on with: eggroll resume"));
+  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("eggroll: ")));
+  const nlohmann::json record = record_in(run_folder());
+  EXPECT_EQ(record.at("status"), "interrupted");
+  EXPECT_EQ(steps_in(run_folder()), each_step_once(record.at("steps")));
+  const std::string folder = "results/runs/" + run_folder().filename().string();
+  EXPECT_EQ(Process(work_, shared(2, {"resume", folder})).wait().exit_code, 0);
+  expect_completed(run_folder(), digest);
+}
+
 TEST_F(EqualityTest, AStepSendsAtMostSixteenTenthsOfABitAPair) {
   const Arguments run = tiny_run({"train.population=65536", "train.steps=1", "fitness=sign", "model.width=8"});
   ASSERT_EQ(Process(work_, shared(2, run)).wait().exit_code, 0);

@@ -8,28 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class KillRankTest : public SharedRunTest {
- protected:
-  // Of a job's processes on this machine, by rank; -1 where it has not begun.
-  static std::vector<pid_t> pids_of(const Process& mpirun, int ranks) {
-    std::vector<pid_t> pids(static_cast<size_t>(ranks), -1);
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string name = entry.path().filename();
-      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-      try {
-        const std::string status = read_file(entry.path() / "status");
-        if (status.find("PPid:\t" + std::to_string(mpirun.pid()) + "\n") == std::string::npos) continue;
-        const std::string variables = read_file(entry.path() / "environ");
-        const std::string key = std::string(1, '\0') + "OMPI_COMM_WORLD_RANK=";
-        const size_t at = variables.find(key);
-        if (at != std::string::npos) pids.at(std::stoul(variables.substr(at + key.size()))) = std::stoi(name);
-      } catch (const Error&) {
-        // It has ended meanwhile.
-      }
-    }
-    return pids;
-  }
-};
+class KillRankTest : public SharedRunTest {};
 
 TEST_F(KillRankTest, TenTimesKilledTheRunEndsWithTheSameWeights) {
   const Arguments run = gru({"train.steps=200"});

@@ -12,9 +12,8 @@ class ReplicaTest : public SharedRunTest {
     Arguments run = gru({"backend.name=flipped", "plugins.path=[" EGGROLL_FLIPPED "]", "checkpoint.every=100",
                          "ranks.checksum_every=10"});
     run.insert(run.end(), more.begin(), more.end());
-    return Process(work_,
-                   shared(ranks, run, {"FLIP_RANK=" + std::to_string(rank), "FLIP_STEP=" + std::to_string(step)}))
-        .wait();
+    const Arguments where = {"-x", "FLIP_RANK=" + std::to_string(rank), "-x", "FLIP_STEP=" + std::to_string(step)};
+    return Process(work_, shared(ranks, run, where)).wait();
   }
 };
 

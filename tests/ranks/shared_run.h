@@ -8,17 +8,34 @@ namespace eggroll::test {
 
 class SharedRunTest : public CliTest {
  protected:
-  // environment: "NAME=value".
-  Arguments shared(int ranks, const Arguments& arguments, const std::vector<std::string>& environment = {}) const {
-    Arguments all = {EGGROLL_MPIEXEC,      "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n",
-                     std::to_string(ranks)};
-    for (const std::string& variable : environment) {
-      all.push_back("-x");
-      all.push_back(variable);
-    }
+  // options: more of mpirun's.
+  Arguments shared(int ranks, const Arguments& arguments, const Arguments& options = {}) const {
+    Arguments all = {EGGROLL_MPIEXEC, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"-n", std::to_string(ranks)});
     const Arguments own = command(arguments);
     all.insert(all.end(), own.begin(), own.end());
     return all;
+  }
+
+  // Of a job's processes on this machine, by rank; -1 where it has not begun.
+  static std::vector<pid_t> pids_of(const Process& mpirun, int ranks) {
+    std::vector<pid_t> pids(static_cast<size_t>(ranks), -1);
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      try {
+        const std::string status = read_file(entry.path() / "status");
+        if (status.find("PPid:\t" + std::to_string(mpirun.pid()) + "\n") == std::string::npos) continue;
+        const std::string variables = read_file(entry.path() / "environ");
+        const std::string key = std::string(1, '\0') + "OMPI_COMM_WORLD_RANK=";
+        const size_t at = variables.find(key);
+        if (at != std::string::npos) pids.at(std::stoul(variables.substr(at + key.size()))) = std::stoi(name);
+      } catch (const Error&) {
+        // It has ended meanwhile.
+      }
+    }
+    return pids;
   }
 
   static Arguments gru(const Arguments& more = {}) {

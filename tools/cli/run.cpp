@@ -101,9 +101,9 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
 }
 
 // Exit code of a process that a signal ended, as shells count.
-int interrupted(const RunRecord& record, const RunFolder& folder) {
-  fmt::print("interrupted after {} of {} steps, saved; go on with: eggroll resume {}\n", record.steps,
-             record.config.at("train").at("steps").get<uint64_t>(), folder.path.string());
+int interrupted(const RunRecord& record, uint64_t steps, const RunFolder& folder) {
+  fmt::print("interrupted after {} of {} steps, saved; go on with: eggroll resume {}\n", record.steps, steps,
+             folder.path.string());
   return 128 + stop_signal.load();
 }
 
@@ -183,7 +183,7 @@ int train_shared(const ConfigNode& config, const RunFolder& folder, const Regist
   const RunRecord record = train(setup, config, folder, invocation, hooks, ranks);
   if (record.status == RunStatus::kInterrupted) {
     progress.finish();
-    return interrupted(record, folder);
+    return interrupted(record, setup.machine.train.steps, folder);
   }
   if (ranks.leads()) print_summary(record, folder);
   return 0;
