@@ -12,7 +12,7 @@ class SweepFailureTest : public SweepCommandTest {
     write_experiment("unruly",
                      "  product: [{union: [{points: [optimizer=sign_es]}, {product: [optimizer=unruly, "
                      "\"optimizer.does=" +
-                         does + "\"]}]}]\n  limits: {seconds: 3, memory_gib: 0.5}\n" + more);
+                         does + "\"]}]}]\n  limits: {seconds: 6, memory_gib: 0.5}\n" + more);
   }
   nlohmann::json failed(const std::string& does) const {
     const nlohmann::json record = record_in(point("unruly", "does=" + does));
@@ -34,9 +34,9 @@ TEST_F(SweepFailureTest, EachIsRecordedAndTheRestFinish) {
   EXPECT_EQ(failed("eat").at("failure").at("kind"), "memory");
   EXPECT_EQ(failed("eat").at("failure").at("detail"), "more than 0.5 GiB");
   EXPECT_EQ(failed("hang").at("failure").at("kind"), "time");
-  EXPECT_EQ(failed("hang").at("failure").at("detail"), "more than 3 s");
+  EXPECT_EQ(failed("hang").at("failure").at("detail"), "more than 6 s");
   EXPECT_THAT(failed("hang").at("error").get<std::string>(),
-              HasSubstr("the process took more than 3 s after step 2 and was killed"));
+              HasSubstr("the process took more than 6 s after step 2 and was killed"));
   EXPECT_EQ(record_in(point("unruly", "does=nothing")).at("status"), "completed");
   EXPECT_EQ(record_in(point("unruly", "sign_es")).at("status"), "completed");
 }

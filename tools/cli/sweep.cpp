@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -183,6 +184,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   if (!result.failed.empty()) {
     std::vector<std::string> names;
     for (const SweepPoint* point : result.failed) names.push_back(fmt::format("{:04}", point->index));
+    std::sort(names.begin(), names.end());  // not as they ended, which is chance
     throw Error(
         fmt::format("{}{} of {} points failed ({}); their records in {} say why, and --retry-failed runs them "
                     "again",
