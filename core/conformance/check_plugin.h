@@ -49,8 +49,8 @@ std::vector<Check> check_model(const ChosenPlugin& plugin, const egg_settings& s
 std::vector<Check> check_optimizer(const ChosenPlugin& plugin, const egg_settings& settings,
                                    const BackendInstance& reference);
 
-// By all processes of a job, each of which calls it: gathers, collects and broadcasts of many sizes bring what was sent.
-// Empty on all ranks but 0.
+// By all processes of a job, each of which calls it: gathers, collects and broadcasts of many sizes bring what was
+// sent. Empty on all ranks but 0.
 std::vector<Check> check_ranks(const ChosenPlugin& plugin);
 
 }  // namespace eggroll
