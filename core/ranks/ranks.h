@@ -46,7 +46,8 @@ class Ranks {
   // Rank 0's.
   bool broadcast(bool value);
   std::string broadcast(std::string text);
-  // Throws one and the same Error on all ranks: on rank 0, which prints it and ends the job; the others wait for that.
+  // For a failure that all ranks have seen: rank 0 throws the Error, prints it and ends the job; the others wait for
+  // that.
   [[noreturn]] void fail_together(const std::string& text);
 
   // The last call of a run that ends well.
