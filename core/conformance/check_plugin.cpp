@@ -76,8 +76,8 @@ void run_model(const Program& program, const BackendInstance& reference) {
   RuleBuilder rule_builder;
   rule_builder.delta(rule_builder.constant(0));
   const Rule rule(*rule_builder.view());
-  BackendSession session = reference.open_session(
-      egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &rule.view(), default_noise(), kPopulation, 0});
+  BackendSession session = reference.open_session(egg_session_spec{
+      sizeof(egg_session_spec), 1, &program.view(), &rule.view(), default_noise(), kPopulation, 0, kPopulation, 0});
   for (uint32_t i = 0; i < program.params().size(); ++i) {
     session.set_weights(i, initial_weights(program.params()[i], i, 1).data());
   }
@@ -106,8 +106,8 @@ void run_optimizer(const OptimizerInstance& optimizer, const Rule& rule, const B
   ProgramBuilder builder(7, 4, EGG_ROUND_NEAREST);
   builder.loss(builder.embed("logits", builder.matrix("table", 7, 7, 16)), 4096);
   const Program program(*builder.view());
-  BackendSession session = reference.open_session(
-      egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &rule.view(), default_noise(), kPopulation, 0});
+  BackendSession session = reference.open_session(egg_session_spec{
+      sizeof(egg_session_spec), 1, &program.view(), &rule.view(), default_noise(), kPopulation, 0, kPopulation, 0});
   std::vector<int8_t> weights(49);
   for (size_t i = 0; i < weights.size(); ++i)
     weights[i] = i % 3 == 0 ? int8_t{127} : i % 3 == 1 ? int8_t{-127} : int8_t{0};
@@ -117,7 +117,7 @@ void run_optimizer(const OptimizerInstance& optimizer, const Rule& rule, const B
     const std::vector<float> scalars = optimizer.scalars(step, {});
     const float std = step % 4 == 3 ? 0.0F : 32000.0F;
     int64_t changed = 0;
-    session.update(egg_update{sizeof(egg_update), 2, step, fitness.data(), scalars.data(), &std, &changed});
+    session.update(egg_update{sizeof(egg_update), 2, step, fitness.data(), scalars.data(), &std, &changed, nullptr});
     session.get_weights(0, weights.data());
     if (std::any_of(weights.begin(), weights.end(), [](int8_t w) { return w == -128; })) {
       throw Error("an update left a weight of -128, expected -127 to 127");

@@ -46,7 +46,7 @@ Transcript run_named(const BackendInstance& backend, const Program& program, con
                      Scenario scenario, int threads) {
   scenario.seed = fnv1a(name);
   require_valid(program, rule, scenario);
-  return run_scenario(backend, program, rule, scenario, threads);
+  return run_scenario(backend, program, rule, scenario, {threads, 1});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "conformance/draws.h"
+#include "conformance/session_parts.h"
 #include "eggroll/noise_source.h"
 
 namespace eggroll {
@@ -98,13 +99,16 @@ struct Batch {
 
 class Run {
  public:
-  Run(const BackendInstance& backend, const Program& program, const Rule& rule, const Scenario& scenario, int threads)
+  Run(const BackendInstance& backend, const Program& program, const Rule& rule, const Scenario& scenario,
+      const Workers& workers)
       : program_(program),
         rule_(rule),
         scenario_(scenario),
         state_bytes_(program.state_bytes()),
-        session_(backend.open_session(egg_session_spec{sizeof(egg_session_spec), threads, &program.view(), &rule.view(),
-                                                       scenario.noise, scenario.population, 0})) {}
+        session_(backend,
+                 egg_session_spec{sizeof(egg_session_spec), workers.threads, &program.view(), &rule.view(),
+                                  scenario.noise, scenario.population, 0, scenario.population, 0},
+                 program, std::min(workers.sessions, scenario.population / 2)) {}
 
   Transcript go() {
     set_weights(0);
@@ -187,7 +191,7 @@ class Run {
     for (float& std : stds) std = draws.pick(kStds);
     Guarded<int64_t> changed(program_.params().size());
     session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), action.step, fitness.data(),
-                               scalars.data(), stds.data(), changed.data()});
+                               scalars.data(), stds.data(), changed.data(), nullptr});
     changed.append_to(transcript_, "changed counts " + when);
   }
 
@@ -257,7 +261,7 @@ class Run {
   const Rule& rule_;
   const Scenario& scenario_;
   size_t state_bytes_;
-  BackendSession session_;
+  SessionParts session_;
   Transcript transcript_;
 };
 
@@ -308,9 +312,9 @@ void require_valid(const Program& program, const Rule& rule, const Scenario& sce
 }
 
 Transcript run_scenario(const BackendInstance& backend, const Program& program, const Rule& rule,
-                        const Scenario& scenario, int threads) {
+                        const Scenario& scenario, const Workers& workers) {
   backend.require_support(program.view(), rule.view());
-  return Run(backend, program, rule, scenario, threads).go();
+  return Run(backend, program, rule, scenario, workers).go();
 }
 
 std::string text(const Scenario& scenario) {

@@ -65,10 +65,16 @@ struct Scenario {
 // Throws Error where the host would refuse to run this.
 void require_valid(const Program& program, const Rule& rule, const Scenario& scenario);
 
-// Opens a session, fills it, does the actions and reads everything back. Throws Error if the backend fails or writes
+// Who computes a scenario; no result may depend on it.
+struct Workers {
+  int threads = 1;
+  uint32_t sessions = 1;  // that share its members and its updates, of so many threads each
+};
+
+// Opens sessions, fills them, does the actions and reads everything back. Throws Error if the backend fails or writes
 // outside a buffer it was given.
 Transcript run_scenario(const BackendInstance& backend, const Program& program, const Rule& rule,
-                        const Scenario& scenario, int threads);
+                        const Scenario& scenario, const Workers& workers);
 
 // One line a fact, for the report of a failure.
 std::string text(const Scenario& scenario);

@@ -27,8 +27,8 @@ Probe::Probe(const BackendInstance& backend, const Program& model, const egg_noi
              const Dataset& dataset)
     : program_(model),
       rule_(idle_rule()),
-      session_(backend.open_session(
-          egg_session_spec{sizeof(egg_session_spec), threads, &program_.program().view(), &rule_.view(), noise, 2, 0})),
+      session_(backend.open_session(egg_session_spec{sizeof(egg_session_spec), threads, &program_.program().view(),
+                                                     &rule_.view(), noise, 2, 0, 2, 0})),
       batch_(probe_batch(dataset, model.view().context)),
       value_count_(model.values().size()) {
   for (uint32_t s = 0; s < batch_.streams; ++s) {

@@ -60,8 +60,8 @@ VoteMeter::VoteMeter(const BackendInstance& backend, const Program& model, const
     : model_(model),
       noise_(noise),
       rule_(summing_rule()),
-      session_(backend.open_session(
-          egg_session_spec{sizeof(egg_session_spec), threads, &model.view(), &rule_.view(), noise, population, 0})) {}
+      session_(backend.open_session(egg_session_spec{sizeof(egg_session_spec), threads, &model.view(), &rule_.view(),
+                                                     noise, population, 0, population, 0})) {}
 
 void VoteMeter::add(uint64_t step, std::vector<int8_t> fitness, std::vector<float> stds) {
   steps_.push_back({step, std::move(fitness), std::move(stds)});
@@ -81,7 +81,7 @@ std::vector<std::optional<VoteSignal>> VoteMeter::measure() {
   for (const Step& step : steps_) {
     if (std::all_of(step.fitness.begin(), step.fitness.end(), [](int8_t f) { return f == 0; })) continue;
     session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(step.fitness.size()), step.number,
-                               step.fitness.data(), nullptr, step.stds.data(), changed.data()});
+                               step.fitness.data(), nullptr, step.stds.data(), changed.data(), nullptr});
     voted += 1.0;
     const double pairs = effective_pairs(step.fitness);
     for (size_t i = 0; i < params.size(); ++i) {

@@ -63,6 +63,9 @@ class BackendSession {
   BackendSession(BackendSession&&) = default;
   BackendSession& operator=(BackendSession&&) = delete;  // it would close the backend before the session
 
+  // Its own members are [first_member(), first_member() + members()).
+  uint32_t first_member() const { return spec_->first; }
+  uint32_t members() const { return spec_->members; }
   void set_weights(uint32_t param, const int8_t* weights);
   void get_weights(uint32_t param, int8_t* weights);
   void set_slot(uint32_t param, uint32_t slot, const void* data);

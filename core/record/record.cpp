@@ -111,6 +111,22 @@ ordered_json to_json(const Failure& failure) {
   return {{"kind", kFailureNames[static_cast<size_t>(failure.kind)]}, {"detail", failure.detail}, {"log", failure.log}};
 }
 
+ordered_json to_json(const RanksRecord& ranks) {
+  ordered_json update{{"plan", ranks.update.plan}, {"bytes_per_step", ranks.update.bytes_per_step}};
+  if (ranks.update.rebuilt_seconds) update["rebuilt_seconds"] = *ranks.update.rebuilt_seconds;
+  if (ranks.update.sharded_seconds) update["sharded_seconds"] = *ranks.update.sharded_seconds;
+  return {{"count", ranks.count}, {"bytes_per_step", ranks.bytes_per_step}, {"update", update}};
+}
+
+RanksRecord ranks_of(const ordered_json& json) {
+  const ordered_json& update = json.at("update");
+  RanksRecord ranks{
+      json.at("count"), json.at("bytes_per_step"), {update.at("plan"), update.at("bytes_per_step"), {}, {}}};
+  if (update.contains("rebuilt_seconds")) ranks.update.rebuilt_seconds = update["rebuilt_seconds"].get<double>();
+  if (update.contains("sharded_seconds")) ranks.update.sharded_seconds = update["sharded_seconds"].get<double>();
+  return ranks;
+}
+
 Failure failure_of(const ordered_json& json, const std::string& what) {
   return Failure{named<Failure::Kind>(kFailureNames, json.at("kind"), "kind of failure", what), json.at("detail"),
                  json.at("log").get<std::vector<std::string>>()};
@@ -172,7 +188,7 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"environment", environment_to_json(record.environment)}};
   if (record.failure) json["failure"] = to_json(*record.failure);
   if (record.stopped_because) json["stopped_because"] = *record.stopped_because;
-  if (record.ranks) json["ranks"] = {{"count", record.ranks->count}, {"bytes_per_step", record.ranks->bytes_per_step}};
+  if (record.ranks) json["ranks"] = to_json(*record.ranks);
   if (record.sweep) json["sweep"] = sweep_to_json(*record.sweep);
   if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
   return json;
@@ -230,7 +246,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.environment = environment_of(json.at("environment"));
   if (json.contains("failure")) record.failure = failure_of(json.at("failure"), what);
   if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
-  if (json.contains("ranks")) record.ranks = RanksRecord{json["ranks"].at("count"), json["ranks"].at("bytes_per_step")};
+  if (json.contains("ranks")) record.ranks = ranks_of(json["ranks"]);
   if (json.contains("sweep")) record.sweep = sweep_from_json(json.at("sweep"));
   if (json.contains("monitor")) {
     const ordered_json& monitor = json.at("monitor");

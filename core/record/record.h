@@ -83,10 +83,20 @@ struct SweepRecord {
   nlohmann::ordered_json claims = nlohmann::ordered_json::array();
 };
 
+// How several processes update their weights.
+struct UpdateRecord {
+  std::string plan;             // rebuilt or sharded
+  uint64_t bytes_per_step = 0;  // that a rank sends of them, the most
+  // Of a step of each, where both were tried.
+  std::optional<double> rebuilt_seconds;
+  std::optional<double> sharded_seconds;
+};
+
 // Of a run shared by several processes.
 struct RanksRecord {
   uint32_t count = 0;
-  uint64_t bytes_per_step = 0;  // that a rank sends; the largest share's
+  uint64_t bytes_per_step = 0;  // of fitness that a rank sends; the largest share's
+  UpdateRecord update;
 };
 
 // What a run that failed early never learned stays absent and is null in the file.

@@ -27,6 +27,22 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 }  // namespace
 
+void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses) {
+  const egg_batch& batch = call.batch;
+  for (const uint32_t end = first + count; first < end; first += count) {
+    const uint32_t stream = (first - call.first) / call.group;
+    const bool whole = (first - call.first) % call.group == 0 && end - first >= call.group;
+    const uint32_t last = call.first + (stream + 1) * call.group;
+    count = whole ? (end - first) / call.group * call.group : std::min(end, last) - first;
+    const size_t at = size_t{stream} * batch.tokens;
+    const egg_batch rows{whole ? count / call.group : 1, batch.tokens, batch.inputs + at, batch.targets + at,
+                         batch.resets + at};
+    session.evaluate(
+        egg_evaluate{sizeof(egg_evaluate), whole ? call.group : count, call.step, first, count, rows, losses});
+    losses += count;
+  }
+}
+
 Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
     : setup_(setup),
       session_(session),
@@ -64,20 +80,11 @@ void Members::fill(uint64_t step) {
 void Members::evaluate_own(uint64_t step) {
   if (filled_step_ != step) fill(step);
   const uint32_t group = setup_.machine.train.group;
-  const egg_batch batch = batch_.view();
-  // A call's members begin with a stream: those of a stream that ranks share are a call of their own, first and last.
-  const uint32_t end = own_.first + own_.count;
-  for (uint32_t first = own_.first; first < end;) {
-    const uint32_t stream = first / group;
-    const bool whole = first % group == 0 && end - first >= group;
-    const uint32_t count = whole ? (end - first) / group * group : std::min(end, (stream + 1) * group) - first;
-    const size_t at = size_t{stream - own_.first / group} * batch.tokens;
-    const egg_batch rows{whole ? count / group : 1, batch.tokens, batch.inputs + at, batch.targets + at,
-                         batch.resets + at};
-    session_.evaluate(egg_evaluate{sizeof(egg_evaluate), whole ? group : count, step, first, count, rows,
-                                   losses_.data() + (first - own_.first)});
-    first += count;
-  }
+  const uint32_t first = own_.first / group * group;  // of the first stream's members
+  evaluate_part(
+      session_,
+      egg_evaluate{sizeof(egg_evaluate), group, step, first, own_.first + own_.count - first, batch_.view(), nullptr},
+      own_.first, own_.count, losses_.data());
 }
 
 std::vector<uint8_t> Members::packed(const Word& word) const {

@@ -123,8 +123,10 @@ MonitorSettings read_monitor(Settings& s) {
 
 RanksSettings read_ranks(Settings& s) {
   s.text("name");  // read by choose_ranks
-  const RanksSettings ranks{
-      static_cast<uint64_t>(s.integer("checksum_every", 1, std::numeric_limits<int64_t>::max() / 2))};
+  RanksSettings ranks{};
+  const int32_t update = s.choice("update", {"auto", "rebuilt", "sharded"});
+  if (update > 0) ranks.update = update == 1 ? UpdatePlan::kRebuilt : UpdatePlan::kSharded;
+  ranks.checksum_every = static_cast<uint64_t>(s.integer("checksum_every", 1, std::numeric_limits<int64_t>::max() / 2));
   s.finish();
   return ranks;
 }
@@ -179,12 +181,20 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   backend->require_support(program->view(), rule->view());
 }
 
-egg_session_spec Machine::session_spec() const {
-  return {sizeof(egg_session_spec), threads, &program->view(), &rule->view(), noise, train.population, 0};
+egg_session_spec Machine::session_spec(const Share& own) const {
+  return {sizeof(egg_session_spec),
+          threads,
+          &program->view(),
+          &rule->view(),
+          noise,
+          train.population,
+          own.first,
+          own.count,
+          0};
 }
 
-BackendSession Machine::open_session() const {
-  BackendSession session = backend->open_session(session_spec());
+BackendSession Machine::open_session(const Share& own) const {
+  BackendSession session = backend->open_session(session_spec(own));
   for (uint32_t i = 0; i < program->params().size(); ++i) {
     session.set_weights(i, initial_weights(program->params()[i], i, seed).data());
   }
@@ -192,13 +202,13 @@ BackendSession Machine::open_session() const {
 }
 
 std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
-                                     std::span<const egg_evaluation> evaluations,
-                                     const std::vector<int8_t>& fitness) const {
+                                     std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
+                                     std::span<const uint8_t> chosen) const {
   const std::vector<float> values = optimizer->scalars(step, evaluations);
   const std::vector<float> stds = vote_stds(fitness);
   std::vector<int64_t> changed(stds.size());
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
-                            values.data(), stds.data(), changed.data()});
+                            values.data(), stds.data(), changed.data(), chosen.empty() ? nullptr : chosen.data()});
   return changed;
 }
 

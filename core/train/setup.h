@@ -18,6 +18,7 @@
 #include "plugin/registry.h"
 #include "program/program.h"
 #include "program/rule.h"
+#include "ranks/ranks.h"
 #include "train/fitness.h"
 
 namespace eggroll {
@@ -41,8 +42,11 @@ struct CheckpointSettings {
 struct MonitorSettings {
   uint64_t every;  // steps; 0: never
 };
+// How ranks make an update: each of them all of it, or each of them some tensors.
+enum class UpdatePlan { kRebuilt, kSharded };
 struct RanksSettings {
-  uint64_t checksum_every;  // steps
+  std::optional<UpdatePlan> update;  // none: the faster one
+  uint64_t checksum_every;           // steps
 };
 // What ends a run before its last step; each null in the configuration where it does not apply.
 struct StopSettings {
@@ -70,15 +74,18 @@ struct Machine {
   egg_noise noise;
   int32_t threads;
 
-  egg_session_spec session_spec() const;
-  // What a session would be; see BackendInstance.
-  SessionPlan plan_session() const { return backend->plan_session(session_spec()); }
-  // A session with the initial weights.
-  BackendSession open_session() const;
+  Share all_members() const { return {0, train.population}; }
+  egg_session_spec session_spec(const Share& own) const;
+  // What a session of these members would be; see BackendInstance.
+  SessionPlan plan_session(const Share& own) const { return backend->plan_session(session_spec(own)); }
+  SessionPlan plan_session() const { return plan_session(all_members()); }
+  // A session of these members with the initial weights.
+  BackendSession open_session(const Share& own) const;
+  BackendSession open_session() const { return open_session(all_members()); }
   // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
-  // fitness: one a pair.
+  // fitness: one a pair. chosen: by parameter, 0 where it stays as it is; none: all are chosen.
   std::vector<int64_t> update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
-                              const std::vector<int8_t>& fitness) const;
+                              const std::vector<int8_t>& fitness, std::span<const uint8_t> chosen = {}) const;
   // By parameter, the standard deviation of its votes under the null.
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };

@@ -14,6 +14,7 @@
 #include "train/members.h"
 #include "train/replicas.h"
 #include "train/sample.h"
+#include "train/updates.h"
 #include "train/weights.h"
 
 namespace eggroll {
@@ -33,9 +34,11 @@ class Run {
         hooks_(hooks),
         ranks_(ranks),
         identity_(identity_of(machine_, config)),
+        own_(shares_of(machine_.train.population, machine_.train.group, ranks.size())[ranks.rank()]),
         session_plan_(announce()),
-        session_(machine_.open_session()),
+        session_(machine_.open_session(own_)),
         members_(setup, session_, ranks),
+        updates_(setup, session_, ranks),
         record_(ranks.leads() ? new_record(setup, config, invocation, identity_, session_plan_, ranks) : RunRecord{}) {
     if (record_.ranks) record_.ranks->bytes_per_step = members_.bytes_per_step();
   }
@@ -65,7 +68,7 @@ class Run {
   static constexpr uint64_t kPromptTokens = 64;
 
   SessionPlan announce() const {
-    SessionPlan plan = machine_.plan_session();
+    SessionPlan plan = machine_.plan_session(own_);
     if (hooks_.planned) hooks_.planned(plan);
     return plan;
   }
@@ -143,7 +146,9 @@ class Run {
   }
 
   void put_record() {
-    if (ranks_.leads()) write_record(folder_.record(), record_);
+    if (!ranks_.leads()) return;
+    if (record_.ranks) record_.ranks->update = updates_.record();
+    write_record(folder_.record(), record_);
   }
 
   void loop() {
@@ -212,7 +217,9 @@ class Run {
     const Scores scores = score();
     const std::vector<int8_t>& fitness = scores.fitness;
     if (journal_) journal_->append({step_, evaluation_before_step(), fitness});
-    const std::vector<int64_t> changed = machine_.update(session_, step_, evaluations_, fitness);
+    const auto scored = Clock::now();
+    const std::vector<int64_t> changed = updates_.make(step_, evaluations_, fitness);
+    const double update_seconds = seconds_since(scored);
     if (monitor_) monitor_->add_votes(step_, fitness, machine_.vote_stds(fitness));
 
     record_.unique_tokens += scores.scored.tokens;
@@ -230,7 +237,10 @@ class Run {
                                 {"pairs_without_fitness", std::count(fitness.begin(), fitness.end(), int8_t{0})}};
     for (size_t i = 0; i < scalars.size(); ++i) line[machine_.rule->scalar_names()[i]] = scalars[i];
     line["forward_seconds"] = scores.forward_seconds;
-    if (!ranks_.alone()) line["gather_seconds"] = scores.gather_seconds;
+    if (!ranks_.alone()) {
+      line["gather_seconds"] = scores.gather_seconds;
+      line["update_seconds"] = update_seconds;
+    }
     line["step_seconds"] = seconds_since(began);
     const bool last = step_ == train.steps;
     if (last || step_ % setup_.eval.every == 0) add_evaluation(line, last ? setup_.final_plan : setup_.eval_plan);
@@ -312,6 +322,7 @@ class Run {
   void save() {
     require_equal_weights(step_, session_, *machine_.program, ranks_);
     std::vector<int8_t> states = members_.states();
+    updates_.share_slots();
     if (!ranks_.leads()) return;
     metrics_->flush();
     journal_->flush();
@@ -370,9 +381,11 @@ class Run {
   const TrainHooks& hooks_;
   Ranks& ranks_;
   RunIdentity identity_;
+  Share own_;
   SessionPlan session_plan_;  // before the session, which takes the memory that the plan finds free
   BackendSession session_;
   Members members_;
+  Updates updates_;
   RunRecord record_;
   // Of rank 0 alone, as the run's files are.
   std::optional<Monitor> monitor_;

@@ -87,7 +87,8 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
     if (next >= checkpoint.slots.size() || checkpoint.slots[next].bits.size() != weight_count(param)) throw foreign();
     session.set_slot(p, s, checkpoint.slots[next++].bits.data());
   });
-  session.set_states(0, machine.train.population, checkpoint.states.data());
+  session.set_states(session.first_member(), session.members(),
+                     checkpoint.states.data() + session.first_member() * checkpoint.state_bytes);
 }
 
 void require_same_data(const Setup& setup, const RunFolder& folder) {
@@ -117,7 +118,7 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
   if (!ranks.alone()) {
     record.plugins.push_back(plugin_record(*ranks.plugin()));
-    record.ranks = RanksRecord{ranks.size(), 0};
+    record.ranks = RanksRecord{ranks.size(), 0, {}};
   }
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;

@@ -82,7 +82,7 @@ TEST_P(PlantedFault, IsFound) {
   const BackendInstance reference(built_plugins().choose(EGG_KIND_BACKEND, "reference"), kNoSettings);
   const BackendInstance faulty(registry.choose(EGG_KIND_BACKEND, GetParam().name), kNoSettings);
   size_t found = 0;
-  for (const Check& check : check_backend(faulty, &reference, RandomCases{1, 3})) {
+  for (const Check& check : check_backend(faulty, &reference, RandomCases{1, 8})) {
     for (const std::string& failure : check.failures) {
       found += failure.find(GetParam().found) != std::string::npos ? size_t{1} : size_t{0};
     }
@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
                          testing::Values(Fault{"faulty_loss", "losses of action 0"},
                                          Fault{"faulty_guard", "wrote outside the buffer"},
                                          Fault{"faulty_state", "states of inference"},
-                                         Fault{"faulty_weight", "weights of"}, Fault{"faulty_slot", "slot 'vote'"}),
+                                         Fault{"faulty_weight", "weights of"}, Fault{"faulty_slot", "slot 'vote'"},
+                                         Fault{"faulty_chosen", "which was not chosen"}),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
 // A check in which nothing ran has proved nothing.

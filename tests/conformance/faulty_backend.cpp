@@ -5,7 +5,7 @@
 
 namespace eggroll::reference {
 
-enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan };
+enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan, k_chosen };
 constexpr Fault kFault = FAULT;
 
 // A norm over a size that leaves lanes of four empty.
@@ -32,6 +32,11 @@ class FaultySession : public ReferenceSession {
     if (kFault == k_guard) arguments.losses[arguments.count] = 0;
     // Where the last tile of sixteen members is not full.
     if (kFault == k_norm && odd_norm_ && arguments.count % 16 != 0) arguments.losses[arguments.count - 1] += 1;
+  }
+  void update(const egg_update& arguments) override {
+    egg_update update = arguments;
+    if (kFault == k_chosen) update.chosen = nullptr;
+    ReferenceSession::update(update);
   }
   void infer(const egg_infer& arguments) override {
     ReferenceSession::infer(arguments);

@@ -35,7 +35,7 @@ class MemoryTest : public testing::Test {
 
   Plan plan(const Room& room = kRing) const { return Plan(machine_.program->view(), machine_.noise, room); }
   MemoryPlan memory(uint64_t room = kMemory, uint32_t devices = 1) const {
-    return MemoryPlan(plan(), machine_.rule->view(), room, kBlocks, devices, devices > 1);
+    return MemoryPlan(plan(), machine_.session_spec(machine_.all_members()), room, kBlocks, devices, devices > 1);
   }
   MemoryPlan chosen(uint32_t population, uint64_t room = kMemory, uint32_t devices = 1) const {
     MemoryPlan memory = this->memory(room, devices);
@@ -48,7 +48,7 @@ class MemoryTest : public testing::Test {
     for (const uint64_t room : rooms) {
       const auto number = static_cast<int>(all.size());
       all.push_back(
-          {number, "a GPU", 0, 0, rooms.size() > 1, plan(), memory(room, static_cast<uint32_t>(rooms.size()))});
+          {number, "a GPU", 0, 0, rooms.size() > 1, 0, 0, plan(), memory(room, static_cast<uint32_t>(rooms.size()))});
     }
     return all;
   }
@@ -86,6 +86,15 @@ TEST_F(MemoryTest, AMillionMembersOfTheGruFitAnH200) {
   // States and losses of all, and the most noise.
   EXPECT_GE(memory.total, (uint64_t{1} << 20) * (machine_.program->state_bytes() + 8) + kMostNoise * 9 / 10);
   EXPECT_LE(uint64_t{memory.noise_tiles} * memory.noise_tile, kMostNoise);
+}
+
+TEST_F(MemoryTest, OfTheStatesOwnMembersTakeTheirShare) {
+  const uint32_t population = machine_.train.population;
+  const MemoryPlan half(plan(), machine_.session_spec({population / 4, population / 2}), kMemory, kBlocks, 1, false);
+  const uint64_t member = plan().state_stride + sizeof(int64_t);
+  for (const uint32_t all : {population, 1U << 18}) {
+    EXPECT_EQ(memory().least(all) - half.least(all), all / 2 * member) << all;
+  }
 }
 
 TEST_F(MemoryTest, GrowsByWhatAMemberTakes) {

@@ -71,7 +71,8 @@ class SmallProgram {
   }
 
   egg_session_spec spec() {
-    return egg_session_spec{sizeof(egg_session_spec), 1, program_.view(), rule_.view(), noise_, kPopulation, 0};
+    return egg_session_spec{
+        sizeof(egg_session_spec), 1, program_.view(), rule_.view(), noise_, kPopulation, 0, kPopulation, 0};
   }
   egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data()}; }
 
@@ -96,7 +97,8 @@ class SmallProgram {
     const float rate = 2.0F;
     const std::vector<float> stds(program.param_count, 20000.0F);
     std::vector<int64_t> changed(program.param_count);
-    session.update({sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data()});
+    session.update(
+        {sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data(), nullptr});
     all.insert(all.end(), changed.begin(), changed.end());
     for (uint32_t i = 0; i < program.param_count; ++i) {
       session.get_weights(i, weights[i].data());

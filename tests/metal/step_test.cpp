@@ -92,7 +92,7 @@ class StepTest : public testing::Test {
     const std::vector<float> stds(spec_.program->param_count);
     std::vector<int64_t> changed(spec_.program->param_count);
     session_.update({sizeof(egg_update), spec_.population / 2, number, fitness_.data(), scalars.data(), stds.data(),
-                     changed.data()});
+                     changed.data(), nullptr});
   }
 
   Recorded recorded_;
@@ -163,7 +163,7 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
 
 TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
   const Plan plan(*spec_.program, *spec_.rule, spec_.noise);
-  const MemoryPlan memory(plan, *spec_.rule, spec_.population, 64 * kGiB, 32 * kGiB);
+  const MemoryPlan memory(plan, spec_, 64 * kGiB, 32 * kGiB);
   uint64_t taken = 0;
   for (const size_t bytes : opened_) taken += bytes > 16 ? (bytes + 16383) / 16384 * 16384 : 0;
   EXPECT_EQ(memory.total, taken + (memory.total - taken) % 65536);  // but for some that are empty
@@ -199,7 +199,10 @@ TEST_F(StepTest, ARefusalNamesTheLargestPopulationThatFits) {
   const Plan plan(*spec_.program, *spec_.rule, spec_.noise);
   const auto refusal = [&](uint32_t population, uint64_t free, uint64_t largest) -> std::string {
     try {
-      MemoryPlan(plan, *spec_.rule, population, free, largest);
+      egg_session_spec spec = spec_;
+      spec.population = population;
+      spec.members = population;
+      MemoryPlan(plan, spec, free, largest);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), EGG_ERROR_MEMORY);
       return error.what();
@@ -228,7 +231,8 @@ TEST(Tiles, OfSeveralDispatches) {
   egg_noise noise{};
   noise.rank = 1;
   constexpr uint32_t kPopulation = 2 * (kFewestTiles + 5) * kTilePairs;
-  const egg_session_spec spec{sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, kPopulation, 0};
+  const egg_session_spec spec{
+      sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, kPopulation, 0, kPopulation, 0};
   const std::vector<uint32_t> tokens = {3, 1};
   const std::vector<uint8_t> resets(2);
   const std::vector<int8_t> weights(49, 20);

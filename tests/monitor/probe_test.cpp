@@ -21,8 +21,8 @@ class ProbeTest : public BuiltBackend {
   }
 
   static BackendSession session_of(const Machine& machine, const Program& program) {
-    return machine.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &machine.rule->view(), machine.noise, 2, 0});
+    return machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(),
+                                                          &machine.rule->view(), machine.noise, 2, 0, 2, 0});
   }
 
   const std::vector<std::vector<std::string>> models_ = {

@@ -1,4 +1,5 @@
-// However many ranks share a run, and however many go on with it, the weights are those of one process.
+// However many ranks share a run, however they share its updates, and however many go on with it, the weights are those
+// of one process.
 #include "ranks/shared_run.h"
 #include "train/journal.h"
 
@@ -10,13 +11,15 @@ using ::testing::HasSubstr;
 class EqualityTest : public SharedRunTest {
  protected:
   // The digest of the run by so many ranks, whose record is checked too.
-  std::string digest_of(int ranks, Arguments arguments) const {
-    arguments.push_back("results.dir=shared");
+  std::string digest_of(int ranks, const std::string& update, Arguments arguments) const {
+    arguments.insert(arguments.end(), {"results.dir=shared", "ranks.update=" + update});
     const Result result = Process(work_, shared(ranks, arguments)).wait();
     EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
     const fs::path run = fs::directory_iterator(work_ / "shared")->path();
     const nlohmann::json record = record_in(run);
     EXPECT_EQ(record.at("ranks").at("count"), ranks);
+    const nlohmann::json plan = record.at("ranks").at("update").at("plan");
+    EXPECT_TRUE(update == "auto" || update == plan) << plan;
     expect_completed(run, record.at("weights_sha256"));
     fs::remove_all(work_ / "shared");
     return record.at("weights_sha256");
@@ -25,19 +28,23 @@ class EqualityTest : public SharedRunTest {
 
 TEST_F(EqualityTest, WeightsOfTheGruDoNotDependOnTheRanks) {
   const std::string digest = undisturbed(gru());
-  for (const int ranks : {1, 2, 3, 5}) EXPECT_EQ(digest_of(ranks, gru()), digest) << ranks;
+  for (const auto& [ranks, update] : {std::pair{1, "auto"}, {2, "sharded"}, {3, "rebuilt"}, {5, "sharded"}}) {
+    EXPECT_EQ(digest_of(ranks, update, gru()), digest) << ranks;
+  }
 }
 
 TEST_F(EqualityTest, WeightsOfTheTransformerDoNotDependOnTheRanks) {
   const std::string digest = undisturbed(former());
-  for (const int ranks : {1, 2, 3, 5}) EXPECT_EQ(digest_of(ranks, former()), digest) << ranks;
+  for (const auto& [ranks, update] : {std::pair{1, "sharded"}, {2, "rebuilt"}, {3, "sharded"}, {5, "auto"}}) {
+    EXPECT_EQ(digest_of(ranks, update, former()), digest) << ranks;
+  }
 }
 
 // Signs travel packed; a whole population reads one stream, which the ranks then share.
 TEST_F(EqualityTest, SignsAndOneStreamForAll) {
   const Arguments run = gru({"fitness=sign", "train.group=32"});
   const std::string digest = undisturbed(run);
-  for (const int ranks : {2, 5}) EXPECT_EQ(digest_of(ranks, run), digest) << ranks;
+  for (const int ranks : {2, 5}) EXPECT_EQ(digest_of(ranks, "auto", run), digest) << ranks;
 }
 
 // What the figures of a run are made of is shared out too.
@@ -54,10 +61,11 @@ TEST_F(EqualityTest, FiguresAndJournalAreThoseOfOneProcess) {
   }
 }
 
+// Whose slots a checkpoint brings together again.
 TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
-  const std::string digest = undisturbed(gru());
+  const std::string digest = undisturbed(former());
   for (const int ranks : {3, 1, 5}) {
-    Process process(work_, shared(ranks, gru()));
+    Process process(work_, shared(ranks, former({"ranks.update=sharded"})));
     const size_t before = run_folder().empty() ? 0 : steps_in(run_folder()).size();
     ASSERT_TRUE(process.wait_until([&] {
       return !run_folder().empty() && fs::exists(run_folder() / "record.json") &&
@@ -66,7 +74,7 @@ TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
     process.signal(SIGKILL);
     process.wait();
   }
-  EXPECT_EQ(Process(work_, shared(2, gru())).wait().exit_code, 0);
+  EXPECT_EQ(Process(work_, shared(2, former())).wait().exit_code, 0);
   expect_completed(run_folder(), digest);
 }
 
@@ -89,6 +97,16 @@ TEST_F(EqualityTest, ASignalToOneRankSavesAndEndsAll) {
   const std::string folder = "results/runs/" + run_folder().filename().string();
   EXPECT_EQ(Process(work_, shared(2, {"resume", folder})).wait().exit_code, 0);
   expect_completed(run_folder(), digest);
+}
+
+// Both ways to update are tried, and the faster is kept.
+TEST_F(EqualityTest, TheFasterUpdateIsChosenAndRecorded) {
+  const Result result = Process(work_, shared(2, former({"ranks.update=auto"}))).wait();
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json update = record_in(run_folder()).at("ranks").at("update");
+  const bool sharded = update.at("sharded_seconds") < update.at("rebuilt_seconds");
+  EXPECT_EQ(update.at("plan"), sharded ? "sharded" : "rebuilt");
+  EXPECT_EQ(update.at("bytes_per_step") > 0, sharded);
 }
 
 TEST_F(EqualityTest, AStepSendsAtMostSixteenTenthsOfABitAPair) {

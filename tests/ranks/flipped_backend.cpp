@@ -1,5 +1,5 @@
 // The reference backend; where FLIP_RANK is this process's rank, the first weight has another lowest bit after step
-// FLIP_STEP.
+// FLIP_STEP, before members are evaluated.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -21,17 +21,20 @@ class FlippedSession : public reference::ReferenceSession {
       : ReferenceSession(spec),
         weights_(static_cast<size_t>(spec.program->params[0].rows * spec.program->params[0].cols)) {}
 
-  void update(const egg_update& arguments) override {
-    ReferenceSession::update(arguments);
-    if (variable("FLIP_RANK") != variable("OMPI_COMM_WORLD_RANK")) return;
-    if (variable("FLIP_STEP") != std::to_string(arguments.step)) return;
-    get_weights(0, weights_.data());
-    weights_[0] = static_cast<int8_t>(weights_[0] ^ 1);
-    set_weights(0, weights_.data());
+  void evaluate(const egg_evaluate& arguments) override {
+    const bool here = variable("FLIP_RANK") == variable("OMPI_COMM_WORLD_RANK");
+    if (here && !flipped_ && variable("FLIP_STEP") == std::to_string(arguments.step - 1)) {
+      get_weights(0, weights_.data());
+      weights_[0] = static_cast<int8_t>(weights_[0] ^ 1);
+      set_weights(0, weights_.data());
+      flipped_ = true;  // a step may take several calls
+    }
+    ReferenceSession::evaluate(arguments);
   }
 
  private:
   std::vector<int8_t> weights_;
+  bool flipped_ = false;
 };
 
 class FlippedBackend : public Backend {

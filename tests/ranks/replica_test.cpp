@@ -18,10 +18,20 @@ class ReplicaTest : public SharedRunTest {
 };
 
 TEST_F(ReplicaTest, OneWeightInOneRankIsFoundWithinTheSteps) {
-  const Result result = flipped(3, 1, 23);
+  const Result result = flipped(3, 1, 23, {"ranks.update=rebuilt"});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("after step 30 the weights of rank 1 differ from those of the 2 other ranks in "));
   EXPECT_EQ(record_in(run_folder()).at("status"), "failed");
+}
+
+// Of the ranks one updates the tensor, and the others hear from it.
+TEST_F(ReplicaTest, AShardedUpdateDoesNotMendOrSpreadIt) {
+  for (const int rank : {0, 1, 2}) {
+    const Result result = flipped(3, rank, 23, {"ranks.update=sharded"});
+    EXPECT_THAT(result.err, HasSubstr("after step 30 the weights of rank " + std::to_string(rank) +
+                                      " differ from those of the 2 other ranks in embedding; "));
+    fs::remove_all(work_ / "results");
+  }
 }
 
 TEST_F(ReplicaTest, RankZeroIsNamedWhereTheOthersAgree) {

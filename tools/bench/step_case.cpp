@@ -121,7 +121,7 @@ class StepCase : public Case {
       const std::vector<float> stds = machine_.vote_stds(last_fitness_);
       std::vector<int64_t> changed(stds.size());
       session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
-                                stds.data(), changed.data()});
+                                stds.data(), changed.data(), nullptr});
     });
   }
 
@@ -140,9 +140,9 @@ class StepCase : public Case {
   void measure_parts() {
     parts_.other_evaluate.push_back(seconds_of([&] { evaluate(other_batch_); }));
     const Rule rule = still_rule();
-    BackendSession still = machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), machine_.threads,
-                                                                           &machine_.program->view(), &rule.view(),
-                                                                           machine_.noise, shape_.population, 0});
+    BackendSession still = machine_.backend->open_session(
+        egg_session_spec{sizeof(egg_session_spec), machine_.threads, &machine_.program->view(), &rule.view(),
+                         machine_.noise, shape_.population, 0, shape_.population, 0});
     still_update(still);  // touches its memory
     for (int i = 0; i < kShortCalls; ++i) {
       parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, {}, last_fitness_); }));

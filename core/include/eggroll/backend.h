@@ -11,7 +11,7 @@
 
 namespace eggroll {
 
-// One program, one rule, one population: see egg_backend_interface in plugin.h for shapes and meaning.
+// One program, one rule, members of one population: see egg_backend_interface in plugin.h for shapes and meaning.
 class Session {
  public:
   virtual ~Session() = default;
@@ -25,6 +25,10 @@ class Session {
   virtual void update(const egg_update& arguments) = 0;
   virtual void infer(const egg_infer& arguments) = 0;
 };
+
+inline bool is_chosen(const egg_update& update, uint32_t param) {
+  return update.chosen == nullptr || update.chosen[param] != 0;
+}
 
 class Backend {
  public:

@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.4. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
+/* The plugin contract, ABI 0.5. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
  * ranks.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
@@ -23,7 +23,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 4
+#define EGG_ABI_MINOR 5
 
 enum egg_code {
   EGG_OK = 0,
@@ -210,7 +210,9 @@ typedef struct egg_optimizer_interface {
   int32_t (*scalars)(void* self, const egg_progress* progress, float* scalars, egg_error* error);
 } egg_optimizer_interface;
 
-/* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. */
+/* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. Members
+ * [first, first + members), a whole number of pairs, are the session's own: it keeps their states alone and evaluates
+ * no others. Its updates are of all pairs. */
 typedef struct egg_session_spec {
   uint32_t struct_size;
   int32_t threads; /* 0: as many as the machine has */
@@ -218,6 +220,8 @@ typedef struct egg_session_spec {
   const egg_rule* rule;
   egg_noise noise;
   uint32_t population; /* even */
+  uint32_t first;
+  uint32_t members;
   uint32_t reserved;
 } egg_session_spec;
 
@@ -242,8 +246,9 @@ typedef struct egg_batch {
   const uint8_t* resets;
 } egg_batch;
 
-/* Members [first, first + count), a whole number of pairs; member m reads stream (m - first) / group of the batch. The
- * session keeps each member's state from call to call. losses: (count), sums of Q16 bits over the scored tokens. */
+/* Members [first, first + count), a whole number of pairs of the session's own; member m reads stream (m - first) /
+ * group of the batch. The session keeps each member's state from call to call. losses: (count), sums of Q16 bits over
+ * the scored tokens. */
 typedef struct egg_evaluate {
   uint32_t struct_size;
   uint32_t group;
@@ -254,7 +259,7 @@ typedef struct egg_evaluate {
   int64_t* losses;
 } egg_evaluate;
 
-/* Votes of all pairs and one application of the rule to every perturbed parameter. */
+/* Votes of all pairs and one application of the rule to every perturbed parameter, or to those that are chosen. */
 typedef struct egg_update {
   uint32_t struct_size;
   uint32_t pairs;
@@ -263,6 +268,7 @@ typedef struct egg_update {
   const float* scalars;   /* (scalar_count) */
   const float* vote_stds; /* (param_count) */
   int64_t* changed;       /* (param_count): weights that moved */
+  const uint8_t* chosen;  /* (param_count): 0: weights and slots stay as they are; NULL: all are chosen */
 } egg_update;
 
 /* The unperturbed model over the batch's streams; states belong to the caller. */
@@ -292,7 +298,7 @@ typedef struct egg_backend_interface {
   /* One slot of one parameter: 4 bytes a weight, in the slot's type. */
   int32_t (*set_slot)(void* session, uint32_t param, uint32_t slot, const void* data, egg_error* error);
   int32_t (*get_slot)(void* session, uint32_t param, uint32_t slot, void* data, egg_error* error);
-  /* (count, state bytes): each member's states one after another in the order of the program's values. */
+  /* (count, state bytes), of own members: each one's states one after another in the order of the program's values. */
   int32_t (*set_states)(void* session, uint32_t first, uint32_t count, const int8_t* states, egg_error* error);
   int32_t (*get_states)(void* session, uint32_t first, uint32_t count, int8_t* states, egg_error* error);
   int32_t (*evaluate)(void* session, const egg_evaluate* arguments, egg_error* error);

@@ -28,6 +28,12 @@ inline std::string memory_text(uint64_t bytes) {
   return text;
 }
 
+// Of another population than the spec's, as many members of the session's own, in whole pairs.
+inline uint32_t own_members(const egg_session_spec& spec, uint32_t population) {
+  const uint64_t all = spec.population / 2;
+  return static_cast<uint32_t>(2 * ((uint64_t{population / 2} * (spec.members / 2) + all - 1) / all));
+}
+
 // The largest even population up to `most` that takes no more than `room` bytes; 0: not even 2 fit. memory(population)
 // are the bytes that one takes, and never fall as it grows.
 template <class Memory>

@@ -91,18 +91,21 @@ bool can_share_votes(const std::vector<int>& devices) {
 }  // namespace
 
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices) {
-  const uint32_t pairs = spec.population / 2;
   const auto count = static_cast<uint32_t>(devices.size());
+  const auto share = [&](uint32_t pairs, uint32_t d) { return static_cast<uint32_t>(uint64_t{pairs} * d / count); };
   const bool shares_votes = can_share_votes(devices);
   std::vector<ReplicaPlan> replicas;
   for (uint32_t d = 0; d < count; ++d) {
     const int device = devices[d];
     check(cudaSetDevice(device), "be selected");
-    const auto begin = static_cast<uint32_t>(uint64_t{pairs} * d / count);
-    const auto end = static_cast<uint32_t>(uint64_t{pairs} * (d + 1) / count);
-    Choice choice = choose_plan(spec, device, 2 * (end - begin));
-    const MemoryPlan memory(choice.plan, *spec.rule, free_memory(device), choice.blocks, count, shares_votes);
-    replicas.push_back({device, name_of(device), begin, end - begin, shares_votes, std::move(choice.plan), memory});
+    const uint32_t first = share(spec.members / 2, d);
+    const uint32_t pairs = share(spec.members / 2, d + 1) - first;
+    const uint32_t first_vote = shares_votes ? share(spec.population / 2, d) : 0;
+    const uint32_t votes = shares_votes ? share(spec.population / 2, d + 1) - first_vote : spec.population / 2;
+    Choice choice = choose_plan(spec, device, 2 * pairs);
+    const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes);
+    replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes,
+                        std::move(choice.plan), memory});
   }
   fit(replicas, spec.population);
   return replicas;

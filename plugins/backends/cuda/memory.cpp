@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "eggroll/arithmetic.h"
+#include "eggroll/session_plan.h"
 #include "update.h"
 
 namespace eggroll::cuda {
@@ -15,11 +15,12 @@ uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTileP
 
 }  // namespace
 
-MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices,
-                       bool shares_votes)
-    : rule_scratch(cuda::rule_scratch(rule.node_count)),
+MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks,
+                       uint32_t devices, bool shares_votes)
+    : rule_scratch(cuda::rule_scratch(spec.rule->node_count)),
       plain_noise(plan.forward.bytes * kTilePairs),
       noise_tile(std::max<size_t>(1, std::max(plan.forward.bytes, plan.votes.bytes) * kTilePairs)),
+      spec_(spec),
       room_(room),
       most_blocks_(most_blocks),
       devices_(devices),
@@ -27,6 +28,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
       tile_workspace_(plan.workspace_bytes),
       state_stride_(plan.state_stride) {
   const egg_program& program = *plan.program;
+  const egg_rule& rule = *spec.rule;
   size_t jobs[2] = {};  // of votes: of matrices, of vectors
   size_t forms = 0;
   for (uint32_t i = 0; i < program.param_count; ++i) {
@@ -94,7 +96,9 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, ui
 }
 
 // Of the largest share.
-uint32_t MemoryPlan::pairs_for(uint32_t population) const { return divide_up(population / 2, devices_); }
+uint32_t MemoryPlan::pairs_for(uint32_t population) const {
+  return divide_up(own_members(spec_, population) / 2, devices_);
+}
 
 // No more blocks than a share has tiles for, where each tile at work takes memory.
 uint32_t MemoryPlan::blocks_for(uint32_t population) const {

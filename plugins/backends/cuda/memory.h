@@ -35,7 +35,7 @@ struct ParamMemory {
 struct MemoryPlan {
   // room: what is free on the device. most_blocks: of the forward pass, that it can work on at once. The session is
   // shared by so many devices; shares_votes: see ReplicaPlan.
-  MemoryPlan(const Plan& plan, const egg_rule& rule, uint64_t room, uint32_t most_blocks, uint32_t devices,
+  MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks, uint32_t devices,
              bool shares_votes);
 
   // What a population takes at least: with noise for the tiles that are at work at once.
@@ -65,6 +65,7 @@ struct MemoryPlan {
   uint32_t least_noise_tiles(uint32_t population) const;
   uint64_t without_noise(uint32_t population) const;
 
+  egg_session_spec spec_;
   uint64_t room_;
   uint32_t most_blocks_;
   uint32_t devices_;

@@ -1,6 +1,7 @@
 // What a replica makes once: its memory, as planned, and the ops as kernels read them.
 #include <algorithm>
 
+#include "eggroll/backend.h"
 #include "eggroll/noise_source.h"
 #include "replica.h"
 
@@ -105,7 +106,6 @@ void Replica::make_ops() {
   const Plan& plan = own_.plan;
   const egg_program& program = *plan.program;
   forward_segments_ = segments_of(plan.forward);
-  vote_segments_ = segments_of(plan.votes);
   for (uint32_t t = 0; t < program.table_count; ++t) {
     const std::vector<int32_t> entries(program.tables[t].entries, program.tables[t].entries + program.tables[t].count);
     tables_.push_back(uploaded(entries, stream_));
@@ -174,9 +174,24 @@ void Replica::make_jobs() {
     param.first_form = forms_.pieces;
     add_forms(i);
     param.form_pieces = forms_.pieces - param.first_form;
-    if (!param.perturbed) continue;
+  }
+  forms_.upload(stream_);
+}
+
+// Makes the jobs of an update, unless the last one's are the same.
+void Replica::choose(const egg_update& u) {
+  std::vector<bool> chosen;
+  for (uint32_t i = 0; i < params_.size(); ++i) chosen.push_back(params_[i].perturbed && is_chosen(u, i));
+  if (chosen == chosen_) return;
+  chosen_ = chosen;
+  matrix_votes_ = {};
+  vector_votes_ = {};
+  rule_jobs_ = {};
+  const DeviceArray<long long>& votes = own_.shares_votes ? all_votes_ : votes_;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (!chosen[i]) continue;
+    const Param& param = params_[i];
     add_vote_job(i);
-    const DeviceArray<long long>& votes = own_.shares_votes ? all_votes_ : votes_;
     rule_jobs_.add({0, static_cast<uint32_t>(i), votes.get() + param.votes_offset, param.weights.get(), param.rows,
                     param.cols, param.stride, param.slots.get()},
                    rule_pieces(param.count()));
@@ -184,7 +199,9 @@ void Replica::make_jobs() {
   matrix_votes_.upload(stream_);
   vector_votes_.upload(stream_);
   rule_jobs_.upload(stream_);
-  forms_.upload(stream_);
+  vote_layout_ = own_.plan.votes;
+  std::erase_if(vote_layout_.segments, [&](const Segment& s) { return !chosen[s.param]; });
+  vote_segments_ = segments_of(vote_layout_);
 }
 
 void Replica::add_vote_job(size_t index) {

@@ -285,8 +285,9 @@ void Replica::infer(const egg_infer& i) {
 void Replica::vote_async(const egg_update& u) {
   activate();
   const Plan& plan = own_.plan;
-  const uint32_t begin = own_.shares_votes ? std::min(own_.first_pair, u.pairs) : 0;
-  const uint32_t end = own_.shares_votes ? std::min(own_.first_pair + own_.pairs, u.pairs) : u.pairs;
+  choose(u);
+  const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
+  const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
   fitness_.upload(u.fitness, u.pairs, stream_);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   vote_stds_.upload(u.vote_stds, params_.size(), stream_);
@@ -294,7 +295,7 @@ void Replica::vote_async(const egg_update& u) {
   changed_.zero(stream_);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
   for (uint32_t done = begin; done < end; done += most_pairs) {
-    NoiseArgs noise = noise_args(plan.votes, vote_segments_);
+    NoiseArgs noise = noise_args(vote_layout_, vote_segments_);
     noise.step = u.step;
     noise.first_pair = done;
     const uint32_t pairs = std::min(most_pairs, end - done);

@@ -90,6 +90,7 @@ class Replica {
   void make_ops();
   void make_jobs();
   void add_vote_job(size_t index);
+  void choose(const egg_update& u);
   void add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form);
   void add_forms(size_t index);
   DeviceArray<Segment> segments_of(const NoiseLayout& layout);
@@ -125,6 +126,7 @@ class Replica {
   DeviceArray<int8_t> noise_values_;
   DeviceArray<int8_t> noise_table_;
   DeviceArray<Segment> forward_segments_;
+  NoiseLayout vote_layout_;  // of the chosen parameters
   DeviceArray<Segment> vote_segments_;
   DeviceArray<int8_t> noise_;
   DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
@@ -147,6 +149,7 @@ class Replica {
   DeviceArray<long long> all_votes_;  // where votes are shared
   DeviceArray<const long long*> votes_of_;
   std::vector<const Replica*> replicas_;  // whose votes those are
+  std::vector<bool> chosen_;              // parameters whose jobs are these
   Jobs<VoteJob> matrix_votes_;
   Jobs<VoteJob> vector_votes_;
   Jobs<RuleJob> rule_jobs_;

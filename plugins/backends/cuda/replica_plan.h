@@ -12,13 +12,15 @@
 
 namespace eggroll::cuda {
 
-// One device's share: pairs [first_pair, first_pair + pairs).
+// One device's share.
 struct ReplicaPlan {
   int device;
   std::string device_name;
-  uint32_t first_pair;
+  uint32_t first_pair;  // of those whose members it evaluates
   uint32_t pairs;
-  bool shares_votes;  // makes those of its own pairs, and adds up those of all replicas, whose memory it can read
+  bool shares_votes;         // adds up those of all replicas, whose memory it can read
+  uint32_t first_vote_pair;  // of those whose votes it makes
+  uint32_t vote_pairs;
   Plan plan;
   MemoryPlan memory;
 };

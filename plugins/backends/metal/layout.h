@@ -108,9 +108,9 @@ struct ForwardArgs {
   uint32_t noise_bytes;  // of a pair, at the start of a tile's workspace
   uint32_t state_stride;
   uint32_t tokens;
-  uint32_t rows;       // of the dispatch
-  uint32_t first_row;  // of the call, for losses, logits and streams
-  uint32_t first_member;
+  uint32_t rows;          // of the dispatch
+  uint32_t first_row;     // of the call, for losses, logits and streams
+  uint32_t first_member;  // counted from the session's first
   uint32_t group;
   uint32_t perturbed;  // 0: the unperturbed model, a row a stream
   int32_t nearest;

@@ -22,7 +22,7 @@ constexpr uint32_t kRuleGroups = 256;
 struct MemoryPlan {
   // free: of the device; largest_buffer: that it can make. Throws Error where the population does not fit, and names
   // the largest that would.
-  MemoryPlan(const Plan& plan, const egg_rule& rule, uint32_t population, uint64_t free, uint64_t largest_buffer);
+  MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t free, uint64_t largest_buffer);
 
   uint32_t tiles;        // at work at once
   uint32_t vote_shares;  // of the pairs, each with votes of its own

@@ -108,13 +108,12 @@ class Planner {
   void add_jobs(uint32_t i, const ParamPlace& param) {
     const auto count = fitted(param.count());
     const uint32_t ranks = param.vector ? 1 : static_cast<uint32_t>(plan_.noise.rank);
-    plan_.vote_jobs.push_back({plan_.vote_pieces, i, param.vector ? 1U : 0U, param.vector ? param.cols : param.rows,
-                               param.vector ? 1 : param.cols, ranks, param.cells});
-    plan_.vote_pieces +=
-        param.vector ? divide_up(param.cols, kThreads) : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock);
-    plan_.rule_jobs.push_back(
-        {plan_.rule_pieces, i, count, param.cols, param.stride, param.weights, param.cells, param.slots});
-    plan_.rule_pieces += divide_up(count, kThreads);
+    plan_.votes.add(
+        {0, i, param.vector ? 1U : 0U, param.vector ? param.cols : param.rows, param.vector ? 1 : param.cols, ranks,
+         param.cells},
+        param.vector ? divide_up(param.cols, kThreads) : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock));
+    plan_.rules.add({0, i, count, param.cols, param.stride, param.weights, param.cells, param.slots},
+                    divide_up(count, kThreads));
     plan_.cells += count;
     plan_.slot_cells += size_t{count} * rule_.slot_count;
   }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "eggroll/plugin.h"
+#include "eggroll/backend.h"
 #include "layout.h"
 
 namespace eggroll::metal {
@@ -32,6 +32,28 @@ struct StatePlace {
   uint32_t inside;
 };
 
+// The jobs of a launch, in the order of their pieces.
+template <class Job>
+struct JobList {
+  void add(Job job, uint32_t its_pieces) {
+    job.first = pieces;
+    pieces += its_pieces;
+    jobs.push_back(job);
+  }
+  // Those of the parameters that an update chooses.
+  JobList chosen(const egg_update& update) const {
+    JobList list;
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      const uint32_t end = i + 1 < jobs.size() ? jobs[i + 1].first : pieces;
+      if (is_chosen(update, jobs[i].param)) list.add(jobs[i], end - jobs[i].first);
+    }
+    return list;
+  }
+
+  std::vector<Job> jobs;
+  uint32_t pieces = 0;
+};
+
 struct Plan {
   // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
   // exact, or where a part of the program would pass 4 GiB.
@@ -45,10 +67,8 @@ struct Plan {
   std::vector<ParamPlace> params;
   std::vector<StatePlace> states;
   std::vector<int32_t> tables;  // entries of all
-  std::vector<VoteJob> vote_jobs;
-  std::vector<RuleJob> rule_jobs;
-  uint32_t vote_pieces = 0;
-  uint32_t rule_pieces = 0;
+  JobList<VoteJob> votes;
+  JobList<RuleJob> rules;
   uint32_t noise_bytes = 0;   // of a pair
   size_t weight_bytes = 0;    // of all parameters
   size_t cells = 0;           // votes of all parameters

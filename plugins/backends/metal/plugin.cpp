@@ -16,7 +16,7 @@ class MetalBackend : public Backend {
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Plan plan(*spec.program, *spec.rule, spec.noise);
     const std::shared_ptr<Device> gpu = device();
-    const MemoryPlan memory(plan, *spec.rule, spec.population, gpu->free_memory(), gpu->largest_buffer());
+    const MemoryPlan memory(plan, spec, gpu->free_memory(), gpu->largest_buffer());
     return {memory.total, gpu->name(),
             "a tile of " + std::to_string(kTileRows) + " members a threadgroup, " + std::to_string(memory.tiles) +
                 (memory.tiles == 1 ? " tile" : " tiles") +

@@ -58,22 +58,23 @@ T* of(const std::unique_ptr<Buffer>& buffer) {
 MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spec& spec, uint32_t block_inputs)
     : device_(std::move(device)),
       plan_(*spec.program, *spec.rule, spec.noise, block_inputs),
-      memory_(plan_, *spec.rule, spec.population, device_->free_memory(), device_->largest_buffer()),
+      memory_(plan_, spec, device_->free_memory(), device_->largest_buffer()),
       rule_(spec.rule),
       threads_(spec.threads),
+      first_(spec.first),
       ops_(uploaded(plan_.ops)),
       segments_(uploaded(plan_.segments)),
       tables_(uploaded(plan_.tables)),
       loss_tables_(uploaded(loss_tables(*spec.program))),
       noise_(uploaded(noise_values(spec.noise))),
-      vote_jobs_(uploaded(plan_.vote_jobs)),
-      rule_jobs_(uploaded(plan_.rule_jobs)),
+      vote_jobs_(uploaded(plan_.votes.jobs)),
+      rule_jobs_(uploaded(plan_.rules.jobs)),
       rule_nodes_(uploaded(rule_nodes(*spec.rule))),
       slot_nodes_(uploaded(slot_nodes(*spec.rule))),
       weights_(allocate(plan_.weight_bytes)),
       slots_(allocate(plan_.slot_cells * sizeof(uint32_t))),
-      states_(allocate(size_t{spec.population} * plan_.state_stride)),
-      losses_(allocate(size_t{spec.population} * sizeof(int64_t))),
+      states_(allocate(size_t{spec.members} * plan_.state_stride)),
+      losses_(allocate(size_t{spec.members} * sizeof(int64_t))),
       workspace_(allocate(memory_.tiles * plan_.workspace)),
       fitness_(allocate(spec.population / 2)),
       votes_(allocate(memory_.vote_shares * plan_.cells * sizeof(int64_t))),
@@ -91,8 +92,13 @@ MetalSession::Memory MetalSession::allocate(size_t bytes) const {
 template <class T>
 MetalSession::Memory MetalSession::uploaded(const std::vector<T>& from) const {
   Memory memory = allocate(from.size() * sizeof(T));
-  if (!from.empty()) std::memcpy(memory->contents(), from.data(), from.size() * sizeof(T));
+  write(memory, from);
   return memory;
+}
+
+template <class T>
+void MetalSession::write(const Memory& memory, const std::vector<T>& from) const {
+  if (!from.empty()) std::memcpy(memory->contents(), from.data(), from.size() * sizeof(T));
 }
 
 // Makes room for at least so many; what it held is lost.
@@ -141,13 +147,13 @@ void MetalSession::each_state(size_t count, const Copy& copy) const {
 }
 
 void MetalSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
-  int8_t* mine = of<int8_t>(states_) + size_t{first} * plan_.state_stride;
+  int8_t* mine = of<int8_t>(states_) + size_t{first - first_} * plan_.state_stride;
   each_state(count,
              [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(states + outside, bytes, mine + inside); });
 }
 
 void MetalSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
-  const int8_t* mine = of<int8_t>(states_) + size_t{first} * plan_.state_stride;
+  const int8_t* mine = of<int8_t>(states_) + size_t{first - first_} * plan_.state_stride;
   each_state(count,
              [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(mine + inside, bytes, states + outside); });
 }
@@ -212,7 +218,7 @@ void MetalSession::evaluate(const egg_evaluate& e) {
   ForwardArgs args = forward_args(e.batch);
   args.noise = noise_args(e.step, e.first / 2);
   args.rows = e.count;
-  args.first_member = e.first;
+  args.first_member = e.first - first_;
   args.group = e.group;
   args.perturbed = 1;
   run_forward(args, states_);
@@ -246,12 +252,16 @@ void MetalSession::update(const egg_update& u) {
   std::copy_n(u.scalars, rule_->scalar_count, of<float>(scalars_));
   std::copy_n(u.vote_stds, plan_.params.size(), of<float>(vote_stds_));
   std::fill_n(of<uint32_t>(changed_), plan_.params.size(), 0U);
-  if (plan_.vote_pieces > 0) {
+  const JobList<VoteJob> vote_jobs = plan_.votes.chosen(u);
+  const JobList<RuleJob> rule_jobs = plan_.rules.chosen(u);
+  if (vote_jobs.pieces > 0) {
+    write(vote_jobs_, vote_jobs.jobs);
+    write(rule_jobs_, rule_jobs.jobs);
     VoteArgs votes{};
     votes.noise = noise_args(u.step, 0);
     votes.cells = plan_.cells;
-    votes.job_count = static_cast<uint32_t>(plan_.vote_jobs.size());
-    votes.pieces = plan_.vote_pieces;
+    votes.job_count = static_cast<uint32_t>(vote_jobs.jobs.size());
+    votes.pieces = vote_jobs.pieces;
     votes.pairs = u.pairs;
     votes.share_pairs = divide_up(u.pairs, memory_.vote_shares);
     const uint32_t shares = divide_up(u.pairs, votes.share_pairs);
@@ -261,10 +271,10 @@ void MetalSession::update(const egg_update& u) {
     rule.node_count = rule_->node_count;
     rule.slot_count = rule_->slot_count;
     rule.delta = rule_->delta;
-    rule.job_count = static_cast<uint32_t>(plan_.rule_jobs.size());
-    rule.pieces = plan_.rule_pieces;
+    rule.job_count = static_cast<uint32_t>(rule_jobs.jobs.size());
+    rule.pieces = rule_jobs.pieces;
     rule.groups = memory_.rule_groups;
-    device_->run({dispatch(Kernel::kVotes, plan_.vote_pieces * shares, kVoteMemory, votes,
+    device_->run({dispatch(Kernel::kVotes, vote_jobs.pieces * shares, kVoteMemory, votes,
                            {vote_jobs_.get(), fitness_.get(), noise_.get(), votes_.get()}),
                   dispatch(Kernel::kRule, rule.groups, 16, rule,
                            {rule_nodes_.get(), slot_nodes_.get(), rule_jobs_.get(), scalars_.get(), vote_stds_.get(),

@@ -32,6 +32,9 @@ class MetalSession : public Session {
   Memory allocate(size_t bytes) const;
   template <class T>
   Memory uploaded(const std::vector<T>& from) const;
+  // Without a word to the device: both see the same memory.
+  template <class T>
+  void write(const Memory& memory, const std::vector<T>& from) const;
   void reserve(Memory& memory, size_t bytes) const;
   void upload_batch(const egg_batch& batch);
   NoiseArgs noise_args(uint64_t step, uint32_t first_pair) const;
@@ -46,6 +49,7 @@ class MetalSession : public Session {
   MemoryPlan memory_;
   const egg_rule* rule_;
   int32_t threads_;
+  uint32_t first_;  // own member
   Memory ops_;
   Memory segments_;
   Memory tables_;

@@ -16,7 +16,11 @@ Stream stream_of(const egg_batch& batch, size_t stream) {
 }  // namespace
 
 ReferenceSession::ReferenceSession(const egg_session_spec& spec)
-    : model_{spec.program, spec.noise, {}, {}, 0}, rule_(spec.rule), noise_(spec.noise), threads_(spec.threads) {
+    : model_{spec.program, spec.noise, {}, {}, 0},
+      rule_(spec.rule),
+      noise_(spec.noise),
+      threads_(spec.threads),
+      first_(spec.first) {
   const egg_program& program = *spec.program;
   for (uint32_t i = 0; i < program.param_count; ++i) {
     const size_t size = size_of(program.params[i]);
@@ -26,7 +30,7 @@ ReferenceSession::ReferenceSession(const egg_session_spec& spec)
   for (uint32_t i = 0; i < program.value_count; ++i) {
     if (program.values[i].is_state != 0) model_.state_bytes += static_cast<size_t>(program.values[i].size);
   }
-  states_.resize(spec.population * model_.state_bytes);
+  states_.resize(spec.members * model_.state_bytes);
   egg_fill_loss_tables(&model_.loss_tables, program.ops[program.op_count - 1].attr);
 }
 
@@ -58,7 +62,7 @@ uint64_t ReferenceSession::memory(const egg_session_spec& spec, uint32_t populat
     if (op.code != EGG_OP_ATTENTION) continue;
     thread += 2 * static_cast<uint64_t>(program.context) * static_cast<uint64_t>(program.values[op.out].size);
   }
-  return shared + population * member + population / 2 * most_draws * sizeof(int16_t) +
+  return shared + own_members(spec, population) * member + population / 2 * most_draws * sizeof(int16_t) +
          Threads::number(spec.threads) * thread;
 }
 
@@ -87,11 +91,11 @@ void ReferenceSession::get_slot(uint32_t param, uint32_t slot, void* data) {
 }
 
 void ReferenceSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
-  std::copy_n(states, count * model_.state_bytes, states_.begin() + static_cast<ptrdiff_t>(first * model_.state_bytes));
+  std::copy_n(states, count * model_.state_bytes, state_of(first));
 }
 
 void ReferenceSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
-  std::copy_n(states_.begin() + static_cast<ptrdiff_t>(first * model_.state_bytes), count * model_.state_bytes, states);
+  std::copy_n(state_of(first), count * model_.state_bytes, states);
 }
 
 void ReferenceSession::evaluate(const egg_evaluate& e) {
@@ -103,7 +107,7 @@ void ReferenceSession::evaluate(const egg_evaluate& e) {
       for (const size_t member : {first_member, first_member + 1}) {
         const size_t local = member - e.first;
         e.losses[local] = run_member(model_, &noise, member % 2 == 0 ? 1 : -1, stream_of(e.batch, local / e.group),
-                                     frame, states_.data() + member * model_.state_bytes, nullptr);
+                                     frame, state_of(member), nullptr);
       }
     }
   });

@@ -29,6 +29,7 @@ class ReferenceSession : public Session {
   void infer(const egg_infer& arguments) override;
 
  private:
+  int8_t* state_of(size_t member) { return states_.data() + (member - first_) * model_.state_bytes; }
   int64_t update_param(uint32_t param, const egg_update& arguments);
 
   Model model_;
@@ -36,7 +37,8 @@ class ReferenceSession : public Session {
   NoiseSource noise_;
   Threads threads_;
   std::vector<std::vector<Cell>> slots_;  // by parameter, (weights, slots)
-  std::vector<int8_t> states_;            // (population, state bytes)
+  uint32_t first_;                        // own member
+  std::vector<int8_t> states_;            // (own members, state bytes)
 };
 
 }  // namespace eggroll::reference

@@ -71,8 +71,8 @@ int64_t ReferenceSession::update_param(uint32_t param, const egg_update& u) {
 
 void ReferenceSession::update(const egg_update& arguments) {
   for (uint32_t i = 0; i < model_.program->param_count; ++i) {
-    const bool perturbed = model_.program->params[i].perturbed != 0;
-    arguments.changed[i] = perturbed ? update_param(i, arguments) : 0;
+    const bool moves = model_.program->params[i].perturbed != 0 && is_chosen(arguments, i);
+    arguments.changed[i] = moves ? update_param(i, arguments) : 0;
   }
 }
 

@@ -1,6 +1,6 @@
 // A session of a population-tile backend: tiles of members shared out to threads.
 //
-// Members 2k and 2k + 1 are pair k; pairs [t * kPairs, (t + 1) * kPairs) are tile t for as long as the session lives,
+// Counted from the session's first, pairs [t * kPairs, (t + 1) * kPairs) are tile t for as long as the session lives,
 // so a tile's states stay in its own layout from step to step. A call for members that do not fill their tiles runs
 // whole tiles and keeps the results of the members that were meant.
 #ifndef EGGROLL_TILE_SESSION_H
@@ -30,8 +30,9 @@ class TileSession : public Session {
         threads_(spec.threads),
         slot_count_(spec.rule->slot_count),
         votes_(plan_, noise_, *spec.rule, weights_, slots_),
+        first_pair_(spec.first / 2),
         tile_bytes_(plan_.state_groups * T::kGroupBytes),
-        states_(tiles_of(spec.population) * tile_bytes_) {
+        states_(tiles_of(spec.members) * tile_bytes_) {
     for (size_t i = 0; i < plan_.params.size(); ++i) {
       slots_.push_back({Buffer<uint32_t>(plan_.params[i].perturbed ? weights_.size(i) * slot_count_ : 0)});
     }
@@ -49,7 +50,7 @@ class TileSession : public Session {
       bytes += uint64_t{p.rows} * p.cols * spec.rule->slot_count * sizeof(uint32_t);
       if (!p.vector) most_votes = std::max(most_votes, typename Votes<S>::Room(p, population / 2).bytes());
     }
-    return bytes + most_votes + tiles_of(population) * plan.state_groups * T::kGroupBytes +
+    return bytes + most_votes + tiles_of(own_members(spec, population)) * plan.state_groups * T::kGroupBytes +
            Threads::number(spec.threads) * uint64_t{T::bytes(plan)};
   }
 
@@ -84,8 +85,9 @@ class TileSession : public Session {
   }
 
   void evaluate(const egg_evaluate& e) override {
-    const size_t first_tile = e.first / 2 / T::kPairs;
-    const size_t end_tile = (size_t{e.first} + e.count + 2 * T::kPairs - 1) / 2 / T::kPairs;
+    const size_t first = e.first / 2 - first_pair_;
+    const size_t first_tile = first / T::kPairs;
+    const size_t end_tile = (first + e.count / 2 + T::kPairs - 1) / T::kPairs;
     threads_.split(end_tile - first_tile, [&](size_t begin, size_t end) {
       std::unique_ptr<T> tile = take_tile();
       for (size_t t = first_tile + begin; t < first_tile + end; ++t) evaluate_tile(*tile, t, e);
@@ -100,7 +102,7 @@ class TileSession : public Session {
     std::vector<uint32_t> small;
     for (uint32_t i = 0; i < plan_.params.size(); ++i) {
       u.changed[i] = 0;
-      if (!plan_.params[i].perturbed) continue;
+      if (!plan_.params[i].perturbed || !is_chosen(u, i)) continue;
       if (votes_.work(i, u.pairs) < kSmall) {
         small.push_back(i);
       } else {
@@ -132,14 +134,14 @@ class TileSession : public Session {
     return table;
   }
 
-  static size_t tiles_of(uint32_t population) { return (population / 2 + T::kPairs - 1) / T::kPairs; }
+  static size_t tiles_of(uint32_t members) { return (members / 2 + T::kPairs - 1) / T::kPairs; }
 
   // Of a pair's place in its tile, and the member's side: its lane among the tile's kMembers.
   static size_t lane_of(size_t pair_in_tile, size_t side) {
     return (2 * (pair_in_tile / S::kLanes) + side) * S::kLanes + pair_in_tile % S::kLanes;
   }
-  static std::pair<size_t, size_t> place_of(size_t member) {
-    const size_t pair = member / 2;
+  std::pair<size_t, size_t> place_of(size_t member) const {
+    const size_t pair = member / 2 - first_pair_;
     return {pair / T::kPairs, lane_of(pair % T::kPairs, member % 2)};
   }
 
@@ -160,7 +162,7 @@ class TileSession : public Session {
   }
 
   void evaluate_tile(T& tile, size_t number, const egg_evaluate& e) {
-    const auto first_pair = static_cast<uint32_t>(number * T::kPairs);
+    const auto first_pair = static_cast<uint32_t>(first_pair_ + number * T::kPairs);
     std::array<int64_t, T::kMembers> stream_of;
     std::array<int64_t, T::kMembers> member_of;  // its place in the call, negative where it is not meant
     bool whole = true;
@@ -235,6 +237,7 @@ class TileSession : public Session {
   size_t slot_count_;
   std::vector<typename Votes<S>::Slots> slots_;
   Votes<S> votes_;
+  uint32_t first_pair_;
   size_t tile_bytes_;
   Buffer<int8_t> states_;  // (tiles, state groups, kMemberRegs) registers
   std::mutex mutex_;

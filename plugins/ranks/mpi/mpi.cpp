@@ -109,8 +109,10 @@ class Mpi : public RanksPlugin {
     uint64_t offset = 0;
     for (size_t i = 0; i < counts_.size(); ++i) {
       if (offset + sizes[i] > uint64_t{std::numeric_limits<int>::max()}) {
-        throw Error("a step's fitness is more than 2 GiB, which MPI's gather does not count; use a smaller population",
-                    EGG_ERROR_UNSUPPORTED);
+        throw Error(
+            "what ranks send in a step is more than 2 GiB, which MPI's gather does not count; use a smaller population "
+            "or model",
+            EGG_ERROR_UNSUPPORTED);
       }
       counts_[i] = static_cast<int>(sizes[i]);
       offsets_[i] = static_cast<int>(offset);

@@ -19,7 +19,11 @@ namespace backend {
 class ScalarSession : public eggroll::Session {
  public:
   explicit ScalarSession(const egg_session_spec& spec)
-      : rule_(*spec.rule), model_(spec), noise_(spec.noise), states_(spec.population * model_.state_bytes) {
+      : rule_(*spec.rule),
+        model_(spec),
+        noise_(spec.noise),
+        first_(spec.first),
+        states_(spec.members * model_.state_bytes) {
     for (const Weights& weights : model_.weights) {
       slots_.emplace_back(rule_.slot_count, std::vector<uint32_t>(weights.size()));
     }
@@ -58,8 +62,8 @@ class ScalarSession : public eggroll::Session {
 
   void update(const egg_update& u) override {
     for (uint32_t p = 0; p < model_.program.param_count; ++p) {
-      const bool perturbed = model_.program.params[p].perturbed != 0;
-      u.changed[p] = perturbed ? update_param(model_, rule_, noise_, p, u, slots_[p]) : 0;
+      const bool moves = model_.program.params[p].perturbed != 0 && eggroll::is_chosen(u, p);
+      u.changed[p] = moves ? update_param(model_, rule_, noise_, p, u, slots_[p]) : 0;
     }
   }
 
@@ -73,13 +77,14 @@ class ScalarSession : public eggroll::Session {
   }
 
  private:
-  int8_t* state_of(uint32_t member) { return states_.data() + member * model_.state_bytes; }
+  int8_t* state_of(uint32_t member) { return states_.data() + (member - first_) * model_.state_bytes; }
 
   const egg_rule& rule_;
   Model model_;
   eggroll::NoiseSource noise_;
   std::vector<Slots> slots_;    // by parameter
-  std::vector<int8_t> states_;  // (population, state bytes)
+  uint32_t first_;              // own member
+  std::vector<int8_t> states_;  // (own members, state bytes)
 };
 
 // Bytes that a session takes with this population: weights, slots, states, the table of noise, the votes of the largest
@@ -95,7 +100,7 @@ uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
   }
   for (uint32_t i = 0; i < spec.program->value_count; ++i) {
     const egg_value& value = spec.program->values[i];
-    if (value.is_state != 0) bytes += population * static_cast<uint64_t>(value.size);
+    if (value.is_state != 0) bytes += eggroll::own_members(spec, population) * static_cast<uint64_t>(value.size);
   }
   return bytes + largest * sizeof(int64_t);
 }

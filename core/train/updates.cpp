@@ -1,0 +1,173 @@
+#include "train/updates.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+
+namespace eggroll {
+namespace {
+
+constexpr uint32_t kNobody = UINT32_MAX;
+
+const char* name_of(UpdatePlan plan) { return plan == UpdatePlan::kSharded ? "sharded" : "rebuilt"; }
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t ranks) {
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    if (params[i].perturbed != 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return weight_count(params[a]) > weight_count(params[b]); });
+  std::vector<uint32_t> owners(params.size(), kNobody);
+  std::vector<uint64_t> weights(ranks);
+  for (const uint32_t param : order) {
+    const auto least = std::min_element(weights.begin(), weights.end());
+    *least += weight_count(params[param]);
+    owners[param] = static_cast<uint32_t>(least - weights.begin());
+  }
+  return owners;
+}
+
+Updates::Updates(const Setup& setup, BackendSession& session, Ranks& ranks)
+    : machine_(setup.machine),
+      session_(session),
+      ranks_(ranks),
+      plan_(ranks.alone() ? UpdatePlan::kRebuilt : setup.ranks.update.value_or(UpdatePlan::kRebuilt)),
+      on_trial_(!ranks.alone() && !setup.ranks.update),
+      owners_(owners_of(machine_.program->params(), ranks.size())),
+      sizes_(ranks.size()) {
+  for (uint32_t i = 0; i < owners_.size(); ++i) {
+    chosen_.push_back(owners_[i] == ranks.rank() ? 1 : 0);
+    if (owners_[i] != kNobody) sizes_[owners_[i]] += sizeof(int64_t) + weight_count(machine_.program->params()[i]);
+  }
+}
+
+std::vector<int64_t> Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
+                                   const std::vector<int8_t>& fitness) {
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<int64_t> changed;
+  if (plan_ == UpdatePlan::kRebuilt) {
+    changed = machine_.update(session_, step, evaluations, fitness);
+  } else {
+    changed = make_own(step, evaluations, fitness);
+    ranks_.begin_gather(mine_, sizes_, all_);
+    ranks_.end_gather();
+    take_others(changed);
+  }
+  if (on_trial_) note(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  return changed;
+}
+
+// Leaves in mine_, for each tensor of this rank, how many of its weights have moved, and each one's move modulo 256.
+// What the others add to their own weights is the move and not the weight, so that a rank whose weights were wrong
+// before stays wrong and is found.
+std::vector<int64_t> Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations,
+                                       const std::vector<int8_t>& fitness) {
+  mine_.resize(sizes_[ranks_.rank()]);
+  uint8_t* at = mine_.data();
+  for (uint32_t i = 0; i < owners_.size(); ++i) {
+    if (chosen_[i] == 0) continue;
+    read(i, before_);
+    std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
+    at += sizeof(int64_t) + before_.size();
+  }
+  std::vector<int64_t> changed = machine_.update(session_, step, evaluations, fitness, chosen_);
+  at = mine_.data();
+  for (uint32_t i = 0; i < owners_.size(); ++i) {
+    if (chosen_[i] == 0) continue;
+    read(i, after_);
+    std::memcpy(at, &changed[i], sizeof(int64_t));
+    at += sizeof(int64_t);
+    for (const int8_t weight : after_) {
+      *at = static_cast<uint8_t>(static_cast<uint8_t>(weight) - *at);
+      ++at;
+    }
+  }
+  return changed;
+}
+
+void Updates::take_others(std::vector<int64_t>& changed) {
+  std::vector<const uint8_t*> from(sizes_.size());
+  uint64_t offset = 0;
+  for (size_t rank = 0; rank < sizes_.size(); ++rank) {
+    from[rank] = all_.data() + offset;
+    offset += sizes_[rank];
+  }
+  for (uint32_t i = 0; i < owners_.size(); ++i) {
+    if (owners_[i] == kNobody || chosen_[i] != 0) continue;
+    const uint8_t*& at = from[owners_[i]];
+    std::memcpy(&changed[i], at, sizeof(int64_t));
+    at += sizeof(int64_t);
+    const uint64_t count = weight_count(machine_.program->params()[i]);
+    if (changed[i] != 0) {
+      read(i, before_);
+      for (uint64_t k = 0; k < count; ++k) {
+        const auto sum = static_cast<int8_t>(static_cast<uint8_t>(static_cast<uint8_t>(before_[k]) + at[k]));
+        before_[k] = std::max<int8_t>(sum, -127);  // only a weight that was wrong comes to -128, which is none
+      }
+      session_.set_weights(i, before_.data());
+    }
+    at += count;
+  }
+}
+
+void Updates::read(uint32_t param, std::vector<int8_t>& weights) {
+  weights.resize(weight_count(machine_.program->params()[param]));
+  session_.get_weights(param, weights.data());
+}
+
+// Of a step on trial. Tries the other plan after this one, and then keeps the faster.
+void Updates::note(double seconds) {
+  seconds_.push_back(seconds);
+  if (seconds_.size() < kTrialSteps) return;
+  const std::vector<double> medians = ranks_.gather(median({seconds_.begin() + 1, seconds_.end()}));
+  seconds_.clear();
+  const double slowest = *std::max_element(medians.begin(), medians.end());
+  if (plan_ == UpdatePlan::kRebuilt) {
+    trial_ = {slowest, 0.0};
+    plan_ = UpdatePlan::kSharded;
+    return;
+  }
+  (*trial_)[1] = slowest;
+  on_trial_ = false;
+  if ((*trial_)[0] > slowest) return;
+  share_slots();
+  plan_ = UpdatePlan::kRebuilt;
+}
+
+void Updates::share_slots() {
+  if (plan_ == UpdatePlan::kRebuilt) return;  // all have them
+  const auto slots = static_cast<uint32_t>(machine_.rule->slots().size());
+  for (uint32_t i = 0; i < owners_.size() && slots > 0; ++i) {
+    if (owners_[i] == kNobody) continue;
+    const uint64_t bytes = 4 * weight_count(machine_.program->params()[i]);
+    std::vector<uint8_t> mine(chosen_[i] != 0 ? bytes * slots : 0);
+    for (uint32_t s = 0; s < slots && chosen_[i] != 0; ++s) session_.get_slot(i, s, mine.data() + s * bytes);
+    std::vector<uint64_t> sizes(ranks_.size());
+    sizes[owners_[i]] = bytes * slots;
+    std::vector<uint8_t> all;
+    ranks_.begin_gather(mine, sizes, all);
+    ranks_.end_gather();
+    for (uint32_t s = 0; s < slots && chosen_[i] == 0; ++s) session_.set_slot(i, s, all.data() + s * bytes);
+  }
+}
+
+UpdateRecord Updates::record() const {
+  UpdateRecord record{name_of(plan_), 0, {}, {}};
+  if (plan_ == UpdatePlan::kSharded) record.bytes_per_step = *std::max_element(sizes_.begin(), sizes_.end());
+  if (trial_ && !on_trial_) {
+    record.rebuilt_seconds = (*trial_)[0];
+    record.sharded_seconds = (*trial_)[1];
+  }
+  return record;
+}
+
+}  // namespace eggroll

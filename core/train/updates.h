@@ -1,0 +1,65 @@
+// The update of a run's weights on all its ranks. Rebuilt: each rank adds up the votes of all pairs for all tensors.
+// Sharded: each rank does so for the tensors that it owns, and tells the others by how much their weights have moved.
+// Both lead to the same weights; which takes less time depends on the population, the model and the network.
+#ifndef EGGROLL_TRAIN_UPDATES_H
+#define EGGROLL_TRAIN_UPDATES_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ranks/ranks.h"
+#include "record/record.h"
+#include "train/setup.h"
+
+namespace eggroll {
+
+// By parameter, the rank that updates it where the update is sharded: the largest first, each to the rank that has
+// least. A parameter that is never updated belongs to nobody, UINT32_MAX.
+std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t ranks);
+
+// Every function that a comment calls shared is called by all ranks in the same order.
+class Updates {
+ public:
+  // Of an `auto` plan, steps that each plan is tried for, the first of which is not timed.
+  static constexpr size_t kTrialSteps = 4;
+
+  // All outlive this.
+  Updates(const Setup& setup, BackendSession& session, Ranks& ranks);
+
+  // Shared. As Machine::update(), on all ranks.
+  std::vector<int64_t> make(uint64_t step, std::span<const egg_evaluation> evaluations,
+                            const std::vector<int8_t>& fitness);
+  // Shared. Brings the slots of every tensor from the rank that has updated it to all others.
+  void share_slots();
+
+  UpdateRecord record() const;
+
+ private:
+  std::vector<int64_t> make_own(uint64_t step, std::span<const egg_evaluation> evaluations,
+                                const std::vector<int8_t>& fitness);
+  void take_others(std::vector<int64_t>& changed);
+  void read(uint32_t param, std::vector<int8_t>& weights);
+  void note(double seconds);
+
+  const Machine& machine_;
+  BackendSession& session_;
+  Ranks& ranks_;
+  UpdatePlan plan_;
+  bool on_trial_;
+  std::vector<double> seconds_;                 // of the plan on trial
+  std::optional<std::array<double, 2>> trial_;  // seconds of a step by plan, the slowest rank's median
+  std::vector<uint32_t> owners_;                // by parameter
+  std::vector<uint8_t> chosen_;                 // by parameter: 1 where it is this rank's
+  std::vector<uint64_t> sizes_;                 // by rank: bytes that it sends of a sharded step
+  std::vector<uint8_t> mine_;
+  std::vector<uint8_t> all_;
+  std::vector<int8_t> before_;
+  std::vector<int8_t> after_;
+};
+
+}  // namespace eggroll
+
+#endif
