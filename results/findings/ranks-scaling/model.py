@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+"""Step time of runs that ranks share: a model, its check against measured runs, and what it says of many GPUs.
+
+  results/findings/ranks-scaling/model.py      # rewrites tables.md, *.csv and plots/ from parameters.json and measured/
+
+The same inputs (and the same gnuplot) make the same files. README.md says what each term means.
+"""
+import csv
+import json
+import math
+import random
+import statistics
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+POPULATION_STEPS = HERE.parent.parent / "0.1" / "gru-population-h200.csv"
+SCHEMES = ["rebuilt", "sharded", "rows", "votes"]
+TITLES = {"rebuilt": "rebuilt on every rank", "sharded": "sharded by tensor", "rows": "sharded by rows",
+          "votes": "votes reduced"}
+MOST = 1_000_000  # ranks looked at for a limit
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def fit_line(points):
+    """a + b x, least squares of relative deviations."""
+    w = [1 / y**2 for _, y in points]
+    mx = sum(wi * x for wi, (x, _) in zip(w, points)) / sum(w)
+    my = sum(wi * y for wi, (_, y) in zip(w, points)) / sum(w)
+    b = sum(wi * (x - mx) * (y - my) for wi, (x, y) in zip(w, points)) / sum(
+        wi * (x - mx) ** 2 for wi, (x, _) in zip(w, points))
+    return my - b * mx, b
+
+
+def gru_shapes(layers, width, vocab=256, ratio=4):
+    """(rows, cols) of the tensors of `eggroll show model=gru`; vectors have one column."""
+    layer = [(width, width)] * 4 + [(ratio * width, width), (width, ratio * width)] + [(width, 1)] * 4
+    return [(vocab, width), *layer * layers, (width, 1), (vocab, width)]
+
+
+def largest_share(work, ranks):
+    """Of the whole, what the busiest rank has where each tensor goes to the rank that has least, heaviest first."""
+    loads = [0.0] * min(ranks, len(work))
+    for w in sorted(work, reverse=True):
+        loads[loads.index(min(loads))] += w
+    return max(loads) / sum(work)
+
+
+def spread_of(factors):
+    """Sorted, of mean 1."""
+    factors = sorted(factors)
+    return [x / statistics.fmean(factors) for x in factors]
+
+
+class Gpu:
+    """One H200 with a GRU of 6 layers x 256 and 100 tokens, as measured, and how other models are scaled from it."""
+
+    def __init__(self, p, layers=6, width=256):
+        times = defaultdict(list)
+        for row in read_csv(POPULATION_STEPS):
+            if int(row["step"]) > 4:
+                times[int(row["population"])].append((float(row["forward_seconds"]), float(row["step_seconds"])))
+        forward = {m: statistics.median(f for f, _ in t) for m, t in times.items()}
+        rest = {m: statistics.median(s - f for f, s in t) for m, t in times.items()}
+        self.forward_spread = spread_of(f / forward[m] for m, t in times.items() for f, _ in t)
+        self.update_spread = spread_of((s - f) / rest[m] for m, t in times.items() for f, s in t)
+        self.forward_points = sorted(forward.items())
+        # What the measured rest has of the host's work goes off, for that is a term of its own.
+        host = 0.5e-9 * sum(p[k] for k in ("pack_ns", "unpack_ns", "spread_ns", "journal_ns"))
+        fixed, self.vote_seconds = fit_line([(m, r - host * m) for m, r in sorted(rest.items())])
+        self.fixed = fixed - p["rule_seconds"]
+        self.rule = p["rule_seconds"]
+        self.shapes = gru_shapes(layers, width)
+        base = gru_shapes(6, 256)
+        self.weights = sum(r * c for r, c in self.shapes)
+        self.products = self.weights / sum(r * c for r, c in base)
+        self.noise = sum(map(sum, self.shapes)) / sum(map(sum, base))
+
+    def forward(self, m):
+        p = self.forward_points
+        if m <= p[0][0]:
+            return self.products * p[0][1]
+        right = next((i for i, (x, _) in enumerate(p) if x >= m), len(p) - 1)
+        (x0, y0), (x1, y1) = p[right - 1], p[right]
+        return self.products * (y0 + (m - x0) * (y1 - y0) / (x1 - x0))
+
+    def update(self, p, population, noise=1.0, products=1.0, rule=1.0):
+        """Seconds of votes and rule; of the whole update's work, the parts that a rank has."""
+        votes = p["noise_share"] * self.noise * noise + (1 - p["noise_share"]) * self.products * products
+        return self.fixed + self.rule * self.products * rule + self.vote_seconds * population * votes
+
+
+def parts(p, gpu, ranks, m, scheme):
+    """Seconds of the mean step's terms; m members a rank, which has p["devices"] GPUs."""
+    pairs = ranks * m / 2
+    t = {"forward": p["tokens"] / 100 * gpu.forward(m / p["devices"])}
+    update, exchange = update_parts(p, gpu, ranks, m, scheme)
+    gpus = ranks * p["devices"]
+    late = p["straggle_seconds"] * (1 - (1 - p["straggle_chance"]) ** gpus)
+    t["wait"] = (late + t["forward"] * (largest_of(gpu.forward_spread, gpus) - 1)
+                 + update * (largest_of(gpu.update_spread, gpus) - 1))
+    t["gather"] = all_gather(p, ranks, 48 + m / 2 * p["pair_bytes"]) if ranks > 1 else 0.0
+    t["host"] = 1e-9 * (m / 2 * p["pack_ns"] + pairs * (p["unpack_ns"] + p["spread_ns"] + p["journal_ns"]))
+    t["update"], t["exchange"] = update, exchange
+    t["now and then"] = p["evaluation_seconds"] * gpu.products / p["evaluation_every"]
+    if ranks > 1:
+        t["now and then"] += gpu.weights * (p["sha256_seconds_per_byte"] + 1 / p["pcie"]) / p["checksum_every"]
+    return t
+
+
+def update_parts(p, gpu, ranks, m, scheme):
+    """Seconds of votes and rule on the busiest GPU, and of what GPUs send one another for them."""
+    population, weights, cells = ranks * m, gpu.weights, sum(map(sum, gpu.shapes))
+    if p["devices"] > 1:  # a rank's GPUs make votes of pairs of their own, and each adds up all
+        near = (p["devices"] - 1) * p["vote_bytes"] * weights / p["nvlink"]
+        return gpu.update(p, population / p["devices"]), near
+    if ranks == 1 or scheme == "rebuilt":
+        return gpu.update(p, population), 0.0
+    cross = 2 * weights / p["pcie"]  # a rank's own to its host, all from there
+    if scheme == "sharded":
+        products = largest_share([r * c for r, c in gpu.shapes], ranks)
+        noise = largest_share([r + c for r, c in gpu.shapes], ranks)
+        return gpu.update(p, population, noise, products, products), all_gather(p, ranks, products * weights, weights) + cross
+    if scheme == "rows":  # of a run of whole rows the noise of these, and of all columns of the tensors it touches
+        columns = max(c for _, c in gpu.shapes)
+        share = max(1 / ranks, columns / weights)
+        noise = min(1.0, 1 / ranks + columns / cells)
+        return gpu.update(p, population, noise, share, share), all_gather(p, ranks, share * weights, weights) + cross
+    # votes: of a rank's own pairs, added up over the ranks by recursive halving; then rule and weights by rows.
+    halving = math.ceil(math.log2(ranks)) * p["latency"] + (1 - 1 / ranks) * p["vote_bytes"] * weights / p["bandwidth"]
+    return gpu.update(p, m, rule=1 / ranks), halving + all_gather(p, ranks, weights / ranks)
+
+
+def all_gather(p, ranks, largest, everything=None):
+    """largest: bytes of the rank that sends most; everything: of all ranks, where they differ."""
+    everything = ranks * largest if everything is None else everything
+    if p["gather"] == "linear":  # each rank to each other one, as MPI_Iallgatherv of Open MPI does
+        return p["latency"] + (ranks - 1) * p["message"] + max((ranks - 1) * largest, everything) / p["bandwidth"]
+    if p["gather"] == "ring":
+        return (ranks - 1) * p["latency"] + (everything + largest) / p["bandwidth"]
+    return math.ceil(math.log2(ranks)) * p["latency"] + everything / p["bandwidth"]
+
+
+def largest_of(values, n):
+    """Mean of the largest of n draws from these, sorted."""
+    k = len(values)
+    return sum(x * (((i + 1) / k) ** n - (i / k) ** n) for i, x in enumerate(values))
+
+
+def total(p, gpu, ranks, m, scheme):
+    return sum(parts(p, gpu, ranks, m, scheme).values())
+
+
+def weak(p, gpu, ranks, m, scheme):
+    return total(p, gpu, 1, m, scheme) / total(p, gpu, ranks, m, scheme)
+
+
+def strong(p, gpu, ranks, population, scheme):
+    return total(p, gpu, 1, population, scheme) / ranks / total(p, gpu, ranks, population / ranks, scheme)
+
+
+def limit(efficiency, most=MOST):
+    """The least number of ranks at which it is below a half; None where it is not up to `most`."""
+    low = 1
+    while efficiency(min(2 * low, most)) >= 0.5:
+        low *= 2
+        if low >= most:
+            return None
+    high = min(2 * low, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if efficiency(middle) >= 0.5 else (low, middle)
+    return high
+
+
+def simulate(ranks, steps, forward, update, first, second, after):
+    """Seconds of each step of ranks with a clock each. forward() and update() draw a rank's seconds; all wait for all in
+    a gather of `first` seconds behind their forward passes and, where `second` is not None, again behind the update."""
+    clocks, ends = [0.0] * ranks, [0.0]
+    for _ in range(steps):
+        gathered = max(clock + forward() for clock in clocks) + first + after
+        clocks = [gathered + update() for _ in clocks]
+        if second is not None:
+            clocks = [max(clocks) + second] * ranks
+        ends.append(clocks[0])
+    return [b - a for a, b in zip(ends, ends[1:])]
+
+
+def one_of(values):
+    return values[int(random.random() * len(values))]
+
+
+# --- What is written.
+
+def write_csv(name, head, rows):
+    with open(HERE / name, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(rows)
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(map(str, line)) + " |" for line in [head, ["---"] * len(head), *rows]]
+    return "\n".join(lines) + "\n"
+
+
+def shown(ranks):
+    return f"above {MOST:,}" if ranks is None else f"{ranks:,}"
+
+
+def ms(seconds):
+    return f"{1e3 * seconds:.2f}" if seconds < 0.1 else f"{1e3 * seconds:,.0f}"
+
+
+def load_parameters():
+    raw = json.loads((HERE / "parameters.json").read_text(encoding="utf-8"))
+    bench = json.loads((HERE / "measured" / "host.json").read_text(encoding="utf-8"))["benchmarks"]
+    host = {b["name"].removesuffix("/manual_time"): b["ns_per_pair"] for b in bench}
+    for name in ("pack", "unpack", "spread", "journal"):
+        raw[name + "_ns"]["value"] = round(host[raw[name + "_ns"]["source"].split(", ")[1].split(";")[0]], 2)
+    p = {key: entry["value"] if isinstance(entry, dict) else entry for key, entry in raw.items()}
+    return raw, {**p, "gather": "linear", "pair_bytes": 0.2, "devices": 1}  # five signs a byte
+
+
+GRID = sorted({round(10 ** (e / 12)) for e in range(49)} | {2**e for e in range(14)})
+
+
+def curves(p, gpu):
+    rows = [["weak", m, scheme, r, f"{weak(p, gpu, r, m, scheme):.4f}",
+             *(f"{x:.6f}" for x in parts(p, gpu, r, m, scheme).values())]
+            for m in (8192, 32768) for scheme in SCHEMES for r in GRID]
+    rows += [["strong", 2**e, scheme, r, f"{strong(p, gpu, r, 2**e, scheme):.4f}",
+              *(f"{x:.6f}" for x in parts(p, gpu, r, 2**e / r, scheme).values())]
+             for e in (20, 25) for scheme in SCHEMES for r in GRID]
+    write_csv("curves.csv", ["scaling", "members", "update", "ranks", "efficiency", "forward", "wait", "gather", "host",
+                             "update_seconds", "exchange", "now_and_then"], rows)
+
+
+def limits_table(p):
+    gpus = [("GRU 6 x 256", Gpu(p)), ("GRU 6 x 1024", Gpu(p, width=1024))]
+    cases = [("8,192 members a GPU", weak, 8192), ("32,768 members a GPU", weak, 32768),
+             ("131,072 members a GPU", weak, 131072), ("2^20 members in all", strong, 2**20),
+             ("2^25 members in all", strong, 2**25)]
+    rows = [[name, what, *(shown(limit(lambda r: of(p, gpu, r, n, s))) for s in SCHEMES)]
+            for name, gpu in gpus for what, of, n in cases]
+    return table(["model", "population", *(TITLES[s] for s in SCHEMES)], rows)
+
+
+def at_ten_thousand(p):
+    rows = []
+    for name, gpu in (("GRU 6 x 256", Gpu(p)), ("GRU 6 x 1024", Gpu(p, width=1024))):
+        for scheme in SCHEMES:
+            t = parts(p, gpu, 10_000, 32768, scheme)
+            rows.append([name, TITLES[scheme], *(ms(x) for x in t.values()), ms(sum(t.values())),
+                         f"{100 * weak(p, gpu, 10_000, 32768, scheme):.1f} %"])
+    return table(["model", "update", *(k + ", ms" for k in t), "step, ms", "efficiency"], rows)
+
+
+def moves_table(p):
+    """What moves the point, at 32,768 members a GPU."""
+    lean = {"unpack_ns": 0.0, "spread_ns": 0.0, "journal_ns": 0.0}
+    changes = [("nothing", {}, 1.0), ("4 times the tokens in a step", {"tokens": 400}, 1.0),
+               ("votes made twice as fast", {}, 0.5),
+               ("the host's work on all pairs on 16 threads", {k: p[k] / 16 for k in lean}, 1.0),
+               ("the host's work on all pairs by no host (packed signs to the GPU, no journal)", lean, 1.0),
+               ("an all-gather by recursive doubling", {"gather": "doubling"}, 1.0),
+               ("an all-gather by a ring", {"gather": "ring"}, 1.0),
+               ("doubling, and no host's work", {"gather": "doubling", **lean}, 1.0),
+               ("latency and messages 5 times as slow", {"latency": 1e-5, "message": 5e-6}, 1.0),
+               ("a tenth of the bandwidth", {"bandwidth": 5e9}, 1.0),
+               ("a rank is a process with eight GPUs (backend.devices), which share votes", {"devices": 8}, 1.0),
+               ("a fitness of 64 bits a pair", {"pair_bytes": 8.0}, 1.0),
+               ("one step of a rank in 10,000 is 100 ms late", {"straggle_chance": 1e-4}, 1.0)]
+    rows = []
+    for what, change, votes in changes:
+        q, gpu = {**p, **change}, Gpu(p)
+        gpu.vote_seconds *= votes
+        gpus = q["devices"]
+        one = total(p, gpu, 1, 32768, "rebuilt")
+        found = [limit(lambda r: one / total(q, gpu, r, gpus * 32768, s)) if gpus > 1 else limit(lambda r: weak(
+            q, gpu, r, 32768, s)) for s in SCHEMES]
+        rows.append([what, *(shown(r and gpus * r) for r in found)])
+    return table(["what changes", *(TITLES[s] for s in SCHEMES)], rows)
+
+
+def simulated_table(p):
+    """The model's mean step beside that of simulated ranks, each with draws of its own from the measured spread."""
+    gpu, rows = Gpu(p), []
+    random.seed(p["seed"])
+    for scheme in SCHEMES:
+        for ranks in (2, 8, 64, 512, 4096, 10_000):
+            t = parts(p, gpu, ranks, 32768, scheme)
+            steps = p["simulated_steps"] if ranks < 4096 else 40
+            seen = simulate(ranks, steps, lambda: t["forward"] * one_of(gpu.forward_spread),
+                            lambda: t["update"] * one_of(gpu.update_spread), t["gather"],
+                            None if scheme == "rebuilt" else t["exchange"], t["host"] + t["now and then"])
+            rows.append([scheme, ranks, f"{sum(t.values()):.6f}", f"{statistics.fmean(seen):.6f}",
+                         f"{max(seen):.6f}", f"{total(p, gpu, 1, 32768, scheme):.6f}"])
+    write_csv("simulation.csv", ["update", "ranks", "model_seconds", "simulated_seconds", "slowest_step_seconds",
+                                 "one_gpu_seconds"], rows)
+    return table(["update", "ranks", "model, ms", "simulated, ms", "slowest simulated step, ms"],
+                 [[TITLES[s], f"{r:,}", ms(float(a)), ms(float(b)), ms(float(c))] for s, r, a, b, c, _ in rows])
+
+
+def check(folder):
+    """What runs of one process and the all-gather alone say of shared runs, and what these took."""
+    machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+    shapes = [tuple(map(int, (s + "x1").split("x")[:2])) for s in machine["params"].values()]
+    pieces = defaultdict(list)
+    for row in read_csv(folder / "pieces.csv"):
+        f, s = float(row["forward_seconds"]), float(row["step_seconds"])
+        pieces[int(row["at_once"]), int(row["population"])].append((f, s - f))
+    gathers = defaultdict(list)
+    for row in read_csv(folder / "gather.csv"):
+        gathers[int(row["ranks"]), int(row["bytes_per_rank"])].append(float(row["seconds"]))
+    shared = defaultdict(list)
+    for row in read_csv(folder / "shared.csv"):
+        shared[int(row["ranks"]), row["update"], int(row["population"])].append(float(row["step_seconds"]))
+
+    def gather(ranks, size):
+        points = sorted((b, statistics.median(t)) for (r, b), t in gathers.items() if r == ranks)
+        right = next((i for i, (b, _) in enumerate(points) if b >= size), len(points) - 1)
+        (x0, y0), (x1, y1) = points[max(0, right - 1)], points[right]
+        return y1 if right == 0 else max(0.0, y0 + (size - x0) * (y1 - y0) / (x1 - x0))
+
+    def predicted(ranks, update, population, at_once):
+        own, whole = pieces[at_once, population // ranks], pieces[at_once, population]
+        first = gather(ranks, 48 + math.ceil(population / 2 / ranks / 5))
+        share, second = 1.0, None
+        if update == "sharded":
+            share = largest_share([r * c for r, c in shapes], ranks)
+            second = gather(ranks, sum(r * c for r, c in shapes) / ranks)
+        random.seed(machine["population"] + ranks)
+        steps = simulate(ranks, 400, lambda: one_of(own)[0], lambda: share * one_of(whole)[1], first, second, 0.0)
+        return statistics.median(steps)
+
+    rows = []
+    for (ranks, update, population), seen in sorted(shared.items()):
+        measured = statistics.median(seen)
+        alone, beside = (predicted(ranks, update, population, n) for n in (1, ranks))
+        one = pieces[1, population]
+        rows.append([folder.name, ranks, update, population, f"{measured:.6f}", f"{alone:.6f}", f"{beside:.6f}",
+                     f"{statistics.median(f + r for f, r in one):.6f}"])
+    return machine, rows
+
+
+def replays(folder):
+    rows = read_csv(folder / "replay.csv")
+    seconds = statistics.median(float(row["replay_seconds"]) for row in rows)
+    run = float(rows[0]["run_seconds"])
+    return [folder.name, f"{int(rows[0]['population']):,}", rows[0]["steps"], f"{run:.2f}", f"{seconds:.2f}",
+            f"{run / seconds:.1f}"]
+
+
+def main():
+    raw, p = load_parameters()
+    gpu = Gpu(p)
+    curves(p, gpu)
+    text = "# Tables\n\nWritten by `model.py`.\n\n## Where efficiency falls below a half\n\nGPUs.\n\n" + limits_table(p)
+    text += "\n## What moves that point\n\nGPUs, GRU 6 x 256, 32,768 members each.\n\n" + moves_table(p)
+    text += "\n## A step of 10,000 GPUs\n\n32,768 members each.\n\n" + at_ten_thousand(p)
+    text += "\n## The model and the simulation\n\nGRU 6 x 256, 32,768 members each.\n\n" + simulated_table(p)
+    checked = []
+    text += "\n## Shared runs, foretold and measured\n\n"
+    for folder in sorted(f for f in (HERE / "measured").iterdir() if f.is_dir()):
+        machine, found = check(folder)
+        checked += found
+        text += f"`{folder.name}`: {machine['device']}, {machine['plan']}; {machine['mpi']}; commit {machine['commit']}.\n"
+    write_csv("check.csv", ["machine", "ranks", "update", "population", "measured_seconds", "from_runs_alone",
+                            "from_runs_beside_others", "one_process_seconds"], checked)
+    text += "\n" + table(["machine", "ranks", "update", "population", "one process, ms", "shared, ms", "foretold, ms",
+                          "off by", "from runs beside others, ms", "off by"],
+                         [[f, r, u, f"{n:,}", ms(float(one)), ms(float(s)), ms(float(a)), f"{100 * (float(a) / float(s) - 1):+.1f} %",
+                           ms(float(b)), f"{100 * (float(b) / float(s) - 1):+.1f} %"] for f, r, u, n, s, a, b, one in checked])
+    text += "\n## Replays\n\n" + table(
+        ["machine", "population", "steps", "run, s", "replay by a fresh process, s", "run / replay"],
+        [replays(f) for f in sorted((HERE / "measured").iterdir()) if f.is_dir()])
+    text += "\n## Parameters\n\n" + table(
+        ["", "value", "", "source"],
+        [[f"`{k}`", f"{e['value']:g} {e['unit']}".strip(), e["kind"], e["source"]] for k, e in raw.items() if isinstance(e, dict)])
+    text += (f"\nOf the H200's table: {1e3 * gpu.fixed:.2f} ms of a step's rest whatever the population, {1e3 * gpu.rule:.2f} ms of the "
+             f"rule, {1e9 * gpu.vote_seconds:.1f} ns of votes a member; of {len(gpu.forward_spread)} forward passes the "
+             f"slowest took {100 * (gpu.forward_spread[-1] - 1):.1f} % more than the mean, of as many rests "
+             f"{100 * (gpu.update_spread[-1] - 1):.1f} %.\n")
+    (HERE / "tables.md").write_text(text, encoding="utf-8")
+    (HERE / "plots").mkdir(exist_ok=True)
+    subprocess.run(["gnuplot", "--default-settings", "plots.gp"], cwd=HERE, check=True)
+
+
+main()
