@@ -3,7 +3,7 @@
 
   results/findings/ranks-scaling/model.py      # rewrites tables.md, *.csv and plots/ from parameters.json and measured/
 
-The same inputs (and the same gnuplot) make the same files. README.md says what each term means.
+The same inputs make the same files, and the same gnuplot the same pictures. README.md says what each term means.
 """
 import csv
 import json
@@ -16,9 +16,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 POPULATION_STEPS = HERE.parent.parent / "0.1" / "gru-population-h200.csv"
-SCHEMES = ["rebuilt", "sharded", "rows", "votes"]
 TITLES = {"rebuilt": "rebuilt on every rank", "sharded": "sharded by tensor", "rows": "sharded by rows",
           "votes": "votes reduced"}
+SCHEMES = list(TITLES)
 MOST = 1_000_000  # ranks looked at for a limit
 
 
@@ -37,10 +37,10 @@ def fit_line(points):
     return my - b * mx, b
 
 
-def gru_shapes(layers, width, vocab=256, ratio=4):
+def gru_shapes(layers, width):
     """(rows, cols) of the tensors of `eggroll show model=gru`; vectors have one column."""
-    layer = [(width, width)] * 4 + [(ratio * width, width), (width, ratio * width)] + [(width, 1)] * 4
-    return [(vocab, width), *layer * layers, (width, 1), (vocab, width)]
+    layer = [(width, width)] * 4 + [(4 * width, width), (width, 4 * width)] + [(width, 1)] * 4
+    return [(256, width), *layer * layers, (width, 1), (256, width)]
 
 
 def largest_share(work, ranks):
@@ -73,19 +73,16 @@ class Gpu:
         # What the measured rest has of the host's work goes off, for that is a term of its own.
         host = 0.5e-9 * sum(p[k] for k in ("pack_ns", "unpack_ns", "spread_ns", "journal_ns"))
         fixed, self.vote_seconds = fit_line([(m, r - host * m) for m, r in sorted(rest.items())])
-        self.fixed = fixed - p["rule_seconds"]
-        self.rule = p["rule_seconds"]
-        self.shapes = gru_shapes(layers, width)
-        base = gru_shapes(6, 256)
+        self.fixed, self.rule = fixed - p["rule_seconds"], p["rule_seconds"]
+        self.shapes, base = gru_shapes(layers, width), gru_shapes(6, 256)
         self.weights = sum(r * c for r, c in self.shapes)
         self.products = self.weights / sum(r * c for r, c in base)
         self.noise = sum(map(sum, self.shapes)) / sum(map(sum, base))
 
     def forward(self, m):
         p = self.forward_points
-        if m <= p[0][0]:
-            return self.products * p[0][1]
-        right = next((i for i, (x, _) in enumerate(p) if x >= m), len(p) - 1)
+        m = max(m, p[0][0])
+        right = max(1, next((i for i, (x, _) in enumerate(p) if x >= m), len(p) - 1))
         (x0, y0), (x1, y1) = p[right - 1], p[right]
         return self.products * (y0 + (m - x0) * (y1 - y0) / (x1 - x0))
 
@@ -100,13 +97,13 @@ def parts(p, gpu, ranks, m, scheme):
     pairs = ranks * m / 2
     t = {"forward": p["tokens"] / 100 * gpu.forward(m / p["devices"])}
     update, exchange = update_parts(p, gpu, ranks, m, scheme)
-    gpus = ranks * p["devices"]
-    late = p["straggle_seconds"] * (1 - (1 - p["straggle_chance"]) ** gpus)
-    t["wait"] = (late + t["forward"] * (largest_of(gpu.forward_spread, gpus) - 1)
-                 + update * (largest_of(gpu.update_spread, gpus) - 1))
+    n = ranks * p["devices"]
+    slow, slow_update = (largest_of(spread, n) - 1 for spread in (gpu.forward_spread, gpu.update_spread))
+    late = p["straggle_seconds"] * (1 - (1 - p["straggle_chance"]) ** n)
+    t["wait"] = t["forward"] * slow + update * slow_update + late
     t["gather"] = all_gather(p, ranks, 48 + m / 2 * p["pair_bytes"]) if ranks > 1 else 0.0
     t["host"] = 1e-9 * (m / 2 * p["pack_ns"] + pairs * (p["unpack_ns"] + p["spread_ns"] + p["journal_ns"]))
-    t["update"], t["exchange"] = update, exchange
+    t.update({"update": update, "exchange": exchange})
     t["now and then"] = p["evaluation_seconds"] * gpu.products / p["evaluation_every"]
     if ranks > 1:
         t["now and then"] += gpu.weights * (p["sha256_seconds_per_byte"] + 1 / p["pcie"]) / p["checksum_every"]
@@ -117,15 +114,15 @@ def update_parts(p, gpu, ranks, m, scheme):
     """Seconds of votes and rule on the busiest GPU, and of what GPUs send one another for them."""
     population, weights, cells = ranks * m, gpu.weights, sum(map(sum, gpu.shapes))
     if p["devices"] > 1:  # a rank's GPUs make votes of pairs of their own, and each adds up all
-        near = (p["devices"] - 1) * p["vote_bytes"] * weights / p["nvlink"]
-        return gpu.update(p, population / p["devices"]), near
+        return gpu.update(p, population / p["devices"]), (p["devices"] - 1) * p["vote_bytes"] * weights / p["nvlink"]
     if ranks == 1 or scheme == "rebuilt":
         return gpu.update(p, population), 0.0
     cross = 2 * weights / p["pcie"]  # a rank's own to its host, all from there
     if scheme == "sharded":
         products = largest_share([r * c for r, c in gpu.shapes], ranks)
         noise = largest_share([r + c for r, c in gpu.shapes], ranks)
-        return gpu.update(p, population, noise, products, products), all_gather(p, ranks, products * weights, weights) + cross
+        sent = all_gather(p, ranks, products * weights, weights)
+        return gpu.update(p, population, noise, products, products), sent + cross
     if scheme == "rows":  # of a run of whole rows the noise of these, and of all columns of the tensors it touches
         columns = max(c for _, c in gpu.shapes)
         share = max(1 / ranks, columns / weights)
@@ -179,8 +176,8 @@ def limit(efficiency, most=MOST):
 
 
 def simulate(ranks, steps, forward, update, first, second, after):
-    """Seconds of each step of ranks with a clock each. forward() and update() draw a rank's seconds; all wait for all in
-    a gather of `first` seconds behind their forward passes and, where `second` is not None, again behind the update."""
+    """Seconds of each step of ranks with a clock each. forward() and update() draw a rank's seconds; all wait for all
+    in a gather of `first` seconds behind their forward passes and, if `second` is not None, again behind the update."""
     clocks, ends = [0.0] * ranks, [0.0]
     for _ in range(steps):
         gathered = max(clock + forward() for clock in clocks) + first + after
@@ -190,12 +187,6 @@ def simulate(ranks, steps, forward, update, first, second, after):
         ends.append(clocks[0])
     return [b - a for a, b in zip(ends, ends[1:])]
 
-
-def one_of(values):
-    return values[int(random.random() * len(values))]
-
-
-# --- What is written.
 
 def write_csv(name, head, rows):
     with open(HERE / name, "w", newline="", encoding="utf-8") as file:
@@ -223,37 +214,38 @@ def load_parameters():
     host = {b["name"].removesuffix("/manual_time"): b["ns_per_pair"] for b in bench}
     for name in ("pack", "unpack", "spread", "journal"):
         raw[name + "_ns"]["value"] = round(host[raw[name + "_ns"]["source"].split(", ")[1].split(";")[0]], 2)
-    p = {key: entry["value"] if isinstance(entry, dict) else entry for key, entry in raw.items()}
+    p = {key: entry["value"] for key, entry in raw.items()}
     return raw, {**p, "gather": "linear", "pair_bytes": 0.2, "devices": 1}  # five signs a byte
 
 
-GRID = sorted({round(10 ** (e / 12)) for e in range(49)} | {2**e for e in range(14)})
-
-
 def curves(p, gpu):
+    grid = sorted({round(10 ** (e / 12)) for e in range(49)} | {2**e for e in range(14)})
     rows = [["weak", m, scheme, r, f"{weak(p, gpu, r, m, scheme):.4f}",
              *(f"{x:.6f}" for x in parts(p, gpu, r, m, scheme).values())]
-            for m in (8192, 32768) for scheme in SCHEMES for r in GRID]
+            for m in (8192, 32768) for scheme in SCHEMES for r in grid]
     rows += [["strong", 2**e, scheme, r, f"{strong(p, gpu, r, 2**e, scheme):.4f}",
               *(f"{x:.6f}" for x in parts(p, gpu, r, 2**e / r, scheme).values())]
-             for e in (20, 25) for scheme in SCHEMES for r in GRID]
+             for e in (20, 25) for scheme in SCHEMES for r in grid]
     write_csv("curves.csv", ["scaling", "members", "update", "ranks", "efficiency", "forward", "wait", "gather", "host",
                              "update_seconds", "exchange", "now_and_then"], rows)
 
 
+def models(p):
+    return [("GRU 6 x 256", Gpu(p)), ("GRU 6 x 1024", Gpu(p, width=1024))]
+
+
 def limits_table(p):
-    gpus = [("GRU 6 x 256", Gpu(p)), ("GRU 6 x 1024", Gpu(p, width=1024))]
     cases = [("8,192 members a GPU", weak, 8192), ("32,768 members a GPU", weak, 32768),
              ("131,072 members a GPU", weak, 131072), ("2^20 members in all", strong, 2**20),
              ("2^25 members in all", strong, 2**25)]
-    rows = [[name, what, *(shown(limit(lambda r: of(p, gpu, r, n, s))) for s in SCHEMES)]
-            for name, gpu in gpus for what, of, n in cases]
-    return table(["model", "population", *(TITLES[s] for s in SCHEMES)], rows)
+    return table(["model", "population", *TITLES.values()],
+                 [[name, what, *(shown(limit(lambda r: of(p, gpu, r, n, s))) for s in SCHEMES)]
+                  for name, gpu in models(p) for what, of, n in cases])
 
 
 def at_ten_thousand(p):
     rows = []
-    for name, gpu in (("GRU 6 x 256", Gpu(p)), ("GRU 6 x 1024", Gpu(p, width=1024))):
+    for name, gpu in models(p):
         for scheme in SCHEMES:
             t = parts(p, gpu, 10_000, 32768, scheme)
             rows.append([name, TITLES[scheme], *(ms(x) for x in t.values()), ms(sum(t.values())),
@@ -280,25 +272,24 @@ def moves_table(p):
     for what, change, votes in changes:
         q, gpu = {**p, **change}, Gpu(p)
         gpu.vote_seconds *= votes
-        gpus = q["devices"]
-        one = total(p, gpu, 1, 32768, "rebuilt")
-        found = [limit(lambda r: one / total(q, gpu, r, gpus * 32768, s)) if gpus > 1 else limit(lambda r: weak(
-            q, gpu, r, 32768, s)) for s in SCHEMES]
-        rows.append([what, *(shown(r and gpus * r) for r in found)])
-    return table(["what changes", *(TITLES[s] for s in SCHEMES)], rows)
+        n, one = q["devices"], total({**q, "devices": 1}, gpu, 1, 32768, "rebuilt")
+        ranks = [limit(lambda r: one / total(q, gpu, r, n * 32768, s)) for s in SCHEMES]
+        rows.append([what, *(shown(r and n * r) if n == 1 or s == "rebuilt" else "" for r, s in zip(ranks, SCHEMES))])
+    return table(["what changes", *TITLES.values()], rows)
 
 
 def simulated_table(p):
     """The model's mean step beside that of simulated ranks, each with draws of its own from the measured spread."""
     gpu, rows = Gpu(p), []
-    random.seed(p["seed"])
+    random.seed(20261122)
     for scheme in SCHEMES:
         for ranks in (2, 8, 64, 512, 4096, 10_000):
             t = parts(p, gpu, ranks, 32768, scheme)
-            steps = p["simulated_steps"] if ranks < 4096 else 40
-            seen = simulate(ranks, steps, lambda: t["forward"] * one_of(gpu.forward_spread),
-                            lambda: t["update"] * one_of(gpu.update_spread), t["gather"],
-                            None if scheme == "rebuilt" else t["exchange"], t["host"] + t["now and then"])
+            second = None if scheme == "rebuilt" else t["exchange"]
+            seen = simulate(ranks, 200 if ranks < 4096 else 40,
+                            lambda: t["forward"] * random.choice(gpu.forward_spread),
+                            lambda: t["update"] * random.choice(gpu.update_spread),
+                            t["gather"], second, t["host"] + t["now and then"])
             rows.append([scheme, ranks, f"{sum(t.values()):.6f}", f"{statistics.fmean(seen):.6f}",
                          f"{max(seen):.6f}", f"{total(p, gpu, 1, 32768, scheme):.6f}"])
     write_csv("simulation.csv", ["update", "ranks", "model_seconds", "simulated_seconds", "slowest_step_seconds",
@@ -307,88 +298,99 @@ def simulated_table(p):
                  [[TITLES[s], f"{r:,}", ms(float(a)), ms(float(b)), ms(float(c))] for s, r, a, b, c, _ in rows])
 
 
-def check(folder):
-    """What runs of one process and the all-gather alone say of shared runs, and what these took."""
-    machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
-    shapes = [tuple(map(int, (s + "x1").split("x")[:2])) for s in machine["params"].values()]
-    pieces = defaultdict(list)
-    for row in read_csv(folder / "pieces.csv"):
-        f, s = float(row["forward_seconds"]), float(row["step_seconds"])
-        pieces[int(row["at_once"]), int(row["population"])].append((f, s - f))
-    gathers = defaultdict(list)
-    for row in read_csv(folder / "gather.csv"):
-        gathers[int(row["ranks"]), int(row["bytes_per_rank"])].append(float(row["seconds"]))
-    shared = defaultdict(list)
-    for row in read_csv(folder / "shared.csv"):
-        shared[int(row["ranks"]), row["update"], int(row["population"])].append(float(row["step_seconds"]))
+class Measured:
+    """A folder of tools/measure_ranks: what runs of one process and the all-gather alone say of shared runs."""
 
-    def gather(ranks, size):
-        points = sorted((b, statistics.median(t)) for (r, b), t in gathers.items() if r == ranks)
+    def __init__(self, folder):
+        self.name = folder.name
+        self.machine = json.loads((folder / "machine.json").read_text(encoding="utf-8"))
+        self.replays = read_csv(folder / "replay.csv")
+        self.pieces, self.gathers, self.shared = defaultdict(list), defaultdict(list), defaultdict(list)
+        for row in read_csv(folder / "pieces.csv"):
+            forward, step = float(row["forward_seconds"]), float(row["step_seconds"])
+            self.pieces[int(row["at_once"]), int(row["population"])].append((forward, step - forward))
+        for row in read_csv(folder / "gather.csv"):
+            self.gathers[int(row["ranks"]), int(row["bytes_per_rank"])].append(float(row["seconds"]))
+        for row in read_csv(folder / "shared.csv"):
+            key = int(row["ranks"]), row["update"], int(row["population"])
+            self.shared[key].append(float(row["step_seconds"]))
+
+    def gather(self, ranks, size):
+        points = sorted((b, statistics.median(t)) for (r, b), t in self.gathers.items() if r == ranks)
         right = next((i for i, (b, _) in enumerate(points) if b >= size), len(points) - 1)
         (x0, y0), (x1, y1) = points[max(0, right - 1)], points[right]
         return y1 if right == 0 else max(0.0, y0 + (size - x0) * (y1 - y0) / (x1 - x0))
 
-    def predicted(ranks, update, population, at_once):
-        own, whole = pieces[at_once, population // ranks], pieces[at_once, population]
-        first = gather(ranks, 48 + math.ceil(population / 2 / ranks / 5))
+    def foretold(self, ranks, update, population, at_once):
+        own, whole = self.pieces[at_once, population // ranks], self.pieces[at_once, population]
         share, second = 1.0, None
         if update == "sharded":
-            share = largest_share([r * c for r, c in shapes], ranks)
-            second = gather(ranks, sum(r * c for r, c in shapes) / ranks)
-        random.seed(machine["population"] + ranks)
-        steps = simulate(ranks, 400, lambda: one_of(own)[0], lambda: share * one_of(whole)[1], first, second, 0.0)
+            work = [math.prod(map(int, shape.split("x"))) for shape in self.machine["params"].values()]
+            share, second = largest_share(work, ranks), self.gather(ranks, sum(work) / ranks)
+        random.seed(self.machine["population"] + ranks)
+        steps = simulate(ranks, 400, lambda: random.choice(own)[0], lambda: share * random.choice(whole)[1],
+                         self.gather(ranks, 48 + math.ceil(population / 2 / ranks / 5)), second, 0.0)
         return statistics.median(steps)
 
-    rows = []
-    for (ranks, update, population), seen in sorted(shared.items()):
-        measured = statistics.median(seen)
-        alone, beside = (predicted(ranks, update, population, n) for n in (1, ranks))
-        one = pieces[1, population]
-        rows.append([folder.name, ranks, update, population, f"{measured:.6f}", f"{alone:.6f}", f"{beside:.6f}",
-                     f"{statistics.median(f + r for f, r in one):.6f}"])
-    return machine, rows
+    def checks(self):
+        for (ranks, update, population), seconds in sorted(self.shared.items()):
+            one = statistics.median(f + r for f, r in self.pieces[1, population])
+            yield [self.name, ranks, update, population, statistics.median(seconds),
+                   *(self.foretold(ranks, update, population, at_once) for at_once in (1, ranks)), one]
+
+    def gather_rows(self):
+        sizes = sorted({size for _, size in self.gathers})
+        for ranks in sorted({r for r, _ in self.gathers}):
+            yield [self.name, ranks, *(f"{1e6 * self.gather(ranks, size):.1f}" for size in sizes)]
+
+    def replay_row(self):
+        first, seconds = self.replays[0], statistics.median(float(row["replay_seconds"]) for row in self.replays)
+        run, population = float(first["run_seconds"]), int(first["population"])
+        return [self.name, f"{population:,}", first["steps"], f"{run:.2f}", f"{seconds:.2f}", f"{run / seconds:.1f}"]
 
 
-def replays(folder):
-    rows = read_csv(folder / "replay.csv")
-    seconds = statistics.median(float(row["replay_seconds"]) for row in rows)
-    run = float(rows[0]["run_seconds"])
-    return [folder.name, f"{int(rows[0]['population']):,}", rows[0]["steps"], f"{run:.2f}", f"{seconds:.2f}",
-            f"{run / seconds:.1f}"]
+def check_tables(measured):
+    rows = [row for m in measured for row in m.checks()]
+    write_csv("check.csv", ["machine", "ranks", "update", "population", "measured_seconds", "from_runs_alone",
+                            "from_runs_beside_others", "one_process_seconds"],
+              [row[:4] + [f"{x:.6f}" for x in row[4:]] for row in rows])
+    machines = "".join(f"- `{m.name}`: {m.machine['device']}, {m.machine['plan']}; {m.machine['mpi']}; at commit "
+                       f"{m.machine['commit']}\n" for m in measured)
+    return machines + "\n" + table(
+        ["machine", "ranks", "update", "population", "one process, ms", "shared, ms", "foretold, ms", "off by",
+         "from runs beside others, ms", "off by"], [
+        [name, ranks, update, f"{population:,}", ms(one), ms(seen), ms(alone), f"{100 * (alone / seen - 1):+.1f} %",
+         ms(beside), f"{100 * (beside / seen - 1):+.1f} %"]
+        for name, ranks, update, population, seen, alone, beside, one in rows])
+
+
+def facts(gpu):
+    return (f"Of the H200's table: {1e3 * gpu.fixed:.2f} ms of a step's rest whatever the population, "
+            f"{1e3 * gpu.rule:.2f} ms of the rule, {1e9 * gpu.vote_seconds:.1f} ns of votes a member; of "
+            f"{len(gpu.forward_spread)} forward passes the slowest took {100 * (gpu.forward_spread[-1] - 1):.1f} % "
+            f"more than the mean, of as many rests {100 * (gpu.update_spread[-1] - 1):.1f} %.\n")
 
 
 def main():
     raw, p = load_parameters()
-    gpu = Gpu(p)
-    curves(p, gpu)
-    text = "# Tables\n\nWritten by `model.py`.\n\n## Where efficiency falls below a half\n\nGPUs.\n\n" + limits_table(p)
-    text += "\n## What moves that point\n\nGPUs, GRU 6 x 256, 32,768 members each.\n\n" + moves_table(p)
-    text += "\n## A step of 10,000 GPUs\n\n32,768 members each.\n\n" + at_ten_thousand(p)
-    text += "\n## The model and the simulation\n\nGRU 6 x 256, 32,768 members each.\n\n" + simulated_table(p)
-    checked = []
-    text += "\n## Shared runs, foretold and measured\n\n"
-    for folder in sorted(f for f in (HERE / "measured").iterdir() if f.is_dir()):
-        machine, found = check(folder)
-        checked += found
-        text += f"`{folder.name}`: {machine['device']}, {machine['plan']}; {machine['mpi']}; commit {machine['commit']}.\n"
-    write_csv("check.csv", ["machine", "ranks", "update", "population", "measured_seconds", "from_runs_alone",
-                            "from_runs_beside_others", "one_process_seconds"], checked)
-    text += "\n" + table(["machine", "ranks", "update", "population", "one process, ms", "shared, ms", "foretold, ms",
-                          "off by", "from runs beside others, ms", "off by"],
-                         [[f, r, u, f"{n:,}", ms(float(one)), ms(float(s)), ms(float(a)), f"{100 * (float(a) / float(s) - 1):+.1f} %",
-                           ms(float(b)), f"{100 * (float(b) / float(s) - 1):+.1f} %"] for f, r, u, n, s, a, b, one in checked])
-    text += "\n## Replays\n\n" + table(
-        ["machine", "population", "steps", "run, s", "replay by a fresh process, s", "run / replay"],
-        [replays(f) for f in sorted((HERE / "measured").iterdir()) if f.is_dir()])
-    text += "\n## Parameters\n\n" + table(
-        ["", "value", "", "source"],
-        [[f"`{k}`", f"{e['value']:g} {e['unit']}".strip(), e["kind"], e["source"]] for k, e in raw.items() if isinstance(e, dict)])
-    text += (f"\nOf the H200's table: {1e3 * gpu.fixed:.2f} ms of a step's rest whatever the population, {1e3 * gpu.rule:.2f} ms of the "
-             f"rule, {1e9 * gpu.vote_seconds:.1f} ns of votes a member; of {len(gpu.forward_spread)} forward passes the "
-             f"slowest took {100 * (gpu.forward_spread[-1] - 1):.1f} % more than the mean, of as many rests "
-             f"{100 * (gpu.update_spread[-1] - 1):.1f} %.\n")
+    measured = [Measured(f) for f in sorted((HERE / "measured").iterdir()) if f.is_dir()]
+    curves(p, Gpu(p))
+    sizes = sorted({size for m in measured for _, size in m.gathers})
+    sections = [
+        ("Where efficiency falls below a half", "GPUs.\n\n" + limits_table(p)),
+        ("What moves that point", "GPUs, GRU 6 x 256, 32,768 members each.\n\n" + moves_table(p)),
+        ("A step of 10,000 GPUs", "32,768 members each.\n\n" + at_ten_thousand(p)),
+        ("The model and the simulation", "GRU 6 x 256, 32,768 members each.\n\n" + simulated_table(p)),
+        ("Shared runs, foretold and measured", check_tables(measured)),
+        ("The all-gather between processes of one machine", "Medians in microseconds, by bytes that a rank sends.\n\n"
+         + table(["machine", "ranks", *(f"{s:,}" for s in sizes)], [row for m in measured for row in m.gather_rows()])),
+        ("Replays", table(["machine", "population", "steps", "run, s", "replay by a fresh process, s", "run / replay"],
+                          [m.replay_row() for m in measured])),
+        ("Parameters", table(["", "value", "", "source"], [
+            [f"`{k}`", f"{e['value']:g} {e['unit']}".strip(), e["kind"], e["source"]]
+            for k, e in raw.items()]) + "\n" + facts(Gpu(p)))]
+    text = "# Tables\n\nWritten by `model.py`.\n" + "".join(f"\n## {name}\n\n{body}" for name, body in sections)
     (HERE / "tables.md").write_text(text, encoding="utf-8")
-    (HERE / "plots").mkdir(exist_ok=True)
     subprocess.run(["gnuplot", "--default-settings", "plots.gp"], cwd=HERE, check=True)
 
 
