@@ -37,7 +37,15 @@ def fit_line(points):
     return my - b * mx, b
 
 
-def gru_shapes(layers, width):
+def interpolated(points, x):
+    """Straight lines between sorted points, flat before the first, the last line beyond the last."""
+    x = max(x, points[0][0])
+    right = max(1, next((i for i, (at, _) in enumerate(points) if at >= x), len(points) - 1))
+    (x0, y0), (x1, y1) = points[right - 1], points[right]
+    return y0 + (x - x0) * (y1 - y0) / (x1 - x0)
+
+
+def gru_shapes(width, layers=6):
     """(rows, cols) of the tensors of `eggroll show model=gru`; vectors have one column."""
     layer = [(width, width)] * 4 + [(4 * width, width), (width, 4 * width)] + [(width, 1)] * 4
     return [(256, width), *layer * layers, (width, 1), (256, width)]
@@ -60,7 +68,7 @@ def spread_of(factors):
 class Gpu:
     """One H200 with a GRU of 6 layers x 256 and 100 tokens, as measured, and how other models are scaled from it."""
 
-    def __init__(self, p, layers=6, width=256):
+    def __init__(self, p, width=256):
         times = defaultdict(list)
         for row in read_csv(POPULATION_STEPS):
             if int(row["step"]) > 4:
@@ -74,22 +82,18 @@ class Gpu:
         host = 0.5e-9 * sum(p[k] for k in ("pack_ns", "unpack_ns", "spread_ns", "journal_ns"))
         fixed, self.vote_seconds = fit_line([(m, r - host * m) for m, r in sorted(rest.items())])
         self.fixed, self.rule = fixed - p["rule_seconds"], p["rule_seconds"]
-        self.shapes, base = gru_shapes(layers, width), gru_shapes(6, 256)
+        self.shapes, base = gru_shapes(width), gru_shapes(256)
         self.weights = sum(r * c for r, c in self.shapes)
         self.products = self.weights / sum(r * c for r, c in base)
         self.noise = sum(map(sum, self.shapes)) / sum(map(sum, base))
 
     def forward(self, m):
-        p = self.forward_points
-        m = max(m, p[0][0])
-        right = max(1, next((i for i, (x, _) in enumerate(p) if x >= m), len(p) - 1))
-        (x0, y0), (x1, y1) = p[right - 1], p[right]
-        return self.products * (y0 + (m - x0) * (y1 - y0) / (x1 - x0))
+        return self.products * interpolated(self.forward_points, m)
 
     def update(self, p, population, noise=1.0, products=1.0, rule=1.0):
         """Seconds of votes and rule; of the whole update's work, the parts that a rank has."""
         votes = p["noise_share"] * self.noise * noise + (1 - p["noise_share"]) * self.products * products
-        return self.fixed + self.rule * self.products * rule + self.vote_seconds * population * votes
+        return self.fixed + self.rule * self.products * rule + p["vote_factor"] * self.vote_seconds * population * votes
 
 
 def parts(p, gpu, ranks, m, scheme):
@@ -117,7 +121,7 @@ def update_parts(p, gpu, ranks, m, scheme):
         return gpu.update(p, population / p["devices"]), (p["devices"] - 1) * p["vote_bytes"] * weights / p["nvlink"]
     if ranks == 1 or scheme == "rebuilt":
         return gpu.update(p, population), 0.0
-    cross = 2 * weights / p["pcie"]  # a rank's own to its host, all from there
+    cross = through_host(p, gpu.shapes)
     if scheme == "sharded":
         products = largest_share([r * c for r, c in gpu.shapes], ranks)
         noise = largest_share([r + c for r, c in gpu.shapes], ranks)
@@ -131,6 +135,11 @@ def update_parts(p, gpu, ranks, m, scheme):
     # votes: of a rank's own pairs, added up over the ranks by recursive halving; then rule and weights by rows.
     halving = math.ceil(math.log2(ranks)) * p["latency"] + (1 - 1 / ranks) * p["vote_bytes"] * weights / p["bandwidth"]
     return gpu.update(p, m, rule=1 / ranks), halving + all_gather(p, ranks, weights / ranks)
+
+
+def through_host(p, shapes):
+    """Seconds to exchange weights by way of a GPU's host: each tensor is read and set."""
+    return 2 * (sum(r * c for r, c in shapes) / p["pcie"] + len(shapes) * p["call"])
 
 
 def all_gather(p, ranks, largest, everything=None):
@@ -161,14 +170,11 @@ def strong(p, gpu, ranks, population, scheme):
     return total(p, gpu, 1, population, scheme) / ranks / total(p, gpu, ranks, population / ranks, scheme)
 
 
-def limit(efficiency, most=MOST):
-    """The least number of ranks at which it is below a half; None where it is not up to `most`."""
-    low = 1
-    while efficiency(min(2 * low, most)) >= 0.5:
-        low *= 2
-        if low >= most:
-            return None
-    high = min(2 * low, most)
+def limit(efficiency):
+    """The least number of ranks at which it is below a half; None where it is not up to MOST."""
+    if efficiency(MOST) >= 0.5:
+        return None
+    low, high = 1, MOST
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if efficiency(middle) >= 0.5 else (low, middle)
@@ -196,8 +202,7 @@ def write_csv(name, head, rows):
 
 
 def table(head, rows):
-    lines = ["| " + " | ".join(map(str, line)) + " |" for line in [head, ["---"] * len(head), *rows]]
-    return "\n".join(lines) + "\n"
+    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in [head, ["---"] * len(head), *rows])
 
 
 def shown(ranks):
@@ -214,18 +219,16 @@ def load_parameters():
     host = {b["name"].removesuffix("/manual_time"): b["ns_per_pair"] for b in bench}
     for name in ("pack", "unpack", "spread", "journal"):
         raw[name + "_ns"]["value"] = round(host[raw[name + "_ns"]["source"].split(", ")[1].split(";")[0]], 2)
-    p = {key: entry["value"] for key, entry in raw.items()}
-    return raw, {**p, "gather": "linear", "pair_bytes": 0.2, "devices": 1}  # five signs a byte
+    choices = {"gather": "linear", "pair_bytes": 0.2, "devices": 1, "vote_factor": 1.0}  # signs: five a byte
+    return raw, {**{key: entry["value"] for key, entry in raw.items()}, **choices}
 
 
 def curves(p, gpu):
     grid = sorted({round(10 ** (e / 12)) for e in range(49)} | {2**e for e in range(14)})
-    rows = [["weak", m, scheme, r, f"{weak(p, gpu, r, m, scheme):.4f}",
-             *(f"{x:.6f}" for x in parts(p, gpu, r, m, scheme).values())]
-            for m in (8192, 32768) for scheme in SCHEMES for r in grid]
-    rows += [["strong", 2**e, scheme, r, f"{strong(p, gpu, r, 2**e, scheme):.4f}",
-              *(f"{x:.6f}" for x in parts(p, gpu, r, 2**e / r, scheme).values())]
-             for e in (20, 25) for scheme in SCHEMES for r in grid]
+    sizes = [("weak", weak, 8192), ("weak", weak, 32768), ("strong", strong, 2**20), ("strong", strong, 2**25)]
+    rows = [[name, n, scheme, r, f"{of(p, gpu, r, n, scheme):.4f}",
+             *(f"{x:.6f}" for x in parts(p, gpu, r, n if of is weak else n / r, scheme).values())]
+            for name, of, n in sizes for scheme in SCHEMES for r in grid]
     write_csv("curves.csv", ["scaling", "members", "update", "ranks", "efficiency", "forward", "wait", "gather", "host",
                              "update_seconds", "exchange", "now_and_then"], rows)
 
@@ -238,40 +241,40 @@ def limits_table(p):
     cases = [("8,192 members a GPU", weak, 8192), ("32,768 members a GPU", weak, 32768),
              ("131,072 members a GPU", weak, 131072), ("2^20 members in all", strong, 2**20),
              ("2^25 members in all", strong, 2**25)]
-    return table(["model", "population", *TITLES.values()],
-                 [[name, what, *(shown(limit(lambda r: of(p, gpu, r, n, s))) for s in SCHEMES)]
+    return table(["model", "population", *TITLES.values(), "sharding by tensor is faster from"],
+                 [[name, what, *(shown(limit(lambda r: of(p, gpu, r, n, s))) for s in SCHEMES),
+                   next(r for r in range(2, MOST) if of(p, gpu, r, n, "sharded") > of(p, gpu, r, n, "rebuilt"))]
                   for name, gpu in models(p) for what, of, n in cases])
 
 
 def at_ten_thousand(p):
     rows = []
-    for name, gpu in models(p):
-        for scheme in SCHEMES:
-            t = parts(p, gpu, 10_000, 32768, scheme)
-            rows.append([name, TITLES[scheme], *(ms(x) for x in t.values()), ms(sum(t.values())),
-                         f"{100 * weak(p, gpu, 10_000, 32768, scheme):.1f} %"])
+    for name, gpu, scheme in ((*model, scheme) for model in models(p) for scheme in SCHEMES):
+        t = parts(p, gpu, 10_000, 32768, scheme)
+        rows.append([name, TITLES[scheme], *(ms(x) for x in t.values()), ms(sum(t.values())),
+                     f"{100 * weak(p, gpu, 10_000, 32768, scheme):.1f} %"])
     return table(["model", "update", *(k + ", ms" for k in t), "step, ms", "efficiency"], rows)
 
 
 def moves_table(p):
     """What moves the point, at 32,768 members a GPU."""
     lean = {"unpack_ns": 0.0, "spread_ns": 0.0, "journal_ns": 0.0}
-    changes = [("nothing", {}, 1.0), ("4 times the tokens in a step", {"tokens": 400}, 1.0),
-               ("votes made twice as fast", {}, 0.5),
-               ("the host's work on all pairs on 16 threads", {k: p[k] / 16 for k in lean}, 1.0),
-               ("the host's work on all pairs by no host (packed signs to the GPU, no journal)", lean, 1.0),
-               ("an all-gather by recursive doubling", {"gather": "doubling"}, 1.0),
-               ("an all-gather by a ring", {"gather": "ring"}, 1.0),
-               ("doubling, and no host's work", {"gather": "doubling", **lean}, 1.0),
-               ("latency and messages 5 times as slow", {"latency": 1e-5, "message": 5e-6}, 1.0),
-               ("a tenth of the bandwidth", {"bandwidth": 5e9}, 1.0),
-               ("a rank is a process with eight GPUs (backend.devices), which share votes", {"devices": 8}, 1.0),
-               ("a fitness of 64 bits a pair", {"pair_bytes": 8.0}, 1.0),
-               ("one step of a rank in 10,000 is 100 ms late", {"straggle_chance": 1e-4}, 1.0)]
+    changes = [("nothing", {}), ("4 times the tokens in a step", {"tokens": 400}),
+               ("votes made twice as fast", {"vote_factor": 0.5}),
+               ("the host's work on all pairs on 16 threads", {k: p[k] / 16 for k in lean}),
+               ("the host's work on all pairs by no host (packed signs to the GPU, no journal)", lean),
+               ("an all-gather by recursive doubling", {"gather": "doubling"}),
+               ("an all-gather by a ring", {"gather": "ring"}),
+               ("doubling, and no host's work", {"gather": "doubling", **lean}),
+               ("weights exchanged by GPUs, not by their hosts", {"pcie": math.inf, "call": 0.0}),
+               ("latency and messages 5 times as slow", {"latency": 1e-5, "message": 5e-6}),
+               ("a tenth of the bandwidth", {"bandwidth": 5e9}),
+               ("a rank is a process with eight GPUs (backend.devices), which share votes", {"devices": 8}),
+               ("a fitness of 64 bits a pair", {"pair_bytes": 8.0}),
+               ("one step of a rank in 10,000 is 100 ms late", {"straggle_chance": 1e-4})]
     rows = []
-    for what, change, votes in changes:
+    for what, change in changes:
         q, gpu = {**p, **change}, Gpu(p)
-        gpu.vote_seconds *= votes
         n, one = q["devices"], total({**q, "devices": 1}, gpu, 1, 32768, "rebuilt")
         ranks = [limit(lambda r: one / total(q, gpu, r, n * 32768, s)) for s in SCHEMES]
         rows.append([what, *(shown(r and n * r) if n == 1 or s == "rebuilt" else "" for r, s in zip(ranks, SCHEMES))])
@@ -280,8 +283,8 @@ def moves_table(p):
 
 def simulated_table(p):
     """The model's mean step beside that of simulated ranks, each with draws of its own from the measured spread."""
-    gpu, rows = Gpu(p), []
     random.seed(20261122)
+    gpu, rows = Gpu(p), []
     for scheme in SCHEMES:
         for ranks in (2, 8, 64, 512, 4096, 10_000):
             t = parts(p, gpu, ranks, 32768, scheme)
@@ -295,7 +298,7 @@ def simulated_table(p):
     write_csv("simulation.csv", ["update", "ranks", "model_seconds", "simulated_seconds", "slowest_step_seconds",
                                  "one_gpu_seconds"], rows)
     return table(["update", "ranks", "model, ms", "simulated, ms", "slowest simulated step, ms"],
-                 [[TITLES[s], f"{r:,}", ms(float(a)), ms(float(b)), ms(float(c))] for s, r, a, b, c, _ in rows])
+                 [[TITLES[s], f"{r:,}", *(ms(float(x)) for x in seconds[:3])] for s, r, *seconds in rows])
 
 
 class Measured:
@@ -316,27 +319,26 @@ class Measured:
             self.shared[key].append(float(row["step_seconds"]))
 
     def gather(self, ranks, size):
-        points = sorted((b, statistics.median(t)) for (r, b), t in self.gathers.items() if r == ranks)
-        right = next((i for i, (b, _) in enumerate(points) if b >= size), len(points) - 1)
-        (x0, y0), (x1, y1) = points[max(0, right - 1)], points[right]
-        return y1 if right == 0 else max(0.0, y0 + (size - x0) * (y1 - y0) / (x1 - x0))
+        return interpolated(sorted((b, statistics.median(t)) for (r, b), t in self.gathers.items() if r == ranks), size)
 
-    def foretold(self, ranks, update, population, at_once):
+    def foretold(self, p, ranks, update, population, at_once):
         own, whole = self.pieces[at_once, population // ranks], self.pieces[at_once, population]
         share, second = 1.0, None
         if update == "sharded":
-            work = [math.prod(map(int, shape.split("x"))) for shape in self.machine["params"].values()]
+            shapes = [tuple(map(int, (s + "x1").split("x")[:2])) for s in self.machine["params"].values()]
+            work = [r * c for r, c in shapes]
             share, second = largest_share(work, ranks), self.gather(ranks, sum(work) / ranks)
+            second += through_host(p, shapes) if self.machine["backend"] == "cuda" else 0.0
         random.seed(self.machine["population"] + ranks)
         steps = simulate(ranks, 400, lambda: random.choice(own)[0], lambda: share * random.choice(whole)[1],
                          self.gather(ranks, 48 + math.ceil(population / 2 / ranks / 5)), second, 0.0)
         return statistics.median(steps)
 
-    def checks(self):
+    def checks(self, p):
         for (ranks, update, population), seconds in sorted(self.shared.items()):
             one = statistics.median(f + r for f, r in self.pieces[1, population])
             yield [self.name, ranks, update, population, statistics.median(seconds),
-                   *(self.foretold(ranks, update, population, at_once) for at_once in (1, ranks)), one]
+                   *(self.foretold(p, ranks, update, population, at_once) for at_once in (1, ranks)), one]
 
     def gather_rows(self):
         sizes = sorted({size for _, size in self.gathers})
@@ -345,12 +347,12 @@ class Measured:
 
     def replay_row(self):
         first, seconds = self.replays[0], statistics.median(float(row["replay_seconds"]) for row in self.replays)
-        run, population = float(first["run_seconds"]), int(first["population"])
-        return [self.name, f"{population:,}", first["steps"], f"{run:.2f}", f"{seconds:.2f}", f"{run / seconds:.1f}"]
+        run, members = float(first["run_seconds"]), int(first["population"])
+        return [self.name, f"{members:,}", first["steps"], f"{run:.2f}", f"{seconds:.2f}", f"{run / seconds:.1f}"]
 
 
-def check_tables(measured):
-    rows = [row for m in measured for row in m.checks()]
+def check_tables(p, measured):
+    rows = [row for m in measured for row in m.checks(p)]
     write_csv("check.csv", ["machine", "ranks", "update", "population", "measured_seconds", "from_runs_alone",
                             "from_runs_beside_others", "one_process_seconds"],
               [row[:4] + [f"{x:.6f}" for x in row[4:]] for row in rows])
@@ -381,7 +383,7 @@ def main():
         ("What moves that point", "GPUs, GRU 6 x 256, 32,768 members each.\n\n" + moves_table(p)),
         ("A step of 10,000 GPUs", "32,768 members each.\n\n" + at_ten_thousand(p)),
         ("The model and the simulation", "GRU 6 x 256, 32,768 members each.\n\n" + simulated_table(p)),
-        ("Shared runs, foretold and measured", check_tables(measured)),
+        ("Shared runs, foretold and measured", check_tables(p, measured)),
         ("The all-gather between processes of one machine", "Medians in microseconds, by bytes that a rank sends.\n\n"
          + table(["machine", "ranks", *(f"{s:,}" for s in sizes)], [row for m in measured for row in m.gather_rows()])),
         ("Replays", table(["machine", "population", "steps", "run, s", "replay by a fresh process, s", "run / replay"],

@@ -56,15 +56,18 @@ do for [i=1:4] {
 }
 unset multiplot
 
-set terminal svg size 640,520
+set terminal svg size 900,420
 set output 'plots/check.svg'
 unset title
-set xrange [*:*]
-set yrange [*:*]
-set xlabel 'measured step, ms'
-set ylabel 'foretold step, ms'
-set logscale xy
-set key top left vertical maxrows 3 reverse Left samplen 1 font ',13'
-plot 'check.csv' using (1000 * $5):(1000 * $5) with lines lc rgb '#999999' dt 3 notitle, \
-  '' using (1000 * $5):(1000 * $6) with points pt 6 lc rgb '#2471a3' title 'from runs alone on the machine', \
-  '' using (1000 * $5):(1000 * $7) with points pt 7 ps 0.6 lc rgb '#c0392b' title 'from runs beside as many others'
+unset logscale
+set xrange [-0.5:*]
+set yrange [0:1.6]
+unset xlabel
+set ylabel 'foretold step / measured step'
+set xtics rotate by 30 right font ',11'
+set bmargin 8
+set key top right vertical maxrows 2 reverse Left samplen 1 font ',13'
+run(x) = sprintf('%s: %d ranks, %s, %s', strcol(1), column(2), strcol(4), strcol(3))
+plot 1 with lines lc rgb '#999999' dt 3 notitle, \
+  'check.csv' using 0:($6 / $5):xtic(run(0)) with points pt 6 lc rgb '#2471a3' title 'from runs alone on the machine', \
+  '' using 0:($7 / $5) with points pt 7 ps 0.6 lc rgb '#c0392b' title 'from runs beside as many others'
