@@ -92,6 +92,20 @@ TEST_F(BenchTest, SharesAreWhatTheBackendsCallsTake) {
   EXPECT_NEAR(run.at("evaluation_many_streams"), 0.2048, kTolerance);
 }
 
+TEST_F(BenchTest, TheHostsWorkIsCountedPerPair) {
+  const nlohmann::json report = report_of({"--benchmark_filter=^host/.*/pairs16384/"});
+  std::vector<std::string> names;
+  for (const nlohmann::json& run : report.at("benchmarks")) {
+    names.push_back(run.at("name"));
+    EXPECT_NEAR(run.at("ns_per_pair").get<double>(), 1e3 * run.at("real_time").get<double>() / 16384, 1e-6)
+        << names.back();
+    EXPECT_GT(run.at("ns_per_pair"), 0.0) << names.back();
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre(
+                         "host/pack/pairs16384/manual_time", "host/unpack/pairs16384/manual_time",
+                         "host/spread/pairs16384/manual_time", "host/journal/pairs16384/manual_time"));
+}
+
 TEST_F(BenchTest, OpsReportMultiplyAddsOrElements) {
   const nlohmann::json report = report_of({"--benchmark_filter=^op/reference/.*/64/"});
   std::vector<std::string> names;

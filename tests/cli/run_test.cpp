@@ -105,6 +105,26 @@ TEST_F(RunTest, ReplayRebuildsTheWeights) {
                       {"journal.bin holds 40 steps", "expected at least 41", "ask for fewer or run on first"});
 }
 
+// What a late machine does: seed and journal are all it has of the steps before, and a replay has no forward pass. The
+// run takes some twenty times as long.
+TEST_F(RunTest, AFreshProcessCatchesUpInLessTimeThanTheRunTook) {
+  ASSERT_EQ(
+      eggroll(tiny_run({"model.width=32", "train.population=128", "train.tokens=128", "train.steps=20"})).exit_code, 0);
+  const fs::path run = run_folder();
+  const nlohmann::json record = record_in(run);
+  const fs::path late = work_ / "late";
+  fs::create_directory(late);
+  for (const char* file : {"config.yaml", "journal.bin"}) fs::copy(run / file, late / file);
+
+  const auto began = std::chrono::steady_clock::now();
+  const Result replayed = eggroll({"replay", late.string()});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
+  EXPECT_THAT(replayed.out, testing::StartsWith("replayed 20 steps\nweights sha256 " +
+                                                record.at("weights_sha256").get<std::string>()));
+  EXPECT_LT(seconds, record.at("wall_seconds").get<double>());
+}
+
 TEST_F(RunTest, SampleGoesOnFromThePrompt) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const std::string run = run_folder().string();

@@ -1,5 +1,5 @@
-// eggroll_bench: registers a benchmark for each backend that can run here and each shape or op, and runs those that
-// Google Benchmark's flags choose.
+// eggroll_bench: registers a benchmark for each backend that can run here and each shape or op, and of the host's own
+// work, and runs those that Google Benchmark's flags choose.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "bench/host_case.h"
 #include "bench/op_case.h"
 #include "bench/step_case.h"
 #include "cli/host.h"
@@ -77,6 +78,15 @@ void add_backend(Runner& runner, const Host& host, const std::string& backend, s
   }
 }
 
+void add_host(Runner& runner, const Host& host) {
+  for (const std::string& work : benchmarked_host_work()) {
+    for (const uint32_t pairs : {1U << 14, 1U << 18, 1U << 22}) {
+      runner.add(fmt::format("host/{}/pairs{}", work, pairs), benchmark::kMicrosecond,
+                 [&host, work, pairs] { return open_host_case(host, work, pairs); });
+    }
+  }
+}
+
 void describe(const Host& host) {
   const Environment environment = capture_environment();
   benchmark::AddCustomContext("commit", environment.host_commit);
@@ -117,6 +127,7 @@ int run(int argc, char** argv) {
   const Host host = open_host(options, overrides);
   describe(host);
   Runner runner;
+  add_host(runner, host);
   for (const PluginFile& file : host.registry.files()) {
     if (file.kind != EGG_KIND_BACKEND) continue;
     if (file.verdict == Verdict::kAccepted) {
