@@ -19,9 +19,9 @@ constexpr const char* kForms =
     "${a.b} with a path from the top, ${.b} with one beside it, ${env:NAME} or ${now:%Y-%m-%d}";
 
 constexpr size_t kMostValues = 1000000;
-constexpr size_t kLongestText = 1000000;  // bytes
-constexpr size_t kMostText = 10000000;    // bytes
-constexpr size_t kDeepest = 200;          // references that lead to each other, and ${...} within ${...}
+constexpr size_t kLongestText = 1000000;    // bytes
+constexpr size_t kMostText = 10000000;      // bytes
+constexpr size_t kDeepestReferences = 200;  // references that lead to each other, and ${...} within ${...}
 
 bool is_escaped(const std::string& text, size_t open) { return open > 0 && text[open - 1] == '$'; }
 
@@ -69,9 +69,10 @@ class Resolver {
       for (auto step = seen; step != under_way_.end(); ++step) chain += *step + " -> ";
       throw wrong(node, path, fmt::format("refers to itself ({}{}); give one of them a value", chain, path));
     }
-    if (under_way_.size() == kDeepest) {
-      throw wrong(node, path,
-                  fmt::format("is reached through {} references, expected fewer; refer to it directly", kDeepest));
+    if (under_way_.size() == kDeepestReferences) {
+      throw wrong(
+          node, path,
+          fmt::format("is reached through {} references, expected fewer; refer to it directly", kDeepestReferences));
     }
     under_way_.push_back(path);
     ConfigNode resolved = replace(node, path, node.text(), 0);
@@ -82,7 +83,7 @@ class Resolver {
 
   // The text with every ${...} replaced: what it refers to where the text is one of them, else text.
   ConfigNode replace(const ConfigNode& node, const std::string& path, const std::string& text, size_t depth) {
-    if (depth == kDeepest) throw wrong(node, path, "holds too many ${ within each other; take some apart");
+    if (depth == kDeepestReferences) throw wrong(node, path, "holds too many ${ within each other; take some apart");
     std::string result;
     size_t from = 0;
     for (size_t open = text.find(kOpen); open != std::string::npos; open = text.find(kOpen, from)) {

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostFailures = 3;  // described of each op
 
 // sha256 of all transcripts of an op's cases, in order.
-const std::map<std::string, std::string> kGolden = {
+const std::map<std::string, std::string> kGoldenHashes = {
 #include "conformance/golden.inc"
 };
 
@@ -53,8 +53,8 @@ Check check_op(const std::string& what, const std::vector<Case>& cases, const Ba
     }
   }
   if (!check.failures.empty()) return check;
-  const auto golden = kGolden.find(what);
-  const std::string expected = golden == kGolden.end() ? "none" : golden->second;
+  const auto golden = kGoldenHashes.find(what);
+  const std::string expected = golden == kGoldenHashes.end() ? "none" : golden->second;
   const std::string actual = hash.hex();
   if (expected != actual) {
     check.failures.push_back(fmt::format("the results hash to {}, expected {}", actual, expected));

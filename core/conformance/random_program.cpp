@@ -12,9 +12,11 @@ namespace {
 constexpr uint32_t kProgramDraws = 1000000;  // stream of random numbers
 constexpr int64_t kMostMacs = 60000;         // of a token step, so that a case takes milliseconds
 
-class Generator {
+class ProgramGenerator {
  public:
-  Generator(uint64_t seed, uint32_t attempt) : draws_(seed, kProgramDraws + attempt) { case_.scenario.seed = seed; }
+  ProgramGenerator(uint64_t seed, uint32_t attempt) : draws_(seed, kProgramDraws + attempt) {
+    case_.scenario.seed = seed;
+  }
 
   RandomCase go() {
     program_.fixed_point = draws_.one_in(3) ? static_cast<int32_t>(draws_.below(13)) : 4;
@@ -332,7 +334,7 @@ void cut_largest_size(RandomProgram& program) {
 RandomCase random_program_case(uint64_t seed) {
   // What the host refuses is made anew: a shift that could overflow, say.
   for (uint32_t attempt = 0;; ++attempt) {
-    RandomCase test = Generator(seed, attempt).go();
+    RandomCase test = ProgramGenerator(seed, attempt).go();
     try {
       require_valid(test);
       return test;

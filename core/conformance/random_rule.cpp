@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint32_t kRuleDraws = 2000000;  // stream of random numbers
 
-class Generator {
+class RuleGenerator {
  public:
-  explicit Generator(uint64_t seed) : draws_(seed, kRuleDraws) { case_.scenario.seed = seed; }
+  explicit RuleGenerator(uint64_t seed) : draws_(seed, kRuleDraws) { case_.scenario.seed = seed; }
 
   RandomCase go() {
     make_program();
@@ -138,7 +138,7 @@ class Generator {
 }  // namespace
 
 RandomCase random_rule_case(uint64_t seed) {
-  RandomCase test = Generator(seed).go();
+  RandomCase test = RuleGenerator(seed).go();
   require_valid(test);
   return test;
 }

@@ -12,9 +12,9 @@ namespace {
 constexpr int64_t kMostWork = 3000000;   // multiply-adds of one call
 constexpr int64_t kMostVotes = 8000000;  // products of one update
 
-class Generator {
+class ScenarioGenerator {
  public:
-  Generator(RandomCase& test, Draws& draws) : test_(test), scenario_(test.scenario), draws_(draws) {}
+  ScenarioGenerator(RandomCase& test, Draws& draws) : test_(test), scenario_(test.scenario), draws_(draws) {}
 
   void go() {
     make_noise();
@@ -139,6 +139,6 @@ class Generator {
 
 }  // namespace
 
-void make_random_scenario(RandomCase& test, Draws& draws) { Generator(test, draws).go(); }
+void make_random_scenario(RandomCase& test, Draws& draws) { ScenarioGenerator(test, draws).go(); }
 
 }  // namespace eggroll

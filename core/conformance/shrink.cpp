@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMostTries = 2000;
 constexpr uint64_t kVariants = 4;  // of the random numbers, for each try
 
-using Cases = std::vector<RandomCase>;
+using Candidates = std::vector<RandomCase>;
 
 // Numbers kept of a list, and where each of them goes: -1 for those dropped.
 std::vector<int32_t> renumber(const std::vector<bool>& kept) {
@@ -86,7 +86,7 @@ void drop_unread(RandomProgram& program) {
 }
 
 template <class Edit>
-void edit_program(Cases& cases, const RandomCase& test, Edit&& edit) {
+void edit_program(Candidates& cases, const RandomCase& test, Edit&& edit) {
   RandomCase smaller = test;
   edit(smaller.program);
   drop_unread(smaller.program);
@@ -111,7 +111,7 @@ std::vector<int32_t> stand_ins(const RandomProgram& program, size_t i) {
   return found;
 }
 
-void fewer_ops(Cases& cases, const RandomCase& test) {
+void fewer_ops(Candidates& cases, const RandomCase& test) {
   const RandomProgram& program = test.program;
   for (size_t i = 0; i + 1 < program.ops.size(); ++i) {
     const egg_op& op = program.ops[i];
@@ -144,7 +144,7 @@ void fewer_ops(Cases& cases, const RandomCase& test) {
   }
 }
 
-void smaller_sizes(Cases& cases, const RandomCase& test) {
+void smaller_sizes(Candidates& cases, const RandomCase& test) {
   for (size_t i = 0; i < test.program.dims.size(); ++i) {
     const int32_t size = test.program.dims[i];
     const int32_t least = i == 0 ? 2 : 1;
@@ -208,7 +208,7 @@ void drop_slot(RandomRule& rule, size_t dropped, const egg_rule_node& instead) {
 }
 
 // A node that nothing reads is dropped, one that is read becomes one of its operands or a constant.
-void fewer_nodes(Cases& cases, const RandomCase& test) {
+void fewer_nodes(Candidates& cases, const RandomCase& test) {
   const auto edit = [&](auto&& change) {
     RandomCase smaller = test;
     change(smaller.rule);
@@ -252,7 +252,7 @@ void clip_members(Scenario& scenario) {
 }
 
 template <class Edit>
-void edit_scenario(Cases& cases, const RandomCase& test, Edit&& edit) {
+void edit_scenario(Candidates& cases, const RandomCase& test, Edit&& edit) {
   RandomCase smaller = test;
   edit(smaller.scenario);
   clip_members(smaller.scenario);
@@ -260,7 +260,7 @@ void edit_scenario(Cases& cases, const RandomCase& test, Edit&& edit) {
 }
 
 // The smallest, the half and the next smaller number, in whole units from `least` on.
-void smaller_number(Cases& cases, const RandomCase& test, size_t action, uint32_t Action::*field, uint32_t least,
+void smaller_number(Candidates& cases, const RandomCase& test, size_t action, uint32_t Action::*field, uint32_t least,
                     uint32_t unit) {
   const uint32_t now = test.scenario.actions[action].*field;
   for (const uint32_t smaller : {least, now / 2 / unit * unit, now - std::min(now, unit)}) {
@@ -269,7 +269,7 @@ void smaller_number(Cases& cases, const RandomCase& test, size_t action, uint32_
   }
 }
 
-void simpler_action(Cases& cases, const RandomCase& test, size_t i) {
+void simpler_action(Candidates& cases, const RandomCase& test, size_t i) {
   const Action& action = test.scenario.actions[i];
   const bool evaluate = action.kind == ActionKind::kEvaluate;
   const bool infer = action.kind == ActionKind::kInfer;
@@ -287,7 +287,7 @@ void simpler_action(Cases& cases, const RandomCase& test, size_t i) {
   if (action.step != 0) edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].step = 0; });
 }
 
-void simpler_scenario(Cases& cases, const RandomCase& test) {
+void simpler_scenario(Candidates& cases, const RandomCase& test) {
   const Scenario& scenario = test.scenario;
   for (size_t i = 0; i < scenario.actions.size(); ++i) {
     edit_scenario(cases, test, [&](Scenario& s) { s.actions.erase(s.actions.begin() + static_cast<ptrdiff_t>(i)); });
@@ -336,7 +336,7 @@ RandomCase shrink(const RandomCase& test, const std::function<bool(const RandomC
   RandomCase best = test;
   size_t tries = 0;
   for (bool found = true; found;) {
-    Cases cases;
+    Candidates cases;
     simpler_scenario(cases, best);
     fewer_ops(cases, best);
     smaller_sizes(cases, best);

@@ -12,7 +12,7 @@
 namespace eggroll {
 namespace {
 
-const std::map<std::string, std::vector<std::string>> kGolden = {
+const std::map<std::string, std::vector<std::string>> kGoldenTrajectories = {
 #include "conformance/trajectories.inc"
 };
 
@@ -83,8 +83,8 @@ std::vector<Trajectory> make_trajectories() {
 
 // Empty where the hashes are those kept.
 std::string difference(const Trajectory& trajectory, const std::vector<std::string>& actual) {
-  const auto golden = kGolden.find(trajectory.name);
-  if (golden == kGolden.end()) return "no hashes are kept for it";
+  const auto golden = kGoldenTrajectories.find(trajectory.name);
+  if (golden == kGoldenTrajectories.end()) return "no hashes are kept for it";
   for (size_t step = 0; step < actual.size(); ++step) {
     if (actual[step] == golden->second.at(step)) continue;
     return fmt::format("after step {} of {} the weights hash to {}, expected {}", step + 1, actual.size(), actual[step],

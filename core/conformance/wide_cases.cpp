@@ -5,7 +5,7 @@
 namespace eggroll {
 namespace {
 
-constexpr int32_t kTokens = 3;  // of a shaped scenario's calls
+constexpr int32_t kPositions = 3;  // of a shaped scenario's calls
 
 // Stores what int8 can show of a wide value: itself clipped, scaled, and shifted down by several bits.
 void keep_wide(ProgramBuilder& program, Value value) {
@@ -17,7 +17,7 @@ void keep_wide(ProgramBuilder& program, Value value) {
   if (program.size(value) % 2 != 0) return;
   for (const int32_t bits : {5, 10, 16}) {
     std::vector<int32_t> angles;
-    for (int32_t position = 0; position < kTokens; ++position) {
+    for (int32_t position = 0; position < kPositions; ++position) {
       angles.push_back(1 << (EGG_ROPE_BITS - bits));
       angles.push_back(0);
     }
@@ -50,7 +50,7 @@ void add_wide_linear_cases(Cases& cases) {
                    const Param b = bias ? program.vector("bias", rows, 3) : Param{};
                    keep_wide(program, program.wide_linear("out", constant_state(program, "x", 37), weight, shift, b));
                  })
-            .context = kTokens;
+            .context = kPositions;
       }
     }
   }
@@ -62,14 +62,14 @@ void add_wide_linear_cases(Cases& cases) {
             const Param weight = program.matrix("weight", 10, 515, 16);
             keep_wide(program, program.wide_linear("out", constant_state(program, "x", 515), weight, shift));
           });
-      test.context = kTokens;
+      test.context = kPositions;
       test.scenario.states = fill;
       test.scenario.weights = fill;
     }
   }
   OpCase& ranks = cases.add("wide rank 5",
                             [=](ProgramBuilder& program) { keep_wide(program, wide_product(program, "out", 18, 3)); });
-  ranks.context = kTokens;
+  ranks.context = kPositions;
   ranks.scenario.noise.rank = 5;
 }
 
@@ -86,7 +86,7 @@ void add_wide_add_cases(Cases& cases) {
                  keep_wide(program, program.wide_add("out", b, a, bias));
                  keep(program, program.add("narrow", a, b, bias));
                })
-          .context = kTokens;
+          .context = kPositions;
     }
   }
   for (const Fill fill : {Fill::kSmall, Fill::kExtreme}) {
@@ -97,7 +97,7 @@ void add_wide_add_cases(Cases& cases) {
           keep_wide(program, program.wide_add("twice", sum, sum));
           keep(program, program.add("back", sum, a));
         });
-    test.context = kTokens;
+    test.context = kPositions;
     test.scenario.states = fill;
     test.scenario.weights = fill;
   }

@@ -10,7 +10,7 @@
 namespace eggroll {
 namespace {
 
-constexpr std::string_view kCure = "save it again with numpy.save";
+constexpr std::string_view kSaveAgain = "save it again with numpy.save";
 
 struct Fields {
   std::optional<std::string> descr;
@@ -48,7 +48,7 @@ class Scanner {
 
  private:
   Error malformed() const {
-    return file_.error("whose .npy header is malformed", "a dictionary of descr, fortran_order and shape", kCure);
+    return file_.error("whose .npy header is malformed", "a dictionary of descr, fortran_order and shape", kSaveAgain);
   }
 
   void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size())); }
@@ -122,19 +122,19 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const NamedFile& fi
     throw file.error("which is not a .npy file", "one", "set dataset.dtype to the type of a raw file's tokens");
   }
   const auto byte = [&](size_t i) {
-    if (i >= bytes.size()) throw file.error("whose .npy header is cut short", "all of it", kCure);
+    if (i >= bytes.size()) throw file.error("whose .npy header is cut short", "all of it", kSaveAgain);
     return std::to_integer<uint32_t>(bytes[i]);
   };
   const uint32_t major = byte(6);
   const uint32_t minor = byte(7);
   if (major < 1 || major > 3 || minor != 0) {
-    throw file.error(fmt::format("whose .npy version is {}.{}", major, minor), "1.0, 2.0 or 3.0", kCure);
+    throw file.error(fmt::format("whose .npy version is {}.{}", major, minor), "1.0, 2.0 or 3.0", kSaveAgain);
   }
   const size_t length_bytes = major == 1 ? 2 : 4;
   uint64_t length = 0;
   for (size_t i = 0; i < length_bytes; ++i) length |= uint64_t{byte(8 + i)} << (8 * i);
   const uint64_t start = 8 + length_bytes;
-  if (length > bytes.size() - start) throw file.error("whose .npy header is cut short", "all of it", kCure);
+  if (length > bytes.size() - start) throw file.error("whose .npy header is cut short", "all of it", kSaveAgain);
 
   const Fields fields = Scanner(text.substr(start, length), file).dictionary();
   NpyHeader header;
@@ -143,12 +143,12 @@ NpyHeader parse_npy_header(std::span<const std::byte> bytes, const NamedFile& fi
   if (fields.shape->size() != 1) {
     throw file.error(fmt::format("which has {} dimensions", fields.shape->size()), "one", "save array.ravel()");
   }
-  if (*fields.fortran_order) throw file.error("which is in Fortran order", "C order", kCure);
+  if (*fields.fortran_order) throw file.error("which is in Fortran order", "C order", kSaveAgain);
   header.count = fields.shape->front();
   const uint64_t data = bytes.size() - header.offset;
   if (data % header.width != 0 || data / header.width != header.count) {
     throw file.error(fmt::format("which holds {} bytes of data", data),
-                     fmt::format("{} tokens of {} bytes", header.count, header.width), kCure);
+                     fmt::format("{} tokens of {} bytes", header.count, header.width), kSaveAgain);
   }
   return header;
 }

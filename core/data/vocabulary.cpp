@@ -12,7 +12,7 @@ namespace eggroll {
 namespace {
 
 constexpr std::string_view kFirstLine = "eggroll vocabulary 1\n";
-constexpr std::string_view kCure = "make it again with tools/prepare_dataset";
+constexpr std::string_view kMakeAgain = "make it again with tools/prepare_dataset";
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
@@ -21,7 +21,7 @@ std::string bytes_of(std::string_view line, uint64_t number, const NamedFile& fi
   if (!digits || line.size() % 2 != 0 || line.size() > 2 * kMaxTokenBytes) {
     throw file.error(fmt::format("whose line {} is no token", number),
                      fmt::format("two lower-case hexadecimal digits for each of at most {} bytes", kMaxTokenBytes),
-                     kCure);
+                     kMakeAgain);
   }
   std::string bytes;
   for (size_t i = 0; i < line.size(); i += 2) {
@@ -40,7 +40,7 @@ Vocabulary::Vocabulary(const NamedFile& file) : source_(file.path) {
     throw file.error("which is no vocabulary", "the first line 'eggroll vocabulary 1'",
                      "name the vocabulary.txt that tools/prepare_dataset wrote");
   }
-  if (!rest.ends_with('\n')) throw file.error("whose last line is cut short", "all of it", kCure);
+  if (!rest.ends_with('\n')) throw file.error("whose last line is cut short", "all of it", kMakeAgain);
   for (rest.remove_prefix(kFirstLine.size()); !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
     tokens_.push_back(bytes_of(rest.substr(0, rest.find('\n')), tokens_.size() + 2, file));
   }

@@ -56,7 +56,7 @@ bool is_whole(std::string_view bytes) {
   return get<uint32_t>(bytes, bytes.size() - 4) == crc_of(bytes.substr(0, bytes.size() - 4));
 }
 
-struct Header {
+struct JournalHeader {
   uint32_t pairs;
   std::string config_hash;
 };
@@ -91,7 +91,7 @@ uint64_t size_of(const fs::path& path) {
   return size;
 }
 
-Header read_header(std::ifstream& file, const fs::path& path) {
+JournalHeader read_header(std::ifstream& file, const fs::path& path) {
   const std::string bytes = read_some(file, path, 0, kHeaderSize);
   if (std::string_view(bytes).substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) {
     fail(path, "is no journal of eggroll");
@@ -120,7 +120,7 @@ fs::path prepared(const fs::path& path, uint32_t pairs, const std::string& confi
     return path;
   }
   std::ifstream file = open_to_read(path);
-  const Header header = read_header(file, path);
+  const JournalHeader header = read_header(file, path);
   if (header.pairs != pairs || header.config_hash != config_hash) {
     fail(path, fmt::format("is another run's: it has {} pairs and the config hash {}, expected {} and {}", header.pairs,
                            header.config_hash, pairs, config_hash));
@@ -165,7 +165,7 @@ void JournalWriter::append(const JournalEntry& entry) {
 }
 
 JournalReader::JournalReader(const fs::path& path) : path_(path), file_(open_to_read(path)) {
-  const Header header = read_header(file_, path_);
+  const JournalHeader header = read_header(file_, path_);
   pairs_ = header.pairs;
   config_hash_ = header.config_hash;
   const uint64_t rest = size_of(path_) - kHeaderSize;

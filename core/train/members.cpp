@@ -1,11 +1,11 @@
 #include "train/members.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 
 #include "ranks/packing.h"
+#include "train/clock.h"
 
 namespace eggroll {
 namespace {
@@ -20,10 +20,6 @@ struct Header {
   uint64_t wants_end;
 };
 static_assert(sizeof(Header) == 48);
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 

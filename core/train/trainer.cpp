@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include "monitor/monitor.h"
 #include "record/curve.h"
 #include "record/metrics.h"
 #include "train/checkpoint.h"
+#include "train/clock.h"
 #include "train/journal.h"
 #include "train/members.h"
 #include "train/replicas.h"
@@ -19,10 +19,6 @@
 
 namespace eggroll {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 class Run {
  public:
