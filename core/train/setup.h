@@ -76,6 +76,7 @@ struct Machine {
 
   Share all_members() const { return {0, train.population}; }
   egg_session_spec session_spec(const Share& own) const;
+  egg_session_spec session_spec() const { return session_spec(all_members()); }
   // What a session of these members would be; see BackendInstance.
   SessionPlan plan_session(const Share& own) const { return backend->plan_session(session_spec(own)); }
   SessionPlan plan_session() const { return plan_session(all_members()); }

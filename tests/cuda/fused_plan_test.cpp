@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "machine.h"
 #include "plan.h"
-#include "support/host.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -20,11 +20,6 @@ namespace {
 // Of an H200, for two tiles and for one.
 constexpr Room kRoom{227 << 10, 220 << 10, 2, 3, 12};
 constexpr Room kRoomOfOne{227 << 10, 220 << 10, 1, 3, 12};
-
-Machine machine_of(std::vector<std::string> overrides) {
-  overrides.emplace_back("backend=reference");
-  return Machine(test::repository_config(overrides), test::built_plugins());
-}
 
 class FusedPlanTest : public testing::Test {
  protected:

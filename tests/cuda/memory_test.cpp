@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "eggroll/error.h"
+#include "machine.h"
 #include "replica_plan.h"
-#include "support/host.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -20,11 +20,6 @@ constexpr uint64_t kMemory = 139 * kGiB;
 // Of a device without a ring, two blocks beside each other.
 constexpr Room kNoRing{80 << 10, 80 << 10, 1, 0, 0};
 
-Machine machine_of(std::vector<std::string> overrides) {
-  overrides.emplace_back("backend=reference");
-  return Machine(test::repository_config(overrides), test::built_plugins());
-}
-
 const std::vector<std::string> kGru = {"model=gru", "model.width=256", "model.layers=6"};
 const std::vector<std::string> kFormer = {"model=int8nativeformer", "model.width=256", "model.layers=4",
                                           "model.head_width=64"};
@@ -35,7 +30,7 @@ class MemoryTest : public testing::Test {
 
   Plan plan(const Room& room = kRing) const { return Plan(machine_.program->view(), machine_.noise, room); }
   MemoryPlan memory(uint64_t room = kMemory, uint32_t devices = 1) const {
-    return MemoryPlan(plan(), machine_.session_spec(machine_.all_members()), room, kBlocks, devices, devices > 1);
+    return MemoryPlan(plan(), machine_.session_spec(), room, kBlocks, devices, devices > 1);
   }
   MemoryPlan chosen(uint32_t population, uint64_t room = kMemory, uint32_t devices = 1) const {
     MemoryPlan memory = this->memory(room, devices);

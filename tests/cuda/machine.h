@@ -1,0 +1,16 @@
+// What the tests of plans hold; they need no GPU.
+#ifndef EGGROLL_TESTS_CUDA_MACHINE_H
+#define EGGROLL_TESTS_CUDA_MACHINE_H
+
+#include "support/host.h"
+
+namespace eggroll::cuda {
+
+inline Machine machine_of(std::vector<std::string> overrides) {
+  overrides.emplace_back("backend=reference");
+  return Machine(test::repository_config(overrides), test::built_plugins());
+}
+
+}  // namespace eggroll::cuda
+
+#endif
