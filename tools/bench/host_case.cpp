@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
+#include <system_error>
 
 #include "config/settings_block.h"
 #include "eggroll/settings.h"
