@@ -12,6 +12,7 @@
 
 namespace eggroll::test {
 
+inline const ConfigSearch kConfigs{{EGGROLL_SOURCE_DIR "/configs"}};
 inline const egg_settings kNoSettings{sizeof(egg_settings), 0, nullptr};
 
 inline std::vector<std::string> built_backends() {

@@ -8,8 +8,6 @@
 namespace eggroll::test {
 namespace {
 
-const ConfigSearch kConfigs{{EGGROLL_SOURCE_DIR "/configs"}};
-
 const std::vector<Trajectory>& sizes() {
   const auto sized = [](std::string name, std::vector<std::string> overrides) {
     overrides.insert(

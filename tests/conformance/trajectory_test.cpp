@@ -10,8 +10,6 @@
 namespace eggroll::test {
 namespace {
 
-const ConfigSearch kConfigs{{EGGROLL_SOURCE_DIR "/configs"}};
-
 class TrajectoryOfEveryBackend : public BuiltBackend {};
 
 TEST_P(TrajectoryOfEveryBackend, IsTheGoldenOne) {

@@ -8,7 +8,7 @@
 namespace eggroll::test {
 namespace {
 
-enum Slot : uint32_t { kVelocity, kCarried };
+enum SgdSlot : uint32_t { kVelocity, kSgdCarried };
 
 class EsSgdRule : public RuleSession {
  protected:
@@ -53,7 +53,7 @@ TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
         several += std::abs(weight[i] - before) > 1 ? 1U : 0U;
       }
       ASSERT_EQ(slot(session, kVelocity), velocity) << "step " << step;
-      ASSERT_EQ(slot(session, kCarried), carried) << "step " << step;
+      ASSERT_EQ(slot(session, kSgdCarried), carried) << "step " << step;
       ASSERT_EQ(weights(session), weight) << "step " << step;
     }
     EXPECT_GT(stopped, 0U) << learning_rate;
@@ -85,10 +85,10 @@ TEST_F(EsSgdRule, NothingPilesUpAtTheBounds) {
     const int inwards = vote[i] > 0.0F ? -1 : 1;
     for (int step = 0; step < 50; ++step) update(session, 4, fitness_, {5.75F}, std);
     ASSERT_EQ(weights(session)[i], bound);
-    ASSERT_EQ(slot(session, kCarried)[i], 0.0F);
+    ASSERT_EQ(slot(session, kSgdCarried)[i], 0.0F);
     for (int step = 0; step < 50; ++step) update(session, 4, fitness_, {0.75F}, std);
     ASSERT_EQ(weights(session)[i], bound);
-    ASSERT_EQ(slot(session, kCarried)[i], 0.0F);
+    ASSERT_EQ(slot(session, kSgdCarried)[i], 0.0F);
     update(session, 4, negated(fitness_), {1.0F}, std);
     EXPECT_EQ(weights(session)[i], bound + inwards);
     update(session, 4, negated(fitness_), {100.0F}, std);
