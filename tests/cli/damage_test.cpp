@@ -194,7 +194,7 @@ TEST_F(CliTest, DataThatChangedAreRefused) {
                                "train.group=8", "train.steps=100000", "checkpoint.every=5"};
   {
     Process process(work_, command(arguments));
-    ASSERT_TRUE(process.wait_until([&] { return steps_in(run_folder()).size() > 12; }));
+    ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 12; }));
     process.signal(SIGINT);
     EXPECT_EQ(process.wait().exit_code, 128 + SIGINT);
   }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -191,6 +192,12 @@ class CliTest : public ScratchTest {
       steps.push_back(nlohmann::json::parse(text.substr(begin, end - begin)).at("step"));
     }
     return steps;
+  }
+  // How many whole lines it has: for conditions that are looked at every millisecond.
+  static size_t lines_in(const fs::path& run) {
+    if (run.empty() || !fs::exists(run / "metrics.jsonl")) return 0;
+    const std::string text = read_file(run / "metrics.jsonl");
+    return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   }
   static std::vector<uint64_t> each_step_once(uint64_t last) {
     std::vector<uint64_t> steps;

@@ -17,7 +17,7 @@ class InterruptTest : public CliTest {
     return all;
   }
 
-  size_t lines() const { return steps_in(run_folder()).size(); }
+  size_t lines() const { return lines_in(run_folder()); }
 
   // Until the run has so many lines of metrics.
   void wait_for_lines(Process& process, size_t count) const {

@@ -87,8 +87,7 @@ TEST_F(SweepKillTest, TwoRunnersAtOnceShareThePoints) {
 TEST_F(SweepKillTest, TheFirstInterruptDrainsTheSecondSaves) {
   Process runner(work_, with_folder({"sweep", "experiment=sixty", "train.steps=4000"}));
   ASSERT_TRUE(runner.wait_until([&] {
-    return fs::exists(points("sixty")) && !fs::is_empty(points("sixty")) &&
-           steps_in(point("sixty", "0000-")).size() > 5;
+    return fs::exists(points("sixty")) && !fs::is_empty(points("sixty")) && lines_in(point("sixty", "0000-")) > 5;
   }));
   runner.signal(SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));

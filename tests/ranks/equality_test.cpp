@@ -58,10 +58,9 @@ TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
   const std::string digest = undisturbed(gru());
   for (const int ranks : {3, 1, 5}) {
     Process process(work_, shared(ranks, gru()));
-    const size_t before = run_folder().empty() ? 0 : steps_in(run_folder()).size();
+    const size_t before = lines_in(run_folder());
     ASSERT_TRUE(process.wait_until([&] {
-      return !run_folder().empty() && fs::exists(run_folder() / "record.json") &&
-             steps_in(run_folder()).size() > before + 15;
+      return !run_folder().empty() && fs::exists(run_folder() / "record.json") && lines_in(run_folder()) > before + 15;
     })) << process.wait().err;
     process.signal(SIGKILL);
     process.wait();
@@ -74,8 +73,7 @@ TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
 TEST_F(EqualityTest, ASignalToOneRankSavesAndEndsAll) {
   const std::string digest = undisturbed(gru({"train.steps=300"}));
   Process process(work_, shared(3, gru({"train.steps=300"})));
-  ASSERT_TRUE(process.wait_until([&] { return !run_folder().empty() && steps_in(run_folder()).size() > 15; }))
-      << process.wait().err;
+  ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 15; })) << process.wait().err;
   const pid_t pid = pids_of(process, 3)[1];
   ASSERT_GT(pid, 0);
   ::kill(pid, SIGTERM);

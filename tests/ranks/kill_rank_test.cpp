@@ -18,11 +18,11 @@ TEST_F(KillRankTest, TenTimesKilledTheRunEndsWithTheSameWeights) {
     const int ranks = 2 + kill % 3;
     const size_t victim = random() % static_cast<size_t>(ranks);
     const size_t lines = random() % 30 + 1;
-    const size_t before = run_folder().empty() ? 0 : steps_in(run_folder()).size();
+    const size_t before = lines_in(run_folder());
     Process process(work_, shared(ranks, run));
     ASSERT_TRUE(process.wait_until([&] {
       if (run_folder().empty() || !fs::exists(run_folder() / "record.json")) return false;
-      const size_t now = steps_in(run_folder()).size();
+      const size_t now = lines_in(run_folder());
       return now < before || now >= before + lines || (before == 0 && now >= lines);
     })) << process.wait().err;
     const pid_t pid = pids_of(process, ranks)[victim];
