@@ -19,7 +19,7 @@ namespace eggroll::test {
 
 // The sentence that the call throws; "" where it throws nothing.
 template <class Call>
-std::string message_of(Call&& call) {
+std::string config_error_of(Call&& call) {
   try {
     call();
   } catch (const Error& error) {
@@ -58,7 +58,7 @@ class ConfigFolderTest : public ::testing::Test {
 
   // The sentence that composing throws, paths from the scratch folder.
   std::string complaint(const std::vector<std::string>& overrides = {}) const {
-    return shortened(message_of([&] { composed(overrides); }));
+    return shortened(config_error_of([&] { composed(overrides); }));
   }
 
   std::string source_of(const ConfigNode& config, const std::string& path) const {

@@ -71,16 +71,16 @@ TEST(Interpolate, RefusesWhatGrowsWithoutEnd) {
     chain += key + before + "\n";
     deep += "a" + std::to_string(i - 1) + ": [[[[['${a" + std::to_string(i) + "}']]]]]\n";
   }
-  EXPECT_NE(message_of([&] { resolved(lists); }).find("expected a million values in all"), std::string::npos);
-  EXPECT_NE(message_of([&] { resolved(texts); }).find("becomes a text of more than a million bytes"),
+  EXPECT_NE(config_error_of([&] { resolved(lists); }).find("expected a million values in all"), std::string::npos);
+  EXPECT_NE(config_error_of([&] { resolved(texts); }).find("becomes a text of more than a million bytes"),
             std::string::npos);
   std::string long_list = "a: " + std::string(20000, 'x') + "\nb: ['${a}'";
   for (int i = 0; i < 600; ++i) long_list += ", '${a}'";
-  EXPECT_NE(message_of([&] { resolved(long_list + "]\n"); }).find("expected ten million bytes of text in all"),
+  EXPECT_NE(config_error_of([&] { resolved(long_list + "]\n"); }).find("expected ten million bytes of text in all"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { resolved(deep); }).find("expected at most 100 lists and maps within each other"),
+  EXPECT_NE(config_error_of([&] { resolved(deep); }).find("expected at most 100 lists and maps within each other"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { resolved(chain); }).find("is reached through 200 references"), std::string::npos);
+  EXPECT_NE(config_error_of([&] { resolved(chain); }).find("is reached through 200 references"), std::string::npos);
 }
 
 TEST(Interpolate, AnEscapeIsReadOnce) {
@@ -123,7 +123,7 @@ TEST(Interpolate, RefusesInOneSentence) {
       {"a: ${env:EGGROLL_TEST_ABSENT}\n",
        "a.yaml:1: a needs the environment variable 'EGGROLL_TEST_ABSENT', which is not set; set it"},
   };
-  for (const auto& row : cases) EXPECT_EQ(message_of([&] { resolved(row[0]); }), row[1]) << row[0];
+  for (const auto& row : cases) EXPECT_EQ(config_error_of([&] { resolved(row[0]); }), row[1]) << row[0];
 }
 
 }  // namespace

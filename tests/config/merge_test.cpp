@@ -53,14 +53,15 @@ TEST(Overlay, RefusesAnotherKind) {
       {"{a: {b: 1}}", "{a: {b: x}}", "a.b is an integer (base.yaml:1), got the text 'x'; give an integer"},
   };
   for (const auto& row : cases) {
-    EXPECT_EQ(message_of([&] { overlaid(row[0], row[1]); }), "top.yaml:1: " + row[2]) << row[0] << " under " << row[1];
+    EXPECT_EQ(config_error_of([&] { overlaid(row[0], row[1]); }), "top.yaml:1: " + row[2])
+        << row[0] << " under " << row[1];
   }
 }
 
 TEST(Overlay, NullMayReturnWhereItWas) {
   ConfigNode node = parse_yaml("{a: null}", "1.yaml");
   overlay(node, parse_yaml("{a: 8}", "2.yaml"), "");
-  EXPECT_EQ(message_of([&] { overlay(node, parse_yaml("{a: x}", "3.yaml"), ""); }),
+  EXPECT_EQ(config_error_of([&] { overlay(node, parse_yaml("{a: x}", "3.yaml"), ""); }),
             "3.yaml:1: a is an integer (2.yaml:1), got the text 'x'; give an integer");
   overlay(node, parse_yaml("{a: 9}", "4.yaml"), "");
   overlay(node, parse_yaml("{a: null}", "5.yaml"), "");

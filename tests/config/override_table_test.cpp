@@ -17,7 +17,7 @@ class OverrideTableTest : public ConfigFolderTest {
   std::string outcome(const OverrideRow& row) const {
     const std::string prefix = "command line '" + row.overrides.back() + "': ";
     std::string text;
-    std::string refused = shortened(message_of([&] {
+    std::string refused = shortened(config_error_of([&] {
       if (row.outcome == Outcome::kTree || row.outcome == Outcome::kRefused) {
         text = difference(composed(), composed(row.overrides));
       } else {

@@ -85,9 +85,9 @@ TEST(SettingsBlock, OwnsItsStrings) {
 }
 
 TEST(SettingsBlock, ASectionMustBeAMap) {
-  EXPECT_EQ(message_of([] { SettingsBlock(config(), "modle"); }),
+  EXPECT_EQ(config_error_of([] { SettingsBlock(config(), "modle"); }),
             "a.yaml: the configuration has no key 'modle'; did you mean 'model'?");
-  EXPECT_EQ(message_of([] { SettingsBlock(config(), "seed"); }),
+  EXPECT_EQ(config_error_of([] { SettingsBlock(config(), "seed"); }),
             "a.yaml:13: seed is an integer, expected a map of settings; give it one");
 }
 
@@ -144,8 +144,8 @@ TEST(SettingsBlock, LocationKeepsTheCode) {
 }
 
 TEST(RequireOnly, NamesTheFirstUnknownSection) {
-  EXPECT_EQ(message_of([] { require_only(config(), {"name", "model", "seed", "train"}); }), "");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(config_error_of([] { require_only(config(), {"name", "model", "seed", "train"}); }), "");
+  EXPECT_EQ(config_error_of([] {
               require_only(config(), {"name", "models", "seed"});
             }),
             "a.yaml:2: unknown key 'model'; did you mean 'models'? (correct or remove it)");

@@ -14,7 +14,7 @@ TEST(Value, AChoiceOfOneIsASweepAndAListIsNone) {
 TEST(Value, FunctionsNestNoDeeperThanTheStackAllows) {
   std::string deep;
   for (int i = 0; i < 30000; ++i) deep += "int(";
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(config_error_of([&] {
               parse_override_value(deep + "1" + std::string(30000, ')'), {"here", 0});
             }),
             "here: too many functions within each other; remove some");
@@ -32,7 +32,7 @@ TEST_F(ExpandTest, GlobsNamesAreTextWhateverTheyAre) {
 }
 
 TEST_F(ExpandTest, RefusesTooManyRuns) {
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(config_error_of([&] {
               expand_sweeps(search_, {"a=range(1000)", "b=range(1000)"});
             }),
             "the sweeps have more than 100000 combinations; take fewer values");

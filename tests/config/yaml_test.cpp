@@ -114,14 +114,15 @@ TEST(Yaml, RefusesInOneSentence) {
       {"a: b\n  c: d\n", "a.yaml:2:4: not YAML: illegal map value; correct the file"},
   };
   for (const auto& [text, expected] : cases) {
-    EXPECT_EQ(message_of([&, &yaml = text] { parse_yaml(yaml, "a.yaml"); }), expected) << text;
+    EXPECT_EQ(config_error_of([&, &yaml = text] { parse_yaml(yaml, "a.yaml"); }), expected) << text;
   }
 }
 
 TEST(Yaml, NestsNoDeeperThanTheStackAllows) {
-  EXPECT_NE(message_of([] { parse_yaml(std::string(100000, '['), "a.yaml"); }).find("a.yaml:1:"), std::string::npos);
+  EXPECT_NE(config_error_of([] { parse_yaml(std::string(100000, '['), "a.yaml"); }).find("a.yaml:1:"),
+            std::string::npos);
   EXPECT_EQ(parse_yaml(std::string(100, '[') + std::string(100, ']'), "a.yaml").list().size(), 1U);
-  EXPECT_EQ(message_of([] { parse_yaml(std::string(101, '[') + std::string(101, ']'), "a.yaml"); }),
+  EXPECT_EQ(config_error_of([] { parse_yaml(std::string(101, '[') + std::string(101, ']'), "a.yaml"); }),
             "a.yaml:1: more than 100 lists and maps are within each other; take some apart");
 }
 
@@ -204,10 +205,10 @@ TEST(Yaml, WhatIsWrittenReadsBackTheSame) {
 TEST(Tree, AccessorsRefuseAnotherKind) {
   const ConfigNode root = parse_yaml("a: 5\n", "a.yaml");
   EXPECT_EQ(root.at("a").integer(), 5);
-  EXPECT_EQ(message_of([&] { root.at("a").text(); }), "a.yaml:1: found the integer 5, expected text");
-  EXPECT_EQ(message_of([&] { root.at("a").map(); }), "a.yaml:1: found the integer 5, expected a map");
-  EXPECT_EQ(message_of([&] { root.at("b"); }), "a.yaml: the configuration has no key 'b'; did you mean 'a'?");
-  EXPECT_EQ(message_of([&] { root.at("a.x"); }),
+  EXPECT_EQ(config_error_of([&] { root.at("a").text(); }), "a.yaml:1: found the integer 5, expected text");
+  EXPECT_EQ(config_error_of([&] { root.at("a").map(); }), "a.yaml:1: found the integer 5, expected a map");
+  EXPECT_EQ(config_error_of([&] { root.at("b"); }), "a.yaml: the configuration has no key 'b'; did you mean 'a'?");
+  EXPECT_EQ(config_error_of([&] { root.at("a.x"); }),
             "a.yaml: a (a.yaml:1) is an integer and has no key 'x'; leave '.x' out");
 }
 

@@ -32,7 +32,7 @@ class GridTest : public ConfigFolderTest {
     return texts;
   }
   std::string refusal(const std::string& lines) const {
-    return test::message_of([&] { grid(lines); });
+    return test::config_error_of([&] { grid(lines); });
   }
 };
 
