@@ -216,7 +216,7 @@ def ms(seconds):
 def load_parameters():
     raw = json.loads((HERE / "parameters.json").read_text(encoding="utf-8"))
     bench = json.loads((HERE / "measured" / "host.json").read_text(encoding="utf-8"))["benchmarks"]
-    host = {b["name"].removesuffix("/manual_time"): b["ns_per_pair"] for b in bench}
+    host = {b["name"].removesuffix("/manual_time_median"): b["ns_per_pair"] for b in bench}
     for name in ("pack", "unpack", "spread", "journal"):
         raw[name + "_ns"]["value"] = round(host[raw[name + "_ns"]["source"].split(", ")[1].split(";")[0]], 2)
     choices = {"gather": "linear", "pair_bytes": 0.2, "devices": 1, "vote_factor": 1.0}  # signs: five a byte
