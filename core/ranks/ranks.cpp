@@ -117,7 +117,7 @@ void require_no_launcher(const std::string& what) {
                   launched_processes()));
 }
 
-std::vector<Share> shares_of(uint32_t population, uint32_t group, uint32_t ranks) {
+std::vector<MemberShare> shares_of(uint32_t population, uint32_t group, uint32_t ranks) {
   const uint32_t unit = population / group >= ranks ? group : 2;
   const uint64_t units = population / unit;
   if (units < ranks) {
@@ -126,7 +126,7 @@ std::vector<Share> shares_of(uint32_t population, uint32_t group, uint32_t ranks
                     "a larger train.population",
                     ranks, population, population / 2));
   }
-  std::vector<Share> shares(ranks);
+  std::vector<MemberShare> shares(ranks);
   for (uint64_t i = 0; i < ranks; ++i) {
     const uint64_t begin = units * i / ranks;
     const uint64_t end = units * (i + 1) / ranks;

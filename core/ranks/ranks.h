@@ -73,12 +73,12 @@ std::optional<ChosenPlugin> choose_ranks(const ConfigNode& config, const Registr
 void require_no_launcher(const std::string& what);
 
 // Members [first, first + count) of a rank, in whole pairs; of whole groups where there are as many as ranks.
-struct Share {
+struct MemberShare {
   uint32_t first = 0;
   uint32_t count = 0;
 };
 // By rank; as even as pairs or groups allow. Throws Error where there are more ranks than pairs.
-std::vector<Share> shares_of(uint32_t population, uint32_t group, uint32_t ranks);
+std::vector<MemberShare> shares_of(uint32_t population, uint32_t group, uint32_t ranks);
 
 }  // namespace eggroll
 

@@ -46,7 +46,8 @@ Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
       shares_(shares_of(setup.machine.train.population, setup.machine.train.group, ranks.size())),
       own_(shares_[ranks.rank()]),
       losses_(own_.count) {
-  for (const Share& share : shares_) sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
+  for (const MemberShare& share : shares_)
+    sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
 }
 
 uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
@@ -112,7 +113,7 @@ void Members::unpack(Scores& scores) const {
     at += size;
   }
   std::vector<uint32_t> pairs;
-  for (const Share& share : shares_) pairs.push_back(share.count / 2);
+  for (const MemberShare& share : shares_) pairs.push_back(share.count / 2);
   scores.fitness = setup_.fitness.of_packed(parts, pairs);
 }
 
@@ -135,7 +136,7 @@ std::vector<int8_t> Members::states() {
   std::vector<int8_t> mine(own_.count * bytes);
   session_.get_states(own_.first, own_.count, mine.data());
   std::vector<uint64_t> sizes;
-  for (const Share& share : shares_) sizes.push_back(share.count * bytes);
+  for (const MemberShare& share : shares_) sizes.push_back(share.count * bytes);
   return ranks_.collect(mine, sizes);
 }
 

@@ -60,8 +60,8 @@ class Members {
   const Setup& setup_;
   BackendSession& session_;
   Ranks& ranks_;
-  std::vector<Share> shares_;  // by rank
-  Share own_;
+  std::vector<MemberShare> shares_;  // by rank
+  MemberShare own_;
   std::vector<uint64_t> sizes_;          // by rank, bytes of a step
   uint64_t filled_step_ = ~uint64_t{0};  // whose streams the batch holds
   BatchBuffer batch_;                    // the streams of own members

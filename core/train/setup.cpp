@@ -181,7 +181,7 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   backend->require_support(program->view(), rule->view());
 }
 
-egg_session_spec Machine::session_spec(const Share& own) const {
+egg_session_spec Machine::session_spec(const MemberShare& own) const {
   return {sizeof(egg_session_spec),
           threads,
           &program->view(),
@@ -193,7 +193,7 @@ egg_session_spec Machine::session_spec(const Share& own) const {
           0};
 }
 
-BackendSession Machine::open_session(const Share& own) const {
+BackendSession Machine::open_session(const MemberShare& own) const {
   BackendSession session = backend->open_session(session_spec(own));
   for (uint32_t i = 0; i < program->params().size(); ++i) {
     session.set_weights(i, initial_weights(program->params()[i], i, seed).data());

@@ -74,14 +74,14 @@ struct Machine {
   egg_noise noise;
   int32_t threads;
 
-  Share all_members() const { return {0, train.population}; }
-  egg_session_spec session_spec(const Share& own) const;
+  MemberShare all_members() const { return {0, train.population}; }
+  egg_session_spec session_spec(const MemberShare& own) const;
   egg_session_spec session_spec() const { return session_spec(all_members()); }
   // What a session of these members would be; see BackendInstance.
-  SessionPlan plan_session(const Share& own) const { return backend->plan_session(session_spec(own)); }
+  SessionPlan plan_session(const MemberShare& own) const { return backend->plan_session(session_spec(own)); }
   SessionPlan plan_session() const { return plan_session(all_members()); }
   // A session of these members with the initial weights.
-  BackendSession open_session(const Share& own) const;
+  BackendSession open_session(const MemberShare& own) const;
   BackendSession open_session() const { return open_session(all_members()); }
   // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
   // fitness: one a pair. chosen: by parameter, 0 where it stays as it is; none: all are chosen.

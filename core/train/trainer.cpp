@@ -377,7 +377,7 @@ class Run {
   const TrainHooks& hooks_;
   Ranks& ranks_;
   RunIdentity identity_;
-  Share own_;
+  MemberShare own_;
   SessionPlan session_plan_;  // before the session, which takes the memory that the plan finds free
   BackendSession session_;
   Members members_;

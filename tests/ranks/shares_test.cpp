@@ -10,7 +10,7 @@ namespace {
 TEST(Shares, CoverThePopulationInOrder) {
   for (const uint32_t ranks : {1U, 2U, 3U, 5U, 24U, 48U}) {
     uint32_t next = 0;
-    for (const Share& share : shares_of(96, 4, ranks)) {
+    for (const MemberShare& share : shares_of(96, 4, ranks)) {
       EXPECT_EQ(share.first, next);
       EXPECT_GT(share.count, 0U);
       next += share.count;
@@ -21,13 +21,13 @@ TEST(Shares, CoverThePopulationInOrder) {
 
 // A stream that two ranks read costs each a call of its own.
 TEST(Shares, AreOfWholeGroupsWhereThereAreAsMany) {
-  for (const Share& share : shares_of(96, 8, 5)) EXPECT_EQ(share.first % 8, 0U);
-  for (const Share& share : shares_of(96, 96, 5)) EXPECT_EQ(share.first % 2, 0U);
+  for (const MemberShare& share : shares_of(96, 8, 5)) EXPECT_EQ(share.first % 8, 0U);
+  for (const MemberShare& share : shares_of(96, 96, 5)) EXPECT_EQ(share.first % 2, 0U);
 }
 
 TEST(Shares, AreEven) {
-  for (const Share& share : shares_of(1024, 16, 3)) EXPECT_NEAR(share.count, 1024.0 / 3.0, 16.0);
-  for (const Share& share : shares_of(1024, 1024, 3)) EXPECT_NEAR(share.count, 1024.0 / 3.0, 2.0);
+  for (const MemberShare& share : shares_of(1024, 16, 3)) EXPECT_NEAR(share.count, 1024.0 / 3.0, 16.0);
+  for (const MemberShare& share : shares_of(1024, 1024, 3)) EXPECT_NEAR(share.count, 1024.0 / 3.0, 2.0);
 }
 
 TEST(Shares, MoreRanksThanPairsAreRefused) {
