@@ -8,6 +8,7 @@
 #include "monitor/monitor.h"
 #include "record/curve.h"
 #include "record/metrics.h"
+#include "train/catch_up.h"
 #include "train/checkpoint.h"
 #include "train/clock.h"
 #include "train/journal.h"
@@ -69,9 +70,9 @@ class Run {
     return plan;
   }
 
-  // Goes on from the newest checkpoint, or begins.
+  // Goes on from the newest checkpoint and what the journal knows beyond it, or begins.
   void resume() {
-    if (!ranks_.leads()) ranks_.broadcast(true);  // rank 0 has cut its files back to the checkpoint
+    ranks_.broadcast(true);  // rank 0 holds the lock of the run: nobody else writes what is read now
     const auto newest = latest_checkpoint(folder_.path);
     if (newest) {
       const Checkpoint checkpoint = load_checkpoint(*newest);
@@ -87,15 +88,33 @@ class Run {
       record_.weights_sha256 = weights_sha256(checkpoint.weights);
     }
     fresh_ = !newest;
+    if (!fresh_ && machine_.program->state_bytes() == 0) catch_up();
     record_.steps = step_;
-    if (ranks_.leads()) {
-      open_files();
-      ranks_.broadcast(true);
-    }
+    ranks_.gather(step_);  // all have read the files before rank 0 cuts them back to this step
+    if (ranks_.leads()) open_files();
+    ranks_.broadcast(true);  // it has
     if (!fresh_) {
       for (const auto& line : read_metrics(folder_.metrics())) note(line);
     }
     require_same_start({step_, evaluations_.size(), since_best_}, session_, *machine_.program, ranks_);
+  }
+
+  // Members without states need no forward pass to be where the journal ends.
+  void catch_up() {
+    const KnownSteps known = steps_known(folder_, identity_.config_hash, step_, machine_.train.steps);
+    const auto learn = [&](const std::optional<egg_evaluation>& evaluation) {
+      const bool is_new = evaluation && (evaluations_.empty() || evaluations_.back().step < evaluation->step);
+      if (is_new) evaluations_.push_back(*evaluation);
+    };
+    for (const JournalEntry& entry : known.entries) {
+      learn(entry.evaluation);
+      machine_.update(session_, step_++, evaluations_, entry.fitness);
+    }
+    if (known.entries.empty()) return;
+    learn(known.evaluation);
+    record_.member_tokens = known.member_tokens;
+    record_.unique_tokens = known.unique_tokens;
+    record_.weights_sha256 = weights_sha256(read_weights(session_, *machine_.program));
   }
 
   // What rank 0 writes, cut back to step_.

@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.4: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.5: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -127,14 +127,16 @@ extern const size_t layout_in_c_count;
   F(egg_optimizer_interface, reserved, 4) \
   F(egg_optimizer_interface, rule, 8) \
   F(egg_optimizer_interface, scalars, 16) \
-  S(egg_session_spec, 64) \
+  S(egg_session_spec, 72) \
   F(egg_session_spec, struct_size, 0) \
   F(egg_session_spec, threads, 4) \
   F(egg_session_spec, program, 8) \
   F(egg_session_spec, rule, 16) \
   F(egg_session_spec, noise, 24) \
   F(egg_session_spec, population, 56) \
-  F(egg_session_spec, reserved, 60) \
+  F(egg_session_spec, first, 60) \
+  F(egg_session_spec, members, 64) \
+  F(egg_session_spec, reserved, 68) \
   S(egg_batch, 32) \
   F(egg_batch, streams, 0) \
   F(egg_batch, tokens, 4) \
@@ -149,7 +151,7 @@ extern const size_t layout_in_c_count;
   F(egg_evaluate, count, 20) \
   F(egg_evaluate, batch, 24) \
   F(egg_evaluate, losses, 56) \
-  S(egg_update, 48) \
+  S(egg_update, 56) \
   F(egg_update, struct_size, 0) \
   F(egg_update, pairs, 4) \
   F(egg_update, step, 8) \
@@ -157,6 +159,7 @@ extern const size_t layout_in_c_count;
   F(egg_update, scalars, 24) \
   F(egg_update, vote_stds, 32) \
   F(egg_update, changed, 40) \
+  F(egg_update, chosen, 48) \
   S(egg_infer, 64) \
   F(egg_infer, struct_size, 0) \
   F(egg_infer, reserved, 4) \

@@ -70,11 +70,33 @@ TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
     ASSERT_TRUE(process.wait_until([&] {
       return !run_folder().empty() && fs::exists(run_folder() / "record.json") && lines_in(run_folder()) > before + 15;
     })) << process.wait().err;
-    process.signal(SIGKILL);
-    process.wait();
+    kill_all(process, ranks);
   }
   EXPECT_EQ(Process(work_, shared(2, former())).wait().exit_code, 0);
   expect_completed(run_folder(), digest);
+}
+
+// Its members have no states: the journal leads to the last step without a forward pass, and no line is written anew.
+TEST_F(EqualityTest, ATransformerGoesOnFromItsLastStep) {
+  const Arguments run = former({"checkpoint.every=20"});
+  const std::string digest = undisturbed(run);
+  Process process(work_, shared(2, run));
+  ASSERT_TRUE(process.wait_until([&] {
+    const fs::path checkpoints = run_folder() / "checkpoints";
+    return !run_folder().empty() && fs::exists(checkpoints) && !fs::is_empty(checkpoints) &&
+           lines_in(run_folder()) > 35;
+  })) << process.wait().err;
+  kill_all(process, 2);
+  std::string before = read_file(run_folder() / "metrics.jsonl");
+  for (int i = 0; i < 2; ++i) {  // one may be cut short, and an evaluation's loss is in the next step's entry
+    before.pop_back();
+    before.resize(before.rfind('\n') + 1);
+  }
+  const Result rest = Process(work_, shared(3, run)).wait();
+  ASSERT_EQ(rest.exit_code, 0) << rest.err;
+  expect_completed(run_folder(), digest);
+  const std::string after = read_file(run_folder() / "metrics.jsonl");
+  EXPECT_EQ(after.substr(0, before.size()), before);
 }
 
 // A scheduler may tell one of them alone.

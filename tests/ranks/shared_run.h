@@ -38,6 +38,26 @@ class SharedRunTest : public CliTest {
     return pids;
   }
 
+  static bool runs(pid_t pid) {
+    try {
+      return read_file(fs::path("/proc") / std::to_string(pid) / "status").find("State:\tZ") == std::string::npos;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+  // As where a machine fails: mpirun and its processes end at once, and hold no lock any more.
+  static void kill_all(Process& mpirun, int ranks) {
+    const std::vector<pid_t> pids = pids_of(mpirun, ranks);
+    mpirun.signal(SIGKILL);
+    for (const pid_t pid : pids) {
+      if (pid > 0) ::kill(pid, SIGKILL);
+    }
+    mpirun.wait();
+    for (const pid_t pid : pids) {
+      while (pid > 0 && runs(pid)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
   static Arguments gru(const Arguments& more = {}) {
     Arguments all = {"train.steps=100"};
     all.insert(all.end(), more.begin(), more.end());
