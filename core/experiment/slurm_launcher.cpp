@@ -97,14 +97,14 @@ class SlurmLaunch {
     see_queue(ask_queue());
     settle();
     saves_ = tally_.has_spent() || saves_;
+    answered_ = true;
     if (tally_.ended_because().empty() && !open_.empty()) {
-      submit_free();
+      if (!submit_free()) return true;
     } else {
       cancel({waiting_.begin(), waiting_.end()}, true);
       if (saves_) cancel_running();
     }
-    answered_ = true;
-    complained_ = false;
+    complaint_.clear();
     return true;
   } catch (const SlurmError& error) {
     if (!answered_) throw;
@@ -114,16 +114,21 @@ class SlurmLaunch {
 
   // Slurm may be away for a while: what it has goes on, and it is asked again.
   void complain(const SlurmError& error) {
-    if (!complained_ && hooks_.said) hooks_.said(error.what());
-    complained_ = true;
+    if (complaint_ != error.what() && hooks_.said) hooks_.said(error.what());
+    complaint_ = error.what();
   }
 
   void see_queue(const std::vector<QueuedElement>& queue) {
     running_.clear();
     waiting_.clear();
-    for (OpenPoint& open : open_) open.queued = open.is_others = false;
     std::map<std::string, OpenPoint*> by_hash;
-    for (OpenPoint& open : open_) by_hash[open.point->hash] = &open;
+    std::set<const OpenPoint*> before;
+    for (OpenPoint& open : open_) {
+      by_hash[open.point->hash] = &open;
+      if (open.queued && !open.is_others) before.insert(&open);
+      open.queued = open.is_others = false;
+    }
+    for (auto& [name, array] : arrays_) take_over(array);
     for (const QueuedElement& element : queue) {
       const Array* array = array_of(element.name);
       if (array == nullptr || element.number >= array->hashes.size()) continue;
@@ -131,16 +136,23 @@ class SlurmLaunch {
       const auto found = by_hash.find(array->hashes[element.number]);
       if (found == by_hash.end()) continue;
       OpenPoint& open = *found->second;
+      open.is_others = !array->claim && (!open.queued || open.is_others);
       open.queued = true;
-      open.is_others = !array->claim;
       if (array->claim) see_element(open, *array, element);
     }
     for (OpenPoint& open : open_) {
-      if (open.queued && !open.is_others) continue;
-      // Of a launch that ends, it is saved; of another it goes on soon.
-      if (open.runs_since && !tally_.ended_because().empty()) stopped_.push_back(open.point);
-      open.runs_since.reset();
+      if (before.contains(&open) && !open.queued) left(open);
     }
+  }
+
+  // Its element is gone; settle() finds out whether it left more than it had.
+  void left(OpenPoint& open) {
+    tally_.look_at(*open.point);
+    const uint64_t step = tally_.reached(*open.point).step;
+    open.fruitless = step > open.furthest ? 0 : open.fruitless + 1;
+    open.furthest = std::max(open.furthest, step);
+    if (open.runs_since && !tally_.ended_because().empty()) saved_.push_back(open.point);
+    open.runs_since.reset();
   }
 
   void see_element(OpenPoint& open, const Array& array, const QueuedElement& element) {
@@ -157,17 +169,18 @@ class SlurmLaunch {
   const Array* array_of(const std::string& name) {
     const std::string prefix = array_name("");
     if (!name.starts_with(prefix)) return nullptr;
-    auto array = arrays_.find(name);
-    if (array == arrays_.end()) {
-      const fs::path folder = submission_folder(sweep_, name.substr(prefix.size()));
-      if (!fs::exists(folder)) return nullptr;
-      array = arrays_.emplace(name, Array{folder, submitted_hashes(folder), std::nullopt}).first;
-    }
-    if (!array->second.claim) {
-      if (std::optional<ClaimFile> claim = ClaimFile::take(array->second.folder))
-        array->second.claim.emplace(std::move(*claim));
-    }
-    return &array->second;
+    const auto known = arrays_.find(name);
+    if (known != arrays_.end()) return &known->second;
+    const fs::path folder = submission_folder(sweep_, name.substr(prefix.size()));
+    if (!fs::exists(folder)) return nullptr;
+    Array& array = arrays_.emplace(name, Array{folder, submitted_hashes(folder), std::nullopt}).first->second;
+    take_over(array);
+    return &array;
+  }
+
+  static void take_over(Array& array) {
+    if (array.claim) return;
+    if (std::optional<ClaimFile> claim = ClaimFile::take(array.folder)) array.claim.emplace(std::move(*claim));
   }
 
   std::string array_name(const std::string& id) const { return fmt::format("eggroll-{}-{}", sweep_.name, id); }
@@ -191,13 +204,13 @@ class SlurmLaunch {
     std::stable_sort(ends.begin(), ends.end(),
                      [](const auto& a, const auto& b) { return a.second.ended_utc < b.second.ended_utc; });
     for (const auto& [point, record] : ends) {
-      std::erase(stopped_, point);
+      std::erase(saved_, point);
       end(*point, record);
     }
-    for (const SweepPoint* point : stopped_) {
+    for (const SweepPoint* point : saved_) {
       if (hooks_.ended) hooks_.ended(*point, nullptr);
     }
-    stopped_.clear();
+    saved_.clear();
   }
 
   void end(const SweepPoint& point, const RunRecord& record) {
@@ -205,7 +218,8 @@ class SlurmLaunch {
     if (hooks_.ended) hooks_.ended(point, &record);
   }
 
-  void submit_free() {
+  // Whether Slurm took what there was.
+  bool submit_free() {
     elsewhere_ = 0;
     std::vector<OpenPoint*> free;
     for (auto open = open_.begin(); open != open_.end();) {
@@ -213,35 +227,26 @@ class SlurmLaunch {
       const bool is_taken = !now->queued && ClaimFile::is_taken(sweep_.folder_of(*now->point).path);
       if (now->is_others || is_taken) ++elsewhere_;
       if (now->queued || is_taken) continue;
-      if (gets_on(*now)) {
+      if (now->fruitless < kMostFruitless) {
         free.push_back(&*now);
       } else if (give_up(*now)) {
         open_.erase(now);
       }
     }
-    // Arrays at the same time would together run more than that.
-    const bool one_by_one = settings_.at_once.has_value();
-    for (size_t begin = 0; begin < free.size(); begin += most_elements_) {
-      if (one_by_one && !(running_.empty() && waiting_.empty())) return;
-      const size_t end = std::min<size_t>(free.size(), begin + most_elements_);
+    for (auto next = free.begin(); next != free.end();) {
+      // Arrays at the same time would together run more than that.
+      if (settings_.at_once && !(running_.empty() && waiting_.empty())) break;
+      const auto end = next + std::min<std::ptrdiff_t>(free.end() - next, static_cast<std::ptrdiff_t>(most_elements_));
       try {
-        submit_array(
-            {free.begin() + static_cast<std::ptrdiff_t>(begin), free.begin() + static_cast<std::ptrdiff_t>(end)});
+        submit_array({next, end});
       } catch (const SlurmError& error) {
         if (running_.empty() && waiting_.empty()) throw Error(error.what());
-        return complain(error);  // a limit of the cluster, perhaps, that what is queued will leave
+        complain(error);  // a limit of the cluster, perhaps, below which what is queued will come
+        return false;
       }
+      next = end;
     }
-  }
-
-  // Whether its last jobs, which left no record of an end, brought it any further.
-  bool gets_on(OpenPoint& open) {
-    if (!open.output) return true;
-    tally_.look_at(*open.point);
-    const uint64_t step = tally_.reached(*open.point).step;
-    open.fruitless = step > open.furthest ? 0 : open.fruitless + 1;
-    open.furthest = std::max(open.furthest, step);
-    return open.fruitless < kMostFruitless;
+    return true;
   }
 
   // Whether the point could be recorded as failed.
@@ -281,8 +286,8 @@ class SlurmLaunch {
       points[i]->queued = true;
       points[i]->output = asked.folder / fmt::format("{}.out", i);
     }
-    if (hooks_.said)
-      hooks_.said(fmt::format("submitted {} points as job {}, see {}", points.size(), job, asked.folder.string()));
+    if (!hooks_.said) return;
+    hooks_.said(fmt::format("submitted {} points as job {}, see {}", points.size(), job, asked.folder.string()));
   }
 
   void cancel_running() {
@@ -325,13 +330,13 @@ class SlurmLaunch {
   std::set<std::string> running_;        // jobs of this launch with elements that run, when the queue was last asked
   std::set<std::string> waiting_;        // and with elements that do not yet
   std::set<std::string> asked_to_save_;
-  std::vector<const SweepPoint*> stopped_;  // left the queue while the launch ends
+  std::vector<const SweepPoint*> saved_;  // left the queue while the launch ends
   size_t elsewhere_ = 0;
   uint64_t most_elements_ = 0;
   fs::path executable_;
   bool saves_ = false;
   bool answered_ = false;  // Slurm has, once
-  bool complained_ = false;
+  std::string complaint_;  // that was said last, and still holds
   int stops_seen_ = 0;
   Clock::time_point next_look_{};
   Clock::time_point next_beat_ = Clock::now() + kBeat;

@@ -23,6 +23,7 @@
 
 #include "experiment/tool.h"
 #include "record/scratch.h"
+#include "system/machine.h"
 
 namespace eggroll::test {
 
@@ -156,8 +157,10 @@ PartitionName=high Nodes={host} PriorityTier=10 PreemptMode=OFF
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     const std::string log = (folder_ / (words[0] + ".out")).string();
+    const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child == 0) {
+      die_with(parent);
       if (std::freopen(log.c_str(), "w", stdout) == nullptr || ::dup2(STDOUT_FILENO, STDERR_FILENO) < 0) ::_exit(127);
       ::execvp(arguments[0], arguments.data());
       ::_exit(127);

@@ -73,7 +73,7 @@ TEST_F(SlurmSweepTest, PreemptedPointsGoOnAndRecordsAreThoseOfTheLocalLauncher) 
   write_experiment("grid",
                    "  question: How wide?\n"
                    "  union:\n"
-                   "    - points: [[train.steps=1500], [train.steps=1501]]\n"
+                   "    - points: [[train.steps=1200], [train.steps=1201]]\n"
                    "    - product: [\"model.width=8,16\", \"train.tokens=range(5,16)\"]\n");
   Process launch(work_, slurm_command("grid"));
   ASSERT_TRUE(launch.wait_until([&] { return steps_of("grid", "0000-") > 20 && steps_of("grid", "0001-") > 20; }))
@@ -150,7 +150,8 @@ TEST_F(SlurmSweepTest, CtrlCAndALostLaunchLoseNothing) {
 
 TEST_F(SlurmSweepTest, WhatTheClusterEndsIsSubmittedAgainAndWhatTwoLaunchesShareRunsOnce) {
   write_experiment("ends", "  seeds: 4\n  points: [[train.steps=600]]\n");
-  Process launch(work_, slurm_command("ends"));
+  // The point that is submitted again waits for the rest, for together they would be more than two.
+  Process launch(work_, slurm_command("ends", {"launcher.at_once=2"}));
   ASSERT_TRUE(launch.wait_until([&] { return steps_of("ends", "0000-") > 20; })) << launch.out();
   const Result second = slurm_sweep("ends");
   EXPECT_EQ(second.exit_code, 0) << second.err;
