@@ -211,7 +211,10 @@ TEST_F(SlurmSweepTest, SbatchHasItsOwnWords) {
 // Without a cluster.
 class NoClusterTest : public SweepCommandTest {
  protected:
-  NoClusterTest() { write_experiment("none", "  points: [[model.width=16]]\n"); }
+  NoClusterTest() {
+    fs::create_directories(folder_ / "configs" / "backend");
+    write_experiment("none", "  points: [[model.width=16]]\n");
+  }
 };
 
 TEST_F(NoClusterTest, WhereThereIsNoSlurmItIsSaid) {
@@ -237,12 +240,22 @@ TEST_F(NoClusterTest, WhatIsNotForALauncherIsRefused) {
   expect_one_sentence(sweep("axis"), {"launcher is no axis"});
 }
 
-// A GPU of the nodes that this machine has not: the points are checked without it.
+// A backend that only the nodes can run; the rest is checked.
 TEST_F(NoClusterTest, APlanForAClusterAsksForNothingThatOnlyItsNodesHave) {
-  const Result result = plan("none", {"launcher=slurm"});
+  write_plainly(folder_ / "configs" / "backend" / "cannot_run.yaml", "name: cannot_run\nthreads: 0\n");
+  const Arguments on_nodes = {"backend=cannot_run", "plugins.path=[" EGGROLL_CANNOT_RUN "]"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = on_nodes;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  EXPECT_THAT(plan("none", on_nodes).err, HasSubstr("backend 'cannot_run' cannot run here"));
+  const Result result = plan("none", with({"launcher=slurm"}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("1 points in results/sweeps/none: 0 done, 1 left"));
   EXPECT_THAT(result.out, Not(HasSubstr("of memory on")));
+  expect_one_sentence(plan("none", with({"launcher=slurm", "train.group=3"})), {"group is 3, expected an even number"});
+  expect_one_sentence(plan("none", {"launcher=slurm", "++backend.name=nowhere"}), {"unknown backend 'nowhere'"});
 }
 
 }  // namespace
