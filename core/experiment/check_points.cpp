@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -42,17 +41,15 @@ class Checker {
  private:
   // With any backend where the point's own cannot run on this machine and need not.
   ConfigNode checked_form(ConfigNode config) const {
-    ConfigNode& backend = *config.find("backend");
-    const std::string& name = backend.at("name").text();
-    const bool is_absent_here =
-        std::any_of(registry_.files().begin(), registry_.files().end(), [&](const PluginFile& file) {
-          return file.kind == EGG_KIND_BACKEND && file.name == name && file.verdict == Verdict::kCannotRun;
-        });
-    if (here_ || !is_absent_here) return config;
-    const Source source = backend.source();
-    backend = ConfigNode(
-        ConfigNode::Map{{"name", ConfigNode(std::string("auto"), source)}, {"threads", ConfigNode(int64_t{0}, source)}},
-        source);
+    if (here_) return config;
+    const std::string name = config.at("backend.name").text();
+    const Source source = config.at("backend").source();
+    for (const PluginFile& file : registry_.files()) {
+      if (file.kind != EGG_KIND_BACKEND || file.name != name || file.verdict != Verdict::kCannotRun) continue;
+      *config.find("backend") = ConfigNode(ConfigNode::Map{{"name", ConfigNode(std::string("auto"), source)},
+                                                           {"threads", ConfigNode(int64_t{0}, source)}},
+                                           source);
+    }
     return config;
   }
 

@@ -65,8 +65,9 @@ class Launcher {
   virtual ~Launcher() = default;
   // Whether this machine computes: its backends and its memory are then those that points need.
   virtual bool runs_here() const = 0;
-  // Runs what is left, and returns when nothing of this launch runs any more. The sweep must be written (write_sweep).
-  // Points that are done are left as they are, to the byte. Throws Error where nothing can be launched.
+  // Runs what is left, and returns when nothing of this launch runs any more; after the third signal, at once. The
+  // sweep must be written (write_sweep). Points that are done are left as they are, to the byte. Throws Error where
+  // nothing can be launched.
   virtual SweepResult run(const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks) = 0;
 };
 

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPoll = std::chrono::milliseconds(50);  // at signals
-constexpr auto kBeat = std::chrono::seconds(5);
+constexpr auto kGlance = std::chrono::milliseconds(50);  // at signals
+constexpr auto kClaimBeat = std::chrono::seconds(5);
 constexpr int kMostFruitless = 3;
 
 // An array that may be in the queue. Its elements are this launch's where it holds the claim of the submission.
@@ -67,7 +67,7 @@ class SlurmLaunch {
     if (!open_.empty()) {
       most_elements_ = most_elements();
       executable_ = fs::absolute(freeze_executable(sweep_.folder / "executables"));
-      while (!finished()) std::this_thread::sleep_for(kPoll);
+      while (!finished()) std::this_thread::sleep_for(kGlance);
     }
     return {status(), tally_.failed()};
   }
@@ -300,7 +300,7 @@ class SlurmLaunch {
 
   void beat() {
     if (Clock::now() < next_beat_) return;
-    next_beat_ = Clock::now() + kBeat;
+    next_beat_ = Clock::now() + kClaimBeat;
     for (const auto& [name, array] : arrays_) {
       if (array.claim) array.claim->beat();
     }
@@ -339,7 +339,7 @@ class SlurmLaunch {
   std::string complaint_;  // that was said last, and still holds
   int stops_seen_ = 0;
   Clock::time_point next_look_{};
-  Clock::time_point next_beat_ = Clock::now() + kBeat;
+  Clock::time_point next_beat_ = Clock::now() + kClaimBeat;
 };
 
 }  // namespace

@@ -169,10 +169,10 @@ PartitionName=high Nodes={host} PriorityTier=10 PreemptMode=OFF
   }
 
   static void wait_for(const std::string& what, const std::function<bool()>& condition) {
-    for (int i = 0; i < 200; ++i, nap()) {
+    for (int i = 0; i < 600; ++i, nap()) {
       if (condition()) return;
     }
-    throw Error(what + " has not come up within 20 s");
+    throw Error(what + " has not come up within a minute");
   }
 
   // The last first; one that does not end is killed.

@@ -189,6 +189,14 @@ TEST_F(SlurmSweepTest, FailuresAreJudgedAsTheyAreHere) {
   EXPECT_EQ(Cluster::queue(), "");
 }
 
+TEST_F(SlurmSweepTest, TheBudgetSavesWhatRuns) {
+  write_experiment("budget", "  product: [\"train.population=32,64,128\"]\n  budget: {steps: 45}\n");
+  const Result result = slurm_sweep("budget", {"train.steps=100000"});
+  expect_one_sentence(result, {"sweep.budget is spent (45 steps) with 0 of 3 points done", "to go on"});
+  EXPECT_EQ(record_in(point("budget", "0000-")).at("status"), "interrupted");
+  EXPECT_EQ(Cluster::queue(), "");
+}
+
 TEST_F(SlurmSweepTest, JobsThatNeverGetOnAreGivenUp) {
   write_experiment("lost", "  points: [[model.width=16]]\n");
   const Result result = slurm_sweep("lost", {"launcher.options=['--output=/nonexistent/%a.out']"});
