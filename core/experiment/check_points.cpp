@@ -26,10 +26,12 @@ using nlohmann::ordered_json;
 // Opens points and remembers what they share.
 class Checker {
  public:
-  explicit Checker(const std::vector<PluginFolder>& plugins) : registry_(plugins) {}
+  Checker(const std::vector<PluginFolder>& plugins, bool here) : registry_(plugins), here_(here) {}
 
   ordered_json check(const SweepPoint& point) try {
-    const Setup setup(point.config, registry_, [&](const ConfigNode& config) { return dataset_of(config); });
+    const Setup setup(checked_form(point.config), registry_,
+                      [&](const ConfigNode& config) { return dataset_of(config); });
+    if (!here_) return {{"error", ""}};
     const SessionPlan plan = setup.machine.plan_session();
     return {{"error", ""}, {"device", plan.device}, {"memory", plan.memory}};
   } catch (const std::exception& error) {
@@ -37,6 +39,20 @@ class Checker {
   }
 
  private:
+  // With any backend where the point's own cannot run on this machine and need not.
+  ConfigNode checked_form(ConfigNode config) const {
+    if (here_) return config;
+    const std::string name = config.at("backend.name").text();
+    const Source source = config.at("backend").source();
+    for (const PluginFile& file : registry_.files()) {
+      if (file.kind != EGG_KIND_BACKEND || file.name != name || file.verdict != Verdict::kCannotRun) continue;
+      *config.find("backend") = ConfigNode(ConfigNode::Map{{"name", ConfigNode(std::string("auto"), source)},
+                                                           {"threads", ConfigNode(int64_t{0}, source)}},
+                                           source);
+    }
+    return config;
+  }
+
   Dataset dataset_of(const ConfigNode& config) {
     const std::string section = to_json(config.at("dataset")).dump();
     const auto known = datasets_.find(section);
@@ -44,13 +60,14 @@ class Checker {
   }
 
   Registry registry_;
+  bool here_;
   std::map<std::string, Dataset> datasets_;
 };
 
 // In the child: a line of JSON for each point from `first` on.
 [[noreturn]] void check_from(const std::vector<SweepPoint>& points, size_t first,
-                             const std::vector<PluginFolder>& plugins, int pipe) {
-  Checker checker(plugins);
+                             const std::vector<PluginFolder>& plugins, bool here, int pipe) {
+  Checker checker(plugins, here);
   for (size_t i = first; i < points.size(); ++i) {
     const std::string line =
         checker.check(points[i]).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -78,10 +95,11 @@ std::string read_all(int pipe) {
 
 }  // namespace
 
-std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins) {
+std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins,
+                                     bool here) {
   std::vector<PointCheck> checks;
   if (!can_compute_after_fork()) {
-    Checker checker(plugins);
+    Checker checker(plugins, here);
     for (const SweepPoint& point : points) checks.push_back(check_of(checker.check(point)));
     return checks;
   }
@@ -93,7 +111,7 @@ std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, cons
     if (child < 0) throw Error("no process: " + std::generic_category().message(errno));
     if (child == 0) {
       ::close(ends[0]);
-      check_from(points, checks.size(), plugins, ends[1]);
+      check_from(points, checks.size(), plugins, here, ends[1]);
     }
     ::close(ends[1]);
     const std::string text = read_all(ends[0]);

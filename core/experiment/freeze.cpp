@@ -7,6 +7,7 @@
 #include <map>
 
 #include "record/files.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -27,10 +28,7 @@ std::map<std::string, fs::path> plugin_files(const std::vector<PluginFolder>& fo
   return files;
 }
 
-}  // namespace
-
-fs::path freeze_plugins(const std::vector<PluginFolder>& folders, const fs::path& into) try {
-  const std::map<std::string, fs::path> files = plugin_files(folders);
+fs::path freeze(const std::map<std::string, fs::path>& files, const fs::path& into) try {
   Sha256 all;
   for (const auto& [name, path] : files) all.update(name + " " + sha256_file(path) + "\n");
   const fs::path folder = into / all.hex().substr(0, 12);
@@ -44,7 +42,18 @@ fs::path freeze_plugins(const std::vector<PluginFolder>& folders, const fs::path
   if (taken) fs::remove_all(half);
   return folder;
 } catch (const fs::filesystem_error& error) {
-  throw file_error("copy plugins to", into, error.code().value());
+  throw file_error("copy files to", into, error.code().value());
+}
+
+}  // namespace
+
+fs::path freeze_plugins(const std::vector<PluginFolder>& folders, const fs::path& into) {
+  return freeze(plugin_files(folders), into);
+}
+
+fs::path freeze_executable(const fs::path& into) {
+  const std::string name = "eggroll";
+  return freeze({{name, executable_to_start()}}, into) / name;
 }
 
 }  // namespace eggroll

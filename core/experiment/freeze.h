@@ -1,4 +1,4 @@
-// The plugins of a launch, copied: what is built or installed later changes nothing that runs.
+// The plugins of a launch and its executable, copied: what is built or installed later changes nothing that runs.
 #ifndef EGGROLL_EXPERIMENT_FREEZE_H
 #define EGGROLL_EXPERIMENT_FREEZE_H
 
@@ -12,6 +12,9 @@ namespace eggroll {
 // Copies every *.eggplugin of the folders into a folder below `into` that is named by a hash of all of them, and
 // returns it; copies that are there already stay.
 std::filesystem::path freeze_plugins(const std::vector<PluginFolder>& folders, const std::filesystem::path& into);
+
+// The same of this very executable; returns the copy.
+std::filesystem::path freeze_executable(const std::filesystem::path& into);
 
 }  // namespace eggroll
 

@@ -13,6 +13,7 @@
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
 #include "record/claim.h"
+#include "train/setup.h"
 
 namespace eggroll {
 namespace {
@@ -22,8 +23,6 @@ using Kind = ConfigNode::Kind;
 
 constexpr size_t kMostPoints = 100000;
 const std::vector<std::string> kShapes = {"product", "zip", "union", "points"};
-// What run_hash() leaves out: two runs that differ there alone are one run.
-const std::vector<std::string> kNoAxes = {"results", "plugins", "monitor", "stop", "sweep"};
 
 std::string key_of(const std::string& override_text) { return parse_override(override_text).key; }
 
@@ -206,7 +205,7 @@ class GridReader {
     const std::string key = key_of(text);
     if (key == "seed") throw wrong(source, "seed is no axis, for seeds are replicates; write sweep.seeds");
     const std::string top = key.substr(0, key.find('.'));
-    if (std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
+    if (top != "sweep" && std::find(kOutsideHash.begin(), kOutsideHash.end(), top) == kOutsideHash.end()) return;
     throw wrong(source,
                 fmt::format("{} is no axis, for runs that differ in {} alone are one run; set it for all", key, top));
   }

@@ -8,11 +8,11 @@
 #include <csignal>
 #include <list>
 #include <thread>
-#include <unordered_map>
 
 #include "eggroll/error.h"
 #include "experiment/claim_file.h"
 #include "experiment/process.h"
+#include "experiment/tally.h"
 #include "record/files.h"
 #include "record/run_lock.h"
 
@@ -58,10 +58,12 @@ bool is_free(const RunFolder& folder) try {
 
 class Runner {
  public:
-  Runner(const Sweep& sweep, const SweepOptions& options, const SweepHooks& hooks)
-      : sweep_(sweep), options_(options), hooks_(hooks) {
-    for (const Slot& slot : options.slots) free_slots_.push_back(&slot);
-    for (const SweepPoint& point : sweep.points) sort_in(point);
+  Runner(const Sweep& sweep, const std::vector<Slot>& slots, const LaunchOptions& options, const SweepHooks& hooks)
+      : sweep_(sweep), options_(options), hooks_(hooks), tally_(sweep, options) {
+    for (const Slot& slot : slots) free_slots_.push_back(&slot);
+    for (const SweepPoint& point : sweep.points) {
+      if (!tally_.is_settled(point)) waiting_.push_back(&point);
+    }
   }
 
   SweepResult run() {
@@ -69,40 +71,18 @@ class Runner {
       heed_signals();
       reap();
       keep_limits();
-      if (ended_because_.empty()) start_points();
+      if (tally_.ended_because().empty()) start_points();
       if (active_.empty()) break;
       look();
       std::this_thread::sleep_for(kPoll);
     }
-    result_.status = status();
-    return std::move(result_);
+    return {status(), tally_.failed()};
   }
 
  private:
-  // At the start: what is there to do.
-  void sort_in(const SweepPoint& point) {
-    const PointStanding standing = standing_of(sweep_, point);
-    if (standing.state == PointState::kDone) {
-      count_done(point, *standing.record);
-    } else if (standing.state == PointState::kFailed && !options_.retry_failed) {
-      result_.failed.push_back(&point);
-    } else {
-      waiting_.push_back(&point);
-    }
-    reached_[&point] = last_metrics(sweep_.folder_of(point).metrics());
-    tokens_before_ += reached_[&point].member_tokens;
-  }
-
-  void count_done(const SweepPoint& point, const RunRecord& record) {
-    ++done_;
-    if (!record.final || (best_ != nullptr && record.final->bits_per_unit >= best_bits_)) return;
-    best_ = &point;
-    best_bits_ = record.final->bits_per_unit;
-  }
-
   void heed_signals() {
     const int stops = hooks_.stops != nullptr ? hooks_.stops->load() : 0;
-    if (stops > 0 && ended_because_.empty()) ended_because_ = "asked to stop";
+    if (stops > 0) tally_.end("asked to stop");
     if (stops > 1) {
       for (Active& active : active_) active.ask_to_end();
     }
@@ -129,15 +109,7 @@ class Runner {
       ++elsewhere_;
       return false;
     }
-    const PointStanding standing = standing_of(sweep_, point);
-    if (standing.state == PointState::kDone) {
-      count_done(point, *standing.record);
-      return true;
-    }
-    if (standing.state == PointState::kFailed && !options_.retry_failed) {
-      result_.failed.push_back(&point);
-      return true;
-    }
+    if (tally_.is_settled(point)) return true;
     write_point(sweep_, point);
     const Slot& slot = *free_slots_.back();
     AppendFile(folder.log()).append(fmt::format("== {} {}\n", utc_now(), slot.name));
@@ -145,7 +117,7 @@ class Runner {
         point, slot, std::move(*claim),
         std::vector<std::string>{"resume", "--plugins", options_.plugins.string(), folder.path.string()}, folder.log());
     free_slots_.pop_back();
-    if (hooks_.started) hooks_.started({&point, &slot, 0.0, last_metrics(folder.metrics())});
+    if (hooks_.started) hooks_.started({&point, slot.name, 0.0, last_metrics(folder.metrics())});
     return true;
   }
 
@@ -164,7 +136,6 @@ class Runner {
 
   void settle(const Active& active, int wait_status) {
     const SweepPoint& point = *active.point;
-    const RunFolder folder = sweep_.folder_of(point);
     PointStanding standing = standing_of(sweep_, point);
     std::optional<RunRecord> record;
     if (active.over_limit) {
@@ -172,29 +143,19 @@ class Runner {
     } else if (wait_status == 0 && standing.state == PointState::kDone) {
       record = std::move(standing.record);
     } else if (was_interrupted(active, wait_status, standing.record)) {
-      interrupted_.push_back(&point);
+      ++interrupted_;
     } else {
       const auto kind = WIFSIGNALED(wait_status) ? Failure::Kind::kSignal : Failure::Kind::kExit;
       record = record_death(sweep_, point, kind, ending_of(wait_status));
     }
-    reached_[&point] = last_metrics(folder.metrics());
-    if (record && record->status == RunStatus::kFailed) {
-      result_.failed.push_back(&point);
-      ++failures_in_a_row_;
-      if (options_.breaker > 0 && failures_in_a_row_ >= options_.breaker && ended_because_.empty()) {
-        ended_because_ =
-            options_.breaker == 1 ? "a point failed" : fmt::format("{} points failed in a row", options_.breaker);
-      }
-    } else if (record) {
-      failures_in_a_row_ = 0;
-      count_done(point, *record);
-    }
+    record ? tally_.ended(point, *record) : tally_.look_at(point);
     if (hooks_.ended) hooks_.ended(point, record ? &*record : nullptr);
   }
 
-  // Ended by a request, its own or another's, and can go on.
+  // Ended by a request, its own or another's, and can go on. A batch system asks the runner and the point at once,
+  // which may not have come to where it heeds that.
   static bool was_interrupted(const Active& active, int wait_status, const std::optional<RunRecord>& record) {
-    const bool asked_early = WIFSIGNALED(wait_status) && active.asked;
+    const bool asked_early = WIFSIGNALED(wait_status) && (active.asked || WTERMSIG(wait_status) == SIGTERM);
     const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
     const bool saved =
         (code == 128 + SIGTERM || code == 128 + SIGINT) && record && record->status == RunStatus::kInterrupted;
@@ -224,76 +185,32 @@ class Runner {
     const bool beat = Clock::now() >= next_beat_;
     if (beat) next_beat_ = Clock::now() + kBeat;
     for (Active& active : active_) {
-      reached_[active.point] = last_metrics(sweep_.folder_of(*active.point).metrics());
+      tally_.look_at(*active.point);
       if (beat) active.claim.beat();
     }
-    keep_budget();
+    if (tally_.has_spent()) {
+      for (Active& active : active_) active.ask_to_end();
+    }
     if (hooks_.tick) hooks_.tick(status());
   }
 
-  void keep_budget() {
-    const SweepBudget& budget = sweep_.grid.budget;
-    uint64_t steps = 0;
-    for (const auto& [point, last] : reached_) steps += last.step;
-    const uint64_t tokens = tokens_reached();
-    std::string spent;
-    if (budget.seconds && since(started_) >= *budget.seconds) spent = fmt::format("{} seconds", *budget.seconds);
-    if (budget.steps && steps >= *budget.steps) spent = fmt::format("{} steps", *budget.steps);
-    if (budget.tokens && tokens >= *budget.tokens) spent = fmt::format("{} member tokens", *budget.tokens);
-    if (spent.empty()) return;
-    if (ended_because_.empty()) ended_because_ = fmt::format("sweep.budget is spent ({})", spent);
-    for (Active& active : active_) active.ask_to_end();
-  }
-
-  uint64_t tokens_reached() const {
-    uint64_t tokens = 0;
-    for (const auto& [point, last] : reached_) tokens += last.member_tokens;
-    return tokens;
-  }
-
   SweepStatus status() const {
-    SweepStatus status;
-    status.total = sweep_.points.size();
-    status.done = done_;
-    status.failed = result_.failed.size();
-    status.elsewhere = elsewhere_;
-    status.waiting = waiting_.size() + interrupted_.size();
-    status.best = best_;
-    status.best_bits = best_bits_;
-    status.ended_because = ended_because_;
-    uint64_t left = 0;
-    const auto add_left = [&](const SweepPoint* point) {
-      left += point->member_tokens() - std::min(point->member_tokens(), reached_.at(point).member_tokens);
-    };
+    std::vector<RunningPoint> running;
     for (const Active& active : active_) {
-      status.running.push_back({active.point, active.slot, active.process.seconds(), reached_.at(active.point)});
-      add_left(active.point);
+      running.push_back({active.point, active.slot->name, active.process.seconds(), tally_.reached(*active.point)});
     }
-    for (const SweepPoint* point : waiting_) add_left(point);
-    const uint64_t tokens = tokens_reached();
-    if (tokens > tokens_before_) {
-      status.seconds_left = since(started_) * static_cast<double>(left) / static_cast<double>(tokens - tokens_before_);
-    }
-    return status;
+    return tally_.status(std::move(running), {waiting_.begin(), waiting_.end()}, interrupted_, elsewhere_);
   }
 
   const Sweep& sweep_;
-  const SweepOptions& options_;
+  const LaunchOptions& options_;
   const SweepHooks& hooks_;
-  SweepResult result_;
-  std::string ended_because_;
+  Tally tally_;
   std::vector<const Slot*> free_slots_;
   std::list<const SweepPoint*> waiting_;
-  std::vector<const SweepPoint*> interrupted_;  // in this launch, and for the next
+  size_t interrupted_ = 0;  // in this launch, and for the next
   std::list<Active> active_;
-  size_t done_ = 0;
   size_t elsewhere_ = 0;
-  const SweepPoint* best_ = nullptr;
-  double best_bits_ = 0.0;
-  std::unordered_map<const SweepPoint*, LastMetrics> reached_;
-  uint64_t tokens_before_ = 0;  // this launch
-  uint32_t failures_in_a_row_ = 0;
-  Clock::time_point started_ = Clock::now();
   Clock::time_point next_scan_{};
   Clock::time_point next_look_{};
   Clock::time_point next_beat_ = Clock::now() + kBeat;
@@ -301,8 +218,9 @@ class Runner {
 
 }  // namespace
 
-SweepResult run_sweep(const Sweep& sweep, const SweepOptions& options, const SweepHooks& hooks) {
-  return Runner(sweep, options, hooks).run();
+SweepResult run_sweep(const Sweep& sweep, const std::vector<Slot>& slots, const LaunchOptions& options,
+                      const SweepHooks& hooks) {
+  return Runner(sweep, slots, options, hooks).run();
 }
 
 }  // namespace eggroll

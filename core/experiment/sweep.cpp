@@ -12,6 +12,7 @@
 #include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
+#include "experiment/launcher.h"
 #include "record/files.h"
 #include "train/weights.h"
 
@@ -103,6 +104,7 @@ class SweepLock {
 SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> overrides, const GridPoint& at,
                          uint64_t seed) {
   SweepPoint point;
+  std::erase_if(overrides, is_of_launcher);
   point.axes = axes_of(at);
   point.seed = seed;
   overrides.emplace_back("~sweep");
@@ -114,6 +116,7 @@ SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> ov
   } catch (const Error& error) {
     throw Error(fmt::format("the point {}: {}", point.axes.dump(), error.what()));
   }
+  erase_launcher(point.config);
   point.hash = run_hash(point.config);
   return point;
 }
@@ -145,6 +148,7 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
   sweep.name = base.at("name").text();
   sweep.folder = fs::path(base.at("results.sweeps").text()) / sweep.name;
   sweep.grid = read_grid(base, search);
+  sweep.launcher = base.at("launcher");
   std::set<std::string> seen;
   for (const uint64_t seed : sweep.grid.seeds) {
     for (const GridPoint& at : sweep.grid.points) {

@@ -1,10 +1,12 @@
 // A sweep: the points of a grid, each with its resolved configuration, its index and its folder.
 //
 // RESULTS/NAME/
-//   points.jsonl   a line a point, only ever appended: an index and a folder stay what they are, whatever the grid
-//   becomes sweep.json     question, claims, axes and seeds of the newest launch, for readers points/FOLDER/ a run's
-//   folder with log.txt, what its processes wrote, and point.json, its place here plugins/HASH/  copies of the plugins
-//   of a launch: what is built later changes nothing that runs
+//   points.jsonl    a line a point, only ever appended: an index and a folder stay what they are, whatever the grid
+//                   becomes
+//   sweep.json      question, claims, axes and seeds of the newest launch, for readers
+//   points/FOLDER/  a run's folder with log.txt, what its processes wrote, and point.json, its place here
+//   plugins/HASH/   copies of the plugins of a launch: what is built later changes nothing that runs
+//   executables/HASH/, jobs/ID/   of a launch whose points run elsewhere: the executable alike, see submission.h
 #ifndef EGGROLL_EXPERIMENT_SWEEP_H
 #define EGGROLL_EXPERIMENT_SWEEP_H
 
@@ -43,6 +45,7 @@ struct Sweep {
   std::vector<SweepPoint> points;  // seeds change slowest
   size_t repeated = 0;             // points of the grid that are the same run as an earlier one
   size_t left_behind = 0;          // points of the folder that the grid no longer has
+  ConfigNode launcher;             // the section that says where points run
 
   RunFolder folder_of(const SweepPoint& point) const { return RunFolder{folder / "points" / point.folder}; }
   SweepRecord record_of(const SweepPoint& point) const;

@@ -10,9 +10,11 @@
 
 namespace eggroll {
 
-const std::vector<std::string> kConfigKeys = {"backend", "model", "optimizer", "dataset", "noise", "fitness",
-                                              "ranks",   "name",  "seed",      "train",   "eval",  "checkpoint",
-                                              "monitor", "stop",  "plugins",   "results"};
+const std::vector<std::string> kConfigKeys = {"backend", "model", "optimizer", "dataset", "noise",   "fitness",
+                                              "ranks",   "name",  "seed",      "train",   "eval",    "checkpoint",
+                                              "monitor", "stop",  "plugins",   "results", "launcher"};
+
+const std::vector<std::string> kOutsideHash = {"results", "plugins", "monitor", "stop", "ranks", "launcher"};
 
 namespace {
 

@@ -116,6 +116,10 @@ struct Setup {
 // Top-level keys of a configuration.
 extern const std::vector<std::string> kConfigKeys;
 
+// Those that change neither weights nor figures: where results go, where plugins are looked for, how often the monitor
+// looks, what may stop the run, which can go on from there, who shares it and who launches it.
+extern const std::vector<std::string> kOutsideHash;
+
 }  // namespace eggroll
 
 #endif

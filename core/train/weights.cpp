@@ -35,9 +35,7 @@ void each_slot(const Machine& machine, Body&& body) {
 
 }  // namespace
 
-std::string run_hash(const ConfigNode& config) {
-  return config_hash(config, {"results", "plugins", "monitor", "stop", "ranks"});
-}
+std::string run_hash(const ConfigNode& config) { return config_hash(config, kOutsideHash); }
 
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config) {
   return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), run_hash(config)};

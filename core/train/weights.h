@@ -11,8 +11,7 @@
 
 namespace eggroll {
 
-// sha256 of the resolved configuration but for what changes neither weights nor figures: where results go, where
-// plugins are looked for, how often the monitor looks, and what may stop the run, which can go on from there.
+// sha256 of the resolved configuration without kOutsideHash.
 std::string run_hash(const ConfigNode& config);
 
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config);

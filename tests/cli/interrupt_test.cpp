@@ -90,6 +90,19 @@ TEST_F(InterruptTest, ASecondSignalEndsTheProcessAtOnce) {
   expect_readable();
 }
 
+// A batch system sends it to all processes of a job, whose runner passes it on.
+TEST_F(InterruptTest, ManyTerminatesAreOneWish) {
+  Process process(work_, command(tiny_run({"train.population=16384"})));
+  wait_for_lines(process, 1);
+  ASSERT_TRUE(catches(process, SIGTERM));
+  for (int i = 0; i < 3; ++i) process.signal(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
+  EXPECT_EQ(record_in(run_folder()).at("status"), "interrupted");
+}
+
 struct KilledRun {
   const char* name;
   Arguments more;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/host.h"
+#include "experiment/launcher.h"
 
 namespace eggroll {
 
@@ -26,14 +27,15 @@ int resume_command(const std::filesystem::path& run, const std::filesystem::path
 // sweep.cpp
 int plan_command(const HostOptions& host, const Overrides& overrides);
 struct SweepArguments {
-  uint32_t jobs = 1;
-  std::string slots;  // see experiment/slots.h; where empty, `jobs` even ones
+  LocalSlots slots;
   bool retry_failed = false;
   bool keep_going = false;
   bool fail_fast = false;
   uint32_t breaker = 5;
 };
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments);
+// point.cpp. One element of a submission (experiment/submission.h); where: for its log.
+int point_command(const std::filesystem::path& submission, uint64_t element, const std::string& where);
 
 // checkpoints.cpp
 int replay_command(const std::filesystem::path& run, uint64_t steps);

@@ -88,10 +88,11 @@ int dispatch(int argc, char** argv) {
   SweepArguments sweeping;
   CLI::App* sweep = with_overrides("sweep", "Run what is left of a sweep: eggroll sweep experiment=thresholds --jobs 2",
                                    [&] { return sweep_command(host, overrides, sweeping); });
-  CLI::Option* jobs = sweep->add_option("--jobs", sweeping.jobs, "Points at once, the cores shared out between them")
-                          ->capture_default_str()
-                          ->check(CLI::Range(1, 4096));
-  sweep->add_option("--slots", sweeping.slots, "Where points run: \"cores=0-3 gpu=0;cores=4-7 gpu=1\"")->excludes(jobs);
+  CLI::Option* jobs =
+      sweep->add_option("--jobs", sweeping.slots.jobs, "Points at once, the cores shared out between them (default: 1)")
+          ->check(CLI::Range(1, 4096));
+  sweep->add_option("--slots", sweeping.slots.slots, "Where points run: \"cores=0-3 gpu=0;cores=4-7 gpu=1\"")
+      ->excludes(jobs);
   sweep->add_flag("--retry-failed", sweeping.retry_failed, "Points that failed go on from their last checkpoint");
   CLI::Option* breaker = sweep->add_option("--breaker", sweeping.breaker, "So many failures in a row end the sweep")
                              ->capture_default_str()
@@ -100,6 +101,15 @@ int dispatch(int argc, char** argv) {
   sweep->add_flag("--keep-going", sweeping.keep_going, "No number of failures ends the sweep")
       ->excludes(breaker)
       ->excludes(fail_fast);
+
+  std::filesystem::path submission;
+  uint64_t element = 0;
+  std::string where = "a job";
+  CLI::App* point = app.add_subcommand("point", "Run one point that a sweep handed to a cluster, as its jobs do");
+  point->add_option("submission", submission, "The folder, below a sweep's jobs")->required();
+  point->add_option("element", element, "The point's number in it, from 0")->required();
+  point->add_option("--where", where, "What the point's log calls this place")->capture_default_str();
+  point->callback([&] { exit_code = point_command(submission, element, where); });
 
   std::filesystem::path run;
   std::filesystem::path plugin_folder;

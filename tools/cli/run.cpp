@@ -14,7 +14,7 @@
 #include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
-#include "experiment/sweep.h"
+#include "experiment/launcher.h"
 #include "monitor/display.h"
 #include "ranks/ranks.h"
 #include "record/files.h"
@@ -30,15 +30,17 @@ std::atomic<bool> stop_requested{false};
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-// The first signal lets the step finish; a second one ends the process.
+// The first signal lets the step finish; a second Ctrl-C ends the process. SIGTERM may come from a batch system and
+// from the sweep's runner, which has it from there: two of them still mean one wish.
 void catch_signals() {
   struct sigaction action {};
   action.sa_handler = [](int number) {
     stop_signal.store(number);
     stop_requested.store(true);
   };
+  sigaction(SIGTERM, &action, nullptr);
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
 }
 
 // One line, rewritten on a terminal; elsewhere a new line every few seconds.
@@ -225,6 +227,12 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
         config.at("sweep").source(),
         "the experiment is a sweep; run it with eggroll sweep, or one run of it with ~sweep and what it varies");
   }
+  for (const std::string& text : overrides) {
+    if (!is_of_launcher(text)) continue;
+    throw Error(
+        fmt::format("'{}' is for eggroll sweep, and eggroll run starts one run on this machine; leave it out", text));
+  }
+  erase_launcher(config);
   if (show_monitor) config = with_monitor(std::move(config));
   const auto folder_of = [](const ConfigNode& of) {
     return fs::path(of.at("results.dir").text()) /

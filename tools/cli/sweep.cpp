@@ -16,7 +16,7 @@
 #include "experiment/check_points.h"
 #include "experiment/claim_file.h"
 #include "experiment/freeze.h"
-#include "experiment/runner.h"
+#include "experiment/launcher.h"
 #include "ranks/ranks.h"
 #include "system/machine.h"
 
@@ -36,8 +36,8 @@ void catch_signals() {
 }
 
 // Throws where a point cannot run; says each reason once, with the first point that has it.
-std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFolder>& plugins) {
-  std::vector<PointCheck> checks = check_points(sweep.points, plugins);
+std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFolder>& plugins, bool here) {
+  std::vector<PointCheck> checks = check_points(sweep.points, plugins, here);
   std::map<std::string, std::vector<size_t>> reasons;
   size_t wrong = 0;
   for (size_t i = 0; i < checks.size(); ++i) {
@@ -110,7 +110,8 @@ std::string leftovers(const Sweep& sweep) {
 
 int plan_command(const HostOptions& host, const Overrides& overrides) {
   const Sweep sweep = compose_sweep(config_search(host), overrides);
-  const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config));
+  const bool here = open_launcher(sweep.launcher, {})->runs_here();
+  const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config), here);
   std::vector<PointStanding> standings;
   for (const SweepPoint& point : sweep.points) standings.push_back(standing_of(sweep, point));
   const Pace pace(sweep, standings);
@@ -136,30 +137,26 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
   }
   uint64_t memory = 0;
   for (const PointCheck& check : checks) memory = std::max(memory, check.memory_bytes);
-  fmt::print("{} points in {}{}: {} done, {} left with {} member tokens, about {}; at most {} of memory on {}\n",
-             sweep.points.size(), sweep.folder.string(), leftovers(sweep), done, sweep.points.size() - done,
-             tokens_text(tokens),
+  fmt::print("{} points in {}{}: {} done, {} left with {} member tokens, about {}{}\n", sweep.points.size(),
+             sweep.folder.string(), leftovers(sweep), done, sweep.points.size() - done, tokens_text(tokens),
              done == sweep.points.size() ? "0s"
              : all_known                 ? duration_text(seconds)
                                          : "? (no point like some of them is done)",
-             memory_text(memory), checks[0].device);
+             here ? fmt::format("; at most {} of memory on {}", memory_text(memory), checks[0].device) : "");
   return 0;
 }
 
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
   require_no_launcher("a sweep");
   Sweep sweep = compose_sweep(config_search(host), overrides);
-  SweepOptions options;
-  options.slots = arguments.slots.empty() ? even_slots(arguments.jobs) : parse_slots(arguments.slots);
+  const std::unique_ptr<Launcher> launcher = open_launcher(sweep.launcher, arguments.slots);
+  LaunchOptions options;
   options.retry_failed = arguments.retry_failed;
   options.breaker = arguments.keep_going ? 0 : arguments.fail_fast ? 1 : arguments.breaker;
   options.plugins = freeze_plugins(plugin_folders_of(sweep.points[0].config), sweep.folder / "plugins");
-  checked(sweep, {{std::filesystem::absolute(options.plugins), "frozen for the sweep"}});
+  checked(sweep, {{std::filesystem::absolute(options.plugins), "frozen for the sweep"}}, launcher->runs_here());
   write_sweep(sweep);
   fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
-  if (options.slots.size() > 1 && !can_pin_cores()) {
-    fmt::print("cores are not pinned on this system: points at once share them all, backend.threads threads each\n");
-  }
   std::fflush(stdout);
 
   catch_signals();
@@ -168,8 +165,9 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   hooks.started = [&](const RunningPoint& running) { view.started(running); };
   hooks.ended = [&](const SweepPoint& point, const RunRecord* record) { view.ended(point, record); };
   hooks.tick = [&](const SweepStatus& status) { view.tick(status); };
+  hooks.said = [&](const std::string& line) { view.said(line); };
   hooks.stops = &stops;
-  const SweepResult result = run_sweep(sweep, options, hooks);
+  const SweepResult result = launcher->run(sweep, options, hooks);
   view.clear();
 
   const SweepStatus& s = result.status;

@@ -36,7 +36,7 @@ std::string bits_of(const std::optional<double>& bits) { return bits ? fmt::form
 std::string running_line(const RunningPoint& running) {
   return fmt::format("{:04} {}  step {}/{}  held-out {}  {}  {}", running.point->index, running.point->folder.substr(5),
                      running.last.step, running.point->steps(), bits_of(running.last.held_out_bits),
-                     duration_text(running.seconds), running.slot->name);
+                     duration_text(running.seconds), running.where);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ bool SweepView::is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
 void SweepView::started(const RunningPoint& running) {
   if (terminal_) return;
   const std::string from = running.last.step > 0 ? fmt::format(" from step {}", running.last.step) : "";
-  print(fmt::format("begun    {}{}, {}", running.point->folder, from, running.slot->name));
+  print(fmt::format("begun    {}{}, {}", running.point->folder, from, running.where));
 }
 
 void SweepView::ended(const SweepPoint& point, const RunRecord* record) {
@@ -61,6 +61,11 @@ void SweepView::ended(const SweepPoint& point, const RunRecord* record) {
     print(fmt::format("{:<8} {}  held-out {}  {}{}", status_name(record->status), point.folder, bits,
                       duration_text(record->wall_seconds), because));
   }
+}
+
+void SweepView::said(const std::string& line) {
+  clear();
+  print(line);
 }
 
 void SweepView::tick(const SweepStatus& status) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "experiment/runner.h"
+#include "experiment/launcher.h"
 
 namespace eggroll {
 
@@ -15,6 +15,7 @@ class SweepView {
   explicit SweepView(const Sweep& sweep) : sweep_(sweep) {}
   void started(const RunningPoint& running);
   void ended(const SweepPoint& point, const RunRecord* record);
+  void said(const std::string& line);
   void tick(const SweepStatus& status);
   // Removes what is drawn, so that words may follow.
   void clear();

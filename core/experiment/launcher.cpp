@@ -1,0 +1,64 @@
+#include "experiment/launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/override.h"
+#include "config/settings_block.h"
+#include "eggroll/error.h"
+#include "experiment/runner.h"
+#include "experiment/slurm_launcher.h"
+#include "system/machine.h"
+
+namespace eggroll {
+namespace {
+
+constexpr const char* kSection = "launcher";
+
+class LocalLauncher : public Launcher {
+ public:
+  explicit LocalLauncher(std::vector<Slot> slots) : slots_(std::move(slots)) {}
+  bool runs_here() const override { return true; }
+  SweepResult run(const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks) override {
+    if (slots_.size() > 1 && !can_pin_cores() && hooks.said) {
+      hooks.said("cores are not pinned on this system: points at once share them all, backend.threads threads each");
+    }
+    return run_sweep(sweep, slots_, options, hooks);
+  }
+
+ private:
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalSlots& slots) {
+  const ConfigNode& name = section.at("name");
+  if (scalar_text(name) == "local") {
+    require_only(section, {"name"});
+    return std::make_unique<LocalLauncher>(slots.slots.empty() ? even_slots(slots.jobs.value_or(1))
+                                                               : parse_slots(slots.slots));
+  }
+  if (scalar_text(name) != "slurm") {
+    throw wrong(name.source(), fmt::format("launcher.name is {}, expected local or slurm{}; correct it",
+                                           shown_value(name), near_name(scalar_text(name), {"local", "slurm"})));
+  }
+  if (slots.jobs || !slots.slots.empty()) {
+    throw Error(
+        "--jobs and --slots are places on this machine, and launcher=slurm has none there; leave them out, or set "
+        "launcher.at_once");
+  }
+  return std::make_unique<SlurmLauncher>(read_slurm(section));
+}
+
+bool is_of_launcher(const std::string& override_text) {
+  const std::string key = parse_override(override_text).key;
+  return key.substr(0, key.find('.')) == kSection;
+}
+
+void erase_launcher(ConfigNode& config) {
+  std::erase_if(config.map(), [](const ConfigNode::Entry& entry) { return entry.key == kSection; });
+}
+
+}  // namespace eggroll

@@ -1,0 +1,91 @@
+// Where the points of a sweep run. The section `launcher` of a configuration says which of these takes them.
+//
+// To add one: a class with the two functions below, its options as configs/launcher/NAME.yaml with every key, and a
+// line in open_launcher(). Points are claimed by ClaimFile, judged by standing_of() and counted by a Tally, whoever
+// runs them; a process on another machine runs one with `eggroll point` (submission.h), within the sweep's limits.
+#ifndef EGGROLL_EXPERIMENT_LAUNCHER_H
+#define EGGROLL_EXPERIMENT_LAUNCHER_H
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/outcome.h"
+#include "experiment/sweep.h"
+
+namespace eggroll {
+
+struct LaunchOptions {
+  std::filesystem::path plugins;  // frozen
+  bool retry_failed = false;      // points that failed before go on from their last checkpoint
+  uint32_t breaker = 0;           // so many failures in a row end the sweep; 0: never
+};
+
+struct RunningPoint {
+  const SweepPoint* point;
+  std::string where;
+  double seconds;
+  LastMetrics last;
+};
+
+struct SweepStatus {
+  size_t total = 0;
+  size_t done = 0;
+  size_t failed = 0;
+  size_t waiting = 0;  // of them `elsewhere` are another runner's
+  size_t elsewhere = 0;
+  std::vector<RunningPoint> running;
+  const SweepPoint* best = nullptr;  // of the points that are done, by held-out bits
+  double best_bits = 0.0;
+  std::optional<double> seconds_left;  // at the pace of this launch
+  std::string ended_because;           // no point begins any more: a budget, the breaker, a signal; else ""
+};
+
+struct SweepHooks {
+  std::function<void(const RunningPoint&)> started;
+  // status: done, failed or waiting again (interrupted).
+  std::function<void(const SweepPoint&, const RunRecord*)> ended;
+  std::function<void(const SweepStatus&)> tick;
+  std::function<void(const std::string&)> said;  // a line about the launch itself
+  // Signals so far: at one no point begins any more, at two those that run are saved, at three they are killed.
+  const std::atomic<int>* stops = nullptr;
+};
+
+struct SweepResult {
+  SweepStatus status;
+  std::vector<const SweepPoint*> failed;
+};
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  // Whether this machine computes: its backends and its memory are then those that points need.
+  virtual bool runs_here() const = 0;
+  // Runs what is left, and returns when nothing of this launch runs any more; after the third signal, at once. The
+  // sweep must be written (write_sweep). Points that are done are left as they are, to the byte. Throws Error where
+  // nothing can be launched.
+  virtual SweepResult run(const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks) = 0;
+};
+
+// Where points run on this machine, as the command line says it.
+struct LocalSlots {
+  std::optional<uint32_t> jobs;  // even slots; one where it is absent
+  std::string slots;             // see slots.h
+};
+
+// section: `launcher`, whose `name` is local or slurm. Throws Error with file and line, also where a launcher has no
+// use for slots and some are given.
+std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalSlots& slots);
+
+// A point, and a run, are the same whoever launches them: their configurations and overrides are without the
+// launcher's.
+bool is_of_launcher(const std::string& override_text);
+void erase_launcher(ConfigNode& config);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,351 @@
+#include "experiment/slurm_launcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "eggroll/error.h"
+#include "experiment/claim_file.h"
+#include "experiment/freeze.h"
+#include "experiment/submission.h"
+#include "experiment/tally.h"
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kGlance = std::chrono::milliseconds(50);  // at signals
+constexpr auto kClaimBeat = std::chrono::seconds(5);
+constexpr int kMostFruitless = 3;
+
+// An array that may be in the queue. Its elements are this launch's where it holds the claim of the submission.
+struct Array {
+  fs::path folder;
+  std::vector<std::string> hashes;
+  std::optional<ClaimFile> claim;
+};
+
+// A point that is not settled.
+struct OpenPoint {
+  const SweepPoint* point = nullptr;
+  std::optional<std::string> retries;  // see SubmittedPoint
+  uint64_t furthest = 0;               // step
+  int fruitless = 0;                   // jobs in a row that brought it no further
+  std::optional<fs::path> output;      // of the last job that this launch gave it
+  std::optional<Clock::time_point> runs_since;
+  std::string where;
+  // In the queue when that was last asked: an element of this launch, or of another's.
+  bool queued = false;
+  bool is_others = false;
+};
+
+class SlurmLaunch {
+ public:
+  SlurmLaunch(const SlurmSettings& settings, const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks)
+      : settings_(settings), sweep_(sweep), options_(options), hooks_(hooks), tally_(sweep, options) {
+    for (const SweepPoint& point : sweep.points) {
+      if (tally_.is_settled(point)) continue;
+      const fs::path record = sweep.folder_of(point).record();
+      OpenPoint open;
+      open.point = &point;
+      // Whatever fails from now on is another failure.
+      if (standing_of(sweep, point).state == PointState::kFailed) open.retries = sha256_file(record);
+      open.furthest = tally_.reached(point).step;
+      open_.push_back(std::move(open));
+    }
+  }
+
+  SweepResult run() {
+    if (!open_.empty()) {
+      most_elements_ = most_elements();
+      executable_ = fs::absolute(freeze_executable(sweep_.folder / "executables"));
+      while (!finished()) std::this_thread::sleep_for(kGlance);
+    }
+    return {status(), tally_.failed()};
+  }
+
+ private:
+  bool finished() {
+    const int stops = hooks_.stops != nullptr ? hooks_.stops->load() : 0;
+    if (stops > 0) tally_.end("asked to stop");
+    if (stops > 1) saves_ = true;
+    beat();
+    if (Clock::now() < next_look_ && stops == stops_seen_) return false;
+    stops_seen_ = stops;
+    next_look_ = Clock::now() +
+                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings_.poll_seconds));
+    const bool knows = look();
+    if (hooks_.tick) hooks_.tick(status());
+    if (stops > 2 || open_.empty()) return true;
+    if (!knows || !running_.empty() || !waiting_.empty()) return false;
+    // A point may be held by the claim of a machine that is gone, until it is stale.
+    const bool expected =
+        std::any_of(open_.begin(), open_.end(), [](const OpenPoint& p) { return p.output.has_value(); });
+    return !expected || !tally_.ended_because().empty();
+  }
+
+  // At the queue first: what is no longer there has left its last word in its folder. Returns whether Slurm answered.
+  bool look() try {
+    see_queue(ask_queue());
+    settle();
+    saves_ = tally_.has_spent() || saves_;
+    answered_ = true;
+    if (tally_.ended_because().empty() && !open_.empty()) {
+      if (!submit_free()) return true;
+    } else {
+      cancel({waiting_.begin(), waiting_.end()}, true);
+      if (saves_) cancel_running();
+    }
+    complaint_.clear();
+    return true;
+  } catch (const SlurmError& error) {
+    if (!answered_) throw;
+    complain(error);
+    return false;
+  }
+
+  // Slurm may be away for a while: what it has goes on, and it is asked again.
+  void complain(const SlurmError& error) {
+    if (complaint_ != error.what() && hooks_.said) hooks_.said(error.what());
+    complaint_ = error.what();
+  }
+
+  void see_queue(const std::vector<QueuedElement>& queue) {
+    running_.clear();
+    waiting_.clear();
+    std::map<std::string, OpenPoint*> by_hash;
+    std::set<const OpenPoint*> before;
+    for (OpenPoint& open : open_) {
+      by_hash[open.point->hash] = &open;
+      if (open.queued && !open.is_others) before.insert(&open);
+      open.queued = open.is_others = false;
+    }
+    for (auto& [name, array] : arrays_) take_over(array);
+    for (const QueuedElement& element : queue) {
+      const Array* array = array_of(element.name);
+      if (array == nullptr || element.number >= array->hashes.size()) continue;
+      if (array->claim) (element.runs ? running_ : waiting_).insert(element.job);
+      const auto found = by_hash.find(array->hashes[element.number]);
+      if (found == by_hash.end()) continue;
+      OpenPoint& open = *found->second;
+      open.is_others = !array->claim && (!open.queued || open.is_others);
+      open.queued = true;
+      if (array->claim) see_element(open, *array, element);
+    }
+    for (OpenPoint& open : open_) {
+      if (before.contains(&open) && !open.queued) left(open);
+    }
+  }
+
+  // Its element is gone; settle() finds out whether it left more than it had.
+  void left(OpenPoint& open) {
+    tally_.look_at(*open.point);
+    const uint64_t step = tally_.reached(*open.point).step;
+    open.fruitless = step > open.furthest ? 0 : open.fruitless + 1;
+    open.furthest = std::max(open.furthest, step);
+    if (open.runs_since && !tally_.ended_because().empty()) saved_.push_back(open.point);
+    open.runs_since.reset();
+  }
+
+  void see_element(OpenPoint& open, const Array& array, const QueuedElement& element) {
+    open.output = array.folder / fmt::format("{}.out", element.number);
+    if (!element.runs) return open.runs_since.reset();
+    if (open.runs_since) return;
+    open.runs_since = Clock::now();
+    open.where = fmt::format("slurm {}_{}", element.job, element.number);
+    tally_.look_at(*open.point);
+    if (hooks_.started) hooks_.started({open.point, open.where, 0.0, tally_.reached(*open.point)});
+  }
+
+  // The array of that name, where it is of this sweep: of this launch, of one that is gone, or of one that still lives.
+  const Array* array_of(const std::string& name) {
+    const std::string prefix = array_name("");
+    if (!name.starts_with(prefix)) return nullptr;
+    const auto known = arrays_.find(name);
+    if (known != arrays_.end()) return &known->second;
+    const fs::path folder = submission_folder(sweep_, name.substr(prefix.size()));
+    if (!fs::exists(folder)) return nullptr;
+    Array& array = arrays_.emplace(name, Array{folder, submitted_hashes(folder), std::nullopt}).first->second;
+    take_over(array);
+    return &array;
+  }
+
+  static void take_over(Array& array) {
+    if (array.claim) return;
+    if (std::optional<ClaimFile> claim = ClaimFile::take(array.folder)) array.claim.emplace(std::move(*claim));
+  }
+
+  std::string array_name(const std::string& id) const { return fmt::format("eggroll-{}-{}", sweep_.name, id); }
+
+  // Takes out what has ended, in the order in which it did.
+  void settle() {
+    std::vector<std::pair<const SweepPoint*, RunRecord>> ends;
+    for (auto open = open_.begin(); open != open_.end();) {
+      const SweepPoint& point = *open->point;
+      PointStanding standing = standing_of(sweep_, point);
+      const bool again = standing.state == PointState::kFailed && open->retries &&
+                         sha256_file(sweep_.folder_of(point).record()) == *open->retries;
+      if (standing.state == PointState::kWaiting || again) {
+        if (open->runs_since) tally_.look_at(point);
+        ++open;
+        continue;
+      }
+      ends.emplace_back(&point, std::move(*standing.record));
+      open = open_.erase(open);
+    }
+    std::stable_sort(ends.begin(), ends.end(),
+                     [](const auto& a, const auto& b) { return a.second.ended_utc < b.second.ended_utc; });
+    for (const auto& [point, record] : ends) {
+      std::erase(saved_, point);
+      end(*point, record);
+    }
+    for (const SweepPoint* point : saved_) {
+      if (hooks_.ended) hooks_.ended(*point, nullptr);
+    }
+    saved_.clear();
+  }
+
+  void end(const SweepPoint& point, const RunRecord& record) {
+    tally_.ended(point, record);
+    if (hooks_.ended) hooks_.ended(point, &record);
+  }
+
+  // Whether Slurm took what there was.
+  bool submit_free() {
+    elsewhere_ = 0;
+    std::vector<OpenPoint*> free;
+    for (auto open = open_.begin(); open != open_.end();) {
+      const auto now = open++;
+      const bool is_taken = !now->queued && ClaimFile::is_taken(sweep_.folder_of(*now->point).path);
+      if (now->is_others || is_taken) ++elsewhere_;
+      if (now->queued || is_taken) continue;
+      if (now->fruitless < kMostFruitless) {
+        free.push_back(&*now);
+      } else if (give_up(*now)) {
+        open_.erase(now);
+      }
+    }
+    for (auto next = free.begin(); next != free.end();) {
+      // Arrays at the same time would together run more than that.
+      if (settings_.at_once && !(running_.empty() && waiting_.empty())) break;
+      const auto end = next + std::min<std::ptrdiff_t>(free.end() - next, static_cast<std::ptrdiff_t>(most_elements_));
+      try {
+        submit_array({next, end});
+      } catch (const SlurmError& error) {
+        if (running_.empty() && waiting_.empty()) throw Error(error.what());
+        complain(error);  // a limit of the cluster, perhaps, below which what is queued will come
+        return false;
+      }
+      next = end;
+    }
+    return true;
+  }
+
+  // Whether the point could be recorded as failed.
+  bool give_up(const OpenPoint& open) {
+    const SweepPoint& point = *open.point;
+    const RunFolder folder = sweep_.folder_of(point);
+    fs::create_directories(folder.path);
+    const std::optional<ClaimFile> claim = ClaimFile::take(folder.path);
+    if (!claim) return false;
+    write_point(sweep_, point);
+    AppendFile log(folder.log());
+    log.append(
+        fmt::format("eggroll: {} jobs ended one after the other without a step more and without a word of why; "
+                    "raise launcher.time or launcher.memory, or see their output: {}\n",
+                    kMostFruitless, open.output->string()));
+    if (fs::exists(*open.output)) log.append(read_file(*open.output));
+    end(point, record_death(sweep_, point, Failure::Kind::kExit, fmt::format("{} jobs", kMostFruitless)));
+    return true;
+  }
+
+  void submit_array(const std::vector<OpenPoint*>& points) {
+    std::vector<SubmittedPoint> submitted;
+    Array array;
+    for (const OpenPoint* open : points) {
+      submitted.push_back({open->point, open->retries});
+      array.hashes.push_back(open->point->hash);
+    }
+    const std::string id = write_submission(sweep_, submitted, options_.plugins);
+    array.folder = submission_folder(sweep_, id);
+    write_atomically(script_in(array.folder), script_text(executable_, array.folder));
+    array.claim.emplace(*ClaimFile::take(array.folder));
+    const SlurmArray asked{array_name(id), array.folder, points.size()};
+    arrays_.emplace(asked.name, std::move(array));
+    const std::string job = submit(settings_, asked);
+    waiting_.insert(job);
+    for (size_t i = 0; i < points.size(); ++i) {
+      points[i]->queued = true;
+      points[i]->output = asked.folder / fmt::format("{}.out", i);
+    }
+    if (!hooks_.said) return;
+    hooks_.said(fmt::format("submitted {} points as job {}, see {}", points.size(), job, asked.folder.string()));
+  }
+
+  void cancel_running() {
+    std::vector<std::string> jobs;
+    for (const std::string& job : running_) {
+      if (asked_to_save_.insert(job).second) jobs.push_back(job);
+    }
+    cancel(jobs, false);
+  }
+
+  void beat() {
+    if (Clock::now() < next_beat_) return;
+    next_beat_ = Clock::now() + kClaimBeat;
+    for (const auto& [name, array] : arrays_) {
+      if (array.claim) array.claim->beat();
+    }
+  }
+
+  SweepStatus status() const {
+    std::vector<RunningPoint> running;
+    std::vector<const SweepPoint*> waiting;
+    for (const OpenPoint& open : open_) {
+      if (open.runs_since) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - *open.runs_since).count();
+        running.push_back({open.point, open.where, seconds, tally_.reached(*open.point)});
+      } else {
+        waiting.push_back(open.point);
+      }
+    }
+    return tally_.status(std::move(running), waiting, 0, elsewhere_);
+  }
+
+  const SlurmSettings& settings_;
+  const Sweep& sweep_;
+  const LaunchOptions& options_;
+  const SweepHooks& hooks_;
+  Tally tally_;
+  std::list<OpenPoint> open_;
+  std::map<std::string, Array> arrays_;  // by name
+  std::set<std::string> running_;        // jobs of this launch with elements that run, when the queue was last asked
+  std::set<std::string> waiting_;        // and with elements that do not yet
+  std::set<std::string> asked_to_save_;
+  std::vector<const SweepPoint*> saved_;  // left the queue while the launch ends
+  size_t elsewhere_ = 0;
+  uint64_t most_elements_ = 0;
+  fs::path executable_;
+  bool saves_ = false;
+  bool answered_ = false;  // Slurm has, once
+  std::string complaint_;  // that was said last, and still holds
+  int stops_seen_ = 0;
+  Clock::time_point next_look_{};
+  Clock::time_point next_beat_ = Clock::now() + kClaimBeat;
+};
+
+}  // namespace
+
+SweepResult SlurmLauncher::run(const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks) {
+  return SlurmLaunch(settings_, sweep, options, hooks).run();
+}
+
+}  // namespace eggroll

@@ -1,0 +1,24 @@
+// Other programs that are asked for something: run, waited for, and their words read.
+#ifndef EGGROLL_EXPERIMENT_TOOL_H
+#define EGGROLL_EXPERIMENT_TOOL_H
+
+#include <string>
+#include <vector>
+
+namespace eggroll {
+
+struct ToolResult {
+  int exit_code = 0;   // 128 and more: ended by a signal
+  std::string output;  // of both streams, as it came
+};
+
+// words: the program, found as a shell would, and its arguments. It has a process group of its own, so that Ctrl-C is
+// not for it. Throws Error where it cannot be started.
+ToolResult run_tool(const std::vector<std::string>& words);
+
+// A text as one word of a shell's.
+std::string quoted(const std::string& text);
+
+}  // namespace eggroll
+
+#endif

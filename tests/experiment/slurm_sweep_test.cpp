@@ -1,0 +1,269 @@
+// Sweeps on a cluster: one that the test starts on this machine, and ones that refuse.
+#include "experiment/slurm_cluster.h"
+#include "experiment/sweep_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// A record without its times, and how often it was begun again.
+nlohmann::json without_history(nlohmann::json record) {
+  for (const char* key : {"started_utc", "ended_utc", "wall_seconds", "resumes"}) record.erase(key);
+  record["command_line"].erase(0);  // the path of the executable, which a cluster's sweep copies
+  return record;
+}
+
+class SlurmSweepTest : public SweepCommandTest {
+ protected:
+  void SetUp() override {
+    const std::string reason = Cluster::reason_against();
+    if (!reason.empty()) GTEST_SKIP() << "launcher=slurm cannot run here: " << reason;
+    cluster_.emplace(folder_ / "slurm");
+  }
+  // Before the folder, into which its daemons write.
+  void TearDown() override { cluster_.reset(); }
+
+  static Arguments on_slurm(const Arguments& more = {}) {
+    Arguments all = {"launcher=slurm", "launcher.poll_seconds=0.2"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  Arguments slurm_command(const std::string& name, const Arguments& more = {}) const {
+    Arguments all = {"sweep", "experiment=" + name};
+    for (const Arguments& part : {on_slurm(), more}) all.insert(all.end(), part.begin(), part.end());
+    return with_folder(all);
+  }
+  Result slurm_sweep(const std::string& name, const Arguments& more = {}) const {
+    return Process(work_, slurm_command(name, more)).wait();
+  }
+
+  // A point's, where it has begun.
+  size_t steps_of(const std::string& name, const std::string& index) const {
+    if (!fs::exists(points(name))) return 0;
+    for (const auto& entry : fs::directory_iterator(points(name))) {
+      if (entry.path().filename().string().starts_with(index)) return steps_in(entry.path()).size();
+    }
+    return 0;
+  }
+  std::string log_of(const std::string& name, const std::string& text) const {
+    return read_file(point(name, text) / "log.txt");
+  }
+
+  void expect_each_done_once(const std::string& name, size_t count) const {
+    EXPECT_EQ(finished_records(name).size(), count);
+    for (const auto& entry : fs::directory_iterator(points(name))) {
+      EXPECT_EQ(count_of(read_file(entry.path() / "log.txt"), "weights sha256"), 1U) << entry.path();
+      EXPECT_EQ(steps_in(entry.path()), each_step_once(record_in(entry.path()).at("steps"))) << entry.path();
+    }
+  }
+
+  std::optional<Cluster> cluster_;
+};
+
+TEST_F(SlurmSweepTest, PreemptedPointsGoOnAndRecordsAreThoseOfTheLocalLauncher) {
+  // Two long points, which are the first to run, and 22 short ones.
+  write_experiment("grid",
+                   "  question: How wide?\n"
+                   "  union:\n"
+                   "    - points: [[train.steps=800, train.population=64], [train.steps=801, train.population=64]]\n"
+                   "    - product: [\"model.width=8,16\", \"train.tokens=range(5,16)\"]\n");
+  Process launch(work_, slurm_command("grid"));
+  ASSERT_TRUE(launch.wait_until([&] { return steps_of("grid", "0000-") > 20 && steps_of("grid", "0001-") > 20; }))
+      << launch.out();
+  Cluster::preempt();
+  const Result result = launch.wait();
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("24 points in results/sweeps/grid\nsubmitted 20 points as job "));
+  EXPECT_THAT(result.out, HasSubstr("submitted 4 points as job "));  // an array may have 20 elements here
+  EXPECT_THAT(result.out, HasSubstr("24 of 24 points done, 0 failed, 0 left\n"));
+  expect_each_done_once("grid", 24);
+  for (const std::string index : {"0000-", "0001-"}) {
+    EXPECT_EQ(count_of(log_of("grid", index), "interrupted after "), 1U) << log_of("grid", index);
+    EXPECT_EQ(count_of(log_of("grid", index), "Z slurm 1_"), 2U);
+    EXPECT_EQ(record_in(point("grid", index)).at("resumes"), 1);
+    EXPECT_THAT(result.out, HasSubstr("begun    " + point("grid", index).filename().string() + " from step "));
+  }
+
+  // The same command here, in a folder of its own.
+  const fs::path elsewhere = folder_ / "local";
+  fs::create_directory(elsewhere);
+  const Result local = Process(elsewhere, with_folder({"sweep", "experiment=grid", "--jobs", "2"})).wait();
+  ASSERT_EQ(local.exit_code, 0) << local.err;
+  const fs::path other = elsewhere / "results" / "sweeps" / "grid";
+  EXPECT_EQ(read_file(other / "points.jsonl"), read_file(work_ / "results" / "sweeps" / "grid" / "points.jsonl"));
+  for (const auto& entry : fs::directory_iterator(points("grid"))) {
+    EXPECT_EQ(without_history(record_in(entry.path())),
+              without_history(record_in(other / "points" / entry.path().filename())));
+  }
+}
+
+TEST_F(SlurmSweepTest, CtrlCAndALostLaunchLoseNothing) {
+  write_experiment("stops", "  seeds: 6\n  points: [[train.steps=600]]\n");
+  {
+    Process launch(work_, slurm_command("stops"));
+    ASSERT_TRUE(launch.wait_until([&] { return steps_of("stops", "0000-") > 20 && steps_of("stops", "0001-") > 20; }))
+        << launch.out();
+    launch.signal(SIGINT);
+    ASSERT_TRUE(launch.wait_until([] { return count_of(Cluster::queue(), "PENDING") == 0; }));
+    launch.signal(SIGINT);
+    const Result stopped = launch.wait();
+    EXPECT_EQ(stopped.exit_code, 128 + SIGINT);
+    EXPECT_THAT(stopped.out, HasSubstr("0 of 6 points done, 0 failed, 6 left\nstopped; the same command goes on"));
+    EXPECT_THAT(stopped.out, HasSubstr("saved    " + point("stops", "0000-").filename().string()));
+  }
+  EXPECT_EQ(Cluster::queue(), "");
+  for (const std::string index : {"0000-", "0001-"}) {
+    EXPECT_EQ(record_in(point("stops", index)).at("status"), "interrupted");
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(points("stops")), fs::directory_iterator()), 2);
+
+  // A launch that is killed leaves its elements; the next one takes them over and submits none again.
+  {
+    Process launch(work_, slurm_command("stops"));
+    ASSERT_TRUE(launch.wait_until([] { return count_of(Cluster::queue(), "RUNNING") == 2; })) << launch.out();
+    launch.signal(SIGKILL);
+    launch.wait();
+  }
+  const Result last = slurm_sweep("stops");
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_THAT(last.out, Not(HasSubstr("submitted")));
+  EXPECT_THAT(last.out, HasSubstr("6 of 6 points done, 0 failed, 0 left"));
+  expect_each_done_once("stops", 6);
+
+  // What is done is left alone, and a value more runs alone.
+  const auto before = finished_records("stops");
+  EXPECT_THAT(slurm_sweep("stops").out, Not(HasSubstr("submitted")));
+  write_experiment("stops", "  seeds: 7\n  points: [[train.steps=600]]\n");
+  EXPECT_THAT(slurm_sweep("stops").out, HasSubstr("submitted 1 points as job "));
+  const auto after = finished_records("stops");
+  EXPECT_EQ(after.size(), 7U);
+  for (const auto& [folder, bytes] : before) EXPECT_EQ(after.at(folder), bytes);
+}
+
+TEST_F(SlurmSweepTest, WhatTheClusterEndsIsSubmittedAgainAndWhatTwoLaunchesShareRunsOnce) {
+  write_experiment("ends", "  seeds: 4\n  points: [[train.steps=1000]]\n");
+  // The point that is submitted again waits for the rest, for together they would be more than two.
+  Process launch(work_, slurm_command("ends", {"launcher.at_once=2"}));
+  ASSERT_TRUE(launch.wait_until([&] { return steps_of("ends", "0000-") > 20; })) << launch.out();
+  const Result second = slurm_sweep("ends");
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("4 of them are run by others; run the sweep again"));
+  EXPECT_THAT(second.out, Not(HasSubstr("submitted")));
+  const std::string queue = Cluster::queue();
+  const size_t at = queue.find("_0 RUNNING");
+  ASSERT_NE(at, std::string::npos) << queue;
+  const std::string element = queue.substr(queue.rfind('\n', at) + 1, at + 2 - (queue.rfind('\n', at) + 1));
+  EXPECT_EQ(run_tool({"scancel", element}).exit_code, 0);
+  const Result result = launch.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("submitted 4 points as job "));
+  EXPECT_THAT(result.out, HasSubstr("submitted 1 points as job "));
+  EXPECT_EQ(record_in(point("ends", "0000-")).at("resumes"), 1);
+  expect_each_done_once("ends", 4);
+}
+
+TEST_F(SlurmSweepTest, FailuresAreJudgedAsTheyAreHere) {
+  write_experiment("unruly",
+                   "  product: [{union: [{points: [optimizer=sign_es]}, {product: [optimizer=unruly, "
+                   "\"optimizer.does=segfault,hang,nothing\"]}]}]\n  limits: {seconds: 15}\n");
+  const Result result = slurm_sweep("unruly", {"launcher.at_once=1"});
+  expect_one_sentence(result, {"2 of 4 points failed (0001, 0002)", "--retry-failed"});
+  EXPECT_EQ(record_in(point("unruly", "does=segfault")).at("failure").at("detail"), "SIGSEGV");
+  EXPECT_EQ(record_in(point("unruly", "does=hang")).at("failure").at("kind"), "time");
+  const std::string log = log_of("unruly", "does=segfault");
+  expect_one_sentence(slurm_sweep("unruly"), {"2 of 4 points failed (0001, 0002)"});
+  EXPECT_EQ(log_of("unruly", "does=segfault"), log);
+  // Slurm may begin the next one before the failure is seen.
+  const Result again = slurm_sweep("unruly", {"--retry-failed", "--fail-fast", "launcher.at_once=1"});
+  expect_one_sentence(again, {"a point failed: ", "of 4 points failed (0001"});
+  EXPECT_EQ(count_of(log_of("unruly", "does=segfault"), "\n== "), 1U);
+  EXPECT_EQ(Cluster::queue(), "");
+}
+
+TEST_F(SlurmSweepTest, TheBudgetSavesWhatRuns) {
+  write_experiment("budget", "  product: [\"train.population=32,64,128\"]\n  budget: {steps: 45}\n");
+  const Result result = slurm_sweep("budget", {"train.steps=100000"});
+  expect_one_sentence(result, {"sweep.budget is spent (45 steps) with 0 of 3 points done", "to go on"});
+  EXPECT_EQ(record_in(point("budget", "0000-")).at("status"), "interrupted");
+  EXPECT_EQ(Cluster::queue(), "");
+}
+
+TEST_F(SlurmSweepTest, JobsThatNeverGetOnAreGivenUp) {
+  write_experiment("lost", "  points: [[model.width=16]]\n");
+  const Result result = slurm_sweep("lost", {"launcher.options=['--output=/nonexistent/%a.out']"});
+  expect_one_sentence(result, {"1 of 1 points failed (0000)"});
+  EXPECT_EQ(count_of(result.out, "submitted 1 points"), 3U);
+  const nlohmann::json record = record_in(point("lost", "0000-"));
+  EXPECT_EQ(record.at("status"), "failed");
+  EXPECT_THAT(record.at("error").get<std::string>(), HasSubstr("3 jobs ended one after the other without a step more"));
+}
+
+TEST_F(SlurmSweepTest, SbatchHasItsOwnWords) {
+  write_experiment("refused", "  points: [[model.width=16]]\n");
+  expect_one_sentence(slurm_sweep("refused", {"launcher.partition=nope"}),
+                      {"sbatch failed with exit code 1: ", "invalid partition specified: nope", "correct the section"});
+  expect_one_sentence(slurm_sweep("refused", {"launcher.memory=900000G"}),
+                      {"sbatch failed with exit code 1: ", "Memory specification can not be satisfied"});
+  EXPECT_FALSE(fs::exists(points("refused") / "0000"));
+}
+
+// Without a cluster.
+class NoClusterTest : public SweepCommandTest {
+ protected:
+  NoClusterTest() {
+    fs::create_directories(folder_ / "configs" / "backend");
+    write_experiment("none", "  points: [[model.width=16]]\n");
+  }
+};
+
+TEST_F(NoClusterTest, WhereThereIsNoSlurmItIsSaid) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  const Result result = sweep("none", {"launcher=slurm"});
+  ::setenv("PATH", path.c_str(), 1);
+  expect_one_sentence(result, {"cannot start scontrol: No such file or directory, expected Slurm's commands",
+                               "or with launcher=local"});
+}
+
+TEST_F(NoClusterTest, WhatIsNotForALauncherIsRefused) {
+  expect_one_sentence(sweep("none", {"launcher=slurm", "--jobs", "2"}),
+                      {"--jobs and --slots are places on this machine"});
+  expect_one_sentence(sweep("none", {"launcher=slurm", "--slots", "cores=0"}), {"--jobs and --slots are places"});
+  expect_one_sentence(sweep("none", {"launcher=slrum"}), {"launcher has no option 'slrum'", "did you mean 'slurm'"});
+  expect_one_sentence(sweep("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
+  expect_one_sentence(plan("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
+  expect_one_sentence(sweep("none", {"launcher.time=3"}), {"launcher", "has no key 'time'"});
+  expect_one_sentence(eggroll(tiny_run({"launcher=slurm"})), {"'launcher=slurm' is for eggroll sweep"});
+  expect_one_sentence(eggroll({"point", "results", "0"}), {"results holds no elements.jsonl"});
+  write_experiment("axis", "  product: [\"launcher=local,slurm\"]\n");
+  expect_one_sentence(sweep("axis"), {"launcher is no axis"});
+}
+
+// A backend that only the nodes can run; the rest is checked.
+TEST_F(NoClusterTest, APlanForAClusterAsksForNothingThatOnlyItsNodesHave) {
+  write_plainly(folder_ / "configs" / "backend" / "cannot_run.yaml", "name: cannot_run\nthreads: 0\n");
+  const Arguments on_nodes = {"backend=cannot_run", "plugins.path=[" EGGROLL_CANNOT_RUN "]"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = on_nodes;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  EXPECT_THAT(plan("none", on_nodes).err, HasSubstr("backend 'cannot_run' cannot run here"));
+  const Result result = plan("none", with({"launcher=slurm"}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 points in results/sweeps/none: 0 done, 1 left"));
+  EXPECT_THAT(result.out, Not(HasSubstr("of memory on")));
+  expect_one_sentence(plan("none", with({"launcher=slurm", "train.group=3"})), {"group is 3, expected an even number"});
+  expect_one_sentence(plan("none", {"launcher=slurm", "++backend.name=nowhere"}), {"unknown backend 'nowhere'"});
+}
+
+}  // namespace
+}  // namespace eggroll::test
