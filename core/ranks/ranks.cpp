@@ -43,6 +43,11 @@ void Ranks::end_gather() {
   if (network_) network_->gather_end();
 }
 
+void Ranks::gather(std::span<const uint8_t> mine, const std::vector<uint64_t>& sizes, std::vector<uint8_t>& all) {
+  begin_gather(mine, sizes, all);
+  end_gather();
+}
+
 void Ranks::gather_bytes(const void* mine, uint64_t size, void* all) {
   const std::vector<uint64_t> sizes(size_, size);
   network_->gather_begin(mine, sizes.data(), all);
@@ -73,7 +78,7 @@ std::string Ranks::broadcast(std::string text) {
 
 void Ranks::fail_together(const std::string& text) {
   if (leads()) throw Error(text);
-  for (;;) broadcast(false);  // rank 0 never comes
+  for (;;) meet();  // rank 0 never comes
 }
 
 void Ranks::leave() {

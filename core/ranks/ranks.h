@@ -33,6 +33,7 @@ class Ranks {
   // Every rank's bytes, sizes[i] of rank i. Between the two calls `mine`, `sizes` and `all` stay as they are.
   void begin_gather(std::span<const uint8_t> mine, const std::vector<uint64_t>& sizes, std::vector<uint8_t>& all);
   void end_gather();
+  void gather(std::span<const uint8_t> mine, const std::vector<uint64_t>& sizes, std::vector<uint8_t>& all);
   // The same for one value of each rank.
   template <class T>
   std::vector<T> gather(const T& mine) {
@@ -43,6 +44,8 @@ class Ranks {
   }
   // Every rank's bytes in order of ranks, on rank 0; empty elsewhere. sizes: by rank.
   std::vector<int8_t> collect(std::span<const int8_t> mine, const std::vector<uint64_t>& sizes);
+  // Returns when all ranks have called it.
+  void meet() { gather(uint8_t{0}); }
   // Rank 0's.
   bool broadcast(bool value);
   std::string broadcast(std::string text);

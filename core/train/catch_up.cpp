@@ -1,7 +1,5 @@
 #include "train/catch_up.h"
 
-#include <algorithm>
-
 #include "eggroll/error.h"
 #include "record/metrics.h"
 
@@ -22,8 +20,9 @@ std::vector<JournalEntry> entries_from(const RunFolder& folder, const std::strin
 }  // namespace
 
 KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash, uint64_t first, uint64_t last) try {
-  const std::vector<JournalEntry> entries = entries_from(folder, config_hash, first);
   KnownSteps known;
+  known.entries = entries_from(folder, config_hash, first);
+  const std::vector<JournalEntry>& entries = known.entries;
   uint64_t reached = first;
   for (const nlohmann::ordered_json& line : read_metrics(folder.metrics())) {
     const uint64_t step = line.at("step").get<uint64_t>();
@@ -36,7 +35,7 @@ KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash, 
     known.member_tokens = line.at("member_tokens").get<uint64_t>();
     known.unique_tokens = line.at("unique_tokens").get<uint64_t>();
   }
-  known.entries.assign(entries.begin(), entries.begin() + static_cast<ptrdiff_t>(reached - first));
+  known.entries.resize(reached - first);
   return known;
 } catch (const Error&) {
   return {};  // damaged behind the checkpoint, it may be; before, its writer says so

@@ -72,7 +72,7 @@ class Run {
 
   // Goes on from the newest checkpoint and what the journal knows beyond it, or begins.
   void resume() {
-    ranks_.broadcast(true);  // rank 0 holds the lock of the run: nobody else writes what is read now
+    ranks_.meet();  // rank 0 holds the lock of the run: nobody else writes what is read now
     const auto newest = latest_checkpoint(folder_.path);
     if (newest) {
       const Checkpoint checkpoint = load_checkpoint(*newest);
@@ -90,9 +90,9 @@ class Run {
     fresh_ = !newest;
     if (!fresh_ && machine_.program->state_bytes() == 0) catch_up();
     record_.steps = step_;
-    ranks_.gather(step_);  // all have read the files before rank 0 cuts them back to this step
+    ranks_.meet();  // all have read the files before rank 0 cuts them back to this step
     if (ranks_.leads()) open_files();
-    ranks_.broadcast(true);  // it has
+    ranks_.meet();  // it has
     if (!fresh_) {
       for (const auto& line : read_metrics(folder_.metrics())) note(line);
     }

@@ -1,9 +1,9 @@
 #include "train/updates.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <numeric>
+
+#include "train/clock.h"
 
 namespace eggroll {
 namespace {
@@ -52,17 +52,16 @@ Updates::Updates(const Setup& setup, BackendSession& session, Ranks& ranks)
 
 std::vector<int64_t> Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
                                    const std::vector<int8_t>& fitness) {
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = Clock::now();
   std::vector<int64_t> changed;
   if (plan_ == UpdatePlan::kRebuilt) {
     changed = machine_.update(session_, step, evaluations, fitness);
   } else {
     changed = make_own(step, evaluations, fitness);
-    ranks_.begin_gather(mine_, sizes_, all_);
-    ranks_.end_gather();
+    ranks_.gather(mine_, sizes_, all_);
     take_others(changed);
   }
-  if (on_trial_) note(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  if (on_trial_) note(seconds_since(began));
   return changed;
 }
 
@@ -132,13 +131,13 @@ void Updates::note(double seconds) {
   seconds_.clear();
   const double slowest = *std::max_element(medians.begin(), medians.end());
   if (plan_ == UpdatePlan::kRebuilt) {
-    trial_ = {slowest, 0.0};
+    rebuilt_seconds_ = slowest;
     plan_ = UpdatePlan::kSharded;
     return;
   }
-  (*trial_)[1] = slowest;
+  sharded_seconds_ = slowest;
   on_trial_ = false;
-  if ((*trial_)[0] > slowest) return;
+  if (*rebuilt_seconds_ > slowest) return;
   share_slots();
   plan_ = UpdatePlan::kRebuilt;
 }
@@ -154,8 +153,7 @@ void Updates::share_slots() {
     std::vector<uint64_t> sizes(ranks_.size());
     sizes[owners_[i]] = bytes * slots;
     std::vector<uint8_t> all;
-    ranks_.begin_gather(mine, sizes, all);
-    ranks_.end_gather();
+    ranks_.gather(mine, sizes, all);
     for (uint32_t s = 0; s < slots && chosen_[i] == 0; ++s) session_.set_slot(i, s, all.data() + s * bytes);
   }
 }
@@ -163,9 +161,9 @@ void Updates::share_slots() {
 UpdateRecord Updates::record() const {
   UpdateRecord record{name_of(plan_), 0, {}, {}};
   if (plan_ == UpdatePlan::kSharded) record.bytes_per_step = *std::max_element(sizes_.begin(), sizes_.end());
-  if (trial_ && !on_trial_) {
-    record.rebuilt_seconds = (*trial_)[0];
-    record.sharded_seconds = (*trial_)[1];
+  if (sharded_seconds_) {
+    record.rebuilt_seconds = rebuilt_seconds_;
+    record.sharded_seconds = sharded_seconds_;
   }
   return record;
 }

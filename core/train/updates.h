@@ -4,7 +4,6 @@
 #ifndef EGGROLL_TRAIN_UPDATES_H
 #define EGGROLL_TRAIN_UPDATES_H
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,11 +48,13 @@ class Updates {
   Ranks& ranks_;
   UpdatePlan plan_;
   bool on_trial_;
-  std::vector<double> seconds_;                 // of the plan on trial
-  std::optional<std::array<double, 2>> trial_;  // seconds of a step by plan, the slowest rank's median
-  std::vector<uint32_t> owners_;                // by parameter
-  std::vector<uint8_t> chosen_;                 // by parameter: 1 where it is this rank's
-  std::vector<uint64_t> sizes_;                 // by rank: bytes that it sends of a sharded step
+  std::vector<double> seconds_;  // of the plan on trial
+  // Of a step, the slowest rank's median, where it has been tried.
+  std::optional<double> rebuilt_seconds_;
+  std::optional<double> sharded_seconds_;
+  std::vector<uint32_t> owners_;  // by parameter
+  std::vector<uint8_t> chosen_;   // by parameter: 1 where it is this rank's
+  std::vector<uint64_t> sizes_;   // by rank: bytes that it sends of a sharded step
   std::vector<uint8_t> mine_;
   std::vector<uint8_t> all_;
   std::vector<int8_t> before_;

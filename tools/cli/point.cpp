@@ -1,35 +1,16 @@
 // eggroll point: one point of a sweep whose launcher handed it to another machine.
 #include <fmt/format.h>
 
-#include <atomic>
-#include <csignal>
-
 #include "cli/commands.h"
+#include "cli/stops.h"
 #include "cli/sweep_view.h"
 #include "eggroll/error.h"
 #include "experiment/runner.h"
 #include "experiment/submission.h"
 
 namespace eggroll {
-namespace {
-
-std::atomic<int> stops{0};
-std::atomic<int> stop_signal{0};
-
-// Whoever ends a job gives it little time: any signal saves at once.
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int number) {
-    stop_signal.store(number);
-    stops.store(2);
-  };
-  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
-}
-
-}  // namespace
-
 int point_command(const std::filesystem::path& submission, uint64_t number, const std::string& where) {
-  catch_signals();
+  catch_stops(true);  // whoever ends a job gives it little time
   const Element element = read_element(submission, number);
   SweepView view(element.sweep);
   SweepHooks hooks;

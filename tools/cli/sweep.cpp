@@ -3,12 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <map>
 
 #include "cli/commands.h"
+#include "cli/stops.h"
 #include "cli/sweep_view.h"
 #include "config/hash.h"
 #include "eggroll/error.h"
@@ -22,18 +21,6 @@
 
 namespace eggroll {
 namespace {
-
-std::atomic<int> stops{0};
-std::atomic<int> stop_signal{0};
-
-void catch_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int number) {
-    stop_signal.store(number);
-    stops.fetch_add(1);
-  };
-  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
-}
 
 // Throws where a point cannot run; says each reason once, with the first point that has it.
 std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFolder>& plugins, bool here) {
@@ -159,7 +146,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
   std::fflush(stdout);
 
-  catch_signals();
+  catch_stops(false);
   SweepView view(sweep);
   SweepHooks hooks;
   hooks.started = [&](const RunningPoint& running) { view.started(running); };
