@@ -11,7 +11,8 @@ function(eggroll_add_plugin name)
     message(FATAL_ERROR "eggroll_add_plugin(${name}): KIND is '${arg_KIND}', expected backend, model, optimizer or ranks")
   endif()
   set(target eggroll_${arg_KIND}_${name})
-  add_library(${target} MODULE ${arg_SOURCES})
+  set(build ${CMAKE_CURRENT_BINARY_DIR}/${target}_build.cpp)
+  add_library(${target} MODULE ${arg_SOURCES} ${build})
   target_link_libraries(${target} PRIVATE Eggroll::sdk ${arg_LIBRARIES})
   if(TARGET eggroll_compile)
     target_link_libraries(${target} PRIVATE eggroll_compile)
@@ -46,9 +47,13 @@ function(eggroll_add_plugin name)
     ${target}
     PROPERTIES PREFIX "" SUFFIX ".eggplugin" OUTPUT_NAME ${name}
                CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  target_compile_definitions(
-    ${target}
-    PRIVATE "EGGROLL_PLUGIN_BUILD=\"${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${flags}, ${commit}\"")
+  # What it was built with, in a file of its own: a new commit compiles that file anew and no other.
+  set(text "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${flags}, ${commit}")
+  file(CONFIGURE OUTPUT ${build}
+       CONTENT "namespace eggroll {\nextern const char plugin_build[];\nconst char plugin_build[] = R\"build(@text@)build\";\n}\n"
+       @ONLY)
+  set_source_files_properties(${build} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  target_compile_definitions(${target} PRIVATE EGGROLL_PLUGIN_KNOWS_BUILD)
 
   if(PROJECT_NAME STREQUAL Eggroll)
     set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/plugins)

@@ -15,6 +15,8 @@ target_compile_options(
             $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
             # Files put into a program are longer than every compiler has to take, and clang takes them.
             $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-overlength-strings>
+            # GCC takes the files of a unity build for headers, which must not hand on what is local to a file.
+            $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
             # For ccache, where headers are precompiled.
             $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
             # One rounding per operation: a contracted multiply-add would give other bits on other machines.
@@ -22,6 +24,17 @@ target_compile_options(
 
 # Of a release: half the time to compile, for what is not worth more.
 set(EGGROLL_LIGHT $<$<CONFIG:Release>:-O1>)
+
+# In a unity build: each folder of the target's sources as one file. A third of the time, as headers are read once.
+function(eggroll_unite_rooms target)
+  get_target_property(sources ${target} SOURCES)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH room)
+    cmake_path(GET room FILENAME room)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room})
+  endforeach()
+endfunction()
 
 if(EGGROLL_SANITIZE)
   string(REPLACE ";" "," sanitizers "${EGGROLL_SANITIZE}")

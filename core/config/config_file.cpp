@@ -127,7 +127,8 @@ Error no_such_group(const ConfigSearch& search, const std::string& group, const 
   for (const fs::path& dir : search.config_dirs) {
     folders.push_back(group_folder(dir, group).string());
     for (const fs::directory_entry& entry : entries_of(dir)) {
-      if (entry.is_directory()) groups.insert(entry.path().filename().string());
+      std::error_code failure;
+      if (entry.is_directory(failure)) groups.insert(entry.path().filename().string());
     }
   }
   return wrong(source, fmt::format("no group '{}', expected the folder {} with its options{}", group, joined(folders),
@@ -205,7 +206,9 @@ std::vector<std::string> option_names(const ConfigSearch& search, const std::str
   std::set<std::string> names;
   for (const fs::path& folder : group_folders(search, group)) {
     for (const fs::directory_entry& entry : entries_of(folder)) {
-      if (entry.path().extension() == ".yaml" && !entry.is_directory()) names.insert(entry.path().stem().string());
+      std::error_code failure;
+      if (entry.path().extension() == ".yaml" && !entry.is_directory(failure))
+        names.insert(entry.path().stem().string());
     }
   }
   return {names.begin(), names.end()};
@@ -218,7 +221,8 @@ fs::path option_path(const ConfigSearch& search, const std::string& group, const
   for (const fs::path& folder : folders) {
     for (const fs::directory_entry& entry : entries_of(folder)) {
       const fs::path& path = entry.path();
-      if (path.extension() == ".yaml" && path.stem() == option && !entry.is_directory()) return path;
+      std::error_code failure;
+      if (path.extension() == ".yaml" && path.stem() == option && !entry.is_directory(failure)) return path;
     }
   }
   const std::vector<std::string> names = option_names(search, group);

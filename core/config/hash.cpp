@@ -31,9 +31,12 @@ nlohmann::ordered_json to_json(const ConfigNode& node) {
 }
 
 std::string config_hash(const ConfigNode& node, const std::vector<std::string>& excluded_top_level_keys) {
-  nlohmann::json sorted = to_json(node);
-  for (const std::string& key : excluded_top_level_keys) sorted.erase(key);
-  return sha256_hex(sorted.dump());
+  return json_hash(to_json(node), excluded_top_level_keys);
+}
+
+std::string json_hash(nlohmann::json config, const std::vector<std::string>& excluded_top_level_keys) {
+  for (const std::string& key : excluded_top_level_keys) config.erase(key);
+  return sha256_hex(config.dump());
 }
 
 }  // namespace eggroll

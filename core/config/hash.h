@@ -15,6 +15,8 @@ nlohmann::ordered_json to_json(const ConfigNode& node);
 // sha256, 64 hex digits, of the JSON without spaces, keys sorted at every level, without these top-level keys. Order of
 // keys, comments and sources do not count; 1 and 1.0 differ.
 std::string config_hash(const ConfigNode& node, const std::vector<std::string>& excluded_top_level_keys);
+// The same of a configuration that is JSON already.
+std::string json_hash(nlohmann::json config, const std::vector<std::string>& excluded_top_level_keys);
 
 }  // namespace eggroll
 

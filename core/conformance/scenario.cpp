@@ -44,8 +44,8 @@ int8_t filled(Draws& draws, Fill fill) {
   return 0;
 }
 
-Guarded<int8_t> filled(Draws draws, Fill fill, size_t count) {
-  Guarded<int8_t> values(count);
+Array<int8_t> filled(Draws draws, Fill fill, size_t count) {
+  Array<int8_t> values(count);
   for (size_t i = 0; i < count; ++i) values[i] = filled(draws, fill);
   return values;
 }
@@ -82,7 +82,7 @@ uint32_t edge_or_random(Draws& draws, char type) {
 struct Batch {
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> targets;
-  Guarded<uint8_t> resets;
+  Array<uint8_t> resets;
   egg_batch view{};
 
   Batch(Draws& draws, const Scenario& scenario, uint32_t streams, uint32_t tokens, uint32_t vocab)
@@ -118,7 +118,7 @@ class Run {
       for (uint32_t& cell : cells) cell = edge_or_random(draws, type);
       session_.set_slot(p, s, cells.data());
     });
-    Guarded<int8_t> states =
+    Array<int8_t> states =
         filled(Draws(scenario_.seed, kStates), scenario_.states, scenario_.population * state_bytes_);
     session_.set_states(0, scenario_.population, states.data());
     for (uint32_t i = 0; i < scenario_.actions.size(); ++i) {
@@ -149,7 +149,7 @@ class Run {
         set_weights(number + 1);
         break;
       case ActionKind::kSetStates: {
-        Guarded<int8_t> states = filled(draws, scenario_.states, action.count * state_bytes_);
+        Array<int8_t> states = filled(draws, scenario_.states, action.count * state_bytes_);
         session_.set_states(action.first, action.count, states.data());
         break;
       }
@@ -162,7 +162,7 @@ class Run {
   void evaluate(const Action& action, const std::string& when, Draws& draws) {
     const uint32_t streams = (action.count + action.group - 1) / action.group + action.streams;
     Batch batch(draws, scenario_, streams, action.tokens, vocab());
-    Guarded<int64_t> losses(action.count);
+    Array<int64_t> losses(action.count);
     session_.evaluate(egg_evaluate{sizeof(egg_evaluate), action.group, action.step, action.first, action.count,
                                    batch.view, losses.data()});
     losses.append_to(transcript_, fmt::format("losses {} (step {}, members {} to {})", when, action.step, action.first,
@@ -171,9 +171,9 @@ class Run {
 
   void infer(const Action& action, const std::string& when, Draws& draws) {
     Batch batch(draws, scenario_, action.streams, action.tokens, vocab());
-    Guarded<int8_t> states = filled(draws, scenario_.states, action.streams * state_bytes_);
-    Guarded<int64_t> losses(action.streams);
-    Guarded<int8_t> logits(action.logits ? size_t{action.streams} * vocab() : 0);
+    Array<int8_t> states = filled(draws, scenario_.states, action.streams * state_bytes_);
+    Array<int64_t> losses(action.streams);
+    Array<int8_t> logits(action.logits ? size_t{action.streams} * vocab() : 0);
     session_.infer(egg_infer{sizeof(egg_infer), 0, batch.view, states.data(), losses.data(),
                              action.logits ? logits.data() : nullptr});
     states.append_to(transcript_, "states of inference " + when);
@@ -184,19 +184,19 @@ class Run {
   void update(const Action& action, const std::string& when, Draws& draws) {
     static constexpr float kScalars[] = {0.0F, -0.0F, 1.0F, 0.75F, -1e-30F, 1e-41F, 3e38F, -2147483648.0F};
     static constexpr float kStds[] = {0.0F, 777.25F, 32000.0F, 1e9F};
-    Guarded<int8_t> fitness = fitness_of(action, draws);
+    Array<int8_t> fitness = fitness_of(action, draws);
     std::vector<float> scalars(rule_.scalar_names().size());
     for (float& scalar : scalars) scalar = draws.pick(kScalars);
     std::vector<float> stds(program_.params().size());
     for (float& std : stds) std = draws.pick(kStds);
-    Guarded<int64_t> changed(program_.params().size());
+    Array<int64_t> changed(program_.params().size());
     session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), action.step, fitness.data(),
                                scalars.data(), stds.data(), changed.data(), nullptr});
     changed.append_to(transcript_, "changed counts " + when);
   }
 
-  Guarded<int8_t> fitness_of(const Action& action, Draws& draws) const {
-    Guarded<int8_t> fitness(scenario_.population / 2);
+  Array<int8_t> fitness_of(const Action& action, Draws& draws) const {
+    Array<int8_t> fitness(scenario_.population / 2);
     const auto pairs = static_cast<uint32_t>(fitness.size());
     if (scenario_.votes == Votes::kAligned || scenario_.votes == Votes::kOpposed) {
       const int32_t way = scenario_.votes == Votes::kAligned ? 127 : -127;
@@ -215,7 +215,7 @@ class Run {
 
   void set_weights(uint32_t version) {
     for (uint32_t p = 0; p < program_.params().size(); ++p) {
-      Guarded<int8_t> weights = filled(Draws(scenario_.seed, kWeights + version * 64 + p), scenario_.weights,
+      Array<int8_t> weights = filled(Draws(scenario_.seed, kWeights + version * 64 + p), scenario_.weights,
                                        weight_count(program_.params()[p]));
       session_.set_weights(p, weights.data());
     }
@@ -223,21 +223,21 @@ class Run {
 
   void get_weights(const std::string& when) {
     for (uint32_t p = 0; p < program_.params().size(); ++p) {
-      Guarded<int8_t> weights(weight_count(program_.params()[p]));
+      Array<int8_t> weights(weight_count(program_.params()[p]));
       session_.get_weights(p, weights.data());
       weights.append_to(transcript_, fmt::format("weights of '{}' {}", program_.params()[p].name, when));
     }
   }
 
   void get_states(uint32_t first, uint32_t count, const std::string& when) {
-    Guarded<int8_t> states(count * state_bytes_);
+    Array<int8_t> states(count * state_bytes_);
     session_.get_states(first, count, states.data());
     states.append_to(transcript_, fmt::format("states of {} members from {} on, {}", count, first, when));
   }
 
   void get_slots() {
     each_slot([&](uint32_t p, uint32_t s, size_t count, char type) {
-      Guarded<uint32_t> cells(count);
+      Array<uint32_t> cells(count);
       session_.get_slot(p, s, cells.data());
       for (size_t i = 0; i < count; ++i) cells[i] = canonical(cells[i], type);
       cells.append_to(transcript_, fmt::format("slot '{}' of '{}'", rule_.slots()[s].name, program_.params()[p].name));

@@ -6,8 +6,6 @@
 #include <functional>
 #include <numeric>
 
-#include "eggroll/error.h"
-
 namespace eggroll {
 
 std::string first_difference(const Transcript& expected, const Transcript& actual) {
@@ -23,17 +21,6 @@ std::string first_difference(const Transcript& expected, const Transcript& actua
                        *at, total, e.bytes.size());
   }
   return "";
-}
-
-void append_guarded(Transcript& transcript, const std::string& name, const std::vector<uint8_t>& memory, size_t offset,
-                    size_t size) {
-  const auto begin = memory.begin() + static_cast<ptrdiff_t>(offset);
-  const auto end = begin + static_cast<ptrdiff_t>(size);
-  const auto is_guard = [](uint8_t byte) { return byte == kGuardByte; };
-  if (!std::all_of(memory.begin(), begin, is_guard) || !std::all_of(end, memory.end(), is_guard)) {
-    throw Error(fmt::format("it wrote outside the buffer of the {}", name));
-  }
-  transcript.parts.push_back({name, std::vector<uint8_t>(begin, end)});
 }
 
 }  // namespace eggroll

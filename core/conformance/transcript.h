@@ -1,4 +1,4 @@
-// What a backend gave back, and the guarded memory it was given.
+// What a backend gave back, and the memory it was given.
 #ifndef EGGROLL_CONFORMANCE_TRANSCRIPT_H
 #define EGGROLL_CONFORMANCE_TRANSCRIPT_H
 
@@ -21,28 +21,23 @@ struct Transcript {
 // Empty where both are equal byte by byte, else a sentence saying where they first differ.
 std::string first_difference(const Transcript& expected, const Transcript& actual);
 
-// Appends `size` bytes at `offset` of memory that holds kGuardByte everywhere else; throws Error where it does not.
-void append_guarded(Transcript& transcript, const std::string& name, const std::vector<uint8_t>& memory, size_t offset,
-                    size_t size);
-
-constexpr uint8_t kGuardByte = 0xA5;
-
-// Memory with known bytes around it. Byte-sized elements start at an odd address.
+// Memory to fill, and to hand to a backend. It holds kUnwritten at first, so that what a backend leaves out is seen;
+// byte-sized elements start at an odd address.
 template <class T>
-class Guarded {
+class Array {
  public:
-  explicit Guarded(size_t count) : count_(count), bytes_(kGuard * 2 + count * sizeof(T) + 1, kGuardByte) {}
+  explicit Array(size_t count) : count_(count), bytes_(kOffset + count * sizeof(T), kUnwritten) {}
   T* data() { return reinterpret_cast<T*>(bytes_.data() + kOffset); }
   size_t size() const { return count_; }
   T& operator[](size_t i) { return data()[i]; }
 
   void append_to(Transcript& transcript, const std::string& name) const {
-    append_guarded(transcript, name, bytes_, kOffset, count_ * sizeof(T));
+    transcript.parts.push_back({name, std::vector<uint8_t>(bytes_.begin() + kOffset, bytes_.end())});
   }
 
  private:
-  static constexpr size_t kGuard = 64;
-  static constexpr size_t kOffset = sizeof(T) == 1 ? kGuard + 1 : kGuard;
+  static constexpr uint8_t kUnwritten = 0xA5;
+  static constexpr ptrdiff_t kOffset = sizeof(T) == 1 ? 1 : 0;
   size_t count_;
   std::vector<uint8_t> bytes_;
 };

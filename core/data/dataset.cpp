@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/data_file.h"
 #include "data/generated.h"
 #include "record/files.h"
 
@@ -197,6 +198,17 @@ uint64_t Dataset::units(const Tokens& tokens) const {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < tokens.size(); ++i) sum += units(tokens[i]);
   return sum;
+}
+
+void Dataset::require_unchanged() const {
+  for (const Tokens* tokens : {&train, &valid}) {
+    const DataFile* file = tokens->file();
+    if (file == nullptr) continue;
+    const DataFile::Change change = file->change();
+    if (change == DataFile::Change::kNone) continue;
+    if (change == DataFile::Change::kWritten || sha256_of(*this) != sha256) throw file->changed();
+    file->accept();
+  }
 }
 
 void check_vocabulary(const Dataset& dataset, uint32_t vocab) {

@@ -33,6 +33,10 @@ struct Dataset {
   // What the token, or all these tokens, amount to in units: the bytes it stands for, or one.
   uint64_t units(uint32_t token) const { return vocabulary ? vocabulary->bytes(token).size() : 1; }
   uint64_t units(const Tokens& tokens) const;
+
+  // Error: a file that the tokens are mapped from has been written to since it was opened. Reads the bytes again only
+  // where its times leave that open.
+  void require_unchanged() const;
 };
 
 // Reads every key of the dataset section; `name` picks the type. Errors begin with their key, named without the section

@@ -80,15 +80,22 @@ void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, ui
   });
 }
 
-EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit)
+EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit, HeldOutSample sample)
     : valid_(dataset.valid),
       separator_(dataset.separator),
       row_(dataset.valid_row),
       unit_(row_ > 0 ? row_ - 1 : 1),
+      all_units_(row_ > 0 ? valid_.size() / row_ : valid_.size() - 1),
       tokens_(tokens) {
   const uint64_t covered = limit == 0 ? valid_.size() : std::min(limit, valid_.size());
   units_ = row_ > 0 ? (covered + row_ - 1) / row_ : covered - 1;
   streams_ = static_cast<uint32_t>(std::min<uint64_t>(streams, units_));
+  // A stream of the sample is then never longer than the distance to the next.
+  if (sample == HeldOutSample::kSpread && units_ / streams_ == all_units_ / streams_) {
+    units_ = all_units_;
+    streams_ = static_cast<uint32_t>(std::min<uint64_t>(streams, units_));
+  }
+  span_ = sample == HeldOutSample::kSpread ? all_units_ : units_;
   const uint64_t longest = (units_ + streams_ - 1) / streams_ * unit_;
   batches_ = (longest + tokens - 1) / tokens;
 }
@@ -97,8 +104,8 @@ void EvalPlan::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, u
   batch.clear(count, tokens_);
   for (uint32_t s = 0; s < count; ++s) {
     const uint64_t stream = uint64_t{first_stream} + s;
-    const uint64_t first = share(stream, units_, streams_);
-    const uint64_t length = (share(stream + 1, units_, streams_) - first) * unit_;
+    const uint64_t first = share(stream, span_, streams_);
+    const uint64_t length = (share(stream + 1, units_, streams_) - share(stream, units_, streams_)) * unit_;
     for (uint32_t t = 0; t < tokens_; ++t) {
       const uint64_t i = index * tokens_ + t;
       if (i >= length) break;

@@ -60,15 +60,25 @@ class DataPlan {
   uint64_t segments_;
 };
 
-// Evaluation. Of a text's first `limit` tokens each but the first is scored once; of rows, so many whole ones as hold
-// them, and each token but a row's first. Streams are contiguous, begin with a zero state and differ in length by one
-// token (or row) at most.
+// What an evaluation of less than the whole held-out part reads of it.
+enum class HeldOutSample {
+  kSpread,  // parts at equal distances over all of it
+  kPrefix,  // its beginning: version 0.1 read this, and a run that it began goes on with it
+};
+
+// Evaluation. Of the whole held-out part, or of a sample of it, each token is scored once. The first token of a text
+// and of each row is read and not scored. Stream s of S begins at s / S of the part, with a zero state, and reads 1 / S
+// of the sample; streams differ in length by one token (or row) at most.
 class EvalPlan {
  public:
-  // streams and tokens at least 1; limit at least 2, or 0: the whole held-out part.
-  EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit);
+  // streams and tokens at least 1. limit: tokens of the sample, at least 2; the sample of a text scores limit - 1 of
+  // them, of rows it holds the whole rows that limit tokens touch. 0, or a limit that leaves out less than one token
+  // (or row) of each stream: the whole held-out part.
+  EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
+           HeldOutSample sample = HeldOutSample::kSpread);
 
   uint32_t streams() const { return streams_; }  // as asked for, or as many as have something to score
+  bool covers_all() const { return units_ == all_units_; }
   uint64_t batches() const { return batches_; }
 
   // Batches in order 0 to batches() - 1, the state carried over from one to the next. The second: streams
@@ -80,8 +90,10 @@ class EvalPlan {
   Tokens valid_;
   std::optional<uint32_t> separator_;
   uint64_t row_;
-  uint64_t unit_;   // scored tokens of what a stream holds whole: 1, or a row's
-  uint64_t units_;  // tokens, or rows
+  uint64_t unit_;       // scored tokens of what a stream holds whole: 1, or a row's
+  uint64_t all_units_;  // tokens, or rows, of the held-out part
+  uint64_t units_;      // of the sample
+  uint64_t span_;       // units over which the streams' beginnings are spread
   uint32_t streams_;
   uint32_t tokens_;
   uint64_t batches_;

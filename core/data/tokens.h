@@ -33,10 +33,16 @@ class TokenReader {
   const std::byte* data_;
 };
 
+class DataFile;
+
 // Copies share the memory; it lives as long as the last of them.
 class Tokens {
  public:
   Tokens() = default;
+
+  // size tokens of width bytes (1, 2 or 4) at data, within the file.
+  Tokens(std::shared_ptr<const DataFile> file, const std::byte* data, uint64_t size, uint32_t width, std::string source)
+      : owner_(file), file_(file.get()), data_(data), size_(size), width_(width), source_(std::move(source)) {}
 
   // size tokens of width bytes (1, 2 or 4) at data, which owner keeps alive. source names them in messages.
   Tokens(std::shared_ptr<const void> owner, const std::byte* data, uint64_t size, uint32_t width, std::string source)
@@ -53,6 +59,7 @@ class Tokens {
   uint64_t size() const { return size_; }
   uint32_t width() const { return width_; }
   const std::string& source() const { return source_; }
+  const DataFile* file() const { return file_; }  // that they are mapped from, if they are
   std::span<const std::byte> bytes() const { return {data_, size_ * width_}; }
 
   // Calls f with the TokenReader of the right width.
@@ -75,11 +82,15 @@ class Tokens {
 
   // Tokens [first, first + size) of the same memory.
   Tokens part(uint64_t first, uint64_t size) const {
-    return Tokens(owner_, data_ + first * width_, size, width_, source_);
+    Tokens some = *this;
+    some.data_ = data_ + first * width_;
+    some.size_ = size;
+    return some;
   }
 
  private:
   std::shared_ptr<const void> owner_;
+  const DataFile* file_ = nullptr;
   const std::byte* data_ = nullptr;
   uint64_t size_ = 0;
   uint32_t width_ = 1;
@@ -89,7 +100,7 @@ class Tokens {
 enum class TokenFormat { kUint8, kUint16, kUint32, kNpy };
 
 // Maps the file. Error: it is missing, a directory, empty, unreadable, or does not hold whole tokens of that format.
-// The file must not change while it is in use.
+// What happens where the file changes while it is in use: data/data_file.h.
 Tokens open_tokens(const NamedFile& file, TokenFormat format);
 
 }  // namespace eggroll

@@ -15,6 +15,7 @@
 #include "experiment/process.h"
 #include "plugin/registry.h"
 #include "record/files.h"
+#include "record/json.h"
 #include "system/machine.h"
 #include "train/setup.h"
 
@@ -119,7 +120,8 @@ std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, cons
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      checks.push_back(check_of(ordered_json::parse(text.substr(begin, end - begin))));
+      const ordered_json line = json_or_null(std::string_view(text).substr(begin, end - begin));
+      checks.push_back(read_members("the check of a point", "fix its plugins", [&] { return check_of(line); }));
     }
     if (status != 0 && checks.size() < points.size()) {
       checks.push_back({fmt::format("opening its plugins ended the process with {}; fix the plugin, or leave the point "

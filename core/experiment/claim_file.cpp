@@ -46,9 +46,9 @@ struct flock whole_file() {
 }
 
 Descriptor open_claim(const std::filesystem::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (file.get() >= 0 || errno != EEXIST) return file;
-  return Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  return Descriptor(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ std::optional<ClaimFile> ClaimFile::take(const std::filesystem::path& folder) {
 }
 
 bool ClaimFile::is_taken(const std::filesystem::path& folder) {
-  const Descriptor file(::open((folder / "claim").c_str(), O_RDWR | O_CLOEXEC));
+  const Descriptor file(::open((folder / "claim").c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0) return false;
   struct flock lock = whole_file();
   if (::fcntl(file.get(), kGetLockOfOpenFile, &lock) != 0) return true;

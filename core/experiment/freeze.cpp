@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "record/files.h"
 #include "system/machine.h"
@@ -28,14 +29,27 @@ std::map<std::string, fs::path> plugin_files(const std::vector<PluginFolder>& fo
   return files;
 }
 
+// A copy that something has damaged would train other weights, or crash.
+void require_equal(const fs::path& copy, const std::string& digest) {
+  if (fs::exists(copy) && sha256_file(copy) == digest) return;
+  throw Error(
+      fmt::format("the copy {} is missing or damaged: its sha256 is not that of the file it was made from; "
+                  "delete the folder {} and run again to have it copied anew",
+                  copy.string(), copy.parent_path().string()));
+}
+
 fs::path freeze(const std::map<std::string, fs::path>& files, const fs::path& into) try {
   Sha256 all;
-  for (const auto& [name, path] : files) all.update(name + " " + sha256_file(path) + "\n");
+  std::map<std::string, std::string> digests;
+  for (const auto& [name, path] : files) all.update(name + " " + (digests[name] = sha256_file(path)) + "\n");
   const fs::path folder = into / all.hex().substr(0, 12);
-  if (fs::exists(folder)) return folder;
+  if (fs::exists(folder)) {
+    for (const auto& [name, digest] : digests) require_equal(folder / name, digest);
+    return folder;
+  }
   // Whole or not at all: a copy that was cut short never has the name.
   const fs::path half = into / fmt::format("{}.tmp{}", folder.filename().string(), ::getpid());
-  fs::create_directories(half);
+  create_folders(half);
   for (const auto& [name, path] : files) fs::copy_file(path, half / name, fs::copy_options::overwrite_existing);
   std::error_code taken;  // another runner was first
   fs::rename(half, folder, taken);

@@ -10,7 +10,7 @@
 namespace eggroll {
 
 // Copies every *.eggplugin of the folders into a folder below `into` that is named by a hash of all of them, and
-// returns it; copies that are there already stay.
+// returns it; copies that are there already stay. Throws, naming the copy, where one of them is another file by now.
 std::filesystem::path freeze_plugins(const std::vector<PluginFolder>& folders, const std::filesystem::path& into);
 
 // The same of this very executable; returns the copy.

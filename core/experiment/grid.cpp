@@ -12,8 +12,8 @@
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
+#include "experiment/chosen.h"
 #include "record/claim.h"
-#include "train/setup.h"
 
 namespace eggroll {
 namespace {
@@ -23,6 +23,8 @@ using Kind = ConfigNode::Kind;
 
 constexpr size_t kMostPoints = 100000;
 const std::vector<std::string> kShapes = {"product", "zip", "union", "points"};
+// Sections that say how runs are launched, watched and ended.
+const std::vector<std::string> kNoAxes = {"sweep", "results", "plugins", "monitor", "stop", "ranks", "launcher"};
 
 std::string key_of(const std::string& override_text) { return parse_override(override_text).key; }
 
@@ -71,16 +73,18 @@ bool all_hold(const std::vector<Condition>& conditions, const GridPoint& point) 
   return std::all_of(conditions.begin(), conditions.end(), [&](const Condition& c) { return c.holds_at(point); });
 }
 
+using Row = std::vector<std::string>;  // overrides
+
 class GridReader {
  public:
-  explicit GridReader(const ConfigSearch& search) : search_(search) {}
+  GridReader(const ConfigSearch& search, Chosen& chosen) : search_(search), chosen_(chosen) {}
 
   // Every point of `before`, each continued by what the item adds.
   std::vector<GridPoint> apply(const ConfigNode& item, const std::vector<GridPoint>& before) const {
     if (item.kind() == Kind::kText) {
-      std::vector<AxisValue> values;
-      for (std::string& text : axis_values(item)) values.push_back({key_of(text), {std::move(text)}});
-      return extended(before, values, item.source());
+      std::vector<Row> rows;
+      for (std::string& text : axis_values(item)) rows.push_back({std::move(text)});
+      return extended(before, axis_of(std::move(rows), item.source()), item.source());
     }
     const std::string shape = shape_of(item, {"when", "exclude"});
     std::vector<Condition> when;
@@ -137,10 +141,14 @@ class GridReader {
         for (GridPoint& point : apply(item, before)) points.push_back(std::move(point));
       }
     } else if (shape == "zip") {
-      points = extended(before, zipped(items), items.source());
+      points = extended(before, axis_of(zipped(items), items.source()), items.source());
     } else {
-      for (const ConfigNode& item : list) {
-        for (GridPoint& point : listed(item, before)) points.push_back(std::move(point));
+      std::vector<Row> rows;
+      for (const ConfigNode& item : list) rows.push_back(listed(item));
+      for (const Row& row : chosen_.agreeing(std::move(rows), items.source())) {
+        std::vector<GridPoint> made = before;
+        for (const std::string& text : row) made = extended(made, {{key_of(text), {text}}}, items.source());
+        points.insert(points.end(), made.begin(), made.end());
       }
     }
     return points;
@@ -152,26 +160,34 @@ class GridReader {
     throw wrong(item.source(), error.what());
   }
 
-  std::vector<AxisValue> zipped(const ConfigNode& items) const {
+  // One axis whose values are rows of overrides.
+  std::vector<AxisValue> axis_of(std::vector<Row> rows, const Source& source) const {
     std::vector<AxisValue> values;
-    for (const ConfigNode& item : items.list()) {
-      const std::vector<std::string> texts = axis_values(item);
-      if (values.empty()) values.resize(texts.size());
-      if (texts.size() != values.size()) {
-        throw wrong(item.source(), fmt::format("'{}' has {} values, expected {} as the zip's first axis", item.text(),
-                                               texts.size(), values.size()));
-      }
-      for (size_t i = 0; i < texts.size(); ++i) {
-        values[i].axis.append(values[i].axis.empty() ? "" : "+").append(key_of(texts[i]));
-        values[i].overrides.push_back(texts[i]);
-      }
+    for (Row& row : chosen_.agreeing(std::move(rows), source)) {
+      AxisValue& value = values.emplace_back();
+      for (const std::string& text : row) value.axis.append(value.axis.empty() ? "" : "+").append(key_of(text));
+      value.overrides = std::move(row);
     }
     return values;
   }
 
-  // Of `points`: each override an axis of its own.
-  std::vector<GridPoint> listed(const ConfigNode& item, const std::vector<GridPoint>& before) const {
-    std::vector<GridPoint> points = before;
+  std::vector<Row> zipped(const ConfigNode& items) const {
+    std::vector<Row> rows;
+    for (const ConfigNode& item : items.list()) {
+      const std::vector<std::string> texts = axis_values(item);
+      if (rows.empty()) rows.resize(texts.size());
+      if (texts.size() != rows.size()) {
+        throw wrong(item.source(), fmt::format("'{}' has {} values, expected {} as the zip's first axis", item.text(),
+                                               texts.size(), rows.size()));
+      }
+      for (size_t i = 0; i < texts.size(); ++i) rows[i].push_back(texts[i]);
+    }
+    return rows;
+  }
+
+  // Of `points`: each override is an axis of its own.
+  Row listed(const ConfigNode& item) const {
+    Row row;
     const std::vector<ConfigNode> one = {item};
     for (const ConfigNode& node : item.kind() == Kind::kList ? list_in(item, "a point") : one) {
       const std::vector<std::string> texts = axis_values(node);
@@ -179,9 +195,9 @@ class GridReader {
         throw wrong(node.source(),
                     fmt::format("'{}' has {} values, expected one; a point is no sweep", node.text(), texts.size()));
       }
-      points = extended(points, {{key_of(texts[0]), texts}}, node.source());
+      row.push_back(texts[0]);
     }
-    return points;
+    return row;
   }
 
   static std::vector<GridPoint> extended(const std::vector<GridPoint>& before, const std::vector<AxisValue>& values,
@@ -205,7 +221,7 @@ class GridReader {
     const std::string key = key_of(text);
     if (key == "seed") throw wrong(source, "seed is no axis, for seeds are replicates; write sweep.seeds");
     const std::string top = key.substr(0, key.find('.'));
-    if (top != "sweep" && std::find(kOutsideHash.begin(), kOutsideHash.end(), top) == kOutsideHash.end()) return;
+    if (std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
     throw wrong(source,
                 fmt::format("{} is no axis, for runs that differ in {} alone are one run; set it for all", key, top));
   }
@@ -228,7 +244,7 @@ class GridReader {
   }
 
   // A list of conditions, each on a key that some of the points have.
-  static std::vector<Condition> conditions(const ConfigNode& node, const std::vector<GridPoint>& points) {
+  std::vector<Condition> conditions(const ConfigNode& node, const std::vector<GridPoint>& points) const {
     std::set<std::string> keys;
     for (const GridPoint& point : points) {
       for (const AxisValue& axis : point) {
@@ -238,7 +254,8 @@ class GridReader {
     std::vector<Condition> result;
     for (const ConfigNode& item : list_in(node, "a condition")) {
       result.emplace_back(item);
-      if (keys.contains(result.back().key)) continue;
+      // Of fewer points, some may have lost an axis; that it is one was seen when all were read.
+      if (keys.contains(result.back().key) || chosen_.narrows()) continue;
       const std::vector<std::string> known(keys.begin(), keys.end());
       throw wrong(item.source(), fmt::format("{} is no axis of these points{}", result.back().key,
                                              suggestion(result.back().key, known)));
@@ -246,7 +263,7 @@ class GridReader {
     return result;
   }
 
-  static std::vector<GridPoint> without_excluded(const ConfigNode& grid, std::vector<GridPoint> points) {
+  std::vector<GridPoint> without_excluded(const ConfigNode& grid, std::vector<GridPoint> points) const {
     const ConfigNode* node = grid.find("exclude");
     if (node == nullptr) return points;
     std::vector<std::vector<Condition>> excluded;
@@ -261,6 +278,7 @@ class GridReader {
   }
 
   const ConfigSearch& search_;
+  Chosen& chosen_;
 };
 
 // [train.population=128] as {"train.population": "128"}: a key of a YAML map holds no dot here.
@@ -273,9 +291,8 @@ ordered_json axes_in(const ConfigNode& where) {
   return axes;
 }
 
-ordered_json read_claims(const ConfigNode& list, const std::vector<GridPoint>& points) {
-  ordered_json values = ordered_json::object();
-  for (const GridPoint& point : points) gather_values(values, axes_of(point));
+// values: of all axes, see gather_values().
+ordered_json read_claims(const ConfigNode& list, const ordered_json& values) {
   ordered_json claims = ordered_json::array();
   for (const ConfigNode& node : list_in(list, "sweep.claims")) {
     const std::string what = fmt::format("claim {} ({})", claims.size() + 1, node.source().text());
@@ -315,12 +332,13 @@ std::vector<uint64_t> read_seeds(const ConfigNode& node) {
 
 }  // namespace
 
-Grid read_grid(const ConfigNode& config, const ConfigSearch& search) {
+Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::vector<std::string>& overrides) {
   const ConfigNode& section = config.at("sweep");
   const std::string shape =
       GridReader::shape_of(section, {"exclude", "question", "claims", "seeds", "budget", "limits"});
   Grid grid;
   grid.seeds = read_seeds(ConfigNode(ConfigNode::List{config.at("seed")}, config.at("seed").source()));
+  Chosen chosen(search, overrides);
   ConfigNode points(ConfigNode::Map{}, section.source());
   for (const ConfigNode::Entry& entry : section.map()) {
     if (entry.key == "question") {
@@ -328,7 +346,12 @@ Grid read_grid(const ConfigNode& config, const ConfigSearch& search) {
     } else if (entry.key == "claims") {
       continue;  // once the points are known
     } else if (entry.key == "seeds") {
-      grid.seeds = read_seeds(entry.value);
+      const std::vector<uint64_t> seeds = read_seeds(entry.value);
+      if (!chosen.has("seed")) {
+        grid.seeds = seeds;
+      } else if (seeds != grid.seeds) {
+        chosen.say("seed", std::to_string(grid.seeds[0]), fmt::format("{}", fmt::join(seeds, ", ")));
+      }
     } else if (entry.key == "budget") {
       grid.budget = read_budget(config);
     } else if (entry.key == "limits") {
@@ -337,9 +360,22 @@ Grid read_grid(const ConfigNode& config, const ConfigSearch& search) {
       points.map().push_back(entry);
     }
   }
-  grid.points = GridReader(search).apply(points, {{}});
-  if (grid.points.empty()) throw wrong(section.source(), "the grid has no points left; exclude fewer");
-  if (const ConfigNode* claims = section.find("claims")) grid.claims = read_claims(*claims, grid.points);
+  Chosen nothing(search, {});
+  const std::vector<GridPoint> all = GridReader(search, nothing).apply(points, {{}});
+  grid.points = GridReader(search, chosen).apply(points, {{}});
+  grid.said = chosen.said();
+  if (grid.points.empty()) {
+    throw wrong(section.source(),
+                fmt::format("the grid has no points left; exclude fewer{}{}",
+                            grid.said.empty() ? "" : ", or choose other values: ", fmt::join(grid.said, "; ")));
+  }
+  if (const ConfigNode* claims = section.find("claims")) {
+    // They may speak of values that the command line leaves out.
+    ordered_json values = ordered_json::object();
+    for (const GridPoint& point : all) gather_values(values, axes_of(point));
+    for (const GridPoint& point : grid.points) gather_values(values, axes_of(point));
+    grid.claims = read_claims(*claims, values);
+  }
   return grid;
 }
 

@@ -1,18 +1,19 @@
 // A grid: the `sweep` section of an experiment as an ordered list of points.
 //
+// clang-format off
 //   sweep:
-//     question: Does the threshold scale with the population?   # optional, for the report
-//     claims: [...]                        # optional, see record/claim.h; here `where` is a list such as [model=gru]
-//     seeds: 5                                                  # 0 to 4; or a list; without it the configuration's
-//     seed product:                                                  # every combination; the last item changes fastest
+//     question: Does the threshold scale with the population?  # optional, for the report
+//     claims: [...]   # optional, see record/claim.h; here `where` is a list such as [model=gru]
+//     seeds: 5        # 0 to 4; or a list; without it the configuration's seed
+//     product:        # every combination; the last item changes fastest
 //       - optimizer=sign_es,es_adamw                            # an axis: an override with a sweep as its value
 //       - zip: [train.population=512,2048, train.tokens=64,16]  # axes that change together (in YAML as a block list)
 //       - {when: [optimizer=es_adamw], product: [optimizer.beta1=0.5,0.9]}  # for points that match; others stay
-//     exclude:                                                  # points that match one of these are left out
+//     exclude:        # points that match one of these are left out
 //       - [optimizer=sign_es, train.population=512]
 //     budget: {seconds: 3600, steps: 1000000, tokens: 1000000000}  # each optional, of the whole sweep
-//     limits: {seconds: 600, memory_gib: 4}                     # each optional, of a point's process, else it is
-//     killed
+//     limits: {seconds: 600, memory_gib: 4}  # each optional; a point whose process goes beyond one is killed
+// clang-format on
 //
 // A grid is a map with one of `product`, `zip`, `union`, `points`, and perhaps `exclude`; an item of a product is an
 // axis or a grid, which may have `when`; an item of a union is a grid; a zip's items are axes of equally many values;
@@ -45,11 +46,14 @@ struct Grid {
   std::vector<GridPoint> points;  // without the seeds
   SweepBudget budget;
   PointLimits limits;
+  std::vector<std::string> said;  // how the command line narrows it; see Chosen
 };
 
-// config: a composed configuration with a `sweep`. Throws Error with file and line: an unknown key, an axis given
-// twice, a condition on what is no axis, no points or more than 100,000.
-Grid read_grid(const ConfigNode& config, const ConfigSearch& search);
+// config: a composed configuration with a `sweep`. overrides: those of the command line; where one sets an axis, or the
+// seed, the sweep's other values of it are left out, and conditions see what is left. Throws Error with file and line:
+// an unknown key, an axis given twice, a condition on what is no axis, no points or more than 100,000, a zip or listed
+// points of which none agrees with the command line.
+Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::vector<std::string>& overrides = {});
 
 // {"train.population": "512", "model.width+train.tokens": {"model.width": "64", "train.tokens": "8"}}
 nlohmann::ordered_json axes_of(const GridPoint& point);

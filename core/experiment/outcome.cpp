@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "config/hash.h"
 #include "eggroll/error.h"
 #include "record/files.h"
+#include "record/json.h"
+#include "train/identity.h"
 
 namespace eggroll {
 namespace {
@@ -17,19 +18,16 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr size_t kLogLines = 20;
-constexpr std::streamoff kTailBytes = 1 << 16;
+constexpr size_t kTailBytes = 1 << 16;
 
-// Whole lines of the file's last bytes; none where there is no file.
-std::vector<std::string> last_lines(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  const std::streamoff size = file.tellg();
-  const std::streamoff begin = std::max<std::streamoff>(0, size - kTailBytes);
-  file.seekg(begin);
+// Whole lines of the file's last bytes; none where it cannot be read.
+std::vector<std::string> last_lines(const fs::path& path) try {
+  std::istringstream text(read_end(path, kTailBytes));
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  if (begin > 0 && !lines.empty()) lines.erase(lines.begin());
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
+} catch (const Error&) {
+  return {};
 }
 
 std::vector<std::string> end_of_log(const fs::path& log) {
@@ -40,11 +38,11 @@ std::vector<std::string> end_of_log(const fs::path& log) {
 
 RunRecord known_of(const Sweep& sweep, const SweepPoint& point) {
   const RunFolder folder = sweep.folder_of(point);
-  if (fs::exists(folder.record())) return read_record(folder.record());
+  if (is_there(folder.record())) return read_record(folder.record());
   RunRecord record;
   record.name = sweep.name;
   record.started_utc = utc_now();
-  record.config_hash = point.hash;
+  record.config_hash = hash_in(folder, point.config);
   record.config = to_json(point.config);
   record.overrides = point.overrides;
   record.environment = capture_environment();
@@ -75,7 +73,7 @@ std::string sentence_of(Failure::Kind kind, const std::string& detail, uint64_t 
 PointStanding standing_of(const Sweep& sweep, const SweepPoint& point) {
   const RunFolder folder = sweep.folder_of(point);
   PointStanding standing;
-  if (!fs::exists(folder.record())) return standing;
+  if (!is_there(folder.record())) return standing;
   standing.record = read_record(folder.record());
   const RunRecord& record = *standing.record;
   const bool stopped =
@@ -91,11 +89,12 @@ PointStanding standing_of(const Sweep& sweep, const SweepPoint& point) {
 LastMetrics last_metrics(const fs::path& metrics) {
   LastMetrics last;
   for (const std::string& text : last_lines(metrics)) {
-    const ordered_json line = ordered_json::parse(text, nullptr, false);
+    const ordered_json line = json_or_null(text);
     if (!line.is_object()) continue;  // the line that is being written
-    last.step = line.value("step", last.step);
-    last.member_tokens = line.value("member_tokens", last.member_tokens);
-    if (line.contains("held_out_bits_per_unit")) last.held_out_bits = line["held_out_bits_per_unit"].get<double>();
+    const auto number = [&](const char* key) { return line.contains(key) && line[key].is_number(); };
+    if (number("step")) last.step = line["step"].get<uint64_t>();
+    if (number("member_tokens")) last.member_tokens = line["member_tokens"].get<uint64_t>();
+    if (number("held_out_bits_per_unit")) last.held_out_bits = line["held_out_bits_per_unit"].get<double>();
   }
   return last;
 }
@@ -113,6 +112,7 @@ RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kin
   record.ended_utc = utc_now();
   record.steps = last.step;
   record.member_tokens = last.member_tokens;
+  record.summary = summarize_metrics(folder.metrics());
   write_record(folder.record(), record);
   return record;
 }

@@ -63,15 +63,9 @@ struct Launch {
 
 }  // namespace
 
-std::string ending_of(int wait_status) {
-  if (!WIFSIGNALED(wait_status)) return fmt::format("exit code {}", WEXITSTATUS(wait_status));
-  return signal_name(WTERMSIG(wait_status));
-}
-
 PointProcess::PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log,
                            const Slot& slot) {
-  const Descriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (file.get() < 0) throw file_error("open", log, errno);
+  const Descriptor file = open_regular(log, O_WRONLY | O_CREAT | O_APPEND, "write", Links::kRefused);
   const Launch launch(arguments, file.get(), slot);
   std::fflush(nullptr);
   pid_ = ::fork();

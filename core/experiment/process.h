@@ -15,9 +15,6 @@
 
 namespace eggroll {
 
-// "SIGSEGV" or "exit code 3", of what waitpid() says.
-std::string ending_of(int wait_status);
-
 class PointProcess {
  public:
   // Runs this very executable with these arguments behind its name; executable_to_start() says what becomes of it where

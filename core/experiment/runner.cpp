@@ -15,6 +15,7 @@
 #include "experiment/tally.h"
 #include "record/files.h"
 #include "record/run_lock.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -103,7 +104,7 @@ class Runner {
   // Whether the point need not wait any longer: it runs, or another runner has seen to it.
   bool start(const SweepPoint& point) {
     const RunFolder folder = sweep_.folder_of(point);
-    fs::create_directories(folder.path);
+    create_folders(folder.path);
     std::optional<ClaimFile> claim = ClaimFile::take(folder.path);
     if (!claim || !is_free(folder)) {
       ++elsewhere_;
@@ -115,7 +116,8 @@ class Runner {
     AppendFile(folder.log()).append(fmt::format("== {} {}\n", utc_now(), slot.name));
     active_.emplace_back(
         point, slot, std::move(*claim),
-        std::vector<std::string>{"resume", "--plugins", options_.plugins.string(), folder.path.string()}, folder.log());
+        std::vector<std::string>{"resume", "--only-plugins", options_.plugins.string(), folder.path.string()},
+        folder.log());
     free_slots_.pop_back();
     if (hooks_.started) hooks_.started({&point, slot.name, 0.0, last_metrics(folder.metrics())});
     return true;

@@ -124,7 +124,7 @@ class SlurmLaunch {
     std::map<std::string, OpenPoint*> by_hash;
     std::set<const OpenPoint*> before;
     for (OpenPoint& open : open_) {
-      by_hash[open.point->hash] = &open;
+      by_hash[open.point->hash] = by_hash[open.point->former_hash] = &open;
       if (open.queued && !open.is_others) before.insert(&open);
       open.queued = open.is_others = false;
     }
@@ -253,7 +253,7 @@ class SlurmLaunch {
   bool give_up(const OpenPoint& open) {
     const SweepPoint& point = *open.point;
     const RunFolder folder = sweep_.folder_of(point);
-    fs::create_directories(folder.path);
+    create_folders(folder.path);
     const std::optional<ClaimFile> claim = ClaimFile::take(folder.path);
     if (!claim) return false;
     write_point(sweep_, point);

@@ -8,12 +8,15 @@
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "record/files.h"
+#include "record/json.h"
 
 namespace eggroll {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
+
+constexpr const char* kCure = "run its sweep again";
 
 fs::path file_in(const fs::path& folder) { return folder / "elements.jsonl"; }
 
@@ -49,18 +52,19 @@ ordered_json line_of(const SubmittedPoint& submitted) {
 }
 
 std::vector<ordered_json> lines_in(const fs::path& folder) {
-  if (!fs::exists(file_in(folder))) {
+  if (!is_there(file_in(folder))) {
     throw Error(fmt::format("{} holds no {}, expected a folder that `eggroll sweep` made below a sweep's jobs",
                             folder.string(), file_in(folder).filename().string()));
   }
   std::vector<ordered_json> lines;
-  std::istringstream text(read_file(file_in(folder)));
-  for (std::string line; std::getline(text, line);) lines.push_back(ordered_json::parse(line));
+  std::istringstream text(read_file(file_in(folder), Links::kRefused));
+  for (std::string line; std::getline(text, line);) {
+    lines.push_back(json_or_null(line));
+    if (lines.back().is_object()) continue;
+    throw Error(fmt::format("line {} of {} is damaged, expected a JSON object; {}", lines.size(),
+                            file_in(folder).string(), kCure));
+  }
   return lines;
-}
-
-Error damaged(const fs::path& folder) {
-  return Error(fmt::format("{} is damaged; run its sweep again", file_in(folder).string()));
 }
 
 }  // namespace
@@ -71,9 +75,7 @@ std::string write_submission(const Sweep& sweep, const std::vector<SubmittedPoin
   std::random_device random;
   const std::string id = fmt::format("{:08x}{:04x}", random(), random() & 0xFFFFU);
   const fs::path folder = submission_folder(sweep, id);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw file_error("create the folder", folder, error.value());
+  create_folders(folder);
   std::string text = header_of(sweep, plugins).dump() + "\n";
   for (const SubmittedPoint& point : points) text += line_of(point).dump() + "\n";
   write_atomically(file_in(folder), text);
@@ -85,8 +87,8 @@ std::vector<std::string> submitted_hashes(const fs::path& folder) try {
   for (const ordered_json& line : lines_in(folder)) hashes.push_back(line.value("hash", ""));
   if (!hashes.empty()) hashes.erase(hashes.begin());
   return hashes;
-} catch (const nlohmann::json::exception&) {
-  throw damaged(folder);
+} catch (const nlohmann::json::exception& error) {
+  throw damaged_json(error, file_in(folder).string(), kCure);
 }
 
 Element read_element(const fs::path& folder, uint64_t number) try {
@@ -110,17 +112,17 @@ Element read_element(const fs::path& folder, uint64_t number) try {
   point.folder = line.at("folder");
   point.hash = line.at("hash");
   point.seed = line.at("seed");
-  point.axes = line.at("axes");
+  point.axes = object_at(line, "axes");
   point.overrides = line.at("overrides").get<std::vector<std::string>>();
   point.config = parse_yaml(line.at("config").get<std::string>(), file_in(folder).string());
   sweep.points.push_back(std::move(point));
   element.options.plugins = header.at("plugins").get<std::string>();
   const auto retries = optional_of<std::string>(line.at("retries"));
   const fs::path record = sweep.folder_of(sweep.points[0]).record();
-  element.options.retry_failed = retries && fs::exists(record) && sha256_file(record) == *retries;
+  element.options.retry_failed = retries && is_there(record) && sha256_file(record) == *retries;
   return element;
-} catch (const nlohmann::json::exception&) {
-  throw damaged(folder);
+} catch (const nlohmann::json::exception& error) {
+  throw damaged_json(error, file_in(folder).string(), kCure);
 }
 
 }  // namespace eggroll

@@ -9,12 +9,14 @@
 #include <map>
 #include <set>
 
-#include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
 #include "record/files.h"
-#include "train/weights.h"
+#include "record/json.h"
+#include "record/seal.h"
+#include "record/stated_claims.h"
+#include "train/identity.h"
 
 namespace eggroll {
 namespace {
@@ -50,51 +52,115 @@ fs::path points_file(const Sweep& sweep) { return sweep.folder / "points.jsonl";
 
 // Without the part of a line that a power cut may leave.
 std::string whole_lines(const fs::path& path) {
-  if (!fs::exists(path)) return "";
-  const std::string text = read_file(path);
+  if (!is_there(path)) return "";
+  const std::string text = read_file(path, Links::kRefused);
   return text.substr(0, text.rfind('\n') + 1);
 }
 
-// The folder of each hash in points.jsonl, and its index.
-std::map<std::string, std::pair<uint64_t, std::string>> known_points(const Sweep& sweep) {
-  std::map<std::string, std::pair<uint64_t, std::string>> known;
+// A line of points.jsonl.
+struct KnownPoint {
+  uint64_t index;
+  std::string folder;
+  std::string hash;
+  ordered_json axes;
+  bool is_taken = false;  // by a point of the grid
+};
+
+std::vector<KnownPoint> known_points(const Sweep& sweep) {
+  std::vector<KnownPoint> known;
   const std::string text = whole_lines(points_file(sweep));
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const ordered_json line = ordered_json::parse(text.substr(begin, end - begin), nullptr, false);
-    if (!line.is_object() || !line.contains("hash") || !line.contains("index") || !line.contains("folder")) {
+    const ordered_json line = json_or_null(std::string_view(text).substr(begin, end - begin));
+    const bool is_point = line.is_object() && line.contains("hash") && line["hash"].is_string() &&
+                          line.contains("index") && line["index"].is_number_unsigned() && line.contains("folder") &&
+                          line["folder"].is_string();
+    if (!is_point) {
       throw Error(fmt::format("{} is damaged, expected a point on each line; restore it from a copy",
                               points_file(sweep).string()));
     }
-    known[line["hash"]] = {line["index"].get<uint64_t>(), line["folder"].get<std::string>()};
+    known.push_back({line["index"].get<uint64_t>(), line["folder"].get<std::string>(), line["hash"].get<std::string>(),
+                     line.value("axes", ordered_json::object())});
   }
   return known;
 }
 
-void number_points(Sweep& sweep) {
-  const auto known = known_points(sweep);
-  uint64_t next = 0;
-  for (const auto& [hash, place] : known) next = std::max(next, place.first + 1);
-  size_t found = 0;
-  for (SweepPoint& point : sweep.points) {
-    const auto place = known.find(point.hash);
-    point.is_new = place == known.end();
-    if (!point.is_new) {
-      std::tie(point.index, point.folder) = place->second;
-      ++found;
-      continue;
-    }
-    point.index = next++;
-    point.folder = fmt::format("{:04}-{}-{}", point.index, short_name(point), point.hash.substr(0, 8));
+// What distinguishes points of a sweep whose runs have one hash: {"backend.threads": "2"}; "" where nothing does.
+std::string outside_hash(const ordered_json& axes) {
+  ordered_json values = ordered_json::object();
+  const auto add = [&](const std::string& key, const ordered_json& value) {
+    const std::string top = key.substr(0, key.find('.'));
+    if (std::find(kOutsideHash.begin(), kOutsideHash.end(), top) != kOutsideHash.end()) values[key] = value;
+  };
+  for (const auto& [axis, value] : axes.items()) {
+    if (!value.is_object()) add(axis, value);
+    if (!value.is_object()) continue;
+    for (const auto& [key, one] : value.items()) add(key, one);
   }
-  sweep.left_behind = known.size() - found;
+  return values.empty() ? "" : values.dump();
 }
+
+// Gives each point of the grid its place among those that the folder has, by hash; else by what the point's own folder
+// holds, whose hash may be an earlier one. The rest are new.
+class Numbering {
+ public:
+  explicit Numbering(Sweep& sweep) : sweep_(sweep), known_(known_points(sweep)) {
+    for (size_t i = 0; i < known_.size(); ++i) by_hash_.emplace(known_[i].hash, i);
+  }
+
+  void number() {
+    std::vector<SweepPoint*> others;
+    for (SweepPoint& point : sweep_.points) {
+      if (!take_by_hash(point, point.hash) && !take_by_hash(point, point.former_hash)) others.push_back(&point);
+    }
+    if (!others.empty()) find_in_folders(others);
+    uint64_t next = 0;
+    for (const KnownPoint& known : known_) next = std::max(next, known.index + 1);
+    for (SweepPoint* point : others) {
+      if (!point->is_new) continue;
+      point->index = next++;
+      point->folder = fmt::format("{:04}-{}-{}", point->index, short_name(*point), point->hash.substr(0, 8));
+    }
+    sweep_.left_behind = static_cast<size_t>(
+        std::count_if(known_.begin(), known_.end(), [](const KnownPoint& known) { return !known.is_taken; }));
+  }
+
+ private:
+  bool take_by_hash(SweepPoint& point, const std::string& hash) {
+    const auto found = by_hash_.find(hash);
+    return found != by_hash_.end() && take(point, known_[found->second]);
+  }
+
+  static bool take(SweepPoint& point, KnownPoint& known) {
+    if (known.is_taken) return false;
+    known.is_taken = true;
+    point.index = known.index;
+    point.folder = known.folder;
+    point.is_new = false;
+    return true;
+  }
+
+  void find_in_folders(const std::vector<SweepPoint*>& points) {
+    KnownRuns runs;
+    for (size_t i = 0; i < known_.size(); ++i) {
+      if (!known_[i].is_taken) runs.add(sweep_.folder / "points" / known_[i].folder, i, outside_hash(known_[i].axes));
+    }
+    for (SweepPoint* point : points) {
+      const std::optional<size_t> found = runs.find(point->config, outside_hash(point->axes));
+      point->is_new = !found || !take(*point, known_[*found]);
+    }
+  }
+
+  Sweep& sweep_;
+  std::vector<KnownPoint> known_;
+  std::map<std::string, size_t> by_hash_;
+};
 
 // Held while points are numbered and written; freed by the system when the process ends.
 class SweepLock {
  public:
   explicit SweepLock(const fs::path& folder)
-      : file_(::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (file_.get() < 0 || ::flock(file_.get(), LOCK_EX) != 0) throw file_error("lock", folder / "lock", errno);
+      : file_(open_regular(folder / "lock", O_RDWR | O_CREAT, "lock", Links::kRefused)) {
+    if (::flock(file_.get(), LOCK_EX) != 0) throw file_error("lock", folder / "lock", errno);
   }
 
  private:
@@ -117,7 +183,11 @@ SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> ov
     throw Error(fmt::format("the point {}: {}", point.axes.dump(), error.what()));
   }
   erase_launcher(point.config);
+  point.former_hash = former_run_hash(point.config);
+  point.config = with_absolute_paths(std::move(point.config));
   point.hash = run_hash(point.config);
+  const std::string more = outside_hash(point.axes);
+  if (!more.empty()) point.hash = sha256_hex(point.hash + more);
   return point;
 }
 
@@ -147,7 +217,7 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
   Sweep sweep;
   sweep.name = base.at("name").text();
   sweep.folder = fs::path(base.at("results.sweeps").text()) / sweep.name;
-  sweep.grid = read_grid(base, search);
+  sweep.grid = read_grid(base, search, overrides);
   sweep.launcher = base.at("launcher");
   std::set<std::string> seen;
   for (const uint64_t seed : sweep.grid.seeds) {
@@ -160,16 +230,62 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
       }
     }
   }
-  number_points(sweep);
+  Numbering(sweep).number();
   return sweep;
 }
 
+namespace {
+
+// The records of all points in the folder, those that the grid no longer has too. One that cannot be read is taken for
+// a run that has ended without any claim.
+std::vector<RunRecord> records_in(const fs::path& points) {
+  std::vector<RunRecord> records;
+  std::error_code failure;
+  for (fs::directory_iterator entry(points, failure); !failure && entry != fs::directory_iterator();
+       entry.increment(failure)) {
+    const RunFolder folder{entry->path()};
+    if (!is_there(folder.record())) continue;
+    try {
+      records.push_back(read_record(folder.record()));
+    } catch (const Error&) {
+      records.emplace_back();
+      records.back().status = RunStatus::kFailed;
+      records.back().steps = 1;
+    }
+  }
+  if (failure) throw file_error("read the folder", points, failure.value());
+  return records;
+}
+
+// Adds the claims that are new to the file, each with the runs that began without it.
+void state_claims(const Sweep& sweep) {
+  const fs::path file = sweep.folder / kStatedClaimsName;
+  const std::vector<RunRecord> records = records_in(sweep.folder / "points");
+  std::vector<StatedClaim> known;
+  std::string lines;
+  if (std::any_of(records.begin(), records.end(), has_begun)) known = read_stated_claims(file);
+  for (const StatedClaim& stated : known) lines += stated_claim_line(stated);
+  for (const ordered_json& claim : sweep.grid.claims) {
+    const bool is_known = std::any_of(known.begin(), known.end(),
+                                      [&](const StatedClaim& stated) { return same_claim(stated.claim, claim); });
+    if (is_known) continue;
+    StatedClaim stated{claim, utc_now(), {0, 0, sweep.points.size()}};
+    for (const RunRecord& record : records) {
+      if (!record.sweep || !holds_claim(record.sweep->claims, claim)) add_run(stated.late, record);
+    }
+    stated.late.runs = std::max(stated.late.runs, stated.late.begun);
+    lines += stated_claim_line(stated);
+    known.push_back(std::move(stated));
+  }
+  if (!lines.empty() || is_there(file)) write_atomically(file, lines);
+}
+
+}  // namespace
+
 void write_sweep(Sweep& sweep) {
-  std::error_code error;
-  fs::create_directories(sweep.folder / "points", error);
-  if (error) throw file_error("create the folder", sweep.folder / "points", error.value());
+  create_folders(sweep.folder / "points");
   const SweepLock lock(sweep.folder);
-  number_points(sweep);
+  Numbering(sweep).number();
   AppendFile file(points_file(sweep));
   file.truncate_to(whole_lines(points_file(sweep)).size());
   for (const SweepPoint& point : sweep.points) {
@@ -179,6 +295,7 @@ void write_sweep(Sweep& sweep) {
     file.append(line.dump() + "\n");
   }
   file.flush();
+  state_claims(sweep);
   ordered_json values = ordered_json::object();
   for (const SweepPoint& point : sweep.points) gather_values(values, point.axes);
   const ordered_json about = {{"name", sweep.name},
@@ -192,18 +309,29 @@ void write_sweep(Sweep& sweep) {
 
 void write_point(const Sweep& sweep, const SweepPoint& point) {
   const RunFolder folder = sweep.folder_of(point);
-  write_atomically(folder.config(), to_yaml(point.config));
-  const ordered_json about = {{"sweep", sweep_to_json(sweep.record_of(point))}, {"overrides", point.overrides}};
-  write_atomically(folder.point(), about.dump(2) + "\n");
+  write_config(folder, point.config);
+  SweepRecord place = sweep.record_of(point);
+  if (is_there(folder.record())) {
+    const RunRecord record = read_record(folder.record());
+    if (has_begun(record) && record.sweep) place.claims = record.sweep->claims;
+  }
+  const ordered_json about = {{"sweep", sweep_to_json(place)}, {"overrides", point.overrides}};
+  write_atomically(folder.point(), sealed(about).dump(2) + "\n");
 }
 
-std::optional<PointFile> read_point(const fs::path& folder) try {
+std::optional<PointFile> read_point(const fs::path& folder) {
   const RunFolder run{folder};
-  if (!fs::exists(run.point())) return std::nullopt;
-  const ordered_json about = ordered_json::parse(read_file(run.point()));
-  return PointFile{sweep_from_json(about.at("sweep")), about.at("overrides").get<std::vector<std::string>>()};
-} catch (const nlohmann::json::exception&) {
-  throw Error(fmt::format("{} is damaged; run its sweep again", RunFolder{folder}.point().string()));
+  if (!is_there(run.point())) return std::nullopt;
+  const std::string cure = "run its sweep again";
+  const ordered_json about = read_json(run.point(), cure);
+  // Version 0.1 wrote two members and no seal.
+  const Seal seal = seal_of(about);
+  if (seal == Seal::kBroken || (seal == Seal::kAbsent && about.size() != 2)) {
+    throw Error(fmt::format("{} is damaged: its sha256 is not that of its contents; {}", run.point().string(), cure));
+  }
+  return read_members(run.point().string(), cure, [&] {
+    return PointFile{sweep_from_json(about.at("sweep")), about.at("overrides").get<std::vector<std::string>>()};
+  });
 }
 
 }  // namespace eggroll

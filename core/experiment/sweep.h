@@ -4,6 +4,7 @@
 //   points.jsonl    a line a point, only ever appended: an index and a folder stay what they are, whatever the grid
 //                   becomes
 //   sweep.json      question, claims, axes and seeds of the newest launch, for readers
+//   claims.jsonl    every claim with what was known when it was first stated, see record/stated_claims.h
 //   points/FOLDER/  a run's folder with log.txt, what its processes wrote, and point.json, its place here
 //   plugins/HASH/   copies of the plugins of a launch: what is built later changes nothing that runs
 //   executables/HASH/, jobs/ID/   of a launch whose points run elsewhere: the executable alike, see submission.h
@@ -25,8 +26,9 @@ namespace eggroll {
 
 struct SweepPoint {
   uint64_t index = 0;
-  std::string folder;  // its name: "0007-population=512,optimizer=es_adamw,seed=1-1a2b3c4d"
-  std::string hash;    // run_hash() of the configuration: what a point is known by
+  std::string folder;       // its name: "0007-population=512,optimizer=es_adamw,seed=1-1a2b3c4d"
+  std::string hash;         // what the point is known by: its run's, and the values of axes that are no part of that
+  std::string former_hash;  // by which eggroll 0.1 knew it
   uint64_t seed = 0;
   nlohmann::ordered_json axes;         // see axes_of()
   std::vector<std::string> overrides;  // that make it, with the sweep's own
@@ -54,7 +56,7 @@ struct Sweep {
 // Composes every point. New ones get the indices that follow those of the folder. Throws Error with file and line.
 Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides);
 
-// Numbers the new points again, now that no other launch does, and writes points.jsonl and sweep.json.
+// Numbers the new points again, now that no other launch does, and writes points.jsonl, claims.jsonl and sweep.json.
 void write_sweep(Sweep& sweep);
 
 // point.json: how a run of a sweep was asked for.
@@ -62,7 +64,8 @@ struct PointFile {
   SweepRecord sweep;
   std::vector<std::string> overrides;
 };
-void write_point(const Sweep& sweep, const SweepPoint& point);             // with config.yaml
+// With config.yaml. A point that has begun keeps the claims that it began with.
+void write_point(const Sweep& sweep, const SweepPoint& point);
 std::optional<PointFile> read_point(const std::filesystem::path& folder);  // nothing where the folder is no point's
 
 }  // namespace eggroll

@@ -3,29 +3,59 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "eggroll/error.h"
 #include "system/machine.h"
 
 namespace eggroll {
 
 namespace fs = std::filesystem;
 
-std::vector<PluginFolder> plugin_folders(const std::vector<fs::path>& configured) {
-  std::vector<PluginFolder> folders;
-  for (const fs::path& path : configured) folders.push_back({fs::absolute(path), "plugins.path"});
+namespace {
 
-  if (const char* list = std::getenv("EGGROLL_PLUGIN_PATH")) {
-    std::istringstream stream(list);
-    // An empty entry would mean the current folder.
-    for (std::string entry; std::getline(stream, entry, ':');) {
-      if (!entry.empty()) folders.push_back({fs::absolute(entry), "EGGROLL_PLUGIN_PATH"});
-    }
+fs::path absolute(const fs::path& path, const std::string& origin) {
+  if (path.empty()) throw Error(origin + " holds an empty name, expected folders; remove it");
+  return fs::absolute(path).lexically_normal();
+}
+
+void add_environment(std::vector<PluginFolder>& folders) {
+  const char* list = std::getenv("EGGROLL_PLUGIN_PATH");
+  if (list == nullptr) return;
+  std::istringstream stream(list);
+  // An empty entry would mean the current folder.
+  for (std::string entry; std::getline(stream, entry, ':');) {
+    if (!entry.empty()) folders.push_back({absolute(entry, ""), "EGGROLL_PLUGIN_PATH"});
   }
+}
 
+void add_installed(std::vector<PluginFolder>& folders) {
   const fs::path here = executable_path().parent_path();
   for (const fs::path& path : {here / "plugins", here.parent_path() / EGGROLL_INSTALL_LIBDIR "/eggroll/plugins",
                                here.parent_path() / "lib/eggroll/plugins"}) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) folders.push_back({path, "beside the executable"});
+  }
+}
+
+}  // namespace
+
+std::vector<PluginFolder> plugin_folders(const std::vector<fs::path>& configured) {
+  std::vector<PluginFolder> folders;
+  for (const fs::path& path : configured) folders.push_back({absolute(path, "plugins.path"), "plugins.path"});
+  add_environment(folders);
+  add_installed(folders);
+  return folders;
+}
+
+std::vector<PluginFolder> plugin_folders_of_run(const std::vector<fs::path>& allowed,
+                                                const std::vector<fs::path>& configured) {
+  std::vector<PluginFolder> folders;
+  for (const fs::path& path : allowed) folders.push_back({absolute(path, "--plugins"), "--plugins"});
+  add_environment(folders);
+  add_installed(folders);
+  for (const fs::path& path : configured) {
+    const fs::path folder = absolute(path, "plugins.path of the run");
+    folders.push_back(
+        {folder, "plugins.path of the run", "is searched only if you allow it: --plugins " + folder.string()});
   }
   return folders;
 }

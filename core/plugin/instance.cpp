@@ -4,13 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <set>
 
 #include "eggroll/error.h"
+#include "plugin/lent.h"
 #include "plugin/watchdog.h"
 #include "program/op_info.h"
+#include "program/program.h"
 
 namespace eggroll {
 namespace {
@@ -53,10 +56,11 @@ void close_quietly(Function close, void* handle) noexcept {
 
 template <size_t kSize>
 std::string plan_text(const std::string& who, const char* what, const char (&from)[kSize]) {
-  std::string text(from, std::find(from, from + kSize, '\0'));
-  if (text.empty() || text.size() == kSize || text.find('\n') != std::string::npos) {
+  const std::string text(from, std::find(from, from + kSize, '\0'));
+  const std::string line = printed(text);
+  if (text.empty() || text.size() == kSize || text != line) {
     throw Error(fmt::format("{} gave '{}' as a session's {}, expected one line of 1 to {} characters; fix the plugin",
-                            who, text, what, kSize - 1));
+                            who, line, what, kSize - 1));
   }
   return text;
 }
@@ -64,7 +68,7 @@ std::string plan_text(const std::string& who, const char* what, const char (&fro
 }  // namespace
 
 Instance::Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings& settings) : who_(plugin.file.who()) {
-  const egg_plugin_descriptor* descriptor = plugin.file.descriptor;
+  const egg_plugin_descriptor* descriptor = plugin.descriptor;
   if (descriptor == nullptr || plugin.file.kind != kind) {
     throw Error(fmt::format("{} cannot be opened as a {}; choose another", who_, kind_name(kind)));
   }
@@ -98,10 +102,19 @@ std::vector<float> OptimizerInstance::scalars(uint64_t step, std::span<const egg
   const egg_progress progress{sizeof(egg_progress), static_cast<uint32_t>(evaluations.size()), step,
                               evaluations.data()};
   std::vector<float> values(rule_->scalar_count);
+  Lent<float> lent(values.data(), values.size());
   require_ok(call_plugin([&](egg_error* error) {
-               return table<egg_optimizer_interface>().scalars(self().get(), &progress, values.data(), error);
+               return table<egg_optimizer_interface>().scalars(self().get(), &progress, lent.data(), error);
              }),
              who());
+  lent.give_back(who(), "scalars", "scalars");
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) continue;
+    throw Error(
+        fmt::format("{} gave {} as the scalar '{}' of step {}, expected a finite number; fix the plugin or its "
+                    "settings",
+                    who(), values[i], printed(rule_->scalar_names[i]), step));
+  }
   return values;
 }
 
@@ -181,20 +194,30 @@ void BackendSession::call(Function function, Arguments... arguments) {
 
 void BackendSession::set_weights(uint32_t param, const int8_t* weights) { call(table_->set_weights, param, weights); }
 
-void BackendSession::get_weights(uint32_t param, int8_t* weights) { call(table_->get_weights, param, weights); }
+void BackendSession::get_weights(uint32_t param, int8_t* weights) {
+  Lent<int8_t> lent(weights, weight_count(spec_->program->params[param]));
+  call(table_->get_weights, param, lent.data());
+  lent.give_back(who_, "weights", "get_weights");
+}
 
 void BackendSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
   call(table_->set_slot, param, slot, data);
 }
 
-void BackendSession::get_slot(uint32_t param, uint32_t slot, void* data) { call(table_->get_slot, param, slot, data); }
+void BackendSession::get_slot(uint32_t param, uint32_t slot, void* data) {
+  Lent<uint32_t> lent(static_cast<uint32_t*>(data), weight_count(spec_->program->params[param]));
+  call(table_->get_slot, param, slot, lent.data());
+  lent.give_back(who_, "cells", "get_slot");
+}
 
 void BackendSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
   call(table_->set_states, first, count, states);
 }
 
 void BackendSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
-  call(table_->get_states, first, count, states);
+  Lent<int8_t> lent(states, uint64_t{count} * state_bytes(*spec_->program));
+  call(table_->get_states, first, count, lent.data());
+  lent.give_back(who_, "states", "get_states");
 }
 
 void BackendSession::require_context(const egg_batch& batch) const {
@@ -208,18 +231,35 @@ void BackendSession::require_context(const egg_batch& batch) const {
 void BackendSession::evaluate(egg_evaluate arguments) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
+  Lent<int64_t> losses(arguments.losses, arguments.count);
+  arguments.losses = losses.data();
   call(table_->evaluate, &arguments);
+  losses.give_back(who_, "losses", "evaluate");
 }
 
 void BackendSession::update(egg_update arguments) {
   arguments.struct_size = sizeof(arguments);
+  Lent<int64_t> changed(arguments.changed, spec_->program->param_count);
+  arguments.changed = changed.data();
   call(table_->update, &arguments);
+  changed.give_back(who_, "changed counts", "update");
 }
 
 void BackendSession::infer(egg_infer arguments) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
+  const uint64_t streams = arguments.batch.streams;
+  Lent<int8_t> states(arguments.states, streams * state_bytes(*spec_->program));
+  Lent<int64_t> losses(arguments.losses, streams);
+  Lent<int8_t> logits(arguments.logits,
+                      arguments.logits == nullptr ? 0 : streams * static_cast<uint64_t>(spec_->program->vocab));
+  arguments.states = states.data();
+  arguments.losses = losses.data();
+  if (arguments.logits != nullptr) arguments.logits = logits.data();
   call(table_->infer, &arguments);
+  states.give_back(who_, "states", "infer");
+  losses.give_back(who_, "losses", "infer");
+  logits.give_back(who_, "logits", "infer");
 }
 
 RanksInstance::RanksInstance(const ChosenPlugin& plugin, const egg_settings& settings)

@@ -49,7 +49,7 @@ class OptimizerInstance : public Instance {
  public:
   OptimizerInstance(const ChosenPlugin& plugin, const egg_settings& settings);
   const egg_rule& rule() const { return *rule_; }  // valid while this lives; not yet validated
-  // (scalar_count) values of a step, counted from 0, after these evaluations.
+  // (scalar_count) values of a step, counted from 0, after these evaluations. Throws Error where one is not finite.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
 
  private:
@@ -57,7 +57,7 @@ class OptimizerInstance : public Instance {
 };
 
 // An open session; see egg_backend_interface for shapes and meaning. Keeps its backend open. struct_size of every
-// argument is filled in here.
+// argument is filled in here. A call whose plugin writes outside an array that it was given throws Error.
 class BackendSession {
  public:
   BackendSession(BackendSession&&) = default;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "plugin/watchdog.h"
+
 namespace eggroll {
 namespace {
 
@@ -48,9 +50,9 @@ std::string check_identity(const egg_plugin_descriptor& d, PluginFile& file) {
   if (d.name == nullptr || d.version == nullptr || d.build == nullptr) {
     return "its name, version or build is missing; fix the plugin";
   }
-  file.name = d.name;
-  file.version = d.version;
-  file.build = d.build;
+  file.name = printed(d.name);
+  file.version = printed(d.version);
+  file.build = printed(d.build);
   if (!is_plugin_name(file.name)) {
     return fmt::format("its name is '{}', expected lower_snake other than auto; fix the plugin", file.name);
   }
@@ -187,7 +189,6 @@ std::string check_descriptor(const void* symbol, PluginFile& file) {
       reason = check_functions<egg_ranks_interface>(descriptor, file);
       break;
   }
-  if (reason.empty()) file.descriptor = &descriptor;
   return reason;
 }
 

@@ -31,16 +31,15 @@ struct PluginFile {
   std::string abi;  // "0.1"
   uint64_t spec_hash = 0;
   Verdict verdict = Verdict::kRejected;
-  int32_t score = 0;                                  // what the probe gave; 0 unless accepted
-  std::string reason;                                 // a sentence unless accepted
-  const egg_plugin_descriptor* descriptor = nullptr;  // in the plugin's image, which stays loaded; null if refused
+  int32_t score = 0;   // what the probe gave; 0 unless accepted
+  std::string reason;  // a sentence unless accepted
 
   // "backend 'avx2'".
   std::string who() const;
 };
 
-// Reads and checks the descriptor that a plugin exports, head first, calling none of its code, and copies what it says
-// into file. Returns the reason to reject it, without its path, or nothing.
+// Reads and checks the descriptor that a plugin exports, head first, calling none of its functions, and copies what it
+// says into file. Returns the reason to reject it, without its path, or nothing.
 std::string check_descriptor(const void* symbol, PluginFile& file);
 
 }  // namespace eggroll

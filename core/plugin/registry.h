@@ -13,19 +13,21 @@ namespace eggroll {
 
 constexpr std::chrono::milliseconds kPluginTimeLimit{20000};
 
-// A plugin that may be opened, and why it was taken.
+// A plugin that may be opened, loaded into this process, and why it was taken.
 struct ChosenPlugin {
   PluginFile file;
   std::string sha256;               // of the file
   std::string reason;               // "asked for by name", "highest score 10 of: reference 1, avx2 10"
   std::chrono::milliseconds limit;  // for its open
+  const egg_plugin_descriptor* descriptor = nullptr;
 };
 
-// Loads every *.eggplugin file of the folders, in the order of the folders and then of names. Make it on the main
-// thread before others start: loading is not thread-safe everywhere. Libraries stay loaded to the end of the process.
+// Every *.eggplugin file of the folders, in the order of the folders and then of names, each tried in another process
+// (probe.h). Make it on the main thread before others start, for it forks. What is chosen is loaded into this process
+// and stays there to its end.
 class Registry {
  public:
-  // limit: the longest that a plugin's probe, and later its open, may take.
+  // limit: the longest that a plugin's constructors, its probe and later its open may take, each.
   explicit Registry(std::vector<PluginFolder> folders, std::chrono::milliseconds limit = kPluginTimeLimit);
 
   const std::vector<PluginFolder>& folders() const { return folders_; }
@@ -38,11 +40,11 @@ class Registry {
 
  private:
   void scan(PluginFolder& folder);
-  void examine(const std::filesystem::path& path);
+  void add(const std::filesystem::path& path);
   void reject_duplicates();
-  void probe(PluginFile& file) const;
   ChosenPlugin chosen(const PluginFile& file, const std::string& reason) const;
   ChosenPlugin choose_backend() const;
+  std::string unknown(egg_kind kind, const std::string& name) const;
   std::string searched() const;
 
   std::vector<PluginFolder> folders_;

@@ -5,23 +5,31 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <future>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
 #include "eggroll/error.h"
 #include "eggroll/plugin.h"
+#include "system/text.h"
 
 namespace eggroll {
 
+// A plugin's text as the host passes it on.
+inline std::string printed(std::string_view text) { return text.empty() ? std::string() : one_line(text, 1000); }
+
+// What the plugin said is printed().
 struct SeamCall {
   int32_t result = EGG_OK;
-  egg_error error = empty_error();
+  std::string text;    // of its error
+  std::string key;     // the setting at fault
   std::string thrown;  // a sentence's end, where an exception crossed the seam
 };
 
@@ -29,16 +37,17 @@ struct SeamCall {
 template <class Function>
 SeamCall call_plugin(Function&& function) noexcept {
   SeamCall call;
+  egg_error error = empty_error();
   try {
-    call.result = function(&call.error);
+    call.result = function(&error);
   } catch (const std::exception& e) {
-    call.thrown = std::string("threw an exception across the plugin seam: ") + e.what() + "; fix the plugin";
+    call.thrown = "threw an exception across the plugin seam: " + printed(e.what()) + "; fix the plugin";
   } catch (...) {
     call.thrown = "threw an exception of unknown type across the plugin seam; fix the plugin";
   }
-  // The plugin wrote them; it need not have ended them.
-  call.error.text[sizeof(call.error.text) - 1] = '\0';
-  call.error.key[sizeof(call.error.key) - 1] = '\0';
+  // The plugin need not have ended them.
+  call.text = printed({error.text, ::strnlen(error.text, sizeof(error.text))});
+  call.key = printed({error.key, ::strnlen(error.key, sizeof(error.key))});
   return call;
 }
 
@@ -49,7 +58,8 @@ inline int32_t answer_of(const SeamCall& call, const std::string& who) {
 }
 
 inline void require_ok(const SeamCall& call, const std::string& who) {
-  throw_if_failed(answer_of(call, who), call.error, who);
+  if (answer_of(call, who) == EGG_OK) return;
+  throw Error(who + ": " + (call.text.empty() ? "failed and gave no reason" : call.text), call.result, call.key);
 }
 
 // What body returns, or nothing after limit. An abandoned body runs on, on a thread of its own, to the end of the

@@ -10,6 +10,14 @@ uint64_t weight_count(const egg_param& param) {
   return static_cast<uint64_t>(param.rows) * static_cast<uint64_t>(param.cols);
 }
 
+uint32_t state_bytes(const egg_program& program) {
+  uint32_t bytes = 0;
+  for (uint32_t i = 0; i < program.value_count; ++i) {
+    bytes += program.values[i].is_state != 0 ? static_cast<uint32_t>(program.values[i].size) : 0;
+  }
+  return bytes;
+}
+
 Program::Program(const egg_program& source) : view_(source) {
   validate_program(source);
   params_.assign(source.params, source.params + source.param_count);
@@ -30,11 +38,7 @@ Program::Program(const egg_program& source) : view_(source) {
   view_.tables = tables_.data();
 }
 
-uint32_t Program::state_bytes() const {
-  uint32_t bytes = 0;
-  for (const egg_value& value : values_) bytes += value.is_state != 0 ? static_cast<uint32_t>(value.size) : 0;
-  return bytes;
-}
+uint32_t Program::state_bytes() const { return eggroll::state_bytes(view_); }
 
 uint64_t Program::weight_count() const {
   uint64_t count = 0;

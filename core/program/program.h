@@ -41,6 +41,7 @@ class Program {
 };
 
 uint64_t weight_count(const egg_param& param);
+uint32_t state_bytes(const egg_program& program);  // per member
 
 // Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
 // every parameter and table used, shapes and widths fitting, exactly one loss, at the end.

@@ -5,19 +5,65 @@
 
 #include <iterator>
 #include <limits>
+#include <set>
 
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
+#include "program/names.h"
 #include "program/op_info.h"
 #include "record/files.h"
 
 namespace eggroll {
 namespace {
 
-constexpr uint32_t kMostNodes = 4096;
+constexpr uint32_t kMostNodes = 4096;  // slots and scalars alike
+
+// Figures that the host writes into a line of metrics: a scalar of that name would be taken for one of them in a table
+// or a plot.
+const std::set<std::string> kFiguresOfTheHost = {
+    "step",
+    "member_tokens",
+    "unique_tokens",
+    "train_bits_per_unit",
+    "changed",
+    "monitor",
+    "pairs_without_fitness",
+    "forward_seconds",
+    "gather_seconds",
+    "update_seconds",
+    "step_seconds",
+    "held_out_bits_per_unit",
+    "held_out_tokens",
+    "held_out_bytes",
+    "final_bits_per_unit",
+    "final_tokens",
+    "final_bytes",
+    "scalars",
+    "checksum",
+};
 
 [[noreturn]] void fail(const std::string& text) {
   throw Error("the optimizer's rule is wrong: " + text + "; fix the optimizer plugin", EGG_ERROR_UNSUPPORTED);
+}
+
+// Slots become tensors of a checkpoint, scalars become figures of a metrics line.
+void check_names(const egg_rule& rule) {
+  const auto check = [](const char* what, uint32_t i, const char* name, std::set<std::string>& seen) {
+    if (name == nullptr) fail(fmt::format("{} {} has no name", what, i));
+    const std::string fault = fault_of_name(name);
+    if (!fault.empty()) fail(fmt::format("{} {}: {}", what, i, fault));
+    if (!seen.insert(name).second) fail(fmt::format("two {}s are named '{}'", what, name));
+  };
+  std::set<std::string> slots;
+  std::set<std::string> scalars;
+  for (uint32_t i = 0; i < rule.slot_count; ++i) check("slot", i, rule.slots[i].name, slots);
+  for (uint32_t i = 0; i < rule.scalar_count; ++i) {
+    check("scalar", i, rule.scalar_names[i], scalars);
+    if (kFiguresOfTheHost.contains(rule.scalar_names[i])) {
+      fail(fmt::format("scalar '{}' has the name of a figure that the host writes beside it, expected another name",
+                       rule.scalar_names[i]));
+    }
+  }
 }
 
 void check_header(const egg_rule& rule) {
@@ -31,14 +77,15 @@ void check_header(const egg_rule& rule) {
       (rule.scalar_count > 0 && rule.scalar_names == nullptr)) {
     fail("a list is missing");
   }
+  if (rule.slot_count > kMostNodes || rule.scalar_count > kMostNodes) {
+    fail(fmt::format("it has {} slots and {} scalars, expected at most {} each", rule.slot_count, rule.scalar_count,
+                     kMostNodes));
+  }
+  check_names(rule);
   for (uint32_t i = 0; i < rule.slot_count; ++i) {
-    if (rule.slots[i].name == nullptr) fail(fmt::format("slot {} has no name", i));
     if (rule.slots[i].type != 'i' && rule.slots[i].type != 'f') {
       fail(fmt::format("slot '{}' is neither of type i nor f", rule.slots[i].name));
     }
-  }
-  for (uint32_t i = 0; i < rule.scalar_count; ++i) {
-    if (rule.scalar_names[i] == nullptr) fail(fmt::format("scalar {} has no name", i));
   }
 }
 

@@ -12,7 +12,8 @@ namespace eggroll {
 
 class Rule {
  public:
-  // Copies and validates: operands made earlier and of the right types, slots typed, the weight change an int32.
+  // Copies and validates: operands made earlier and of the right types, slots typed, the weight change an int32; names
+  // as fault_of_name() takes them, no two slots or scalars of one name, no scalar with a name that metrics use.
   explicit Rule(const egg_rule& source);
   Rule(const Rule&) = delete;
   Rule& operator=(const Rule&) = delete;

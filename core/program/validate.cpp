@@ -8,6 +8,7 @@
 
 #include "eggroll/arithmetic.h"
 #include "eggroll/error.h"
+#include "program/names.h"
 #include "program/op_info.h"
 #include "program/program.h"
 
@@ -15,7 +16,7 @@ namespace eggroll {
 namespace {
 
 constexpr int32_t kLargestSize = 1 << 24;
-constexpr size_t kLongestName = 200;
+constexpr int64_t kMostStates = INT32_MAX;  // bytes of one member
 constexpr int32_t kLargestUnit = 1 << 18;  // 4 bits a logit step
 constexpr int32_t kLargestShift = 26;      // plus the guard bits stays within egg_rshift's range
 constexpr int32_t kLargestContext = 1 << 16;
@@ -29,11 +30,7 @@ class Validator {
     header();
     names();
     for (uint32_t i = 0; i < program_.param_count; ++i) param(i);
-    for (uint32_t i = 0; i < program_.value_count; ++i) {
-      const egg_value& value = program_.values[i];
-      in_range(fmt::format("value '{}': size", value.name), value.size, 1, kLargestSize);
-      in_range(fmt::format("value '{}': wide", value.name), value.is_wide, 0, value.is_state != 0 ? 0 : 1);
-    }
+    values();
     made_.assign(program_.value_count, false);
     read_.assign(program_.value_count, false);
     used_.assign(program_.param_count, false);
@@ -71,11 +68,8 @@ class Validator {
     const auto check = [&](const char* name) {
       if (name == nullptr || *name == '\0') fail("a parameter, value or table has no name");
       const std::string text = name;
-      if (text.size() > kLongestName)
-        fail(fmt::format("the name '{}' is longer than {} characters", text, kLongestName));
-      if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
-        fail(fmt::format("the name '{}' is not of a-z, 0-9, _ and . alone", text));
-      }
+      const std::string fault = fault_of_name(text);
+      if (!fault.empty()) fail(fault);
       if (!seen.insert(text).second) fail(fmt::format("two parameters, values or tables are named '{}'", text));
     };
     for (uint32_t i = 0; i < program_.param_count; ++i) check(program_.params[i].name);
@@ -95,11 +89,25 @@ class Validator {
     in_range(who + ": perturbed", p.perturbed, 0, 1);
   }
 
+  void values() const {
+    int64_t states = 0;
+    for (uint32_t i = 0; i < program_.value_count; ++i) {
+      const egg_value& value = program_.values[i];
+      in_range(fmt::format("value '{}': size", value.name), value.size, 1, kLargestSize);
+      in_range(fmt::format("value '{}': wide", value.name), value.is_wide, 0, value.is_state != 0 ? 0 : 1);
+      if (value.is_state != 0) states += value.size;
+    }
+    if (states > kMostStates) {
+      fail(fmt::format("the states of a member are {} bytes, expected at most {}", states, kMostStates));
+    }
+  }
+
   void op(uint32_t i) {
     const egg_op& o = program_.ops[i];
     in_range(fmt::format("op {}: code", i), o.code, 0, EGG_OP_COUNT - 1);
     const OpInfo& info = kOpInfo[static_cast<size_t>(o.code)];
-    who_ = fmt::format("op {} ({})", i, info.name);
+    const bool named = o.code != EGG_OP_LOSS && o.out >= 0 && o.out < static_cast<int32_t>(program_.value_count);
+    who_ = fmt::format("op {} ({}{})", i, info.name, named ? fmt::format(" '{}'", program_.values[o.out].name) : "");
     for (int k = 0; k < 3; ++k) {
       operand(o.in[k], k < info.required_values, k < info.required_values + info.optional_values);
     }
@@ -138,7 +146,9 @@ class Validator {
     const bool reads = o.code == EGG_OP_ADD || o.code == EGG_OP_MAX_NORM || o.code == EGG_OP_ROPE;
     const bool makes = o.code == EGG_OP_LINEAR || o.code == EGG_OP_ADD || o.code == EGG_OP_ROPE;
     for (const int32_t id : o.in) {
-      if (wide(id) && !reads) fail(fmt::format("{} reads '{}', which is wide", who_, program_.values[id].name));
+      if (wide(id) && !reads)
+        fail(fmt::format("{} reads '{}', which is wide; let an add make a narrow value of it first", who_,
+                         program_.values[id].name));
     }
     if (wide(o.out) && !makes) fail(fmt::format("{} writes '{}', which is wide", who_, program_.values[o.out].name));
   }

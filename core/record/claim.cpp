@@ -43,6 +43,12 @@ class Reader {
     return value;
   }
 
+  bool truth(const char* key) {
+    const ordered_json& value = any(key, "true or false");
+    if (!value.is_boolean()) wrong(key, value, "true or false");
+    return value;
+  }
+
   std::string axis_value(const char* key) {
     const ordered_json& value = any(key, "a value of its axis");
     if (value.is_array() || (value.is_object() && value.empty())) wrong(key, value, "a value of its axis");
@@ -166,7 +172,8 @@ Claim claim_from_json(const ordered_json& json, const std::string& what) {
   } else {
     claim.test = share_of(reader, reader.any("share", ""));
   }
-  reader.finish({"where", "metric"});
+  if (reader.has("exploratory")) claim.exploratory = reader.truth("exploratory");
+  reader.finish({"where", "metric", "exploratory"});
   return claim;
 }
 

@@ -44,6 +44,7 @@ struct Claim {
   // mean of `changed`. The latter and any other key of metrics.jsonl are means over the last quarter of the steps.
   std::string metric = "bits";
   std::variant<Comparison, Slope, Share> test;
+  bool exploratory = false;  // it says of itself that it is not stated before its data
 };
 
 // An axis' value as the text that names it: a text is itself, an object "key=value key=value", all else its JSON.

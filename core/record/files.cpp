@@ -44,6 +44,10 @@ const char* cure_of(int error_number) {
       return "check that the path is right and that its folder exists";
     case EISDIR:
       return "give the path of a file, not of a folder";
+    case ENAMETOOLONG:
+      return "give a shorter name";
+    case ELOOP:
+      return "remove the links that lead in a circle";
     case EMFILE:
     case ENFILE:
       return "raise the limit on open files (ulimit -n)";
@@ -65,10 +69,10 @@ int write_all(int file, std::string_view bytes) {
   return 0;
 }
 
-Descriptor open_to_read(const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) throw file_error("read", path, errno);
-  return file;
+const char* kind_of(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
 }
 
 // Hands the file's bytes, chunk by chunk, to use(std::string_view).
@@ -96,6 +100,48 @@ Error file_error(const std::string& action, const fs::path& path, int error_numb
   return Error(fmt::format("cannot {} {}: {}{}; {}", action, path.string(),
                            std::generic_category().message(error_number),
                            error_number == ENOSPC ? free_space(path) : "", cure_of(error_number)));
+}
+
+void open_standard_descriptors() {
+  for (int file = 0; file <= STDERR_FILENO;) {
+    file = ::open("/dev/null", O_RDWR);
+    if (file < 0) file = ::open("/", O_RDONLY);  // takes the number too, and can be neither read nor written
+    if (file < 0) ::_exit(1);
+    if (file > STDERR_FILENO) ::close(file);
+  }
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code failure;
+  return fs::status(path, failure).type() != fs::file_type::not_found;
+}
+
+void create_folders(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw file_error("create the folder", folder, failure.value());
+}
+
+Descriptor open_regular(const fs::path& path, int flags, const std::string& action, Links links) {
+  const int no_link = links == Links::kRefused ? O_NOFOLLOW : 0;
+  Descriptor file(::open(path.c_str(), flags | no_link | O_NONBLOCK | O_CLOEXEC, 0666));
+  const int failure = errno;
+  struct stat found {};
+  if (file.get() >= 0) {
+    if (::fstat(file.get(), &found) != 0) throw file_error(action, path, errno);
+    if (S_ISREG(found.st_mode)) return file;
+  } else if (::lstat(path.c_str(), &found) == 0 && no_link != 0 && S_ISLNK(found.st_mode)) {
+    throw Error(
+        fmt::format("cannot {} {}: it is a link, and links among results are not followed; put the file itself "
+                    "there or remove the link",
+                    action, path.string()));
+  }
+  // A socket cannot be opened, and a FIFO without a reader not to be written.
+  const bool odd = file.get() >= 0 || (failure == ENXIO && ::stat(path.c_str(), &found) == 0);
+  if (!odd) throw file_error(action, path, failure);
+  if (S_ISDIR(found.st_mode)) throw file_error(action, path, EISDIR);
+  throw Error(fmt::format("cannot {} {}: it is {}, expected a regular file; give another path or remove it", action,
+                          path.string(), kind_of(found.st_mode)));
 }
 
 Descriptor::~Descriptor() {
@@ -134,8 +180,8 @@ void sync_folder(const fs::path& folder) {
   if (sync_to_disk(file.get()) != 0 && errno != EINVAL) throw file_error("save the folder", folder, errno);
 }
 
-std::string read_file(const fs::path& path) {
-  const Descriptor file = open_to_read(path);
+std::string read_file(const fs::path& path, Links links) {
+  const Descriptor file = open_regular(path, O_RDONLY, "read", links);
   struct stat facts {};
   std::string bytes;
   if (::fstat(file.get(), &facts) == 0 && facts.st_size > 0) bytes.reserve(static_cast<size_t>(facts.st_size));
@@ -143,9 +189,34 @@ std::string read_file(const fs::path& path) {
   return bytes;
 }
 
+std::string read_part(const fs::path& path, uint64_t from, size_t size) {
+  const Descriptor file = open_regular(path, O_RDONLY, "read", Links::kRefused);
+  std::string bytes(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::pread(file.get(), bytes.data() + done, size - done, static_cast<off_t>(from + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw file_error("read", path, errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+std::string read_end(const fs::path& path, size_t size) {
+  std::error_code failure;
+  const uint64_t whole = fs::file_size(path, failure);
+  if (failure || whole <= size) return read_part(path, 0, size);
+  const std::string text = read_part(path, whole - size, size);
+  const size_t line = text.find('\n');
+  return line == std::string::npos || line + 1 == text.size() ? text : text.substr(line + 1);
+}
+
 AppendFile::AppendFile(fs::path path)
-    : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)), size_(0) {
-  if (file_.get() < 0) throw file_error("write", path_, errno);
+    : path_(std::move(path)),
+      file_(open_regular(path_, O_WRONLY | O_CREAT | O_APPEND, "write", Links::kRefused)),
+      size_(0) {
   struct stat facts {};
   if (::fstat(file_.get(), &facts) != 0) throw file_error("write", path_, errno);
   size_ = static_cast<uint64_t>(facts.st_size);
@@ -165,6 +236,13 @@ void AppendFile::append(std::string_view blob) {
 
 void AppendFile::flush() {
   if (sync_data_to_disk(file_.get()) != 0) throw file_error("write", path_, errno);
+  struct stat facts {};
+  if (::fstat(file_.get(), &facts) != 0) throw file_error("write", path_, errno);
+  if (facts.st_nlink > 0) return;
+  throw Error(
+      fmt::format("{} was removed while it was being written; restore it from a copy or delete its folder to "
+                  "start over",
+                  path_.string()));
 }
 
 void AppendFile::truncate_to(uint64_t size) {
@@ -200,7 +278,7 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 std::string sha256_file(const fs::path& path) {
-  const Descriptor file = open_to_read(path);
+  const Descriptor file = open_regular(path, O_RDONLY, "read", Links::kFollowed);
   Sha256 digest;
   read_chunks(file, path, [&](std::string_view chunk) { digest.update(chunk); });
   return digest.hex();

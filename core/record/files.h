@@ -17,6 +17,16 @@ namespace eggroll {
 // The sentence of a failed system call: "cannot ACTION PATH: why; the cure". A full disk also says what is free.
 Error file_error(const std::string& action, const std::filesystem::path& path, int error_number);
 
+// Opens /dev/null as standard input, output and error where the caller closed them: a file that a program opens would
+// else get their numbers, and what is printed would be written into it. Call first in main().
+void open_standard_descriptors();
+
+// Whether something has this name. What cannot be looked at is there: the attempt to read it says why not.
+bool is_there(const std::filesystem::path& path);
+
+// Creates the folder and those above it where they are missing.
+void create_folders(const std::filesystem::path& folder);
+
 // An open file; closed with the object.
 class Descriptor {
  public:
@@ -30,6 +40,13 @@ class Descriptor {
   int number_;
 };
 
+// In a folder of results, which others may have written, a file is none where it is a link: it could lead anywhere.
+enum class Links { kFollowed, kRefused };
+
+// open() for regular files: refuses folders, devices, sockets and FIFOs, and waits for none of them. `action` is the
+// verb of the sentence: "read", "write".
+Descriptor open_regular(const std::filesystem::path& path, int flags, const std::string& action, Links links);
+
 // Replaces the file by these bytes, one part after another: after a crash the path holds the old file or the new one,
 // whole and on the disk. On failure the old file stays and the temporary beside it goes. One writer at a time per path.
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
@@ -38,14 +55,20 @@ void write_atomically(const std::filesystem::path& path, const std::vector<std::
 // Makes what was created, renamed or removed in the folder outlive a power cut.
 void sync_folder(const std::filesystem::path& folder);
 
-std::string read_file(const std::filesystem::path& path);
+std::string read_file(const std::filesystem::path& path, Links links = Links::kFollowed);
 
-// A file that grows by whole blobs; created where missing. A blob that does not fit leaves no part of itself behind.
+// At most `size` bytes from the byte `from` on, of a file that may be long and may be written meanwhile.
+std::string read_part(const std::filesystem::path& path, uint64_t from, size_t size);
+// At most `size` of its last bytes, from the beginning of a line where there is one among them.
+std::string read_end(const std::filesystem::path& path, size_t size);
+
+// A file that grows by whole blobs; created where missing, never through a link. A blob that does not fit leaves no
+// part of itself behind.
 class AppendFile {
  public:
   explicit AppendFile(std::filesystem::path path);
   void append(std::string_view blob);  // one write
-  void flush();                        // returns once the bytes are on the disk
+  void flush();                        // returns once the bytes are on the disk; throws where the file was removed
   void truncate_to(uint64_t size);     // size at most size()
   uint64_t size() const { return size_; }
 

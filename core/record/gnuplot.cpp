@@ -83,7 +83,7 @@ void draw_with_gnuplot(const std::string& script_text, const fs::path& picture_p
   const fs::path temporary = fs::path(picture_path).concat(".tmp");
   std::string complaint;
   try {
-    const Descriptor picture(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    const Descriptor picture(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (picture.get() < 0) throw file_error("write", temporary, errno);
     complaint = run_gnuplot(script, picture, what);
     if (complaint.empty() && sync_to_disk(picture.get()) != 0) throw file_error("write", temporary, errno);

@@ -4,54 +4,96 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+
+#include "record/json.h"
+#include "record/seal.h"
 
 namespace eggroll {
 namespace {
 
 using nlohmann::ordered_json;
 
-// Calls visit(line, end of line in bytes) for every whole line until it returns false.
+struct Line {
+  ordered_json json;  // without its seal
+  bool is_sealed;     // version 0.1 sealed none
+  size_t end;         // in bytes, of the file
+};
+
+// Calls visit(Line&&) for every whole line until it returns false.
 template <class Visit>
 void for_each_line(const std::filesystem::path& path, Visit&& visit) {
   const std::string text = read_file(path);
   size_t number = 1;
   size_t begin = 0;
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1, ++number) {
-    ordered_json line = ordered_json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                            text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-    if (!line.is_object() || !line.contains("step") || !line["step"].is_number_unsigned()) {
-      throw Error(
-          fmt::format("line {} of {} is damaged: expected a JSON object with a whole number \"step\"; "
-                      "restore the file from a copy or delete the run's folder to start over",
-                      number, path.string()));
+    const std::string_view written = std::string_view(text).substr(begin, end - begin);
+    const Seal seal = seal_of_line(written);
+    Line line{json_or_null(written), seal == Seal::kWhole, end + 1};
+    if (!line.json.is_object() || !line.json.contains("step") || !line.json["step"].is_number_unsigned()) {
+      throw Error(fmt::format("line {} of {} is damaged: expected a JSON object with a whole number \"step\"; {}",
+                              number, path.string(), kMetricsCure));
     }
-    if (!visit(std::move(line), end + 1)) return;
+    if (seal == Seal::kBroken) {
+      throw Error(fmt::format("line {} of {} is damaged: its crc is not that of the line; {}", number, path.string(),
+                              kMetricsCure));
+    }
+    line.json.erase("crc");
+    if (!visit(std::move(line))) return;
   }
+}
+
+// Bytes up to the end of the first line of step first_step - 1, where the lines before are there, each once.
+size_t end_before(const std::filesystem::path& path, uint64_t first_step) {
+  uint64_t next = 0;  // step of the next line
+  size_t kept = 0;
+  if (first_step == 0) return kept;
+  for_each_line(path, [&](const Line& line) {
+    const auto step = line.json["step"].get<uint64_t>();
+    // Version 0.1 kept the line of a stop, which repeats a step, where the run went on.
+    if (step < next && !line.is_sealed) return true;
+    if (step != next) return false;
+    ++next;
+    kept = line.end;
+    return next < first_step;
+  });
+  if (next == first_step) return kept;
+  throw Error(fmt::format("{} lacks the line of step {}; {}", path.string(), next, kMetricsCure));
 }
 
 }  // namespace
 
 MetricsFile::MetricsFile(const std::filesystem::path& path, uint64_t first_step) : file_(path) {
-  uint64_t kept = 0;
-  if (first_step > 0) {
-    for_each_line(path, [&](const ordered_json& line, size_t end) {
-      if (line["step"].get<uint64_t>() >= first_step) return false;
-      kept = end;
-      return true;
-    });
-  }
-  file_.truncate_to(kept);
+  file_.truncate_to(end_before(path, first_step));
 }
 
-void MetricsFile::append(const ordered_json& line) { file_.append(line.dump() + "\n"); }
+void MetricsFile::append(const ordered_json& line) { file_.append(sealed_line(line) + "\n"); }
+
+void read_metrics(const std::filesystem::path& path, const std::function<void(ordered_json&&)>& take) {
+  for_each_line(path, [&](Line&& line) {
+    take(std::move(line.json));
+    return true;
+  });
+}
 
 std::vector<ordered_json> read_metrics(const std::filesystem::path& path) {
   std::vector<ordered_json> lines;
-  for_each_line(path, [&](ordered_json&& line, size_t) {
-    lines.push_back(std::move(line));
-    return true;
-  });
+  read_metrics(path, [&](ordered_json&& line) { lines.push_back(std::move(line)); });
   return lines;
+}
+
+void put_evaluation(ordered_json& line, const EvaluationKeys& keys, const Evaluation& evaluation) {
+  line[keys.bits] = evaluation.bits_per_unit;
+  line[keys.tokens] = evaluation.tokens;
+  if (evaluation.bytes) line[keys.bytes] = *evaluation.bytes;
+}
+
+std::optional<Evaluation> evaluation_in(const ordered_json& line, const EvaluationKeys& keys, const std::string& unit) {
+  if (!line.contains(keys.bits)) return std::nullopt;
+  Evaluation evaluation{line.at("step").get<uint64_t>(), line.at(keys.bits).get<double>(),
+                        line.at(keys.tokens).get<uint64_t>(), unit};
+  if (line.contains(keys.bytes)) evaluation.bytes = line.at(keys.bytes).get<uint64_t>();
+  return evaluation;
 }
 
 }  // namespace eggroll

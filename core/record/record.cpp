@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <utility>
 
 #include "record/files.h"
+#include "record/json.h"
+#include "record/seal.h"
 
 namespace eggroll {
 namespace {
@@ -14,6 +17,8 @@ using nlohmann::ordered_json;
 
 constexpr std::array<const char*, 5> kStatusNames = {"running", "completed", "interrupted", "failed", "stopped"};
 constexpr std::array<const char*, 4> kFailureNames = {"exit", "signal", "time", "memory"};
+
+constexpr const char* kCure = "restore it from a copy or run its configuration again";
 
 // JSON has no infinity, and a null would be read as "not known".
 double finite(double value, const char* key) {
@@ -84,7 +89,8 @@ std::optional<Evaluation> evaluation_of(const ordered_json& json) {
 
 std::optional<DatasetRecord> dataset_of(const ordered_json& json) {
   if (json.is_null()) return std::nullopt;
-  return DatasetRecord{json.at("name"), json.at("sha256"), json.at("unit"), json.at("sizes"), json.at("facts")};
+  return DatasetRecord{json.at("name"), json.at("sha256"), json.at("unit"), object_at(json, "sizes"),
+                       object_at(json, "facts")};
 }
 
 Environment environment_of(const ordered_json& json) {
@@ -143,8 +149,8 @@ ordered_json sweep_to_json(const SweepRecord& sweep) {
 }
 
 SweepRecord sweep_from_json(const ordered_json& json) {
-  return SweepRecord{json.at("name"), json.at("point"), json.at("axes"), optional_of<std::string>(json.at("question")),
-                     json.at("claims")};
+  return SweepRecord{json.at("name"), json.at("point"), object_at(json, "axes"),
+                     optional_of<std::string>(json.at("question")), json.at("claims")};
 }
 
 std::string status_name(RunStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
@@ -161,6 +167,7 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"steps", record.steps},
                        {"member_tokens", record.member_tokens},
                        {"unique_tokens", record.unique_tokens},
+                       {"newest", or_null(record.newest)},
                        {"best", or_null(record.best)},
                        {"final", or_null(record.final)},
                        {"baselines",
@@ -191,6 +198,7 @@ ordered_json record_to_json(const RunRecord& record) {
   if (record.ranks) json["ranks"] = to_json(*record.ranks);
   if (record.sweep) json["sweep"] = sweep_to_json(*record.sweep);
   if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
+  if (record.summary) json["summary"] = summary_to_json(*record.summary);
   return json;
 }
 
@@ -198,9 +206,16 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
     throw Error(what + " is no record: expected a JSON object with a \"schema\"; give the path of a run's record.json");
   }
-  if (json["schema"] != kRecordSchema) {
-    throw Error(fmt::format("{} has schema {}, this eggroll reads schema {}; use the eggroll that wrote it", what,
-                            json["schema"].dump(), kRecordSchema));
+  const bool is_of_version_0_1 = json["schema"] == 1;
+  if (json["schema"] != kRecordSchema && !is_of_version_0_1) {
+    throw Error(fmt::format("{} has schema {}, this eggroll reads schemas 1 and {}; use the eggroll that wrote it",
+                            what, json["schema"].dump(), kRecordSchema));
+  }
+  const Seal seal = seal_of(json);
+  if (seal == Seal::kBroken || (seal == Seal::kAbsent && !is_of_version_0_1)) {
+    throw Error(fmt::format("{} is damaged or was changed: {}; restore it from a copy or run its configuration again",
+                            what,
+                            seal == Seal::kAbsent ? "it lacks its sha256" : "its sha256 is not that of its contents"));
   }
   RunRecord record;
   record.name = json.at("name");
@@ -215,6 +230,13 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.unique_tokens = json.at("unique_tokens");
   record.best = evaluation_of(json.at("best"));
   record.final = evaluation_of(json.at("final"));
+  if (is_of_version_0_1) {
+    // Its `final` was the newest evaluation, which read the whole held-out part where the run had ended.
+    const bool has_ended = record.status == RunStatus::kCompleted || record.status == RunStatus::kStopped;
+    if (!has_ended) std::swap(record.newest, record.final);
+  } else {
+    record.newest = evaluation_of(json.at("newest"));
+  }
   const ordered_json& baselines = json.at("baselines");
   record.baselines.unigram = optional_of<double>(baselines.at("unigram"));
   record.baselines.bigram = optional_of<double>(baselines.at("bigram"));
@@ -226,7 +248,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.samples_file = optional_of<std::string>(files.at("samples"));
   record.seed = json.at("seed");
   record.config_hash = json.at("config_hash");
-  record.config = json.at("config");
+  record.config = object_at(json, "config");
   record.overrides = json.at("overrides").get<std::vector<std::string>>();
   record.command_line = json.at("command_line").get<std::vector<std::string>>();
   record.dataset = dataset_of(json.at("dataset"));
@@ -248,23 +270,35 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
   if (json.contains("ranks")) record.ranks = ranks_of(json["ranks"]);
   if (json.contains("sweep")) record.sweep = sweep_from_json(json.at("sweep"));
+  if (json.contains("summary")) record.summary = summary_from_json(object_at(json, "summary"), what);
   if (json.contains("monitor")) {
     const ordered_json& monitor = json.at("monitor");
     record.verdicts = Verdicts{monitor.at("step"), monitor.at("verdicts").get<std::vector<std::string>>()};
   }
   return record;
-} catch (const nlohmann::json::exception& e) {
-  const std::string text = e.what();  // "[json.exception.NAME.NUMBER] text"
-  throw Error(fmt::format("{} is damaged: {}; restore it from a copy or run its configuration again", what,
-                          text.substr(std::min(text.size(), text.find("] ") + 2))));
+} catch (const nlohmann::json::exception& error) {
+  throw damaged_json(error, what, kCure);
 }
 
 void write_record(const std::filesystem::path& path, const RunRecord& record) {
-  write_atomically(path, record_to_json(record).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  const auto text_of = [](const ordered_json& json, int indent) {
+    return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+  };
+  ordered_json json = sealed(record_to_json(record));
+  // On one line, and last: a line for each of its numbers would be most of the file. The order of the others stays, so
+  // that the seal holds.
+  ordered_json summary;
+  if (json.contains("summary")) {
+    summary = std::move(json["summary"]);
+    json.erase("summary");
+  }
+  std::string text = text_of(json, 2);
+  if (!summary.is_null()) text.replace(text.size() - 2, 2, ",\n  \"summary\": " + text_of(summary, -1) + "\n}");
+  write_atomically(path, text + "\n");
 }
 
 RunRecord read_record(const std::filesystem::path& path) {
-  return record_from_json(ordered_json::parse(read_file(path), nullptr, false), path.string());
+  return record_from_json(parse_json(read_file(path, Links::kRefused), path.string(), kCure), path.string());
 }
 
 }  // namespace eggroll

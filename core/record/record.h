@@ -1,4 +1,4 @@
-// record.json: all there is to know of one run. Its schema is results/records.schema.json.
+// record.json: all there is to know of one run, sealed (record/seal.h). Its schema is results/records.schema.json.
 #ifndef EGGROLL_RECORD_RECORD_H
 #define EGGROLL_RECORD_RECORD_H
 
@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "record/environment.h"
+#include "record/run_metrics.h"
 
 namespace eggroll {
 
-inline constexpr int32_t kRecordSchema = 1;
+inline constexpr int32_t kRecordSchema = 2;  // version 0.1 wrote 1, which is read too
 
 enum class RunStatus {
   kRunning,
@@ -105,7 +106,7 @@ struct RunRecord {
   RunStatus status = RunStatus::kRunning;
   std::optional<std::string> error;            // the sentence; with kFailed alone
   std::optional<Failure> failure;              // with kFailed, of a process that died
-  std::optional<std::string> stopped_because;  // "stop.target is 3.5, held-out bits are 3.4871"; with kStopped alone
+  std::optional<std::string> stopped_because;  // "stop.bits is 3.5, held-out bits are 3.4871"; with kStopped alone
   std::optional<SweepRecord> sweep;
   std::string started_utc;
   std::optional<std::string> ended_utc;
@@ -136,10 +137,16 @@ struct RunRecord {
   uint64_t steps = 0;  // done
   uint64_t member_tokens = 0;
   uint64_t unique_tokens = 0;
-  std::optional<Evaluation> best;  // of those over equally many tokens
+  // Evaluations of the learning curve, which all read the same held-out tokens.
+  std::optional<Evaluation> newest;
+  std::optional<Evaluation> best;
+  // Of the whole held-out part, after the last step; with kCompleted and kStopped alone.
   std::optional<Evaluation> final;
   std::optional<Verdicts> verdicts;  // the newest, of a run with a monitor
   std::optional<std::string> weights_sha256;
+
+  // Of a run that has ended: what a report needs of metrics.jsonl, so that the record is enough for one.
+  std::optional<RunMetrics> summary;
 
   // File names in the run's folder.
   std::optional<std::string> metrics_file;
@@ -149,12 +156,13 @@ struct RunRecord {
 
 nlohmann::ordered_json record_to_json(const RunRecord& record);
 nlohmann::ordered_json sweep_to_json(const SweepRecord& sweep);
-SweepRecord sweep_from_json(const nlohmann::ordered_json& json);  // throws nlohmann's exceptions
+SweepRecord sweep_from_json(const nlohmann::ordered_json& json);  // within read_members()
 
 // "completed".
 std::string status_name(RunStatus status);
 
-// what names the record in errors: another schema, a missing or mistyped key.
+// json: sealed (record/seal.h), but for a record of version 0.1. what names the record in errors: another schema, a
+// broken seal, a missing or mistyped key.
 RunRecord record_from_json(const nlohmann::ordered_json& json, const std::string& what);
 
 // Atomically. Bytes that are no UTF-8 (a file name on the command line, say) become U+FFFD.

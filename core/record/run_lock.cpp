@@ -32,9 +32,8 @@ std::string owner_in(int file) {
 }  // namespace
 
 RunLock::RunLock(const std::filesystem::path& run_folder)
-    : file_(::open((run_folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    : file_(open_regular(run_folder / "lock", O_RDWR | O_CREAT, "lock", Links::kRefused)) {
   const std::filesystem::path path = run_folder / "lock";
-  if (file_.get() < 0) throw file_error("lock", path, errno);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw file_error("lock", path, errno);
     throw Error(fmt::format("{} is in use by {}; wait until it ends or stop it, then run the same command again",

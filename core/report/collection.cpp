@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "record/files.h"
+#include "record/json.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -25,11 +26,14 @@ constexpr const char* kPointName = "point.json";  // how a sweep asked for a run
 class Finder {
  public:
   void look_at(const fs::path& path) {
-    if (!fs::exists(path)) {
+    std::error_code failure;
+    const fs::file_status status = fs::status(path, failure);
+    if (status.type() == fs::file_type::not_found) {
       throw Error(
           fmt::format("{} does not exist, expected a run's folder, a record or a folder of them", path.string()));
     }
-    if (fs::is_directory(path)) {
+    if (failure) throw file_error("read", path, failure.value());
+    if (fs::is_directory(status)) {
       look_into(path);
     } else {
       take(path);
@@ -46,22 +50,35 @@ class Finder {
   void look_into(const fs::path& folder) {
     std::error_code failure;
     fs::directory_iterator entries(folder, failure);
-    if (failure) {
-      files_.problems.push_back(fmt::format("the folder {} cannot be read ({}); what lies there is left out",
-                                            folder.string(), failure.message()));
-      return;
-    }
     bool has_record = false;
     bool has_metrics = false;
-    for (const fs::directory_entry& entry : entries) {
-      const fs::path name = entry.path().filename();
-      if (entry.is_directory() && !entry.is_symlink()) {
-        if (name != "checkpoints" && name != "plugins") look_into(entry.path());
-      } else if (name.extension() == ".json" && name != kPointName && entry.is_regular_file()) {
-        take(entry.path());
+    for (; !failure && entries != fs::directory_iterator(); entries.increment(failure)) {
+      const fs::path path = entries->path();
+      const fs::path name = path.filename();
+      std::error_code unknown;
+      const fs::file_type type = fs::symlink_status(path, unknown).type();
+      const bool is_json = name.extension() == ".json" && name != kPointName;
+      if (type == fs::file_type::directory) {
+        if (name != "checkpoints" && name != "plugins") look_into(path);
+      } else if (type == fs::file_type::symlink) {
+        const fs::file_status target = fs::status(path, unknown);
+        if (is_json || !fs::exists(target)) {
+          files_.problems.push_back(
+              fmt::format("{} is a link{}, and links among results are not followed; it was left "
+                          "out",
+                          path.string(), fs::exists(target) ? "" : " that leads nowhere"));
+        }
+      } else if (is_json && type == fs::file_type::regular) {
+        take(path);
+      } else if (is_json) {
+        files_.problems.push_back(fmt::format("{} is no regular file; it was left out", path.string()));
       }
       has_record = has_record || name == kRecordName;
       has_metrics = has_metrics || name == "metrics.jsonl";
+    }
+    if (failure) {
+      files_.problems.push_back(fmt::format("the folder {} cannot be read ({}); what lies there is left out",
+                                            folder.string(), failure.message()));
     }
     if (has_metrics && !has_record) {
       files_.problems.push_back(
@@ -71,7 +88,9 @@ class Finder {
   }
 
   void take(const fs::path& file) {
-    if (!seen_.insert(fs::canonical(file)).second) return;
+    std::error_code failure;
+    const fs::path whole = fs::canonical(file, failure);
+    if (!seen_.insert(failure ? file : whole).second) return;
     (file.filename() == kSweepName ? files_.sweeps : files_.records).push_back(file);
   }
 
@@ -94,7 +113,8 @@ std::string name_of(const fs::path& record, const std::vector<fs::path>& given) 
   for (const fs::path& path : given) {
     // Without the empty name that a slash at the end makes.
     fs::path root = fs::absolute(path / ".").lexically_normal().parent_path();
-    if (!fs::is_directory(root)) root = named_by(root);
+    std::error_code failure;
+    if (!fs::is_directory(root, failure)) root = named_by(root);
     const fs::path below = named.lexically_relative(root);
     if (below.empty() || *below.begin() == "..") continue;
     if (below == ".") return named.filename();
@@ -103,21 +123,31 @@ std::string name_of(const fs::path& record, const std::vector<fs::path>& given) 
   return named.string();
 }
 
-CollectedSweep read_sweep(const fs::path& file) try {
-  const ordered_json json = ordered_json::parse(read_file(file));
+CollectedSweep sweep_of(const ordered_json& json, const fs::path& file) {
   CollectedSweep sweep;
   sweep.folder = file.parent_path();
   sweep.name = json.at("name");
   if (json.contains("question") && !json.at("question").is_null())
     sweep.question = json.at("question").get<std::string>();
   sweep.claims = json.at("claims");
-  sweep.axes = json.at("axes");
+  sweep.axes = object_at(json, "axes");
   sweep.points = json.at("points");
   return sweep;
-} catch (const nlohmann::json::exception& e) {
-  const std::string text = e.what();
-  throw Error(fmt::format("{} is damaged: {}; run `eggroll sweep` again or restore it from a copy", file.string(),
-                          text.substr(std::min(text.size(), text.find("] ") + 2))));
+}
+
+// Without what claims.jsonl says where it is damaged, which is a problem.
+void add_stated_claims(CollectedSweep& sweep, std::vector<std::string>& problems) {
+  try {
+    sweep.stated = read_stated_claims(sweep.folder / kStatedClaimsName);
+  } catch (const Error& error) {
+    problems.emplace_back(error.what());
+  }
+}
+
+CollectedSweep read_sweep(const fs::path& file) {
+  const std::string cure = "run `eggroll sweep` again or restore it from a copy";
+  const ordered_json json = read_json(file, cure);
+  return read_members(file.string(), cure, [&] { return sweep_of(json, file); });
 }
 
 // body(i) for every i below count, by as many threads as the machine has; what one throws is thrown on.
@@ -125,11 +155,17 @@ template <class Body>
 void for_each_index(size_t count, const Body& body) {
   std::atomic<size_t> next{0};
   std::vector<std::future<void>> threads;
-  for (size_t i = 0; i < std::min<size_t>(count, std::max(1U, std::thread::hardware_concurrency())); ++i) {
-    threads.push_back(std::async(std::launch::async, [&] {
-      for (size_t index; (index = next++) < count;) body(index);
-    }));
+  const auto work = [&] {
+    for (size_t index; (index = next++) < count;) body(index);
+  };
+  try {
+    for (size_t i = 1; i < std::min<size_t>(count, std::thread::hardware_concurrency()); ++i) {
+      threads.push_back(std::async(std::launch::async, work));
+    }
+  } catch (const std::system_error&) {
+    // The system gives no more threads; this one does what is left.
   }
+  work();
   for (std::future<void>& thread : threads) thread.get();
 }
 
@@ -143,22 +179,24 @@ RecordFiles find_records(const std::vector<fs::path>& paths) {
 
 std::optional<CollectedRun> read_collected_run(const fs::path& file, std::vector<std::string>& problems) {
   const bool in_folder = file.filename() == kRecordName;
-  const ordered_json json = ordered_json::parse(read_file(file), nullptr, false);
-  if (json.is_discarded()) throw Error(fmt::format("{} is no whole JSON; restore it from a copy", file.string()));
+  const ordered_json json = read_json(file, "restore it from a copy");
   if (!in_folder && !is_record(json)) return std::nullopt;
   CollectedRun run;
   run.record_file = file;
   run.record = record_from_json(json, file.string());
+  if (run.record.summary) run.metrics = *run.record.summary;
   // A published record stands alone: what lies beside it is not its own.
   if (!in_folder || !run.record.metrics_file) return run;
-  const fs::path metrics = file.parent_path() / *run.record.metrics_file;
-  if (!fs::exists(metrics)) {
+  // A file beside the record, whatever path the record names.
+  const fs::path metrics = file.parent_path() / fs::path(*run.record.metrics_file).filename();
+  if (is_there(metrics)) run.metrics_file = metrics;
+  if (run.record.summary) return run;
+  if (run.metrics_file) {
+    run.metrics = read_run_metrics(metrics, problems);
+  } else {
     problems.push_back(
         fmt::format("{} is missing, though its record names it; the run has no curve", metrics.string()));
-    return run;
   }
-  run.metrics_file = metrics;
-  run.metrics = read_run_metrics(metrics, problems);
   return run;
 }
 
@@ -169,6 +207,7 @@ Collection collect(const std::vector<fs::path>& paths) {
   for (const fs::path& file : files.sweeps) {
     try {
       collection.sweeps.push_back(read_sweep(file));
+      add_stated_claims(collection.sweeps.back(), collection.problems);
     } catch (const Error& error) {
       collection.problems.emplace_back(error.what());
     }

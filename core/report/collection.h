@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "record/record.h"
-#include "report/run_metrics.h"
+#include "record/run_metrics.h"
+#include "record/stated_claims.h"
 
 namespace eggroll {
 
@@ -19,7 +20,7 @@ struct CollectedRun {
   std::filesystem::path record_file;
   std::optional<std::filesystem::path> metrics_file;
   RunRecord record;
-  RunMetrics metrics;  // empty where there is no file
+  RunMetrics metrics;  // the record's summary, else read from the file; without lines where there is neither
 };
 
 // A sweep.json: what is planned.
@@ -28,6 +29,7 @@ struct CollectedSweep {
   std::string name;
   std::optional<std::string> question;
   nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+  std::vector<StatedClaim> stated;                                 // of claims.jsonl
   nlohmann::ordered_json axes = nlohmann::ordered_json::object();  // each with the list of its values
   uint64_t points = 0;
 };

@@ -27,7 +27,7 @@ std::map<std::string, std::string> properties_of(const CollectedRun& run) {
   properties["commit"] = record.environment.host_commit;
   properties["compiler"] = record.environment.compiler;
   properties["machine"] = fmt::format("{}, {} cores", record.environment.cpu.model, record.environment.cpu.cores);
-  if (record.device) properties["device"] = fmt::format("{}, {} threads", *record.device, record.threads);
+  if (record.device) properties["device"] = *record.device + ", " + count_text(record.threads, "thread");
   if (record.dataset)
     properties["data"] = fmt::format("{} {}", record.dataset->name, record.dataset->sha256.substr(0, 12));
   for (const PluginRecord& plugin : record.plugins) {
@@ -128,24 +128,25 @@ const std::vector<NamedFigure>& figures() {
 
 std::string figure_line(const NamedFigure& figure,
                         const std::vector<std::pair<const CollectedRun*, const CollectedRun*>>& pairs) {
-  std::vector<double> before;
-  std::vector<double> after;
-  std::vector<double> differences;
+  std::vector<OfSeed> before;
+  std::vector<OfSeed> after;
+  std::vector<OfSeed> differences;
   for (const auto& [a, b] : pairs) {
     const auto of_a = figure.of(*a);
     const auto of_b = figure.of(*b);
     if (!of_a || !of_b) continue;
-    before.push_back(*of_a);
-    after.push_back(*of_b);
-    differences.push_back(*of_b - *of_a);
+    before.push_back({b->record.seed, *of_a});
+    after.push_back({b->record.seed, *of_b});
+    differences.push_back({b->record.seed, *of_b - *of_a});
   }
   if (differences.empty()) return "";
   if (pairs.size() == 1) {
-    return fmt::format("{}: {} in A, {} in B{}", figure.name, figure.write(before[0]), figure.write(after[0]),
-                       differences[0] == 0.0 ? " (equal)" : "");
+    return fmt::format("{}: {} in A, {} in B{}", figure.name, figure.write(before[0].value),
+                       figure.write(after[0].value), differences[0].value == 0.0 ? " (equal)" : "");
   }
-  return fmt::format("{}: mean {} in A, {} in B; B minus A {}", figure.name, figure.write(mean_of(before).mean),
-                     figure.write(mean_of(after).mean), text_of(mean_of(differences), "pair"));
+  return fmt::format("{}: mean {} in A, {} in B; B minus A {}", figure.name, figure.write(mean_over_seeds(before).mean),
+                     figure.write(mean_over_seeds(after).mean),
+                     text_of(mean_over_seeds(differences), differences.size(), "pair"));
 }
 
 }  // namespace

@@ -9,13 +9,20 @@
 #include <set>
 
 #include "record/files.h"
-#include "report/metric_table.h"
+#include "record/metric_table.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
 
-// Quoted where the text would part or end the cell.
-std::string field(const std::string& text) {
+// A spreadsheet takes such a text for a formula, and runs it.
+bool is_formula(const std::string& text) {
+  return text.size() > 1 && std::string("=+-@\t\r").find(text.front()) != std::string::npos && !real_of(text);
+}
+
+// Quoted where the text would part or end the cell; a formula becomes a text, by an apostrophe before it.
+std::string field(const std::string& words) {
+  const std::string text = is_formula(words) ? "'" + words : words;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
@@ -108,6 +115,7 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
                            "member_tokens",
                            "unit",
                            "final_bits",
+                           "newest_bits",
                            "best_bits",
                            "unigram",
                            "bigram",
@@ -151,9 +159,9 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
     Row row;
     row << uint64_t{i + 1} << run.name << study_of[i]->name << status_name(record.status) << record.seed << record.steps
         << record.member_tokens << (record.dataset ? record.dataset->unit : "") << bits(record.final)
-        << bits(record.best) << record.baselines.unigram << record.baselines.bigram << record.baselines.gzip
-        << record.wall_seconds << step(&Quantiles::p5) << step(&Quantiles::median) << step(&Quantiles::p95)
-        << metrics.forward_share << metrics.tokens_per_second;
+        << bits(record.newest) << bits(record.best) << record.baselines.unigram << record.baselines.bigram
+        << record.baselines.gzip << record.wall_seconds << step(&Quantiles::p5) << step(&Quantiles::median)
+        << step(&Quantiles::p95) << metrics.forward_share << metrics.tokens_per_second;
     append_phases(row, metrics.update_rate);
     append_phases(row, metrics.threshold);
     row << record.memory_bytes << record.device << record.environment.host_commit << record.config_hash

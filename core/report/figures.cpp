@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -9,6 +10,22 @@
 namespace eggroll {
 
 std::string text_of(double value) { return fmt::format("{:.4g}", value == 0.0 ? 0.0 : value); }
+
+Decimals::Decimals(const std::vector<double>& together) {
+  constexpr double kSmallest = 1e-6;
+  double largest = 0.0;
+  for (const double value : together) largest = std::max(largest, std::abs(value));
+  if (largest == 0.0) count_ = 0;
+  // A hair more, for a power of ten that rounding left a hair below.
+  if (largest >= kSmallest) count_ = std::max(0, 3 - static_cast<int>(std::floor(std::log10(largest) + 1e-9)));
+}
+
+std::string Decimals::operator()(double value) const {
+  if (count_ < 0) return text_of(value);
+  const std::string text = fmt::format("{:.{}f}", value, count_);
+  // What is rounded to 0 has no sign.
+  return text.find_first_of("123456789") == std::string::npos && text.front() == '-' ? text.substr(1) : text;
+}
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100.0 * share); }
 
@@ -37,11 +54,24 @@ std::string count_text(size_t count, const std::string& of_what) {
   return fmt::format("{} {}{}", count, of_what, count == 1 ? "" : "s");
 }
 
-std::string text_of(const Mean& mean, const std::string& of_what) {
-  const std::string count = count_text(mean.n, of_what);
+namespace {
+
+std::string with_count(const Mean& mean, const std::string& count) {
   if (!mean.interval) return fmt::format("{} ({}, no interval)", text_of(mean.mean), count);
-  return fmt::format("{} (95 % interval {} to {}, {})", text_of(mean.mean), text_of(mean.interval->low),
-                     text_of(mean.interval->high), count);
+  const auto& [low, high] = *mean.interval;
+  const Decimals text({mean.mean, low, high});
+  return fmt::format("{} (95 % interval {} to {}, {})", text(mean.mean), text(low), text(high), count);
+}
+
+}  // namespace
+
+std::string text_of(const Mean& mean, const std::string& of_what) {
+  return with_count(mean, count_text(mean.n, of_what));
+}
+
+std::string text_of(const Mean& mean, size_t values, const std::string& of_what) {
+  const std::string count = count_text(values, of_what);
+  return with_count(mean, mean.n == values ? count : count_text(mean.n, "seed") + " of " + count);
 }
 
 }  // namespace eggroll

@@ -3,6 +3,7 @@
 #define EGGROLL_REPORT_FIGURES_H
 
 #include <string>
+#include <vector>
 
 #include "report/statistics.h"
 
@@ -10,6 +11,17 @@ namespace eggroll {
 
 // Four significant digits: "3.487", "-0.01234", "0", "1.5e-07".
 std::string text_of(double value);
+
+// Numbers that are read together have equally many decimals: as many as give the largest of them four significant
+// digits. "4.870" beside "4.956".
+class Decimals {
+ public:
+  explicit Decimals(const std::vector<double>& together);
+  std::string operator()(double value) const;
+
+ private:
+  int count_ = -1;  // below 0: the numbers are too small to be written so
+};
 
 // "12.3 %".
 std::string percent(double share);
@@ -28,6 +40,9 @@ std::string count_text(size_t count, const std::string& of_what);
 
 // "3.487 (95 % interval 3.466 to 3.508, 5 seeds)"; of one value "3.487 (1 seed, no interval)".
 std::string text_of(const Mean& mean, const std::string& of_what);
+
+// Of a mean over seeds that so many values came to: "..., 5 pairs)", or "..., 5 seeds of 10 pairs)".
+std::string text_of(const Mean& mean, size_t values, const std::string& of_what);
 
 }  // namespace eggroll
 

@@ -57,7 +57,9 @@ void add_provenance(Draft& draft, const Study& study) {
     systems[fmt::format("{}; {}, {} cores", record.environment.system, record.environment.cpu.model,
                         record.environment.cpu.cores)]
         .push_back(run.number);
-    if (record.device) devices[fmt::format("{}, {} threads", *record.device, record.threads)].push_back(run.number);
+    if (record.device) {
+      devices[*record.device + ", " + count_text(record.threads, "thread")].push_back(run.number);
+    }
     if (record.dataset) {
       data[fmt::format("{}, sha256 {}", data_of(record), record.dataset->sha256.substr(0, 12))].push_back(run.number);
     }
@@ -96,10 +98,11 @@ void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judg
   if (!judged.empty()) {
     draft.heading(3, "Verdicts");
     Table table;
-    table.columns = {"claim", "verdict", "what the runs say", "runs"};
+    table.columns = {"claim", "verdict", "what the runs say", "Holm's correction", "runs"};
     for (const Judged& claim : judged) {
-      table.rows.push_back(
-          {claim.says, outcome_name(claim.verdict.outcome), claim.verdict.finding, Text("", claim.verdict.runs)});
+      table.rows.push_back({claim.says + (claim.is_current ? "" : " (no longer stated by the experiment)"),
+                            verdict_text(claim), claim.verdict.finding, correction_text(claim),
+                            Text("", claim.verdict.runs)});
     }
     draft.add(std::move(table));
   }
@@ -124,6 +127,11 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
   Table table;
   table.columns = {"run",  "record",          "study",       "configuration", "seed", "status",
                    "bits", "member tokens/s", "update rate", "wall time",     "begun"};
+  std::vector<double> bits;
+  for (const Study& study : studies) {
+    for (const StudyRun& run : study.runs) bits.push_back(metric_of(*run.run, "bits").value_or(0.0));
+  }
+  const Decimals bits_text(bits);
   for (const Study& study : studies) {
     for (const StudyRun& run : study.runs) {
       const RunRecord& record = run.run->record;
@@ -131,14 +139,14 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
       name.link = fs::absolute(run.run->record_file)
                       .lexically_normal()
                       .lexically_relative(fs::absolute(draft.folder()).lexically_normal());
-      const auto cell = [](const std::optional<double>& value, std::string (*write)(double)) {
+      const auto cell = [](const std::optional<double>& value, const auto& write) {
         return value ? Text(write(*value), *value) : Text("");
       };
       table.runs.push_back(run.number);
       table.rows.push_back(
           {Text(std::to_string(run.number), static_cast<double>(run.number)), name, study.name, study.label(run.values),
            Text(std::to_string(record.seed), static_cast<double>(record.seed)), status_name(record.status),
-           cell(metric_of(*run.run, "bits"), text_of), cell(run.run->metrics.tokens_per_second, short_count),
+           cell(metric_of(*run.run, "bits"), bits_text), cell(run.run->metrics.tokens_per_second, short_count),
            cell(run.run->metrics.late_mean("changed"), percent),
            Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
     }
@@ -146,9 +154,47 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
   draft.add(std::move(table));
 }
 
+// How many claims there are, and what is said of them.
+std::string claims_text(const std::vector<std::vector<Judged>>& judged) {
+  size_t all = 0;
+  size_t in_advance = 0;
+  for (const std::vector<Judged>& claims : judged) {
+    all += claims.size();
+    in_advance += static_cast<size_t>(
+        std::count_if(claims.begin(), claims.end(), [](const Judged& claim) { return claim.exploratory.empty(); }));
+  }
+  std::string text = count_text(all, "claim");
+  if (in_advance < all) {
+    text += fmt::format(
+        ", {} stated before the runs. The others are exploratory: whoever stated them may have known "
+        "the figures, and no verdict is given on them",
+        in_advance);
+  }
+  text += ". A verdict is by the 95 % interval of its claim alone. ";
+  return text +
+         "It survives Holm's correction where it holds, at the same level, for all claims stated before the runs "
+         "together.";
+}
+
+// What runs had and records have lost. Nothing where all is there.
+std::optional<Text> missing_metrics(const Collection& collection) {
+  std::vector<size_t> runs;
+  for (size_t i = 0; i < collection.runs.size(); ++i) {
+    const CollectedRun& run = collection.runs[i];
+    if (has_ended_well(run.record) && run.metrics.lines == 0) runs.push_back(i + 1);
+  }
+  if (runs.empty()) return std::nullopt;
+  return Text(fmt::format("What metrics say is not known of {} of {}: there is neither a summary in the record nor a "
+                          "metrics.jsonl beside it. Their learning curves, speeds, times, thresholds, update rates and "
+                          "saturation are missing.",
+                          runs.size(), count_text(collection.runs.size(), "run")),
+              runs);
+}
+
 void add_problems(Draft& draft, const Collection& collection) {
   std::vector<Text> items;
   for (const std::string& problem : collection.problems) items.emplace_back(problem);
+  if (const std::optional<Text> missing = missing_metrics(collection)) items.push_back(*missing);
   if (collection.other_files > 0) {
     items.emplace_back(fmt::format("{} files *.json hold no run's record and were passed by.", collection.other_files));
   }
@@ -170,44 +216,24 @@ void Draft::figure(const std::string& name, const std::string& script, const std
   }
 }
 
-std::vector<Judged> judge_all(const Study& study) {
-  std::vector<Judged> result;
-  for (size_t i = 0; i < study.claims.size(); ++i) {
-    try {
-      const Claim claim = claim_from_json(study.claims[i], fmt::format("claim {} of {}", i + 1, study.name));
-      result.push_back({claim.says, judge(claim, study)});
-    } catch (const Error& error) {
-      result.push_back({"a claim that cannot be read", {Outcome::kUndecided, error.what(), {}}});
-    }
-  }
-  return result;
-}
-
-Text text_of(const Judged& judged) {
-  std::string verdict = outcome_name(judged.verdict.outcome);
-  std::string finding = judged.verdict.finding;
-  for (std::string* text : {&verdict, &finding}) text->front() = static_cast<char>(std::toupper(text->front()));
-  const char* stop = judged.says.ends_with('.') ? "" : ".";
-  return Text(fmt::format("{}: {}{} {}.", verdict, judged.says, stop, finding), judged.verdict.runs);
-}
-
 FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder) {
   if (collection.runs.empty()) {
     throw Error(fmt::format("there is no run's record to report on, expected one at least{}",
                             collection.problems.empty() ? "" : "; " + collection.problems.front()));
   }
-  fs::create_directories(folder / "plots");
+  create_folders(folder / "plots");
   const std::vector<Study> studies = studies_of(collection);
   Document document{"Findings: " + title, {}};
   Draft draft(document, folder);
   FindingsSummary summary;
   std::vector<std::vector<Judged>> judged;
   std::vector<Text> answers;
-  for (const Study& study : studies) {
-    judged.push_back(judge_all(study));
-    for (const Judged& claim : judged.back()) {
-      answers.push_back(text_of(claim));
-      summary.answers.push_back(answers.back().words);
+  for (const Study& study : studies) judged.push_back(judge_all(study));
+  correct_by_holm(judged);
+  for (const std::vector<Judged>& claims : judged) {
+    for (const Judged& claim : claims) {
+      summary.answers.push_back(answer_of(claim));
+      answers.emplace_back(summary.answers.back(), claim.verdict.runs);
     }
   }
   draft.paragraph(
@@ -216,6 +242,7 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
                   count_text(collection.runs.size(), "run"), studies.size(), studies.size() == 1 ? "y" : "ies"));
   if (!answers.empty()) {
     draft.heading(2, "Answers");
+    draft.paragraph(claims_text(judged));
     draft.bullets(std::move(answers));
   }
   for (size_t i = 0; i < studies.size(); ++i) add_study(draft, studies[i], judged[i]);
@@ -226,6 +253,7 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
   write_atomically(folder / "runs.csv", runs_csv(collection, studies));
   write_atomically(folder / "curves.csv", curves_csv(studies));
   summary.problems = collection.problems;
+  if (const std::optional<Text> missing = missing_metrics(collection)) summary.problems.push_back(missing->words);
   summary.problems.insert(summary.problems.end(), draft.problems().begin(), draft.problems().end());
   return summary;
 }

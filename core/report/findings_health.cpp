@@ -87,11 +87,14 @@ std::vector<Text> pathologies_of(const Study& study) {
     if (record.baselines.unigram && bits >= *record.baselines.unigram) {
       note("Ended no better than the unigram model: only frequencies were learned, or less.");
     }
-    if (!metrics.held_out.empty() && bits >= metrics.held_out.front().bits) note("Ended no better than it began.");
-    double best = bits;
+    if (metrics.held_out.empty()) continue;
+    // Evaluations of the curve are compared with one another: they read the same tokens.
+    const double last = metrics.held_out.back().bits;
+    if (last >= metrics.held_out.front().bits) note("Ended no better than it began.");
+    double best = last;
     for (const CurvePoint& point : metrics.held_out) best = std::min(best, point.bits);
     // Near 0 bits a factor says nothing.
-    if (bits > kWorseThanBest * best && bits - best > 0.05) {
+    if (last > kWorseThanBest * best && last - best > 0.05) {
       note("Ended more than 5 % above its own best evaluation; a falling step or threshold schedule may help.");
     }
   }
@@ -108,9 +111,28 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
+// A point's overrides are those of its sweep, `~sweep`, and what the point itself is.
+std::vector<std::string> given_to_sweep(const RunRecord& record) {
+  const std::vector<std::string>& all = record.overrides;
+  return {all.begin(), std::find(all.begin(), all.end(), "~sweep")};
+}
+
 std::string command_of(std::string command, const std::vector<std::string>& overrides) {
   for (const std::string& word : overrides) command.append(" ").append(shell_word(word));
   return command;
+}
+
+// How many seeds would part two that tie, as far as this can be told.
+std::string seeds_to_decide(const Standing& second, const Standing& best) {
+  constexpr double kMostSeeds = 1000.0;
+  const std::optional<Mean> difference = paired_difference(second, best);
+  if (!difference) return ".";
+  const std::string words = fmt::format(": their difference is {}", text_of(*difference, "seed"));
+  // The half width of an interval shrinks with the root of the number of seeds.
+  const double half = (difference->interval->high - difference->interval->low) / 2.0;
+  const double seeds = std::ceil(static_cast<double>(difference->n) * std::pow(half / difference->mean, 2.0));
+  if (!(difference->mean > 0.0) || !(seeds <= kMostSeeds)) return words + ".";
+  return words + fmt::format(". Should it stay what it is, about {} seeds would show it.", seeds);
 }
 
 }  // namespace
@@ -134,23 +156,24 @@ void add_reproduction(Draft& draft, const Study& study) {
     std::string commands;
     size_t shown = 0;
     for (const StudyRun* run : standings.front().configuration.runs) {
-      if (!metric_of(*run->run, "bits") || shown++ == kMostCommands) continue;
+      if (!metric_of(*run->run, "bits") || shown == kMostCommands) continue;
       commands.append(commands.empty() ? "" : "\n").append(command_of("eggroll run", run->run->record.overrides));
+      ++shown;
     }
     const RunRecord& record = standings.front().configuration.runs.front()->run->record;
-    draft.paragraph(Text(fmt::format("The best configuration on {}, at commit {}, plugins as listed under provenance:",
-                                     data, record.environment.host_commit),
-                         standings.front().runs));
+    const size_t all = standings.front().runs.size();
+    const std::string which = shown < all ? fmt::format("; the first {} of {} runs", shown, all) : "";
+    draft.paragraph(
+        Text(fmt::format("The best configuration on {}, at commit {}, plugins as listed under provenance{}:", data,
+                         record.environment.host_commit, which),
+             standings.front().runs));
     draft.add(Code{commands});
   }
   if (!study.of_sweep) return;
-  // What all points were given, their seeds aside, was given to the sweep.
-  std::vector<std::string> given = study.runs.front().run->record.overrides;
+  std::vector<std::string> given = given_to_sweep(study.runs.front().run->record);
   for (const StudyRun& run : study.runs) {
-    const std::vector<std::string>& own = run.run->record.overrides;
-    std::erase_if(given, [&](const std::string& word) {
-      return word.starts_with("seed=") || std::find(own.begin(), own.end(), word) == own.end();
-    });
+    const std::vector<std::string> own = given_to_sweep(run.run->record);
+    std::erase_if(given, [&](const std::string& word) { return std::find(own.begin(), own.end(), word) == own.end(); });
   }
   if (given.empty()) return;
   draft.paragraph("The whole grid:");
@@ -160,8 +183,9 @@ void add_reproduction(Draft& draft, const Study& study) {
 void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
   std::vector<Text> items;
   for (const Judged& claim : judged) {
-    if (claim.verdict.outcome == Outcome::kUndecided) {
-      items.emplace_back(fmt::format("Undecided: {} ({})", claim.says, claim.verdict.finding), claim.verdict.runs);
+    if (claim.verdict.outcome == Outcome::kUndecided || claim.verdict.outcome == Outcome::kNotJudged) {
+      items.emplace_back(fmt::format("{} ({}): {}", claim.says, claim.verdict.finding, verdict_text(claim)),
+                         claim.verdict.runs);
     }
   }
   for (const std::string& data : data_in(study)) {
@@ -180,26 +204,15 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
     }
     if (standings.size() < 2) continue;
     const Standing& second = standings[1];
-    if (!best.bits.interval || !second.bits.interval) {
+    const std::optional<bool> tied = tie(best, second);
+    std::vector<size_t> runs = best.runs;
+    runs.insert(runs.end(), second.runs.begin(), second.runs.end());
+    if (!tied) {
       items.emplace_back(
-          "One of the two best configurations has one seed: which of them is better is open; run more seeds.",
-          best.runs);
-    } else if (overlap(*best.bits.interval, *second.bits.interval)) {
-      // Half widths shrink with the root of the number of seeds.
-      const double gap = second.bits.mean - best.bits.mean;
-      const double widths = (best.bits.interval->high - best.bits.interval->low + second.bits.interval->high -
-                             second.bits.interval->low) /
-                            2.0;
-      const double factor = gap > 0 ? widths / gap : 0.0;
-      const double seeds = std::ceil(static_cast<double>(std::max(best.bits.n, second.bits.n)) * factor * factor);
-      std::vector<size_t> runs = best.runs;
-      runs.insert(runs.end(), second.runs.begin(), second.runs.end());
-      items.emplace_back(
-          gap > 0 && seeds <= 1000
-              ? fmt::format("Too few seeds part the two best configurations: if their means stay, about {} each would.",
-                            seeds)
-              : std::string("The two best configurations are as good as equal."),
-          runs);
+          "One of the two best configurations has one seed: which of them is better is open; run more seeds.", runs);
+    } else if (*tied) {
+      items.emplace_back("Which of the two best configurations is better is open" + seeds_to_decide(second, best),
+                         runs);
     }
   }
   if (study.planned && *study.planned > study.runs.size()) {

@@ -56,7 +56,7 @@ std::map<SpeedPlace, SpeedGroup> speed_groups(const Study& study) {
     const RunRecord& record = run.run->record;
     const auto population = config_number(record, "train", "population");
     if (!run.run->metrics.tokens_per_second || !population) continue;
-    const std::string device = fmt::format("{}, {} threads", record.device.value_or("unknown device"), record.threads);
+    const std::string device = record.device.value_or("unknown device") + ", " + count_text(record.threads, "thread");
     SpeedGroup& group = groups[{device, *population}];
     group.runs.push_back(&run);
     group.rates.push_back(*run.run->metrics.tokens_per_second);
@@ -79,13 +79,13 @@ void add_exponent(Draft& draft, const Study& study) {
       groups[{run.run->record.seed, others}].emplace_back(*population, *run.run->metrics.tokens_per_second);
     }
   }
-  std::vector<double> slopes;
+  std::vector<OfSeed> slopes;
   for (const auto& [place, points] : groups) {
-    if (const auto slope = log_log_slope(points)) slopes.push_back(*slope);
+    if (const auto slope = log_log_slope(points)) slopes.push_back({place.first, *slope});
   }
   if (slopes.empty()) return;
   draft.paragraph("Member tokens per second grow with the population to the power of " +
-                  text_of(mean_of(slopes), "slope") + ", over seeds and the other axes.");
+                  text_of(mean_over_seeds(slopes), slopes.size(), "slope") + ", over seeds and the other axes.");
 }
 
 std::string range_text(const std::vector<double>& values, std::string (*write)(double)) {

@@ -41,20 +41,40 @@ Text number_cell(const std::optional<double>& value, std::string (*write)(double
   return value ? Text(write(*value), *value) : Text("");
 }
 
-Text interval_cell(const Mean& mean) {
+Text interval_cell(const Mean& mean, const Decimals& text) {
   if (!mean.interval) return "none";
-  return Text(fmt::format("{} to {}", text_of(mean.interval->low), text_of(mean.interval->high)), mean.interval->low);
+  return Text(fmt::format("{} to {}", text(mean.interval->low), text(mean.interval->high)), mean.interval->low);
 }
 
 // Where a standing is, seen from the best.
 std::string place_of(const Standing& standing, const Standing& best) {
   if (&standing == &best) return "best";
-  if (!standing.bits.interval || !best.bits.interval) return "no interval";
-  return overlap(*standing.bits.interval, *best.bits.interval) ? "tie" : "behind";
+  const std::optional<bool> tied = tie(standing, best);
+  if (!tied) return "no interval";
+  if (*tied) return "tie";
+  // The best on all its seeds need not be the best on those that both have.
+  const std::optional<Mean> difference = paired_difference(standing, best);
+  return difference && difference->mean < 0.0 ? "ahead on shared seeds" : "behind";
+}
+
+void append(std::vector<double>& numbers, const Mean& mean) {
+  numbers.push_back(mean.mean);
+  if (mean.interval) numbers.insert(numbers.end(), {mean.interval->low, mean.interval->high});
+}
+
+// The bits of each seed.
+std::map<uint64_t, double> bits_by_seed(const Standing& standing) {
+  std::map<uint64_t, std::vector<double>> all;
+  for (const StudyRun* run : standing.configuration.runs) {
+    if (const auto bits = metric_of(*run->run, "bits")) all[run->run->record.seed].push_back(*bits);
+  }
+  std::map<uint64_t, double> means;
+  for (const auto& [seed, bits] : all) means[seed] = mean_of(bits).mean;
+  return means;
 }
 
 std::string reading_of(const Mean& difference) {
-  if (!difference.interval) return "one pair";
+  if (!difference.interval) return "one seed";
   if (difference.interval->high < 0) return "lower";
   return difference.interval->low > 0 ? "higher" : "no difference shown";
 }
@@ -111,9 +131,19 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
                                   [&](const Standing& standing) { return place_of(standing, best) == "tie"; });
   std::string words = fmt::format("Held-out {}, lower is better. Best: {}, {}", unit_of(study, data),
                                   study.label(best.configuration.values), text_of(best.bits, "seed"));
-  if (tied > 0) words += fmt::format("; {} others tie with it, their intervals overlap its own", tied);
+  if (tied > 0) words += fmt::format("; {} other{} with it", tied, tied == 1 ? " ties" : "s tie");
   if (!best.bits.interval && standings.size() > 1) words += "; with one seed nothing can be said of ties";
   draft.paragraph(Text(words + ".", best.runs));
+  if (best.bits.interval && standings.size() > 1) {
+    draft.paragraph(fmt::format(
+        "Against the best: paired differences over the seeds that both have. A tie means that the 95 % interval of the "
+        "difference holds 0, which does not show that the two are equal; behind means that it lies above 0. Where "
+        "fewer "
+        "than two seeds are shared, the two intervals overlap or not. The best is chosen by the same figures, and {} "
+        "with it without a correction for their number.",
+        standings.size() == 2 ? "one configuration is compared"
+                              : fmt::format("{} configurations are compared", standings.size() - 1)));
+  }
   std::string yardsticks;
   std::vector<const StudyRun*> all;
   std::vector<size_t> stopped;
@@ -136,23 +166,38 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   Table table;
   table.columns = {"#"};
   for (const Axis& axis : study.axes) table.columns.push_back(axis.name);
-  for (const char* column :
-       {"bits", "95 % interval", "n", "against the best", "lowest", "highest", "member tokens/s", "runs"}) {
+  for (const char* column : {"bits", "95 % interval", "n", "against the best", "minus the best", "lowest", "highest",
+                             "member tokens/s", "runs"}) {
     table.columns.emplace_back(column);
   }
+  std::vector<double> bits;
+  std::vector<double> differences;
+  for (const Standing& standing : standings) {
+    append(bits, standing.bits);
+    bits.push_back(standing.highest);
+    if (const auto difference = paired_difference(standing, best)) append(differences, *difference);
+  }
+  const Decimals text(bits);
+  const Decimals difference_text(differences);
   for (size_t i = 0; i < standings.size(); ++i) {
     const Standing& standing = standings[i];
     std::vector<Text> row = {Text(std::to_string(i + 1), static_cast<double>(i + 1))};
-    for (const std::string& value : standing.configuration.values) {
+    for (size_t a = 0; a < study.axes.size(); ++a) {
+      const std::string& value = standing.configuration.values[a];
       const auto number = real_of(value);
-      row.push_back(number ? Text(value, *number) : Text(value));
+      row.push_back(number ? Text(value, *number) : Text(study.value_text(a, value)));
     }
-    row.emplace_back(text_of(standing.bits.mean), standing.bits.mean);
-    row.push_back(interval_cell(standing.bits));
+    row.emplace_back(text(standing.bits.mean), standing.bits.mean);
+    row.push_back(interval_cell(standing.bits, text));
     row.emplace_back(std::to_string(standing.bits.n), static_cast<double>(standing.bits.n));
     row.emplace_back(place_of(standing, best));
-    row.emplace_back(text_of(standing.lowest), standing.lowest);
-    row.emplace_back(text_of(standing.highest), standing.highest);
+    const std::optional<Mean> difference = i > 0 ? paired_difference(standing, best) : std::nullopt;
+    row.push_back(difference ? Text(fmt::format("{} ({})", difference_text(difference->mean),
+                                                interval_cell(*difference, difference_text).words),
+                                    difference->mean)
+                             : Text(""));
+    row.emplace_back(text(standing.lowest), standing.lowest);
+    row.emplace_back(text(standing.highest), standing.highest);
     row.push_back(number_cell(median_of(standing.configuration.runs, "tokens_per_second"), short_count));
     row.emplace_back("", standing.runs);
     table.rows.push_back(std::move(row));
@@ -165,6 +210,37 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
       draft.paragraph(fmt::format("{} varies together with {}: their effects cannot be told apart.", axis.name, keys));
     }
   }
+}
+
+// What an axis' value does, against the axis' first value.
+struct Effect {
+  size_t axis = 0;
+  std::string value;
+  Mean bits;  // over seeds
+  size_t pairs = 0;
+  std::optional<double> speed;  // a factor
+  std::vector<size_t> runs;
+};
+
+std::vector<Effect> effects_of(const Study& study) {
+  std::vector<const StudyRun*> runs;
+  for (const StudyRun& run : study.runs) runs.push_back(&run);
+  std::vector<Effect> effects;
+  for (size_t a = 0; a < study.axes.size(); ++a) {
+    const Axis& axis = study.axes[a];
+    for (size_t v = 1; v < axis.values.size(); ++v) {
+      const std::vector<Pair> pairs = pairs_of(runs, a, axis.values[v], axis.values[0], "bits");
+      if (pairs.empty()) continue;
+      Effect effect{a, axis.values[v], mean_over_seeds(differences_of(pairs)), pairs.size(), std::nullopt, {}};
+      for (const Pair& pair : pairs) effect.runs.insert(effect.runs.end(), {pair.of_value->number, pair.with->number});
+      const std::vector<Pair> speeds = pairs_of(runs, a, axis.values[v], axis.values[0], "tokens_per_second");
+      double logs = 0.0;
+      for (const Pair& pair : speeds) logs += std::log(pair.ratio) / static_cast<double>(speeds.size());
+      if (!speeds.empty()) effect.speed = std::exp(logs);
+      effects.push_back(std::move(effect));
+    }
+  }
+  return effects;
 }
 
 }  // namespace
@@ -216,49 +292,59 @@ std::vector<Standing> standings_of(const Study& study, const std::string& data) 
   return standings;
 }
 
+std::optional<Mean> paired_difference(const Standing& one, const Standing& other) {
+  const std::map<uint64_t, double> others = bits_by_seed(other);
+  std::vector<double> differences;
+  for (const auto& [seed, bits] : bits_by_seed(one)) {
+    const auto found = others.find(seed);
+    if (found != others.end()) differences.push_back(bits - found->second);
+  }
+  return differences.size() < 2 ? std::nullopt : std::optional(mean_of(differences));
+}
+
+std::optional<bool> tie(const Standing& one, const Standing& other) {
+  if (const std::optional<Mean> difference = paired_difference(one, other)) {
+    return difference->interval->low <= 0.0 && difference->interval->high >= 0.0;
+  }
+  if (!one.bits.interval || !other.bits.interval) return std::nullopt;
+  return overlap(*one.bits.interval, *other.bits.interval);
+}
+
 void add_leaderboard(Draft& draft, const Study& study) {
   for (const std::string& data : data_in(study)) add_leaderboard_of(draft, study, data);
 }
 
 void add_effects(Draft& draft, const Study& study) {
-  std::vector<const StudyRun*> runs;
-  for (const StudyRun& run : study.runs) runs.push_back(&run);
+  const std::vector<Effect> effects = effects_of(study);
+  if (effects.empty()) return;
+  std::vector<double> numbers;
+  for (const Effect& effect : effects) append(numbers, effect.bits);
+  const Decimals text(numbers);
   Table table;
-  table.columns = {"axis", "value", "minus", "bits", "95 % interval", "pairs", "reading", "speed", "runs"};
+  table.columns = {"axis", "value", "minus", "bits", "95 % interval", "seeds", "pairs", "reading", "speed", "runs"};
   std::vector<std::pair<std::string, BandPoint>> rows;
-  for (size_t a = 0; a < study.axes.size(); ++a) {
-    const Axis& axis = study.axes[a];
-    for (size_t v = 1; v < axis.values.size(); ++v) {
-      const std::vector<Pair> pairs = pairs_of(runs, a, axis.values[v], axis.values[0], "bits");
-      if (pairs.empty()) continue;
-      std::vector<double> differences;
-      std::vector<size_t> numbers;
-      for (const Pair& pair : pairs) {
-        differences.push_back(pair.difference);
-        numbers.insert(numbers.end(), {pair.of_value->number, pair.with->number});
-      }
-      const Mean mean = mean_of(differences);
-      double logs = 0.0;
-      const std::vector<Pair> speeds = pairs_of(runs, a, axis.values[v], axis.values[0], "tokens_per_second");
-      for (const Pair& pair : speeds) logs += std::log(pair.ratio) / static_cast<double>(speeds.size());
-      table.rows.push_back({axis.name, axis.values[v], axis.values[0], Text(text_of(mean.mean), mean.mean),
-                            interval_cell(mean), Text(std::to_string(mean.n), static_cast<double>(mean.n)),
-                            reading_of(mean),
-                            speeds.empty() ? Text("") : Text(fmt::format("{:.3g} x", std::exp(logs)), std::exp(logs)),
-                            Text("", numbers)});
-      const Interval interval = mean.interval.value_or(Interval{mean.mean, mean.mean});
-      rows.emplace_back(fmt::format("{}: {} - {}", axis.name, axis.values[v], axis.values[0]),
-                        BandPoint{0.0, mean.mean, interval.low, interval.high});
-    }
+  for (const Effect& effect : effects) {
+    const Axis& axis = study.axes[effect.axis];
+    const std::string value = study.value_text(effect.axis, effect.value);
+    const std::string first = study.value_text(effect.axis, axis.values[0]);
+    const Mean& bits = effect.bits;
+    const auto count = [](size_t number) { return Text(std::to_string(number), static_cast<double>(number)); };
+    table.rows.push_back({axis.name, value, first, Text(text(bits.mean), bits.mean), interval_cell(bits, text),
+                          count(bits.n), count(effect.pairs), reading_of(bits),
+                          effect.speed ? Text(fmt::format("{:.3g} x", *effect.speed), *effect.speed) : Text(""),
+                          Text("", effect.runs)});
+    const Interval interval = bits.interval.value_or(Interval{bits.mean, bits.mean});
+    // The values of an axis of several keys name them.
+    const std::string name = value == effect.value ? axis.name + ": " : "";
+    rows.emplace_back(fmt::format("{}{} - {}", name, value, first),
+                      BandPoint{0.0, bits.mean, interval.low, interval.high});
   }
-  if (table.rows.empty()) return;
   draft.heading(3, "Effects of the axes");
   draft.paragraph(
-      "Paired differences: runs of the same seed that agree in all other axes, value minus the axis' first value, with "
-      "the "
-      "95 % interval over the pairs. Bits: final held-out bits per unit, below 0 is better. Speed: member tokens per "
-      "second, "
-      "as a factor (geometric mean over the pairs).");
+      "Paired differences: runs of the same seed that agree in all other axes, value minus the axis' first value. "
+      "Pairs "
+      "of one seed are averaged, and the 95 % interval is over the seeds. Bits: final held-out bits per unit, below 0 "
+      "is better. Speed: member tokens per second, as a factor (geometric mean over the pairs).");
   const size_t shown = std::min(rows.size(), kMostEffectRows);
   const std::string left_out = shown < rows.size() ? fmt::format("; the first {} of {} rows", shown, rows.size()) : "";
   rows.resize(shown);

@@ -66,7 +66,16 @@ void append(std::string& out, const Figure& figure) {
   out += fmt::format("![figure](<{}>)\n\n{}\n\n", figure.file, escaped(figure.caption));
 }
 
-void append(std::string& out, const Code& code) { out += "```\n" + code.text + "\n```\n\n"; }
+// The fence is longer than any row of backticks in the text, which would end it.
+void append(std::string& out, const Code& code) {
+  size_t longest = 2;
+  for (size_t i = 0, row = 0; i < code.text.size(); ++i) {
+    row = code.text[i] == '`' ? row + 1 : 0;
+    longest = std::max(longest, row);
+  }
+  const std::string fence(longest + 1, '`');
+  out += fence + "\n" + code.text + "\n" + fence + "\n\n";
+}
 
 }  // namespace
 

@@ -17,28 +17,36 @@ constexpr double kRowHeight = 24.0;  // of a table drawn as a figure, in pixels
 
 const char* colour(size_t i) { return kColours[i % kColours.size()]; }
 
-std::string header(double height) {
+std::string header(double height, double width = 900.0) {
   return fmt::format(
       "# Draw again with: gnuplot THIS.gp > THIS.svg\n"
-      "set terminal svg size 900,{:.0f} noenhanced font 'DejaVu Sans,13' background '#ffffff'\n"
+      "set terminal svg size {:.0f},{:.0f} noenhanced font 'DejaVu Sans,13' background '#ffffff'\n"
       "set encoding utf8\n"
       "set border 3 lc rgb '#555555'\n"
       "set tics nomirror out tc rgb '#333333'\n"
       "set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1\n",
-      height);
+      width, height);
 }
 
 std::string shortened(const std::string& label, size_t most) {
   return label.size() <= most ? label : label.substr(0, most - 3) + "...";
 }
 
-// A column of labels beside the rows of a figure, the first on top.
-std::string row_labels(const std::vector<std::string>& labels) {
+// A figure with a column of labels beside its rows, the first on top. It is as much wider as long labels need.
+std::string rows_header(double height, const std::vector<std::string>& labels) {
+  constexpr size_t kUsual = 44;  // characters
+  constexpr size_t kMost = 90;
+  constexpr double kCharacter = 8.0;  // pixels
+  size_t longest = kUsual;
   std::string tics;
   for (size_t i = 0; i < labels.size(); ++i) {
-    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(shortened(labels[i], 46)), i);
+    const std::string label = shortened(labels[i], kMost);
+    longest = std::max(longest, label.size());
+    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_text(label), i);
   }
-  return fmt::format("set ytics ({}) \nset yrange [{}:-0.6]\nset grid noytics\n", tics,
+  return header(height + kRowHeight * static_cast<double>(labels.size()),
+                900.0 + kCharacter * static_cast<double>(longest - kUsual)) +
+         fmt::format("set lmargin {}\nset ytics ({})\nset yrange [{}:-0.6]\nset grid noytics\n", longest, tics,
                      static_cast<double>(labels.size()) - 0.4);
 }
 
@@ -99,23 +107,21 @@ std::string curves_script(const std::string& unit, const std::vector<Band>& band
 }
 
 std::string intervals_script(const std::string& x_label, const std::vector<std::pair<std::string, BandPoint>>& rows) {
-  std::string script = header(90.0 + kRowHeight * static_cast<double>(rows.size()));
+  std::string data = "$rows << END\n";
   std::vector<std::string> labels;
   double left = 0.0;
   double right = 0.0;
-  script += "$rows << END\n";
   for (size_t i = 0; i < rows.size(); ++i) {
     const BandPoint& p = rows[i].second;
-    script += fmt::format("{} {} {} {}\n", p.mean, i, p.low, p.high);
+    data += fmt::format("{} {} {} {}\n", p.mean, i, p.low, p.high);
     labels.push_back(rows[i].first);
     left = std::min(left, p.low);
     right = std::max(right, p.high);
   }
-  script += "END\n" + row_labels(labels);
   const double margin = std::max(0.05 * (right - left), 1e-6);
-  return script +
+  return rows_header(90.0, labels) + data + "END\n" +
          fmt::format(
-             "set lmargin 44\nset xlabel {}\nset arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2\n"
+             "set xlabel {}\nset arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2\n"
              "set xrange [{}:{}]\n"
              "plot $rows using 1:2:3:4 with xerrorbars lc rgb '{}' lw 2 pt 7 ps 0.7 notitle\n",
              gnuplot_text(x_label), left - margin, right + margin, colour(0));
@@ -159,17 +165,16 @@ std::string speed_script(const std::vector<PointLine>& lines) {
 }
 
 std::string time_script(const std::vector<TimeBar>& bars) {
-  std::string script = header(130.0 + kRowHeight * static_cast<double>(bars.size()));
+  std::string data = "$bars << END\n";
   std::vector<std::string> labels;
-  script += "$bars << END\n";
   for (size_t i = 0; i < bars.size(); ++i) {
     const double step = bars[i].forward + bars[i].rest;
-    script += fmt::format("{} {} {} {}\n", i, 100 * bars[i].forward, 100 * step, 100 * (step + bars[i].outside));
+    data += fmt::format("{} {} {} {}\n", i, 100 * bars[i].forward, 100 * step, 100 * (step + bars[i].outside));
     labels.push_back(bars[i].label);
   }
-  script += "END\n" + row_labels(labels) +
-            "set lmargin 44\nset xlabel '% of the time'\nset xrange [0:100]\nset style fill solid 1 noborder\n"
-            "set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '\n";
+  const std::string script = rows_header(130.0, labels) + data +
+                             "END\nset xlabel '% of the time'\nset xrange [0:100]\nset style fill solid 1 noborder\n"
+                             "set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '\n";
   const auto boxes = [](int from, int to, const char* fill, const char* title) {
     const std::string left = from == 0 ? "(0)" : fmt::format("{}", from);
     return fmt::format("$bars using (0):1:{}:{}:($1-0.35):($1+0.35) with boxxyerror fc rgb '{}' title '{}'", left, to,

@@ -36,14 +36,6 @@ class Draft {
   std::vector<std::string> problems_;
 };
 
-// A claim with its verdict; of one that cannot be read, the sentence that says why.
-struct Judged {
-  std::string says;
-  Verdict verdict;
-};
-std::vector<Judged> judge_all(const Study& study);
-Text text_of(const Judged& judged);
-
 // A configuration and what its seeds came to.
 struct Standing {
   Configuration configuration;
@@ -54,6 +46,11 @@ struct Standing {
 };
 // Of the runs on one kind of data, the best first.
 std::vector<Standing> standings_of(const Study& study, const std::string& data);
+// One's bits minus the other's, over the seeds that both have; absent where these are fewer than two.
+std::optional<Mean> paired_difference(const Standing& one, const Standing& other);
+// Whether they are not told apart: by the paired difference, or without one by whether the intervals overlap. Absent
+// where one of them has no interval.
+std::optional<bool> tie(const Standing& one, const Standing& other);
 // Kinds of data, in the order of the runs.
 std::vector<std::string> data_in(const Study& study);
 

@@ -1,9 +1,11 @@
 #include "report/statistics.h"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace eggroll {
@@ -22,23 +24,56 @@ Mean mean_of(const std::vector<double>& values) {
   double squares = 0.0;
   for (const double value : values) squares += (value - result.mean) * (value - result.mean);
   const double t = boost::math::quantile(boost::math::complement(boost::math::students_t(n - 1.0), kUpperTail));
-  const double half = t * std::sqrt(squares / (n - 1.0) / n);
+  result.error = std::sqrt(squares / (n - 1.0) / n);
+  const double half = t * result.error;
   result.interval = Interval{result.mean - half, result.mean + half};
   return result;
 }
 
-bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
-
-double quantile(std::vector<double> values, double q) {
-  const double place = q * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(place);
-  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(below);
-  std::nth_element(values.begin(), nth, values.end());
-  const double low = *nth;
-  if (below + 1 == values.size()) return low;
-  const double high = *std::min_element(nth + 1, values.end());
-  return low + (place - static_cast<double>(below)) * (high - low);
+Mean mean_over_seeds(const std::vector<OfSeed>& values) {
+  std::map<uint64_t, std::vector<double>> seeds;
+  for (const auto& [seed, value] : values) seeds[seed].push_back(value);
+  std::vector<double> means;
+  for (const auto& [seed, own] : seeds) means.push_back(mean_of(own).mean);
+  return mean_of(means);
 }
+
+double p_above(const Mean& mean, double border) {
+  const double distance = mean.mean - border;
+  if (mean.error == 0.0) return distance > 0.0 ? 0.0 : 1.0;
+  const boost::math::students_t distribution(static_cast<double>(mean.n) - 1.0);
+  return boost::math::cdf(boost::math::complement(distribution, distance / mean.error));
+}
+
+double p_below(const Mean& mean, double border) {
+  const double distance = border - mean.mean;
+  if (mean.error == 0.0) return distance > 0.0 ? 0.0 : 1.0;
+  const boost::math::students_t distribution(static_cast<double>(mean.n) - 1.0);
+  return boost::math::cdf(boost::math::complement(distribution, distance / mean.error));
+}
+
+double binomial_p(size_t successes, size_t n, double share) {
+  const boost::math::binomial distribution(static_cast<double>(n), share);
+  const auto k = static_cast<double>(successes);
+  const double at_most = boost::math::cdf(distribution, k);
+  const double at_least = successes == 0 ? 1.0 : boost::math::cdf(boost::math::complement(distribution, k - 1.0));
+  return std::min(1.0, 2.0 * std::min(at_most, at_least));
+}
+
+std::vector<double> holm(const std::vector<double>& p_values) {
+  std::vector<size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
+  std::vector<double> corrected(p_values.size());
+  double largest = 0.0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    largest = std::max(largest, p_values[order[i]] * static_cast<double>(order.size() - i));
+    corrected[order[i]] = std::min(1.0, largest);
+  }
+  return corrected;
+}
+
+bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
 
 Interval wilson(size_t successes, size_t n) {
   const double z = boost::math::quantile(boost::math::complement(boost::math::normal(), kUpperTail));

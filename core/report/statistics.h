@@ -3,6 +3,7 @@
 #define EGGROLL_REPORT_STATISTICS_H
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,16 +18,34 @@ struct Interval {
 struct Mean {
   double mean = 0.0;
   size_t n = 0;
+  double error = 0.0;                // of the mean, its standard error; 0 where n is below 2
   std::optional<Interval> interval;  // Student's t; absent where n is below 2
 };
 
 // Of at least one value.
 Mean mean_of(const std::vector<double>& values);
 
-bool overlap(const Interval& a, const Interval& b);
+struct OfSeed {
+  uint64_t seed = 0;
+  double value = 0.0;
+};
 
-// Linear between the two nearest values of the sorted ones; q from 0 to 1, of at least one value.
-double quantile(std::vector<double> values, double q);
+// Of at least one value, each seed's values averaged first: they share its data and initial weights, and so are not
+// independent of one another. n counts seeds.
+Mean mean_over_seeds(const std::vector<OfSeed>& values);
+
+// The one-sided p-value of a mean of n values, n at least 2, against the hypothesis that the true one lies at the
+// border or beyond it: by Student's t. Small where the mean lies far above the border, or below it.
+double p_above(const Mean& mean, double border);
+double p_below(const Mean& mean, double border);
+
+// The two-sided p-value of so many of n, n at least 1, against a share: exact, twice the smaller tail.
+double binomial_p(size_t successes, size_t n, double share);
+
+// Corrected by Holm for their number: one below 0.05 holds together with all others that are.
+std::vector<double> holm(const std::vector<double>& p_values);
+
+bool overlap(const Interval& a, const Interval& b);
 
 // Wilson's interval of the share that so many of n are; n at least 1.
 Interval wilson(size_t successes, size_t n);

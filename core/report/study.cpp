@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "record/claim.h"
+#include "report/claims.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -163,19 +164,39 @@ void describe_sweep(Study& study, const Collection& collection) {
     if (youngest == nullptr || record.started_utc > youngest->started_utc) youngest = &record;
   }
   study.question = youngest->sweep->question;
-  study.claims = youngest->sweep->claims;
+  ordered_json current = youngest->sweep->claims;
+  std::vector<StatedClaim> stated;
   for (const CollectedSweep& sweep : collection.sweeps) {
     if (sweep.name != study.name) continue;
     study.question = sweep.question;
-    study.claims = sweep.claims;
     study.planned = sweep.points;
+    current = sweep.claims;
+    stated = sweep.stated;
   }
+  study.claims = claims_of(study, current, stated);
 }
 
 // "width" of model.width, "model" of model.name.
 std::string last_part(const std::string& key) {
   const std::string path = key.ends_with(".name") ? key.substr(0, key.size() - 5) : key;
   return path.substr(path.rfind('.') + 1);
+}
+
+// "rank=4 sigma_shift=6" of the axis noise.rank+noise.sigma_shift and its value "noise.rank=4 noise.sigma_shift=6".
+// Nothing where the axis has one key, or the value names other keys.
+std::optional<std::string> zipped_text(const std::string& axis, const std::string& value) {
+  if (axis.find('+') == std::string::npos) return std::nullopt;
+  std::string text;
+  std::istringstream keys(axis);
+  size_t begin = 0;  // of the part of the value that is not written yet
+  for (std::string key; std::getline(keys, key, '+');) {
+    const std::string start = (text.empty() ? "" : " ") + key + "=";
+    const size_t found = value.find(start, begin);
+    if (found == std::string::npos || (text.empty() && found != 0)) return std::nullopt;
+    text += value.substr(begin, found - begin) + (text.empty() ? "" : " ") + last_part(key) + "=";
+    begin = found + start.size();
+  }
+  return text + value.substr(begin);
 }
 
 // Runs on markov data of some sizes are "runs on markov" where there are no others.
@@ -199,9 +220,14 @@ std::string Study::label(const std::vector<std::string>& values) const {
   std::string text;
   for (size_t i = 0; i < axes.size(); ++i) {
     const std::string part = last_part(axes[i].name);
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", counts[part] == 1 ? part : axes[i].name, values[i]);
+    const std::string key = counts[part] == 1 ? part : axes[i].name;
+    text += (text.empty() ? "" : " ") + zipped_text(axes[i].name, values[i]).value_or(key + "=" + values[i]);
   }
   return text.empty() ? "the only configuration" : text;
+}
+
+std::string Study::value_text(size_t axis, const std::string& value) const {
+  return zipped_text(axes[axis].name, value).value_or(value);
 }
 
 std::vector<Configuration> Study::configurations() const {
@@ -260,7 +286,7 @@ std::string data_of(const RunRecord& record) {
   std::string text = record.dataset->name;
   if (!record.config.contains("dataset")) return text;
   for (const auto& [key, value] : record.config.at("dataset").items()) {
-    if (key == "name" || value.is_null() || value == record.seed) continue;
+    if (key == "name" || key == "seed" || value.is_null()) continue;
     text += value.is_string() ? " " + std::filesystem::path(value.get<std::string>()).filename().string()
                               : fmt::format(" {} {}", key, value.dump());
   }
@@ -275,7 +301,7 @@ std::optional<double> metric_of(const CollectedRun& run, const std::string& metr
   if (!has_ended_well(run.record)) return std::nullopt;
   if (metric == "bits") return run.record.final ? std::optional(run.record.final->bits_per_unit) : std::nullopt;
   if (metric == "tokens_per_second") return run.metrics.tokens_per_second;
-  return run.metrics.late_mean(metric == "update_rate" ? "changed" : metric);
+  return metric == "update_rate" ? run.metrics.late_mean("changed") : run.metrics.late_mean_of_scalar(metric);
 }
 
 std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
@@ -300,6 +326,12 @@ std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis
     if (a && b) pairs.push_back({run, other->second, *a - *b, *a / *b});
   }
   return pairs;
+}
+
+std::vector<OfSeed> differences_of(const std::vector<Pair>& pairs) {
+  std::vector<OfSeed> differences;
+  for (const Pair& pair : pairs) differences.push_back({pair.of_value->run->record.seed, pair.difference});
+  return differences;
 }
 
 }  // namespace eggroll

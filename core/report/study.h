@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/collection.h"
+#include "report/statistics.h"
 
 namespace eggroll {
 
@@ -30,17 +31,26 @@ struct Configuration {
   std::vector<const StudyRun*> runs;  // by seed
 };
 
+// A claim that the sweep states now, or once did.
+struct StudyClaim {
+  nlohmann::ordered_json claim;
+  bool is_current = true;
+  std::optional<Lateness> late;  // where runs began before it was stated
+};
+
 struct Study {
   std::string name;
   bool of_sweep = false;
   std::optional<std::string> question;
-  nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+  std::vector<StudyClaim> claims;   // those stated before the runs first
   std::optional<uint64_t> planned;  // points
   std::vector<Axis> axes;           // of two values at least
   std::vector<StudyRun> runs;
 
   // "rank=4 width=32": of an axis the last part of its name, where no other has the same.
   std::string label(const std::vector<std::string>& values) const;
+  // "4"; of an axis that changes several keys "rank=4 sigma_shift=6".
+  std::string value_text(size_t axis, const std::string& value) const;
   // By the values' order.
   std::vector<Configuration> configurations() const;
 };
@@ -76,6 +86,7 @@ struct Pair {
 };
 std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
                            const std::string& with, const std::string& metric);
+std::vector<OfSeed> differences_of(const std::vector<Pair>& pairs);
 
 }  // namespace eggroll
 

@@ -9,7 +9,7 @@
 #include <ctime>
 
 #include "record/files.h"
-#include "report/metric_table.h"
+#include "record/metric_table.h"
 
 namespace eggroll {
 namespace {

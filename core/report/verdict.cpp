@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "eggroll/error.h"
 #include "report/figures.h"
 #include "report/statistics.h"
 #include "system/text.h"
@@ -17,7 +18,7 @@ std::optional<size_t> place_of(const Study& study, const std::string& axis) {
   return std::nullopt;
 }
 
-Verdict undecided(std::string why) { return {Outcome::kUndecided, std::move(why), {}}; }
+Verdict undecided(std::string why) { return {Outcome::kUndecided, std::move(why), {}, 1.0}; }
 
 Verdict no_axis(const std::string& axis) {
   return undecided(fmt::format("the runs there are do not differ in {}", axis));
@@ -51,6 +52,13 @@ Outcome within(const Interval& interval, double low, double high) {
   return interval.high < low || interval.low > high ? Outcome::kRefuted : Outcome::kUndecided;
 }
 
+// Of within(): twice the larger of the two one-sided ones for lying within, or twice that for lying beyond.
+double p_within(const Mean& mean, double low, double high) {
+  const double inside = std::max(p_above(mean, low), p_below(mean, high));
+  const double outside = std::min(p_below(mean, low), p_above(mean, high));
+  return std::min(1.0, 2.0 * std::min(inside, outside));
+}
+
 Outcome on_side(const Interval& interval, double border, Expectation expected) {
   const bool below = interval.high < border;
   const bool above = interval.low > border;
@@ -64,16 +72,18 @@ Verdict judge_comparison(const Comparison& test, const Claim& claim, const Study
   const std::vector<Pair> pairs = pairs_of(runs_of(claim, study), *axis, test.value, test.with, claim.metric);
   if (pairs.empty()) return undecided("no pair of runs has ended with this figure");
   Verdict verdict;
-  std::vector<double> differences;
   for (const Pair& pair : pairs) {
-    differences.push_back(pair.difference);
     verdict.runs.insert(verdict.runs.end(), {pair.of_value->number, pair.with->number});
   }
-  const Mean mean = mean_of(differences);
-  verdict.finding = fmt::format("mean difference {}", text_of(mean, "pair"));
+  const Mean mean = mean_over_seeds(differences_of(pairs));
+  verdict.finding = "mean difference " + text_of(mean, pairs.size(), "pair");
+  const bool equal = test.expect == Expectation::kEqual;
+  if (equal) verdict.finding += fmt::format("; equal means within {}", text_of(test.within));
   if (mean.interval) {
-    verdict.outcome = test.expect == Expectation::kEqual ? within(*mean.interval, -test.within, test.within)
-                                                         : on_side(*mean.interval, 0.0, test.expect);
+    verdict.outcome =
+        equal ? within(*mean.interval, -test.within, test.within) : on_side(*mean.interval, 0.0, test.expect);
+    verdict.p = equal ? p_within(mean, -test.within, test.within)
+                      : std::min(1.0, 2.0 * std::min(p_above(mean, 0.0), p_below(mean, 0.0)));
   }
   return verdict;
 }
@@ -97,7 +107,7 @@ Verdict judge_slope(const Slope& test, const Claim& claim, const Study& study) {
     group.runs.push_back(run->number);
   }
   Verdict verdict;
-  std::vector<double> slopes;
+  std::vector<OfSeed> slopes;
   size_t without = 0;
   for (const auto& [place, group] : groups) {
     const auto slope = log_log_slope(group.points);
@@ -105,14 +115,18 @@ Verdict judge_slope(const Slope& test, const Claim& claim, const Study& study) {
       ++without;
       continue;
     }
-    slopes.push_back(*slope);
+    slopes.push_back({place.first, *slope});
     verdict.runs.insert(verdict.runs.end(), group.runs.begin(), group.runs.end());
   }
   if (slopes.empty()) return undecided("no seed has two values of the axis with figures above 0");
-  const Mean mean = mean_of(slopes);
-  verdict.finding = fmt::format("mean slope {}", text_of(mean, "slope"));
+  const Mean mean = mean_over_seeds(slopes);
+  verdict.finding = "mean slope " + text_of(mean, slopes.size(), "slope");
+  verdict.finding += fmt::format("; {} within {} was claimed", text_of(test.expect), text_of(test.within));
   if (without > 0) verdict.finding += fmt::format("; {} seeds or combinations have no slope", without);
-  if (mean.interval) verdict.outcome = within(*mean.interval, test.expect - test.within, test.expect + test.within);
+  if (mean.interval) {
+    verdict.outcome = within(*mean.interval, test.expect - test.within, test.expect + test.within);
+    verdict.p = p_within(mean, test.expect - test.within, test.expect + test.within);
+  }
   return verdict;
 }
 
@@ -133,16 +147,46 @@ Verdict judge_share(const Share& test, const Claim& claim, const Study& study) {
   const size_t n = verdict.runs.size();
   const Interval interval = wilson(inside, n);
   verdict.finding =
-      fmt::format("{} of {} runs are {} {} (95 % interval {} to {} of all)", inside, n, test.below ? "below" : "above",
-                  text_of(test.limit), percent(interval.low), percent(interval.high));
+      fmt::format("{} of {} runs are {} {} (95 % interval {} to {} of all); {} than {} was claimed", inside, n,
+                  test.below ? "below" : "above", text_of(test.limit), percent(interval.low), percent(interval.high),
+                  test.expect == Expectation::kLower ? "fewer" : "more", percent(test.than));
   if (without > 0) verdict.finding += fmt::format("; {} runs without the figure are left out", without);
   verdict.outcome = on_side(interval, test.than, test.expect);
+  verdict.p = binomial_p(inside, n, test.than);
   return verdict;
+}
+
+// Where runs have lost the metrics that the claim's figure is taken from: what is left must not decide.
+std::optional<Verdict> not_judged(const Claim& claim, const Study& study) {
+  if (claim.metric == "bits") return std::nullopt;
+  Verdict verdict{Outcome::kNotJudged, "", {}, 1.0};
+  size_t all = 0;
+  for (const StudyRun* run : runs_of(claim, study)) {
+    if (!has_ended_well(run->run->record)) continue;
+    ++all;
+    if (run->run->metrics.lines == 0) verdict.runs.push_back(run->number);
+  }
+  if (verdict.runs.empty()) return std::nullopt;
+  verdict.finding = fmt::format(
+      "the figure {} is not known of {} of {}: there is neither a summary in the record nor a metrics.jsonl beside it",
+      claim.metric, verdict.runs.size(), count_text(all, "run"));
+  return verdict;
+}
+
+std::string capital(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+std::string lateness_text(const Lateness& late) {
+  return late.ended > 0 ? fmt::format("stated after {} of {} runs had ended", late.ended, late.runs)
+                        : fmt::format("stated after {} of {} runs had begun", late.begun, late.runs);
 }
 
 }  // namespace
 
 Verdict judge(const Claim& claim, const Study& study) {
+  if (std::optional<Verdict> missing = not_judged(claim, study)) return *missing;
   Verdict verdict = std::visit(
       [&](const auto& test) {
         using Test = std::decay_t<decltype(test)>;
@@ -160,8 +204,79 @@ Verdict judge(const Claim& claim, const Study& study) {
 }
 
 std::string outcome_name(Outcome outcome) {
-  constexpr const char* kNames[] = {"confirmed", "refuted", "undecided"};
+  constexpr const char* kNames[] = {"confirmed", "refuted", "undecided", "not judged"};
   return kNames[static_cast<size_t>(outcome)];
+}
+
+std::vector<Judged> judge_all(const Study& study) {
+  std::vector<Judged> result;
+  for (const StudyClaim& stated : study.claims) {
+    Judged judged;
+    judged.is_current = stated.is_current;
+    bool exploratory = stated.late.has_value();
+    try {
+      const Claim claim = claim_from_json(stated.claim, fmt::format("claim {} of {}", result.size() + 1, study.name));
+      judged.says = claim.says;
+      judged.verdict = judge(claim, study);
+      exploratory = exploratory || claim.exploratory;
+    } catch (const Error& error) {
+      judged.says = "a claim that cannot be read";
+      judged.verdict = {Outcome::kNotJudged, error.what(), {}, 1.0};
+    }
+    if (exploratory) judged.exploratory = "exploratory" + (stated.late ? ", " + lateness_text(*stated.late) : "");
+    result.push_back(std::move(judged));
+  }
+  return result;
+}
+
+void correct_by_holm(std::vector<std::vector<Judged>>& studies) {
+  std::vector<Judged*> all;
+  std::vector<double> p_values;
+  for (std::vector<Judged>& study : studies) {
+    for (Judged& judged : study) {
+      if (!judged.exploratory.empty()) continue;
+      all.push_back(&judged);
+      p_values.push_back(judged.verdict.p);
+    }
+  }
+  const std::vector<double> corrected = holm(p_values);
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i]->corrected_p = corrected[i];
+    all[i]->among = all.size();
+  }
+}
+
+std::string verdict_text(const Judged& judged) {
+  if (judged.exploratory.empty()) return outcome_name(judged.verdict.outcome);
+  constexpr const char* kReadings[] = {"these runs agree with it", "these runs speak against it",
+                                       "these runs leave it open", "not judged"};
+  return judged.exploratory + "; " + kReadings[static_cast<size_t>(judged.verdict.outcome)];
+}
+
+std::string correction_text(const Judged& judged) {
+  const Outcome outcome = judged.verdict.outcome;
+  if (!judged.exploratory.empty() || (outcome != Outcome::kConfirmed && outcome != Outcome::kRefuted)) return "";
+  constexpr double kLevel = 0.05;
+  return fmt::format("{} (p {:.2g}, corrected {:.2g})", judged.corrected_p < kLevel ? "survives" : "does not survive",
+                     judged.verdict.p, judged.corrected_p);
+}
+
+std::string answer_of(const Judged& judged) {
+  const std::string stop = judged.says.ends_with('.') ? " " : ". ";
+  const std::string finding = capital(judged.verdict.finding);
+  const std::string past = judged.is_current ? "" : " The experiment no longer states this claim.";
+  if (!judged.exploratory.empty()) {
+    const std::string verdict = verdict_text(judged).substr(judged.exploratory.size() + 2);
+    return fmt::format("{}: {}{}{}: {}.{}", capital(judged.exploratory), judged.says, stop, capital(verdict),
+                       judged.verdict.finding, past);
+  }
+  const std::string correction = correction_text(judged);
+  return fmt::format("{}: {}{}{}{}.{}", capital(verdict_text(judged)), judged.says, stop, finding,
+                     correction.empty()
+                         ? ""
+                         : fmt::format("; {} Holm's correction over {}{}", correction.substr(0, correction.find(" (")),
+                                       count_text(judged.among, "claim"), correction.substr(correction.find(" ("))),
+                     past);
 }
 
 }  // namespace eggroll

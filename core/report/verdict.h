@@ -10,18 +10,43 @@
 
 namespace eggroll {
 
-enum class Outcome { kConfirmed, kRefuted, kUndecided };
+enum class Outcome { kConfirmed, kRefuted, kUndecided, kNotJudged };
 
 struct Verdict {
   Outcome outcome = Outcome::kUndecided;
   std::string finding;       // "mean difference -0.12, 95 % interval -0.15 to -0.09, 10 pairs"
   std::vector<size_t> runs;  // their numbers
+  double p = 1.0;            // two-sided, of the verdict that the figures are nearest to; 1 where there is none
 };
 
-// Where the runs cannot tell, the finding says why.
+// Where the runs cannot tell, the finding says why. Not judged is a claim on a figure of metrics that runs had and that
+// lie neither in their records nor beside them.
 Verdict judge(const Claim& claim, const Study& study);
 
 std::string outcome_name(Outcome outcome);
+
+// A claim with its verdict; of one that cannot be read, the sentence that says why.
+struct Judged {
+  std::string says;
+  Verdict verdict;
+  std::string exploratory;  // "exploratory, stated after 30 of 30 runs had ended"; empty where it was stated in advance
+  bool is_current = true;
+  // Of those stated in advance: p by Holm's correction over all of them in the report, and their number.
+  double corrected_p = 1.0;
+  size_t among = 0;
+};
+
+std::vector<Judged> judge_all(const Study& study);
+
+// Over all claims of a report that were stated in advance.
+void correct_by_holm(std::vector<std::vector<Judged>>& studies);
+
+// "confirmed"; an exploratory claim never has that word: "exploratory, ...; these runs agree with it".
+std::string verdict_text(const Judged& judged);
+// "survives (p 0.0025, corrected 0.0076)" of a decided claim stated in advance; empty of others.
+std::string correction_text(const Judged& judged);
+// The whole sentence.
+std::string answer_of(const Judged& judged);
 
 }  // namespace eggroll
 

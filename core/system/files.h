@@ -26,6 +26,9 @@ extern const int kGetLockOfOpenFile;
 // When the file's bytes last changed, in nanoseconds since 1970.
 int64_t changed_ns(const struct stat& status);
 
+// Likewise when its facts were changed last, which writing does too and nobody can set back.
+int64_t touched_ns(const struct stat& status);
+
 }  // namespace eggroll
 
 #endif

@@ -30,6 +30,8 @@ int private_pipe(std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEX
 const int kSetLockOfOpenFile = F_OFD_SETLK;
 const int kGetLockOfOpenFile = F_OFD_GETLK;
 
+int64_t touched_ns(const struct stat& status) { return status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec; }
+
 int64_t changed_ns(const struct stat& status) { return status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec; }
 
 Cpu this_cpu() {

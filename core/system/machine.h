@@ -56,6 +56,9 @@ bool can_compute_after_fork();
 // "SIGSEGV"; "signal 77" of one without a name.
 std::string signal_name(int number);
 
+// "SIGSEGV" or "exit code 3", of what waitpid() says. The same on all systems.
+std::string ending_of(int wait_status);
+
 // Memory that the process holds now, in bytes; 0 where the system does not say. Linux: what is resident. macOS: its
 // footprint, which has what was compressed and what it shares with the GPU too.
 uint64_t memory_of(pid_t process);

@@ -94,6 +94,10 @@ int private_pipe(std::array<int, 2>& ends) {
 const int kSetLockOfOpenFile = F_OFD_SETLK;
 const int kGetLockOfOpenFile = F_OFD_GETLK;
 
+int64_t touched_ns(const struct stat& status) {
+  return status.st_ctimespec.tv_sec * 1'000'000'000 + status.st_ctimespec.tv_nsec;
+}
+
 int64_t changed_ns(const struct stat& status) {
   return status.st_mtimespec.tv_sec * int64_t{1'000'000'000} + status.st_mtimespec.tv_nsec;
 }

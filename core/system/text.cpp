@@ -3,6 +3,7 @@
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #if defined(__APPLE__)
 #include <xlocale.h>
 #endif
@@ -57,6 +58,29 @@ bool is_before(const std::string& a, const std::string& b) {
     return a_digits > 0;  // of leading zeros more come first
   }
   return byte_at(a, at) < byte_at(b, at);
+}
+
+std::string one_line(std::string_view text, size_t most) {
+  using nlohmann::json;
+  const std::string cut(text.substr(0, most));
+  // The library replaces what is no UTF-8 when it writes a text.
+  const auto valid = json::parse(json(cut).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+  std::string line;
+  for (size_t i = 0; i < valid.size(); ++i) {
+    const unsigned char c = byte_at(valid, i);
+    if (c == '\n' || c == '\r' || c == '\t') {
+      line += ' ';
+    } else if (c < 0x20 || c == 0x7f) {
+      line += kReplacement;
+    } else if (c == 0xc2 && byte_at(valid, i + 1) < 0xa0) {  // U+0080 to U+009F
+      line += kReplacement;
+      ++i;
+    } else {
+      line += valid[i];
+    }
+  }
+  return text.size() > most ? line + "..." : line;
 }
 
 }  // namespace eggroll

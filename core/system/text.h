@@ -2,8 +2,10 @@
 #ifndef EGGROLL_SYSTEM_TEXT_H
 #define EGGROLL_SYSTEM_TEXT_H
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace eggroll {
 
@@ -13,6 +15,10 @@ std::optional<double> real_of(const std::string& text);
 
 // Orders names by the numbers in them, "run-9" before "run-10", as glibc's strverscmp().
 bool is_before(const std::string& a, const std::string& b);
+
+// The text as one printable line of valid UTF-8: a blank for a tab or a line's end, U+FFFD for other bytes that a
+// terminal would obey or that are no text. A text of more than `most` bytes is cut and ends in "...".
+std::string one_line(std::string_view text, size_t most);
 
 }  // namespace eggroll
 

@@ -1,44 +1,97 @@
 #include "train/catch_up.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "eggroll/error.h"
+#include "record/json.h"
 #include "record/metrics.h"
 
 namespace eggroll {
 namespace {
 
-std::vector<JournalEntry> entries_from(const RunFolder& folder, const std::string& config_hash, uint64_t first) {
-  JournalReader journal(folder.journal());
+using Warn = std::function<void(const std::string&)>;
+
+void require_same_evaluation(const RunFolder& folder, const JournalEntry& entry,
+                             std::span<const egg_evaluation> evaluations) {
+  const auto found = std::find_if(evaluations.begin(), evaluations.end(),
+                                  [&](const egg_evaluation& known) { return known.step == entry.step; });
+  const bool is_known = found != evaluations.end();
+  const bool are_equal =
+      is_known == entry.evaluation.has_value() &&
+      (!is_known || (found->loss == entry.evaluation->loss && found->tokens == entry.evaluation->tokens));
+  if (are_equal) return;
+  throw Error(fmt::format(
+      "{} and the newest checkpoint disagree on the evaluation after {} steps, so that one of them is damaged; restore "
+      "the journal from a copy, or delete that checkpoint and run again to go on from the one before it",
+      folder.journal().string(), entry.step));
+}
+
+// Entries from step `first` on.
+std::vector<JournalEntry> read_journal(const RunFolder& folder, const std::string& config_hash,
+                                       std::span<const egg_evaluation> evaluations, uint64_t first, const Warn& warn) {
   std::vector<JournalEntry> entries;
-  if (journal.config_hash() != config_hash) return entries;
-  JournalEntry entry;
-  while (journal.next(entry)) {
-    if (entry.step >= first) entries.push_back(entry);
+  std::optional<JournalReader> journal;
+  try {
+    journal.emplace(folder.journal());
+  } catch (const Error&) {
+    return entries;  // JournalWriter says why not
+  }
+  if (journal->config_hash() != config_hash) return entries;
+  uint64_t next = 0;
+  const auto next_entry = [&](JournalEntry& entry) {
+    try {
+      return journal->next(entry);
+    } catch (const Error& error) {
+      warn(fmt::format("{} (the run goes on; {})", error.what(),
+                       next < first ? "eggroll replay cannot rebuild it" : "the steps from there on are done again"));
+      return false;
+    }
+  };
+  for (JournalEntry entry; next_entry(entry); ++next) {
+    if (entry.step < first) {
+      require_same_evaluation(folder, entry, evaluations);
+    } else {
+      entries.push_back(entry);
+    }
   }
   return entries;
 }
 
 }  // namespace
 
-KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash, uint64_t first, uint64_t last) try {
+KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
+                       std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last, const Warn& warn) {
   KnownSteps known;
-  known.entries = entries_from(folder, config_hash, first);
+  known.entries = read_journal(folder, config_hash, evaluations, first, warn);
   const std::vector<JournalEntry>& entries = known.entries;
   uint64_t reached = first;
-  for (const nlohmann::ordered_json& line : read_metrics(folder.metrics())) {
+  std::optional<uint64_t> newest;
+  const auto learn = [&](const nlohmann::ordered_json& line) {
     const uint64_t step = line.at("step").get<uint64_t>();
-    if (step <= reached || step > first + entries.size() || step >= last) continue;
+    newest = step;
+    if (step <= reached || step > first + entries.size() || step >= last) return;
     // The exact loss of an evaluation is in the entry behind it.
-    const bool evaluated = line.contains("held_out_bits_per_unit");
-    if (evaluated && step == first + entries.size()) continue;
+    const bool evaluated = line.contains(kHeldOutKeys.bits);
+    if (evaluated && step == first + entries.size()) return;
+    const auto member_tokens = line.at("member_tokens").get<uint64_t>();
+    const auto unique_tokens = line.at("unique_tokens").get<uint64_t>();
     reached = step;
     known.evaluation = evaluated ? entries[step - first].evaluation : std::nullopt;
-    known.member_tokens = line.at("member_tokens").get<uint64_t>();
-    known.unique_tokens = line.at("unique_tokens").get<uint64_t>();
+    known.member_tokens = member_tokens;
+    known.unique_tokens = unique_tokens;
+  };
+  try {
+    read_members(folder.metrics().string(), kMetricsCure, [&] { read_metrics(folder.metrics(), learn); });
+  } catch (const Error& error) {
+    // What is damaged before the checkpoint is MetricsFile's to refuse.
+    if (newest && *newest >= first) {
+      warn(fmt::format("{} (the run goes on; the steps from there on are done again)", error.what()));
+    }
   }
   known.entries.resize(reached - first);
   return known;
-} catch (const Error&) {
-  return {};  // damaged behind the checkpoint, it may be; before, its writer says so
 }
 
 }  // namespace eggroll

@@ -3,7 +3,10 @@
 #define EGGROLL_TRAIN_CATCH_UP_H
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "train/journal.h"
@@ -11,8 +14,8 @@
 
 namespace eggroll {
 
-// Steps whose weights follow from a checkpoint without a forward pass, which needs a program without states: those with
-// fitness in the journal and figures in the metrics.
+// Steps beyond the checkpoint with fitness in the journal and figures in the metrics. Where members have no states,
+// their weights follow without a forward pass.
 struct KnownSteps {
   std::vector<JournalEntry> entries;         // from the first on, one a step
   std::optional<egg_evaluation> evaluation;  // after the last of them
@@ -20,9 +23,14 @@ struct KnownSteps {
   uint64_t unique_tokens = 0;
 };
 
-// Of the run with this configuration's hash, from `first` steps on, and before its last step, which ends with a
-// checkpoint. None where the files say nothing that can be used: the steps are then done again, and nothing is lost.
-KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash, uint64_t first, uint64_t last);
+// Of the run with this configuration's hash, whose newest checkpoint knows these evaluations, from `first` steps on,
+// and before its last step, which ends with a checkpoint. Steps that the files cannot say all of are left out: they are
+// then done again. warn is told of damage, which who goes on writing would cut off; what is damaged before the
+// checkpoint is for JournalWriter and MetricsFile to refuse. Throws where journal and checkpoint disagree on an
+// evaluation.
+KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
+                       std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last,
+                       const std::function<void(const std::string&)>& warn);
 
 }  // namespace eggroll
 

@@ -3,26 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <map>
 #include <system_error>
 
 #include "record/files.h"
+#include "record/json.h"
+#include "record/seal.h"
 #include "train/safetensors.h"
 
 namespace eggroll {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using nlohmann::ordered_json;
 
 constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStatesFile = "states.safetensors";
 constexpr const char* kDescriptionFile = "checkpoint.json";
+constexpr int32_t kFormatOfVersion01 = 2;
+constexpr std::array<const char*, 2> kSampleNames = {"spread", "prefix"};  // by HeldOutSample
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kTemporaryPrefix = ".tmp-";
+
+std::string folder_name(uint64_t step) { return fmt::format("{}{:08}", kStepPrefix, step); }
 
 template <class T>
 std::string_view bytes_of(const std::vector<T>& values) {
@@ -60,11 +67,6 @@ void retire(const fs::path& folder) {
   remove_folder(temporary);
 }
 
-bool is_there(const fs::path& path) {
-  std::error_code failure;  // what cannot be looked at is there: the attempt to read it says why not
-  return fs::status(path, failure).type() != fs::file_type::not_found;
-}
-
 std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix) try {
   std::vector<fs::path> entries;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -89,7 +91,7 @@ std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
 }
 
 // Writes one file of tensors; returns its size and sha256 for the description.
-json write_tensors(const fs::path& path, const Safetensors& file) {
+ordered_json write_tensors(const fs::path& path, const Safetensors& file) {
   const std::string header = safetensors_header(file);
   std::vector<std::string_view> parts = {header};
   for (const TensorView& tensor : file.tensors) parts.push_back(tensor.data);
@@ -115,10 +117,6 @@ void write_files(const fs::path& folder, const Checkpoint& checkpoint) {
   }
   Safetensors optimizer{{}, metadata};
   for (const SlotTensor& slot : checkpoint.slots) {
-    if (slot.slot.find('/') != std::string::npos) {
-      throw Error(
-          fmt::format("the slot name '{}' holds '/', expected none; rename it in the optimizer plugin", slot.slot));
-    }
     optimizer.tensors.push_back({slot.param + "/" + slot.slot,
                                  slot.type == 'f' ? TensorType::kF32 : TensorType::kI32,
                                  {slot.bits.size()},
@@ -128,15 +126,17 @@ void write_files(const fs::path& folder, const Checkpoint& checkpoint) {
       {{"states", TensorType::kI8, {checkpoint.population, checkpoint.state_bytes}, bytes_of(checkpoint.states)}},
       metadata};
 
-  nlohmann::ordered_json description = {{"format", kCheckpointFormat},
-                                        {"step", checkpoint.step},
-                                        {"spec_hash", checkpoint.identity.spec_hash},
-                                        {"program_hash", checkpoint.identity.program_hash},
-                                        {"rule_hash", checkpoint.identity.rule_hash},
-                                        {"config_hash", checkpoint.identity.config_hash},
-                                        {"weights_sha256", weights_sha256(checkpoint.weights)},
-                                        {"counters", checkpoint.counters},
-                                        {"evaluations", nlohmann::ordered_json::array()}};
+  ordered_json description = {{"format", kCheckpointFormat},
+                              {"step", checkpoint.step},
+                              {"spec_hash", checkpoint.identity.spec_hash},
+                              {"program_hash", checkpoint.identity.program_hash},
+                              {"rule_hash", checkpoint.identity.rule_hash},
+                              {"config_hash", checkpoint.identity.config_hash},
+                              {"weights_sha256", weights_sha256(checkpoint.weights)},
+                              {"data_sha256", checkpoint.data_sha256},
+                              {"counters", checkpoint.counters},
+                              {"held_out_sample", kSampleNames[static_cast<size_t>(checkpoint.sample)]},
+                              {"evaluations", ordered_json::array()}};
   for (const egg_evaluation& evaluation : checkpoint.evaluations) {
     description["evaluations"].push_back(
         {{"step", evaluation.step}, {"loss_q16", evaluation.loss}, {"tokens", evaluation.tokens}});
@@ -144,7 +144,7 @@ void write_files(const fs::path& folder, const Checkpoint& checkpoint) {
   description["files"] = {{kModelFile, write_tensors(folder / kModelFile, model)},
                           {kOptimizerFile, write_tensors(folder / kOptimizerFile, optimizer)},
                           {kStatesFile, write_tensors(folder / kStatesFile, states)}};
-  write_atomically(folder / kDescriptionFile, description.dump(2) + "\n");
+  write_atomically(folder / kDescriptionFile, sealed(description).dump(2) + "\n");
 }
 
 // Whether the folder holds, undamaged, the very same files.
@@ -154,7 +154,9 @@ bool holds_the_same(const fs::path& folder, const fs::path& other) {
   } catch (const Error&) {
     return false;
   }
-  const auto files = [](const fs::path& path) { return json::parse(read_file(path / kDescriptionFile)).at("files"); };
+  const auto files = [](const fs::path& path) {
+    return read_json(path / kDescriptionFile, kCheckpointCure).at("files");
+  };
   return files(folder) == files(other);
 }
 
@@ -165,50 +167,73 @@ class Loader {
   Checkpoint load() try {
     const fs::path path = folder_ / kDescriptionFile;
     if (!is_there(path)) fail(fmt::format("{} is missing", kDescriptionFile));
-    description_ = json::parse(read_file(path), nullptr, false);
+    description_ = parse_json(read_file(path, Links::kRefused), path.string(), kCheckpointCure);
     if (!description_.is_object()) fail(fmt::format("{} is not a JSON object", kDescriptionFile));
-    const json& format = description_.at("format");
-    if (!format.is_number_integer() || format != kCheckpointFormat) {
-      throw Error(
-          fmt::format("{} has checkpoint format {}, this eggroll reads format {}; use the eggroll that wrote it",
-                      folder_.string(), format.dump(), kCheckpointFormat));
+    const ordered_json& format = description_.at("format");
+    if (!format.is_number_integer() || (format != kCheckpointFormat && format != kFormatOfVersion01)) {
+      throw Error(fmt::format(
+          "{} has checkpoint format {}, this eggroll reads formats {} and {}; use the eggroll that wrote it",
+          folder_.string(), format.dump(), kFormatOfVersion01, kCheckpointFormat));
+    }
+    const bool is_of_version_0_1 = format == kFormatOfVersion01;
+    if (seal_of(description_) != (is_of_version_0_1 ? Seal::kAbsent : Seal::kWhole)) {
+      fail(fmt::format("the sha256 in {} is not that of its contents", kDescriptionFile));
     }
     Checkpoint checkpoint;
     checkpoint.step = description_.at("step").get<uint64_t>();
+    require_step_in_name(checkpoint.step);
     checkpoint.identity = {description_.at("spec_hash"), description_.at("program_hash"), description_.at("rule_hash"),
                            description_.at("config_hash")};
     checkpoint.counters = description_.at("counters");
-    for (const json& evaluation : description_.at("evaluations")) {
+    for (const ordered_json& evaluation : description_.at("evaluations")) {
       checkpoint.evaluations.push_back({evaluation.at("step"), evaluation.at("loss_q16"), evaluation.at("tokens")});
     }
+    checkpoint.sample = is_of_version_0_1 ? HeldOutSample::kPrefix : sample_named();
+    if (!is_of_version_0_1) checkpoint.data_sha256 = description_.at("data_sha256").get<std::string>();
     load_weights(checkpoint);
     load_slots(checkpoint);
     load_states(checkpoint);
     return checkpoint;
-  } catch (const json::exception& e) {
-    const std::string text = e.what();  // "[json.exception.NAME.NUMBER] text"
-    fail(fmt::format("{}: {}", kDescriptionFile, text.substr(std::min(text.size(), text.find("] ") + 2))));
+  } catch (const nlohmann::json::exception& error) {
+    fail(fmt::format("{}: {}", kDescriptionFile, reason_of(error)));
   }
 
  private:
+  // A folder that was copied under a name of another kind may have any step.
+  void require_step_in_name(uint64_t step) const {
+    const std::string name = folder_.filename().string();
+    if (!name.starts_with(kStepPrefix) || name == folder_name(step)) return;
+    fail(fmt::format("{} says step {}", kDescriptionFile, step));
+  }
+
+  HeldOutSample sample_named() const {
+    const std::string name = description_.at("held_out_sample");
+    for (size_t i = 0; i < kSampleNames.size(); ++i) {
+      if (name == kSampleNames[i]) return static_cast<HeldOutSample>(i);
+    }
+    fail(fmt::format("{} names the held-out sample '{}'", kDescriptionFile, name));
+  }
+
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(
-        fmt::format("checkpoint {} is damaged: {}; delete that folder and run again to go on from the checkpoint "
-                    "before it",
-                    folder_.string(), reason));
+    throw Error(fmt::format("checkpoint {} is damaged: {}; {}", folder_.string(), reason, kCheckpointCure));
   }
 
   // The file's bytes, verified; the tensors that parse_safetensors finds point into them.
   Safetensors read_tensors(const char* name, std::string& bytes) const {
-    const json& listed = description_.at("files").at(name);
+    const ordered_json& listed = description_.at("files").at(name);
     if (!is_there(folder_ / name)) fail(fmt::format("{} is missing", name));
-    bytes = read_file(folder_ / name);
+    bytes = read_file(folder_ / name, Links::kRefused);
     const uint64_t size = listed.at("bytes").get<uint64_t>();
     if (bytes.size() != size) fail(fmt::format("{} has {} bytes, expected {}", name, bytes.size(), size));
     if (listed.at("sha256") != sha256_hex(bytes)) {
       fail(fmt::format("the sha256 of {} is not the one in {}", name, kDescriptionFile));
     }
-    return parse_safetensors(bytes, (folder_ / name).string());
+    Safetensors file = parse_safetensors(bytes, (folder_ / name).string());
+    const std::string step = description_.at("step").dump();
+    if (file.metadata["step"] != step) {
+      fail(fmt::format("{} is of step {}, and {} says step {}", name, file.metadata["step"], kDescriptionFile, step));
+    }
+    return file;
   }
 
   std::vector<int8_t> int8_of(const TensorView& tensor) const {
@@ -260,22 +285,23 @@ class Loader {
   }
 
   const fs::path& folder_;
-  json description_;
+  ordered_json description_;
 };
 
 }  // namespace
 
-fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoint, uint32_t keep) {
+fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoint, uint32_t keep,
+                         const std::function<void(const std::string&)>& warn) {
   if (keep == 0) throw Error("checkpoints to keep are 0, expected at least 1; correct the setting");
   const fs::path folder = run_folder / "checkpoints";
-  const std::string name = fmt::format("{}{:08}", kStepPrefix, checkpoint.step);
+  const std::string name = folder_name(checkpoint.step);
   const fs::path temporary = folder / fmt::format("{}{}", kTemporaryPrefix, checkpoint.step);
   fs::path target = folder / name;
 
   std::error_code failure;
   if (fs::create_directory(folder, failure)) sync_folder(run_folder);
   require(failure, "create", folder);
-  for (const fs::path& leftover : entries_of(folder, kTemporaryPrefix)) remove_folder(leftover);
+  remove_leftovers(run_folder, warn);
   fs::create_directory(temporary, failure);
   require(failure, "create", temporary);
   try {
@@ -299,10 +325,31 @@ fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoin
   for (const auto& [step, path] : present) {
     if (count <= keep) break;
     if (step == checkpoint.step) continue;
-    retire(path);
+    try {
+      retire(path);
+    } catch (const Error& error) {
+      if (warn) warn(fmt::format("an old checkpoint stays: {}", error.what()));
+    }
     --count;
   }
   return target;
+}
+
+bool has_leftovers(const fs::path& run_folder) {
+  const fs::path folder = run_folder / "checkpoints";
+  return is_there(folder) && !entries_of(folder, kTemporaryPrefix).empty();
+}
+
+void remove_leftovers(const fs::path& run_folder, const std::function<void(const std::string&)>& warn) {
+  const fs::path folder = run_folder / "checkpoints";
+  if (!is_there(folder)) return;
+  for (const fs::path& leftover : entries_of(folder, kTemporaryPrefix)) {
+    try {
+      remove_folder(leftover);
+    } catch (const Error& error) {
+      if (warn) warn(error.what());
+    }
+  }
 }
 
 std::optional<fs::path> latest_checkpoint(const fs::path& run_folder) {

@@ -1,23 +1,29 @@
 // Checkpoints: all that a run needs to go on from a step, to the same bits.
 //
 // <run folder>/checkpoints/step-00000800/ holds model.safetensors, optimizer.safetensors, states.safetensors and
-// checkpoint.json, which lists the size and sha256 of the others. A folder of that name is always complete: it is made
-// under another name and renamed when all of it is on the disk.
+// checkpoint.json, which lists the size and sha256 of the others and is sealed (record/seal.h). A folder of that name
+// is always complete: it is made under another name and renamed when all of it is on the disk.
 #ifndef EGGROLL_TRAIN_CHECKPOINT_H
 #define EGGROLL_TRAIN_CHECKPOINT_H
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "data/plan.h"
 #include "eggroll/plugin.h"
 
 namespace eggroll {
 
-inline constexpr int32_t kCheckpointFormat = 2;
+inline constexpr int32_t kCheckpointFormat = 3;  // version 0.1 wrote 2, which is read too
+
+// Of a damaged one.
+inline constexpr const char* kCheckpointCure =
+    "delete that folder and run again to go on from the checkpoint before it";
 
 struct WeightTensor {
   std::string name;
@@ -48,17 +54,25 @@ struct Checkpoint {
   std::vector<WeightTensor> weights;  // in program order
   std::vector<SlotTensor> slots;
   uint64_t population = 0;
-  uint64_t state_bytes = 0;                 // of one member
-  std::vector<int8_t> states;               // (population, state_bytes), in [-127, 127]
-  std::vector<egg_evaluation> evaluations;  // all so far, those at this step too
-  // What else the run counts: tokens, seconds, sizes of metrics and journal.
+  uint64_t state_bytes = 0;                       // of one member
+  std::vector<int8_t> states;                     // (population, state_bytes), in [-127, 127]
+  std::vector<egg_evaluation> evaluations;        // all so far, those at this step too
+  HeldOutSample sample = HeldOutSample::kSpread;  // that they read
+  std::string data_sha256;                        // of the run's dataset; version 0.1 did not save it
+  // What else the run counts: tokens, seconds.
   nlohmann::json counters = nlohmann::json::object();
 };
 
-// Returns the checkpoint's folder. Keeps the newest `keep` (at least 1) and removes older ones. A failure leaves the
-// checkpoints there were.
+// Returns the checkpoint's folder. Keeps the newest `keep` (at least 1) and removes older ones; warn is told of one
+// that cannot be removed. A failure leaves the checkpoints there were.
 std::filesystem::path save_checkpoint(const std::filesystem::path& run_folder, const Checkpoint& checkpoint,
-                                      uint32_t keep);
+                                      uint32_t keep, const std::function<void(const std::string&)>& warn = {});
+
+bool has_leftovers(const std::filesystem::path& run_folder);
+
+// Removes what processes left that were killed while they saved or removed a checkpoint; warn is told of what stays.
+// Nobody else may write to the folder meanwhile.
+void remove_leftovers(const std::filesystem::path& run_folder, const std::function<void(const std::string&)>& warn);
 
 // Folder of the newest checkpoint, if there is one.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& run_folder);

@@ -1,5 +1,6 @@
 #include "train/journal.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -78,6 +79,7 @@ std::string read_some(std::ifstream& file, const fs::path& path, uint64_t offset
 }
 
 std::ifstream open_to_read(const fs::path& path) {
+  open_regular(path, O_RDONLY, "read", Links::kRefused);
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw file_error("read", path, errno);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "train/identity.h"
 #include "train/journal.h"
 #include "train/weights.h"
 
@@ -9,7 +10,7 @@ namespace eggroll {
 
 Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolder& folder, uint64_t steps) {
   JournalReader journal(folder.journal());
-  if (journal.config_hash() != run_hash(config) || journal.pairs() != machine.train.population / 2) {
+  if (journal.config_hash() != hash_in(folder, config) || journal.pairs() != machine.train.population / 2) {
     throw Error(
         fmt::format("the journal {} belongs to another configuration; replay the run folder that it was written in",
                     folder.journal().string()));

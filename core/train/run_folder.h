@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "config/tree.h"
+
 namespace eggroll {
 
 struct RunFolder {
@@ -18,6 +20,11 @@ struct RunFolder {
   std::filesystem::path log() const { return path / "log.txt"; }       // likewise
   std::filesystem::path samples() const { return path / "samples.txt"; }
 };
+
+// config.yaml, sealed (record/seal.h). Who changes it on purpose removes its first line; its hash, which checkpoints
+// and journal hold, still guards what decides weights. Error: the seal is broken.
+void write_config(const RunFolder& folder, const ConfigNode& config);
+ConfigNode read_config(const RunFolder& folder);
 
 }  // namespace eggroll
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "config/settings_block.h"
@@ -13,8 +14,6 @@ namespace eggroll {
 const std::vector<std::string> kConfigKeys = {"backend", "model", "optimizer", "dataset", "noise",   "fitness",
                                               "ranks",   "name",  "seed",      "train",   "eval",    "checkpoint",
                                               "monitor", "stop",  "plugins",   "results", "launcher"};
-
-const std::vector<std::string> kOutsideHash = {"results", "plugins", "monitor", "stop", "ranks", "launcher"};
 
 namespace {
 
@@ -203,10 +202,22 @@ BackendSession Machine::open_session(const MemberShare& own) const {
   return session;
 }
 
+std::vector<float> Machine::scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const {
+  std::vector<float> values = optimizer->scalars(step, evaluations);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) continue;
+    throw Error(
+        fmt::format("{} gave the scalar '{}' as {} at step {}, expected a finite number; correct its settings "
+                    "or the plugin",
+                    optimizer->who(), rule->scalar_names()[i], values[i], step));
+  }
+  return values;
+}
+
 std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
                                      std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
                                      std::span<const uint8_t> chosen) const {
-  const std::vector<float> values = optimizer->scalars(step, evaluations);
+  const std::vector<float> values = scalars(step, evaluations);
   const std::vector<float> stds = vote_stds(fitness);
   std::vector<int64_t> changed(stds.size());
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
@@ -235,6 +246,11 @@ Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDatas
       final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0),
       fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })) {
   check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));
+}
+
+void Setup::choose_sample(HeldOutSample chosen) {
+  sample = chosen;
+  eval_plan = EvalPlan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens, sample);
 }
 
 }  // namespace eggroll

@@ -32,7 +32,7 @@ struct TrainSettings {
 };
 struct EvalSettings {
   uint64_t every;   // steps
-  uint64_t tokens;  // held-out tokens of an evaluation on the way; the last one reads all
+  uint64_t tokens;  // held-out tokens of an evaluation on the way
   uint32_t streams;
 };
 struct CheckpointSettings {
@@ -83,6 +83,8 @@ struct Machine {
   // A session of these members with the initial weights.
   BackendSession open_session(const MemberShare& own) const;
   BackendSession open_session() const { return open_session(all_members()); }
+  // The optimizer's. Throws Error where one is not finite.
+  std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
   // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
   // fitness: one a pair. chosen: by parameter, 0 where it stays as it is; none: all are chosen.
   std::vector<int64_t> update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
@@ -100,6 +102,9 @@ struct Setup {
   using OpenDataset = std::function<Dataset(const ConfigNode& config)>;
   Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open = open_dataset_of);
 
+  // Evaluations on the way then read this one.
+  void choose_sample(HeldOutSample chosen);
+
   Machine machine;
   EvalSettings eval;
   CheckpointSettings checkpoint;
@@ -108,17 +113,14 @@ struct Setup {
   StopSettings stop;
   Dataset dataset;
   DataPlan plan;
-  EvalPlan eval_plan;   // on the way
+  HeldOutSample sample = HeldOutSample::kSpread;
+  EvalPlan eval_plan;   // of the curve: what evaluations on the way read, and one after the last step
   EvalPlan final_plan;  // the whole held-out part
   Fitness fitness;
 };
 
 // Top-level keys of a configuration.
 extern const std::vector<std::string> kConfigKeys;
-
-// Those that change neither weights nor figures: where results go, where plugins are looked for, how often the monitor
-// looks, what may stop the run, which can go on from there, who shares it and who launches it.
-extern const std::vector<std::string> kOutsideHash;
 
 }  // namespace eggroll
 

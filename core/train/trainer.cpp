@@ -7,7 +7,9 @@
 
 #include "monitor/monitor.h"
 #include "record/curve.h"
+#include "record/json.h"
 #include "record/metrics.h"
+#include "record/sentence.h"
 #include "train/catch_up.h"
 #include "train/checkpoint.h"
 #include "train/clock.h"
@@ -30,7 +32,7 @@ class Run {
         folder_(folder),
         hooks_(hooks),
         ranks_(ranks),
-        identity_(identity_of(machine_, config)),
+        identity_(identity_of(machine_, config, folder)),
         own_(shares_of(machine_.train.population, machine_.train.group, ranks.size())[ranks.rank()]),
         session_plan_(announce()),
         session_(machine_.open_session(own_)),
@@ -46,12 +48,14 @@ class Run {
     try {
       loop();
       finish();
-    } catch (const std::exception& error) {
+    } catch (...) {
       record_.status = RunStatus::kFailed;
-      record_.error = error.what();
+      record_.final.reset();
+      record_.error = sentence_of_exception();
       record_.ended_utc = utc_now();
       record_.wall_seconds = seconds_before_ + seconds_since(started_);
       try {
+        summarize();
         put_record();
       } catch (const Error&) {
         // The disk that failed the run may fail its record too; the first sentence is the one that matters.
@@ -77,31 +81,35 @@ class Run {
     if (newest) {
       const Checkpoint checkpoint = load_checkpoint(*newest);
       require_same_run(*newest, checkpoint.identity, identity_);
+      require_same_data(setup_, folder_, checkpoint.data_sha256);
       restore_session(session_, machine_, checkpoint);
       step_ = checkpoint.step;
       evaluations_ = checkpoint.evaluations;
-      record_.member_tokens = checkpoint.counters.at("member_tokens").get<uint64_t>();
-      record_.unique_tokens = checkpoint.counters.at("unique_tokens").get<uint64_t>();
-      seconds_before_ = checkpoint.counters.at("seconds").get<double>();
+      setup_.choose_sample(checkpoint.sample);
+      read_members("the counters of " + newest->string(), kCheckpointCure, [&] {
+        record_.member_tokens = checkpoint.counters.at("member_tokens").get<uint64_t>();
+        record_.unique_tokens = checkpoint.counters.at("unique_tokens").get<uint64_t>();
+        seconds_before_ = checkpoint.counters.at("seconds").get<double>();
+      });
       seconds_ = seconds_before_;
       record_.wall_seconds = seconds_before_;
       record_.weights_sha256 = weights_sha256(checkpoint.weights);
     }
     fresh_ = !newest;
-    if (!fresh_ && machine_.program->state_bytes() == 0) catch_up();
+    if (!fresh_) catch_up();
     record_.steps = step_;
     ranks_.meet();  // all have read the files before rank 0 cuts them back to this step
     if (ranks_.leads()) open_files();
     ranks_.meet();  // it has
-    if (!fresh_) {
-      for (const auto& line : read_metrics(folder_.metrics())) note(line);
-    }
+    if (!fresh_) note_metrics();
     require_same_start({step_, evaluations_.size(), since_best_}, session_, *machine_.program, ranks_);
   }
 
   // Members without states need no forward pass to be where the journal ends.
   void catch_up() {
-    const KnownSteps known = steps_known(folder_, identity_.config_hash, step_, machine_.train.steps);
+    const KnownSteps known = steps_known(folder_, identity_.config_hash, evaluations_, step_, machine_.train.steps,
+                                         [&](const std::string& text) { warn(text); });
+    if (machine_.program->state_bytes() > 0) return;
     const auto learn = [&](const std::optional<egg_evaluation>& evaluation) {
       const bool is_new = evaluation && (evaluations_.empty() || evaluations_.back().step < evaluation->step);
       if (is_new) evaluations_.push_back(*evaluation);
@@ -117,9 +125,14 @@ class Run {
     record_.weights_sha256 = weights_sha256(read_weights(session_, *machine_.program));
   }
 
+  void warn(const std::string& text) const {
+    if (hooks_.warn && ranks_.leads()) hooks_.warn(text);
+  }
+
   // What rank 0 writes, cut back to step_.
   void open_files() {
     carry_over_record();
+    remove_leftovers(folder_.path, hooks_.warn);
     journal_.emplace(folder_.journal(), machine_.train.population / 2, identity_.config_hash, step_);
     if (setup_.monitor.every > 0) open_monitor();
     // A line's step counts steps done, and line 0 is the untrained model.
@@ -142,22 +155,26 @@ class Run {
 
   // What an earlier process of this run wrote down.
   void carry_over_record() {
-    if (!std::filesystem::exists(folder_.record())) return;
+    if (!is_there(folder_.record())) return;
     const RunRecord earlier = read_record(folder_.record());
     record_.started_utc = earlier.started_utc;
     record_.resumes = earlier.resumes + 1;
   }
 
-  // Line 0.
-  void measure_untrained() {
-    nlohmann::ordered_json line{{"step", 0}, {"member_tokens", 0}, {"unique_tokens", 0}};
-    add_evaluation(line, setup_.eval_plan);
-    put_line(line);
+  // A line of this step, with what every line has.
+  nlohmann::ordered_json new_line() const {
+    return {{"step", step_}, {"member_tokens", record_.member_tokens}, {"unique_tokens", record_.unique_tokens}};
   }
 
   void put_line(const nlohmann::ordered_json& line) {
     if (metrics_) metrics_->append(line);
-    note(line);
+  }
+
+  // Line 0.
+  void measure_untrained() {
+    nlohmann::ordered_json line = new_line();
+    add_held_out(line, measure_held_out());
+    put_line(line);
   }
 
   void put_record() {
@@ -174,7 +191,9 @@ class Run {
       report(first);
       if (step_ % setup_.checkpoint.every == 0 || step_ == machine_.train.steps) save();
     }
-    if (record_.stopped_because) measure_stopped();
+    // Version 0.1 had no final figures of their own.
+    const bool ended = step_ == machine_.train.steps || record_.stopped_because;
+    if (ended && !record_.final) measure_end();
     if (step_ < machine_.train.steps) save();
   }
 
@@ -184,9 +203,9 @@ class Run {
     if (stop.tokens && record_.member_tokens >= *stop.tokens) {
       record_.stopped_because =
           fmt::format("stop.tokens is {}, {} member tokens were read", *stop.tokens, record_.member_tokens);
-    } else if (stop.bits && record_.final && record_.final->bits_per_unit <= *stop.bits) {
+    } else if (stop.bits && record_.newest && record_.newest->bits_per_unit <= *stop.bits) {
       record_.stopped_because =
-          fmt::format("stop.bits is {}, held-out bits are {:.4f}", *stop.bits, record_.final->bits_per_unit);
+          fmt::format("stop.bits is {}, held-out bits are {:.4f}", *stop.bits, record_.newest->bits_per_unit);
     } else if (stop.patience && since_best_ >= *stop.patience) {
       record_.stopped_because =
           fmt::format("stop.patience is {}, the best evaluation was at step {}", *stop.patience, record_.best->step);
@@ -196,12 +215,13 @@ class Run {
     return record_.stopped_because.has_value();
   }
 
-  // The whole held-out part, as a run's last step reads it. The optimizer does not learn of it: a run that goes on is
-  // the run that never stopped.
-  void measure_stopped() {
-    nlohmann::ordered_json line{
-        {"step", step_}, {"member_tokens", record_.member_tokens}, {"unique_tokens", record_.unique_tokens}};
-    describe(line, members_.evaluate(setup_.final_plan));
+  // A line more, with the figures of an end. The optimizer does not learn of them: a run that goes on is the run that
+  // never stopped.
+  void measure_end() {
+    nlohmann::ordered_json line = new_line();
+    std::optional<HeldOut> held_out;
+    if (!record_.newest || record_.newest->step != step_) add_held_out(line, held_out.emplace(measure_sample()));
+    add_final(line, held_out);
     put_line(line);
   }
 
@@ -239,18 +259,16 @@ class Run {
 
     record_.unique_tokens += scores.scored.tokens;
     record_.member_tokens += scores.scored.tokens * train.group;
-    const std::vector<float> scalars = machine_.optimizer->scalars(step_, evaluations_);
+    const std::vector<float> scalars = machine_.scalars(step_, evaluations_);
     ++step_;
     record_.steps = step_;
 
     train_bits_ = static_cast<double>(scores.loss) / 65536.0 / static_cast<double>(scores.scored.units * train.group);
-    nlohmann::ordered_json line{{"step", step_},
-                                {"member_tokens", record_.member_tokens},
-                                {"unique_tokens", record_.unique_tokens},
-                                {"train_bits_per_unit", train_bits_},
-                                {"changed", share_changed(changed)},
-                                {"pairs_without_fitness", std::count(fitness.begin(), fitness.end(), int8_t{0})}};
-    for (size_t i = 0; i < scalars.size(); ++i) line[machine_.rule->scalar_names()[i]] = scalars[i];
+    nlohmann::ordered_json line = new_line();
+    line["train_bits_per_unit"] = train_bits_;
+    line["changed"] = share_changed(changed);
+    line["pairs_without_fitness"] = std::count(fitness.begin(), fitness.end(), int8_t{0});
+    for (size_t i = 0; i < scalars.size(); ++i) line["scalars"][machine_.rule->scalar_names()[i]] = scalars[i];
     line["forward_seconds"] = scores.forward_seconds;
     if (!ranks_.alone()) {
       line["gather_seconds"] = scores.gather_seconds;
@@ -258,7 +276,11 @@ class Run {
     }
     line["step_seconds"] = seconds_since(began);
     const bool last = step_ == train.steps;
-    if (last || step_ % setup_.eval.every == 0) add_evaluation(line, last ? setup_.final_plan : setup_.eval_plan);
+    if (last || step_ % setup_.eval.every == 0) {
+      const HeldOut held_out = measure_held_out();
+      add_held_out(line, held_out);
+      if (last) add_final(line, held_out);
+    }
     if (monitor_ && (last || step_ % setup_.monitor.every == 0)) add_monitor(line, changed);
     put_line(line);
   }
@@ -276,46 +298,90 @@ class Run {
     return weights == 0 ? 0.0 : static_cast<double>(moved) / static_cast<double>(weights);
   }
 
-  void add_evaluation(nlohmann::ordered_json& line, const EvalPlan& plan) {
-    const HeldOut held_out = members_.evaluate(plan);
+  HeldOut measure_sample() { return members_.evaluate(setup_.eval_plan); }
+
+  // An evaluation of the curve, which schedules follow.
+  HeldOut measure_held_out() {
+    const HeldOut held_out = measure_sample();
     evaluations_.push_back({step_, held_out.loss_q16, held_out.scored.tokens});
-    describe(line, held_out);
+    return held_out;
   }
 
-  void describe(nlohmann::ordered_json& line, const HeldOut& held_out) const {
-    line["held_out_bits_per_unit"] = held_out.bits_per_unit();
-    line["held_out_tokens"] = held_out.scored.tokens;
-    if (setup_.dataset.vocabulary) line["held_out_bytes"] = held_out.scored.units;
+  Evaluation evaluation_of(const HeldOut& held_out) const {
+    Evaluation evaluation{step_, held_out.bits_per_unit(), held_out.scored.tokens, setup_.dataset.unit};
+    if (setup_.dataset.vocabulary) evaluation.bytes = held_out.scored.units;
+    return evaluation;
+  }
+
+  void add_held_out(nlohmann::ordered_json& line, const HeldOut& held_out) {
+    require_sound(capture_session(session_, machine_, {}), machine_, step_);
+    const Evaluation evaluation = evaluation_of(held_out);
+    put_evaluation(line, kHeldOutKeys, evaluation);
+    note_held_out(evaluation);
+  }
+
+  // The whole held-out part. sample: the evaluation of the curve after the same step, if there is one at hand.
+  void add_final(nlohmann::ordered_json& line, const std::optional<HeldOut>& sample) {
+    const bool is_whole = sample && setup_.eval_plan.covers_all();
+    record_.final = evaluation_of(is_whole ? *sample : members_.evaluate(setup_.final_plan));
+    put_evaluation(line, kFinalKeys, *record_.final);
   }
 
   void add_monitor(nlohmann::ordered_json& line, const std::vector<int64_t>& changed) {
     const MonitorReport seen = monitor_->look(session_, step_, changed);
     line["monitor"] = to_json(seen);
+    record_.verdicts = Verdicts{step_, seen.verdicts};
     if (hooks_.monitored) hooks_.monitored(seen);
   }
 
-  // What the record keeps of a line of the metrics.
-  void note(const nlohmann::ordered_json& line) {
-    note_evaluation(line);
-    if (!line.contains("monitor")) return;
-    record_.verdicts =
-        Verdicts{line.at("step").get<uint64_t>(), line.at("monitor").at("verdicts").get<std::vector<std::string>>()};
-  }
-
-  void note_evaluation(const nlohmann::ordered_json& line) {
-    if (!line.contains("held_out_bits_per_unit")) return;
-    Evaluation evaluation{line.at("step").get<uint64_t>(), line.at("held_out_bits_per_unit").get<double>(),
-                          line.at("held_out_tokens").get<uint64_t>(), setup_.dataset.unit};
-    if (line.contains("held_out_bytes")) evaluation.bytes = line.at("held_out_bytes").get<uint64_t>();
-    record_.final = evaluation;
-    // The last evaluation reads more tokens than those before: the best is one of equals.
-    const bool comparable = record_.best && record_.best->tokens == evaluation.tokens;
-    if (!record_.best || (comparable && evaluation.bits_per_unit < record_.best->bits_per_unit)) {
+  void note_held_out(const Evaluation& evaluation) {
+    record_.newest = evaluation;
+    if (!record_.best || evaluation.bits_per_unit < record_.best->bits_per_unit) {
       record_.best = evaluation;
       since_best_ = 0;
-    } else if (comparable) {
+    } else {
       ++since_best_;
     }
+  }
+
+  // The figures of a line against what checkpoint and journal know exactly.
+  void require_same_loss(const Evaluation& evaluation) const {
+    for (const egg_evaluation& known : evaluations_) {
+      if (known.step != evaluation.step || known.tokens != evaluation.tokens) continue;
+      const HeldOut exact{known.loss, {known.tokens, evaluation.bytes.value_or(known.tokens)}};
+      if (exact.bits_per_unit() != evaluation.bits_per_unit) throw disagreement("evaluation", evaluation.step);
+    }
+  }
+
+  void require_same_counters(const nlohmann::ordered_json& line) const {
+    const bool are_equal = line.at("member_tokens").get<uint64_t>() == record_.member_tokens &&
+                           line.at("unique_tokens").get<uint64_t>() == record_.unique_tokens;
+    if (!are_equal) throw disagreement("tokens", step_);
+  }
+
+  Error disagreement(const char* what, uint64_t step) const {
+    return Error(
+        fmt::format("{} and the newest checkpoint disagree on the {} after {} steps, so that one of them is "
+                    "damaged; {}, or delete that checkpoint and run again to go on from the one before it",
+                    folder_.metrics().string(), what, step, kMetricsCure));
+  }
+
+  // What an earlier process of this run measured.
+  void note_metrics() {
+    const std::string& unit = setup_.dataset.unit;
+    read_members(folder_.metrics().string(), kMetricsCure, [&] {
+      for (const nlohmann::ordered_json& line : read_metrics(folder_.metrics())) {
+        const std::optional<Evaluation> held_out = evaluation_in(line, kHeldOutKeys, unit);
+        if (held_out) require_same_loss(*held_out);
+        if (line.at("step") == step_) require_same_counters(line);
+        // Where version 0.1 ended or was stopped it read the whole held-out part, and gave it the curve's keys.
+        if (held_out && (!record_.newest || held_out->tokens == record_.newest->tokens)) note_held_out(*held_out);
+        if (line.at("step") == machine_.train.steps) record_.final = evaluation_in(line, kFinalKeys, unit);
+        if (!line.contains("monitor")) continue;
+        record_.verdicts = Verdicts{line.at("step").get<uint64_t>(),
+                                    line.at("monitor").at("verdicts").get<std::vector<std::string>>()};
+      }
+    });
   }
 
   void report(uint64_t first) const {
@@ -326,15 +392,17 @@ class Run {
     progress.step = step_;
     progress.steps = machine_.train.steps;
     progress.train_bits = train_bits_;
-    if (record_.final) progress.held_out_bits = record_.final->bits_per_unit;
+    if (record_.newest) progress.held_out_bits = record_.newest->bits_per_unit;
     progress.member_tokens_per_second = done * machine_.train.population * machine_.train.tokens / seconds;
     progress.seconds_left = seconds / done * static_cast<double>(machine_.train.steps - step_);
     progress.unit = setup_.dataset.unit;
     hooks_.progress(progress);
   }
 
-  // Every rank's weights are compared first, for what is saved is what all go on from.
+  // Every rank's weights are compared first, for what is saved is what all go on from. The checkpoint before it is good
+  // where the data have changed since.
   void save() {
+    setup_.dataset.require_unchanged();
     require_equal_weights(step_, session_, *machine_.program, ranks_);
     std::vector<int8_t> states = members_.states();
     updates_.share_slots();
@@ -344,17 +412,21 @@ class Run {
     Checkpoint checkpoint = capture_session(session_, machine_, std::move(states));
     checkpoint.step = step_;
     checkpoint.identity = identity_;
+    checkpoint.data_sha256 = setup_.dataset.sha256;
     checkpoint.evaluations = evaluations_;
+    checkpoint.sample = setup_.sample;
     record_.wall_seconds = seconds_before_ + seconds_since(started_);
     checkpoint.counters = {{"member_tokens", record_.member_tokens},
                            {"unique_tokens", record_.unique_tokens},
                            {"seconds", record_.wall_seconds}};
-    save_checkpoint(folder_.path, checkpoint, setup_.checkpoint.keep);
+    require_sound(checkpoint, machine_, step_);
+    save_checkpoint(folder_.path, checkpoint, setup_.checkpoint.keep, hooks_.warn);
     record_.weights_sha256 = weights_sha256(checkpoint.weights);
     put_record();
   }
 
   void finish() {
+    setup_.dataset.require_unchanged();
     record_.status = step_ == machine_.train.steps ? RunStatus::kCompleted
                      : record_.stopped_because     ? RunStatus::kStopped
                                                    : RunStatus::kInterrupted;
@@ -364,7 +436,12 @@ class Run {
       draw_curve();
       if (setup_.dataset.unit == "byte") write_samples();
     }
+    summarize();
     put_record();
+  }
+
+  void summarize() {
+    if (metrics_) record_.summary = summarize_metrics(folder_.metrics());
   }
 
   void draw_curve() {
@@ -373,7 +450,7 @@ class Run {
                           folder_.curve());
       record_.curve_file = folder_.curve().filename();
     } catch (const Error& error) {
-      if (hooks_.warn) hooks_.warn(error.what());
+      warn(error.what());
     }
   }
 

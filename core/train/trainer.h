@@ -23,7 +23,7 @@ struct Progress {
   uint64_t step = 0;  // steps done
   uint64_t steps = 0;
   double train_bits = 0.0;                // mean over members, bits per unit, with perturbations
-  std::optional<double> held_out_bits;    // newest evaluation
+  std::optional<double> held_out_bits;    // newest evaluation of the curve
   double member_tokens_per_second = 0.0;  // this process
   double seconds_left = 0.0;
   std::string unit;

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <thread>
 
 #include "config/hash.h"
 #include "data/baselines.h"
 #include "record/environment.h"
+#include "train/identity.h"
 
 namespace eggroll {
 namespace {
@@ -35,10 +38,8 @@ void each_slot(const Machine& machine, Body&& body) {
 
 }  // namespace
 
-std::string run_hash(const ConfigNode& config) { return config_hash(config, kOutsideHash); }
-
-RunIdentity identity_of(const Machine& machine, const ConfigNode& config) {
-  return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), run_hash(config)};
+RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder) {
+  return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), hash_in(folder, config)};
 }
 
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program) {
@@ -89,14 +90,42 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
                      checkpoint.states.data() + session.first_member() * checkpoint.state_bytes);
 }
 
+void require_sound(const Checkpoint& captured, const Machine& machine, uint64_t step) {
+  const auto no_int8 = [&](const std::string& what, const std::vector<int8_t>& values) {
+    const auto found = std::find(values.begin(), values.end(), int8_t{-128});
+    if (found == values.end()) return;
+    throw Error(
+        fmt::format("{} gave {} a -128 at position {} after {} steps, expected values from -127 to 127; use "
+                    "another backend or correct the plugin (eggroll check finds the op)",
+                    machine.backend->who(), what, found - values.begin(), step));
+  };
+  for (const WeightTensor& weight : captured.weights) no_int8(fmt::format("the tensor '{}'", weight.name), weight.data);
+  no_int8("the states", captured.states);
+  for (const SlotTensor& slot : captured.slots) {
+    if (slot.type != 'f') continue;
+    const auto found = std::find_if(slot.bits.begin(), slot.bits.end(),
+                                    [](uint32_t bits) { return !std::isfinite(std::bit_cast<float>(bits)); });
+    if (found == slot.bits.end()) continue;
+    throw Error(
+        fmt::format("the rule of {} made the slot '{}' of tensor '{}' {} at position {} after {} steps, expected "
+                    "finite numbers; guard its divisions or correct its settings",
+                    machine.optimizer->who(), slot.slot, slot.param, std::bit_cast<float>(*found),
+                    found - slot.bits.begin(), step));
+  }
+}
+
 void require_same_data(const Setup& setup, const RunFolder& folder) {
   if (!std::filesystem::exists(folder.record())) return;
   const RunRecord earlier = read_record(folder.record());
-  if (!earlier.dataset || earlier.dataset->sha256 == setup.dataset.sha256) return;
+  if (earlier.dataset) require_same_data(setup, folder, earlier.dataset->sha256);
+}
+
+void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with) {
+  if (begun_with.empty() || begun_with == setup.dataset.sha256) return;
   throw Error(
-      fmt::format("the data have changed since the run in {} began (sha256 {}, then {}); restore them, or remove the "
-                  "folder to begin anew",
-                  folder.path.string(), setup.dataset.sha256, earlier.dataset->sha256));
+      fmt::format("the data have changed since the run in {} began (sha256 {}, then {}); restore them, name them where "
+                  "they are now (eggroll resume --data FILE), or remove the folder to begin anew",
+                  folder.path.string(), setup.dataset.sha256, begun_with));
 }
 
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,

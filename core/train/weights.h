@@ -11,10 +11,8 @@
 
 namespace eggroll {
 
-// sha256 of the resolved configuration without kOutsideHash.
-std::string run_hash(const ConfigNode& config);
-
-RunIdentity identity_of(const Machine& machine, const ConfigNode& config);
+// Of the run in the folder, or that is to begin there.
+RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder);
 
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program);
 
@@ -22,8 +20,13 @@ std::vector<WeightTensor> read_weights(BackendSession& session, const Program& p
 Checkpoint capture_session(BackendSession& session, const Machine& machine, std::vector<int8_t> states);
 void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint);
 
-// Throws Error where the folder holds a record of this run whose data were others: the file has changed since.
+// Throws Error, naming the plugin at fault and the tensor, where weights or states are -128 or a slot is not finite.
+void require_sound(const Checkpoint& captured, const Machine& machine, uint64_t step);
+
+// Throws Error where the run in the folder was begun with other data: the file has changed since. The first compares
+// the folder's record, if there is one, the second this sha256, unless it is empty.
 void require_same_data(const Setup& setup, const RunFolder& folder);
+void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with);
 
 // All that is known of a run before its first step. plan: of its session.
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,

@@ -1,4 +1,5 @@
 // A forced choice is obeyed or refused, never replaced; auto takes the highest score and says why.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -43,14 +44,15 @@ TEST(Choose, AutoRefusesWhereNoBackendCanRun) {
 }
 
 TEST(Choose, RefusesAnUnknownNameWithASuggestion) {
+  const std::string own = " (one of your own: set plugins.path or EGGROLL_PLUGIN_PATH to its folder)";
   const Registry registry = registry_of({"slow", "quick", "c_model"});
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "quack"); }),
             "unknown backend 'quack'; did you mean 'quick'? (known: quick, slow)");
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "thunderbolt"); }),
-            "unknown backend 'thunderbolt'; known: quick, slow");
+            "unknown backend 'thunderbolt'; known: quick, slow" + own);
   // A name of another kind is unknown, and only backends have scores to choose by.
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "quick"); }), "unknown model 'quick'; known: c_model");
-  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "auto"); }), "unknown model 'auto'; known: c_model");
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "quick"); }), "unknown model 'quick'; known: c_model" + own);
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "auto"); }), "unknown model 'auto'; known: c_model" + own);
 }
 
 TEST(Choose, RefusesAnUnknownNameWhereNothingIsKnown) {
@@ -60,6 +62,24 @@ TEST(Choose, RefusesAnUnknownNameWhereNothingIsKnown) {
   EXPECT_EQ(error_of([] { Registry({}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
             "unknown optimizer 'sign_es'; none is known here; looked in no folder (set plugins.path or "
             "EGGROLL_PLUGIN_PATH)");
+}
+
+// What a run's own configuration names is not searched, and said where it may hold what is missing.
+TEST(Choose, SaysWhichFolderMayHoldWhatIsMissing) {
+  const std::string mine = plugin_path("ramp").parent_path().string();
+  const Registry registry(plugin_folders_of_run({plugin_path("c_model")}, {mine, plugin_path("c_model"), "/nowhere"}));
+  const std::string sentence = error_of([&] { registry.choose(EGG_KIND_OPTIMIZER, "ramp"); });
+  EXPECT_THAT(
+      sentence,
+      testing::EndsWith("; " + mine + " (plugins.path of the run) is searched only if you allow it: --plugins " + mine +
+                        "; /nowhere (plugins.path of the run) is searched only if you allow it: --plugins /nowhere"));
+  EXPECT_EQ(registry.choose(EGG_KIND_MODEL, "c_model").file.path, plugin_path("c_model"));
+
+  const Registry allowed(plugin_folders_of_run({mine}, {mine}));
+  EXPECT_EQ(allowed.choose(EGG_KIND_OPTIMIZER, "ramp").file.path, plugin_path("ramp"));
+
+  EXPECT_EQ(error_of([] { plugin_folders({""}); }),
+            "plugins.path holds an empty name, expected folders; remove it");
 }
 
 TEST(Choose, RefusesARejectedNameWithItsReason) {

@@ -1,6 +1,7 @@
 // Opened plugins: what they give, how they fail, in what order they close.
 #include "plugin/instance.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +12,9 @@
 #include "abi_support.h"
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
+#include "plugin/watchdog.h"
 #include "program/program.h"
+#include "program/rule.h"
 
 namespace eggroll {
 namespace {
@@ -70,6 +73,10 @@ TEST(ModelInstance, ThatThrowsAcrossTheSeamIsRefused) {
             "model 'throws_in_open' threw an exception of unknown type across the plugin seam; fix the plugin");
 }
 
+TEST(ModelInstance, ThatRefusesDoesSoInOnePrintableLine) {
+  EXPECT_EQ(error_of([] { open_model("shouts", {}); }), "model 'shouts': no room for \xef\xbf\xbd[2Jthis\xef\xbf\xbd");
+}
+
 TEST(ModelInstance, ThatHangsIsAbandoned) {
   const auto begin = std::chrono::steady_clock::now();
   // The plugin goes on reading its settings; these strings are freed at once.
@@ -97,6 +104,43 @@ TEST(OptimizerInstance, GivesARuleAndTheScalarsOfAStep) {
   const std::vector<egg_evaluation> evaluations = {{0, 800, 10}, {5, 70, 20}};
   EXPECT_THAT(optimizer.scalars(9, evaluations), ElementsAre(9.0F, 3.5F));
   EXPECT_EQ(error_of([&] { optimizer.scalars(10, evaluations); }), "optimizer 'ramp': the ramp ends here; raise limit");
+}
+
+OptimizerInstance open_hostile(const char* fault) {
+  return open<OptimizerInstance>(EGG_KIND_OPTIMIZER, "hostile_rule", {text("fault", fault)});
+}
+
+TEST(OptimizerInstance, ThatWritesOutsideItsScalarsIsNamed) {
+  const std::string sentence =
+      "optimizer 'hostile_rule' wrote outside the buffer of 1 scalars in scalars(); fix the plugin";
+  EXPECT_EQ(error_of([] { open_hostile("writes_behind").scalars(0, {}); }), sentence);
+  EXPECT_EQ(error_of([] { open_hostile("writes_before").scalars(0, {}); }), sentence);
+  EXPECT_THAT(open_hostile("none").scalars(0, {}), ElementsAre(0.0F));
+}
+
+TEST(OptimizerInstance, WhoseScalarIsNotFiniteIsRefusedAtThatStep) {
+  const OptimizerInstance nan = open_hostile("nan");
+  EXPECT_THAT(nan.scalars(2, {}), ElementsAre(0.0F));
+  EXPECT_EQ(
+      error_of([&] { nan.scalars(3, {}); }),
+      "optimizer 'hostile_rule' gave nan as the scalar 'rate' of step 3, expected a finite number; fix the plugin "
+      "or its settings");
+  EXPECT_EQ(error_of([] { open_hostile("infinite").scalars(7, {}); }),
+            "optimizer 'hostile_rule' gave -inf as the scalar 'rate' of step 7, expected a finite number; fix the "
+            "plugin or its settings");
+}
+
+TEST(OptimizerInstance, WhoseNamesFitNoFileGivesNoRule) {
+  const auto fault = [](const char* name) { return error_of([&] { Rule(open_hostile(name).rule()); }); };
+  const auto sentence = [](const std::string& what) {
+    return "the optimizer's rule is wrong: " + what + "; fix the optimizer plugin";
+  };
+  EXPECT_EQ(fault("none"), "nothing was thrown");
+  EXPECT_EQ(fault("scalar_of_the_host"), sentence("scalar 'step' has the name of a figure that the host writes beside "
+                                                  "it, expected another name"));
+  EXPECT_EQ(fault("scalar_no_text"), sentence("scalar 0: the name 'lr\xef\xbf\xbd' is not of a-z, 0-9, _ and . alone"));
+  EXPECT_EQ(fault("slot_with_a_slash"), sentence("slot 0: the name 'a/b' is not of a-z, 0-9, _ and . alone"));
+  EXPECT_EQ(fault("twin_slots"), sentence("two slots are named 'm'"));
 }
 
 class BackendInstanceTest : public testing::Test {
@@ -141,7 +185,13 @@ TEST_F(BackendInstanceTest, NamesAllThatItLacksInOneSentence) {
 
 TEST_F(BackendInstanceTest, CallsReachTheSession) {
   const BackendInstance backend = open_backend(log_);
-  const egg_program program{};
+  const std::vector<egg_param> params(4, egg_param{"w", EGG_PARAM_VECTOR, 1, 1, 0, 0, 1});
+  const egg_value state{"s", 1, 1, 0, 0};
+  egg_program program{};
+  program.params = params.data();
+  program.param_count = 4;
+  program.values = &state;
+  program.value_count = 1;
   egg_session_spec spec{};
   spec.program = &program;
   spec.population = 4;
@@ -169,13 +219,80 @@ TEST_F(BackendInstanceTest, CallsReachTheSession) {
   int64_t loss = 0;
   egg_evaluate evaluate{};
   evaluate.losses = &loss;
+  evaluate.count = 1;
   session.evaluate(evaluate);
   EXPECT_EQ(loss, int64_t{sizeof(egg_evaluate)});
-  int64_t changed = 0;
+  std::vector<int64_t> changed(4);
   egg_update update{};
-  update.changed = &changed;
+  update.changed = changed.data();
   session.update(update);
-  EXPECT_EQ(changed, int64_t{sizeof(egg_update)});
+  EXPECT_EQ(changed.front(), int64_t{sizeof(egg_update)});
+}
+
+struct Overrun {
+  const char* function;
+  const char* buffer;
+};
+
+// Every array that a backend fills, one element behind its end, some further, and one before its beginning.
+TEST(BackendSession, ThatWritesOutsideAnArrayIsNamed) {
+  ProgramBuilder builder(4, 4, EGG_ROUND_NEAREST);
+  const Value state = builder.state("state", 5);
+  builder.store(state, builder.add("sum", state, state));
+  builder.matrix("unused", 2, 3, 16);
+  builder.loss(builder.embed("logits", builder.matrix("table", 4, 4, 16)), 4096);
+  egg_session_spec spec{};
+  spec.program = builder.view();
+  spec.population = 4;
+  spec.members = 4;
+
+  const auto call = [&](BackendSession& session) {
+    std::vector<int8_t> weights(6);
+    session.get_weights(0, weights.data());
+    EXPECT_EQ(weights, std::vector<int8_t>(6, 7));
+    std::vector<int32_t> cells(6);
+    session.get_slot(0, 0, cells.data());
+    EXPECT_EQ(cells, std::vector<int32_t>(6, 7));
+    std::vector<int8_t> states(15);
+    session.get_states(1, 3, states.data());
+    EXPECT_EQ(states, std::vector<int8_t>(15, 7));
+    std::vector<int64_t> losses(4);
+    egg_evaluate evaluate{};
+    evaluate.count = 4;
+    evaluate.losses = losses.data();
+    session.evaluate(evaluate);
+    EXPECT_EQ(losses, std::vector<int64_t>(4, 7));
+    std::vector<int64_t> changed(2);
+    egg_update update{};
+    update.changed = changed.data();
+    session.update(update);
+    EXPECT_EQ(changed, std::vector<int64_t>(2, 7));
+    std::vector<int8_t> logits(12);
+    egg_infer infer{};
+    infer.batch.streams = 3;
+    infer.states = states.data();
+    infer.losses = losses.data();
+    infer.logits = logits.data();
+    session.infer(infer);
+    EXPECT_EQ(logits, std::vector<int8_t>(12, 7));
+  };
+  const auto sentence_of = [&](const char* function, int64_t at) {
+    const auto backend =
+        open<BackendInstance>(EGG_KIND_BACKEND, "overruns", {text("function", function), integer("at", at)});
+    BackendSession session = backend.open_session(spec);
+    return error_of([&] { call(session); });
+  };
+  EXPECT_EQ(sentence_of("none", 0), "nothing was thrown");
+  for (const Overrun& overrun :
+       {Overrun{"get_weights", "6 weights in get_weights"}, Overrun{"get_slot", "6 cells in get_slot"},
+        Overrun{"get_states", "15 states in get_states"}, Overrun{"evaluate", "4 losses in evaluate"},
+        Overrun{"update", "2 changed counts in update"}, Overrun{"infer states", "15 states in infer"},
+        Overrun{"infer losses", "3 losses in infer"}, Overrun{"infer logits", "12 logits in infer"}}) {
+    for (const int64_t at : {0, 90, -1}) {
+      EXPECT_EQ(sentence_of(overrun.function, at),
+                fmt::format("backend 'overruns' wrote outside the buffer of {}(); fix the plugin", overrun.buffer));
+    }
+  }
 }
 
 TEST_F(BackendInstanceTest, PlansASession) {
@@ -210,7 +327,7 @@ TEST_F(BackendInstanceTest, RefusesPlansThatSayNothing) {
   EXPECT_EQ(refusal(4),
             "backend 'slow' gave '' as a session's device, expected one line of 1 to 239 characters; fix the plugin");
   EXPECT_EQ(refusal(6),
-            "backend 'slow' gave 'two\nlines' as a session's plan, expected one line of 1 to 511 characters; fix the "
+            "backend 'slow' gave 'two lines' as a session's plan, expected one line of 1 to 511 characters; fix the "
             "plugin");
 }
 
@@ -256,6 +373,7 @@ TEST_F(BackendInstanceTest, RefusesToReadPastTheContext) {
   egg_evaluate evaluate{};
   int64_t loss = 0;
   evaluate.losses = &loss;
+  evaluate.count = 1;
   evaluate.batch.tokens = 3;
   EXPECT_EQ(error_of([&] { session.evaluate(evaluate); }), refusal);
   evaluate.batch.tokens = 2;
@@ -278,6 +396,26 @@ TEST_F(BackendInstanceTest, ClosesSessionsFirstAndItselfLast) {
     EXPECT_EQ(text_of(log_), "");
   }
   EXPECT_EQ(text_of(log_), "session of 4 closed\nbackend closed\n");
+}
+
+TEST(SeamCall, APluginsTextIsOnePrintableLine) {
+  const std::string raw = "two\nlines \x1b[31m \xff" + std::string(5000, 'x');
+  SeamCall call =
+      call_plugin([&](egg_error* error) { return set_error(error, EGG_ERROR_CONFIG, raw.c_str(), "k\ny"); });
+  const auto refusal = [&]() -> std::string {
+    try {
+      require_ok(call, "it");
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.key().empty() || error.key() == "k y");
+      return error.what();
+    }
+    return "";
+  };
+  const std::string beginning = "two lines \ufffd[31m \ufffdx";
+  EXPECT_THAT(refusal(), testing::StartsWith("it: " + beginning));
+  call = call_plugin([&](egg_error*) -> int32_t { throw std::runtime_error(raw); });
+  EXPECT_THAT(refusal(), testing::StartsWith("it threw an exception across the plugin seam: " + beginning));
+  EXPECT_LT(refusal().size(), 1100U);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Every file seen has a verdict and a reason.
 #include "plugin/registry.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +47,6 @@ TEST_P(BrokenPlugin, HasAVerdictAndAReason) {
   EXPECT_STREQ(verdict_name(file.verdict), verdict_name(broken.verdict));
   EXPECT_EQ(file.reason, with_path(broken.reason, file.path));
   EXPECT_EQ(file.score, 0);
-  EXPECT_EQ(file.descriptor, nullptr);
 }
 
 const std::string kRebuild = "; rebuild the plugin against this version";
@@ -89,6 +89,16 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"cannot_say", Verdict::kCannotRun, "backend 'cannot_say' cannot run here: it gave no reason"},
         Broken{"throws_in_probe", Verdict::kRejected,
                "PATH: backend 'throws_in_probe' threw an exception across the plugin seam: no driver; fix the plugin"},
+        Broken{"crashes_in_constructor", Verdict::kRejected,
+               "PATH: ended the process that loaded it with SIGSEGV; fix or remove it"},
+        Broken{"crashes_in_probe", Verdict::kRejected,
+               "PATH: model 'crashes_in_probe' ended the process that probed it with SIGABRT; fix or remove it"},
+        Broken{"exits_in_constructor", Verdict::kRejected,
+               "PATH: ended the process that loaded it with exit code 0; fix or remove it"},
+        Broken{"exits_in_probe", Verdict::kRejected,
+               "PATH: model 'exits_in_probe' ended the process that probed it with exit code 7; fix or remove it"},
+        Broken{"hangs_in_constructor", Verdict::kRejected,
+               "plugin 'hangs_in_constructor' has not returned from its constructors within 1 s; fix or remove PATH"},
         Broken{"hangs_in_probe", Verdict::kRejected,
                "plugin 'hangs_in_probe' has not returned from probe within 1 s; fix or remove PATH"}),
     [](const testing::TestParamInfo<Broken>& test) { return test.param.name; });
@@ -107,6 +117,59 @@ TEST(Registry, ReadsTheDescriptorOfAGoodPlugin) {
   EXPECT_EQ(file.abi, "0.5");
   EXPECT_EQ(file.spec_hash, EGG_SPEC_HASH);
   EXPECT_EQ(file.score, 1);
+}
+
+bool is_loaded(const std::string& name) {
+  void* library = dlopen(plugin_path(name).c_str(), RTLD_NOLOAD | RTLD_NOW);
+  if (library != nullptr) dlclose(library);
+  return library != nullptr;
+}
+
+// Those that end their process are named, the others work, whatever stands between them; and of all of them the process
+// holds only what was chosen.
+TEST(Registry, LoadsNothingHereButWhatIsChosen) {
+  const std::vector<std::string> names = {"crashes_in_constructor", "c_model",         "crashes_in_probe",
+                                          "exits_in_probe",         "hangs_in_probe",  "quick",
+                                          "exits_in_constructor",   "throws_in_probe", "slow"};
+  const Registry registry = registry_of(names);
+  ASSERT_EQ(registry.files().size(), names.size());
+  std::vector<std::string> accepted;
+  for (const PluginFile& file : registry.files()) {
+    if (file.verdict == Verdict::kAccepted) accepted.push_back(file.name);
+  }
+  EXPECT_THAT(accepted, ElementsAre("c_model", "quick", "slow"));
+  for (const std::string& name : names) EXPECT_FALSE(is_loaded(name)) << name;
+
+  EXPECT_NE(registry.choose(EGG_KIND_BACKEND, "auto").descriptor, nullptr);
+  for (const std::string& name : names) EXPECT_EQ(is_loaded(name), name == "quick") << name;
+  EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "crashes_in_constructor"); }), registry.files()[0].reason);
+}
+
+// A file is asked once: what was made of it holds for every registry of the process.
+TEST(Registry, AsksAFileOnce) {
+  const TemporaryFolder folder;
+  const fs::path copy = folder.path() / "c_model.eggplugin";
+  fs::copy_file(plugin_path("c_model"), copy);
+  EXPECT_EQ(Registry({{copy, "plugins.path"}}).files().front().verdict, Verdict::kAccepted);
+  fs::remove(copy);
+  fs::copy_file(plugin_path("wrong_magic"), copy);
+  const Registry again({{copy, "plugins.path"}});
+  EXPECT_EQ(again.files().front().verdict, Verdict::kAccepted);
+  // But what is loaded is checked again.
+  EXPECT_THAT(error_of([&] { again.choose(EGG_KIND_MODEL, "c_model"); }),
+              testing::StartsWith(copy.string() + ": its egg_plugin is no plugin descriptor"));
+}
+
+TEST(Registry, PassesOnWhatAPluginSaysOfItselfAsPrintableLines) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const Registry registry = registry_of({"shouts"});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const PluginFile& file = registry.files().front();
+  EXPECT_EQ(file.verdict, Verdict::kAccepted);
+  EXPECT_EQ(file.version, "1.0\xef\xbf\xbd[31m and more");
+  EXPECT_EQ(file.build, "by hand\xef\xbf\xbd");
 }
 
 TEST(Registry, RejectsBothOfTwoPluginsWithOneName) {
@@ -176,19 +239,35 @@ TEST(Registry, RejectsWhatIsNoFile) {
 TEST(PluginFolders, AreConfigurationThenEnvironmentThenBesideTheExecutable) {
   const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / "plugins";
   fs::create_directories(beside);
-  ASSERT_EQ(setenv("EGGROLL_PLUGIN_PATH", "/first::/second", 1), 0);
+  ASSERT_EQ(setenv("EGGROLL_PLUGIN_PATH", "/first::/second:mine/../other", 1), 0);
   const std::vector<PluginFolder> folders = plugin_folders({"/configured"});
   ASSERT_EQ(unsetenv("EGGROLL_PLUGIN_PATH"), 0);
 
-  ASSERT_GE(folders.size(), 4U);
+  ASSERT_GE(folders.size(), 5U);
   EXPECT_EQ(folders[0].path, "/configured");
   EXPECT_EQ(folders[0].origin, "plugins.path");
   EXPECT_EQ(folders[1].path, "/first");
   EXPECT_EQ(folders[1].origin, "EGGROLL_PLUGIN_PATH");
   EXPECT_EQ(folders[2].path, "/second");
-  EXPECT_EQ(folders[3].path, beside);
-  EXPECT_EQ(folders[3].origin, "beside the executable");
+  EXPECT_EQ(folders[3].path, fs::current_path() / "other");
+  EXPECT_EQ(folders[4].path, beside);
+  EXPECT_EQ(folders[4].origin, "beside the executable");
   for (const PluginFolder& folder : folders) EXPECT_NE(folder.path, fs::current_path());
+}
+
+TEST(PluginFolders, OfARunAreNotThoseThatItsConfigurationNames) {
+  ASSERT_EQ(setenv("EGGROLL_PLUGIN_PATH", "/mine", 1), 0);
+  const std::vector<PluginFolder> folders = plugin_folders_of_run({"/allowed"}, {"/theirs"});
+  ASSERT_EQ(unsetenv("EGGROLL_PLUGIN_PATH"), 0);
+
+  ASSERT_GE(folders.size(), 3U);
+  EXPECT_EQ(folders[0].path, "/allowed");
+  EXPECT_EQ(folders[0].origin, "--plugins");
+  EXPECT_EQ(folders[1].path, "/mine");
+  EXPECT_EQ(folders.back().path, "/theirs");
+  EXPECT_EQ(folders.back().origin, "plugins.path of the run");
+  EXPECT_EQ(folders.back().problem, "is searched only if you allow it: --plugins /theirs");
+  for (size_t i = 0; i + 1 < folders.size(); ++i) EXPECT_EQ(folders[i].problem, "");
 }
 
 }  // namespace

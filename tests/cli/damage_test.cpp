@@ -1,5 +1,7 @@
 // Files of an unfinished run that were damaged, swapped or written by a newer eggroll: one sentence, the record stays
 // as it was, and the cure that the sentence names leads to the weights of an undisturbed run.
+#include <regex>
+
 #include "cli/eggroll_command.h"
 #include "train/journal.h"
 
@@ -101,7 +103,7 @@ TEST_F(DamageTest, ACheckpointThatIsDamaged) {
       {"no JSON", [](const fs::path& c) { fs::resize_file(c / "checkpoint.json", 20); },
        "checkpoint.json is not a JSON object"},
       {"a key is missing", [](const fs::path& c) { replace(c / "checkpoint.json", "\"counters\"", "\"counted\""); },
-       "checkpoint.json: key 'counters' not found"},
+       "the sha256 in checkpoint.json is not that of its contents"},
   };
   for (const Damage& damage : damages) {
     SCOPED_TRACE(damage.name);
@@ -118,10 +120,10 @@ TEST_F(DamageTest, ACheckpointThatIsDamaged) {
 
 TEST_F(DamageTest, ACheckpointOfANewerEggroll) {
   const fs::path newest = checkpoints_in(run_).back();
-  replace(newest / "checkpoint.json", "\"format\": 2", "\"format\": 3");
-  expect_refused(all_commands(), {newest.filename().string() + " has checkpoint format 3", "reads format 2",
+  replace(newest / "checkpoint.json", "\"format\": 3", "\"format\": 4");
+  expect_refused(all_commands(), {newest.filename().string() + " has checkpoint format 4", "reads formats 2 and 3",
                                   "use the eggroll that wrote it"});
-  replace(newest / "checkpoint.json", "\"format\": 3", "\"format\": 2");
+  replace(newest / "checkpoint.json", "\"format\": 4", "\"format\": 3");
   expect_goes_on();
 }
 
@@ -134,13 +136,12 @@ TEST_F(DamageTest, ACheckpointOfAnotherRun) {
   const fs::path elsewhere = work_ / "elsewhere";
   for (const auto& [changes, what] : others) {
     SCOPED_TRACE(what);
-    Arguments arguments = tiny_run({"train.steps=1", "results.dir=elsewhere"});
+    Arguments arguments = tiny_run({"train.steps=130", "results.dir=elsewhere"});
     arguments.insert(arguments.end(), changes.begin(), changes.end());
     ASSERT_EQ(eggroll(arguments).exit_code, 0);
     const fs::path foreign = checkpoints_in(fs::directory_iterator(elsewhere)->path()).back();
     restore();
-    const fs::path newest = checkpoints_in(run_).back();
-    fs::remove_all(newest);
+    const fs::path newest = run_ / "checkpoints" / foreign.filename();
     fs::copy(foreign, newest, fs::copy_options::recursive);
     fs::remove_all(elsewhere);
     expect_refused(all_commands(), {"checkpoint " + folder_name_ + "/checkpoints/" + newest.filename().string() +
@@ -213,17 +214,57 @@ TEST_F(DamageTest, ARecordOrMetricsThatAreDamaged) {
   write_plainly(run_ / "record.json", "{");
   expect_refused(run_and_resume(), {folder_name_ + "/record.json is no record", "expected a JSON object"});
   restore();
-  replace(run_ / "record.json", "\"schema\": 1", "\"schema\": 2");
-  expect_refused(run_and_resume(),
-                 {folder_name_ + "/record.json has schema 2", "reads schema 1", "use the eggroll that wrote it"});
+  replace(run_ / "record.json", "\"schema\": 2", "\"schema\": 3");
+  expect_refused(run_and_resume(), {folder_name_ + "/record.json has schema 3", "reads schemas 1 and 2",
+                                    "use the eggroll that wrote it"});
   restore();
   replace(run_ / "metrics.jsonl", "{\"step\":3", "{\"step\";3");
   expect_refused(run_and_resume(), {"line 4 of " + folder_name_ + "/metrics.jsonl is damaged", "expected a JSON object",
                                     "restore the file from a copy or delete the run's folder"});
 }
 
+TEST_F(DamageTest, JsonThatNestsDeep) {
+  write_plainly(run_ / "record.json", deep_json());
+  expect_refused(run_and_resume(), {folder_name_ + "/record.json has more than 100 levels", "restore it from a copy"});
+  restore();
+  const fs::path newest = checkpoints_in(run_).back();
+  write_plainly(newest / "checkpoint.json", "{\"counters\": " + deep_json() + "}");
+  expect_refused(all_commands(), {"/checkpoint.json has more than 100 levels", "delete that folder and run again"});
+  restore();
+  replace(run_ / "metrics.jsonl", "{\"step\":3", "{\"x\":" + deep_json() + ",\"step\":3");
+  expect_refused(run_and_resume(), {"line 4 of " + folder_name_ + "/metrics.jsonl is damaged"});
+  restore();
+  write_plainly(run_ / "point.json", deep_json());
+  expect_refused({{"resume", folder_name_}}, {"/point.json has more than 100 levels", "run its sweep again"});
+}
+
+TEST_F(DamageTest, MembersOfAWrongType) {
+  // In a line without a checksum, as version 0.1 wrote it.
+  const auto spoil_line = [&](const std::string& key, const std::string& value) {
+    std::string text =
+        std::regex_replace(read_file(run_ / "metrics.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\""), "");
+    const size_t begin = text.find("\"" + key + "\":") + key.size() + 3;
+    write_plainly(run_ / "metrics.jsonl", text.replace(begin, text.find_first_of(",}", begin) - begin, value));
+  };
+  spoil_line("held_out_bits_per_unit", "null");
+  expect_refused(run_and_resume(),
+                 {folder_name_ + "/metrics.jsonl is damaged: type must be number, but is null", "restore the file"});
+  restore();
+  spoil_line("held_out_tokens", "1,\"monitor\":5");
+  expect_refused(run_and_resume(),
+                 {folder_name_ + "/metrics.jsonl is damaged: cannot use at() with number", "restore the file"});
+  restore();
+  replace(checkpoints_in(run_).back() / "checkpoint.json", "member_tokens", "member_tokenz");
+  expect_refused(run_and_resume(), {"checkpoints/step-", "is damaged", "delete that folder and run again"});
+}
+
 TEST_F(DamageTest, AConfigurationThatWasEdited) {
   replace(run_ / "config.yaml", "steps: 120", "steps: 130");
+  expect_refused({{"resume", folder_name_}, {"replay", folder_name_}, {"sample", folder_name_}},
+                 {folder_name_ + "/config.yaml has changed since it was written", "remove that line"});
+  // Without the line that says so, its hash is what checkpoints were made with, or not.
+  const std::string text = read_file(run_ / "config.yaml");
+  write_plainly(run_ / "config.yaml", text.substr(text.find('\n') + 1));
   expect_refused({{"resume", folder_name_}}, {"was made with another configuration", "use the run's own config.yaml"});
   restore();
   write_plainly(run_ / "config.yaml", "train: [");

@@ -7,6 +7,7 @@
 #include "config/yaml.h"
 #include "eggroll/ops.h"
 #include "record/environment.h"
+#include "record/seal.h"
 #include "support/host.h"
 
 namespace eggroll::test {
@@ -106,7 +107,7 @@ TEST_F(InspectTest, ConfigPrintsTheResolvedConfiguration) {
   ASSERT_EQ(eggroll(tiny_run({"train.steps=1"})).exit_code, 0);
   ConfigNode printed = parse_yaml(tiny, "printed");
   std::erase_if(printed.map(), [](const ConfigNode::Entry& entry) { return entry.key == "launcher"; });  // of sweeps
-  EXPECT_EQ(read_file(run_folder() / "config.yaml"), to_yaml(printed));
+  EXPECT_EQ(read_file(run_folder() / "config.yaml"), sealed_text(to_yaml(printed)));
 }
 
 TEST_F(InspectTest, MultirunRunsEveryCombination) {

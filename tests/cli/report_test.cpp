@@ -72,5 +72,27 @@ TEST_F(ReportTest, ADamagedRecordIsNamedAndTheRestReported) {
   EXPECT_THAT(result.out, HasSubstr("3 runs; findings in"));
 }
 
+TEST_F(ReportTest, ARecordThatNestsDeepIsNamedAndTheRestReported) {
+  make_runs();
+  const fs::path run = fs::directory_iterator(runs())->path();
+  std::string record = read_file(run / "record.json");
+  write_plainly(run / "record.json", record.insert(record.find("\"config\": ") + 10, deep_json() + ", \"was\": "));
+  write_plainly(work_ / "results" / "sweep.json", "{\"name\": \"x\", \"claims\": " + deep_json() + "}");
+  write_plainly(work_ / "results" / "other.json", deep_json());
+  for (const Arguments& arguments :
+       {Arguments{"report", "results", "--out", "out"}, Arguments{"export", "results", "--csv", "all.csv"},
+        Arguments{"compare", "results", "results"}}) {
+    SCOPED_TRACE(arguments.front());
+    const Result result = eggroll(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.signal;
+    for (const char* name : {"/record.json has more than 100 levels", "results/sweep.json has more than 100 levels",
+                             "results/other.json has more than 100 levels"}) {
+      EXPECT_THAT(result.err, HasSubstr(name));
+    }
+    EXPECT_THAT(result.out, HasSubstr("3 runs"));
+  }
+  expect_one_sentence(eggroll({"resume", run.string()}), {"/record.json has more than 100 levels"});
+}
+
 }  // namespace
 }  // namespace eggroll::test

@@ -71,7 +71,8 @@ TEST_F(RunTest, AFinishedRunIsNotRunAgain) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const auto before = contents(run_folder());
   const std::string folder = "results/runs/" + run_folder().filename().string();
-  for (const Arguments& arguments : {tiny_run(), Arguments{"resume", folder}}) {
+  for (const Arguments& arguments :
+       {tiny_run(), tiny_run({"backend=auto", "backend.threads=2", "checkpoint.every=7"}), {"resume", folder}}) {
     const Result again = eggroll(arguments);
     EXPECT_EQ(again.exit_code, 0) << again.err;
     EXPECT_THAT(again.out, HasSubstr("this run is finished already; remove " + folder + " to run it again\n"));

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "eggroll/noise.h"
 #include "helpers.h"
@@ -91,10 +92,10 @@ TEST(Baselines, WideVocabulariesCountAlike) {
   EXPECT_EQ(sparse.gzip, dense.gzip);
 }
 
-// Size of one gzip member made in one call by zlib's own defaults for gzip -9.
+// Size of one gzip member made in one call by zlib, set up as the program gzip -9 is.
 uint64_t gzip_size(const void* data, size_t size) {
   z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 31, 9, Z_DEFAULT_STRATEGY), Z_OK);
   std::vector<Bytef> out(deflateBound(&stream, size));
   std::vector<Bytef> in(static_cast<const Bytef*>(data), static_cast<const Bytef*>(data) + size);
   stream.next_in = in.data();
@@ -150,6 +151,29 @@ TEST_F(VocabularyBaselines, GzipOfADecodedTextIsThatOfOneCall) {
       std::make_shared<const Vocabulary>(NamedFile{"vocabulary", write("v.txt", vocabulary_text(pieces))});
   EXPECT_EQ(measure_baselines(dataset).gzip,
             8.0 * static_cast<double>(gzip_size(text.data(), text.size())) / static_cast<double>(text.size()));
+}
+
+// 64 kinds of bytes in no order, which zlib's usual memory level packs into other blocks than gzip does.
+std::vector<uint8_t> restless_bytes() {
+  std::vector<uint8_t> bytes(200000);
+  for (uint32_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(egg_noise_byte(9, i) & 63);
+  return bytes;
+}
+
+TEST(Baselines, GzipOfKnownBytesIsWhatTheProgramMakesOfThem) {
+  // gzip 1.12: gzip -9 < FILE | wc -c
+  EXPECT_EQ(measure_baselines(dataset_of<uint8_t>({0, 1}, restless_bytes(), 64)).gzip, 8.0 * 151336 / 200000);
+}
+
+class ProgramGzip : public FilesTest {};
+
+TEST_F(ProgramGzip, MakesWhatTheBaselineSays) {
+  if (std::system("gzip --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no program gzip here";
+  const std::vector<uint8_t> bytes = restless_bytes();
+  const std::filesystem::path file = write("bytes", std::string(bytes.begin(), bytes.end()));
+  ASSERT_EQ(std::system(("gzip -9 < '" + file.string() + "' > '" + file.string() + ".gz'").c_str()), 0);
+  EXPECT_EQ(measure_baselines(dataset_of<uint8_t>({0, 1}, bytes, 64)).gzip,
+            8.0 * static_cast<double>(std::filesystem::file_size(file.string() + ".gz")) / 200000);
 }
 
 TEST(Baselines, GzipOfKnownSize) {

@@ -228,13 +228,25 @@ TEST(EvalPlan, ScoresEveryTargetOnce) {
     for (const uint32_t streams : {1U, 2U, 3U, 7U, 200U}) {
       for (const uint32_t tokens : {1U, 3U, 8U, 16U, 64U}) {
         for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, size / 2 + 2, size, size + 5}) {
-          const EvalPlan plan(dataset, streams, tokens, limit);
           const uint64_t covered = limit == 0 ? size : std::min(limit, size);
-          const std::vector<int> scored = scores(dataset, plan, tokens);
-          ASSERT_EQ(plan.streams(), std::min<uint64_t>(streams, covered - 1));
+          const EvalPlan prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
+          ASSERT_EQ(prefix.streams(), std::min<uint64_t>(streams, covered - 1));
+          const std::vector<int> first = scores(dataset, prefix, tokens);
           for (uint64_t i = 0; i < size; ++i) {
-            ASSERT_EQ(scored[i], i > 0 && i < covered ? 1 : 0) << size << " " << streams << " " << tokens << " " << i;
+            ASSERT_EQ(first[i], i > 0 && i < covered ? 1 : 0) << size << " " << streams << " " << tokens << " " << i;
           }
+          const EvalPlan spread(dataset, streams, tokens, limit);
+          const std::vector<int> scored = scores(dataset, spread, tokens);
+          ASSERT_EQ(scored[0], 0);
+          ASSERT_EQ(*std::max_element(scored.begin(), scored.end()), 1) << size << " " << streams << " " << limit;
+          // What is left out is less than a token of each stream, or the sample is as large as was asked for.
+          const uint64_t all = std::accumulate(scored.begin(), scored.end(), uint64_t{0}, [](uint64_t sum, int count) {
+            return sum + static_cast<uint64_t>(count);
+          });
+          ASSERT_EQ(all, spread.covers_all() ? size - 1 : covered - 1);
+          ASSERT_EQ(spread.streams(), std::min<uint64_t>(streams, all));
+          ASSERT_TRUE(spread.covers_all() || covered < size);
+          ASSERT_TRUE(!spread.covers_all() || size - covered < std::min<uint64_t>(streams, covered - 1));
         }
       }
     }
@@ -248,16 +260,40 @@ TEST(EvalPlan, ScoresEveryTargetOfWholeRowsOnce) {
     for (const uint32_t streams : {1U, 2U, 4U, 11U, 50U}) {
       for (const uint32_t tokens : {1U, 3U, 8U}) {
         for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, row, row + 1, rows * row, rows * row + 1}) {
-          const EvalPlan plan(dataset, streams, tokens, limit);
           const uint64_t covered = limit == 0 ? rows : std::min(rows, (limit + row - 1) / row);
-          const std::vector<int> scored = scores(dataset, plan, tokens);
+          const EvalPlan prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
+          const std::vector<int> first = scores(dataset, prefix, tokens);
           for (uint64_t i = 0; i < rows * row; ++i) {
-            ASSERT_EQ(scored[i], i % row != 0 && i / row < covered ? 1 : 0) << row << " " << streams << " " << i;
+            ASSERT_EQ(first[i], i % row != 0 && i / row < covered ? 1 : 0) << row << " " << streams << " " << i;
           }
+          const EvalPlan spread(dataset, streams, tokens, limit);
+          const std::vector<int> scored = scores(dataset, spread, tokens);
+          uint64_t whole_rows = 0;
+          for (uint64_t i = 0; i < rows * row; i += row) {
+            ASSERT_EQ(scored[i], 0);
+            for (uint64_t j = 2; j < row; ++j) ASSERT_EQ(scored[i + j], scored[i + 1]) << row << " " << streams;
+            ASSERT_LE(scored[i + 1], 1);
+            whole_rows += static_cast<uint64_t>(scored[i + 1]);
+          }
+          ASSERT_EQ(whole_rows, spread.covers_all() ? rows : covered);
         }
       }
     }
   }
+}
+
+TEST(EvalPlan, ASampleIsSpreadEvenlyOverThePart) {
+  const EvalPlan plan(text_of(2, 101), 4, 3, 10);  // 9 of 100 targets: 2, 2, 2 and 3, a quarter of the text apart
+  EXPECT_FALSE(plan.covers_all());
+  EXPECT_EQ(plan.batches(), 1U);
+  BatchBuffer batch;
+  plan.fill(0, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 0, 25, 26, 0, 50, 51, 0, 75, 76, 77));
+  EXPECT_THAT(batch.targets,
+              ElementsAre(1, 2, EGG_NO_TARGET, 26, 27, EGG_NO_TARGET, 51, 52, EGG_NO_TARGET, 76, 77, 78));
+  const EvalPlan rows(rows_of(1, 2, 10, 3), 2, 2, 6);  // two of ten rows
+  rows.fill(0, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 15, 16));
 }
 
 TEST(EvalPlan, StreamsDifferByOneToken) {

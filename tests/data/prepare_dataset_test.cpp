@@ -252,7 +252,7 @@ TEST_F(PreparedRun, CountsBitsPerByteAndSamplesPieces) {
                       {"out/vocabulary.txt', which does not exist, expected a file that can be read"});
   write_plainly(out / "vocabulary.txt", read_file(out / "v").replace(21, 0, "61"));  // of the unknown token
   expect_one_sentence(eggroll({"sample", run_folder().string()}),
-                      {"'out/vocabulary.txt' has changed since the run in ", "restore it"});
+                      {"out/vocabulary.txt' has changed since the run in ", "restore it"});
   expect_one_sentence(eggroll({"resume", run_folder().string()}), {"the data have changed since the run in "});
 }
 
@@ -280,12 +280,12 @@ TEST_F(PreparedRun, RefusesAnotherVocabulary) {
   prepared({"--vocab", "500"});
   prepared({"--vocab", "600"}, "larger");
   expect_one_sentence(eggroll(run_on("out", {"model.vocab=600"})),
-                      {"'out/vocabulary.txt' has 500 tokens and the model's 600", "set model.vocab=500"});
+                      {"out/vocabulary.txt' has 500 tokens and the model's 600", "set model.vocab=500"});
   expect_one_sentence(eggroll(run_on("larger", {"dataset.vocabulary=out/vocabulary.txt"})),
-                      {"larger/train.bin', whose training part holds the token ", "'out/vocabulary.txt' of 500",
+                      {"larger/train.bin', whose training part holds the token ", "out/vocabulary.txt' of 500",
                        "set dataset.vocabulary to the one these tokens were made with"});
   expect_one_sentence(eggroll(run_on("out", {"dataset.vocabulary=out/manifest.json"})),
-                      {"dataset.vocabulary is 'out/manifest.json', which is no vocabulary", "eggroll vocabulary 1"});
+                      {"/out/manifest.json', which is no vocabulary", "eggroll vocabulary 1"});
 }
 
 }  // namespace

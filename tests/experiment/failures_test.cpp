@@ -51,6 +51,23 @@ TEST_F(SweepFailureTest, ABadValueIsRefusedBeforeAnythingRuns) {
   EXPECT_EQ(plan("unruly", {"train.group=3"}).exit_code, 1);
 }
 
+// Its code would run, and might train other weights.
+TEST_F(SweepFailureTest, AFrozenPluginThatIsDamagedIsNamed) {
+  write_experiment("frozen", "  product:\n    - model.width=8,16\n");
+  const Result first = sweep("frozen");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  fs::remove_all(point("frozen", "0001-"));
+  const fs::path copies = fs::directory_iterator(work_ / "results" / "sweeps" / "frozen" / "plugins")->path();
+  std::string bytes = read_file(copies / "reference.eggplugin");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  write_plainly(copies / "reference.eggplugin", bytes);
+  const std::string folder = copies.lexically_relative(work_);
+  expect_one_sentence(sweep("frozen"),
+                      {folder + "/reference.eggplugin is missing or damaged", "delete the folder " + folder});
+  fs::remove_all(copies);
+  EXPECT_EQ(sweep("frozen").exit_code, 0);
+}
+
 TEST_F(SweepFailureTest, APluginThatCrashesWhenItIsOpenedIsNamed) {
   write_unruly("nothing,crash");
   const Result result = sweep("unruly");

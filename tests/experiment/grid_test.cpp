@@ -16,13 +16,13 @@ using ::testing::HasSubstr;
 class GridTest : public ConfigFolderTest {
  protected:
   // The lines below `sweep:`, indented by two.
-  Grid grid(const std::string& lines) const {
-    return read_grid(parse_yaml("seed: 7\nsweep:\n" + lines, "grid.yaml"), search_);
+  Grid grid(const std::string& lines, const std::vector<std::string>& overrides = {}) const {
+    return read_grid(parse_yaml("seed: 7\nsweep:\n" + lines, "grid.yaml"), search_, overrides);
   }
   // Each point as its overrides, in order.
-  std::vector<std::string> points(const std::string& lines) const {
+  std::vector<std::string> points(const std::string& lines, const std::vector<std::string>& overrides = {}) const {
     std::vector<std::string> texts;
-    for (const GridPoint& point : grid(lines).points) {
+    for (const GridPoint& point : grid(lines, overrides).points) {
       std::string text;
       for (const AxisValue& value : point) {
         text += (text.empty() ? "" : " ") + fmt::format("{}", fmt::join(value.overrides, "+"));
@@ -31,8 +31,8 @@ class GridTest : public ConfigFolderTest {
     }
     return texts;
   }
-  std::string refusal(const std::string& lines) const {
-    return test::config_error_of([&] { grid(lines); });
+  std::string refusal(const std::string& lines, const std::vector<std::string>& overrides = {}) const {
+    return test::config_error_of([&] { grid(lines, overrides); });
   }
 };
 
@@ -101,6 +101,76 @@ TEST_F(GridTest, ClaimsSpeakOfItsAxes) {
   const std::string where = "  claims: [{says: So, where: [b.c=3], share: {below: 1}, expect: lower, than: 0.5}]\n";
   EXPECT_EQ(grid("  product: [\"a=1,2\", b.c=3]\n" + where).claims.at(0).at("where").dump(), R"({"b.c":"3"})");
   EXPECT_THAT(refusal("  product: [\"b=1,2\"]\n" + claims), HasSubstr("claim 1 (grid.yaml:4)"));
+}
+
+// ---- The command line sets what the grid varies ----
+TEST_F(GridTest, TheCommandLineWinsOverAnAxis) {
+  const std::string lines = "  product: [\"a=1,2\", \"b=x,y\"]\n";
+  EXPECT_THAT(points(lines, {"a=2"}), ElementsAre("a=2 b=x", "a=2 b=y"));
+  EXPECT_THAT(points(lines, {"a=7"}), ElementsAre("a=7 b=x", "a=7 b=y"));
+  EXPECT_THAT(points(lines, {"a=7", "++a=1.0", "b=z"}), ElementsAre("a=1 b=z"));  // the last; a number by its value
+  EXPECT_THAT(grid(lines, {"a=7", "b=y", "c=1"}).said,
+              ElementsAre("a is 7, as the command line says; the sweep has 1, 2",
+                          "b is y, as the command line says; the sweep has x, y"));
+  EXPECT_THAT(grid("  product: [a=1]\n", {"a=1"}).said, ElementsAre());
+  EXPECT_THAT(points("  product: [\"m.a=1,2\", \"m.b=1,2\"]\n", {"m={a: 3, c: 4}"}),
+              ElementsAre("m.a=3 m.b=1", "m.a=3 m.b=2"));
+  EXPECT_THAT(points("  product: [\"+a=1,2\"]\n", {"+a=2"}), ElementsAre("a=2"));
+  EXPECT_THAT(points("  product: [\"a=1,2\"]\n", {"a=2", "~a"}), ElementsAre("a=1", "a=2"));
+}
+
+TEST_F(GridTest, TheCommandLineChoosesAGroupsOption) {
+  EXPECT_THAT(points("  product: [\"model=glob(*)\", \"a=1,2\"]\n", {"model=gru"}),
+              ElementsAre("model=gru a=1", "model=gru a=2"));
+  // A setting of whatever option the axis chooses is no part of the axis.
+  EXPECT_THAT(points("  product: [\"model=gru\"]\n", {"model.width=8"}), ElementsAre("model=gru"));
+}
+
+TEST_F(GridTest, TheCommandLineChoosesRowsOfAZip) {
+  const std::string lines = "  zip: [\"a=1,2,1\", \"b=x,y,z\"]\n";
+  EXPECT_THAT(points(lines, {"a=1"}), ElementsAre("a=1+b=x", "a=1+b=z"));
+  EXPECT_THAT(points(lines, {"b=y"}), ElementsAre("a=2+b=y"));
+  EXPECT_THAT(points(lines, {"a=5", "b=w"}), ElementsAre("a=5+b=w"));
+  EXPECT_EQ(refusal(lines, {"a=5"}),
+            "grid.yaml:3: no row has a as the command line says, where b changes with it; "
+            "choose values of one row, or give b too");
+}
+
+TEST_F(GridTest, TheCommandLineChoosesListedPoints) {
+  const std::string lines = "  points: [[a=1, b=x], [a=2, b=y], c=3]\n";
+  EXPECT_THAT(points(lines, {"a=2"}), ElementsAre("a=2 b=y", "c=3"));
+  EXPECT_THAT(points("  points: [a=1, a=2]\n", {"a=5"}), ElementsAre("a=5"));
+  EXPECT_THAT(refusal("  points: [[a=1, b=x], [a=2, b=y]]\n", {"a=5"}), HasSubstr("no row has a as the command line"));
+}
+
+TEST_F(GridTest, ConditionsSeeWhatTheCommandLineLeaves) {
+  const std::string lines =
+      "  product: [\"a=1,2\", {when: [a=2], product: [\"b=x,y\"]}]\n  exclude: [[a=1], [a=2, b=y]]\n";
+  EXPECT_THAT(points(lines), ElementsAre("a=2 b=x"));
+  EXPECT_THAT(points(lines, {"a=3"}), ElementsAre("a=3"));
+  EXPECT_THAT(points(lines, {"b=z"}), ElementsAre("a=2 b=z"));
+  EXPECT_EQ(refusal(lines, {"a=1"}),
+            "grid.yaml:2: the grid has no points left; exclude fewer, or choose other values: a is 1, as the command "
+            "line says; the sweep has 1, 2");
+}
+
+TEST_F(GridTest, TheCommandLinesSeedIsTheOnlyOne) {
+  EXPECT_THAT(grid("  product: [a=1]\n  seeds: 3\n", {"seed=7"}).seeds, ElementsAre(7));
+  EXPECT_THAT(grid("  product: [a=1]\n  seeds: 3\n", {"seed=7"}).said,
+              ElementsAre("seed is 7, as the command line says; the sweep has 0, 1, 2"));
+  EXPECT_THAT(grid("  product: [a=1]\n  seeds: [7]\n", {"seed=7"}).said, ElementsAre());
+}
+
+TEST_F(GridTest, AClaimMaySpeakOfWhatTheCommandLineLeavesOut) {
+  const std::string lines =
+      "  product: [\"a=1,2\"]\n"
+      "  claims: [{says: So, compare: {axis: a, value: 2, with: 1}, expect: lower}]\n";
+  EXPECT_EQ(grid(lines, {"a=1"}).claims.size(), 1U);
+}
+
+TEST_F(GridTest, APartOfAnAxisCannotBeSet) {
+  EXPECT_EQ(refusal("  product: [\"a={b: 1}\"]\n", {"a.b=2"}),
+            "grid.yaml:3: a is an axis and the command line sets a.b, a part of it; set a whole");
 }
 
 struct Refused {

@@ -1,5 +1,6 @@
 // What a sweep's folder keeps when its grid, its files or its plugins change.
 #include "experiment/sweep_command.h"
+#include "record/seal.h"
 
 namespace eggroll::test {
 namespace {
@@ -36,6 +37,65 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
   write_experiment("grows", grid("8", 1));
   EXPECT_THAT(plan("grows").out,
               HasSubstr("1 points in results/sweeps/grows; 5 of the folder are no longer in the grid"));
+}
+
+std::string claim(const std::string& says, const std::string& expect) {
+  return "  claims:\n    - says: " + says +
+         "\n      compare: {axis: model.width, value: 16, with: 32}\n      expect: " + expect + "\n";
+}
+
+// From the launch to the terminal and the page: a claim made after the runs is no verdict, and the first one stays.
+TEST_F(SweepGrowthTest, AClaimThatIsRewordedAfterItsRunsIsExploratory) {
+  write_experiment("claims", grid("16,32", 2) + claim("before the fact", "lower"));
+  ASSERT_EQ(sweep("claims").exit_code, 0);
+  write_experiment("claims", grid("16,32", 2) + claim("after the fact", "higher"));
+  const Result again = sweep("claims");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("4 of 4 points done, 0 failed, 0 left"));
+  const std::string late = "Exploratory, stated after 4 of 4 runs had ended: after the fact. ";
+  const auto answers = [&] { return Process(work_, command({"report", "results/sweeps/claims"})).wait().out; };
+  const std::string first = answers();
+  EXPECT_THAT(first, HasSubstr(late));
+  EXPECT_THAT(first, HasSubstr("before the fact. "));
+  EXPECT_THAT(first, HasSubstr("The experiment no longer states this claim."));
+  EXPECT_LT(first.find("before the fact"), first.find(late));
+  for (const char* name : {"findings.md", "findings.html"}) {
+    EXPECT_THAT(read_file(work_ / "results/sweeps/claims/report" / name), HasSubstr(late)) << name;
+  }
+  // Records alone, as they are published, tell the same.
+  fs::remove(work_ / "results/sweeps/claims/claims.jsonl");
+  EXPECT_THAT(answers(), HasSubstr(late));
+}
+
+// Records are enough for a report: without the metrics it is the same, to the byte.
+TEST_F(SweepGrowthTest, AReportNeedsNothingButRecords) {
+  write_experiment("reported", grid("16,32", 2), "monitor: {every: 10}\n");
+  ASSERT_EQ(sweep("reported").exit_code, 0);
+  const auto report = [&] {
+    EXPECT_EQ(Process(work_, command({"report", "results/sweeps/reported"})).wait().exit_code, 0);
+    std::string all;
+    for (const char* name : {"findings.md", "findings.html", "runs.csv", "curves.csv"}) {
+      all += read_file(work_ / "results/sweeps/reported/report" / name);
+    }
+    return all;
+  };
+  const std::string with_both = report();
+  std::map<fs::path, std::string> whole;
+  for (const auto& entry : fs::directory_iterator(points("reported"))) {
+    const fs::path file = entry.path() / "record.json";
+    whole[file] = read_file(file);
+    nlohmann::ordered_json record = nlohmann::ordered_json::parse(whole[file]);
+    EXPECT_TRUE(record.contains("summary"));
+    record.erase("summary");
+    write_plainly(file, sealed(record).dump());
+  }
+  EXPECT_EQ(whole.size(), 4U);
+  EXPECT_EQ(report(), with_both);  // from the metrics
+  for (const auto& [file, text] : whole) {
+    write_plainly(file, text);
+    fs::remove(file.parent_path() / "metrics.jsonl");
+  }
+  EXPECT_EQ(report(), with_both);  // from the summaries
 }
 
 TEST_F(SweepGrowthTest, TheRecordTellsThePlaceAndHowToRunItAlone) {

@@ -16,7 +16,13 @@ size_t count_of(const std::string& text, const std::string& part) {
 
 // A record without its times, and how often it was begun again.
 nlohmann::json without_history(nlohmann::json record) {
-  for (const char* key : {"started_utc", "ended_utc", "wall_seconds", "resumes"}) record.erase(key);
+  for (const char* key : {"started_utc", "ended_utc", "wall_seconds", "resumes", "sha256"}) record.erase(key);
+  nlohmann::json& summary = record.at("summary");
+  for (const char* key : {"step_seconds", "steps_total_seconds", "forward_share", "tokens_per_second"}) {
+    summary.erase(key);
+  }
+  for (const char* curve : {"held_out", "training"}) summary.at(curve).erase("seconds");
+  for (const char* key : {"step_seconds", "forward_seconds"}) summary.at("late").erase(key);
   record["command_line"].erase(0);  // the path of the executable, which a cluster's sweep copies
   return record;
 }

@@ -76,7 +76,8 @@ TEST_F(SubmissionTest, AnotherFolderAndDamageAreNamed) {
   EXPECT_THAT(message_of([&] { read_element(folder, 1); }), HasSubstr("has no element 1, expected one of 0 to 0"));
   write_plainly(folder / "elements.jsonl", "{\n{}\n");
   EXPECT_THAT(message_of([&] { read_element(folder, 0); }),
-              HasSubstr("elements.jsonl is damaged; run its sweep again"));
+              AllOf(HasSubstr("line 1 of "),
+                    HasSubstr("elements.jsonl is damaged, expected a JSON object; run its sweep again")));
 }
 
 TEST_F(SubmissionTest, APointIsTheSameWhoeverLaunchesIt) {

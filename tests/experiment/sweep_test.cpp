@@ -5,6 +5,7 @@
 
 #include "record/files.h"
 #include "record/scratch.h"
+#include "record/stated_claims.h"
 
 namespace eggroll::test {
 namespace {
@@ -18,9 +19,11 @@ class SweepTest : public ScratchTest {
     std::filesystem::create_directories(folder_ / "experiments");
     search_.config_dirs = {folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"};
   }
-  Sweep compose_grid(const std::string& grid) const {
+  Sweep compose_grid(const std::string& grid, const std::vector<std::string>& more = {}) const {
     write_plainly(folder_ / "experiments" / "grid.yaml", "name: grid\nsweep: " + grid + "\n");
-    return compose_sweep(search_, {"experiment=grid", "results.sweeps=" + (folder_ / "sweeps").string()});
+    std::vector<std::string> overrides = {"experiment=grid", "results.sweeps=" + (folder_ / "sweeps").string()};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return compose_sweep(search_, overrides);
   }
 
   ConfigSearch search_;
@@ -36,6 +39,24 @@ TEST_F(SweepTest, SeedsChangeSlowest) {
   EXPECT_EQ(sweep.points[2].config.at("train.population").integer(), 64);
   EXPECT_EQ(sweep.points[2].config.find("sweep"), nullptr);
   EXPECT_EQ(sweep.points[1].member_tokens(), uint64_t{800} * 128 * 32);
+}
+
+// Never are they ignored.
+TEST_F(SweepTest, TheCommandLineWinsOverAxesAndSeeds) {
+  const std::string grid = "{seeds: 2, product: [\"train.population=64,128\", \"optimizer=sign_es,es_adamw\"]}";
+  Sweep all = compose_grid(grid);
+  write_sweep(all);
+  const Sweep one = compose_grid(grid, {"train.population=128", "optimizer=es_sgd", "seed=7"});
+  ASSERT_EQ(one.points.size(), 1U);
+  EXPECT_EQ(one.points[0].seed, 7U);
+  EXPECT_EQ(one.points[0].axes.dump(), R"({"train.population":"128","optimizer":"es_sgd"})");
+  EXPECT_EQ(one.points[0].config.at("optimizer.name").text(), "es_sgd");
+  EXPECT_EQ(one.points[0].config.at("train.population").integer(), 128);
+  EXPECT_EQ(one.grid.said.size(), 3U);
+  // A point that the whole sweep has is that point.
+  const Sweep known = compose_grid(grid, {"train.population=128", "optimizer=es_adamw", "seed=1"});
+  ASSERT_EQ(known.points.size(), 1U);
+  EXPECT_EQ(known.points[0].folder, all.points[7].folder);
 }
 
 TEST_F(SweepTest, FolderNamesAreSafeAndShort) {
@@ -58,6 +79,49 @@ TEST_F(SweepTest, IndicesOutliveTheGrid) {
   write_sweep(second);
   write_sweep(second);
   EXPECT_EQ(compose_grid("{product: [\"train.population=32,64,128\"]}").left_behind, 0U);
+}
+
+TEST_F(SweepTest, WhatChangesNoWeightsMakesNoOtherPoints) {
+  const std::string grid = "{product: [\"train.population=64,128\"]}";
+  Sweep first = compose_grid(grid);
+  write_sweep(first);
+  for (const char* setting : {"backend.threads=1", "backend=reference", "checkpoint.every=7", "checkpoint.keep=5"}) {
+    const Sweep again = compose_grid(grid, {setting});
+    EXPECT_EQ(again.points[1].folder, first.points[1].folder) << setting;
+    EXPECT_EQ(again.left_behind, 0U) << setting;
+  }
+  EXPECT_EQ(compose_grid(grid, {"eval.tokens=64"}).left_behind, 2U);
+}
+
+TEST_F(SweepTest, AnAxisOutsideTheHashMakesPointsOfItsOwn) {
+  const std::string grid =
+      "{product: [\"backend.threads=1,2\", {zip: [\"checkpoint.every=5,6\", \"noise.rank=1,1\"]}]}";
+  Sweep sweep = compose_grid(grid);
+  ASSERT_EQ(sweep.points.size(), 4U);
+  EXPECT_EQ(sweep.repeated, 0U);
+  write_sweep(sweep);
+  const Sweep again = compose_grid(grid, {"backend=reference"});
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder);
+}
+
+// points.jsonl of eggroll 0.1, and folders that its runs began.
+TEST_F(SweepTest, PointsOfFormerHashesAreFound) {
+  const std::string grid = "{product: [\"train.population=64,128\", \"backend.threads=1,2\"]}";
+  Sweep sweep = compose_grid(grid);
+  write_sweep(sweep);
+  std::string lines = read_file(sweep.folder / "points.jsonl");
+  for (const SweepPoint& point : sweep.points) {
+    for (size_t at; (at = lines.find(point.hash)) != std::string::npos;) lines.replace(at, 64, point.former_hash);
+    const std::filesystem::path folder = sweep.folder_of(point).path;
+    std::filesystem::create_directories(folder);
+    write_point(sweep, point);
+  }
+  write_plainly(sweep.folder / "points.jsonl", lines);
+  for (const char* setting : {"monitor.every=0", "checkpoint.every=7"}) {  // by the hash, and by what the folders hold
+    const Sweep again = compose_grid(grid, {setting});
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder) << setting;
+    EXPECT_EQ(again.left_behind, 0U);
+  }
 }
 
 TEST_F(SweepTest, ALineThatAPowerCutLeftIsWrittenAgain) {
@@ -85,6 +149,80 @@ TEST_F(SweepTest, AValueThatCannotStandNamesItsPoint) {
               HasSubstr("the point {\"train.populaton\":\"64\"}: command line 'train.populaton=64'"));
 }
 
+std::string claim_grid(const std::string& says) {
+  return "{product: [\"train.population=64,128\"], claims: [{says: '" + says +
+         "', compare: {axis: train.population, value: 64, with: 128}, expect: lower}]}";
+}
+
+// A record of the point, with the claims of its point.json.
+void write_record_of(const Sweep& sweep, const SweepPoint& point, RunStatus status, uint64_t steps) {
+  const RunFolder folder = sweep.folder_of(point);
+  std::filesystem::create_directories(folder.path);
+  write_point(sweep, point);
+  RunRecord record;
+  record.status = status;
+  record.steps = steps;
+  record.sweep = read_point(folder.path)->sweep;
+  write_record(folder.record(), record);
+}
+
+TEST_F(SweepTest, ClaimsAreFixedOnceAPointHasBegun) {
+  Sweep first = compose_grid(claim_grid("a"));
+  write_sweep(first);
+  Sweep second = compose_grid(claim_grid("b"));
+  write_sweep(second);
+  const std::filesystem::path file = second.folder / kStatedClaimsName;
+  std::vector<StatedClaim> stated = read_stated_claims(file);
+  ASSERT_EQ(stated.size(), 1U);  // nothing had begun
+  EXPECT_EQ(stated[0].claim.at("says"), "b");
+  EXPECT_EQ(stated[0].late.begun, 0U);
+  EXPECT_EQ(stated[0].late.runs, 2U);
+
+  write_record_of(second, second.points[0], RunStatus::kCompleted, 800);
+  write_record_of(second, second.points[1], RunStatus::kRunning, 0);
+  const std::string before = read_file(file);
+  write_sweep(second);
+  EXPECT_EQ(read_file(file), before);
+
+  Sweep third = compose_grid(claim_grid("c"));
+  write_sweep(third);
+  EXPECT_THAT(read_file(file), testing::StartsWith(before));
+  stated = read_stated_claims(file);
+  ASSERT_EQ(stated.size(), 2U);
+  EXPECT_EQ(stated[1].claim.at("says"), "c");
+  EXPECT_EQ(stated[1].late.begun, 2U);
+  EXPECT_EQ(stated[1].late.ended, 1U);
+  EXPECT_EQ(stated[1].late.runs, 2U);
+  const std::string after = read_file(file);
+  write_sweep(second);
+  EXPECT_EQ(read_file(file), after);
+
+  // A point that has begun keeps what it began with; one that failed before its first step has shown nothing.
+  write_point(third, third.points[0]);
+  EXPECT_EQ(read_point(third.folder_of(third.points[0]).path)->sweep.claims[0].at("says"), "b");
+  write_record_of(second, second.points[0], RunStatus::kFailed, 0);
+  write_point(third, third.points[0]);
+  EXPECT_EQ(read_point(third.folder_of(third.points[0]).path)->sweep.claims[0].at("says"), "c");
+}
+
+// The records know what was claimed before there was such a file.
+TEST_F(SweepTest, ClaimsThatRecordsCarryAreNotLate) {
+  Sweep sweep = compose_grid(claim_grid("a"));
+  write_sweep(sweep);
+  write_record_of(sweep, sweep.points[0], RunStatus::kCompleted, 800);
+  std::filesystem::remove(sweep.folder / kStatedClaimsName);
+  write_sweep(sweep);
+  EXPECT_EQ(read_stated_claims(sweep.folder / kStatedClaimsName).at(0).late.begun, 0U);
+}
+
+TEST_F(SweepTest, DamagedClaimsStopASweepInASentence) {
+  Sweep sweep = compose_grid(claim_grid("a"));
+  write_sweep(sweep);
+  write_record_of(sweep, sweep.points[0], RunStatus::kCompleted, 800);
+  write_plainly(sweep.folder / kStatedClaimsName, "{\"claim\": 3}\n");
+  EXPECT_THAT(message_of([&] { write_sweep(sweep); }), HasSubstr("claims.jsonl is damaged"));
+}
+
 TEST_F(SweepTest, APointsFileTellsItsPlace) {
   Sweep sweep = compose_grid("{question: 'Why?', product: [\"train.population=64,128\"]}");
   write_sweep(sweep);
@@ -98,7 +236,11 @@ TEST_F(SweepTest, APointsFileTellsItsPlace) {
   EXPECT_EQ(point->sweep.question, "Why?");
   EXPECT_EQ(point->overrides, sweep.points[1].overrides);
   write_plainly(folder.point(), "{");
-  EXPECT_THAT(message_of([&] { read_point(folder.path); }), HasSubstr("point.json is damaged; run its sweep again"));
+  EXPECT_THAT(message_of([&] { read_point(folder.path); }),
+              AllOf(HasSubstr("point.json is no whole JSON"), HasSubstr("; run its sweep again")));
+  write_plainly(folder.point(), "{\"sweep\": 3}");
+  EXPECT_THAT(message_of([&] { read_point(folder.path); }),
+              AllOf(HasSubstr("point.json is damaged"), HasSubstr("; run its sweep again")));
 }
 
 }  // namespace

@@ -1,35 +1,27 @@
-// What must hold of any input: it is read or refused with our own error, and what was read survives being printed.
+// What must hold of any configuration: what was read survives being printed.
 #ifndef EGGROLL_TESTS_FUZZ_INVARIANTS_H
 #define EGGROLL_TESTS_FUZZ_INVARIANTS_H
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "config/hash.h"
 #include "config/value.h"
 #include "config/yaml.h"
-#include "eggroll/error.h"
+#include "fuzz/outcome.h"
 
 namespace eggroll::test {
 
-// Aborts, which the fuzzer takes for a finding.
-inline void require(bool holds, const std::string& sentence) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", sentence.c_str());
-  std::abort();
-}
-
-// Whether the call ends without an Error; other exceptions pass and are findings.
+// Whether the call ends without an Error, which is then one of a configuration.
 template <class Call>
 bool succeeds(Call&& call) {
-  try {
-    call();
-    return true;
-  } catch (const Error& error) {
-    require(error.code() == EGG_ERROR_CONFIG && error.what()[0] != '\0', std::string("the error ") + error.what());
-    return false;
-  }
+  return accepts([&] {
+    try {
+      call();
+    } catch (const Error& error) {
+      require(error.code() == EGG_ERROR_CONFIG, std::string("the error ") + error.what());
+      throw;
+    }
+  });
 }
 
 inline void require_printable(const ConfigNode& tree) {

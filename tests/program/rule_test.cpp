@@ -73,8 +73,47 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"SlotWithoutName", [](RawRule& r) { r.slots[0].name = nullptr; }, "slot 0 has no name"},
                     Broken{"SlotType", [](RawRule& r) { r.slots[0].type = 'd'; },
                            "slot 'count' is neither of type i nor f"},
-                    Broken{"ScalarWithoutName", [](RawRule& r) { r.scalars[0] = nullptr; }, "scalar 0 has no name"}),
+                    Broken{"ScalarWithoutName", [](RawRule& r) { r.scalars[0] = nullptr; }, "scalar 0 has no name"},
+                    Broken{"TooManySlots", [](RawRule& r) { r.slots.resize(4097, r.slots[0]); },
+                           "it has 4097 slots and 1 scalars, expected at most 4096 each"},
+                    Broken{"TooManyScalars", [](RawRule& r) { r.scalars.resize(4097, "rate"); },
+                           "it has 1 slots and 4097 scalars, expected at most 4096 each"}),
     name_of);
+
+const std::string kTooLong(201, 'n');
+const std::string kMuchTooLong(1000000, 'n');
+
+// A name stands in files, tables and terminals.
+INSTANTIATE_TEST_SUITE_P(
+    Names, ValidateRule,
+    testing::Values(
+        Broken{"EmptySlot", [](RawRule& r) { r.slots[0].name = ""; }, "slot 0: a name is empty"},
+        Broken{"EmptyScalar", [](RawRule& r) { r.scalars[0] = ""; }, "scalar 0: a name is empty"},
+        Broken{"SlotWithASlash", [](RawRule& r) { r.slots[0].name = "a/b"; },
+               "slot 0: the name 'a/b' is not of a-z, 0-9, _ and . alone"},
+        Broken{"ScalarThatIsNoText", [](RawRule& r) { r.scalars[0] = "lr\xff"; },
+               "scalar 0: the name 'lr\xef\xbf\xbd' is not of a-z, 0-9, _ and . alone"},
+        Broken{"ScalarThatControls", [](RawRule& r) { r.scalars[0] = "\x1b[31m"; },
+               "scalar 0: the name '\xef\xbf\xbd[31m' is not of a-z, 0-9, _ and . alone"},
+        Broken{"LongSlot", [](RawRule& r) { r.slots[0].name = kTooLong.c_str(); },
+               "slot 0: the name '" + kTooLong + "' is longer than 200 characters"},
+        Broken{"LongScalar", [](RawRule& r) { r.scalars[0] = kMuchTooLong.c_str(); },
+               "scalar 0: the name '" + kMuchTooLong.substr(0, 1000) + "...' is longer than 200 characters"},
+        Broken{"TwinSlots", [](RawRule& r) { r.slots.push_back(r.slots[0]); }, "two slots are named 'count'"},
+        Broken{"TwinScalars", [](RawRule& r) { r.scalars.push_back("rate"); }, "two scalars are named 'rate'"},
+        Broken{"ScalarOfTheHost", [](RawRule& r) { r.scalars[0] = "step"; },
+               "scalar 'step' has the name of a figure that the host writes beside it, expected another name"}),
+    name_of);
+
+TEST(ValidateRuleNames, TakesTheLongestAndASlotNamedAsAScalar) {
+  RawRule raw;
+  const std::string longest(200, 'n');
+  raw.slots[0].name = longest.c_str();
+  raw.scalars[0] = longest.c_str();
+  EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }), "");
+  raw.slots[0].name = "step";  // no figure of a line
+  EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }), "");
+}
 
 INSTANTIATE_TEST_SUITE_P(Nodes, ValidateRule,
                          testing::Values(Broken{"NegativeCode", [](RawRule& r) { r.nodes[2].code = -1; },

@@ -1,6 +1,8 @@
 // Each rule a program must keep, broken once.
 #include <fmt/format.h>
 
+#include <deque>
+
 #include "program/program.h"
 #include "program/raw_program.h"
 
@@ -51,6 +53,20 @@ INSTANTIATE_TEST_SUITE_P(Head, ValidateProgram,
                                          Broken{"NoParameters", [](RawProgram& r) { r.params.clear(); }, "it is empty"},
                                          Broken{"NoValues", [](RawProgram& r) { r.values.clear(); }, "it is empty"},
                                          Broken{"NoOps", [](RawProgram& r) { r.ops.clear(); }, "it is empty"}),
+                         name_of);
+
+// More than 32 bits hold.
+void add_large_states(RawProgram& raw) {
+  static std::deque<std::string> names;
+  for (int i = 0; i < 256; ++i) {
+    raw.values.push_back({names.emplace_back(fmt::format("s{}", i)).c_str(), 1 << 24, 1, 0, 0});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(States, ValidateProgram,
+                         testing::Values(Broken{"TooLarge", add_large_states,
+                                                "the states of a member are 4294967299 bytes, expected at most "
+                                                "2147483647"}),
                          name_of);
 
 const std::string kLongName(201, 'a');
@@ -109,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Broken{"EmptyValue", [](RawProgram& r) { r.values[kX].size = 0; },
                            "value 'x': size is 0, expected 1 to 16777216"},
                     Broken{"ReadTooEarly", [](RawProgram& r) { r.ops[kLinear].in[0] = kM; },
-                           "op 2 (linear) reads 'm' before it is made"},
+                           "op 2 (linear 'f') reads 'm' before it is made"},
                     Broken{"WrittenTwice",
                            [](RawProgram& r) {
                              r.ops[kGate] = r.ops[kAdd];
@@ -138,9 +154,9 @@ INSTANTIATE_TEST_SUITE_P(
                            },
                            "value 'm' is never read"},
                     Broken{"StateWrittenByAdd", [](RawProgram& r) { r.ops[kAdd].out = kH; },
-                           "op 5 (add) writes 'h', which is a state"},
+                           "op 5 (add 'h') writes 'h', which is a state"},
                     Broken{"StoreToAValue", [](RawProgram& r) { r.ops[kStore].out = kA; },
-                           "op 6 (store) writes 'a', which is no state"}),
+                           "op 6 (store 'a') writes 'a', which is no state"}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -150,23 +166,25 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"UnknownCode", [](RawProgram& r) { r.ops[kMix].code = EGG_OP_COUNT; },
                "op 4: code is 12, expected 0 to 11"},
         Broken{"MissingInput", [](RawProgram& r) { r.ops[kMix].in[2] = -1; },
-               "op 4 (gru_mix): input is -1, expected 0 to 7"},
+               "op 4 (gru_mix 'm'): input is -1, expected 0 to 7"},
         Broken{"InputThatIsNone", [](RawProgram& r) { r.ops[kMix].in[2] = 8; },
-               "op 4 (gru_mix): input is 8, expected 0 to 7"},
-        Broken{"InputTooMany", [](RawProgram& r) { r.ops[kGate].in[2] = kX; }, "op 3 (gru_gate) has an input too many"},
-        Broken{"EmbedWithInput", [](RawProgram& r) { r.ops[kEmbed].in[0] = kH; }, "op 0 (embed) has an input too many"},
+               "op 4 (gru_mix 'm'): input is 8, expected 0 to 7"},
+        Broken{"InputTooMany", [](RawProgram& r) { r.ops[kGate].in[2] = kX; },
+               "op 3 (gru_gate 'g') has an input too many"},
+        Broken{"EmbedWithInput", [](RawProgram& r) { r.ops[kEmbed].in[0] = kH; },
+               "op 0 (embed 'x') has an input too many"},
         Broken{"MissingParameter", [](RawProgram& r) { r.ops[kEmbed].param[0] = -1; },
-               "op 0 (embed): parameter is -1, expected 0 to 4"},
+               "op 0 (embed 'x'): parameter is -1, expected 0 to 4"},
         Broken{"ParameterThatIsNone", [](RawProgram& r) { r.ops[kLinear].param[1] = 5; },
-               "op 2 (linear): parameter is 5, expected 0 to 4"},
+               "op 2 (linear 'f'): parameter is 5, expected 0 to 4"},
         Broken{"ParameterTooMany", [](RawProgram& r) { r.ops[kGate].param[0] = kW; },
-               "op 3 (gru_gate) has a parameter too many"},
+               "op 3 (gru_gate 'g') has a parameter too many"},
         Broken{"BiasInTheFirstPlace", [](RawProgram& r) { r.ops[kAdd].param[0] = kBias; },
-               "op 5 (add) has a parameter too many"},
+               "op 5 (add 'a') has a parameter too many"},
         Broken{"EmbedWithBias", [](RawProgram& r) { r.ops[kEmbed].param[1] = kBias; },
-               "op 0 (embed) has a parameter too many"},
+               "op 0 (embed 'x') has a parameter too many"},
         Broken{"Attribute", [](RawProgram& r) { r.ops[kAdd].attr = 1; },
-               "op 5 (add) has an attribute it does not take"},
+               "op 5 (add 'a') has an attribute it does not take"},
         Broken{"OutputThatIsNone", [](RawProgram& r) { r.ops[kGate].out = 8; },
                "op 3 (gru_gate): output is 8, expected 0 to 7"},
         Broken{"NoOutput", [](RawProgram& r) { r.ops[kGate].out = -1; },
@@ -187,72 +205,73 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ValidateProgram,
-    testing::Values(
-        Broken{"EmbeddingIsAVector", [](RawProgram& r) { r.ops[kEmbed].param[0] = kGain; },
-               "op 0 (embed): the embedding is not a matrix"},
-        Broken{"EmbeddingRows", [](RawProgram& r) { r.params[kE].rows = 6; },
-               "op 0 (embed): the embedding's vocabulary has size 6, expected 5"},
-        Broken{"EmbeddingOutput", [](RawProgram& r) { r.values[kX].size = 4; },
-               "op 0 (embed): its output has size 4, expected 3"},
-        Broken{"LinearIsAVector", [](RawProgram& r) { r.ops[kLinear].param[0] = kGain; },
-               "op 2 (linear): its weight is not a matrix"},
-        Broken{"LinearInput", [](RawProgram& r) { r.params[kW].cols = 4; },
-               "op 2 (linear): its input has size 3, expected 4"},
-        Broken{"LinearOutput", [](RawProgram& r) { r.params[kW].rows = 4; },
-               "op 2 (linear): its output has size 3, expected 4"},
-        Broken{"LinearBiasIsAMatrix", [](RawProgram& r) { r.ops[kLinear].param[1] = kW; },
-               "op 2 (linear): its bias is not a vector"},
-        Broken{"LinearBias", [](RawProgram& r) { r.params[kBias].rows = 2; },
-               "op 2 (linear): its bias has size 2, expected 3"},
-        Broken{"LinearShift", [](RawProgram& r) { r.ops[kLinear].attr = 27; },
-               "op 2 (linear): shift is 27, expected 0 to 26"},
-        Broken{"LinearNegativeShift", [](RawProgram& r) { r.ops[kLinear].attr = -1; },
-               "op 2 (linear): shift is -1, expected 0 to 26"},
-        Broken{"NormOutput", [](RawProgram& r) { r.values[kN].size = 2; },
-               "op 1 (l1_norm): its output has size 2, expected 3"},
-        Broken{"NormGain", [](RawProgram& r) { r.params[kGain].rows = 2; },
-               "op 1 (l1_norm): its gain has size 2, expected 3"},
-        Broken{"NormGainIsAMatrix", [](RawProgram& r) { r.ops[kNorm].param[0] = kW; },
-               "op 1 (l1_norm): its gain is not a vector"},
-        Broken{"NormBiasIsAMatrix", [](RawProgram& r) { r.ops[kNorm].param[1] = kW; },
-               "op 1 (l1_norm): its bias is not a vector"},
-        Broken{"NormDivision", [](RawProgram& r) { r.ops[kNorm].attr = 3; },
-               "op 1 (l1_norm): division is 3, expected 0 to 2"},
-        Broken{"AddOutput", [](RawProgram& r) { r.values[kA].size = 2; },
-               "op 5 (add): its output has size 2, expected 3"},
-        Broken{"AddSecondInput",
-               [](RawProgram& r) {
-                 r.ops[kAdd].in[1] = kG;
-                 r.values[kG].size = 2;
-                 r.values[kH].size = 2;
-                 r.ops[kGate].in[0] = kH;
-                 r.ops[kMix].in[2] = kF;
-                 r.ops[kMix].in[1] = kF;
-                 r.ops[kStore].in[0] = kM;
-               },
-               "op 5 (add): its second input has size 2, expected 3"},
-        Broken{"AddBias",
-               [](RawProgram& r) {
-                 r.ops[kAdd].param[1] = kBias;
-                 r.params[kBias].rows = 2;
-                 r.ops[kLinear].param[1] = -1;
-               },
-               "op 5 (add): its bias has size 2, expected 3"},
-        Broken{"Gate", [](RawProgram& r) { r.values[kG].size = 2; },
-               "op 3 (gru_gate): an input has size 3, expected 2"},
-        Broken{"Mix", [](RawProgram& r) { r.values[kM].size = 2; }, "op 4 (gru_mix): an input has size 3, expected 2"},
-        Broken{"Store",
-               [](RawProgram& r) {
-                 r.values[kH].size = 4;
-                 r.ops[kGate].in[1] = kF;
-                 r.ops[kMix].in[1] = kF;
-               },
-               "op 6 (store): its state has size 4, expected 3"},
-        Broken{"Logits", [](RawProgram& r) { r.ops[kLoss].in[0] = kA; },
-               "op 8 (loss): its logits has size 3, expected 5"},
-        Broken{"NoUnit", [](RawProgram& r) { r.ops[kLoss].attr = 0; }, "op 8 (loss): unit is 0, expected 1 to 262144"},
-        Broken{"LargeUnit", [](RawProgram& r) { r.ops[kLoss].attr = 262145; },
-               "op 8 (loss): unit is 262145, expected 1 to 262144"}),
+    testing::Values(Broken{"EmbeddingIsAVector", [](RawProgram& r) { r.ops[kEmbed].param[0] = kGain; },
+                           "op 0 (embed 'x'): the embedding is not a matrix"},
+                    Broken{"EmbeddingRows", [](RawProgram& r) { r.params[kE].rows = 6; },
+                           "op 0 (embed 'x'): the embedding's vocabulary has size 6, expected 5"},
+                    Broken{"EmbeddingOutput", [](RawProgram& r) { r.values[kX].size = 4; },
+                           "op 0 (embed 'x'): its output has size 4, expected 3"},
+                    Broken{"LinearIsAVector", [](RawProgram& r) { r.ops[kLinear].param[0] = kGain; },
+                           "op 2 (linear 'f'): its weight is not a matrix"},
+                    Broken{"LinearInput", [](RawProgram& r) { r.params[kW].cols = 4; },
+                           "op 2 (linear 'f'): its input has size 3, expected 4"},
+                    Broken{"LinearOutput", [](RawProgram& r) { r.params[kW].rows = 4; },
+                           "op 2 (linear 'f'): its output has size 3, expected 4"},
+                    Broken{"LinearBiasIsAMatrix", [](RawProgram& r) { r.ops[kLinear].param[1] = kW; },
+                           "op 2 (linear 'f'): its bias is not a vector"},
+                    Broken{"LinearBias", [](RawProgram& r) { r.params[kBias].rows = 2; },
+                           "op 2 (linear 'f'): its bias has size 2, expected 3"},
+                    Broken{"LinearShift", [](RawProgram& r) { r.ops[kLinear].attr = 27; },
+                           "op 2 (linear 'f'): shift is 27, expected 0 to 26"},
+                    Broken{"LinearNegativeShift", [](RawProgram& r) { r.ops[kLinear].attr = -1; },
+                           "op 2 (linear 'f'): shift is -1, expected 0 to 26"},
+                    Broken{"NormOutput", [](RawProgram& r) { r.values[kN].size = 2; },
+                           "op 1 (l1_norm 'n'): its output has size 2, expected 3"},
+                    Broken{"NormGain", [](RawProgram& r) { r.params[kGain].rows = 2; },
+                           "op 1 (l1_norm 'n'): its gain has size 2, expected 3"},
+                    Broken{"NormGainIsAMatrix", [](RawProgram& r) { r.ops[kNorm].param[0] = kW; },
+                           "op 1 (l1_norm 'n'): its gain is not a vector"},
+                    Broken{"NormBiasIsAMatrix", [](RawProgram& r) { r.ops[kNorm].param[1] = kW; },
+                           "op 1 (l1_norm 'n'): its bias is not a vector"},
+                    Broken{"NormDivision", [](RawProgram& r) { r.ops[kNorm].attr = 3; },
+                           "op 1 (l1_norm 'n'): division is 3, expected 0 to 2"},
+                    Broken{"AddOutput", [](RawProgram& r) { r.values[kA].size = 2; },
+                           "op 5 (add 'a'): its output has size 2, expected 3"},
+                    Broken{"AddSecondInput",
+                           [](RawProgram& r) {
+                             r.ops[kAdd].in[1] = kG;
+                             r.values[kG].size = 2;
+                             r.values[kH].size = 2;
+                             r.ops[kGate].in[0] = kH;
+                             r.ops[kMix].in[2] = kF;
+                             r.ops[kMix].in[1] = kF;
+                             r.ops[kStore].in[0] = kM;
+                           },
+                           "op 5 (add 'a'): its second input has size 2, expected 3"},
+                    Broken{"AddBias",
+                           [](RawProgram& r) {
+                             r.ops[kAdd].param[1] = kBias;
+                             r.params[kBias].rows = 2;
+                             r.ops[kLinear].param[1] = -1;
+                           },
+                           "op 5 (add 'a'): its bias has size 2, expected 3"},
+                    Broken{"Gate", [](RawProgram& r) { r.values[kG].size = 2; },
+                           "op 3 (gru_gate 'g'): an input has size 3, expected 2"},
+                    Broken{"Mix", [](RawProgram& r) { r.values[kM].size = 2; },
+                           "op 4 (gru_mix 'm'): an input has size 3, expected 2"},
+                    Broken{"Store",
+                           [](RawProgram& r) {
+                             r.values[kH].size = 4;
+                             r.ops[kGate].in[1] = kF;
+                             r.ops[kMix].in[1] = kF;
+                           },
+                           "op 6 (store 'h'): its state has size 4, expected 3"},
+                    Broken{"Logits", [](RawProgram& r) { r.ops[kLoss].in[0] = kA; },
+                           "op 8 (loss): its logits has size 3, expected 5"},
+                    Broken{"NoUnit", [](RawProgram& r) { r.ops[kLoss].attr = 0; },
+                           "op 8 (loss): unit is 0, expected 1 to 262144"},
+                    Broken{"LargeUnit", [](RawProgram& r) { r.ops[kLoss].attr = 262145; },
+                           "op 8 (loss): unit is 262145, expected 1 to 262144"}),
     name_of);
 
 TEST(ValidateProgramLists, MustBeThere) {

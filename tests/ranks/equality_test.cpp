@@ -56,7 +56,7 @@ TEST_F(EqualityTest, FiguresAndJournalAreThoseOfOneProcess) {
   EXPECT_EQ(read_file(one / "journal.bin"), read_file(three / "journal.bin"));
   const nlohmann::json alone = record_in(one);
   const nlohmann::json shared = record_in(three);
-  for (const char* key : {"best", "final", "member_tokens", "unique_tokens", "config_hash", "baselines"}) {
+  for (const char* key : {"newest", "best", "final", "member_tokens", "unique_tokens", "config_hash", "baselines"}) {
     EXPECT_EQ(alone.at(key), shared.at(key)) << key;
   }
 }

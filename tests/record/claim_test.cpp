@@ -50,6 +50,14 @@ TEST(Claim, ReadsAnEqualityASlopeAndAShare) {
   EXPECT_EQ(std::get<Share>(share.test).than, 0.5);
 }
 
+TEST(Claim, MaySayThatItIsExploratory) {
+  EXPECT_FALSE(claim_of(R"({"says": "s", "share": {"below": 1}, "expect": "lower", "than": 0.5})").exploratory);
+  EXPECT_TRUE(claim_of(R"({"says": "s", "exploratory": true, "share": {"below": 1}, "expect": "lower", "than": 0.5})")
+                  .exploratory);
+  EXPECT_EQ(refusal_of(R"({"says": "s", "exploratory": 1, "share": {"below": 1}, "expect": "lower", "than": 0.5})"),
+            "exploratory of claim 1 of x.yaml is 1, expected true or false");
+}
+
 TEST(Claim, RefusesWhatItDoesNotKnowInOneSentence) {
   EXPECT_EQ(refusal_of("3"), "claim 1 of x.yaml is 3, expected keys with values");
   EXPECT_EQ(refusal_of(R"({"share": {"below": 1}, "expect": "lower", "than": 0.5})"),
@@ -75,7 +83,7 @@ TEST(Claim, RefusesWhatItDoesNotKnowInOneSentence) {
   // A tolerance means nothing where a direction is expected: it would be ignored in silence.
   EXPECT_EQ(
       refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": 2}, "expect": "lower", "within": 1})"),
-      "claim 1 of x.yaml has the unknown key 'within'; known: says, compare, expect, where, metric");
+      "claim 1 of x.yaml has the unknown key 'within'; known: says, compare, expect, where, metric, exploratory");
 }
 
 TEST(Claim, NamesAxesAndValuesOfItsSweep) {

@@ -70,10 +70,40 @@ TEST_F(FilesTest, AFullDiskIsNamedWithItsFreeSpaceAndTheCure) {
       file_error("write", path, ENOSPC).what(),
       MatchesRegex("cannot write .*/file: No space left on device with [0-9]+\\.[0-9] MB free on that disk; free "
                    "some space or choose a folder on another disk, then run the same command again"));
-  AppendFile full("/dev/full");
-  EXPECT_THAT(
-      message_of([&] { full.append("line\n"); }),
-      AllOf(HasSubstr("cannot write /dev/full: No space left on device with "), HasSubstr("; free some space")));
+}
+
+TEST_F(FilesTest, FilesAmongResultsAreRegularAndNoLinks) {
+  const auto path = folder_ / "file";
+  write_plainly(folder_ / "other", "other");
+  const auto refusals = [&] {
+    return std::vector<std::string>{
+        message_of([&] { AppendFile{path}; }), message_of([&] { read_file(path, Links::kRefused); }),
+        message_of([&] { read_part(path, 0, 10); }), message_of([&] { read_end(path, 10); })};
+  };
+  std::filesystem::create_symlink(folder_ / "other", path);
+  for (const std::string& text : refusals()) EXPECT_THAT(text, HasSubstr("file: it is a link"));
+  EXPECT_EQ(read_file(path), "other");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("file", path);
+  EXPECT_THAT(message_of([&] { read_file(path); }), HasSubstr("remove the links that lead in a circle"));
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  for (const std::string& text : refusals())
+    EXPECT_THAT(text, HasSubstr("file: it is a FIFO, expected a regular file"));
+  EXPECT_THAT(message_of([&] { sha256_file(path); }), HasSubstr("it is a FIFO"));
+  EXPECT_THAT(message_of([&] { read_file("/dev/zero"); }), HasSubstr("it is a device"));
+  EXPECT_THAT(message_of([&] { AppendFile("/dev/full"); }), HasSubstr("it is a device"));
+}
+
+TEST_F(FilesTest, ReadsPartsOfLongFiles) {
+  const auto path = folder_ / "file";
+  write_plainly(path, "one\ntwo\nthree\n");
+  EXPECT_EQ(read_part(path, 0, 3), "one");
+  EXPECT_EQ(read_part(path, 4, 100), "two\nthree\n");
+  EXPECT_EQ(read_part(path, 100, 10), "");
+  EXPECT_EQ(read_end(path, 100), "one\ntwo\nthree\n");
+  EXPECT_EQ(read_end(path, 9), "three\n");
+  EXPECT_EQ(read_end(path, 3), "ee\n");
 }
 
 TEST_F(FilesTest, OtherFailuresNameThePathAndTheCure) {
@@ -138,6 +168,18 @@ TEST_F(FilesTest, ABlobThatDoesNotFitLeavesNothingBehind) {
 }
 
 // Known answers of FIPS 180-2.
+TEST_F(FilesTest, AFileThatIsRemovedIsMissed) {
+  AppendFile file(folder_ / "file");
+  file.append("a");
+  file.flush();
+  std::filesystem::remove(folder_ / "file");
+  file.append("b");
+  EXPECT_EQ(message_of([&] { file.flush(); }),
+            (folder_ / "file").string() +
+                " was removed while it was being written; restore it from a copy or delete "
+                "its folder to start over");
+}
+
 TEST_F(FilesTest, Sha256) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

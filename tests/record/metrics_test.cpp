@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/scratch.h"
+#include "record/seal.h"
 
 namespace eggroll {
 namespace {
@@ -25,7 +26,9 @@ class MetricsTest : public ScratchTest {
 
 TEST_F(MetricsTest, WritesOneObjectALine) {
   write_steps(0, 2);
-  EXPECT_EQ(read_file(path_), "{\"step\":0,\"loss\":8.0}\n{\"step\":1,\"loss\":4.0}\n");
+  const std::string first = sealed_line({{"step", 0}, {"loss", 8.0}});
+  EXPECT_EQ(first.substr(0, first.find(",\"crc\"")), "{\"step\":0,\"loss\":8.0");
+  EXPECT_EQ(read_file(path_), first + "\n" + sealed_line({{"step", 1}, {"loss", 4.0}}) + "\n");
   const auto lines = read_metrics(path_);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[1], ordered_json({{"step", 1}, {"loss", 4.0}}));
@@ -40,11 +43,70 @@ TEST_F(MetricsTest, ResumingCutsBackToTheCheckpointsStep) {
   EXPECT_EQ(read_file(path_), whole);
 }
 
-TEST_F(MetricsTest, SeveralLinesOfOneStepStayOrGoTogether) {
-  const std::string kept = "{\"step\":0}\n{\"step\":1}\n{\"step\":1,\"held_out\":2}\n";
-  write_plainly(path_, kept + "{\"step\":2}\n{\"step\":2,\"held_out\":1}\n");
+// The second line of a step is that of a run which a stop rule ended.
+TEST_F(MetricsTest, TheLineOfAStopGoesWhereTheRunGoesOn) {
+  const std::string kept = "{\"step\":0}\n{\"step\":1}\n";
+  write_plainly(path_, kept + "{\"step\":1,\"final_bits_per_unit\":2}\n");
+  EXPECT_EQ(read_metrics(path_).size(), 3U);
   EXPECT_EQ(MetricsFile(path_, 2).size(), kept.size());
   EXPECT_EQ(read_file(path_), kept);
+}
+
+TEST_F(MetricsTest, AMissingLineIsNamed) {
+  write_steps(0, 3);
+  EXPECT_EQ(message_of([&] { MetricsFile(path_, 5); }),
+            path_.string() +
+                " lacks the line of step 3; restore the file from a copy or delete the run's folder to "
+                "start over");
+  EXPECT_EQ(read_metrics(path_).size(), 3U);
+}
+
+TEST_F(MetricsTest, ALineThatIsMissingOrDoubledIsNamed) {
+  write_steps(0, 5);
+  const std::string whole = read_file(path_);
+  const size_t begin = whole.find("{\"step\":2");
+  const size_t end = whole.find("{\"step\":3");
+  write_plainly(path_, std::string(whole).erase(begin, end - begin));
+  EXPECT_EQ(message_of([&] { MetricsFile(path_, 4); }).find(path_.string() + " lacks the line of step 2; "), 0U);
+  write_plainly(path_, std::string(whole).insert(end, whole.substr(begin, end - begin)));
+  EXPECT_EQ(message_of([&] { MetricsFile(path_, 4); }).find(path_.string() + " lacks the line of step 3; "), 0U);
+}
+
+TEST_F(MetricsTest, ADigitThatChangedIsNamed) {
+  write_steps(0, 4);
+  std::string text = read_file(path_);
+  text[text.find("\"loss\":4.0") + 7] = '5';
+  write_plainly(path_, text);
+  const std::string expected = "line 2 of " + path_.string() +
+                               " is damaged: its crc is not that of the line; restore the file from a copy or delete "
+                               "the run's folder to start over";
+  EXPECT_EQ(message_of([&] { read_metrics(path_); }), expected);
+  EXPECT_EQ(message_of([&] { MetricsFile(path_, 3); }), expected);
+  std::vector<ordered_json> before;
+  EXPECT_EQ(message_of([&] { read_metrics(path_, [&](ordered_json&& line) { before.push_back(line); }); }), expected);
+  EXPECT_EQ(before.size(), 1U);
+}
+
+// Version 0.1 wrote no checksums, and kept the line of a stop where the run went on.
+TEST_F(MetricsTest, LinesOfVersion01AreRead) {
+  const std::string old = "{\"step\":0}\n{\"step\":1}\n{\"step\":1,\"held_out_tokens\":98}\n{\"step\":2}\n";
+  write_plainly(path_, old);
+  EXPECT_EQ(read_metrics(path_).size(), 4U);
+  MetricsFile(path_, 3).append({{"step", 3}});
+  EXPECT_EQ(read_file(path_), old + sealed_line({{"step", 3}}) + "\n");
+}
+
+TEST_F(MetricsTest, AnEvaluationIsReadAsItWasPut) {
+  Evaluation evaluation{7, 4.0999999999999996, 31, "byte", 120};
+  ordered_json line{{"step", 7}};
+  put_evaluation(line, kHeldOutKeys, evaluation);
+  EXPECT_EQ(evaluation_in(line, kFinalKeys, "byte"), std::nullopt);
+  const auto read = evaluation_in(line, kHeldOutKeys, "byte");
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->step, 7U);
+  EXPECT_EQ(read->bits_per_unit, 4.0999999999999996);
+  EXPECT_EQ(read->tokens, 31U);
+  EXPECT_EQ(read->bytes, 120U);
 }
 
 TEST_F(MetricsTest, AnyCutOfTheTailIsReadAndResumedFrom) {

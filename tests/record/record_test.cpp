@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
 #include "eggroll/plugin.h"
 #include "record/files.h"
 #include "record/scratch.h"
+#include "record/seal.h"
 
 namespace eggroll {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 
 class RecordTest : public ScratchTest {
  protected:
@@ -52,8 +55,9 @@ RunRecord completed_record() {
   record.steps = 800;
   record.member_tokens = 26'000'000;
   record.unique_tokens = 1'600'000;
+  record.newest = Evaluation{800, 4.2, 32768, "byte"};
   record.best = Evaluation{700, 4.0999999999999996, 32768, "byte"};
-  record.final = Evaluation{800, 4.125, 32768, "byte", 120000};
+  record.final = Evaluation{800, 4.125, 90000, "byte", 120000};
   record.weights_sha256 = std::string(64, '0');
   record.metrics_file = "metrics.jsonl";
   record.curve_file = "curve.png";
@@ -85,6 +89,23 @@ RunRecord crashed_record() {
   return record;
 }
 
+// With a summary whose numbers need all their digits.
+RunRecord summarized_record() {
+  RunRecord record = completed_record();
+  RunMetrics metrics;
+  metrics.lines = 3;
+  metrics.last_step = 800;
+  metrics.held_out = {{0, 0.0, 0.0, 8.0}, {800, 26e6, 0.1 + 0.2, 1.0 / 3.0}};
+  metrics.training = {{800, 26e6, 1e-17, 4.0999999999999996}};
+  metrics.update_rate = Phases{1.0, 0.1, 5e-324, 0.30000000000000004};
+  metrics.step_seconds = Quantiles{0.01, 0.011, 1.7976931348623157e308};
+  metrics.steps_total_seconds = 299.4;
+  metrics.late = {{"changed", 0.1}, {"a.b/c", -0.0}};
+  metrics.monitor = MonitorSummary{700, NamedShare{"head", 0.4}, std::nullopt, std::nullopt, 40.5, {"a verdict"}};
+  record.summary = metrics;
+  return record;
+}
+
 RunRecord stopped_record() {
   RunRecord record = completed_record();
   record.status = RunStatus::kStopped;
@@ -93,7 +114,8 @@ RunRecord stopped_record() {
 }
 
 TEST_F(RecordTest, ReadsWhatItWrote) {
-  for (const RunRecord& record : {completed_record(), failed_record(), crashed_record(), stopped_record()}) {
+  for (const RunRecord& record :
+       {completed_record(), failed_record(), crashed_record(), stopped_record(), summarized_record()}) {
     write_record(path_, record);
     EXPECT_EQ(record_to_json(read_record(path_)), record_to_json(record));
   }
@@ -104,6 +126,7 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.best->bits_per_unit, 4.0999999999999996);
   EXPECT_EQ(read.best->bytes, std::nullopt);
   EXPECT_EQ(record_to_json(read)["best"].size(), 4U);
+  EXPECT_EQ(read.newest->bits_per_unit, 4.2);
   EXPECT_EQ(read.final->bytes, 120000U);
   EXPECT_EQ(read.plugins.at(0).chosen_because, "highest score, 1");
   EXPECT_EQ(read.plugins.at(1).chosen_because, std::nullopt);
@@ -115,11 +138,68 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.memory_bytes, 5'000'000'000U);
 }
 
+// Version 0.1 had no newest: its final was that, and read the whole held-out part where the run had ended.
+TEST_F(RecordTest, ReadsARecordOfSchema1) {
+  const auto read_as_1 = [&](const RunRecord& record) {
+    ordered_json json = record_to_json(record);
+    json["schema"] = 1;
+    json.erase("newest");
+    write_plainly(path_, json.dump());
+    return read_record(path_);
+  };
+  for (const RunRecord& ended : {completed_record(), stopped_record()}) {
+    const RunRecord read = read_as_1(ended);
+    EXPECT_FALSE(read.newest.has_value());
+    EXPECT_EQ(read.best->bits_per_unit, 4.0999999999999996);
+    EXPECT_EQ(read.final->bits_per_unit, 4.125);
+  }
+  RunRecord interrupted = completed_record();
+  interrupted.status = RunStatus::kInterrupted;
+  const RunRecord read = read_as_1(interrupted);
+  EXPECT_EQ(read.newest->bits_per_unit, 4.125);
+  EXPECT_FALSE(read.final.has_value());
+}
+
+TEST_F(RecordTest, ASummaryIsOneLineAndKeepsEveryBit) {
+  write_record(path_, summarized_record());
+  const std::string text = read_file(path_);
+  EXPECT_THAT(text, HasSubstr(",\n  \"summary\": {\"lines\":3,"));
+  EXPECT_THAT(text, testing::EndsWith("}\n}\n"));
+  EXPECT_THAT(text, Not(HasSubstr("verdicts\": [\n")));
+  const RunMetrics read = *read_record(path_).summary;
+  const RunMetrics written = *summarized_record().summary;
+  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(read.held_out.at(i), written.held_out[i]);
+  EXPECT_EQ(read.training.at(0), written.training[0]);
+  EXPECT_EQ(read.update_rate->end, 5e-324);
+  EXPECT_EQ(read.step_seconds->p95, 1.7976931348623157e308);
+  EXPECT_TRUE(std::signbit(*read.late_mean("a.b/c")));
+  EXPECT_EQ(read.threshold, std::nullopt);
+  EXPECT_EQ(read.monitor->most_saturated_value->share, 0.4);
+  EXPECT_EQ(read.monitor->verdicts, written.monitor->verdicts);
+}
+
+TEST_F(RecordTest, RefusesASummaryThatIsDamaged) {
+  const ordered_json whole = record_to_json(summarized_record());
+  const auto message = [&](const char* place, const ordered_json& value) {
+    ordered_json json = whole;
+    json[ordered_json::json_pointer(place)] = value;
+    write_plainly(path_, sealed(json).dump());
+    return message_of([&] { read_record(path_); });
+  };
+  EXPECT_EQ(message("/summary/training/bits", {1.0, 2.0}),
+            path_.string() +
+                " is damaged: the columns of a curve in its summary are not equally long; restore it from a copy");
+  for (const char* place : {"/summary", "/summary/held_out", "/summary/late", "/summary/update_rate/2",
+                            "/summary/monitor/step", "/summary/steps_total_seconds"}) {
+    EXPECT_THAT(message(place, "x"), HasSubstr(path_.string() + " is damaged: ")) << place;
+  }
+}
+
 TEST_F(RecordTest, ReadsARecordOfBeforeThereWerePlans) {
   ordered_json json = record_to_json(completed_record());
   json.erase("plan");
   json.erase("memory_bytes");
-  write_plainly(path_, json.dump());
+  write_plainly(path_, sealed(json).dump());
   const RunRecord read = read_record(path_);
   EXPECT_EQ(read.device, "cpu");
   EXPECT_EQ(read.plan, std::nullopt);
@@ -143,22 +223,41 @@ TEST_F(RecordTest, RefusesWhatItCannotRead) {
   EXPECT_EQ(message(""), no_record);
   EXPECT_EQ(message("{\"schema\": 1"), no_record);
   EXPECT_EQ(message("{\"name\": 1}"), no_record);
-  EXPECT_EQ(message("{\"schema\": 2}"),
-            path_.string() + " has schema 2, this eggroll reads schema 1; use the eggroll that wrote it");
+  EXPECT_EQ(message("{\"schema\": 3}"),
+            path_.string() + " has schema 3, this eggroll reads schemas 1 and 2; use the eggroll that wrote it");
   EXPECT_EQ(message("{\"schema\": 1}"), path_.string() +
                                             " is damaged: key 'name' not found; restore it from a copy or "
                                             "run its configuration again");
   ordered_json json = record_to_json(completed_record());
   json["threads"] = "two";
-  EXPECT_EQ(message(json.dump()), path_.string() +
-                                      " is damaged: type must be number, but is string; restore it from a "
-                                      "copy or run its configuration again");
+  EXPECT_EQ(message(sealed(json).dump()), path_.string() +
+                                              " is damaged: type must be number, but is string; restore it from a "
+                                              "copy or run its configuration again");
   json["status"] = "done";
   EXPECT_EQ(
-      message(json.dump()),
+      message(sealed(json).dump()),
       path_.string() +
           " has the status 'done', expected one of: running, completed, interrupted, failed, stopped; correct it or "
           "restore the record from a copy");
+}
+
+TEST_F(RecordTest, RefusesAFlippedBit) {
+  write_record(path_, completed_record());
+  const std::string whole = read_file(path_);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string flipped = whole;
+    flipped[i] = static_cast<char>(flipped[i] ^ (1 << i % 7));
+    write_plainly(path_, flipped);
+    const std::string text = message_of(
+        [&] { EXPECT_EQ(record_to_json(read_record(path_)), record_to_json(completed_record())) << "byte " << i; });
+    EXPECT_TRUE(text.empty() || text.find(path_.string()) == 0) << text;
+  }
+  ordered_json without = record_to_json(completed_record());
+  write_plainly(path_, without.dump());
+  EXPECT_EQ(message_of([&] { read_record(path_); }),
+            path_.string() +
+                " is damaged or was changed: it lacks its sha256; restore it from a copy or run its "
+                "configuration again");
 }
 
 TEST_F(RecordTest, RefusesFiguresThatJsonCannotHold) {
@@ -190,11 +289,12 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
   write_record(folder_ / "good" / "failed.json", failed_record());
   write_record(folder_ / "good" / "crashed.json", crashed_record());
   write_record(folder_ / "good" / "stopped.json", stopped_record());
+  write_record(folder_ / "good" / "summarized.json", summarized_record());
   const int code = validate(folder_ / "good");
   if (code == 2) GTEST_SKIP() << faults_;
   EXPECT_EQ(code, 0) << faults_;
 
-  const ordered_json completed = record_to_json(completed_record());
+  const ordered_json completed = sealed(record_to_json(completed_record()));
   const std::vector<std::pair<std::string, ordered_json>> faults = {
       {"/extra", 1},
       {"/environment/extra", 1},
@@ -203,7 +303,11 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
       {"/plugins/0/extra", 1},
       {"/baselines/trigram", 3.1},
       {"/dataset/extra", 1},
-      {"/schema", 2},
+      {"/schema", 1},  // which knew no newest
+      {"/schema", 3},
+      {"/sha256", "abc"},
+      {"/newest/extra", 1},
+      {"/newest", nullptr},  // though completed
       {"/status", "done"},
       {"/status", "failed"},   // without an error
       {"/status", "running"},  // with an end
@@ -237,6 +341,26 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
   for (const auto& [key, value] : completed.items()) {
     ordered_json json = completed;
     json.erase(key);
+    add(json);
+  }
+  const ordered_json summarized = sealed(record_to_json(summarized_record()));
+  for (const auto& [place, value] :
+       std::vector<std::pair<std::string, ordered_json>>{{"/summary/extra", 1},
+                                                         {"/summary/held_out/extra", 1},
+                                                         {"/summary/held_out/step/0", -1},
+                                                         {"/summary/training/bits/0", "x"},
+                                                         {"/summary/update_rate", {1, 2, 3}},
+                                                         {"/summary/step_seconds", {1, 2, 3, 4}},
+                                                         {"/summary/late/changed", nullptr},
+                                                         {"/summary/monitor/most_saturated_value", {{"name", "head"}}},
+                                                         {"/summary/monitor/extra", 1}}) {
+    ordered_json json = summarized;
+    json[ordered_json::json_pointer(place)] = value;
+    add(json);
+  }
+  for (const auto& [key, value] : summarized["summary"].items()) {
+    ordered_json json = summarized;
+    json["summary"].erase(key);
     add(json);
   }
   EXPECT_EQ(validate(folder_ / "bad"), 1);

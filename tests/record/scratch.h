@@ -63,6 +63,9 @@ inline void write_plainly(const std::filesystem::path& path, const std::string& 
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
+// JSON that would end a process which copies or writes it by recursion.
+inline std::string deep_json() { return std::string(100'000, '[') + std::string(100'000, ']'); }
+
 // How many entries the folder has, hidden ones included.
 inline size_t entries_in(const std::filesystem::path& folder) {
   size_t count = 0;

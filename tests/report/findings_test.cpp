@@ -8,6 +8,7 @@
 #include <set>
 
 #include "record/scratch.h"
+#include "record/seal.h"
 #include "report/synthetic.h"
 
 namespace eggroll {
@@ -77,13 +78,18 @@ TEST_F(FindingsTest, ClaimsAreAnsweredInALineEach) {
   write_sweep();
   const FindingsSummary summary = write();
   EXPECT_THAT(summary.problems, IsEmpty());
-  // Intervals of the differences by SciPy 1.10.1: -0.5594 to -0.3606, -0.1451 to 0.1584, 0.3386 to 0.5681.
+  // Intervals of the differences by SciPy 1.10.1: -0.5594 to -0.3606, -0.1451 to 0.1584, 0.3386 to 0.5681. By hand, for
+  // with two degrees of freedom p is 1 - t / sqrt(2 + t^2): 0.0025105, 0.86755 and 0.0034424.
   EXPECT_THAT(
       summary.answers,
       ElementsAre(
-          "Confirmed: Rank 4 beats rank 1. Mean difference -0.46 (95 % interval -0.5594 to -0.3606, 3 pairs).",
-          "Undecided: Rank 8 beats rank 4. Mean difference 0.006667 (95 % interval -0.1451 to 0.1584, 3 pairs).",
-          "Refuted: Rank 1 beats rank 8. Mean difference 0.4533 (95 % interval 0.3386 to 0.5681, 3 pairs)."));
+          "Confirmed: Rank 4 beats rank 1. Mean difference -0.4600 (95 % interval -0.5594 to -0.3606, 3 pairs); "
+          "survives Holm's correction over 3 claims (p 0.0025, corrected 0.0075).",
+          "Undecided: Rank 8 beats rank 4. Mean difference 0.0067 (95 % interval -0.1451 to 0.1584, 3 pairs).",
+          "Refuted: Rank 1 beats rank 8. Mean difference 0.4533 (95 % interval 0.3386 to 0.5681, 3 pairs); "
+          "survives Holm's correction over 3 claims (p 0.0034, corrected 0.0075)."));
+  EXPECT_THAT(markdown(), HasSubstr("\n3 claims. A verdict is by the 95 % interval of its claim alone. It survives"));
+  EXPECT_THAT(markdown(), HasSubstr("| survives (p 0.0025, corrected 0.0075) |"));
   for (const std::string& answer : summary.answers)
     EXPECT_THAT(markdown(), HasSubstr("- " + answer + " (runs [")) << answer;
 }
@@ -91,18 +97,134 @@ TEST_F(FindingsTest, ClaimsAreAnsweredInALineEach) {
 TEST_F(FindingsTest, TheLeaderboardNamesTies) {
   write_sweep();
   write();
-  EXPECT_THAT(markdown(), HasSubstr("| 3 | 20 | 4.11 | none | 1 | no interval |"));  // the run that was stopped early
+  EXPECT_THAT(markdown(), HasSubstr("| 3 | 20 | 4.110 | none | 1 | no interval |"));  // the run that was stopped early
   EXPECT_THAT(markdown(), HasSubstr("1 of these runs was stopped early."));
   const std::string text = markdown();
   std::smatch row;
   ASSERT_TRUE(
-      std::regex_search(text, row, std::regex("\\| \\d \\| 4 \\| 4\\.05 \\| 3\\.926 to 4\\.174 \\| 3 \\| (\\w+) ")));
+      std::regex_search(text, row, std::regex("\\| \\d \\| 4 \\| 4\\.050 \\| 3\\.926 to 4\\.174 \\| 3 \\| (\\w+) ")));
   EXPECT_EQ(row[1], "best");
   ASSERT_TRUE(std::regex_search(text, row, std::regex("\\| \\d \\| 8 \\| 4\\.057 \\| [^|]*\\| 3 \\| (\\w+) ")));
   EXPECT_EQ(row[1], "tie");
-  ASSERT_TRUE(std::regex_search(text, row, std::regex("\\| \\d \\| 1 \\| 4\\.51 \\| [^|]*\\| 3 \\| (\\w+) ")));
+  ASSERT_TRUE(std::regex_search(text, row, std::regex("\\| \\d \\| 1 \\| 4\\.510 \\| [^|]*\\| 3 \\| (\\w+) ")));
   EXPECT_EQ(row[1], "behind");
   EXPECT_THAT(text, HasSubstr("On the same data: bigram 4.5, entropy rate 0.5, gzip 4.25, unigram 5."));
+}
+
+// What the seeds have in common is no part of a difference between runs of one seed.
+TEST_F(FindingsTest, TiesFollowThePairedDifference) {
+  SyntheticRun run;
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    run.seed = seed;
+    for (const auto& [rank, more] :
+         std::map<std::string, double>{{"1", 0.0}, {"4", 0.125}, {"8", 0.1 * static_cast<double>(seed) - 0.05}}) {
+      run.axes = {{"noise.rank", rank}};
+      run.final_bits = 4.0 + 0.5 * static_cast<double>(seed) + more;
+      write_synthetic_run(results_ / std::to_string(run.point++), run);
+    }
+  }
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("; 1 other ties with it. (runs"));
+  EXPECT_THAT(markdown(), HasSubstr("| 2 | 8 | 4.550 | 3.060 to 6.040 | 3 | tie | 0.0500 (-0.1984 to 0.2984) |"));
+  EXPECT_THAT(markdown(), HasSubstr("| 3 | 4 | 4.625 | 3.383 to 5.867 | 3 | behind | 0.1250 (0.1250 to 0.1250) |"));
+  EXPECT_THAT(markdown(), HasSubstr("2 configurations are compared with it without a correction for their number."));
+  EXPECT_THAT(markdown(), HasSubstr("Which of the two best configurations is better is open: their difference is "
+                                    "0.0500 (95 % interval -0.1984 to 0.2984, 3 seeds). Should it stay what it is, "
+                                    "about 75 seeds would show it."));
+}
+
+TEST_F(FindingsTest, ConfigurationsThatShareNoSeedsAreComparedByTheirIntervals) {
+  SyntheticRun run;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    run.seed = seed;
+    run.axes = {{"noise.rank", seed < 2 ? "1" : "4"}};
+    run.final_bits = 4.0 + 0.1 * static_cast<double>(seed);
+    write_synthetic_run(results_ / std::to_string(run.point++), run);
+  }
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("| 2 | 4 | 4.250 | 3.615 to 4.885 | 2 | tie |  |"));
+}
+
+// An interval over pairs of one seed under other values would be narrower than the seeds allow.
+TEST_F(FindingsTest, EffectsAreOverSeeds) {
+  SyntheticRun run;
+  for (uint64_t seed = 0; seed < 2; ++seed) {
+    run.seed = seed;
+    for (const char* width : {"32", "64"}) {
+      for (const char* rank : {"1", "4"}) {
+        run.axes = {{"model.width", width}, {"noise.rank", rank}};
+        run.final_bits = 4.0 + (*rank == '4' ? 0.5 + 0.1 * static_cast<double>(seed) : 0.0);
+        write_synthetic_run(results_ / std::to_string(run.point++), run);
+      }
+    }
+  }
+  write();
+  // Two seeds' differences of 0.5 and 0.6, each found twice.
+  EXPECT_THAT(markdown(), HasSubstr("| noise.rank | 4 | 1 | 0.550 | -0.085 to 1.185 | 2 | 4 | no difference shown |"));
+}
+
+TEST_F(FindingsTest, AxesOfSeveralKeysAreLabelledShortly) {
+  SyntheticRun run;
+  for (const char* rank : {"1", "4"}) {
+    run.axes = {};
+    run.final_bits += 0.1;
+    RunRecord record = synthetic_record(run);
+    record.sweep->axes = {{"noise.rank+noise.sigma_shift", {{"noise.rank", rank}, {"noise.sigma_shift", "6"}}}};
+    fs::create_directories(results_ / rank);
+    write_atomically(results_ / rank / "metrics.jsonl", synthetic_metrics(run));
+    write_record(results_ / rank / "record.json", record);
+  }
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("Best: rank=1 sigma\\_shift=6, 4.1 (1 seed, no interval)"));
+  if (std::system("gnuplot --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "install gnuplot-nox to draw figures";
+  EXPECT_THAT(read_file(out_ / "plots" / "grid-effects.svg"), HasSubstr("rank=4 sigma_shift=6 - rank=1 sigma_shift=6"));
+  EXPECT_THAT(read_file(out_ / "plots" / "grid-curves.svg"), HasSubstr("1. rank=1 sigma_shift=6"));
+}
+
+TEST_F(FindingsTest, ReproductionNamesTheFirstSeedsAndWhatTheSweepWasGiven) {
+  SyntheticRun run;
+  run.axes = {{"noise.rank", "4"}};
+  for (run.seed = 0; run.seed < 7; ++run.seed) {
+    run.point = run.seed;
+    write_synthetic_run(results_ / std::to_string(run.seed), run);
+  }
+  write();
+  std::string commands;
+  for (int seed = 0; seed < 5; ++seed) {
+    commands += fmt::format("eggroll run experiment=grid '~sweep' noise.rank=4 seed={}\n", seed);
+  }
+  EXPECT_THAT(markdown(), HasSubstr("; the first 5 of 7 runs: (runs"));
+  EXPECT_THAT(markdown(), HasSubstr("```\n" + commands + "```"));
+  // The axis is the sweep's own, though here it has one value.
+  EXPECT_THAT(markdown(), HasSubstr("```\neggroll sweep experiment=grid\n```"));
+}
+
+TEST_F(FindingsTest, ALogThatHoldsAFenceStaysWithinItsOwn) {
+  SyntheticRun run;
+  run.status = RunStatus::kFailed;
+  RunRecord record = synthetic_record(run);
+  record.failure->log = {"````", "# no heading"};
+  fs::create_directories(results_);
+  write_record(results_ / "failed.json", record);
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("`````\n````\n# no heading\n`````\n"));
+}
+
+TEST_F(FindingsTest, NoCellOfATableIsAFormula) {
+  SyntheticRun run;
+  run.sweep = "=1+1";
+  run.axes = {{"noise.rank", "-1"}};
+  run.status = RunStatus::kFailed;
+  RunRecord record = synthetic_record(run);
+  record.error = "=HYPERLINK(\"http://x\",\"y\")";
+  fs::create_directories(results_ / "a");
+  write_record(results_ / "a" / "record.json", record);
+  run.axes = {{"noise.rank", "-2"}};
+  write_record(results_ / "b.json", synthetic_record(run));
+  write();
+  const std::string runs = read_file(out_ / "runs.csv");
+  EXPECT_THAT(runs, HasSubstr(",'=1+1,failed,"));
+  EXPECT_THAT(runs, HasSubstr(",\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",-1,"));
 }
 
 TEST_F(FindingsTest, EveryEndIsToldWithItsReason) {
@@ -115,8 +237,8 @@ TEST_F(FindingsTest, EveryEndIsToldWithItsReason) {
   EXPECT_THAT(text, HasSubstr("```\nstep 3\na <last> line\n```"));
   EXPECT_THAT(text, HasSubstr("the budget of 10 s was spent"));
   EXPECT_THAT(text, HasSubstr("2 of 15 planned points have no record yet."));
-  EXPECT_THAT(text, HasSubstr("eggroll run experiment=grid seed=0 noise.rank=4"));
-  EXPECT_THAT(text, HasSubstr("eggroll sweep experiment=grid"));
+  EXPECT_THAT(text, HasSubstr("eggroll run experiment=grid '~sweep' noise.rank=4 seed=0"));
+  EXPECT_THAT(text, HasSubstr("```\neggroll sweep experiment=grid\n```"));
   EXPECT_THAT(text, HasSubstr("head: 40 % of values at"));
 }
 
@@ -161,7 +283,7 @@ TEST_F(FindingsTest, TablesAreTidy) {
   const std::string runs = read_file(out_ / "runs.csv");
   EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 14);
   EXPECT_THAT(runs, HasSubstr(",axis.noise.rank,config.dataset.seed,config.noise.rank,config.seed\n"));
-  EXPECT_THAT(runs, HasSubstr("\n1,points/0,grid,completed,0,100,1638400,token,4.5,4.5,5,4.5,4.25,"));
+  EXPECT_THAT(runs, HasSubstr("\n1,points/0,grid,completed,0,100,1638400,token,4.5,4.5,4.5,5,4.5,4.25,"));
   const std::string curves = read_file(out_ / "curves.csv");
   EXPECT_EQ(std::count(curves.begin(), curves.end(), '\n'), 1 + 13 * 11);
   EXPECT_THAT(curves, HasSubstr("\n1,points/0,grid,0,100,1638400,1"));
@@ -193,7 +315,7 @@ TEST_F(FindingsTest, ThresholdsAreInDeviationsOfWhatTheyAreHeldAgainst) {
   write_synthetic_run(results_ / "a", run);
   nlohmann::ordered_json record = nlohmann::ordered_json::parse(read_file(results_ / "a" / "record.json"));
   record["config"]["optimizer"]["residual"] = 0.6;  // a threshold of 2 is 2 * sqrt(1 - 0.36) deviations
-  write_plainly(results_ / "a" / "record.json", record.dump());
+  write_plainly(results_ / "a" / "record.json", sealed(record).dump());
   write();
   EXPECT_THAT(markdown(), HasSubstr("| the only configuration | 0 | 1.584 | 1.6 | 100 % |"));
 }
@@ -206,9 +328,54 @@ TEST_F(FindingsTest, RecordsWithoutMetricsStillHaveALeaderboard) {
     write_record(results_ / fmt::format("published-{}.json", seed), synthetic_record(run));
   }
   const FindingsSummary summary = write();
-  EXPECT_THAT(summary.problems, IsEmpty());
-  EXPECT_THAT(markdown(), HasSubstr("| 1 | 4 | 4 to 4 | 2 | best |"));
+  const std::string missing = "What metrics say is not known of 2 of 2 runs: there is neither a summary";
+  EXPECT_THAT(summary.problems, ElementsAre(HasSubstr(missing)));
+  EXPECT_THAT(markdown(), HasSubstr("## What could not be read\n\n- " + missing));
+  EXPECT_THAT(markdown(), HasSubstr("| 1 | 4.000 | 4.000 to 4.000 | 2 | best |"));
   EXPECT_THAT(markdown(), Not(HasSubstr("Learning curves")));
+}
+
+// The page, the tables and the figures are the same, to the byte, from the summaries as from the metrics.
+TEST_F(FindingsTest, ARecordsSummaryStandsForItsMetrics) {
+  write_sweep();
+  write();
+  std::map<fs::path, std::string> from_metrics;
+  for (const auto& entry : fs::recursive_directory_iterator(out_)) {
+    if (entry.is_regular_file()) from_metrics[entry.path()] = read_file(entry.path());
+  }
+  for (const auto& entry : fs::directory_iterator(results_ / "points")) {
+    RunRecord record = read_record(entry.path() / "record.json");
+    record.summary = summarize_metrics(entry.path() / "metrics.jsonl");
+    ASSERT_TRUE(record.summary);
+    EXPECT_EQ(record.summary->training.size(), 50U);  // of 100
+    write_record(entry.path() / "record.json", record);
+    fs::remove(entry.path() / "metrics.jsonl");
+  }
+  EXPECT_THAT(write().problems, IsEmpty());
+  EXPECT_GE(from_metrics.size(), 4U);
+  for (const auto& [path, bytes] : from_metrics) EXPECT_EQ(read_file(path), bytes) << path;
+}
+
+// In every place where a verdict stands.
+TEST_F(FindingsTest, AClaimMadeAfterItsRunsIsNeverConfirmed) {
+  write_sweep();
+  nlohmann::ordered_json sweep = nlohmann::ordered_json::parse(read_file(results_ / "sweep.json"));
+  sweep["claims"][0]["says"] = "Rank 4 wins.";
+  write_plainly(results_ / "sweep.json", sweep.dump());
+  const FindingsSummary summary = write();
+  const std::string late = "xploratory, stated after 12 of 13 runs had ended";
+  EXPECT_THAT(summary.answers,
+              testing::Contains(testing::StartsWith("E" + late + ": Rank 4 wins. These runs agree with it: mean ")));
+  EXPECT_THAT(summary.answers, testing::Contains(testing::StartsWith("Confirmed: Rank 4 beats rank 1. ")));
+  EXPECT_THAT(markdown(), HasSubstr("\n4 claims, 3 stated before the runs. The others are exploratory"));
+  EXPECT_THAT(markdown(), HasSubstr("- E" + late + ": Rank 4 wins. These"));
+  EXPECT_THAT(markdown(), HasSubstr("| Rank 4 wins. | e" + late + "; these runs agree with it | mean"));
+  EXPECT_THAT(markdown(), HasSubstr("| Rank 4 beats rank 1. (no longer stated by the experiment) | confirmed |"));
+  EXPECT_THAT(page(), HasSubstr("E" + late + ": Rank 4 wins."));
+  EXPECT_THAT(page(), HasSubstr("e" + late + "; these runs agree with it"));
+  for (const std::string& text : {markdown(), page()}) {
+    EXPECT_FALSE(std::regex_search(text, std::regex("[Cc]onfirmed[^.]*Rank 4 wins|Rank 4 wins[^.]*onfirmed")));
+  }
 }
 
 TEST_F(FindingsTest, WhatIsDamagedIsInTheFindings) {

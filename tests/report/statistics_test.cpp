@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "record/run_metrics.h"
+
 namespace eggroll {
 namespace {
 

@@ -20,6 +20,7 @@ struct SyntheticRun {
   nlohmann::ordered_json axes = nlohmann::ordered_json::object();
   nlohmann::ordered_json claims = nlohmann::ordered_json::array();
   RunStatus status = RunStatus::kCompleted;
+  std::string started = "2026-01-02T03:04:05Z";
   uint64_t steps = 100;
   uint64_t population = 512;
   double final_bits = 4.0;
@@ -35,7 +36,7 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
   RunRecord record;
   record.name = run.sweep.empty() ? "plain" : run.sweep;
   record.status = run.status;
-  record.started_utc = "2026-01-02T03:04:05Z";
+  record.started_utc = run.started;
   record.ended_utc = "2026-01-02T03:05:05Z";
   record.steps = run.steps;
   record.wall_seconds = 1.25 * run.step_seconds * static_cast<double>(run.steps);
@@ -49,7 +50,8 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
                    {"seed", run.seed},
                    {"train", {{"steps", run.steps}, {"population", run.population}, {"tokens", kSyntheticTokens}}},
                    {"results", {{"dir", "results/runs"}}}};
-  record.overrides = {"experiment=grid", "seed=" + std::to_string(run.seed)};
+  record.overrides = {"experiment=grid"};
+  if (!run.sweep.empty()) record.overrides.emplace_back("~sweep");
   for (const auto& [axis, value] : run.axes.items()) {
     // As `eggroll run` reads an override: what spells a number is one.
     const auto number = nlohmann::ordered_json::parse(axis_text(value), nullptr, false);
@@ -57,6 +59,7 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
         number.is_number() ? number : value;
     record.overrides.push_back(axis + "=" + axis_text(value));
   }
+  record.overrides.push_back("seed=" + std::to_string(run.seed));
   record.config_hash = sha256_hex(record.config.dump());
   record.command_line = {"eggroll", "run"};
   record.command_line.insert(record.command_line.end(), record.overrides.begin(), record.overrides.end());
@@ -73,8 +76,9 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
       DatasetRecord{"count", std::string(64, '2'), "token", {{"train", 1000}}, {{"entropy_rate_bits", 0.5}}};
   record.baselines = {5.0, 4.5, 4.25};
   if (run.status == RunStatus::kCompleted || run.status == RunStatus::kStopped) {
-    record.final = Evaluation{run.steps, run.final_bits, 1000, "token"};
-    record.best = record.final;
+    record.newest = Evaluation{run.steps, run.final_bits, 1000, "token"};
+    record.best = record.newest;
+    record.final = record.newest;
     record.weights_sha256 = std::string(64, '3');
   }
   if (run.status == RunStatus::kFailed) {

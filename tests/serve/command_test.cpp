@@ -1,6 +1,9 @@
 // `eggroll serve` as its users meet it.
 #include <httplib.h>
 
+#include <atomic>
+#include <thread>
+
 #include "cli/eggroll_command.h"
 
 namespace eggroll::test {
@@ -31,6 +34,30 @@ TEST_F(ServeCommandTest, ItSaysWhereThePageIsAndEndsWithASignal) {
     EXPECT_EQ(result.err, "");
     EXPECT_THAT(result.out, HasSubstr("shows results; Ctrl-C ends it"));
   }
+}
+
+TEST_F(ServeCommandTest, AClientThatNeverEndsItsRequestDoesNotKeepItFromEnding) {
+  ::signal(SIGPIPE, SIG_IGN);  // the client may write to a connection that the server has closed
+  fs::create_directory(work_ / "results");
+  Process process(work_, command({"serve", "results", "--port", "0"}));
+  httplib::Client client("127.0.0.1", port_of(process));
+  std::atomic<bool> ended{false};
+  std::thread slow([&] {
+    client.Get("/api/runs", [&](const char*, size_t) { return !ended; });
+    // A body that never comes to its end.
+    client.Post(
+        "/", 1 << 20,
+        [&](size_t, size_t, httplib::DataSink& sink) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          return !ended && sink.write("x", 1);
+        },
+        "text/plain");
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().exit_code, 0);
+  ended = true;
+  slow.join();
 }
 
 TEST_F(ServeCommandTest, APortInUseIsOneSentence) {

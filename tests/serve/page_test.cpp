@@ -160,7 +160,7 @@ TEST_F(PageTest, ItDrawsCurvesBandsBaselinesAndEffects) {
     if (set.at("label") == "" && set.at("baseline") == "" && low.is_null()) low = set.at("data");
   }
   EXPECT_THAT(baselines, ElementsAre("unigram 5.000", "bigram 4.500", "gzip 4.250", "entropy rate 0.500"));
-  const Browser::Json& held_out = lines.at("2048");
+  const Browser::Json& held_out = lines.at("population=2048");
   ASSERT_EQ(held_out.size(), 11U);
   EXPECT_EQ(held_out.back().at("x"), 100);
   EXPECT_DOUBLE_EQ(held_out.back().at("y"), 3.125);
@@ -256,9 +256,12 @@ TEST_F(PageTest, TextOfFilesIsNeverMarkup) {
                      {"tensors", {{attack, {{"saturated", 0.1}}}}}}}}
               .dump() +
           "\n");
-  write_plainly(
-      results_ / "sweeps/grid/sweep.json",
-      ordered_json{{"name", attack}, {"question", attack}, {"claims", {}}, {"axes", {}}, {"points", 2}}.dump());
+  write_plainly(results_ / "sweeps/grid/sweep.json", ordered_json{{"name", attack},
+                                                                  {"question", attack},
+                                                                  {"claims", ordered_json::array()},
+                                                                  {"axes", ordered_json::object()},
+                                                                  {"points", 2}}
+                                                         .dump());
   open("#/?experiment=*");
   EXPECT_THAT(column("run"), ::testing::Contains(attack));
   EXPECT_THAT(text("#progress"), HasSubstr(attack));
@@ -270,6 +273,94 @@ TEST_F(PageTest, TextOfFilesIsNeverMarkup) {
   }
   EXPECT_EQ(browser_->evaluate("document.querySelectorAll('img').length"), 0);
   EXPECT_EQ(browser_->evaluate("window.attacked ?? null"), nullptr);
+}
+
+TEST_F(PageTest, StepsDoneHaveAHeadingOfTheirOwn) {
+  for (const uint64_t steps : {100U, 200U}) {
+    SyntheticRun run;
+    run.steps = steps;
+    run.axes = {{"train.steps", std::to_string(steps)}};
+    add_point(std::to_string(steps), run);
+  }
+  open();
+  EXPECT_EQ(browser_->evaluate("[...document.querySelectorAll('#leaderboard th')].map((th) => th.innerText.trim())"
+                               ".filter((text) => text.startsWith('steps')).join()"),
+            "steps,steps done");
+}
+
+TEST_F(PageTest, ThePageOpensOnTheNewestExperimentAndSaysWhereTheAddressNamesNone) {
+  add_grid();
+  for (const char* name : {"alpha", "zeta"}) {
+    SyntheticRun run;
+    run.sweep = name;
+    RunRecord record = synthetic_record(run);
+    record.started_utc = name == std::string("zeta") ? "2026-01-02T04:00:00Z" : "2026-01-02T01:00:00Z";
+    fs::create_directories(results_ / name);
+    write_record(results_ / name / "record.json", record);
+  }
+  open();
+  EXPECT_EQ(browser_->evaluate("document.querySelector('select[aria-label=experiment]').value"), "zeta (sweep)");
+  EXPECT_THAT(column("run"), ElementsAre("zeta"));
+  EXPECT_EQ(browser_->evaluate("document.querySelector('#unknown')"), nullptr);
+  browser_->evaluate("location.hash = '#/?experiment=none'");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#unknown')"));
+  EXPECT_THAT(text("#unknown"), HasSubstr("No run is of the experiment \u201cnone\u201d"));
+  EXPECT_THAT(text("#unknown"), HasSubstr("zeta (sweep), grid (sweep), alpha (sweep)"));
+  EXPECT_TRUE(column("run").empty());
+  browser_->evaluate("[...document.querySelectorAll('#unknown a')].pop().click()");
+  ASSERT_TRUE(browser_->wait_for("!document.querySelector('#unknown')"));
+  EXPECT_THAT(column("run"), ElementsAre("alpha"));
+}
+
+TEST_F(PageTest, AllExperimentsHaveTheirDefaultsAndEachDataItsOwnOrder) {
+  add_grid();
+  SyntheticRun plain;
+  plain.sweep = "";
+  plain.population = 1024;
+  plain.final_bits = 9.0;
+  write_synthetic_run(results_ / "plain", plain);
+  SyntheticRun other;
+  other.sweep = "other";
+  other.axes = {{"dataset.path", "other.txt"}};
+  other.final_bits = 1.0;
+  write_synthetic_run(results_ / "other", other);
+  open("#/?experiment=*");
+  // Those of the same data first, all of them, then the heading and the run of the other.
+  EXPECT_THAT(browser_->evaluate("[...document.querySelectorAll('#leaderboard tr.data')].map((row) => row.innerText)"),
+              ElementsAre("on count", "on count other.txt"));
+  EXPECT_EQ(browser_->evaluate("[...document.querySelectorAll('#leaderboard tbody tr:not(.data)')].map((row) => "
+                               "row.cells[1].innerText.trim()).join(' ')"),
+            "2048-0 2048-1 512-0 512-1 plain other");
+  EXPECT_EQ(browser_->evaluate(
+                "(() => { const at = [...document.querySelectorAll('#leaderboard thead th')].findIndex((th) => "
+                "th.innerText.trim() === 'population'); return [...document.querySelectorAll('#leaderboard tbody "
+                "tr:not(.data)')].map((row) => row.cells[at].innerText.trim()).join(' '); })()"),
+            "2048 2048 512 512 1024 512");
+}
+
+TEST_F(PageTest, CurvesBeginWhereTheyAreWorthReading) {
+  add_grid();
+  open();
+  ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves'))"));
+  const auto scale = [&](const std::string& of) {
+    return browser_->evaluate("Chart.getChart(document.querySelector('#curves'))." + of);
+  };
+  // From 7 to 3 bits: the first tenth of the steps is above.
+  EXPECT_LT(scale("scales.y.max").get<double>(), 5.0);
+  EXPECT_LT(scale("scales.y.min").get<double>(), 3.0);
+  // The names of baselines have their own place beside the curves.
+  EXPECT_GT(scale("width").get<double>() - scale("chartArea.right").get<double>(), 60.0);
+  choose("bits", "all");
+  ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves')).scales.y.max > 7"));
+  choose("bits", "log");
+  EXPECT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves')).scales.y.type === 'logarithmic'"));
+}
+
+TEST_F(PageTest, PointsOfASweepAreNamedByTheirNumber) {
+  const std::string folder = add_point("0003-population=512,seed=0-1a2b3c4d", {});
+  open();
+  EXPECT_THAT(column("run"), ElementsAre("0003"));
+  EXPECT_EQ(browser_->evaluate("document.querySelector('#leaderboard td.name').title"), folder);
 }
 
 TEST_F(PageTest, ManyRowsAreShownWhenAskedFor) {

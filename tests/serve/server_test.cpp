@@ -2,9 +2,14 @@
 #include "serve/server.h"
 
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <chrono>
+#include <memory>
 #include <sstream>
 
+#include "record/files.h"
 #include "serve/results.h"
 
 namespace eggroll::test {
@@ -112,6 +117,43 @@ TEST_F(ServerTest, OtherNamesOfThisMachineAreRefused) {
       EXPECT_THAT(reply->body, Not(HasSubstr("grid")));
     }
   }
+}
+
+// A connection that has sent the beginning of a request and no more.
+class SlowClient {
+ public:
+  explicit SlowClient(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    send("GET / HTTP/1.1\r\nX: ");
+  }
+  void send(const std::string& text) const { ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL); }
+
+ private:
+  Descriptor socket_;
+};
+
+TEST_F(ServerTest, SlowClientsKeepNobodyOut) {
+  all_runs();
+  std::vector<std::unique_ptr<SlowClient>> clients;
+  for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<SlowClient>(server_.port()));
+  for (int i = 0; i < 5; ++i) {
+    for (const auto& client : clients) client->send("x");
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(get("/api/runs")->status, 200);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+TEST_F(ServerTest, ARequestWithABodyOrALongHeaderIsRefused) {
+  httplib::Client client("127.0.0.1", server_.port());
+  EXPECT_EQ(client.Get("/" + std::string(100'000, 'x'))->status, 414);
+  const auto reply = client.Get("/", {{"X-Long", std::string(100'000, 'x')}});
+  EXPECT_TRUE(!reply || reply->status >= 400);
 }
 
 TEST_F(ServerTest, OnlyGetIsAnswered) {

@@ -1,6 +1,8 @@
 // What is known of a results folder: figures of runs, what changed since, what is damaged or no record.
 #include "serve/watch.h"
 
+#include <sys/stat.h>
+
 #include "serve/results.h"
 
 namespace eggroll::test {
@@ -9,6 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using WatchTest = ResultsTest;
 
@@ -129,6 +132,50 @@ TEST_F(WatchTest, ARunsPageHasRecordMonitorSamplesLogAndConfiguration) {
   EXPECT_EQ(page.at("samples"), "caf\xc3\xa9 \xff");
   EXPECT_EQ(page.at("log"), "the last line\n");
   EXPECT_EQ(page.at("config"), "seed: 0\n");
+}
+
+TEST_F(WatchTest, JsonThatNestsDeepIsNamedAndTheRestShown) {
+  add_grid();
+  const std::string folder = add_point("deep", {});
+  Watch watch(results_);
+  watch.look();
+  write_plainly(results_ / folder / "record.json", deep_json());
+  write_plainly(results_ / "sweeps/grid/sweep.json", deep_json());
+  write_plainly(results_ / "other.json", deep_json());
+  watch.look();
+  const ordered_json reply = watch.runs("");
+  EXPECT_EQ(reply.at("runs").size(), 5U);
+  EXPECT_EQ(run_in(reply, folder).at("status"), "unreadable");
+  EXPECT_THAT(run_in(reply, folder).at("why").get<std::string>(), HasSubstr("record.json has more than 100 levels"));
+  EXPECT_EQ(reply.at("problems").size(), 2U);
+  EXPECT_EQ(watch.run(folder)->at("record"), nullptr);
+}
+
+TEST_F(WatchTest, LinksAreNotFollowedAndFifosNotWaitedFor) {
+  add_grid();
+  const std::string linked = add_point("linked", {});
+  const std::string waiting = add_point("waiting", {});
+  write_plainly(folder_ / "secret", "secret");
+  for (const char* name : {"samples.txt", "log.txt", "config.yaml"}) {
+    fs::remove(results_ / linked / name);
+    fs::create_symlink(folder_ / "secret", results_ / linked / name);
+    fs::remove(results_ / waiting / name);
+    ASSERT_EQ(::mkfifo((results_ / waiting / name).c_str(), 0600), 0);
+  }
+  fs::remove(results_ / waiting / "metrics.jsonl");
+  ASSERT_EQ(::mkfifo((results_ / waiting / "metrics.jsonl").c_str(), 0600), 0);
+  fs::create_symlink("circle", results_ / "circle");
+  Watch watch(results_);
+  watch.look();
+  for (const std::string& folder : {linked, waiting}) {
+    const ordered_json run = *watch.run(folder);
+    for (const char* text : {"samples", "log", "config"}) EXPECT_EQ(run.at(text), nullptr) << folder << text;
+    EXPECT_THAT(run.dump(), Not(HasSubstr("secret")));
+  }
+  const ordered_json reply = watch.runs("");
+  EXPECT_EQ(reply.at("runs").size(), 6U);
+  ASSERT_EQ(reply.at("problems").size(), 1U);
+  EXPECT_THAT(reply.at("problems")[0].get<std::string>(), HasSubstr("results/circle is a link that leads nowhere"));
 }
 
 TEST_F(WatchTest, PublishedRecordsAreRunsWithoutAFolder) {

@@ -69,5 +69,18 @@ TEST(IsBefore, OrdersAsTheSystemWhereItCan) {
   }
 }
 
+TEST(OneLine, IsPrintableAndOfBoundedLength) {
+  EXPECT_EQ(one_line("caf\xc3\xa9 \"x\"", 100), "caf\xc3\xa9 \"x\"");
+  EXPECT_EQ(one_line("a\nb\r\tc", 100), "a b  c");
+  EXPECT_EQ(one_line(std::string_view("a\0\x1b[31m\x7f", 8), 100), "a\ufffd\ufffd[31m\ufffd");
+  EXPECT_EQ(one_line("\xc2\x9b"
+                     "31m",
+                     100),
+            "\ufffd31m");
+  EXPECT_EQ(one_line("\xff", 100), "\ufffd");
+  EXPECT_EQ(one_line(std::string(1'000'000, 'x'), 3), "xxx...");
+  EXPECT_EQ(one_line("xx\xc3\xa9", 3), "xx\ufffd...");
+}
+
 }  // namespace
 }  // namespace eggroll::test

@@ -172,7 +172,10 @@ TEST(EsAdamWScalars, RefuseWrongSettings) {
   };
   EXPECT_THAT(refusal("optimizer.beta1=1"),
               testing::HasSubstr("optimizer.beta1 is 1, expected a number from 0 to 0.99999"));
-  EXPECT_THAT(refusal("optimizer.epsilon=0"), testing::HasSubstr("optimizer.epsilon is 0, expected a number from "));
+  EXPECT_THAT(refusal("optimizer.epsilon=0"),
+              testing::HasSubstr("optimizer.epsilon is 0, expected a number from 1e-12 to 1000"));
+  EXPECT_THAT(refusal("optimizer.epsilon=1e-13"),
+              testing::HasSubstr("optimizer.epsilon is 1e-13, expected a number from 1e-12 to 1000"));
   EXPECT_THAT(refusal("optimizer.learning_rate=128"),
               testing::HasSubstr("optimizer.learning_rate is 128, expected a number from 0 to 127"));
   EXPECT_THAT(refusal("+optimizer.residual=0.5"), testing::HasSubstr("unknown key 'optimizer.residual'"));

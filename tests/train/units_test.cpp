@@ -102,7 +102,8 @@ TEST_F(UnitsTest, TheRecordSaysWhatWasCounted) {
   EXPECT_EQ(record.final->tokens, 209U);
   EXPECT_EQ(record.final->bytes, held_out - bytes_of(setup.dataset.valid[0]));
   EXPECT_EQ(record.best->tokens, 63U);
-  EXPECT_EQ(metrics_of("bytes")[20].at("held_out_bytes"), *record.final->bytes);
+  EXPECT_EQ(metrics_of("bytes")[20].at("final_bytes"), *record.final->bytes);
+  EXPECT_EQ(metrics_of("bytes")[20].at("held_out_bytes"), *record.newest->bytes);
   EXPECT_EQ(*record.baselines.unigram, measure_baselines(setup.dataset).unigram);
   // 64 held-out tokens and the 400 that the model makes of them, each as its bytes.
   const std::string samples = read_file(RunFolder{folder_ / "bytes"}.samples());

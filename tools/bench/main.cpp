@@ -15,6 +15,8 @@
 #include "cli/host.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
+#include "record/files.h"
+#include "record/sentence.h"
 #include "system/machine.h"
 
 namespace eggroll::bench {
@@ -133,7 +135,7 @@ int run(int argc, char** argv) {
     if (file.verdict == Verdict::kAccepted) {
       add_backend(runner, host, file.name, shapes);
     } else {
-      fmt::print(stderr, "eggroll_bench: {}\n", file.reason);
+      print_error("eggroll_bench", file.reason);
     }
   }
   if (benchmark::RunSpecifiedBenchmarks() == 0) {
@@ -146,11 +148,12 @@ int run(int argc, char** argv) {
 }  // namespace eggroll::bench
 
 int main(int argc, char** argv) {
+  eggroll::open_standard_descriptors();
   try {
     return eggroll::bench::run(argc, argv);
-  } catch (const std::exception& error) {
+  } catch (...) {
     std::fflush(stdout);
-    fmt::print(stderr, "eggroll_bench: {}\n", error.what());
+    eggroll::print_error("eggroll_bench", eggroll::sentence_of_exception());
     return 1;
   }
 }

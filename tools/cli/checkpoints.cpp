@@ -50,12 +50,12 @@ std::optional<Vocabulary> vocabulary_of(const ConfigNode& config, const RunFolde
 
 }  // namespace
 
-int replay_command(const fs::path& run, uint64_t steps) {
-  const RunFolder folder = existing_run(run);
-  const ConfigNode config = run_config(folder);
-  const Registry registry = find_plugins(config);
+int replay_command(const ReplayArguments& arguments) {
+  const RunFolder folder = existing_run(arguments.run);
+  const ConfigNode config = with_data(run_config(folder), {});
+  const Registry registry = find_plugins_of_run(config, arguments.plugins);
   const Machine machine(config, registry);
-  const Replayed replayed = replay(machine, config, folder, steps);
+  const Replayed replayed = replay(machine, config, folder, arguments.steps);
   const std::string rebuilt = weights_sha256(replayed.weights);
   fmt::print("replayed {} steps\nweights sha256 {}\n", replayed.steps, rebuilt);
   const auto newest = latest_checkpoint(folder.path);
@@ -76,13 +76,14 @@ int replay_command(const fs::path& run, uint64_t steps) {
 
 int sample_command(const SampleArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
-  const ConfigNode config = run_config(folder);
+  const ConfigNode config = with_data(run_config(folder), arguments.data);
+  require_file(config, "vocabulary");
   const auto newest = latest_checkpoint(folder.path);
   if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
-  const Registry registry = find_plugins(config);
+  const Registry registry = find_plugins_of_run(config, arguments.plugins);
   const Machine machine(config, registry);
   const Checkpoint checkpoint = load_checkpoint(*newest);
-  require_same_run(*newest, checkpoint.identity, identity_of(machine, config));
+  require_same_run(*newest, checkpoint.identity, identity_of(machine, config, folder));
   BackendSession session = machine.open_session();
   restore_session(session, machine, checkpoint);
 

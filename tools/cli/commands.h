@@ -20,9 +20,13 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
                 bool show_monitor);
 // multirun.cpp. All are composed before the first begins; one that fails does not stop the others.
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);
-// plugins: a folder to take them from alone; where empty, those of find_plugins().
-int resume_command(const std::filesystem::path& run, const std::filesystem::path& plugins,
-                   const std::vector<std::string>& command_line, bool show_monitor);
+struct ResumeArguments {
+  std::filesystem::path run;
+  std::vector<std::filesystem::path> plugins;  // those that find_plugins_of_run() is allowed
+  std::filesystem::path only_plugins;          // a folder to take them from alone, where it is not empty
+  MovedData data;
+};
+int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor);
 
 // sweep.cpp
 int plan_command(const HostOptions& host, const Overrides& overrides);
@@ -38,13 +42,20 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
 int point_command(const std::filesystem::path& submission, uint64_t element, const std::string& where);
 
 // checkpoints.cpp
-int replay_command(const std::filesystem::path& run, uint64_t steps);
+struct ReplayArguments {
+  std::filesystem::path run;
+  std::vector<std::filesystem::path> plugins;
+  uint64_t steps = 0;  // 0: all
+};
+int replay_command(const ReplayArguments& arguments);
 struct SampleArguments {
   std::filesystem::path run;
+  std::vector<std::filesystem::path> plugins;
   uint32_t count = 400;
   double temperature = 1.0;
   uint64_t seed = 0;
   std::string prompt;
+  MovedData data;  // of the vocabulary alone
 };
 int sample_command(const SampleArguments& arguments);
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "record/files.h"
 #include "system/machine.h"
+#include "train/identity.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -17,16 +19,18 @@ fs::path executable_folder() { return executable_path().parent_path(); }
 ConfigSearch config_search(const HostOptions& options) {
   ConfigSearch search;
   for (const fs::path& folder : options.config_dirs) {
-    if (!fs::is_directory(folder)) {
+    std::error_code failure;
+    if (!fs::is_directory(folder, failure)) {
       throw Error(fmt::format("--config-dir {} is no folder, expected one with configuration files", folder.string()));
     }
     search.config_dirs.push_back(folder);
   }
   for (const fs::path& folder : {fs::path("configs"), executable_folder() / "../share/eggroll/configs"}) {
-    if (fs::is_directory(folder)) search.config_dirs.push_back(folder);
+    std::error_code failure;
+    if (fs::is_directory(folder, failure)) search.config_dirs.push_back(folder);
   }
   const bool found = std::any_of(search.config_dirs.begin(), search.config_dirs.end(),
-                                 [](const fs::path& folder) { return fs::exists(folder / "config.yaml"); });
+                                 [](const fs::path& folder) { return is_there(folder / "config.yaml"); });
   if (!found) {
     throw Error(
         "no config.yaml was found, expected it in ./configs, an installed share/eggroll/configs or a --config-dir; "
@@ -35,13 +39,25 @@ ConfigSearch config_search(const HostOptions& options) {
   return search;
 }
 
-std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
+namespace {
+
+std::vector<fs::path> configured_plugins(const ConfigNode& config) {
   std::vector<fs::path> configured;
   for (const ConfigNode& entry : config.at("plugins.path").list()) configured.emplace_back(entry.text());
-  return plugin_folders(configured);
+  return configured;
+}
+
+}  // namespace
+
+std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
+  return plugin_folders(configured_plugins(config));
 }
 
 Registry find_plugins(const ConfigNode& config) { return Registry(plugin_folders_of(config)); }
+
+Registry find_plugins_of_run(const ConfigNode& config, const std::vector<fs::path>& allowed) {
+  return Registry(plugin_folders_of_run(allowed, configured_plugins(config)));
+}
 
 std::string duration_text(double seconds) {
   const auto s = static_cast<int64_t>(seconds + 0.5);
@@ -52,15 +68,45 @@ std::string duration_text(double seconds) {
 
 RunFolder existing_run(const fs::path& path) {
   const RunFolder folder{path};
-  if (!fs::exists(folder.config())) {
+  if (!is_there(folder.config())) {
     throw Error(
         fmt::format("{} is no run's folder, expected one with a config.yaml, as below results/runs", path.string()));
   }
   return folder;
 }
 
-ConfigNode run_config(const RunFolder& folder) {
-  return parse_yaml(read_file(folder.config()), folder.config().string());
+namespace {
+
+// The option that says where the file of a dataset's key lies.
+const std::map<std::string, std::string> kDataOptions = {
+    {"path", "--data"}, {"valid_path", "--valid-data"}, {"vocabulary", "--vocabulary"}};
+
+}  // namespace
+
+ConfigNode with_data(ConfigNode config, const MovedData& moved) {
+  for (const auto& [key, file] :
+       {std::pair{"path", moved.path}, {"valid_path", moved.valid_path}, {"vocabulary", moved.vocabulary}}) {
+    if (file.empty()) continue;
+    const std::string& option = kDataOptions.at(key);
+    ConfigNode* node = config.find(std::string("dataset.") + key);
+    if (node == nullptr || node->kind() != ConfigNode::Kind::kText) {
+      throw Error(fmt::format("{} was given, and the run has no dataset.{}; leave it out", option, key));
+    }
+    *node = ConfigNode(file, Source{fmt::format("command line '{} {}'", option, file), 0});
+  }
+  return with_absolute_paths(std::move(config));
 }
+
+void require_file(const ConfigNode& config, const std::string& key) {
+  const ConfigNode* node = config.find("dataset." + key);
+  std::error_code failure;
+  if (node == nullptr || node->kind() != ConfigNode::Kind::kText || fs::exists(node->text(), failure)) return;
+  throw wrong(node->source(),
+              fmt::format("dataset.{} is '{}', which does not exist, expected a file that can be read; say where it is "
+                          "now: {} FILE",
+                          key, node->text(), kDataOptions.at(key)));
+}
+
+ConfigNode run_config(const RunFolder& folder) { return read_config(folder); }
 
 }  // namespace eggroll

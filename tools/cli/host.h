@@ -25,6 +25,10 @@ Registry find_plugins(const ConfigNode& config);
 // The folders where those are looked for.
 std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config);
 
+// The same for the configuration in a run's folder, whose plugins.path is not followed; allowed: folders that the user
+// named.
+Registry find_plugins_of_run(const ConfigNode& config, const std::vector<std::filesystem::path>& allowed);
+
 // "59s", "3m20s", "2h05m".
 std::string duration_text(double seconds);
 
@@ -36,6 +40,20 @@ RunFolder existing_run(const std::filesystem::path& path);
 
 // The resolved configuration kept in a run folder.
 ConfigNode run_config(const RunFolder& folder);
+
+// Where the files that a run reads lie now, where they have moved; else empty.
+struct MovedData {
+  std::string path;
+  std::string valid_path;
+  std::string vocabulary;
+};
+
+// The run's configuration with these files and absolute paths. Throws Error where one is given that the run reads none
+// of.
+ConfigNode with_data(ConfigNode config, const MovedData& moved);
+
+// Throws Error where the file that this key of the run's dataset names is not there.
+void require_file(const ConfigNode& config, const std::string& key);
 
 }  // namespace eggroll
 

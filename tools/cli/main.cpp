@@ -11,6 +11,8 @@
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
 #include "record/environment.h"
+#include "record/files.h"
+#include "record/sentence.h"
 #include "serve/command.h"
 #include "system/machine.h"
 
@@ -111,24 +113,37 @@ int dispatch(int argc, char** argv) {
   point->add_option("--where", where, "What the point's log calls this place")->capture_default_str();
   point->callback([&] { exit_code = point_command(submission, element, where); });
 
-  std::filesystem::path run;
-  std::filesystem::path plugin_folder;
+  ResumeArguments resuming;
   CLI::App* resume = app.add_subcommand("resume", "Go on with an interrupted run");
-  resume->add_option("run", run, "The run's folder")->required();
-  resume->add_option("--plugins", plugin_folder, "Take plugins from this folder alone");
+  resume->add_option("run", resuming.run, "The run's folder")->required();
+  const auto with_plugins = [](CLI::App* sub, std::vector<std::filesystem::path>& plugins) {
+    return sub
+        ->add_option("--plugins", plugins,
+                     "Take plugins from this folder too, as the run's own plugins.path is not followed; may be given "
+                     "again")
+        ->allow_extra_args(false);
+  };
+  CLI::Option* resume_plugins = with_plugins(resume, resuming.plugins);
+  resume->add_option("--only-plugins", resuming.only_plugins, "Take plugins from this folder alone")
+      ->excludes(resume_plugins);
+  resume->add_option("--data", resuming.data.path, "Where dataset.path is now; must be what the run began with");
+  resume->add_option("--valid-data", resuming.data.valid_path, "Likewise dataset.valid_path");
+  resume->add_option("--vocabulary", resuming.data.vocabulary, "Likewise dataset.vocabulary");
   with_monitor(resume);
-  resume->callback([&] { exit_code = resume_command(run, plugin_folder, command_line, show_monitor); });
+  resume->callback([&] { exit_code = resume_command(resuming, command_line, show_monitor); });
 
-  uint64_t steps = 0;
+  ReplayArguments replaying;
   CLI::App* replay = app.add_subcommand("replay", "Rebuild a run's weights from its seed and journal, and compare");
-  replay->add_option("run", run, "The run's folder")->required();
-  replay->add_option("--steps", steps, "How many steps of the journal (default: all)")
+  replay->add_option("run", replaying.run, "The run's folder")->required();
+  with_plugins(replay, replaying.plugins);
+  replay->add_option("--steps", replaying.steps, "How many steps of the journal (default: all)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
-  replay->callback([&] { exit_code = replay_command(run, steps); });
+  replay->callback([&] { exit_code = replay_command(replaying); });
 
   SampleArguments sampling;
   CLI::App* sample = app.add_subcommand("sample", "Print text from a run's newest checkpoint");
   sample->add_option("run", sampling.run, "The run's folder")->required();
+  with_plugins(sample, sampling.plugins);
   sample->add_option("--count", sampling.count, "Tokens to make")->capture_default_str()->check(CLI::Range(1, 1000000));
   sample->add_option("--temperature", sampling.temperature, "0: always the likeliest token")
       ->capture_default_str()
@@ -136,13 +151,15 @@ int dispatch(int argc, char** argv) {
   sample->add_option("--seed", sampling.seed, "Of the draws")->capture_default_str();
   sample->add_option("--prompt", sampling.prompt,
                      "Text to go on from; token numbers, with commas, if tokens stand for no text");
+  sample->add_option("--vocabulary", sampling.data.vocabulary,
+                     "Where dataset.vocabulary is now; must be what the run began with");
   sample->callback([&] { exit_code = sample_command(sampling); });
 
   std::filesystem::path served;
   uint16_t port = kServePort;
   CLI::App* serve = app.add_subcommand("serve", "Show the runs of a results folder in the browser, live");
   serve->add_option("results", served, "The folder; runs may lie at any depth")->required();
-  serve->add_option("--port", port, "Of 127.0.0.1; 0: any that is free")->capture_default_str();
+  serve->add_option("--port", port, "The port on 127.0.0.1; 0 takes any that is free")->capture_default_str();
   serve->callback([&] { exit_code = serve_command(served, port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
@@ -202,18 +219,23 @@ int dispatch(int argc, char** argv) {
 }  // namespace eggroll
 
 int main(int argc, char** argv) {
+  eggroll::open_standard_descriptors();
   // A file that may not grow is an error to report, not a death.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    eggroll::heed_parent();  // a sweep's, whose point this may be
-    const int exit_code = eggroll::dispatch(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      throw eggroll::Error("the output could not be written; free space there or send it elsewhere");
+    try {
+      eggroll::heed_parent();  // a sweep's, whose point this may be
+      const int exit_code = eggroll::dispatch(argc, argv);
+      if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        throw eggroll::Error("the output could not be written; free space there or send it elsewhere");
+      }
+      return exit_code;
+    } catch (...) {
+      std::fflush(stdout);
+      eggroll::print_error("eggroll", eggroll::sentence_of_exception());
     }
-    return exit_code;
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    fmt::print(stderr, "eggroll: {}\n", error.what());
-    return 1;
+  } catch (...) {
+    std::fputs("eggroll: the memory is used up; raise the limit (ulimit -v)\n", stderr);  // no sentence could be made
   }
+  return 1;
 }

@@ -40,11 +40,6 @@ int run_process(const HostOptions& host, const Overrides& overrides, bool show_m
   return status;
 }
 
-std::string ending_of(int status) {
-  return WIFSIGNALED(status) ? fmt::format("ended by signal {}", WTERMSIG(status))
-                             : fmt::format("exit code {}", WEXITSTATUS(status));
-}
-
 }  // namespace
 
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor) {

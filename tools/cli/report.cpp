@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "record/sentence.h"
 #include "report/compare.h"
 #include "report/findings.h"
 #include "report/tensorboard.h"
@@ -17,8 +18,8 @@ std::string name_of(const fs::path& path) {
 
 void print_problems(const std::vector<std::string>& problems) {
   constexpr size_t kMost = 10;
-  for (size_t i = 0; i < std::min(problems.size(), kMost); ++i) fmt::print(stderr, "eggroll: {}\n", problems[i]);
-  if (problems.size() > kMost) fmt::print(stderr, "eggroll: and {} more like these\n", problems.size() - kMost);
+  for (size_t i = 0; i < std::min(problems.size(), kMost); ++i) print_error("eggroll", problems[i]);
+  if (problems.size() > kMost) print_error("eggroll", fmt::format("and {} more like these", problems.size() - kMost));
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/stops.h"
 #include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
@@ -19,6 +21,9 @@
 #include "ranks/ranks.h"
 #include "record/files.h"
 #include "record/run_lock.h"
+#include "record/sentence.h"
+#include "train/checkpoint.h"
+#include "train/identity.h"
 #include "train/trainer.h"
 #include "train/weights.h"
 
@@ -27,17 +32,29 @@ namespace fs = std::filesystem;
 namespace {
 
 std::atomic<bool> stop_requested{false};
-std::atomic<int> stop_signal{0};
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+std::atomic<int64_t> first_stop{0};  // seconds of a clock
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
-// The first signal lets the step finish; a second Ctrl-C ends the process. SIGTERM may come from a batch system and
-// from the sweep's runner, which has it from there: two of them still mean one wish.
+// The first signal lets the step finish; a second one ends the process, for a step may hang. Ctrl-C does so at once.
+// SIGTERM may come from a batch system and from the sweep's runner, which has it from there: within some seconds two of
+// them are one wish.
+void request_stop(int number) {
+  constexpr int64_t kOneWish = 5;
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!stop_requested.load()) {
+    first_stop.store(now.tv_sec);
+  } else if (now.tv_sec - first_stop.load() > kOneWish) {
+    ::signal(number, SIG_DFL);
+    ::raise(number);
+  }
+  stop_signal.store(number);
+  stop_requested.store(true);
+}
+
 void catch_signals() {
   struct sigaction action {};
-  action.sa_handler = [](int number) {
-    stop_signal.store(number);
-    stop_requested.store(true);
-  };
+  action.sa_handler = request_stop;
   sigaction(SIGTERM, &action, nullptr);
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
@@ -55,16 +72,13 @@ class ProgressLine {
     const std::string line =
         fmt::format("step {}/{}  loss {:.4f}  held-out {} bits per {}  {:.0f} member tokens/s  {} left", p.step,
                     p.steps, p.train_bits, held_out, p.unit, p.member_tokens_per_second, duration_text(p.seconds_left));
-    if (terminal_) {
-      fmt::print("\r\033[K{}{}", line, last ? "\n" : "");
-    } else {
-      fmt::print("{}\n", line);
-    }
+    // Not fmt::print, which throws where nothing can be written: that ends no run, and main() says it at the end.
+    std::fputs((terminal_ ? fmt::format("\r\033[K{}{}", line, last ? "\n" : "") : line + "\n").c_str(), stdout);
     std::fflush(stdout);
   }
   // Prints lines in its place; the next progress follows below.
   void print_above(const std::string& lines) const {
-    fmt::print("{}{}", terminal_ ? "\r\033[K" : "", lines);
+    std::fputs(((terminal_ ? "\r\033[K" : "") + lines).c_str(), stdout);
     std::fflush(stdout);
   }
   // Ends a line that a terminal still shows.
@@ -85,8 +99,12 @@ class ProgressLine {
 void print_summary(const RunRecord& record, const RunFolder& folder) {
   const auto bits = [](const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : "-"; };
   if (record.final) {
-    fmt::print("held-out {:.4f} bits per {} after {} steps ({} tokens, unperturbed)\n", record.final->bits_per_unit,
+    fmt::print("held-out {:.4f} bits per {} after {} steps (all {} tokens, unperturbed)\n", record.final->bits_per_unit,
                record.final->unit, record.final->step, record.final->tokens);
+  }
+  if (record.newest && record.best) {
+    fmt::print("on the curve's {} tokens: {:.4f}, best {:.4f} after {} steps\n", record.newest->tokens,
+               record.newest->bits_per_unit, record.best->bits_per_unit, record.best->step);
   }
   if (record.stopped_because) fmt::print("stopped: {}\n", *record.stopped_because);
   fmt::print("on the same data: unigram {}, bigram {}, gzip {}\n", bits(record.baselines.unigram),
@@ -103,20 +121,34 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
 }
 
 // Exit code of a process that a signal ended, as shells count.
-int interrupted(const RunRecord& record, uint64_t steps, const RunFolder& folder) {
-  fmt::print("interrupted after {} of {} steps, saved; go on with: eggroll resume {}\n", record.steps, steps,
-             folder.path.string());
+int interrupted(const RunRecord& record, const ConfigNode& config, uint64_t steps, const RunFolder& folder) {
+  std::string plugins;  // which a run's own configuration cannot name
+  for (const ConfigNode& entry : config.at("plugins.path").list()) plugins += " --plugins " + entry.text();
+  fmt::print("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", record.steps, steps,
+             folder.path.string(), plugins);
   return 128 + stop_signal.load();
+}
+
+// Removes what a process left that was killed at its very end, unless another one is at work there or this one may not.
+void tidy(const fs::path& folder) {
+  if (!has_leftovers(folder)) return;
+  try {
+    const RunLock lock(folder);
+    remove_leftovers(folder, {});
+  } catch (const Error&) {
+    return;
+  }
 }
 
 // Whether the folder holds this run's finished record, which is then shown instead of run again.
 bool already_done(const RunFolder& folder, const ConfigNode& config) {
-  if (!fs::exists(folder.record())) return false;
+  if (!is_there(folder.record())) return false;
   const RunRecord record = read_record(folder.record());
   const bool stopped = record.status == RunStatus::kStopped && record.config.at("stop") == to_json(config.at("stop"));
   if (record.status != RunStatus::kCompleted && !stopped) return false;
   fmt::print("this run is finished already; remove {} to run it again\n", folder.path.string());
   print_summary(record, folder);
+  tidy(folder.path);
   return true;
 }
 
@@ -129,8 +161,8 @@ ConfigNode with_monitor(ConfigNode config) {
 }
 
 // Ranks whose program, rule, data or settings differ would train different models.
-void require_same_work(const Setup& setup, const ConfigNode& config, Ranks& ranks) {
-  const RunIdentity identity = identity_of(setup.machine, config);
+void require_same_work(const Setup& setup, const ConfigNode& config, const RunFolder& folder, Ranks& ranks) {
+  const RunIdentity identity = identity_of(setup.machine, config, folder);
   const std::vector<std::pair<const char*, std::string>> facts = {{"specification", identity.spec_hash},
                                                                   {"program", identity.program_hash},
                                                                   {"rule", identity.rule_hash},
@@ -150,19 +182,19 @@ void require_same_work(const Setup& setup, const ConfigNode& config, Ranks& rank
 int train_shared(const ConfigNode& config, const RunFolder& folder, const Registry& registry,
                  const Invocation& invocation, bool show_monitor, Ranks& ranks) {
   Setup setup(config, registry);
-  require_same_work(setup, config, ranks);
+  require_same_work(setup, config, folder, ranks);
   if (ranks.leads()) require_same_data(setup, folder);
   if (ranks.broadcast(ranks.leads() && already_done(folder, config))) return 0;
   const ChosenPlugin& backend = setup.machine.plugins.back();
   fmt::print("backend {}: {}\n", backend.file.name, backend.reason);
   std::optional<RunLock> lock;
   if (ranks.leads()) {
-    std::error_code error;
-    fs::create_directories(folder.path, error);
-    if (error) throw file_error("create the folder", folder.path, error.value());
+    create_folders(folder.path);
     lock.emplace(folder.path);
-    write_atomically(folder.config(), to_yaml(config));
   }
+  // Once more, for another process may have ended the run while this one waited for the lock.
+  if (ranks.broadcast(ranks.leads() && already_done(folder, config))) return 0;
+  if (ranks.leads()) write_config(folder, config);
 
   catch_signals();
   ProgressLine progress;
@@ -177,7 +209,7 @@ int train_shared(const ConfigNode& config, const RunFolder& folder, const Regist
       progress.print_above(monitor_table(report, progress.takes_colour()));
     };
   }
-  hooks.warn = [](const std::string& text) { fmt::print(stderr, "eggroll: {}\n", text); };
+  hooks.warn = [](const std::string& text) { print_error("eggroll", text); };
   hooks.stop = &stop_requested;
   fmt::print("run folder {}\n", folder.path.string());
   std::fflush(stdout);
@@ -185,7 +217,7 @@ int train_shared(const ConfigNode& config, const RunFolder& folder, const Regist
   const RunRecord record = train(setup, config, folder, invocation, hooks, ranks);
   if (record.status == RunStatus::kInterrupted) {
     progress.finish();
-    return interrupted(record, setup.machine.train.steps, folder);
+    return interrupted(record, config, setup.machine.train.steps, folder);
   }
   if (ranks.leads()) print_summary(record, folder);
   return 0;
@@ -208,9 +240,9 @@ int train_in(const ConfigNode& own_config, FolderOf&& folder_of, const Registry&
     const int result = train_shared(config, RunFolder{folder_of(config)}, registry, invocation, show_monitor, ranks);
     ranks.leave();
     return result;
-  } catch (const std::exception& error) {
+  } catch (...) {
     // The others wait for this rank and would for ever.
-    fmt::print(stderr, "eggroll: rank {} of {}: {}\n", ranks.rank(), ranks.size(), error.what());
+    print_error(fmt::format("eggroll: rank {} of {}", ranks.rank(), ranks.size()), sentence_of_exception());
     std::fflush(nullptr);
     ranks.abort(1);
     throw;
@@ -234,28 +266,27 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
   }
   erase_launcher(config);
   if (show_monitor) config = with_monitor(std::move(config));
-  const auto folder_of = [](const ConfigNode& of) {
-    return fs::path(of.at("results.dir").text()) /
-           fmt::format("{}-{}", of.at("name").text(), run_hash(of).substr(0, 12));
-  };
-  return train_in(config, folder_of, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
+  config = with_absolute_paths(std::move(config));
+  return train_in(config, run_folder_of, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
                   show_monitor);
 }
 
-int resume_command(const fs::path& run, const fs::path& plugins, const std::vector<std::string>& command_line,
-                   bool show_monitor) {
-  const RunFolder folder = existing_run(run);
+int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor) {
+  const RunFolder folder = existing_run(arguments.run);
   Invocation invocation;
-  if (const std::optional<PointFile> point = read_point(run)) {
+  if (const std::optional<PointFile> point = read_point(folder.path)) {
     invocation.overrides = point->overrides;
     invocation.sweep = point->sweep;
-  } else if (fs::exists(folder.record())) {
+  } else if (is_there(folder.record())) {
     invocation.overrides = read_record(folder.record()).overrides;
   }
   invocation.command_line = command_line;
-  ConfigNode config = run_config(folder);
+  ConfigNode config = with_data(run_config(folder), arguments.data);
+  for (const std::string& key : kDataFiles) require_file(config, key);
   if (show_monitor) config = with_monitor(std::move(config));
-  const Registry registry = plugins.empty() ? find_plugins(config) : Registry({{fs::absolute(plugins), "--plugins"}});
+  const fs::path& alone = arguments.only_plugins;
+  const Registry registry = alone.empty() ? find_plugins_of_run(config, arguments.plugins)
+                                          : Registry({{fs::absolute(alone), "--only-plugins"}});
   const auto folder_of = [&](const ConfigNode&) { return folder.path; };
   return train_in(config, folder_of, registry, invocation, show_monitor);
 }

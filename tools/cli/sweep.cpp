@@ -39,7 +39,7 @@ std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFold
     const std::string more = points.size() > 1 ? fmt::format(" and {} more", points.size() - 1) : "";
     lines.push_back(fmt::format("{} seed={}{}: {}", first.axes.dump(), first.seed, more, reason));
   }
-  for (size_t i = 0; i + 1 < lines.size(); ++i) fmt::print(stderr, "{}\n", lines[i]);
+  for (size_t i = 0; i + 1 < lines.size(); ++i) std::fputs((lines[i] + "\n").c_str(), stderr);
   throw Error(fmt::format("{} of {} points cannot run, and nothing was begun; correct the sweep or exclude them: {}",
                           wrong, sweep.points.size(), lines.back()));
 }
@@ -93,6 +93,11 @@ std::string leftovers(const Sweep& sweep) {
   return text;
 }
 
+// How the command line narrows the sweep.
+void print_said(const Sweep& sweep) {
+  for (const std::string& sentence : sweep.grid.said) fmt::print("{}\n", sentence);
+}
+
 }  // namespace
 
 int plan_command(const HostOptions& host, const Overrides& overrides) {
@@ -106,6 +111,7 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
   double seconds = 0;
   size_t done = 0;
   bool all_known = true;
+  print_said(sweep);
   fmt::print("point  hash      member tokens  about   state      what\n");
   for (size_t i = 0; i < sweep.points.size(); ++i) {
     const SweepPoint& point = sweep.points[i];
@@ -143,6 +149,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   options.plugins = freeze_plugins(plugin_folders_of(sweep.points[0].config), sweep.folder / "plugins");
   checked(sweep, {{std::filesystem::absolute(options.plugins), "frozen for the sweep"}}, launcher->runs_here());
   write_sweep(sweep);
+  print_said(sweep);
   fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
   std::fflush(stdout);
 

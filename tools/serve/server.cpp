@@ -5,9 +5,14 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "eggroll/error.h"
 #include "serve/assets.h"
@@ -19,7 +24,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr const char* kHost = "127.0.0.1";
-constexpr auto kPause = std::chrono::seconds(1);  // between two looks
+constexpr auto kPatience = std::chrono::seconds(2);  // with a client that neither sends nor takes anything
+constexpr auto kPause = std::chrono::seconds(1);     // between two looks
 
 // Names that a browser resolves to this machine alone. Another in a request's Host is a foreign page's whose name was
 // made to lead here; its script could read our replies.
@@ -56,6 +62,63 @@ void reply(httplib::Response& response, const ordered_json& json) {
   send(response, json.dump(-1, ' ', false, ordered_json::error_handler_t::replace), "application/json");
 }
 
+// A thread for each connection that waits for one, up to a number that slow clients do not fill by chance. cpp-httplib
+// takes as many as the machine has cores, and starts them where a failure ends the process.
+class Threads : public httplib::TaskQueue {
+ public:
+  void enqueue(std::function<void()> task) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (idle_ <= tasks_.size() && threads_.size() < kMost) add_thread();
+      if (!threads_.empty()) tasks_.push_back(std::exchange(task, nullptr));
+    }
+    ready_.notify_one();
+    if (task) task();
+  }
+
+  void shutdown() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    ready_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  static constexpr size_t kMost = 256;
+
+  void add_thread() {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The system gives no more: those there are take turns.
+    }
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      ++idle_;
+      ready_.wait(lock, [this] { return ended_ || !tasks_.empty(); });
+      --idle_;
+      if (tasks_.empty()) return;
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;  // of all below
+  std::condition_variable ready_;
+  std::deque<std::function<void()>> tasks_;
+  std::vector<std::thread> threads_;
+  size_t idle_ = 0;  // threads
+  bool ended_ = false;
+};
+
 }  // namespace
 
 class Server::Work {
@@ -68,6 +131,10 @@ class Server::Work {
     });
     http_.set_tcp_nodelay(true);
     http_.set_keep_alive_timeout(1);  // stopping waits for it
+    http_.set_read_timeout(kPatience);
+    http_.set_write_timeout(kPatience);
+    http_.set_payload_max_length(0);  // a GET has none
+    http_.new_task_queue = [] { return new Threads(); };
     http_.set_default_headers(
         {{"Cache-Control", "no-store"},
          {"Content-Security-Policy",
@@ -84,31 +151,40 @@ class Server::Work {
     }
     if (port_ <= 0) {
       throw Error(
-          fmt::format("port {} of {} cannot be listened on, something else does or it needs root; name another "
-                      "with --port, or 0 for any that is free",
+          fmt::format("port {} of {} cannot be listened on: another process listens there, or ports below 1024 are for "
+                      "root alone; choose another with --port, or 0 for any that is free",
                       port, kHost));
     }
     watching_ = std::thread([this] { keep_looking(); });
-    answering_ = std::thread([this] { http_.listen_after_bind(); });
+    try {
+      answering_ = std::thread([this] { http_.listen_after_bind(); });
+    } catch (...) {
+      stop_looking();
+      throw;
+    }
     // Before it listens there is nothing to stop.
     while (!http_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   ~Work() {
+    http_.stop();
+    answering_.join();
+    stop_looking();
+  }
+
+  uint16_t port() const { return static_cast<uint16_t>(port_); }
+
+ private:
+  void stop_looking() {
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
     wake_.notify_all();
     watch_.stop();
-    http_.stop();
-    answering_.join();
     watching_.join();
   }
 
-  uint16_t port() const { return static_cast<uint16_t>(port_); }
-
- private:
   void add_routes() {
     http_.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
       if (!is_local(request.get_header_value("Host"))) {

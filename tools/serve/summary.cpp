@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "report/study.h"
+
 namespace eggroll {
 namespace {
 
@@ -32,6 +34,15 @@ ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
   return axes;
 }
 
+// Flat, key to text: what a run has of an axis that it does not name itself.
+ordered_json config_of(const RunRecord& record) {
+  ordered_json values = ordered_json::object();
+  for (const auto& [key, value] : config_values(record.config)) {
+    if (!key.starts_with("results.") && !key.starts_with("plugins.")) values[key] = value;
+  }
+  return values;
+}
+
 ordered_json plugin_name(const RunRecord& record, const std::string& kind) {
   for (const PluginRecord& plugin : record.plugins) {
     if (plugin.kind == kind) return plugin.name;
@@ -47,9 +58,9 @@ ordered_json baselines_of(const RunRecord& record) {
   add("unigram", record.baselines.unigram);
   add("bigram", record.baselines.bigram);
   add("gzip", record.baselines.gzip);
-  if (record.dataset && record.dataset->facts.contains("entropy_rate_bits")) {
-    lines["entropy rate"] = record.dataset->facts["entropy_rate_bits"];
-  }
+  if (!record.dataset || !record.dataset->facts.contains("entropy_rate_bits")) return lines;
+  const ordered_json& rate = record.dataset->facts.at("entropy_rate_bits");
+  if (rate.is_number()) lines["entropy rate"] = rate;
   return lines;
 }
 
@@ -73,7 +84,9 @@ ordered_json summary_of(const RunRecord& record) {
                           {"seed", record.seed},
                           {"sweep", record.sweep ? ordered_json(record.sweep->name) : ordered_json()},
                           {"axes", record.sweep ? record.sweep->axes : axes_of_overrides(record.overrides)},
-                          {"bits", bits_of(record.final)},
+                          {"config", config_of(record)},
+                          {"data", data_of(record)},
+                          {"bits", bits_of(record.final ? record.final : record.newest)},
                           {"best", bits_of(record.best)},
                           {"unit", record.dataset ? ordered_json(record.dataset->unit) : ordered_json()},
                           {"baselines", baselines_of(record)},
@@ -87,6 +100,7 @@ ordered_json summary_of(const RunRecord& record) {
                           {"backend", plugin_name(record, "backend")},
                           {"commit", record.environment.host_commit},
                           {"why", or_null(record.stopped_because)}};
+  if (!record.final && record.newest) summary["bits_so_far"] = true;
   const ordered_json::json_pointer steps("/train/steps");
   if (record.config.contains(steps)) summary["planned_steps"] = record.config[steps];
   if (record.failure) summary["why"] = record.failure->detail;
@@ -98,7 +112,7 @@ void add_metrics(ordered_json& summary, const RunMetrics& metrics) {
   summary["tokens_per_second"] = or_null(metrics.tokens_per_second);
   summary["update_rate"] = metrics.update_rate ? ordered_json(metrics.update_rate->late) : ordered_json();
   if (!metrics.held_out.empty()) {
-    if (summary["bits"].is_null()) {
+    if (summary["bits"].is_null() || summary.contains("bits_so_far")) {
       summary["bits"] = metrics.held_out.back().bits;
       summary["bits_so_far"] = true;
     }

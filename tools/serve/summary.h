@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "record/record.h"
-#include "report/run_metrics.h"
+#include "record/run_metrics.h"
 
 namespace eggroll {
 

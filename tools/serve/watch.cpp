@@ -5,14 +5,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <exception>
 #include <utility>
 
 #include "eggroll/error.h"
 #include "record/files.h"
+#include "record/json.h"
+#include "record/metric_table.h"
+#include "record/sentence.h"
 #include "report/collection.h"
-#include "report/metric_table.h"
-#include "serve/read_text.h"
 #include "serve/summary.h"
 #include "system/files.h"
 
@@ -28,7 +28,7 @@ constexpr int kPauses = 10;                // a run's metrics are read in at mos
 
 FileStamp stamp_of(const fs::path& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   return {static_cast<uint64_t>(info.st_size), changed_ns(info), info.st_ino};
 }
 
@@ -54,7 +54,17 @@ ordered_json unreadable(const fs::path& path, const std::string& why) {
           {"why", why}};
 }
 
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
+// Null where there is no such file or nothing in it; where it cannot be read, the sentence.
+ordered_json text_or_null(const fs::path& path, std::string (*read)(const fs::path&)) try {
+  if (stamp_of(path) == FileStamp()) return nullptr;
+  const std::string text = read(path);
+  return text.empty() ? ordered_json() : ordered_json(text);
+} catch (const Error& error) {
+  return error.what();
+}
+
+std::string beginning_of(const fs::path& path) { return read_part(path, 0, kShownBytes); }
+std::string end_of(const fs::path& path) { return read_end(path, kShownBytes); }
 
 }  // namespace
 
@@ -70,7 +80,8 @@ Watch::Watch(fs::path results)
     : results_(results.lexically_normal()),
       started_(fmt::format("{:x}", std::chrono::system_clock::now().time_since_epoch().count())),
       around_({{"sweeps", ordered_json::array()}, {"problems", ordered_json::array()}, {"other_files", 0}}) {
-  if (!fs::is_directory(results_)) {
+  std::error_code failure;
+  if (!fs::is_directory(results_, failure)) {
     throw Error(fmt::format("{} is no folder, expected one with runs in it at any depth; give results, for instance",
                             results_.string()));
   }
@@ -159,7 +170,14 @@ void Watch::read_record_of(const std::string& folder, const fs::path& path) {
   run.record_path = path;
   run.record = stamp;
   try {
-    run.from_record = eggroll::summary_of(read_record(path));
+    const RunRecord record = read_record(path);
+    run.from_record = eggroll::summary_of(record);
+    // Where there is no file to read them from.
+    const bool alone = !run.has_folder() || stamp_of(run.file("metrics.jsonl")) == FileStamp();
+    if (alone) {
+      run.metrics = record.summary.value_or(RunMetrics());
+      run.curve_version = 0;
+    }
   } catch (const Error& error) {
     run.from_record = unreadable(path, error.what());
   }
@@ -201,10 +219,11 @@ void Watch::look() try {
     }
     if (i < grown.size()) read_metrics_of(grown[i]);
   }
-} catch (const std::exception& error) {
+} catch (...) {
   // Folders go while they are looked through; the next look sees what is left.
+  const std::string sentence = sentence_of_exception();
   const std::lock_guard lock(mutex_);
-  around_["problems"] = {error.what()};
+  around_["problems"] = {sentence};
   unread_ = 0;
   ++version_;
 }
@@ -252,20 +271,20 @@ std::optional<ordered_json> Watch::run(const std::string& folder) const {
   ordered_json reply = {{"summary", summary_of(folder, *run)}};
   for (const char* name : {"record", "monitor", "samples", "log", "config"}) reply[name] = nullptr;
   try {
-    const ordered_json record = ordered_json::parse(read_file(run->record_path), nullptr, false);
-    if (!record.is_discarded()) reply["record"] = record;
+    reply["record"] = json_or_null(read_file(run->record_path, Links::kRefused));
+    if (reply["record"].is_object()) reply["record"].erase("summary");  // curves() has its points
   } catch (const Error&) {
     // It went; the next look forgets the run.
   }
   if (!run->has_folder()) return reply;
   if (run->metrics.monitor) {
     const std::string line = read_metric_table(run->file("metrics.jsonl"), false).newest_monitor;
-    const ordered_json newest = ordered_json::parse(line, nullptr, false);
+    const ordered_json newest = json_or_null(line);
     if (newest.is_object()) reply["monitor"] = {{"step", newest["step"]}, {"monitor", newest["monitor"]}};
   }
-  reply["samples"] = text_or_null(read_beginning(run->file("samples.txt"), kShownBytes));
-  reply["log"] = text_or_null(read_end(run->file("log.txt"), kShownBytes));
-  reply["config"] = text_or_null(read_beginning(run->file("config.yaml"), kShownBytes));
+  reply["samples"] = text_or_null(run->file("samples.txt"), beginning_of);
+  reply["log"] = text_or_null(run->file("log.txt"), end_of);
+  reply["config"] = text_or_null(run->file("config.yaml"), beginning_of);
   return reply;
 }
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "report/run_metrics.h"
+#include "record/run_metrics.h"
 
 namespace eggroll {
 

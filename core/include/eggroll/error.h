@@ -59,17 +59,10 @@ int32_t guard(egg_error* error, Body&& body) noexcept {
   }
 }
 
-// The other direction: a failed call across the seam becomes an Error.
 inline egg_error empty_error() noexcept {
   egg_error error{};
   error.struct_size = sizeof(egg_error);
   return error;
-}
-
-inline void throw_if_failed(int32_t code, const egg_error& error, const std::string& who) {
-  if (code == EGG_OK) return;
-  const std::string text = error.text[0] != '\0' ? error.text : "failed and gave no reason";
-  throw Error(who + ": " + text, code, error.key);
 }
 
 }  // namespace eggroll

@@ -2,7 +2,7 @@
  * ranks.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
- * descriptor never moves; the host reads it before it calls any code. While the major number is 0 the minor must be
+ * descriptor never moves; the host reads it before it calls any function. While the major number is 0 the minor must be
  * equal.
  *
  * Rules for every function:
@@ -92,7 +92,8 @@ typedef struct egg_value {
   const char* name;
   int32_t size;
   int32_t is_state;
-  int32_t is_wide; /* what linear, add and rope may make, and add, max_norm and rope may read */
+  int32_t is_wide; /* linear, add and rope may make it; add, max_norm and rope may read it. To hand one to another op,
+                      let an add make a narrow value of it, which clips to [-127, 127] */
   int32_t reserved;
 } egg_value;
 
@@ -327,7 +328,10 @@ typedef struct egg_ranks_interface {
   void (*abort)(void* self, int32_t exit_code);
 } egg_ranks_interface;
 
-/* Constant-initialised data: nothing of the plugin runs before the host has read and accepted it. */
+/* Constant-initialised data, so that the host can read and refuse it before it calls any function. Constructors of the
+ * library, and of those that it needs, have run by then: loading a plugin runs its code. The host loads and probes each
+ * file in another process first (not on macOS), where a plugin that crashes, hangs or ends the process is rejected, and
+ * then loads into its own those that are used. */
 typedef struct egg_plugin_descriptor {
   uint32_t magic;
   uint32_t abi_major;

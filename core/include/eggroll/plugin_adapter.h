@@ -1,19 +1,23 @@
-// What the three adapters share: construction and destruction behind the guard. Authors include model.h, optimizer.h or
-// backend.h instead.
+// What the four adapters share: construction and destruction behind the guard. Authors include model.h, optimizer.h,
+// backend.h or ranks.h instead.
 #ifndef EGGROLL_PLUGIN_ADAPTER_H
 #define EGGROLL_PLUGIN_ADAPTER_H
+
+#include <memory>
 
 #include "eggroll/error.h"
 #include "eggroll/plugin.h"
 #include "eggroll/settings.h"
 #include "eggroll/spec.h"
 
-// Set by eggroll_add_plugin to compiler, flags and commit.
-#ifndef EGGROLL_PLUGIN_BUILD
-#define EGGROLL_PLUGIN_BUILD "unknown build"
-#endif
-
 namespace eggroll {
+
+// Compiler, flags and commit: eggroll_add_plugin adds a source that says them.
+#ifdef EGGROLL_PLUGIN_KNOWS_BUILD
+extern const char plugin_build[];
+#else
+inline constexpr char plugin_build[] = "unknown build";
+#endif
 
 // Default probe: runs everywhere, preferred to nothing.
 inline int32_t probe_always(egg_error*) { return 1; }
@@ -22,7 +26,9 @@ template <class Plugin>
 int32_t open_plugin(const egg_settings* settings, void** self, egg_error* error) noexcept {
   return guard(error, [&] {
     Settings reader(settings);
-    *self = new Plugin(reader);
+    auto plugin = std::make_unique<Plugin>(reader);
+    reader.finish();
+    *self = plugin.release();
   });
 }
 
@@ -43,7 +49,7 @@ constexpr egg_plugin_descriptor describe(egg_kind kind, const char* name, const 
                                EGG_SPEC_HASH,
                                name,
                                version,
-                               EGGROLL_PLUGIN_BUILD,
+                               plugin_build,
                                probe,
                                &open_plugin<Plugin>,
                                &close_plugin<Plugin>,

@@ -64,10 +64,12 @@ class ProgramBuilder {
     return add_op(EGG_OP_ADD, name, size(a), {a, b}, {Param{}, bias}, 0);
   }
 
+  // h times a gate, (f + 127) / 256: the product of any gate, not of a GRU's alone.
   Value gru_gate(const std::string& name, Value f, Value h) {
     return add_op(EGG_OP_GRU_GATE, name, size(h), {f, h}, {}, 0);
   }
 
+  // From h to c by the same gate.
   Value gru_mix(const std::string& name, Value f, Value h, Value c) {
     return add_op(EGG_OP_GRU_MIX, name, size(h), {f, h, c}, {}, 0);
   }

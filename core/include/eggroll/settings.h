@@ -3,6 +3,8 @@
 #define EGGROLL_SETTINGS_H
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -71,7 +73,8 @@ class Settings {
     wrong(key, item, expected);
   }
 
-  // Call last: a key nobody read is an error, never ignored.
+  // A key that nobody read is an error, never ignored. A plugin that does not call it last has it called by its
+  // adapter.
   void finish() const {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (read_[i]) continue;
@@ -131,12 +134,12 @@ class Settings {
     }
   }
 
+  // As many digits as read back as the same number: "0.1", "1000", "1e-12".
   static std::string text_of(double value) {
-    std::string text = std::to_string(value);
-    while (text.find('.') != std::string::npos && (text.back() == '0' || text.back() == '.')) {
-      const bool point = text.back() == '.';
-      text.pop_back();
-      if (point) break;
+    char text[32];
+    for (int digits = 15; digits <= 17; ++digits) {
+      std::snprintf(text, sizeof(text), "%.*g", digits, value);
+      if (std::strtod(text, nullptr) == value) break;
     }
     return text;
   }

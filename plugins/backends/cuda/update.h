@@ -54,9 +54,8 @@ enum FormKind : int32_t {
   // sums are of 16 neighbouring outputs.
   kFragments,
   // What comes from the ring. For each two blocks of outputs, each block of inputs, both with zeros up to an even
-  // number
-  // of blocks, each of the two and each 16 inputs the 64 outputs, in the fragments' order: output 16 c + 2 j + e at
-  // place 8 j + 2 c + e.
+  // number of blocks, each of the two and each 16 inputs the 64 outputs, in the fragments' order: output 16 c + 2 j + e
+  // at place 8 j + 2 c + e.
   kStages,
   // What comes to the fused forward pass, 64 outputs and all inputs a stage, or 64 inputs and all outputs: for each 16
   // inputs the outputs, each 64 in the order above. The 16 inputs are 16 c + 4 w to + 3, c < 4, of a block of 64, one

@@ -26,20 +26,32 @@
 #ifndef BASE_TABLE_SIZE
 #define BASE_TABLE_SIZE sizeof(egg_model_interface)
 #endif
+#ifndef BASE_VERSION
+#define BASE_VERSION "1.0"
+#endif
+#ifndef BASE_BUILD
+#define BASE_BUILD "by hand"
+#endif
+#ifndef BASE_PROBE
+#define BASE_PROBE 1
+#endif
+#ifndef BASE_OPEN_RESULT
+#define BASE_OPEN_RESULT EGG_OK
+#endif
 #ifndef BASE_NAME
 #error "define BASE_NAME"
 #endif
 
 static int32_t base_probe(egg_error* why) {
   (void)why;
-  return 1;
+  return BASE_PROBE;
 }
 
 static int32_t base_open(const egg_settings* settings, void** self, egg_error* error) {
   (void)settings;
   (void)self;
   (void)error;
-  return EGG_OK;
+  return BASE_OPEN_RESULT;
 }
 
 #ifndef BASE_CLOSE
@@ -60,8 +72,8 @@ static int32_t base_program(void* self, const egg_program** program, egg_error* 
 static const egg_model_interface base_table = {BASE_TABLE_SIZE, 0, BASE_PROGRAM};
 
 extern EGG_EXPORT const egg_plugin_descriptor egg_plugin;
-const egg_plugin_descriptor egg_plugin = {
-    BASE_MAGIC, BASE_MAJOR, BASE_MINOR, BASE_STRUCT_SIZE, BASE_KIND, 0,          BASE_SPEC_HASH,
-    BASE_NAME,  "1.0",      "by hand",  base_probe,       base_open, BASE_CLOSE, &base_table};
+const egg_plugin_descriptor egg_plugin = {BASE_MAGIC, BASE_MAJOR,     BASE_MINOR, BASE_STRUCT_SIZE, BASE_KIND,
+                                          0,          BASE_SPEC_HASH, BASE_NAME,  BASE_VERSION,     BASE_BUILD,
+                                          base_probe, base_open,      BASE_CLOSE, &base_table};
 
 #endif

@@ -7,7 +7,7 @@ class Ramp : public eggroll::Optimizer {
  public:
   explicit Ramp(eggroll::Settings& settings) : limit_(settings.integer("limit", 0, 1000)) {
     settings.finish();
-    const eggroll::Node scalar = rule_.scalar("step");
+    const eggroll::Node scalar = rule_.scalar("ramp");
     rule_.scalar("loss");
     rule_.delta(rule_.op(EGG_RULE_TRUNC_I32, {rule_.op(EGG_RULE_FSQRT, {scalar})}));
   }

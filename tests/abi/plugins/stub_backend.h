@@ -43,6 +43,7 @@ class StubSession : public eggroll::Session {
 class StubBackend : public eggroll::Backend {
  public:
   explicit StubBackend(eggroll::Settings& settings) : log_(settings.text("log")) { settings.finish(); }
+  explicit StubBackend(std::string log) : log_(std::move(log)) {}
   ~StubBackend() override { std::ofstream(log_, std::ios::app) << "backend closed\n"; }
 
   bool supports_op(const egg_program& program, uint32_t index) override {

@@ -14,22 +14,51 @@ export function keyOf(colour) {
   return key;
 }
 
-// The name of a baseline on its line, each further to the left than the last: they may lie close together.
+// The names of baselines to the right of the chart, each at its line's height where there is room, else below the one
+// above it; an arrow says that the line lies beyond the range that is shown.
+const kNameHeight = 13; // pixels
 const baselineNames = {
   id: "baselineNames",
   afterDatasetsDraw({ ctx, chartArea, data, scales }) {
+    const names = data.datasets
+      .filter((set) => set.baseline)
+      .map((set) => ({ text: set.baseline, y: scales.y.getPixelForValue(set.data[0].y) }))
+      .sort((a, b) => a.y - b.y);
+    let free = chartArea.top;
+    for (const name of names) {
+      if (name.y < chartArea.top) name.text = `↑ ${name.text}`;
+      if (name.y > chartArea.bottom) name.text = `↓ ${name.text}`;
+      name.y = Math.max(free, Math.min(name.y, chartArea.bottom));
+      free = name.y + kNameHeight;
+    }
+    // Those that ran out of the bottom move up.
+    let bottom = chartArea.bottom;
+    for (const name of [...names].reverse()) {
+      name.y = Math.min(name.y, bottom);
+      bottom = name.y - kNameHeight;
+    }
     ctx.save();
-    ctx.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-    ctx.textAlign = "right";
+    ctx.font = nameFont();
+    ctx.textBaseline = "middle";
     ctx.fillStyle = themed("--text");
-    data.datasets.filter((set) => set.baseline).forEach((set, i) => {
-      const right = chartArea.right - 4 - 0.22 * i * chartArea.width;
-      const x = Math.max(right, chartArea.left + 4 + ctx.measureText(set.baseline).width);
-      ctx.fillText(set.baseline, x, scales.y.getPixelForValue(set.data[0].y) - 4);
-    });
+    for (const name of names) ctx.fillText(name.text, chartArea.right + 6, name.y);
     ctx.restore();
   },
 };
+
+const nameFont = () => `11px ${getComputedStyle(document.body).fontFamily}`;
+
+// Pixels that the longest name takes.
+function roomForNames(canvas, datasets) {
+  const names = datasets.filter((set) => set.baseline).map((set) => `↑ ${set.baseline}`);
+  if (!names.length) return 0;
+  const ctx = canvas.getContext("2d");
+  ctx.save();
+  ctx.font = nameFont();
+  const widest = Math.max(...names.map((name) => ctx.measureText(name).width));
+  ctx.restore();
+  return Math.ceil(widest) + 10;
+}
 
 export const themed = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -51,6 +80,7 @@ export function chartPanel(id) {
     }
     const options = {
       animation: false,
+      layout: { padding: { right: roomForNames(canvas, datasets) } },
       maintainAspectRatio: false,
       parsing: false,
       normalized: true,

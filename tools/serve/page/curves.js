@@ -4,6 +4,8 @@ import { h } from "./dom.js";
 import { count, duration } from "./format.js";
 import { curvesOf } from "./store.js";
 
+export const rangeNames = { late: "late training", all: "all", log: "all, logarithmic" };
+
 export const xNames = { step: "steps", tokens: "member tokens", seconds: "seconds in steps" };
 
 // Linear between the two nearest; null beyond the ends.
@@ -49,6 +51,7 @@ function datasetsOf(lines, x, label, colour, held_out) {
     ...band,
     {
       label,
+      held_out,
       data: of("mean"),
       borderColor: held_out ? colour : clear(colour, 0.55),
       backgroundColor: colour,
@@ -58,8 +61,10 @@ function datasetsOf(lines, x, label, colour, held_out) {
   ];
 }
 
-// Baselines are lines of their own; where the runs' differ, at their mean, and the label says from where to where.
+// Baselines are lines of their own; where the runs' differ, at their mean, and the label says from where to where. Of
+// several data there are none that hold for all.
 function baselinesOf(runs, end) {
+  if (new Set(runs.map((run) => run.data)).size > 1) return [];
   const values = new Map();
   for (const run of runs) {
     for (const [name, value] of Object.entries(run.baselines)) {
@@ -81,11 +86,30 @@ function baselinesOf(runs, end) {
   });
 }
 
+const kEarly = 0.25; // of a curve's length: what lies above where it is then is left out of the late range
+
+// The held-out bits that the lines have from there on, with the baselines among them or next to them.
+function lateRange(datasets, baselines) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { data } of datasets.filter((set) => set.held_out)) {
+    const from = data[0].x + kEarly * (data[data.length - 1].x - data[0].x);
+    // Of few points never less than the last half.
+    const late = data.filter((point, i) => point.x >= from || 2 * i >= data.length);
+    low = Math.min(low, ...late.map((point) => point.y));
+    high = Math.max(high, ...late.map((point) => point.y));
+  }
+  if (!Number.isFinite(low)) return {};
+  const room = Math.max(high - low, 0.05) / 2;
+  const near = baselines.map(({ data: [{ y }] }) => y).filter((y) => y > low - room && y < high + room);
+  const margin = room / 5;
+  return { min: Math.min(low, ...near) - margin, max: Math.max(high, ...near) + margin };
+}
+
 export function curvesChart() {
   const panel = chartPanel("curves");
   const legend = h("div", { class: "legend" });
   // rows: each with its runs; labels: one for each. Returns how many rows have something to draw.
-  async function show(rows, labels, x) {
+  async function show(rows, labels, x, range = "all") {
     const datasets = [];
     const entries = []; // of the legend
     let drawn = 0;
@@ -105,7 +129,9 @@ export function curvesChart() {
     });
     const end = Math.max(0, ...datasets.flatMap((set) => set.data.map((point) => point.x)));
     const units = new Set(runs.map((run) => run.unit).filter(Boolean));
-    if (drawn) datasets.push(...baselinesOf(runs, end));
+    const baselines = drawn ? baselinesOf(runs, end) : [];
+    const limits = range === "late" ? lateRange(datasets, baselines) : {};
+    datasets.push(...baselines);
     panel.draw(
       datasets,
       {
@@ -117,9 +143,10 @@ export function curvesChart() {
           ticks: { maxRotation: 0, callback: x === "seconds" ? duration : count },
         },
         y: {
-          type: "linear",
+          type: range === "log" ? "logarithmic" : "linear",
+          ...limits,
           title: { text: `bits per ${[...units].join(" or ") || "unit"}` },
-          ticks: { callback: (value) => value.toPrecision(3) },
+          ticks: { callback: (value) => value.toPrecision(3), includeBounds: false },
         },
       },
     );

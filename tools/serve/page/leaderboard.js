@@ -2,14 +2,19 @@
 import { keyOf } from "./charts.js";
 import { h, status } from "./dom.js";
 import { axisValue, bits, count, duration, share } from "./format.js";
-import { shortName } from "./select.js";
+import { isOfBits, shortName } from "./select.js";
 import { store } from "./store.js";
 import { change, runAddress } from "./view.js";
 
 const kShown = 200; // rows before one asks for all
 const kSilent = 300; // seconds after which a running run may have died
 
-const lastOf = (folder) => folder.slice(folder.lastIndexOf("/") + 1);
+// A run's folder without those above; of a point of a sweep, "0003-optimizer=sign_es,population=512-1a2b3c4d", its number:
+// the columns say the rest.
+function nameOf(folder) {
+  const last = folder.slice(folder.lastIndexOf("/") + 1);
+  return /^(\d{4,})-.*-[0-9a-f]{8}$/.exec(last)?.[1] ?? last;
+}
 
 // [sort key, heading, format]
 const numbers = [
@@ -17,13 +22,13 @@ const numbers = [
   ["best", "best bits", bits],
   ["tokens_per_second", "tokens/s", count],
   ["update_rate", "update rate", share],
-  ["steps", "steps", (value) => (Number.isFinite(value) ? String(Math.round(value)) : "")],
+  ["steps", "steps done", (value) => (Number.isFinite(value) ? String(Math.round(value)) : "")],
   ["wall_seconds", "wall time", duration],
 ];
 
 const hints = {
-  bits: "the unperturbed model on held-out data, after the last step",
-  best: "the lowest on the way, where fewer tokens may be scored than after the last step",
+  bits: "the unperturbed model on all that is held out, after the last step",
+  best: "the lowest of the learning curve, whose evaluations all read one sample of what is held out",
   tokens_per_second: "member tokens, of the median step",
   update_rate: "share of the weights that a step changes, mean over the last quarter",
 };
@@ -66,7 +71,14 @@ function numberCell(row, [key, , format]) {
   );
 }
 
+// A row of its own above the first row of each data, where there are several.
+function dataHeading(row, before, columns) {
+  if (row.axes.data === undefined || before?.axes.data === row.axes.data) return null;
+  return h("tr", { class: "data" }, h("th", { colspan: columns }, `on ${row.axes.data || "unknown data"}`));
+}
+
 export function leaderboard(rows, axes, of, colourOf) {
+  const byData = isOfBits(of.get("sort") ?? "bits");
   const means = of.get("rows") === "means";
   const shown = of.get("all") ? rows : rows.slice(0, kShown);
   const table = h(
@@ -88,7 +100,8 @@ export function leaderboard(rows, axes, of, colourOf) {
     h(
       "tbody",
       {},
-      shown.map((row) =>
+      shown.map((row, i) => [
+        byData ? dataHeading(row, shown[i - 1], 3 + axes.length + numbers.length) : null,
         h(
           "tr",
           {},
@@ -97,13 +110,13 @@ export function leaderboard(rows, axes, of, colourOf) {
             "td",
             { class: "name", title: row.folder },
             colourOf(row) ? keyOf(colourOf(row)) : null,
-            h("a", { href: runAddress(row.folder) }, lastOf(row.folder)),
+            h("a", { href: runAddress(row.folder) }, nameOf(row.folder)),
           ),
           axes.map(([axis]) => h("td", {}, axisValue(row.axes[axis]))),
           h("td", { class: "number" }, means ? (row.n === row.runs.length ? String(row.n) : `${row.n} of ${row.runs.length}`) : String(row.seed ?? "")),
           numbers.map((column) => numberCell(row, column)),
         ),
-      ),
+      ]),
     ),
   );
   const more =

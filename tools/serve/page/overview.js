@@ -1,10 +1,10 @@
 // The first page: how far things are, curves, what each axis does, the leaderboard.
 import { colours } from "./charts.js";
-import { curvesChart, xNames } from "./curves.js";
+import { curvesChart, rangeNames, xNames } from "./curves.js";
 import { choice, h, status } from "./dom.js";
 import { effectsChart, metrics } from "./effects.js";
 import { leaderboard } from "./leaderboard.js";
-import { experimentOf, experiments, filtered, labelOf, rowsOf, shortName, varyingAxes } from "./select.js";
+import { experimentOf, experiments, filtered, labelOf, rowsOf, shortName, tellingAxes, varyingAxes, withValues } from "./select.js";
 import { store } from "./store.js";
 import { change, view } from "./view.js";
 
@@ -59,8 +59,8 @@ function filters(names, chosen, axes, of) {
   return h(
     "section",
     { class: "filters", id: "filters" },
-    names.length > 1
-      ? choice("experiment", [...names.map((name) => [name, name]), ["*", "all"]], chosen || "*",
+    names.length > 1 || (chosen && !names.includes(chosen))
+      ? choice("experiment", [...new Set([...names, chosen].filter(Boolean))].map((name) => [name, name]).concat([["*", "all"]]), chosen || "*",
           // What was asked of one experiment means nothing in another.
           (name) => { location.hash = `/?${new URLSearchParams({ experiment: name })}`; })
       : null,
@@ -75,7 +75,7 @@ function filters(names, chosen, axes, of) {
 
 // The page's parts live as long as it is shown, so that charts are updated and not made anew.
 export function overview(main) {
-  const parts = { progress: h("div"), filters: h("div"), table: h("div") };
+  const parts = { unknown: h("div"), progress: h("div"), filters: h("div"), table: h("div") };
   const curves = curvesChart();
   const effects = effectsChart();
   const curveHead = h("div", { class: "head" });
@@ -85,7 +85,7 @@ export function overview(main) {
   const curvePanel = h("section", {}, curveHead, curves.box, curveNote);
   const effectPanel = h("section", {}, effectHead, effects.box, effectNote);
   main.replaceChildren(
-    parts.progress, parts.filters,
+    parts.unknown, parts.progress, parts.filters,
     h("div", { class: "charts" }, curvePanel, effectPanel),
     parts.table,
   );
@@ -96,8 +96,14 @@ export function overview(main) {
     const all = [...store.runs.values()];
     const names = experiments(all);
     const asked = of.get("experiment");
-    const chosen = asked === "*" ? "" : names.includes(asked) ? asked : names[0] ?? "";
-    const runs = all.filter((run) => !chosen || experimentOf(run) === chosen);
+    const chosen = asked === "*" ? "" : asked ?? names[0] ?? "";
+    const runs = withValues(all.filter((run) => !chosen || experimentOf(run) === chosen));
+    parts.unknown.replaceChildren(...(chosen && !names.includes(chosen)
+      ? [h("section", { id: "unknown" },
+          h("p", { class: "bad" }, `No run is of the experiment “${chosen}”, which the address of this page names.`),
+          h("p", { class: "note" }, "There are: ", names.map((name, i) =>
+            [i ? ", " : "", h("a", { href: `#/?${new URLSearchParams({ experiment: name })}` }, name)])))]
+      : []));
     const axes = varyingAxes(runs);
     const rows = rowsOf(filtered(runs, axes, of), of);
 
@@ -108,23 +114,27 @@ export function overview(main) {
     filtersShown = filtersNow;
 
     const x = of.get("x") ?? "step";
+    const range = rangeNames[of.get("range")] ? of.get("range") : "late";
     curveHead.replaceChildren(
-      h("h2", {}, "Learning curves"), choice("over", Object.entries(xNames), x, (to) => change({ x: to })));
+      h("h2", {}, "Learning curves"), choice("over", Object.entries(xNames), x, (to) => change({ x: to })),
+      choice("bits", Object.entries(rangeNames), range, (to) => change({ range: to })));
     const first = rows.filter((row) => row.runs.some((run) => run.has_curve)).slice(0, kCurves);
     const colourOf = (row) => (first.includes(row) ? colours[first.indexOf(row) % colours.length] : null);
 
-    const axis = axes.some(([name]) => name === of.get("effect")) ? of.get("effect") : axes[0]?.[0];
+    const tried = axes.filter(([name]) => name !== "data");
+    const axis = tried.some(([name]) => name === of.get("effect")) ? of.get("effect") : tried[0]?.[0];
     const metric = metrics[of.get("metric")] ? of.get("metric") : "bits";
     effectPanel.hidden = axis === undefined;
     if (axis !== undefined) {
       effectHead.replaceChildren(
         h("h2", {}, "Effect of an axis"),
-        choice("axis", axes.map(([name]) => [name, shortName(name, axes)]), axis, (to) => change({ effect: to })),
+        choice("axis", tried.map(([name]) => [name, shortName(name, axes)]), axis, (to) => change({ effect: to })),
         choice("on", Object.entries(metrics).map(([key, [name]]) => [key, name]), metric, (to) => change({ metric: to })));
       const n = effects.show(rows, axis, axes.find(([name]) => name === axis)[1], metric);
       const what = of.get("rows") === "means" ? "configuration" : "run";
       effectNote.textContent =
-        `${plural(n, `final ${what}`)}; a line joins those that are equal in all else, diamonds are means.`;
+        `${plural(n, `final ${what}`)}; a line joins those that are equal in all else, diamonds are means.` +
+        (axes.some(([name]) => name === "data") ? " The means mix several data: choose one above to compare bits." : "");
     }
     parts.table.replaceChildren(
       h("section", {},
@@ -134,7 +144,8 @@ export function overview(main) {
 
     curvePanel.hidden = first.length === 0;
     if (curvePanel.hidden) return;
-    const drawn = await curves.show(first, first.map((row) => labelOf(row, axes)), x);
+    const telling = tellingAxes(first, axes);
+    const drawn = await curves.show(first, first.map((row) => labelOf(row, telling)), x, range);
     curveNote.textContent =
       `The first ${drawn} of ${rows.length} rows below: held-out bits thick, training bits thin` +
       (of.get("rows") === "means" ? "; bands reach from the lowest seed to the highest." : ".");

@@ -12,12 +12,13 @@ function facts(pairs) {
 
 function factsOf(run, record) {
   const per = run.unit ? ` per ${run.unit}` : "";
-  const evaluation = (value) => (value ? `${bits(value.bits_per_unit)} bits${per} at step ${value.step}` : null);
+  const evaluation = (value) => (value ? `${bits(value.bits_per_unit)} bits${per} at step ${value.step}, of ${count(value.tokens)} tokens` : null);
   const plugins = { model: run.model, optimizer: run.optimizer, backend: run.backend };
   return facts([
     ["status", status(run.status)],
-    ["final, held-out", evaluation(record?.final) ?? (Number.isFinite(run.bits) ? `${bits(run.bits)} bits${per} so far` : null)],
-    ["best, held-out", evaluation(record?.best)],
+    ["final, all that is held out", evaluation(record?.final) ?? (Number.isFinite(run.bits) ? `${bits(run.bits)} bits${per} so far` : null)],
+    ["newest of the curve", evaluation(record?.newest)],
+    ["best of the curve", evaluation(record?.best)],
     ["baselines", Object.entries(run.baselines).map(([name, value]) => `${name} ${value.toFixed(3)}`).join(", ")],
     ["steps", run.planned_steps ? `${run.steps} of ${run.planned_steps}` : run.steps],
     ["member tokens", count(run.member_tokens)],

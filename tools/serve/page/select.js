@@ -3,15 +3,41 @@ import { axisValue, inOrder } from "./format.js";
 
 export const experimentOf = (run) => (run.sweep ? `${run.sweep} (sweep)` : run.name);
 
-// All experiments, that of the run that began last first.
+// All experiments, that of the run that began last first; of those of one second the one that was written last.
 export function experiments(runs) {
   const newest = new Map();
   for (const run of runs) {
     const name = experimentOf(run);
-    const begun = run.started_utc ?? "";
+    const begun = `${run.started_utc ?? ""} ${String(run.written ?? 0).padStart(12, "0")}`;
     if (begun >= (newest.get(name) ?? "")) newest.set(name, begun);
   }
-  return [...newest].sort((a, b) => (a[1] < b[1] ? 1 : -1)).map(([name]) => name);
+  return [...newest].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).map(([name]) => name);
+}
+
+// What the run has of the axis: as it names it, or as its configuration has it, a group under its option's name.
+function valueOf(run, axis) {
+  const own = axisValue(run.axes[axis]);
+  const configured = (key) => run.config?.[key] ?? run.config?.[`${key}.name`];
+  if (own !== "") {
+    const same = configured(axis);
+    return same !== undefined && same !== "" && Number(same) === Number(own) ? same : own;
+  }
+  const parts = axis.split("+").map(configured);
+  return parts.includes(undefined) ? "" : parts.join(", ");
+}
+
+// The runs with a value of every axis that one of them names. Of several data the data are an axis too: bits of one
+// say nothing of another's.
+export function withValues(runs) {
+  const axes = [...new Set(runs.flatMap((run) => Object.keys(run.axes)))];
+  const severalData = new Set(runs.map((run) => run.data).filter(Boolean)).size > 1;
+  return runs.map((run) => ({
+    ...run,
+    axes: {
+      ...(severalData ? { data: run.data ?? "" } : {}),
+      ...Object.fromEntries(axes.map((axis) => [axis, valueOf(run, axis)])),
+    },
+  }));
 }
 
 // [axis, its values in order] of those with more than one value among the runs.
@@ -71,23 +97,41 @@ function grouped(runs) {
   });
 }
 
-// In the order that the address asks for; without it the lowest final bits first.
+// In the order that the address asks for; without it the lowest final bits first. Bits are compared among rows of the
+// same data alone.
 export function rowsOf(runs, of) {
   const rows = of.get("rows") === "means" ? grouped(runs) : runs.map((run) => ({ ...run, runs: [run] }));
   const sort = of.get("sort") ?? "bits";
-  const valueOf = (row) => (sort.startsWith("axis ") ? axisValue(row.axes[sort.slice(5)]) : row[sort]);
+  const sorted = (row) => (sort.startsWith("axis ") ? axisValue(row.axes[sort.slice(5)]) : row[sort]);
   const sign = of.get("down") ? -1 : 1;
   return rows.sort((a, b) => {
-    const [x, y] = [valueOf(a), valueOf(b)];
+    if (isOfBits(sort) && a.axes.data !== b.axes.data) return inOrder(a.axes.data, b.axes.data);
+    const [x, y] = [sorted(a), sorted(b)];
     const missing = (value) => value === null || value === undefined || value === "";
     if (missing(x) || missing(y)) return Number(missing(x)) - Number(missing(y));
     return sign * inOrder(x, y) || inOrder(a.folder, b.folder);
   });
 }
 
-// "2048, sign_es, seed 0": what tells a row from the others.
+// The axes that tell these rows apart, without those that go with one before them.
+export function tellingAxes(rows, axes) {
+  let keys = rows.map(() => "");
+  return axes.filter(([axis]) => {
+    const finer = rows.map((row, i) => JSON.stringify([keys[i], axisValue(row.axes[axis])]));
+    const tells = new Set(finer).size > new Set(keys).size;
+    if (tells) keys = finer;
+    return tells;
+  });
+}
+
+export const isOfBits = (key) => key === "bits" || key === "best";
+
+// "population=2048, optimizer=sign_es, seed 0": what tells a row from the others.
 export function labelOf(row, axes) {
-  const values = axes.map(([axis]) => axisValue(row.axes[axis])).filter(Boolean);
+  const values = axes
+    .map(([axis]) => [shortName(axis, axes), axisValue(row.axes[axis])])
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name}=${value}`);
   if (row.n === undefined) values.push(`seed ${row.seed ?? "?"}`);
   return values.join(", ") || row.name;
 }

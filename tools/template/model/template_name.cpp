@@ -36,7 +36,7 @@ class Bigram : public eggroll::Model {
     const eggroll::Value logits = builder_.linear("logits", y, head, kFixedPoint + half_log2(width_));
 
     // For memory beyond one token add a state: h = builder_.state("h", width_), read it like any value (it holds what
-    // the last token stored), and end with builder_.store(h, next). See plugins/models/gru in Eggroll's sources.
+    // the last token stored), and end with builder_.store(h, next). README.md has an example.
 
     builder_.loss(logits, 65536 / kLogitStepsPerBit);  // always the last op
   }

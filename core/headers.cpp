@@ -1,0 +1,1 @@
+// Has the headers that most files share, precompiled.

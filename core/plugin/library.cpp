@@ -1,0 +1,62 @@
+#include "plugin/library.h"
+
+#include <fmt/format.h>
+
+#include <boost/dll/shared_library.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "plugin/watchdog.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Never destroyed, so that no library is unloaded: an abandoned thread may still run in one. Never copied: a copy would
+// be loaded again in Boost's default mode. By canonical path.
+std::map<fs::path, std::unique_ptr<boost::dll::shared_library>>& libraries() {
+  static auto* all = new std::map<fs::path, std::unique_ptr<boost::dll::shared_library>>();
+  return *all;
+}
+
+// The system's own words, which Boost wraps: "... (dlerror system message: WORDS): Bad file descriptor".
+std::string load_failure(const std::string& text, const fs::path& path) {
+  const std::string before = "(dlerror system message: ";
+  const size_t begin = text.find(before);
+  const size_t end = text.rfind("):");
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return text;
+  std::string words = text.substr(begin + before.size(), end - begin - before.size());
+  const std::string prefix = path.string() + ": ";
+  return words.starts_with(prefix) ? words.substr(prefix.size()) : words;
+}
+
+}  // namespace
+
+LoadedPlugin load_plugin(PluginFile& file) {
+  std::error_code error;
+  const fs::path canonical = fs::canonical(file.path, error);
+  if (error || !fs::is_regular_file(canonical, error)) return {nullptr, "not a readable file; remove it"};
+  auto& library = libraries()[canonical];
+  try {
+    if (library == nullptr) {
+      using boost::dll::load_mode::rtld_local;
+      using boost::dll::load_mode::rtld_now;
+      auto loaded = std::make_unique<boost::dll::shared_library>();
+      loaded->load(canonical, rtld_now | rtld_local);
+      library = std::move(loaded);
+    }
+    if (!library->has(EGG_PLUGIN_SYMBOL)) {
+      return {nullptr, fmt::format("exports no symbol {}; build it with eggroll_add_plugin", EGG_PLUGIN_SYMBOL)};
+    }
+    const auto& descriptor = library->get<const egg_plugin_descriptor>(EGG_PLUGIN_SYMBOL);
+    const std::string reason = check_descriptor(&descriptor, file);
+    return {reason.empty() ? &descriptor : nullptr, reason};
+  } catch (const std::exception& e) {
+    return {nullptr, fmt::format("cannot be loaded ({}); rebuild it for this machine with every library that it needs",
+                                 printed(load_failure(e.what(), canonical)))};
+  }
+}
+
+}  // namespace eggroll

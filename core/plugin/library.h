@@ -1,0 +1,23 @@
+// Plugin files as libraries of this process.
+#ifndef EGGROLL_PLUGIN_LIBRARY_H
+#define EGGROLL_PLUGIN_LIBRARY_H
+
+#include <string>
+
+#include "eggroll/plugin.h"
+#include "plugin/plugin_file.h"
+
+namespace eggroll {
+
+struct LoadedPlugin {
+  const egg_plugin_descriptor* descriptor = nullptr;  // in the plugin's image; null where it is refused
+  std::string reason;                                 // why it is, without the file's path
+};
+
+// Loads file.path and checks its descriptor, which fills in file. The library's constructors run. It stays loaded to
+// the end of the process; one that is loaded already is not loaded again.
+LoadedPlugin load_plugin(PluginFile& file);
+
+}  // namespace eggroll
+
+#endif

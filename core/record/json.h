@@ -1,0 +1,53 @@
+// Reading JSON that may be damaged, half written or made to do harm. Every reader of JSON files uses these functions.
+#ifndef EGGROLL_RECORD_JSON_H
+#define EGGROLL_RECORD_JSON_H
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "eggroll/error.h"
+
+namespace eggroll {
+
+// The library copies and writes nested values by recursion, and looks for a member of an ordered object from its first
+// one on: what goes beyond these bounds would end the process or take hours. What eggroll writes stays far below them.
+inline constexpr size_t kDeepestJson = 100;         // levels
+inline constexpr size_t kMostJsonMembers = 10'000;  // of one object
+
+bool is_bounded_json(std::string_view text);
+
+// A value that is_discarded() where the text is no whole JSON. Throws where it goes beyond the bounds. `what` begins
+// the sentence and names the file, `cure` ends it.
+nlohmann::ordered_json parse_json(std::string_view text, const std::string& what, const std::string& cure);
+
+// The same of a file that is no link, and throws where it is no whole JSON.
+nlohmann::ordered_json read_json(const std::filesystem::path& path, const std::string& cure);
+
+// Null in both cases: for lines that may be half written.
+nlohmann::ordered_json json_or_null(std::string_view text);
+
+// The member, which has to be an object. Throws as json::at() and json::get() do.
+const nlohmann::ordered_json& object_at(const nlohmann::ordered_json& json, const char* key);
+
+// What the library says in an exception, on one line of bounded length and without its own names.
+std::string reason_of(const nlohmann::json::exception& error);
+
+// "WHAT is damaged: the reason; CURE" of what json::at() or json::get() threw.
+Error damaged_json(const nlohmann::json::exception& error, const std::string& what, const std::string& cure);
+
+// Returns read(), which takes values out of JSON; a member that is missing or of a wrong type becomes that sentence.
+template <class Read>
+auto read_members(const std::string& what, const std::string& cure, Read&& read) {
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& error) {
+    throw damaged_json(error, what, cure);
+  }
+}
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,177 @@
+#include "record/metric_table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "record/files.h"
+#include "record/json.h"
+#include "record/seal.h"
+
+namespace eggroll {
+namespace {
+
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
+// Takes the numbers of one line as the parser meets them: a document tree for each line would take five times as long.
+class LineHandler : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit LineHandler(bool nested) : nested_(nested), keys_{"step"}, row_{kAbsent} {}
+
+  void begin_line() {
+    std::fill(row_.begin(), row_.end(), kAbsent);
+    path_.clear();
+    next_ = 0;
+    is_object_ = false;
+    step_is_whole_ = false;
+    has_monitor_ = false;
+  }
+
+  bool is_metric_line() const { return is_object_ && step_is_whole_; }
+  bool has_monitor() const { return has_monitor_; }
+  const std::vector<std::string>& keys() const { return keys_; }
+  const std::vector<double>& row() const { return row_; }
+
+  bool null() override { return end_value(); }
+  bool boolean(bool value) override { return number(value ? 1.0 : 0.0); }
+  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (path_.size() == 1 && path_[0].name == "step") step_is_whole_ = true;
+    return number(static_cast<double>(value));
+  }
+  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool string(string_t&) override { return end_value(); }
+  bool binary(binary_t&) override { return end_value(); }
+
+  bool start_object(std::size_t) override {
+    if (path_.empty()) {
+      is_object_ = true;
+    } else if (path_.size() == 1 && path_[0].name == "monitor") {
+      has_monitor_ = true;
+    }
+    path_.push_back({});
+    return true;
+  }
+  bool key(string_t& name) override {
+    path_.back().name.swap(name);
+    return true;
+  }
+  bool end_object() override {
+    path_.pop_back();
+    return end_value();
+  }
+  bool start_array(std::size_t) override {
+    path_.push_back({{}, 0});
+    return true;
+  }
+  bool end_array() override {
+    path_.pop_back();
+    return end_value();
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+
+ private:
+  struct Level {
+    std::string name = {};                       // of the member in hand
+    std::optional<size_t> index = std::nullopt;  // of the element in hand, in an array
+  };
+
+  bool end_value() {
+    if (!path_.empty() && path_.back().index) ++*path_.back().index;
+    return true;
+  }
+
+  bool number(double value) {
+    if (path_.size() == 1 && !path_[0].index) {
+      column(path_[0].name) = value;
+    } else if (!path_.empty() && (nested_ || path_[0].name == "scalars")) {
+      std::string key;
+      for (const Level& level : path_) {
+        if (!key.empty()) key += '.';
+        key += level.index ? std::to_string(*level.index) : level.name;
+      }
+      column(key) = value;
+    }
+    return end_value();
+  }
+
+  // Lines have the same keys in the same order, nearly always.
+  double& column(const std::string& key) {
+    for (size_t i = next_; i < keys_.size(); ++i) {
+      if (keys_[i] == key) return next_ = i + 1, row_[i];
+    }
+    for (size_t i = 0; i < std::min(next_, keys_.size()); ++i) {
+      if (keys_[i] == key) return row_[i];
+    }
+    keys_.push_back(key);
+    row_.push_back(kAbsent);
+    return row_.back();
+  }
+
+  bool nested_;
+  std::vector<std::string> keys_;
+  std::vector<double> row_;
+  std::vector<Level> path_;
+  size_t next_ = 0;
+  bool is_object_ = false;
+  bool step_is_whole_ = false;
+  bool has_monitor_ = false;
+};
+
+}  // namespace
+
+const std::vector<double>* MetricTable::find(const std::string& key) const {
+  for (const Column& column : columns) {
+    if (column.key == key) return &column.values;
+  }
+  return nullptr;
+}
+
+MetricTable read_metric_table(const std::filesystem::path& path, bool nested) {
+  MetricTable table;
+  std::string text;
+  try {
+    text = read_file(path, Links::kRefused);
+  } catch (const Error& error) {
+    table.problems.emplace_back(error.what());
+    return table;
+  }
+  LineHandler handler(nested);
+  size_t number = 0;
+  size_t damaged = 0;
+  size_t first_damaged = 0;
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    ++number;
+    end = text.find('\n', begin);
+    if (end == std::string::npos) {
+      table.problems.push_back(
+          fmt::format("{} ends within line {}, as a crash or a writer at work leaves it; that line was left out",
+                      path.string(), number));
+      break;
+    }
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    handler.begin_line();
+    const bool is_readable = seal_of_line(line) != Seal::kBroken && is_bounded_json(line);
+    if (!is_readable || !nlohmann::json::sax_parse(line, &handler) || !handler.is_metric_line()) {
+      if (damaged++ == 0) first_damaged = number;
+      continue;
+    }
+    for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
+      table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});
+    }
+    for (size_t i = 0; i < table.columns.size(); ++i) table.columns[i].values.push_back(handler.row()[i]);
+    ++table.lines;
+    if (handler.has_monitor()) table.newest_monitor = line;
+  }
+  if (damaged > 0) {
+    table.problems.push_back(
+        fmt::format("{} of the {} lines of {} are damaged, the first is line {}; they were left out", damaged, number,
+                    path.string(), first_damaged));
+  }
+  return table;
+}
+
+}  // namespace eggroll

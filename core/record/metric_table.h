@@ -1,0 +1,32 @@
+// The numbers of a metrics.jsonl as columns, read line by line.
+#ifndef EGGROLL_RECORD_METRIC_TABLE_H
+#define EGGROLL_RECORD_METRIC_TABLE_H
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace eggroll {
+
+struct MetricTable {
+  struct Column {
+    std::string key;             // "train_bits_per_unit"; of a nested number dotted, "monitor.values.head.saturated"
+    std::vector<double> values;  // one for each line; NaN where the line has no such number
+  };
+  std::vector<Column> columns;  // in the order of their first line, after "step"
+  size_t lines = 0;
+  std::string newest_monitor;         // the newest line with an object "monitor", as it stands there
+  std::vector<std::string> problems;  // sentences: what was damaged and left out
+
+  // nullptr where no line has the key.
+  const std::vector<double>* find(const std::string& key) const;
+};
+
+// Numbers within objects count where nested. Lines that are damaged are left out and said so; a file that cannot be
+// read is a table without lines and a problem.
+MetricTable read_metric_table(const std::filesystem::path& path, bool nested);
+
+}  // namespace eggroll
+
+#endif

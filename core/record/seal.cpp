@@ -1,0 +1,68 @@
+#include "record/seal.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "record/files.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kKey = "sha256";
+constexpr std::string_view kFirstLine = "# sha256 of all below: ";
+constexpr size_t kSha256Digits = 64;
+constexpr std::string_view kLineKey = ",\"crc\":\"";
+constexpr size_t kLineSealSize = kLineKey.size() + 8 + 2;
+
+std::string text_of(const ordered_json& object) {
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string line_seal(std::string_view before) {
+  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(before.data()), before.size());
+  return fmt::format("{}{:08x}\"}}", kLineKey, crc);
+}
+
+}  // namespace
+
+ordered_json sealed(ordered_json object) {
+  object.erase(kKey);
+  const std::string digest = sha256_hex(text_of(object));
+  object[kKey] = digest;
+  return object;
+}
+
+Seal seal_of(ordered_json object) {
+  const auto found = object.find(kKey);
+  if (found == object.end()) return Seal::kAbsent;
+  const ordered_json digest = *found;
+  object.erase(kKey);
+  return digest == sha256_hex(text_of(object)) ? Seal::kWhole : Seal::kBroken;
+}
+
+std::string sealed_text(std::string_view text) { return fmt::format("{}{}\n{}", kFirstLine, sha256_hex(text), text); }
+
+Seal seal_of_text(std::string_view text) {
+  if (!text.starts_with(kFirstLine)) return Seal::kAbsent;
+  text.remove_prefix(kFirstLine.size());
+  if (text.size() <= kSha256Digits || text[kSha256Digits] != '\n') return Seal::kBroken;
+  return text.substr(0, kSha256Digits) == sha256_hex(text.substr(kSha256Digits + 1)) ? Seal::kWhole : Seal::kBroken;
+}
+
+std::string sealed_line(const ordered_json& object) {
+  std::string line = text_of(object);
+  line.pop_back();  // the brace
+  return line + line_seal(line);
+}
+
+Seal seal_of_line(std::string_view line) {
+  // Version 0.1 ended no line with a text, so that a damaged seal does not look like none.
+  if (!line.ends_with("\"}")) return Seal::kAbsent;
+  if (line.size() < kLineSealSize) return Seal::kBroken;
+  const std::string_view before = line.substr(0, line.size() - kLineSealSize);
+  return line.substr(before.size()) == line_seal(before) ? Seal::kWhole : Seal::kBroken;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,32 @@
+// Checksums within the files of a run, so that a flipped bit in one is found by who reads it.
+#ifndef EGGROLL_RECORD_SEAL_H
+#define EGGROLL_RECORD_SEAL_H
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace eggroll {
+
+enum class Seal {
+  kAbsent,  // as version 0.1 wrote the file
+  kWhole,
+  kBroken,
+};
+
+// The object with "sha256" as its last member: of all others, as JSON without blanks. Blanks in the file do not matter.
+nlohmann::ordered_json sealed(nlohmann::ordered_json object);
+Seal seal_of(nlohmann::ordered_json object);
+
+// The same of text whose lines may begin with '#' as a comment: the sha256 stands in the first line. Who changes the
+// text on purpose removes that line.
+std::string sealed_text(std::string_view text);
+Seal seal_of_text(std::string_view text);
+
+// The object on one line, with "crc" as its last member: the CRC-32 of the bytes before, in hexadecimal digits.
+std::string sealed_line(const nlohmann::ordered_json& object);
+Seal seal_of_line(std::string_view line);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,69 @@
+#include "record/stated_claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "record/files.h"
+#include "record/json.h"
+#include "record/seal.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kClaimsCure = "restore it from a copy";
+
+// An object whose keys are sorted; what a claim leaves unsaid is false.
+nlohmann::json sorted(const ordered_json& claim) {
+  nlohmann::json result = claim;
+  if (result.is_object() && result.value("exploratory", nlohmann::json()) == false) result.erase("exploratory");
+  return result;
+}
+
+}  // namespace
+
+bool same_claim(const ordered_json& a, const ordered_json& b) { return sorted(a) == sorted(b); }
+
+bool holds_claim(const ordered_json& claims, const ordered_json& claim) {
+  return std::any_of(claims.begin(), claims.end(), [&](const ordered_json& one) { return same_claim(one, claim); });
+}
+
+bool has_begun(const RunRecord& record) { return record.status == RunStatus::kRunning || record.steps > 0; }
+
+void add_run(Lateness& late, const RunRecord& record) {
+  if (!has_begun(record)) return;
+  ++late.begun;
+  if (record.status != RunStatus::kRunning) ++late.ended;
+}
+
+std::vector<StatedClaim> read_stated_claims(const std::filesystem::path& file) {
+  std::vector<StatedClaim> claims;
+  if (!is_there(file)) return claims;
+  const std::string text = read_file(file, Links::kRefused);
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string what = fmt::format("line {} of {}", claims.size() + 1, file.string());
+    const std::string_view written = std::string_view(text).substr(begin, end - begin);
+    if (seal_of_line(written) != Seal::kWhole) {
+      throw Error(fmt::format("{} is damaged: its checksum is not that of the line; {}", what, kClaimsCure));
+    }
+    const ordered_json line = parse_json(written, what, kClaimsCure);
+    read_members(what, kClaimsCure, [&] {
+      claims.push_back(
+          {object_at(line, "claim"), line.at("stated_utc"), {line.at("begun"), line.at("ended"), line.at("points")}});
+    });
+  }
+  return claims;
+}
+
+std::string stated_claim_line(const StatedClaim& stated) {
+  const ordered_json line = {{"stated_utc", stated.stated_utc},
+                             {"begun", stated.late.begun},
+                             {"ended", stated.late.ended},
+                             {"points", stated.late.runs},
+                             {"claim", stated.claim}};
+  return sealed_line(line) + "\n";
+}
+
+}  // namespace eggroll

@@ -1,0 +1,145 @@
+// What happens to a run from outside while it goes on, or between its processes: its data change, another process ends
+// it, bits of its files flip.
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+class DisturbedRunTest : public CliTest {
+ protected:
+  DisturbedRunTest() {
+    while (text_.size() < 100'000)
+      text_ += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+    write_plainly(data_, text_);
+  }
+
+  Arguments arguments(uint64_t steps = 60) const {
+    return {"run",
+            "dataset.path=text",
+            "model.width=8",
+            "train.population=16",
+            "train.group=8",
+            "train.tokens=8",
+            "train.steps=" + std::to_string(steps),
+            "checkpoint.every=5",
+            "eval.every=20",
+            "eval.tokens=256",
+            "backend=reference",
+            "backend.threads=1"};
+  }
+
+  // Starts a run that would take hours, does this to it when it has made some steps, and waits for its end.
+  Result disturbed(const std::function<void()>& change) const {
+    Process process(work_, command(arguments(1'000'000)));
+    EXPECT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 7; }));
+    change();
+    return process.wait();
+  }
+
+  void expect_goes_on() const {
+    write_plainly(data_, text_);
+    const fs::path run = run_folder();
+    Process process(work_, command({"resume", run.string()}));
+    const size_t before = lines_in(run);
+    EXPECT_TRUE(process.wait_until([&] { return lines_in(run) > before + 5; }));
+    process.signal(SIGINT);
+    EXPECT_EQ(process.wait().exit_code, 128 + SIGINT);
+    EXPECT_EQ(eggroll({"replay", run.string()}).exit_code, 0);
+  }
+
+  const fs::path data_ = work_ / "text";
+  std::string text_;
+};
+
+TEST_F(DisturbedRunTest, WrittenInPlaceItEndsTheRun) {
+  const Result result = disturbed([&] {
+    std::fstream file(data_, std::ios::in | std::ios::out | std::ios::binary);
+    file << std::string(1000, 'x');
+  });
+  expect_one_sentence(result, {"text' was changed while it was in use", "restore it from a copy", "newest checkpoint"});
+  EXPECT_EQ(record_in(run_folder()).at("status"), "failed");
+  expect_goes_on();
+}
+
+// What reads behind the new end of a mapped file gets SIGBUS.
+TEST_F(DisturbedRunTest, CutShortItEndsTheRun) {
+  const Result result = disturbed([&] { fs::resize_file(data_, 10); });
+  expect_one_sentence(result, {"text' was changed while it was in use", "restore it from a copy", "newest checkpoint"});
+  EXPECT_NE(record_in(run_folder()).at("status"), "completed");
+  expect_goes_on();
+}
+
+// Neither another mode nor another file under the same name changes what is read.
+TEST_F(DisturbedRunTest, WhatLeavesTheBytesDoesNotEndTheRun) {
+  const std::string digest = undisturbed(arguments());
+  Process process(work_, command(arguments()));
+  ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 7; }));
+  fs::permissions(data_, fs::perms::owner_read);
+  write_plainly(work_ / "other", "another text");
+  fs::rename(work_ / "other", data_);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_completed(run_folder(), digest);
+}
+
+// A process that waits for the lock while another ends the run finds it done, and changes nothing.
+TEST_F(DisturbedRunTest, ARunThatEndedMeanwhileStaysAsItIs) {
+  if (std::system("strace -V > /dev/null 2>&1") != 0) GTEST_SKIP() << "strace is not installed";
+  Arguments late = {
+      "/usr/bin/strace", "-f", "-o", "/dev/null", "-e", "trace=flock", "-e", "inject=flock:delay_enter=8000000"};
+  const Arguments run = command(tiny_run());
+  late.insert(late.end(), run.begin(), run.end());
+  Process waiting(work_, late);
+  ASSERT_TRUE(waiting.wait_until([&] { return fs::exists(run_folder() / "lock"); }));
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::string record = read_file(run_folder() / "record.json");
+  const Result result = waiting.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::HasSubstr("this run is finished already"));
+  EXPECT_EQ(read_file(run_folder() / "record.json"), record);
+}
+
+// Killed while it removed its last checkpoint but the kept ones, a completed run keeps no half of it.
+TEST_F(DisturbedRunTest, LeftoversOfACompletedRunGo) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const fs::path leftover = run_folder() / "checkpoints" / ".tmp-step-00000010";
+  fs::create_directory(leftover);
+  write_plainly(leftover / "model.safetensors", "half");
+  EXPECT_EQ(eggroll(tiny_run()).exit_code, 0);
+  EXPECT_FALSE(fs::exists(leftover));
+}
+
+// Bits that flip in the files of a run are refused by name, or change nothing.
+TEST_F(DisturbedRunTest, AFlippedBitInAnyFileIsRefusedOrHarmless) {
+  const std::string digest = undisturbed(tiny_run({"train.steps=120"}));
+  {
+    Process process(work_, command(tiny_run({"train.steps=120"})));
+    ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 25; }));
+    process.signal(SIGINT);
+    EXPECT_EQ(process.wait().exit_code, 128 + SIGINT);
+  }
+  const fs::path run = run_folder();
+  const fs::path kept = folder_ / "kept";
+  fs::copy(run, kept, fs::copy_options::recursive);
+  for (const char* name : {"config.yaml", "record.json", "metrics.jsonl", "lock"}) {
+    const std::string whole = read_file(run / name);
+    for (int i = 1; i <= 6; ++i) {
+      std::string flipped = whole;
+      const size_t at = whole.size() * static_cast<size_t>(i) / 7;
+      flipped[at] = static_cast<char>(flipped[at] ^ 1);
+      write_plainly(run / name, flipped);
+      const Result result = eggroll({"resume", run.string()});
+      if (result.exit_code == 0) {
+        EXPECT_STREQ(name, "lock");
+        expect_completed(run, digest);
+      } else {
+        expect_one_sentence(result, {name});
+      }
+      fs::remove_all(run);
+      fs::copy(kept, run, fs::copy_options::recursive);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,141 @@
+// Plugins that crash, print or write where they may not: the commands go on without them, or say who it was.
+#include <fmt/format.h>
+
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class HostilePluginsTest : public CliTest {
+ protected:
+  // A folder of plugins that a test names, outside of what the commands work in.
+  fs::path mine(const std::vector<std::string>& names) const {
+    const fs::path folder = folder_ / "mine";
+    fs::create_directory(folder);
+    for (const std::string& name : names) {
+      const std::string file = name + ".eggplugin";
+      fs::copy_file(fs::path(EGGROLL_ABI_PLUGINS) / name / file, folder / file);
+    }
+    return folder;
+  }
+
+  Arguments with_path(const fs::path& folder, const Arguments& arguments) const {
+    Arguments all = {"/usr/bin/env", "EGGROLL_PLUGIN_PATH=" + folder.string()};
+    const Arguments own = command(arguments);
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }
+  Result run_with(const fs::path& folder, const Arguments& arguments) const {
+    return Process(work_, with_path(folder, arguments)).wait();
+  }
+
+  // Takes the optimizer that is wrong in this way.
+  Arguments hostile_run(const std::string& fault, const Arguments& more = {}) const {
+    fs::create_directories(folder_ / "configs" / "optimizer");
+    write_plainly(folder_ / "configs" / "optimizer" / "hostile_rule.yaml", "name: hostile_rule\nfault: none\n");
+    Arguments all = tiny_run({"--config-dir", (folder_ / "configs").string(), "optimizer=hostile_rule",
+                              "~optimizer.schedule", "optimizer.fault=" + fault});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+TEST_F(HostilePluginsTest, ThatCrashAreListedAndDoNotKeepOthersFromWork) {
+  const fs::path folder = mine({"crashes_in_constructor", "crashes_in_probe", "exits_in_constructor", "shouts"});
+  const Result listed = run_with(folder, {"plugins"});
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_EQ(listed.err, "");
+  const auto rejected = [&](const std::string& who, const std::string& name, const std::string& reason) {
+    const std::string path = (folder / (name + ".eggplugin")).string();
+    EXPECT_THAT(listed.out, HasSubstr(fmt::format("\nrejected {}\n  {}\n  {}: {}\n", who, path, path, reason)));
+  };
+  rejected("file", "crashes_in_constructor", "ended the process that loaded it with SIGSEGV; fix or remove it");
+  rejected("model 'crashes_in_probe'", "crashes_in_probe",
+           "model 'crashes_in_probe' ended the process that probed it with SIGABRT; fix or remove it");
+  rejected("file", "exits_in_constructor", "ended the process that loaded it with exit code 0; fix or remove it");
+  EXPECT_THAT(listed.out, HasSubstr("accepted model 'shouts'"));
+  EXPECT_THAT(listed.out, Not(HasSubstr("SHOUTED")));
+
+  for (const Arguments& arguments :
+       {tiny_run(), tiny_run({"backend=auto", "seed=1"}), Arguments{"show"}, Arguments{"check", "sign_es"}}) {
+    const Result result = run_with(folder, arguments);
+    EXPECT_EQ(result.exit_code, 0) << arguments.front() << ": " << result.err;
+    EXPECT_EQ(result.err, "");
+    EXPECT_THAT(result.out, Not(HasSubstr("SHOUTED")));
+  }
+  expect_one_sentence(run_with(folder, {"check", (folder / "crashes_in_probe.eggplugin").string()}),
+                      {"model 'crashes_in_probe' ended the process that probed it with SIGABRT"});
+  expect_one_sentence(run_with(folder, tiny_run({"model.name=crashes_in_constructor"})),
+                      {"crashes_in_constructor.eggplugin: ended the process that loaded it with SIGSEGV"});
+}
+
+TEST_F(HostilePluginsTest, AnOptimizerThatWritesBehindItsScalarsIsNamedByCheckAndByRun) {
+  const fs::path folder = mine({"hostile_rule"});
+  const std::string sentence =
+      "optimizer 'hostile_rule' wrote outside the buffer of 1 scalars in scalars(); fix the plugin";
+  expect_one_sentence(run_with(folder, hostile_run("writes_behind")), {sentence});
+  const auto record = record_in(run_folder());
+  EXPECT_EQ(record.at("status"), "failed");
+  EXPECT_EQ(record.at("error"), sentence);
+
+  write_plainly(folder_ / "configs" / "optimizer" / "hostile_rule.yaml", "name: hostile_rule\nfault: writes_behind\n");
+  const Result checked = run_with(folder, {"check", "hostile_rule", "--config-dir", (folder_ / "configs").string()});
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_THAT(checked.out, HasSubstr("       " + sentence + "\n"));
+}
+
+// Before the first step, where a run has nothing yet to lose; and in the step that it is, where only then.
+TEST_F(HostilePluginsTest, NamesAndNumbersThatNoFileTakesAreRefused) {
+  const fs::path folder = mine({"hostile_rule"});
+  for (const auto& [fault, fragment] :
+       {std::pair{"scalar_of_the_host", "scalar 'step'"}, std::pair{"scalar_no_text", "the name 'lr\xef\xbf\xbd'"},
+        std::pair{"slot_with_a_slash", "the name 'a/b'"}, std::pair{"twin_slots", "two slots are named 'm'"}}) {
+    expect_one_sentence(run_with(folder, hostile_run(fault)), {"the optimizer's rule is wrong: ", fragment});
+    EXPECT_EQ(entries_in(work_), 0U) << fault;
+  }
+  expect_one_sentence(run_with(folder, hostile_run("nan")),
+                      {"optimizer 'hostile_rule' gave nan as the scalar 'rate' of step 3"});
+  EXPECT_EQ(steps_in(run_folder()), each_step_once(3));
+}
+
+// Of whom a run's folder is does not matter: only the user says whose code is loaded.
+TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
+  const fs::path folder = mine({"hostile_rule", "shouts"});
+  const std::string path = "plugins.path=[" + folder.string() + "]";
+  ASSERT_EQ(eggroll(hostile_run("none", {path})).exit_code, 0);
+  const std::string run = run_folder().string();
+
+  for (const Arguments& arguments : {Arguments{"sample", run}, Arguments{"replay", run}, Arguments{"resume", run}}) {
+    SCOPED_TRACE(arguments.front());
+    expect_one_sentence(eggroll(arguments),
+                        {"unknown optimizer 'hostile_rule'", folder.string() +
+                                                                 " (plugins.path of the run) is searched "
+                                                                 "only if you allow it: --plugins " +
+                                                                 folder.string()});
+    Arguments allowed = arguments;
+    allowed.insert(allowed.end(), {"--plugins", folder.string()});
+    EXPECT_EQ(eggroll(allowed).exit_code, 0);
+    EXPECT_EQ(run_with(folder, arguments).exit_code, 0);  // named by the environment
+  }
+  // The folder alone has neither the model nor a backend.
+  expect_one_sentence(eggroll({"resume", run, "--only-plugins", folder.string()}), {"unknown model 'gru'"});
+}
+
+// Its step never ends: the first SIGTERM waits for it, one that comes some seconds later does not.
+TEST_F(HostilePluginsTest, AStepThatHangsEndsOnALaterTerminate) {
+  const fs::path folder = mine({"hostile_rule"});
+  Process process(work_, with_path(folder, hostile_run("hangs")));
+  ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) >= 4; })) << process.wait().err;
+  process.signal(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  process.signal(SIGTERM);  // the same wish
+  std::this_thread::sleep_for(std::chrono::seconds(6));
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().signal, SIGTERM);
+}
+
+}  // namespace
+}  // namespace eggroll::test

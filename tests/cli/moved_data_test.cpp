@@ -1,0 +1,117 @@
+// Runs whose data lie elsewhere than when they began, or that are resumed from another folder.
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class MovedDataTest : public CliTest {
+ protected:
+  MovedDataTest() {
+    std::string text;
+    while (text.size() < 4000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+    write_plainly(work_ / "text", text);
+    for (const char* folder : {"elsewhere", "moved"}) fs::create_directory(folder_ / folder);
+  }
+
+  static Arguments text_run(const Arguments& more = {}) {
+    Arguments all = {"run",
+                     "dataset.path=text",
+                     "model.width=8",
+                     "train.population=16",
+                     "train.group=8",
+                     "train.steps=300",
+                     "checkpoint.every=5",
+                     "eval.every=100",
+                     "eval.tokens=512",
+                     "backend=reference",
+                     "backend.threads=1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  // Begins the run in work_, and stops it in its middle.
+  void interrupt(const Arguments& arguments) const {
+    Process process(work_, command(arguments));
+    ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 12; }));
+    process.signal(SIGINT);
+    ASSERT_EQ(process.wait().exit_code, 128 + SIGINT);
+  }
+  // From another folder.
+  Result resume(const Arguments& more = {}) const {
+    Arguments all = {"resume", run_folder().string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return Process(folder_ / "elsewhere", command(all)).wait();
+  }
+};
+
+TEST_F(MovedDataTest, ARunGoesOnFromAnyFolder) {
+  const std::string digest = undisturbed(text_run());
+  interrupt(text_run({"plugins.path=[" EGGROLL_BIN_DIR "/plugins/../plugins]"}));
+  EXPECT_THAT(read_file(run_folder() / "config.yaml"), HasSubstr("path: " + (work_ / "text").string() + "\n"));
+  const Result result = resume();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_completed(run_folder(), digest);
+  EXPECT_EQ(entries_in(folder_ / "elsewhere"), 0U);
+}
+
+TEST_F(MovedDataTest, TheSamePathWrittenOtherwiseIsTheSameRun) {
+  ASSERT_EQ(eggroll(text_run({"train.steps=5"})).exit_code, 0);
+  for (const std::string& path : {(work_ / "text").string(), std::string("../work/./text")}) {
+    EXPECT_THAT(eggroll(text_run({"train.steps=5", "dataset.path=" + path})).out, HasSubstr("finished already"));
+  }
+  // ~ is HOME, which no shell replaces behind a dotted key.
+  const Arguments run = command(text_run({"train.steps=5", "dataset.path=~/text"}));
+  Arguments at_home = {"/usr/bin/env", "HOME=" + work_.string()};
+  at_home.insert(at_home.end(), run.begin(), run.end());
+  EXPECT_THAT(Process(work_, at_home).wait().out, HasSubstr("finished already"));
+}
+
+TEST_F(MovedDataTest, DataThatMovedAreNamedAndCompared) {
+  const std::string digest = undisturbed(text_run());
+  interrupt(text_run());
+  fs::rename(work_ / "text", folder_ / "moved" / "renamed");
+  write_plainly(folder_ / "moved" / "other", read_file(folder_ / "moved" / "renamed") + "!");
+  const std::string config = read_file(run_folder() / "config.yaml");
+  expect_one_sentence(resume(), {"config.yaml:", "dataset.path is '" + (work_ / "text").string() + "'",
+                                 "which does not exist", "--data FILE"});
+  expect_one_sentence(resume({"--data", "../moved/nothing"}),
+                      {"/moved/nothing'", "which does not exist", "--data FILE"});
+  expect_one_sentence(resume({"--data", "../moved/other"}), {"the data have changed since the run in ", "sha256"});
+  expect_one_sentence(resume({"--data", "../moved/renamed", "--valid-data", "../moved/other"}),
+                      {"--valid-data was given, and the run has no dataset.valid_path; leave it out"});
+  EXPECT_EQ(read_file(run_folder() / "config.yaml"), config);
+  const Result result = resume({"--data", "../moved/renamed"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_completed(run_folder(), digest);
+  // The run knows where its data are now, and is known by them.
+  EXPECT_THAT(resume().out, HasSubstr("finished already"));
+  EXPECT_THAT(eggroll(text_run({"dataset.path=../moved/renamed"})).out, HasSubstr("finished already"));
+}
+
+TEST_F(MovedDataTest, ARunThatReadsNoFileTakesNone) {
+  ASSERT_EQ(eggroll(tiny_run({"train.steps=1"})).exit_code, 0);
+  expect_one_sentence(resume({"--data", "../work/text"}), {"--data was given, and the run has no dataset.path"});
+}
+
+TEST_F(MovedDataTest, AVocabularyThatMovedIsNamedToSample) {
+  std::string vocabulary = "eggroll vocabulary 1\n";
+  for (int byte = 0; byte < 256; ++byte)
+    vocabulary += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16], '\n'};
+  write_plainly(work_ / "vocabulary", vocabulary);
+  ASSERT_EQ(
+      eggroll(text_run({"train.steps=1", "dataset=tokens", "dataset.dtype=uint8", "dataset.vocabulary=vocabulary"}))
+          .exit_code,
+      0);
+  fs::rename(work_ / "vocabulary", folder_ / "moved" / "vocabulary");
+  const Arguments sample = {"sample", run_folder().string(), "--count", "5", "--prompt", "It"};
+  expect_one_sentence(eggroll(sample), {"dataset.vocabulary is '", "which does not exist", "--vocabulary FILE"});
+  Arguments named = sample;
+  named.insert(named.end(), {"--vocabulary", "../moved/vocabulary"});
+  EXPECT_THAT(eggroll(named).out, testing::StartsWith("It"));
+  write_plainly(folder_ / "moved" / "vocabulary", vocabulary + "61\n");
+  expect_one_sentence(eggroll(named), {"/moved/vocabulary' has changed since the run in "});
+}
+
+}  // namespace
+}  // namespace eggroll::test

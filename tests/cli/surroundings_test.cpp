@@ -1,0 +1,176 @@
+// What surrounds a command: descriptors that its caller closed, output that cannot be written, limits of the system,
+// and files that are links, FIFOs or devices. Never a signal, never a hang, never somebody else's file.
+#include <sys/stat.h>
+
+#include "cli/eggroll_command.h"
+#include "record/seal.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class SurroundingsTest : public CliTest {
+ protected:
+  // The command by a shell, with these redirections and whatever goes before.
+  Result by_shell(const Arguments& arguments, const std::string& redirections, const std::string& before = "") const {
+    Arguments all = {"/bin/bash", "-c", before + " exec \"$@\" " + redirections, "bash"};
+    const Arguments words = command(arguments);
+    all.insert(all.end(), words.begin(), words.end());
+    return Process(work_, all).wait();
+  }
+
+  // A folder of a run of tiny_run() that has not begun, for files to be put there.
+  fs::path empty_run_folder() const {
+    EXPECT_EQ(eggroll(tiny_run()).exit_code, 0);
+    const fs::path folder = run_folder();
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+    return folder;
+  }
+};
+
+TEST_F(SurroundingsTest, StandardDescriptorsThatTheCallerClosed) {
+  const std::string digest = undisturbed(tiny_run());
+  for (const char* closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+    SCOPED_TRACE(closed);
+    const Result result = by_shell(tiny_run(), closed);
+    EXPECT_EQ(result.signal, 0);
+    EXPECT_EQ(result.exit_code, 0);
+    expect_completed(run_folder(), digest);
+    EXPECT_THAT(read_file(run_folder() / "lock"), StartsWith("pid "));
+    const Result replayed = eggroll({"replay", run_folder().string()});
+    EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
+    EXPECT_THAT(replayed.out, HasSubstr("equal to the checkpoint"));
+    fs::remove_all(runs());
+  }
+}
+
+TEST_F(SurroundingsTest, OutputThatCannotBeWritten) {
+  for (const char* errors : {"2>&-", "2>/dev/full"}) {
+    const Result refused = by_shell({"run", "nonsense=1"}, errors);
+    EXPECT_EQ(refused.signal, 0) << errors;
+    EXPECT_EQ(refused.exit_code, 1) << errors;
+  }
+  const Result full = by_shell(tiny_run(), ">/dev/full");
+  expect_one_sentence(full, {"the output could not be written", "send it elsewhere"});
+  EXPECT_EQ(record_in(run_folder()).at("status"), "completed");
+  const Result limited = by_shell(tiny_run({"seed=1"}), "2>errors", "ulimit -f 0;");
+  EXPECT_EQ(limited.signal, 0);
+  EXPECT_EQ(limited.exit_code, 1);
+}
+
+TEST_F(SurroundingsTest, ThreadsThatCannotBeHad) {
+  if (::getuid() != 0) GTEST_SKIP() << "the limit on processes does not count for one user alone without root";
+  // A user of its own, so that nobody else's processes count.
+  const std::string user = std::to_string(50'000 + ::getpid() % 10'000);
+  fs::permissions(folder_, fs::perms::all);
+  fs::permissions(work_, fs::perms::all);
+  const auto with = [&](int processes, const Arguments& more) {
+    const std::string limit = "ulimit -u " + std::to_string(processes) + ";";
+    Arguments all = {"/usr/bin/setpriv",
+                     "--reuid=" + user,
+                     "--regid=" + user,
+                     "--clear-groups",
+                     "/bin/bash",
+                     "-c",
+                     limit + " exec \"$@\"",
+                     "bash"};
+    const Arguments words = command(tiny_run(more));
+    all.insert(all.end(), words.begin(), words.end());
+    return Process(work_, all).wait();
+  };
+  const Result probe = with(100, {"backend.threads=1", "seed=9"});
+  if (probe.exit_code != 0) GTEST_SKIP() << "another user cannot run the command here: " << probe.err;
+  // That of the command itself counts too.
+  expect_one_sentence(with(5, {"backend.threads=8"}), {"backend.threads asks for 8 threads and the system gives 5",
+                                                       "set backend.threads=5", "ulimit -u"});
+  for (const int processes : {1, 2, 3, 8}) {
+    const Result result = with(processes, {"backend.threads=8", "seed=" + std::to_string(processes)});
+    EXPECT_EQ(result.signal, 0) << processes;
+    if (result.exit_code != 0) expect_one_sentence(result, {"ulimit -u"});
+  }
+  EXPECT_EQ(with(8, {"backend.threads=8", "seed=10"}).exit_code, 0);
+}
+
+TEST_F(SurroundingsTest, MemoryThatCannotBeHad) {
+  for (const int kilobytes : {40'000, 50'000, 60'000, 80'000, 120'000}) {
+    const Result result = by_shell(tiny_run({"backend.threads=2"}), "", "ulimit -v " + std::to_string(kilobytes) + ";");
+    EXPECT_THAT(result.exit_code, AnyOf(0, 1, 127)) << kilobytes << result.err;  // 127: the loader has no room
+    EXPECT_THAT(result.err, Not(AnyOf(HasSubstr("std::"), HasSubstr("terminate called"))));
+    EXPECT_EQ(result.signal, 0) << kilobytes << result.err;
+  }
+}
+
+TEST_F(SurroundingsTest, NamesThatCannotBe) {
+  expect_one_sentence(eggroll(tiny_run({"results.dir=" + std::string(300, 'x')})),
+                      {"File name too long; give a shorter"});
+  expect_one_sentence(eggroll(tiny_run({"plugins.path=[\"\"]"})),
+                      {"plugins.path holds an empty name, expected folders"});
+}
+
+TEST_F(SurroundingsTest, ARunFollowsNoLinkAndWaitsForNoFifo) {
+  const fs::path folder = empty_run_folder();
+  write_plainly(work_ / "precious", "precious");
+  for (const char* name : {"lock", "metrics.jsonl", "journal.bin"}) {
+    SCOPED_TRACE(name);
+    fs::create_symlink(work_ / "precious", folder / name);
+    eggroll(tiny_run());
+    EXPECT_EQ(read_file(work_ / "precious"), "precious");
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+    ASSERT_EQ(::mkfifo((folder / name).c_str(), 0600), 0);
+    expect_one_sentence(eggroll(tiny_run()), {name});
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+  }
+  fs::create_symlink(work_ / "precious", folder / "lock");
+  expect_one_sentence(eggroll(tiny_run()), {"/lock: it is a link", "put the file itself there"});
+}
+
+TEST_F(SurroundingsTest, OptionsThatAreFifosOrDevices) {
+  fs::create_directories(work_ / "more" / "model");
+  ASSERT_EQ(::mkfifo((work_ / "more/model/fifo.yaml").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", work_ / "more/model/endless.yaml");
+  expect_one_sentence(eggroll({"--config-dir", "more", "config", "model=fifo"}), {"fifo.yaml: it is a FIFO"});
+  expect_one_sentence(eggroll({"--config-dir", "more", "config", "model=endless"}), {"endless.yaml: it is a device"});
+  fs::create_symlink("circle.yaml", work_ / "more/model/circle.yaml");
+  expect_one_sentence(eggroll({"--config-dir", "more", "config", "model=gruu"}), {"did you mean 'gru'"});
+}
+
+TEST_F(SurroundingsTest, WhatAReportDoesNotOpenIsNamed) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  ASSERT_EQ(eggroll(tiny_run({"results.dir=results/other"})).exit_code, 0);
+  const fs::path results = work_ / "results";
+  fs::create_symlink("circle", results / "circle");
+  fs::create_symlink("nowhere", results / "dead");
+  fs::create_symlink("/etc/passwd", results / "passwords.json");
+  ASSERT_EQ(::mkfifo((results / "fifo.json").c_str(), 0600), 0);
+  const fs::path run = run_folder();
+  // A report opens the metrics of a record without a summary alone.
+  nlohmann::json record = record_in(run);
+  record.erase("summary");
+  write_plainly(run / "record.json", sealed(record).dump());
+  fs::remove(run / "metrics.jsonl");
+  ASSERT_EQ(::mkfifo((run / "metrics.jsonl").c_str(), 0600), 0);
+  for (const Arguments& arguments :
+       {Arguments{"report", "results", "--out", "out"}, Arguments{"export", "results", "--csv", "all.csv"}}) {
+    const Result result = eggroll(arguments);
+    EXPECT_EQ(result.exit_code, 0);
+    for (const char* problem :
+         {"results/circle is a link that leads nowhere", "results/dead is a link that leads nowhere",
+          "results/passwords.json is a link", "results/fifo.json is no regular file", "metrics.jsonl: it is a FIFO"}) {
+      EXPECT_THAT(result.err, HasSubstr(problem));
+    }
+  }
+  // A record may name a file anywhere.
+  record["files"]["metrics"] = "/dev/zero";
+  write_plainly(run / "record.json", sealed(record).dump());
+  EXPECT_THAT(eggroll({"report", "results", "--out", "out"}).err, HasSubstr("/zero is missing"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

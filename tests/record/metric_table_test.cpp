@@ -1,0 +1,194 @@
+#include "record/metric_table.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "record/run_metrics.h"
+#include "record/scratch.h"
+#include "record/seal.h"
+#include "report/synthetic.h"
+
+namespace eggroll {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::NanSensitiveDoubleEq;
+
+class MetricTableTest : public ScratchTest {
+ protected:
+  MetricTable table_of(const std::string& text, bool nested = false) {
+    write_plainly(path_, text);
+    return read_metric_table(path_, nested);
+  }
+
+  const std::filesystem::path path_ = folder_ / "metrics.jsonl";
+};
+
+TEST_F(MetricTableTest, ColumnsHaveOneValueForEachLine) {
+  const MetricTable table = table_of(
+      "{\"step\":0,\"bits\":4.5}\n"
+      "{\"step\":1,\"rate\":0.25,\"note\":\"text\",\"none\":null}\n"
+      "{\"rate\":-1,\"bits\":1e3,\"step\":2,\"flag\":true}\n");
+  EXPECT_THAT(table.problems, IsEmpty());
+  EXPECT_EQ(table.lines, 3U);
+  ASSERT_EQ(table.columns.size(), 4U);
+  EXPECT_THAT(*table.find("step"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(*table.find("bits"),
+              ElementsAre(NanSensitiveDoubleEq(4.5), NanSensitiveDoubleEq(NAN), NanSensitiveDoubleEq(1000)));
+  EXPECT_THAT(*table.find("rate"),
+              ElementsAre(NanSensitiveDoubleEq(NAN), NanSensitiveDoubleEq(0.25), NanSensitiveDoubleEq(-1)));
+  EXPECT_THAT(*table.find("flag"),
+              ElementsAre(NanSensitiveDoubleEq(NAN), NanSensitiveDoubleEq(NAN), NanSensitiveDoubleEq(1)));
+  EXPECT_EQ(table.find("note"), nullptr);
+  EXPECT_EQ(table.find("none"), nullptr);
+}
+
+TEST_F(MetricTableTest, NestedNumbersHaveDottedKeysWhereAsked) {
+  const std::string line =
+      "{\"step\":1,\"monitor\":{\"values\":{\"a.b\":{\"mean\":0.5}},\"heads\":{\"h\":[{\"x\":1},{\"x\":2}]}},\"z\":3}"
+      "\n";
+  const MetricTable flat = table_of(line);
+  EXPECT_EQ(flat.columns.size(), 2U);
+  EXPECT_EQ(flat.newest_monitor + "\n", line);
+  const MetricTable nested = table_of(line, true);
+  EXPECT_EQ(nested.columns.size(), 5U);
+  EXPECT_THAT(*nested.find("monitor.values.a.b.mean"), ElementsAre(0.5));
+  EXPECT_THAT(*nested.find("monitor.heads.h.0.x"), ElementsAre(1));
+  EXPECT_THAT(*nested.find("monitor.heads.h.1.x"), ElementsAre(2));
+  EXPECT_THAT(*nested.find("z"), ElementsAre(3));
+}
+
+TEST_F(MetricTableTest, DamagedLinesAreLeftOutAndSaidSo) {
+  const MetricTable table =
+      table_of("{\"step\":0}\n{\"step\":\n[1]\n\n{\"steps\":3}\n{\"step\":-1,\"x\":1}\n{\"step\":6}\n{\"step\":7");
+  EXPECT_THAT(*table.find("step"), ElementsAre(0, 6));
+  EXPECT_THAT(
+      table.problems,
+      ElementsAre(
+          path_.string() + " ends within line 8, as a crash or a writer at work leaves it; that line was left out",
+          "5 of the 8 lines of " + path_.string() + " are damaged, the first is line 2; they were left out"));
+}
+
+TEST_F(MetricTableTest, AFileThatCannotBeReadIsAProblem) {
+  const MetricTable table = read_metric_table(folder_ / "absent.jsonl", false);
+  EXPECT_EQ(table.lines, 0U);
+  ASSERT_EQ(table.problems.size(), 1U);
+  EXPECT_THAT(table.problems[0], HasSubstr("absent.jsonl: No such file or directory"));
+}
+
+TEST_F(MetricTableTest, SummaryHasTheFiguresOfTheLines) {
+  SyntheticRun run;
+  run.steps = 1000;
+  run.population = 64;
+  run.step_seconds = 0.25;
+  run.monitor_every = 400;
+  write_plainly(path_, synthetic_metrics(run));
+  std::vector<std::string> problems;
+  const RunMetrics metrics = read_run_metrics(path_, problems);
+  EXPECT_THAT(problems, IsEmpty());
+  EXPECT_EQ(metrics.lines, 1001U);
+  EXPECT_EQ(metrics.last_step, 1000U);
+
+  ASSERT_EQ(metrics.held_out.size(), 101U);
+  EXPECT_EQ(metrics.held_out.front().step, 0U);
+  EXPECT_EQ(metrics.held_out.front().bits, 8.0);
+  EXPECT_EQ(metrics.held_out.back().step, 1000U);
+  EXPECT_EQ(metrics.held_out.back().bits, 4.0);
+  EXPECT_EQ(metrics.held_out.back().member_tokens, 1000.0 * 64 * 32);
+  EXPECT_DOUBLE_EQ(metrics.held_out.back().seconds, 250.0);
+
+  ASSERT_EQ(metrics.training.size(), kMostTrainingPoints);
+  EXPECT_EQ(metrics.training.front().step, 5U);  // five lines each
+  EXPECT_EQ(metrics.training.back().step, 1000U);
+  double sum = 0;
+  for (int step = 996; step <= 1000; ++step) sum += 4.125 + 4.0 * (1000.0 / step - 1.0) / 999.0;
+  EXPECT_NEAR(metrics.training.back().bits, sum / 5, 1e-12);
+
+  EXPECT_EQ(metrics.update_rate->start, 1.0);
+  EXPECT_EQ(metrics.update_rate->end, 0.1);
+  EXPECT_NEAR(metrics.update_rate->middle, 0.1 + 0.9 * (1000.0 / 500 - 1.0) / 999.0, 1e-12);
+  double late = 0;
+  for (int step = 751; step <= 1000; ++step) late += 0.1 + 0.9 * (1000.0 / step - 1.0) / 999.0;
+  EXPECT_NEAR(metrics.update_rate->late, late / 250, 1e-12);
+  EXPECT_NEAR(*metrics.late_mean("changed"), late / 250, 1e-12);
+  EXPECT_FALSE(metrics.late_mean("absent"));
+  EXPECT_EQ(metrics.threshold->start, 0.0);
+  EXPECT_EQ(metrics.threshold->end, 2.0);
+
+  EXPECT_EQ(metrics.step_seconds->median, 0.25);
+  EXPECT_EQ(metrics.steps_total_seconds, 250.0);
+  EXPECT_DOUBLE_EQ(*metrics.forward_share, 0.75);
+  EXPECT_DOUBLE_EQ(*metrics.tokens_per_second, 64 * 32 / 0.25);
+  EXPECT_EQ(*metrics.most_pairs_without_fitness, 1.0);
+
+  EXPECT_EQ(metrics.monitor->step, 800U);
+  EXPECT_EQ(metrics.monitor->most_saturated_value->name, "head");
+  EXPECT_EQ(metrics.monitor->most_saturated_value->share, 0.4);
+  EXPECT_EQ(metrics.monitor->most_saturated_tensor->name, "embedding");
+  EXPECT_EQ(*metrics.monitor->vote_deviations, 30.0);
+  EXPECT_EQ(metrics.monitor->verdicts.size(), 1U);
+}
+
+// Version 0.1 gave an optimizer's scalars keys of the line's own.
+TEST_F(MetricTableTest, ScalarsAreFoundInBothForms) {
+  for (const bool of_0_1 : {false, true}) {
+    std::string text;
+    for (int step = 0; step <= 8; ++step) {
+      nlohmann::ordered_json line = {{"step", step}, {"changed", 0.5}};
+      const nlohmann::ordered_json scalars = {{"threshold", 2 * step}, {"changed", 7}};
+      if (of_0_1) {
+        line["threshold"] = scalars["threshold"];
+      } else {
+        line["scalars"] = scalars;
+      }
+      text += (of_0_1 ? line.dump() : sealed_line(line)) + "\n";
+    }
+    write_plainly(path_, text);
+    std::vector<std::string> problems;
+    const RunMetrics metrics = read_run_metrics(path_, problems);
+    EXPECT_TRUE(problems.empty());
+    ASSERT_TRUE(metrics.threshold.has_value());
+    EXPECT_EQ(metrics.threshold->end, 16.0);
+    EXPECT_EQ(metrics.late_mean_of_scalar("threshold"), 15.0);
+    EXPECT_EQ(metrics.late_mean("changed"), 0.5);
+    EXPECT_EQ(metrics.update_rate->late, 0.5);
+  }
+}
+
+TEST_F(MetricTableTest, ALineWhoseChecksumIsNotItsOwnIsLeftOut) {
+  std::string changed = sealed_line({{"step", 1}, {"changed", 0.5}});
+  changed[changed.find("0.5") + 2] = '6';
+  write_plainly(path_, sealed_line({{"step", 0}, {"changed", 0.25}}) + "\n" + changed + "\n");
+  const MetricTable table = read_metric_table(path_, false);
+  EXPECT_EQ(table.lines, 1U);
+  ASSERT_EQ(table.problems.size(), 1U);
+  EXPECT_THAT(table.problems[0], HasSubstr("1 of the 2 lines of " + path_.string() + " are damaged"));
+}
+
+// Version 0.1 gave the evaluation of the whole held-out part, its last, the keys of those before.
+TEST_F(MetricTableTest, ACurveIsOfEqualData) {
+  write_plainly(path_,
+                "{\"step\":0,\"held_out_bits_per_unit\":8,\"held_out_tokens\":31}\n"
+                "{\"step\":1,\"held_out_bits_per_unit\":7,\"held_out_tokens\":31}\n"
+                "{\"step\":2,\"held_out_bits_per_unit\":9,\"held_out_tokens\":98}\n");
+  std::vector<std::string> problems;
+  const RunMetrics metrics = read_run_metrics(path_, problems);
+  ASSERT_EQ(metrics.held_out.size(), 2U);
+  EXPECT_EQ(metrics.held_out.back().bits, 7.0);
+}
+
+TEST_F(MetricTableTest, AnUnknownMonitorIsSaidSoAndTheRestIsRead) {
+  write_plainly(path_, "{\"step\":0,\"held_out_bits_per_unit\":8}\n{\"step\":1,\"monitor\":{\"values\":3}}\n");
+  std::vector<std::string> problems;
+  const RunMetrics metrics = read_run_metrics(path_, problems);
+  EXPECT_EQ(metrics.held_out.size(), 1U);
+  EXPECT_FALSE(metrics.monitor);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems[0], HasSubstr("lacks what this eggroll knows of it"));
+}
+
+}  // namespace
+}  // namespace eggroll

@@ -1,0 +1,80 @@
+// Seals: whatever a file's bytes become, who reads it notices.
+#include "record/seal.h"
+
+#include <gtest/gtest.h>
+
+#include "record/json.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+const ordered_json object = {
+    {"step", 7}, {"bits", 4.0999999999999996}, {"nested", {{"b", "\xff"}, {"a", {1, nullptr}}}}};
+
+TEST(SealTest, AnObjectIsWholeAsItWasSealed) {
+  const ordered_json with_seal = sealed(object);
+  EXPECT_EQ(seal_of(object), Seal::kAbsent);
+  EXPECT_EQ(seal_of(with_seal), Seal::kWhole);
+  EXPECT_EQ(sealed(with_seal), with_seal);
+  for (const int indent : {-1, 2}) {
+    const std::string text = with_seal.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+    EXPECT_EQ(seal_of(ordered_json::parse(text)), Seal::kWhole);
+  }
+}
+
+TEST(SealTest, AnObjectWithAFlippedBitIsNot) {
+  const ordered_json with_seal =
+      ordered_json::parse(sealed(object).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  const std::string text = with_seal.dump();
+  for (size_t i = 0; i < text.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = text;
+      flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
+      const ordered_json read = json_or_null(flipped);
+      // Only in the name of the seal does it look like none, which who knows the format refuses.
+      if (read.is_object() && seal_of(read) == Seal::kAbsent) {
+        EXPECT_EQ(read.size(), with_seal.size());
+        continue;
+      }
+      EXPECT_TRUE(!read.is_object() || read == with_seal || seal_of(read) == Seal::kBroken) << flipped;
+    }
+  }
+}
+
+TEST(SealTest, TextWithAFlippedBitIsNotWhole) {
+  const std::string text = "seed: 3\nname: a\n";
+  const std::string with_seal = sealed_text(text);
+  EXPECT_EQ(seal_of_text(text), Seal::kAbsent);
+  EXPECT_EQ(seal_of_text(with_seal), Seal::kWhole);
+  EXPECT_EQ(with_seal.substr(with_seal.find('\n') + 1), text);
+  const size_t words = with_seal.find(": ") + 2;
+  for (size_t i = 0; i < with_seal.size(); ++i) {
+    std::string flipped = with_seal;
+    flipped[i] = static_cast<char>(flipped[i] ^ 1);
+    EXPECT_EQ(seal_of_text(flipped), i < words ? Seal::kAbsent : Seal::kBroken) << flipped;
+  }
+  EXPECT_EQ(seal_of_text(with_seal.substr(0, words + 10)), Seal::kBroken);
+}
+
+TEST(SealTest, ALineWithAFlippedBitIsNotWhole) {
+  const std::string line = sealed_line({{"step", 7}, {"monitor", {{"verdicts", {"a"}}}}});
+  EXPECT_EQ(seal_of_line(line), Seal::kWhole);
+  EXPECT_EQ(ordered_json::parse(line).at("step"), 7);
+  EXPECT_EQ(seal_of_line("{\"step\":7}"), Seal::kAbsent);
+  EXPECT_EQ(seal_of_line("{\"a\":\"}"), Seal::kBroken);
+  for (size_t i = 0; i < line.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = line;
+      flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
+      EXPECT_TRUE(seal_of_line(flipped) == Seal::kBroken || json_or_null(flipped).is_null()) << flipped;
+    }
+    std::string shorter = line;
+    shorter.erase(i, 1);
+    EXPECT_TRUE(seal_of_line(shorter) == Seal::kBroken || json_or_null(shorter).is_null()) << shorter;
+  }
+}
+
+}  // namespace
+}  // namespace eggroll

@@ -1,0 +1,134 @@
+// Which runs are one run, and that folders of earlier hashes and of moved data are still found.
+#include "train/identity.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "config/yaml.h"
+#include "record/files.h"
+#include "train/journal.h"
+#include "train/small_run.h"
+#include "train/weights.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+TEST(RunHash, IsOfWhatMayChangeWeightsOrFiguresAlone) {
+  const std::string hash = run_hash(small_config());
+  for (const char* other : {"backend=auto", "backend.threads=3", "checkpoint.every=1", "checkpoint.keep=7",
+                            "monitor.every=2", "stop.tokens=9", "results.dir=x", "ranks.update=rebuilt"}) {
+    EXPECT_EQ(run_hash(small_config({other})), hash) << other;
+  }
+  for (const char* other : {"seed=1", "train.steps=7", "eval.tokens=64", "dataset.tokens=1000", "noise.rank=2",
+                            "model.width=16", "optimizer=es_sgd", "fitness=sign", "name=other"}) {
+    EXPECT_NE(run_hash(small_config({other})), hash) << other;
+  }
+}
+
+TEST(RunHash, OfEggroll01TookBackendAndCheckpointToo) {
+  const ConfigNode config = parse_yaml("seed: 1\nbackend: {threads: 2}\ncheckpoint: {keep: 3}\nstop: {bits: 1}\n", "");
+  EXPECT_EQ(run_hash(config), sha256_hex(R"({"seed":1})"));
+  EXPECT_EQ(former_run_hash(config), sha256_hex(R"({"backend":{"threads":2},"checkpoint":{"keep":3},"seed":1})"));
+}
+
+TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
+  const std::string here = fs::current_path().string();
+  EXPECT_EQ(absolute_path("a/../b.txt"), here + "/b.txt");
+  EXPECT_EQ(absolute_path("/a//b"), "/a/b");
+  EXPECT_EQ(absolute_path(""), "");
+  EXPECT_EQ(absolute_path("~/b.txt"), std::string(std::getenv("HOME")) + "/b.txt");
+  EXPECT_EQ(absolute_path("~b"), here + "/~b");
+  const ConfigNode config = with_absolute_paths(repository_config({"plugins.path=[p]"}));
+  EXPECT_EQ(config.at("plugins.path.0").text(), here + "/p");
+  EXPECT_EQ(config.at("dataset.path").kind(), ConfigNode::Kind::kNull);
+}
+
+// A run in results/, of a text of the test's own.
+class IdentityTest : public ScratchTest {
+ protected:
+  ConfigNode config(const fs::path& text, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> overrides = {"dataset.path=" + text.string(),
+                                          "results.dir=" + (folder_ / "results").string(),
+                                          "model.width=8",
+                                          "train.population=16",
+                                          "train.group=4",
+                                          "train.tokens=8",
+                                          "train.steps=4",
+                                          "checkpoint.every=2",
+                                          "eval.every=2",
+                                          "eval.tokens=32",
+                                          "backend=reference",
+                                          "backend.threads=1"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return with_absolute_paths(repository_config(overrides));
+  }
+  fs::path text(const std::string& name, const std::string& words) const {
+    fs::create_directories((folder_ / name).parent_path());
+    std::string all;
+    while (all.size() < 2000) all += words;
+    write_plainly(folder_ / name, all);
+    return folder_ / name;
+  }
+  static RunRecord run(const ConfigNode& config, const fs::path& folder, const TrainHooks& hooks = {}) {
+    fs::create_directories(folder);
+    write_atomically(RunFolder{folder}.config(), to_yaml(config));
+    return run_in(folder, config, hooks);
+  }
+};
+
+TEST_F(IdentityTest, ARunIsFoundWhereverItsDataLie) {
+  const ConfigNode first = config(text("a/train.bin", "one and two. "));
+  const fs::path folder = run_folder_of(first);
+  EXPECT_THAT(folder.string(), HasSubstr("run-" + run_hash(first).substr(0, 12)));
+  run(first, folder);
+  EXPECT_EQ(run_folder_of(config(folder_ / "a" / "." / "train.bin", {"backend.threads=2"})), folder);
+  EXPECT_EQ(run_folder_of(config(text("b/train.bin", "one and two. "))), folder);
+  // Another text of that name, and another setting, are another run.
+  EXPECT_NE(run_folder_of(config(text("c/train.bin", "three and four. "))), folder);
+  EXPECT_NE(run_folder_of(config(folder_ / "b" / "train.bin", {"train.steps=5"})), folder);
+  EXPECT_NE(run_folder_of(config(folder_ / "b" / "train.bin", {"name=other"})), folder);
+  // What a damaged folder holds is not known, and no reason to begin nothing else.
+  write_plainly(RunFolder{folder}.config(), "{");
+  EXPECT_NE(run_folder_of(config(folder_ / "b" / "train.bin")), folder);
+}
+
+// As eggroll 0.1 made it: named by the former hash, which stands in journal, checkpoints and record.
+TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
+  const fs::path data = text("train.bin", "one and two. ");
+  const ConfigNode begun = config(data);
+  const std::string former = former_run_hash(begun);
+  const fs::path folder = folder_ / "results" / ("run-" + former.substr(0, 12));
+  const std::string weights = *run(begun, folder_ / "undisturbed").weights_sha256;
+
+  fs::create_directories(folder);
+  fs::copy_file(folder_ / "undisturbed" / "record.json", folder / "record.json");
+  { const JournalWriter journal(folder / "journal.bin", 8, former, 0); }
+  std::atomic<bool> stop{false};
+  TrainHooks hooks;
+  hooks.stop = &stop;
+  hooks.progress = [&](const Progress& progress) { stop = progress.step == 2; };
+  EXPECT_EQ(run(begun, folder, hooks).status, RunStatus::kInterrupted);
+  EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).identity.config_hash, former);
+
+  const ConfigNode now = config(data, {"backend=auto", "backend.threads=2", "checkpoint.every=3"});
+  EXPECT_EQ(run_folder_of(now), folder);
+  for (int launch = 0; launch < 2; ++launch) {  // the second finds the configuration of the first there
+    stop = false;
+    hooks.progress = [&](const Progress& progress) { stop = launch == 0 && progress.step == 3; };
+    const RunRecord record = run(now, folder, hooks);
+    EXPECT_EQ(record.status, launch == 0 ? RunStatus::kInterrupted : RunStatus::kCompleted);
+    EXPECT_EQ(record.config_hash, former);
+    EXPECT_EQ(record.weights_sha256 == weights, launch == 1);
+  }
+  EXPECT_EQ(run_folder_of(now), folder);
+  // Other settings in the same folder are refused, as ever.
+  EXPECT_THAT(message_of([&] { run(config(data, {"noise.rank=2"}), folder); }), HasSubstr("another configuration"));
+}
+
+}  // namespace
+}  // namespace eggroll::test
