@@ -17,8 +17,8 @@ namespace {
 
 constexpr int32_t kLargestSize = 1 << 24;
 constexpr int64_t kMostStates = INT32_MAX;  // bytes of one member
-constexpr int32_t kLargestUnit = 1 << 18;  // 4 bits a logit step
-constexpr int32_t kLargestShift = 26;      // plus the guard bits stays within egg_rshift's range
+constexpr int32_t kLargestUnit = 1 << 18;   // 4 bits a logit step
+constexpr int32_t kLargestShift = 26;       // plus the guard bits stays within egg_rshift's range
 constexpr int32_t kLargestContext = 1 << 16;
 constexpr int32_t kLargestWeight = (1 << 21) - 1;  // of an attention
 
@@ -115,7 +115,11 @@ class Validator {
       // A bias always sits in param[1].
       parameter(o.param[k], k < info.required_params, k < info.required_params || (k == 1 && info.optional_params > 0));
     }
-    if (o.code != EGG_OP_LOSS) in_range(who_ + ": output", o.out, 0, int64_t{program_.value_count} - 1);
+    if (o.code != EGG_OP_LOSS) {
+      in_range(who_ + ": output", o.out, 0, int64_t{program_.value_count} - 1);
+    } else if (o.out != -1) {
+      fail(who_ + " writes a value");
+    }
     widths(o);
     shapes(o);
     attributes(o);
@@ -266,10 +270,7 @@ class Validator {
   void output(uint32_t i, const egg_op& o) {
     const bool last = i + 1 == program_.op_count;
     if ((o.code == EGG_OP_LOSS) != last) fail("exactly one loss is expected, as the last op");
-    if (o.code == EGG_OP_LOSS) {
-      if (o.out != -1) fail(who_ + " writes a value");
-      return;
-    }
+    if (o.code == EGG_OP_LOSS) return;
     const auto index = static_cast<size_t>(o.out);
     const egg_value& value = program_.values[index];
     if ((value.is_state != 0) != (o.code == EGG_OP_STORE)) {

@@ -200,7 +200,11 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"NoLoss", [](RawProgram& r) { r.ops.pop_back(); }, "exactly one loss is expected, as the last op"},
         Broken{"TwoLosses", [](RawProgram& r) { r.ops.push_back(r.ops[kLoss]); },
                "exactly one loss is expected, as the last op"},
-        Broken{"LossWrites", [](RawProgram& r) { r.ops[kLoss].out = kX; }, "op 8 (loss) writes a value"}),
+        Broken{"LossWrites", [](RawProgram& r) { r.ops[kLoss].out = kX; }, "op 8 (loss) writes a value"},
+        // No such value may be looked at on the way to the sentence.
+        Broken{"LossWritesFarAway", [](RawProgram& r) { r.ops[kLoss].out = 1 << 30; }, "op 8 (loss) writes a value"},
+        Broken{"OpWritesFarAway", [](RawProgram& r) { r.ops[kMix].out = 1 << 30; },
+               "op 4 (gru_mix): output is 1073741824, expected 0 to 7"}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
