@@ -36,6 +36,19 @@ TEST_F(ReportTest, FindingsOfRunsOfOneCommand) {
   EXPECT_EQ(read_file(work_ / "again" / "runs.csv"), read_file(work_ / "results" / "report" / "runs.csv"));
 }
 
+TEST_F(ReportTest, APublishedPageIsMadeAnewInItsPlace) {
+  make_runs();
+  EXPECT_EQ(eggroll({"report", "results", "--out", "results"}).exit_code, 0);
+  const std::string page = read_file(work_ / "results" / "findings.md");
+  const std::string table = read_file(work_ / "results" / "runs.csv");
+  write_plainly(work_ / "results" / "runs.csv", "");
+  const Result again = eggroll({"report", "results"});
+  EXPECT_EQ(again.out, "4 runs; findings in results/findings.html and results/findings.md\n");
+  EXPECT_EQ(read_file(work_ / "results" / "findings.md"), page);
+  EXPECT_EQ(read_file(work_ / "results" / "runs.csv"), table);
+  EXPECT_FALSE(fs::exists(work_ / "results" / "report"));
+}
+
 TEST_F(ReportTest, ComparisonAndExport) {
   make_runs();
   std::vector<fs::path> runs(fs::directory_iterator(this->runs()), fs::directory_iterator());

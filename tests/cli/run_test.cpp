@@ -52,6 +52,7 @@ TEST_F(RunTest, SaysWhatItDidAndKeepsIt) {
   EXPECT_EQ(record.at("unique_tokens"), 40 * 16 * 32);
   EXPECT_EQ(run.filename().string(), "count-" + record.at("config_hash").get<std::string>().substr(0, 12));
   EXPECT_THAT(record.at("command_line").dump(), HasSubstr("model.width=16"));
+  EXPECT_EQ(record.at("command_line").at(0), "eggroll");
   EXPECT_THAT(record.at("overrides").dump(), HasSubstr("model.width=16"));
   EXPECT_EQ(record.at("config").at("model").at("width"), 16);
   EXPECT_EQ(record.at("plugins").size(), 3U);

@@ -23,7 +23,6 @@ nlohmann::json without_history(nlohmann::json record) {
   }
   for (const char* curve : {"held_out", "training"}) summary.at(curve).erase("seconds");
   for (const char* key : {"step_seconds", "forward_seconds"}) summary.at("late").erase(key);
-  record["command_line"].erase(0);  // the path of the executable, which a cluster's sweep copies
   return record;
 }
 

@@ -45,7 +45,8 @@ Error misused(const CLI::App& app, const CLI::ParseError& error, const std::vect
 }
 
 int dispatch(int argc, char** argv) {
-  const std::vector<std::string> command_line(argv, argv + argc);
+  std::vector<std::string> command_line(argv, argv + argc);
+  command_line[0] = "eggroll";  // a record says the same wherever the executable lies
   CLI::App app{"Experiments with integer evolution strategies"};
   app.require_subcommand(1);
   app.set_version_flag("--version", [] {
@@ -189,7 +190,7 @@ int dispatch(int argc, char** argv) {
   std::filesystem::path out;
   CLI::App* report = app.add_subcommand("report", "Write findings, figures and tables from the records of runs");
   report->add_option("results", results, "A folder with runs or sweeps at any depth")->required();
-  report->add_option("--out", out, "The folder to write (default: RESULTS/report)");
+  report->add_option("--out", out, "The folder to write (default: RESULTS/report; RESULTS where it has a findings.md)");
   report->callback([&] { exit_code = report_command(results, out); });
 
   std::filesystem::path other;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "record/files.h"
 #include "record/sentence.h"
 #include "report/compare.h"
 #include "report/findings.h"
@@ -25,7 +26,9 @@ void print_problems(const std::vector<std::string>& problems) {
 }  // namespace
 
 int report_command(const fs::path& results, const fs::path& out) {
-  const fs::path folder = out.empty() ? results / "report" : out;
+  // A folder with a page of its own is a published one: the new page takes its place.
+  const fs::path beside = is_there(results / "findings.md") ? results : results / "report";
+  const fs::path folder = out.empty() ? beside : out;
   const Collection collection = collect({results});
   const FindingsSummary summary = write_findings(collection, name_of(results), folder);
   print_problems(summary.problems);
