@@ -235,6 +235,14 @@ class Composer {
   Option loaded_;
 };
 
+// Where the choice leaves its group out, the configuration knows what did.
+void note_absence(ConfigNode& config, const Override& choice) {
+  if (choice.action != Override::Action::kDelete && !Composer::option_of(choice).empty()) return;
+  const auto [parent, key] = split_path(group_path(choice.key));
+  ConfigNode* above = config.find(parent);
+  if (above != nullptr && above->kind() == ConfigNode::Kind::kMap) above->note_deletion(key, choice.source);
+}
+
 }  // namespace
 
 ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides, std::time_t now) {
@@ -254,6 +262,7 @@ ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& o
   composer.load_experiment();
   for (const Override& choice : choices) composer.change(choice);
   ConfigNode config = composer.values();
+  for (const Override& choice : choices) note_absence(config, choice);
   for (const Override& change : changes) apply_override(config, change);
   return interpolate(config, now);
 }

@@ -48,9 +48,15 @@ void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path) {
                                     base.source().text(), shown_value(top), cure(base, top)));
   }
   const bool nullable = base.nullable();
-  const bool to_real = base.kind() == Kind::kReal && top.kind() == Kind::kInteger;
-  base = to_real ? ConfigNode(static_cast<double>(top.integer()), top.source()) : top;
+  base = in_kind_of(base, top);
   if (nullable) base.set_nullable();
+}
+
+ConfigNode in_kind_of(const ConfigNode& base, const ConfigNode& value) {
+  if (!is_number(value) || value.kind() == base.kind()) return value;
+  if (base.kind() == Kind::kReal) return {static_cast<double>(value.integer()), value.source()};
+  const std::optional<int64_t> whole = whole_number(value);
+  return whole ? ConfigNode(*whole, value.source()) : value;
 }
 
 ConfigNode& map_at(ConfigNode& root, const std::string& path, const Source& source) {

@@ -9,10 +9,14 @@
 namespace eggroll {
 
 // Maps are joined key by key; any other value of top, lists too, replaces base's. A value keeps its kind, except that
-// numbers replace numbers (an integer over a real becomes one), anything replaces null, null replaces what was null
-// before, and ${...}, whose kind is not known yet, replaces and is replaced by anything but a map. Else throws Error.
-// path is base's, for messages.
+// numbers replace numbers, as in_kind_of() says, anything replaces null, null replaces what was null before, and
+// ${...}, whose kind is not known yet, replaces and is replaced by anything but a map. Else throws Error. path is
+// base's, for messages.
 void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path);
+
+// The value as it is known in base's place, so that one number has one form: an integer over a real becomes a real, and
+// a real without a fraction over anything else an integer.
+ConfigNode in_kind_of(const ConfigNode& base, const ConfigNode& value);
 
 // The map at that path; it and maps on the way are made where there is nothing or null. Throws Error where something
 // else is. source is that of the change, for messages and for what is made.

@@ -13,17 +13,23 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
+// Whether somebody would read it: the next element of a list, or what a sweep's section may leave out.
+bool may_be_added(const ConfigNode& root, const std::string& path) {
+  const auto [parent, key] = split_path(path);
+  std::string above = parent;
+  while (root.find(above) == nullptr) above = split_path(above).first;
+  const ConfigNode& node = *root.find(above);
+  if (node.kind() == Kind::kList) return above == parent && key == std::to_string(node.list().size());
+  return node.kind() == Kind::kMap && (above + ".").starts_with("sweep.");
+}
+
 void set(ConfigNode& root, const Override& change, const std::string& path, const ConfigNode& value) {
   ConfigNode* node = root.find(path);
   if (node == nullptr) {
-    const auto [above, key] = split_path(path);
-    const ConfigNode* parent = root.find(above);
-    const bool is_next =
-        parent != nullptr && parent->kind() == Kind::kList && key == std::to_string(parent->list().size());
-    const bool can_add =
-        is_next || (parent != nullptr && (parent->kind() == Kind::kMap || parent->kind() == Kind::kNull));
-    const std::string hint = can_add ? fmt::format(" (write +{}=... to add it)", path) : "";
-    throw change.wrong(missing_path(root, path) + hint);
+    const std::string reason = missing_path(root, path);
+    const bool is_misspelt = reason.find("did you mean") != std::string::npos;
+    throw change.wrong(
+        reason + (!is_misspelt && may_be_added(root, path) ? fmt::format(" (write +{}=... to add it)", path) : ""));
   }
   if (node->kind() == Kind::kMap && value.kind() == Kind::kMap) {
     for (const ConfigNode::Entry& entry : value.map()) set(root, change, join_path(path, entry.key), entry.value);
@@ -64,14 +70,14 @@ void force(ConfigNode& root, const Override& change, const std::string& path, Co
       force(root, change, join_path(path, entry.key), std::move(entry.value));
     }
   } else {
-    *node = std::move(value);
+    *node = node->kind() == Kind::kInteger ? in_kind_of(*node, value) : std::move(value);
   }
 }
 
 void remove(ConfigNode& root, const Override& change) {
   const ConfigNode* node = root.find(change.key);
   if (node == nullptr) throw change.wrong(missing_path(root, change.key));
-  if (change.value && !(*node == parse_element(*change.value, change.source))) {
+  if (change.value && !(*node == in_kind_of(*node, parse_element(*change.value, change.source)))) {
     throw change.wrong(fmt::format("{} is {} ({}), and so is not deleted; write ~{} to delete it whatever it is",
                                    change.key, shown_value(*node), node->source().text(), change.key));
   }
@@ -80,7 +86,9 @@ void remove(ConfigNode& root, const Override& change) {
     list->list().erase(list->list().begin() + (node - list->list().data()));
     return;
   }
-  ConfigNode::Map& map = root.find(parent)->map();
+  ConfigNode* above = root.find(parent);
+  above->note_deletion(key, change.source);
+  ConfigNode::Map& map = above->map();
   map.erase(std::find_if(map.begin(), map.end(), [&name = key](const auto& entry) { return entry.key == name; }));
 }
 

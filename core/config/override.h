@@ -24,7 +24,8 @@ Override parse_override(const std::string& text);
 
 // kSet: the key must exist and keep its kind as overlay() says; in a map given as value each key alike. kAdd: it must
 // not exist, in a list be the next index; maps on the way are made. kForce: whichever of the two can be, of a map's
-// keys too; any kind. kDelete: it must exist, and be the value where one is given.
+// keys too; any kind, but that a real without a fraction over an integer is one. kDelete: it must exist, and be the
+// value where one is given.
 void apply_override(ConfigNode& root, const Override& change);
 
 }  // namespace eggroll

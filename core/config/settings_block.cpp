@@ -59,6 +59,7 @@ std::string with_path(std::string sentence, const std::string& key, const std::s
 SettingsBlock::SettingsBlock(const ConfigNode& config, const std::string& section,
                              const std::vector<std::string>& omitted)
     : section_(section), values_(section_of(config, section)) {
+  if (const Source* by = config.deletion_of(section)) deleted_by_ = *by;
   for (const ConfigNode::Entry& entry : values_.map()) {
     const bool is_left_out = std::find(omitted.begin(), omitted.end(), entry.key) != omitted.end();
     if (!is_left_out && !(section.empty() && entry.value.kind() == Kind::kMap)) flatten(entry.value, entry.key);
@@ -82,8 +83,14 @@ Error SettingsBlock::located(const Error& error) const {
   if (error.key().empty()) return error;
   const std::string path = join_path(section_, error.key());
   const ConfigNode* node = values_.find(error.key());
-  const Source& source = node != nullptr ? node->source() : values_.source();
-  return Error(source.text() + ": " + with_path(error.what(), error.key(), path), error.code(), path);
+  std::string suffix;
+  if (node == nullptr) {
+    const Source* by = values_.deletion_of(error.key());
+    if (by == nullptr && deleted_by_) by = &*deleted_by_;
+    if (by != nullptr) suffix = fmt::format(" ({} deleted it)", by->text());
+  }
+  for (std::string above = error.key(); node == nullptr; node = values_.find(above)) above = split_path(above).first;
+  return Error(node->source().text() + ": " + with_path(error.what(), error.key(), path) + suffix, error.code(), path);
 }
 
 void require_only(const ConfigNode& root, const std::vector<std::string>& known) {

@@ -2,6 +2,7 @@
 #ifndef EGGROLL_CONFIG_SETTINGS_BLOCK_H
 #define EGGROLL_CONFIG_SETTINGS_BLOCK_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ class SettingsBlock {
   const egg_settings* view() const { return &view_; }
 
   // The error with the place of the setting at fault before its sentence and the setting's full path in it, as key too:
-  // "configs/model/gru.yaml:3: model.width is -5, ...". The place of a key that does not exist is the section. An error
-  // that names no key stays as it is.
+  // "configs/model/gru.yaml:3: model.width is -5, ...". The place of a key that does not exist is that of
+  // what it would lie in. An error that names no key stays as it is.
   Error located(const Error& error) const;
 
  private:
@@ -33,6 +34,7 @@ class SettingsBlock {
 
   std::string section_;
   ConfigNode values_;
+  std::optional<Source> deleted_by_;  // the section, which something has made again
   std::vector<std::string> keys_;
   std::vector<egg_setting> items_;
   egg_settings view_{};

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "eggroll/error.h"
+#include "eggroll/settings.h"
 #include "eggroll/suggest.h"
 
 namespace eggroll {
@@ -52,7 +54,10 @@ void collect_paths(const ConfigNode& node, const std::string& path, const std::s
 }  // namespace
 
 bool ConfigNode::boolean() const { return get<bool>(value_, *this, Kind::kBoolean); }
-int64_t ConfigNode::integer() const { return get<int64_t>(value_, *this, Kind::kInteger); }
+int64_t ConfigNode::integer() const {
+  const std::optional<int64_t> whole = kind() == Kind::kReal ? whole_number(real()) : std::nullopt;
+  return whole ? *whole : get<int64_t>(value_, *this, Kind::kInteger);
+}
 double ConfigNode::real() const { return get<double>(value_, *this, Kind::kReal); }
 const std::string& ConfigNode::text() const { return get<std::string>(value_, *this, Kind::kText); }
 const ConfigNode::List& ConfigNode::list() const { return get<List>(value_, *this, Kind::kList); }
@@ -77,6 +82,21 @@ const ConfigNode& ConfigNode::at(std::string_view path) const {
                         fmt::format("{}: {}", source_.text(), missing_path(*this, std::string(path))));
   }
   return *node;
+}
+
+const Source* ConfigNode::deletion_of(std::string_view path) const {
+  const Source* by = nullptr;
+  const ConfigNode* node = this;
+  while (node != nullptr && !path.empty()) {
+    const size_t dot = std::min(path.find('.'), path.size());
+    const std::string_view key = path.substr(0, dot);
+    for (const auto& [deleted, source] : node->deleted_) {
+      if (deleted == key) by = &source;
+    }
+    node = child(*node, key);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return by;
 }
 
 std::pair<std::string, std::string> split_path(const std::string& path) {
@@ -109,6 +129,11 @@ std::string trimmed(std::string_view text) {
 
 Error wrong(const Source& source, const std::string& sentence) {
   return setting_error("", source.text() + ": " + sentence);
+}
+
+std::optional<int64_t> whole_number(const ConfigNode& node) {
+  if (node.kind() == Kind::kReal) return whole_number(node.real());
+  return node.kind() == Kind::kInteger ? std::optional(node.integer()) : std::nullopt;
 }
 
 std::string scalar_text(const ConfigNode& node) {
@@ -188,6 +213,9 @@ std::string missing_path(const ConfigNode& root, const std::string& path) {
   }
   if (node->kind() != Kind::kMap) {
     return fmt::format("{} is {} and has no key '{}'; leave '.{}' out", place, kind_name(node->kind()), key, rest);
+  }
+  if (const Source* by = root.deletion_of(path)) {
+    return fmt::format("{} has no key '{}', for {} deleted it; leave that out", place, key, by->text());
   }
   std::vector<std::string> known;
   for (const ConfigNode::Entry& entry : node->map()) known.push_back(entry.key);

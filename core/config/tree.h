@@ -3,6 +3,7 @@
 #define EGGROLL_CONFIG_TREE_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +40,7 @@ class ConfigNode {
   bool nullable() const { return nullable_ || kind() == Kind::kNull; }
   void set_nullable() { nullable_ = true; }
 
-  // Each throws Error where the value is of another kind.
+  // Each throws Error where the value is of another kind. A real without a fraction is an integer too.
   bool boolean() const;
   int64_t integer() const;
   double real() const;
@@ -54,6 +55,11 @@ class ConfigNode {
   ConfigNode* find(std::string_view path) { return const_cast<ConfigNode*>(std::as_const(*this).find(path)); }
   const ConfigNode& at(std::string_view path) const;  // throws Error where there is none
 
+  // What deleted the value at that path, or one that it lay in, for messages; nullptr: nothing did. Maps know it of
+  // their keys.
+  void note_deletion(std::string key, Source by) { deleted_.emplace_back(std::move(key), std::move(by)); }
+  const Source* deletion_of(std::string_view path) const;
+
   // Same kinds, values and order; sources do not count.
   friend bool operator==(const ConfigNode& a, const ConfigNode& b);
 
@@ -61,6 +67,7 @@ class ConfigNode {
   Value value_;
   Source source_;
   bool nullable_ = false;
+  std::vector<std::pair<std::string, Source>> deleted_;  // keys
 };
 
 struct ConfigNode::Entry {
@@ -90,6 +97,9 @@ std::string trimmed(std::string_view text);
 
 // The sentence behind the place that it is about.
 Error wrong(const Source& source, const std::string& sentence);
+
+// The integer that the node holds or that its real, without a fraction, stands for; else nothing.
+std::optional<int64_t> whole_number(const ConfigNode& node);
 
 // What text, a number or a boolean is in text; throws Error of any other kind.
 std::string scalar_text(const ConfigNode& node);

@@ -53,6 +53,41 @@ size_t skip_quoted(std::string_view text, size_t at) {
   return text.size();
 }
 
+// With a blank behind the colon of every key of a map, where YAML needs one.
+std::string with_spaced_keys(std::string_view text) {
+  if (!text.starts_with('[') && !text.starts_with('{')) return std::string(text);
+  std::string spaced;
+  std::string open;     // brackets, and $ for the brace of ${
+  bool in_key = false;  // of the innermost map
+  char before = ',';    // the last that is no blank
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool begins = std::string_view("[{,:").find(before) != std::string_view::npos;
+    if (begins && (c == '"' || c == '\'')) {
+      const size_t end = skip_quoted(text, at);
+      spaced += text.substr(at, end - at);
+      at = end - 1;
+      before = c;
+      continue;
+    }
+    spaced += c;
+    if (c == '{' || c == '[') {
+      open += c == '{' && before == '$' ? '$' : c;
+    } else if ((c == '}' || c == ']') && !open.empty()) {
+      open.pop_back();
+    }
+    const bool in_map = open.ends_with('{');
+    if (c == '{' || c == ',') {
+      in_key = in_map;
+    } else if (c == ':' && in_map && in_key) {
+      spaced += ' ';
+      in_key = false;
+    }
+    if (std::string_view(kSpaces).find(c) == std::string_view::npos) before = c;
+  }
+  return spaced;
+}
+
 // Where the element ends that begins the text, perhaps behind an argument's name=: at a comma, or at the end. closed:
 // how long its call is, parentheses included, or nothing where it is none or its parenthesis stays open.
 size_t element_length(std::string_view text, std::optional<size_t>* closed = nullptr) {
@@ -316,7 +351,7 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
 OverrideValue parse_one(const std::string& text, const Source& source, int depth) {
   if (is_call(text)) return call(text, source, depth);
   OverrideValue value;
-  value.choices.push_back(parse_value(text, source));
+  value.choices.push_back(parse_value(with_spaced_keys(text), source));
   return value;
 }
 
@@ -343,12 +378,14 @@ OverrideValue parse_override_value(const std::string& text, const Source& source
 
 ConfigNode parse_element(const std::string& text, const Source& source) {
   OverrideValue value = parse_override_value(text, source);
-  if (value.is_sweep) {
-    throw wrong(source,
-                "several values, expected one; add --multirun to run them all, write a list as [a, b], or put text in "
-                "quotes that the shell keeps: 'key=\"a, b\"'");
-  }
+  if (value.is_sweep) throw several_values(source);
   return std::move(value.choices.front());
+}
+
+Error several_values(const Source& source, const std::string& more) {
+  return wrong(source, fmt::format("several values, expected one; {}write a list as [a, b], or put text in quotes that "
+                                   "the shell keeps: 'key=\"a, b\"'",
+                                   more));
 }
 
 }  // namespace eggroll

@@ -18,8 +18,8 @@ struct Glob {
 
 // What stands behind the = of an override:
 //   value    one element, or a sweep
-//   element  'text' or "text", [list], {map} as YAML reads them; int(x), float(x), str(x), bool(x); anything else whole
-//            as one plain scalar
+//   element  'text' or "text", [list], {map} as YAML reads them, but that a colon behind a map's key needs no blank;
+//            int(x), float(x), str(x), bool(x); anything else whole as one plain scalar
 //   sweep    element, element, ...   choice(element, ...)   range([start,] stop[, step])   glob(pattern[, exclude=...])
 // Commas within quotes, brackets and ${...} belong to the element. A cast of a list, a map or a sweep is one of every
 // value in it, none of which may hold a ${...}; int cuts a real's fraction off. range stops before `stop`; its reals
@@ -35,6 +35,9 @@ OverrideValue parse_override_value(const std::string& text, const Source& source
 
 // The one element; a sweep is refused.
 ConfigNode parse_element(const std::string& text, const Source& source);
+
+// Of a sweep where one value is expected. more: a cure that comes first, with a comma behind it.
+Error several_values(const Source& source, const std::string& more = "");
 
 }  // namespace eggroll
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "config/merge.h"
 #include "config/override.h"
 #include "config/value.h"
 #include "config/yaml.h"
@@ -16,18 +17,6 @@ namespace {
 using Row = std::vector<std::string>;
 
 std::string value_text(const std::string& override_text) { return override_text.substr(override_text.find('=') + 1); }
-
-bool is_number(const ConfigNode& node) {
-  return node.kind() == ConfigNode::Kind::kInteger || node.kind() == ConfigNode::Kind::kReal;
-}
-
-// 1 and 1.0 are one value of an axis.
-bool is_same(const ConfigNode& a, const ConfigNode& b) {
-  const auto number = [](const ConfigNode& node) {
-    return node.kind() == ConfigNode::Kind::kReal ? node.real() : static_cast<double>(node.integer());
-  };
-  return a == b || (is_number(a) && is_number(b) && number(a) == number(b));
-}
 
 // Each value of the key in the rows once, in order.
 Row values_in(const std::vector<Row>& rows, const std::string& key) {
@@ -43,6 +32,8 @@ Row values_in(const std::vector<Row>& rows, const std::string& key) {
 }
 
 }  // namespace
+
+bool is_same_value(const ConfigNode& a, const ConfigNode& b) { return a == b || in_kind_of(a, b) == a; }
 
 Chosen::Chosen(const ConfigSearch& search, const std::vector<std::string>& overrides) : search_(search) {
   for (const std::string& text : overrides) {
@@ -76,7 +67,7 @@ std::vector<Row> Chosen::agreeing(std::vector<Row> rows, const Source& source) {
   for (const std::string& key : chosen) {
     const Row values = values_in(rows, key);
     const ConfigNode& value = values_.at(key);
-    const bool is_only = values.size() == 1 && is_same(parse_element(values[0], value.source()), value);
+    const bool is_only = values.size() == 1 && is_same_value(parse_element(values[0], value.source()), value);
     if (!is_only) say(key, to_line(value), fmt::format("{}", fmt::join(values, ", ")));
   }
   std::vector<Row> kept;
@@ -85,7 +76,7 @@ std::vector<Row> Chosen::agreeing(std::vector<Row> rows, const Source& source) {
     for (std::string& text : row) {
       const Override read = parse_override(text);
       if (!has(read.key)) continue;
-      agrees = agrees && is_same(parse_element(*read.value, source), values_.at(read.key));
+      agrees = agrees && is_same_value(parse_element(*read.value, source), values_.at(read.key));
       text = fmt::format("{}={}", read.key, *read.value);  // without a +: the command line has added the key
     }
     if (agrees) kept.push_back(std::move(row));

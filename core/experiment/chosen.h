@@ -11,6 +11,9 @@
 
 namespace eggroll {
 
+// Whether an axis takes the two for one value: 1000 and 1e3 are.
+bool is_same_value(const ConfigNode& a, const ConfigNode& b);
+
 class Chosen {
  public:
   // The overrides of the command line, which compose. A map's keys count one by one.

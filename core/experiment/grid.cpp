@@ -62,7 +62,8 @@ struct Condition {
     for (const AxisValue& axis : point) {
       for (const std::string& text : axis.overrides) {
         if (key_of(text) != key) continue;
-        return std::find(values.begin(), values.end(), parse_element(value_of(text), source)) != values.end();
+        const ConfigNode held = parse_element(value_of(text), source);
+        return std::any_of(values.begin(), values.end(), [&](const ConfigNode& v) { return is_same_value(v, held); });
       }
     }
     return false;
@@ -309,16 +310,17 @@ ordered_json read_claims(const ConfigNode& list, const ordered_json& values) {
 
 std::vector<uint64_t> read_seeds(const ConfigNode& node) {
   const auto seed = [&](const ConfigNode& item) {
-    if (item.kind() == Kind::kInteger && item.integer() >= 0) return static_cast<uint64_t>(item.integer());
+    const std::optional<int64_t> number = whole_number(item);
+    if (number && *number >= 0) return static_cast<uint64_t>(*number);
     throw wrong(item.source(), fmt::format("a seed is {}, expected an integer from 0", shown_value(item)));
   };
   std::vector<uint64_t> seeds;
-  if (node.kind() == Kind::kInteger) {
-    if (node.integer() < 1 || node.integer() > 10000) {
+  if (const std::optional<int64_t> count = whole_number(node)) {
+    if (*count < 1 || *count > 10000) {
       throw wrong(node.source(),
-                  fmt::format("sweep.seeds is {}, expected how many (1 to 10000) or a list of seeds", node.integer()));
+                  fmt::format("sweep.seeds is {}, expected how many (1 to 10000) or a list of seeds", *count));
     }
-    for (int64_t i = 0; i < node.integer(); ++i) seeds.push_back(static_cast<uint64_t>(i));
+    for (int64_t i = 0; i < *count; ++i) seeds.push_back(static_cast<uint64_t>(i));
     return seeds;
   }
   for (const ConfigNode& item : list_in(node, "sweep.seeds")) {

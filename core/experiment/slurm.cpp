@@ -24,8 +24,9 @@ const std::vector<std::pair<std::string, std::string>> kResources = {
 constexpr double kLongestPoll = 3600.0;
 
 std::string resource_in(const ConfigNode& node, const std::string& key) {
-  const bool is_text = node.kind() == Kind::kText && !node.text().empty();
-  if (is_text || (node.kind() == Kind::kInteger && node.integer() > 0)) return scalar_text(node);
+  const std::optional<int64_t> number = whole_number(node);
+  if (number && *number > 0) return std::to_string(*number);
+  if (node.kind() == Kind::kText && !node.text().empty()) return node.text();
   throw wrong(node.source(), fmt::format("launcher.{} is {}, expected a number above 0, or text as sbatch takes it; "
                                          "correct it, or leave it null",
                                          key, shown_value(node)));
@@ -92,8 +93,9 @@ SlurmSettings read_slurm(const ConfigNode& section) {
   require_only(section, keys);
   for (const std::string& option : further_options(section.at("options"))) settings.options.push_back(option);
   const ConfigNode& at_once = section.at("at_once");
-  if (at_once.kind() == Kind::kInteger && at_once.integer() > 0) {
-    settings.at_once = at_once.integer();
+  const std::optional<int64_t> most = whole_number(at_once);
+  if (most && *most > 0) {
+    settings.at_once = most;
   } else if (at_once.kind() != Kind::kNull) {
     throw wrong(
         at_once.source(),

@@ -6,11 +6,6 @@ namespace {
 using enum Outcome;
 
 const std::string kNoOverride = "no override, expected key=value, +key=value, ++key=value or ~key; correct it";
-const std::string kSeveral =
-    "several values, expected one; add --multirun to run them all, write a list as [a, b], or put text in quotes that "
-    "the shell keeps: 'key=\"a, b\"'";
-const std::string kRangeForms = "; write range(stop), range(start, stop) or range(start, stop, step)";
-const std::string kNothingBetween = "there is nothing between two commas; remove one, or write '' or null";
 const std::string kMissing = "the value is missing; write null or '' for none";
 
 const std::string kNotNext =
@@ -41,24 +36,30 @@ const std::vector<OverrideRow> kRows = {
     {{" train.steps = 5 "}, kTree, "train.steps: 5"},
     {{"train.steps=\t5\n"}, kTree, "train.steps: 5"},
     {{"seed=1", "seed=2"}, kTree, "seed: 2"},
-    {{"steps=5"},
-     kRefused,
-     "the configuration has no key 'steps'; did you mean 'train.steps'? (write +steps=... to add it)"},
-    {{"model.widht=3"},
-     kRefused,
-     "model (configs/model/gru.yaml) has no key 'widht'; did you mean 'width'? (write +model.widht=... to add it)"},
+    {{"steps=5"}, kRefused, "the configuration has no key 'steps'; did you mean 'train.steps'?"},
+    {{"model.widht=3"}, kRefused, "model (configs/model/gru.yaml) has no key 'widht'; did you mean 'width'?"},
     {{"modle.width=3"}, kRefused, "the configuration has no key 'modle'; did you mean 'model'?"},
-    {{"train.foo=3"},
-     kRefused,
-     "train (configs/config.yaml:8) has no key 'foo'; known: steps, rate, tokens (write +train.foo=... to add it)"},
+    {{"train.foo=3"}, kRefused, "train (configs/config.yaml:8) has no key 'foo'; known: steps, rate, tokens"},
     {{"train.steps.x.y=3"},
      kRefused,
      "train.steps (configs/config.yaml:9) is an integer and has no key 'x'; leave '.x.y' out"},
     {{"model.shift.by=3"},
      kRefused,
-     "model.shift (configs/model/gru.yaml:5) is null and has no key 'by'; leave '.by' out (write +model.shift.by=... "
-     "to "
+     "model.shift (configs/model/gru.yaml:5) is null and has no key 'by'; leave '.by' out"},
+    {{"+sweep={product: [a]}", "sweep.exclude=[b]"},
+     kRefused,
+     "sweep (command line '+sweep={product: [a]}') has no key 'exclude'; known: product (write +sweep.exclude=... to "
      "add it)"},
+    {{"+sweep={product: [a]}", "sweep.budget.steps=5"},
+     kRefused,
+     "sweep (command line '+sweep={product: [a]}') has no key 'budget'; known: product (write +sweep.budget.steps=... "
+     "to add it)"},
+    {{"+sweep={product: [a]}", "sweep.prodct=[b]"},
+     kRefused,
+     "sweep (command line '+sweep={product: [a]}') has no key 'prodct'; did you mean 'product'?"},
+    {{"+sweep={seeds: 3}", "sweep.seeds.x=1"},
+     kRefused,
+     "sweep.seeds (command line '+sweep={seeds: 3}') is an integer and has no key 'x'; leave '.x' out"},
     {{"train.steps"}, kRefused, kNoOverride},
     {{""}, kRefused, kNoOverride},
     {{"=3"}, kRefused, no_key("")},
@@ -85,7 +86,14 @@ const std::vector<OverrideRow> kRows = {
     {{"seed='5'"}, kRefused, "seed is an integer (configs/config.yaml:7), got the text '5'; give an integer"},
     {{"seed=[1]"}, kRefused, "seed is an integer (configs/config.yaml:7), got a list; give an integer"},
     {{"seed=1.5"}, kTree, "seed: 1.5"},
-    {{"seed=1.0"}, kTree, "seed: 1.0"},
+    {{"seed=1.0"}, kTree, "seed: 1"},
+    {{"seed=1e3"}, kTree, "seed: 1000"},
+    {{"seed=-2e0"}, kTree, "seed: -2"},
+    {{"seed=1e18"}, kTree, "seed: 1000000000000000000"},
+    {{"seed=1e19"}, kTree, "seed: 1e+19"},
+    {{"model.shift=1e1"}, kTree, "model.shift: 10"},
+    {{"model.shift=2.5"}, kTree, "model.shift: 2.5"},
+    {{"seed=${train.steps}", "seed=2.0"}, kTree, "seed: 2"},
     {{"train.rate=2"}, kTree, "train.rate: 2.0"},
     {{"train.rate=.25"}, kTree, "train.rate: 0.25"},
     {{"train.rate=1e-3"}, kTree, "train.rate: 0.001"},
@@ -173,14 +181,23 @@ const std::vector<OverrideRow> kRows = {
     {{"train=5"},
      kRefused,
      "train is a map (configs/config.yaml:8), got the integer 5; change its keys: steps, rate, tokens"},
-    {{"train={stepz: 3}"},
-     kRefused,
-     "train (configs/config.yaml:8) has no key 'stepz'; did you mean 'steps'? (write +train.stepz=... to add it)"},
+    {{"train={stepz: 3}"}, kRefused, "train (configs/config.yaml:8) has no key 'stepz'; did you mean 'steps'?"},
     {{"train={steps: x}"},
      kRefused,
      "train.steps is an integer (configs/config.yaml:9), got the text 'x'; give an integer"},
     {{"+a={b: 1"}, kRefused, not_yaml("end of map flow not found")},
     {{"+a={b, c: }"}, kTree, "a.b: null; a.c: null"},
+    {{"+a={b:1,c:2}"}, kTree, "a.b: 1; a.c: 2"},
+    {{"+a=[{b:300},{b:600,c:0.5}]"}, kTree, "a: [{b: 300}, {b: 600, c: 0.5}]"},
+    {{"+a={b:{c:1,d:[e:1,{f:2}]},g:3}"}, kTree, "a.b.c: 1; a.b.d: [\"e:1\", {f: 2}]; a.g: 3"},
+    {{"+a={b:}"}, kTree, "a.b: null"},
+    {{"+a={b:'x:y, {z:1}',\"c\":1,'d''e':2}"}, kTree, "a.b: \"x:y, {z:1}\"; a.c: 1; a.d'e: 2"},
+    {{"+a={b:http://x:80/y,c d:1:2}"}, kTree, "a.b: \"http://x:80/y\"; a.c d: \"1:2\""},
+    {{"+a={b:'${seed}',c:\"${env:EGGROLL_TEST_NONE,5}\"}"}, kTree, "a.b: 7; a.c: 5"},
+    {{"train={steps:1,rate:2}"}, kTree, "train.steps: 1; train.rate: 2.0"},
+    {{"+a=int({b:1.5,c:'2'})"}, kTree, "a.b: 1; a.c: 2"},
+    {{"+a={b:1,b:2}"}, kRefused, "the key 'b' is given twice; remove one"},
+    {{"+a={b.c:1}"}, kRefused, "the key 'b.c' holds a dot, expected nested keys; write them as a map"},
     {{"+a={b: 1, b: 2}"}, kRefused, "the key 'b' is given twice; remove one"},
     {{"+a={b.c: 1}"}, kRefused, "the key 'b.c' holds a dot, expected nested keys; write them as a map"},
     {{"+a={'': 1}"}, kRefused, "a key is empty; name it"},
@@ -213,6 +230,8 @@ const std::vector<OverrideRow> kRows = {
     // ---- ++key=value ----
     {{"++train.steps=x"}, kTree, "train.steps: x"},
     {{"++train.rate=2"}, kTree, "train.rate: 2"},
+    {{"++train.steps=1e3"}, kTree, "train.steps: 1000"},
+    {{"++train.steps=1.5"}, kTree, "train.steps: 1.5"},
     {{"++train.new.deep=1"}, kTree, "train.new.deep: 1"},
     {{"++train={steps: x, new: 1}"}, kTree, "train.steps: x; train.new: 1"},
     {{"++train=5"}, kTree, "train: 5; ~train.steps; ~train.rate; ~train.tokens"},
@@ -232,10 +251,26 @@ const std::vector<OverrideRow> kRows = {
     {{"~dataset.path=null"}, kTree, "~dataset.path"},
     {{"~train.step"}, kRefused, "train (configs/config.yaml:8) has no key 'step'; did you mean 'steps'?"},
     {{"~paths.2"}, kRefused, no_element("paths (configs/config.yaml:12) is a list of 2", "2", "0 to 1")},
-    {{"~train.steps=800.0"},
+    {{"~train.tokens=32.0"}, kTree, "~train.tokens"},
+    {{"~train.steps=800.5"},
      kRefused,
      "train.steps is the integer 800 (configs/config.yaml:9), and so is not deleted; write ~train.steps to delete it "
      "whatever it is"},
+    {{"~train.rate", "train.rate=1"},
+     kRefused,
+     "train (configs/config.yaml:8) has no key 'rate', for command line '~train.rate' deleted it; leave that out"},
+    {{"~train", "name=${train.steps}"},
+     kRefused,
+     "name refers to 'train.steps', but the configuration has no key 'train', for command line '~train' deleted it; "
+     "leave that out"},
+    {{"~model", "seed=${model.width}"},
+     kRefused,
+     "seed refers to 'model.width', but the configuration has no key 'model', for command line '~model' deleted it; "
+     "leave that out"},
+    {{"model=null", "seed=${model.width}"},
+     kRefused,
+     "seed refers to 'model.width', but the configuration has no key 'model', for command line 'model=null' deleted "
+     "it; leave that out"},
     {{"~train.steps="}, kRefused, kMissing},
     {{"~"}, kRefused, no_key("")},
 
@@ -262,9 +297,7 @@ const std::vector<OverrideRow> kRows = {
     {{"experiment=cuont"},
      kRefused,
      "experiment has no option 'cuont' in experiments (found: count); did you mean 'count'?"},
-    {{"modle=gru"},
-     kRefused,
-     "the configuration has no key 'modle'; did you mean 'model'? (write +modle=... to add it)"},
+    {{"modle=gru"}, kRefused, "the configuration has no key 'modle'; did you mean 'model'?"},
     {{"+model=gru"}, kRefused, "model is chosen already (configs/config.yaml:3); write model=gru"},
     {{"extra=fast"}, kRefused, "config.yaml's defaults list has no group 'extra'; write +extra=fast to add it"},
     {{"~extra"}, kRefused, "config.yaml's defaults list has no group 'extra'; remove it"},
@@ -324,77 +357,18 @@ const std::vector<OverrideRow> kRows = {
      kRefused,
      "unknown function 'f'; known: int, float, str, bool, choice, range, glob; put text in quotes"},
 
-    // ---- Sweeps, refused where one value is expected ----
-    {{"train.steps=1,2"}, kRefused, kSeveral},
-    {{"name=a\\,b"}, kRefused, kSeveral},
-    {{"seed=choice(1)"}, kRefused, kSeveral},
-    {{"seed=range(3)"}, kRefused, kSeveral},
-    {{"model=gru,nano"}, kRefused, kSeveral},
-    {{"model=glob(*)"}, kRefused, kSeveral},
-    {{"~seed=7,8"}, kRefused, kSeveral},
-    {{"seed=1,2", "name=x"}, kRuns, "seed=1 name=x; seed=2 name=x"},
-    {{"seed=1,2", "+a=range(2)"}, kRuns, "seed=1 +a=0; seed=1 +a=1; seed=2 +a=0; seed=2 +a=1"},
-    {{"+a= 1 , x y ,'a,b'"}, kRuns, R"(+a=1; +a="x y"; +a="a,b")"},
-    {{"+a=[1,2],{b: 'c d'},null"}, kRuns, R"(+a=[1, 2]; +a={b: "c d"}; +a=null)"},
-    {{R"(+a=["a, ]", b],2)"}, kRuns, R"(+a=["a, ]", b]; +a=2)"},
-    {{"+a=['it''s, b']"}, kRuns, "+a=['it''s, b']"},
-    {{"+a=[(],b"}, kRuns, R"(+a=["("]; +a=b)"},
-    {{"+a=${env:X,5},b"}, kRuns, R"(+a="${env:X,5}"; +a=b)"},
-    {{"+a=a[1,it's"}, kRuns, R"(+a="a[1"; +a="it's")"},
-    {{"model=gru,null,'null'"}, kRuns, R"(model=gru; model=null; model="null")"},
-    {{"~seed=7,8"}, kRuns, "~seed=7; ~seed=8"},
-    {{"seed=1,,2"}, kRunsRefused, kNothingBetween},
-    {{"seed=1,"}, kRunsRefused, kNothingBetween},
-    {{"seed=1,x y,{b"}, kRunsRefused, not_yaml("end of map flow not found")},
-
-    // ---- choice(), range(), glob() ----
-    {{"seed=choice(1)"}, kRuns, "seed=1"},
-    {{"+a=choice(1, [2,3], 'a)')"}, kRuns, "+a=1; +a=[2, 3]; +a=\"a)\""},
-    {{"+a=str(choice(1,a))"}, kRuns, R"(+a="1"; +a=a)"},
-    {{"+a=int(1.5,2.5)"}, kRuns, "+a=1; +a=2"},
-    {{"+a=float(range(1,3))"}, kRuns, "+a=1.0; +a=2.0"},
-    {{"seed=range(3)"}, kRuns, "seed=0; seed=1; seed=2"},
-    {{"seed=range(-1, 1)"}, kRuns, "seed=-1; seed=0"},
-    {{"seed=range(1,8,3)"}, kRuns, "seed=1; seed=4; seed=7"},
-    {{"seed=range(3,0,-2)"}, kRuns, "seed=3; seed=1"},
-    {{"seed=range(2,step=2,stop=6)"}, kRuns, "seed=2; seed=4"},
-    {{"+a=range(2.5)"}, kRuns, "+a=0.0; +a=1.0; +a=2.0"},
-    {{"+a=range(0,0.5,0.1)"}, kRuns, "+a=0.0; +a=0.1; +a=0.2; +a=0.3; +a=0.4"},
-    {{"+a=range(1.0,0.7,-0.1)"}, kRuns, "+a=1.0; +a=0.9; +a=0.8"},
-    {{"+a=range(1e-3,3e-3,1e-3)"}, kRuns, "+a=0.001; +a=0.002"},
-    {{"+a=range(0,3e-20,1e-20)"}, kRuns, "+a=0.0; +a=1e-20; +a=2e-20"},
-    {{"model=glob(*)"}, kRuns, R"(model=gru; model=nano)"},
-    {{"dataset=glob([c*, 't??t'], exclude=co*)"}, kRuns, "dataset=text"},
-    {{"model=glob('*', exclude=[gru, x])"}, kRuns, "model=nano"},
-    {{"experiment=glob(c*t)"}, kRuns, "experiment=count"},
-    {{"seed=chioce(1,2)"}, kRunsRefused, "unknown function 'chioce'; did you mean 'choice'?; put text in quotes"},
-    {{"seed=1,choice(2,3)"}, kRunsRefused, "the sweep choice(2,3) stands in another; write one of them"},
-    {{"seed=range(1,1)"}, kRunsRefused, "range(1,1) has no values; correct its start, stop or step"},
-    {{"seed=range(1,5,0)"}, kRunsRefused, "range() has the step 0, expected another; correct it"},
-    {{"seed=range(0,0.0e-2147483648,1)"},
-     kRunsRefused,
-     "range(0,0.0e-2147483648,1) has no values; correct its start, stop or step"},
-    {{"seed=range(1,2,3,4)"}, kRunsRefused, "range() has more than start, stop and step; remove the rest"},
-    {{"seed=range(a)"}, kRunsRefused, "range() has the text 'a' as its stop, expected a number" + kRangeForms},
-    {{"seed=range(start=1)"}, kRunsRefused, "range() has nothing as its stop, expected a number" + kRangeForms},
-    {{"seed=range(strat=1,stop=2)"}, kRunsRefused, "range() has no argument 'strat'; did you mean 'start'?"},
-    {{"seed=range(start=1,start=2)"}, kRunsRefused, "range() has 'start' twice; remove one"},
-    {{"seed=range(1,2,start=3)"}, kRunsRefused, "range() has 'start' twice; remove one"},
-    {{"seed=range(stop=3,1)"}, kRunsRefused, "range() has '1' behind a named argument; put it first, or name it"},
-    {{"seed=range(1e16)"}, kRunsRefused, "range() has 1e16 as its stop, expected at most 2^53; use smaller numbers"},
-    {{"seed=range(1000000)"}, kRunsRefused, "range(1000000) has more than 100000 values; take a larger step"},
-    {{"model=glob(x*)"}, kRunsRefused, "glob() matches no option of model (found: gru, nano); correct the pattern"},
-    {{"model=glob(a*,b*)"}, kRunsRefused, "glob() has several patterns; write them as a list: glob([a*, b*])"},
-    {{"model=glob(exclude=a)"}, kRunsRefused, "glob() has no pattern, expected one such as glob(*)"},
-    {{"model=glob(5)"},
-     kRunsRefused,
-     "glob() has the integer 5 as a pattern, expected text such as a*; put it in quotes"},
-    {{"model=str(glob(*))"}, kRunsRefused, "str() of a glob(), expected values; remove the cast"},
-    {{"seed=glob(*)"}, kRunsRefused, "glob() chooses options of a group, and seed is none; list the values"},
 };
 
 }  // namespace
 
-const std::vector<OverrideRow>& override_table() { return kRows; }
+const std::vector<OverrideRow>& override_table() {
+  static const std::vector<OverrideRow> all = [] {
+    std::vector<OverrideRow> rows = kRows;
+    const std::vector<OverrideRow> sweeps = sweep_rows();
+    rows.insert(rows.end(), sweeps.begin(), sweeps.end());
+    return rows;
+  }();
+  return all;
+}
 
 }  // namespace eggroll::test

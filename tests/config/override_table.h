@@ -22,6 +22,9 @@ struct OverrideRow {
 
 const std::vector<OverrideRow>& override_table();
 
+// Those of them that are about sweeps.
+std::vector<OverrideRow> sweep_rows();
+
 }  // namespace eggroll::test
 
 #endif

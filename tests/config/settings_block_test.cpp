@@ -2,6 +2,7 @@
 #include "config/settings_block.h"
 
 #include "config/config_folder.h"
+#include "config/override.h"
 #include "eggroll/settings.h"
 
 namespace eggroll::test {
@@ -136,6 +137,40 @@ TEST(SettingsBlock, LocatesErrors) {
     EXPECT_EQ(error.key(), row.key);
     EXPECT_EQ(error.code(), EGG_ERROR_CONFIG);
   }
+}
+
+TEST(SettingsBlock, ARealWithoutAFractionIsAnInteger) {
+  const ConfigNode tree =
+      parse_yaml("a: {whole: 1e3, rank: 4.0, broken: 1.5, large: 1e30, more: 3000000000}", "a.yaml");
+  const SettingsBlock block(tree, "a");
+  Settings settings(block.view());
+  EXPECT_EQ(settings.integer("whole", 1, 1000), 1000);
+  EXPECT_EQ(settings.int32("rank", 4, 64), 4);
+  const auto refusal = [&](const char* key, int64_t low, int64_t high) {
+    return config_error_of([&] { settings.integer(key, low, high); });
+  };
+  constexpr int64_t kHighest = std::numeric_limits<int32_t>::max();
+  EXPECT_EQ(refusal("broken", 1, kHighest), "broken is 1.5, expected an integer of at least 1");
+  EXPECT_EQ(refusal("rank", 8, 64), "rank is 4, expected an integer from 8 to 64");
+  EXPECT_EQ(refusal("large", 1, kHighest), "large is 1e+30, expected an integer of at most 2147483647");
+  EXPECT_EQ(refusal("more", 1, kHighest), "more is 3000000000, expected an integer of at most 2147483647");
+}
+
+TEST(SettingsBlock, SaysWhatDeletedAMissingKey) {
+  ConfigNode tree = config();
+  apply_override(tree, parse_override("~model.mlp.ratio"));
+  const SettingsBlock block(tree, "model");
+  try {
+    Settings(block.view()).integer("mlp.ratio", 1, 8);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(block.located(error).what(),
+                 "a.yaml:8: missing key 'model.mlp.ratio', expected an integer from 1 to 8; add it (command line "
+                 "'~model.mlp.ratio' deleted it)");
+  }
+  apply_override(tree, parse_override("~model"));
+  EXPECT_EQ(config_error_of([&] { SettingsBlock(tree, "model"); }),
+            "a.yaml: the configuration has no key 'model', for command line '~model' deleted it; leave that out");
 }
 
 TEST(SettingsBlock, LocationKeepsTheCode) {

@@ -14,6 +14,8 @@
 #include "cli/commands.h"
 #include "cli/stops.h"
 #include "config/hash.h"
+#include "config/override.h"
+#include "config/value.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
@@ -179,6 +181,13 @@ void require_same_work(const Setup& setup, const ConfigNode& config, const RunFo
   }
 }
 
+// Which is what only this command has a cure of its own for.
+void require_one_value(const std::string& text) {
+  const Override change = parse_override(text);
+  if (!change.value || !parse_override_value(*change.value, change.source).is_sweep) return;
+  throw several_values(change.source, "add --multirun to run them all, ");
+}
+
 int train_shared(const ConfigNode& config, const RunFolder& folder, const Registry& registry,
                  const Invocation& invocation, bool show_monitor, Ranks& ranks) {
   Setup setup(config, registry);
@@ -253,6 +262,7 @@ int train_in(const ConfigNode& own_config, FolderOf&& folder_of, const Registry&
 
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor) {
+  for (const std::string& text : overrides) require_one_value(text);
   ConfigNode config = compose(config_search(host), overrides);
   if (config.find("sweep") != nullptr) {
     throw wrong(

@@ -2,10 +2,12 @@
 #ifndef EGGROLL_SETTINGS_H
 #define EGGROLL_SETTINGS_H
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,12 @@
 #include "eggroll/suggest.h"
 
 namespace eggroll {
+
+// The integer of 64 bits that a real without a fraction stands for, as 1e3 for 1000.
+inline std::optional<int64_t> whole_number(double real) {
+  if (!(real >= -0x1p63 && real < 0x1p63) || real != std::trunc(real)) return std::nullopt;
+  return static_cast<int64_t>(real);
+}
 
 class Settings {
  public:
@@ -27,11 +35,14 @@ class Settings {
     return item.type == EGG_SETTING_NULL;
   }
 
+  // Reals without a fraction are accepted as integers.
   int64_t integer(const std::string& key, int64_t low, int64_t high) {
     const egg_setting& item = take(key, "an integer" + range(low, high));
-    if (item.type != EGG_SETTING_INTEGER) wrong(key, item, "an integer" + range(low, high));
-    if (item.integer < low || item.integer > high) wrong(key, item, "an integer" + range(low, high));
-    return item.integer;
+    if (item.type == EGG_SETTING_INTEGER && item.integer >= low && item.integer <= high) return item.integer;
+    const std::optional<int64_t> whole = item.type == EGG_SETTING_REAL ? whole_number(item.real) : std::nullopt;
+    if (whole && *whole >= low && *whole <= high) return *whole;
+    const bool is_number = item.type == EGG_SETTING_INTEGER || item.type == EGG_SETTING_REAL;
+    wrong(key, item, "an integer" + range(low, high, is_number && item.real > static_cast<double>(high)));
   }
 
   int32_t int32(const std::string& key, int32_t low, int32_t high = std::numeric_limits<int32_t>::max()) {
@@ -144,9 +155,12 @@ class Settings {
     return text;
   }
 
-  static std::string range(int64_t low, int64_t high) {
+  // Names the largest bounds only to who passes them.
+  static std::string range(int64_t low, int64_t high, bool is_too_large = false) {
+    const bool is_huge = high >= std::numeric_limits<int32_t>::max();
+    if (is_too_large && is_huge) return " of at most " + std::to_string(high);
     if (low == std::numeric_limits<int64_t>::min()) return "";
-    if (high >= std::numeric_limits<int32_t>::max()) return " of at least " + std::to_string(low);
+    if (is_huge) return " of at least " + std::to_string(low);
     return " from " + std::to_string(low) + " to " + std::to_string(high);
   }
 
