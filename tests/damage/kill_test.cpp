@@ -1,0 +1,145 @@
+// Runs and sweeps that are killed at random moments, with standard descriptors open or closed, and started again: what
+// they end with is what nothing disturbed leads to. EGGROLL_KILLS and EGGROLL_DAMAGE_SEED choose the campaign.
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "damage/campaign.h"
+#include "damage/specimens.h"
+
+namespace eggroll::test {
+namespace {
+
+constexpr uint64_t kCombinations = 8;  // of stdin, stdout and stderr, open or closed
+constexpr uint64_t kMostKills = 4;     // of one run or sweep
+
+std::string redirections(uint64_t combination) {
+  constexpr std::array<const char*, 3> kClosed = {" <&-", " >&-", " 2>&-"};
+  std::string all;
+  for (size_t i = 0; i < kClosed.size(); ++i) all += (combination >> i & 1) != 0 ? kClosed[i] : "";
+  return all;
+}
+
+struct Subject {
+  std::string name;
+  Arguments arguments;
+  Specimen undisturbed;
+  double seconds = 0;  // that the undisturbed one took
+};
+
+class KillTest : public Damage {
+ protected:
+  KillTest() {
+    for (const auto& [name, arguments] :
+         {std::pair{"gru", gru()}, std::pair{"former", transformer()}, std::pair{"sweep", small_sweep()}}) {
+      const auto begin = std::chrono::steady_clock::now();
+      Specimen undisturbed = make(name, arguments, 0);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      subjects_.push_back({name, arguments, std::move(undisturbed), took.count()});
+    }
+  }
+
+  // Starts the subject in the folder, or goes on with it.
+  Arguments line_of(const Subject& subject, const fs::path& folder, uint64_t combination, TrialDraws& draws) const {
+    const fs::path run = folder / subject.undisturbed.target;
+    const bool resumes = !subject.undisturbed.is_sweep && fs::exists(run / "record.json") && draws.below(2) == 0;
+    const Arguments words =
+        with_experiments(resumes ? Arguments{"resume", subject.undisturbed.target} : subject.arguments);
+    Arguments all = {"/bin/bash", "-c", "exec \"$@\"" + redirections(combination), "bash"};
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  }
+
+  // That of which there are fewest kills.
+  uint64_t next_combination() {
+    const std::lock_guard lock(mutex_);
+    return static_cast<uint64_t>(std::min_element(combinations_.begin(), combinations_.end()) - combinations_.begin());
+  }
+
+  void try_one(uint64_t trial) {
+    TrialDraws draws(seed_, trial);
+    const Subject& subject = subjects_[trial % subjects_.size()];
+    const fs::path folder = work_ / "trials" / std::to_string(trial);
+    fs::create_directories(folder);
+    std::string story = subject.name;
+    for (uint64_t kills = 1 + draws.below(kMostKills); kills > 0; --kills) {
+      const uint64_t combination = next_combination();
+      const double moment = draws.share() * subject.seconds;
+      Process process(folder, line_of(subject, folder, combination, draws));
+      std::this_thread::sleep_for(std::chrono::duration<double>(moment));
+      process.signal(SIGKILL);
+      const Result result = process.wait();
+      story += ", after " + std::to_string(moment) + " s" + redirections(combination);
+      const std::lock_guard lock(mutex_);
+      if (result.signal != SIGKILL) {
+        ++late_;
+        EXPECT_EQ(result.exit_code, 0) << story << "\n" << result.err;
+        break;  // it is finished
+      }
+      ++made_;
+      ++kills_[subject.name];
+      ++combinations_[combination];
+    }
+    const Result last = Process(folder, line_of(subject, folder, draws.below(kCombinations), draws)).wait();
+    const std::lock_guard lock(mutex_);
+    SCOPED_TRACE("trial " + std::to_string(trial) + " of seed " + std::to_string(seed_) + ": " + story);
+    EXPECT_EQ(last.signal, 0);
+    EXPECT_EQ(last.exit_code, 0) << last.err;
+    expect_undisturbed(subject.undisturbed, folder);
+    fs::remove_all(folder);
+  }
+
+  // Which checkpoints are kept beside the newest may differ.
+  static std::set<fs::path> names_in(const fs::path& folder) {
+    std::set<fs::path> names;
+    for (const fs::path& file : files_below(folder)) {
+      if (!file.parent_path().filename().string().starts_with("step-")) names.insert(file);
+    }
+    return names;
+  }
+
+  static void expect_undisturbed(const Specimen& undisturbed, const fs::path& folder) {
+    EXPECT_EQ(names_in(folder), names_in(undisturbed.folder));
+    for (const fs::path& whole : runs_below(undisturbed.folder)) {
+      const fs::path run = folder / whole.lexically_relative(undisturbed.folder);
+      SCOPED_TRACE(run);
+      if (!fs::exists(run / "record.json")) {
+        ADD_FAILURE() << "the record is missing";
+        continue;
+      }
+      EXPECT_EQ(record_in(run).at("status"), "completed");
+      EXPECT_EQ(record_in(run).at("weights_sha256"), record_in(whole).at("weights_sha256"));
+      EXPECT_TRUE(newest_weights(run) == newest_weights(whole)) << "other weights in the newest checkpoint";
+      EXPECT_TRUE(read_file(run / "journal.bin") == read_file(whole / "journal.bin")) << "another journal";
+      EXPECT_EQ(figures_of_metrics(run), figures_of_metrics(whole));
+    }
+  }
+
+  const uint64_t seed_ = setting("EGGROLL_DAMAGE_SEED", 1);
+  std::vector<Subject> subjects_;
+  std::mutex mutex_;  // of all below
+  std::map<std::string, uint64_t> kills_;
+  std::array<uint64_t, kCombinations> combinations_{};  // kills of each
+  uint64_t late_ = 0;                                   // kills of what had ended already
+  std::atomic<uint64_t> made_ = 0;
+};
+
+TEST_F(KillTest, WhatWasKilledEndsAsIfItWasNot) {
+  const uint64_t wanted = setting("EGGROLL_KILLS", 16);
+  for_each_trial(10 * wanted, [&](uint64_t trial) {
+    if (made_ < wanted) try_one(trial);
+  });
+  for (const auto& [name, count] : kills_) std::printf("%s: %d kills\n", name.c_str(), static_cast<int>(count));
+  std::printf("%d tries came too late; kills by what was closed:\n", static_cast<int>(late_));
+  for (uint64_t i = 0; i < kCombinations; ++i) {
+    std::printf("%6d %s\n", static_cast<int>(combinations_[i]), i == 0 ? " nothing" : redirections(i).c_str());
+  }
+  EXPECT_GE(made_, wanted) << "the moments are too late to kill anything";
+  if (wanted >= 2 * kCombinations) {
+    EXPECT_THAT(combinations_, testing::Each(testing::Ge(1U)));
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,187 @@
+#include "damage/specimens.h"
+
+#include <set>
+
+namespace eggroll::test {
+namespace {
+
+using nlohmann::ordered_json;
+
+bool depends_on_time(const std::string& key) {
+  static const std::set<std::string> keys = {"crc",    "curve",   "forward_share",    "now", "resumes", "version",
+                                             "unread", "written", "tokens_per_second"};
+  return keys.contains(key) || key.find("seconds") != std::string::npos || key.ends_with("_utc");
+}
+
+}  // namespace
+
+Damage::Damage() {
+  std::string text;
+  while (text.size() < 20'000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+  write_plainly(folder_ / "text", text);
+  fs::create_directories(folder_ / "configs");
+  fs::create_directories(folder_ / "experiments");
+  write_plainly(folder_ / "experiments" / "four.yaml",
+                "defaults:\n"
+                "  - override dataset: count\n"
+                "  - override fitness: sign\n"
+                "  - override backend: reference\n"
+                "  - _self_\n"
+                "name: four\n"
+                "model: {vocab: 16, width: 8}\n"
+                "train: {steps: 60, population: 16, group: 2}\n"
+                "eval: {every: 5, tokens: 256}\n"
+                "checkpoint: {every: 5}\n"
+                "dataset: {rows: 64, valid_rows: 8}\n"
+                "backend: {threads: 1}\n"
+                "sweep:\n"
+                "  question: Does width help?\n"
+                "  seeds: 2\n"
+                "  product:\n"
+                "    - model.width=8,12\n"
+                "  claims:\n"
+                "    - says: The wider model learns more\n"
+                "      compare: {axis: model.width, value: 12, with: 8}\n"
+                "      expect: lower\n");
+}
+
+Arguments Damage::gru() const {
+  // Weights depend on evaluations too.
+  return {"run",
+          "dataset.path=" + (folder_ / "text").string(),
+          "model.width=8",
+          "optimizer=es_adamw",
+          "optimizer.schedule.kind=plateau",
+          "optimizer.schedule.plateau.patience=1",
+          "train.population=16",
+          "train.group=8",
+          "train.tokens=8",
+          "train.steps=120",
+          "checkpoint.every=10",
+          "eval.every=5",
+          "eval.tokens=256",
+          "eval.streams=8",
+          "backend=reference",
+          "backend.threads=1"};
+}
+
+Arguments Damage::transformer() const {
+  return {"run",
+          "experiment=count",
+          "model=int8nativeformer",
+          "model.width=8",
+          "model.head_width=8",
+          "optimizer=es_sgd",
+          "train.population=16",
+          "train.tokens=8",
+          "train.steps=80",
+          "checkpoint.every=10",
+          "eval.every=5",
+          "eval.tokens=128",
+          "eval.streams=8",
+          "dataset.rows=64",
+          "dataset.valid_rows=8",
+          "monitor.every=20",
+          "backend=reference",
+          "backend.threads=1"};
+}
+
+Arguments Damage::small_sweep() const { return {"sweep", "experiment=four"}; }
+
+Arguments Damage::with_experiments(const Arguments& arguments) const {
+  Arguments all = {"--config-dir", folder_ / "configs"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return command(all);
+}
+
+Specimen Damage::make(const std::string& name, const Arguments& arguments, int signal) const {
+  const bool is_sweep = arguments.front() == "sweep";
+  Specimen specimen{name, work_ / name, {}, {}, is_sweep, signal == 0, {}};
+  // The kind of end that is wanted: the command may be faster than this process.
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    fs::remove_all(specimen.folder);
+    fs::create_directories(specimen.folder);
+    Process process(specimen.folder, with_experiments(arguments));
+    const fs::path home = specimen.folder / "results" / (is_sweep ? "sweeps" : "runs");
+    const auto is_half_way = [&] {
+      if (signal == 0 || !fs::exists(home)) return false;
+      const std::vector<fs::path> runs = runs_below(home);
+      return !runs.empty() && lines_in(runs.back()) > 33 && (!is_sweep || runs.size() > 1);
+    };
+    if (process.wait_until(is_half_way)) {
+      process.signal(signal);
+      // The first ends a sweep after its points.
+      if (is_sweep) process.signal(signal == SIGINT ? SIGTERM : signal);
+    }
+    const Result result = process.wait();
+    const bool ended_so = signal == SIGKILL ? result.signal == SIGKILL
+                          : signal == 0     ? result.exit_code == 0
+                                            : result.exit_code > 128;
+    if (!ended_so && signal == 0) ADD_FAILURE() << name << ": " << result.err;
+    if (!ended_so) continue;
+    specimen.target = fs::relative(fs::directory_iterator(home)->path(), specimen.folder);
+    specimen.again = is_sweep ? arguments : Arguments{"resume", specimen.target};
+    specimen.files = files_below(specimen.folder);
+    return specimen;
+  }
+  throw Error(name + " always ends before it is stopped; make it longer");
+}
+
+std::vector<fs::path> runs_below(const fs::path& folder) {
+  std::vector<fs::path> runs;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "config.yaml") runs.push_back(entry.path().parent_path());
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(entry.path().lexically_relative(folder));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void erase_times(ordered_json& json) {
+  if (json.is_object()) {
+    if (json.contains("schema")) json.erase("sha256");  // of the record, whose times it covers
+    for (auto member = json.begin(); member != json.end();) {
+      member = depends_on_time(member.key()) ? json.erase(member) : std::next(member);
+    }
+  }
+  if (json.is_structured()) {
+    for (ordered_json& part : json) erase_times(part);
+  }
+}
+
+std::string bytes_of(const fs::path& file) { return fs::exists(file) ? read_file(file) : ""; }
+
+std::string figures_of_record(const fs::path& run) {
+  ordered_json record = ordered_json::parse(bytes_of(run / "record.json"), nullptr, false);
+  if (record.is_discarded()) return "no JSON";
+  erase_times(record);
+  return record.dump();
+}
+
+std::string figures_of_metrics(const fs::path& run) {
+  const std::string text = bytes_of(run / "metrics.jsonl");
+  std::string figures;
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    ordered_json line = ordered_json::parse(text.substr(begin, end - begin), nullptr, false);
+    erase_times(line);
+    figures += line.is_discarded() ? "no JSON\n" : line.dump() + "\n";
+  }
+  return figures;
+}
+
+std::string newest_weights(const fs::path& run) {
+  fs::path newest;
+  if (!fs::exists(run / "checkpoints")) return "";
+  for (const auto& entry : fs::directory_iterator(run / "checkpoints")) newest = std::max(newest, entry.path());
+  return bytes_of(newest / "model.safetensors");
+}
+
+}  // namespace eggroll::test

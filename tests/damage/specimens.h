@@ -1,0 +1,56 @@
+// Runs and sweeps, finished and not, whose files are damaged.
+#ifndef EGGROLL_TESTS_DAMAGE_SPECIMENS_H
+#define EGGROLL_TESTS_DAMAGE_SPECIMENS_H
+
+#include <string>
+#include <vector>
+
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+
+struct Specimen {
+  std::string name;
+  fs::path folder;  // where the command was run: results/ is in it
+  fs::path target;  // below the folder: of the run or the sweep
+  Arguments again;  // what goes on with it, or says that it is finished
+  bool is_sweep = false;
+  bool is_finished = false;
+  std::vector<fs::path> files;  // below the folder, sorted
+};
+
+// Starts `eggroll` with experiments and data of its own.
+class Damage : public CliTest {
+ protected:
+  Damage();
+
+  Arguments gru() const;
+  Arguments transformer() const;
+  Arguments small_sweep() const;
+  // With the test's own experiments.
+  Arguments with_experiments(const Arguments& arguments) const;
+
+  // Runs the command in work_/NAME and ends it by this signal in its middle; 0: not.
+  Specimen make(const std::string& name, const Arguments& arguments, int signal) const;
+};
+
+// The folders of runs below this one: those with a config.yaml, sorted.
+std::vector<fs::path> runs_below(const fs::path& folder);
+
+// Names of all regular files below the folder, sorted.
+std::vector<fs::path> files_below(const fs::path& folder);
+
+// "" where there is no such file.
+std::string bytes_of(const fs::path& file);
+
+// record.json, or metrics.jsonl, without times, what depends on them, and the checksums over them.
+std::string figures_of_record(const fs::path& run);
+std::string figures_of_metrics(const fs::path& run);
+void erase_times(nlohmann::ordered_json& json);
+
+// The bytes of the newest checkpoint's weights; "" where there is none.
+std::string newest_weights(const fs::path& run);
+
+}  // namespace eggroll::test
+
+#endif
