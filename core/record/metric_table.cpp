@@ -121,6 +121,40 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool has_monitor_ = false;
 };
 
+// Lines that carry a seal were written one for each step from 0 on; the line of a stop repeats the last step with other
+// figures.
+class Order {
+ public:
+  // Whether the line, the number-th of the file, is no copy of what stands before it.
+  bool takes(std::string_view line, bool is_sealed, uint64_t step, size_t number) {
+    if (!is_sealed) next_ = step;
+    const bool is_of_stop = step + 1 == next_ && line != before_;
+    if (step != next_ && !is_of_stop && first_ == 0) {
+      first_ = number;
+      found_ = step;
+      expected_ = next_;
+    }
+    if (step < next_ && !is_of_stop) return false;
+    next_ = step + 1;
+    before_ = line;
+    return true;
+  }
+
+  std::string problem(const std::filesystem::path& path) const {
+    if (first_ == 0) return "";
+    return fmt::format(
+        "line {} of {} is of step {}, expected {}: lines are missing or there twice; restore the file from a copy",
+        first_, path.string(), found_, expected_);
+  }
+
+ private:
+  uint64_t next_ = 0;  // step
+  std::string_view before_;
+  size_t first_ = 0;  // line that was out of order; 0: none
+  uint64_t found_ = 0;
+  uint64_t expected_ = 0;
+};
+
 }  // namespace
 
 const std::vector<double>* MetricTable::find(const std::string& key) const {
@@ -143,22 +177,25 @@ MetricTable read_metric_table(const std::filesystem::path& path, bool nested) {
   size_t number = 0;
   size_t damaged = 0;
   size_t first_damaged = 0;
+  Order order;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     ++number;
     end = text.find('\n', begin);
     if (end == std::string::npos) {
-      table.problems.push_back(
+      table.half_line =
           fmt::format("{} ends within line {}, as a crash or a writer at work leaves it; that line was left out",
-                      path.string(), number));
+                      path.string(), number);
       break;
     }
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     handler.begin_line();
-    const bool is_readable = seal_of_line(line) != Seal::kBroken && is_bounded_json(line);
+    const Seal seal = seal_of_line(line);
+    const bool is_readable = seal != Seal::kBroken && is_bounded_json(line);
     if (!is_readable || !nlohmann::json::sax_parse(line, &handler) || !handler.is_metric_line()) {
       if (damaged++ == 0) first_damaged = number;
       continue;
     }
+    if (!order.takes(line, seal == Seal::kWhole, static_cast<uint64_t>(handler.row()[0]), number)) continue;
     for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
       table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});
     }
@@ -170,6 +207,9 @@ MetricTable read_metric_table(const std::filesystem::path& path, bool nested) {
     table.problems.push_back(
         fmt::format("{} of the {} lines of {} are damaged, the first is line {}; they were left out", damaged, number,
                     path.string(), first_damaged));
+    // The step of a damaged line is missing, which needs no sentence more.
+  } else if (const std::string problem = order.problem(path); !problem.empty()) {
+    table.problems.push_back(problem);
   }
   return table;
 }

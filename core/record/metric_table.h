@@ -17,14 +17,15 @@ struct MetricTable {
   std::vector<Column> columns;  // in the order of their first line, after "step"
   size_t lines = 0;
   std::string newest_monitor;         // the newest line with an object "monitor", as it stands there
-  std::vector<std::string> problems;  // sentences: what was damaged and left out
+  std::vector<std::string> problems;  // sentences: what was damaged, missing or there twice
+  std::string half_line;              // the sentence of a last line without its end, which was left out; or ""
 
   // nullptr where no line has the key.
   const std::vector<double>* find(const std::string& key) const;
 };
 
-// Numbers within objects count where nested. Lines that are damaged are left out and said so; a file that cannot be
-// read is a table without lines and a problem.
+// Numbers within objects count where nested. Lines that are damaged or there twice are left out and said so; a file that
+// cannot be read is a table without lines and a problem.
 MetricTable read_metric_table(const std::filesystem::path& path, bool nested);
 
 }  // namespace eggroll

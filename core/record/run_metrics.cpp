@@ -174,6 +174,12 @@ std::optional<double> RunMetrics::late_mean_of_scalar(const std::string& name) c
 RunMetrics read_run_metrics(const std::filesystem::path& path, std::vector<std::string>& problems,
                             size_t most_training_points) {
   const MetricTable table = read_metric_table(path, false);
+  if (!table.half_line.empty()) problems.push_back(table.half_line);
+  return run_metrics_of(table, path, problems, most_training_points);
+}
+
+RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path& path,
+                          std::vector<std::string>& problems, size_t most_training_points) {
   problems.insert(problems.end(), table.problems.begin(), table.problems.end());
   RunMetrics metrics;
   metrics.lines = table.lines;

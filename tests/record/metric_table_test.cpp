@@ -65,11 +65,10 @@ TEST_F(MetricTableTest, DamagedLinesAreLeftOutAndSaidSo) {
   const MetricTable table =
       table_of("{\"step\":0}\n{\"step\":\n[1]\n\n{\"steps\":3}\n{\"step\":-1,\"x\":1}\n{\"step\":6}\n{\"step\":7");
   EXPECT_THAT(*table.find("step"), ElementsAre(0, 6));
-  EXPECT_THAT(
-      table.problems,
-      ElementsAre(
-          path_.string() + " ends within line 8, as a crash or a writer at work leaves it; that line was left out",
-          "5 of the 8 lines of " + path_.string() + " are damaged, the first is line 2; they were left out"));
+  EXPECT_EQ(table.half_line,
+            path_.string() + " ends within line 8, as a crash or a writer at work leaves it; that line was left out");
+  EXPECT_THAT(table.problems, ElementsAre("5 of the 8 lines of " + path_.string() +
+                                          " are damaged, the first is line 2; they were left out"));
 }
 
 TEST_F(MetricTableTest, AFileThatCannotBeReadIsAProblem) {
@@ -166,6 +165,27 @@ TEST_F(MetricTableTest, ALineWhoseChecksumIsNotItsOwnIsLeftOut) {
   EXPECT_EQ(table.lines, 1U);
   ASSERT_EQ(table.problems.size(), 1U);
   EXPECT_THAT(table.problems[0], HasSubstr("1 of the 2 lines of " + path_.string() + " are damaged"));
+}
+
+TEST_F(MetricTableTest, LinesThatAreMissingOrThereTwiceAreSaidSo) {
+  const auto line = [](uint64_t step, double changed = 0.5) {
+    return sealed_line({{"step", step}, {"changed", changed}}) + "\n";
+  };
+  // The last is of a stop.
+  EXPECT_THAT(table_of(line(0) + line(1) + line(2) + line(2, 0.25)).problems, IsEmpty());
+  // Version 0.1 wrote no seals, and kept the line of a stop where the run went on.
+  EXPECT_THAT(table_of("{\"step\":3}\n{\"step\":4}\n{\"step\":4}\n" + line(5)).problems, IsEmpty());
+  const auto expect_problem = [&](const std::string& text, const std::vector<double>& steps, const std::string& said) {
+    const MetricTable table = table_of(text);
+    EXPECT_EQ(*table.find("step"), steps);
+    ASSERT_EQ(table.problems.size(), 1U);
+    EXPECT_THAT(table.problems[0], HasSubstr(said));
+  };
+  expect_problem(line(0) + line(1) + line(0) + line(1) + line(2), {0, 1, 2},
+                 "line 3 of " + path_.string() + " is of step 0, expected 2");
+  expect_problem(line(0) + line(0), {0}, "there twice");
+  expect_problem(line(0) + line(2) + line(3), {0, 2, 3}, "is of step 2, expected 1: lines are missing");
+  expect_problem(line(1), {1}, "line 1 of " + path_.string() + " is of step 1, expected 0");
 }
 
 // Version 0.1 gave the evaluation of the whole held-out part, its last, the keys of those before.
