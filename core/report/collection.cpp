@@ -177,7 +177,23 @@ RecordFiles find_records(const std::vector<fs::path>& paths) {
   return std::move(finder).found();
 }
 
-std::optional<CollectedRun> read_collected_run(const fs::path& file, std::vector<std::string>& problems) {
+KnownLines known_lines(const RunRecord& record) {
+  if (record.summary) return {record.summary->lines, record.summary->last_step};
+  // A checkpoint is saved after its step's line. A step that failed may have none.
+  return {0, record.status == RunStatus::kFailed ? 0 : record.steps};
+}
+
+std::optional<std::string> missing_lines(const fs::path& file, const RunMetrics& metrics, const KnownLines& known) {
+  if (metrics.lines >= known.lines && metrics.last_step >= known.last_step) return std::nullopt;
+  return fmt::format(
+      "{} has {} whole lines, the last of step {}, and its record knows of step {}: lines are missing; restore the "
+      "file "
+      "from a copy",
+      file.string(), metrics.lines, metrics.last_step, known.last_step);
+}
+
+std::optional<CollectedRun> read_collected_run(const fs::path& file, std::vector<std::string>& problems,
+                                               MetricsFiles files) {
   const bool in_folder = file.filename() == kRecordName;
   const ordered_json json = read_json(file, "restore it from a copy");
   if (!in_folder && !is_record(json)) return std::nullopt;
@@ -190,17 +206,19 @@ std::optional<CollectedRun> read_collected_run(const fs::path& file, std::vector
   // A file beside the record, whatever path the record names.
   const fs::path metrics = file.parent_path() / fs::path(*run.record.metrics_file).filename();
   if (is_there(metrics)) run.metrics_file = metrics;
-  if (run.record.summary) return run;
+  if (run.record.summary && files == MetricsFiles::kUnsummarized) return run;
   if (run.metrics_file) {
-    run.metrics = read_run_metrics(metrics, problems);
+    RunMetrics read = read_run_metrics(metrics, problems);
+    if (const auto missing = missing_lines(metrics, read, known_lines(run.record))) problems.push_back(*missing);
+    if (!run.record.summary) run.metrics = std::move(read);
   } else {
     problems.push_back(
-        fmt::format("{} is missing, though its record names it; the run has no curve", metrics.string()));
+        fmt::format("{} is missing, though its record names it; its lines are left out", metrics.string()));
   }
   return run;
 }
 
-Collection collect(const std::vector<fs::path>& paths) {
+Collection collect(const std::vector<fs::path>& paths, MetricsFiles metrics) {
   RecordFiles files = find_records(paths);
   Collection collection;
   collection.problems = std::move(files.problems);
@@ -219,7 +237,7 @@ Collection collect(const std::vector<fs::path>& paths) {
   std::vector<Read> read(files.records.size());
   for_each_index(read.size(), [&](size_t i) {
     try {
-      read[i].run = read_collected_run(files.records[i], read[i].problems);
+      read[i].run = read_collected_run(files.records[i], read[i].problems, metrics);
       if (read[i].run) read[i].run->name = name_of(files.records[i], paths);
     } catch (const Error& error) {
       read[i].problems.push_back(std::string(error.what()) + " (the run is left out)");

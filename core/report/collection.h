@@ -52,11 +52,25 @@ struct RecordFiles {
 // passed by. Throws where a path does not exist.
 RecordFiles find_records(const std::vector<std::filesystem::path>& paths);
 
+// Which metrics.jsonl are read: those whose record has no summary of them, or all, so that damage in any is a problem.
+enum class MetricsFiles { kUnsummarized, kAll };
+
 // One run. Throws where the record is damaged; nullopt where the file is JSON of something else.
-std::optional<CollectedRun> read_collected_run(const std::filesystem::path& record, std::vector<std::string>& problems);
+std::optional<CollectedRun> read_collected_run(const std::filesystem::path& record, std::vector<std::string>& problems,
+                                               MetricsFiles files = MetricsFiles::kUnsummarized);
+
+// What the record knows of its metrics.jsonl, at the least.
+struct KnownLines {
+  uint64_t lines = 0;
+  uint64_t last_step = 0;
+};
+KnownLines known_lines(const RunRecord& record);
+// The sentence where the file has fewer; metrics: what was read of it.
+std::optional<std::string> missing_lines(const std::filesystem::path& file, const RunMetrics& metrics,
+                                         const KnownLines& known);
 
 // Reads records on all processors. Throws where a path does not exist; all else that is wrong is a problem.
-Collection collect(const std::vector<std::filesystem::path>& paths);
+Collection collect(const std::vector<std::filesystem::path>& paths, MetricsFiles metrics = MetricsFiles::kUnsummarized);
 
 }  // namespace eggroll
 

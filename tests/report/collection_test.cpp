@@ -79,13 +79,37 @@ TEST_F(CollectionTest, WhatIsDamagedIsNamedAndTheRestIsRead) {
   EXPECT_THAT(names_of(collection), ElementsAre("a", "c", "e"));
   EXPECT_EQ(collection.runs[2].metrics.lines, 100U);
   EXPECT_EQ(collection.other_files, 0U);
-  ASSERT_EQ(collection.problems.size(), 7U);
+  ASSERT_EQ(collection.problems.size(), 8U);
   EXPECT_THAT(collection.problems,
               testing::UnorderedElementsAre(
                   HasSubstr("d holds metrics but no record.json"), HasSubstr("sweep.json is damaged"),
                   HasSubstr("b/record.json is no whole JSON"), HasSubstr("c/metrics.jsonl is missing"),
-                  HasSubstr("e/metrics.jsonl ends within line 101"), HasSubstr("f.json is no whole JSON"),
-                  HasSubstr("g/record.json is damaged")));
+                  HasSubstr("e/metrics.jsonl ends within line 101"), HasSubstr("e/metrics.jsonl has 100 whole lines"),
+                  HasSubstr("f.json is no whole JSON"), HasSubstr("g/record.json is damaged")));
+}
+
+// At the end of a line the cut itself cannot be seen.
+TEST_F(CollectionTest, MetricsThatLackLinesOfTheirRecordAreNamed) {
+  const auto cut = [&](const fs::path& folder) {
+    std::string text = read_file(folder / "metrics.jsonl");
+    for (int lines = 0; lines < 3; ++lines) text.resize(text.rfind('\n', text.size() - 2) + 1);
+    write_plainly(folder / "metrics.jsonl", text);
+  };
+  SyntheticRun run;
+  run.status = RunStatus::kRunning;
+  write_synthetic_run(folder_ / "running", run);
+  write_synthetic_run(folder_ / "summarized", {});
+  RunRecord record = synthetic_record({});
+  record.summary = summarize_metrics(folder_ / "summarized" / "metrics.jsonl");
+  write_record(folder_ / "summarized" / "record.json", record);
+  EXPECT_THAT(collect({folder_}, MetricsFiles::kAll).problems, IsEmpty());
+  cut(folder_ / "running");
+  cut(folder_ / "summarized");
+  const std::string said = "/metrics.jsonl has 98 whole lines, the last of step 97, and its record knows of step 100";
+  EXPECT_THAT(collect({folder_}).problems, ElementsAre(HasSubstr("running" + said)));
+  const Collection all = collect({folder_}, MetricsFiles::kAll);
+  EXPECT_THAT(all.problems, ElementsAre(HasSubstr("running" + said), HasSubstr("summarized" + said)));
+  EXPECT_EQ(all.runs[1].metrics.lines, 101U);  // of the summary
 }
 
 TEST_F(CollectionTest, APathThatDoesNotExistIsRefused) {

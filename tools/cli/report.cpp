@@ -52,7 +52,7 @@ int export_command(const fs::path& results, const fs::path& csv, const fs::path&
   if (csv.empty() && tensorboard.empty()) {
     throw Error("export was given nothing to write, expected --csv FILE or --tensorboard FOLDER");
   }
-  const Collection collection = collect({results});
+  const Collection collection = collect({results}, MetricsFiles::kAll);
   print_problems(collection.problems);
   if (!csv.empty()) {
     const ExportSummary summary = export_csv(collection, csv);
