@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "record/seal.h"
 #include "serve/results.h"
 
 namespace eggroll::test {
@@ -193,6 +194,34 @@ TEST_F(WatchTest, PublishedRecordsAreRunsWithoutAFolder) {
   write_record(results_ / "benchmarks.json", synthetic_record({}));
   watch.look();
   EXPECT_THAT(folders_in(watch.runs("")), ElementsAre("benchmarks.json", "published.json"));
+}
+
+// A writer at work leaves half a line, and nothing else.
+TEST_F(WatchTest, DamageOfARunThatGoesOnIsSaid) {
+  const std::string folder = add_running();
+  const std::string text = read_file(results_ / folder / "metrics.jsonl");
+  const auto problems_of = [&](const std::string& metrics) {
+    write_plainly(results_ / folder / "metrics.jsonl", metrics);
+    Watch watch(results_);
+    watch.look();
+    return run_in(watch.runs(""), folder).at("problems").dump();
+  };
+  EXPECT_EQ(problems_of(text + "{\"step\":"), "[]");
+  EXPECT_THAT(problems_of("{\n" + text), HasSubstr("1 of the 22 lines"));
+  EXPECT_THAT(problems_of(text.substr(0, text.rfind('\n', text.size() - 2) + 1)), HasSubstr("lines are missing"));
+}
+
+TEST_F(WatchTest, AConfigurationThatHasChangedIsNotShown) {
+  const std::string folder = add_point("0", {});
+  const std::string text = sealed_text("seed: 0\n");
+  const auto shown = [&](const std::string& config) {
+    write_plainly(results_ / folder / "config.yaml", config);
+    Watch watch(results_);
+    watch.look();
+    return watch.run(folder)->at("config").get<std::string>();
+  };
+  EXPECT_EQ(shown(text), text);
+  EXPECT_THAT(shown(text + "more: 1\n"), HasSubstr("/config.yaml has changed since it was written; restore it"));
 }
 
 TEST_F(WatchTest, WhatIsDamagedIsSaid) {

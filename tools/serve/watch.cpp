@@ -11,8 +11,8 @@
 #include "record/files.h"
 #include "record/json.h"
 #include "record/metric_table.h"
+#include "record/seal.h"
 #include "record/sentence.h"
-#include "report/collection.h"
 #include "serve/summary.h"
 #include "system/files.h"
 
@@ -38,8 +38,8 @@ ordered_json summary_of(const std::string& folder, const SeenRun& run) {
   add_metrics(summary, run.metrics);
   summary["curve"] = run.curve_version;
   summary["has_curve"] = !run.metrics.held_out.empty() || !run.metrics.training.empty();
-  // A writer at work may leave half a line.
-  summary["problems"] = summary["status"] == "running" ? std::vector<std::string>() : run.problems;
+  summary["problems"] = run.problems;
+  if (!run.half_line.empty() && summary["status"] != "running") summary["problems"].push_back(run.half_line);
   summary["written"] = std::max(run.record.changed_ns, run.metrics_file.changed_ns) / 1'000'000'000;
   return summary;
 }
@@ -64,6 +64,12 @@ ordered_json text_or_null(const fs::path& path, std::string (*read)(const fs::pa
 }
 
 std::string beginning_of(const fs::path& path) { return read_part(path, 0, kShownBytes); }
+std::string configuration_of(const fs::path& path) {
+  const std::string text = beginning_of(path);
+  // Of a longer file the end, which the seal covers too, is not read.
+  if (text.size() >= kShownBytes || seal_of_text(text) != Seal::kBroken) return text;
+  return path.string() + " has changed since it was written; restore it from a copy";
+}
 std::string end_of(const fs::path& path) { return read_end(path, kShownBytes); }
 
 }  // namespace
@@ -172,6 +178,7 @@ void Watch::read_record_of(const std::string& folder, const fs::path& path) {
   try {
     const RunRecord record = read_record(path);
     run.from_record = eggroll::summary_of(record);
+    run.known = known_lines(record);
     // Where there is no file to read them from.
     const bool alone = !run.has_folder() || stamp_of(run.file("metrics.jsonl")) == FileStamp();
     if (alone) {
@@ -191,7 +198,14 @@ void Watch::read_metrics_of(const std::string& folder) {
   // Before it is read: what is appended meanwhile is for the next look.
   run.metrics_file = stamp_of(path);
   run.problems.clear();
-  run.metrics = run.metrics_file == FileStamp() ? RunMetrics() : read_run_metrics(path, run.problems);
+  run.half_line.clear();
+  run.metrics = RunMetrics();
+  if (run.metrics_file != FileStamp()) {
+    const MetricTable table = read_metric_table(path, false);
+    run.half_line = table.half_line;
+    run.metrics = run_metrics_of(table, path, run.problems);
+    if (const auto missing = missing_lines(path, run.metrics, run.known)) run.problems.push_back(*missing);
+  }
   run.read_again_at = steady_clock::now() + kPauses * (steady_clock::now() - begin);
   run.curve_version = 0;
   publish(folder, std::move(run));
@@ -284,7 +298,7 @@ std::optional<ordered_json> Watch::run(const std::string& folder) const {
   }
   reply["samples"] = text_or_null(run->file("samples.txt"), beginning_of);
   reply["log"] = text_or_null(run->file("log.txt"), end_of);
-  reply["config"] = text_or_null(run->file("config.yaml"), beginning_of);
+  reply["config"] = text_or_null(run->file("config.yaml"), configuration_of);
   return reply;
 }
 

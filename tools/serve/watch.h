@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "record/run_metrics.h"
+#include "report/collection.h"
 
 namespace eggroll {
 
@@ -33,7 +33,9 @@ struct SeenRun {
   FileStamp metrics_file;
   nlohmann::ordered_json from_record;  // the part of its summary that the record gives
   RunMetrics metrics;
+  KnownLines known;                                     // of the record
   std::vector<std::string> problems;                    // of the metrics
+  std::string half_line;                                // a problem where no writer is at work; "": there is none
   std::chrono::steady_clock::time_point read_again_at;  // the metrics, and not earlier
   uint64_t version = 0;                                 // of the watch, when this was published
   uint64_t curve_version = 0;                           // when its metrics last changed
