@@ -105,6 +105,10 @@ TEST_F(RunTest, ReplayRebuildsTheWeights) {
             "replayed 30 steps\nweights sha256 " + at_30 + "\nthe newest checkpoint is of step 40: not compared\n");
   expect_one_sentence(eggroll({"replay", folder, "--steps", "41"}),
                       {"journal.bin holds 40 steps", "expected at least 41", "ask for fewer or run on first"});
+  const fs::path journal = run_folder() / "journal.bin";
+  fs::resize_file(journal, fs::file_size(journal) - 1);
+  expect_one_sentence(eggroll({"replay", folder}),
+                      {folder + "/journal.bin holds 39 steps", "step-00000040 was made after 40", "restore it"});
 }
 
 // What a late machine does: seed and journal are all it has of the steps before, and a replay has no forward pass. The

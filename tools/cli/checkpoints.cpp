@@ -61,6 +61,12 @@ int replay_command(const ReplayArguments& arguments) {
   const auto newest = latest_checkpoint(folder.path);
   if (!newest) return 0;
   const Checkpoint checkpoint = load_checkpoint(*newest);
+  if (arguments.steps == 0 && checkpoint.step > replayed.steps) {
+    throw Error(
+        fmt::format("{} holds {} steps, and the checkpoint {} was made after {}: the journal is damaged; "
+                    "restore it from a copy",
+                    folder.journal().string(), replayed.steps, newest->string(), checkpoint.step));
+  }
   if (checkpoint.step != replayed.steps) {
     fmt::print("the newest checkpoint is of step {}: not compared\n", checkpoint.step);
     return 0;
