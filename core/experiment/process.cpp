@@ -53,6 +53,7 @@ struct Launch {
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
     if (!cores.empty()) pin_to(cores);
+    // Not SIGHUP: what nohup ignores stays ignored.
     for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
     ::execve(executable.c_str(), arguments.data(), environment.data());
     constexpr char kText[] = "eggroll: the executable could not be started\n";

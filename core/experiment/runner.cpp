@@ -157,11 +157,12 @@ class Runner {
   // Ended by a request, its own or another's, and can go on. A batch system asks the runner and the point at once,
   // which may not have come to where it heeds that.
   static bool was_interrupted(const Active& active, int wait_status, const std::optional<RunRecord>& record) {
-    const bool asked_early = WIFSIGNALED(wait_status) && (active.asked || WTERMSIG(wait_status) == SIGTERM);
-    const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
-    const bool saved =
-        (code == 128 + SIGTERM || code == 128 + SIGINT) && record && record->status == RunStatus::kInterrupted;
-    return asked_early || saved;
+    if (WIFSIGNALED(wait_status)) {
+      return active.asked || WTERMSIG(wait_status) == SIGTERM || WTERMSIG(wait_status) == SIGHUP;
+    }
+    const int number = WEXITSTATUS(wait_status) - 128;
+    const bool is_request = number == SIGTERM || number == SIGINT || number == SIGHUP;
+    return is_request && record && record->status == RunStatus::kInterrupted;
   }
 
   void keep_limits() {

@@ -1,5 +1,6 @@
 #include "system/text.h"
 
+#include <algorithm>
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
@@ -21,8 +22,27 @@ size_t digits_at(const std::string& text, size_t at) {
 }
 
 // 0 at the end.
-unsigned char byte_at(const std::string& text, size_t at) {
+unsigned char byte_at(std::string_view text, size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+}
+
+// Whether a terminal would obey the character there: U+0000 to U+001F and U+007F to U+009F.
+bool is_control_at(std::string_view text, size_t at) {
+  const unsigned char c = byte_at(text, at);
+  return c < 0x20 || c == 0x7f || (c == 0xc2 && byte_at(text, at + 1) < 0xa0);
+}
+
+// Bytes of the UTF-8 character that the text begins with; 0 where it begins with none.
+size_t character_size(std::string_view text) {
+  const unsigned char first = byte_at(text, 0);
+  const size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned char second = byte_at(text, 1);
+  const bool is_too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool is_no_character = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+  return is_too_long || is_no_character ? 0 : size;
 }
 
 }  // namespace
@@ -71,16 +91,33 @@ std::string one_line(std::string_view text, size_t most) {
     const unsigned char c = byte_at(valid, i);
     if (c == '\n' || c == '\r' || c == '\t') {
       line += ' ';
-    } else if (c < 0x20 || c == 0x7f) {
+    } else if (is_control_at(valid, i)) {
       line += kReplacement;
-    } else if (c == 0xc2 && byte_at(valid, i + 1) < 0xa0) {  // U+0080 to U+009F
-      line += kReplacement;
-      ++i;
+      if (c == 0xc2) ++i;
     } else {
       line += valid[i];
     }
   }
   return text.size() > most ? line + "..." : line;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    const size_t size = character_size(text.substr(at));
+    const bool is_plain = size > 0 && (text[at] == '\n' || text[at] == '\t' || !is_control_at(text, at));
+    const std::string_view bytes = text.substr(at, std::max<size_t>(size, 1));
+    if (is_plain) {
+      result += bytes;
+    } else {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      for (size_t i = 0; i < bytes.size(); ++i) {
+        result += {'\\', 'x', kDigits[byte_at(bytes, i) >> 4], kDigits[byte_at(bytes, i) & 15]};
+      }
+    }
+    at += bytes.size();
+  }
+  return result;
 }
 
 }  // namespace eggroll

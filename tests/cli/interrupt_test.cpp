@@ -2,6 +2,7 @@
 // behind can be read.
 #include "cli/eggroll_command.h"
 #include "support/host.h"
+#include "system/machine.h"
 
 namespace eggroll::test {
 namespace {
@@ -65,10 +66,8 @@ TEST_P(StopSignal, FinishesTheStepSavesAndSaysHowToGoOn) {
   EXPECT_THAT(resumed.out, HasSubstr("weights sha256 " + digest + "\n"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, StopSignal, testing::Values(SIGINT, SIGTERM),
-                         [](const testing::TestParamInfo<int>& parameter) {
-                           return std::string(parameter.param == SIGINT ? "Interrupt" : "Terminate");
-                         });
+INSTANTIATE_TEST_SUITE_P(Signals, StopSignal, testing::Values(SIGINT, SIGTERM, SIGHUP),
+                         [](const testing::TestParamInfo<int>& parameter) { return signal_name(parameter.param); });
 
 // Whether the process would handle the signal itself.
 bool catches(const Process& process, int number) {
@@ -101,6 +100,31 @@ TEST_F(InterruptTest, ManyTerminatesAreOneWish) {
   const Result result = process.wait();
   EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
   EXPECT_EQ(record_in(run_folder()).at("status"), "interrupted");
+}
+
+TEST_F(InterruptTest, UnderNohupAHangUpIsIgnored) {
+  Arguments words = {"/usr/bin/env", "nohup"};
+  const Arguments run = command(longer_run());
+  words.insert(words.end(), run.begin(), run.end());
+  Process process(work_, words);
+  wait_for_lines(process, 15);
+  process.signal(SIGHUP);
+  EXPECT_EQ(process.wait().exit_code, 0);
+  EXPECT_EQ(record_in(run_folder()).at("status"), "completed");
+}
+
+// The process that starts the runs passes the signal on, and begins no other.
+TEST_F(InterruptTest, OfSeveralRunsTheOneThatRunsIsSaved) {
+  for (const int number : {SIGTERM, SIGHUP}) {
+    fs::remove_all(runs());
+    Process process(work_, command(longer_run({"--multirun", "seed=0,1", "train.steps=4000"})));
+    wait_for_lines(process, 5);
+    process.signal(number);
+    const Result stopped = process.wait();
+    EXPECT_EQ(stopped.exit_code, 128 + number) << stopped.err;
+    EXPECT_THAT(stopped.out, HasSubstr("stopped at 1 of 2; the same command goes on from there\n"));
+    EXPECT_EQ(record_in(run_folder()).at("status"), "interrupted");
+  }
 }
 
 struct KilledRun {

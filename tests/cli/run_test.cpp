@@ -40,7 +40,7 @@ TEST_F(RunTest, SaysWhatItDidAndKeepsIt) {
   const std::string folder = "results/runs/" + run.filename().string();
   EXPECT_THAT(result.out, ::testing::ContainsRegex("backend [a-z0-9]+: highest score [0-9]+ of: .*reference 1"));
   EXPECT_THAT(result.out, HasSubstr("run folder " + folder + "\n"));
-  EXPECT_THAT(result.out, HasSubstr("step 40/40  loss "));
+  EXPECT_THAT(result.out, HasSubstr("step 40/40  0s left  loss "));
   EXPECT_THAT(result.out, HasSubstr("held-out "));
   EXPECT_THAT(result.out, HasSubstr("on the same data: unigram "));
   EXPECT_THAT(result.out, HasSubstr("weights sha256 " + record.at("weights_sha256").get<std::string>() + "\n"));

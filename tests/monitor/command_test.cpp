@@ -1,7 +1,5 @@
 // eggroll run --monitor: what it shows, and where in colour.
-#include <pty.h>
-
-#include "cli/eggroll_command.h"
+#include "cli/terminal.h"
 
 namespace eggroll::test {
 namespace {
@@ -27,31 +25,13 @@ class MonitorCommand : public CliTest {
 
   // What the command prints on a terminal of its own; it must succeed. no_color: the variable NO_COLOR; null: not set.
   std::string on_terminal(const char* no_color, const Arguments& arguments) const {
-    const Arguments words = command(arguments);
-    std::vector<char*> argv;
-    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    int terminal = -1;
-    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (child == 0) {
-      ::unsetenv("EGGROLL_PLUGIN_PATH");
-      ::unsetenv("NO_COLOR");
-      if (no_color != nullptr) ::setenv("NO_COLOR", no_color, 1);
-      if (::chdir(work_.c_str()) != 0) ::_exit(127);
-      ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
-    // A terminal whose last writer is gone fails to be read.
-    std::string text;
-    std::array<char, 4096> chunk{};
-    for (ssize_t got; (got = ::read(terminal, chunk.data(), chunk.size())) > 0 || (got < 0 && errno == EINTR);) {
-      if (got > 0) text.append(chunk.data(), static_cast<size_t>(got));
-    }
-    ::close(terminal);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << text;
-    return text;
+    Arguments words = {"/usr/bin/env", "-u", "NO_COLOR"};
+    if (no_color != nullptr) words.push_back(std::string("NO_COLOR=") + no_color);
+    const Arguments monitored = command(arguments);
+    words.insert(words.end(), monitored.begin(), monitored.end());
+    const Result result = Terminal(work_, words).wait();
+    EXPECT_EQ(result.exit_code, 0) << result.out;
+    return result.out;
   }
 };
 
@@ -101,7 +81,7 @@ TEST_F(MonitorCommand, InColourOnATerminal) {
   const std::string coloured = on_terminal(nullptr, arguments);
   EXPECT_THAT(coloured, HasSubstr("\r\033[Kmonitor, step 10\r\n"));
   EXPECT_THAT(coloured, HasSubstr("\033[31m! "));
-  EXPECT_THAT(coloured, HasSubstr("\r\033[Kstep 10/10  loss "));
+  EXPECT_THAT(coloured, HasSubstr("\r\033[Kstep 10/10  0s left  loss "));
   fs::remove_all(runs());
   const std::string plain = on_terminal("1", arguments);
   EXPECT_THAT(plain, HasSubstr("\r\n! "));

@@ -23,7 +23,7 @@ class ServeCommandTest : public CliTest {
 
 TEST_F(ServeCommandTest, ItSaysWhereThePageIsAndEndsWithASignal) {
   fs::create_directory(work_ / "results");
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Process process(work_, command({"serve", "results", "--port", "0"}));
     const int port = port_of(process);
     ASSERT_GT(port, 0) << process.out();

@@ -82,5 +82,20 @@ TEST(OneLine, IsPrintableAndOfBoundedLength) {
   EXPECT_EQ(one_line("xx\xc3\xa9", 3), "xx\ufffd...");
 }
 
+TEST(Escaped, KeepsTextAndShowsWhatATerminalWouldObey) {
+  const std::string text = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\xa5\x9a\n\t\\ \"x\"";
+  EXPECT_EQ(escaped(text), text);
+  EXPECT_EQ(escaped(std::string_view("a\0\x1b[31m\r\x7f", 9)), "a\\x00\\x1b[31m\\x0d\\x7f");
+  EXPECT_EQ(escaped("\xc2\x9b"
+                    "31m"),
+            "\\xc2\\x9b31m");
+  // Cut short, without a beginning, longer than need be, a half of a pair, beyond the last character.
+  EXPECT_EQ(escaped("\xc3"), "\\xc3");
+  EXPECT_EQ(escaped("\xe2\x82 "), "\\xe2\\x82 ");
+  EXPECT_EQ(escaped("\xa9\xff"), "\\xa9\\xff");
+  EXPECT_EQ(escaped("\xc0\x9b\xe0\x82\x9b\xf0\x82\x82\x9b"), "\\xc0\\x9b\\xe0\\x82\\x9b\\xf0\\x82\\x82\\x9b");
+  EXPECT_EQ(escaped("\xed\xa0\x80\xf4\x90\x80\x80"), "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
+}
+
 }  // namespace
 }  // namespace eggroll::test

@@ -86,11 +86,12 @@ int dispatch(int argc, char** argv) {
   with_overrides("config", "Print the resolved configuration, and where each value was written",
                  [&] { return config_command(host, overrides); });
 
-  with_overrides("plan", "List and check every point of a sweep: eggroll plan experiment=thresholds",
+  with_overrides("plan", "List and check every point of a sweep: eggroll plan experiment=count-convergence",
                  [&] { return plan_command(host, overrides); });
   SweepArguments sweeping;
-  CLI::App* sweep = with_overrides("sweep", "Run what is left of a sweep: eggroll sweep experiment=thresholds --jobs 2",
-                                   [&] { return sweep_command(host, overrides, sweeping); });
+  CLI::App* sweep =
+      with_overrides("sweep", "Run what is left of a sweep: eggroll sweep experiment=count-convergence --jobs 2",
+                     [&] { return sweep_command(host, overrides, sweeping); });
   CLI::Option* jobs =
       sweep->add_option("--jobs", sweeping.slots.jobs, "Points at once, the cores shared out between them (default: 1)")
           ->check(CLI::Range(1, 4096));
@@ -142,7 +143,10 @@ int dispatch(int argc, char** argv) {
   replay->callback([&] { exit_code = replay_command(replaying); });
 
   SampleArguments sampling;
-  CLI::App* sample = app.add_subcommand("sample", "Print text from a run's newest checkpoint");
+  CLI::App* sample = app.add_subcommand(
+      "sample",
+      "Print text from a run's newest checkpoint; a terminal gets control characters and broken UTF-8 as \\xNN, "
+      "a file or a pipe the bytes themselves");
   sample->add_option("run", sampling.run, "The run's folder")->required();
   with_plugins(sample, sampling.plugins);
   sample->add_option("--count", sampling.count, "Tokens to make")->capture_default_str()->check(CLI::Range(1, 1000000));
@@ -180,7 +184,7 @@ int dispatch(int argc, char** argv) {
   std::string name;
   std::filesystem::path destination;
   CLI::App* fresh = app.add_subcommand("new", "Start a plugin of your own from a template");
-  fresh->add_option("kind", kind, "backend, model or optimizer")->required();
+  fresh->add_option("kind", kind, "backend, model or optimizer; other kinds have no template")->required();
   fresh->add_option("name", name, "Its name, lower_snake")->required();
   fresh->add_option("--into", destination, "The folder to create (default: ./NAME)");
   fresh->callback(
@@ -227,7 +231,8 @@ int main(int argc, char** argv) {
     try {
       eggroll::heed_parent();  // a sweep's, whose point this may be
       const int exit_code = eggroll::dispatch(argc, argv);
-      if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      const bool has_gone = exit_code == 128 + SIGHUP;  // the terminal
+      if (!has_gone && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
         throw eggroll::Error("the output could not be written; free space there or send it elsewhere");
       }
       return exit_code;

@@ -5,18 +5,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/stops.h"
+#include "cli/terminal.h"
 #include "eggroll/error.h"
 #include "ranks/ranks.h"
 #include "system/machine.h"
 
 namespace eggroll {
 namespace {
+
+std::atomic<pid_t> running_child{0};
+
+// The run saves and says so; then the others do not begin.
+void pass_on(int number) {
+  stop_signal.store(number);
+  if (const pid_t child = running_child.load(); child != 0) ::kill(child, number);
+}
 
 // Waits for `eggroll run` with these overrides; returns its wait status.
 int run_process(const HostOptions& host, const Overrides& overrides, bool show_monitor) {
@@ -35,8 +46,11 @@ int run_process(const HostOptions& host, const Overrides& overrides, bool show_m
   if (failure != 0) {
     throw Error(fmt::format("cannot start {}: {}", words[0], std::generic_category().message(failure)));
   }
+  running_child.store(child);
+  if (const int number = stop_signal.load(); number != 0) ::kill(child, number);  // it came too early to be passed on
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  running_child.store(0);
   return status;
 }
 
@@ -49,15 +63,17 @@ int multirun_command(const HostOptions& host, const Overrides& overrides, bool s
   for (const Overrides& combination : combinations) compose(search, combination);
   // The terminal's Ctrl-C reaches the run too, which saves and says so.
   std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, pass_on);
+  catch_hangup(pass_on);
   std::vector<std::string> failures;
   for (size_t i = 0; i < combinations.size(); ++i) {
-    fmt::print("== {} of {}: {}\n", i + 1, combinations.size(), fmt::join(combinations[i], " "));
-    std::fflush(stdout);
+    say(fmt::format("== {} of {}: {}\n", i + 1, combinations.size(), fmt::join(combinations[i], " ")));
     const int status = run_process(host, combinations[i], show_monitor);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    if (code == 128 + SIGINT || code == 128 + SIGTERM) {
-      fmt::print("stopped at {} of {}; the same command goes on from there\n", i + 1, combinations.size());
-      return code;
+    const int passed_on = stop_signal.load();
+    const int number = passed_on != 0 ? passed_on : WIFEXITED(status) ? WEXITSTATUS(status) - 128 : 0;
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+      say(fmt::format("stopped at {} of {}; the same command goes on from there\n", i + 1, combinations.size()));
+      return 128 + number;
     }
     if (status != 0) failures.push_back(fmt::format("{} ({})", i + 1, ending_of(status)));
   }

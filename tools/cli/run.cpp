@@ -1,7 +1,7 @@
 // eggroll run, eggroll resume.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -13,6 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/stops.h"
+#include "cli/terminal.h"
 #include "config/hash.h"
 #include "config/override.h"
 #include "config/value.h"
@@ -38,8 +39,8 @@ std::atomic<int64_t> first_stop{0};  // seconds of a clock
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
 // The first signal lets the step finish; a second one ends the process, for a step may hang. Ctrl-C does so at once.
-// SIGTERM may come from a batch system and from the sweep's runner, which has it from there: within some seconds two of
-// them are one wish.
+// SIGTERM may come from a batch system and from the sweep's runner, which has it from there, and SIGHUP from a terminal
+// and from its shell: within some seconds two of them are one wish.
 void request_stop(int number) {
   constexpr int64_t kOneWish = 5;
   timespec now{};
@@ -58,6 +59,7 @@ void catch_signals() {
   struct sigaction action {};
   action.sa_handler = request_stop;
   sigaction(SIGTERM, &action, nullptr);
+  catch_hangup(request_stop);
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
 }
@@ -65,27 +67,29 @@ void catch_signals() {
 // One line, rewritten on a terminal; elsewhere a new line every few seconds.
 class ProgressLine {
  public:
+  ProgressLine() = default;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() { finish(); }
+
   void operator()(const Progress& p) {
     const auto now = std::chrono::steady_clock::now();
     const bool last = p.step == p.steps;
     if (!last && now - shown_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(3000))) return;
     shown_ = now;
-    const std::string held_out = p.held_out_bits ? fmt::format("{:.4f}", *p.held_out_bits) : "-";
-    const std::string line =
-        fmt::format("step {}/{}  loss {:.4f}  held-out {} bits per {}  {:.0f} member tokens/s  {} left", p.step,
-                    p.steps, p.train_bits, held_out, p.unit, p.member_tokens_per_second, duration_text(p.seconds_left));
-    // Not fmt::print, which throws where nothing can be written: that ends no run, and main() says it at the end.
-    std::fputs((terminal_ ? fmt::format("\r\033[K{}{}", line, last ? "\n" : "") : line + "\n").c_str(), stdout);
-    std::fflush(stdout);
+    say(terminal_ ? "\r\033[K" + text_of(p) : text_of(p) + "\n");
+    unended_ = terminal_;
+    if (last) finish();
   }
   // Prints lines in its place; the next progress follows below.
-  void print_above(const std::string& lines) const {
-    std::fputs(((terminal_ ? "\r\033[K" : "") + lines).c_str(), stdout);
-    std::fflush(stdout);
+  void print_above(const std::string& lines) {
+    say((terminal_ ? "\r\033[K" : "") + lines);
+    unended_ = false;
   }
-  // Ends a line that a terminal still shows.
-  void finish() const {
-    if (terminal_) fmt::print("\n");
+  // Ends a line that a terminal still shows, so that other words may follow.
+  void finish() {
+    if (unended_) say("\n");
+    unended_ = false;
   }
   // NO_COLOR: no-color.org.
   bool takes_colour() const {
@@ -94,7 +98,23 @@ class ProgressLine {
   }
 
  private:
-  bool terminal_ = isatty(STDOUT_FILENO) != 0;
+  // The parts that fit, for half a number would be another one. There is room for an echoed ^C.
+  std::string text_of(const Progress& p) const {
+    const size_t width = terminal_ ? std::max<size_t>(terminal_width(), 4) - 3 : std::string::npos;
+    const std::string held_out = p.held_out_bits ? fmt::format("{:.4f}", *p.held_out_bits) : "-";
+    std::string line = fmt::format("step {}/{}", p.step, p.steps);
+    for (const std::string& part :
+         {fmt::format("{} left", duration_text(p.seconds_left)), fmt::format("loss {:.4f}", p.train_bits),
+          fmt::format("held-out {} bits per {}", held_out, p.unit),
+          fmt::format("{:.0f} member tokens/s", p.member_tokens_per_second)}) {
+      if (line.size() + 2 + part.size() > width) break;
+      line += "  " + part;
+    }
+    return line.substr(0, width);
+  }
+
+  bool terminal_ = on_terminal();
+  bool unended_ = false;
   std::chrono::steady_clock::time_point shown_{};
 };
 
@@ -126,8 +146,8 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
 int interrupted(const RunRecord& record, const ConfigNode& config, uint64_t steps, const RunFolder& folder) {
   std::string plugins;  // which a run's own configuration cannot name
   for (const ConfigNode& entry : config.at("plugins.path").list()) plugins += " --plugins " + entry.text();
-  fmt::print("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", record.steps, steps,
-             folder.path.string(), plugins);
+  say(fmt::format("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", record.steps, steps,
+                  folder.path.string(), plugins));
   return 128 + stop_signal.load();
 }
 
@@ -218,16 +238,17 @@ int train_shared(const ConfigNode& config, const RunFolder& folder, const Regist
       progress.print_above(monitor_table(report, progress.takes_colour()));
     };
   }
-  hooks.warn = [](const std::string& text) { print_error("eggroll", text); };
+  hooks.warn = [&](const std::string& text) {
+    progress.finish();
+    print_error("eggroll", text);
+  };
   hooks.stop = &stop_requested;
   fmt::print("run folder {}\n", folder.path.string());
   std::fflush(stdout);
   if (!ranks.alone()) fmt::print("{} ranks share the run's members\n", ranks.size());
   const RunRecord record = train(setup, config, folder, invocation, hooks, ranks);
-  if (record.status == RunStatus::kInterrupted) {
-    progress.finish();
-    return interrupted(record, config, setup.machine.train.steps, folder);
-  }
+  progress.finish();
+  if (record.status == RunStatus::kInterrupted) return interrupted(record, config, setup.machine.train.steps, folder);
   if (ranks.leads()) print_summary(record, folder);
   return 0;
 }

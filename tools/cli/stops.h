@@ -1,4 +1,4 @@
-// Signals to a command that runs points, counted as SweepHooks::stops says.
+// Signals that ask a command to save and end.
 #ifndef EGGROLL_TOOLS_CLI_STOPS_H
 #define EGGROLL_TOOLS_CLI_STOPS_H
 
@@ -7,8 +7,28 @@
 
 namespace eggroll {
 
-inline std::atomic<int> stops{0};
+inline std::atomic<int> stops{0};        // of a command that runs points, counted as SweepHooks::stops says
 inline std::atomic<int> stop_signal{0};  // the last one's number
+
+// SIGHUP says that the terminal has gone. It is left alone where it was ignored when the program began, as under nohup.
+inline bool heeds_hangup() {
+  struct sigaction action {};
+  sigaction(SIGHUP, nullptr, &action);
+  return action.sa_handler != SIG_IGN;
+}
+
+inline void catch_hangup(void (*handler)(int)) {
+  if (!heeds_hangup()) return;
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigaction(SIGHUP, &action, nullptr);
+}
+
+// For a signal at which points are to be saved at once, however often it comes.
+inline void stop_at_once(int number) {
+  stop_signal.store(number);
+  if (stops.load() < 2) stops.store(2);
+}
 
 // SIGINT and SIGTERM count one each; where the first is to save at once, any number of them counts two.
 inline void catch_stops(bool saves_at_once) {
@@ -17,12 +37,7 @@ inline void catch_stops(bool saves_at_once) {
     stop_signal.store(number);
     stops.fetch_add(1);
   };
-  if (saves_at_once) {
-    action.sa_handler = [](int number) {
-      stop_signal.store(number);
-      stops.store(2);
-    };
-  }
+  if (saves_at_once) action.sa_handler = stop_at_once;
   for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
 }
 

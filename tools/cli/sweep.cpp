@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/stops.h"
 #include "cli/sweep_view.h"
+#include "cli/terminal.h"
 #include "config/hash.h"
 #include "eggroll/error.h"
 #include "eggroll/session_plan.h"
@@ -111,11 +112,16 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
   double seconds = 0;
   size_t done = 0;
   bool all_known = true;
+  std::vector<std::string> states;
+  size_t widest = 5;  // the column's heading
+  for (size_t i = 0; i < sweep.points.size(); ++i) {
+    states.push_back(text_of(sweep, sweep.points[i], standings[i]));
+    widest = std::max(widest, states.back().size());
+  }
   print_said(sweep);
-  fmt::print("point  hash      member tokens  about   state      what\n");
+  fmt::print("point  hash      member tokens  about   {:<{}}  what\n", "state", widest);
   for (size_t i = 0; i < sweep.points.size(); ++i) {
     const SweepPoint& point = sweep.points[i];
-    const std::string state = text_of(sweep, point, standings[i]);
     const std::optional<double> needs = pace.seconds(point);
     const bool is_done = standings[i].state == PointState::kDone;
     done += is_done ? 1 : 0;
@@ -124,8 +130,8 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
       seconds += needs.value_or(0.0);
       all_known = all_known && needs.has_value();
     }
-    fmt::print("{:04}   {}  {:>13}  {:<6}  {:<9}  {}\n", point.index, point.hash.substr(0, 8),
-               tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", state,
+    fmt::print("{:04}   {}  {:>13}  {:<6}  {:<{}}  {}\n", point.index, point.hash.substr(0, 8),
+               tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", states[i], widest,
                point.folder.substr(5, point.folder.size() - 14));
   }
   uint64_t memory = 0;
@@ -154,6 +160,8 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   std::fflush(stdout);
 
   catch_stops(false);
+  // On a cluster points go on without the command, which has nothing to save.
+  if (launcher->runs_here()) catch_hangup(stop_at_once);
   SweepView view(sweep);
   SweepHooks hooks;
   hooks.started = [&](const RunningPoint& running) { view.started(running); };
@@ -165,12 +173,12 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   view.clear();
 
   const SweepStatus& s = result.status;
-  fmt::print("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting);
+  say(fmt::format("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting));
   if (s.elsewhere > 0 && s.ended_because.empty()) {
-    fmt::print("{} of them are run by others; run the sweep again to see to what they leave\n", s.elsewhere);
+    say(fmt::format("{} of them are run by others; run the sweep again to see to what they leave\n", s.elsewhere));
   }
   if (stops.load() > 0) {
-    fmt::print("stopped; the same command goes on from here\n");
+    say("stopped; the same command goes on from here\n");
     return 128 + stop_signal.load();
   }
   if (!result.failed.empty()) {

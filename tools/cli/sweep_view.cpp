@@ -1,24 +1,17 @@
 #include "cli/sweep_view.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <vector>
 
 #include "cli/host.h"
+#include "cli/terminal.h"
 
 namespace eggroll {
 namespace {
 
 constexpr auto kTellEvery = std::chrono::seconds(30);  // where nothing can be drawn again
 constexpr size_t kMostShown = 20;
-
-size_t terminal_width() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 std::string counts_of(const SweepStatus& s) {
   std::string text = fmt::format("{} of {} done", s.done, s.total);
@@ -40,8 +33,6 @@ std::string running_line(const RunningPoint& running) {
 }
 
 }  // namespace
-
-bool SweepView::is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
 
 void SweepView::started(const RunningPoint& running) {
   if (terminal_) return;
@@ -85,13 +76,12 @@ void SweepView::tick(const SweepStatus& status) {
   if (terminal_) drawn_ = lines.size();
 }
 
+// From the line's beginning, for the terminal may have echoed a ^C.
 void SweepView::clear() {
-  for (; drawn_ > 0; --drawn_) fmt::print("\033[A\033[2K");
+  if (terminal_) say("\r" + (drawn_ > 0 ? fmt::format("\033[{}A", drawn_) : "") + "\033[J");
+  drawn_ = 0;
 }
 
-void SweepView::print(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
+void SweepView::print(const std::string& line) { say((terminal_ ? "\r\033[K" : "") + line + "\n"); }
 
 }  // namespace eggroll

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "cli/terminal.h"
 #include "experiment/launcher.h"
 
 namespace eggroll {
@@ -24,11 +25,9 @@ class SweepView {
   void print(const std::string& line);
 
   const Sweep& sweep_;
-  bool terminal_ = is_terminal();
+  bool terminal_ = on_terminal();
   size_t drawn_ = 0;  // lines
   std::chrono::steady_clock::time_point told_{};
-
-  static bool is_terminal();
 };
 
 }  // namespace eggroll

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/stops.h"
 #include "serve/server.h"
 
 namespace eggroll {
@@ -16,6 +17,7 @@ int serve_command(const std::filesystem::path& results, uint16_t port) {
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
+  if (heeds_hangup()) sigaddset(&ends, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
   const Server server(results, port);
@@ -23,7 +25,7 @@ int serve_command(const std::filesystem::path& results, uint16_t port) {
   std::fflush(stdout);
   int taken = 0;
   sigwait(&ends, &taken);
-  fmt::print("ended\n");
+  std::puts("ended");  // not fmt::print, which throws where the terminal has gone
   std::fflush(stdout);
   // Nothing is to be saved, and a client that never ends its request would keep the server from ending.
   std::_Exit(0);

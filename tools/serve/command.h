@@ -9,7 +9,7 @@ namespace eggroll {
 
 inline constexpr uint16_t kServePort = 8650;
 
-// Serves the page until SIGINT or SIGTERM; returns the exit code.
+// Serves the page until SIGINT, SIGTERM or SIGHUP; returns the exit code.
 int serve_command(const std::filesystem::path& results, uint16_t port);
 
 }  // namespace eggroll

@@ -1,0 +1,100 @@
+// What a sweep shows on a terminal, what it does when that closes, and how its plan shows what has begun.
+#include "cli/terminal.h"
+#include "experiment/submission.h"
+#include "experiment/sweep_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SweepTerminalTest : public SweepCommandTest {
+ protected:
+  SweepTerminalTest() { write_experiment("long", "  product: [model.width=16]\n  seeds: 3\n"); }
+
+  // Of points of some minutes each.
+  const Arguments command_ =
+      with_folder({"sweep", "experiment=long", "train.steps=1000000",
+                   "name=a-name-with-which-the-first-line-is-wider-than-a-terminal-of-80-columns"});
+  // Of the first one's metrics.
+  size_t lines_begun() const {
+    const fs::path all = work_ / "results" / "sweeps";
+    if (!fs::exists(all) || fs::is_empty(all)) return 0;
+    const fs::path begun = fs::directory_iterator(all)->path() / "points";
+    return fs::exists(begun) && !fs::is_empty(begun) ? lines_in(fs::directory_iterator(begun)->path()) : 0;
+  }
+};
+
+TEST_F(SweepTerminalTest, KeysThatTheTerminalEchoesLeaveNothingBehind) {
+  Terminal terminal(work_, command_);
+  const auto draws = [&] {
+    size_t count = 0;
+    for (size_t at = 0; (at = terminal.text().find("a-name-", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  ASSERT_TRUE(terminal.wait_until([&] { return draws() > 2 && lines_begun() > 5; })) << terminal.text();
+  terminal.type("\x03");
+  const size_t seen = draws();
+  ASSERT_TRUE(terminal.wait_until([&] { return draws() > seen + 2; }));
+  // At most one, for a drawing may have just begun.
+  const std::vector<std::string> rows = terminal.rows();
+  for (const std::string text : {"-columns: 0", "0000 "}) {
+    EXPECT_LE(std::count_if(rows.begin(), rows.end(),
+                            [&](const std::string& row) { return row.find(text) != std::string::npos; }),
+              1)
+        << text;
+  }
+  EXPECT_THAT(rows, Not(Contains(HasSubstr("^C"))));
+  terminal.type("\x03");
+  const Result result = terminal.wait();
+  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.out;
+  EXPECT_THAT(terminal.rows(), Contains("0 of 3 points done, 0 failed, 3 left"));
+}
+
+TEST_F(SweepTerminalTest, WhatRunsIsSavedWhenTheTerminalCloses) {
+  Terminal terminal(work_, command_);
+  ASSERT_TRUE(terminal.wait_until([&] { return lines_begun() > 150; })) << terminal.text();
+  terminal.close();
+  EXPECT_EQ(terminal.wait().exit_code, 128 + SIGHUP);
+  const fs::path folder = fs::directory_iterator(work_ / "results" / "sweeps")->path();
+  const fs::path begun = fs::directory_iterator(folder / "points")->path();
+  EXPECT_EQ(entries_in(folder / "points"), 1U);
+  EXPECT_EQ(record_in(begun).at("status"), "interrupted");
+
+  // Its row has the columns of the others, though its state is longer than they are.
+  Arguments plan = command_;
+  *std::find(plan.begin(), plan.end(), "sweep") = "plan";
+  const Result planned = Process(work_, plan).wait();
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  std::istringstream lines(planned.out);
+  std::string heading;
+  std::getline(lines, heading);
+  const std::string state = "at step " + record_in(begun).at("steps").dump();
+  EXPECT_GT(state.size(), 10U);
+  size_t rows = 0;
+  for (std::string line; std::getline(lines, line) && line.starts_with("00"); ++rows) {
+    EXPECT_EQ(line.find("width=16,seed=" + std::to_string(rows)), heading.find("what")) << planned.out;
+    EXPECT_TRUE(rows > 0 || line.find(state) == heading.find("state")) << planned.out;
+  }
+  EXPECT_EQ(rows, 3U);
+}
+
+// As jobs of a cluster run it, where any process may be told to hang up.
+TEST_F(SweepTerminalTest, APointIsSavedAtAHangUp) {
+  Sweep sweep = compose_sweep(
+      {{folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"}},
+      {"experiment=long", "train.steps=1000000", "results.sweeps=" + (work_ / "results" / "sweeps").string()});
+  write_sweep(sweep);
+  const std::string id = write_submission(sweep, {{&sweep.points[0], std::nullopt}}, EGGROLL_BIN_DIR "/plugins");
+  Process point(work_, command({"point", submission_folder(sweep, id), "0"}));
+  ASSERT_TRUE(point.wait_until([&] { return lines_begun() > 5; })) << point.wait().err;
+  point.signal(SIGHUP);
+  const Result result = point.wait();
+  EXPECT_EQ(result.exit_code, 128 + SIGHUP) << result.err;
+  EXPECT_EQ(record_in(sweep.folder_of(sweep.points[0]).path).at("status"), "interrupted");
+}
+
+}  // namespace
+}  // namespace eggroll::test
