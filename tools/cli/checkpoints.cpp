@@ -5,9 +5,11 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "data/vocabulary.h"
 #include "eggroll/error.h"
 #include "record/record.h"
+#include "system/text.h"
 #include "train/checkpoint.h"
 #include "train/replay.h"
 #include "train/sample.h"
@@ -109,6 +111,7 @@ int sample_command(const SampleArguments& arguments) {
     text = arguments.prompt;
     for (const uint32_t token : made) text += (text.empty() ? "" : ",") + std::to_string(token);
   }
+  if (on_terminal()) text = escaped(text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   fmt::print("\n");
   return 0;
