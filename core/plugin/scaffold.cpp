@@ -1,12 +1,12 @@
 #include "plugin/scaffold.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "eggroll/error.h"
-#include "eggroll/suggest.h"
 #include "plugin/plugin_file.h"
 #include "record/files.h"
 
@@ -42,7 +42,9 @@ void new_plugin(const std::string& kind, const std::string& name, const fs::path
                 const fs::path& template_root) {
   const std::vector<std::string> kinds{"backend", "model", "optimizer"};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    throw Error(fmt::format("unknown kind of plugin '{}'{}", kind, suggestion(kind, kinds)), EGG_ERROR_CONFIG);
+    throw Error(fmt::format("there is no template for plugins of the kind '{}', expected a kind that has one: {}", kind,
+                            fmt::join(kinds, ", ")),
+                EGG_ERROR_CONFIG);
   }
   if (!is_plugin_name(name)) {
     throw Error(

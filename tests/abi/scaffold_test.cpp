@@ -59,7 +59,8 @@ TEST(Scaffold, RefusesWhatIsNoName) {
 TEST(Scaffold, RefusesAnUnknownKind) {
   const TemporaryFolder folder;
   EXPECT_EQ(error_of([&] { new_plugin("modell", "mine", folder.path() / "new", kTemplates); }),
-            "unknown kind of plugin 'modell'; did you mean 'model'?");
+            "there is no template for plugins of the kind 'modell', expected a kind that has one: backend, model, "
+            "optimizer");
 }
 
 TEST(Scaffold, LeavesAnExistingFolderAlone) {

@@ -45,6 +45,42 @@ TEST_F(InspectTest, HelpListsTheCommands) {
   }
 }
 
+// Names of experiments that a text gives to commands.
+std::vector<std::string> experiments_in(const std::string& text) {
+  const std::regex pattern("experiment=([a-z0-9_-]+)");
+  std::vector<std::string> names;
+  for (std::sregex_iterator found(text.begin(), text.end(), pattern); found != std::sregex_iterator(); ++found) {
+    names.push_back((*found)[1]);
+  }
+  return names;
+}
+
+TEST_F(InspectTest, ExamplesNameExperimentsThatExist) {
+  const fs::path source = EGGROLL_SOURCE_DIR;
+  const std::string readme = read_file(source / "README.md");
+  const auto expect_all = [&](const std::string& text) {
+    for (const std::string& name : experiments_in(text)) {
+      // The README says what is in a file of the reader's own.
+      const std::string file = "experiments/" + name + ".yaml";
+      EXPECT_TRUE(fs::exists(source / file) || readme.find("`" + file + "`:") != std::string::npos) << name;
+    }
+  };
+  EXPECT_GT(experiments_in(readme).size(), 10U);
+  expect_all(readme);
+  const std::string help = output_of({"--help"});
+  expect_all(help);
+  const std::regex command("\n  ([a-z]+) +[A-Z]");
+  size_t commands = 0;
+  for (std::sregex_iterator found(help.begin(), help.end(), command); found != std::sregex_iterator(); ++found) {
+    expect_all(output_of({(*found)[1], "--help"}));
+    ++commands;
+  }
+  EXPECT_GE(commands, 15U) << help;
+  // The examples of a sweep need nothing else.
+  EXPECT_EQ(experiments_in(output_of({"sweep", "--help"})), (std::vector<std::string>{"count-convergence"}));
+  EXPECT_THAT(output_of({"plan", "experiment=count-convergence"}), HasSubstr(" 0 done, 80 left "));
+}
+
 size_t count_of(const std::string& text, const std::string& part) {
   size_t count = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
@@ -86,6 +122,12 @@ TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
   EXPECT_THAT(text, HasSubstr("\nlargest accumulators, of 2147483647:\n"));
   EXPECT_THAT(text, HasSubstr("\n" + machine.rule->text() + "hash " + machine.rule->hash() + "\n"));
   EXPECT_THAT(output_of({"show", "model=egg_c"}), HasSubstr("l1_norm(embedded, layer0.norm1.gain, truncate)"));
+  // What the option's own file says first.
+  EXPECT_THAT(text, testing::EndsWith("hash " + machine.rule->hash() + "\n"));
+  const std::string former = output_of({"show", "model=egg_c_former", "model.width=64"});
+  EXPECT_THAT(former, HasSubstr("/configs/model/egg_c_former.yaml begins:\n# The forward pass of egg.c's"));
+  EXPECT_THAT(former, HasSubstr("exact ties"));
+  EXPECT_THAT(former, HasSubstr("8 to 2,111 of its 8,192 logits differed"));
 }
 
 // What `config` prints is a configuration: it reads back as itself, and is what a run keeps.

@@ -11,6 +11,7 @@
 #include "conformance/trajectory.h"
 #include "eggroll/error.h"
 #include "plugin/scaffold.h"
+#include "record/files.h"
 #include "train/setup.h"
 
 namespace eggroll {
@@ -24,6 +25,15 @@ void print_bounds(const Machine& machine) {
     const char* name = op.out >= 0 ? machine.program->values()[static_cast<size_t>(op.out)].name : "loss";
     fmt::print("  {:<26} {:<18} {:>10}\n", name, bound.what, bound.largest);
   }
+}
+
+// The comment that the file of the chosen option begins with; "" where it begins with none.
+std::string heading_of(const ConfigNode& section) {
+  const std::string& file = section.source().file;
+  std::istringstream lines(is_there(file) ? read_file(file) : "");
+  std::string heading;
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');) heading += line + "\n";
+  return heading.empty() ? "" : fmt::format("\n{} begins:\n{}", file, heading);
 }
 
 // A plugin as `check` names it: NAME, or KIND:NAME.
@@ -79,7 +89,7 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
   fmt::print("{}\n{} weights, {} multiply-adds a token, {} bytes of state a member\nhash {}\n", program.text(),
              program.weight_count(), program.macs_per_token(), program.state_bytes(), program.hash());
   print_bounds(machine);
-  fmt::print("\n{}hash {}\n", machine.rule->text(), machine.rule->hash());
+  fmt::print("\n{}hash {}\n{}", machine.rule->text(), machine.rule->hash(), heading_of(config.at("model")));
   return 0;
 }
 

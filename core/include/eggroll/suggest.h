@@ -25,7 +25,15 @@ inline size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// "; did you mean 'x'?" or, where nothing is near, "; known: a, b, c".
+// Letters with which both words begin.
+inline size_t common_beginning(std::string_view a, std::string_view b) {
+  size_t count = 0;
+  while (count < std::min(a.size(), b.size()) && a[count] == b[count]) ++count;
+  return count;
+}
+
+// "; did you mean 'x'?" or, where nothing is near, "; known: a, b, c". Near is what takes few edits, or begins with
+// most of the word.
 inline std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   size_t best = std::string::npos;
   std::string nearest;
@@ -36,7 +44,14 @@ inline std::string suggestion(std::string_view word, const std::vector<std::stri
       nearest = name;
     }
   }
-  if (!nearest.empty() && best <= std::max<size_t>(2, word.size() / 3)) return "; did you mean '" + nearest + "'?";
+  bool is_near = !nearest.empty() && best <= std::max<size_t>(2, word.size() / 3);
+  if (!is_near) {
+    for (const std::string& name : known) {
+      if (common_beginning(word, name) > common_beginning(word, nearest)) nearest = name;
+    }
+    is_near = common_beginning(word, nearest) >= std::max<size_t>(4, (2 * word.size() + 2) / 3);
+  }
+  if (is_near) return "; did you mean '" + nearest + "'?";
   if (known.empty()) return "; none is known here";
   std::string list = "; known: ";
   for (size_t i = 0; i < known.size(); ++i) list += (i > 0 ? ", " : "") + known[i];
