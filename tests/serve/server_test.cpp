@@ -130,6 +130,11 @@ class SlowClient {
     EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     send("GET / HTTP/1.1\r\nX: ");
   }
+  // Until the server ends it.
+  bool is_open() const {
+    char byte = 0;
+    return ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  }
   void send(const std::string& text) const { ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL); }
 
  private:
@@ -147,6 +152,17 @@ TEST_F(ServerTest, SlowClientsKeepNobodyOut) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
+}
+
+TEST_F(ServerTest, ARequestThatNeverEndsIsEnded) {
+  const SlowClient client(server_.port());
+  const auto begin = std::chrono::steady_clock::now();
+  while (client.is_open() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+    client.send("x");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_FALSE(client.is_open());
+  EXPECT_EQ(get("/")->status, 200);
 }
 
 TEST_F(ServerTest, ARequestWithABodyOrALongHeaderIsRefused) {

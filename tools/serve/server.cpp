@@ -16,6 +16,7 @@
 
 #include "eggroll/error.h"
 #include "serve/assets.h"
+#include "serve/connections.h"
 #include "serve/watch.h"
 
 namespace eggroll {
@@ -26,6 +27,8 @@ using nlohmann::ordered_json;
 constexpr const char* kHost = "127.0.0.1";
 constexpr auto kPatience = std::chrono::seconds(2);  // with a client that neither sends nor takes anything
 constexpr auto kPause = std::chrono::seconds(1);     // between two looks
+// Of a connection, which is closed after five requests or an idle second: who sends a byte now and then ends too.
+constexpr auto kLongest = std::chrono::seconds(10);
 
 // Names that a browser resolves to this machine alone. Another in a request's Host is a foreign page's whose name was
 // made to lead here; its script could read our replies.
@@ -229,10 +232,12 @@ class Server::Work {
   }
 
   void keep_looking() {
+    Connections connections(port(), kLongest);
     std::unique_lock lock(mutex_);
     while (!stopping_) {
       lock.unlock();
       watch_.look();
+      connections.end_old();
       lock.lock();
       wake_.wait_for(lock, kPause, [this] { return stopping_; });
     }
