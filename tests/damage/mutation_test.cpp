@@ -45,14 +45,22 @@ struct Trial {
 class MutationTest : public Damage {
  protected:
   MutationTest() {
-    specimens_ = {make("gru-finished", gru(), 0),
-                  make("gru-interrupted", gru(), SIGTERM),
-                  make("gru-killed", gru(), SIGKILL),
-                  make("former-finished", transformer(), 0),
-                  make("former-interrupted", transformer(), SIGTERM),
-                  make("former-killed", transformer(), SIGKILL),
-                  make("sweep-finished", small_sweep(), 0),
-                  make("sweep-interrupted", small_sweep(), SIGTERM)};
+    struct Plan {
+      const char* name;
+      Arguments arguments;
+      int signal;
+    };
+    const std::vector<Plan> plans = {{"gru-finished", gru(), 0},
+                                     {"gru-interrupted", gru(), SIGTERM},
+                                     {"gru-killed", gru(), SIGKILL},
+                                     {"former-finished", transformer(), 0},
+                                     {"former-interrupted", transformer(), SIGTERM},
+                                     {"former-killed", transformer(), SIGKILL},
+                                     {"sweep-finished", small_sweep(), 0},
+                                     {"sweep-interrupted", small_sweep(), SIGTERM}};
+    specimens_.resize(plans.size());
+    for_each_trial(plans.size(),
+                   [&](uint64_t i) { specimens_[i] = make(plans[i].name, plans[i].arguments, plans[i].signal); });
   }
 
   Trial draw(uint64_t number) const {
@@ -138,7 +146,9 @@ class MutationTest : public Damage {
     if (!foreign.empty()) return {kFailed, "words of another library: " + foreign};
     if (result.exit_code != 0) {
       const bool names_it = result.err.find(trial.file.filename().string()) != std::string::npos ||
-                            result.err.find(trial.run.filename().string()) != std::string::npos;
+                            result.err.find(trial.run.filename().string()) != std::string::npos ||
+                            // A sweep gives the numbers of points that failed, and their folder.
+                            (trial.command == "sweep" && result.err.find(trial.specimen->target) != std::string::npos);
       if (!result.err.starts_with("eggroll: ") || !names_it) return {kFailed, "a refusal that names no file"};
       return {kRefused, ""};
     }
