@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "record/files.h"
@@ -15,13 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Name of the copy to its original. Two originals of one name both stay, for the registry to judge.
+// Name of the copy to its original. Two originals of one name both stay, for the registry to judge; a folder that is
+// listed twice, as an installed one may be, has one copy.
 std::map<std::string, fs::path> plugin_files(const std::vector<PluginFolder>& folders) {
   std::map<std::string, fs::path> files;
+  std::set<fs::path> seen;
   for (size_t i = 0; i < folders.size(); ++i) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folders[i].path, ignored)) {
       if (entry.path().extension() != ".eggplugin") continue;
+      if (!seen.insert(fs::weakly_canonical(entry.path(), ignored)).second) continue;
       const std::string name = entry.path().filename();
       files[files.contains(name) ? fmt::format("{}-{}", i, name) : name] = entry.path();
     }
