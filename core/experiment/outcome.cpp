@@ -91,10 +91,11 @@ LastMetrics last_metrics(const fs::path& metrics) {
   for (const std::string& text : last_lines(metrics)) {
     const ordered_json line = json_or_null(text);
     if (!line.is_object()) continue;  // the line that is being written
-    const auto number = [&](const char* key) { return line.contains(key) && line[key].is_number(); };
-    if (number("step")) last.step = line["step"].get<uint64_t>();
-    if (number("member_tokens")) last.member_tokens = line["member_tokens"].get<uint64_t>();
-    if (number("held_out_bits_per_unit")) last.held_out_bits = line["held_out_bits_per_unit"].get<double>();
+    const auto is_whole = [&](const char* key) { return line.contains(key) && line[key].is_number_unsigned(); };
+    const bool has_bits = line.contains("held_out_bits_per_unit") && line["held_out_bits_per_unit"].is_number();
+    if (is_whole("step")) last.step = whole(line["step"]);
+    if (is_whole("member_tokens")) last.member_tokens = whole(line["member_tokens"]);
+    if (has_bits) last.held_out_bits = line["held_out_bits_per_unit"].get<double>();
   }
   return last;
 }

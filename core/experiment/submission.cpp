@@ -105,13 +105,14 @@ Element read_element(const fs::path& folder, uint64_t number) try {
   sweep.folder = (folder / ".").lexically_normal().parent_path().parent_path().parent_path();
   sweep.grid.question = optional_of<std::string>(header.at("question"));
   sweep.grid.claims = header.at("claims");
-  sweep.grid.limits = {optional_of<double>(header.at("limits").at("seconds")),
-                       optional_of<uint64_t>(header.at("limits").at("memory_bytes"))};
+  sweep.grid.limits = {optional_of<double>(header.at("limits").at("seconds")), std::nullopt};
+  const ordered_json& memory = header.at("limits").at("memory_bytes");
+  if (!memory.is_null()) sweep.grid.limits.memory_bytes = whole(memory);
   SweepPoint point;
-  point.index = line.at("index");
+  point.index = whole(line.at("index"));
   point.folder = line.at("folder");
   point.hash = line.at("hash");
-  point.seed = line.at("seed");
+  point.seed = whole(line.at("seed"));
   point.axes = object_at(line, "axes");
   point.overrides = line.at("overrides").get<std::vector<std::string>>();
   point.config = parse_yaml(line.at("config").get<std::string>(), file_in(folder).string());

@@ -78,7 +78,7 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
       throw Error(fmt::format("{} is damaged, expected a point on each line; restore it from a copy",
                               points_file(sweep).string()));
     }
-    known.push_back({line["index"].get<uint64_t>(), line["folder"].get<std::string>(), line["hash"].get<std::string>(),
+    known.push_back({whole(line["index"]), line["folder"].get<std::string>(), line["hash"].get<std::string>(),
                      line.value("axes", ordered_json::object())});
   }
   return known;

@@ -30,6 +30,11 @@ std::string reason_of(const nlohmann::json::exception& error) {
   return one_line(number_end == std::string::npos ? text : text.substr(number_end + 2), kLongestReason);
 }
 
+void refuse_whole(const ordered_json& json) {
+  throw nlohmann::json::out_of_range::create(
+      406, "a whole number in range is expected, but it is " + one_line(json.dump(), kLongestReason), nullptr);
+}
+
 // Up to the first error of syntax this counts as the parser does.
 bool is_bounded_json(std::string_view text) {
   struct Level {

@@ -2,11 +2,14 @@
 #ifndef EGGROLL_RECORD_JSON_H
 #define EGGROLL_RECORD_JSON_H
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "eggroll/error.h"
 
@@ -32,8 +35,31 @@ nlohmann::ordered_json json_or_null(std::string_view text);
 // The member, which has to be an object. Throws as json::at() and json::get() do.
 const nlohmann::ordered_json& object_at(const nlohmann::ordered_json& json, const char* key);
 
+// A number that has to be whole and fit into the type it is assigned to; throws as json::get() does. The library itself
+// would take -1 for 2^64-1 and 1.5 for 1.
+struct Whole {
+  const nlohmann::ordered_json& json;
+  template <std::integral T>
+  operator T() const;
+};
+inline Whole whole(const nlohmann::ordered_json& json) { return Whole{json}; }
+
 // What the library says in an exception, on one line of bounded length and without its own names.
 std::string reason_of(const nlohmann::json::exception& error);
+
+[[noreturn]] void refuse_whole(const nlohmann::ordered_json& json);
+
+template <std::integral T>
+Whole::operator T() const {
+  if (json.is_number_unsigned()) {
+    const auto value = json.get<uint64_t>();
+    if (std::in_range<T>(value)) return static_cast<T>(value);
+  } else if (json.is_number_integer()) {
+    const auto value = json.get<int64_t>();
+    if (std::in_range<T>(value)) return static_cast<T>(value);
+  }
+  refuse_whole(json);
+}
 
 // "WHAT is damaged: the reason; CURE" of what json::at() or json::get() threw.
 Error damaged_json(const nlohmann::json::exception& error, const std::string& what, const std::string& cure);

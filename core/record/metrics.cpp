@@ -49,7 +49,7 @@ size_t end_before(const std::filesystem::path& path, uint64_t first_step) {
   size_t kept = 0;
   if (first_step == 0) return kept;
   for_each_line(path, [&](const Line& line) {
-    const auto step = line.json["step"].get<uint64_t>();
+    const uint64_t step = whole(line.json["step"]);
     // Version 0.1 kept the line of a stop, which repeats a step, where the run went on.
     if (step < next && !line.is_sealed) return true;
     if (step != next) return false;
@@ -90,9 +90,8 @@ void put_evaluation(ordered_json& line, const EvaluationKeys& keys, const Evalua
 
 std::optional<Evaluation> evaluation_in(const ordered_json& line, const EvaluationKeys& keys, const std::string& unit) {
   if (!line.contains(keys.bits)) return std::nullopt;
-  Evaluation evaluation{line.at("step").get<uint64_t>(), line.at(keys.bits).get<double>(),
-                        line.at(keys.tokens).get<uint64_t>(), unit};
-  if (line.contains(keys.bytes)) evaluation.bytes = line.at(keys.bytes).get<uint64_t>();
+  Evaluation evaluation{whole(line.at("step")), line.at(keys.bits).get<double>(), whole(line.at(keys.tokens)), unit};
+  if (line.contains(keys.bytes)) evaluation.bytes = whole(line.at(keys.bytes));
   return evaluation;
 }
 

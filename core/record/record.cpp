@@ -82,8 +82,8 @@ std::optional<T> optional_of(const ordered_json& json) {
 
 std::optional<Evaluation> evaluation_of(const ordered_json& json) {
   if (json.is_null()) return std::nullopt;
-  Evaluation evaluation{json.at("step"), json.at("bits_per_unit"), json.at("tokens"), json.at("unit")};
-  if (json.contains("bytes")) evaluation.bytes = json.at("bytes").get<uint64_t>();
+  Evaluation evaluation{whole(json.at("step")), json.at("bits_per_unit"), whole(json.at("tokens")), json.at("unit")};
+  if (json.contains("bytes")) evaluation.bytes = whole(json.at("bytes"));
   return evaluation;
 }
 
@@ -100,7 +100,7 @@ Environment environment_of(const ordered_json& json) {
                      json.at("abi"),
                      json.at("spec_hash"),
                      json.at("system"),
-                     Cpu{json.at("cpu_model"), json.at("cpu_cores"), json.at("cpu_features")}};
+                     Cpu{json.at("cpu_model"), whole(json.at("cpu_cores")), json.at("cpu_features")}};
 }
 
 // The enumerator that has this name in the file.
@@ -126,8 +126,9 @@ ordered_json to_json(const RanksRecord& ranks) {
 
 RanksRecord ranks_of(const ordered_json& json) {
   const ordered_json& update = json.at("update");
-  RanksRecord ranks{
-      json.at("count"), json.at("bytes_per_step"), {update.at("plan"), update.at("bytes_per_step"), {}, {}}};
+  RanksRecord ranks{whole(json.at("count")),
+                    whole(json.at("bytes_per_step")),
+                    {update.at("plan"), whole(update.at("bytes_per_step")), {}, {}}};
   if (update.contains("rebuilt_seconds")) ranks.update.rebuilt_seconds = update["rebuilt_seconds"].get<double>();
   if (update.contains("sharded_seconds")) ranks.update.sharded_seconds = update["sharded_seconds"].get<double>();
   return ranks;
@@ -149,7 +150,7 @@ ordered_json sweep_to_json(const SweepRecord& sweep) {
 }
 
 SweepRecord sweep_from_json(const ordered_json& json) {
-  return SweepRecord{json.at("name"), json.at("point"), object_at(json, "axes"),
+  return SweepRecord{json.at("name"), whole(json.at("point")), object_at(json, "axes"),
                      optional_of<std::string>(json.at("question")), json.at("claims")};
 }
 
@@ -224,10 +225,10 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.started_utc = json.at("started_utc");
   record.ended_utc = optional_of<std::string>(json.at("ended_utc"));
   record.wall_seconds = json.at("wall_seconds");
-  record.resumes = json.at("resumes");
-  record.steps = json.at("steps");
-  record.member_tokens = json.at("member_tokens");
-  record.unique_tokens = json.at("unique_tokens");
+  record.resumes = whole(json.at("resumes"));
+  record.steps = whole(json.at("steps"));
+  record.member_tokens = whole(json.at("member_tokens"));
+  record.unique_tokens = whole(json.at("unique_tokens"));
   record.best = evaluation_of(json.at("best"));
   record.final = evaluation_of(json.at("final"));
   if (is_of_version_0_1) {
@@ -246,7 +247,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.metrics_file = optional_of<std::string>(files.at("metrics"));
   record.curve_file = optional_of<std::string>(files.at("curve"));
   record.samples_file = optional_of<std::string>(files.at("samples"));
-  record.seed = json.at("seed");
+  record.seed = whole(json.at("seed"));
   record.config_hash = json.at("config_hash");
   record.config = object_at(json, "config");
   record.overrides = json.at("overrides").get<std::vector<std::string>>();
@@ -262,9 +263,9 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.device = optional_of<std::string>(json.at("device"));
   if (json.contains("plan")) {
     record.plan = optional_of<std::string>(json.at("plan"));
-    record.memory_bytes = optional_of<uint64_t>(json.at("memory_bytes"));
+    if (!json.at("memory_bytes").is_null()) record.memory_bytes = whole(json.at("memory_bytes"));
   }
-  record.threads = json.at("threads");
+  record.threads = whole(json.at("threads"));
   record.environment = environment_of(json.at("environment"));
   if (json.contains("failure")) record.failure = failure_of(json.at("failure"), what);
   if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
@@ -273,7 +274,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   if (json.contains("summary")) record.summary = summary_from_json(object_at(json, "summary"), what);
   if (json.contains("monitor")) {
     const ordered_json& monitor = json.at("monitor");
-    record.verdicts = Verdicts{monitor.at("step"), monitor.at("verdicts").get<std::vector<std::string>>()};
+    record.verdicts = Verdicts{whole(monitor.at("step")), monitor.at("verdicts").get<std::vector<std::string>>()};
   }
   return record;
 } catch (const nlohmann::json::exception& error) {

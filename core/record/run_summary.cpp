@@ -28,7 +28,8 @@ ordered_json to_json(const std::vector<CurvePoint>& points) {
 }
 
 std::vector<CurvePoint> points_from(const ordered_json& columns, const std::string& what) {
-  const auto steps = columns.at("step").get<std::vector<uint64_t>>();
+  std::vector<uint64_t> steps;
+  for (const ordered_json& step : columns.at("step")) steps.push_back(whole(step));
   const auto tokens = columns.at("member_tokens").get<std::vector<double>>();
   const auto seconds = columns.at("seconds").get<std::vector<double>>();
   const auto bits = columns.at("bits").get<std::vector<double>>();
@@ -72,7 +73,7 @@ std::optional<T> optional_from(const ordered_json& json, T (*from)(const ordered
 }
 
 MonitorSummary monitor_from(const ordered_json& json) {
-  return {json.at("step"),
+  return {whole(json.at("step")),
           optional_from(json.at("most_saturated_value"), share_from),
           optional_from(json.at("most_saturated_tensor"), share_from),
           optional_from(json.at("most_constant_value"), share_from),
@@ -102,8 +103,8 @@ ordered_json summary_to_json(const RunMetrics& metrics) {
 
 RunMetrics summary_from_json(const ordered_json& json, const std::string& what) {
   RunMetrics metrics;
-  metrics.lines = json.at("lines");
-  metrics.last_step = json.at("last_step");
+  metrics.lines = whole(json.at("lines"));
+  metrics.last_step = whole(json.at("last_step"));
   metrics.held_out = points_from(object_at(json, "held_out"), what);
   metrics.training = points_from(object_at(json, "training"), what);
   metrics.update_rate = optional_from(json.at("update_rate"), phases_from);

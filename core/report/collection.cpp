@@ -131,7 +131,7 @@ CollectedSweep sweep_of(const ordered_json& json, const fs::path& file) {
     sweep.question = json.at("question").get<std::string>();
   sweep.claims = json.at("claims");
   sweep.axes = object_at(json, "axes");
-  sweep.points = json.at("points");
+  sweep.points = whole(json.at("points"));
   return sweep;
 }
 

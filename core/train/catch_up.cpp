@@ -69,14 +69,14 @@ KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
   uint64_t reached = first;
   std::optional<uint64_t> newest;
   const auto learn = [&](const nlohmann::ordered_json& line) {
-    const uint64_t step = line.at("step").get<uint64_t>();
+    const uint64_t step = whole(line.at("step"));
     newest = step;
     if (step <= reached || step > first + entries.size() || step >= last) return;
     // The exact loss of an evaluation is in the entry behind it.
     const bool evaluated = line.contains(kHeldOutKeys.bits);
     if (evaluated && step == first + entries.size()) return;
-    const auto member_tokens = line.at("member_tokens").get<uint64_t>();
-    const auto unique_tokens = line.at("unique_tokens").get<uint64_t>();
+    const uint64_t member_tokens = whole(line.at("member_tokens"));
+    const uint64_t unique_tokens = whole(line.at("unique_tokens"));
     reached = step;
     known.evaluation = evaluated ? entries[step - first].evaluation : std::nullopt;
     known.member_tokens = member_tokens;

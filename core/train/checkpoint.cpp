@@ -180,13 +180,14 @@ class Loader {
       fail(fmt::format("the sha256 in {} is not that of its contents", kDescriptionFile));
     }
     Checkpoint checkpoint;
-    checkpoint.step = description_.at("step").get<uint64_t>();
+    checkpoint.step = whole(description_.at("step"));
     require_step_in_name(checkpoint.step);
     checkpoint.identity = {description_.at("spec_hash"), description_.at("program_hash"), description_.at("rule_hash"),
                            description_.at("config_hash")};
     checkpoint.counters = description_.at("counters");
     for (const ordered_json& evaluation : description_.at("evaluations")) {
-      checkpoint.evaluations.push_back({evaluation.at("step"), evaluation.at("loss_q16"), evaluation.at("tokens")});
+      checkpoint.evaluations.push_back(
+          {whole(evaluation.at("step")), whole(evaluation.at("loss_q16")), whole(evaluation.at("tokens"))});
     }
     checkpoint.sample = is_of_version_0_1 ? HeldOutSample::kPrefix : sample_named();
     if (!is_of_version_0_1) checkpoint.data_sha256 = description_.at("data_sha256").get<std::string>();
@@ -223,7 +224,7 @@ class Loader {
     const ordered_json& listed = description_.at("files").at(name);
     if (!is_there(folder_ / name)) fail(fmt::format("{} is missing", name));
     bytes = read_file(folder_ / name, Links::kRefused);
-    const uint64_t size = listed.at("bytes").get<uint64_t>();
+    const uint64_t size = whole(listed.at("bytes"));
     if (bytes.size() != size) fail(fmt::format("{} has {} bytes, expected {}", name, bytes.size(), size));
     if (listed.at("sha256") != sha256_hex(bytes)) {
       fail(fmt::format("the sha256 of {} is not the one in {}", name, kDescriptionFile));

@@ -87,8 +87,8 @@ class Run {
       evaluations_ = checkpoint.evaluations;
       setup_.choose_sample(checkpoint.sample);
       read_members("the counters of " + newest->string(), kCheckpointCure, [&] {
-        record_.member_tokens = checkpoint.counters.at("member_tokens").get<uint64_t>();
-        record_.unique_tokens = checkpoint.counters.at("unique_tokens").get<uint64_t>();
+        record_.member_tokens = whole(checkpoint.counters.at("member_tokens"));
+        record_.unique_tokens = whole(checkpoint.counters.at("unique_tokens"));
         seconds_before_ = checkpoint.counters.at("seconds").get<double>();
       });
       seconds_ = seconds_before_;
@@ -354,8 +354,8 @@ class Run {
   }
 
   void require_same_counters(const nlohmann::ordered_json& line) const {
-    const bool are_equal = line.at("member_tokens").get<uint64_t>() == record_.member_tokens &&
-                           line.at("unique_tokens").get<uint64_t>() == record_.unique_tokens;
+    const bool are_equal = uint64_t{whole(line.at("member_tokens"))} == record_.member_tokens &&
+                           uint64_t{whole(line.at("unique_tokens"))} == record_.unique_tokens;
     if (!are_equal) throw disagreement("tokens", step_);
   }
 
@@ -378,8 +378,8 @@ class Run {
         if (held_out && (!record_.newest || held_out->tokens == record_.newest->tokens)) note_held_out(*held_out);
         if (line.at("step") == machine_.train.steps) record_.final = evaluation_in(line, kFinalKeys, unit);
         if (!line.contains("monitor")) continue;
-        record_.verdicts = Verdicts{line.at("step").get<uint64_t>(),
-                                    line.at("monitor").at("verdicts").get<std::vector<std::string>>()};
+        record_.verdicts =
+            Verdicts{whole(line.at("step")), line.at("monitor").at("verdicts").get<std::vector<std::string>>()};
       }
     });
   }

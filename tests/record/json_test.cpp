@@ -1,6 +1,8 @@
 // JSON that is damaged or made to do harm: a sentence that names the file, and no end of the process.
 #include "record/json.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 
 #include "record/files.h"
@@ -83,6 +85,19 @@ TEST_F(JsonTest, AMemberThatIsMissingOrOfAWrongTypeIsNamed) {
   EXPECT_EQ(refusal_of([&] { return object_at(json, "a").size(); }),
             "it is damaged: type of 'a' must be object, but is string; mend it");
   EXPECT_EQ(read_members("it", "mend it", [&] { return json.at("a").get<std::string>(); }), "text");
+}
+
+TEST_F(JsonTest, WholeNumbersAreWholeAndFit) {
+  const auto as_uint32 = [](const ordered_json& json) { return uint32_t{whole(json)}; };
+  EXPECT_EQ(as_uint32(0), 0U);
+  EXPECT_EQ(as_uint32(4294967295U), 4294967295U);
+  EXPECT_EQ(uint64_t{whole(ordered_json(std::numeric_limits<uint64_t>::max()))}, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(int64_t{whole(ordered_json(std::numeric_limits<int64_t>::min()))}, std::numeric_limits<int64_t>::min());
+  for (const ordered_json& json : {ordered_json(-1), ordered_json(1.5), ordered_json(1.0), ordered_json(1e50),
+                                   ordered_json(4294967296), ordered_json("1"), ordered_json(true), ordered_json()}) {
+    EXPECT_EQ(message_of([&] { read_members("it", "mend it", [&] { return as_uint32(json); }); }),
+              "it is damaged: a whole number in range is expected, but it is " + json.dump() + "; mend it");
+  }
 }
 
 }  // namespace

@@ -113,6 +113,18 @@ RunRecord stopped_record() {
   return record;
 }
 
+TEST_F(RecordTest, RefusesNumbersThatAreNotWhole) {
+  for (const char* key : {"steps", "seed", "threads", "resumes", "member_tokens"}) {
+    for (const ordered_json& value : {ordered_json(1e50), ordered_json(-1), ordered_json(1.5)}) {
+      ordered_json json = record_to_json(completed_record());
+      json[key] = value;
+      write_plainly(path_, sealed(json).dump());
+      EXPECT_THAT(message_of([&] { read_record(path_); }),
+                  HasSubstr("is damaged: a whole number in range is expected, but it is " + value.dump()));
+    }
+  }
+}
+
 TEST_F(RecordTest, ReadsWhatItWrote) {
   for (const RunRecord& record :
        {completed_record(), failed_record(), crashed_record(), stopped_record(), summarized_record()}) {
@@ -230,9 +242,10 @@ TEST_F(RecordTest, RefusesWhatItCannotRead) {
                                             "run its configuration again");
   ordered_json json = record_to_json(completed_record());
   json["threads"] = "two";
-  EXPECT_EQ(message(sealed(json).dump()), path_.string() +
-                                              " is damaged: type must be number, but is string; restore it from a "
-                                              "copy or run its configuration again");
+  EXPECT_EQ(message(sealed(json).dump()),
+            path_.string() +
+                " is damaged: a whole number in range is expected, but it is \"two\"; restore it from a copy "
+                "or run its configuration again");
   json["status"] = "done";
   EXPECT_EQ(
       message(sealed(json).dump()),
