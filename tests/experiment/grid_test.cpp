@@ -196,6 +196,15 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"  product: [3]\n",
                 "grid.yaml:3: the integer 3 stands in a grid, expected an override or a map with one of: product, zip, "
                 "union, points"},
+        Refused{"  product: [b=1, a=256,512,1024]\n",
+                "grid.yaml:3: '512' stands alone, for YAML ends 'a=256' at its comma; put the override in quotes: "
+                "\"a=256,512,1024\""},
+        Refused{
+            "  zip: [a=x,y, b=1]\n",
+            "grid.yaml:3: 'y' stands alone, for YAML ends 'a=x' at its comma; put the override in quotes: \"a=x,y\""},
+        Refused{
+            "  product: [\"a=1,2\", {product: [b=1], when: [a=1,2]}]\n",
+            "grid.yaml:3: '2' stands alone, for YAML ends 'a=1' at its comma; put the override in quotes: \"a=1,2\""},
         Refused{"  product: [\"a=1,2\", \"a=3\"]\n",
                 "grid.yaml:3: a has a value at these points already (a=1); keep one"},
         Refused{"  product: [\"seed=1,2\"]\n",
