@@ -22,9 +22,10 @@ nlohmann::ordered_json to_json(const ConfigNode& node) {
       return json;
     }
     case ConfigNode::Kind::kMap: {
-      nlohmann::ordered_json json = nlohmann::ordered_json::object();
-      for (const ConfigNode::Entry& entry : node.map()) json[entry.key] = to_json(entry.value);
-      return json;
+      // Its own operator[] would look through all members for each.
+      nlohmann::ordered_json::object_t members;
+      for (const ConfigNode::Entry& entry : node.map()) members.push_back({entry.key, to_json(entry.value)});
+      return members;
     }
   }
   return nullptr;

@@ -30,7 +30,7 @@ class Resolver {
   Resolver(const ConfigNode& root, std::time_t now) : root_(root), now_(now) {}
 
   ConfigNode resolve(const ConfigNode& node, const std::string& path) {
-    if (++values_ > kMostValues)
+    if (references_ > 0 && ++values_ > kMostValues)
       throw wrong(node, path, "refers to too much, expected a million values in all; refer to less");
     const bool nests = node.kind() == Kind::kMap || node.kind() == Kind::kList;
     if (nests && ++depth_ > kDeepestTree) {
@@ -51,7 +51,8 @@ class Resolver {
       resolved = resolve_text(node, path);
     }
     if (nests) --depth_;
-    if (resolved.kind() == Kind::kText) text_ += resolved.text().size();
+    const bool is_made = references_ > 0 || is_interpolated(node);
+    if (is_made && resolved.kind() == Kind::kText) text_ += resolved.text().size();
     if (text_ > kMostText)
       throw wrong(node, path, "refers to too much, expected ten million bytes of text in all; refer to less");
     return resolved;
@@ -186,6 +187,7 @@ class Resolver {
       throw wrong(node, path, fmt::format("holds '${{{}}}', expected {}", given, kForms));
     }
     const std::string name = absolute(node, path, given);
+    ++references_;
     // The way there may lead through another reference; below that all is resolved.
     ConfigNode held;
     bool is_resolved = false;
@@ -207,13 +209,16 @@ class Resolver {
       target = next;
       from = dot + 1;
     }
-    return is_resolved ? *target : resolve(*target, target_path);
+    ConfigNode value = is_resolved ? *target : resolve(*target, target_path);
+    --references_;
+    return value;
   }
 
   const ConfigNode& root_;
   std::time_t now_;
-  size_t values_ = 0;                   // resolved so far
-  size_t text_ = 0;                     // bytes of it
+  size_t references_ = 0;               // under way; an Error is the end of all
+  size_t values_ = 0;                   // that references brought so far
+  size_t text_ = 0;                     // bytes that they brought
   size_t depth_ = 0;                    // lists and maps under way
   std::vector<std::string> under_way_;  // paths
 };

@@ -18,8 +18,8 @@ bool is_interpolated(const ConfigNode& node);
 // becomes text. ${env:NAME} is read as if its characters stood there without quotes, and ${env:NAME,x} as x where the
 // variable is not set. ${now:FORM} is `now` in local time, as strftime writes it. A replaced value keeps its own
 // source. Throws Error on a path or variable that does not exist, on a value that refers to itself, on a null, a list
-// or a map within text, and where the result would have more than a million values, a text of more than a million
-// bytes, ten million bytes of text in all, or more lists and maps within each other than kDeepestTree.
+// or a map within text, and where ${...} would bring more than a million values, a text of more than a million bytes or
+// ten million bytes of text in all, or the result have more lists and maps within each other than kDeepestTree.
 ConfigNode interpolate(const ConfigNode& root, std::time_t now);
 
 }  // namespace eggroll

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
+
 #include "config/interpolate.h"
 #include "eggroll/error.h"
 
@@ -33,11 +35,15 @@ std::string cure(const ConfigNode& base, const ConfigNode& top) {
 
 void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path) {
   if (base.kind() == Kind::kMap && top.kind() == Kind::kMap) {
+    ConfigNode::Map& map = base.map();
+    std::unordered_map<std::string, size_t> places;
+    for (size_t i = 0; i < map.size(); ++i) places.emplace(map[i].key, i);
     for (const ConfigNode::Entry& entry : top.map()) {
-      if (ConfigNode* below = base.find(entry.key)) {
-        overlay(*below, entry.value, join_path(path, entry.key));
+      const auto place = places.find(entry.key);
+      if (place != places.end()) {
+        overlay(map[place->second].value, entry.value, join_path(path, entry.key));
       } else {
-        base.map().push_back(entry);
+        map.push_back(entry);
       }
     }
     return;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <unordered_map>
 
 #include "eggroll/error.h"
 #include "system/text.h"
@@ -139,6 +140,7 @@ class TreeBuilder : public YAML::EventHandler {
     std::optional<std::string> key;
     Source key_source;
     int key_position = 0;
+    std::unordered_map<std::string, int> lines;  // of a map's keys
   };
 
   Source source_of(const YAML::Mark& mark) const { return {whole_.file, has_lines_ ? mark.line + 1 : whole_.line}; }
@@ -163,10 +165,10 @@ class TreeBuilder : public YAML::EventHandler {
     if (key.find('.') != std::string::npos) {
       throw wrong(source, fmt::format("the key '{}' holds a dot, expected nested keys; write them as a map", key));
     }
-    for (const ConfigNode::Entry& entry : std::get<ConfigNode::Map>(open_.back().value)) {
-      if (entry.key != key) continue;
+    const auto [known, is_new] = open_.back().lines.emplace(key, source.line);
+    if (!is_new) {
       throw wrong(source, fmt::format("the key '{}' is given twice{}; remove one", key,
-                                      has_lines_ ? fmt::format(", first in line {}", entry.value.source().line) : ""));
+                                      has_lines_ ? fmt::format(", first in line {}", known->second) : ""));
     }
     open_.back().key = key;
     open_.back().key_source = source;
@@ -183,7 +185,7 @@ class TreeBuilder : public YAML::EventHandler {
       throw wrong(source_of(mark),
                   fmt::format("more than {} lists and maps are within each other; take some apart", kDeepestTree));
     }
-    open_.push_back({std::move(value), source_of(mark), std::nullopt, {}, 0});
+    open_.push_back({std::move(value), source_of(mark), std::nullopt, {}, 0, {}});
   }
 
   void end() {

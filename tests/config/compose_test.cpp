@@ -1,6 +1,8 @@
 // Composition: layers and their order, groups, inheritance, experiments, several config folders.
 #include "config/compose.h"
 
+#include <ctime>
+
 #include "config/config_folder.h"
 
 namespace eggroll::test {
@@ -194,6 +196,19 @@ TEST(Repository, EveryOptionAndExperimentComposes) {
     EXPECT_EQ(parse_yaml(to_yaml(config), "config.yaml"), config) << choice;
     EXPECT_NE(config.find("model.name"), nullptr) << choice;
   }
+}
+
+// Looking through all keys for each took half a minute.
+TEST_F(ComposeTest, ManyKeysTakeTimeInProportion) {
+  std::string text = "many:\n";
+  for (int i = 0; i < 80000; ++i) text += "  key" + std::to_string(i) + ": " + std::to_string(i) + "\n";
+  write("configs/config.yaml", text);
+  write("experiments/same.yaml", text);
+  const std::clock_t begin = std::clock();
+  const ConfigNode config = composed({"experiment=same"});
+  config_hash(config, {});
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 10.0);
+  EXPECT_EQ(config.at("many").map().size(), 80000U);
 }
 
 }  // namespace

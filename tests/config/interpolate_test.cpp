@@ -126,5 +126,13 @@ TEST(Interpolate, RefusesInOneSentence) {
   for (const auto& row : cases) EXPECT_EQ(config_error_of([&] { resolved(row[0]); }), row[1]) << row[0];
 }
 
+TEST(Interpolate, LimitsCountWhatReferencesBringAndNothingElse) {
+  const std::string long_text(6000000, 'x');
+  ConfigNode root(ConfigNode::Map{{"a", {long_text, {}}}, {"b", {long_text, {}}}}, {});
+  EXPECT_EQ(interpolate(root, 0), root);
+  for (const char* key : {"c", "d"}) root.map().push_back({key, {std::string("${a}"), {}}});
+  EXPECT_NE(config_error_of([&] { interpolate(root, 0); }).find("ten million bytes of text"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace eggroll::test
