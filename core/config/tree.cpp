@@ -187,11 +187,6 @@ std::string real_text(double value) {
   return text;
 }
 
-std::string near_name(const std::string& word, const std::vector<std::string>& known) {
-  const std::string hint = suggestion(word, known);
-  return hint.find("did you mean") != std::string::npos ? hint : "";
-}
-
 std::string missing_path(const ConfigNode& root, const std::string& path) {
   std::string parent;
   std::string rest = path;

@@ -110,9 +110,6 @@ std::string shown_value(const ConfigNode& node);  // "the integer 5", "the text 
 // "0.1", "15.0", "1e-05": the shortest digits that read back as the same real, never like an integer.
 std::string real_text(double value);
 
-// "; did you mean 'x'?", or "" where nothing is near.
-std::string near_name(const std::string& word, const std::vector<std::string>& known);
-
 // Why there is nothing at that path, and what may have been meant: "model (configs/model/gru.yaml) has no key 'widht';
 // did you mean 'width'?"
 std::string missing_path(const ConfigNode& root, const std::string& path);

@@ -37,8 +37,11 @@ FileOptions read_file_options(Settings& settings, bool is_text) {
   }
   options.train.path = settings.text("path");
   if (!settings.is_null("valid_path")) options.valid = NamedFile{"valid_path", settings.text("valid_path")};
-  options.valid_fraction = settings.real("valid_fraction", 0.0, 1.0);
-  if (!options.valid && (options.valid_fraction <= 0.0 || options.valid_fraction >= 1.0)) {
+  using Limits = std::numeric_limits<double>;
+  options.valid_fraction = settings.real("valid_fraction", Limits::lowest(), Limits::max());
+  const double fraction = options.valid_fraction;
+  const bool is_idle = options.valid && (fraction == 0.0 || fraction == 1.0);
+  if (!is_idle && !(fraction > 0.0 && fraction < 1.0)) {
     throw setting_error("valid_fraction",
                         fmt::format("valid_fraction is {}, expected a number above 0 and below 1; set it to "
                                     "0.1, or set dataset.valid_path=FILE",

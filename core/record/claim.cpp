@@ -60,7 +60,7 @@ class Reader {
     const std::string name = text("expect", expected.c_str());
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      throw Error(fmt::format("expect of {} is '{}', expected {}{}", what_, name, expected, suggestion(name, names)));
+      throw Error(fmt::format("expect of {} is '{}', expected {}{}", what_, name, expected, near_name(name, names)));
     }
     return static_cast<Expectation>(found - names.begin());
   }

@@ -178,12 +178,10 @@ TEST_F(DatasetFiles, RefusesBadFractions) {
   const std::string wanted = ", expected a number above 0 and below 1; set it to 0.1, or set dataset.valid_path=FILE";
   EXPECT_EQ(refusal(text("abc").set("valid_fraction", 0.0)), "valid_fraction: valid_fraction is 0" + wanted);
   EXPECT_EQ(refusal(text("abc").set("valid_fraction", int64_t{1})), "valid_fraction: valid_fraction is 1" + wanted);
-  EXPECT_EQ(refusal(text("abc").set("valid_fraction", 1.5)),
-            "valid_fraction: valid_fraction is 1.5, expected a number from 0 to 1");
-  EXPECT_EQ(refusal(text("abc").set("valid_fraction", -0.1)),
-            "valid_fraction: valid_fraction is -0.1, expected a number from 0 to 1");
+  EXPECT_EQ(refusal(text("abc").set("valid_fraction", 1.5)), "valid_fraction: valid_fraction is 1.5" + wanted);
+  EXPECT_EQ(refusal(text("abc").set("valid_fraction", -0.1)), "valid_fraction: valid_fraction is -0.1" + wanted);
   EXPECT_EQ(refusal(text("abc").set_null("valid_fraction")),
-            "valid_fraction: valid_fraction is null, expected a number from 0 to 1");
+            "valid_fraction: valid_fraction is null, expected a number");
 }
 
 TEST_F(DatasetFiles, RefusesPartsThatAreTooShort) {

@@ -76,6 +76,8 @@ TEST(Claim, RefusesWhatItDoesNotKnowInOneSentence) {
             "expect of claim 1 of x.yaml is \"lower\", expected the slope, a number");
   EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": 2}, "expect": "lowr"})"),
             "expect of claim 1 of x.yaml is 'lowr', expected one of: lower, higher, equal; did you mean 'lower'?");
+  EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": 2}, "expect": "less"})"),
+            "expect of claim 1 of x.yaml is 'less', expected one of: lower, higher, equal");
   EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": 2}, "expect": "equal"})"),
             "claim 1 of x.yaml has no within, expected a number above 0: half the width of what counts as met; add it");
   EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": "1.0"}, "expect": "lower"})"),

@@ -67,7 +67,8 @@ class Schedule {
 
   void read_milestones(Settings& settings, const std::string& list) {
     const auto key = [&](size_t i, const char* field) { return list + "." + std::to_string(i) + "." + field; };
-    for (size_t i = 0; settings.has(key(i, "step")) || settings.has(key(i, "factor")); ++i) {
+    const size_t count = settings.elements(list);
+    for (size_t i = 0; i < count; ++i) {
       const int64_t after = milestones_.empty() ? 1 : static_cast<int64_t>(milestones_.back().step) + 1;
       const int64_t step = settings.integer(key(i, "step"), after, int64_t{1} << 40);
       milestones_.push_back({static_cast<uint64_t>(step), settings.real(key(i, "factor"), 0.0, 1000.0)});

@@ -51,7 +51,7 @@ class Settings {
 
   // Integers are accepted as reals.
   double real(const std::string& key, double low, double high) {
-    const std::string expected = "a number from " + text_of(low) + " to " + text_of(high);
+    const std::string expected = "a number" + range(low, high);
     const egg_setting& item = take(key, expected);
     if (item.type != EGG_SETTING_REAL && item.type != EGG_SETTING_INTEGER) wrong(key, item, expected);
     if (!(item.real >= low && item.real <= high)) wrong(key, item, expected);
@@ -79,9 +79,21 @@ class Settings {
       for (size_t i = 0; i < choices.size(); ++i) {
         if (choices[i] == item.text) return static_cast<int32_t>(i);
       }
-      throw setting_error(key, key + " is '" + item.text + "', expected " + expected + suggest(item.text, choices));
+      throw setting_error(key, key + " is '" + item.text + "', expected " + expected + near_name(item.text, choices));
     }
     wrong(key, item, expected);
+  }
+
+  // How many elements the list has, each with keys that begin with LIST.0, LIST.1 and so on. The list is then known,
+  // be it empty.
+  size_t elements(const std::string& list) {
+    lists_.push_back(list);
+    size_t count = 0;
+    for (const egg_setting& item : items_) {
+      const std::string key = std::string(item.key) + ".";
+      while (key.starts_with(list + "." + std::to_string(count) + ".")) ++count;
+    }
+    return count;
   }
 
   // A key that nobody read is an error, never ignored. A plugin that does not call it last has it called by its
@@ -89,7 +101,7 @@ class Settings {
   void finish() const {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (read_[i]) continue;
-      std::vector<std::string> known;
+      std::vector<std::string> known = lists_;
       for (size_t j = 0; j < items_.size(); ++j) {
         if (read_[j]) known.emplace_back(items_[j].key);
       }
@@ -125,11 +137,6 @@ class Settings {
     throw setting_error(key, key + " is " + shown(item) + ", expected " + expected);
   }
 
-  static std::string suggest(const std::string& word, const std::vector<std::string>& choices) {
-    const std::string hint = suggestion(word, choices);
-    return hint.find("did you mean") != std::string::npos ? hint : "";
-  }
-
   static std::string shown(const egg_setting& item) {
     switch (item.type) {
       case EGG_SETTING_INTEGER:
@@ -155,6 +162,11 @@ class Settings {
     return text;
   }
 
+  static std::string range(double low, double high) {
+    if (low == std::numeric_limits<double>::lowest()) return "";
+    return " from " + text_of(low) + " to " + text_of(high);
+  }
+
   // Names the largest bounds only to who passes them.
   static std::string range(int64_t low, int64_t high, bool is_too_large = false) {
     const bool is_huge = high >= std::numeric_limits<int32_t>::max();
@@ -166,6 +178,7 @@ class Settings {
 
   std::vector<egg_setting> items_;
   std::vector<bool> read_;
+  std::vector<std::string> lists_;  // that somebody asked for
 };
 
 }  // namespace eggroll

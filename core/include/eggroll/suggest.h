@@ -32,9 +32,8 @@ inline size_t common_beginning(std::string_view a, std::string_view b) {
   return count;
 }
 
-// "; did you mean 'x'?" or, where nothing is near, "; known: a, b, c". Near is what takes few edits, or begins with
-// most of the word.
-inline std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+// "; did you mean 'x'?", or "" where nothing is near. Near is what takes few edits, or begins with most of the word.
+inline std::string near_name(std::string_view word, const std::vector<std::string>& known) {
   size_t best = std::string::npos;
   std::string nearest;
   for (const std::string& name : known) {
@@ -51,7 +50,13 @@ inline std::string suggestion(std::string_view word, const std::vector<std::stri
     }
     is_near = common_beginning(word, nearest) >= std::max<size_t>(4, (2 * word.size() + 2) / 3);
   }
-  if (is_near) return "; did you mean '" + nearest + "'?";
+  return is_near ? "; did you mean '" + nearest + "'?" : "";
+}
+
+// The same or, where nothing is near, "; known: a, b, c".
+inline std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const std::string hint = near_name(word, known);
+  if (!hint.empty()) return hint;
   if (known.empty()) return "; none is known here";
   std::string list = "; known: ";
   for (size_t i = 0; i < known.size(); ++i) list += (i > 0 ? ", " : "") + known[i];
