@@ -227,6 +227,15 @@ class Composer {
     ConfigNode& node = map_at(result, option.package, choice.source);
     overlay(node, option.values, option.package);
     node.set_source(option.values.source());
+    name_source(node, choice);
+  }
+
+  // An option's name that is what the command line chose it by was written there.
+  static void name_source(ConfigNode& option, const DefaultsEntry& choice) {
+    constexpr const char* kNameKey = "name";
+    ConfigNode* name = option.find(kNameKey);
+    const bool is_same = name != nullptr && name->kind() == ConfigNode::Kind::kText && name->text() == choice.option;
+    if (is_same && choice.source.line == 0) name->set_source(choice.source);
   }
 
   const ConfigSearch& search_;

@@ -26,6 +26,11 @@ fs::path resolved(const fs::path& path) {
   return error ? path : result;
 }
 
+// Plugins of this project that only some builds have, and what those need.
+const std::map<std::string, std::string> kOfSomeBuilds = {
+    {"avx2", "an x86-64 processor"},    {"avx512", "an x86-64 processor"},   {"neon", "a 64-bit ARM processor"},
+    {"cuda", "NVIDIA's CUDA compiler"}, {"metal", "macOS on Apple Silicon"}, {"mpi", "an MPI"}};
+
 Error unusable(const std::string& text) { return Error(text, EGG_ERROR_CONFIG, "name"); }
 
 }  // namespace
@@ -116,6 +121,11 @@ std::string Registry::unknown(egg_kind kind, const std::string& name) const {
     if (file.kind == kind && file.verdict == Verdict::kAccepted) known.push_back(file.name);
   }
   std::sort(known.begin(), known.end());
+  const auto elsewhere = kOfSomeBuilds.find(name);
+  if (elsewhere != kOfSomeBuilds.end() && !known.empty()) {
+    return fmt::format("the {} '{}' is not built here, for it needs {}; choose another: {}{}", kind_name(kind), name,
+                       elsewhere->second, fmt::join(known, ", "), kind == EGG_KIND_BACKEND ? ", or auto" : "");
+  }
   std::string text = fmt::format("unknown {} '{}'{}", kind_name(kind), name, suggestion(name, known));
   if (text.find("; did you mean") != std::string::npos) {
     text += fmt::format(" (known: {})", fmt::join(known, ", "));
