@@ -39,24 +39,25 @@ ConfigSearch config_search(const HostOptions& options) {
   return search;
 }
 
-namespace {
-
-std::vector<fs::path> configured_plugins(const ConfigNode& config) {
-  std::vector<fs::path> configured;
-  for (const ConfigNode& entry : config.at("plugins.path").list()) configured.emplace_back(entry.text());
-  return configured;
-}
-
-}  // namespace
-
 std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
-  return plugin_folders(configured_plugins(config));
+  std::vector<fs::path> folders;
+  for (const ConfigNode& entry : config.at("plugins.path").list()) {
+    folders.emplace_back(absolute_path(entry.text()));
+    if (folders.back().empty() || is_there(folders.back())) continue;
+    throw wrong(entry.source(),
+                fmt::format("plugins.path has '{}', which does not exist, expected a folder with *.eggplugin files; "
+                            "correct or remove it",
+                            folders.back().string()));
+  }
+  return plugin_folders(folders);
 }
 
 Registry find_plugins(const ConfigNode& config) { return Registry(plugin_folders_of(config)); }
 
 Registry find_plugins_of_run(const ConfigNode& config, const std::vector<fs::path>& allowed) {
-  return Registry(plugin_folders_of_run(allowed, configured_plugins(config)));
+  std::vector<fs::path> configured;
+  for (const ConfigNode& entry : config.at("plugins.path").list()) configured.emplace_back(entry.text());
+  return Registry(plugin_folders_of_run(allowed, configured));
 }
 
 std::string duration_text(double seconds) {

@@ -22,7 +22,7 @@ ConfigSearch config_search(const HostOptions& options);
 // Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
 Registry find_plugins(const ConfigNode& config);
 
-// The folders where those are looked for.
+// The folders where those are looked for. Throws Error where plugins.path names one that is not there.
 std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config);
 
 // The same for the configuration in a run's folder, whose plugins.path is not followed; allowed: folders that the user
