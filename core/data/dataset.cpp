@@ -2,6 +2,7 @@
 #include "data/dataset.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "data/data_file.h"
@@ -22,20 +23,22 @@ std::string sha256_of(const Dataset& dataset) {
 }
 
 struct FileOptions {
-  NamedFile train{"path", {}};
+  std::optional<NamedFile> path;
   std::optional<NamedFile> valid;
   double valid_fraction = 0.0;
   std::optional<uint32_t> separator;
   std::optional<NamedFile> vocabulary;
   TokenFormat format = TokenFormat::kUint8;
+
+  const NamedFile& train() const {
+    if (path) return *path;
+    throw setting_error("path", "path is null, expected a file; set dataset.path=FILE");
+  }
 };
 
 FileOptions read_file_options(Settings& settings, bool is_text) {
   FileOptions options;
-  if (settings.is_null("path")) {
-    throw setting_error("path", "path is null, expected a file; set dataset.path=FILE");
-  }
-  options.train.path = settings.text("path");
+  if (!settings.is_null("path")) options.path = NamedFile{"path", settings.text("path")};
   if (!settings.is_null("valid_path")) options.valid = NamedFile{"valid_path", settings.text("valid_path")};
   using Limits = std::numeric_limits<double>;
   options.valid_fraction = settings.real("valid_fraction", Limits::lowest(), Limits::max());
@@ -60,11 +63,12 @@ FileOptions read_file_options(Settings& settings, bool is_text) {
 }
 
 void split(const FileOptions& options, Dataset& dataset) {
-  const Tokens all = open_tokens(options.train, options.format);
+  const Tokens all = open_tokens(options.train(), options.format);
   if (options.valid) {
     dataset.train = all;
     dataset.valid = open_tokens(*options.valid, options.format);
-    for (const auto& [tokens, file] : {std::pair{&dataset.train, &options.train}, {&dataset.valid, &*options.valid}}) {
+    for (const auto& [tokens, file] :
+         {std::pair{&dataset.train, &options.train()}, {&dataset.valid, &*options.valid}}) {
       if (tokens->size() >= 2) continue;
       throw file->error(fmt::format("which is too short ({} tokens)", tokens->size()), "at least 2 tokens",
                         "use a longer file");
@@ -102,8 +106,8 @@ void check_spelt(const Tokens& tokens, const char* part, const NamedFile& file, 
 
 void read_vocabulary(const FileOptions& options, Dataset& dataset) {
   dataset.vocabulary = std::make_shared<const Vocabulary>(*options.vocabulary);
-  check_spelt(dataset.train, "training", options.train, *dataset.vocabulary);
-  check_spelt(dataset.valid, "held-out", options.valid ? *options.valid : options.train, *dataset.vocabulary);
+  check_spelt(dataset.train, "training", options.train(), *dataset.vocabulary);
+  check_spelt(dataset.valid, "held-out", options.valid ? *options.valid : options.train(), *dataset.vocabulary);
   dataset.unit = "byte";
   dataset.vocab_needed = dataset.vocabulary->size();
   dataset.facts["train_bytes"] = dataset.units(dataset.train);
@@ -111,8 +115,7 @@ void read_vocabulary(const FileOptions& options, Dataset& dataset) {
   dataset.facts["vocabulary_sha256"] = dataset.vocabulary->sha256();
 }
 
-Dataset file_dataset(Settings& settings, bool is_text) {
-  const FileOptions options = read_file_options(settings, is_text);
+Dataset file_dataset(const FileOptions& options, bool is_text) {
   Dataset dataset;
   dataset.name = is_text ? "text" : "tokens";
   dataset.unit = is_text ? "byte" : "token";
@@ -122,8 +125,8 @@ Dataset file_dataset(Settings& settings, bool is_text) {
   } else {
     const uint32_t train_max = dataset.train.max();
     const uint32_t valid_max = dataset.valid.max();
-    check_wide_tokens(dataset.train, options.train, train_max);
-    check_wide_tokens(dataset.valid, options.valid ? *options.valid : options.train, valid_max);
+    check_wide_tokens(dataset.train, options.train(), train_max);
+    check_wide_tokens(dataset.valid, options.valid ? *options.valid : options.train(), valid_max);
     dataset.vocab_needed = std::max(train_max, valid_max) + 1;
   }
   dataset.facts["train_tokens"] = dataset.train.size();
@@ -136,7 +139,7 @@ Dataset file_dataset(Settings& settings, bool is_text) {
       throw setting_error("separator", fmt::format("separator is {}, which the training part of '{}' does not "
                                                    "hold, expected a token that it holds or null; set "
                                                    "dataset.separator=null",
-                                                   *options.separator, options.train.path));
+                                                   *options.separator, options.train().path));
     }
     dataset.facts["train_separators"] = separators;
   }
@@ -165,17 +168,13 @@ MarkovOptions read_markov_options(Settings& settings) {
   return options;
 }
 
-Dataset unhashed_dataset(Settings& settings) {
-  switch (settings.choice("name", {"text", "tokens", "count", "markov"})) {
-    case 0:
-      return file_dataset(settings, true);
-    case 1:
-      return file_dataset(settings, false);
-    case 2:
-      return count_dataset(read_count_options(settings));
-    default:
-      return markov_dataset(read_markov_options(settings));
-  }
+// What opens the dataset that the settings, all read now, describe.
+std::function<Dataset()> read_dataset(Settings& settings) {
+  const int32_t name = settings.choice("name", {"text", "tokens", "count", "markov"});
+  if (name == 2) return [options = read_count_options(settings)] { return count_dataset(options); };
+  if (name == 3) return [options = read_markov_options(settings)] { return markov_dataset(options); };
+  const bool is_text = name == 0;
+  return [options = read_file_options(settings, is_text), is_text] { return file_dataset(options, is_text); };
 }
 
 void check_part(const Tokens& tokens, const char* part, uint32_t vocab) {
@@ -191,10 +190,12 @@ void check_part(const Tokens& tokens, const char* part, uint32_t vocab) {
 }  // namespace
 
 Dataset open_dataset(Settings& settings) {
-  Dataset dataset = unhashed_dataset(settings);
+  Dataset dataset = read_dataset(settings)();
   dataset.sha256 = sha256_of(dataset);
   return dataset;
 }
+
+void check_dataset(Settings& settings) { read_dataset(settings); }
 
 uint64_t Dataset::units(const Tokens& tokens) const {
   if (!vocabulary) return tokens.size();

@@ -43,6 +43,9 @@ struct Dataset {
 // ("path"), as those of Settings do.
 Dataset open_dataset(Settings& settings);
 
+// The same checks of the settings, without opening a file; path may be null.
+void check_dataset(Settings& settings);
+
 // Error: a token is not below vocab, the model's vocabulary, or the dataset's own vocabulary is of another size.
 void check_vocabulary(const Dataset& dataset, uint32_t vocab);
 

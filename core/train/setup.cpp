@@ -17,6 +17,10 @@ const std::vector<std::string> kConfigKeys = {"backend", "model", "optimizer", "
 
 namespace {
 
+// Of sections that others read.
+const std::vector<std::pair<std::string, std::vector<std::string>>> kHostKeys = {{"plugins", {"path"}},
+                                                                                 {"results", {"dir", "sweeps"}}};
+
 // Tokens that a held-out stream reads per call of the backend: the model's whole context, if it has one.
 uint32_t eval_tokens(const Program& program) {
   const int32_t context = program.view().context;
@@ -157,6 +161,9 @@ StopSettings read_stop(Settings& s) {
 
 Machine::Machine(const ConfigNode& config, const Registry& registry) {
   require_only(config, kConfigKeys);
+  for (const auto& [section, keys] : kHostKeys) {
+    if (const ConfigNode* node = config.find(section)) require_only(*node, keys);
+  }
   read_section(config, "", [&](Settings& s) {
     seed = static_cast<uint64_t>(s.integer("seed", 0, std::numeric_limits<int64_t>::max()));
     name = read_name(s);
@@ -233,18 +240,23 @@ Dataset open_dataset_of(const ConfigNode& config) {
   return read_section(config, "dataset", [](Settings& s) { return open_dataset(s); });
 }
 
-Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open)
+void check_dataset_of(const ConfigNode& config) { read_section(config, "dataset", check_dataset); }
+
+SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& registry)
     : machine(config, registry),
       eval(read_section(config, "eval", read_eval)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       monitor(read_section(config, "monitor", read_monitor)),
       ranks(read_section(config, "ranks", read_ranks)),
       stop(read_section(config, "stop", read_stop)),
+      fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })) {}
+
+Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open)
+    : SetupWithoutData(config, registry),
       dataset(open(config)),
       plan(dataset, machine.train.population / machine.train.group, machine.train.tokens),
       eval_plan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens),
-      final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0),
-      fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })) {
+      final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0) {
   check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));
 }
 

@@ -96,14 +96,9 @@ struct Machine {
 // The dataset of the configuration's section, with file and line in any error.
 Dataset open_dataset_of(const ConfigNode& config);
 
-// The rest of a run: data, fitness, evaluation.
-struct Setup {
-  // open: reads the dataset that the configuration names; who checks many configurations gives one that remembers.
-  using OpenDataset = std::function<Dataset(const ConfigNode& config)>;
-  Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open = open_dataset_of);
-
-  // Evaluations on the way then read this one.
-  void choose_sample(HeldOutSample chosen);
+// All of a run but its data.
+struct SetupWithoutData {
+  SetupWithoutData(const ConfigNode& config, const Registry& registry);
 
   Machine machine;
   EvalSettings eval;
@@ -111,12 +106,25 @@ struct Setup {
   MonitorSettings monitor;
   RanksSettings ranks;
   StopSettings stop;
+  Fitness fitness;
+};
+
+// Throws Error where the section of the dataset is wrong, whatever its files hold.
+void check_dataset_of(const ConfigNode& config);
+
+struct Setup : SetupWithoutData {
+  // open: reads the dataset that the configuration names; who checks many configurations gives one that remembers.
+  using OpenDataset = std::function<Dataset(const ConfigNode& config)>;
+  Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open = open_dataset_of);
+
+  // Evaluations on the way then read this one.
+  void choose_sample(HeldOutSample chosen);
+
   Dataset dataset;
   DataPlan plan;
   HeldOutSample sample = HeldOutSample::kSpread;
   EvalPlan eval_plan;   // of the curve: what evaluations on the way read, and one after the last step
   EvalPlan final_plan;  // the whole held-out part
-  Fitness fitness;
 };
 
 // Top-level keys of a configuration.

@@ -48,5 +48,90 @@ TEST_F(CliTest, ADeletedKeyIsSaidToBeDeleted) {
   }
 }
 
+TEST_F(CliTest, ConfigRefusesWhatARunWouldRefuse) {
+  fs::create_directories(work_ / "mine" / "configs");
+  fs::create_directories(work_ / "mine" / "experiments");
+  write_plainly(work_ / "mine/experiments/misspelt.yaml", "nam: x\n");
+  write_plainly(work_ / "mine/experiments/below.yaml", "train: {step: 5}\n");
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {"seed=-1", {"seed is -1", "expected an integer of at least 0"}},
+      {"name=../../evil", {"name is '../../evil'", "expected 1 to 80 letters"}},
+      {"plugins.path=[a,[b,c]]", {"command line 'plugins.path=[a,[b,c]]'"}},
+      {"plugins.path=[[b,c]]", {"found a list, expected text"}},
+      {"+plugins.pth=[]", {"unknown key 'pth'", "did you mean 'path'?"}},
+      {"+results.drr=x", {"unknown key 'drr'", "did you mean 'dir'?"}},
+      {"experiment=misspelt", {"misspelt.yaml:1", "unknown key 'nam'", "did you mean 'name'?"}},
+      {"experiment=below", {"below.yaml:1", "unknown key 'train.step'", "did you mean 'steps'?"}},
+      {"model.width=0", {"model.width is 0", "expected an integer from 1"}},
+      {"eval.every=0", {"eval.every is 0"}},
+      {"fitness.clip=0", {"fitness.clip is 0"}},
+      {"dataset.valid_fraction=1.5", {"dataset.valid_fraction is 1.5", "above 0 and below 1"}},
+      {"ranks.name=mpo", {"unknown ranks", "mpo"}},
+      {"optimizer.name=sgd", {"unknown optimizer 'sgd'"}},
+  };
+  for (const auto& [change, fragments] : cases) {
+    const Arguments with = {"--config-dir", "mine/configs"};
+    Arguments arguments = {"config", change};
+    arguments.insert(arguments.begin(), with.begin(), with.end());
+    expect_one_sentence(eggroll(arguments), fragments);
+    arguments[2] = "run";
+    expect_one_sentence(eggroll(arguments), fragments);
+  }
+}
+
+TEST_F(CliTest, ConfigOpensNoDataAndAcceptsWhatRuns) {
+  for (const Arguments& good :
+       {Arguments{"config"}, {"config", "dataset.path=nowhere"}, {"config", "experiment=count"}}) {
+    const Result result = eggroll(good);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+  }
+  expect_one_sentence(eggroll({"run", "dataset.path=nowhere"}), {"which does not exist"});
+}
+
+// Its first point stands for all: plan checks each.
+TEST_F(CliTest, ConfigChecksASweepsPoint) {
+  for (const char* name : {"fitness", "optimizer", "rank"}) {
+    const Result result = eggroll({"config", std::string("experiment=") + name, "backend=reference"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
+  expect_one_sentence(eggroll({"config", "experiment=fitness", "backend=reference", "train.group=3"}),
+                      {"train.group is 3", "expected an even number"});
+}
+
+TEST_F(CliTest, AFolderOfPluginsThatIsNotThereIsRefused) {
+  for (const char* command : {"run", "config", "show"}) {
+    expect_one_sentence(eggroll({command, "experiment=count", "plugins.path=[absent]"}),
+                        {"command line 'plugins.path=[absent]'", "/absent', which does not exist",
+                         "expected a folder with *.eggplugin files", "correct or remove it"});
+  }
+}
+
+// A run goes on where the folder that it named is gone.
+TEST_F(CliTest, ResumeDoesWithoutAFolderOfPlugins) {
+  fs::create_directory(work_ / "extra");
+  Process process(work_, command(tiny_run({"train.steps=4000", "plugins.path=[extra]"})));
+  ASSERT_TRUE(process.wait_until([&] { return process.out().find("step ") != std::string::npos; }));
+  process.signal(SIGINT);
+  ASSERT_EQ(process.wait().exit_code, 130);
+  fs::remove(work_ / "extra");
+  std::string folder;
+  for (const auto& entry : fs::directory_iterator(work_ / "results/runs")) folder = entry.path().string();
+  Process again(work_, command({"resume", folder}));
+  ASSERT_TRUE(again.wait_until([&] { return again.out().find("step ") != std::string::npos; }));
+  again.signal(SIGINT);
+  EXPECT_EQ(again.wait().exit_code, 130);
+}
+
+TEST_F(CliTest, ABackendOfAnotherProcessorIsSaidToBeOne) {
+  const bool is_arm = fs::exists(EGGROLL_BIN_DIR "/plugins/neon.eggplugin");
+  const std::string name = is_arm ? "avx2" : "neon";
+  const std::string needs = is_arm ? "an x86-64 processor" : "a 64-bit ARM processor";
+  const Result refused = eggroll(tiny_run({"backend=" + name}));
+  expect_one_sentence(refused, {"command line 'backend=" + name + "'", "the backend '" + name + "' is not built here",
+                                "needs " + needs, "choose another", "reference", "or auto"});
+  EXPECT_EQ(refused.err.find(".yaml"), std::string::npos) << refused.err;
+}
+
 }  // namespace
 }  // namespace eggroll::test

@@ -61,6 +61,7 @@ int sample_command(const SampleArguments& arguments);
 
 // inspect.cpp
 int show_command(const HostOptions& host, const Overrides& overrides);
+// Prints the configuration, then throws Error where a run would refuse it before its data; of a sweep, its first point.
 int config_command(const HostOptions& host, const Overrides& overrides);
 int plugins_command(const HostOptions& host);
 struct CheckArguments {

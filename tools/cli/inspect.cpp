@@ -10,7 +10,10 @@
 #include "conformance/check_plugin.h"
 #include "conformance/trajectory.h"
 #include "eggroll/error.h"
+#include "experiment/launcher.h"
+#include "experiment/sweep.h"
 #include "plugin/scaffold.h"
+#include "ranks/ranks.h"
 #include "record/files.h"
 #include "train/setup.h"
 
@@ -93,8 +96,30 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
   return 0;
 }
 
+namespace {
+
+// As a run would, but for its data.
+void check_config(const ConfigNode& config) {
+  const Registry registry = find_plugins(config);
+  choose_ranks(config, registry);
+  const SetupWithoutData setup(config, registry);
+  check_dataset_of(config);
+  config.at("results.dir").text();
+}
+
+}  // namespace
+
 int config_command(const HostOptions& host, const Overrides& overrides) {
-  fmt::print("{}", to_yaml(compose(config_search(host), overrides), true));
+  const ConfigSearch search = config_search(host);
+  ConfigNode config = compose(search, overrides);
+  fmt::print("{}", to_yaml(config, true));
+  if (config.find("sweep") != nullptr) {
+    const Sweep sweep = compose_sweep(search, overrides);
+    open_launcher(sweep.launcher, {});
+    config = sweep.points.front().config;
+  }
+  erase_launcher(config);
+  check_config(config);
   return 0;
 }
 

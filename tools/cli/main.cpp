@@ -83,7 +83,7 @@ int dispatch(int argc, char** argv) {
                     "Run every combination of values: seed=0,1,2 model=glob(*) train.tokens=range(16,64,16)");
   with_overrides("show", "Print the model's program, the optimizer's rule and the bounds: eggroll show model=gru",
                  [&] { return show_command(host, overrides); });
-  with_overrides("config", "Print the resolved configuration, and where each value was written",
+  with_overrides("config", "Print the resolved configuration and where each value was written, and check it",
                  [&] { return config_command(host, overrides); });
 
   with_overrides("plan", "List and check every point of a sweep: eggroll plan experiment=count-convergence",
