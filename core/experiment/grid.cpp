@@ -13,6 +13,7 @@
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
 #include "experiment/chosen.h"
+#include "experiment/grid_items.h"
 #include "record/claim.h"
 
 namespace eggroll {
@@ -29,37 +30,6 @@ const std::vector<std::string> kNoAxes = {"sweep", "results", "plugins", "monito
 std::string key_of(const std::string& override_text) { return parse_override(override_text).key; }
 
 std::string value_of(const std::string& override_text) { return override_text.substr(override_text.find('=') + 1); }
-
-// [train.population=256,512] is two items in YAML.
-void require_no_split(const std::vector<ConfigNode>& list) {
-  const auto is_rest = [](const ConfigNode& item) {
-    const bool is_scalar = item.kind() != Kind::kNull && item.kind() != Kind::kList && item.kind() != Kind::kMap;
-    return is_scalar && scalar_text(item).find('=') == std::string::npos;
-  };
-  for (size_t i = 1; i < list.size(); ++i) {
-    const ConfigNode& before = list[i - 1];
-    if (before.kind() != Kind::kText || is_rest(before) || !is_rest(list[i])) continue;
-    std::string whole = before.text();
-    for (size_t rest = i; rest < list.size() && is_rest(list[rest]); ++rest) whole += "," + scalar_text(list[rest]);
-    throw wrong(list[i].source(), fmt::format("'{}' stands alone, for YAML ends '{}' at its comma; put the override in "
-                                              "quotes: \"{}\"",
-                                              scalar_text(list[i]), before.text(), whole));
-  }
-}
-
-const std::vector<ConfigNode>& list_in(const ConfigNode& node, const char* what) {
-  if (node.kind() == Kind::kList && !node.list().empty()) {
-    require_no_split(node.list());
-    return node.list();
-  }
-  throw wrong(node.source(), fmt::format("{} is {}, expected a list with at least one item", what, shown_value(node)));
-}
-
-const std::string& text_in(const ConfigNode& node, const char* what) {
-  if (node.kind() == Kind::kText) return node.text();
-  throw wrong(node.source(),
-              fmt::format("{} is {}, expected an override such as train.population=512,2048", what, shown_value(node)));
-}
 
 // "key=value,value": a point matches where it has one of the values at the key.
 struct Condition {
