@@ -70,13 +70,17 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
   std::vector<KnownPoint> known;
   const std::string text = whole_lines(points_file(sweep));
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const ordered_json line = json_or_null(std::string_view(text).substr(begin, end - begin));
-    const bool is_point = line.is_object() && line.contains("hash") && line["hash"].is_string() &&
-                          line.contains("index") && line["index"].is_number_unsigned() && line.contains("folder") &&
-                          line["folder"].is_string();
+    const std::string_view written = std::string_view(text).substr(begin, end - begin);
+    const ordered_json line = json_or_null(written);
+    // Version 0.1 wrote no checksums. A point that is not known again would be run once more, in another folder.
+    const bool is_point = seal_of_line(written) != Seal::kBroken && line.is_object() && line.contains("hash") &&
+                          line["hash"].is_string() && line.contains("index") && line["index"].is_number_unsigned() &&
+                          line.contains("folder") && line["folder"].is_string() && line["index"] == known.size();
     if (!is_point) {
-      throw Error(fmt::format("{} is damaged, expected a point on each line; restore it from a copy",
-                              points_file(sweep).string()));
+      throw Error(
+          fmt::format("{} is damaged, expected a point on each line, with its index and its checksum; restore "
+                      "it from a copy",
+                      points_file(sweep).string()));
     }
     known.push_back({whole(line["index"]), line["folder"].get<std::string>(), line["hash"].get<std::string>(),
                      line.value("axes", ordered_json::object())});
@@ -292,7 +296,7 @@ void write_sweep(Sweep& sweep) {
     if (!point.is_new) continue;
     const ordered_json line = {{"index", point.index}, {"folder", point.folder}, {"hash", point.hash},
                                {"seed", point.seed},   {"axes", point.axes},     {"overrides", point.overrides}};
-    file.append(line.dump() + "\n");
+    file.append(sealed_line(line) + "\n");
   }
   file.flush();
   state_claims(sweep);
@@ -304,7 +308,7 @@ void write_sweep(Sweep& sweep) {
                               {"axes", values},
                               {"seeds", sweep.grid.seeds},
                               {"points", sweep.points.size()}};
-  write_atomically(sweep.folder / "sweep.json", about.dump(2) + "\n");
+  write_atomically(sweep.folder / "sweep.json", sealed(about).dump(2) + "\n");
 }
 
 void write_point(const Sweep& sweep, const SweepPoint& point) {

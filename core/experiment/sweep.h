@@ -1,9 +1,9 @@
 // A sweep: the points of a grid, each with its resolved configuration, its index and its folder.
 //
 // RESULTS/NAME/
-//   points.jsonl    a line a point, only ever appended: an index and a folder stay what they are, whatever the grid
-//                   becomes
-//   sweep.json      question, claims, axes and seeds of the newest launch, for readers
+//   points.jsonl    a line a point, sealed, only ever appended: an index and a folder stay what they are, whatever the
+//                   grid becomes
+//   sweep.json      question, claims, axes and seeds of the newest launch, for readers; sealed (record/seal.h)
 //   claims.jsonl    every claim with what was known when it was first stated, see record/stated_claims.h
 //   points/FOLDER/  a run's folder with log.txt, what its processes wrote, and point.json, its place here
 //   plugins/HASH/   copies of the plugins of a launch: what is built later changes nothing that runs

@@ -11,6 +11,7 @@
 
 #include "record/files.h"
 #include "record/json.h"
+#include "record/seal.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -147,6 +148,9 @@ void add_stated_claims(CollectedSweep& sweep, std::vector<std::string>& problems
 CollectedSweep read_sweep(const fs::path& file) {
   const std::string cure = "run `eggroll sweep` again or restore it from a copy";
   const ordered_json json = read_json(file, cure);
+  if (seal_of(json) == Seal::kBroken) {
+    throw Error(fmt::format("{} is damaged: its sha256 is not that of its contents; {}", file.string(), cure));
+  }
   return read_members(file.string(), cure, [&] { return sweep_of(json, file); });
 }
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <regex>
+
 #include "record/files.h"
 #include "record/scratch.h"
 #include "record/stated_claims.h"
@@ -109,7 +111,8 @@ TEST_F(SweepTest, PointsOfFormerHashesAreFound) {
   const std::string grid = "{product: [\"train.population=64,128\", \"backend.threads=1,2\"]}";
   Sweep sweep = compose_grid(grid);
   write_sweep(sweep);
-  std::string lines = read_file(sweep.folder / "points.jsonl");
+  std::string lines =
+      std::regex_replace(read_file(sweep.folder / "points.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\""), "");
   for (const SweepPoint& point : sweep.points) {
     for (size_t at; (at = lines.find(point.hash)) != std::string::npos;) lines.replace(at, 64, point.former_hash);
     const std::filesystem::path folder = sweep.folder_of(point).path;
@@ -139,9 +142,19 @@ TEST_F(SweepTest, ALineThatAPowerCutLeftIsWrittenAgain) {
 TEST_F(SweepTest, DamageIsNamed) {
   Sweep sweep = compose_grid("{product: [\"train.population=64,128\"]}");
   write_sweep(sweep);
+  const std::string lines = read_file(sweep.folder / "points.jsonl");
   write_plainly(sweep.folder / "points.jsonl", "{}\n");
   EXPECT_THAT(message_of([&] { compose_grid("{product: [\"train.population=64\"]}"); }),
               HasSubstr("points.jsonl is damaged, expected a point on each line"));
+  // Another hash would make a point a new one, and a line that is missing too.
+  const size_t digit = lines.find("\"hash\":\"") + 8;
+  std::string changed = lines;
+  changed[digit] = changed[digit] == '0' ? '1' : '0';
+  for (const std::string& damaged : {changed, lines.substr(lines.find('\n') + 1), lines + lines}) {
+    write_plainly(sweep.folder / "points.jsonl", damaged);
+    EXPECT_THAT(message_of([&] { compose_grid("{product: [\"train.population=64\"]}"); }),
+                HasSubstr("points.jsonl is damaged, expected a point on each line"));
+  }
 }
 
 TEST_F(SweepTest, AValueThatCannotStandNamesItsPoint) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "record/scratch.h"
+#include "record/seal.h"
 #include "report/synthetic.h"
 
 namespace eggroll {
@@ -110,6 +111,21 @@ TEST_F(CollectionTest, MetricsThatLackLinesOfTheirRecordAreNamed) {
   const Collection all = collect({folder_}, MetricsFiles::kAll);
   EXPECT_THAT(all.problems, ElementsAre(HasSubstr("running" + said), HasSubstr("summarized" + said)));
   EXPECT_EQ(all.runs[1].metrics.lines, 101U);  // of the summary
+}
+
+TEST_F(CollectionTest, ASweepThatHasChangedIsNamed) {
+  nlohmann::ordered_json sweep = sealed({{"name", "s"},
+                                         {"claims", nlohmann::ordered_json::array()},
+                                         {"axes", nlohmann::ordered_json::object()},
+                                         {"points", 4}});
+  write_plainly(folder_ / "sweep.json", sweep.dump());
+  EXPECT_EQ(collect({folder_}).sweeps.size(), 1U);
+  sweep["points"] = 5;
+  write_plainly(folder_ / "sweep.json", sweep.dump());
+  const Collection collection = collect({folder_});
+  EXPECT_THAT(collection.sweeps, IsEmpty());
+  EXPECT_THAT(collection.problems,
+              ElementsAre(HasSubstr("sweep.json is damaged: its sha256 is not that of its contents")));
 }
 
 TEST_F(CollectionTest, APathThatDoesNotExistIsRefused) {
