@@ -228,6 +228,29 @@ void BackendSession::require_context(const egg_batch& batch) const {
               EGG_ERROR_UNSUPPORTED);
 }
 
+void BackendSession::require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch,
+                                    const char* function) const {
+  const int64_t largest = int64_t{batch.tokens} * largest_loss(*spec_->program);
+  const int64_t* found = std::find_if(losses, losses + count, [&](int64_t loss) { return loss < 0 || loss > largest; });
+  if (found == losses + count) return;
+  throw Error(
+      fmt::format("{} gave {} as the loss at position {} in {}(), expected 0 to {} for {} tokens; use another "
+                  "backend or fix the plugin (eggroll check finds the op)",
+                  who_, *found, found - losses, function, largest, batch.tokens));
+}
+
+void BackendSession::require_changed(const int64_t* changed) const {
+  for (uint32_t i = 0; i < spec_->program->param_count; ++i) {
+    const egg_param& param = spec_->program->params[i];
+    const auto count = static_cast<int64_t>(weight_count(param));
+    if (changed[i] >= 0 && changed[i] <= count) continue;
+    throw Error(
+        fmt::format("{} gave {} as the count of changed weights of the tensor '{}', expected 0 to {}; use "
+                    "another backend or fix the plugin",
+                    who_, changed[i], param.name, count));
+  }
+}
+
 void BackendSession::evaluate(egg_evaluate arguments) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
@@ -235,6 +258,7 @@ void BackendSession::evaluate(egg_evaluate arguments) {
   arguments.losses = losses.data();
   call(table_->evaluate, &arguments);
   losses.give_back(who_, "losses", "evaluate");
+  require_losses(losses.data(), arguments.count, arguments.batch, "evaluate");
 }
 
 void BackendSession::update(egg_update arguments) {
@@ -243,6 +267,7 @@ void BackendSession::update(egg_update arguments) {
   arguments.changed = changed.data();
   call(table_->update, &arguments);
   changed.give_back(who_, "changed counts", "update");
+  require_changed(changed.data());
 }
 
 void BackendSession::infer(egg_infer arguments) {
@@ -260,6 +285,7 @@ void BackendSession::infer(egg_infer arguments) {
   states.give_back(who_, "states", "infer");
   losses.give_back(who_, "losses", "infer");
   logits.give_back(who_, "logits", "infer");
+  require_losses(losses.data(), streams, arguments.batch, "infer");
 }
 
 RanksInstance::RanksInstance(const ChosenPlugin& plugin, const egg_settings& settings)

@@ -57,7 +57,8 @@ class OptimizerInstance : public Instance {
 };
 
 // An open session; see egg_backend_interface for shapes and meaning. Keeps its backend open. struct_size of every
-// argument is filled in here. A call whose plugin writes outside an array that it was given throws Error.
+// argument is filled in here. A call whose plugin writes outside an array that it was given, or gives losses or changed
+// counts that cannot be, throws Error.
 class BackendSession {
  public:
   BackendSession(BackendSession&&) = default;
@@ -83,6 +84,10 @@ class BackendSession {
 
   // Throws Error where a call would read past the program's context.
   void require_context(const egg_batch& batch) const;
+  // Throws Error where one is no sum of the losses of the batch's tokens.
+  void require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function) const;
+  // changed: (param_count)
+  void require_changed(const int64_t* changed) const;
 
   // function(session, arguments..., error)
   template <class Function, class... Arguments>

@@ -35,8 +35,8 @@ Error unusable(const std::string& text) { return Error(text, EGG_ERROR_CONFIG, "
 
 }  // namespace
 
-Registry::Registry(std::vector<PluginFolder> folders, std::chrono::milliseconds limit)
-    : folders_(std::move(folders)), limit_(limit) {
+Registry::Registry(std::vector<PluginFolder> folders, std::chrono::milliseconds limit, std::string cure)
+    : folders_(std::move(folders)), limit_(limit), cure_(std::move(cure)) {
   std::set<fs::path> seen;
   std::erase_if(folders_, [&](const PluginFolder& folder) { return !seen.insert(resolved(folder.path)).second; });
   for (PluginFolder& folder : folders_) scan(folder);
@@ -132,7 +132,7 @@ std::string Registry::unknown(egg_kind kind, const std::string& name) const {
   } else if (known.empty()) {
     text += searched();
   } else {
-    text += " (one of your own: set plugins.path or EGGROLL_PLUGIN_PATH to its folder)";
+    text += fmt::format(" (one of your own: {})", cure_);
   }
   for (const PluginFolder& folder : folders_) {
     if (!folder.problem.empty())
@@ -178,8 +178,8 @@ ChosenPlugin Registry::chosen(const PluginFile& file, const std::string& reason)
 std::string Registry::searched() const {
   std::vector<std::string> paths;
   for (const PluginFolder& folder : folders_) paths.push_back(folder.path.string());
-  return fmt::format("; looked in {} (set plugins.path or EGGROLL_PLUGIN_PATH)",
-                     paths.empty() ? std::string("no folder") : fmt::format("{}", fmt::join(paths, ", ")));
+  return fmt::format("; looked in {} ({})",
+                     paths.empty() ? std::string("no folder") : fmt::format("{}", fmt::join(paths, ", ")), cure_);
 }
 
 }  // namespace eggroll

@@ -13,6 +13,12 @@ namespace eggroll {
 
 constexpr std::chrono::milliseconds kPluginTimeLimit{20000};
 
+// How the user gives a plugin of their own: in a configuration that they compose, to a command that takes a run's
+// folder, and to one that was told to take plugins from one folder alone.
+constexpr const char* kCureOfConfiguration = "set plugins.path or EGGROLL_PLUGIN_PATH to its folder";
+constexpr const char* kCureOfRun = "give its folder with --plugins DIR or EGGROLL_PLUGIN_PATH";
+constexpr const char* kCureOfOnlyFolder = "give its folder with --plugins DIR in place of --only-plugins";
+
 // A plugin that may be opened, loaded into this process, and why it was taken.
 struct ChosenPlugin {
   PluginFile file;
@@ -27,8 +33,10 @@ struct ChosenPlugin {
 // and stays there to its end.
 class Registry {
  public:
-  // limit: the longest that a plugin's constructors, its probe and later its open may take, each.
-  explicit Registry(std::vector<PluginFolder> folders, std::chrono::milliseconds limit = kPluginTimeLimit);
+  // limit: the longest that a plugin's constructors, its probe and later its open may take, each. cure: what the user
+  // can do where none has the name.
+  explicit Registry(std::vector<PluginFolder> folders, std::chrono::milliseconds limit = kPluginTimeLimit,
+                    std::string cure = kCureOfConfiguration);
 
   const std::vector<PluginFolder>& folders() const { return folders_; }
   // Every file seen, each with its verdict and its reason.
@@ -49,6 +57,7 @@ class Registry {
 
   std::vector<PluginFolder> folders_;
   std::chrono::milliseconds limit_;
+  std::string cure_;
   std::vector<PluginFile> files_;
 };
 

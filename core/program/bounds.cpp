@@ -71,9 +71,8 @@ class Bounds {
       case EGG_OP_GRU_MIX:
       case EGG_OP_STORE:
         break;
-      // Its sum is 64-bit; a token's loss is at most log2(vocab) + 254 * unit, in Q16.
-      case EGG_OP_LOSS:
-        note(i, "loss in Q16", 24 * 65536 + 254 * int64_t{op.attr} + 65536);
+      case EGG_OP_LOSS:  // its sum is 64-bit
+        note(i, "loss in Q16", largest_loss(program_));
         break;
       case EGG_OP_COUNT:
         break;
@@ -123,6 +122,12 @@ class Bounds {
 };
 
 }  // namespace
+
+// At most log2(vocab) + 254 * unit.
+int64_t largest_loss(const egg_program& program) {
+  const egg_op& loss = program.ops[program.op_count - 1];
+  return 24 * 65536 + 254 * int64_t{loss.attr} + 65536;
+}
 
 std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise) {
   return Bounds(program, noise).take();

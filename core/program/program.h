@@ -56,6 +56,9 @@ struct AccumulatorBound {
 };
 std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise);
 
+// What a token's loss, which is not negative, can be at most, in Q16 bits.
+int64_t largest_loss(const egg_program& program);
+
 // Throws Error naming the first op whose accumulator could overflow.
 void require_no_overflow(const egg_program& program, const egg_noise& noise);
 

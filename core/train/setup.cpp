@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 
 #include "config/settings_block.h"
@@ -209,22 +208,10 @@ BackendSession Machine::open_session(const MemberShare& own) const {
   return session;
 }
 
-std::vector<float> Machine::scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const {
-  std::vector<float> values = optimizer->scalars(step, evaluations);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values[i])) continue;
-    throw Error(
-        fmt::format("{} gave the scalar '{}' as {} at step {}, expected a finite number; correct its settings "
-                    "or the plugin",
-                    optimizer->who(), rule->scalar_names()[i], values[i], step));
-  }
-  return values;
-}
-
 std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
                                      std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
                                      std::span<const uint8_t> chosen) const {
-  const std::vector<float> values = scalars(step, evaluations);
+  const std::vector<float> values = optimizer->scalars(step, evaluations);
   const std::vector<float> stds = vote_stds(fitness);
   std::vector<int64_t> changed(stds.size());
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),

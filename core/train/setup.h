@@ -83,8 +83,6 @@ struct Machine {
   // A session of these members with the initial weights.
   BackendSession open_session(const MemberShare& own) const;
   BackendSession open_session() const { return open_session(all_members()); }
-  // The optimizer's. Throws Error where one is not finite.
-  std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
   // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
   // fitness: one a pair. chosen: by parameter, 0 where it stays as it is; none: all are chosen.
   std::vector<int64_t> update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,

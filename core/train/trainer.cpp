@@ -259,7 +259,7 @@ class Run {
 
     record_.unique_tokens += scores.scored.tokens;
     record_.member_tokens += scores.scored.tokens * train.group;
-    const std::vector<float> scalars = machine_.scalars(step_, evaluations_);
+    const std::vector<float> scalars = machine_.optimizer->scalars(step_, evaluations_);
     ++step_;
     record_.steps = step_;
 

@@ -40,7 +40,8 @@ TEST(Choose, AutoRefusesWhereNoBackendCanRun) {
       "no backend can run here: backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c; "
       "and backend 'cannot_say' cannot run here: it gave no reason; looked in " +
           plugin_path("cannot_run").parent_path().string() + ", " + plugin_path("c_model").parent_path().string() +
-          ", " + plugin_path("cannot_say").parent_path().string() + " (set plugins.path or EGGROLL_PLUGIN_PATH)");
+          ", " + plugin_path("cannot_say").parent_path().string() +
+          " (set plugins.path or EGGROLL_PLUGIN_PATH to its folder)");
 }
 
 TEST(Choose, RefusesAnUnknownNameWithASuggestion) {
@@ -58,10 +59,10 @@ TEST(Choose, RefusesAnUnknownNameWithASuggestion) {
 TEST(Choose, RefusesAnUnknownNameWhereNothingIsKnown) {
   EXPECT_EQ(error_of([] { registry_of({"slow"}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
             "unknown optimizer 'sign_es'; none is known here; looked in " + plugin_path("slow").parent_path().string() +
-                " (set plugins.path or EGGROLL_PLUGIN_PATH)");
+                " (set plugins.path or EGGROLL_PLUGIN_PATH to its folder)");
   EXPECT_EQ(error_of([] { Registry({}).choose(EGG_KIND_OPTIMIZER, "sign_es"); }),
             "unknown optimizer 'sign_es'; none is known here; looked in no folder (set plugins.path or "
-            "EGGROLL_PLUGIN_PATH)");
+            "EGGROLL_PLUGIN_PATH to its folder)");
 }
 
 // What a run's own configuration names is not searched, and said where it may hold what is missing.
@@ -78,8 +79,7 @@ TEST(Choose, SaysWhichFolderMayHoldWhatIsMissing) {
   const Registry allowed(plugin_folders_of_run({mine}, {mine}));
   EXPECT_EQ(allowed.choose(EGG_KIND_OPTIMIZER, "ramp").file.path, plugin_path("ramp"));
 
-  EXPECT_EQ(error_of([] { plugin_folders({""}); }),
-            "plugins.path holds an empty name, expected folders; remove it");
+  EXPECT_EQ(error_of([] { plugin_folders({""}); }), "plugins.path holds an empty name, expected folders; remove it");
 }
 
 TEST(Choose, RefusesARejectedNameWithItsReason) {

@@ -106,6 +106,16 @@ TEST(OptimizerInstance, GivesARuleAndTheScalarsOfAStep) {
   EXPECT_EQ(error_of([&] { optimizer.scalars(10, evaluations); }), "optimizer 'ramp': the ramp ends here; raise limit");
 }
 
+// The adapter asks for what the plugin's author forgets: whether every setting was read.
+TEST(OptimizerInstance, ThatDoesNotReadAllItsSettingsRefusesTheRest) {
+  const auto refusal = [](const std::vector<egg_setting>& items) {
+    return error_of([&] { open<OptimizerInstance>(EGG_KIND_OPTIMIZER, "unfinished", items); });
+  };
+  EXPECT_EQ(refusal({integer("limit", 1)}), "nothing was thrown");
+  EXPECT_EQ(refusal({integer("limit", 1), integer("limits", 2)}),
+            "optimizer 'unfinished': unknown key 'limits'; did you mean 'limit'? (correct or remove it)");
+}
+
 OptimizerInstance open_hostile(const char* fault) {
   return open<OptimizerInstance>(EGG_KIND_OPTIMIZER, "hostile_rule", {text("fault", fault)});
 }
@@ -183,11 +193,17 @@ TEST_F(BackendInstanceTest, NamesAllThatItLacksInOneSentence) {
       "fsqrt (of the rule); choose another backend");
 }
 
+// The last op of a program, which says what a loss can be.
+constexpr egg_op kLoss{EGG_OP_LOSS, -1, {0, -1, -1}, {-1, -1}, 4096, -1, 0, 0};
+
 TEST_F(BackendInstanceTest, CallsReachTheSession) {
   const BackendInstance backend = open_backend(log_);
-  const std::vector<egg_param> params(4, egg_param{"w", EGG_PARAM_VECTOR, 1, 1, 0, 0, 1});
+  std::vector<egg_param> params(4, egg_param{"w", EGG_PARAM_VECTOR, 1, 1, 0, 0, 1});
+  params[0].rows = 100;  // so that the stub's answer may be a count of its weights
   const egg_value state{"s", 1, 1, 0, 0};
   egg_program program{};
+  program.ops = &kLoss;
+  program.op_count = 1;
   program.params = params.data();
   program.param_count = 4;
   program.values = &state;
@@ -204,9 +220,9 @@ TEST_F(BackendInstanceTest, CallsReachTheSession) {
   EXPECT_EQ(read, 77);
 
   const int32_t cell = -5;
-  session.set_slot(0, 2, &cell);
+  session.set_slot(1, 2, &cell);
   int32_t slot = 0;
-  session.get_slot(0, 2, &slot);
+  session.get_slot(1, 2, &slot);
   EXPECT_EQ(static_cast<int8_t>(slot), -5);
 
   const std::vector<int8_t> states{1, 2, 3};
@@ -220,6 +236,7 @@ TEST_F(BackendInstanceTest, CallsReachTheSession) {
   egg_evaluate evaluate{};
   evaluate.losses = &loss;
   evaluate.count = 1;
+  evaluate.batch.tokens = 1;
   session.evaluate(evaluate);
   EXPECT_EQ(loss, int64_t{sizeof(egg_evaluate)});
   std::vector<int64_t> changed(4);
@@ -249,32 +266,34 @@ TEST(BackendSession, ThatWritesOutsideAnArrayIsNamed) {
   const auto call = [&](BackendSession& session) {
     std::vector<int8_t> weights(6);
     session.get_weights(0, weights.data());
-    EXPECT_EQ(weights, std::vector<int8_t>(6, 7));
+    EXPECT_EQ(weights, std::vector<int8_t>(6, 5));
     std::vector<int32_t> cells(6);
     session.get_slot(0, 0, cells.data());
-    EXPECT_EQ(cells, std::vector<int32_t>(6, 7));
+    EXPECT_EQ(cells, std::vector<int32_t>(6, 5));
     std::vector<int8_t> states(15);
     session.get_states(1, 3, states.data());
-    EXPECT_EQ(states, std::vector<int8_t>(15, 7));
+    EXPECT_EQ(states, std::vector<int8_t>(15, 5));
     std::vector<int64_t> losses(4);
     egg_evaluate evaluate{};
     evaluate.count = 4;
+    evaluate.batch.tokens = 1;
     evaluate.losses = losses.data();
     session.evaluate(evaluate);
-    EXPECT_EQ(losses, std::vector<int64_t>(4, 7));
+    EXPECT_EQ(losses, std::vector<int64_t>(4, 5));
     std::vector<int64_t> changed(2);
     egg_update update{};
     update.changed = changed.data();
     session.update(update);
-    EXPECT_EQ(changed, std::vector<int64_t>(2, 7));
+    EXPECT_EQ(changed, std::vector<int64_t>(2, 5));
     std::vector<int8_t> logits(12);
     egg_infer infer{};
     infer.batch.streams = 3;
+    infer.batch.tokens = 1;
     infer.states = states.data();
     infer.losses = losses.data();
     infer.logits = logits.data();
     session.infer(infer);
-    EXPECT_EQ(logits, std::vector<int8_t>(12, 7));
+    EXPECT_EQ(logits, std::vector<int8_t>(12, 5));
   };
   const auto sentence_of = [&](const char* function, int64_t at) {
     const auto backend =
@@ -363,6 +382,8 @@ TEST_F(BackendInstanceTest, FailuresAreLedByItsName) {
 TEST_F(BackendInstanceTest, RefusesToReadPastTheContext) {
   const BackendInstance backend = open_backend(log_);
   egg_program program{};
+  program.ops = &kLoss;
+  program.op_count = 1;
   program.context = 2;
   egg_session_spec spec{};
   spec.program = &program;

@@ -32,6 +32,22 @@ class HostilePluginsTest : public CliTest {
     return Process(work_, with_path(folder, arguments)).wait();
   }
 
+  // Takes the backend that is wrong in this way.
+  static Arguments hostile_backend(const std::string& fault) {
+    return tiny_run({"backend.name=hostile_backend", "+backend.fault=" + fault});
+  }
+
+  // In this sentence, which the record holds too.
+  void expect_ends(const fs::path& folder, const Arguments& run, const std::string& sentence) const {
+    SCOPED_TRACE(run.back() + ": " + sentence);
+    const Result result = run_with(folder, run);
+    expect_one_sentence(result, {sentence});
+    const auto record = record_in(run_folder());
+    EXPECT_EQ(record.at("status"), "failed");
+    EXPECT_EQ("eggroll: " + record.at("error").get<std::string>() + "\n", result.err);
+    fs::remove_all(runs());
+  }
+
   // Takes the optimizer that is wrong in this way.
   Arguments hostile_run(const std::string& fault, const Arguments& more = {}) const {
     fs::create_directories(folder_ / "configs" / "optimizer");
@@ -101,6 +117,37 @@ TEST_F(HostilePluginsTest, NamesAndNumbersThatNoFileTakesAreRefused) {
   EXPECT_EQ(steps_in(run_folder()), each_step_once(3));
 }
 
+// What no file may hold is found where it appears, at an evaluation or at a checkpoint.
+TEST_F(HostilePluginsTest, WeightsStatesAndSlotsThatAreNoneEndTheRun) {
+  const fs::path folder = mine({"hostile_backend", "hostile_rule"});
+  const auto expect_failed = [&](const Arguments& run, const std::string& sentence) {
+    const Arguments early_evaluation = {"eval.every=5", "checkpoint.every=100"};
+    const Arguments early_checkpoint = {"eval.every=100", "checkpoint.every=5"};
+    for (const Arguments& first : {early_evaluation, early_checkpoint}) {
+      // The states are read for a checkpoint alone.
+      if (first == early_evaluation && sentence.find("the states") != std::string::npos) continue;
+      Arguments all = run;
+      all.insert(all.end(), first.begin(), first.end());
+      expect_ends(folder, all, sentence + " after 5 steps, expected ");
+    }
+  };
+  expect_failed(hostile_backend("weight"), "-128 at position 1");
+  expect_failed(hostile_backend("state"), "backend 'hostile_backend' gave the states a -128 at position 0");
+  expect_failed(hostile_run("nan_slot"), "at position 0");
+}
+
+TEST_F(HostilePluginsTest, LossesAndCountsThatCannotBeEndTheRun) {
+  const fs::path folder = mine({"hostile_backend"});
+  for (const auto& [fault, sentence] :
+       {std::pair{"loss_below", "gave -1 as the loss at position 2 in evaluate(), expected 0 to "},
+        std::pair{"loss_above", "gave 1099511627776 as the loss at position 2 in evaluate(), expected 0 to "},
+        std::pair{"inferred_below", "gave -7 as the loss at position 0 in infer(), expected 0 to "},
+        std::pair{"changed_below", "gave -1 as the count of changed weights of the tensor '"},
+        std::pair{"changed_above", ", expected 0 to 256; use another backend or fix the plugin"}}) {
+    expect_ends(folder, hostile_backend(fault), sentence);
+  }
+}
+
 // Of whom a run's folder is does not matter: only the user says whose code is loaded.
 TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
   const fs::path folder = mine({"hostile_rule", "shouts"});
@@ -111,17 +158,21 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
   for (const Arguments& arguments : {Arguments{"sample", run}, Arguments{"replay", run}, Arguments{"resume", run}}) {
     SCOPED_TRACE(arguments.front());
     expect_one_sentence(eggroll(arguments),
-                        {"unknown optimizer 'hostile_rule'", folder.string() +
-                                                                 " (plugins.path of the run) is searched "
-                                                                 "only if you allow it: --plugins " +
-                                                                 folder.string()});
+                        {"unknown optimizer 'hostile_rule'",
+                         "(one of your own: give its folder with --plugins DIR or EGGROLL_PLUGIN_PATH)",
+                         folder.string() +
+                             " (plugins.path of the run) is searched "
+                             "only if you allow it: --plugins " +
+                             folder.string()});
     Arguments allowed = arguments;
     allowed.insert(allowed.end(), {"--plugins", folder.string()});
     EXPECT_EQ(eggroll(allowed).exit_code, 0);
     EXPECT_EQ(run_with(folder, arguments).exit_code, 0);  // named by the environment
   }
   // The folder alone has neither the model nor a backend.
-  expect_one_sentence(eggroll({"resume", run, "--only-plugins", folder.string()}), {"unknown model 'gru'"});
+  expect_one_sentence(
+      eggroll({"resume", run, "--only-plugins", folder.string()}),
+      {"unknown model 'gru'", "(one of your own: give its folder with --plugins DIR in place of --only-plugins)"});
 }
 
 // Its step never ends: the first SIGTERM waits for it, one that comes some seconds later does not.

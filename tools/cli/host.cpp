@@ -57,7 +57,7 @@ Registry find_plugins(const ConfigNode& config) { return Registry(plugin_folders
 Registry find_plugins_of_run(const ConfigNode& config, const std::vector<fs::path>& allowed) {
   std::vector<fs::path> configured;
   for (const ConfigNode& entry : config.at("plugins.path").list()) configured.emplace_back(entry.text());
-  return Registry(plugin_folders_of_run(allowed, configured));
+  return Registry(plugin_folders_of_run(allowed, configured), kPluginTimeLimit, kCureOfRun);
 }
 
 std::string duration_text(double seconds) {

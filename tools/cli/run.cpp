@@ -316,8 +316,9 @@ int resume_command(const ResumeArguments& arguments, const std::vector<std::stri
   for (const std::string& key : kDataFiles) require_file(config, key);
   if (show_monitor) config = with_monitor(std::move(config));
   const fs::path& alone = arguments.only_plugins;
-  const Registry registry = alone.empty() ? find_plugins_of_run(config, arguments.plugins)
-                                          : Registry({{fs::absolute(alone), "--only-plugins"}});
+  const Registry registry =
+      alone.empty() ? find_plugins_of_run(config, arguments.plugins)
+                    : Registry({{fs::absolute(alone), "--only-plugins"}}, kPluginTimeLimit, kCureOfOnlyFolder);
   const auto folder_of = [&](const ConfigNode&) { return folder.path; };
   return train_in(config, folder_of, registry, invocation, show_monitor);
 }

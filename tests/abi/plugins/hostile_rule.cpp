@@ -15,7 +15,7 @@ class Hostile : public eggroll::Optimizer {
     const std::string scalar = fault_ == "scalar_of_the_host" ? "step" : fault_ == "scalar_no_text" ? "lr\xff" : "rate";
     const eggroll::Node change = rule_.op(EGG_RULE_TRUNC_I32, {rule_.scalar(scalar)});
     for (const std::string slot : {fault_ == "slot_with_a_slash" ? "a/b" : "m", fault_ == "twin_slots" ? "m" : "v"}) {
-      rule_.set_slot(rule_.slot(slot, 'f'), rule_.vote_f32());
+      rule_.set_slot(rule_.slot(slot, 'f'), fault_ == "nan_slot" ? zero_by_zero() : rule_.vote_f32());
     }
     rule_.delta(change);
   }
@@ -30,6 +30,8 @@ class Hostile : public eggroll::Optimizer {
   }
 
  private:
+  eggroll::Node zero_by_zero() { return rule_.op(EGG_RULE_FDIV, {rule_.constant(0.0F), rule_.constant(0.0F)}); }
+
   std::string fault_;
   eggroll::RuleBuilder rule_;
 };

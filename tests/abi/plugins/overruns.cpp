@@ -28,8 +28,8 @@ class Overrunning : public eggroll::Session {
  private:
   template <class T>
   void write(const char* function, T* values, uint32_t count) const {
-    for (uint32_t i = 0; i < count; ++i) values[i] = 7;
-    if (function_ == function) values[at_ < 0 ? at_ : at_ + count] = 7;
+    for (uint32_t i = 0; i < count; ++i) values[i] = 5;
+    if (function_ == function) values[at_ < 0 ? at_ : at_ + count] = 5;
   }
 
   const egg_program& program_;
