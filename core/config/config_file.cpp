@@ -194,6 +194,7 @@ fs::path main_config_path(const ConfigSearch& search) {
     fs::path path = (dir / "config.yaml").lexically_normal();
     std::error_code failure;
     if (fs::exists(path, failure)) return path;
+    if (failure) throw file_error("read", path, failure.value());
     tried.push_back(path.string());
   }
   throw setting_error("", fmt::format("no configuration: expected {}; name a folder that holds a config.yaml",

@@ -51,6 +51,10 @@ const char* cure_of(int error_number) {
     case EMFILE:
     case ENFILE:
       return "raise the limit on open files (ulimit -n)";
+    case EAGAIN:  // a process cannot be started
+      return "raise the limit on processes (ulimit -u) or wait until others end, then do it again";
+    case ENOMEM:
+      return "free some memory or raise its limit (ulimit -v), then do it again";
     default:
       return "check the disk that holds it";
   }
