@@ -1,4 +1,4 @@
-// What a sweep's folder keeps when its grid, its files or its plugins change.
+// What a sweep's folder keeps when its grid, its files, its plugins or its place change.
 #include "experiment/sweep_command.h"
 #include "record/seal.h"
 
@@ -37,6 +37,47 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
   write_experiment("grows", grid("8", 1));
   EXPECT_THAT(plan("grows").out,
               HasSubstr("1 points in results/sweeps/grows; 5 of the folder are no longer in the grid"));
+}
+
+// The whole project was moved, and its data to another place still, while a point was not done.
+TEST_F(SweepGrowthTest, PointsGoOnWhereFoldersAndDataHaveMoved) {
+  std::string text;
+  while (text.size() < 4000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+  write_plainly(work_ / "text", text);
+  write_plainly(folder_ / "experiments" / "moves.yaml",
+                "defaults:\n"
+                "  - override backend: reference\n"
+                "  - _self_\n"
+                "name: moves\n"
+                "train: {steps: 400, population: 16, group: 8, tokens: 8}\n"
+                "eval: {every: 100, tokens: 512}\n"
+                "checkpoint: {every: 100}\n"
+                "backend: {threads: 1}\n"
+                "sweep:\n" +
+                    grid("8,16", 1));
+  {
+    Process runner(work_, with_folder({"sweep", "experiment=moves", "dataset.path=text"}));
+    ASSERT_TRUE(
+        runner.wait_until([&] { return fs::exists(points("moves")) && lines_in(point("moves", "0001-")) > 110; }));
+    runner.signal(SIGKILL);
+    runner.wait();
+  }
+  const auto before = finished_records("moves");
+  EXPECT_EQ(before.size(), 1U);
+
+  const fs::path project = folder_ / "project";
+  fs::rename(work_, project);
+  fs::rename(project / "text", folder_ / "renamed");
+  const Result moved = Process(project, with_folder({"sweep", "experiment=moves", "dataset.path=../renamed"})).wait();
+  EXPECT_EQ(moved.exit_code, 0) << moved.err;
+  EXPECT_THAT(moved.out, HasSubstr("2 of 2 points done, 0 failed, 0 left"));
+  EXPECT_THAT(moved.out, Not(HasSubstr("begun    0000-")));
+  fs::rename(project, work_);
+  const auto after = finished_records("moves");
+  EXPECT_EQ(after.size(), 2U);
+  for (const auto& [folder, bytes] : before) EXPECT_EQ(after.at(folder), bytes);
+  EXPECT_EQ(record_in(point("moves", "0001-")).at("resumes"), 1);
+  EXPECT_EQ(steps_in(point("moves", "0001-")), each_step_once(400));
 }
 
 std::string claim(const std::string& says, const std::string& expect) {
