@@ -11,6 +11,7 @@
 #include "config/override.h"
 #include "config/value.h"
 #include "eggroll/error.h"
+#include "eggroll/suggest.h"
 
 namespace eggroll {
 namespace {

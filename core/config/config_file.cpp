@@ -9,6 +9,7 @@
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
+#include "eggroll/suggest.h"
 #include "record/files.h"
 
 namespace eggroll {

@@ -8,6 +8,7 @@
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
+#include "eggroll/suggest.h"
 
 namespace eggroll {
 namespace {

@@ -7,6 +7,7 @@
 #include "config/override.h"
 #include "config/settings_block.h"
 #include "eggroll/error.h"
+#include "eggroll/suggest.h"
 #include "experiment/runner.h"
 #include "experiment/slurm_launcher.h"
 #include "system/machine.h"
