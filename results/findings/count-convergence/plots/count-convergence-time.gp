@@ -1,0 +1,21 @@
+# Draw again with: gnuplot THIS.gp > THIS.svg
+set terminal svg size 900,226 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+set encoding utf8
+set border 3 lc rgb '#555555'
+set tics nomirror out tc rgb '#333333'
+set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
+set lmargin 44
+set ytics ('population=128 rank=1' 0, 'population=128 rank=4' 1, 'population=512 rank=1' 2, 'population=512 rank=4' 3)
+set yrange [3.6:-0.6]
+set grid noytics
+$bars << END
+0 74.40612139568552 88.50248849392469 100
+1 75.74737361255312 91.56362966242223 100
+2 88.89265185419727 96.53056201405357 100
+3 84.7548915372006 97.50557430166296 100
+END
+set xlabel '% of the time'
+set xrange [0:100]
+set style fill solid 1 noborder
+set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
+plot $bars using (0):1:(0):2:($1-0.35):($1+0.35) with boxxyerror fc rgb '#0b4f8a' title 'forward passes', $bars using (0):1:2:3:($1-0.35):($1+0.35) with boxxyerror fc rgb '#d6761b' title 'rest of the steps: votes, rule, files', $bars using (0):1:3:4:($1-0.35):($1+0.35) with boxxyerror fc rgb '#b9c0c7' title 'outside: evaluation, checkpoints, monitor, start'

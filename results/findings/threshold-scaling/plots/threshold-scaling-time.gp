@@ -1,0 +1,22 @@
+# Draw again with: gnuplot THIS.gp > THIS.svg
+set terminal svg size 900,250 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+set encoding utf8
+set border 3 lc rgb '#555555'
+set tics nomirror out tc rgb '#333333'
+set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
+set lmargin 44
+set ytics ('population=256' 0, 'population=512' 1, 'population=1024' 2, 'population=2048' 3, 'population=4096' 4)
+set yrange [4.6:-0.6]
+set grid noytics
+$bars << END
+0 78.40873726577571 86.04020735043238 100
+1 86.26294475366134 92.40068561357029 100
+2 90.01015968480895 96.1129158315106 100
+3 92.38935117461779 97.92319238144809 100
+4 93.57554333915819 98.86896426454854 100
+END
+set xlabel '% of the time'
+set xrange [0:100]
+set style fill solid 1 noborder
+set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
+plot $bars using (0):1:(0):2:($1-0.35):($1+0.35) with boxxyerror fc rgb '#0b4f8a' title 'forward passes', $bars using (0):1:2:3:($1-0.35):($1+0.35) with boxxyerror fc rgb '#d6761b' title 'rest of the steps: votes, rule, files', $bars using (0):1:3:4:($1-0.35):($1+0.35) with boxxyerror fc rgb '#b9c0c7' title 'outside: evaluation, checkpoints, monitor, start'
