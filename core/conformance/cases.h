@@ -1,5 +1,5 @@
 // The conformance suite: small programs and rules around each op, run on a backend, every byte that comes out compared.
-// This room depends on plugin/, program/ and, for trajectories alone, train/; used by `eggroll check` and by the tests.
+// This room depends on plugin/, program/ and train/; used by `eggroll check` and by the tests.
 #ifndef EGGROLL_CONFORMANCE_CASES_H
 #define EGGROLL_CONFORMANCE_CASES_H
 

@@ -63,7 +63,7 @@ class Finder {
         if (name != "checkpoints" && name != "plugins") look_into(path);
       } else if (type == fs::file_type::symlink) {
         const fs::file_status target = fs::status(path, unknown);
-        if (is_json || !fs::exists(target)) {
+        if (is_json || fs::is_directory(target) || !fs::exists(target)) {
           files_.problems.push_back(
               fmt::format("{} is a link{}, and links among results are not followed; it was left "
                           "out",

@@ -29,6 +29,19 @@ constexpr std::array<const char*, 2> kSampleNames = {"spread", "prefix"};  // by
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kTemporaryPrefix = ".tmp-";
 
+// A link would lead to folders that are none of the run's, where old checkpoints are removed.
+fs::path checkpoints_of(const fs::path& run_folder) {
+  const fs::path folder = run_folder / "checkpoints";
+  std::error_code unknown;
+  if (fs::is_symlink(folder, unknown)) {
+    throw Error(
+        fmt::format("{} is a link, and links among results are not followed; put the folder itself there or "
+                    "remove the link",
+                    folder.string()));
+  }
+  return folder;
+}
+
 std::string folder_name(uint64_t step) { return fmt::format("{}{:08}", kStepPrefix, step); }
 
 template <class T>
@@ -294,7 +307,7 @@ class Loader {
 fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoint, uint32_t keep,
                          const std::function<void(const std::string&)>& warn) {
   if (keep == 0) throw Error("checkpoints to keep are 0, expected at least 1; correct the setting");
-  const fs::path folder = run_folder / "checkpoints";
+  const fs::path folder = checkpoints_of(run_folder);
   const std::string name = folder_name(checkpoint.step);
   const fs::path temporary = folder / fmt::format("{}{}", kTemporaryPrefix, checkpoint.step);
   fs::path target = folder / name;
@@ -337,12 +350,12 @@ fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoin
 }
 
 bool has_leftovers(const fs::path& run_folder) {
-  const fs::path folder = run_folder / "checkpoints";
+  const fs::path folder = checkpoints_of(run_folder);
   return is_there(folder) && !entries_of(folder, kTemporaryPrefix).empty();
 }
 
 void remove_leftovers(const fs::path& run_folder, const std::function<void(const std::string&)>& warn) {
-  const fs::path folder = run_folder / "checkpoints";
+  const fs::path folder = checkpoints_of(run_folder);
   if (!is_there(folder)) return;
   for (const fs::path& leftover : entries_of(folder, kTemporaryPrefix)) {
     try {
@@ -354,7 +367,7 @@ void remove_leftovers(const fs::path& run_folder, const std::function<void(const
 }
 
 std::optional<fs::path> latest_checkpoint(const fs::path& run_folder) {
-  const fs::path folder = run_folder / "checkpoints";
+  const fs::path folder = checkpoints_of(run_folder);
   if (!is_there(folder)) return std::nullopt;
   const std::map<uint64_t, fs::path> present = checkpoints_in(folder);
   if (present.empty()) return std::nullopt;

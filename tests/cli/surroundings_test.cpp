@@ -169,6 +169,11 @@ TEST_F(SurroundingsTest, ARunFollowsNoLinkAndWaitsForNoFifo) {
   }
   fs::create_symlink(work_ / "precious", folder / "lock");
   expect_one_sentence(eggroll(tiny_run()), {"/lock: it is a link", "put the file itself there"});
+  fs::remove(folder / "lock");
+  fs::create_directory(work_ / "elsewhere");
+  fs::create_symlink(work_ / "elsewhere", folder / "checkpoints");
+  EXPECT_THAT(eggroll(tiny_run()).err, HasSubstr("/checkpoints is a link, and links among results are not followed"));
+  EXPECT_TRUE(fs::is_empty(work_ / "elsewhere"));
 }
 
 TEST_F(SurroundingsTest, OptionsThatAreFifosOrDevices) {
@@ -187,6 +192,8 @@ TEST_F(SurroundingsTest, WhatAReportDoesNotOpenIsNamed) {
   const fs::path results = work_ / "results";
   fs::create_symlink("circle", results / "circle");
   fs::create_symlink("nowhere", results / "dead");
+  fs::create_directory(work_ / "real");
+  fs::create_symlink("../real", results / "linked");
   fs::create_symlink("/etc/passwd", results / "passwords.json");
   ASSERT_EQ(::mkfifo((results / "fifo.json").c_str(), 0600), 0);
   const fs::path run = run_folder();
@@ -202,7 +209,8 @@ TEST_F(SurroundingsTest, WhatAReportDoesNotOpenIsNamed) {
     EXPECT_EQ(result.exit_code, 0);
     for (const char* problem :
          {"results/circle is a link that leads nowhere", "results/dead is a link that leads nowhere",
-          "results/passwords.json is a link", "results/fifo.json is no regular file", "metrics.jsonl: it is a FIFO"}) {
+          "results/linked is a link, and links among results are not followed", "results/passwords.json is a link",
+          "results/fifo.json is no regular file", "metrics.jsonl: it is a FIFO"}) {
       EXPECT_THAT(result.err, HasSubstr(problem));
     }
   }

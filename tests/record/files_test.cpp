@@ -167,7 +167,6 @@ TEST_F(FilesTest, ABlobThatDoesNotFitLeavesNothingBehind) {
   EXPECT_EQ(read_file(path), std::string(60, 'a') + std::string(40, 'c'));
 }
 
-// Known answers of FIPS 180-2.
 TEST_F(FilesTest, AFileThatIsRemovedIsMissed) {
   AppendFile file(folder_ / "file");
   file.append("a");
@@ -180,6 +179,7 @@ TEST_F(FilesTest, AFileThatIsRemovedIsMissed) {
                 "its folder to start over");
 }
 
+// Known answers of FIPS 180-2.
 TEST_F(FilesTest, Sha256) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
