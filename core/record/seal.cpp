@@ -45,7 +45,12 @@ Seal seal_of(ordered_json object) {
 std::string sealed_text(std::string_view text) { return fmt::format("{}{}\n{}", kFirstLine, sha256_hex(text), text); }
 
 Seal seal_of_text(std::string_view text) {
-  if (!text.starts_with(kFirstLine)) return Seal::kAbsent;
+  if (!text.starts_with(kFirstLine)) {
+    // A first line that is damaged, or cut short, does not look like none.
+    constexpr std::string_view kBegin = kFirstLine.substr(0, 8);
+    const bool is_rest = text.starts_with(kBegin) || (!text.empty() && kBegin.starts_with(text));
+    return is_rest ? Seal::kBroken : Seal::kAbsent;
+  }
   text.remove_prefix(kFirstLine.size());
   if (text.size() <= kSha256Digits || text[kSha256Digits] != '\n') return Seal::kBroken;
   return text.substr(0, kSha256Digits) == sha256_hex(text.substr(kSha256Digits + 1)) ? Seal::kWhole : Seal::kBroken;

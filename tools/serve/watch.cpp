@@ -67,7 +67,7 @@ std::string beginning_of(const fs::path& path) { return read_part(path, 0, kShow
 std::string configuration_of(const fs::path& path) {
   const std::string text = beginning_of(path);
   // Of a longer file the end, which the seal covers too, is not read.
-  if (text.size() >= kShownBytes || seal_of_text(text) != Seal::kBroken) return text;
+  if (text.size() >= kShownBytes || (!text.empty() && seal_of_text(text) != Seal::kBroken)) return text;
   return path.string() + " has changed since it was written; restore it from a copy";
 }
 std::string end_of(const fs::path& path) { return read_end(path, kShownBytes); }
