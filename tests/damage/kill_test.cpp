@@ -63,9 +63,12 @@ class KillTest : public Damage {
     const fs::path folder = work_ / "trials" / std::to_string(trial);
     fs::create_directories(folder);
     std::string story = subject.name;
-    for (uint64_t kills = 1 + draws.below(kMostKills); kills > 0; --kills) {
+    // Several leave room for one another before the end.
+    const uint64_t kills = 1 + draws.below(kMostKills);
+    const double longest = subject.seconds * 2.0 / static_cast<double>(kills + 1);
+    for (uint64_t kill = 0; kill < kills; ++kill) {
       const uint64_t combination = next_combination();
-      const double moment = draws.share() * subject.seconds;
+      const double moment = draws.share() * longest;
       Process process(folder, line_of(subject, folder, combination, draws));
       std::this_thread::sleep_for(std::chrono::duration<double>(moment));
       process.signal(SIGKILL);

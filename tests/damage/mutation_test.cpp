@@ -130,9 +130,13 @@ class MutationTest : public Damage {
              static_cast<uint64_t>(std::count(trial.bytes.begin(), trial.bytes.end(), '\n')) > saved;
     }
     if (trial.file.filename() != "journal.bin") return false;
-    JournalReader journal(folder / trial.file);
     uint64_t steps = 0;
-    for (JournalEntry entry; journal.next(entry);) ++steps;
+    try {
+      JournalReader journal(folder / trial.file);
+      for (JournalEntry entry; journal.next(entry);) ++steps;
+    } catch (const Error&) {
+      return false;
+    }
     return steps >= saved;
   }
 
@@ -153,10 +157,10 @@ class MutationTest : public Damage {
       return {kRefused, ""};
     }
     if (seen.weights != expected.weights) return {kFailed, "OTHER WEIGHTS"};
-    if (seen.figures != expected.figures && !is_earlier_kill(trial, folder)) {
-      return seen.tells_of_damage ? std::pair{kTold, ""} : std::pair{kFailed, "other figures, without a word"};
-    }
     if (seen.tells_of_damage) return {kTold, ""};
+    if (seen.figures != expected.figures && !is_earlier_kill(trial, folder)) {
+      return {kFailed, "other figures, without a word"};
+    }
     return {bytes_of(folder / trial.file) == trial.bytes ? kHarmless : kRepaired, ""};
   }
 

@@ -103,10 +103,14 @@ Specimen Damage::make(const std::string& name, const Arguments& arguments, int s
     fs::create_directories(specimen.folder);
     Process process(specimen.folder, with_experiments(arguments));
     const fs::path home = specimen.folder / "results" / (is_sweep ? "sweeps" : "runs");
-    const auto is_half_way = [&] {
+    const auto is_half_way = [&]() -> bool {
       if (signal == 0 || !fs::exists(home)) return false;
-      const std::vector<fs::path> runs = runs_below(home);
-      return !runs.empty() && lines_in(runs.back()) > 33 && (!is_sweep || runs.size() > 1);
+      try {
+        const std::vector<fs::path> runs = runs_below(home);
+        return !runs.empty() && lines_in(runs.back()) > 33 && (!is_sweep || runs.size() > 1);
+      } catch (const fs::filesystem_error&) {
+        return false;  // a folder went while it was looked through
+      }
     };
     if (process.wait_until(is_half_way)) {
       process.signal(signal);
