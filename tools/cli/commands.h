@@ -63,6 +63,8 @@ int sample_command(const SampleArguments& arguments);
 int show_command(const HostOptions& host, const Overrides& overrides);
 // Prints the configuration, then throws Error where a run would refuse it before its data; of a sweep, its first point.
 int config_command(const HostOptions& host, const Overrides& overrides);
+
+// plugins.cpp
 int plugins_command(const HostOptions& host);
 struct CheckArguments {
   std::string plugin;

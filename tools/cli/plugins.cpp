@@ -1,0 +1,126 @@
+// eggroll plugins, check, new.
+#include <fmt/format.h>
+
+#include <optional>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "config/settings_block.h"
+#include "conformance/check_plugin.h"
+#include "conformance/trajectory.h"
+#include "eggroll/error.h"
+#include "plugin/scaffold.h"
+
+namespace eggroll {
+namespace fs = std::filesystem;
+namespace {
+
+// A plugin as `check` names it: NAME, or KIND:NAME.
+ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string name = colon == std::string::npos ? text : text.substr(colon + 1);
+  const std::string kind = colon == std::string::npos ? "" : text.substr(0, colon);
+  for (const PluginFile& file : registry.files()) {
+    if (file.kind && file.name == name && (kind.empty() || kind == kind_name(*file.kind))) {
+      return registry.choose(*file.kind, file.name);
+    }
+  }
+  throw Error(fmt::format("no plugin '{}' was found, expected a file or a name that `eggroll plugins` lists", text));
+}
+
+// A plugin file by itself, whatever else is installed.
+ChosenPlugin plugin_in_file(const fs::path& path) {
+  const Registry registry({PluginFolder{fs::absolute(path), "the command line"}});
+  for (const PluginFile& file : registry.files()) {
+    if (!file.kind || file.verdict != Verdict::kAccepted) throw Error(file.reason);
+    return registry.choose(*file.kind, file.name);
+  }
+  throw Error(fmt::format("{} is no plugin file, expected one that ends in .eggplugin", path.string()));
+}
+
+int print_checks(const ChosenPlugin& plugin, const std::vector<Check>& checks) {
+  size_t passed = 0;
+  for (const Check& check : checks) {
+    fmt::print("{:<4} {} ({} cases)\n", check.passed() ? "ok" : "FAIL", check.what, check.cases);
+    for (const std::string& failure : check.failures) {
+      std::istringstream lines(failure);
+      for (std::string line; std::getline(lines, line);) fmt::print("       {}\n", line);
+    }
+    if (check.cases == 0) fmt::print("       no case ran\n");
+    passed += check.passed() ? size_t{1} : size_t{0};
+  }
+  fmt::print("{}: {} of {} checks passed\n", plugin.file.who(), passed, checks.size());
+  return passed == checks.size() && !checks.empty() ? 0 : 1;
+}
+
+// The settings that configs/KIND/NAME.yaml gives a model or an optimizer.
+ConfigNode section_of(const HostOptions& host, const std::string& kind, const std::string& name) {
+  return compose(config_search(host), {fmt::format("{}={}", kind, name)});
+}
+
+}  // namespace
+
+int plugins_command(const HostOptions& host) {
+  const Registry registry = find_plugins(compose(config_search(host), {}));
+  for (const PluginFolder& folder : registry.folders()) {
+    fmt::print("{} ({}){}{}\n", folder.path.string(), folder.origin, folder.problem.empty() ? "" : ": ",
+               folder.problem);
+  }
+  size_t accepted = 0;
+  for (const PluginFile& file : registry.files()) {
+    accepted += file.verdict == Verdict::kAccepted ? size_t{1} : size_t{0};
+    fmt::print("\n{} {}\n  {}", verdict_name(file.verdict), file.kind ? file.who() : "file", file.path.string());
+    if (file.verdict == Verdict::kAccepted) {
+      fmt::print("\n  version {}, score {}, built with {}\n", file.version, file.score, file.build);
+    } else {
+      fmt::print("\n  {}\n", file.reason);
+    }
+  }
+  fmt::print("\n{} of {} plugin files can be used\n", accepted, registry.files().size());
+  return 0;
+}
+
+int check_command(const HostOptions& host, const CheckArguments& arguments) {
+  const Registry registry(plugin_folders({}));
+  const ChosenPlugin chosen =
+      fs::exists(arguments.plugin) ? plugin_in_file(arguments.plugin) : named_plugin(registry, arguments.plugin);
+  const egg_settings none{sizeof(egg_settings), 0, nullptr};
+  const std::string kind = kind_name(*chosen.file.kind);
+  if (*chosen.file.kind == EGG_KIND_BACKEND) {
+    const BackendInstance tested(chosen, none);
+    std::optional<BackendInstance> reference;
+    if (chosen.file.name != "reference") reference.emplace(registry.choose(EGG_KIND_BACKEND, "reference"), none);
+    const BackendInstance* yardstick = reference ? &*reference : nullptr;
+    RandomCases random;
+    random.seed = arguments.seed.value_or(random.seed);
+    random.count = arguments.cases.value_or(random.count);
+    if (arguments.seed || arguments.cases) return print_checks(chosen, check_random(tested, yardstick, random));
+    const ConfigSearch configs = config_search(host);
+    std::vector<Check> checks = check_backend(tested, yardstick, random);
+    checks.push_back(check_trajectories(configs, registry, chosen));
+    checks.push_back(check_plans(configs, registry, chosen));
+    return print_checks(chosen, checks);
+  }
+  if (arguments.seed || arguments.cases) {
+    throw Error(
+        fmt::format("--seed and --cases were given for the {}, expected a backend; leave them out", chosen.file.who()));
+  }
+  if (*chosen.file.kind == EGG_KIND_RANKS) {
+    const std::vector<Check> checks = check_ranks(chosen);
+    return checks.empty() ? 0 : print_checks(chosen, checks);
+  }
+  const BackendInstance reference(registry.choose(EGG_KIND_BACKEND, "reference"), none);
+  const ConfigNode config = section_of(host, kind, chosen.file.name);
+  const SettingsBlock block(config, kind, {"name"});
+  return print_checks(chosen, *chosen.file.kind == EGG_KIND_MODEL ? check_model(chosen, *block.view(), reference)
+                                                                  : check_optimizer(chosen, *block.view(), reference));
+}
+
+int new_command(const std::string& kind, const std::string& name, const fs::path& destination) {
+  const fs::path installed = executable_folder() / "../share/eggroll/template";
+  new_plugin(kind, name, destination, fs::exists(installed) ? installed : fs::path("tools/template"));
+  fmt::print("{} holds your {}; its README.md says how to build and check it\n", destination.string(), kind);
+  return 0;
+}
+
+}  // namespace eggroll
