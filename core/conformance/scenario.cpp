@@ -216,7 +216,7 @@ class Run {
   void set_weights(uint32_t version) {
     for (uint32_t p = 0; p < program_.params().size(); ++p) {
       Array<int8_t> weights = filled(Draws(scenario_.seed, kWeights + version * 64 + p), scenario_.weights,
-                                       weight_count(program_.params()[p]));
+                                     weight_count(program_.params()[p]));
       session_.set_weights(p, weights.data());
     }
   }

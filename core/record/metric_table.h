@@ -24,8 +24,8 @@ struct MetricTable {
   const std::vector<double>* find(const std::string& key) const;
 };
 
-// Numbers within objects count where nested. Lines that are damaged or there twice are left out and said so; a file that
-// cannot be read is a table without lines and a problem.
+// Numbers within objects count where nested. Lines that are damaged or there twice are left out and said so; a file
+// that cannot be read is a table without lines and a problem.
 MetricTable read_metric_table(const std::filesystem::path& path, bool nested);
 
 }  // namespace eggroll
