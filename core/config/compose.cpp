@@ -119,7 +119,7 @@ class Composer {
     }
   }
 
-  // Of the command line: the group must be chosen already; or, with a +, not yet.
+  // Applies an override of the command line: the group must be chosen already or, with a +, not yet.
   void change(const Override& by) {
     DefaultsEntry* entry = find(by.key);
     if (by.action == Override::Action::kDelete) return remove(by, entry);

@@ -94,7 +94,7 @@ fs::path group_folder(const fs::path& config_dir, const std::string& group) {
   return (group == kExperimentGroup ? config_dir / ".." / "experiments" : config_dir / group).lexically_normal();
 }
 
-// Of a folder that does not exist: none.
+// A folder that does not exist has none.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   std::error_code failure;
   if (!fs::is_directory(folder, failure)) return {};

@@ -36,7 +36,7 @@ OverrideValue parse_override_value(const std::string& text, const Source& source
 // The one element; a sweep is refused.
 ConfigNode parse_element(const std::string& text, const Source& source);
 
-// Of a sweep where one value is expected. more: a cure that comes first, with a comma behind it.
+// Refuses a sweep where one value is expected. more: a cure that comes first, with a comma behind it.
 Error several_values(const Source& source, const std::string& more = "");
 
 }  // namespace eggroll

@@ -11,7 +11,7 @@
 namespace eggroll {
 namespace {
 
-// Channels of each of so many heads; what the host refuses where they do not share the size.
+// Channels of each head; where the heads cannot share the size evenly, a number that the host refuses.
 int32_t head_of(int32_t size, int32_t heads) { return size % heads == 0 ? size / heads : size + 1; }
 
 // The table of an op, from its seed.

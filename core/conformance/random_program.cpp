@@ -184,7 +184,7 @@ class ProgramGenerator {
 
   void add_table(egg_op& op) { op.table = static_cast<int32_t>(draws_.below(1 << 20)); }
 
-  // So many heads, each a multiple of `unit` channels.
+  // Draws a number of heads, each with a multiple of `unit` channels.
   int32_t heads(int32_t size, int32_t unit) {
     const int32_t units = size / unit;
     int32_t count = 1 + static_cast<int32_t>(draws_.below(4));

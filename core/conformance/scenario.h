@@ -57,8 +57,8 @@ struct Scenario {
   Fill weights = Fill::kMixed;
   Fill states = Fill::kMixed;
   Votes votes = Votes::kMixed;
-  uint32_t no_target = 5;  // one token in so many is not scored; 0: all are
-  uint32_t reset = 6;      // one token in so many resets its stream; 0: none
+  uint32_t no_target = 5;  // one token in this number is not scored; 0: all are
+  uint32_t reset = 6;      // one token in this number resets its stream; 0: none
   std::vector<Action> actions;
 };
 
@@ -68,7 +68,7 @@ void require_valid(const Program& program, const Rule& rule, const Scenario& sce
 // Who computes a scenario; no result may depend on it.
 struct Workers {
   int threads = 1;
-  uint32_t sessions = 1;  // that share its members and its updates, of so many threads each
+  uint32_t sessions = 1;  // that share its members and its updates, each with `threads` threads
 };
 
 // Opens sessions, fills them, does the actions and reads everything back. Throws Error if the backend fails or writes

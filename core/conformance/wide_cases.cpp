@@ -32,7 +32,7 @@ Value wide_product(ProgramBuilder& program, const std::string& name, int32_t siz
   return program.wide_linear(name, constant_state(program, name + "_x", 21), weight, shift);
 }
 
-// Calls of so many tokens.
+// Makes every call read this number of tokens.
 void read_tokens(OpCase& test, uint32_t tokens) {
   for (Action& action : test.scenario.actions) action.tokens = tokens;
 }

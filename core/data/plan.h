@@ -44,7 +44,7 @@ class DataPlan {
   // segment, or tokens is not the rows' length.
   DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens);
 
-  // Segments, or rows: after so many steps every stream is back where it began.
+  // Segments, or rows: after this number of steps every stream is back where it began.
   uint64_t segments() const { return segments_; }
 
   // A pure function of the step; from any thread. The second: streams [first, first + count) alone.

@@ -9,14 +9,14 @@
 
 namespace eggroll {
 
-// Of a whole sweep; each absent where it does not apply. What is spent, no point begins and those that run are saved.
+// Limits a whole sweep; a field that does not apply is absent. Once one is spent, no point begins; running ones save.
 struct SweepBudget {
   std::optional<double> seconds;   // of wall time, of one launch
   std::optional<uint64_t> steps;   // of all points together
   std::optional<uint64_t> tokens;  // member tokens of all points together
 };
 
-// Of one point's process, which is killed beyond them.
+// Limits one point's process, which is killed beyond them.
 struct PointLimits {
   std::optional<double> seconds;         // of wall time
   std::optional<uint64_t> memory_bytes;  // resident

@@ -28,7 +28,7 @@ std::string owner_in(int file) {
   return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "";
 }
 
-// Of a machine whose locks this one does not see.
+// Whether a machine whose locks this one does not see holds the claim.
 bool held_far_away(int file) {
   const std::string owner = owner_in(file);
   if (owner.empty() || owner.starts_with(host_name() + " ")) return false;

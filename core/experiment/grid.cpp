@@ -176,7 +176,7 @@ class GridReader {
     return rows;
   }
 
-  // Of `points`: each override is an axis of its own.
+  // Reads an item of `points`: each override is an axis of its own.
   Row listed(const ConfigNode& item) const {
     Row row;
     const std::vector<ConfigNode> one = {item};
@@ -245,7 +245,7 @@ class GridReader {
     std::vector<Condition> result;
     for (const ConfigNode& item : list_in(node, "a condition")) {
       result.emplace_back(item);
-      // Of fewer points, some may have lost an axis; that it is one was seen when all were read.
+      // Where only some points are chosen, an axis may be gone; that it is one was checked when all were read.
       if (keys.contains(result.back().key) || chosen_.narrows()) continue;
       const std::vector<std::string> known(keys.begin(), keys.end());
       throw wrong(item.source(), fmt::format("{} is no axis of these points{}", result.back().key,

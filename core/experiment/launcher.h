@@ -22,7 +22,7 @@ namespace eggroll {
 struct LaunchOptions {
   std::filesystem::path plugins;  // frozen
   bool retry_failed = false;      // points that failed before go on from their last checkpoint
-  uint32_t breaker = 0;           // so many failures in a row end the sweep; 0: never
+  uint32_t breaker = 0;           // this number of failures in a row ends the sweep; 0: never
 };
 
 struct RunningPoint {

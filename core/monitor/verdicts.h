@@ -10,8 +10,8 @@
 
 namespace eggroll {
 
-// Of values and weights at +-127: the share of a normal distribution as wide as the whole range (a standard deviation
-// of 127). Beyond it more is cut off than is told apart.
+// The share of values and weights at +-127 in a normal distribution as wide as the whole range (a standard deviation of
+// 127). Beyond it more is cut off than is told apart.
 inline constexpr double kSaturated = 0.32;
 // Channels of a value that no token changes: the few that still change are not worth the op.
 inline constexpr double kDead = 0.95;

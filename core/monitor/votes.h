@@ -18,7 +18,7 @@ namespace eggroll {
 // Steps whose votes are looked at. Counting one step's takes a small part of the step.
 inline constexpr size_t kVoteSteps = 64;
 
-// Of one tensor's votes.
+// How far one tensor's votes are from chance.
 struct VoteSignal {
   double over_null = 0.0;   // their standard deviation (from 0, the null's mean) over the null's
   double deviations = 0.0;  // how many standard deviations of chance their variance lies above the null's
@@ -38,7 +38,7 @@ class VoteMeter {
   void add(uint64_t step, std::vector<int8_t> fitness, std::vector<float> stds);
 
   size_t steps() const { return steps_.size(); }  // up to kVoteSteps
-  // Of the last steps, by parameter; absent where it has had no votes.
+  // Measures the last steps, by parameter; absent where a parameter has had no votes.
   std::vector<std::optional<VoteSignal>> measure();
 
  private:

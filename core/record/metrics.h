@@ -22,7 +22,7 @@
 
 namespace eggroll {
 
-// Of a damaged line.
+// The cure for a damaged line.
 inline constexpr const char* kMetricsCure = "restore the file from a copy or delete the run's folder to start over";
 
 class MetricsFile {
@@ -50,9 +50,9 @@ struct EvaluationKeys {
   const char* tokens;
   const char* bytes;
 };
-// Of the learning curve: every evaluation reads the same tokens.
+// Keys of the learning curve: every evaluation reads the same tokens.
 inline constexpr EvaluationKeys kHeldOutKeys{"held_out_bits_per_unit", "held_out_tokens", "held_out_bytes"};
-// Of the whole held-out part, in the last line of a run that has ended.
+// Keys of an evaluation of the whole held-out part, in the last line of a run that has ended.
 inline constexpr EvaluationKeys kFinalKeys{"final_bits_per_unit", "final_tokens", "final_bytes"};
 
 void put_evaluation(nlohmann::ordered_json& line, const EvaluationKeys& keys, const Evaluation& evaluation);

@@ -88,12 +88,12 @@ struct SweepRecord {
 struct UpdateRecord {
   std::string plan;             // rebuilt or sharded
   uint64_t bytes_per_step = 0;  // that a rank sends of them, the most
-  // Of a step of each, where both were tried.
+  // Seconds of a step by each plan, where both were tried.
   std::optional<double> rebuilt_seconds;
   std::optional<double> sharded_seconds;
 };
 
-// Of a run shared by several processes.
+// Describes how several processes share a run.
 struct RanksRecord {
   uint32_t count = 0;
   uint64_t bytes_per_step = 0;  // of fitness that a rank sends; the largest share's
@@ -122,7 +122,7 @@ struct RunRecord {
   std::vector<PluginRecord> plugins;
   std::optional<std::string> program_hash;
   std::optional<std::string> rule_hash;
-  // Of the training session: what computes, how, and the bytes it takes of its device. Records of before ABI 0.3 know
+  // The training session: what computes, how, and the bytes it takes of its device. Records from before ABI 0.3 have
   // only the first.
   std::optional<std::string> device;
   std::optional<std::string> plan;
@@ -140,12 +140,12 @@ struct RunRecord {
   // Evaluations of the learning curve, which all read the same held-out tokens.
   std::optional<Evaluation> newest;
   std::optional<Evaluation> best;
-  // Of the whole held-out part, after the last step; with kCompleted and kStopped alone.
+  // The evaluation of the whole held-out part after the last step; only with kCompleted and kStopped.
   std::optional<Evaluation> final;
   std::optional<Verdicts> verdicts;  // the newest, of a run with a monitor
   std::optional<std::string> weights_sha256;
 
-  // Of a run that has ended: what a report needs of metrics.jsonl, so that the record is enough for one.
+  // What a report needs of metrics.jsonl, once the run has ended, so that it can be made from the record alone.
   std::optional<RunMetrics> summary;
 
   // File names in the run's folder.

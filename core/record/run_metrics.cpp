@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 using Column = std::vector<double>;
 
-// Of columns of an optimizer's scalars; version 0.1 had them without it.
+// Precedes the names of an optimizer's scalars; version 0.1 wrote them without it.
 const std::string kScalarPrefix = "scalars.";
 
 double at_or(const Column* column, size_t line, double otherwise) {

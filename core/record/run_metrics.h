@@ -69,7 +69,7 @@ struct RunMetrics {
   std::optional<MonitorSummary> monitor;
 
   std::optional<double> late_mean(const std::string& key) const;
-  // Of an optimizer's scalar.
+  // The late mean of an optimizer's scalar.
   std::optional<double> late_mean_of_scalar(const std::string& name) const;
 };
 

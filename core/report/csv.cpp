@@ -58,7 +58,7 @@ class Row {
 
 using Values = std::map<std::string, std::string>;
 
-// Of each run its configuration, and the keys of which there is more than one value in all.
+// Takes each run's configuration; returns the keys that the runs do not all have with the same value.
 std::vector<std::string> varying_keys(const std::vector<Values>& configs) {
   std::vector<std::string> keys;
   std::map<std::string, std::set<std::string>> seen;

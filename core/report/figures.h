@@ -41,7 +41,7 @@ std::string count_text(size_t count, const std::string& of_what);
 // "3.487 (95 % interval 3.466 to 3.508, 5 seeds)"; of one value "3.487 (1 seed, no interval)".
 std::string text_of(const Mean& mean, const std::string& of_what);
 
-// Of a mean over seeds that so many values came to: "..., 5 pairs)", or "..., 5 seeds of 10 pairs)".
+// Text of a mean over seeds that is made of this many values: "..., 5 pairs)", or "..., 5 seeds of 10 pairs)".
 std::string text_of(const Mean& mean, size_t values, const std::string& of_what);
 
 }  // namespace eggroll

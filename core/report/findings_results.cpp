@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostCurves = 6;
 constexpr size_t kMostEffectRows = 24;  // of the figure; the table has all
 
-// Of runs that read the same data.
+// The runs that read this data.
 std::vector<const StudyRun*> on_data(const std::vector<const StudyRun*>& runs, const std::string& data) {
   std::vector<const StudyRun*> result;
   for (const StudyRun* run : runs) {

@@ -7,7 +7,7 @@
 namespace eggroll {
 namespace {
 
-// Of runs that a text names; the rest is in the page and in runs.csv.
+// The most runs that a text names; the page and runs.csv have the rest.
 constexpr size_t kMostLinks = 12;
 
 std::string escaped(const std::string& text) {

@@ -44,7 +44,7 @@ struct Standing {
   double lowest = 0.0;
   double highest = 0.0;
 };
-// Of the runs on one kind of data, the best first.
+// The standings of runs on one kind of data, the best first.
 std::vector<Standing> standings_of(const Study& study, const std::string& data);
 // One's bits minus the other's, over the seeds that both have; absent where these are fewer than two.
 std::optional<Mean> paired_difference(const Standing& one, const Standing& other);

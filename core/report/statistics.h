@@ -22,7 +22,7 @@ struct Mean {
   std::optional<Interval> interval;  // Student's t; absent where n is below 2
 };
 
-// Of at least one value.
+// Takes at least one value.
 Mean mean_of(const std::vector<double>& values);
 
 struct OfSeed {
@@ -30,8 +30,8 @@ struct OfSeed {
   double value = 0.0;
 };
 
-// Of at least one value, each seed's values averaged first: they share its data and initial weights, and so are not
-// independent of one another. n counts seeds.
+// Takes at least one value. Each seed's values are averaged first: they share its data and initial weights, and so are
+// not independent of one another. n counts seeds.
 Mean mean_over_seeds(const std::vector<OfSeed>& values);
 
 // The one-sided p-value of a mean of n values, n at least 2, against the hypothesis that the true one lies at the
@@ -39,7 +39,7 @@ Mean mean_over_seeds(const std::vector<OfSeed>& values);
 double p_above(const Mean& mean, double border);
 double p_below(const Mean& mean, double border);
 
-// The two-sided p-value of so many of n, n at least 1, against a share: exact, twice the smaller tail.
+// The two-sided p-value of `successes` in n, n at least 1, against a share: exact, twice the smaller tail.
 double binomial_p(size_t successes, size_t n, double share);
 
 // Corrected by Holm for their number: one below 0.05 holds together with all others that are.
@@ -47,7 +47,7 @@ std::vector<double> holm(const std::vector<double>& p_values);
 
 bool overlap(const Interval& a, const Interval& b);
 
-// Wilson's interval of the share that so many of n are; n at least 1.
+// Wilson's interval of the share of `successes` in n; n at least 1.
 Interval wilson(size_t successes, size_t n);
 
 // The least-squares slope of log y over log x. Absent where fewer than two x differ, or a number is not above 0.

@@ -306,7 +306,7 @@ std::optional<double> metric_of(const CollectedRun& run, const std::string& metr
 
 std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,
                            const std::string& with, const std::string& metric) {
-  // Of each seed and values of the other axes, the run that has `with`.
+  // The runs that have `with`, by seed and values of the other axes.
   std::map<std::pair<uint64_t, std::vector<std::string>>, const StudyRun*> others;
   const auto place_of = [&](const StudyRun& run) {
     std::vector<std::string> values = run.values;

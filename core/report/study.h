@@ -77,7 +77,7 @@ std::optional<double> metric_of(const CollectedRun& run, const std::string& metr
 // The runs that came to their end.
 bool has_ended_well(const RunRecord& record);
 
-// Of runs that differ in one axis alone, seed and all other axes alike: metric at the value minus metric `with`.
+// Two runs of one seed that differ in one axis alone. difference: metric at the value minus metric `with`.
 struct Pair {
   const StudyRun* of_value = nullptr;
   const StudyRun* with = nullptr;

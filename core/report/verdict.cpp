@@ -52,7 +52,7 @@ Outcome within(const Interval& interval, double low, double high) {
   return interval.high < low || interval.low > high ? Outcome::kRefuted : Outcome::kUndecided;
 }
 
-// Of within(): twice the larger of the two one-sided ones for lying within, or twice that for lying beyond.
+// The p-value of within(): twice that for lying within (the larger of two one-sided ones) or for lying beyond.
 double p_within(const Mean& mean, double low, double high) {
   const double inside = std::max(p_above(mean, low), p_below(mean, high));
   const double outside = std::min(p_below(mean, low), p_above(mean, high));

@@ -31,7 +31,7 @@ struct Judged {
   Verdict verdict;
   std::string exploratory;  // "exploratory, stated after 30 of 30 runs had ended"; empty where it was stated in advance
   bool is_current = true;
-  // Of those stated in advance: p by Holm's correction over all of them in the report, and their number.
+  // For a claim stated in advance: p by Holm's correction over all such claims in the report, and their number.
   double corrected_p = 1.0;
   size_t among = 0;
 };

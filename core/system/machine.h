@@ -29,7 +29,7 @@ bool can_pin_cores();
 // Keeps this process to these cores, where they can be pinned. May be called between fork() and exec().
 void pin_to(const std::vector<int>& cores);
 
-// Of this process, absolute and without links.
+// The path of this process's executable, absolute and without links.
 std::filesystem::path executable_path();
 
 // What execve() starts this very executable with. Linux: its open file, whatever has become of the path. macOS: its

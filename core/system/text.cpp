@@ -71,11 +71,11 @@ bool is_before(const std::string& a, const std::string& b) {
   const size_t a_digits = digits_at(a, at);
   const size_t b_digits = digits_at(b, at);
   if (!fraction) {
-    // Of two whole numbers the longer one is larger.
+    // The longer of two whole numbers is larger.
     const bool both = a_digits + at > number && b_digits + at > number;
     if (both && a_digits != b_digits) return a_digits < b_digits;
   } else if (at > number && a.find_first_not_of('0', number) >= at && (a_digits > 0) != (b_digits > 0)) {
-    return a_digits > 0;  // of leading zeros more come first
+    return a_digits > 0;  // more leading zeros come first
   }
   return byte_at(a, at) < byte_at(b, at);
 }

@@ -23,11 +23,10 @@ struct KnownSteps {
   uint64_t unique_tokens = 0;
 };
 
-// Of the run with this configuration's hash, whose newest checkpoint knows these evaluations, from `first` steps on,
-// and before its last step, which ends with a checkpoint. Steps that the files cannot say all of are left out: they are
-// then done again. warn is told of damage, which who goes on writing would cut off; what is damaged before the
-// checkpoint is for JournalWriter and MetricsFile to refuse. Throws where journal and checkpoint disagree on an
-// evaluation.
+// Reads the known steps from `first` on and before `last`, the run's last step, which ends with a checkpoint. The run
+// has this configuration's hash, and its newest checkpoint knows these evaluations. A step that the files say only in
+// part is left out and done again. Tells warn of damage, which a run that goes on cuts off; JournalWriter and
+// MetricsFile refuse damage before the checkpoint. Throws where journal and checkpoint disagree on an evaluation.
 KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
                        std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last,
                        const std::function<void(const std::string&)>& warn);

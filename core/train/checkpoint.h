@@ -21,7 +21,7 @@ namespace eggroll {
 
 inline constexpr int32_t kCheckpointFormat = 3;  // version 0.1 wrote 2, which is read too
 
-// Of a damaged one.
+// The cure for a damaged checkpoint.
 inline constexpr const char* kCheckpointCure =
     "delete that folder and run again to go on from the checkpoint before it";
 

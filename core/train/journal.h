@@ -20,7 +20,7 @@ namespace eggroll {
 
 struct JournalEntry {
   uint64_t step = 0;
-  std::optional<egg_evaluation> evaluation;  // after so many steps, before this one
+  std::optional<egg_evaluation> evaluation;  // after `step` steps, before this one
   std::vector<int8_t> fitness;               // (pairs)
 };
 

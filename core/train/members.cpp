@@ -10,7 +10,7 @@
 namespace eggroll {
 namespace {
 
-// Of a rank's bytes in a step; the machines of a run are alike in the order of bytes.
+// The header of the bytes that a rank sends in a step; the machines of a run have the same byte order.
 struct Header {
   int64_t loss;     // of its members
   uint64_t tokens;  // scored, of the streams whose first member is its own

@@ -32,7 +32,7 @@ std::string_view read_param(BackendSession& session, const Program& program, uin
   return {reinterpret_cast<const char*>(room.data()), room.size()};
 }
 
-// Of the values of all ranks; of equally frequent ones, that of the lowest rank.
+// The most frequent of all ranks' values; among equally frequent ones, that of the lowest rank.
 uint64_t most_frequent(std::span<const uint64_t> values) {
   return *std::max_element(values.begin(), values.end(), [&](uint64_t a, uint64_t b) {
     return std::count(values.begin(), values.end(), a) < std::count(values.begin(), values.end(), b);

@@ -14,8 +14,8 @@ namespace eggroll {
 // Never 0.
 uint64_t weights_checksum(BackendSession& session, const Program& program);
 
-// Called by all ranks with everyone's checksums after so many steps. Throws the same Error on all, naming step, ranks
-// and tensors, where they differ: most ranks are taken to be right, and of equally many those with rank 0.
+// All ranks call this with everyone's checksums after this number of steps. Where these differ, throws one Error on
+// all, naming step, ranks and tensors: most ranks count as right, or among equally many those with the lowest rank.
 void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, BackendSession& session,
                            const Program& program, Ranks& ranks);
 

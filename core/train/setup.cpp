@@ -16,7 +16,7 @@ const std::vector<std::string> kConfigKeys = {"backend", "model", "optimizer", "
 
 namespace {
 
-// Of sections that others read.
+// Sections that others read, with their keys.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kHostKeys = {{"plugins", {"path"}},
                                                                                  {"results", {"dir", "sweeps"}}};
 

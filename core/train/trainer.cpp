@@ -290,7 +290,7 @@ class Run {
     return evaluations_.back();
   }
 
-  // Of the perturbed parameters' weights.
+  // The share of the perturbed parameters' weights that has moved.
   double share_changed(const std::vector<int64_t>& changed) const {
     uint64_t weights = 0;
     for (const egg_param& param : machine_.program->params()) weights += param.perturbed != 0 ? weight_count(param) : 0;
@@ -479,7 +479,7 @@ class Run {
   Members members_;
   Updates updates_;
   RunRecord record_;
-  // Of rank 0 alone, as the run's files are.
+  // Rank 0 alone has these, as it alone has the run's files.
   std::optional<Monitor> monitor_;
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;

@@ -123,7 +123,7 @@ void Updates::read(uint32_t param, std::vector<int8_t>& weights) {
   session_.get_weights(param, weights.data());
 }
 
-// Of a step on trial. Tries the other plan after this one, and then keeps the faster.
+// Takes the seconds of a step on trial. Tries the other plan after this one, and then keeps the faster.
 void Updates::note(double seconds) {
   seconds_.push_back(seconds);
   if (seconds_.size() < kTrialSteps) return;

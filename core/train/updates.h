@@ -22,7 +22,7 @@ std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t r
 // Every function that a comment calls shared is called by all ranks in the same order.
 class Updates {
  public:
-  // Of an `auto` plan, steps that each plan is tried for, the first of which is not timed.
+  // Steps for which an `auto` plan tries each plan; the first is not timed.
   static constexpr size_t kTrialSteps = 4;
 
   // All outlive this.
@@ -49,7 +49,7 @@ class Updates {
   UpdatePlan plan_;
   bool on_trial_;
   std::vector<double> seconds_;  // of the plan on trial
-  // Of a step, the slowest rank's median, where it has been tried.
+  // Seconds of a step: the slowest rank's median, where the plan has been tried.
   std::optional<double> rebuilt_seconds_;
   std::optional<double> sharded_seconds_;
   std::vector<uint32_t> owners_;  // by parameter

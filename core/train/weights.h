@@ -11,7 +11,7 @@
 
 namespace eggroll {
 
-// Of the run in the folder, or that is to begin there.
+// The identity of the run that is in the folder or is to begin there.
 RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder);
 
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program);

@@ -30,7 +30,7 @@ inline std::vector<std::string> cpuinfo_values(std::string_view text, std::strin
   return values;
 }
 
-// Of x86 or Arm; "unknown" where the text does not say.
+// The processor's name, on x86 or Arm; "unknown" where the text does not say.
 inline std::string cpu_model(std::string_view cpuinfo) {
   for (const std::string& model : cpuinfo_values(cpuinfo, "model name")) {
     if (!model.empty()) return model;
@@ -51,7 +51,7 @@ inline bool machine_has(const std::string& what) {
   return sysctlbyname(what.c_str(), &value, &size, nullptr, 0) == 0 && value != 0;
 }
 
-// Of this machine.
+// The name of this machine's processor.
 inline std::string cpu_model() {
   char name[256] = "";
   size_t size = sizeof(name) - 1;
@@ -60,7 +60,7 @@ inline std::string cpu_model() {
 
 #else
 
-// Of this machine.
+// The name of this machine's processor.
 inline std::string cpu_model() {
   std::ostringstream text;
   text << std::ifstream("/proc/cpuinfo").rdbuf();

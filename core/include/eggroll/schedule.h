@@ -39,7 +39,7 @@ class Schedule {
     read_milestones(settings, prefix + ".steps.milestones");
   }
 
-  // Of the base value: in [0, 1], but for the factors of milestones, which may be larger.
+  // The share of the base value: in [0, 1], except that factors of milestones may be larger.
   double share(const egg_progress& progress) const {
     const auto step = static_cast<double>(progress.step);
     switch (kind_) {

@@ -28,7 +28,7 @@ inline std::string memory_text(uint64_t bytes) {
   return text;
 }
 
-// Of another population than the spec's, as many members of the session's own, in whole pairs.
+// The session's own members in a population of this size: the spec's share of it, rounded up to whole pairs.
 inline uint32_t own_members(const egg_session_spec& spec, uint32_t population) {
   const uint64_t all = spec.population / 2;
   return static_cast<uint32_t>(2 * ((uint64_t{population / 2} * (spec.members / 2) + all - 1) / all));
