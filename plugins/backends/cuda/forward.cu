@@ -63,13 +63,13 @@ __device__ void finish_tile(T& tile) {
     const int8_t* state = tile.args.states + tile.member(row) * tile.args.state_stride + loss.state_offset;
     int8_t* out = tile.args.logits + size_t{tile.member(row)} * tile.args.vocab;
     for (uint32_t v = tile.lane(); v < tile.args.vocab; v += 32) {
-      // Of a state they are what it is after the last token.
+      // Logits that are a state have its values after the last token.
       out[v] = loss.of_state != 0 ? state[v] : reinterpret_cast<int8_t*>(&tile.unit(loss.in[0], row, v / 16))[v % 16];
     }
   }
 }
 
-// Of a long program each warp has a copy of the op at hand in shared memory, and reads the next from device memory
+// In a long program each warp has a copy of the current op in shared memory, and reads the next from device memory
 // meanwhile.
 constexpr uint32_t kOpUnits = sizeof(DeviceOp) / sizeof(uint4);
 static_assert(sizeof(DeviceOp) % sizeof(uint4) == 0 && kOpUnits <= 32);

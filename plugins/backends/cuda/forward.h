@@ -9,7 +9,7 @@
 
 namespace eggroll::cuda {
 
-// So many ops travel with a launch's arguments, where kernels read them fastest; longer programs lie in device memory.
+// Ops that fit in a launch's arguments, where kernels read them fastest; longer programs lie in device memory.
 constexpr uint32_t kMostInlineOps = 160;
 
 // Rows are members, two a pair, or streams of the unperturbed model.
@@ -51,8 +51,8 @@ static_assert(sizeof(ForwardArgs) <= 32764, "CUDA's limit");
 // capability 9.0.
 uint32_t forward_stages();
 
-// Bytes of shared memory that a block takes beside the values and the ring: for a program of so many ops,
-// with so many tiles at work at once.
+// Bytes of shared memory that a block takes beside the values and the ring, for a program with this number of ops and
+// with this number of tiles at work at once.
 uint32_t forward_extra_shared(uint32_t ranks, uint32_t ops, uint32_t tiles);
 
 // Each block works on `tiles` tiles at once: 1, or 2, which then share the ring.

@@ -44,7 +44,7 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
   const uint32_t at_once = args.shape.tiles;
   for (uint32_t first = blockIdx.x * at_once; first < tiles; first += gridDim.x * at_once) {
     tile.number = first + own_tile;
-    // Of each row one thread of one group.
+    // One thread of one group keeps each row's loss.
     const bool keeps_loss = tile.quarter() == 0 && tile.sharing.first() == 0;
     if (keeps_loss) tile.losses[0] = tile.losses[8] = 0;
     __syncwarp();

@@ -77,7 +77,7 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
     take_outputs(first, draws[1], linears[1].of_sums, q_h, tile.rounding, of_h);
     tile.settle(of_h.of[0]);
     tile.settle(of_h.of[1]);
-    // Of the next block, or the candidate's first, which does not need the gated state.
+    // Begins the next block's product, or the candidate's first, which does not need the gated state.
     if constexpr (kAhead) first_free = i + 1 < kMostOwn ? begin(h, first) : begin(y, first);
     tile.take_noise(biases[0], biases[1]);
     wait_products<kAhead ? 1 : 0>();

@@ -72,7 +72,7 @@ EGG_FN uint32_t trade_stages(uint32_t blocks, uint32_t group) {
   return divide_up(trade_units(blocks, group), 2 * blocks);
 }
 
-// Of a block of threads: tiles, warpgroups that share each, and the lengths of a ring of weights and of one of noise.
+// A block of threads: tiles, warpgroups that share each, and the lengths of a ring of weights and of one of noise.
 struct FusedShape {
   uint32_t tiles;
   uint32_t groups;

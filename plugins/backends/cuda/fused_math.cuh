@@ -26,7 +26,7 @@ __device__ inline uint32_t signed_low(uint32_t word) { return pick(word, 0, 0x91
 __device__ inline uint32_t signed_high(uint32_t word) { return pick(word, 0, 0xb3a2); }
 __device__ inline uint32_t plain_low(uint32_t word) { return pick(word, 0, 0x4140); }
 __device__ inline uint32_t plain_high(uint32_t word) { return pick(word, 0, 0x4342); }
-// Of any halves.
+// Takes any halves.
 __device__ inline uint32_t clip_halves(uint32_t halves) { return __vmaxs2(__vmins2(halves, twice(127)), twice(-127)); }
 __device__ inline uint32_t add_clipped(uint32_t a, uint32_t b) {
   return __vmaxs2(__viaddmin_s16x2(a, b, twice(127)), twice(-127));

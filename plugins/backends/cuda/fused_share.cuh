@@ -79,7 +79,7 @@ struct Sharing {
     const auto half = [&](uint32_t w) { return static_cast<unsigned long long>(static_cast<uint32_t>(other(w, h))); };
     return sum + (half(which + 1) << 32 | half(which));
   }
-  // Of the two rows, the largest that any of their threads has.
+  // Finds for each of the two rows the largest value that any of its threads has.
   __device__ void find_largest(uint32_t which, int32_t (&two)[2]) const {
     two[0] = row_max(two[0]);
     two[1] = row_max(two[1]);

@@ -24,7 +24,7 @@ struct Fragment {
 
 template <uint32_t kBlocks, uint32_t kGroups>
 struct FusedTile {
-  // Of the blocks that are a warpgroup's.
+  // The most blocks that a warpgroup owns.
   static constexpr uint32_t kMostOwn = (kBlocks + kGroups - 1) / kGroups;
   // Whether gates' products begin ahead. In a loop that is not unrolled whole the compiler would wait for each at once.
   static constexpr bool kAhead = kGroups > 1 && kBlocks % kGroups == 0;
@@ -105,7 +105,7 @@ struct FusedTile {
   // ---- Products, of weights that have come; each returns the barrier at which to say that its weights have been read
   // ----
   __device__ void await_weights() const { wait_for(stage.filled(), stage.phase); }
-  // Of two products.
+  // Waits for the weights of two products.
   __device__ void await_both_weights() const {
     RingPlace next = stage;
     next.advance();
@@ -268,7 +268,7 @@ struct FusedTile {
     }
   }
 
-  // Of l1_norm(x), of both rows. Groups meet.
+  // Makes the factors of l1_norm(x) for both rows. The groups meet.
   __device__ void make_factors(int32_t (&factor)[2]) {
     sharing.add_up(kOfX, magnitudes);
 #pragma unroll

@@ -1,4 +1,4 @@
-// Work on many parameters in one launch: a list of jobs, each with so many of the launch's pieces, one job's behind
+// Work on many parameters in one launch: a list of jobs, each with some of the launch's pieces, one job's behind
 // another's.
 #ifndef EGGROLL_CUDA_JOBS_CUH
 #define EGGROLL_CUDA_JOBS_CUH

@@ -146,7 +146,7 @@ __device__ inline void multiply(T& tile, const DeviceOp& op, uint32_t ranks) {
   const uint32_t first_row = tile.warp() % kRowParts * 16 * kSlabs;
   const uint32_t in_blocks = op.in_blocks;
   for (uint32_t half = tile.warp() / kRowParts; half < 2 * op.out_blocks; half += kColumnParts) {
-    // Of the first rank, under way while the products are made.
+    // The first rank's noise, on its way while the products are made.
     uint2 a[kSlabs] = {};
     if (ranks > 0) {
 #pragma unroll

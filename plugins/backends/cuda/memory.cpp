@@ -95,7 +95,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   listed(plain_noise, 1);
 }
 
-// Of the largest share.
+// The pairs of the largest share.
 uint32_t MemoryPlan::pairs_for(uint32_t population) const {
   return divide_up(own_members(spec_, population) / 2, devices_);
 }

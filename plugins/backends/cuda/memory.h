@@ -33,8 +33,8 @@ struct ParamMemory {
 };
 
 struct MemoryPlan {
-  // room: what is free on the device. most_blocks: of the forward pass, that it can work on at once. The session is
-  // shared by so many devices; shares_votes: see ReplicaPlan.
+  // room: what is free on the device. most_blocks: blocks of the forward pass that can run on it at once. devices: the
+  // number that share the session. shares_votes: see ReplicaPlan.
   MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks, uint32_t devices,
              bool shares_votes);
 

@@ -116,7 +116,7 @@ class Planner {
     return segment.offset;
   }
 
-  // Of one parameter: every rank of side A, so often, then of side B. Returns the offset of the first.
+  // Adds a parameter's draws: every rank of side A, in a_copies copies, then of side B. Returns the first's offset.
   uint32_t add_draws(NoiseLayout& layout, uint32_t i, uint32_t a_copies) {
     const egg_param& p = program_.params[i];
     const bool vector = p.kind == EGG_PARAM_VECTOR;

@@ -21,7 +21,7 @@ struct NoiseLayout {
   size_t bytes = 0;               // of a pair, a multiple of kBlock
 };
 
-// Shared memory for the values of so many tiles and a ring of weights; where a device has none, no stages.
+// Shared memory for the values of `tiles` tiles and a ring of weights; without a ring, a device has no stages.
 struct Room {
   uint32_t whole;  // of a block
   uint32_t bytes;  // of it, for values and ring

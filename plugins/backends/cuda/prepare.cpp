@@ -54,7 +54,7 @@ void Replica::read_votes_of(const std::vector<std::unique_ptr<Replica>>& replica
     votes.push_back(replica->votes_.get());
     replicas_.push_back(replica.get());
     if (replica->device() == device()) continue;
-    // Of that device's pool, for its memory is the pool's.
+    // Access is a property of that device's pool, which owns its memory.
     const cudaMemAccessDesc access{{cudaMemLocationTypeDevice, device()}, cudaMemAccessFlagsProtReadWrite};
     cudaMemPool_t pool = nullptr;
     check(cudaDeviceGetDefaultMemPool(&pool, replica->device()), "give its pool of memory");

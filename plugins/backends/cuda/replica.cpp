@@ -70,8 +70,8 @@ void Replica::each_piece(size_t count, const Body& body) const {
   for (size_t done = 0; done < count; done += piece) body(staging.data(), done, std::min(piece, count - done));
 }
 
-// copy(outside, inside, bytes), of every state of so many members: they cross the seam without the padding that they
-// have on the device.
+// Calls copy(outside, inside, bytes) for every state of this number of members: they cross the seam without the padding
+// that they have on the device.
 template <class Copy>
 void Replica::each_state(size_t count, const Copy& copy) const {
   const Plan& plan = own_.plan;
@@ -128,7 +128,7 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
 
-// Of `streams` streams of the batch from `first` on.
+// Uploads `streams` streams of the batch from `first` on.
 void Replica::upload_batch(const egg_batch& batch, uint32_t first, uint32_t streams) {
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;

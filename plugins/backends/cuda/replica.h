@@ -31,7 +31,7 @@ class Replica {
   void get_weights(uint32_t param, int8_t* weights);
   void set_slot(uint32_t param, uint32_t slot, const void* data);
   void get_slot(uint32_t param, uint32_t slot, void* data);
-  // Of the members in the range that are this replica's; states is of the range's first member.
+  // Set and get states of the members in the range that are this replica's; states begins at the first of the range.
   void set_states(uint32_t first, uint32_t count, const int8_t* states);
   void get_states(uint32_t first, uint32_t count, int8_t* states);
 
@@ -47,7 +47,7 @@ class Replica {
   // Before the first update, where votes are shared: all replicas, this one too.
   void read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas);
 
-  // Of all weights and slots: equal where these are.
+  // The checksum of all weights and slots: equal where these are.
   uint64_t checksum();
 
  private:
@@ -60,13 +60,13 @@ class Replica {
     uint32_t first_form = 0;  // of the pieces in which its forms are made
     uint32_t form_pieces = 0;
   };
-  // Of a call, one's share of the members.
+  // This replica's share of a call's members.
   struct Share {
     uint32_t first;
     uint32_t count;
   };
 
-  // Owns a launch's jobs. Adds one behind the others, of so many pieces; then they go to the device.
+  // Owns a launch's jobs. add() puts one of this number of pieces behind the others; upload() sends them to the device.
   template <class Job>
   struct Jobs {
     void add(Job job, uint32_t its_pieces) {

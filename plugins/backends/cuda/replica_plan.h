@@ -25,7 +25,7 @@ struct ReplicaPlan {
   MemoryPlan memory;
 };
 
-// Of the devices as they are now, one each, in their order. Throws Error where the spec does not fit.
+// Plans a replica for each of the devices as they are now, in their order. Throws Error where the spec does not fit.
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices);
 
 // Chooses every replica's memory for the population. Throws Error where it does not fit on one of the devices, and

@@ -11,7 +11,7 @@
 
 namespace eggroll::cuda {
 
-// Throws Error where two replicas' weights or slots differ after so many steps.
+// Throws Error where two replicas' weights or slots differ after this number of steps.
 void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64_t steps);
 
 class CudaSession : public Session {

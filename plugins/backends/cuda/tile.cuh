@@ -91,7 +91,7 @@ struct Tile {
   __device__ static uint32_t first_row() { return slab() + warp() / 4 * 8; }
   __device__ static uint32_t row() { return first_row() + lane() / 4; }
   __device__ static uint32_t quarter() { return threadIdx.x % 4; }
-  // Of the tile's threads.
+  // A barrier of the tile's threads.
   __device__ static void barrier() {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + own_tile()), "n"(kTileThreads) : "memory");
   }
@@ -106,7 +106,7 @@ struct Tile {
   __device__ uint32_t member(uint32_t r) const { return min(index_of(r), args.rows - 1); }
   __device__ static int32_t sign_of(uint32_t r) { return r / 8 % 2 == 0 ? 1 : -1; }
   __device__ uint32_t ranks(const DeviceOp& op) const { return min(static_cast<uint32_t>(op.ranks), args.ranks); }
-  // Of the streams' lists: the entry of row r's stream at this token.
+  // The entry of row r's stream at this token in the streams' lists.
   __device__ size_t entry(uint32_t r) const {
     return size_t{(args.first + member(r)) / args.group} * args.tokens + at.token;
   }
@@ -232,7 +232,7 @@ __device__ inline float whole_to_float(uint32_t x) { return __fsub_rn(__uint_as_
 // The nearest one, of those below 256.
 __device__ inline int32_t float_to_byte(float x) { return __float_as_int(__fadd_rn(x, 8388608.0F)) & 0xff; }
 
-// Of the four threads of a row.
+// Sum and maximum over the four threads of a row.
 __device__ inline int32_t row_sum(int32_t x) {
   x += __shfl_xor_sync(0xffffffffu, x, 1);
   return x + __shfl_xor_sync(0xffffffffu, x, 2);

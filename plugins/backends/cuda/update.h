@@ -140,7 +140,7 @@ struct RuleArgs {
   JobList<RuleJob> list;
 };
 uint32_t rule_pieces(size_t weights);
-// Words of device memory that a rule of so many nodes works in.
+// Words of device memory that a rule with this number of nodes works in.
 size_t rule_scratch(uint32_t node_count);
 void launch_rule(const RuleArgs& args, cudaStream_t stream);
 

@@ -31,14 +31,14 @@ __device__ inline void wait_for(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
-// This thread's arrival at the barrier, which makes the phase wait for so many bytes too.
+// This thread arrives at the barrier, which makes the phase wait for this number of bytes too.
 __device__ inline void announce(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 __device__ inline void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// For so many threads, which have read what they read before it.
+// Arrives for `count` threads, whose reads are done before it.
 __device__ inline void arrive(uint32_t barrier, uint32_t count) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }

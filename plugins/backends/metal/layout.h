@@ -25,8 +25,8 @@ EGG_CONSTANT uint32_t kSimdgroups = 4;
 EGG_CONSTANT uint32_t kThreads = kLanes * kSimdgroups;  // of a threadgroup, in every kernel
 EGG_CONSTANT uint32_t kBlock = 64;                      // channels of values, inputs and outputs of matrices
 
-// A float32 holds every whole number to 2^24, so a sum of so many products of int8 numbers is exact in whatever order
-// it is made; longer ones are added block by block as int32.
+// A float32 holds every whole number to 2^24, so a sum of products of int8 numbers that stays below is exact in
+// whatever order it is made; longer ones are added block by block as int32.
 EGG_CONSTANT uint32_t kExactSum = 1 << 24;
 EGG_CONSTANT uint32_t kBlockInputs = 1024;
 static_assert(kBlockInputs * 127 * 127 < kExactSum, "a block's sum is exact");
@@ -134,7 +134,7 @@ struct VoteJob {
   uint32_t cells;  // before its votes
 };
 
-// Draws that are multiplied between two barriers. f*A*B is below 2^18.04, so a sum of so many is exact.
+// Draws that are multiplied between two barriers. f*A*B is below 2^18.04, so a sum of this number of them is exact.
 EGG_CONSTANT uint32_t kVoteDraws = 32;
 static_assert(kVoteDraws * 127 * 46 * 46 < kExactSum, "a sum of votes is exact");
 // Draws whose int32 sums cannot overflow.

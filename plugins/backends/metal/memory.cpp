@@ -5,7 +5,7 @@
 namespace eggroll::metal {
 namespace {
 
-// Votes have so many threadgroups where the population gives each so many pairs.
+// Votes take kEnoughGroups threadgroups where that leaves each share kFewestSharePairs pairs, else fewer.
 constexpr uint32_t kEnoughGroups = 1024;
 constexpr uint32_t kFewestSharePairs = 256;
 

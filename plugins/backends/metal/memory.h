@@ -14,7 +14,7 @@ namespace eggroll::metal {
 constexpr uint64_t kCallReserve = uint64_t{256} << 20;
 // Tiles work at once, in one dispatch, as far as their workspaces fit here, or in half of what is left.
 constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;
-// So many at least, or all: enough for every core of the largest GPU.
+// The fewest tiles that work at once, or all: enough for every core of the largest GPU.
 constexpr uint32_t kFewestTiles = 64;
 // Threadgroups of a rule's dispatch.
 constexpr uint32_t kRuleGroups = 256;

@@ -136,7 +136,7 @@ void MetalSession::get_slot(uint32_t index, uint32_t slot, void* data) {
   std::memcpy(data, of<uint32_t>(slots_) + param.slots + slot * param.count(), param.count() * sizeof(uint32_t));
 }
 
-// copy(outside, inside, bytes), of every state of so many members: they cross the seam without their padding.
+// Calls copy(outside, inside, bytes) for every state of `count` members: they cross the seam without their padding.
 template <class Copy>
 void MetalSession::each_state(size_t count, const Copy& copy) const {
   for (size_t m = 0; m < count; ++m) {

@@ -45,7 +45,7 @@ class Attention {
         end_(tile.position + 1) {}
 
   int8_t* key(size_t position) { return keys_ + position * groups_ * kGroupBytes; }
-  // Of four positions and a group of channels.
+  // The values of four positions and a group of channels.
   int8_t* four_values(size_t position, size_t g) { return values_ + (position / 4 * groups_ + g) * 4 * kGroupBytes; }
   int8_t* digits(size_t digit, size_t position) {
     const size_t fours = (tile_.model.plan.context + 3) / 4;

@@ -136,7 +136,7 @@ class TileSession : public Session {
 
   static size_t tiles_of(uint32_t members) { return (members / 2 + T::kPairs - 1) / T::kPairs; }
 
-  // Of a pair's place in its tile, and the member's side: its lane among the tile's kMembers.
+  // A member's lane among the tile's kMembers, from its pair's place in the tile and its side.
   static size_t lane_of(size_t pair_in_tile, size_t side) {
     return (2 * (pair_in_tile / S::kLanes) + side) * S::kLanes + pair_in_tile % S::kLanes;
   }

@@ -46,7 +46,7 @@ struct Tile {
     std::vector<typename NoiseDraw<S>::Keys> a_keys;
   };
 
-  // Of one head and register of members: a score, then a weight, and the weight's digits, for each position of a call.
+  // For one head and register of members: a score, then a weight, and the weight's digits, for each position of a call.
   struct Attended {
     explicit Attended(size_t context)
         : weights(context * S::kLanes), digits(kDigits * ((context + 3) / 4) * S::kBytes) {}
@@ -96,7 +96,7 @@ struct Tile {
     for (const PlanParam& p : plan.params) bytes += noise_bytes(p);
     return bytes;
   }
-  // Of all that a tile holds.
+  // The bytes of all that a tile holds.
   static size_t bytes(const Plan& plan) {
     const size_t groups = plan.frame_groups + plan.cache_groups + S::kPrepared * plan.widest + 2 * plan.state_groups;
     return groups * kGroupBytes + Attended::bytes(plan.context) + noise_bytes(plan);

@@ -50,7 +50,7 @@ class Weights {
   const int8_t* block(size_t param, size_t first_output) const {
     return blocks_[param].data() + first_output * plan_.params[param].col_groups * 4;
   }
-  // Of each output.
+  // For `linear`: what it knows of each output's weights.
   const typename S::Row* outputs(size_t param) const { return outputs_[param].data(); }
   // For `embed`: a row, padded with zeros to whole groups.
   const int8_t* row(size_t param, size_t row) const {

@@ -32,7 +32,7 @@ class EsAdamW : public Optimizer {
   }
 
  private:
-  // Of a moment that began at 0.
+  // The bias correction of a moment that began at 0.
   float correction(double beta, uint64_t step) const {
     return bias_correction_ ? static_cast<float>(1.0 / (1.0 - exact_power(beta, step + 1))) : 1.0F;
   }

@@ -26,13 +26,13 @@ struct Tile {
   uint32_t token;
 
   uint32_t thread_number() const { return simdgroup * kLanes + lane; }
-  // Of four lanes beyond the last row it is the last: they do as the others, for sums take all lanes, but write
-  // nothing.
+  // The row of this thread's four lanes. Beyond the last row it is the last: the lanes do as the others, for sums take
+  // all lanes, but write nothing.
   uint32_t quad_row() const { return min(thread_number() / 4, rows - 1); }
   bool quad_has_row() const { return thread_number() / 4 < rows; }
   uint32_t quad_lane() const { return lane % 4; }
   uint32_t row_of_call(uint32_t row) const { return args->first_row + number * kTileRows + row; }
-  // Of the streams' lists: the first entry of a row's stream.
+  // The first entry of a row's stream in the streams' lists.
   uint64_t stream(uint32_t row) const { return uint64_t(row_of_call(row) / args->group) * args->tokens; }
   int32_t sign(uint32_t row) const { return row % 2 == 0 ? 1 : -1; }
 
