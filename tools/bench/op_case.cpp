@@ -19,7 +19,7 @@ constexpr int32_t kLogitUnit = 4096;
 constexpr int32_t kElements = 8192;  // of all copies of an elementwise op, for a token
 constexpr int32_t kSmallVocab = 2;   // a loss that costs next to nothing
 
-// Programs with so many copies of an op, and with none; the rest of the two is the same.
+// Two programs, one with `copies` copies of an op and one with none; the rest of them is the same.
 struct OpForm {
   int32_t vocab;
   int32_t copies;
@@ -37,7 +37,7 @@ Value input(ProgramBuilder& program, const std::string& name, int32_t size) {
   return state;
 }
 
-// x = next(x) so many times over, stored at last.
+// Applies x = next(x) `copies` times, and stores the last x.
 void chain(ProgramBuilder& program, int32_t width, int32_t copies,
            const std::function<Value(const std::string&, Value)>& next) {
   Value x = input(program, "x", width);
@@ -116,7 +116,7 @@ OpForm lut_form(int32_t width) {
   });
 }
 
-// Of a wide sum, as residuals are.
+// The max_norm of a wide sum, as residuals are.
 OpForm max_norm_form(int32_t width) {
   return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
     const Value other = input(program, "other", width);

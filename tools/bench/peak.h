@@ -25,7 +25,7 @@ inline constexpr uint64_t kPeakRounds = uint64_t{1} << 24;
 // other: the avx2 or neon one if it runs here, else scalar.
 const Peak& peak_of(const std::string& backend);
 
-// Of all int32 lanes.
+// The sum of all int32 lanes.
 template <class Vector, size_t kCount>
 int64_t sum_of_lanes(const Vector (&vectors)[kCount]) {
   int32_t lanes[kCount * (sizeof(Vector) / sizeof(int32_t))];

@@ -68,7 +68,7 @@ int config_command(const HostOptions& host, const Overrides& overrides);
 int plugins_command(const HostOptions& host);
 struct CheckArguments {
   std::string plugin;
-  // Of a backend: random cases alone, the first with this seed.
+  // For a backend: random cases alone, the first with this seed.
   std::optional<uint64_t> seed;
   std::optional<uint64_t> cases;
 };

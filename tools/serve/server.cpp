@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 constexpr const char* kHost = "127.0.0.1";
 constexpr auto kPatience = std::chrono::seconds(2);  // with a client that neither sends nor takes anything
 constexpr auto kPause = std::chrono::seconds(1);     // between two looks
-// Of a connection, which is closed after five requests or an idle second: who sends a byte now and then ends too.
+// A connection's longest life. It also ends after five requests or an idle second, which a byte now and then puts off.
 constexpr auto kLongest = std::chrono::seconds(10);
 
 // Names that a browser resolves to this machine alone. Another in a request's Host is a foreign page's whose name was

@@ -21,7 +21,7 @@ ordered_json bits_of(const std::optional<Evaluation>& evaluation) {
   return evaluation ? ordered_json(evaluation->bits_per_unit) : ordered_json();
 }
 
-// Of a run outside a sweep: what its overrides set, but for the seed and for where it lies.
+// The axes of a run outside a sweep: what its overrides set, except for the seed and for where it lies.
 ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
   ordered_json axes = ordered_json::object();
   for (const std::string& text : overrides) {

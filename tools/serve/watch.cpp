@@ -66,7 +66,7 @@ ordered_json text_or_null(const fs::path& path, std::string (*read)(const fs::pa
 std::string beginning_of(const fs::path& path) { return read_part(path, 0, kShownBytes); }
 std::string configuration_of(const fs::path& path) {
   const std::string text = beginning_of(path);
-  // Of a longer file the end, which the seal covers too, is not read.
+  // The end of a longer file, which the seal covers too, is not read.
   if (text.size() >= kShownBytes || (!text.empty() && seal_of_text(text) != Seal::kBroken)) return text;
   return path.string() + " has changed since it was written; restore it from a copy";
 }

@@ -40,7 +40,7 @@ struct SeenRun {
   uint64_t version = 0;                                 // of the watch, when this was published
   uint64_t curve_version = 0;                           // when its metrics last changed
 
-  // Of a run in a folder of its own; a published record is a file among others.
+  // Whether the run has a folder of its own; a published record is a file among others.
   bool has_folder() const { return record_path.filename() == "record.json"; }
   std::filesystem::path file(const char* name) const { return record_path.parent_path() / name; }
 };
@@ -58,7 +58,7 @@ class Watch {
 
   // All runs, or what changed since the reply that had this `version` (the README beside this file says what is in it).
   nlohmann::ordered_json runs(const std::string& since) const;
-  // Of the run in this folder, as `runs` names it; nothing where there is none.
+  // The run in this folder, as `runs` names it; nothing where there is none.
   std::optional<nlohmann::ordered_json> run(const std::string& folder) const;
   std::optional<nlohmann::ordered_json> curves(const std::string& folder) const;
 

@@ -93,7 +93,7 @@ function lateRange(datasets, baselines) {
   let [low, high] = [Infinity, -Infinity];
   for (const { data } of datasets.filter((set) => set.held_out)) {
     const from = data[0].x + kEarly * (data[data.length - 1].x - data[0].x);
-    // Of few points never less than the last half.
+    // Where points are few, at least the last half counts.
     const late = data.filter((point, i) => point.x >= from || 2 * i >= data.length);
     low = Math.min(low, ...late.map((point) => point.y));
     high = Math.max(high, ...late.map((point) => point.y));

@@ -77,7 +77,7 @@ class Member {
   std::vector<Values> stored_;  // what states become when the token ends
   std::vector<Cache> caches_;   // of attentions, by the value they make
 
-  // Of the read under way.
+  // The read under way.
   const Perturbation* perturbation_ = nullptr;
   int32_t sign_ = 0;
   uint32_t token_ = 0;
