@@ -36,7 +36,7 @@ class CompareTest : public ScratchTest {
     git({"commit", "--quiet", "--message", "A state"});
   }
 
-  // The working tree's benchmark takes so many milliseconds.
+  // Makes the working tree's benchmark take this number of milliseconds.
   void take(double milliseconds) {
     const fs::path path = folder_ / "tools" / "bench" / "eggroll_bench";
     write_plainly(path,

@@ -148,7 +148,7 @@ TEST_F(HostilePluginsTest, LossesAndCountsThatCannotBeEndTheRun) {
   }
 }
 
-// Of whom a run's folder is does not matter: only the user says whose code is loaded.
+// The owner of a run's folder does not matter: only the user says whose code is loaded.
 TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
   const fs::path folder = mine({"hostile_rule", "shouts"});
   const std::string path = "plugins.path=[" + folder.string() + "]";

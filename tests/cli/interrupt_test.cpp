@@ -20,7 +20,7 @@ class InterruptTest : public CliTest {
 
   size_t lines() const { return lines_in(run_folder()); }
 
-  // Until the run has so many lines of metrics.
+  // Waits until the run has this number of lines of metrics.
   void wait_for_lines(Process& process, size_t count) const {
     ASSERT_TRUE(process.wait_until([&] { return lines() >= count; })) << process.wait().err;
   }

@@ -17,7 +17,7 @@
 namespace eggroll::cuda {
 namespace {
 
-// Of an H200, for two tiles and for one.
+// Shared memory of an H200, for two tiles and for one.
 constexpr Room kRoom{227 << 10, 220 << 10, 2, 3, 12};
 constexpr Room kRoomOfOne{227 << 10, 220 << 10, 1, 3, 12};
 
@@ -89,7 +89,7 @@ TEST_F(FusedPlanTest, SharesATileThatIsAloneBetweenTwoWarpgroups) {
   EXPECT_EQ(odd.first_stage + odd.stage_count, plan.fused->stages_of.size());
   EXPECT_EQ(even.first_slot + even.slot_count, odd.first_slot);
   EXPECT_EQ(2 * (odd.first_slot + odd.slot_count), plan.fused->embedding_a);
-  // Of a third block of outputs the second group leaves both of the first's sums, of 16 KB each, in stages of 12 KB.
+  // The first group has two of three blocks of outputs: the second leaves both sums, of 16 KB each, in stages of 12 KB.
   std::vector<uint32_t> empty;
   for (const FusedFeed& feed : plan.fused->feeds) {
     const auto begin = plan.fused->stages_of.begin() + feed.first_stage;

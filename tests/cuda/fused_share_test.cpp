@@ -33,7 +33,7 @@ class FusedShareTest : public testing::Test {
     }
     return session;
   }
-  // Of the first members, who begin at states of zero.
+  // The losses of the first members, whose states begin at zero.
   static std::vector<int64_t> losses_of(CudaSession& session, const egg_session_spec& spec, uint64_t step,
                                         uint32_t population) {
     constexpr uint32_t kTokens = 100;

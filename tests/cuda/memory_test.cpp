@@ -13,11 +13,11 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
-// Of an H200: shared memory, all and less what a block takes beside two tiles and a ring; multiprocessors; memory.
+// An H200: shared memory, all and less what a block takes beside two tiles and a ring; multiprocessors; memory.
 constexpr Room kRing{227 << 10, 220 << 10, 2, 3, 12};
 constexpr uint32_t kBlocks = 132;
 constexpr uint64_t kMemory = 139 * kGiB;
-// Of a device without a ring, two blocks beside each other.
+// A device without a ring, with two blocks beside each other.
 constexpr Room kNoRing{80 << 10, 80 << 10, 1, 0, 0};
 
 const std::vector<std::string> kGru = {"model=gru", "model.width=256", "model.layers=6"};

@@ -16,7 +16,7 @@
 
 namespace eggroll::test {
 
-// Of the environment; a text that is no number ends the test, so that nobody takes the short form for the long one.
+// Reads the environment; a text that is no number ends the test, so that nobody takes the short form for the long one.
 inline uint64_t setting(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
   if (text == nullptr) return otherwise;

@@ -25,8 +25,8 @@ std::string bytes_below(const fs::path& folder) {
   return all;
 }
 
-// Of the runs that were to go on: what they have made. Of a finished one its record alone, for nothing else of it may
-// be looked at or mended.
+// Adds what the runs that were to go on have made. A finished run adds its record alone, for nothing else of it may be
+// looked at or mended.
 void add_runs(const Specimen& specimen, const fs::path& folder, const std::vector<fs::path>& runs,
               Observation& observation) {
   for (const fs::path& run : runs) {

@@ -22,7 +22,7 @@ inline constexpr std::chrono::seconds kPatience{20};
 // The commands that a specimen can be given, by name.
 std::vector<std::string> commands_for(const Specimen& specimen);
 
-// Of the command, for the run (of a sweep, one of its points; both paths below the folder).
+// The command's arguments for the run (for a sweep, one of its points; both paths below the folder).
 Arguments arguments_of(const std::string& command, const Specimen& specimen, const fs::path& run);
 
 // Runs the command in `folder`, a copy of the specimen's. expected: what the command shows of the specimen itself, or

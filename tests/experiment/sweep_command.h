@@ -76,7 +76,7 @@ class SweepCommandTest : public CliTest {
     }
     return all;
   }
-  // Of finished points: the bytes of their records.
+  // The bytes of the finished points' records.
   std::map<std::string, std::string> finished_records(const std::string& name) const {
     std::map<std::string, std::string> all;
     if (!fs::exists(points(name))) return all;

@@ -14,11 +14,11 @@ class SweepTerminalTest : public SweepCommandTest {
  protected:
   SweepTerminalTest() { write_experiment("long", "  product: [model.width=16]\n  seeds: 3\n"); }
 
-  // Of points of some minutes each.
+  // Sweeps points of some minutes each.
   const Arguments command_ =
       with_folder({"sweep", "experiment=long", "train.steps=1000000",
                    "name=a-name-with-which-the-first-line-is-wider-than-a-terminal-of-80-columns"});
-  // Of the first one's metrics.
+  // Lines of the first point's metrics.
   size_t lines_begun() const {
     const fs::path all = work_ / "results" / "sweeps";
     if (!fs::exists(all) || fs::is_empty(all)) return 0;

@@ -36,7 +36,7 @@ std::vector<std::string> parts_of(std::string_view rest) {
   return parts;
 }
 
-// Of the file of weights, where it is one; else nothing.
+// The digest of a file of weights; empty where it is none.
 std::string digest_of_weights(const std::string& bytes) {
   std::vector<WeightTensor> weights;
   try {

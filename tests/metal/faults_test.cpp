@@ -64,7 +64,7 @@ TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
     for (int buffer = 1; buffer <= count; ++buffer) {
       shim_faults().short_kernel = static_cast<int>(kernel);
       shim_faults().short_buffer = buffer;
-      // Of an op and of the tables of the loss a run reads a part.
+      // A run reads only a part of an op and of the tables of the loss.
       const bool forward = kernel == Kernel::kForward;
       shim_faults().short_bytes = forward && buffer == 1   ? sizeof(DeviceOp) / 2
                                   : forward && buffer == 5 ? sizeof(egg_loss_tables) / 2

@@ -14,7 +14,7 @@ std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vect
 
 // What the shim's half makes of a number.
 float through_half(float x);
-// Of the half with these bits.
+// The value of the half with these bits.
 float half_value(uint16_t bits);
 
 }  // namespace eggroll::metal

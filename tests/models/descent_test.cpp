@@ -65,7 +65,7 @@ class OneTensorModel {
 
   const egg_param& param() const { return params_[tensor_]; }
 
-  // Of the unperturbed loss, by central differences.
+  // The gradient of the unperturbed loss, by central differences.
   std::vector<double> gradient(const TestStream& stream) {
     std::vector<double> result;
     for (size_t w = 0; w < weights_.size(); ++w) {

@@ -109,7 +109,7 @@ void expect_distance_alone(const std::vector<double>& query, const std::vector<d
   EXPECT_GT(*high - *low, 10.0 * error * (query_sums[0] + key_sums[0])) << "the bound tells no distances apart";
 }
 
-// A rotation of one token's vector at the last of so many positions, by the backend.
+// Rotates one token's vector at the last of the positions that it fills, by the backend.
 class OneRope {
  public:
   OneRope() {

@@ -35,7 +35,7 @@ using Change = std::function<void(std::vector<egg_param>&, std::vector<egg_op>&)
 
 class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind> {
  protected:
-  // Of the last of enough steps for every verdict but those on votes.
+  // Verdicts on the last of enough steps for every verdict but those on votes.
   Verdicts verdicts(const Overrides& more, const Change& change = {}) const {
     Overrides overrides = GetParam().overrides;
     const Overrides common = {

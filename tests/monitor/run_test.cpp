@@ -29,7 +29,7 @@ class MonitoredRun : public ScratchTest {
     return folder_ / name;
   }
 
-  // Of the lines that have one.
+  // The monitor's looks by step, from the lines that have one.
   static std::map<uint64_t, ordered_json> looks(const std::filesystem::path& folder) {
     std::map<uint64_t, ordered_json> seen;
     for (const ordered_json& line : read_metrics(RunFolder{folder}.metrics())) {

@@ -62,7 +62,7 @@ class HeadsTest : public testing::Test {
     return heads_of(program, program.ops[1], q, k, first_visible);
   }
 
-  // Of sample 1, the only one that sees two: head 0 has the scores 6 and 2, shifted 3 and 1, head 1 twice 0.
+  // Sample 1 alone sees two positions: head 0 has the scores 6 and 2, shifted 3 and 1, head 1 has 0 twice.
   const std::vector<int8_t> queries_ = {9, 9, 9, 9, 9, 9, 9, 9,  //
                                         2, 0, 0, 1, 5, 0, 0, 0,  //
                                         9, 9, 9, 9, 9, 9, 9, 9};

@@ -43,7 +43,7 @@ uint32_t rank_gf2(const std::vector<uint64_t>& columns) {
   return rank;
 }
 
-// Of the matrix with entries +1 and -1, modulo the prime 2^31 - 1: never above the rank over the reals.
+// The rank of the matrix with entries +1 and -1, modulo the prime 2^31 - 1: never above the rank over the reals.
 uint32_t rank_reals(const std::vector<uint64_t>& columns) {
   constexpr uint64_t kPrime = 2147483647;
   std::vector<std::vector<uint64_t>> rows(kPairs, std::vector<uint64_t>(columns.size()));

@@ -15,7 +15,7 @@ struct Broken {
 
 void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.fault; }
 
-// Of tiny_former().
+// Indices in tiny_former().
 enum ValueIndex : size_t { kX, kU, kQ, kR, kN, kO, kS, kY, kLogits };
 enum OpIndex : size_t { kEmbed, kLut, kLinear, kRope, kNorm, kAttention, kAdd, kLastNorm, kLogitsOp, kLoss };
 enum TableIndex : size_t { kLutTable, kAngles, kWeights };

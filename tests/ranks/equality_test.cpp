@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 class EqualityTest : public SharedRunTest {
  protected:
-  // The digest of the run by so many ranks, whose record is checked too.
+  // The digest of the run by this number of ranks. Checks its record too.
   std::string digest_of(int ranks, const std::string& update, Arguments arguments) const {
     arguments.insert(arguments.end(), {"results.dir=shared", "ranks.update=" + update});
     const Result result = Process(work_, shared(ranks, arguments)).wait();

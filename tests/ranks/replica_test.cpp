@@ -24,7 +24,7 @@ TEST_F(ReplicaTest, OneWeightInOneRankIsFoundWithinTheSteps) {
   EXPECT_EQ(record_in(run_folder()).at("status"), "failed");
 }
 
-// Of the ranks one updates the tensor, and the others hear from it.
+// One rank updates the tensor, and the others hear from it.
 TEST_F(ReplicaTest, AShardedUpdateDoesNotMendOrSpreadIt) {
   for (const int rank : {0, 1, 2}) {
     const Result result = flipped(3, rank, 23, {"ranks.update=sharded"});

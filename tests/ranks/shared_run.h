@@ -18,7 +18,7 @@ class SharedRunTest : public CliTest {
     return all;
   }
 
-  // Of a job's processes on this machine, by rank; -1 where it has not begun.
+  // A job's processes on this machine, by rank; -1 where one has not begun.
   static std::vector<pid_t> pids_of(const Process& mpirun, int ranks) {
     std::vector<pid_t> pids(static_cast<size_t>(ranks), -1);
     for (const auto& entry : fs::directory_iterator("/proc")) {

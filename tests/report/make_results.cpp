@@ -1,4 +1,4 @@
-// make_results FOLDER RUNS LINES: a sweep's folder of so many runs with so many metric lines each, for bench_report.
+// make_results FOLDER RUNS LINES: a sweep's folder of RUNS runs with LINES metric lines each, for bench_report.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -25,7 +25,7 @@ class StudyTest : public ::testing::Test {
     collected.metrics.late = {{"changed", run.update_rate}};
     collection_.runs.push_back(collected);
   }
-  // Of a sweep with the axes rank and width; bits: of each rank, seed by seed.
+  // Adds a sweep with the axes rank and width; bits: of each rank, seed by seed.
   void add_grid() {
     const std::vector<std::vector<double>> bits = {{4.0, 4.2, 4.1}, {3.5, 3.6, 3.8}};
     for (uint64_t rank : {0U, 1U}) {

@@ -44,7 +44,7 @@ class PageTest : public ResultsTest {
   std::string text(const std::string& selector) {
     return browser_->evaluate("document.querySelector(" + quoted(selector) + ").innerText");
   }
-  // Of each row of the leaderboard, the text of the cell below this heading.
+  // The text of the cell below this heading in each row of the leaderboard.
   std::vector<std::string> column(const std::string& heading) {
     const auto cells = browser_->evaluate(
         "(() => { const at = [...document.querySelectorAll('#leaderboard th')].findIndex((th) => "

@@ -73,7 +73,7 @@ TEST(MachineTest, MeasuresMemory) {
   const uint64_t before = memory_of(::getpid());
   EXPECT_GT(before, 0U);
   EXPECT_GE(peak_memory() + kMiB, before);
-  // Of the system itself: what is freed is gone at once.
+  // Memory from the system itself is gone at once when it is freed.
   void* much = ::mmap(nullptr, 64 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(much, MAP_FAILED);
   std::memset(much, 1, 64 * kMiB);

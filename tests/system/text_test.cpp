@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTexts = 20000;
 
-// Of few characters, so that much of it is alike.
+// Texts of few characters, so that much of them is alike.
 class Texts {
  public:
   std::string make(const std::string& characters, size_t longest) {

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Of es_sgd's settings with these, below optimizer.schedule.
+// The schedule of es_sgd with these settings below optimizer.schedule.
 Schedule schedule_with(const std::vector<std::string>& settings) {
   std::vector<std::string> overrides = {"optimizer=es_sgd"};
   for (const std::string& setting : settings) overrides.push_back("optimizer.schedule." + setting);

@@ -13,7 +13,7 @@
 namespace eggroll::metal {
 namespace {
 
-// Of a kernel (arguments, buffers..., threadgroup memory, group, lane, simdgroup).
+// Adapts a kernel (arguments, buffers..., threadgroup memory, group, lane, simdgroup).
 template <auto kFunction>
 struct Adapter;
 

@@ -148,7 +148,7 @@ class Scheduler {
     }
   }
 
-  // Of the current fiber; returns when its companions are there.
+  // Makes the current fiber wait; returns when its companions are there.
   void wait(State state, Site site) {
     Fiber& fiber = fibers_[current_];
     fiber.state = state;

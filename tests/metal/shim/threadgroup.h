@@ -25,7 +25,7 @@ extern constinit thread_local uint32_t current_lane;
 inline uint32_t lane() { return current_lane; }
 void wait_for_threadgroup(Site site);
 void wait_for_simdgroup(Site site);
-// Over each so many neighbouring lanes of the simdgroup, all of which have to come.
+// Over each group of `lanes` neighbouring lanes of the simdgroup, all of which have to come.
 enum class Over { kSum, kMax };
 int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site);
 
