@@ -174,8 +174,8 @@ int dispatch(int argc, char** argv) {
   CLI::App* check = app.add_subcommand("check", "Run the conformance cases on a plugin");
   check->add_option("plugin", checking.plugin, "A file, or a name: reference, backend:reference, model:gru")
       ->required();
-  check->add_option("--seed", checking.seed, "Of a backend: random cases alone, the first with this seed");
-  check->add_option("--cases", checking.cases, "Of a backend: so many random cases and no others")
+  check->add_option("--seed", checking.seed, "Run random cases of a backend alone, the first with this seed");
+  check->add_option("--cases", checking.cases, "Run this number of random cases of a backend and no others")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   check->fallthrough();
   check->callback([&] { exit_code = check_command(host, checking); });

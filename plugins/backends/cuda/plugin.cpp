@@ -67,7 +67,7 @@ class CudaBackend : public Backend {
     check(cudaGetDeviceCount(&count), "be counted");
     if (device >= count) {
       throw setting_error(key, key + " is " + std::to_string(device) + ", expected a number below " +
-                                   std::to_string(count) + ", for so many GPUs are here");
+                                   std::to_string(count) + ", the number of GPUs here");
     }
     if (std::find(devices_.begin(), devices_.end(), device) != devices_.end()) {
       throw setting_error(key, key + " is " + std::to_string(device) + " again; name each device once");
