@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <future>
+#include <new>
 
 #include "eggroll/noise.h"
 
@@ -146,7 +147,7 @@ class GzipSize {
     // Window 2^15, +16 for gzip's wrapper. The program holds as many symbols in a block as zlib's memory level 9 does;
     // zlib's usual level 8 holds half of them and comes to another size.
     if (deflateInit2(&stream_, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
-      throw Error("out of memory in zlib; free some memory", EGG_ERROR_MEMORY);
+      throw std::bad_alloc();
     }
   }
   ~GzipSize() { deflateEnd(&stream_); }

@@ -1,6 +1,7 @@
 #include "plugin/library.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <boost/dll/shared_library.hpp>
 #include <filesystem>
@@ -32,6 +33,13 @@ std::string load_failure(const std::string& text, const fs::path& path) {
   return words.starts_with(prefix) ? words.substr(prefix.size()) : words;
 }
 
+// A file that does not fit into the memory is refused in the same words as one that is damaged.
+const char* other_cure() {
+  rlimit limit{};
+  const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_limited ? ", or raise the limit of this process's memory (ulimit -v)" : "";
+}
+
 }  // namespace
 
 LoadedPlugin load_plugin(PluginFile& file) {
@@ -54,8 +62,9 @@ LoadedPlugin load_plugin(PluginFile& file) {
     const std::string reason = check_descriptor(&descriptor, file);
     return {reason.empty() ? &descriptor : nullptr, reason};
   } catch (const std::exception& e) {
-    return {nullptr, fmt::format("cannot be loaded ({}); rebuild it for this machine with every library that it needs",
-                                 printed(load_failure(e.what(), canonical)))};
+    return {nullptr,
+            fmt::format("cannot be loaded ({}); rebuild it for this machine with every library that it needs{}",
+                        printed(load_failure(e.what(), canonical)), other_cure())};
   }
 }
 
