@@ -1,5 +1,7 @@
 #include "plugin/folders.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <sstream>
 
@@ -49,7 +51,16 @@ std::vector<PluginFolder> plugin_folders(const std::vector<fs::path>& configured
 std::vector<PluginFolder> plugin_folders_of_run(const std::vector<fs::path>& allowed,
                                                 const std::vector<fs::path>& configured) {
   std::vector<PluginFolder> folders;
-  for (const fs::path& path : allowed) folders.push_back({absolute(path, "--plugins"), "--plugins"});
+  for (const fs::path& path : allowed) {
+    std::error_code unknown;
+    if (!fs::exists(path, unknown)) {
+      throw Error(
+          fmt::format("--plugins is '{}', which does not exist, expected a folder of plugins; correct it or leave "
+                      "it out",
+                      path.string()));
+    }
+    folders.push_back({absolute(path, "--plugins"), "--plugins"});
+  }
   add_environment(folders);
   add_installed(folders);
   for (const fs::path& path : configured) {

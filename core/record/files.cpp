@@ -152,11 +152,20 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
+void require_replaceable(const fs::path& path) {
+  struct stat present {};
+  if (::lstat(path.c_str(), &present) != 0 || S_ISREG(present.st_mode) || S_ISLNK(present.st_mode)) return;
+  if (S_ISDIR(present.st_mode)) throw file_error("write", path, EISDIR);
+  throw Error(fmt::format("cannot write {}: it is {}, expected a regular file; give another path or remove it",
+                          path.string(), kind_of(present.st_mode)));
+}
+
 void write_atomically(const fs::path& path, std::string_view bytes) {
   write_atomically(path, std::vector<std::string_view>{bytes});
 }
 
 void write_atomically(const fs::path& path, const std::vector<std::string_view>& parts) {
+  require_replaceable(path);
   // One fixed name: what a killed process leaves is overwritten by the next write, not left lying about.
   const fs::path temporary = folder_of(path) / fmt::format(".{}.tmp", path.filename().string());
   int failure = 0;

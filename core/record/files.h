@@ -47,6 +47,9 @@ enum class Links { kFollowed, kRefused };
 // verb of the sentence: "read", "write".
 Descriptor open_regular(const std::filesystem::path& path, int flags, const std::string& action, Links links);
 
+// Throws where the path holds what is neither a file nor a link: a rename would put a file in the place of a device.
+void require_replaceable(const std::filesystem::path& path);
+
 // Replaces the file by these bytes, one part after another: after a crash the path holds the old file or the new one,
 // whole and on the disk. On failure the old file stays and the temporary beside it goes. One writer at a time per path.
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);

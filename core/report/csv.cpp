@@ -200,6 +200,7 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
     }
   }
   if (keys.empty()) throw Error("no run has metrics to export, expected a metrics.jsonl beside a record.json");
+  require_replaceable(file);
   const std::filesystem::path temporary = std::filesystem::path(file).concat(".tmp");
   std::filesystem::remove(temporary);
   try {

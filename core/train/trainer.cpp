@@ -96,6 +96,10 @@ class Run {
       record_.weights_sha256 = weights_sha256(checkpoint.weights);
     }
     fresh_ = !newest;
+    std::error_code unknown;
+    if (fresh_ && std::filesystem::is_regular_file(folder_.journal(), unknown)) {
+      warn(fmt::format("{} has a journal and no checkpoint; its steps are done again", folder_.path.string()));
+    }
     if (!fresh_) catch_up();
     record_.steps = step_;
     ranks_.meet();  // all have read the files before rank 0 cuts them back to this step

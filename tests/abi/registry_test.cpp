@@ -257,11 +257,11 @@ TEST(PluginFolders, AreConfigurationThenEnvironmentThenBesideTheExecutable) {
 
 TEST(PluginFolders, OfARunAreNotThoseThatItsConfigurationNames) {
   ASSERT_EQ(setenv("EGGROLL_PLUGIN_PATH", "/mine", 1), 0);
-  const std::vector<PluginFolder> folders = plugin_folders_of_run({"/allowed"}, {"/theirs"});
+  const std::vector<PluginFolder> folders = plugin_folders_of_run({"/"}, {"/theirs"});
   ASSERT_EQ(unsetenv("EGGROLL_PLUGIN_PATH"), 0);
 
   ASSERT_GE(folders.size(), 3U);
-  EXPECT_EQ(folders[0].path, "/allowed");
+  EXPECT_EQ(folders[0].path, "/");
   EXPECT_EQ(folders[0].origin, "--plugins");
   EXPECT_EQ(folders[1].path, "/mine");
   EXPECT_EQ(folders.back().path, "/theirs");

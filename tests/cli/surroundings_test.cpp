@@ -220,5 +220,38 @@ TEST_F(SurroundingsTest, WhatAReportDoesNotOpenIsNamed) {
   EXPECT_THAT(eggroll({"report", "results", "--out", "out"}).err, HasSubstr("/zero is missing"));
 }
 
+// Root could put a file in the place of /dev/null.
+TEST_F(SurroundingsTest, WhatIsNoFileIsNotReplaced) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  ASSERT_EQ(::mkfifo((work_ / "fifo").c_str(), 0600), 0);
+  expect_one_sentence(eggroll({"export", "results", "--csv", "fifo"}),
+                      {"cannot write fifo: it is a FIFO, expected a regular file"});
+  EXPECT_TRUE(fs::is_fifo(work_ / "fifo"));
+  fs::create_directory(work_ / "folder");
+  expect_one_sentence(eggroll({"export", "results", "--csv", "folder"}), {"cannot write folder: Is a directory"});
+}
+
+TEST_F(SurroundingsTest, ARunWithoutItsCheckpointsSaysThatItDoesItsStepsAgain) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const fs::path run = run_folder();
+  const std::string weights = record_in(run).at("weights_sha256");
+  fs::remove_all(run / "checkpoints");
+  fs::remove(run / "record.json");
+  const Result result = eggroll({"resume", run.string()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("has a journal and no checkpoint; its steps are done again\n"));
+  EXPECT_EQ(record_in(run).at("weights_sha256"), weights);
+}
+
+TEST_F(SurroundingsTest, OptionsOfSampleThatAreNone) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::string run = run_folder().string();
+  expect_one_sentence(eggroll({"sample", run, "--temperature", "nan"}),
+                      {"--temperature is nan, expected a number from 0 to 100"});
+  expect_one_sentence(eggroll({"sample", run, "--seed", "-1"}), {"--seed", "expected a whole number of at least 0"});
+  expect_one_sentence(eggroll({"sample", run, "--plugins", "nowhere"}),
+                      {"--plugins is 'nowhere', which does not exist, expected a folder of plugins"});
+}
+
 }  // namespace
 }  // namespace eggroll::test

@@ -1,6 +1,8 @@
 // eggroll replay, eggroll sample.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <cstdio>
 #include <optional>
 
@@ -83,6 +85,9 @@ int replay_command(const ReplayArguments& arguments) {
 }
 
 int sample_command(const SampleArguments& arguments) {
+  if (!std::isfinite(arguments.temperature)) {
+    throw Error(fmt::format("--temperature is {}, expected a number from 0 to 100", arguments.temperature));
+  }
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), arguments.data);
   require_file(config, "vocabulary");

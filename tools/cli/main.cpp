@@ -153,7 +153,11 @@ int dispatch(int argc, char** argv) {
   sample->add_option("--temperature", sampling.temperature, "0: always the likeliest token")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 100.0));
-  sample->add_option("--seed", sampling.seed, "Of the draws")->capture_default_str();
+  sample->add_option("--seed", sampling.seed, "Seed of the random draws")
+      ->capture_default_str()
+      ->check([](const std::string& text) {
+        return text.starts_with('-') ? fmt::format("it is {}, expected a whole number of at least 0", text) : "";
+      });
   sample->add_option("--prompt", sampling.prompt,
                      "Text to go on from; token numbers, with commas, if tokens stand for no text");
   sample->add_option("--vocabulary", sampling.data.vocabulary,
