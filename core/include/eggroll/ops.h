@@ -12,7 +12,8 @@
  * does nothing. rshift is the program's rounding shift. s is the member's sign (+1, -1, 0 for unperturbed), FP the
  * fixed point, A and B the member's noise. n is the size of x, p the token's position in its call, T the op's table. */
 #define EGG_OPS(X)                                                                                                  \
-  X(EMBED, embed, 0, 0, 1, 0, "embed(token; E): clip(E[t] + s*rshift(sum_r A_r[t]*B_r[d], FP+sigma))")              \
+  X(EMBED, embed, 0, 1, 1, 0,                                                                                       \
+    "embed(row, x?; E): clip(x + E[row] + s*rshift(sum_r A_r[row]*B_r[d], FP+sigma)); clip(x) where there is no row") \
   X(LINEAR, linear, 1, 0, 1, 1,                                                                                     \
     "linear(x; W, bias?): q_r = clip16(rshift(sum x*B_r, FP+sigma-4)); "                                            \
     "clip(rshift(16*sum x*W + s*sum_r q_r*A_r, shift+4) + bias')")                                                  \
@@ -66,7 +67,7 @@
 #define EGG_SPEC_REVISION "1"
 
 /* FNV-1a over the revision and the lists above. spec.h refuses to compile when it is out of date. */
-#define EGG_SPEC_HASH UINT64_C(942498788124835900)
+#define EGG_SPEC_HASH UINT64_C(7208236073096327372)
 
 #define EGG_OP_ENUM(code, name, required_values, optional_values, required_params, optional_params, text) EGG_OP_##code,
 enum egg_op_code { EGG_OPS(EGG_OP_ENUM) EGG_OP_COUNT };

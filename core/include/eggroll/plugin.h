@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.5. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
+/* The plugin contract, ABI 0.6. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
  * ranks.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
@@ -23,7 +23,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 5
+#define EGG_ABI_MINOR 6
 
 enum egg_code {
   EGG_OK = 0,
@@ -97,6 +97,13 @@ typedef struct egg_value {
   int32_t reserved;
 } egg_value;
 
+/* A number that a token has beside itself: the hash of the last `tokens` tokens, itself included, modulo `rows`. The host
+ * works it out; a backend reads it in the batch. */
+typedef struct egg_index {
+  int32_t tokens; /* 2 to 16 */
+  int32_t rows;   /* a power of two */
+} egg_index;
+
 /* Constants of an op. lut: 256 in [-127, 127]. rope: (context, head / 2, 2) cosines and sines times 2^20. attention:
  * 256 weights from 0 on; times 255 * context they fit int32. */
 typedef struct egg_table {
@@ -111,7 +118,7 @@ typedef struct egg_op {
   int32_t out;      /* value written; for store the state; -1 for loss */
   int32_t in[3];    /* values read, -1 where absent */
   int32_t param[2]; /* E | W, bias | gain, bias | (-1), bias; -1 where absent */
-  int32_t attr;     /* linear: shift; l1_norm: egg_division; attention: shift of the scores; loss: unit, bits of one
+  int32_t attr;     /* embed: 0 where the token is the row, i where index i - 1 is; linear: shift; l1_norm: egg_division; attention: shift of the scores; loss: unit, bits of one
                        logit step in Q16; else 0 */
   int32_t table;    /* lut, rope, attention; else -1 */
   int32_t head;     /* rope: channels of a head, even; attention: the same, a multiple of 4; else 0 */
@@ -128,11 +135,12 @@ typedef struct egg_program {
   uint32_t op_count;
   uint32_t table_count;
   int32_t context; /* tokens that a call may read, from 1 on where there is a rope or an attention; 0: any number */
-  uint32_t reserved;
+  uint32_t index_count;
   const egg_param* params;
   const egg_value* values;
   const egg_op* ops; /* in order; exactly one loss, the last */
   const egg_table* tables;
+  const egg_index* indices;
 } egg_program;
 
 /* ---- Rules: what an optimizer does to each weight ---- */
@@ -211,6 +219,19 @@ typedef struct egg_optimizer_interface {
   int32_t (*scalars)(void* self, const egg_progress* progress, float* scalars, egg_error* error);
 } egg_optimizer_interface;
 
+/* Who perturbs a parameter and votes on it: pairs [first_pair, first_pair + pairs). To all others it is as it is.
+ *
+ * masked: a matrix that embeds alone read. Of these pairs, those vote on a row whose window of the step reads it: the row's
+ * vote sums over them, and its null deviation is sqrt(S * rank) times the noise's second moment, in double precision,
+ * rounded once to float32; S is the sum of the squares of their fitness. Where S is 0 the row keeps its weights and
+ * slots. row_voters.h finds them. */
+typedef struct egg_voters {
+  uint32_t first_pair;
+  uint32_t pairs;
+  int32_t masked;
+  int32_t reserved;
+} egg_voters;
+
 /* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. Members
  * [first, first + members), a whole number of pairs, are the session's own: it keeps their states alone and evaluates
  * no others. Its updates are of all pairs. */
@@ -224,6 +245,7 @@ typedef struct egg_session_spec {
   uint32_t first;
   uint32_t members;
   uint32_t reserved;
+  const egg_voters* voters; /* (param_count); NULL: all pairs on all parameters, and none masked */
 } egg_session_spec;
 
 /* What a session will be, told before it takes memory. Texts are one line, not empty, with a zero byte at the end. */
@@ -236,6 +258,7 @@ typedef struct egg_session_plan {
 } egg_session_plan;
 
 #define EGG_NO_TARGET UINT32_C(0xFFFFFFFF) /* this token is read but not scored */
+#define EGG_NO_ROW UINT32_C(0xFFFFFFFF)    /* too few tokens since the last reset: an embed reads no row */
 
 /* Streams of T tokens, row-major (streams, tokens). resets[i] != 0 zeroes the state before that token is read, and
  * hides earlier positions from attention. Positions count from 0 in every call. */
@@ -245,6 +268,7 @@ typedef struct egg_batch {
   const uint32_t* inputs;
   const uint32_t* targets;
   const uint8_t* resets;
+  const uint32_t* rows; /* (streams, tokens, index_count): each index's value, or EGG_NO_ROW */
 } egg_batch;
 
 /* Members [first, first + count), a whole number of pairs of the session's own; member m reads stream (m - first) /
@@ -267,9 +291,13 @@ typedef struct egg_update {
   uint64_t step;
   const int8_t* fitness;  /* (pairs), in [-127, 127] */
   const float* scalars;   /* (scalar_count) */
-  const float* vote_stds; /* (param_count) */
+  const float* vote_stds; /* (param_count): of the null; means nothing where masked */
   int64_t* changed;       /* (param_count): weights that moved */
   const uint8_t* chosen;  /* (param_count): 0: weights and slots stay as they are; NULL: all are chosen */
+  egg_batch batch;        /* what all members read in the step: member m stream m / group. Where a parameter is masked
+                             its inputs and rows are there; targets and resets never need be */
+  uint32_t group;
+  uint32_t reserved;
 } egg_update;
 
 /* The unperturbed model over the batch's streams; states belong to the caller. */

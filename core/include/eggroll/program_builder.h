@@ -20,6 +20,9 @@ struct Value {
 struct Table {
   int32_t id = -1;
 };
+struct Index {
+  int32_t id = -1;
+};
 
 class ProgramBuilder {
  public:
@@ -47,8 +50,15 @@ class ProgramBuilder {
     return Table{static_cast<int32_t>(tables_.size()) - 1};
   }
 
-  Value embed(const std::string& name, Param table) {
-    return add_op(EGG_OP_EMBED, name, rows_cols(table).second, {}, {table}, 0);
+  // A table's row by the hash of the last `tokens` tokens. rows: a power of two.
+  Index index(int32_t tokens, int32_t rows) {
+    indices_.push_back(egg_index{tokens, rows});
+    return Index{static_cast<int32_t>(indices_.size()) - 1};
+  }
+
+  // The row of the token, or of an index; x: added to it where given.
+  Value embed(const std::string& name, Param table, Index index = {}, Value x = {}) {
+    return add_op(EGG_OP_EMBED, name, rows_cols(table).second, {x}, {table}, index.id + 1);
   }
 
   // shift: right shift of the int32 product.
@@ -136,11 +146,12 @@ class ProgramBuilder {
                         static_cast<uint32_t>(ops_.size()),
                         static_cast<uint32_t>(tables_.size()),
                         context_,
-                        0,
+                        static_cast<uint32_t>(indices_.size()),
                         params_.data(),
                         values_.data(),
                         ops_.data(),
-                        tables_.data()};
+                        tables_.data(),
+                        indices_.data()};
     return &view_;
   }
 
@@ -196,6 +207,7 @@ class ProgramBuilder {
   std::vector<egg_value> values_;
   std::vector<egg_op> ops_;
   std::vector<egg_table> tables_;
+  std::vector<egg_index> indices_;
   egg_program view_{};
 };
 
