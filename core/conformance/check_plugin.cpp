@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "data/rows.h"
 #include "eggroll/error.h"
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
@@ -76,17 +77,25 @@ void run_model(const Program& program, const BackendInstance& reference) {
   RuleBuilder rule_builder;
   rule_builder.delta(rule_builder.constant(0));
   const Rule rule(*rule_builder.view());
-  BackendSession session = reference.open_session(egg_session_spec{
-      sizeof(egg_session_spec), 1, &program.view(), &rule.view(), default_noise(), kPopulation, 0, kPopulation, 0});
+  BackendSession session =
+      reference.open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &rule.view(),
+                                              default_noise(), kPopulation, 0, kPopulation, 0, nullptr});
   for (uint32_t i = 0; i < program.params().size(); ++i) {
     session.set_weights(i, initial_weights(program.params()[i], i, 1).data());
   }
   std::vector<uint32_t> tokens(kTokens);
   for (uint32_t t = 0; t < kTokens; ++t) tokens[t] = t % static_cast<uint32_t>(program.view().vocab);
   const std::vector<uint8_t> resets(kTokens);
+  std::vector<uint32_t> rows(kTokens * program.indices().size());
+  for (uint32_t t = 0; t < kTokens; ++t) {
+    put_rows(
+        program.indices(), t + 1, std::nullopt, [&](uint32_t j) { return tokens[t - j]; },
+        rows.data() + t * program.indices().size());
+  }
   std::vector<int64_t> losses(kPopulation);
   session.evaluate(egg_evaluate{sizeof(egg_evaluate), kPopulation, 0, 0, kPopulation,
-                                egg_batch{1, kTokens, tokens.data(), tokens.data(), resets.data()}, losses.data()});
+                                egg_batch{1, kTokens, tokens.data(), tokens.data(), resets.data(), rows.data()},
+                                losses.data()});
   for (const int64_t loss : losses) {
     if (loss < 0) throw Error(fmt::format("a member's loss is {}, expected at least 0", loss));
   }
@@ -106,8 +115,9 @@ void run_optimizer(const OptimizerInstance& optimizer, const Rule& rule, const B
   ProgramBuilder builder(7, 4, EGG_ROUND_NEAREST);
   builder.loss(builder.embed("logits", builder.matrix("table", 7, 7, 16)), 4096);
   const Program program(*builder.view());
-  BackendSession session = reference.open_session(egg_session_spec{
-      sizeof(egg_session_spec), 1, &program.view(), &rule.view(), default_noise(), kPopulation, 0, kPopulation, 0});
+  BackendSession session =
+      reference.open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &rule.view(),
+                                              default_noise(), kPopulation, 0, kPopulation, 0, nullptr});
   std::vector<int8_t> weights(49);
   for (size_t i = 0; i < weights.size(); ++i)
     weights[i] = i % 3 == 0 ? int8_t{127} : i % 3 == 1 ? int8_t{-127} : int8_t{0};
@@ -117,7 +127,8 @@ void run_optimizer(const OptimizerInstance& optimizer, const Rule& rule, const B
     const std::vector<float> scalars = optimizer.scalars(step, {});
     const float std = step % 4 == 3 ? 0.0F : 32000.0F;
     int64_t changed = 0;
-    session.update(egg_update{sizeof(egg_update), 2, step, fitness.data(), scalars.data(), &std, &changed, nullptr});
+    session.update(
+        egg_update{sizeof(egg_update), 2, step, fitness.data(), scalars.data(), &std, &changed, nullptr, {}, 2, 0});
     session.get_weights(0, weights.data());
     if (std::any_of(weights.begin(), weights.end(), [](int8_t w) { return w == -128; })) {
       throw Error("an update left a weight of -128, expected -127 to 127");

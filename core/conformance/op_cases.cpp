@@ -38,6 +38,55 @@ std::vector<OpCase> cases_embed() {
     const Value once = program.embed("once", table);
     keep(program, program.add("both", once, program.embed("again", table)));
   });
+  for (const int32_t size : kSizes) {
+    cases.add(fmt::format("width {} on top of a value", size), [=](ProgramBuilder& program) {
+      const Param table = program.matrix("embedding", 5, size, 16);
+      keep(program, program.embed("out", table, {}, constant_state(program, "x", size)));
+    });
+    for (const bool on_top : {false, true}) {
+      cases.add(fmt::format("width {} by an index{}", size, on_top ? " on top of a value" : ""),
+                [=](ProgramBuilder& program) {
+                  const Index index = program.index(2, 8);
+                  const Param table = program.matrix("rows", 8, size, 16);
+                  const Value x = on_top ? constant_state(program, "x", size) : Value{};
+                  keep(program, program.embed("out", table, index, x));
+                });
+    }
+  }
+  // Who votes: readers of the row, of all pairs or of a range of them.
+  uint32_t split = 0;
+  for (const int32_t size : {1, 5, 16, 33, 64, 130}) {
+    for (const int32_t rank : {1, 3}) {
+      for (const uint32_t tokens : {1U, 2U, 7U}) {
+        OpCase& test = cases.add(fmt::format("masked, width {}, rank {}, {} tokens", size, rank, tokens),
+                                 [=](ProgramBuilder& program) {
+                                   const Index two = program.index(2, 64);
+                                   const Index three = program.index(3, 4096);
+                                   const Param table = program.matrix("rows", 64, size, 16);
+                                   const Value token = program.embed("first", program.matrix("embedding", 5, size, 16));
+                                   const Value both = program.embed("second", table, two, token);
+                                   keep(program, program.embed("third", program.matrix("more_rows", 4096, size, 16),
+                                                               three, program.embed("again", table, two, both)));
+                                 });
+        test.scenario.noise.rank = rank;
+        test.scenario.masked = true;
+        test.scenario.split = ++split % 3 == 0 ? split : 0;
+        for (Action& action : test.scenario.actions) {
+          if (action.kind != ActionKind::kUpdate) continue;
+          action.tokens = tokens;
+          action.group = 2 * (1 + split % 5);
+        }
+      }
+    }
+  }
+  // A table that a linear reads as well is voted on by all.
+  cases
+      .add("masked, with a tied head",
+           [=](ProgramBuilder& program) {
+             const Param tied = program.matrix("tied", 5, 19, 16);
+             keep(program, program.linear("scores", program.embed("out", tied), tied, 6));
+           })
+      .scenario.masked = true;
   return cases.take();
 }
 

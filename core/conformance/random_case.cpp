@@ -34,8 +34,11 @@ std::unique_ptr<Program> make_program(const RandomProgram& program) {
   };
   const auto size = [&](int32_t dim) { return dim < 0 ? 1 : program.dims.at(static_cast<size_t>(dim)); };
   std::vector<egg_param> params;
+  std::vector<egg_index> indices;
+  for (const RandomProgram::Index& index : program.indices) indices.push_back({index.tokens, 1 << index.log2_rows});
   for (const RandomProgram::Param& p : program.params) {
-    params.push_back(egg_param{name('p', params.size()), p.vector ? EGG_PARAM_VECTOR : EGG_PARAM_MATRIX, size(p.rows),
+    const int32_t rows = p.index < 0 ? size(p.rows) : indices.at(static_cast<size_t>(p.index)).rows;
+    params.push_back(egg_param{name('p', params.size()), p.vector ? EGG_PARAM_VECTOR : EGG_PARAM_MATRIX, rows,
                                size(p.cols), EGG_INIT_CONSTANT, 0, p.frozen ? 0 : 1});
   }
   std::vector<egg_value> values;
@@ -56,7 +59,8 @@ std::unique_ptr<Program> make_program(const RandomProgram& program) {
   return std::make_unique<Program>(egg_program{
       sizeof(egg_program), size(0), program.fixed_point, program.rounding, static_cast<uint32_t>(params.size()),
       static_cast<uint32_t>(values.size()), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(tables.size()),
-      program.context, 0, params.data(), values.data(), ops.data(), tables.data()});
+      program.context, static_cast<uint32_t>(indices.size()), params.data(), values.data(), ops.data(), tables.data(),
+      indices.data()});
 }
 
 std::unique_ptr<Rule> make_rule(const RandomRule& rule) {

@@ -96,7 +96,8 @@ class ProgramGenerator {
     std::vector<int32_t> known;
     for (size_t i = 0; i < program_.params.size(); ++i) {
       const RandomProgram::Param& p = program_.params[i];
-      if (p.vector == vector && p.rows == rows && p.cols == cols) known.push_back(static_cast<int32_t>(i));
+      if (p.index < 0 && p.vector == vector && p.rows == rows && p.cols == cols)
+        known.push_back(static_cast<int32_t>(i));
     }
     if (!known.empty() && draws_.one_in(2)) return draws_.pick_of(known);
     program_.params.push_back({vector, rows, cols, draws_.one_in(5)});
@@ -216,10 +217,34 @@ class ProgramGenerator {
     add_table(op);
   }
 
+  // By token or by an index, on top of a value or alone.
   void add_embed() {
-    const int32_t dim = any_dim();
-    const int32_t table = param(false, 0, dim);
-    add_op(EGG_OP_EMBED, {}, add_value(dim, false)).param[0] = table;
+    const int32_t x = draws_.one_in(2) ? any_value(-1) : -1;
+    const int32_t dim = x >= 0 ? value(x).dim : any_dim();
+    const int32_t index = draws_.one_in(2) ? any_index() : -1;
+    const int32_t table = index >= 0 ? table_of(index, dim) : param(false, 0, dim);
+    egg_op& op = add_op(EGG_OP_EMBED, {x}, add_value(dim, false));
+    op.param[0] = table;
+    op.attr = index + 1;
+  }
+
+  int32_t any_index() {
+    std::vector<RandomProgram::Index>& indices = program_.indices;
+    if (indices.empty() || draws_.one_in(2)) {
+      indices.push_back({1 + static_cast<int32_t>(draws_.below(EGG_INDEX_TOKENS_MAX)),
+                         static_cast<int32_t>(draws_.below(draws_.one_in(4) ? 10 : 5))});
+      return static_cast<int32_t>(indices.size()) - 1;
+    }
+    return static_cast<int32_t>(draws_.below(static_cast<uint32_t>(indices.size())));
+  }
+
+  int32_t table_of(int32_t index, int32_t dim) {
+    for (size_t i = 0; i < program_.params.size(); ++i) {
+      const RandomProgram::Param& p = program_.params[i];
+      if (p.index == index && p.cols == dim && draws_.one_in(2)) return static_cast<int32_t>(i);
+    }
+    program_.params.push_back({false, 0, dim, draws_.one_in(5), index});
+    return static_cast<int32_t>(program_.params.size()) - 1;
   }
 
   int32_t add_linear(int32_t x, int32_t dim, bool wide) {

@@ -21,6 +21,7 @@ struct RandomProgram {
     int32_t rows;
     int32_t cols;  // -1 for a vector
     bool frozen;
+    int32_t index = -1;  // a table with as many rows as this index has, whatever `rows` says
   };
   struct Value {
     int32_t dim;
@@ -30,7 +31,12 @@ struct RandomProgram {
   int32_t fixed_point = 4;
   int32_t rounding = EGG_ROUND_NEAREST;
   int32_t context = 0;
+  struct Index {
+    int32_t tokens;
+    int32_t log2_rows;
+  };
   std::vector<int32_t> dims;
+  std::vector<Index> indices;
   std::vector<Param> params;
   std::vector<Value> values;
   std::vector<egg_op> ops;  // table: the seed of a table of its own; head: the number of heads

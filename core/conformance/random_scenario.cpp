@@ -25,7 +25,11 @@ class ScenarioGenerator {
   int64_t weights() const {
     const auto size = [&](int32_t dim) { return int64_t{test_.program.dims[static_cast<size_t>(dim)]}; };
     int64_t sum = 0;
-    for (const RandomProgram::Param& p : test_.program.params) sum += size(p.rows) * (p.vector ? 1 : size(p.cols));
+    for (const RandomProgram::Param& p : test_.program.params) {
+      const int64_t rows =
+          p.index < 0 ? size(p.rows) : int64_t{1} << test_.program.indices[static_cast<size_t>(p.index)].log2_rows;
+      sum += rows * (p.vector ? 1 : size(p.cols));
+    }
     return sum;
   }
 
@@ -73,6 +77,8 @@ class ScenarioGenerator {
     scenario_.votes = draws_.one_in(4) ? (draws_.one_in(2) ? Votes::kZero : Votes::kOne) : Votes::kMixed;
     scenario_.no_target = draws_.below(4) * 2;
     scenario_.reset = draws_.below(3) * 7;
+    scenario_.masked = draws_.one_in(2);
+    scenario_.split = draws_.one_in(3) ? 1 + draws_.below(1000) : 0;
     const uint32_t actions = 2 + draws_.below(6);
     for (uint32_t i = 0; i < actions; ++i) add_random_action();
     add_evaluate();
@@ -89,6 +95,8 @@ class ScenarioGenerator {
         return;
       case ActionKind::kUpdate:
         action.step = random_step();
+        action.group = draws_.one_in(3) ? 2 : even(2, std::max(2U, std::min(scenario_.population, 60U)));
+        action.tokens = 1 + draws_.below(4);
         break;
       case ActionKind::kInfer:
         action.streams = 1 + draws_.below(draws_.one_in(2) ? 70 : 9);

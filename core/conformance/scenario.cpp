@@ -83,19 +83,43 @@ struct Batch {
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> targets;
   Array<uint8_t> resets;
+  std::vector<uint32_t> rows;
   egg_batch view{};
 
-  Batch(Draws& draws, const Scenario& scenario, uint32_t streams, uint32_t tokens, uint32_t vocab)
+  Batch(Draws& draws, const Scenario& scenario, uint32_t streams, uint32_t tokens, const egg_program& program)
       : resets(size_t{streams} * tokens) {
+    const auto vocab = static_cast<uint32_t>(program.vocab);
     for (size_t i = 0; i < resets.size(); ++i) {
       inputs.push_back(draws.below(vocab));
       const uint32_t target = draws.below(vocab);
       targets.push_back(scenario.no_target != 0 && draws.one_in(scenario.no_target) ? EGG_NO_TARGET : target);
       resets[i] = scenario.reset != 0 && draws.one_in(scenario.reset) ? 1 : 0;
     }
-    view = egg_batch{streams, tokens, inputs.data(), targets.data(), resets.data()};
+    for (size_t i = 0; i < resets.size(); ++i) {
+      for (uint32_t k = 0; k < program.index_count; ++k) {
+        rows.push_back(draws.one_in(6) ? EGG_NO_ROW : draws.below(static_cast<uint32_t>(program.indices[k].rows)));
+      }
+    }
+    view = egg_batch{streams, tokens, inputs.data(), targets.data(), resets.data(), rows.data()};
   }
 };
+
+// By parameter; ranges that begin and end anywhere.
+std::vector<egg_voters> voters_of(const Program& program, const Scenario& scenario) {
+  const uint32_t pairs = scenario.population / 2;
+  std::vector<egg_voters> voters;
+  for (uint32_t i = 0; i < program.params().size(); ++i) {
+    egg_voters own{0, pairs, 0, 0};
+    if (scenario.split != 0) {
+      Draws draws(scenario.split, i);
+      own.first_pair = draws.below(pairs);
+      own.pairs = 1 + draws.below(pairs - own.first_pair);
+    }
+    own.masked = scenario.masked && program.params()[i].perturbed != 0 && is_table(program.view(), i) ? 1 : 0;
+    voters.push_back(own);
+  }
+  return voters;
+}
 
 class Run {
  public:
@@ -105,9 +129,10 @@ class Run {
         rule_(rule),
         scenario_(scenario),
         state_bytes_(program.state_bytes()),
+        voters_(voters_of(program, scenario)),
         session_(backend,
                  egg_session_spec{sizeof(egg_session_spec), workers.threads, &program.view(), &rule.view(),
-                                  scenario.noise, scenario.population, 0, scenario.population, 0},
+                                  scenario.noise, scenario.population, 0, scenario.population, 0, voters_.data()},
                  program, std::min(workers.sessions, scenario.population / 2)) {}
 
   Transcript go() {
@@ -161,7 +186,7 @@ class Run {
 
   void evaluate(const Action& action, const std::string& when, Draws& draws) {
     const uint32_t streams = (action.count + action.group - 1) / action.group + action.streams;
-    Batch batch(draws, scenario_, streams, action.tokens, vocab());
+    Batch batch(draws, scenario_, streams, action.tokens, program_.view());
     Array<int64_t> losses(action.count);
     session_.evaluate(egg_evaluate{sizeof(egg_evaluate), action.group, action.step, action.first, action.count,
                                    batch.view, losses.data()});
@@ -170,7 +195,7 @@ class Run {
   }
 
   void infer(const Action& action, const std::string& when, Draws& draws) {
-    Batch batch(draws, scenario_, action.streams, action.tokens, vocab());
+    Batch batch(draws, scenario_, action.streams, action.tokens, program_.view());
     Array<int8_t> states = filled(draws, scenario_.states, action.streams * state_bytes_);
     Array<int64_t> losses(action.streams);
     Array<int8_t> logits(action.logits ? size_t{action.streams} * vocab() : 0);
@@ -190,8 +215,10 @@ class Run {
     std::vector<float> stds(program_.params().size());
     for (float& std : stds) std = draws.pick(kStds);
     Array<int64_t> changed(program_.params().size());
+    const uint32_t streams = (scenario_.population + action.group - 1) / action.group;
+    Batch batch(draws, scenario_, streams, action.tokens, program_.view());
     session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), action.step, fitness.data(),
-                               scalars.data(), stds.data(), changed.data(), nullptr});
+                               scalars.data(), stds.data(), changed.data(), nullptr, batch.view, action.group, 0});
     changed.append_to(transcript_, "changed counts " + when);
   }
 
@@ -261,6 +288,7 @@ class Run {
   const Rule& rule_;
   const Scenario& scenario_;
   size_t state_bytes_;
+  std::vector<egg_voters> voters_;
   SessionParts session_;
   Transcript transcript_;
 };
@@ -283,7 +311,7 @@ std::string action_text(const Action& action) {
                          action.first + action.count - 1, action.step, action.group, action.tokens,
                          action.streams == 0 ? "" : fmt::format(", {} streams too many", action.streams));
     case ActionKind::kUpdate:
-      return fmt::format("update, step {}", action.step);
+      return fmt::format("update, step {}, group {}, {} tokens", action.step, action.group, action.tokens);
     case ActionKind::kInfer:
       return fmt::format("infer {} streams, {} tokens, {} logits", action.streams, action.tokens,
                          action.logits ? "with" : "without");
@@ -328,6 +356,8 @@ std::string text(const Scenario& scenario) {
       noise.source == EGG_NOISE_TABLE ? "table" : "counter", kDistributions[noise.distribution], noise.rank,
       noise.sigma_shift, noise.sigma_vector_shift, noise.seed,
       noise.source == EGG_NOISE_TABLE ? fmt::format(", table_log2 {}", noise.table_log2) : "");
+  if (scenario.masked) text += "tables are voted on by the pairs that read them\n";
+  if (scenario.split != 0) text += fmt::format("each parameter has a range of pairs, drawn from {}\n", scenario.split);
   for (size_t i = 0; i < scenario.actions.size(); ++i) {
     text += fmt::format("action {}: {}\n", i, action_text(scenario.actions[i]));
   }

@@ -44,9 +44,9 @@ struct Action {
   uint64_t step = 0;   // evaluate, update
   uint32_t first = 0;  // evaluate, set and get states: members [first, first + count)
   uint32_t count = 0;
-  uint32_t group = 2;    // evaluate
+  uint32_t group = 2;    // evaluate, update
   uint32_t streams = 0;  // infer; evaluate: streams that no member reads, after those that are
-  uint32_t tokens = 1;   // evaluate, infer
+  uint32_t tokens = 1;   // evaluate, infer, update
   bool logits = true;    // infer: asked for
 };
 
@@ -59,6 +59,8 @@ struct Scenario {
   Votes votes = Votes::kMixed;
   uint32_t no_target = 5;  // one token in this number is not scored; 0: all are
   uint32_t reset = 6;      // one token in this number resets its stream; 0: none
+  bool masked = false;     // tables are voted on by the pairs that read them
+  uint32_t split = 0;      // 0: all pairs perturb all parameters; else what draws each parameter's own range of pairs
   std::vector<Action> actions;
 };
 

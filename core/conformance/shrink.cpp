@@ -60,11 +60,19 @@ void drop_unread(RandomProgram& program) {
       if (id >= 0) params[static_cast<size_t>(id)] = true;
     }
   }
+  std::vector<bool> indices(program.indices.size());
+  for (const egg_op& op : program.ops) {
+    if (op.code == EGG_OP_EMBED && op.attr > 0) indices[static_cast<size_t>(op.attr - 1)] = true;
+  }
   keep_only(program.values, values);
   keep_only(program.params, params);
+  keep_only(program.indices, indices);
+  const std::vector<int32_t> index_to = renumber(indices);
+  for (RandomProgram::Param& p : program.params) move_to(p.index, index_to);
   const std::vector<int32_t> value_to = renumber(values);
   const std::vector<int32_t> param_to = renumber(params);
   for (egg_op& op : program.ops) {
+    if (op.code == EGG_OP_EMBED && op.attr > 0) op.attr = index_to[static_cast<size_t>(op.attr - 1)] + 1;
     move_to(op.out, value_to);
     for (int32_t& id : op.in) move_to(id, value_to);
     for (int32_t& id : op.param) move_to(id, param_to);
@@ -138,6 +146,9 @@ void fewer_ops(Candidates& cases, const RandomCase& test) {
     if (op.out >= 0 && program.values[static_cast<size_t>(op.out)].wide) {
       edit_program(cases, test, [&](RandomProgram& p) { p.values[static_cast<size_t>(op.out)].wide = false; });
     }
+    if (op.code == EGG_OP_EMBED && op.in[0] >= 0) {
+      edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[0] = -1; });
+    }
     if (op.code == EGG_OP_ADD && op.in[1] >= 0) {
       edit_program(cases, test, [&](RandomProgram& p) { p.ops[i].in[1] = -1; });
     }
@@ -157,6 +168,11 @@ void smaller_sizes(Candidates& cases, const RandomCase& test) {
   for (const int32_t context : {1, test.program.context / 2, test.program.context - 1}) {
     if (context < 1 || context >= test.program.context) continue;
     edit_program(cases, test, [&](RandomProgram& p) { p.context = context; });
+  }
+  for (size_t i = 0; i < test.program.indices.size(); ++i) {
+    if (test.program.indices[i].log2_rows > 0) {
+      edit_program(cases, test, [&](RandomProgram& p) { --p.indices[i].log2_rows; });
+    }
   }
   for (size_t i = 0; i < test.program.params.size(); ++i) {
     if (test.program.params[i].frozen) edit_program(cases, test, [&](RandomProgram& p) { p.params[i].frozen = false; });
@@ -273,8 +289,8 @@ void simpler_action(Candidates& cases, const RandomCase& test, size_t i) {
   const Action& action = test.scenario.actions[i];
   const bool evaluate = action.kind == ActionKind::kEvaluate;
   const bool infer = action.kind == ActionKind::kInfer;
+  if (evaluate || infer || action.kind == ActionKind::kUpdate) smaller_number(cases, test, i, &Action::tokens, 1, 1);
   if (evaluate || infer) {
-    smaller_number(cases, test, i, &Action::tokens, 1, 1);
     smaller_number(cases, test, i, &Action::streams, infer ? 1 : 0, 1);
   }
   if (!infer) {
@@ -308,6 +324,8 @@ void simpler_scenario(Candidates& cases, const RandomCase& test) {
     });
   }
   if (scenario.no_target != 0) edit_scenario(cases, test, [](Scenario& s) { s.no_target = 0; });
+  if (scenario.masked) edit_scenario(cases, test, [](Scenario& s) { s.masked = false; });
+  if (scenario.split != 0) edit_scenario(cases, test, [](Scenario& s) { s.split = 0; });
   if (scenario.reset != 0) edit_scenario(cases, test, [](Scenario& s) { s.reset = 0; });
 }
 

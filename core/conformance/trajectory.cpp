@@ -31,6 +31,9 @@ const std::vector<std::string> kCommon = {"name=trajectory",
                                           "noise.sigma_shift=2",
                                           "noise.sigma_vector_shift=2"};
 
+// Votes as they were before masks, so that the hashes of then still hold.
+const std::string kUnmasked = "votes.masked=false";
+
 struct Preset {
   const char* name;
   std::vector<std::string> overrides;
@@ -72,6 +75,7 @@ std::vector<Trajectory> make_trajectories() {
   for (const Preset& model : kModels) {
     for (const Preset& optimizer : kOptimizers) {
       Trajectory trajectory{fmt::format("{}, {}", model.name, optimizer.name), kCommon};
+      trajectory.overrides.push_back(kUnmasked);
       for (const Preset* preset : {&model, &optimizer}) {
         trajectory.overrides.insert(trajectory.overrides.end(), preset->overrides.begin(), preset->overrides.end());
       }
@@ -134,7 +138,7 @@ std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, c
     setup.plan.fill(step, batch);
     session.evaluate(egg_evaluate{sizeof(egg_evaluate), machine.train.group, step, 0, machine.train.population,
                                   batch.view(), losses.data()});
-    machine.update(session, step, {}, setup.fitness.of(losses));
+    machine.update(session, step, {}, setup.fitness.of(losses), batch);
     hashes.push_back(weights_sha256(read_weights(session, *machine.program)));
   }
   return hashes;

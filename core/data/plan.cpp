@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "data/rows.h"
+
 namespace eggroll {
 namespace {
 
@@ -19,13 +21,15 @@ void read_token(const Tokens& tokens, uint64_t position, bool reset, std::option
 
 }  // namespace
 
-void BatchBuffer::clear(uint32_t new_streams, uint32_t new_tokens) {
+void BatchBuffer::clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices) {
   streams = new_streams;
   tokens = new_tokens;
+  indices = new_indices;
   const size_t size = size_t{streams} * tokens;
   inputs.assign(size, 0);
   targets.assign(size, EGG_NO_TARGET);
   resets.assign(size, 0);
+  rows.assign(size * indices, EGG_NO_ROW);
 }
 
 Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream) {
@@ -39,13 +43,16 @@ Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t f
   return scored;
 }
 
-DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens)
+DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, std::span<const egg_index> indices,
+                   std::vector<uint32_t> parts)
     : train_(dataset.train),
       separator_(dataset.separator),
       row_(dataset.train_row),
       streams_(streams),
       tokens_(tokens),
-      segments_(row_ > 0 ? train_.size() / row_ : (train_.size() - 1) / tokens) {
+      segments_(row_ > 0 ? train_.size() / row_ : (train_.size() - 1) / tokens),
+      indices_(indices),
+      parts_(std::move(parts)) {
   if (row_ > 0 && row_ != uint64_t{tokens} + 1) {
     throw setting_error("train.tokens",
                         fmt::format("train.tokens is {}, but a row of {} has {} tokens to read, expected as many; set "
@@ -59,13 +66,20 @@ DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens)
                                   train_.source(), train_.size(), uint64_t{tokens} + 1, train_.size() - 1));
 }
 
+uint64_t DataPlan::first_segment(uint64_t stream) const {
+  if (parts_.empty()) return share(stream, segments_, streams_);
+  size_t part = 0;
+  for (; stream >= parts_[part]; ++part) stream -= parts_[part];
+  return (stream * segments_ + part * segments_ / parts_.size()) / parts_[part];
+}
+
 void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
-  batch.clear(count, tokens_);
+  batch.clear(count, tokens_, static_cast<uint32_t>(indices_.size()));
   const uint64_t stride = row_ > 0 ? row_ : tokens_;
   // A GPU waits for this: loops that the compiler makes wide.
   train_.visit([&](auto tokens) {
     for (uint32_t s = 0; s < count; ++s) {
-      const uint64_t segment = (share(uint64_t{first_stream} + s, segments_, streams_) + step) % segments_;
+      const uint64_t segment = (first_segment(uint64_t{first_stream} + s) + step) % segments_;
       const uint64_t first = segment * stride;
       const size_t slot = size_t{s} * tokens_;
       for (uint32_t t = 0; t < tokens_; ++t) {
@@ -76,17 +90,27 @@ void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, ui
         for (uint32_t t = 0; t < tokens_; ++t) batch.resets[slot + t] = batch.inputs[slot + t] == *separator_ ? 1 : 0;
       }
       if (row_ > 0 || step == 0 || segment == 0) batch.resets[slot] = 1;
+      if (indices_.empty()) continue;
+      // Since the stream's last reset.
+      const uint64_t before = row_ > 0 ? 0 : std::min(step, segment) * tokens_;
+      for (uint32_t t = 0; t < tokens_; ++t) {
+        put_rows(
+            indices_, before + t + 1, separator_, [&](uint32_t j) { return uint32_t{tokens[first + t - j]}; },
+            batch.rows.data() + (slot + t) * indices_.size());
+      }
     }
   });
 }
 
-EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit, HeldOutSample sample)
+EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit, HeldOutSample sample,
+                   std::span<const egg_index> indices)
     : valid_(dataset.valid),
       separator_(dataset.separator),
       row_(dataset.valid_row),
       unit_(row_ > 0 ? row_ - 1 : 1),
       all_units_(row_ > 0 ? valid_.size() / row_ : valid_.size() - 1),
-      tokens_(tokens) {
+      tokens_(tokens),
+      indices_(indices) {
   const uint64_t covered = limit == 0 ? valid_.size() : std::min(limit, valid_.size());
   units_ = row_ > 0 ? (covered + row_ - 1) / row_ : covered - 1;
   streams_ = static_cast<uint32_t>(std::min<uint64_t>(streams, units_));
@@ -101,7 +125,7 @@ EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, ui
 }
 
 void EvalPlan::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
-  batch.clear(count, tokens_);
+  batch.clear(count, tokens_, static_cast<uint32_t>(indices_.size()));
   for (uint32_t s = 0; s < count; ++s) {
     const uint64_t stream = uint64_t{first_stream} + s;
     const uint64_t first = share(stream, span_, streams_);
@@ -111,7 +135,12 @@ void EvalPlan::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, u
       if (i >= length) break;
       const uint64_t position = row_ > 0 ? (first + i / unit_) * row_ + i % unit_ : first + i;
       const bool fresh = row_ > 0 ? i % unit_ == 0 : i == 0;
-      read_token(valid_, position, fresh, separator_, size_t{s} * tokens_ + t, batch);
+      const size_t slot = size_t{s} * tokens_ + t;
+      read_token(valid_, position, fresh, separator_, slot, batch);
+      if (indices_.empty()) continue;
+      put_rows(
+          indices_, i % (row_ > 0 ? unit_ : length) + 1, separator_, [&](uint32_t j) { return valid_[position - j]; },
+          batch.rows.data() + slot * indices_.size());
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "data/dataset.h"
@@ -19,12 +20,16 @@ struct BatchBuffer {
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> targets;
   std::vector<uint8_t> resets;
+  uint32_t indices = 0;
+  std::vector<uint32_t> rows;  // (streams, tokens, indices)
 
-  // Every slot becomes padding: token 0, not scored, no reset.
-  void clear(uint32_t new_streams, uint32_t new_tokens);
+  // Every slot becomes padding: token 0, not scored, no reset, no rows.
+  void clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices = 0);
 
   // Valid until the buffer changes.
-  egg_batch view() const { return egg_batch{streams, tokens, inputs.data(), targets.data(), resets.data()}; }
+  egg_batch view() const {
+    return egg_batch{streams, tokens, inputs.data(), targets.data(), resets.data(), rows.data()};
+  }
 };
 
 // What of a batch is scored.
@@ -37,12 +42,15 @@ Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t f
 
 // Training. A contiguous text is cut into segments of `tokens` inputs; stream s begins at segment s * segments /
 // streams and walks on through the text, round its end. Of rows, stream s reads row (s * rows / streams + step) mod
-// rows.
+// rows. Where the streams come in parts, those of each part are spread over the whole text: stream i of the n of part
+// c of p begins at segment (i * segments + c * segments / p) / n.
 class DataPlan {
  public:
   // streams and tokens at least 1. Error (keys in full, "train.tokens"): the training part is too short for one
   // segment, or tokens is not the rows' length.
-  DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens);
+  // indices: the program's; they outlive the plan. parts: streams of each part, none: all are one.
+  DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, std::span<const egg_index> indices = {},
+           std::vector<uint32_t> parts = {});
 
   // Segments, or rows: after this number of steps every stream is back where it began.
   uint64_t segments() const { return segments_; }
@@ -52,12 +60,16 @@ class DataPlan {
   void fill(uint64_t step, BatchBuffer& batch, uint32_t first, uint32_t count) const;
 
  private:
+  uint64_t first_segment(uint64_t stream) const;
+
   Tokens train_;
   std::optional<uint32_t> separator_;
   uint64_t row_;
   uint32_t streams_;
   uint32_t tokens_;
   uint64_t segments_;
+  std::span<const egg_index> indices_;
+  std::vector<uint32_t> parts_;
 };
 
 // What an evaluation of less than the whole held-out part reads of it.
@@ -74,8 +86,9 @@ class EvalPlan {
   // streams and tokens at least 1. limit: tokens of the sample, at least 2; the sample of a text scores limit - 1 of
   // them, of rows it holds the whole rows that limit tokens touch. 0, or a limit that leaves out less than one token
   // (or row) of each stream: the whole held-out part.
+  // indices: the program's; they outlive the plan.
   EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
-           HeldOutSample sample = HeldOutSample::kSpread);
+           HeldOutSample sample = HeldOutSample::kSpread, std::span<const egg_index> indices = {});
 
   uint32_t streams() const { return streams_; }  // as asked for, or as many as have something to score
   bool covers_all() const { return units_ == all_units_; }
@@ -97,6 +110,7 @@ class EvalPlan {
   uint32_t streams_;
   uint32_t tokens_;
   uint64_t batches_;
+  std::span<const egg_index> indices_;
 };
 
 }  // namespace eggroll

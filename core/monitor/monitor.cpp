@@ -12,9 +12,7 @@ double share(int64_t part, size_t whole) { return static_cast<double>(part) / st
 }  // namespace
 
 Monitor::Monitor(const MonitoredRun& run, const Dataset& dataset)
-    : program_(run.program),
-      probe_(run.backend, run.program, run.noise, run.threads, dataset),
-      votes_(run.backend, run.program, run.noise, run.population, run.threads) {
+    : program_(run.program), probe_(run.backend, run.program, run.noise, run.threads, dataset), votes_(run) {
   for (uint32_t i = 0; i < program_.params().size(); ++i) {
     first_weights_.push_back(initial_weights(program_.params()[i], i, run.noise.seed));
   }

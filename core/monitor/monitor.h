@@ -23,6 +23,8 @@ struct MonitoredRun {
   egg_noise noise;
   uint32_t population;
   int32_t threads;
+  const std::vector<egg_voters>& voters;
+  uint32_t group;
 };
 
 class Monitor {
@@ -30,9 +32,7 @@ class Monitor {
   Monitor(const MonitoredRun& run, const Dataset& dataset);
 
   // Every step's votes, or the last kVoteSteps at least; see VoteMeter::add.
-  void add_votes(uint64_t step, std::vector<int8_t> fitness, std::vector<float> stds) {
-    votes_.add(step, std::move(fitness), std::move(stds));
-  }
+  void add_votes(VotedStep step) { votes_.add(std::move(step)); }
 
   // session: the run's, of which the weights are read. changed: weights that the last step moved, by parameter.
   MonitorReport look(BackendSession& session, uint64_t steps_done, const std::vector<int64_t>& changed);

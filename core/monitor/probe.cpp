@@ -14,10 +14,11 @@ Rule idle_rule() {
   return Rule(*builder.view());
 }
 
-BatchBuffer probe_batch(const Dataset& dataset, int32_t context) {
+BatchBuffer probe_batch(const Dataset& dataset, const Program& model) {
+  const int32_t context = model.view().context;
   const uint32_t tokens = context > 0 ? std::min(kProbeTokens, static_cast<uint32_t>(context)) : kProbeTokens;
   BatchBuffer batch;
-  EvalPlan(dataset, kProbeStreams, tokens, 0).fill(0, batch);
+  EvalPlan(dataset, kProbeStreams, tokens, 0, HeldOutSample::kSpread, model.indices()).fill(0, batch);
   return batch;
 }
 
@@ -28,8 +29,8 @@ Probe::Probe(const BackendInstance& backend, const Program& model, const egg_noi
     : program_(model),
       rule_(idle_rule()),
       session_(backend.open_session(egg_session_spec{sizeof(egg_session_spec), threads, &program_.program().view(),
-                                                     &rule_.view(), noise, 2, 0, 2, 0})),
-      batch_(probe_batch(dataset, model.view().context)),
+                                                     &rule_.view(), noise, 2, 0, 2, 0, nullptr})),
+      batch_(probe_batch(dataset, model)),
       value_count_(model.values().size()) {
   for (uint32_t s = 0; s < batch_.streams; ++s) {
     first_sample_.push_back(first_visible_.size());
@@ -45,7 +46,7 @@ Probe::Probe(const BackendInstance& backend, const Program& model, const egg_noi
 
 BatchBuffer Probe::prefix(uint32_t count) const {
   BatchBuffer batch;
-  batch.clear(batch_.streams, count);
+  batch.clear(batch_.streams, count, batch_.indices);
   for (uint32_t s = 0; s < batch_.streams; ++s) {
     for (size_t t = 0; t < count; ++t) {
       const size_t from = size_t{s} * batch_.tokens + t;
@@ -53,6 +54,7 @@ BatchBuffer Probe::prefix(uint32_t count) const {
       batch.inputs[to] = batch_.inputs[from];
       batch.targets[to] = batch_.targets[from];
       batch.resets[to] = batch_.resets[from];
+      std::copy_n(batch_.rows.data() + from * batch_.indices, batch_.indices, batch.rows.data() + to * batch_.indices);
     }
   }
   return batch;

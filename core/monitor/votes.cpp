@@ -4,39 +4,52 @@
 #include <cmath>
 #include <numeric>
 
+#include "eggroll/row_voters.h"
 #include "eggroll/rule_builder.h"
 #include "eggroll/rule_parts.h"
+#include "monitor/monitor.h"
 
 namespace eggroll {
 namespace {
 
-// Adds up the squares of the votes, in variances of the null, and moves nothing.
+enum Slot : uint32_t { kSquares, kCount };
+
+// Adds up the squares of the votes, in variances of the null, and how many there are, and moves nothing.
 Rule summing_rule() {
   RuleBuilder builder;
   const Node sum = builder.slot("squares", 'f');
-  const Node vote = standard_vote(builder, builder.constant(0.0F));
+  const Node count = builder.slot("count", 'f');
+  const Node zero = builder.constant(0.0F);
+  const Node vote = standard_vote(builder, zero);
+  const Node one =
+      builder.op(EGG_RULE_SELECT, {builder.op(EGG_RULE_FLT, {zero, builder.vote_std()}), builder.constant(1.0F), zero});
   builder.set_slot(sum, builder.op(EGG_RULE_FADD, {sum, builder.op(EGG_RULE_FMUL, {vote, vote})}));
+  builder.set_slot(count, builder.op(EGG_RULE_FADD, {count, one}));
   builder.delta(builder.constant(0));
   return Rule(*builder.view());
 }
 
 // Pairs of even fitness whose vote would be spread as this one: fewer than there are where few have most of it.
-double effective_pairs(const std::vector<int8_t>& fitness) {
-  double squares = 0.0;
-  double fourths = 0.0;
-  for (const int8_t f : fitness) {
-    const double square = f * f;
-    squares += square;
-    fourths += square * square;
+class EffectivePairs {
+ public:
+  void add(const int8_t* fitness, uint32_t count) {
+    for (uint32_t k = 0; k < count; ++k) {
+      const double square = fitness[k] * fitness[k];
+      squares_ += square;
+      fourths_ += square * square;
+    }
   }
-  return squares * squares / fourths;
-}
+  double count() const { return fourths_ > 0.0 ? squares_ * squares_ / fourths_ : 0.0; }
+
+ private:
+  double squares_ = 0.0;
+  double fourths_ = 0.0;
+};
 
 // Variance, under the null, of the mean square of a tensor's votes over their variance, for gaussian noise (less for
 // the others). A matrix's votes are sums over `draws` of f * A * B': the first term is their own variance, the second
 // that of the draws' lengths, |A|^2 |B|^2.
-double null_variance(const egg_param& param, double draws) {
-  const double rows = param.rows;
+double null_variance(const egg_param& param, double rows, double draws) {
   const double cols = param.cols;
   if (param.kind == EGG_PARAM_VECTOR) return (2.0 + 6.0 / draws) / rows;
   return 2.0 / (rows * cols) + (2.0 / rows + 2.0 / cols + 4.0 / (rows * cols)) / draws;
@@ -55,47 +68,95 @@ std::optional<double> joint_deviations(const std::vector<std::optional<VoteSigna
   return count > 0.0 ? std::optional(sum / std::sqrt(count)) : std::nullopt;
 }
 
-VoteMeter::VoteMeter(const BackendInstance& backend, const Program& model, const egg_noise& noise, uint32_t population,
-                     int32_t threads)
-    : model_(model),
-      noise_(noise),
+VoteMeter::VoteMeter(const MonitoredRun& run)
+    : model_(run.program),
+      noise_(run.noise),
+      group_(run.group),
       rule_(summing_rule()),
-      session_(backend.open_session(egg_session_spec{sizeof(egg_session_spec), threads, &model.view(), &rule_.view(),
-                                                     noise, population, 0, population, 0})) {}
+      spec_{sizeof(egg_session_spec),
+            run.threads,
+            &model_.view(),
+            &rule_.view(),
+            noise_,
+            run.population,
+            0,
+            run.population,
+            0,
+            run.voters.empty() ? nullptr : run.voters.data()},
+      session_(run.backend.open_session(spec_)) {}
 
-void VoteMeter::add(uint64_t step, std::vector<int8_t> fitness, std::vector<float> stds) {
-  steps_.push_back({step, std::move(fitness), std::move(stds)});
+void VoteMeter::add(VotedStep step) {
+  steps_.push_back(std::move(step));
   if (steps_.size() > kVoteSteps) steps_.pop_front();
+}
+
+// The rows of a masked table are taken as independent: their pairs differ for the most part.
+VoteMeter::Null VoteMeter::null_of(uint32_t param, const egg_update& update) const {
+  const egg_param& p = model_.params()[param];
+  const double ranks = p.kind == EGG_PARAM_MATRIX ? noise_.rank : 1;
+  const egg_voters voters = voters_of(spec_, param);
+  if (voters.masked == 0) {
+    EffectivePairs pairs;
+    pairs.add(update.fitness + voters.first_pair, voters.pairs);
+    if (pairs.count() == 0.0) return {};
+    return {null_variance(p, p.rows, pairs.count() * ranks), 1.0};
+  }
+  RowVoters rows;
+  rows.find(spec_, param, update);
+  Null null;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EffectivePairs pairs;
+    for (size_t k = rows.rows()[i].first_voters; k < rows.rows()[i + 1].first_voters; ++k) {
+      const RowVoters::Pairs& of_stream = rows.voters()[k];
+      pairs.add(update.fitness + of_stream.begin, of_stream.end - of_stream.begin);
+    }
+    null.variance += null_variance(p, 1.0, pairs.count() * ranks);
+    null.means += 1.0;
+  }
+  return null;
 }
 
 std::vector<std::optional<VoteSignal>> VoteMeter::measure() {
   const std::vector<egg_param>& params = model_.params();
-  std::vector<float> sums;
+  std::vector<float> cells;
   for (uint32_t i = 0; i < params.size(); ++i) {
-    sums.assign(weight_count(params[i]), 0.0F);
-    if (params[i].perturbed != 0) session_.set_slot(i, 0, sums.data());
+    cells.assign(weight_count(params[i]), 0.0F);
+    if (params[i].perturbed == 0) continue;
+    session_.set_slot(i, kSquares, cells.data());
+    session_.set_slot(i, kCount, cells.data());
   }
-  double voted = 0.0;                            // steps in which some pair has a fitness
-  std::vector<double> variances(params.size());  // of the sums over these steps
+  std::vector<Null> nulls(params.size());  // of all steps
   std::vector<int64_t> changed(params.size());
-  for (const Step& step : steps_) {
-    if (std::all_of(step.fitness.begin(), step.fitness.end(), [](int8_t f) { return f == 0; })) continue;
-    session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(step.fitness.size()), step.number,
-                               step.fitness.data(), nullptr, step.stds.data(), changed.data(), nullptr});
-    voted += 1.0;
-    const double pairs = effective_pairs(step.fitness);
-    for (size_t i = 0; i < params.size(); ++i) {
-      variances[i] += null_variance(params[i], pairs * (params[i].kind == EGG_PARAM_MATRIX ? noise_.rank : 1));
+  for (const VotedStep& step : steps_) {
+    const egg_update update{sizeof(egg_update),
+                            static_cast<uint32_t>(step.fitness.size()),
+                            step.number,
+                            step.fitness.data(),
+                            nullptr,
+                            step.stds.data(),
+                            changed.data(),
+                            nullptr,
+                            step.batch.view(),
+                            group_,
+                            0};
+    session_.update(update);
+    for (uint32_t i = 0; i < params.size(); ++i) {
+      if (params[i].perturbed == 0) continue;
+      const Null of_step = null_of(i, update);
+      nulls[i].variance += of_step.variance;
+      nulls[i].means += of_step.means;
     }
   }
   std::vector<std::optional<VoteSignal>> signals(params.size());
   for (uint32_t i = 0; i < params.size(); ++i) {
-    if (params[i].perturbed == 0 || voted == 0.0) continue;
-    sums.resize(weight_count(params[i]));
-    session_.get_slot(i, 0, sums.data());
-    const double mean_square =
-        std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(sums.size()) / voted;
-    signals[i] = VoteSignal{std::sqrt(mean_square), (mean_square - 1.0) * voted / std::sqrt(variances[i])};
+    if (nulls[i].means == 0.0) continue;
+    cells.resize(weight_count(params[i]));
+    session_.get_slot(i, kSquares, cells.data());
+    const double squares = std::accumulate(cells.begin(), cells.end(), 0.0);
+    session_.get_slot(i, kCount, cells.data());
+    const double mean_square = squares / std::accumulate(cells.begin(), cells.end(), 0.0);
+    signals[i] =
+        VoteSignal{std::sqrt(mean_square), (mean_square - 1.0) * nulls[i].means / std::sqrt(nulls[i].variance)};
   }
   return signals;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "data/plan.h"
 #include "plugin/instance.h"
 #include "program/program.h"
 #include "program/rule.h"
@@ -28,31 +29,43 @@ struct VoteSignal {
 // Absent where there are none.
 std::optional<double> joint_deviations(const std::vector<std::optional<VoteSignal>>& signals);
 
+struct VotedStep {
+  uint64_t number;              // counted from 0
+  std::vector<int8_t> fitness;  // one a pair
+  std::vector<float> stds;      // the null's, by parameter
+  BatchBuffer batch;            // what all members read; empty where votes do not depend on it
+};
+
+struct MonitoredRun;
+
 class VoteMeter {
  public:
-  // A session of its own. The model must outlive it; noise, population, threads: the run's.
-  VoteMeter(const BackendInstance& backend, const Program& model, const egg_noise& noise, uint32_t population,
-            int32_t threads);
+  // A session of its own. What the run points to must outlive it.
+  explicit VoteMeter(const MonitoredRun& run);
 
-  // Steps come in their order, counted from 0. fitness: one a pair; stds: the null's, by parameter.
-  void add(uint64_t step, std::vector<int8_t> fitness, std::vector<float> stds);
+  // Steps come in their order.
+  void add(VotedStep step);
 
   size_t steps() const { return steps_.size(); }  // up to kVoteSteps
   // Measures the last steps, by parameter; absent where a parameter has had no votes.
   std::vector<std::optional<VoteSignal>> measure();
 
  private:
-  struct Step {
-    uint64_t number;
-    std::vector<int8_t> fitness;
-    std::vector<float> stds;
+  // Of the sum of a parameter's mean squares in a step, and how many such means there are: one, or one for each row
+  // that has votes.
+  struct Null {
+    double variance = 0.0;
+    double means = 0.0;
   };
+  Null null_of(uint32_t param, const egg_update& update) const;
 
   const Program& model_;
   egg_noise noise_;
+  uint32_t group_;
   Rule rule_;
+  egg_session_spec spec_;
   BackendSession session_;
-  std::deque<Step> steps_;
+  std::deque<VotedStep> steps_;
 };
 
 }  // namespace eggroll

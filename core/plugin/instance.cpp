@@ -251,6 +251,17 @@ void BackendSession::require_changed(const int64_t* changed) const {
   }
 }
 
+void BackendSession::require_read(const egg_update& update) const {
+  const egg_voters* voters = spec_->voters;
+  const uint32_t params = spec_->program->param_count;
+  const bool masked =
+      voters != nullptr && std::any_of(voters, voters + params, [](const egg_voters& v) { return v.masked != 0; });
+  const egg_batch& batch = update.batch;
+  const bool covers_all = update.group >= 2 && uint64_t{batch.streams} * update.group >= spec_->population;
+  if (!masked || (covers_all && batch.inputs != nullptr)) return;
+  throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");
+}
+
 void BackendSession::evaluate(egg_evaluate arguments) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
@@ -262,6 +273,7 @@ void BackendSession::evaluate(egg_evaluate arguments) {
 }
 
 void BackendSession::update(egg_update arguments) {
+  require_read(arguments);
   arguments.struct_size = sizeof(arguments);
   Lent<int64_t> changed(arguments.changed, spec_->program->param_count);
   arguments.changed = changed.data();

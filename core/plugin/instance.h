@@ -67,6 +67,7 @@ class BackendSession {
   // Its own members are [first_member(), first_member() + members()).
   uint32_t first_member() const { return spec_->first; }
   uint32_t members() const { return spec_->members; }
+  uint32_t indices() const { return spec_->program->index_count; }
   void set_weights(uint32_t param, const int8_t* weights);
   void get_weights(uint32_t param, int8_t* weights);
   void set_slot(uint32_t param, uint32_t slot, const void* data);
@@ -86,6 +87,8 @@ class BackendSession {
   void require_context(const egg_batch& batch) const;
   // Throws Error where one is no sum of the losses of the batch's tokens.
   void require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function) const;
+  // Throws Error where votes depend on what was read and the call does not say it.
+  void require_read(const egg_update& update) const;
   // changed: (param_count)
   void require_changed(const int64_t* changed) const;
 

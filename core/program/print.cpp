@@ -17,7 +17,9 @@ const char* division_name(int32_t division) {
 std::string operands(const egg_program& program, const egg_op& op) {
   std::string list;
   const auto append = [&](const std::string& text) { list += (list.empty() ? "" : ", ") + text; };
-  if (op.code == EGG_OP_EMBED) append("token");
+  if (op.code == EGG_OP_EMBED) {
+    append(op.attr == 0 ? "token" : fmt::format("hash of {} tokens", program.indices[op.attr - 1].tokens));
+  }
   for (const int32_t id : op.in) {
     if (id >= 0) append(program.values[id].name);
   }

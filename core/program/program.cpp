@@ -18,6 +18,18 @@ uint32_t state_bytes(const egg_program& program) {
   return bytes;
 }
 
+bool is_table(const egg_program& program, uint32_t param) {
+  bool read = false;
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    for (const int32_t id : program.ops[i].param) {
+      if (id != static_cast<int32_t>(param)) continue;
+      if (program.ops[i].code != EGG_OP_EMBED) return false;
+      read = true;
+    }
+  }
+  return read;
+}
+
 Program::Program(const egg_program& source) : view_(source) {
   validate_program(source);
   params_.assign(source.params, source.params + source.param_count);
@@ -28,6 +40,7 @@ Program::Program(const egg_program& source) : view_(source) {
     entries_.emplace_back(table.entries, table.entries + table.count);
     tables_.push_back(egg_table{table.name, table.count, 0, entries_.back().data()});
   }
+  indices_.assign(source.indices, source.indices + source.index_count);
   names_.reserve(params_.size() + values_.size() + tables_.size());
   for (egg_param& param : params_) param.name = names_.emplace_back(param.name).c_str();
   for (egg_value& value : values_) value.name = names_.emplace_back(value.name).c_str();
@@ -36,6 +49,7 @@ Program::Program(const egg_program& source) : view_(source) {
   view_.values = values_.data();
   view_.ops = ops_.data();
   view_.tables = tables_.data();
+  view_.indices = indices_.data();
 }
 
 uint32_t Program::state_bytes() const { return eggroll::state_bytes(view_); }

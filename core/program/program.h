@@ -22,6 +22,7 @@ class Program {
   const std::vector<egg_value>& values() const { return values_; }
   const std::vector<egg_op>& ops() const { return ops_; }
   const std::vector<egg_table>& tables() const { return tables_; }
+  const std::vector<egg_index>& indices() const { return indices_; }
 
   uint32_t state_bytes() const;     // per member
   uint64_t weight_count() const;    // all parameters
@@ -37,14 +38,19 @@ class Program {
   std::vector<egg_op> ops_;
   std::vector<std::vector<int32_t>> entries_;  // of each table
   std::vector<egg_table> tables_;
+  std::vector<egg_index> indices_;
   egg_program view_;
 };
 
 uint64_t weight_count(const egg_param& param);
 uint32_t state_bytes(const egg_program& program);  // per member
 
+// Whether embeds alone read the parameter: its rows can then be voted on by those who read them.
+bool is_table(const egg_program& program, uint32_t param);
+
 // Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
-// every parameter and table used, shapes and widths fitting, exactly one loss, at the end.
+// every parameter, table and
+// index used, shapes and widths fitting, exactly one loss, at the end.
 void validate_program(const egg_program& program);
 
 // The largest magnitude an int32 accumulator of an op, or a wide value, can reach, with noise of the given kind.

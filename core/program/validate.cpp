@@ -20,6 +20,7 @@ constexpr int64_t kMostStates = INT32_MAX;  // bytes of one member
 constexpr int32_t kLargestUnit = 1 << 18;   // 4 bits a logit step
 constexpr int32_t kLargestShift = 26;       // plus the guard bits stays within egg_rshift's range
 constexpr int32_t kLargestContext = 1 << 16;
+constexpr int32_t kMostIndices = 64;
 constexpr int32_t kLargestWeight = (1 << 21) - 1;  // of an attention
 
 class Validator {
@@ -30,11 +31,13 @@ class Validator {
     header();
     names();
     for (uint32_t i = 0; i < program_.param_count; ++i) param(i);
+    for (uint32_t i = 0; i < program_.index_count; ++i) index(program_.indices[i], i);
     values();
     made_.assign(program_.value_count, false);
     read_.assign(program_.value_count, false);
     used_.assign(program_.param_count, false);
     used_tables_.assign(program_.table_count, false);
+    used_indices_.assign(program_.index_count, false);
     for (uint32_t i = 0; i < program_.op_count; ++i) op(i);
     nothing_left_over();
   }
@@ -57,8 +60,10 @@ class Validator {
     in_range("rounding", program_.rounding, EGG_ROUND_FLOOR, EGG_ROUND_NEAREST);
     if (program_.param_count == 0 || program_.value_count == 0 || program_.op_count == 0) fail("it is empty");
     in_range("context", program_.context, 0, kLargestContext);
+    in_range("the number of indices", program_.index_count, 0, kMostIndices);
     if (program_.params == nullptr || program_.values == nullptr || program_.ops == nullptr ||
-        (program_.table_count > 0 && program_.tables == nullptr)) {
+        (program_.table_count > 0 && program_.tables == nullptr) ||
+        (program_.index_count > 0 && program_.indices == nullptr)) {
       fail("a list is missing");
     }
   }
@@ -87,6 +92,14 @@ class Validator {
     in_range(who + ": init", p.init, EGG_INIT_CONSTANT, EGG_INIT_NORMAL);
     in_range(who + ": initial value", p.init_value, p.init == EGG_INIT_NORMAL ? 0 : -127, 127);
     in_range(who + ": perturbed", p.perturbed, 0, 1);
+  }
+
+  static void index(const egg_index& index, uint32_t i) {
+    in_range(fmt::format("index {}: tokens", i), index.tokens, 1, EGG_INDEX_TOKENS_MAX);
+    in_range(fmt::format("index {}: rows", i), index.rows, 1, kLargestSize);
+    if ((index.rows & (index.rows - 1)) != 0) {
+      fail(fmt::format("index {} has {} rows, expected a power of two", i, index.rows));
+    }
   }
 
   void values() const {
@@ -201,7 +214,14 @@ class Validator {
     switch (static_cast<egg_op_code>(o.code)) {
       case EGG_OP_EMBED:
         matrix("the embedding", o.param[0]);
-        same_size("the embedding's vocabulary", program_.params[o.param[0]].rows, program_.vocab);
+        in_range(who_ + ": index", o.attr, 0, program_.index_count);
+        if (o.attr == 0) {
+          same_size("the embedding's vocabulary", program_.params[o.param[0]].rows, program_.vocab);
+        } else {
+          same_size("the rows of its table", program_.params[o.param[0]].rows, program_.indices[o.attr - 1].rows);
+          used_indices_[static_cast<size_t>(o.attr - 1)] = true;
+        }
+        if (o.in[0] >= 0) same_size("its input", size(o.in[0]), out);
         same_size("its output", out, program_.params[o.param[0]].cols);
         break;
       case EGG_OP_LINEAR:
@@ -259,7 +279,8 @@ class Validator {
 
   void attributes(const egg_op& o) const {
     const bool attention = o.code == EGG_OP_ATTENTION;
-    const bool attr = attention || o.code == EGG_OP_LINEAR || o.code == EGG_OP_L1_NORM || o.code == EGG_OP_LOSS;
+    const bool attr = attention || o.code == EGG_OP_EMBED || o.code == EGG_OP_LINEAR || o.code == EGG_OP_L1_NORM ||
+                      o.code == EGG_OP_LOSS;
     const bool head = attention || o.code == EGG_OP_ROPE;
     const bool table = head || o.code == EGG_OP_LUT;
     if ((!attr && o.attr != 0) || (!head && o.head != 0) || (!table && o.table != -1) || (!attention && o.mode != 0)) {
@@ -292,6 +313,9 @@ class Validator {
     for (uint32_t i = 0; i < program_.table_count; ++i) {
       if (!used_tables_[i]) fail(fmt::format("table '{}' is never used", program_.tables[i].name));
     }
+    for (uint32_t i = 0; i < program_.index_count; ++i) {
+      if (!used_indices_[i]) fail(fmt::format("index {} is never used", i));
+    }
   }
 
   const egg_program& program_;
@@ -300,6 +324,7 @@ class Validator {
   std::vector<bool> read_;
   std::vector<bool> used_;
   std::vector<bool> used_tables_;
+  std::vector<bool> used_indices_;
 };
 
 }  // namespace

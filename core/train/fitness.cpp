@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <numeric>
 
 #include "eggroll/noise.h"
@@ -32,14 +33,14 @@ std::vector<int8_t> signs(const std::vector<int64_t>& d) {
 }
 
 // In pair order, so that every machine rounds alike.
-double root_mean_square(const std::vector<int64_t>& d) {
+double root_mean_square(std::span<const int64_t> d) {
   double sum = 0.0;
   for (const int64_t x : d) sum += static_cast<double>(x) * static_cast<double>(x);
   return std::sqrt(sum / static_cast<double>(d.size()));
 }
 
 // sign(d) times the rank of |d| in (0, N], ties sharing their mean rank, scaled so that N is 127.
-std::vector<int8_t> signed_ranks(const std::vector<int64_t>& d) {
+std::vector<int8_t> signed_ranks(std::span<const int64_t> d) {
   std::vector<size_t> order(d.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto magnitude = [&](size_t k) { return std::abs(d[k]); };
@@ -62,8 +63,9 @@ std::vector<int8_t> signed_ranks(const std::vector<int64_t>& d) {
 
 }  // namespace
 
-Fitness::Fitness(Settings& settings)
-    : form_(static_cast<Form>(settings.choice("name", {"sign", "zscore", "centered_rank", "difference"}))) {
+Fitness::Fitness(Settings& settings, std::vector<uint32_t> group_pairs)
+    : form_(static_cast<Form>(settings.choice("name", {"sign", "zscore", "centered_rank", "difference"}))),
+      group_pairs_(std::move(group_pairs)) {
   if (form_ == kZscore) clip_ = settings.real("clip", 0.1, 100.0);
   if (form_ == kDifference) alpha_ = settings.real("alpha", 0.001, 127.0);
   settings.finish();
@@ -104,6 +106,16 @@ std::vector<int8_t> Fitness::of_packed(const std::vector<std::span<const uint8_t
 
 std::vector<int8_t> Fitness::of_differences(const std::vector<int64_t>& d) const {
   if (form_ == kSign) return signs(d);
+  if (group_pairs_.empty()) return of_group(d);
+  std::vector<int8_t> fitness;
+  for (const uint32_t pairs : group_pairs_) {
+    const std::vector<int8_t> part = of_group(std::span(d).subspan(fitness.size(), pairs));
+    fitness.insert(fitness.end(), part.begin(), part.end());
+  }
+  return fitness;
+}
+
+std::vector<int8_t> Fitness::of_group(std::span<const int64_t> d) const {
   if (form_ == kCenteredRank) return signed_ranks(d);
   std::vector<int8_t> fitness(d.size());
   const double rms = root_mean_square(d);
@@ -117,12 +129,22 @@ std::vector<int8_t> Fitness::of_differences(const std::vector<int64_t>& d) const
 }
 
 std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
-                             const egg_noise& noise) {
-  int64_t squares = 0;
-  for (const int8_t f : fitness) squares += f * f;
+                             const egg_noise& noise, std::span<const egg_voters> voters) {
+  // Groups are few: each range is added up once.
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> known;
+  const auto squares_of = [&](uint32_t first, uint32_t pairs) {
+    const auto [found, is_new] = known.try_emplace({first, pairs}, 0);
+    if (is_new) {
+      for (uint32_t k = first; k < first + pairs; ++k) found->second += fitness[k] * fitness[k];
+    }
+    return found->second;
+  };
   const double moment = noise_second_moment(noise.distribution);
   std::vector<float> stds;
-  for (const egg_param& param : params) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    const egg_param& param = params[i];
+    const int64_t squares = voters.empty() ? squares_of(0, static_cast<uint32_t>(fitness.size()))
+                                           : squares_of(voters[i].first_pair, voters[i].pairs);
     const int64_t sum = param.kind == EGG_PARAM_MATRIX ? squares * noise.rank : squares;
     const double std = std::sqrt(static_cast<double>(sum)) * moment;
     stds.push_back(param.perturbed != 0 ? static_cast<float>(std) : 0.0F);

@@ -15,7 +15,8 @@ namespace eggroll {
 class Fitness {
  public:
   // Reads the config section `fitness`.
-  explicit Fitness(Settings& settings);
+  // group_pairs: pairs of each group that is compared within itself, in their order; none: all with all.
+  explicit Fitness(Settings& settings, std::vector<uint32_t> group_pairs = {});
 
   // losses: of members 0, 1, 2, ...; an even member has sign +1. Returns (losses / 2) values in [-127, 127]; positive
   // where the even member's loss is the lower. A pair whose losses are equal gets 0.
@@ -34,16 +35,19 @@ class Fitness {
   enum Form { kSign, kZscore, kCenteredRank, kDifference };
 
   std::vector<int8_t> of_differences(const std::vector<int64_t>& d) const;
+  std::vector<int8_t> of_group(std::span<const int64_t> d) const;
 
   Form form_;
+  std::vector<uint32_t> group_pairs_;
   double clip_ = 0.0;   // zscore
   double alpha_ = 0.0;  // difference
 };
 
 // By parameter, the standard deviation of its votes where fitness is independent of noise: sqrt(sum f^2 * ranks) times
-// the noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter.
+// the noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter. voters:
+// who votes on each; none: all pairs.
 std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
-                             const egg_noise& noise);
+                             const egg_noise& noise, std::span<const egg_voters> voters = {});
 
 }  // namespace eggroll
 

@@ -24,6 +24,7 @@ static_assert(sizeof(Header) == 48);
 }  // namespace
 
 void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses) {
+  const size_t indices = session.indices();
   const egg_batch& batch = call.batch;
   for (const uint32_t end = first + count; first < end; first += count) {
     const uint32_t stream = (first - call.first) / call.group;
@@ -31,10 +32,11 @@ void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t f
     const uint32_t last = call.first + (stream + 1) * call.group;
     count = whole ? (end - first) / call.group * call.group : std::min(end, last) - first;
     const size_t at = size_t{stream} * batch.tokens;
-    const egg_batch rows{whole ? count / call.group : 1, batch.tokens, batch.inputs + at, batch.targets + at,
-                         batch.resets + at};
+    const egg_batch part{
+        whole ? count / call.group : 1, batch.tokens, batch.inputs + at, batch.targets + at, batch.resets + at,
+        batch.rows + at * indices};
     session.evaluate(
-        egg_evaluate{sizeof(egg_evaluate), whole ? call.group : count, call.step, first, count, rows, losses});
+        egg_evaluate{sizeof(egg_evaluate), whole ? call.group : count, call.step, first, count, part, losses});
     losses += count;
   }
 }
@@ -60,6 +62,7 @@ Scores Members::score(uint64_t step, const Word& word) {
   const std::vector<uint8_t> mine = packed(word);
   const auto sent = Clock::now();
   ranks_.begin_gather(mine, sizes_, gathered_);
+  std::swap(coming_, scored_);
   fill(step + 1);  // while the others' bytes are on their way
   ranks_.end_gather();
   scores.gather_seconds = seconds_since(sent);
@@ -70,23 +73,23 @@ Scores Members::score(uint64_t step, const Word& word) {
 void Members::fill(uint64_t step) {
   const uint32_t group = setup_.machine.train.group;
   const uint32_t first = own_.first / group;
-  setup_.plan.fill(step, batch_, first, (own_.first + own_.count - 1) / group + 1 - first);
-  filled_step_ = step;
+  setup_.plan.fill(step, coming_.batch, first, (own_.first + own_.count - 1) / group + 1 - first);
+  coming_.step = step;
 }
 
 void Members::evaluate_own(uint64_t step) {
-  if (filled_step_ != step) fill(step);
+  if (coming_.step != step) fill(step);
   const uint32_t group = setup_.machine.train.group;
   const uint32_t first = own_.first / group * group;  // of the first stream's members
-  evaluate_part(
-      session_,
-      egg_evaluate{sizeof(egg_evaluate), group, step, first, own_.first + own_.count - first, batch_.view(), nullptr},
-      own_.first, own_.count, losses_.data());
+  evaluate_part(session_,
+                egg_evaluate{sizeof(egg_evaluate), group, step, first, own_.first + own_.count - first,
+                             coming_.batch.view(), nullptr},
+                own_.first, own_.count, losses_.data());
 }
 
 std::vector<uint8_t> Members::packed(const Word& word) const {
   const bool shared = own_.first % setup_.machine.train.group != 0;  // the first stream is counted by a rank before
-  const Scored scored = count_scored(batch_, setup_.dataset, shared ? 1 : 0);
+  const Scored scored = count_scored(coming_.batch, setup_.dataset, shared ? 1 : 0);
   const Header header{std::accumulate(losses_.begin(), losses_.end(), int64_t{0}),
                       scored.tokens,
                       scored.units,
@@ -115,6 +118,12 @@ void Members::unpack(Scores& scores) const {
   std::vector<uint32_t> pairs;
   for (const MemberShare& share : shares_) pairs.push_back(share.count / 2);
   scores.fitness = setup_.fitness.of_packed(parts, pairs);
+}
+
+const BatchBuffer& Members::batch_of_all(uint64_t step) {
+  if (ranks_.alone() && scored_.step == step) return scored_.batch;
+  setup_.fill_read(step, all_);
+  return all_;
 }
 
 HeldOut Members::evaluate(const EvalPlan& plan) {

@@ -43,6 +43,8 @@ class Members {
 
   // Shared. The losses of a step's members, and what they are worth.
   Scores score(uint64_t step, const Word& word);
+  // What all members read in a step, for its update.
+  const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
   HeldOut evaluate(const EvalPlan& plan);
   // Shared. All members' states, (population, state bytes), on rank 0; empty elsewhere.
@@ -62,10 +64,16 @@ class Members {
   Ranks& ranks_;
   std::vector<MemberShare> shares_;  // by rank
   MemberShare own_;
-  std::vector<uint64_t> sizes_;          // by rank, bytes of a step
-  uint64_t filled_step_ = ~uint64_t{0};  // whose streams the batch holds
-  BatchBuffer batch_;                    // the streams of own members
-  std::vector<int64_t> losses_;          // of own members
+  std::vector<uint64_t> sizes_;  // by rank, bytes of a step
+  // What own members read in the step to come, and in the one that was scored last.
+  struct Filled {
+    uint64_t step = ~uint64_t{0};
+    BatchBuffer batch;
+  };
+  Filled coming_;
+  Filled scored_;
+  BatchBuffer all_;              // what all members read in a step
+  std::vector<int64_t> losses_;  // of own members
   std::vector<uint8_t> gathered_;
 };
 

@@ -19,9 +19,17 @@ Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolde
   Replayed result;
   JournalEntry entry;
   std::vector<egg_evaluation> evaluations;
+  std::optional<Dataset> dataset;
+  std::optional<DataPlan> plan;
+  if (machine.has_masks()) {
+    dataset.emplace(open_dataset_of(config));
+    plan.emplace(data_plan_of(machine, *dataset));
+  }
+  BatchBuffer batch;
   while ((steps == 0 || result.steps < steps) && journal.next(entry)) {
     if (entry.evaluation) evaluations.push_back(*entry.evaluation);
-    machine.update(session, result.steps++, evaluations, entry.fitness);
+    if (plan) plan->fill(result.steps, batch);
+    machine.update(session, result.steps++, evaluations, entry.fitness, batch);
   }
   if (result.steps < steps) {
     throw Error(fmt::format("the journal {} holds {} steps, expected at least {}; ask for fewer or run on first",

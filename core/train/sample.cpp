@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/rows.h"
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
 
@@ -51,7 +52,14 @@ std::vector<uint32_t> sample(BackendSession& session, const Program& program, co
     const std::vector<uint32_t> targets(size, EGG_NO_TARGET);
     const std::vector<uint8_t> resets(size);
     int64_t loss = 0;
-    const egg_batch batch{1, static_cast<uint32_t>(size), text.data() + next, targets.data(), resets.data()};
+    std::vector<uint32_t> rows(size * program.indices().size());
+    for (size_t i = next; i < text.size(); ++i) {
+      put_rows(
+          program.indices(), i + 1, std::nullopt, [&](uint32_t j) { return text[i - j]; },
+          rows.data() + (i - next) * program.indices().size());
+    }
+    const egg_batch batch{1,          static_cast<uint32_t>(size), text.data() + next, targets.data(), resets.data(),
+                          rows.data()};
     session.infer(egg_infer{sizeof(egg_infer), 0, batch, states.data(), &loss, logits.data()});
     next = text.size();
     const double uniform = egg_noise_word(key, static_cast<uint32_t>(next - prompt.size())) / 4294967296.0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "config/settings_block.h"
@@ -10,9 +11,9 @@
 
 namespace eggroll {
 
-const std::vector<std::string> kConfigKeys = {"backend", "model", "optimizer", "dataset", "noise",   "fitness",
-                                              "ranks",   "name",  "seed",      "train",   "eval",    "checkpoint",
-                                              "monitor", "stop",  "plugins",   "results", "launcher"};
+const std::vector<std::string> kConfigKeys = {
+    "backend", "model",      "optimizer", "dataset", "noise",   "fitness", "ranks",    "name",  "seed",   "train",
+    "eval",    "checkpoint", "monitor",   "stop",    "plugins", "results", "launcher", "votes", "perturb"};
 
 namespace {
 
@@ -111,6 +112,24 @@ EvalSettings read_eval(Settings& s) {
   return eval;
 }
 
+std::vector<PerturbGroup> read_groups(Settings& s) {
+  std::vector<PerturbGroup> groups(s.elements("groups"));
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const std::string key = fmt::format("groups.{}.", i);
+    groups[i].share = s.real(key + "share", 0.0, 1.0);
+    for (size_t k = 0; s.has(fmt::format("{}params.{}", key, k)); ++k) {
+      groups[i].params.push_back(s.text(fmt::format("{}params.{}", key, k)));
+    }
+    if (groups[i].params.empty()) {
+      throw setting_error("groups", fmt::format("groups.{}.params is no list of names, expected one such as "
+                                                "[embedding, \"context*\"]; give it",
+                                                i));
+    }
+  }
+  s.finish();
+  return groups;
+}
+
 CheckpointSettings read_checkpoint(Settings& s) {
   CheckpointSettings checkpoint{};
   checkpoint.every = static_cast<uint64_t>(s.integer("every", 1, std::numeric_limits<int64_t>::max() / 2));
@@ -183,6 +202,16 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   });
   require_no_overflow(program->view(), noise);
   require_votes_fit(rule->view(), noise, train.population / 2);
+  const bool masked = read_section(config, "votes", [](Settings& s) {
+    const bool is_set = s.boolean("masked");
+    s.finish();
+    return is_set;
+  });
+  read_section(config, "perturb", [&](Settings& s) {
+    Voting voting = assign_voters(*program, train, masked, read_groups(s));
+    voters = std::move(voting.voters);
+    group_streams = std::move(voting.group_streams);
+  });
   backend =
       open_plugin_of<BackendInstance>(config, "backend", EGG_KIND_BACKEND, registry, {"name", "threads"}, plugins);
   backend->require_support(program->view(), rule->view());
@@ -197,7 +226,8 @@ egg_session_spec Machine::session_spec(const MemberShare& own) const {
           train.population,
           own.first,
           own.count,
-          0};
+          0,
+          voters.data()};
 }
 
 BackendSession Machine::open_session(const MemberShare& own) const {
@@ -210,21 +240,37 @@ BackendSession Machine::open_session(const MemberShare& own) const {
 
 std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
                                      std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                                     std::span<const uint8_t> chosen) const {
+                                     const BatchBuffer& batch, std::span<const uint8_t> chosen) const {
   const std::vector<float> values = optimizer->scalars(step, evaluations);
   const std::vector<float> stds = vote_stds(fitness);
   std::vector<int64_t> changed(stds.size());
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
-                            values.data(), stds.data(), changed.data(), chosen.empty() ? nullptr : chosen.data()});
+                            values.data(), stds.data(), changed.data(), chosen.empty() ? nullptr : chosen.data(),
+                            batch.view(), train.group, 0});
   return changed;
 }
 
 std::vector<float> Machine::vote_stds(const std::vector<int8_t>& fitness) const {
-  return eggroll::vote_stds(fitness, program->params(), noise);
+  return eggroll::vote_stds(fitness, program->params(), noise, voters);
+}
+
+bool Machine::has_masks() const {
+  return std::any_of(voters.begin(), voters.end(), [](const egg_voters& v) { return v.masked != 0; });
+}
+
+std::vector<uint32_t> Machine::group_pairs() const {
+  std::vector<uint32_t> pairs;
+  for (const uint32_t streams : group_streams) pairs.push_back(streams * (train.group / 2));
+  return pairs;
 }
 
 Dataset open_dataset_of(const ConfigNode& config) {
   return read_section(config, "dataset", [](Settings& s) { return open_dataset(s); });
+}
+
+DataPlan data_plan_of(const Machine& machine, const Dataset& dataset) {
+  const TrainSettings& train = machine.train;
+  return {dataset, train.population / train.group, train.tokens, machine.program->indices(), machine.group_streams};
 }
 
 void check_dataset_of(const ConfigNode& config) { read_section(config, "dataset", check_dataset); }
@@ -236,20 +282,25 @@ SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& reg
       monitor(read_section(config, "monitor", read_monitor)),
       ranks(read_section(config, "ranks", read_ranks)),
       stop(read_section(config, "stop", read_stop)),
-      fitness(read_section(config, "fitness", [](Settings& s) { return Fitness(s); })) {}
+      fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, machine.group_pairs()); })) {}
 
 Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open)
     : SetupWithoutData(config, registry),
       dataset(open(config)),
-      plan(dataset, machine.train.population / machine.train.group, machine.train.tokens),
-      eval_plan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens),
-      final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0) {
+      plan(data_plan_of(machine, dataset)),
+      eval_plan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens, sample, machine.program->indices()),
+      final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0, sample, machine.program->indices()) {
   check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));
+}
+
+void Setup::fill_read(uint64_t step, BatchBuffer& batch) const {
+  if (machine.has_masks()) plan.fill(step, batch);
 }
 
 void Setup::choose_sample(HeldOutSample chosen) {
   sample = chosen;
-  eval_plan = EvalPlan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens, sample);
+  eval_plan =
+      EvalPlan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens, sample, machine.program->indices());
 }
 
 }  // namespace eggroll

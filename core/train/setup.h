@@ -30,6 +30,11 @@ struct TrainSettings {
   uint32_t group;       // members to a stream; even, divides population
   uint32_t tokens;      // per member and step
 };
+// Some of the pairs, and the parameters that they alone perturb.
+struct PerturbGroup {
+  std::vector<std::string> params;  // names, where * stands for any text
+  double share;                     // of the population
+};
 struct EvalSettings {
   uint64_t every;   // steps
   uint64_t tokens;  // held-out tokens of an evaluation on the way
@@ -73,6 +78,8 @@ struct Machine {
   std::unique_ptr<Rule> rule;
   egg_noise noise;
   int32_t threads;
+  std::vector<egg_voters> voters;       // by parameter
+  std::vector<uint32_t> group_streams;  // of each of `perturb.groups`, in their order; empty: all pairs perturb all
 
   MemberShare all_members() const { return {0, train.population}; }
   egg_session_spec session_spec(const MemberShare& own) const;
@@ -83,13 +90,29 @@ struct Machine {
   // A session of these members with the initial weights.
   BackendSession open_session(const MemberShare& own) const;
   BackendSession open_session() const { return open_session(all_members()); }
+  // Whether votes depend on what the members read.
+  bool has_masks() const;
+  // Pairs of each of `perturb.groups`: they are compared with each other alone.
+  std::vector<uint32_t> group_pairs() const;
   // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
-  // fitness: one a pair. chosen: by parameter, 0 where it stays as it is; none: all are chosen.
+  // fitness: one a pair. batch: what all members read, empty where there are no masks. chosen: by parameter, 0 where it
+  // stays as it is; none: all are chosen.
   std::vector<int64_t> update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
-                              const std::vector<int8_t>& fitness, std::span<const uint8_t> chosen = {}) const;
-  // By parameter, the standard deviation of its votes under the null.
+                              const std::vector<int8_t>& fitness, const BatchBuffer& batch = {},
+                              std::span<const uint8_t> chosen = {}) const;
+  // By parameter, the standard deviation of its votes under the null; of a masked one it differs from row to row.
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };
+
+// Which pairs perturb and vote on each parameter. A group has whole streams, as many as its share says.
+struct Voting {
+  std::vector<egg_voters> voters;
+  std::vector<uint32_t> group_streams;
+};
+// Throws Error (key groups) where a perturbed parameter is in no group or in two, a name is no parameter's, shares do
+// not add up to 1, or a group is left without a stream.
+Voting assign_voters(const Program& program, const TrainSettings& train, bool masked,
+                     const std::vector<PerturbGroup>& groups);
 
 // The dataset of the configuration's section, with file and line in any error.
 Dataset open_dataset_of(const ConfigNode& config);
@@ -107,6 +130,9 @@ struct SetupWithoutData {
   Fitness fitness;
 };
 
+// What its members read of the data. The machine must outlive the plan.
+DataPlan data_plan_of(const Machine& machine, const Dataset& dataset);
+
 // Throws Error where the section of the dataset is wrong, whatever its files hold.
 void check_dataset_of(const ConfigNode& config);
 
@@ -114,6 +140,9 @@ struct Setup : SetupWithoutData {
   // open: reads the dataset that the configuration names; who checks many configurations gives one that remembers.
   using OpenDataset = std::function<Dataset(const ConfigNode& config)>;
   Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open = open_dataset_of);
+
+  // What all members read in a step, for its update; empty where votes do not depend on it.
+  void fill_read(uint64_t step, BatchBuffer& batch) const;
 
   // Evaluations on the way then read this one.
   void choose_sample(HeldOutSample chosen);

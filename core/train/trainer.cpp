@@ -120,7 +120,8 @@ class Run {
     };
     for (const JournalEntry& entry : known.entries) {
       learn(entry.evaluation);
-      machine_.update(session_, step_++, evaluations_, entry.fitness);
+      machine_.update(session_, step_, evaluations_, entry.fitness, members_.batch_of_all(step_));
+      ++step_;
     }
     if (known.entries.empty()) return;
     learn(known.evaluation);
@@ -146,14 +147,15 @@ class Run {
 
   // With the votes of the steps that an earlier process did.
   void open_monitor() {
-    monitor_.emplace(
-        MonitoredRun{*machine_.backend, *machine_.program, machine_.noise, machine_.train.population, machine_.threads},
-        setup_.dataset);
+    monitor_.emplace(MonitoredRun{*machine_.backend, *machine_.program, machine_.noise, machine_.train.population,
+                                  machine_.threads, machine_.voters, machine_.train.group},
+                     setup_.dataset);
     JournalReader journal(folder_.journal());
     JournalEntry entry;
     while (journal.next(entry)) {
       if (entry.step + kVoteSteps >= step_)
-        monitor_->add_votes(entry.step, entry.fitness, machine_.vote_stds(entry.fitness));
+        monitor_->add_votes(
+            {entry.step, entry.fitness, machine_.vote_stds(entry.fitness), members_.batch_of_all(entry.step)});
     }
   }
 
@@ -255,11 +257,12 @@ class Run {
     const auto began = Clock::now();
     const Scores scores = score();
     const std::vector<int8_t>& fitness = scores.fitness;
+    const BatchBuffer& batch = members_.batch_of_all(step_);
     if (journal_) journal_->append({step_, evaluation_before_step(), fitness});
     const auto scored = Clock::now();
-    const std::vector<int64_t> changed = updates_.make(step_, evaluations_, fitness);
+    const std::vector<int64_t> changed = updates_.make(step_, evaluations_, fitness, batch);
     const double update_seconds = seconds_since(scored);
-    if (monitor_) monitor_->add_votes(step_, fitness, machine_.vote_stds(fitness));
+    if (monitor_) monitor_->add_votes({step_, fitness, machine_.vote_stds(fitness), batch});
 
     record_.unique_tokens += scores.scored.tokens;
     record_.member_tokens += scores.scored.tokens * train.group;

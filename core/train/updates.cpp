@@ -51,13 +51,13 @@ Updates::Updates(const Setup& setup, BackendSession& session, Ranks& ranks)
 }
 
 std::vector<int64_t> Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
-                                   const std::vector<int8_t>& fitness) {
+                                   const std::vector<int8_t>& fitness, const BatchBuffer& batch) {
   const auto began = Clock::now();
   std::vector<int64_t> changed;
   if (plan_ == UpdatePlan::kRebuilt) {
-    changed = machine_.update(session_, step, evaluations, fitness);
+    changed = machine_.update(session_, step, evaluations, fitness, batch);
   } else {
-    changed = make_own(step, evaluations, fitness);
+    changed = make_own(step, evaluations, fitness, batch);
     ranks_.gather(mine_, sizes_, all_);
     take_others(changed);
   }
@@ -69,7 +69,7 @@ std::vector<int64_t> Updates::make(uint64_t step, std::span<const egg_evaluation
 // What the others add to their own weights is the move and not the weight, so that a rank whose weights were wrong
 // before stays wrong and is found.
 std::vector<int64_t> Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations,
-                                       const std::vector<int8_t>& fitness) {
+                                       const std::vector<int8_t>& fitness, const BatchBuffer& batch) {
   mine_.resize(sizes_[ranks_.rank()]);
   uint8_t* at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
@@ -78,7 +78,7 @@ std::vector<int64_t> Updates::make_own(uint64_t step, std::span<const egg_evalua
     std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
     at += sizeof(int64_t) + before_.size();
   }
-  std::vector<int64_t> changed = machine_.update(session_, step, evaluations, fitness, chosen_);
+  std::vector<int64_t> changed = machine_.update(session_, step, evaluations, fitness, batch, chosen_);
   at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;

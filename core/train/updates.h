@@ -30,7 +30,7 @@ class Updates {
 
   // Shared. As Machine::update(), on all ranks.
   std::vector<int64_t> make(uint64_t step, std::span<const egg_evaluation> evaluations,
-                            const std::vector<int8_t>& fitness);
+                            const std::vector<int8_t>& fitness, const BatchBuffer& batch);
   // Shared. Brings the slots of every tensor from the rank that has updated it to all others.
   void share_slots();
 
@@ -38,7 +38,7 @@ class Updates {
 
  private:
   std::vector<int64_t> make_own(uint64_t step, std::span<const egg_evaluation> evaluations,
-                                const std::vector<int8_t>& fitness);
+                                const std::vector<int8_t>& fitness, const BatchBuffer& batch);
   void take_others(std::vector<int64_t>& changed);
   void read(uint32_t param, std::vector<int8_t>& weights);
   void note(double seconds);

@@ -50,7 +50,8 @@ class FusedShareTest : public testing::Test {
     }
     std::vector<int64_t> losses(population);
     session.evaluate({sizeof(egg_evaluate), kGroup, step, 0, population,
-                      egg_batch{streams, kTokens, inputs.data(), targets.data(), resets.data()}, losses.data()});
+                      egg_batch{streams, kTokens, inputs.data(), targets.data(), resets.data(), nullptr},
+                      losses.data()});
     losses.resize(kFew);
     return losses;
   }

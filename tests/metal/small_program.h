@@ -72,9 +72,9 @@ class SmallProgram {
 
   egg_session_spec spec() {
     return egg_session_spec{
-        sizeof(egg_session_spec), 1, program_.view(), rule_.view(), noise_, kPopulation, 0, kPopulation, 0};
+        sizeof(egg_session_spec), 1, program_.view(), rule_.view(), noise_, kPopulation, 0, kPopulation, 0, nullptr};
   }
-  egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data()}; }
+  egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data(), nullptr}; }
 
   // Weights; a step; the unperturbed model. All that comes back.
   std::vector<int64_t> run(MetalSession& session) {

@@ -232,7 +232,7 @@ TEST(Tiles, OfSeveralDispatches) {
   noise.rank = 1;
   constexpr uint32_t kPopulation = 2 * (kFewestTiles + 5) * kTilePairs;
   const egg_session_spec spec{
-      sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, kPopulation, 0, kPopulation, 0};
+      sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, kPopulation, 0, kPopulation, 0, nullptr};
   const std::vector<uint32_t> tokens = {3, 1};
   const std::vector<uint8_t> resets(2);
   const std::vector<int8_t> weights(49, 20);
@@ -243,7 +243,7 @@ TEST(Tiles, OfSeveralDispatches) {
     session.set_weights(0, weights.data());
     losses.emplace_back(kPopulation);
     session.evaluate({sizeof(egg_evaluate), kPopulation, 1, 0, kPopulation,
-                      egg_batch{1, 2, tokens.data(), tokens.data(), resets.data()}, losses.back().data()});
+                      egg_batch{1, 2, tokens.data(), tokens.data(), resets.data(), nullptr}, losses.back().data()});
   }
   shim_faults() = ShimFaults{};
   EXPECT_EQ(losses[0], losses[1]);

@@ -50,7 +50,7 @@ class OneTensorModel {
     program_.emplace(view);
     session_.emplace(
         machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 0, &program_->view(), &rule_->view(),
-                                                        machine_.noise, kPopulation, 0, kPopulation, 0}));
+                                                        machine_.noise, kPopulation, 0, kPopulation, 0, nullptr}));
     Draws draws(101);
     for (uint32_t i = 0; i < params_.size(); ++i) {
       std::vector<int8_t> weights(weight_count(params_[i]));
@@ -88,8 +88,17 @@ class OneTensorModel {
       const std::vector<int8_t> worth = fitness.of(losses);
       const std::vector<float> stds = vote_stds(worth, params_, machine_.noise);
       std::vector<int64_t> changed(params_.size());
-      session_->update(egg_update{sizeof(egg_update), kPopulation / 2, step, worth.data(), nullptr, stds.data(),
-                                  changed.data(), nullptr});
+      session_->update(egg_update{sizeof(egg_update),
+                                  kPopulation / 2,
+                                  step,
+                                  worth.data(),
+                                  nullptr,
+                                  stds.data(),
+                                  changed.data(),
+                                  nullptr,
+                                  {},
+                                  2,
+                                  0});
       std::vector<float> z(weights_.size());
       session_->get_slot(tensor_, 0, z.data());
       for (size_t w = 0; w < z.size(); ++w) sum[w] += z[w] / stds[tensor_];

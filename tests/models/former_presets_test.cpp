@@ -53,8 +53,8 @@ TEST_P(Former, GivesTheSameLogits) {
     }
     int64_t loss = 0;
     session.infer(egg_infer{sizeof(egg_infer), 0,
-                            egg_batch{1, t + 1, stream.inputs.data(), targets.data(), stream.resets.data()}, nullptr,
-                            &loss, logits.data()});
+                            egg_batch{1, t + 1, stream.inputs.data(), targets.data(), stream.resets.data(), nullptr},
+                            nullptr, &loss, logits.data()});
     ASSERT_EQ(Row(logits.begin(), logits.end()), expected) << "logits of token " << t;
     EXPECT_EQ(loss, 0);
   }

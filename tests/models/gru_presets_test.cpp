@@ -45,8 +45,8 @@ void expect_same_logits(const Preset& preset) {
     const uint32_t target = EGG_NO_TARGET;
     const uint8_t reset = 0;
     int64_t loss = 0;
-    session.infer(
-        egg_infer{sizeof(egg_infer), 0, egg_batch{1, 1, &token, &target, &reset}, states.data(), &loss, logits.data()});
+    session.infer(egg_infer{sizeof(egg_infer), 0, egg_batch{1, 1, &token, &target, &reset, nullptr}, states.data(),
+                            &loss, logits.data()});
     const Row expected = oracle.step(static_cast<int>(token));
     ASSERT_EQ(Row(logits.begin(), logits.end()), expected) << "logits of token " << t;
     ASSERT_EQ(Row(states.begin(), states.end()), oracle.state()) << "state after token " << t;

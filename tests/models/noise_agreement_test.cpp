@@ -94,7 +94,7 @@ class OneTensor {
     program_.emplace(view);
     session_.emplace(machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 2, &program_->view(),
                                                                      &vote_rule().view(), machine_.noise, kPopulation,
-                                                                     0, kPopulation, 0}));
+                                                                     0, kPopulation, 0, nullptr}));
     for (uint32_t i = 0; i < params_.size(); ++i) {
       std::vector<int8_t> weights(weight_count(params_[i]));
       for (int8_t& weight : weights) weight = static_cast<int8_t>(static_cast<int32_t>(draws_.below(41)) - 20);
@@ -159,8 +159,17 @@ class OneTensor {
   std::map<uint32_t, std::vector<int32_t>> votes(const std::vector<int8_t>& fitness) {
     const std::vector<float> stds(params_.size(), 1.0F);
     std::vector<int64_t> changed(params_.size());
-    session_->update(egg_update{sizeof(egg_update), kPopulation / 2, kStep, fitness.data(), nullptr, stds.data(),
-                                changed.data(), nullptr});
+    session_->update(egg_update{sizeof(egg_update),
+                                kPopulation / 2,
+                                kStep,
+                                fitness.data(),
+                                nullptr,
+                                stds.data(),
+                                changed.data(),
+                                nullptr,
+                                {},
+                                2,
+                                0});
     std::map<uint32_t, std::vector<int32_t>> result;
     for (uint32_t t = 0; t < params_.size(); ++t) {
       if (params_[t].perturbed == 0) continue;
@@ -296,7 +305,7 @@ TEST(NoiseAgreementOfOps, APairIsExactlyMirrored) {
   const Machine machine(repository_config(kRun), built_plugins());
   BackendSession session =
       machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &vote_rule().view(),
-                                                     machine.noise, kPopulation, 0, kPopulation, 0});
+                                                     machine.noise, kPopulation, 0, kPopulation, 0, nullptr});
   const std::vector<int8_t> embedding(size_t{kVocab} * kSize, int8_t{9});
   session.set_weights(0, embedding.data());
   const size_t bytes = program.state_bytes();
@@ -312,7 +321,7 @@ TEST(NoiseAgreementOfOps, APairIsExactlyMirrored) {
   const uint8_t reset = 0;
   std::vector<int64_t> losses(kPopulation);
   session.evaluate(egg_evaluate{sizeof(egg_evaluate), kPopulation, kStep, 0, kPopulation,
-                                egg_batch{1, 1, &token, &token, &reset}, losses.data()});
+                                egg_batch{1, 1, &token, &token, &reset, nullptr}, losses.data()});
   session.get_states(0, kPopulation, states.data());
 
   const NoiseSource source(machine.noise);

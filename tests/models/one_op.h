@@ -18,7 +18,7 @@ class OneOp {
       : program_(finished(builder, vocab)),
         rule_(still()),
         session_(machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(),
-                                                                &rule_.view(), machine.noise, 2, 0, 2, 0})) {}
+                                                                &rule_.view(), machine.noise, 2, 0, 2, 0, nullptr})) {}
 
   const egg_program& program() const { return program_.view(); }
   void set_weights(uint32_t param, const std::vector<int8_t>& weights) { session_.set_weights(param, weights.data()); }
@@ -29,8 +29,9 @@ class OneOp {
     const std::vector<uint8_t> resets(count);
     std::vector<int8_t> states(program_.state_bytes());
     int64_t loss = 0;
-    session_.infer(egg_infer{sizeof(egg_infer), 0, egg_batch{1, count, tokens.data(), targets.data(), resets.data()},
-                             states.data(), &loss, nullptr});
+    session_.infer(egg_infer{sizeof(egg_infer), 0,
+                             egg_batch{1, count, tokens.data(), targets.data(), resets.data(), nullptr}, states.data(),
+                             &loss, nullptr});
     states.resize(size);
     return states;
   }

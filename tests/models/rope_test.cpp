@@ -188,7 +188,7 @@ TEST(Rope, ACallBeyondTheContextIsRefused) {
   const auto refusal = [&](uint32_t tokens, bool train) -> std::string {
     const std::vector<uint32_t> inputs(tokens, 1);
     const std::vector<uint8_t> resets(tokens);
-    const egg_batch batch{1, tokens, inputs.data(), inputs.data(), resets.data()};
+    const egg_batch batch{1, tokens, inputs.data(), inputs.data(), resets.data(), nullptr};
     std::vector<int64_t> losses(4);
     try {
       if (train) {

@@ -22,7 +22,7 @@ class ProbeTest : public BuiltBackend {
 
   static BackendSession session_of(const Machine& machine, const Program& program) {
     return machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(),
-                                                          &machine.rule->view(), machine.noise, 2, 0, 2, 0});
+                                                          &machine.rule->view(), machine.noise, 2, 0, 2, 0, nullptr});
   }
 
   const std::vector<std::vector<std::string>> models_ = {
@@ -100,7 +100,7 @@ TEST_P(ProbeTest, ShowsTheModelsValues) {
         int64_t loss = 0;
         session.infer(egg_infer{
             sizeof(egg_infer), 0,
-            egg_batch{1, t + 1, batch.inputs.data() + at, batch.targets.data() + at, batch.resets.data() + at},
+            egg_batch{1, t + 1, batch.inputs.data() + at, batch.targets.data() + at, batch.resets.data() + at, nullptr},
             states.data(), &loss, logits.data()});
         for (uint32_t v = 0; v < program.values().size(); ++v) {
           const std::string name = program.values()[v].name;

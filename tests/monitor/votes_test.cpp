@@ -1,5 +1,6 @@
 // The votes' signal: exact for one step, standard normal under the null, far beyond it where there is something to see.
 #include "monitor/votes.h"
+#include "monitor/monitor.h"
 
 #include <gtest/gtest.h>
 
@@ -18,10 +19,13 @@ class VotesTest : public testing::Test {
   explicit VotesTest(const std::vector<std::string>& more = {"train.population=128"})
       : machine_(small_config(more), built_plugins()) {}
 
-  VoteMeter meter() const { return VoteMeter(*machine_.backend, *machine_.program, machine_.noise, 2 * kPairs, 1); }
+  VoteMeter meter() const {
+    return VoteMeter(
+        eggroll::MonitoredRun{*machine_.backend, *machine_.program, machine_.noise, 2 * kPairs, 1, machine_.voters, 2});
+  }
 
   void add(VoteMeter& meter, uint64_t step, const std::vector<int8_t>& fitness) const {
-    meter.add(step, fitness, machine_.vote_stds(fitness));
+    meter.add({step, fitness, machine_.vote_stds(fitness), {}});
   }
 
   std::vector<int8_t> noise(uint64_t step, uint32_t pair, uint32_t param, uint32_t side, int32_t size) const {

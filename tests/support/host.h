@@ -48,7 +48,7 @@ struct TestStream {
     resets.assign(tokens, 0);
   }
   egg_batch batch() const {
-    return egg_batch{1, static_cast<uint32_t>(inputs.size()), inputs.data(), targets.data(), resets.data()};
+    return egg_batch{1, static_cast<uint32_t>(inputs.size()), inputs.data(), targets.data(), resets.data(), nullptr};
   }
 };
 

@@ -197,13 +197,13 @@ TEST(VoteStd, IsThatOfTheNull) {
     for (const int32_t distribution : {EGG_NOISE_GAUSSIAN, EGG_NOISE_UNIFORM, EGG_NOISE_RADEMACHER}) {
       const egg_noise noise = noise_of(distribution, rank);
       BackendSession session = machine.backend->open_session(egg_session_spec{
-          sizeof(egg_session_spec), 1, &program.view(), &rule.view(), noise, 2 * kPairs, 0, 2 * kPairs, 0});
+          sizeof(egg_session_spec), 1, &program.view(), &rule.view(), noise, 2 * kPairs, 0, 2 * kPairs, 0, nullptr});
       std::vector<double> squares(2);
       const std::vector<float> stds(2, 1.0F);
       std::vector<int64_t> changed(2);
       for (uint64_t step = 0; step < kSteps; ++step) {
-        session.update(egg_update{sizeof(egg_update), kPairs, step, fitness.data(), nullptr, stds.data(),
-                                  changed.data(), nullptr});
+        session.update(egg_update{
+            sizeof(egg_update), kPairs, step, fitness.data(), nullptr, stds.data(), changed.data(), nullptr, {}, 2, 0});
         for (uint32_t p = 0; p < 2; ++p) {
           std::vector<float> votes(weight_count(program.params()[p]));
           session.get_slot(p, 0, votes.data());

@@ -34,7 +34,7 @@ class RuleSession : public testing::Test {
 
   BackendSession session_of(const Rule& rule) {
     return machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(), &rule.view(),
-                                                           machine_.noise, 2 * kPairs, 0, 2 * kPairs, 0});
+                                                           machine_.noise, 2 * kPairs, 0, 2 * kPairs, 0, nullptr});
   }
 
   // The weights that moved, by parameter.
@@ -42,8 +42,17 @@ class RuleSession : public testing::Test {
                               const std::vector<float>& scalars, float std) {
     const std::vector<float> stds(program_.params().size(), std);
     std::vector<int64_t> changed(stds.size());
-    session.update(egg_update{sizeof(egg_update), kPairs, step, fitness.data(), scalars.data(), stds.data(),
-                              changed.data(), nullptr});
+    session.update(egg_update{sizeof(egg_update),
+                              kPairs,
+                              step,
+                              fitness.data(),
+                              scalars.data(),
+                              stds.data(),
+                              changed.data(),
+                              nullptr,
+                              {},
+                              2,
+                              0});
     return changed;
   }
 

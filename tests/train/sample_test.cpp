@@ -24,8 +24,8 @@ class OwnModel {
     RuleBuilder rule;
     rule.delta(rule.constant(0));
     rule_.emplace(*rule.view());
-    session_.emplace(machine_.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(), &rule_->view(), machine_.noise, 2, 0, 2, 0}));
+    session_.emplace(machine_.backend->open_session(egg_session_spec{
+        sizeof(egg_session_spec), 1, &program_.view(), &rule_->view(), machine_.noise, 2, 0, 2, 0, nullptr}));
     for (uint32_t i = 0; i < weights.size(); ++i) session_->set_weights(i, weights[i].data());
   }
 

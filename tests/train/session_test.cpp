@@ -31,7 +31,7 @@ class UnperturbedRun : public testing::Test {
   BackendSession session() {
     BackendSession session = setup_.machine.backend->open_session(
         egg_session_spec{sizeof(egg_session_spec), 1, &program_->view(), &setup_.machine.rule->view(),
-                         setup_.machine.noise, population(), 0, population(), 0});
+                         setup_.machine.noise, population(), 0, population(), 0, nullptr});
     for (uint32_t i = 0; i < params_.size(); ++i) session.set_weights(i, weights_[i].data());
     return session;
   }

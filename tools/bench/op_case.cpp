@@ -173,9 +173,9 @@ class OpProgram {
     program_.emplace(*builder.view());
     require_no_overflow(program_->view(), machine.noise);
     machine.backend->require_support(program_->view(), machine.rule->view());
-    session_.emplace(machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), machine.threads,
-                                                                    &program_->view(), &machine.rule->view(),
-                                                                    machine.noise, population_, 0, population_, 0}));
+    session_.emplace(machine.backend->open_session(
+        egg_session_spec{sizeof(egg_session_spec), machine.threads, &program_->view(), &machine.rule->view(),
+                         machine.noise, population_, 0, population_, 0, nullptr}));
     std::minstd_rand draw(1);
     const auto fill = [&](std::vector<int8_t>& values) {
       for (int8_t& value : values) value = static_cast<int8_t>(static_cast<int32_t>(draw() % 255) - 127);

@@ -113,15 +113,24 @@ class StepCase : public Case {
                                    batch.view(), losses_.data()});
   }
 
-  void update() { machine_.update(session_, step_, {}, last_fitness_ = fitness_.of(losses_)); }
+  void update() { machine_.update(session_, step_, {}, last_fitness_ = fitness_.of(losses_), batch_); }
 
   // The votes of the last step under a rule that moves nothing.
   double still_update(BackendSession& session) {
     return seconds_of([&] {
       const std::vector<float> stds = machine_.vote_stds(last_fitness_);
       std::vector<int64_t> changed(stds.size());
-      session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
-                                stds.data(), changed.data(), nullptr});
+      session.update(egg_update{sizeof(egg_update),
+                                shape_.population / 2,
+                                step_,
+                                last_fitness_.data(),
+                                nullptr,
+                                stds.data(),
+                                changed.data(),
+                                nullptr,
+                                {},
+                                2,
+                                0});
     });
   }
 
@@ -142,10 +151,10 @@ class StepCase : public Case {
     const Rule rule = still_rule();
     BackendSession still = machine_.backend->open_session(
         egg_session_spec{sizeof(egg_session_spec), machine_.threads, &machine_.program->view(), &rule.view(),
-                         machine_.noise, shape_.population, 0, shape_.population, 0});
+                         machine_.noise, shape_.population, 0, shape_.population, 0, nullptr});
     still_update(still);  // touches its memory
     for (int i = 0; i < kShortCalls; ++i) {
-      parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, {}, last_fitness_); }));
+      parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, {}, last_fitness_, batch_); }));
       parts_.still_update.push_back(still_update(still));
     }
     for (int i = 0; i < kShortCalls; ++i) parts_.few_streams.push_back(infer(kFewStreams));

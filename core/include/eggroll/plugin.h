@@ -97,10 +97,12 @@ typedef struct egg_value {
   int32_t reserved;
 } egg_value;
 
-/* A number that a token has beside itself: the hash of the last `tokens` tokens, itself included, modulo `rows`. The host
- * works it out; a backend reads it in the batch. */
+#define EGG_INDEX_TOKENS_MAX 16
+
+/* A number that a token has beside itself: the hash of the last `tokens` tokens, itself included, modulo `rows`. The
+ * host works it out; a backend reads it in the batch. */
 typedef struct egg_index {
-  int32_t tokens; /* 2 to 16 */
+  int32_t tokens; /* 1 to EGG_INDEX_TOKENS_MAX */
   int32_t rows;   /* a power of two */
 } egg_index;
 
@@ -118,11 +120,11 @@ typedef struct egg_op {
   int32_t out;      /* value written; for store the state; -1 for loss */
   int32_t in[3];    /* values read, -1 where absent */
   int32_t param[2]; /* E | W, bias | gain, bias | (-1), bias; -1 where absent */
-  int32_t attr;     /* embed: 0 where the token is the row, i where index i - 1 is; linear: shift; l1_norm: egg_division; attention: shift of the scores; loss: unit, bits of one
-                       logit step in Q16; else 0 */
-  int32_t table;    /* lut, rope, attention; else -1 */
-  int32_t head;     /* rope: channels of a head, even; attention: the same, a multiple of 4; else 0 */
-  int32_t mode;     /* attention: egg_weighting; else 0 */
+  int32_t attr;  /* embed: 0 where the token is the row, i where index i - 1 is; linear: shift; l1_norm: egg_division;
+                    attention: shift of the scores; loss: unit, bits of one  logit step in Q16; else 0 */
+  int32_t table; /* lut, rope, attention; else -1 */
+  int32_t head;  /* rope: channels of a head, even; attention: the same, a multiple of 4; else 0 */
+  int32_t mode;  /* attention: egg_weighting; else 0 */
 } egg_op;
 
 typedef struct egg_program {
@@ -221,10 +223,10 @@ typedef struct egg_optimizer_interface {
 
 /* Who perturbs a parameter and votes on it: pairs [first_pair, first_pair + pairs). To all others it is as it is.
  *
- * masked: a matrix that embeds alone read. Of these pairs, those vote on a row whose window of the step reads it: the row's
- * vote sums over them, and its null deviation is sqrt(S * rank) times the noise's second moment, in double precision,
- * rounded once to float32; S is the sum of the squares of their fitness. Where S is 0 the row keeps its weights and
- * slots. row_voters.h finds them. */
+ * masked: a matrix that embeds alone read. Of these pairs, those vote on a row whose window of the step reads it: the
+ * row's vote sums over them, and its null deviation is sqrt(S * rank) times the noise's second moment, in double
+ * precision, rounded once to float32; S is the sum of the squares of their fitness. Where S is 0 the row keeps its
+ * weights and slots. row_voters.h finds them. */
 typedef struct egg_voters {
   uint32_t first_pair;
   uint32_t pairs;

@@ -8,7 +8,8 @@ std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source
   std::vector<ParamNoise> noise(model.program->param_count);
   for (uint32_t i = 0; i < model.program->param_count; ++i) {
     const egg_param& param = model.program->params[i];
-    if (param.perturbed == 0) continue;
+    const egg_voters& voters = model.voters[i];
+    if (param.perturbed == 0 || pair < voters.first_pair || pair - voters.first_pair >= voters.pairs) continue;
     const bool vector = param.kind == EGG_PARAM_VECTOR;
     const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
     const auto rows = static_cast<uint32_t>(param.rows);
@@ -67,7 +68,8 @@ int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int
     }
     for (uint32_t i = 0; i < program.op_count; ++i) {
       const egg_op& op = program.ops[i];
-      kOps[op.code](OpCall{model, op, noise, sign, stream.inputs[t], stream.targets[t], frame, loss});
+      kOps[op.code](OpCall{model, op, noise, sign, stream.inputs[t], stream.rows + size_t{t} * program.index_count,
+                           stream.targets[t], frame, loss});
     }
     each_state([&](uint32_t i, const int8_t*) { std::swap(frame.values[i], frame.stored[i]); });
   }

@@ -15,6 +15,7 @@ namespace eggroll::reference {
 using Weights = std::vector<int16_t>;
 
 // A pair's perturbation of one parameter: a is (rank, rows), b is (rank, cols); a vector has one draw each of (rows).
+// Both are empty where the pair does not perturb it.
 struct ParamNoise {
   std::vector<int8_t> a;
   std::vector<int8_t> b;
@@ -24,7 +25,8 @@ struct ParamNoise {
 struct Model {
   const egg_program* program;
   egg_noise noise;
-  std::vector<Weights> weights;  // by parameter
+  std::vector<egg_voters> voters;  // by parameter
+  std::vector<Weights> weights;    // by parameter
   egg_loss_tables loss_tables;
   size_t state_bytes;
 };
@@ -57,6 +59,7 @@ struct OpCall {
   const std::vector<ParamNoise>* noise;  // null where the sign is 0
   int32_t sign;                          // +1, -1; 0 for the unperturbed model
   uint32_t token;
+  const uint32_t* rows;  // of the token, by index
   uint32_t target;
   Frame& frame;
   int64_t& loss;  // Q16 bits, added to
@@ -73,6 +76,7 @@ struct Stream {
   const uint32_t* inputs;
   const uint32_t* targets;
   const uint8_t* resets;
+  const uint32_t* rows;  // (count, indices)
 };
 int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
                    Frame& frame, int8_t* states, int8_t* logits);

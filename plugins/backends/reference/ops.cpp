@@ -43,8 +43,9 @@ const Weights& weights(const OpCall& call, int which) {
 
 // Null where this member leaves the parameter as it is.
 const ParamNoise* noise(const OpCall& call, int which) {
-  if (call.noise == nullptr || param(call, which).perturbed == 0) return nullptr;
-  return &(*call.noise)[static_cast<size_t>(call.op.param[which])];
+  if (call.noise == nullptr) return nullptr;
+  const ParamNoise& drawn = (*call.noise)[static_cast<size_t>(call.op.param[which])];
+  return drawn.a.empty() ? nullptr : &drawn;
 }
 
 int32_t nearest(const OpCall& call) { return call.model.program->rounding == EGG_ROUND_NEAREST ? 1 : 0; }
@@ -68,22 +69,27 @@ int32_t dot(const A* a, const B* b, size_t count) {
 }
 
 void run_embed(const OpCall& call) {
-  std::vector<int8_t>& y = output(call);
-  const size_t width = y.size();
-  const int16_t* row = weights(call, 0).data() + call.token * width;
-  const ParamNoise* n = noise(call, 0);
-  if (n == nullptr) {
-    std::transform(row, row + width, y.begin(), [](int16_t w) { return static_cast<int8_t>(w); });
+  const size_t width = size(call);
+  const auto before = [&](size_t d) { return call.op.in[0] < 0 ? 0 : int32_t{input(call, 0)[d]}; };
+  const size_t row = call.op.attr == 0 ? call.token : call.rows[call.op.attr - 1];
+  if (row == EGG_NO_ROW) {
+    for (size_t d = 0; d < width; ++d) put(call, d, before(d));
     return;
   }
-  const auto vocab = static_cast<size_t>(call.model.program->vocab);
+  const int16_t* weights_of_row = weights(call, 0).data() + row * width;
+  const ParamNoise* n = noise(call, 0);
+  const auto rows = static_cast<size_t>(param(call, 0).rows);
   const int32_t shift = call.model.program->fixed_point + call.model.noise.sigma_shift;
   for (size_t d = 0; d < width; ++d) {
-    int32_t ab = 0;
-    for (size_t r = 0; r < static_cast<size_t>(call.model.noise.rank); ++r) {
-      ab += n->a[r * vocab + call.token] * n->b[r * width + d];
+    int32_t perturbation = 0;
+    if (n != nullptr) {
+      int32_t ab = 0;
+      for (size_t r = 0; r < static_cast<size_t>(call.model.noise.rank); ++r) {
+        ab += n->a[r * rows + row] * n->b[r * width + d];
+      }
+      perturbation = call.sign * egg_rshift(ab, shift, nearest(call));
     }
-    y[d] = egg_perturbed(row[d], ab, call.sign, shift, nearest(call));
+    put(call, d, before(d) + weights_of_row[d] + perturbation);
   }
 }
 

@@ -8,15 +8,16 @@ namespace {
 
 size_t size_of(const egg_param& param) { return static_cast<size_t>(param.rows) * static_cast<size_t>(param.cols); }
 
-Stream stream_of(const egg_batch& batch, size_t stream) {
+Stream stream_of(const egg_batch& batch, size_t stream, size_t indices) {
   const size_t at = stream * batch.tokens;
-  return Stream{batch.tokens, batch.inputs + at, batch.targets + at, batch.resets + at};
+  return Stream{batch.tokens, batch.inputs + at, batch.targets + at, batch.resets + at, batch.rows + at * indices};
 }
 
 }  // namespace
 
 ReferenceSession::ReferenceSession(const egg_session_spec& spec)
-    : model_{spec.program, spec.noise, {}, {}, 0},
+    : spec_(spec),
+      model_{spec.program, spec.noise, {}, {}, {}, 0},
       rule_(spec.rule),
       noise_(spec.noise),
       threads_(spec.threads),
@@ -25,6 +26,7 @@ ReferenceSession::ReferenceSession(const egg_session_spec& spec)
   for (uint32_t i = 0; i < program.param_count; ++i) {
     const size_t size = size_of(program.params[i]);
     model_.weights.emplace_back(size);
+    model_.voters.push_back(voters_of(spec, i));
     slots_.emplace_back(program.params[i].perturbed != 0 ? size * rule_->slot_count : 0, Cell{.i = 0});
   }
   for (uint32_t i = 0; i < program.value_count; ++i) {
@@ -106,8 +108,9 @@ void ReferenceSession::evaluate(const egg_evaluate& e) {
       const std::vector<ParamNoise> noise = draw_noise(model_, noise_, e.step, static_cast<uint32_t>(first_member / 2));
       for (const size_t member : {first_member, first_member + 1}) {
         const size_t local = member - e.first;
-        e.losses[local] = run_member(model_, &noise, member % 2 == 0 ? 1 : -1, stream_of(e.batch, local / e.group),
-                                     frame, state_of(member), nullptr);
+        e.losses[local] = run_member(model_, &noise, member % 2 == 0 ? 1 : -1,
+                                     stream_of(e.batch, local / e.group, model_.program->index_count), frame,
+                                     state_of(member), nullptr);
       }
     }
   });
@@ -118,8 +121,8 @@ void ReferenceSession::infer(const egg_infer& i) {
   threads_.split(i.batch.streams, [&](size_t begin, size_t end) {
     Frame frame(*model_.program);
     for (size_t s = begin; s < end; ++s) {
-      i.losses[s] = run_member(model_, nullptr, 0, stream_of(i.batch, s), frame, i.states + s * model_.state_bytes,
-                               i.logits == nullptr ? nullptr : i.logits + s * vocab);
+      i.losses[s] = run_member(model_, nullptr, 0, stream_of(i.batch, s, model_.program->index_count), frame,
+                               i.states + s * model_.state_bytes, i.logits == nullptr ? nullptr : i.logits + s * vocab);
     }
   });
 }

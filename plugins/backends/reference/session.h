@@ -7,6 +7,7 @@
 #include "common/threads.h"
 #include "eggroll/backend.h"
 #include "eggroll/noise_source.h"
+#include "eggroll/row_voters.h"
 #include "member.h"
 #include "rule.h"
 
@@ -31,7 +32,12 @@ class ReferenceSession : public Session {
  private:
   int8_t* state_of(size_t member) { return states_.data() + (member - first_) * model_.state_bytes; }
   int64_t update_param(uint32_t param, const egg_update& arguments);
+  int64_t update_all_rows(uint32_t param, const egg_update& arguments);
+  int64_t update_masked_rows(uint32_t param, const egg_update& arguments);
+  // Moves a weight by the rule. Returns whether it changed.
+  bool move(uint32_t param, size_t index, int64_t vote, float vote_std, const float* scalars, std::vector<Cell>& nodes);
 
+  egg_session_spec spec_;
   Model model_;
   const egg_rule* rule_;
   NoiseSource noise_;

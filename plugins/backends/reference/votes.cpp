@@ -1,5 +1,6 @@
 // Votes, Z = sum over pairs and ranks of f*A*B', and the rule that turns them into weight changes.
 #include <algorithm>
+#include <numeric>
 
 #include "session.h"
 
@@ -22,28 +23,40 @@ int64_t dot(const int16_t* a, const int16_t* b, size_t count) {
 
 }  // namespace
 
-int64_t ReferenceSession::update_param(uint32_t param, const egg_update& u) {
+bool ReferenceSession::move(uint32_t param, size_t index, int64_t vote, float vote_std, const float* scalars,
+                            std::vector<Cell>& nodes) {
+  int16_t& weight = model_.weights[param][index];
+  Cell* slots = slots_[param].data() + index * rule_->slot_count;
+  const int32_t delta = run_rule(*rule_, RuleInputs{vote, vote_std, weight, scalars}, slots, nodes);
+  const int64_t moved = std::clamp<int64_t>(int64_t{weight} + delta, -127, 127);
+  const bool changed = moved != weight;
+  weight = static_cast<int16_t>(moved);
+  return changed;
+}
+
+int64_t ReferenceSession::update_all_rows(uint32_t param, const egg_update& u) {
   const egg_param& p = model_.program->params[param];
+  const egg_voters& voters = model_.voters[param];
   const bool vector = p.kind == EGG_PARAM_VECTOR;
   const auto rows = static_cast<size_t>(p.rows);
   const auto cols = static_cast<size_t>(p.cols);
   const auto ranks = static_cast<size_t>(vector ? 1 : model_.noise.rank);
-  const size_t draws = u.pairs * ranks;  // the dimension that the votes sum over
+  const size_t draws = voters.pairs * ranks;  // the dimension that the votes sum over
   const size_t b_size = vector ? rows : cols;
 
   // Transposed, so that each vote is one sum over neighbours in memory: fa is (rows, draws), b is (b_size, draws).
   std::vector<int16_t> fa(rows * draws);
   std::vector<int16_t> b(b_size * draws);
-  threads_.split(u.pairs, [&](size_t begin, size_t end) {
+  threads_.split(voters.pairs, [&](size_t begin, size_t end) {
     std::vector<int8_t> line(std::max(rows, b_size));
-    for (size_t pair = begin; pair < end; ++pair) {
+    for (size_t voter = begin; voter < end; ++voter) {
+      const auto pair = static_cast<uint32_t>(voters.first_pair + voter);
       for (size_t r = 0; r < ranks; ++r) {
-        const size_t draw = pair * ranks + r;
-        const auto id = static_cast<uint32_t>(pair);
+        const size_t draw = voter * ranks + r;
         const auto rank = static_cast<uint32_t>(r);
-        noise_.fill(u.step, id, param, EGG_SIDE_A, rank, line.data(), static_cast<uint32_t>(rows));
+        noise_.fill(u.step, pair, param, EGG_SIDE_A, rank, line.data(), static_cast<uint32_t>(rows));
         for (size_t i = 0; i < rows; ++i) fa[i * draws + draw] = static_cast<int16_t>(line[i] * u.fitness[pair]);
-        noise_.fill(u.step, id, param, EGG_SIDE_B, rank, line.data(), static_cast<uint32_t>(b_size));
+        noise_.fill(u.step, pair, param, EGG_SIDE_B, rank, line.data(), static_cast<uint32_t>(b_size));
         for (size_t j = 0; j < b_size; ++j) b[j * draws + draw] = line[j];
       }
     }
@@ -54,19 +67,45 @@ int64_t ReferenceSession::update_param(uint32_t param, const egg_update& u) {
     std::vector<Cell> nodes(rule_->node_count);
     for (size_t i = begin; i < end; ++i) {
       for (size_t j = 0; j < cols; ++j) {
-        int16_t& weight = model_.weights[param][i * cols + j];
         const int64_t vote = dot(fa.data() + i * draws, b.data() + (vector ? i : j) * draws, draws);
-        Cell* slots = slots_[param].data() + (i * cols + j) * rule_->slot_count;
-        const int32_t delta = run_rule(*rule_, RuleInputs{vote, u.vote_stds[param], weight, u.scalars}, slots, nodes);
-        const int64_t moved = std::clamp<int64_t>(int64_t{weight} + delta, -127, 127);
-        changed[i] += moved != weight ? 1 : 0;
-        weight = static_cast<int16_t>(moved);
+        changed[i] += move(param, i * cols + j, vote, u.vote_stds[param], u.scalars, nodes) ? 1 : 0;
       }
     }
   });
-  int64_t total = 0;
-  for (const int64_t count : changed) total += count;
-  return total;
+  return std::accumulate(changed.begin(), changed.end(), int64_t{0});
+}
+
+int64_t ReferenceSession::update_masked_rows(uint32_t param, const egg_update& u) {
+  const auto cols = static_cast<uint32_t>(model_.program->params[param].cols);
+  const auto ranks = static_cast<uint32_t>(model_.noise.rank);
+  RowVoters voters;
+  voters.find(spec_, param, u);
+  std::vector<int64_t> changed(voters.size());
+  threads_.split(voters.size(), [&](size_t begin, size_t end) {
+    std::vector<Cell> nodes(rule_->node_count);
+    std::vector<int8_t> b(cols);
+    for (size_t i = begin; i < end; ++i) {
+      const RowVoters::Row& row = voters.rows()[i];
+      std::vector<int64_t> votes(cols);
+      for (size_t k = row.first_voters; k < voters.rows()[i + 1].first_voters; ++k) {
+        for (uint32_t pair = voters.voters()[k].begin; pair < voters.voters()[k].end; ++pair) {
+          for (uint32_t r = 0; r < ranks; ++r) {
+            const int32_t fa = u.fitness[pair] * noise_.value(u.step, pair, param, EGG_SIDE_A, r, row.row);
+            noise_.fill(u.step, pair, param, EGG_SIDE_B, r, b.data(), cols);
+            for (uint32_t j = 0; j < cols; ++j) votes[j] += fa * b[j];
+          }
+        }
+      }
+      for (uint32_t j = 0; j < cols; ++j) {
+        changed[i] += move(param, size_t{row.row} * cols + j, votes[j], row.vote_std, u.scalars, nodes) ? 1 : 0;
+      }
+    }
+  });
+  return std::accumulate(changed.begin(), changed.end(), int64_t{0});
+}
+
+int64_t ReferenceSession::update_param(uint32_t param, const egg_update& u) {
+  return model_.voters[param].masked != 0 ? update_masked_rows(param, u) : update_all_rows(param, u);
 }
 
 void ReferenceSession::update(const egg_update& arguments) {

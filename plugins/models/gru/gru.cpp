@@ -1,8 +1,10 @@
 // The GRU language model of egg.c and nano-egg: embedding; layers of l1 norm, minimal GRU, l1 norm, two-layer MLP, both
-// with residuals; norm; head. Settings: configs/model/gru.yaml.
+// with residuals; norm; head. Tables read by the hash of the last tokens may add to the embedding and to the logits.
+// Settings: configs/model/gru.yaml.
 #include <map>
 #include <string>
 
+#include "common/context_tables.h"
 #include "common/shift_rule.h"
 #include "eggroll/arithmetic.h"
 #include "eggroll/model.h"
@@ -18,7 +20,9 @@ class Gru : public Model {
       : vocab_(settings.int32("vocab", 2, EGG_LOSS_VOCAB_MAX)),
         width_(settings.int32("width", 1, 1 << 14)),
         layers_(settings.int32("layers", 1, 1024)),
-        mlp_ratio_(settings.int32("mlp_ratio", 1, 64)),
+        mlp_ratio_(settings.int32("mlp_ratio", 0, 64)),
+        context_tables_(settings, "context_tables"),
+        logit_tables_(settings, "logit_tables"),
         tied_head_(settings.boolean("tied_head")),
         fixed_point_(settings.int32("fixed_point", 0, 12)),
         rounding_(settings.choice("rounding", {"floor", "nearest"})),
@@ -27,6 +31,9 @@ class Gru : public Model {
         gate_clip_twice_(settings.choice("gate_clip", {"once", "twice"}) == 1),
         steps_per_bit_(settings.int32("logit_steps_per_bit", 1, 256)),
         init_std_(settings.int32("init_std", 0, 127)),
+        table_init_std_(settings.int32("table_init_std", 0, 127)),
+        residual_init_std_(settings.int32("residual_init_std", 0, 127)),
+        head_init_std_(settings.int32("head_init_std", 0, 127)),
         gain_(settings.int32("gain", 1, 127)),
         builder_(vocab_, fixed_point_, rounding_) {
     rule_ = static_cast<ShiftRule>(
@@ -87,9 +94,11 @@ class Gru : public Model {
     builder_.store(h, next);
     const Value after_gru = builder_.add(name + ".after_gru", next, x);
 
+    if (mlp_ratio_ == 0) return after_gru;
+
     const int32_t hidden = width_ * mlp_ratio_;
     const Param up = builder_.matrix(name + ".up.w", hidden, width_, init_std_);
-    const Param down = builder_.matrix(name + ".down.w", width_, hidden, init_std_);
+    const Param down = builder_.matrix(name + ".down.w", width_, hidden, residual_init_std_);
     const Value expanded = builder_.linear(name + ".up", norm(name + ".norm2", after_gru), up, shift(width_));
     const Value projected = builder_.linear(name + ".down", expanded, down, shift(hidden, "shift_down"));
     return builder_.add(name + ".after_mlp", projected, after_gru);
@@ -97,17 +106,20 @@ class Gru : public Model {
 
   void build() {
     const Param embedding = builder_.matrix("embedding", vocab_, width_, init_std_);
-    Value x = builder_.embed("embedded", embedding);
+    Value x = context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", table_init_std_);
     for (int32_t i = 0; i < layers_; ++i) x = layer("layer" + std::to_string(i), x);
     const Value y = norm("norm_out", x);
-    const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, init_std_);
-    builder_.loss(builder_.linear("logits", y, head, shift(width_)), 65536 / steps_per_bit_);
+    const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, head_init_std_);
+    const Value logits = builder_.linear("logits", y, head, shift(width_));
+    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", table_init_std_), 65536 / steps_per_bit_);
   }
 
   int32_t vocab_;
   int32_t width_;
   int32_t layers_;
   int32_t mlp_ratio_;
+  ContextTables context_tables_;
+  ContextTables logit_tables_;
   bool tied_head_;
   int32_t fixed_point_;
   int32_t rounding_;
@@ -116,6 +128,9 @@ class Gru : public Model {
   bool gate_clip_twice_;
   int32_t steps_per_bit_;
   int32_t init_std_;
+  int32_t table_init_std_;
+  int32_t residual_init_std_;
+  int32_t head_init_std_;
   int32_t gain_;
   ShiftRule rule_ = kInverseSqrt;
   std::map<std::string, int32_t> fixed_;  // by key

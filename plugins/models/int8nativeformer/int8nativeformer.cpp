@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "common/context_tables.h"
 #include "common/shift_rule.h"
 #include "eggroll/arithmetic.h"
 #include "eggroll/model.h"
@@ -29,6 +30,8 @@ class Int8NativeFormer : public Model {
         head_width_(settings.int32("head_width", 4, 1 << 14)),
         mlp_ratio_(settings.int32("mlp_ratio", 1, 64)),
         context_(settings.int32("context", 1, 1 << 16)),
+        context_tables_(settings, "context_tables"),
+        logit_tables_(settings, "logit_tables"),
         tied_head_(settings.boolean("tied_head")),
         fixed_point_(settings.int32("fixed_point", 0, 12)),
         rounding_(settings.choice("rounding", {"floor", "nearest"})),
@@ -37,6 +40,9 @@ class Int8NativeFormer : public Model {
         fixed_(read_shifts(settings, rule_ == kFixed, {"shift_up", "shift_down", "shift_out", "shift_logits"})),
         shift_qkv_(settings.int32("shift_qkv", 0, kLargestShift)),
         init_std_(settings.int32("init_std", 0, 127)),
+        table_init_std_(settings.int32("table_init_std", 0, 127)),
+        residual_init_std_(settings.int32("residual_init_std", 0, 127)),
+        head_init_std_(settings.int32("head_init_std", 0, 127)),
         gain_(settings.int32("gain", 1, 127)),
         builder_(vocab_, fixed_point_, rounding_, context_) {
     if (head_width_ % 4 != 0 || width_ % head_width_ != 0) {
@@ -97,7 +103,7 @@ class Int8NativeFormer : public Model {
     return rule_ == kFixed ? fixed_.at(key) : fixed_point_ + scaling(n);
   }
 
-  Param square(const std::string& name) { return builder_.matrix(name, width_, width_, init_std_); }
+  Param square(const std::string& name, int32_t init_std) { return builder_.matrix(name, width_, width_, init_std); }
 
   Value norm(const std::string& name, Value x) {
     const Param gain = builder_.vector(name + ".gain", width_, gain_);
@@ -116,7 +122,7 @@ class Int8NativeFormer : public Model {
     const Value u =
         builder_.linear(name + ".up", y, up, shift("shift_up", width_), builder_.vector(name + ".up.b", hidden, 0));
     const Value active = builder_.lut(name + ".gelu", u, gelu_);
-    const Param down = builder_.matrix(name + ".down.w", width_, hidden, init_std_);
+    const Param down = builder_.matrix(name + ".down.w", width_, hidden, residual_init_std_);
     return residual(name, x,
                     builder_.wide_linear(name + ".down", active, down, shift("shift_down", hidden),
                                          builder_.vector(name + ".down.b", width_, 0)));
@@ -124,7 +130,7 @@ class Int8NativeFormer : public Model {
 
   // Queries, keys or values: int8, scaled over all channels.
   Value projected(const std::string& name, Value y, bool rotated) {
-    Value x = builder_.wide_linear(name + ".wide", y, square(name + ".w"), shift_qkv_);
+    Value x = builder_.wide_linear(name + ".wide", y, square(name + ".w", init_std_), shift_qkv_);
     if (rotated) x = builder_.rope(name + ".rotated", x, rope_, head_width_);
     return builder_.max_norm(name, x);
   }
@@ -136,12 +142,14 @@ class Int8NativeFormer : public Model {
     const Value v = projected(name + ".v", y, false);
     const Value mixed = builder_.attention(name + ".mixed", q, k, v, weights_, head_width_, weighting_, shift_scores_);
     return residual(name, x,
-                    builder_.wide_linear(name + ".out", mixed, square(name + ".out.w"), shift("shift_out", width_)));
+                    builder_.wide_linear(name + ".out", mixed, square(name + ".out.w", residual_init_std_),
+                                         shift("shift_out", width_)));
   }
 
   void build(int32_t unit) {
     const Param embedding = builder_.matrix("embedding", vocab_, width_, init_std_);
-    const Value embedded = builder_.embed("embedded", embedding);
+    const Value embedded =
+        context_tables_.add_to(builder_, builder_.embed("embedded", embedding), "context", table_init_std_);
     Value x = builder_.add("embedded.biased", embedded, Value{}, builder_.vector("embedding.b", width_, 0));
     x = mlp("init_mlp", x);
     for (int32_t i = 0; i < layers_; ++i) {
@@ -149,8 +157,9 @@ class Int8NativeFormer : public Model {
       x = mlp(layer + ".mlp", attention(layer + ".attention", x));
     }
     const Value y = norm("norm_out", x);
-    const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, init_std_);
-    builder_.loss(builder_.linear("logits", y, head, shift("shift_logits", width_)), unit);
+    const Param head = tied_head_ ? embedding : builder_.matrix("head", vocab_, width_, head_init_std_);
+    const Value logits = builder_.linear("logits", y, head, shift("shift_logits", width_));
+    builder_.loss(logit_tables_.add_to(builder_, logits, "logit_context", table_init_std_), unit);
   }
 
   int32_t vocab_;
@@ -159,6 +168,8 @@ class Int8NativeFormer : public Model {
   int32_t head_width_;
   int32_t mlp_ratio_;
   int32_t context_;
+  ContextTables context_tables_;
+  ContextTables logit_tables_;
   bool tied_head_;
   int32_t fixed_point_;
   int32_t rounding_;
@@ -167,6 +178,9 @@ class Int8NativeFormer : public Model {
   std::map<std::string, int32_t> fixed_;  // by key
   int32_t shift_qkv_;
   int32_t init_std_;
+  int32_t table_init_std_;
+  int32_t residual_init_std_;
+  int32_t head_init_std_;
   int32_t gain_;
   int32_t weighting_ = EGG_WEIGHT_SOFTMAX;
   int32_t shift_scores_ = 0;
