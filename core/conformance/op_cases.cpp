@@ -61,11 +61,11 @@ std::vector<OpCase> cases_embed() {
         OpCase& test = cases.add(fmt::format("masked, width {}, rank {}, {} tokens", size, rank, tokens),
                                  [=](ProgramBuilder& program) {
                                    const Index two = program.index(2, 64);
-                                   const Index three = program.index(3, 4096);
+                                   const Index three = program.index(3, 2048);
                                    const Param table = program.matrix("rows", 64, size, 16);
                                    const Value token = program.embed("first", program.matrix("embedding", 5, size, 16));
                                    const Value both = program.embed("second", table, two, token);
-                                   keep(program, program.embed("third", program.matrix("more_rows", 4096, size, 16),
+                                   keep(program, program.embed("third", program.matrix("more_rows", 2048, size, 16),
                                                                three, program.embed("again", table, two, both)));
                                  });
         test.scenario.noise.rank = rank;
