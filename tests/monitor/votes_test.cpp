@@ -1,12 +1,12 @@
 // The votes' signal: exact for one step, standard normal under the null, far beyond it where there is something to see.
 #include "monitor/votes.h"
-#include "monitor/monitor.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "eggroll/noise_source.h"
+#include "monitor/monitor.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -16,7 +16,7 @@ class VotesTest : public testing::Test {
  protected:
   static constexpr uint32_t kPairs = 64;
 
-  explicit VotesTest(const std::vector<std::string>& more = {"train.population=128"})
+  explicit VotesTest(const std::vector<std::string>& more = {"train.population=128", "votes.masked=false"})
       : machine_(small_config(more), built_plugins()) {}
 
   VoteMeter meter() const {
@@ -25,8 +25,14 @@ class VotesTest : public testing::Test {
   }
 
   void add(VoteMeter& meter, uint64_t step, const std::vector<int8_t>& fitness) const {
-    meter.add({step, fitness, machine_.vote_stds(fitness), {}});
+    BatchBuffer batch;
+    batch.clear(kPairs, 2);
+    Draws draws(1000 + step);
+    for (uint32_t& token : batch.inputs) token = static_cast<uint32_t>(draws.weight() + 128) % vocab();
+    meter.add({step, fitness, machine_.vote_stds(fitness), batch});
   }
+  uint32_t vocab() const { return static_cast<uint32_t>(machine_.program->view().vocab); }
+  void expect_standard_normal() const;
 
   std::vector<int8_t> noise(uint64_t step, uint32_t pair, uint32_t param, uint32_t side, int32_t size) const {
     std::vector<int8_t> values(static_cast<size_t>(size));
@@ -65,7 +71,7 @@ TEST_F(VotesTest, OfOneStepAreTheVotesOverTheNull) {
 }
 
 // Fitness that knows nothing of the noise, over windows that share no step.
-TEST_F(VotesTest, OfChanceAreStandardNormal) {
+void VotesTest::expect_standard_normal() const {
   constexpr size_t kLooks = 50;
   const size_t params = machine_.program->params().size();
   std::vector<double> sums(params);
@@ -99,6 +105,18 @@ TEST_F(VotesTest, OfChanceAreStandardNormal) {
   EXPECT_LT(std::fabs(joint_sum / kLooks), 4.0 / std::sqrt(kLooks));
   EXPECT_GT(joint_square / kLooks, 0.4);
   EXPECT_LT(joint_square / kLooks, 2.5);
+}
+
+TEST_F(VotesTest, OfChanceAreStandardNormal) { expect_standard_normal(); }
+
+class MaskedVotesTest : public VotesTest {
+ protected:
+  MaskedVotesTest() : VotesTest({"train.population=128"}) {}
+};
+
+TEST_F(MaskedVotesTest, OfChanceAreStandardNormal) {
+  ASSERT_TRUE(machine_.has_masks());
+  expect_standard_normal();
 }
 
 // Fitness that follows the perturbation of one weight of the head: the head stands out, the others do not.

@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
                "op 4 (gru_mix 'm'): input is 8, expected 0 to 7"},
         Broken{"InputTooMany", [](RawProgram& r) { r.ops[kGate].in[2] = kX; },
                "op 3 (gru_gate 'g') has an input too many"},
-        Broken{"EmbedWithInput", [](RawProgram& r) { r.ops[kEmbed].in[0] = kH; },
+        Broken{"EmbedWithTwoInputs", [](RawProgram& r) { r.ops[kEmbed].in[1] = kH; },
                "op 0 (embed 'x') has an input too many"},
         Broken{"MissingParameter", [](RawProgram& r) { r.ops[kEmbed].param[0] = -1; },
                "op 0 (embed 'x'): parameter is -1, expected 0 to 4"},
@@ -213,6 +213,15 @@ INSTANTIATE_TEST_SUITE_P(
                            "op 0 (embed 'x'): the embedding is not a matrix"},
                     Broken{"EmbeddingRows", [](RawProgram& r) { r.params[kE].rows = 6; },
                            "op 0 (embed 'x'): the embedding's vocabulary has size 6, expected 5"},
+                    Broken{"EmbedOntoAnotherSize",
+                           [](RawProgram& r) {
+                             r.params[kE].cols = 4;
+                             r.values[kX].size = 4;
+                             r.ops[kEmbed].in[0] = kH;
+                           },
+                           "op 0 (embed 'x'): its input has size 3, expected 4"},
+                    Broken{"EmbedByAnIndexThatIsNone", [](RawProgram& r) { r.ops[kEmbed].attr = 1; },
+                           "op 0 (embed 'x'): index is 1, expected 0 to 0"},
                     Broken{"EmbeddingOutput", [](RawProgram& r) { r.values[kX].size = 4; },
                            "op 0 (embed 'x'): its output has size 4, expected 3"},
                     Broken{"LinearIsAVector", [](RawProgram& r) { r.ops[kLinear].param[0] = kGain; },

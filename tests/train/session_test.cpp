@@ -140,7 +140,7 @@ void step_of(BackendSession& session, const Setup& setup, const DataPlan& plan, 
   std::vector<int64_t> losses(train.population);
   session.evaluate(
       egg_evaluate{sizeof(egg_evaluate), train.group, step, 0, train.population, batch.view(), losses.data()});
-  setup.machine.update(session, step, {}, setup.fitness.of(losses));
+  setup.machine.update(session, step, {}, setup.fitness.of(losses), batch);
 }
 
 void expect_equal(const Checkpoint& a, const Checkpoint& b) {
