@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/settings_block.h"
 #include "record/scratch.h"
 #include "support/host.h"
 #include "train/checkpoint.h"
@@ -48,6 +49,13 @@ inline Fitness fitness_of(const std::string& name, const std::string& key = "", 
   const egg_settings view{sizeof(egg_settings), static_cast<uint32_t>(items.size()), items.data()};
   Settings settings(&view);
   return Fitness(settings);
+}
+
+// With its settings of configs/, compared within groups of that many pairs.
+inline Fitness fitness_within(const std::string& name, const std::vector<uint32_t>& group_pairs) {
+  const SettingsBlock block(repository_config({"fitness=" + name}), "fitness");
+  Settings settings(block.view());
+  return Fitness(settings, group_pairs);
 }
 
 }  // namespace eggroll::test

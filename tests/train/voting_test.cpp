@@ -1,0 +1,131 @@
+// Who perturbs what: `perturb.groups` and `votes.masked`, from the configuration to the weights.
+#include <gmock/gmock.h>
+
+#include "train/replay.h"
+#include "train/small_run.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::vector<std::string> kTables = {"model.context_tables=[{tokens: 2, rows: 64}, {tokens: 3, rows: 256}]",
+                                          "model.logit_tables=[{tokens: 2, rows: 32}]"};
+const std::string kSplit =
+    "perturb.groups=[{params: [embedding, \"context*\", \"logit_context*\"], share: 0.5}, "
+    "{params: [\"layer*\", norm_out.gain, head], share: 0.5}]";
+
+ConfigNode with_tables(std::vector<std::string> more = {}) {
+  more.insert(more.begin(), kTables.begin(), kTables.end());
+  return small_config(more);
+}
+
+std::string refusal(const std::string& groups) {
+  return message_of([&] { Machine(with_tables({"perturb.groups=" + groups}), built_plugins()); });
+}
+
+TEST(Voting, TablesAreMaskedAndNothingElse) {
+  const Machine machine(with_tables(), built_plugins());
+  for (size_t i = 0; i < machine.voters.size(); ++i) {
+    const std::string name = machine.program->params()[i].name;
+    const bool table = name == "embedding" || name.find("context") != std::string::npos;
+    EXPECT_EQ(machine.voters[i].masked, table ? 1 : 0) << name;
+    EXPECT_EQ(machine.voters[i].first_pair, 0U);
+    EXPECT_EQ(machine.voters[i].pairs, 8U);
+  }
+  EXPECT_FALSE(Machine(with_tables({"votes.masked=false"}), built_plugins()).has_masks());
+  // A tied head reads all rows.
+  EXPECT_FALSE(Machine(small_config({"model.tied_head=true"}), built_plugins()).has_masks());
+}
+
+TEST(Voting, GroupsShareOutTheStreams) {
+  const Machine machine(with_tables({kSplit, "train.population=40"}), built_plugins());  // ten streams
+  EXPECT_THAT(machine.group_streams, ElementsAre(5, 5));
+  EXPECT_THAT(machine.group_pairs(), ElementsAre(10, 10));
+  for (size_t i = 0; i < machine.voters.size(); ++i) {
+    EXPECT_EQ(machine.voters[i].first_pair, machine.voters[i].masked != 0 ? 0U : 10U);
+    EXPECT_EQ(machine.voters[i].pairs, 10U);
+  }
+}
+
+TEST(Voting, WrongGroupsAreRefused) {
+  EXPECT_THAT(refusal("[{params: [\"*\"], share: 0.5}]"), HasSubstr("add up to 0.5, expected 1"));
+  EXPECT_THAT(refusal("[{params: [head], share: 1.0}]"), HasSubstr("parameter 'embedding' is in no group"));
+  EXPECT_THAT(refusal("[{params: [\"*\"], share: 0.5}, {params: [head], share: 0.5}]"),
+              HasSubstr("expected one; name it once"));
+  EXPECT_THAT(refusal("[{params: [\"*\", tail], share: 1.0}]"), HasSubstr("'tail' of group 0 is no parameter"));
+  EXPECT_THAT(refusal("[{params: [\"*\"], share: 1.5}]"), HasSubstr("groups.0.share is 1.5"));
+  EXPECT_THAT(refusal("[{share: 1.0}]"), HasSubstr("groups.0.params is no list of names"));
+  EXPECT_THAT(refusal("[{params: [\"*\"], share: 0.999}, {params: [head], share: 0.001}]"),
+              HasSubstr("group 1 has none of the 4 streams"));
+}
+
+// A group's fitness is as it would be without the others.
+TEST(Voting, GroupsAreComparedWithinThemselves) {
+  const std::vector<int64_t> small = {0, 10, 30, 0, 0, 50};
+  const std::vector<int64_t> large = {0, 4000, 9000, 0};
+  std::vector<int64_t> both = small;
+  both.insert(both.end(), large.begin(), large.end());
+  for (const char* form : {"zscore", "centered_rank", "difference", "sign"}) {
+    std::vector<int8_t> expected = fitness_within(form, {3}).of(small);
+    for (const int8_t f : fitness_within(form, {2}).of(large)) expected.push_back(f);
+    EXPECT_EQ(fitness_within(form, {3, 2}).of(both), expected) << form;
+  }
+}
+
+class MaskedRunTest : public ScratchTest {
+ protected:
+  std::filesystem::path fresh(const std::string& name) const {
+    std::filesystem::create_directory(folder_ / name);
+    return folder_ / name;
+  }
+};
+
+// A row that nobody has read is as it was, one that somebody has read has moved.
+TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
+  const ConfigNode config = with_tables({"train.steps=3", "checkpoint.every=3", "optimizer.schedule.kind=constant"});
+  eggroll::Setup setup(config, built_plugins());
+  std::vector<bool> read(256);
+  BatchBuffer batch;
+  for (uint64_t step = 0; step < 3; ++step) {
+    setup.plan.fill(step, batch);
+    for (size_t i = 1; i < batch.rows.size(); i += setup.machine.program->indices().size()) {
+      if (batch.rows[i] != EGG_NO_ROW) read[batch.rows[i]] = true;
+    }
+  }
+  const std::filesystem::path folder = fresh("run");
+  run_in(folder, config);
+  const Checkpoint checkpoint = load_checkpoint(*latest_checkpoint(folder));
+  const auto& table = *std::find_if(checkpoint.weights.begin(), checkpoint.weights.end(),
+                                    [](const WeightTensor& w) { return w.name == "context1.w"; });
+  size_t moved = 0;
+  for (size_t row = 0; row < 256; ++row) {
+    const auto begin = table.data.begin() + static_cast<ptrdiff_t>(row * 8);
+    const bool is_zero = std::all_of(begin, begin + 8, [](int8_t w) { return w == 0; });
+    EXPECT_TRUE(is_zero || read[row]) << row;
+    moved += is_zero ? 0 : 1;
+  }
+  EXPECT_GT(moved, 10U);
+}
+
+TEST_F(MaskedRunTest, ResumedAndReplayedRunsAreTheSame) {
+  const std::vector<std::vector<std::string>> settings = {
+      {"votes.masked=true"}, {kSplit}, {kSplit, "votes.masked=false"}, {kSplit, "train.tokens=1", "noise.rank=2"}};
+  for (size_t i = 0; i < settings.size(); ++i) {
+    const ConfigNode config = with_tables(settings[i]);
+    const RunRecord whole = run_in(fresh(std::to_string(i) + "whole"), config);
+    const std::filesystem::path folder = fresh(std::to_string(i) + "stopped");
+    std::atomic<bool> stop{false};
+    TrainHooks hooks;
+    hooks.stop = &stop;
+    hooks.progress = [&](const Progress& progress) { stop = progress.step == 3; };
+    EXPECT_EQ(run_in(folder, config, hooks).status, RunStatus::kInterrupted);
+    EXPECT_EQ(run_in(folder, config).weights_sha256, whole.weights_sha256) << i;
+    const Machine machine(config, built_plugins());
+    EXPECT_EQ(weights_sha256(replay(machine, config, RunFolder{folder}, 0).weights), *whole.weights_sha256) << i;
+  }
+}
+
+}  // namespace
+}  // namespace eggroll::test
