@@ -104,10 +104,11 @@ TEST(Exact, LongerSumsAreRefused) {
   rule.delta(rule.constant(0));
   egg_noise noise{};
   noise.rank = 1;
-  EXPECT_NO_THROW(Plan(*program.view(), *rule.view(), noise, 1024));
+  const egg_session_spec spec{sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, 2, 0, 2, 0, nullptr};
+  EXPECT_NO_THROW(Plan(spec, 1024));
   for (const uint32_t block_inputs : {0U, 100U, 1040U, 1088U, 2048U}) {
     try {
-      Plan(*program.view(), *rule.view(), noise, block_inputs);
+      Plan(spec, block_inputs);
       FAIL() << block_inputs;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), testing::HasSubstr("expected a multiple of 64 up to 1040, which stay below 2^24"));

@@ -58,17 +58,29 @@ struct KernelBuffers {
   int count;
 };
 
+// Bytes that a buffer has to lose so that a run touches what is gone: of most, any.
+size_t bytes_to_lose(Kernel kernel, int buffer) {
+  constexpr size_t kTable = size_t{SmallProgram::kTableRows} * SmallProgram::kWidth;
+  switch (kernel) {
+    case Kernel::kForward:  // a run reads only a part of an op and of the tables of the loss
+      return buffer == 1 ? sizeof(DeviceOp) / 2 : buffer == 5 ? sizeof(egg_loss_tables) / 2 : 16;
+    case Kernel::kRule:  // weights and slots end with those of the masked table
+      return buffer == 7 ? kTable + SmallProgram::kTableRows * kBlock : buffer == 8 ? kTable * sizeof(float) + 16 : 16;
+    case Kernel::kMasked:  // a step reads few of the rows; a row of weights ends with padding
+      return buffer == 5 || buffer == 11 ? SIZE_MAX : buffer == 9 ? kBlock : 16;
+    case Kernel::kVotes:
+      break;
+  }
+  return 16;
+}
+
 TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
-  for (const auto& [kernel, count] :
-       {KernelBuffers{Kernel::kForward, 13}, KernelBuffers{Kernel::kVotes, 4}, KernelBuffers{Kernel::kRule, 10}}) {
+  for (const auto& [kernel, count] : {KernelBuffers{Kernel::kForward, 14}, KernelBuffers{Kernel::kVotes, 4},
+                                      KernelBuffers{Kernel::kRule, 10}, KernelBuffers{Kernel::kMasked, 12}}) {
     for (int buffer = 1; buffer <= count; ++buffer) {
       shim_faults().short_kernel = static_cast<int>(kernel);
       shim_faults().short_buffer = buffer;
-      // A run reads only a part of an op and of the tables of the loss.
-      const bool forward = kernel == Kernel::kForward;
-      shim_faults().short_bytes = forward && buffer == 1   ? sizeof(DeviceOp) / 2
-                                  : forward && buffer == 5 ? sizeof(egg_loss_tables) / 2
-                                                           : 16;
+      shim_faults().short_bytes = bytes_to_lose(kernel, buffer);
       std::string found;
       try {
         run_small(1);

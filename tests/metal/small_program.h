@@ -13,7 +13,8 @@
 
 namespace eggroll::metal {
 
-// Linears of more than one block of inputs and outputs, an attention with several heads, every elementwise op.
+// Linears of more than one block of inputs and outputs, an attention with several heads, every elementwise op; a masked
+// table that is read by an index, and parameters that some pairs alone perturb.
 class SmallProgram {
  public:
   static constexpr int32_t kTokens = 5;
@@ -22,6 +23,7 @@ class SmallProgram {
   static constexpr int32_t kHead = 68;
   static constexpr uint32_t kPopulation = 64;
   static constexpr uint32_t kStreams = 4;
+  static constexpr uint32_t kTableRows = 64;
 
   SmallProgram() {
     ProgramBuilder& b = program_;
@@ -49,7 +51,14 @@ class SmallProgram {
     const Value next = b.gru_mix("next", scaled, state, candidate);
     b.store(state, next);
     const Param head = b.matrix("head", kVocab, kWidth, 16);
-    b.loss(b.linear("logits", b.lut("seen", next, lut_table), head, 6, b.vector("head.b", kVocab, 0)), 4096);
+    const Param bias = b.vector("head.b", kVocab, 0);
+    const Value seen = b.lut("seen", next, lut_table);
+    const Param table = b.matrix("table", kTableRows, kWidth, 40);  // the last one: its end is that of the weights
+    const Value looked_up = b.embed("looked_up", table, b.index(2, kTableRows), seen);
+    b.loss(b.linear("logits", looked_up, head, 6, bias), 4096);
+    const uint32_t params = b.view()->param_count;
+    for (uint32_t i = 0; i < params; ++i) voters_.push_back({i % 3, kPopulation / 2 - 3 - i % 5, 0, 0});
+    voters_.back().masked = 1;
 
     // As its last scalar's number says, it reads every slot and scalar.
     const Node momentum = rule_.slot("momentum", 'f');
@@ -67,14 +76,25 @@ class SmallProgram {
       inputs_.push_back(draws.below(kVocab));
       targets_.push_back(draws.below(kVocab));
       resets_.push_back(i == kTokens + 2 ? 1 : 0);
+      // Streams read the same rows, the last one and none among them.
+      const uint32_t rows[] = {kTableRows - 1, 7, 8, EGG_NO_ROW};
+      rows_.push_back(rows[draws.below(4)]);
     }
   }
 
   egg_session_spec spec() {
-    return egg_session_spec{
-        sizeof(egg_session_spec), 1, program_.view(), rule_.view(), noise_, kPopulation, 0, kPopulation, 0, nullptr};
+    return egg_session_spec{sizeof(egg_session_spec),
+                            1,
+                            program_.view(),
+                            rule_.view(),
+                            noise_,
+                            kPopulation,
+                            0,
+                            kPopulation,
+                            0,
+                            voters_.data()};
   }
-  egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data(), nullptr}; }
+  egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data(), rows_.data()}; }
 
   // Weights; a step; the unperturbed model. All that comes back.
   std::vector<int64_t> run(MetalSession& session) {
@@ -97,8 +117,8 @@ class SmallProgram {
     const float rate = 2.0F;
     const std::vector<float> stds(program.param_count, 20000.0F);
     std::vector<int64_t> changed(program.param_count);
-    session.update(
-        {sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data(), nullptr});
+    session.update({sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data(), nullptr,
+                    batch(), kPopulation / kStreams, 0});
     all.insert(all.end(), changed.begin(), changed.end());
     for (uint32_t i = 0; i < program.param_count; ++i) {
       session.get_weights(i, weights[i].data());
@@ -125,6 +145,8 @@ class SmallProgram {
   std::vector<uint32_t> inputs_;
   std::vector<uint32_t> targets_;
   std::vector<uint8_t> resets_;
+  std::vector<uint32_t> rows_;
+  std::vector<egg_voters> voters_;
 };
 
 }  // namespace eggroll::metal

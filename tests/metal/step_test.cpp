@@ -77,7 +77,7 @@ class StepTest : public testing::Test {
                  test::built_plugins()),
         spec_(machine_.session_spec()),
         session_(std::make_shared<FakeDevice>(recorded_, memory), spec_),
-        fitness_(spec_.population / 2),
+        fitness_(spec_.population / 2, 1),
         losses_(spec_.population) {
     test::Draws draws(1);
     stream_ = std::make_unique<test::TestStream>(draws, kTokens, static_cast<uint32_t>(spec_.program->vocab));
@@ -92,7 +92,7 @@ class StepTest : public testing::Test {
     const std::vector<float> stds(spec_.program->param_count);
     std::vector<int64_t> changed(spec_.program->param_count);
     session_.update({sizeof(egg_update), spec_.population / 2, number, fitness_.data(), scalars.data(), stds.data(),
-                     changed.data(), nullptr});
+                     changed.data(), nullptr, stream_->batch(), spec_.population, 0});
   }
 
   Recorded recorded_;
@@ -105,13 +105,13 @@ class StepTest : public testing::Test {
   std::vector<size_t> opened_;
 };
 
-TEST_F(StepTest, IsTwoCommandBuffersOfThreeDispatches) {
+TEST_F(StepTest, IsTwoCommandBuffersOfFourDispatches) {
   step(0);
   ASSERT_EQ(recorded_.command_buffers.size(), 2U);  // and so two waits: losses have to be there before fitness is
   const std::vector<Dispatch>& evaluation = recorded_.command_buffers[0];
   const std::vector<Dispatch>& update = recorded_.command_buffers[1];
   ASSERT_EQ(evaluation.size(), 1U);
-  ASSERT_EQ(update.size(), 2U);
+  ASSERT_EQ(update.size(), 3U);
   EXPECT_LE(evaluation.size() + update.size(), 40U);
 
   EXPECT_EQ(evaluation[0].kernel, Kernel::kForward);
@@ -126,11 +126,16 @@ TEST_F(StepTest, IsTwoCommandBuffersOfThreeDispatches) {
   const auto rule = arguments_of<RuleArgs>(update[1]);
   EXPECT_EQ(update[0].kernel, Kernel::kVotes);
   EXPECT_EQ(update[0].groups, votes.pieces * rule.shares);
-  EXPECT_GE(uint64_t{votes.share_pairs} * rule.shares, votes.pairs);
-  EXPECT_LT(uint64_t{votes.share_pairs} * (rule.shares - 1), votes.pairs);
+  EXPECT_EQ(votes.shares, rule.shares);
   EXPECT_EQ(update[1].kernel, Kernel::kRule);
   EXPECT_EQ(update[1].groups, kRuleGroups);
-  for (const Dispatch& d : {evaluation[0], update[0], update[1]}) {
+  // One stream: every pair votes on each row that it reads.
+  const auto masked = arguments_of<MaskedArgs>(update[2]);
+  EXPECT_EQ(update[2].kernel, Kernel::kMasked);
+  EXPECT_EQ(update[2].groups, kRuleGroups);
+  EXPECT_EQ(masked.rows, std::set<uint32_t>(stream_->inputs.begin(), stream_->inputs.end()).size());
+  EXPECT_EQ(static_cast<const VotedRow*>(update[2].buffers[4]->contents())->pairs, spec_.population / 2);
+  for (const Dispatch& d : {evaluation[0], update[0], update[1], update[2]}) {
     EXPECT_LE(d.threadgroup_memory, 32U << 10);  // of Apple's GPUs
     EXPECT_EQ(d.threadgroup_memory % 16, 0U);
     EXPECT_LE(d.arguments.size(), 4096U);  // that a command buffer takes by value
@@ -150,8 +155,8 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
   // Nobody on the host may so much as read weights, slots or the work of the threadgroups during a step.
   std::set<const Buffer*> locked;
   for (const Buffer* buffer :
-       {weights, recorded_.command_buffers[1][1].buffers[7], recorded_.command_buffers[0][0].buffers[9],
-        recorded_.command_buffers[0][0].buffers[12], recorded_.command_buffers[1][0].buffers[3]}) {
+       {weights, recorded_.command_buffers[1][1].buffers[7], recorded_.command_buffers[0][0].buffers[10],
+        recorded_.command_buffers[0][0].buffers[13], recorded_.command_buffers[1][0].buffers[3]}) {
     ASSERT_EQ(mprotect(buffer->contents(), buffer->bytes(), PROT_NONE), 0);
     locked.insert(buffer);
   }
@@ -162,13 +167,40 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
 }
 
 TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
-  const Plan plan(*spec_.program, *spec_.rule, spec_.noise);
+  const Plan plan(spec_);
   const MemoryPlan memory(plan, spec_, 64 * kGiB, 32 * kGiB);
   uint64_t taken = 0;
   for (const size_t bytes : opened_) taken += bytes > 16 ? (bytes + 16383) / 16384 * 16384 : 0;
   EXPECT_EQ(memory.total, taken + (memory.total - taken) % 65536);  // but for some that are empty
   EXPECT_LT(memory.total - taken, 65536U);
   EXPECT_EQ(memory.tiles, 1024U);
+}
+
+// What a masked table of a million rows takes beside its weights and slots does not grow with its votes or with the
+// noise of all its rows.
+TEST(MaskedTable, TakesLittleARow) {
+  constexpr int32_t kRows = 1 << 20;
+  constexpr int32_t kWidth = 64;
+  ProgramBuilder program(7, 4, EGG_ROUND_NEAREST);
+  const Value read = program.embed("read", program.matrix("table", kRows, kWidth, 16), program.index(2, kRows));
+  program.loss(program.linear("logits", read, program.matrix("head", 7, kWidth, 16), 6), 4096);
+  RuleBuilder rule;
+  const Node slot = rule.slot("slot", 'f');
+  rule.set_slot(slot, rule.vote_f32());
+  rule.delta(rule.constant(0));
+  egg_noise noise{};
+  noise.rank = 4;
+  const std::vector<egg_voters> voters = {{0, 500, 1, 0}, {0, 500, 0, 0}};
+  const egg_session_spec spec{
+      sizeof(egg_session_spec), 1, program.view(), rule.view(), noise, 1000, 0, 1000, 0, voters.data()};
+  const Plan plan(spec);
+  EXPECT_LE(plan.noise_bytes, 64 * (1 + 4 + 4 + 4));  // keys, and side B; both sides of the head
+  EXPECT_EQ(plan.cells, 7U * kWidth);
+  const MemoryPlan memory(plan, spec, 64 * kGiB, 32 * kGiB);
+  const uint64_t weights_and_slots = uint64_t{kRows} * kWidth * (1 + sizeof(float));
+  const uint64_t rows = uint64_t{kRows} * (sizeof(VotedRow) + 2 * sizeof(uint32_t));
+  EXPECT_GE(memory.total, weights_and_slots + rows);
+  EXPECT_LT(memory.total, weights_and_slots + rows + (uint64_t{16} << 20));
 }
 
 class NarrowStepTest : public StepTest {
@@ -181,7 +213,7 @@ TEST_F(NarrowStepTest, HasMoreDispatchesInTheSameCommandBuffer) {
   ASSERT_EQ(recorded_.command_buffers.size(), 2U);
   const std::vector<Dispatch>& evaluation = recorded_.command_buffers[0];
   EXPECT_GT(evaluation.size(), 1U);
-  EXPECT_LE(evaluation.size() + 2, 40U);
+  EXPECT_LE(evaluation.size() + 3, 40U);
   uint32_t done = 0;
   for (const Dispatch& d : evaluation) {
     const auto args = arguments_of<ForwardArgs>(d);
@@ -189,14 +221,14 @@ TEST_F(NarrowStepTest, HasMoreDispatchesInTheSameCommandBuffer) {
     EXPECT_EQ(args.first_member, done);
     EXPECT_EQ(args.noise.first_pair, done / 2);
     EXPECT_EQ(d.groups, divide_up(args.rows, kTileRows));
-    EXPECT_LE(d.groups * args.workspace_stride, d.buffers[12]->bytes());
+    EXPECT_LE(d.groups * args.workspace_stride, d.buffers[13]->bytes());
     done += args.rows;
   }
   EXPECT_EQ(done, spec_.population);
 }
 
 TEST_F(StepTest, ARefusalNamesTheLargestPopulationThatFits) {
-  const Plan plan(*spec_.program, *spec_.rule, spec_.noise);
+  const Plan plan(spec_);
   const auto refusal = [&](uint32_t population, uint64_t free, uint64_t largest) -> std::string {
     try {
       egg_session_spec spec = spec_;

@@ -26,8 +26,8 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
-enum class Kernel { kForward, kVotes, kRule };
-constexpr const char* kKernelNames[] = {"forward", "votes", "rule"};
+enum class Kernel { kForward, kVotes, kRule, kMasked };
+constexpr const char* kKernelNames[] = {"forward", "votes", "rule", "masked"};
 
 // kThreads threads in each of `groups` threadgroups. buffers: numbers 1 and on; the arguments are number 0.
 struct Dispatch {

@@ -61,8 +61,8 @@ struct DeviceOp {
   uint32_t matrix;    // in the weights: rows of `stride`
   uint32_t stride;    // channels of the matrix's inputs, padded
   uint32_t ranks;     // draws of the matrix, 0 where it is not perturbed
-  uint32_t a;         // of the matrix's noise in a pair's, rank 0
-  uint32_t a_stride;  // to the next rank
+  uint32_t a;         // of side A in a pair's noise, rank 0; embed: of the keys of all ranks
+  uint32_t a_stride;  // to the next rank; embed: none
   uint32_t b;
   uint32_t b_stride;
   int32_t vectors[2];  // as egg_op.param, gain and bias: the even member's values in a pair's noise, the odd one's
@@ -75,19 +75,22 @@ struct DeviceOp {
   uint32_t scores;     // (rows, context) int32, for any attention
 };
 
-// A pair's noise is a list of segments: draws of a matrix's sides, and vector parameters as both members see them.
+// A pair's noise is a list of segments: draws of a matrix's sides, vector parameters as both members see them, and the
+// keys of side A of a matrix that an embed reads: of a draw as long as the table it takes one value.
 EGG_CONSTANT int32_t kDraw = 0;
 EGG_CONSTANT int32_t kVector = 1;
+EGG_CONSTANT int32_t kKeys = 2;
 
 struct Segment {
   int32_t kind;
   uint32_t param;
   uint32_t side;  // of a draw
   uint32_t rank;
-  uint32_t size;    // values; the rest up to a multiple of kBlock is zero
-  uint32_t offset;  // in a pair's noise
-  uint32_t perturbed;
-  uint32_t weights;  // of a vector
+  uint32_t size;        // values, the rest up to a multiple of kBlock is zero; or keys, a rank each
+  uint32_t offset;      // in a pair's noise
+  uint32_t first_pair;  // of those that perturb the parameter; to the others it is as it is
+  uint32_t pairs;       // 0: it is not perturbed
+  uint32_t weights;     // of a vector
 };
 
 // What it takes to draw noise. Its buffer holds the distribution's 256 values, then the table of the source `table`.
@@ -98,8 +101,8 @@ struct NoiseArgs {
   int32_t table_log2;   // 0: the source is `counter`
 };
 
-// Buffers: ops, segments, weights, tables, loss tables, noise, inputs, targets, resets, states, losses, logits,
-// workspace. A threadgroup a tile.
+// Buffers: ops, segments, weights, tables, loss tables, noise, inputs, targets, resets, indices' rows, states, losses,
+// logits, workspace. A threadgroup a tile.
 struct ForwardArgs {
   NoiseArgs noise;
   uint64_t workspace_stride;  // of a tile
@@ -119,6 +122,7 @@ struct ForwardArgs {
   int32_t vector_shift;
   uint32_t context;
   uint32_t vocab;
+  uint32_t index_count;
   uint32_t wants_logits;
   uint32_t block_inputs;  // that linear adds up as float32
 };
@@ -131,7 +135,9 @@ struct VoteJob {
   uint32_t rows;
   uint32_t cols;  // 1 for a vector
   uint32_t ranks;
-  uint32_t cells;  // before its votes
+  uint32_t cells;       // before its votes
+  uint32_t first_pair;  // of those that vote
+  uint32_t pairs;
 };
 
 // Draws that are multiplied between two barriers. f*A*B is below 2^18.04, so a sum of this number of them is exact.
@@ -144,25 +150,25 @@ static_assert(kVoteFlush % kVoteDraws == 0 && kVoteFlush < 0x80000000u / (127 * 
 EGG_CONSTANT uint32_t kVoteKeys = kVoteDraws * (2 * 8 + 4);
 EGG_CONSTANT uint32_t kVoteMemory = kVoteKeys + 2 * 4 * kVoteDraws * kBlock;
 
-// Buffers: jobs, fitness, noise, votes. Threadgroups: all pieces of the first share of the pairs, then of the next.
+// Buffers: jobs, fitness, noise, votes. Threadgroups: all pieces of the first share of each job's pairs, then of the
+// next.
 struct VoteArgs {
   NoiseArgs noise;
   uint64_t cells;  // votes of all parameters, one share's
   uint32_t job_count;
   uint32_t pieces;
-  uint32_t pairs;
-  uint32_t share_pairs;
+  uint32_t shares;
 };
 
-// The rule's work on one parameter: pieces of kThreads weights.
+// The rule's work on one parameter: pieces of kThreads weights, or of a masked one rows.
 struct RuleJob {
-  uint32_t first;  // of its pieces among those of all jobs
+  uint32_t first;  // of its pieces among those of all jobs; masked: none
   uint32_t param;  // its place in vote_stds and changed
   uint32_t count;
   uint32_t cols;
   uint32_t stride;  // of a row of weights
   uint32_t weights;
-  uint32_t cells;  // before its votes
+  uint32_t cells;  // before its votes; masked: none
   uint32_t slots;  // before its cells, (slots, weights)
 };
 
@@ -174,17 +180,48 @@ struct RuleNode {
   uint32_t constant_bits;
 };
 
-// Buffers: nodes, slots' nodes, jobs, scalars, vote_stds, votes, weights, slots, scratch, changed. Threadgroups take
-// every groups-th piece.
-struct RuleArgs {
-  uint64_t cells;  // votes of one share
-  uint32_t shares;
+struct RuleShape {
   uint32_t node_count;
   uint32_t slot_count;
   int32_t delta;
+  uint32_t groups;  // threadgroups of the dispatch
+};
+
+// Buffers: nodes, slots' nodes, jobs, scalars, vote_stds, votes, weights, slots, scratch, changed. Threadgroups take
+// every groups-th piece.
+struct RuleArgs {
+  RuleShape rule;
+  uint64_t cells;  // votes of one share
+  uint32_t shares;
   uint32_t job_count;
   uint32_t pieces;
-  uint32_t groups;
+};
+
+// A row of a masked table that has votes in a step.
+struct VotedRow {
+  uint64_t first_voters;  // of its ranges of pairs
+  uint32_t pairs;         // in all of them
+  uint32_t job;
+  uint32_t row;
+  uint32_t vote_std;  // a float's bits
+};
+
+struct PairRange {
+  uint32_t begin;
+  uint32_t end;
+};
+
+// Threadgroup memory: each simdgroup's keys of side B and f*A, a draw a lane. A lane's sum of kLanes draws fits int32.
+EGG_CONSTANT uint32_t kMaskedMemory = kThreads * (8 + 4);
+static_assert(kLanes < kVoteFlush, "the draws of a simdgroup's lanes fit int32");
+
+// Buffers: nodes, slots' nodes, jobs, scalars, voted rows, ranges of pairs, fitness, noise, weights, slots, scratch,
+// changed. Simdgroups take the rows in turn.
+struct MaskedArgs {
+  NoiseArgs noise;
+  RuleShape rule;
+  uint32_t rows;
+  uint32_t ranks;
 };
 
 }  // namespace metal

@@ -23,7 +23,10 @@ uint64_t votes_of(const Plan& plan, uint32_t population) {
   return uint64_t{shares_of(plan, population)} * plan.cells * sizeof(int64_t);
 }
 
-uint32_t rule_groups_of(const Plan& plan) { return std::clamp(plan.rules.pieces, 1U, kRuleGroups); }
+uint32_t rule_groups_of(const Plan& plan) {
+  const size_t row_groups = (plan.masked_rows + kSimdgroups - 1) / kSimdgroups;
+  return static_cast<uint32_t>(std::clamp<size_t>(std::max<size_t>(plan.rules.pieces, row_groups), 1, kRuleGroups));
+}
 
 uint64_t rule_scratch_of(const Plan& plan, const egg_rule& rule) {
   return uint64_t{rule_groups_of(plan)} * kThreads * rule.node_count * sizeof(uint32_t);
@@ -32,6 +35,9 @@ uint64_t rule_scratch_of(const Plan& plan, const egg_rule& rule) {
 uint64_t noise_bytes_of(const egg_noise& noise) {
   return 256 + (noise.source == EGG_NOISE_TABLE ? uint64_t{1} << noise.table_log2 : 0);
 }
+
+// What RowVoters keeps of each row of a table while it looks for its voters: of the host's memory, which is the same.
+uint64_t row_voters_of(const Plan& plan) { return uint64_t{plan.largest_masked} * 2 * sizeof(uint32_t); }
 
 // All but the workspaces.
 uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
@@ -44,6 +50,8 @@ uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t popula
   sum += taken(plan.tables.size() * sizeof(int32_t)) + taken(rule_scratch_of(plan, rule));
   sum += taken(plan.ops.size() * sizeof(DeviceOp)) + taken(plan.segments.size() * sizeof(Segment));
   sum += taken(plan.votes.jobs.size() * sizeof(VoteJob)) + taken(plan.rules.jobs.size() * sizeof(RuleJob));
+  sum += taken(plan.masked.size() * sizeof(RuleJob)) + taken(plan.masked_rows * sizeof(VotedRow));
+  sum += taken(row_voters_of(plan));
   sum += taken(rule.node_count * sizeof(RuleNode)) + taken(rule.slot_count * sizeof(int32_t));
   sum += taken(rule.scalar_count * sizeof(float)) + 2 * taken(plan.params.size() * sizeof(uint32_t));
   return sum;

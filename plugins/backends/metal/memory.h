@@ -10,7 +10,7 @@
 
 namespace eggroll::metal {
 
-// Left free for what calls bring: tokens, streams of the unperturbed model.
+// Left free for what calls bring: tokens, who votes on which row, streams of the unperturbed model.
 constexpr uint64_t kCallReserve = uint64_t{256} << 20;
 // Tiles work at once, in one dispatch, as far as their workspaces fit here, or in half of what is left.
 constexpr uint64_t kMostWorkspace = uint64_t{1} << 30;

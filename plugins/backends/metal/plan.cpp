@@ -6,6 +6,7 @@
 #include "common/steps.h"
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
+#include "eggroll/row_voters.h"
 
 namespace eggroll::metal {
 namespace {
@@ -53,7 +54,8 @@ uint32_t fitted(size_t bytes) {
 
 class Planner {
  public:
-  Planner(Plan& plan, const egg_rule& rule) : plan_(plan), program_(*plan.program), rule_(rule) {}
+  Planner(Plan& plan, const egg_session_spec& spec)
+      : plan_(plan), spec_(spec), program_(*spec.program), rule_(*spec.rule) {}
 
   void run() {
     for (uint32_t i = 0; i < program_.param_count; ++i) add_param(i);
@@ -72,11 +74,49 @@ class Planner {
   }
 
  private:
-  void add_segment(Segment segment) {
-    segment.offset = plan_.noise_bytes;
+  // Where a parameter's noise begins in a pair's.
+  struct NoisePlace {
+    uint32_t keys;  // of side A
+    uint32_t a;     // or the vector
+    uint32_t b;
+  };
+
+  uint32_t add_segment(Segment segment, const egg_voters& voters) {
+    const uint32_t at = plan_.noise_bytes;
+    segment.offset = at;
+    segment.first_pair = voters.first_pair;
+    segment.pairs = voters.pairs;
     plan_.segments.push_back(segment);
+    const uint32_t bytes = segment.kind == kKeys ? 8 * segment.size : segment.size;
     const size_t copies = segment.kind == kVector ? 2 : 1;
-    plan_.noise_bytes = fitted(plan_.noise_bytes + copies * padded(segment.size, kBlock));
+    plan_.noise_bytes = fitted(plan_.noise_bytes + copies * padded(bytes, kBlock));
+    return at;
+  }
+
+  // The draws of all ranks of one side.
+  uint32_t add_draws(uint32_t param, uint32_t side, uint32_t size, const egg_voters& voters) {
+    const uint32_t at = plan_.noise_bytes;
+    for (uint32_t r = 0; r < ranks(); ++r) add_segment({kDraw, param, side, r, size, 0, 0, 0, 0}, voters);
+    return at;
+  }
+
+  bool is_read_by(uint32_t param, int32_t code) const {
+    return std::any_of(program_.ops, program_.ops + program_.op_count,
+                       [&](const egg_op& op) { return op.code == code && op.param[0] == static_cast<int32_t>(param); });
+  }
+
+  NoisePlace add_noise(uint32_t i, const ParamPlace& param, const egg_voters& voters) {
+    NoisePlace at{};
+    if (param.vector) {
+      const egg_voters none{0, 0, 0, 0};
+      at.a =
+          add_segment({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights}, param.perturbed ? voters : none);
+    } else if (param.perturbed) {
+      if (is_read_by(i, EGG_OP_EMBED)) at.keys = add_segment({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
+      if (is_read_by(i, EGG_OP_LINEAR)) at.a = add_draws(i, EGG_SIDE_A, param.rows, voters);
+      at.b = add_draws(i, EGG_SIDE_B, param.cols, voters);
+    }
+    return at;
   }
 
   void add_param(uint32_t i) {
@@ -91,32 +131,31 @@ class Planner {
     param.cells = fitted(plan_.cells);
     param.slots = fitted(plan_.slot_cells);
     plan_.weight_bytes += size_t{param.vector ? 1 : padded(param.rows, kBlock)} * param.stride;
-    noise_.push_back(plan_.noise_bytes);
-    if (param.vector) {
-      add_segment({kVector, i, EGG_SIDE_A, 0, param.cols, 0, param.perturbed ? 1U : 0U, param.weights});
-    } else if (param.perturbed) {
-      for (const uint32_t side : {EGG_SIDE_A, EGG_SIDE_B}) {
-        for (uint32_t r = 0; r < static_cast<uint32_t>(plan_.noise.rank); ++r) {
-          add_segment({kDraw, i, side, r, side == EGG_SIDE_A ? param.rows : param.cols, 0, 1, 0});
-        }
-      }
-    }
-    if (param.perturbed) add_jobs(i, param);
+    const egg_voters voters = voters_of(spec_, i);
+    noise_.push_back(add_noise(i, param, voters));
+    if (param.perturbed) add_jobs(i, param, voters);
     plan_.params.push_back(param);
   }
 
-  void add_jobs(uint32_t i, const ParamPlace& param) {
+  void add_jobs(uint32_t i, const ParamPlace& param, const egg_voters& voters) {
     const auto count = fitted(param.count());
-    const uint32_t ranks = param.vector ? 1 : static_cast<uint32_t>(plan_.noise.rank);
-    plan_.votes.add(
-        {0, i, param.vector ? 1U : 0U, param.vector ? param.cols : param.rows, param.vector ? 1 : param.cols, ranks,
-         param.cells},
-        param.vector ? divide_up(param.cols, kThreads) : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock));
-    plan_.rules.add({0, i, count, param.cols, param.stride, param.weights, param.cells, param.slots},
-                    divide_up(count, kThreads));
-    plan_.cells += count;
     plan_.slot_cells += size_t{count} * rule_.slot_count;
+    const RuleJob rule{0, i, count, param.cols, param.stride, param.weights, param.cells, param.slots};
+    if (voters.masked != 0) {
+      plan_.masked.push_back(rule);
+      plan_.masked_rows += param.rows;
+      plan_.largest_masked = std::max<size_t>(plan_.largest_masked, param.rows);
+      return;
+    }
+    plan_.votes.add(
+        {0, i, param.vector ? 1U : 0U, param.vector ? param.cols : param.rows, param.vector ? 1 : param.cols,
+         param.vector ? 1 : ranks(), param.cells, voters.first_pair, voters.pairs},
+        param.vector ? divide_up(param.cols, kThreads) : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock));
+    plan_.rules.add(rule, divide_up(count, kThreads));
+    plan_.cells += count;
   }
+
+  uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
 
   void lay_out_states() {
     state_of_.assign(program_.value_count, 0);
@@ -160,7 +199,7 @@ class Planner {
 
   int32_t vector_noise(int32_t param) const {
     if (param < 0 || program_.params[param].kind != EGG_PARAM_VECTOR) return -1;
-    return static_cast<int32_t>(noise_[static_cast<size_t>(param)]);
+    return static_cast<int32_t>(noise_[static_cast<size_t>(param)].a);
   }
 
   void add(const Step& step) {
@@ -196,10 +235,10 @@ class Planner {
     const ParamPlace& param = plan_.params[i];
     op.matrix = param.weights;
     op.stride = param.stride;
-    op.ranks = param.perturbed ? static_cast<uint32_t>(plan_.noise.rank) : 0;
-    op.a = noise_[i];
+    op.ranks = param.perturbed ? ranks() : 0;
+    op.a = op.code == EGG_OP_EMBED ? noise_[i].keys : noise_[i].a;
     op.a_stride = padded(param.rows, kBlock);
-    op.b = op.a + op.ranks * op.a_stride;
+    op.b = noise_[i].b;
     op.b_stride = param.stride;
   }
 
@@ -212,9 +251,10 @@ class Planner {
   }
 
   Plan& plan_;
+  const egg_session_spec& spec_;
   const egg_program& program_;
   const egg_rule& rule_;
-  std::vector<uint32_t> noise_;     // by parameter: where its noise begins in a pair's
+  std::vector<NoisePlace> noise_;   // by parameter
   std::vector<uint32_t> tables_;    // by table: entries before its own
   std::vector<uint32_t> state_of_;  // by value: in a member's states on the device
   std::vector<Step> order_;
@@ -224,15 +264,15 @@ class Planner {
 
 }  // namespace
 
-Plan::Plan(const egg_program& the_program, const egg_rule& rule, const egg_noise& the_noise, uint32_t the_block_inputs)
-    : program(&the_program), noise(the_noise), block_inputs(the_block_inputs) {
+Plan::Plan(const egg_session_spec& spec, uint32_t the_block_inputs)
+    : program(spec.program), noise(spec.noise), block_inputs(the_block_inputs) {
   if (block_inputs == 0 || block_inputs % kBlock != 0 || block_inputs > kMostBlockInputs) {
     throw Error("sums of " + std::to_string(block_inputs) + " products as float32, expected a multiple of " +
                     std::to_string(kBlock) + " up to " + std::to_string(kMostBlockInputs) +
                     ", which stay below 2^24 and so are exact; use blocks of " + std::to_string(kBlockInputs),
                 EGG_ERROR_UNSUPPORTED);
   }
-  Planner(*this, rule).run();
+  Planner(*this, spec).run();
 }
 
 }  // namespace eggroll::metal

@@ -18,7 +18,7 @@ struct ParamPlace {
   uint32_t cols;
   uint32_t stride;   // bytes of a row
   uint32_t weights;  // bytes before its first
-  uint32_t cells;    // before its votes
+  uint32_t cells;    // before its votes; masked: none
   uint32_t slots;    // cells before its first slot's
   bool vector;
   bool perturbed;
@@ -57,7 +57,7 @@ struct JobList {
 struct Plan {
   // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
   // exact, or where a part of the program would pass 4 GiB.
-  Plan(const egg_program& program, const egg_rule& rule, const egg_noise& noise, uint32_t block_inputs = kBlockInputs);
+  explicit Plan(const egg_session_spec& spec, uint32_t block_inputs = kBlockInputs);
 
   const egg_program* program;
   egg_noise noise;
@@ -69,13 +69,16 @@ struct Plan {
   std::vector<int32_t> tables;  // entries of all
   JobList<VoteJob> votes;
   JobList<RuleJob> rules;
-  uint32_t noise_bytes = 0;   // of a pair
-  size_t weight_bytes = 0;    // of all parameters
-  size_t cells = 0;           // votes of all parameters
-  size_t slot_cells = 0;      // of all parameters and slots
-  size_t state_bytes = 0;     // of a member, as it crosses the seam
-  uint32_t state_stride = 0;  // on the device
-  size_t workspace = 0;       // bytes of a tile
+  std::vector<RuleJob> masked;  // of the masked tables, which have no votes of their own
+  uint32_t noise_bytes = 0;     // of a pair
+  size_t weight_bytes = 0;      // of all parameters
+  size_t cells = 0;             // votes of all parameters but the masked
+  size_t masked_rows = 0;       // of all masked tables
+  size_t largest_masked = 0;    // rows of one
+  size_t slot_cells = 0;        // of all parameters and slots
+  size_t state_bytes = 0;       // of a member, as it crosses the seam
+  uint32_t state_stride = 0;    // on the device
+  size_t workspace = 0;         // bytes of a tile
 };
 
 }  // namespace eggroll::metal

@@ -14,7 +14,7 @@ class MetalBackend : public Backend {
   bool supports_op(const egg_program&, uint32_t) override { return true; }
   bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
-    const Plan plan(*spec.program, *spec.rule, spec.noise);
+    const Plan plan(spec);
     const std::shared_ptr<Device> gpu = device();
     const MemoryPlan memory(plan, spec, gpu->free_memory(), gpu->largest_buffer());
     return {memory.total, gpu->name(),

@@ -57,11 +57,9 @@ T* of(const std::unique_ptr<Buffer>& buffer) {
 
 MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spec& spec, uint32_t block_inputs)
     : device_(std::move(device)),
-      plan_(*spec.program, *spec.rule, spec.noise, block_inputs),
+      spec_(spec),
+      plan_(spec, block_inputs),
       memory_(plan_, spec, device_->free_memory(), device_->largest_buffer()),
-      rule_(spec.rule),
-      threads_(spec.threads),
-      first_(spec.first),
       ops_(uploaded(plan_.ops)),
       segments_(uploaded(plan_.segments)),
       tables_(uploaded(plan_.tables)),
@@ -69,6 +67,7 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       noise_(uploaded(noise_values(spec.noise))),
       vote_jobs_(uploaded(plan_.votes.jobs)),
       rule_jobs_(uploaded(plan_.rules.jobs)),
+      masked_jobs_(uploaded(plan_.masked)),
       rule_nodes_(uploaded(rule_nodes(*spec.rule))),
       slot_nodes_(uploaded(slot_nodes(*spec.rule))),
       weights_(allocate(plan_.weight_bytes)),
@@ -82,6 +81,7 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       vote_stds_(allocate(plan_.params.size() * sizeof(float))),
       changed_(allocate(plan_.params.size() * sizeof(uint32_t))),
       rule_scratch_(allocate(memory_.rule_scratch)),
+      voted_rows_(allocate(plan_.masked_rows * sizeof(VotedRow))),
       logits_(allocate(0)) {}
 
 // A buffer of no bytes cannot be bound.
@@ -147,13 +147,13 @@ void MetalSession::each_state(size_t count, const Copy& copy) const {
 }
 
 void MetalSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
-  int8_t* mine = of<int8_t>(states_) + size_t{first - first_} * plan_.state_stride;
+  int8_t* mine = of<int8_t>(states_) + size_t{first - spec_.first} * plan_.state_stride;
   each_state(count,
              [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(states + outside, bytes, mine + inside); });
 }
 
 void MetalSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
-  const int8_t* mine = of<int8_t>(states_) + size_t{first - first_} * plan_.state_stride;
+  const int8_t* mine = of<int8_t>(states_) + size_t{first - spec_.first} * plan_.state_stride;
   each_state(count,
              [&](size_t outside, size_t inside, size_t bytes) { std::copy_n(mine + inside, bytes, states + outside); });
 }
@@ -163,9 +163,12 @@ void MetalSession::upload_batch(const egg_batch& batch) {
   reserve(inputs_, count * sizeof(uint32_t));
   reserve(targets_, count * sizeof(uint32_t));
   reserve(resets_, count);
+  const size_t rows = count * plan_.program->index_count;
+  reserve(index_rows_, rows * sizeof(uint32_t));
   std::copy_n(batch.inputs, count, of<uint32_t>(inputs_));
   std::copy_n(batch.targets, count, of<uint32_t>(targets_));
   std::copy_n(batch.resets, count, of<uint8_t>(resets_));
+  std::copy_n(batch.rows, rows, of<uint32_t>(index_rows_));
 }
 
 NoiseArgs MetalSession::noise_args(uint64_t step, uint32_t first_pair) const {
@@ -190,6 +193,7 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   args.vector_shift = fixed_point + plan_.noise.sigma_vector_shift;
   args.context = static_cast<uint32_t>(plan_.program->context);
   args.vocab = static_cast<uint32_t>(plan_.program->vocab);
+  args.index_count = plan_.program->index_count;
   args.block_inputs = plan_.block_inputs;
   return args;
 }
@@ -205,12 +209,12 @@ void MetalSession::run_forward(ForwardArgs args, const Memory& states) {
     args.first_row = done;
     args.first_member = first_member + done;
     args.noise.first_pair = first_pair + done / 2;
-    dispatches.push_back(dispatch(
-        Kernel::kForward, divide_up(args.rows, kTileRows), scratch, args,
-        {ops_.get(), segments_.get(), weights_.get(), tables_.get(), loss_tables_.get(), noise_.get(), inputs_.get(),
-         targets_.get(), resets_.get(), states.get(), losses_.get(), logits_.get(), workspace_.get()}));
+    dispatches.push_back(dispatch(Kernel::kForward, divide_up(args.rows, kTileRows), scratch, args,
+                                  {ops_.get(), segments_.get(), weights_.get(), tables_.get(), loss_tables_.get(),
+                                   noise_.get(), inputs_.get(), targets_.get(), resets_.get(), index_rows_.get(),
+                                   states.get(), losses_.get(), logits_.get(), workspace_.get()}));
   }
-  device_->run(dispatches, threads_);
+  device_->run(dispatches, spec_.threads);
 }
 
 void MetalSession::evaluate(const egg_evaluate& e) {
@@ -218,7 +222,7 @@ void MetalSession::evaluate(const egg_evaluate& e) {
   ForwardArgs args = forward_args(e.batch);
   args.noise = noise_args(e.step, e.first / 2);
   args.rows = e.count;
-  args.first_member = e.first - first_;
+  args.first_member = e.first - spec_.first;
   args.group = e.group;
   args.perturbed = 1;
   run_forward(args, states_);
@@ -249,39 +253,78 @@ void MetalSession::infer(const egg_infer& i) {
 
 void MetalSession::update(const egg_update& u) {
   std::copy_n(u.fitness, u.pairs, of<int8_t>(fitness_));
-  std::copy_n(u.scalars, rule_->scalar_count, of<float>(scalars_));
+  std::copy_n(u.scalars, spec_.rule->scalar_count, of<float>(scalars_));
   std::copy_n(u.vote_stds, plan_.params.size(), of<float>(vote_stds_));
   std::fill_n(of<uint32_t>(changed_), plan_.params.size(), 0U);
+  std::vector<Dispatch> dispatches;
+  add_votes(u, dispatches);
+  add_masked_votes(u, dispatches);
+  if (!dispatches.empty()) device_->run(dispatches, spec_.threads);
+  std::copy_n(of<uint32_t>(changed_), plan_.params.size(), u.changed);
+}
+
+RuleShape MetalSession::rule_shape() const {
+  return {spec_.rule->node_count, spec_.rule->slot_count, spec_.rule->delta, memory_.rule_groups};
+}
+
+void MetalSession::add_votes(const egg_update& u, std::vector<Dispatch>& dispatches) const {
   const JobList<VoteJob> vote_jobs = plan_.votes.chosen(u);
   const JobList<RuleJob> rule_jobs = plan_.rules.chosen(u);
-  if (vote_jobs.pieces > 0) {
-    write(vote_jobs_, vote_jobs.jobs);
-    write(rule_jobs_, rule_jobs.jobs);
-    VoteArgs votes{};
-    votes.noise = noise_args(u.step, 0);
-    votes.cells = plan_.cells;
-    votes.job_count = static_cast<uint32_t>(vote_jobs.jobs.size());
-    votes.pieces = vote_jobs.pieces;
-    votes.pairs = u.pairs;
-    votes.share_pairs = divide_up(u.pairs, memory_.vote_shares);
-    const uint32_t shares = divide_up(u.pairs, votes.share_pairs);
-    RuleArgs rule{};
-    rule.cells = plan_.cells;
-    rule.shares = shares;
-    rule.node_count = rule_->node_count;
-    rule.slot_count = rule_->slot_count;
-    rule.delta = rule_->delta;
-    rule.job_count = static_cast<uint32_t>(rule_jobs.jobs.size());
-    rule.pieces = rule_jobs.pieces;
-    rule.groups = memory_.rule_groups;
-    device_->run({dispatch(Kernel::kVotes, vote_jobs.pieces * shares, kVoteMemory, votes,
-                           {vote_jobs_.get(), fitness_.get(), noise_.get(), votes_.get()}),
-                  dispatch(Kernel::kRule, rule.groups, 16, rule,
-                           {rule_nodes_.get(), slot_nodes_.get(), rule_jobs_.get(), scalars_.get(), vote_stds_.get(),
-                            votes_.get(), weights_.get(), slots_.get(), rule_scratch_.get(), changed_.get()})},
-                 threads_);
+  if (vote_jobs.pieces == 0) return;
+  write(vote_jobs_, vote_jobs.jobs);
+  write(rule_jobs_, rule_jobs.jobs);
+  VoteArgs votes{};
+  votes.noise = noise_args(u.step, 0);
+  votes.cells = plan_.cells;
+  votes.job_count = static_cast<uint32_t>(vote_jobs.jobs.size());
+  votes.pieces = vote_jobs.pieces;
+  votes.shares = memory_.vote_shares;
+  RuleArgs rule{};
+  rule.rule = rule_shape();
+  rule.cells = plan_.cells;
+  rule.shares = memory_.vote_shares;
+  rule.job_count = static_cast<uint32_t>(rule_jobs.jobs.size());
+  rule.pieces = rule_jobs.pieces;
+  dispatches.push_back(dispatch(Kernel::kVotes, votes.pieces * votes.shares, kVoteMemory, votes,
+                                {vote_jobs_.get(), fitness_.get(), noise_.get(), votes_.get()}));
+  dispatches.push_back(
+      dispatch(Kernel::kRule, rule.rule.groups, 16, rule,
+               {rule_nodes_.get(), slot_nodes_.get(), rule_jobs_.get(), scalars_.get(), vote_stds_.get(), votes_.get(),
+                weights_.get(), slots_.get(), rule_scratch_.get(), changed_.get()}));
+}
+
+void MetalSession::add_masked_votes(const egg_update& u, std::vector<Dispatch>& dispatches) {
+  std::vector<VotedRow> rows;
+  std::vector<PairRange> voters;
+  for (uint32_t job = 0; job < plan_.masked.size(); ++job) {
+    const uint32_t param = plan_.masked[job].param;
+    if (!is_chosen(u, param)) continue;
+    find_voters_.find(spec_, param, u);
+    for (size_t i = 0; i < find_voters_.size(); ++i) {
+      const RowVoters::Row& from = find_voters_.rows()[i];
+      VotedRow row{voters.size(), 0, job, from.row, 0};
+      std::memcpy(&row.vote_std, &from.vote_std, sizeof(float));
+      for (size_t v = from.first_voters; v < find_voters_.rows()[i + 1].first_voters; ++v) {
+        const RowVoters::Pairs& pairs = find_voters_.voters()[v];
+        voters.push_back({pairs.begin, pairs.end});
+        row.pairs += pairs.end - pairs.begin;
+      }
+      rows.push_back(row);
+    }
   }
-  std::copy_n(of<uint32_t>(changed_), plan_.params.size(), u.changed);
+  if (rows.empty()) return;
+  write(voted_rows_, rows);
+  reserve(row_voters_, voters.size() * sizeof(PairRange));
+  write(row_voters_, voters);
+  MaskedArgs args{};
+  args.noise = noise_args(u.step, 0);
+  args.rule = rule_shape();
+  args.rows = static_cast<uint32_t>(rows.size());
+  args.ranks = static_cast<uint32_t>(plan_.noise.rank);
+  dispatches.push_back(dispatch(
+      Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
+      {rule_nodes_.get(), slot_nodes_.get(), masked_jobs_.get(), scalars_.get(), voted_rows_.get(), row_voters_.get(),
+       fitness_.get(), noise_.get(), weights_.get(), slots_.get(), rule_scratch_.get(), changed_.get()}));
 }
 
 }  // namespace eggroll::metal

@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "eggroll/backend.h"
+#include "eggroll/row_voters.h"
 #include "memory.h"
 #include "plan.h"
 
@@ -41,15 +42,17 @@ class MetalSession : public Session {
   ForwardArgs forward_args(const egg_batch& batch) const;
   // The rows of args, as many tiles at a time as there are workspaces.
   void run_forward(ForwardArgs args, const Memory& states);
+  RuleShape rule_shape() const;
+  // What moves the parameters that have votes for all of their rows; then the rows of masked tables that were read.
+  void add_votes(const egg_update& update, std::vector<Dispatch>& dispatches) const;
+  void add_masked_votes(const egg_update& update, std::vector<Dispatch>& dispatches);
   template <class Copy>
   void each_state(size_t count, const Copy& copy) const;
 
   std::shared_ptr<Device> device_;
+  const egg_session_spec& spec_;
   Plan plan_;
   MemoryPlan memory_;
-  const egg_rule* rule_;
-  int32_t threads_;
-  uint32_t first_;  // own member
   Memory ops_;
   Memory segments_;
   Memory tables_;
@@ -57,6 +60,7 @@ class MetalSession : public Session {
   Memory noise_;
   Memory vote_jobs_;
   Memory rule_jobs_;
+  Memory masked_jobs_;
   Memory rule_nodes_;
   Memory slot_nodes_;
   Memory weights_;
@@ -70,11 +74,15 @@ class MetalSession : public Session {
   Memory vote_stds_;
   Memory changed_;
   Memory rule_scratch_;
+  Memory voted_rows_;
+  Memory row_voters_;
   Memory inputs_;
   Memory targets_;
   Memory resets_;
+  Memory index_rows_;
   Memory infer_states_;
   Memory logits_;
+  RowVoters find_voters_;  // keeps its memory from step to step
 };
 
 }  // namespace eggroll::metal

@@ -1,5 +1,6 @@
 #include "shim_device.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -34,7 +35,8 @@ class Binding {
     const ShimFaults& faults = shim_faults();
     if (faults.short_kernel != static_cast<int>(d.kernel)) return;
     const auto number = static_cast<size_t>(faults.short_buffer);
-    const size_t bytes = (d.buffers.at(number - 1)->bytes() - faults.short_bytes + 15) / 16 * 16;
+    const size_t all = d.buffers.at(number - 1)->bytes();
+    const size_t bytes = (all - std::min(all, faults.short_bytes) + 15) / 16 * 16;
     short_ = std::make_unique<shim::GuardedMemory>(bytes);
     std::memcpy(short_->begin(), buffers_[number], bytes);
     buffers_[number] = short_->begin();

@@ -13,7 +13,7 @@ struct ShimFaults {
   uint64_t seed = 1;         // of the order in which threads run
   int short_kernel = -1;     // a Kernel whose
   int short_buffer = 0;      // buffer of this number, from 1 on, ends
-  size_t short_bytes = 16;   // so early
+  size_t short_bytes = 16;   // so early, or at its beginning
   uint64_t free_memory = 0;  // what a device says that it has; 0: the machine's
 };
 ShimFaults& shim_faults();

@@ -7,6 +7,7 @@
 #include "metal_stdlib"
 //
 #include "forward.metal"
+#include "masked.metal"
 #include "rule.metal"
 #include "votes.metal"
 
@@ -36,7 +37,7 @@ struct Adapter<kFunction> {
 
 }  // namespace
 
-const ShimKernel kShimKernels[3] = {Adapter<&::forward>::kKernel, Adapter<&::votes>::kKernel,
-                                    Adapter<&::rule>::kKernel};
+const ShimKernel kShimKernels[4] = {Adapter<&::forward>::kKernel, Adapter<&::votes>::kKernel, Adapter<&::rule>::kKernel,
+                                    Adapter<&::masked>::kKernel};
 
 }  // namespace eggroll::metal

@@ -19,7 +19,7 @@ struct ShimKernel {
   void (*run)(const ShimCall& call, uint32_t simdgroup, uint32_t lane);
 };
 // By number, as enum Kernel.
-extern const ShimKernel kShimKernels[3];
+extern const ShimKernel kShimKernels[4];
 
 }  // namespace eggroll::metal
 

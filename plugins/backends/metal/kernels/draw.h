@@ -33,6 +33,12 @@ inline uint64_t draw_key(NoiseArgs args, uint32_t pair, uint32_t param, uint32_t
   return egg_noise_key(args.seed, args.step, args.first_pair + pair, param, side, rank);
 }
 
+// One value of a draw.
+inline int32_t draw_one(device const int8_t* noise, int32_t table_log2, uint64_t key, uint32_t side, uint32_t index) {
+  return noise[table_log2 != 0 ? 256 + egg_noise_table_index(key, side, index, table_log2)
+                               : egg_noise_byte(key, index)];
+}
+
 // Four channels.
 struct Four {
   int32_t at[4];

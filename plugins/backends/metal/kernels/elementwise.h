@@ -5,24 +5,33 @@
 #include "tile.h"
 
 // The noise of the tile's pairs into its workspace, once for all tokens: a simdgroup a segment of a pair.
-inline void draw_noise(thread const Tile& tile, device const Segment* segments, device const int8_t* noise) {
+inline void draw_noise(thread const Tile& tile, device const Segment* segments) {
   const uint32_t pairs = divide_up(tile.rows, 2);
   const uint32_t first_pair = tile.number * kTilePairs;
   for (uint32_t item = tile.simdgroup; item < pairs * tile.args->segment_count; item += kSimdgroups) {
     const Segment s = own(segments[item / pairs]);
     const uint32_t pair = item % pairs;
-    const bool perturbed = tile.args->perturbed != 0 && s.perturbed != 0;
-    const bool vector = s.kind == kVector;
-    if (!perturbed && !vector) continue;
     const NoiseArgs args = own_argument(tile.args->noise);
+    const bool in_range = args.first_pair + first_pair + pair - s.first_pair < s.pairs;
+    const bool perturbed = tile.args->perturbed != 0 && in_range;
+    const bool vector = s.kind == kVector;
+    if (tile.args->perturbed == 0 && !vector) continue;
     const uint64_t key = draw_key(args, first_pair + pair, s.param, s.side, s.rank);
     const uint64_t key_b = draw_key(args, first_pair + pair, s.param, EGG_SIDE_B, 0);
     const uint32_t size = padded(s.size, kBlock);
     device uint32_t* out =
         reinterpret_cast<device uint32_t*>(tile.workspace + pair * tile.args->noise_bytes + s.offset);
+    if (s.kind == kKeys) {
+      device uint64_t* keys = reinterpret_cast<device uint64_t*>(out);
+      for (uint32_t r = tile.lane; r < s.size; r += kLanes) {
+        keys[r] = draw_key(args, first_pair + pair, s.param, EGG_SIDE_A, r);
+      }
+      continue;
+    }
     for (uint32_t u = tile.lane; u < size / 4; u += kLanes) {
+      // A matrix that the pair does not perturb has draws of zeros, and so the products of its weights alone.
       Four even = {{0, 0, 0, 0}};
-      if (perturbed) even = draw_four(noise, args.table_log2, key, s.side, u, s.size);
+      if (perturbed) even = draw_four(tile.noise_values, args.table_log2, key, s.side, u, s.size);
       if (!vector) {
         out[u] = packed(even);
         continue;
@@ -30,7 +39,7 @@ inline void draw_noise(thread const Tile& tile, device const Segment* segments, 
       const Four weights = load_bytes(tile.weights + s.weights, u);
       Four odd = weights;
       if (perturbed) {
-        const Four b = draw_four(noise, args.table_log2, key_b, EGG_SIDE_B, u, s.size);
+        const Four b = draw_four(tile.noise_values, args.table_log2, key_b, EGG_SIDE_B, u, s.size);
         for (uint32_t i = 0; i < 4; ++i) {
           const int32_t ab = even.at[i] * b.at[i];
           const int32_t shift = tile.args->vector_shift;
@@ -64,24 +73,37 @@ inline void run_store(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_embed(thread const Tile& tile, device const DeviceOp& op) {
+// Adds four channels of a table's row as the member sees it. Of each draw of side A it makes the one value that it
+// takes.
+inline Four with_table_row(thread const Tile& tile, device const DeviceOp& op, uint32_t row, uint32_t u,
+                           uint32_t table_row, Four sum) {
   const uint32_t ranks = tile.args->perturbed != 0 ? op.ranks : 0;
-  const int32_t shift = tile.args->embed_shift;
+  const int32_t table_log2 = tile.args->noise.table_log2;
+  device const uint64_t* keys = reinterpret_cast<device const uint64_t*>(tile.noise(row, op.a));
+  Four ab = {{0, 0, 0, 0}};
+  for (uint32_t r = 0; r < ranks; ++r) {
+    const int32_t a = draw_one(tile.noise_values, table_log2, keys[r], EGG_SIDE_A, table_row);
+    const Four b = load_bytes(tile.noise(row, op.b + r * op.b_stride), u);
+    for (uint32_t i = 0; i < 4; ++i) ab.at[i] += a * b.at[i];
+  }
+  const Four weights = load_bytes(tile.weights + op.matrix + uint64_t(table_row) * op.stride, u);
+  for (uint32_t i = 0; i < 4; ++i) {
+    sum.at[i] += weights.at[i] + tile.sign(row) * egg_rshift(ab.at[i], tile.args->embed_shift, tile.args->nearest);
+  }
+  return sum;
+}
+
+inline void run_embed(thread const Tile& tile, device const DeviceOp& op) {
+  const uint32_t index_count = tile.args->index_count;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
-    const uint32_t token = tile.inputs[tile.stream(row) + tile.token];
-    device const int8_t* weights = tile.weights + op.matrix + uint64_t(token) * op.stride;
+    const uint64_t at = tile.stream(row) + tile.token;
+    const uint32_t table_row =
+        op.attr == 0 ? tile.inputs[at] : tile.index_rows[at * index_count + static_cast<uint32_t>(op.attr - 1)];
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
-      Four four = load_bytes(weights, u);
-      Four ab = {{0, 0, 0, 0}};
-      for (uint32_t r = 0; r < ranks; ++r) {
-        const int32_t a = *tile.noise(row, op.a + r * op.a_stride + token);
-        const Four b = load_bytes(tile.noise(row, op.b + r * op.b_stride), u);
-        for (uint32_t i = 0; i < 4; ++i) ab.at[i] += a * b.at[i];
-      }
-      for (uint32_t i = 0; i < 4 && ranks > 0; ++i) {
-        four.at[i] = egg_perturbed(four.at[i], ab.at[i], tile.sign(row), shift, tile.args->nearest);
-      }
-      store(tile, op.out, row, u, four);
+      Four sum = {{0, 0, 0, 0}};
+      if (op.in[0].size != 0) sum = load(tile, op.in[0], row, u);
+      if (table_row != 0xffffffffu) sum = with_table_row(tile, op, row, u, table_row, sum);  // EGG_NO_ROW
+      store(tile, op.out, row, u, sum);
     }
   }
 }

@@ -51,16 +51,19 @@ kernel void forward(constant ForwardArgs& args [[buffer(0)]], device const Devic
                     device const int32_t* tables [[buffer(4)]], device const egg_loss_tables* loss_tables [[buffer(5)]],
                     device const int8_t* noise [[buffer(6)]], device const uint32_t* inputs [[buffer(7)]],
                     device const uint32_t* targets [[buffer(8)]], device const uint8_t* resets [[buffer(9)]],
-                    device int8_t* states [[buffer(10)]], device int64_t* losses [[buffer(11)]],
-                    device int8_t* logits [[buffer(12)]], device uint8_t* workspace [[buffer(13)]], EGG_THREAD) {
+                    device const uint32_t* index_rows [[buffer(10)]], device int8_t* states [[buffer(11)]],
+                    device int64_t* losses [[buffer(12)]], device int8_t* logits [[buffer(13)]],
+                    device uint8_t* workspace [[buffer(14)]], EGG_THREAD) {
   Tile tile;
   tile.args = &args;
   tile.weights = weights;
   tile.tables = tables;
   tile.loss_tables = loss_tables;
+  tile.noise_values = noise;
   tile.inputs = inputs;
   tile.targets = targets;
   tile.resets = resets;
+  tile.index_rows = index_rows;
   tile.states = states;
   tile.losses = losses;
   tile.workspace = workspace + group * args.workspace_stride;
@@ -69,7 +72,7 @@ kernel void forward(constant ForwardArgs& args [[buffer(0)]], device const Devic
   tile.rows = min(kTileRows, args.rows - group * kTileRows);
   tile.lane = lane;
   tile.simdgroup = simdgroup;
-  draw_noise(tile, segments, noise);
+  draw_noise(tile, segments);
   for (uint32_t row = simdgroup; row < tile.rows && lane == 0; row += kSimdgroups) losses[tile.row_of_call(row)] = 0;
   threadgroup_barrier(mem_flags::mem_device);
   for (tile.token = 0; tile.token < args.tokens; ++tile.token) {

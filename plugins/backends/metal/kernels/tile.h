@@ -12,9 +12,11 @@ struct Tile {
   device const int8_t* weights;
   device const int32_t* tables;
   device const egg_loss_tables* loss_tables;
+  device const int8_t* noise_values;  // see NoiseArgs
   device const uint32_t* inputs;
   device const uint32_t* targets;
   device const uint8_t* resets;
+  device const uint32_t* index_rows;  // (streams, tokens, index_count)
   device int8_t* states;
   device int64_t* losses;
   device uint8_t* workspace;     // of the tile

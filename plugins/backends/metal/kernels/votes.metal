@@ -47,8 +47,9 @@ kernel void votes(constant VoteArgs& args [[buffer(0)]], device const VoteJob* j
   const uint32_t share = group / args.pieces;
   const VoteJob job = own(jobs[job_of(jobs, args.job_count, group % args.pieces)]);
   const uint32_t piece = group % args.pieces - job.first;
-  const uint32_t begin = share * args.share_pairs;
-  const uint32_t end = min(args.pairs, begin + args.share_pairs);
+  const uint32_t share_pairs = divide_up(job.pairs, args.shares);
+  const uint32_t begin = job.first_pair + min(job.pairs, share * share_pairs);
+  const uint32_t end = job.first_pair + min(job.pairs, (share + 1) * share_pairs);
   device int64_t* out = votes_of_shares + share * args.cells;
   const VoteArgs own_args = own_argument(args);
   if (job.vector != 0) {
@@ -70,7 +71,8 @@ kernel void votes(constant VoteArgs& args [[buffer(0)]], device const VoteJob* j
   const uint32_t count = (end - begin) * job.ranks;
   int32_t sums[kOwnRows][kOwnCols] = {};
   uint32_t flushed = 0;
-  for (uint32_t done = 0; done < count; done += kVoteDraws) {
+  // Once at least: a share without pairs has votes of zero.
+  for (uint32_t done = 0; done == 0 || done < count; done += kVoteDraws) {
     if (thread_number < 2 * kVoteDraws) {
       const uint32_t draw = done + thread_number % kVoteDraws;
       const uint32_t side = thread_number / kVoteDraws;
