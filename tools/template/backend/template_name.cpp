@@ -11,6 +11,7 @@
 
 #include "eggroll/backend.h"
 #include "eggroll/machine.h"
+#include "eggroll/row_voters.h"
 #include "token_step.h"
 #include "update.h"
 
@@ -19,11 +20,7 @@ namespace backend {
 class ScalarSession : public eggroll::Session {
  public:
   explicit ScalarSession(const egg_session_spec& spec)
-      : rule_(*spec.rule),
-        model_(spec),
-        noise_(spec.noise),
-        first_(spec.first),
-        states_(spec.members * model_.state_bytes) {
+      : rule_(*spec.rule), model_(spec), first_(spec.first), states_(spec.members * model_.state_bytes) {
     for (const Weights& weights : model_.weights) {
       slots_.emplace_back(rule_.slot_count, std::vector<uint32_t>(weights.size()));
     }
@@ -52,7 +49,7 @@ class ScalarSession : public eggroll::Session {
     Member member(model_);
     for (uint32_t local = 0; local < e.count; local += 2) {
       const uint32_t pair = (e.first + local) / 2;
-      const Perturbation perturbation = draw(model_, noise_, e.step, pair);
+      const Perturbation perturbation = draw(model_, e.step, pair);
       for (uint32_t m = local; m < local + 2; ++m) {
         const int32_t sign = m == local ? 1 : -1;
         e.losses[m] = member.read(&perturbation, sign, e.batch, m / e.group, state_of(e.first + m), nullptr);
@@ -63,7 +60,7 @@ class ScalarSession : public eggroll::Session {
   void update(const egg_update& u) override {
     for (uint32_t p = 0; p < model_.program.param_count; ++p) {
       const bool moves = model_.program.params[p].perturbed != 0 && eggroll::is_chosen(u, p);
-      u.changed[p] = moves ? update_param(model_, rule_, noise_, p, u, slots_[p]) : 0;
+      u.changed[p] = moves ? update_param(model_, rule_, p, u, slots_[p]) : 0;
     }
   }
 
@@ -81,14 +78,13 @@ class ScalarSession : public eggroll::Session {
 
   const egg_rule& rule_;
   Model model_;
-  eggroll::NoiseSource noise_;
   std::vector<Slots> slots_;    // by parameter
   uint32_t first_;              // own member
   std::vector<int8_t> states_;  // (own members, state bytes)
 };
 
 // Bytes that a session takes with this population: weights, slots, states, the table of noise, the votes of the largest
-// parameter. What one member works in is left out.
+// parameter; of a masked table one row's, and what RowVoters keeps of each row. What one member works in is left out.
 uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
   uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
   uint64_t largest = 0;
@@ -96,13 +92,16 @@ uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
     const egg_param& param = spec.program->params[i];
     const uint64_t weights = static_cast<uint64_t>(param.rows) * static_cast<uint64_t>(param.cols);
     bytes += weights * (1 + 4 * uint64_t{spec.rule->slot_count});
-    largest = std::max(largest, weights);
+    const uint64_t votes = weights * sizeof(int64_t);
+    const uint64_t rows = static_cast<uint64_t>(param.rows) * 2 * sizeof(uint32_t);
+    const bool masked = eggroll::voters_of(spec, i).masked != 0;
+    largest = std::max(largest, masked ? rows + votes / static_cast<uint64_t>(param.rows) : votes);
   }
   for (uint32_t i = 0; i < spec.program->value_count; ++i) {
     const egg_value& value = spec.program->values[i];
     if (value.is_state != 0) bytes += eggroll::own_members(spec, population) * static_cast<uint64_t>(value.size);
   }
-  return bytes + largest * sizeof(int64_t);
+  return bytes + largest;
 }
 
 class ScalarBackend : public eggroll::Backend {

@@ -4,9 +4,48 @@
 #include <cstdlib>
 #include <numeric>
 
-namespace backend {
+#include "eggroll/row_voters.h"
 
-Model::Model(const egg_session_spec& spec) : program(*spec.program), noise(spec.noise) {
+namespace backend {
+namespace {
+
+void draw_side(const Model& model, uint64_t step, uint32_t pair, uint32_t param, uint32_t side, uint32_t size,
+               std::vector<int8_t>& out) {
+  const bool vector = model.program.params[param].kind == EGG_PARAM_VECTOR;
+  const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
+  out.resize(size_t{ranks} * size);
+  for (uint32_t r = 0; r < ranks; ++r) {
+    model.source.fill(step, pair, param, side, r, out.data() + size_t{r} * size, size);
+  }
+}
+
+void draw_a(const Model& model, uint64_t step, uint32_t pair, uint32_t param, Noise& noise) {
+  const egg_param& p = model.program.params[param];
+  draw_side(model, step, pair, param, EGG_SIDE_A, static_cast<uint32_t>(p.rows), noise.a);
+}
+
+void draw_b(const Model& model, uint64_t step, uint32_t pair, uint32_t param, Noise& noise) {
+  const egg_param& p = model.program.params[param];
+  const int32_t size = p.kind == EGG_PARAM_VECTOR ? p.rows : p.cols;
+  draw_side(model, step, pair, param, EGG_SIDE_B, static_cast<uint32_t>(size), noise.b);
+}
+
+bool perturbs(const Model& model, uint32_t pair, uint32_t param) {
+  const egg_voters voters = eggroll::voters_of(model.spec, param);
+  return model.program.params[param].perturbed != 0 && pair - voters.first_pair < voters.pairs;
+}
+
+bool only_embeds_read(const egg_program& program, uint32_t param) {
+  return std::all_of(program.ops, program.ops + program.op_count, [&](const egg_op& op) {
+    const auto p = static_cast<int32_t>(param);
+    return op.code == EGG_OP_EMBED || (op.param[0] != p && op.param[1] != p);
+  });
+}
+
+}  // namespace
+
+Model::Model(const egg_session_spec& the_spec)
+    : spec(the_spec), program(*spec.program), noise(spec.noise), source(spec.noise) {
   for (uint32_t i = 0; i < program.param_count; ++i) {
     weights.emplace_back(static_cast<size_t>(program.params[i].rows) * static_cast<size_t>(program.params[i].cols));
   }
@@ -16,24 +55,19 @@ Model::Model(const egg_session_spec& spec) : program(*spec.program), noise(spec.
   egg_fill_loss_tables(&loss_tables, program.ops[program.op_count - 1].attr);
 }
 
-Noise draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair, uint32_t param) {
-  const egg_param& p = model.program.params[param];
-  const bool vector = p.kind == EGG_PARAM_VECTOR;
-  const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
-  const auto rows = static_cast<uint32_t>(p.rows);
-  const auto cols = static_cast<uint32_t>(vector ? p.rows : p.cols);
-  Noise noise{std::vector<int8_t>(size_t{ranks} * rows), std::vector<int8_t>(size_t{ranks} * cols)};
-  for (uint32_t r = 0; r < ranks; ++r) {
-    source.fill(step, pair, param, EGG_SIDE_A, r, noise.a.data() + size_t{r} * rows, rows);
-    source.fill(step, pair, param, EGG_SIDE_B, r, noise.b.data() + size_t{r} * cols, cols);
-  }
+Noise draw(const Model& model, uint64_t step, uint32_t pair, uint32_t param) {
+  Noise noise;
+  draw_a(model, step, pair, param, noise);
+  draw_b(model, step, pair, param, noise);
   return noise;
 }
 
-Perturbation draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair) {
-  Perturbation all(model.program.param_count);
+Perturbation draw(const Model& model, uint64_t step, uint32_t pair) {
+  Perturbation all{step, pair, std::vector<Noise>(model.program.param_count)};
   for (uint32_t p = 0; p < model.program.param_count; ++p) {
-    if (model.program.params[p].perturbed != 0) all[p] = draw(model, source, step, pair, p);
+    if (!perturbs(model, pair, p)) continue;
+    if (!only_embeds_read(model.program, p)) draw_a(model, step, pair, p, all.noise[p]);
+    draw_b(model, step, pair, p, all.noise[p]);
   }
   return all;
 }
@@ -78,6 +112,7 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
     }
     token_ = batch.inputs[t];
     target_ = batch.targets[t];
+    rows_ = batch.rows + t * program.index_count;
     for (uint32_t i = 0; i < program.op_count; ++i) {
       const OpFunction run = op_function(program.ops[i].code);
       (this->*run)(program.ops[i]);
@@ -97,8 +132,9 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
 
 // Null where this member sees the parameter as it is.
 const Noise* Member::noise_of(int32_t param) const {
-  if (perturbation_ == nullptr || model_.program.params[param].perturbed == 0) return nullptr;
-  return &(*perturbation_)[static_cast<size_t>(param)];
+  if (perturbation_ == nullptr) return nullptr;
+  const Noise& noise = perturbation_->noise[static_cast<size_t>(param)];
+  return noise.b.empty() ? nullptr : &noise;
 }
 
 // Element i of a gain or bias as this member sees it; 0 where the op has none.
@@ -113,15 +149,22 @@ int32_t Member::vector_element(int32_t param, size_t i) const {
 
 void Member::embed(const egg_op& op) {
   const size_t width = size(op);
-  const Noise* noise = noise_of(op.param[0]);
-  const int8_t* row = model_.weights[static_cast<size_t>(op.param[0])].data() + token_ * width;
-  const auto vocab = static_cast<size_t>(model_.program.vocab);
-  const auto ranks = static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank);
+  const uint32_t row = op.attr == 0 ? token_ : rows_[op.attr - 1];
+  const bool reads = row != EGG_NO_ROW;
+  const Noise* noise = reads ? noise_of(op.param[0]) : nullptr;
+  const int8_t* weights = model_.weights[static_cast<size_t>(op.param[0])].data() + (reads ? row * width : 0);
+  std::vector<int32_t> a(static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank));
+  for (size_t r = 0; r < a.size(); ++r) {
+    a[r] = model_.source.value(perturbation_->step, perturbation_->pair, static_cast<uint32_t>(op.param[0]), EGG_SIDE_A,
+                               static_cast<uint32_t>(r), row);
+  }
   const int32_t shift = model_.program.fixed_point + model_.noise.sigma_shift;
   for (size_t d = 0; d < width; ++d) {
+    int32_t sum = op.in[0] >= 0 ? in(op, 0)[d] : 0;
     int32_t ab = 0;
-    for (size_t r = 0; r < ranks; ++r) ab += noise->a[r * vocab + token_] * noise->b[r * width + d];
-    put(op, d, egg_perturbed(row[d], ab, sign_, shift, nearest_));
+    for (size_t r = 0; r < a.size(); ++r) ab += a[r] * noise->b[r * width + d];
+    if (reads) sum += weights[d] + sign_ * egg_rshift(ab, shift, nearest_);
+    put(op, d, sum);
   }
 }
 

@@ -16,8 +16,10 @@ using Weights = std::vector<int8_t>;
 // What all members share.
 struct Model {
   explicit Model(const egg_session_spec& spec);
+  const egg_session_spec& spec;
   const egg_program& program;
   const egg_noise& noise;
+  eggroll::NoiseSource source;
   std::vector<Weights> weights;  // by parameter, (rows, cols)
   egg_loss_tables loss_tables;
   size_t state_bytes = 0;
@@ -28,10 +30,16 @@ struct Noise {
   std::vector<int8_t> a;
   std::vector<int8_t> b;
 };
-using Perturbation = std::vector<Noise>;  // by parameter; empty where it is not perturbed
+Noise draw(const Model& model, uint64_t step, uint32_t pair, uint32_t param);
 
-Noise draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair, uint32_t param);
-Perturbation draw(const Model& model, const eggroll::NoiseSource& source, uint64_t step, uint32_t pair);
+// One pair's noise, by parameter: empty where the pair does not perturb it. Matrices that no linear reads have no a: of
+// a table with a million rows an embed takes one value.
+struct Perturbation {
+  uint64_t step;
+  uint32_t pair;
+  std::vector<Noise> noise;
+};
+Perturbation draw(const Model& model, uint64_t step, uint32_t pair);
 
 class Member {
  public:
@@ -81,6 +89,7 @@ class Member {
   const Perturbation* perturbation_ = nullptr;
   int32_t sign_ = 0;
   uint32_t token_ = 0;
+  const uint32_t* rows_ = nullptr;  // of the token, by index
   uint32_t target_ = 0;
   size_t position_ = 0;       // of the token in its call
   size_t first_visible_ = 0;  // position that attention reaches back to

@@ -4,19 +4,21 @@
 #include <bit>
 #include <cmath>
 
+#include "eggroll/row_voters.h"
+
 namespace backend {
 namespace {
 
 // Z = sum over pairs and ranks of f * A * B', exact; (rows, cols).
-std::vector<int64_t> count_votes(const Model& model, const eggroll::NoiseSource& source, uint32_t param,
-                                 const egg_update& u) {
+std::vector<int64_t> count_votes(const Model& model, uint32_t param, const egg_update& u) {
   const egg_param& p = model.program.params[param];
+  const egg_voters voters = eggroll::voters_of(model.spec, param);
   const auto rows = static_cast<size_t>(p.rows);
   const auto cols = static_cast<size_t>(p.cols);
   std::vector<int64_t> votes(rows * cols);
-  for (uint32_t pair = 0; pair < u.pairs; ++pair) {
+  for (uint32_t pair = voters.first_pair; pair < voters.first_pair + voters.pairs; ++pair) {
     const int32_t fitness = u.fitness[pair];
-    const Noise noise = draw(model, source, u.step, pair, param);
+    const Noise noise = draw(model, u.step, pair, param);
     if (p.kind == EGG_PARAM_VECTOR) {
       for (size_t i = 0; i < rows; ++i) votes[i] += fitness * noise.a[i] * noise.b[i];
       continue;
@@ -25,6 +27,23 @@ std::vector<int64_t> count_votes(const Model& model, const eggroll::NoiseSource&
       for (size_t i = 0; i < rows; ++i) {
         const int32_t fa = fitness * noise.a[r * rows + i];
         for (size_t j = 0; j < cols; ++j) votes[i * cols + j] += fa * noise.b[r * cols + j];
+      }
+    }
+  }
+  return votes;
+}
+
+// The same of one row of a masked table, over its voters: those from `first` up to `last`.
+std::vector<int64_t> count_row_votes(const Model& model, uint32_t param, const egg_update& u, uint32_t row,
+                                     const eggroll::RowVoters::Pairs* first, const eggroll::RowVoters::Pairs* last) {
+  std::vector<int8_t> b(static_cast<size_t>(model.program.params[param].cols));
+  std::vector<int64_t> votes(b.size());
+  for (; first != last; ++first) {
+    for (uint32_t pair = first->begin; pair < first->end; ++pair) {
+      for (uint32_t r = 0; r < static_cast<uint32_t>(model.noise.rank); ++r) {
+        const int32_t fa = u.fitness[pair] * model.source.value(u.step, pair, param, EGG_SIDE_A, r, row);
+        model.source.fill(u.step, pair, param, EGG_SIDE_B, r, b.data(), static_cast<uint32_t>(b.size()));
+        for (size_t j = 0; j < b.size(); ++j) votes[j] += fa * b[j];
       }
     }
   }
@@ -136,21 +155,40 @@ class RuleRun {
   std::vector<uint32_t> nodes_;
 };
 
+// Applies the rule to the weights from `first` on, one a vote; returns how many moved.
+int64_t move_weights(RuleRun& rule, Weights& weights, size_t first, const std::vector<int64_t>& votes, float vote_std,
+                     const float* scalars, Slots& slots) {
+  int64_t changed = 0;
+  for (size_t i = 0; i < votes.size(); ++i) {
+    int8_t& weight = weights[first + i];
+    const int32_t delta = rule.run(votes[i], vote_std, weight, scalars, slots, first + i);
+    const auto moved = static_cast<int8_t>(std::clamp<int64_t>(int64_t{weight} + delta, -127, 127));
+    changed += moved != weight ? 1 : 0;
+    weight = moved;
+  }
+  return changed;
+}
+
 }  // namespace
 
 bool knows_rule_op(int32_t code) { return code >= EGG_RULE_VOTE_I32 && code <= EGG_RULE_TRUNC_I32; }
 
-int64_t update_param(Model& model, const egg_rule& rule, const eggroll::NoiseSource& source, uint32_t param,
-                     const egg_update& update, Slots& slots) {
-  const std::vector<int64_t> votes = count_votes(model, source, param, update);
-  Weights& weights = model.weights[param];
+int64_t update_param(Model& model, const egg_rule& rule, uint32_t param, const egg_update& u, Slots& slots) {
   RuleRun one(rule);
+  Weights& weights = model.weights[param];
+  if (eggroll::voters_of(model.spec, param).masked == 0) {
+    return move_weights(one, weights, 0, count_votes(model, param, u), u.vote_stds[param], u.scalars, slots);
+  }
+  // Rows that nobody reads, or whose readers have no fitness, stay as they are.
+  eggroll::RowVoters found;
+  found.find(model.spec, param, u);
   int64_t changed = 0;
-  for (size_t w = 0; w < weights.size(); ++w) {
-    const int32_t delta = one.run(votes[w], update.vote_stds[param], weights[w], update.scalars, slots, w);
-    const auto moved = static_cast<int8_t>(std::clamp<int64_t>(int64_t{weights[w]} + delta, -127, 127));
-    changed += moved != weights[w] ? 1 : 0;
-    weights[w] = moved;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const eggroll::RowVoters::Row& row = found.rows()[i];
+    const eggroll::RowVoters::Pairs* voters = found.voters().data();
+    const std::vector<int64_t> votes =
+        count_row_votes(model, param, u, row.row, voters + row.first_voters, voters + found.rows()[i + 1].first_voters);
+    changed += move_weights(one, weights, row.row * votes.size(), votes, row.vote_std, u.scalars, slots);
   }
   return changed;
 }

@@ -1,4 +1,4 @@
-// Votes of all pairs, and the rule that turns a vote into a weight's change.
+// Votes of pairs, and the rule that turns a vote into a weight's change.
 #ifndef UPDATE_H
 #define UPDATE_H
 
@@ -13,8 +13,7 @@ namespace backend {
 using Slots = std::vector<std::vector<uint32_t>>;
 
 // Moves the weights and slots of one perturbed parameter; returns how many weights moved.
-int64_t update_param(Model& model, const egg_rule& rule, const eggroll::NoiseSource& source, uint32_t param,
-                     const egg_update& update, Slots& slots);
+int64_t update_param(Model& model, const egg_rule& rule, uint32_t param, const egg_update& update, Slots& slots);
 
 bool knows_rule_op(int32_t code);
 
