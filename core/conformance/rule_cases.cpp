@@ -135,6 +135,24 @@ void add_vote_cases(std::vector<RuleCase>& cases, egg_rule_code code) {
   }
 }
 
+// Each row of a masked table has a deviation of its own.
+void add_masked_cases(std::vector<RuleCase>& cases) {
+  for (const int32_t rank : {1, 3}) {
+    for (const uint32_t tokens : {1U, 5U}) {
+      Scenario scenario = updates(24, noise_of(EGG_NOISE_GAUSSIAN, rank));
+      scenario.masked = true;
+      for (Action& action : scenario.actions) {
+        if (action.kind != ActionKind::kUpdate) continue;
+        action.tokens = tokens;
+        action.group = 4;
+      }
+      cases.push_back(RuleCase{EGG_RULE_VOTE_STD,
+                               fmt::format("rule vote_std of masked rows, rank {}, {} tokens", rank, tokens), 13,
+                               scenario, [](RuleBuilder& rule) { keep_result(rule, rule.vote_std(), 'f'); }});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<RuleCase> rule_cases() {
@@ -142,6 +160,7 @@ std::vector<RuleCase> rule_cases() {
   for (int code = 0; code < EGG_RULE_COUNT; ++code) add_cases(cases, static_cast<egg_rule_code>(code));
   add_vote_cases(cases, EGG_RULE_VOTE_I32);
   add_vote_cases(cases, EGG_RULE_VOTE_F32);
+  add_masked_cases(cases);
   return cases;
 }
 
