@@ -68,9 +68,12 @@ std::vector<OpCase> cases_embed() {
                                    keep(program, program.embed("third", program.matrix("more_rows", 2048, size, 16),
                                                                three, program.embed("again", table, two, both)));
                                  });
+        ++split;
         test.scenario.noise.rank = rank;
         test.scenario.masked = true;
-        test.scenario.split = ++split % 3 == 0 ? split : 0;
+        test.scenario.joint = split % 2 == 0;
+        test.scenario.noise.sigma_joint_shift = static_cast<int32_t>(split % 4);
+        test.scenario.split = split % 3 == 0 ? split : 0;
         for (Action& action : test.scenario.actions) {
           if (action.kind != ActionKind::kUpdate) continue;
           action.tokens = tokens;

@@ -30,6 +30,31 @@ bool is_table(const egg_program& program, uint32_t param) {
   return read;
 }
 
+void join_tables(const egg_program& program, std::vector<egg_voters>& voters) {
+  std::vector<int32_t> lead_of_value(program.value_count, -1);
+  std::vector<int32_t> leads(program.param_count, -1);
+  std::vector<bool> leads_two(program.param_count, false);
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    const egg_op& op = program.ops[i];
+    if (op.code != EGG_OP_EMBED) continue;
+    const auto param = static_cast<size_t>(op.param[0]);
+    const int32_t before = op.in[0] < 0 ? -1 : lead_of_value[static_cast<size_t>(op.in[0])];
+    const int32_t lead = before < 0 ? op.param[0] : before;
+    lead_of_value[static_cast<size_t>(op.out)] = lead;
+    leads_two[param] = leads_two[param] || (leads[param] >= 0 && leads[param] != lead);
+    leads[param] = lead;
+  }
+  const auto may_join = [&](size_t param, size_t lead) {
+    const egg_voters& own = voters[param];
+    const egg_voters& first = voters[lead];
+    return own.masked != 0 && first.masked != 0 && own.first_pair == first.first_pair && own.pairs == first.pairs &&
+           !leads_two[param] && !leads_two[lead] && leads[lead] == static_cast<int32_t>(lead);
+  };
+  for (size_t i = 0; i < leads.size(); ++i) {
+    if (leads[i] >= 0 && may_join(i, static_cast<size_t>(leads[i]))) voters[i].joint = leads[i] + 1;
+  }
+}
+
 Program::Program(const egg_program& source) : view_(source) {
   validate_program(source);
   params_.assign(source.params, source.params + source.param_count);

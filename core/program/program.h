@@ -48,6 +48,11 @@ uint32_t state_bytes(const egg_program& program);  // per member
 // Whether embeds alone read the parameter: its rows can then be voted on by those who read them.
 bool is_table(const egg_program& program, uint32_t param);
 
+// Lets the masked tables whose rows add up to one value share the perturbation of the first, which leads (egg_voters).
+// voters: by parameter. A table that adds to two values, or whose pairs or perturbation differ from the lead's, keeps a
+// perturbation of its own.
+void join_tables(const egg_program& program, std::vector<egg_voters>& voters);
+
 // Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
 // every parameter, table and
 // index used, shapes and widths fitting, exactly one loss, at the end.

@@ -208,7 +208,14 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
     return is_set;
   });
   read_section(config, "perturb", [&](Settings& s) {
+    const bool joint = s.choice("tables", {"rows", "joint"}) == 1;
     Voting voting = assign_voters(*program, train, masked, read_groups(s));
+    if (joint && !masked) {
+      throw setting_error("tables",
+                          "tables is joint, expected rows where votes.masked is false, for a joint table's "
+                          "votes are those of its readers; set votes.masked=true");
+    }
+    if (joint) join_tables(program->view(), voting.voters);
     voters = std::move(voting.voters);
     group_streams = std::move(voting.group_streams);
   });

@@ -49,6 +49,35 @@ TEST(Voting, GroupsShareOutTheStreams) {
   }
 }
 
+// The first of the tables that add up to one value leads.
+TEST(Voting, JointTablesNameTheirLead) {
+  const Machine machine(with_tables({"perturb.tables=joint"}), built_plugins());
+  std::map<std::string, std::string> leads;
+  for (size_t i = 0; i < machine.voters.size(); ++i) {
+    const int32_t joint = machine.voters[i].joint;
+    if (joint != 0)
+      leads[machine.program->params()[i].name] = machine.program->params().at(static_cast<size_t>(joint - 1)).name;
+  }
+  const std::map<std::string, std::string> expected = {{"embedding", "embedding"},
+                                                       {"context0.w", "embedding"},
+                                                       {"context1.w", "embedding"},
+                                                       {"logit_context0.w", "logit_context0.w"}};
+  EXPECT_EQ(leads, expected);
+  // Tables of two groups are not joined.
+  const Machine split(with_tables({"perturb.tables=joint",
+                                   "perturb.groups=[{params: [embedding], share: 0.5}, {params: [\"context*\", "
+                                   "\"logit*\", \"layer*\", norm_out.gain, head], share: 0.5}]"}),
+                      built_plugins());
+  for (size_t i = 0; i < split.voters.size(); ++i) {
+    const std::string name = split.program->params()[i].name;
+    if (name == "context0.w" || name == "context1.w") EXPECT_EQ(split.voters[i].joint, 0) << name;
+  }
+  EXPECT_THAT(message_of([&] {
+                Machine(with_tables({"perturb.tables=joint", "votes.masked=false"}), built_plugins());
+              }),
+              HasSubstr("tables is joint, expected rows where votes.masked is false"));
+}
+
 TEST(Voting, WrongGroupsAreRefused) {
   EXPECT_THAT(refusal("[{params: [\"*\"], share: 0.5}]"), HasSubstr("add up to 0.5, expected 1"));
   EXPECT_THAT(refusal("[{params: [head], share: 1.0}]"), HasSubstr("parameter 'embedding' is in no group"));
@@ -110,8 +139,11 @@ TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
 }
 
 TEST_F(MaskedRunTest, ResumedAndReplayedRunsAreTheSame) {
-  const std::vector<std::vector<std::string>> settings = {
-      {"votes.masked=true"}, {kSplit}, {kSplit, "votes.masked=false"}, {kSplit, "train.tokens=1", "noise.rank=2"}};
+  const std::vector<std::vector<std::string>> settings = {{"votes.masked=true"},
+                                                          {kSplit, "perturb.tables=joint"},
+                                                          {kSplit},
+                                                          {kSplit, "votes.masked=false"},
+                                                          {kSplit, "train.tokens=1", "noise.rank=2"}};
   for (size_t i = 0; i < settings.size(); ++i) {
     const ConfigNode config = with_tables(settings[i]);
     const RunRecord whole = run_in(fresh(std::to_string(i) + "whole"), config);

@@ -185,7 +185,9 @@ typedef struct egg_noise {
   int32_t rank;
   int32_t sigma_shift;        /* matrices: perturbation A*B >> (FP + sigma_shift) */
   int32_t sigma_vector_shift; /* vectors */
+  int32_t sigma_joint_shift;  /* joint tables: EGG_JOINT_A*B >> (FP + sigma_joint_shift), see egg_voters */
   int32_t table_log2;         /* table source: log2 of the table's bytes; else 0 */
+  int32_t reserved;
 } egg_noise;
 
 /* ---- The four kinds ---- */
@@ -226,12 +228,19 @@ typedef struct egg_optimizer_interface {
  * masked: a matrix that embeds alone read. Of these pairs, those vote on a row whose window of the step reads it: the
  * row's vote sums over them, and its null deviation is sqrt(S * rank) times the noise's second moment, in double
  * precision, rounded once to float32; S is the sum of the squares of their fitness. Where S is 0 the row keeps its
- * weights and slots. row_voters.h finds them. */
+ * weights and slots. row_voters.h finds them.
+ *
+ * joint: tables whose rows add up to one value may share one perturbation, that of the sum, so that each of them learns
+ * from all of it. 0: each row has a perturbation of its own. Else all of them are masked, have the same pairs, as many
+ * columns, and name the same lead. Side A of every row is then EGG_JOINT_A, side B is the lead's, and the shift is FP +
+ * sigma_joint_shift. The lead is perturbed so; the others are read as they are, and vote as if they were perturbed. The
+ * null deviation is sqrt(S * rank * EGG_JOINT_A^2 * second moment). */
+#define EGG_JOINT_A 16
 typedef struct egg_voters {
   uint32_t first_pair;
   uint32_t pairs;
   int32_t masked;
-  int32_t reserved;
+  int32_t joint; /* the lead's number plus 1 */
 } egg_voters;
 
 /* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. Members

@@ -17,10 +17,22 @@ inline egg_voters voters_of(const egg_session_spec& spec, uint32_t param) {
   return spec.voters != nullptr ? spec.voters[param] : egg_voters{0, spec.population / 2, 0, 0};
 }
 
+// The parameter whose side B a parameter votes with.
+inline uint32_t lead_of(const egg_voters& voters, uint32_t param) {
+  return voters.joint != 0 ? static_cast<uint32_t>(voters.joint - 1) : param;
+}
+
+// Whether the pair reads the parameter perturbed.
+inline bool is_perturbed(const egg_voters& voters, uint32_t param, uint32_t pair) {
+  return pair >= voters.first_pair && pair - voters.first_pair < voters.pairs && lead_of(voters, param) == param;
+}
+
 // The null deviation of a row's votes. squares: the sum of the squares of its voters' fitness.
-inline float row_vote_std(int64_t squares, const egg_noise& noise) {
-  return static_cast<float>(std::sqrt(static_cast<double>(squares * noise.rank)) *
-                            noise_second_moment(noise.distribution));
+inline float row_vote_std(int64_t squares, const egg_noise& noise, const egg_voters& voters) {
+  const auto draws = static_cast<double>(squares * noise.rank);
+  const double moment = noise_second_moment(noise.distribution);
+  if (voters.joint != 0) return static_cast<float>(std::sqrt(draws * (EGG_JOINT_A * EGG_JOINT_A * moment)));
+  return static_cast<float>(std::sqrt(draws) * moment);
 }
 
 // The rows of one parameter that have votes in a step. Keeps its memory from step to step.
@@ -53,7 +65,7 @@ class RowVoters {
       for (uint32_t pair = begin; pair < end; ++pair) squares += update.fitness[pair] * update.fitness[pair];
       if (squares > 0) read(*spec.program, param, update.batch, stream, {begin, end}, squares);
     }
-    sort(rows, spec.noise);
+    sort(rows, spec.noise, voters);
   }
 
   // In rising order, without those whose voters have no fitness. The end is marked by one row more, which is none.
@@ -89,7 +101,7 @@ class RowVoters {
   }
 
   // By row; within one in the order of the streams.
-  void sort(size_t rows, const egg_noise& noise) {
+  void sort(size_t rows, const egg_noise& noise, const egg_voters& voters) {
     rows_.clear();
     size_t before = 0;
     for (size_t row = 0; row < rows; ++row) {
@@ -108,7 +120,7 @@ class RowVoters {
       voters_[next_[place]++] = read.pairs;
       squares_[place] += read.squares;
     }
-    for (size_t i = 0; i < size(); ++i) rows_[i].vote_std = row_vote_std(squares_[i], noise);
+    for (size_t i = 0; i < size(); ++i) rows_[i].vote_std = row_vote_std(squares_[i], noise, voters);
   }
 
   std::vector<Row> rows_;

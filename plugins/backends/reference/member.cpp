@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "eggroll/row_voters.h"
+
 namespace eggroll::reference {
 
 std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source, uint64_t step, uint32_t pair) {
   std::vector<ParamNoise> noise(model.program->param_count);
   for (uint32_t i = 0; i < model.program->param_count; ++i) {
     const egg_param& param = model.program->params[i];
-    const egg_voters& voters = model.voters[i];
-    if (param.perturbed == 0 || pair < voters.first_pair || pair - voters.first_pair >= voters.pairs) continue;
+    if (param.perturbed == 0 || !is_perturbed(model.voters[i], i, pair)) continue;
     const bool vector = param.kind == EGG_PARAM_VECTOR;
     const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
     const auto rows = static_cast<uint32_t>(param.rows);
@@ -18,6 +19,7 @@ std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source
     noise[i].b.resize(size_t{ranks} * cols);
     for (uint32_t r = 0; r < ranks; ++r) {
       source.fill(step, pair, i, EGG_SIDE_A, r, noise[i].a.data() + size_t{r} * rows, rows);
+      if (model.voters[i].joint != 0) std::fill(noise[i].a.begin(), noise[i].a.end(), int8_t{EGG_JOINT_A});
       source.fill(step, pair, i, EGG_SIDE_B, r, noise[i].b.data() + size_t{r} * cols, cols);
     }
   }

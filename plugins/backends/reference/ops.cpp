@@ -79,7 +79,9 @@ void run_embed(const OpCall& call) {
   const int16_t* weights_of_row = weights(call, 0).data() + row * width;
   const ParamNoise* n = noise(call, 0);
   const auto rows = static_cast<size_t>(param(call, 0).rows);
-  const int32_t shift = call.model.program->fixed_point + call.model.noise.sigma_shift;
+  const egg_noise& kind = call.model.noise;
+  const bool joint = call.model.voters[static_cast<size_t>(call.op.param[0])].joint != 0;
+  const int32_t shift = call.model.program->fixed_point + (joint ? kind.sigma_joint_shift : kind.sigma_shift);
   for (size_t d = 0; d < width; ++d) {
     int32_t perturbation = 0;
     if (n != nullptr) {
