@@ -225,16 +225,14 @@ typedef struct egg_optimizer_interface {
 
 /* Who perturbs a parameter and votes on it: pairs [first_pair, first_pair + pairs). To all others it is as it is.
  *
- * masked: a matrix that embeds alone read. Of these pairs, those vote on a row whose window of the step reads it: the
- * row's vote sums over them, and its null deviation is sqrt(S * rank) times the noise's second moment, in double
- * precision, rounded once to float32; S is the sum of the squares of their fitness. Where S is 0 the row keeps its
- * weights and slots. row_voters.h finds them.
+ * masked: a matrix that embeds alone read. The pairs among these whose window of the step reads a row vote on it, and no
+ * others: its vote sums over them, and its null deviation is that of as many pairs of average fitness. A row that none
+ * of them reads keeps its weights and slots. row_voters.h finds them and states the deviation.
  *
  * joint: tables whose rows add up to one value may share one perturbation, that of the sum, so that each of them learns
  * from all of it. 0: each row has a perturbation of its own. Else all of them are masked, have the same pairs, as many
  * columns, and name the same lead. Side A of every row is then EGG_JOINT_A, side B is the lead's, and the shift is FP +
- * sigma_joint_shift. The lead is perturbed so; the others are read as they are, and vote as if they were perturbed. The
- * null deviation is sqrt(S * rank * EGG_JOINT_A^2 * second moment). */
+ * sigma_joint_shift. The lead is perturbed so; the others are read as they are, and vote as if they were perturbed. */
 #define EGG_JOINT_A 16
 typedef struct egg_voters {
   uint32_t first_pair;

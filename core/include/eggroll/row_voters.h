@@ -27,12 +27,20 @@ inline bool is_perturbed(const egg_voters& voters, uint32_t param, uint32_t pair
   return pair >= voters.first_pair && pair - voters.first_pair < voters.pairs && lead_of(voters, param) == param;
 }
 
-// The null deviation of a row's votes. squares: the sum of the squares of its voters' fitness.
-inline float row_vote_std(int64_t squares, const egg_noise& noise, const egg_voters& voters) {
-  const auto draws = static_cast<double>(squares * noise.rank);
+// The sum of the squares of the fitness of a parameter's voters.
+inline int64_t squares_of(const egg_voters& voters, const int8_t* fitness) {
+  int64_t squares = 0;
+  for (uint32_t k = voters.first_pair; k < voters.first_pair + voters.pairs; ++k) squares += fitness[k] * fitness[k];
+  return squares;
+}
+
+// The null deviation of a row on which `count` pairs vote; squares: of all voters of the parameter. In this order of
+// operations, in double precision.
+inline float row_vote_std(uint64_t count, int64_t squares, const egg_noise& noise, const egg_voters& voters) {
   const double moment = noise_second_moment(noise.distribution);
-  if (voters.joint != 0) return static_cast<float>(std::sqrt(draws * (EGG_JOINT_A * EGG_JOINT_A * moment)));
-  return static_cast<float>(std::sqrt(draws) * moment);
+  const double a = voters.joint != 0 ? EGG_JOINT_A * EGG_JOINT_A : moment;
+  const double of_draw = static_cast<double>(squares) / static_cast<double>(voters.pairs) * (a * moment);
+  return static_cast<float>(std::sqrt(static_cast<double>(count * static_cast<uint64_t>(noise.rank)) * of_draw));
 }
 
 // The rows of one parameter that have votes in a step. Keeps its memory from step to step.
@@ -61,14 +69,14 @@ class RowVoters {
     for (uint32_t begin = voters.first_pair, end = 0; begin < last; begin = end) {
       const uint32_t stream = begin / in_stream;
       end = std::min(last, (stream + 1) * in_stream);
-      int64_t squares = 0;
-      for (uint32_t pair = begin; pair < end; ++pair) squares += update.fitness[pair] * update.fitness[pair];
-      if (squares > 0) read(*spec.program, param, update.batch, stream, {begin, end}, squares);
+      read(*spec.program, param, update.batch, stream, {begin, end});
     }
-    sort(rows, spec.noise, voters);
+    sort(rows);
+    const int64_t squares = squares_of(voters, update.fitness);
+    for (size_t i = 0; i < size(); ++i) rows_[i].vote_std = row_vote_std(pairs_[i], squares, spec.noise, voters);
   }
 
-  // In rising order, without those whose voters have no fitness. The end is marked by one row more, which is none.
+  // In rising order. The end is marked by one row more, which is none.
   size_t size() const { return rows_.size() - 1; }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Pairs>& voters() const { return voters_; }
@@ -78,12 +86,10 @@ class RowVoters {
   struct Read {
     uint32_t row;
     Pairs pairs;
-    int64_t squares;
   };
 
   // Notes each row that the stream reads, once.
-  void read(const egg_program& program, uint32_t param, const egg_batch& batch, uint32_t stream, Pairs pairs,
-            int64_t squares) {
+  void read(const egg_program& program, uint32_t param, const egg_batch& batch, uint32_t stream, Pairs pairs) {
     for (uint32_t i = 0; i < program.op_count; ++i) {
       const egg_op& op = program.ops[i];
       if (op.code != EGG_OP_EMBED || op.param[0] != static_cast<int32_t>(param)) continue;
@@ -95,13 +101,13 @@ class RowVoters {
         if (*row == EGG_NO_ROW || newest_[*row] == stream) continue;
         newest_[*row] = stream;
         ++counts_[*row];
-        reads_.push_back({*row, pairs, squares});
+        reads_.push_back({*row, pairs});
       }
     }
   }
 
   // By row; within one in the order of the streams.
-  void sort(size_t rows, const egg_noise& noise, const egg_voters& voters) {
+  void sort(size_t rows) {
     rows_.clear();
     size_t before = 0;
     for (size_t row = 0; row < rows; ++row) {
@@ -113,14 +119,13 @@ class RowVoters {
     rows_.push_back({kNone, 0.0F, before});
     voters_.resize(before);
     next_.resize(rows_.size());
-    squares_.assign(rows_.size(), 0);
+    pairs_.assign(rows_.size(), 0);
     for (size_t i = 0; i < rows_.size(); ++i) next_[i] = rows_[i].first_voters;
     for (const Read& read : reads_) {
       const uint32_t place = counts_[read.row];
       voters_[next_[place]++] = read.pairs;
-      squares_[place] += read.squares;
+      pairs_[place] += read.pairs.end - read.pairs.begin;
     }
-    for (size_t i = 0; i < size(); ++i) rows_[i].vote_std = row_vote_std(squares_[i], noise, voters);
   }
 
   std::vector<Row> rows_;
@@ -129,7 +134,7 @@ class RowVoters {
   std::vector<uint32_t> counts_;  // by row of the table
   std::vector<uint32_t> newest_;  // the last stream that read it
   std::vector<size_t> next_;
-  std::vector<int64_t> squares_;
+  std::vector<uint64_t> pairs_;  // that vote on each row
 };
 
 }  // namespace eggroll
