@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <numeric>
+#include <system_error>
 
 #include "ranks/packing.h"
 #include "train/clock.h"
@@ -56,29 +58,39 @@ uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin
 
 Scores Members::score(uint64_t step, const Word& word) {
   Scores scores;
+  if (coming_.step != step) fill(step, coming_);
+  const std::future<void> next = fill_beside(step + 1, scored_);
   const auto began = Clock::now();
   evaluate_own(step);
   scores.forward_seconds = seconds_since(began);
   const std::vector<uint8_t> mine = packed(word);
   const auto sent = Clock::now();
   ranks_.begin_gather(mine, sizes_, gathered_);
-  std::swap(coming_, scored_);
-  fill(step + 1);  // while the others' bytes are on their way
   ranks_.end_gather();
   scores.gather_seconds = seconds_since(sent);
   unpack(scores);
+  next.wait();
+  std::swap(coming_, scored_);
   return scores;
 }
 
-void Members::fill(uint64_t step) {
+void Members::fill(uint64_t step, Filled& filled) const {
   const uint32_t group = setup_.machine.train.group;
   const uint32_t first = own_.first / group;
-  setup_.plan.fill(step, coming_.batch, first, (own_.first + own_.count - 1) / group + 1 - first);
-  coming_.step = step;
+  setup_.plan.fill(step, filled.batch, first, (own_.first + own_.count - 1) / group + 1 - first);
+  filled.step = step;
+}
+
+// While the backend computes: where a step takes milliseconds, reading its data takes a part of them.
+std::future<void> Members::fill_beside(uint64_t step, Filled& filled) const {
+  try {
+    return std::async(std::launch::async, [this, step, &filled] { fill(step, filled); });
+  } catch (const std::system_error&) {  // no thread to be had
+    return std::async(std::launch::deferred, [this, step, &filled] { fill(step, filled); });
+  }
 }
 
 void Members::evaluate_own(uint64_t step) {
-  if (coming_.step != step) fill(step);
   const uint32_t group = setup_.machine.train.group;
   const uint32_t first = own_.first / group * group;  // of the first stream's members
   evaluate_part(session_,

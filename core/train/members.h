@@ -5,6 +5,7 @@
 #define EGGROLL_TRAIN_MEMBERS_H
 
 #include <cstdint>
+#include <future>
 #include <vector>
 
 #include "ranks/ranks.h"
@@ -54,7 +55,13 @@ class Members {
   uint64_t bytes_per_step() const;
 
  private:
-  void fill(uint64_t step);
+  // What own members read in a step.
+  struct Filled {
+    uint64_t step = ~uint64_t{0};
+    BatchBuffer batch;
+  };
+  void fill(uint64_t step, Filled& filled) const;
+  std::future<void> fill_beside(uint64_t step, Filled& filled) const;
   void evaluate_own(uint64_t step);
   std::vector<uint8_t> packed(const Word& word) const;
   void unpack(Scores& scores) const;
@@ -65,13 +72,8 @@ class Members {
   std::vector<MemberShare> shares_;  // by rank
   MemberShare own_;
   std::vector<uint64_t> sizes_;  // by rank, bytes of a step
-  // What own members read in the step to come, and in the one that was scored last.
-  struct Filled {
-    uint64_t step = ~uint64_t{0};
-    BatchBuffer batch;
-  };
-  Filled coming_;
-  Filled scored_;
+  Filled coming_;                // of the step to come
+  Filled scored_;                // of the step that was scored last
   BatchBuffer all_;              // what all members read in a step
   std::vector<int64_t> losses_;  // of own members
   std::vector<uint8_t> gathered_;
