@@ -199,7 +199,7 @@ constexpr egg_op kLoss{EGG_OP_LOSS, -1, {0, -1, -1}, {-1, -1}, 4096, -1, 0, 0};
 TEST_F(BackendInstanceTest, CallsReachTheSession) {
   const BackendInstance backend = open_backend(log_);
   std::vector<egg_param> params(4, egg_param{"w", EGG_PARAM_VECTOR, 1, 1, 0, 0, 1});
-  params[0].rows = 100;  // so that the stub's answer may be a count of its weights
+  params[0].rows = 200;  // so that the stub's answer may be a count of its weights
   const egg_value state{"s", 1, 1, 0, 0};
   egg_program program{};
   program.ops = &kLoss;
@@ -244,6 +244,39 @@ TEST_F(BackendInstanceTest, CallsReachTheSession) {
   update.changed = changed.data();
   session.update(update);
   EXPECT_EQ(changed.front(), int64_t{sizeof(egg_update)});
+}
+
+// Without the step's batch a backend could not tell who votes on which row.
+TEST_F(BackendInstanceTest, AnUpdateOfAMaskedParameterTakesWhatAllMembersRead) {
+  const BackendInstance backend = open_backend(log_);
+  ProgramBuilder builder(200, 4, EGG_ROUND_NEAREST);
+  const Index index = builder.index(2, 256);
+  builder.loss(builder.embed("logits", builder.matrix("table", 256, 200, 16), index), 4096);
+  egg_voters voters{0, 4, 1, 0};
+  egg_session_spec spec{};
+  spec.program = builder.view();
+  spec.population = 8;
+  spec.voters = &voters;
+  BackendSession session = backend.open_session(spec);
+  const std::vector<uint32_t> inputs(2);
+  int64_t changed = 0;
+  const auto refusal_of = [&](uint32_t streams, uint32_t group, const uint32_t* read, const uint32_t* rows) {
+    egg_update update{};
+    update.changed = &changed;
+    update.batch = {streams, 1, read, nullptr, nullptr, rows};
+    update.group = group;
+    return error_of([&] { session.update(update); });
+  };
+  EXPECT_EQ(refusal_of(2, 4, inputs.data(), inputs.data()), "nothing was thrown");
+  const std::string refusal =
+      "an update of a masked parameter was not told what all members read; pass the step's batch";
+  EXPECT_EQ(refusal_of(1, 4, inputs.data(), inputs.data()), refusal);
+  EXPECT_EQ(refusal_of(2, 0, inputs.data(), inputs.data()), refusal);
+  EXPECT_EQ(refusal_of(2, 4, nullptr, inputs.data()), refusal);
+  EXPECT_EQ(refusal_of(2, 4, inputs.data(), nullptr), refusal);
+  EXPECT_EQ(refusal_of(0, 0, nullptr, nullptr), refusal);
+  voters.masked = 0;
+  EXPECT_EQ(refusal_of(0, 0, nullptr, nullptr), "nothing was thrown");
 }
 
 struct Overrun {

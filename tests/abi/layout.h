@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.5: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.6: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -52,6 +52,9 @@ extern const size_t layout_in_c_count;
   F(egg_value, is_state, 12) \
   F(egg_value, is_wide, 16) \
   F(egg_value, reserved, 20) \
+  S(egg_index, 8) \
+  F(egg_index, tokens, 0) \
+  F(egg_index, rows, 4) \
   S(egg_table, 24) \
   F(egg_table, name, 0) \
   F(egg_table, count, 8) \
@@ -66,7 +69,7 @@ extern const size_t layout_in_c_count;
   F(egg_op, table, 32) \
   F(egg_op, head, 36) \
   F(egg_op, mode, 40) \
-  S(egg_program, 72) \
+  S(egg_program, 80) \
   F(egg_program, struct_size, 0) \
   F(egg_program, vocab, 4) \
   F(egg_program, fixed_point, 8) \
@@ -76,11 +79,12 @@ extern const size_t layout_in_c_count;
   F(egg_program, op_count, 24) \
   F(egg_program, table_count, 28) \
   F(egg_program, context, 32) \
-  F(egg_program, reserved, 36) \
+  F(egg_program, index_count, 36) \
   F(egg_program, params, 40) \
   F(egg_program, values, 48) \
   F(egg_program, ops, 56) \
   F(egg_program, tables, 64) \
+  F(egg_program, indices, 72) \
   S(egg_rule_node, 28) \
   F(egg_rule_node, code, 0) \
   F(egg_rule_node, in, 4) \
@@ -101,14 +105,16 @@ extern const size_t layout_in_c_count;
   F(egg_rule, scalar_names, 32) \
   F(egg_rule, delta, 40) \
   F(egg_rule, reserved, 44) \
-  S(egg_noise, 32) \
+  S(egg_noise, 40) \
   F(egg_noise, seed, 0) \
   F(egg_noise, source, 8) \
   F(egg_noise, distribution, 12) \
   F(egg_noise, rank, 16) \
   F(egg_noise, sigma_shift, 20) \
   F(egg_noise, sigma_vector_shift, 24) \
-  F(egg_noise, table_log2, 28) \
+  F(egg_noise, sigma_joint_shift, 28) \
+  F(egg_noise, table_log2, 32) \
+  F(egg_noise, reserved, 36) \
   S(egg_model_interface, 16) \
   F(egg_model_interface, struct_size, 0) \
   F(egg_model_interface, reserved, 4) \
@@ -127,31 +133,38 @@ extern const size_t layout_in_c_count;
   F(egg_optimizer_interface, reserved, 4) \
   F(egg_optimizer_interface, rule, 8) \
   F(egg_optimizer_interface, scalars, 16) \
-  S(egg_session_spec, 72) \
+  S(egg_voters, 16) \
+  F(egg_voters, first_pair, 0) \
+  F(egg_voters, pairs, 4) \
+  F(egg_voters, masked, 8) \
+  F(egg_voters, joint, 12) \
+  S(egg_session_spec, 88) \
   F(egg_session_spec, struct_size, 0) \
   F(egg_session_spec, threads, 4) \
   F(egg_session_spec, program, 8) \
   F(egg_session_spec, rule, 16) \
   F(egg_session_spec, noise, 24) \
-  F(egg_session_spec, population, 56) \
-  F(egg_session_spec, first, 60) \
-  F(egg_session_spec, members, 64) \
-  F(egg_session_spec, reserved, 68) \
-  S(egg_batch, 32) \
+  F(egg_session_spec, population, 64) \
+  F(egg_session_spec, first, 68) \
+  F(egg_session_spec, members, 72) \
+  F(egg_session_spec, reserved, 76) \
+  F(egg_session_spec, voters, 80) \
+  S(egg_batch, 40) \
   F(egg_batch, streams, 0) \
   F(egg_batch, tokens, 4) \
   F(egg_batch, inputs, 8) \
   F(egg_batch, targets, 16) \
   F(egg_batch, resets, 24) \
-  S(egg_evaluate, 64) \
+  F(egg_batch, rows, 32) \
+  S(egg_evaluate, 72) \
   F(egg_evaluate, struct_size, 0) \
   F(egg_evaluate, group, 4) \
   F(egg_evaluate, step, 8) \
   F(egg_evaluate, first, 16) \
   F(egg_evaluate, count, 20) \
   F(egg_evaluate, batch, 24) \
-  F(egg_evaluate, losses, 56) \
-  S(egg_update, 56) \
+  F(egg_evaluate, losses, 64) \
+  S(egg_update, 104) \
   F(egg_update, struct_size, 0) \
   F(egg_update, pairs, 4) \
   F(egg_update, step, 8) \
@@ -160,13 +173,16 @@ extern const size_t layout_in_c_count;
   F(egg_update, vote_stds, 32) \
   F(egg_update, changed, 40) \
   F(egg_update, chosen, 48) \
-  S(egg_infer, 64) \
+  F(egg_update, batch, 56) \
+  F(egg_update, group, 96) \
+  F(egg_update, reserved, 100) \
+  S(egg_infer, 72) \
   F(egg_infer, struct_size, 0) \
   F(egg_infer, reserved, 4) \
   F(egg_infer, batch, 8) \
-  F(egg_infer, states, 40) \
-  F(egg_infer, losses, 48) \
-  F(egg_infer, logits, 56) \
+  F(egg_infer, states, 48) \
+  F(egg_infer, losses, 56) \
+  F(egg_infer, logits, 64) \
   S(egg_session_plan, 768) \
   F(egg_session_plan, struct_size, 0) \
   F(egg_session_plan, reserved, 4) \

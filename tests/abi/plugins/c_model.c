@@ -42,8 +42,8 @@ static int32_t c_open(const egg_settings* settings, void** self, egg_error* erro
   model->ops[0] = (egg_op){EGG_OP_EMBED, 0, {-1, -1, -1}, {0, -1}, 0, -1, 0, 0};
   model->ops[1] = (egg_op){EGG_OP_LOSS, -1, {0, -1, -1}, {-1, -1}, 4096, -1, 0, 0};
   model->program =
-      (egg_program){sizeof(egg_program), vocab,      4,   EGG_ROUND_NEAREST, 1, 1, 2, 0, 0, 0, &model->param,
-                    &model->value,       model->ops, NULL};
+      (egg_program){sizeof(egg_program), vocab, 4,   EGG_ROUND_NEAREST, 1, 1, 2, 0, 0, 0, &model->param, &model->value,
+                    model->ops,          NULL,  NULL};
   *self = model;
   return EGG_OK;
 }
