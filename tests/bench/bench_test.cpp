@@ -71,6 +71,16 @@ TEST_F(BenchTest, AStepReportsItsRatesSharesAndMemory) {
   EXPECT_GE(counter("memory_MiB"), counter("memory_before_MiB"));
 }
 
+// Its votes are masked, as a run's are: both updates say who has read what.
+TEST_F(BenchTest, AStepMayReadTables) {
+  const nlohmann::json report = report_of({"--step", "1x16/pop8/tokens4/tables", "backend.threads=1",
+                                           "--benchmark_filter=^step/reference/1x16/pop8/tokens4/tables/"});
+  ASSERT_EQ(report.at("benchmarks").size(), 1U);
+  const nlohmann::json& run = report.at("benchmarks").at(0);
+  EXPECT_EQ(run.at("name"), "step/reference/1x16/pop8/tokens4/tables/manual_time");
+  EXPECT_GT(run.at("votes_share"), 0.0);
+}
+
 // Against a backend whose calls take known times. Sleep is never shorter than asked for, and longer on a busy machine.
 TEST_F(BenchTest, SharesAreWhatTheBackendsCallsTake) {
   fs::create_directories(folder_ / "configs" / "backend");
@@ -101,9 +111,10 @@ TEST_F(BenchTest, TheHostsWorkIsCountedPerPair) {
         << names.back();
     EXPECT_GT(run.at("ns_per_pair"), 0.0) << names.back();
   }
-  EXPECT_THAT(names, testing::UnorderedElementsAre(
-                         "host/pack/pairs16384/manual_time", "host/unpack/pairs16384/manual_time",
-                         "host/spread/pairs16384/manual_time", "host/journal/pairs16384/manual_time"));
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("host/pack/pairs16384/manual_time", "host/unpack/pairs16384/manual_time",
+                                            "host/spread/pairs16384/manual_time", "host/voters/pairs16384/manual_time",
+                                            "host/journal/pairs16384/manual_time"));
 }
 
 TEST_F(BenchTest, OpsReportMultiplyAddsOrElements) {
@@ -116,11 +127,11 @@ TEST_F(BenchTest, OpsReportMultiplyAddsOrElements) {
     EXPECT_EQ(run.contains("ns_per_element"), !linear) << name;
     EXPECT_EQ(run.contains("GMAC/s") && run.contains("peak_ratio"), linear) << name;
   }
-  EXPECT_THAT(names,
-              testing::UnorderedElementsAre(
-                  "op/reference/add/64", "op/reference/embed/64", "op/reference/gru_gate/64", "op/reference/gru_mix/64",
-                  "op/reference/l1_norm/64", "op/reference/linear/64", "op/reference/loss/64", "op/reference/lut/64",
-                  "op/reference/max_norm/64", "op/reference/rope/64", "op/reference/attention/64"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre(
+                         "op/reference/add/64", "op/reference/embed/64", "op/reference/embed_index/64",
+                         "op/reference/gru_gate/64", "op/reference/gru_mix/64", "op/reference/l1_norm/64",
+                         "op/reference/linear/64", "op/reference/loss/64", "op/reference/lut/64",
+                         "op/reference/max_norm/64", "op/reference/rope/64", "op/reference/attention/64"));
 }
 
 TEST_F(BenchTest, ABenchmarkThatCannotRunFailsTheCommand) {
@@ -136,7 +147,7 @@ TEST_F(BenchTest, RefusalsAreSentences) {
     return result.err;
   };
   EXPECT_EQ(refusal({"--step", "6x256"}),
-            "eggroll_bench: the step '6x256' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS as in "
+            "eggroll_bench: the step '6x256' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables] as in "
             "6x256/pop2048/tokens32\n");
   EXPECT_THAT(refusal({"backend.threds=1"}), StartsWith("eggroll_bench: command line 'backend.threds=1'"));
   EXPECT_EQ(refusal({"--bogus"}),

@@ -11,12 +11,14 @@ Machine open_machine(const Host& host, const std::string& backend, const std::ve
   return Machine(compose(host.search, all), host.registry);
 }
 
-BatchBuffer random_batch(int32_t vocab, uint32_t streams, uint32_t tokens) {
+BatchBuffer random_batch(const egg_program& program, uint32_t streams, uint32_t tokens) {
   BatchBuffer batch;
-  batch.clear(streams, tokens);
+  batch.clear(streams, tokens, program.index_count);
   std::minstd_rand draw(streams);
-  for (uint32_t& token : batch.inputs) token = static_cast<uint32_t>(draw()) % static_cast<uint32_t>(vocab);
-  for (uint32_t& token : batch.targets) token = static_cast<uint32_t>(draw()) % static_cast<uint32_t>(vocab);
+  const auto below = [&](int32_t limit) { return static_cast<uint32_t>(draw()) % static_cast<uint32_t>(limit); };
+  for (uint32_t& token : batch.inputs) token = below(program.vocab);
+  for (uint32_t& token : batch.targets) token = below(program.vocab);
+  for (size_t i = 0; i < batch.rows.size(); ++i) batch.rows[i] = below(program.indices[i % program.index_count].rows);
   return batch;
 }
 

@@ -33,8 +33,8 @@ class Case {
 // The plugins opened with the command line's overrides and, over those, the benchmark's own.
 Machine open_machine(const Host& host, const std::string& backend, const std::vector<std::string>& overrides);
 
-// Tokens drawn evenly from the vocabulary, all scored.
-BatchBuffer random_batch(int32_t vocab, uint32_t streams, uint32_t tokens);
+// Tokens drawn evenly from the vocabulary, all scored, and the rows of each index drawn evenly from its table.
+BatchBuffer random_batch(const egg_program& program, uint32_t streams, uint32_t tokens);
 
 template <class Call>
 double seconds_of(Call&& call) {

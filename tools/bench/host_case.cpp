@@ -11,6 +11,8 @@
 #include <system_error>
 
 #include "config/settings_block.h"
+#include "eggroll/program_builder.h"
+#include "eggroll/row_voters.h"
 #include "eggroll/settings.h"
 #include "train/journal.h"
 
@@ -63,16 +65,48 @@ class OneStepJournal {
   uint32_t pairs_;
 };
 
+// Who votes on the rows of a masked table, as a backend asks in every update.
+class VoterSearch {
+ public:
+  explicit VoterSearch(const std::vector<int8_t>& fitness) {
+    const auto pairs = static_cast<uint32_t>(fitness.size());
+    builder_.loss(builder_.embed("logits", builder_.matrix("table", kRows, 1, 16), builder_.index(2, kRows)), 4096);
+    spec_.program = builder_.view();
+    spec_.noise.rank = 1;
+    spec_.population = 2 * pairs;
+    batch_ = random_batch(*spec_.program, pairs / (kGroup / 2), kTokens);
+    update_.pairs = pairs;
+    update_.fitness = fitness.data();
+    update_.batch = batch_.view();
+    update_.group = kGroup;
+  }
+
+  void find() { voters_.find(spec_, 0, update_); }
+
+ private:
+  static constexpr int32_t kRows = 65536;
+  static constexpr uint32_t kGroup = 16;
+  static constexpr uint32_t kTokens = 8;
+
+  ProgramBuilder builder_{1, 4, EGG_ROUND_NEAREST};
+  egg_session_spec spec_{};
+  egg_update update_{};
+  BatchBuffer batch_;
+  RowVoters voters_;
+};
+
 class HostCase : public Case {
  public:
   HostCase(const Host& host, const std::string& work, uint32_t pairs)
       : pairs_(pairs), fitness_(sign_fitness(host)), losses_(random_losses(pairs)), of_pairs_(fitness_.of(losses_)) {
     fitness_.pack(losses_, packed_);
     if (work == "journal") journal_.emplace(of_pairs_);
+    if (work == "voters") voters_.emplace(of_pairs_);
     const std::map<std::string, std::function<double()>> timed = {
         {"pack", [this] { return seconds_of([&] { pack(); }); }},
         {"unpack", [this] { return seconds_of([&] { unpack(); }); }},
         {"spread", [this] { return seconds_of([&] { spread(); }); }},
+        {"voters", [this] { return seconds_of([&] { voters_->find(); }); }},
         {"journal", [this] { return journal_->append(of_pairs_); }}};
     work_ = timed.at(work);
   }
@@ -109,13 +143,14 @@ class HostCase : public Case {
   std::vector<int8_t> of_pairs_;
   std::vector<uint8_t> packed_;
   std::optional<OneStepJournal> journal_;
+  std::optional<VoterSearch> voters_;
   std::function<double()> work_;
 };
 
 }  // namespace
 
 const std::vector<std::string>& benchmarked_host_work() {
-  static const std::vector<std::string> kWork = {"pack", "unpack", "spread", "journal"};
+  static const std::vector<std::string> kWork = {"pack", "unpack", "spread", "voters", "journal"};
   return kWork;
 }
 

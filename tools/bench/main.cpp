@@ -23,9 +23,9 @@ namespace eggroll::bench {
 namespace {
 
 constexpr const char* kUsage =
-    "Usage: eggroll_bench [--config-dir DIR] [--step LAYERSxWIDTH/popMEMBERS/tokensTOKENS]... [KEY=VALUE]...\n"
+    "Usage: eggroll_bench [--config-dir DIR] [--step LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables]]...\n"
     "                     [--benchmark_filter=REGEX] [--benchmark_min_time=SECONDS] [--benchmark_list_tests]\n"
-    "                     [--benchmark_out=FILE.json] [any other flag of Google Benchmark]\n"
+    "                     [--benchmark_out=FILE.json] [any other flag of Google Benchmark] [KEY=VALUE]...\n"
     "Run a build's from the repository's top folder, a package's anywhere. KEY=VALUE changes the configuration, as in\n"
     "noise=table backend.threads=1.\n";
 

@@ -107,6 +107,18 @@ OpForm embed_form(int32_t width) {
   return OpForm{kVocab, kCopies, false, static_cast<double>(kCopies) * width, false, build};
 }
 
+// Rows of tables of 4,096, each copy's added to what the last one made.
+OpForm embed_index_form(int32_t width) {
+  constexpr int32_t kRows = 4096;
+  constexpr int32_t kCopies = 8;
+  const auto build = [width](ProgramBuilder& program, int32_t copies) {
+    chain(program, width, copies, [&](const std::string& name, Value x) {
+      return program.embed(name, program.matrix(name + ".w", kRows, width, 16), program.index(2, kRows), x);
+    });
+  };
+  return OpForm{kSmallVocab, kCopies, false, static_cast<double>(kCopies) * width, false, build};
+}
+
 constexpr int32_t kContext = 16;  // positions of the programs' calls
 
 OpForm lut_form(int32_t width) {
@@ -151,9 +163,9 @@ OpForm loss_form(int32_t width) {
 }
 
 const std::map<std::string, OpForm (*)(int32_t)> kForms = {
-    {"linear", &linear_form},   {"l1_norm", &l1_norm_form},     {"add", &add_form},  {"gru_gate", &gru_gate_form},
-    {"gru_mix", &gru_mix_form}, {"embed", &embed_form},         {"lut", &lut_form},  {"max_norm", &max_norm_form},
-    {"rope", &rope_form},       {"attention", &attention_form}, {"loss", &loss_form}};
+    {"linear", &linear_form},     {"l1_norm", &l1_norm_form}, {"add", &add_form},   {"gru_gate", &gru_gate_form},
+    {"gru_mix", &gru_mix_form},   {"embed", &embed_form},     {"lut", &lut_form},   {"embed_index", &embed_index_form},
+    {"max_norm", &max_norm_form}, {"rope", &rope_form},       {"loss", &loss_form}, {"attention", &attention_form}};
 
 // A session of a program, ready to evaluate.
 class OpProgram {
@@ -188,7 +200,7 @@ class OpProgram {
     std::vector<int8_t> states(size_t{population_} * program_->state_bytes());
     fill(states);
     session_->set_states(0, population_, states.data());
-    batch_ = random_batch(vocab, population_ / group_, tokens);
+    batch_ = random_batch(program_->view(), population_ / group_, tokens);
     if (!form.scored) std::fill(batch_.targets.begin(), batch_.targets.end(), EGG_NO_TARGET);
     losses_.resize(population_);
     evaluate();

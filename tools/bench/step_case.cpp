@@ -23,9 +23,14 @@ constexpr uint64_t kFirstStep = 1000;    // sign_es moves most weights in the fi
 constexpr int kShortCalls = 3;           // of what takes little time, in a round of the parts
 
 std::vector<std::string> overrides_of(const StepShape& shape) {
-  return {fmt::format("model.layers={}", shape.layers), fmt::format("model.width={}", shape.width),
-          fmt::format("train.population={}", shape.population), fmt::format("train.tokens={}", shape.tokens),
-          fmt::format("train.group={}", shape.population % kGroup == 0 ? kGroup : 2)};
+  std::vector<std::string> overrides = {
+      fmt::format("model.layers={}", shape.layers), fmt::format("model.width={}", shape.width),
+      fmt::format("train.population={}", shape.population), fmt::format("train.tokens={}", shape.tokens),
+      fmt::format("train.group={}", shape.population % kGroup == 0 ? kGroup : 2)};
+  if (shape.tables) {
+    overrides.emplace_back("model.context_tables=[{tokens: 2, rows: 65536}, {tokens: 3, rows: 65536}]");
+  }
+  return overrides;
 }
 
 // Another number of tokens than a step's, far enough from it to tell what a step costs whatever its tokens.
@@ -39,10 +44,10 @@ Rule still_rule() {
   return Rule(*builder.view());
 }
 
-Fitness read_fitness(const ConfigNode& config) {
+Fitness read_fitness(const ConfigNode& config, std::vector<uint32_t> group_pairs) {
   const SettingsBlock block(config, "fitness");
   Settings settings(block.view());
-  return Fitness(settings);
+  return Fitness(settings, std::move(group_pairs));
 }
 
 double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
@@ -59,7 +64,7 @@ class StepCase : public Case {
       : shape_(shape),
         memory_before_(mib(memory_of(::getpid()))),
         machine_(open_machine(host, backend, overrides_of(shape))),
-        fitness_(read_fitness(compose(host.search, host.overrides))),
+        fitness_(read_fitness(compose(host.search, host.overrides), machine_.group_pairs())),
         peak_(peak_of(backend), host.threads),
         batch_(training_batch(shape.tokens)),
         other_batch_(training_batch(other_tokens(shape.tokens))),
@@ -105,7 +110,7 @@ class StepCase : public Case {
   };
 
   BatchBuffer training_batch(uint32_t tokens) const {
-    return random_batch(machine_.program->view().vocab, shape_.population / machine_.train.group, tokens);
+    return random_batch(machine_.program->view(), shape_.population / machine_.train.group, tokens);
   }
 
   void evaluate(const BatchBuffer& batch) {
@@ -120,23 +125,14 @@ class StepCase : public Case {
     return seconds_of([&] {
       const std::vector<float> stds = machine_.vote_stds(last_fitness_);
       std::vector<int64_t> changed(stds.size());
-      session.update(egg_update{sizeof(egg_update),
-                                shape_.population / 2,
-                                step_,
-                                last_fitness_.data(),
-                                nullptr,
-                                stds.data(),
-                                changed.data(),
-                                nullptr,
-                                {},
-                                2,
-                                0});
+      session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
+                                stds.data(), changed.data(), nullptr, batch_.view(), machine_.train.group, 0});
     });
   }
 
   // A call of the unperturbed model.
   double infer(uint32_t streams) {
-    const BatchBuffer batch = random_batch(machine_.program->view().vocab, streams, shape_.tokens);
+    const BatchBuffer batch = random_batch(machine_.program->view(), streams, shape_.tokens);
     std::vector<int8_t> states(size_t{streams} * machine_.program->state_bytes());
     std::vector<int64_t> losses(streams);
     return seconds_of([&] {
@@ -149,9 +145,9 @@ class StepCase : public Case {
   void measure_parts() {
     parts_.other_evaluate.push_back(seconds_of([&] { evaluate(other_batch_); }));
     const Rule rule = still_rule();
-    BackendSession still = machine_.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), machine_.threads, &machine_.program->view(), &rule.view(),
-                         machine_.noise, shape_.population, 0, shape_.population, 0, nullptr});
+    egg_session_spec spec = machine_.session_spec();
+    spec.rule = &rule.view();
+    BackendSession still = machine_.backend->open_session(spec);
     still_update(still);  // touches its memory
     for (int i = 0; i < kShortCalls; ++i) {
       parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, {}, last_fitness_, batch_); }));
@@ -210,17 +206,21 @@ class StepCase : public Case {
 
 }  // namespace
 
-std::string StepShape::name() const { return fmt::format("{}x{}/pop{}/tokens{}", layers, width, population, tokens); }
+std::string StepShape::name() const {
+  return fmt::format("{}x{}/pop{}/tokens{}{}", layers, width, population, tokens, tables ? "/tables" : "");
+}
 
 StepShape parse_step_shape(const std::string& name) {
-  static const std::regex form("([1-9][0-9]{0,3})x([1-9][0-9]{0,4})/pop([1-9][0-9]{0,7})/tokens([1-9][0-9]{0,6})");
+  static const std::regex form(
+      "([1-9][0-9]{0,3})x([1-9][0-9]{0,4})/pop([1-9][0-9]{0,7})/tokens([1-9][0-9]{0,6})(/tables)?");
   std::smatch match;
   if (!std::regex_match(name, match, form)) {
     throw Error(fmt::format(
-        "the step '{}' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS as in 6x256/pop2048/tokens32", name));
+        "the step '{}' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables] as in 6x256/pop2048/tokens32",
+        name));
   }
   const auto number = [&](size_t group) { return static_cast<uint32_t>(std::stoul(match[group])); };
-  return StepShape{number(1), number(2), number(3), number(4)};
+  return StepShape{number(1), number(2), number(3), number(4), match[5].matched};
 }
 
 std::vector<StepShape> default_step_shapes(const std::string& backend) {
@@ -230,6 +230,7 @@ std::vector<StepShape> default_step_shapes(const std::string& backend) {
     return shapes;
   }
   shapes.push_back({6, 256, 2048, 100});
+  shapes.push_back({6, 256, 2048, 32, true});
   for (const uint32_t width : {64U, 128U, 256U, 512U}) {
     for (const uint32_t population : {64U, 1024U, 2048U, 16384U, 65536U}) shapes.push_back({6, width, population, 32});
   }

@@ -13,8 +13,9 @@ struct StepShape {
   uint32_t width;
   uint32_t population;
   uint32_t tokens;
+  bool tables = false;  // whether the model reads rows by the hash of the last tokens
 
-  std::string name() const;  // "6x256/pop2048/tokens32"
+  std::string name() const;  // "6x256/pop2048/tokens32", or the same with "/tables"
 };
 
 // From a name; throws Error where it is none.
