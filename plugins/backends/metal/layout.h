@@ -62,6 +62,8 @@ struct DeviceOp {
   uint32_t stride;    // channels of the matrix's inputs, padded
   uint32_t ranks;     // draws of the matrix, 0 where it is not perturbed
   uint32_t a;         // of side A in a pair's noise, rank 0; embed: of the keys of all ranks
+  int32_t joint_a;    // embed: side A of every row, or 0: it is drawn
+  int32_t shift;      // embed: of the perturbation
   uint32_t a_stride;  // to the next rank; embed: none
   uint32_t b;
   uint32_t b_stride;
@@ -118,7 +120,6 @@ struct ForwardArgs {
   uint32_t perturbed;  // 0: the unperturbed model, a row a stream
   int32_t nearest;
   int32_t q_shift;  // of linear's x*B
-  int32_t embed_shift;
   int32_t vector_shift;
   uint32_t context;
   uint32_t vocab;
@@ -160,15 +161,15 @@ struct VoteArgs {
   uint32_t shares;
 };
 
-// The rule's work on one parameter: pieces of kThreads weights, or of a masked one rows.
+// The rule's work on one parameter: pieces of kThreads weights.
 struct RuleJob {
-  uint32_t first;  // of its pieces among those of all jobs; masked: none
+  uint32_t first;  // of its pieces among those of all jobs
   uint32_t param;  // its place in vote_stds and changed
   uint32_t count;
   uint32_t cols;
   uint32_t stride;  // of a row of weights
   uint32_t weights;
-  uint32_t cells;  // before its votes; masked: none
+  uint32_t cells;  // before its votes
   uint32_t slots;  // before its cells, (slots, weights)
 };
 
@@ -195,6 +196,18 @@ struct RuleArgs {
   uint32_t shares;
   uint32_t job_count;
   uint32_t pieces;
+};
+
+// A masked table.
+struct MaskedJob {
+  uint32_t param;   // its place in changed
+  uint32_t lead;    // whose side B it votes with
+  int32_t joint_a;  // side A of every row, or 0: it is drawn
+  uint32_t count;
+  uint32_t cols;
+  uint32_t stride;  // of a row of weights
+  uint32_t weights;
+  uint32_t slots;  // before its cells, (slots, weights)
 };
 
 // A row of a masked table that has votes in a step.

@@ -50,7 +50,7 @@ uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t popula
   sum += taken(plan.tables.size() * sizeof(int32_t)) + taken(rule_scratch_of(plan, rule));
   sum += taken(plan.ops.size() * sizeof(DeviceOp)) + taken(plan.segments.size() * sizeof(Segment));
   sum += taken(plan.votes.jobs.size() * sizeof(VoteJob)) + taken(plan.rules.jobs.size() * sizeof(RuleJob));
-  sum += taken(plan.masked.size() * sizeof(RuleJob)) + taken(plan.masked_rows * sizeof(VotedRow));
+  sum += taken(plan.masked.size() * sizeof(MaskedJob)) + taken(plan.masked_rows * sizeof(VotedRow));
   sum += taken(row_voters_of(plan));
   sum += taken(rule.node_count * sizeof(RuleNode)) + taken(rule.slot_count * sizeof(int32_t));
   sum += taken(rule.scalar_count * sizeof(float)) + 2 * taken(plan.params.size() * sizeof(uint32_t));

@@ -111,8 +111,9 @@ class Planner {
       const egg_voters none{0, 0, 0, 0};
       at.a =
           add_segment({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights}, param.perturbed ? voters : none);
-    } else if (param.perturbed) {
-      if (is_read_by(i, EGG_OP_EMBED)) at.keys = add_segment({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
+    } else if (is_read_perturbed(i)) {
+      if (is_read_by(i, EGG_OP_EMBED) && voters.joint == 0)
+        at.keys = add_segment({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
       if (is_read_by(i, EGG_OP_LINEAR)) at.a = add_draws(i, EGG_SIDE_A, param.rows, voters);
       at.b = add_draws(i, EGG_SIDE_B, param.cols, voters);
     }
@@ -140,9 +141,9 @@ class Planner {
   void add_jobs(uint32_t i, const ParamPlace& param, const egg_voters& voters) {
     const auto count = fitted(param.count());
     plan_.slot_cells += size_t{count} * rule_.slot_count;
-    const RuleJob rule{0, i, count, param.cols, param.stride, param.weights, param.cells, param.slots};
     if (voters.masked != 0) {
-      plan_.masked.push_back(rule);
+      plan_.masked.push_back(
+          {i, lead_of(voters, i), joint_a(voters), count, param.cols, param.stride, param.weights, param.slots});
       plan_.masked_rows += param.rows;
       plan_.largest_masked = std::max<size_t>(plan_.largest_masked, param.rows);
       return;
@@ -151,8 +152,15 @@ class Planner {
         {0, i, param.vector ? 1U : 0U, param.vector ? param.cols : param.rows, param.vector ? 1 : param.cols,
          param.vector ? 1 : ranks(), param.cells, voters.first_pair, voters.pairs},
         param.vector ? divide_up(param.cols, kThreads) : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock));
-    plan_.rules.add(rule, divide_up(count, kThreads));
+    plan_.rules.add({0, i, count, param.cols, param.stride, param.weights, param.cells, param.slots},
+                    divide_up(count, kThreads));
     plan_.cells += count;
+  }
+
+  static int32_t joint_a(const egg_voters& voters) { return voters.joint != 0 ? EGG_JOINT_A : 0; }
+
+  bool is_read_perturbed(uint32_t param) const {
+    return program_.params[param].perturbed != 0 && lead_of(voters_of(spec_, param), param) == param;
   }
 
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
@@ -226,16 +234,19 @@ class Planner {
       op.of_state = 1;
       op.state = state_of_[static_cast<size_t>(from.in[0])];
     }
-    if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<size_t>(from.param[0]));
+    if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<uint32_t>(from.param[0]));
     if (from.code == EGG_OP_ATTENTION) add_caches(op);
     plan_.ops.push_back(op);
   }
 
-  void add_matrix(DeviceOp& op, size_t i) const {
+  void add_matrix(DeviceOp& op, uint32_t i) const {
     const ParamPlace& param = plan_.params[i];
+    const egg_voters voters = voters_of(spec_, i);
     op.matrix = param.weights;
     op.stride = param.stride;
-    op.ranks = param.perturbed ? ranks() : 0;
+    op.ranks = is_read_perturbed(i) ? ranks() : 0;
+    op.joint_a = joint_a(voters);
+    op.shift = program_.fixed_point + (voters.joint != 0 ? plan_.noise.sigma_joint_shift : plan_.noise.sigma_shift);
     op.a = op.code == EGG_OP_EMBED ? noise_[i].keys : noise_[i].a;
     op.a_stride = padded(param.rows, kBlock);
     op.b = noise_[i].b;

@@ -69,16 +69,16 @@ struct Plan {
   std::vector<int32_t> tables;  // entries of all
   JobList<VoteJob> votes;
   JobList<RuleJob> rules;
-  std::vector<RuleJob> masked;  // of the masked tables, which have no votes of their own
-  uint32_t noise_bytes = 0;     // of a pair
-  size_t weight_bytes = 0;      // of all parameters
-  size_t cells = 0;             // votes of all parameters but the masked
-  size_t masked_rows = 0;       // of all masked tables
-  size_t largest_masked = 0;    // rows of one
-  size_t slot_cells = 0;        // of all parameters and slots
-  size_t state_bytes = 0;       // of a member, as it crosses the seam
-  uint32_t state_stride = 0;    // on the device
-  size_t workspace = 0;         // bytes of a tile
+  std::vector<MaskedJob> masked;  // tables, which keep no votes
+  uint32_t noise_bytes = 0;       // of a pair
+  size_t weight_bytes = 0;        // of all parameters
+  size_t cells = 0;               // votes of all parameters but the masked
+  size_t masked_rows = 0;         // of all masked tables
+  size_t largest_masked = 0;      // rows of one
+  size_t slot_cells = 0;          // of all parameters and slots
+  size_t state_bytes = 0;         // of a member, as it crosses the seam
+  uint32_t state_stride = 0;      // on the device
+  size_t workspace = 0;           // bytes of a tile
 };
 
 }  // namespace eggroll::metal

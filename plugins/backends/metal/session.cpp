@@ -189,7 +189,6 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   args.group = 1;
   args.nearest = plan_.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
   args.q_shift = fixed_point + plan_.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
-  args.embed_shift = fixed_point + plan_.noise.sigma_shift;
   args.vector_shift = fixed_point + plan_.noise.sigma_vector_shift;
   args.context = static_cast<uint32_t>(plan_.program->context);
   args.vocab = static_cast<uint32_t>(plan_.program->vocab);

@@ -19,7 +19,7 @@ struct VoterWalk {
 };
 
 kernel void masked(constant MaskedArgs& args [[buffer(0)]], device const RuleNode* nodes [[buffer(1)]],
-                   device const int32_t* slot_nodes [[buffer(2)]], device const RuleJob* jobs [[buffer(3)]],
+                   device const int32_t* slot_nodes [[buffer(2)]], device const MaskedJob* jobs [[buffer(3)]],
                    device const uint32_t* scalars [[buffer(4)]], device const VotedRow* rows [[buffer(5)]],
                    device const PairRange* voters [[buffer(6)]], device const int8_t* fitness [[buffer(7)]],
                    device const int8_t* noise [[buffer(8)]], device int8_t* weights [[buffer(9)]],
@@ -38,7 +38,7 @@ kernel void masked(constant MaskedArgs& args [[buffer(0)]], device const RuleNod
   threadgroup int32_t* fas = reinterpret_cast<threadgroup int32_t*>(scratch + 8 * kThreads) + simdgroup * kLanes;
   for (uint32_t i = group * kSimdgroups + simdgroup; i < args.rows; i += groups * kSimdgroups) {
     const VotedRow row = own(rows[i]);
-    const RuleJob job = own(jobs[row.job]);
+    const MaskedJob job = own(jobs[row.job]);
     const uint32_t draws = row.pairs * args.ranks;
     uint32_t moved = 0;
     for (uint32_t first = 0; first < job.cols; first += 4 * kLanes) {
@@ -53,8 +53,10 @@ kernel void masked(constant MaskedArgs& args [[buffer(0)]], device const RuleNod
           const uint32_t pair = walk.pair(draw / args.ranks);
           const uint32_t rank = draw % args.ranks;
           const uint64_t key_a = draw_key(noise_args, pair, job.param, EGG_SIDE_A, rank);
-          fas[lane] = fitness[pair] * draw_one(noise, noise_args.table_log2, key_a, EGG_SIDE_A, row.row);
-          keys_b[lane] = draw_key(noise_args, pair, job.param, EGG_SIDE_B, rank);
+          const int32_t a =
+              job.joint_a != 0 ? job.joint_a : draw_one(noise, noise_args.table_log2, key_a, EGG_SIDE_A, row.row);
+          fas[lane] = fitness[pair] * a;
+          keys_b[lane] = draw_key(noise_args, pair, job.lead, EGG_SIDE_B, rank);
         }
         simdgroup_barrier(mem_flags::mem_threadgroup);
         Four sums = {{0, 0, 0, 0}};
