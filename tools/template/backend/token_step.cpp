@@ -32,7 +32,7 @@ void draw_b(const Model& model, uint64_t step, uint32_t pair, uint32_t param, No
 
 bool perturbs(const Model& model, uint32_t pair, uint32_t param) {
   const egg_voters voters = eggroll::voters_of(model.spec, param);
-  return model.program.params[param].perturbed != 0 && pair - voters.first_pair < voters.pairs;
+  return model.program.params[param].perturbed != 0 && eggroll::is_perturbed(voters, param, pair);
 }
 
 bool only_embeds_read(const egg_program& program, uint32_t param) {
@@ -153,12 +153,15 @@ void Member::embed(const egg_op& op) {
   const bool reads = row != EGG_NO_ROW;
   const Noise* noise = reads ? noise_of(op.param[0]) : nullptr;
   const int8_t* weights = model_.weights[static_cast<size_t>(op.param[0])].data() + (reads ? row * width : 0);
-  std::vector<int32_t> a(static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank));
-  for (size_t r = 0; r < a.size(); ++r) {
-    a[r] = model_.source.value(perturbation_->step, perturbation_->pair, static_cast<uint32_t>(op.param[0]), EGG_SIDE_A,
-                               static_cast<uint32_t>(r), row);
+  const auto param = static_cast<uint32_t>(op.param[0]);
+  const bool joint = eggroll::voters_of(model_.spec, param).joint != 0;
+  std::vector<int32_t> a(static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank), EGG_JOINT_A);
+  for (size_t r = 0; r < a.size() && !joint; ++r) {
+    a[r] =
+        model_.source.value(perturbation_->step, perturbation_->pair, param, EGG_SIDE_A, static_cast<uint32_t>(r), row);
   }
-  const int32_t shift = model_.program.fixed_point + model_.noise.sigma_shift;
+  const int32_t shift =
+      model_.program.fixed_point + (joint ? model_.noise.sigma_joint_shift : model_.noise.sigma_shift);
   for (size_t d = 0; d < width; ++d) {
     int32_t sum = op.in[0] >= 0 ? in(op, 0)[d] : 0;
     int32_t ab = 0;
