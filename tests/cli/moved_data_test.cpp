@@ -1,5 +1,6 @@
 // Runs whose data lie elsewhere than when they began, or that are resumed from another folder.
 #include "cli/eggroll_command.h"
+#include "record/record.h"
 
 namespace eggroll::test {
 namespace {
@@ -53,6 +54,22 @@ TEST_F(MovedDataTest, ARunGoesOnFromAnyFolder) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_completed(run_folder(), digest);
   EXPECT_EQ(entries_in(folder_ / "elsewhere"), 0U);
+}
+
+// Its settings are not this eggroll's either, but that is not what is wrong with it.
+TEST_F(MovedDataTest, ARunWithOtherOpsIsRefused) {
+  ASSERT_EQ(eggroll(text_run({"train.steps=5"})).exit_code, 0);
+  RunRecord record = read_record(run_folder() / "record.json");
+  record.environment.spec_hash = "0d1455ab2c42908c";
+  record.environment.host_version = "0.1.0";
+  write_record(run_folder() / "record.json", record);
+  for (const char* command : {"resume", "replay", "sample"}) {
+    Arguments all = {command, run_folder().string()};
+    if (command == std::string("sample")) all.insert(all.end(), {"--prompt", "a"});
+    const Result result = eggroll(all);
+    EXPECT_NE(result.exit_code, 0) << command;
+    EXPECT_THAT(result.err, HasSubstr("was made by eggroll 0.1.0 with another op set or noise")) << command;
+  }
 }
 
 TEST_F(MovedDataTest, TheSamePathWrittenOtherwiseIsTheSameRun) {

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
+#include "eggroll/spec.h"
+#include "record/environment.h"
 #include "record/files.h"
+#include "record/record.h"
 #include "system/machine.h"
 #include "train/identity.h"
 
@@ -108,6 +112,25 @@ void require_file(const ConfigNode& config, const std::string& key) {
                           key, node->text(), kDataOptions.at(key)));
 }
 
-ConfigNode run_config(const RunFolder& folder) { return read_config(folder); }
+// Throws Error where an eggroll with other ops began the run: its settings are not this one's either.
+static void require_known_ops(const RunFolder& folder) {
+  std::optional<RunRecord> record;
+  try {
+    record.emplace(read_record(folder.record()));
+  } catch (const Error&) {
+    return;  // whoever needs the record says what is wrong with it
+  }
+  const std::string own = hex64(EGG_SPEC_HASH);
+  if (record->environment.spec_hash == own) return;
+  throw Error(
+      fmt::format("the run in {} was made by eggroll {} with another op set or noise (specification {}, expected "
+                  "{}); use that version, or begin a new run",
+                  folder.path.string(), record->environment.host_version, record->environment.spec_hash, own));
+}
+
+ConfigNode run_config(const RunFolder& folder) {
+  require_known_ops(folder);
+  return read_config(folder);
+}
 
 }  // namespace eggroll
