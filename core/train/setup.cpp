@@ -190,7 +190,7 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   train = read_section(config, "train", read_train);
   threads = read_section(config, "backend", [](Settings& s) { return s.int32("threads", 0, 4096); });
 
-  model = open_plugin_of<ModelInstance>(config, "model", EGG_KIND_MODEL, registry, {"name"}, plugins);
+  model = open_plugin_of<ModelInstance>(config, "model", EGG_KIND_MODEL, registry, {"name", "perturb_groups"}, plugins);
   optimizer = open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, {"name"}, plugins);
   program = std::make_unique<Program>(model->program());
   rule = std::make_unique<Rule>(optimizer->rule());

@@ -1,5 +1,5 @@
 // Tables that a token reads by the hash of the last ones, as models let a configuration list them:
-// [{tokens: 2, rows: 4096}, {tokens: 3, rows: 16384}].
+// [{tokens: 1}, {tokens: 2, rows: 4096}, {tokens: 3, rows: 16384}]. A single token needs no hash: its row is its own.
 #ifndef EGGROLL_MODELS_COMMON_CONTEXT_TABLES_H
 #define EGGROLL_MODELS_COMMON_CONTEXT_TABLES_H
 
@@ -19,6 +19,7 @@ class ContextTables {
     for (size_t i = 0; i < entries_.size(); ++i) {
       const std::string entry = key + "." + std::to_string(i) + ".";
       entries_[i].tokens = settings.int32(entry + "tokens", 1, EGG_INDEX_TOKENS_MAX);
+      if (entries_[i].tokens == 1) continue;
       entries_[i].rows = settings.int32(entry + "rows", 2, 1 << 24);
       if ((entries_[i].rows & (entries_[i].rows - 1)) == 0) continue;
       int32_t power = 2;
@@ -30,11 +31,13 @@ class ContextTables {
   }
 
   // x with a row of each table added to it. Tables and values are called name0, name1, ...
-  Value add_to(ProgramBuilder& builder, Value x, const std::string& name, int32_t init_std) const {
+  Value add_to(ProgramBuilder& builder, Value x, const std::string& name, int32_t vocab, int32_t init_std) const {
     for (size_t i = 0; i < entries_.size(); ++i) {
       const std::string own = name + std::to_string(i);
-      const Param table = builder.matrix(own + ".w", entries_[i].rows, builder.size(x), init_std);
-      x = builder.embed(own, table, builder.index(entries_[i].tokens, entries_[i].rows), x);
+      const bool by_token = entries_[i].tokens == 1;
+      const int32_t rows = by_token ? vocab : entries_[i].rows;
+      const Param table = builder.matrix(own + ".w", rows, builder.size(x), init_std);
+      x = builder.embed(own, table, by_token ? Index{} : builder.index(entries_[i].tokens, rows), x);
     }
     return x;
   }
