@@ -13,6 +13,7 @@
 #include "train/catch_up.h"
 #include "train/checkpoint.h"
 #include "train/clock.h"
+#include "train/held_out.h"
 #include "train/journal.h"
 #include "train/members.h"
 #include "train/replicas.h"
@@ -38,7 +39,8 @@ class Run {
         session_(machine_.open_session(own_)),
         members_(setup, session_, ranks),
         updates_(setup, session_, ranks),
-        record_(ranks.leads() ? new_record(setup, config, invocation, identity_, session_plan_, ranks) : RunRecord{}) {
+        record_(ranks.leads() ? new_record(setup, config, invocation, identity_, session_plan_, ranks) : RunRecord{}),
+        held_out_(setup, session_, members_, folder, record_) {
     if (record_.ranks) record_.ranks->bytes_per_step = members_.bytes_per_step();
   }
 
@@ -84,7 +86,7 @@ class Run {
       require_same_data(setup_, folder_, checkpoint.data_sha256);
       restore_session(session_, machine_, checkpoint);
       step_ = checkpoint.step;
-      evaluations_ = checkpoint.evaluations;
+      held_out_.take_over(checkpoint.evaluations);
       setup_.choose_sample(checkpoint.sample);
       read_members("the counters of " + newest->string(), kCheckpointCure, [&] {
         record_.member_tokens = whole(checkpoint.counters.at("member_tokens"));
@@ -106,25 +108,22 @@ class Run {
     if (ranks_.leads()) open_files();
     ranks_.meet();  // it has
     if (!fresh_) note_metrics();
-    require_same_start({step_, evaluations_.size(), since_best_}, session_, *machine_.program, ranks_);
+    require_same_start({step_, held_out_.evaluations().size(), held_out_.since_best()}, session_, *machine_.program,
+                       ranks_);
   }
 
   // Members without states need no forward pass to be where the journal ends.
   void catch_up() {
-    const KnownSteps known = steps_known(folder_, identity_.config_hash, evaluations_, step_, machine_.train.steps,
-                                         [&](const std::string& text) { warn(text); });
+    const KnownSteps known = steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_,
+                                         machine_.train.steps, [&](const std::string& text) { warn(text); });
     if (machine_.program->state_bytes() > 0) return;
-    const auto learn = [&](const std::optional<egg_evaluation>& evaluation) {
-      const bool is_new = evaluation && (evaluations_.empty() || evaluations_.back().step < evaluation->step);
-      if (is_new) evaluations_.push_back(*evaluation);
-    };
     for (const JournalEntry& entry : known.entries) {
-      learn(entry.evaluation);
-      machine_.update(session_, step_, evaluations_, entry.fitness, members_.batch_of_all(step_));
+      held_out_.learn(entry.evaluation);
+      machine_.update(session_, step_, held_out_.evaluations(), entry.fitness, members_.batch_of_all(step_));
       ++step_;
     }
     if (known.entries.empty()) return;
-    learn(known.evaluation);
+    held_out_.learn(known.evaluation);
     record_.member_tokens = known.member_tokens;
     record_.unique_tokens = known.unique_tokens;
     record_.weights_sha256 = weights_sha256(read_weights(session_, *machine_.program));
@@ -179,7 +178,7 @@ class Run {
   // Line 0.
   void measure_untrained() {
     nlohmann::ordered_json line = new_line();
-    add_held_out(line, measure_held_out());
+    held_out_.add_to_curve(line, step_, false);
     put_line(line);
   }
 
@@ -212,7 +211,7 @@ class Run {
     } else if (stop.bits && record_.newest && record_.newest->bits_per_unit <= *stop.bits) {
       record_.stopped_because =
           fmt::format("stop.bits is {}, held-out bits are {:.4f}", *stop.bits, record_.newest->bits_per_unit);
-    } else if (stop.patience && since_best_ >= *stop.patience) {
+    } else if (stop.patience && held_out_.since_best() >= *stop.patience) {
       record_.stopped_because =
           fmt::format("stop.patience is {}, the best evaluation was at step {}", *stop.patience, record_.best->step);
     } else if (stop.seconds && seconds_ >= *stop.seconds) {
@@ -221,13 +220,10 @@ class Run {
     return record_.stopped_because.has_value();
   }
 
-  // A line more, with the figures of an end. The optimizer does not learn of them: a run that goes on is the run that
-  // never stopped.
+  // A line more.
   void measure_end() {
     nlohmann::ordered_json line = new_line();
-    std::optional<HeldOut> held_out;
-    if (!record_.newest || record_.newest->step != step_) add_held_out(line, held_out.emplace(measure_sample()));
-    add_final(line, held_out);
+    held_out_.add_end(line, step_);
     put_line(line);
   }
 
@@ -258,15 +254,15 @@ class Run {
     const Scores scores = score();
     const std::vector<int8_t>& fitness = scores.fitness;
     const BatchBuffer& batch = members_.batch_of_all(step_);
-    if (journal_) journal_->append({step_, evaluation_before_step(), fitness});
+    if (journal_) journal_->append({step_, held_out_.made_after(step_), fitness});
     const auto scored = Clock::now();
-    const std::vector<int64_t> changed = updates_.make(step_, evaluations_, fitness, batch);
+    const std::vector<int64_t> changed = updates_.make(step_, held_out_.evaluations(), fitness, batch);
     const double update_seconds = seconds_since(scored);
     if (monitor_) monitor_->add_votes({step_, fitness, machine_.vote_stds(fitness), batch});
 
     record_.unique_tokens += scores.scored.tokens;
     record_.member_tokens += scores.scored.tokens * train.group;
-    const std::vector<float> scalars = machine_.optimizer->scalars(step_, evaluations_);
+    const std::vector<float> scalars = machine_.optimizer->scalars(step_, held_out_.evaluations());
     ++step_;
     record_.steps = step_;
 
@@ -283,18 +279,9 @@ class Run {
     }
     line["step_seconds"] = seconds_since(began);
     const bool last = step_ == train.steps;
-    if (last || step_ % setup_.eval.every == 0) {
-      const HeldOut held_out = measure_held_out();
-      add_held_out(line, held_out);
-      if (last) add_final(line, held_out);
-    }
+    if (last || step_ % setup_.eval.every == 0) held_out_.add_to_curve(line, step_, last);
     if (monitor_ && (last || step_ % setup_.monitor.every == 0)) add_monitor(line, changed);
     put_line(line);
-  }
-
-  std::optional<egg_evaluation> evaluation_before_step() const {
-    if (evaluations_.empty() || evaluations_.back().step != step_) return std::nullopt;
-    return evaluations_.back();
   }
 
   // The share of the perturbed parameters' weights that has moved.
@@ -305,35 +292,6 @@ class Run {
     return weights == 0 ? 0.0 : static_cast<double>(moved) / static_cast<double>(weights);
   }
 
-  HeldOut measure_sample() { return members_.evaluate(setup_.eval_plan); }
-
-  // An evaluation of the curve, which schedules follow.
-  HeldOut measure_held_out() {
-    const HeldOut held_out = measure_sample();
-    evaluations_.push_back({step_, held_out.loss_q16, held_out.scored.tokens});
-    return held_out;
-  }
-
-  Evaluation evaluation_of(const HeldOut& held_out) const {
-    Evaluation evaluation{step_, held_out.bits_per_unit(), held_out.scored.tokens, setup_.dataset.unit};
-    if (setup_.dataset.vocabulary) evaluation.bytes = held_out.scored.units;
-    return evaluation;
-  }
-
-  void add_held_out(nlohmann::ordered_json& line, const HeldOut& held_out) {
-    require_sound(capture_session(session_, machine_, {}), machine_, step_);
-    const Evaluation evaluation = evaluation_of(held_out);
-    put_evaluation(line, kHeldOutKeys, evaluation);
-    note_held_out(evaluation);
-  }
-
-  // The whole held-out part. sample: the evaluation of the curve after the same step, if there is one at hand.
-  void add_final(nlohmann::ordered_json& line, const std::optional<HeldOut>& sample) {
-    const bool is_whole = sample && setup_.eval_plan.covers_all();
-    record_.final = evaluation_of(is_whole ? *sample : members_.evaluate(setup_.final_plan));
-    put_evaluation(line, kFinalKeys, *record_.final);
-  }
-
   void add_monitor(nlohmann::ordered_json& line, const std::vector<int64_t>& changed) {
     const MonitorReport seen = monitor_->look(session_, step_, changed);
     line["monitor"] = to_json(seen);
@@ -341,49 +299,18 @@ class Run {
     if (hooks_.monitored) hooks_.monitored(seen);
   }
 
-  void note_held_out(const Evaluation& evaluation) {
-    record_.newest = evaluation;
-    if (!record_.best || evaluation.bits_per_unit < record_.best->bits_per_unit) {
-      record_.best = evaluation;
-      since_best_ = 0;
-    } else {
-      ++since_best_;
-    }
-  }
-
-  // The figures of a line against what checkpoint and journal know exactly.
-  void require_same_loss(const Evaluation& evaluation) const {
-    for (const egg_evaluation& known : evaluations_) {
-      if (known.step != evaluation.step || known.tokens != evaluation.tokens) continue;
-      const HeldOut exact{known.loss, {known.tokens, evaluation.bytes.value_or(known.tokens)}};
-      if (exact.bits_per_unit() != evaluation.bits_per_unit) throw disagreement("evaluation", evaluation.step);
-    }
-  }
-
   void require_same_counters(const nlohmann::ordered_json& line) const {
     const bool are_equal = uint64_t{whole(line.at("member_tokens"))} == record_.member_tokens &&
                            uint64_t{whole(line.at("unique_tokens"))} == record_.unique_tokens;
-    if (!are_equal) throw disagreement("tokens", step_);
-  }
-
-  Error disagreement(const char* what, uint64_t step) const {
-    return Error(
-        fmt::format("{} and the newest checkpoint disagree on the {} after {} steps, so that one of them is "
-                    "damaged; {}, or delete that checkpoint and run again to go on from the one before it",
-                    folder_.metrics().string(), what, step, kMetricsCure));
+    if (!are_equal) throw held_out_.disagreement("tokens", step_);
   }
 
   // What an earlier process of this run measured.
   void note_metrics() {
-    const std::string& unit = setup_.dataset.unit;
     read_members(folder_.metrics().string(), kMetricsCure, [&] {
       for (const nlohmann::ordered_json& line : read_metrics(folder_.metrics())) {
-        const std::optional<Evaluation> held_out = evaluation_in(line, kHeldOutKeys, unit);
-        if (held_out) require_same_loss(*held_out);
+        held_out_.note(line);
         if (line.at("step") == step_) require_same_counters(line);
-        // Where version 0.1 ended or was stopped it read the whole held-out part, and gave it the curve's keys.
-        if (held_out && (!record_.newest || held_out->tokens == record_.newest->tokens)) note_held_out(*held_out);
-        if (line.at("step") == machine_.train.steps) record_.final = evaluation_in(line, kFinalKeys, unit);
         if (!line.contains("monitor")) continue;
         record_.verdicts =
             Verdicts{whole(line.at("step")), line.at("monitor").at("verdicts").get<std::vector<std::string>>()};
@@ -420,7 +347,7 @@ class Run {
     checkpoint.step = step_;
     checkpoint.identity = identity_;
     checkpoint.data_sha256 = setup_.dataset.sha256;
-    checkpoint.evaluations = evaluations_;
+    checkpoint.evaluations = held_out_.evaluations();
     checkpoint.sample = setup_.sample;
     record_.wall_seconds = seconds_before_ + seconds_since(started_);
     checkpoint.counters = {{"member_tokens", record_.member_tokens},
@@ -486,14 +413,13 @@ class Run {
   Members members_;
   Updates updates_;
   RunRecord record_;
+  HeldOutFigures held_out_;
   // Rank 0 alone has these, as it alone has the run's files.
   std::optional<Monitor> monitor_;
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
-  uint64_t step_ = 0;  // steps done
-  std::vector<egg_evaluation> evaluations_;
-  bool fresh_ = false;       // there was no checkpoint
-  uint64_t since_best_ = 0;  // evaluations
+  uint64_t step_ = 0;   // steps done
+  bool fresh_ = false;  // there was no checkpoint
   double train_bits_ = 0.0;
   double seconds_before_ = 0.0;
   double seconds_ = 0.0;  // of the run, as all ranks know it

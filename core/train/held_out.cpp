@@ -1,0 +1,93 @@
+#include "train/held_out.h"
+
+#include <fmt/format.h>
+
+#include "record/metrics.h"
+#include "train/weights.h"
+
+namespace eggroll {
+
+HeldOutFigures::HeldOutFigures(const Setup& setup, BackendSession& session, Members& members, const RunFolder& folder,
+                               RunRecord& record)
+    : setup_(setup), session_(session), members_(members), folder_(folder), record_(record) {}
+
+void HeldOutFigures::learn(const std::optional<egg_evaluation>& evaluation) {
+  const bool is_new = evaluation && (evaluations_.empty() || evaluations_.back().step < evaluation->step);
+  if (is_new) evaluations_.push_back(*evaluation);
+}
+
+std::optional<egg_evaluation> HeldOutFigures::made_after(uint64_t step) const {
+  if (evaluations_.empty() || evaluations_.back().step != step) return std::nullopt;
+  return evaluations_.back();
+}
+
+void HeldOutFigures::add_to_curve(nlohmann::ordered_json& line, uint64_t step, bool is_last) {
+  const HeldOut sample = members_.evaluate(setup_.eval_plan);
+  evaluations_.push_back({step, sample.loss_q16, sample.scored.tokens});
+  add_sample(line, sample, step);
+  if (is_last) add_final(line, sample, step);
+}
+
+void HeldOutFigures::add_end(nlohmann::ordered_json& line, uint64_t step) {
+  std::optional<HeldOut> sample;
+  if (!record_.newest || record_.newest->step != step) {
+    add_sample(line, sample.emplace(members_.evaluate(setup_.eval_plan)), step);
+  }
+  add_final(line, sample, step);
+}
+
+void HeldOutFigures::note(const nlohmann::ordered_json& line) {
+  const std::string& unit = setup_.dataset.unit;
+  const std::optional<Evaluation> held_out = evaluation_in(line, kHeldOutKeys, unit);
+  if (held_out) require_same_loss(*held_out);
+  // Where version 0.1 ended or was stopped it read the whole held-out part, and gave it the curve's keys.
+  if (held_out && (!record_.newest || held_out->tokens == record_.newest->tokens)) note_newest(*held_out);
+  if (line.at("step") == setup_.machine.train.steps) record_.final = evaluation_in(line, kFinalKeys, unit);
+}
+
+Error HeldOutFigures::disagreement(const char* what, uint64_t step) const {
+  return Error(
+      fmt::format("{} and the newest checkpoint disagree on the {} after {} steps, so that one of them is "
+                  "damaged; {}, or delete that checkpoint and run again to go on from the one before it",
+                  folder_.metrics().string(), what, step, kMetricsCure));
+}
+
+Evaluation HeldOutFigures::evaluation_of(const HeldOut& held_out, uint64_t step) const {
+  Evaluation evaluation{step, held_out.bits_per_unit(), held_out.scored.tokens, setup_.dataset.unit};
+  if (setup_.dataset.vocabulary) evaluation.bytes = held_out.scored.units;
+  return evaluation;
+}
+
+void HeldOutFigures::add_sample(nlohmann::ordered_json& line, const HeldOut& sample, uint64_t step) {
+  require_sound(capture_session(session_, setup_.machine, {}), setup_.machine, step);
+  const Evaluation evaluation = evaluation_of(sample, step);
+  put_evaluation(line, kHeldOutKeys, evaluation);
+  note_newest(evaluation);
+}
+
+// The whole held-out part. sample: the evaluation of the curve after the same step, if there is one at hand.
+void HeldOutFigures::add_final(nlohmann::ordered_json& line, const std::optional<HeldOut>& sample, uint64_t step) {
+  const bool is_whole = sample && setup_.eval_plan.covers_all();
+  record_.final = evaluation_of(is_whole ? *sample : members_.evaluate(setup_.final_plan), step);
+  put_evaluation(line, kFinalKeys, *record_.final);
+}
+
+void HeldOutFigures::note_newest(const Evaluation& evaluation) {
+  record_.newest = evaluation;
+  if (!record_.best || evaluation.bits_per_unit < record_.best->bits_per_unit) {
+    record_.best = evaluation;
+    since_best_ = 0;
+  } else {
+    ++since_best_;
+  }
+}
+
+void HeldOutFigures::require_same_loss(const Evaluation& evaluation) const {
+  for (const egg_evaluation& known : evaluations_) {
+    if (known.step != evaluation.step || known.tokens != evaluation.tokens) continue;
+    const HeldOut exact{known.loss, {known.tokens, evaluation.bytes.value_or(known.tokens)}};
+    if (exact.bits_per_unit() != evaluation.bits_per_unit) throw disagreement("evaluation", evaluation.step);
+  }
+}
+
+}  // namespace eggroll

@@ -1,0 +1,61 @@
+// A run's held-out evaluations: measured, put into lines of metrics and noted in the record.
+#ifndef EGGROLL_TRAIN_HELD_OUT_H
+#define EGGROLL_TRAIN_HELD_OUT_H
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "record/record.h"
+#include "train/members.h"
+#include "train/run_folder.h"
+
+namespace eggroll {
+
+// Every function that a comment calls shared is called by all ranks in the same order.
+class HeldOutFigures {
+ public:
+  // All outlive this. record: newest, best and final are noted there.
+  HeldOutFigures(const Setup& setup, BackendSession& session, Members& members, const RunFolder& folder,
+                 RunRecord& record);
+
+  // The curve's evaluations, which schedules follow.
+  const std::vector<egg_evaluation>& evaluations() const { return evaluations_; }
+  void take_over(const std::vector<egg_evaluation>& evaluations) { evaluations_ = evaluations; }
+  // One that the journal knows, unless it is known already.
+  void learn(const std::optional<egg_evaluation>& evaluation);
+  // The newest, where it was made after exactly this many steps.
+  std::optional<egg_evaluation> made_after(uint64_t step) const;
+  // Evaluations since the one with the fewest bits.
+  uint64_t since_best() const { return since_best_; }
+
+  // Shared. An evaluation of the curve after this many steps; with the figures of an end after the last.
+  void add_to_curve(nlohmann::ordered_json& line, uint64_t step, bool is_last);
+  // Shared. The figures of an end before the last step. The optimizer does not learn of them: a run that goes on is the
+  // run that never stopped.
+  void add_end(nlohmann::ordered_json& line, uint64_t step);
+
+  // What an earlier process put into a line, held against what checkpoint and journal know exactly.
+  void note(const nlohmann::ordered_json& line);
+  // Where the line of this step and the checkpoint differ in `what`.
+  Error disagreement(const char* what, uint64_t step) const;
+
+ private:
+  Evaluation evaluation_of(const HeldOut& held_out, uint64_t step) const;
+  void add_sample(nlohmann::ordered_json& line, const HeldOut& sample, uint64_t step);
+  void add_final(nlohmann::ordered_json& line, const std::optional<HeldOut>& sample, uint64_t step);
+  void note_newest(const Evaluation& evaluation);
+  void require_same_loss(const Evaluation& evaluation) const;
+
+  const Setup& setup_;
+  BackendSession& session_;
+  Members& members_;
+  RunFolder folder_;
+  RunRecord& record_;
+  std::vector<egg_evaluation> evaluations_;
+  uint64_t since_best_ = 0;
+};
+
+}  // namespace eggroll
+
+#endif
