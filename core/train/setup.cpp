@@ -8,12 +8,15 @@
 #include "config/settings_block.h"
 #include "noise/initial_weights.h"
 #include "noise/noise_settings.h"
+#include "program/average.h"
 
 namespace eggroll {
 
 const std::vector<std::string> kConfigKeys = {
     "backend", "model",      "optimizer", "dataset", "noise",   "fitness", "ranks",    "name",  "seed",   "train",
     "eval",    "checkpoint", "monitor",   "stop",    "plugins", "results", "launcher", "votes", "perturb"};
+
+const std::vector<std::string> kOptimizerHostKeys = {"name", "average"};
 
 namespace {
 
@@ -161,6 +164,10 @@ auto optional_setting(Settings& s, const char* key, Read&& read) -> std::optiona
   return read();
 }
 
+std::optional<double> read_average(Settings& s) {
+  return optional_setting(s, "average", [&] { return s.real("average", 0.5, 0.99999); });
+}
+
 StopSettings read_stop(Settings& s) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
   const auto count = [&](const char* key) {
@@ -191,9 +198,13 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   threads = read_section(config, "backend", [](Settings& s) { return s.int32("threads", 0, 4096); });
 
   model = open_plugin_of<ModelInstance>(config, "model", EGG_KIND_MODEL, registry, {"name", "perturb_groups"}, plugins);
-  optimizer = open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, {"name"}, plugins);
+  optimizer =
+      open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, kOptimizerHostKeys, plugins);
   program = std::make_unique<Program>(model->program());
-  rule = std::make_unique<Rule>(optimizer->rule());
+  rule = read_section(config, "optimizer", [&](Settings& s) {
+    if (config.find("optimizer.average") != nullptr) average = read_average(s);
+    return average ? rule_with_average(optimizer->rule(), optimizer->who()) : std::make_unique<Rule>(optimizer->rule());
+  });
   read_section(config, "train", [&](Settings&) { require_context(train, *program); });
   noise = read_section(config, "noise", [&](Settings& s) {
     const egg_noise read = read_noise(s, seed, program->view().fixed_point);
@@ -245,10 +256,16 @@ BackendSession Machine::open_session(const MemberShare& own) const {
   return session;
 }
 
+std::vector<float> Machine::scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const {
+  std::vector<float> values = optimizer->scalars(step, evaluations);
+  if (average) values.push_back(average_kept(*average, step));
+  return values;
+}
+
 std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
                                      std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
                                      const BatchBuffer& batch, std::span<const uint8_t> chosen) const {
-  const std::vector<float> values = optimizer->scalars(step, evaluations);
+  const std::vector<float> values = scalars(step, evaluations);
   const std::vector<float> stds = vote_stds(fitness);
   std::vector<int64_t> changed(stds.size());
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),

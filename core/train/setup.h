@@ -75,7 +75,8 @@ struct Machine {
   std::unique_ptr<OptimizerInstance> optimizer;
   std::unique_ptr<BackendInstance> backend;
   std::unique_ptr<Program> program;
-  std::unique_ptr<Rule> rule;
+  std::unique_ptr<Rule> rule;     // with the average, where there is one
+  std::optional<double> average;  // the share that a step keeps of it
   egg_noise noise;
   int32_t threads;
   std::vector<egg_voters> voters;       // by parameter
@@ -94,6 +95,8 @@ struct Machine {
   bool has_masks() const;
   // Pairs of each of `perturb.groups`: they are compared with each other alone.
   std::vector<uint32_t> group_pairs() const;
+  // Of the rule, in a step: the optimizer's, then the average's.
+  std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
   // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
   // fitness: one a pair. batch: what all members read, empty where there are no masks. chosen: by parameter, 0 where it
   // stays as it is; none: all are chosen.
@@ -156,6 +159,8 @@ struct Setup : SetupWithoutData {
 
 // Top-level keys of a configuration.
 extern const std::vector<std::string> kConfigKeys;
+// Keys of the section `optimizer` that are not its plugin's.
+extern const std::vector<std::string> kOptimizerHostKeys;
 
 }  // namespace eggroll
 

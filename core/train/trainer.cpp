@@ -262,7 +262,7 @@ class Run {
 
     record_.unique_tokens += scores.scored.tokens;
     record_.member_tokens += scores.scored.tokens * train.group;
-    const std::vector<float> scalars = machine_.optimizer->scalars(step_, held_out_.evaluations());
+    const std::vector<float> scalars = machine_.scalars(step_, held_out_.evaluations());
     ++step_;
     record_.steps = step_;
 

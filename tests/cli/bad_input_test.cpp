@@ -105,6 +105,13 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"ClipTooSmall",
               tiny({"fitness=zscore", "fitness.clip=0"}),
               {"fitness.clip is 0", "expected a number from 0.1 to 100"}},
+        Wrong{
+            "AverageTooLarge",
+            tiny({"optimizer.average=1"}),
+            {"command line 'optimizer.average=1'", "optimizer.average is 1", "expected a number from 0.5 to 0.99999"}},
+        Wrong{"AverageIsAText",
+              tiny({"optimizer=es_sgd", "optimizer.average=ema"}),
+              {"optimizer.average is the text 'ema'", "expected a number from 0.5 to 0.99999"}},
         Wrong{"NameIsAPath", tiny({"name=a/b"}), {"name is 'a/b'", "expected 1 to 80 letters, digits, _ and -"}},
         Wrong{"SectionIsANumber", tiny({"train=3"}), {"train is a map", "got the integer 3", "change its keys"}},
         Wrong{"ResultsIsANumber", tiny({"results.dir=3"}), {"results.dir", "text"}},

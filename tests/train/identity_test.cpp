@@ -24,8 +24,9 @@ TEST(RunHash, IsOfWhatMayChangeWeightsOrFiguresAlone) {
                             "monitor.every=2", "stop.tokens=9", "results.dir=x", "ranks.update=rebuilt"}) {
     EXPECT_EQ(run_hash(small_config({other})), hash) << other;
   }
-  for (const char* other : {"seed=1", "train.steps=7", "eval.tokens=64", "dataset.tokens=1000", "noise.rank=2",
-                            "model.width=16", "optimizer=es_sgd", "fitness=sign", "name=other"}) {
+  for (const char* other :
+       {"seed=1", "train.steps=7", "eval.tokens=64", "dataset.tokens=1000", "noise.rank=2", "model.width=16",
+        "optimizer=es_sgd", "optimizer.average=0.9", "fitness=sign", "name=other"}) {
     EXPECT_NE(run_hash(small_config({other})), hash) << other;
   }
 }

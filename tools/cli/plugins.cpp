@@ -10,6 +10,7 @@
 #include "conformance/trajectory.h"
 #include "eggroll/error.h"
 #include "plugin/scaffold.h"
+#include "train/setup.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -111,7 +112,7 @@ int check_command(const HostOptions& host, const CheckArguments& arguments) {
   }
   const BackendInstance reference(registry.choose(EGG_KIND_BACKEND, "reference"), none);
   const ConfigNode config = section_of(host, kind, chosen.file.name);
-  const SettingsBlock block(config, kind, {"name"});
+  const SettingsBlock block(config, kind, kind == "optimizer" ? kOptimizerHostKeys : std::vector<std::string>{"name"});
   return print_checks(chosen, *chosen.file.kind == EGG_KIND_MODEL ? check_model(chosen, *block.view(), reference)
                                                                   : check_optimizer(chosen, *block.view(), reference));
 }
