@@ -38,6 +38,12 @@ const std::set<std::string> kFiguresOfTheHost = {
     "final_bits_per_unit",
     "final_tokens",
     "final_bytes",
+    "average_held_out_bits_per_unit",
+    "average_held_out_tokens",
+    "average_held_out_bytes",
+    "average_final_bits_per_unit",
+    "average_final_tokens",
+    "average_final_bytes",
     "scalars",
     "checksum",
 };

@@ -3,9 +3,10 @@
 // Every line ends with "crc", the CRC-32 of what stands before it (record/seal.h); version 0.1 wrote lines without.
 // Every line has "step", an unsigned integer: the number of steps done, one more than the line before. A run that a
 // stop rule ended has one more line, of its last step again; it goes when the run goes on. curve.h also reads
-// "member_tokens", "train_bits_per_unit" (mean over the members) and "held_out_bits_per_unit" (unperturbed model), each
-// where present. "monitor", an object, is what the monitor saw after that step (monitor/report.h; its keys are in the
-// README), "scalars" one of the optimizer's scalars by name; version 0.1 gave each a key of its own in the line.
+// "member_tokens", "train_bits_per_unit" (mean over the members), "held_out_bits_per_unit" (unperturbed model) and
+// "average_held_out_bits_per_unit" (the average of the weights, of a run with optimizer.average), each where present.
+// "monitor", an object, is what the monitor saw after that step (monitor/report.h; its keys are in the README),
+// "scalars" one of the optimizer's scalars by name; version 0.1 gave each a key of its own in the line.
 #ifndef EGGROLL_RECORD_METRICS_H
 #define EGGROLL_RECORD_METRICS_H
 
@@ -54,6 +55,12 @@ struct EvaluationKeys {
 inline constexpr EvaluationKeys kHeldOutKeys{"held_out_bits_per_unit", "held_out_tokens", "held_out_bytes"};
 // Keys of an evaluation of the whole held-out part, in the last line of a run that has ended.
 inline constexpr EvaluationKeys kFinalKeys{"final_bits_per_unit", "final_tokens", "final_bytes"};
+
+// The same of the average of the weights, beside those of the weights, where a run has one.
+inline constexpr EvaluationKeys kAverageHeldOutKeys{"average_held_out_bits_per_unit", "average_held_out_tokens",
+                                                    "average_held_out_bytes"};
+inline constexpr EvaluationKeys kAverageFinalKeys{"average_final_bits_per_unit", "average_final_tokens",
+                                                  "average_final_bytes"};
 
 void put_evaluation(nlohmann::ordered_json& line, const EvaluationKeys& keys, const Evaluation& evaluation);
 

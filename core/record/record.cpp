@@ -194,6 +194,9 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"memory_bytes", record.memory_bytes ? ordered_json(*record.memory_bytes) : ordered_json()},
                        {"threads", record.threads},
                        {"environment", environment_to_json(record.environment)}};
+  if (record.average) {
+    json["average"] = {{"newest", or_null(record.average->newest)}, {"final", or_null(record.average->final)}};
+  }
   if (record.failure) json["failure"] = to_json(*record.failure);
   if (record.stopped_because) json["stopped_because"] = *record.stopped_because;
   if (record.ranks) json["ranks"] = to_json(*record.ranks);
@@ -267,6 +270,10 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   }
   record.threads = whole(json.at("threads"));
   record.environment = environment_of(json.at("environment"));
+  if (json.contains("average")) {
+    const ordered_json& average = json["average"];
+    record.average = AverageRecord{evaluation_of(average.at("newest")), evaluation_of(average.at("final"))};
+  }
   if (json.contains("failure")) record.failure = failure_of(json.at("failure"), what);
   if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
   if (json.contains("ranks")) record.ranks = ranks_of(json["ranks"]);

@@ -60,6 +60,12 @@ struct Evaluation {
   std::optional<uint64_t> bytes = std::nullopt;  // that the scored tokens stand for, where a vocabulary says it
 };
 
+// Evaluations of the average of the weights: those of the same name in the record, made at the same time.
+struct AverageRecord {
+  std::optional<Evaluation> newest;
+  std::optional<Evaluation> final;
+};
+
 // What the monitor found after this many steps: sentences that name a value or tensor of the program.
 struct Verdicts {
   uint64_t step = 0;
@@ -142,7 +148,8 @@ struct RunRecord {
   std::optional<Evaluation> best;
   // The evaluation of the whole held-out part after the last step; only with kCompleted and kStopped.
   std::optional<Evaluation> final;
-  std::optional<Verdicts> verdicts;  // the newest, of a run with a monitor
+  std::optional<AverageRecord> average;  // of a run with optimizer.average; all the others are of the weights
+  std::optional<Verdicts> verdicts;      // the newest, of a run with a monitor
   std::optional<std::string> weights_sha256;
 
   // What a report needs of metrics.jsonl, once the run has ended, so that it can be made from the record alone.

@@ -1,4 +1,5 @@
-// A run's held-out evaluations: measured, put into lines of metrics and noted in the record.
+// A run's held-out evaluations: measured, put into lines of metrics and noted in the record. Where the run has an
+// average of its weights, each evaluation is one of the weights and one of the average.
 #ifndef EGGROLL_TRAIN_HELD_OUT_H
 #define EGGROLL_TRAIN_HELD_OUT_H
 
@@ -9,17 +10,18 @@
 #include "record/record.h"
 #include "train/members.h"
 #include "train/run_folder.h"
+#include "train/updates.h"
 
 namespace eggroll {
 
 // Every function that a comment calls shared is called by all ranks in the same order.
 class HeldOutFigures {
  public:
-  // All outlive this. record: newest, best and final are noted there.
-  HeldOutFigures(const Setup& setup, BackendSession& session, Members& members, const RunFolder& folder,
-                 RunRecord& record);
+  // All outlive this. record: newest, best, final and the same of the average are noted there.
+  HeldOutFigures(const Setup& setup, BackendSession& session, Members& members, Updates& updates,
+                 const RunFolder& folder, RunRecord& record);
 
-  // The curve's evaluations, which schedules follow.
+  // The curve's evaluations, which schedules follow: of the weights alone.
   const std::vector<egg_evaluation>& evaluations() const { return evaluations_; }
   void take_over(const std::vector<egg_evaluation>& evaluations) { evaluations_ = evaluations; }
   // One that the journal knows, unless it is known already.
@@ -41,15 +43,22 @@ class HeldOutFigures {
   Error disagreement(const char* what, uint64_t step) const;
 
  private:
+  struct Measured {
+    HeldOut weights;
+    std::optional<HeldOut> average;
+  };
+
+  Measured measure(const EvalPlan& plan);
   Evaluation evaluation_of(const HeldOut& held_out, uint64_t step) const;
-  void add_sample(nlohmann::ordered_json& line, const HeldOut& sample, uint64_t step);
-  void add_final(nlohmann::ordered_json& line, const std::optional<HeldOut>& sample, uint64_t step);
+  void add_sample(nlohmann::ordered_json& line, const Measured& sample, uint64_t step);
+  void add_final(nlohmann::ordered_json& line, const std::optional<Measured>& sample, uint64_t step);
   void note_newest(const Evaluation& evaluation);
   void require_same_loss(const Evaluation& evaluation) const;
 
   const Setup& setup_;
   BackendSession& session_;
   Members& members_;
+  Updates& updates_;
   RunFolder folder_;
   RunRecord& record_;
   std::vector<egg_evaluation> evaluations_;

@@ -40,7 +40,7 @@ class Run {
         members_(setup, session_, ranks),
         updates_(setup, session_, ranks),
         record_(ranks.leads() ? new_record(setup, config, invocation, identity_, session_plan_, ranks) : RunRecord{}),
-        held_out_(setup, session_, members_, folder, record_) {
+        held_out_(setup, session_, members_, updates_, folder, record_) {
     if (record_.ranks) record_.ranks->bytes_per_step = members_.bytes_per_step();
   }
 
@@ -53,6 +53,7 @@ class Run {
     } catch (...) {
       record_.status = RunStatus::kFailed;
       record_.final.reset();
+      if (record_.average) record_.average->final.reset();
       record_.error = sentence_of_exception();
       record_.ended_utc = utc_now();
       record_.wall_seconds = seconds_before_ + seconds_since(started_);
@@ -327,6 +328,7 @@ class Run {
     progress.steps = machine_.train.steps;
     progress.train_bits = train_bits_;
     if (record_.newest) progress.held_out_bits = record_.newest->bits_per_unit;
+    if (record_.average && record_.average->newest) progress.average_bits = record_.average->newest->bits_per_unit;
     progress.member_tokens_per_second = done * machine_.train.population * machine_.train.tokens / seconds;
     progress.seconds_left = seconds / done * static_cast<double>(machine_.train.steps - step_);
     progress.unit = setup_.dataset.unit;

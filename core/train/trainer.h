@@ -24,6 +24,7 @@ struct Progress {
   uint64_t steps = 0;
   double train_bits = 0.0;                // mean over members, bits per unit, with perturbations
   std::optional<double> held_out_bits;    // newest evaluation of the curve
+  std::optional<double> average_bits;     // the same of the average of the weights, where the run has one
   double member_tokens_per_second = 0.0;  // this process
   double seconds_left = 0.0;
   std::string unit;

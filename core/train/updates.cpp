@@ -142,19 +142,19 @@ void Updates::note(double seconds) {
   plan_ = UpdatePlan::kRebuilt;
 }
 
-void Updates::share_slots() {
+void Updates::share_slots(uint32_t first) {
   if (plan_ == UpdatePlan::kRebuilt) return;  // all have them
-  const auto slots = static_cast<uint32_t>(machine_.rule->slots().size());
+  const uint32_t slots = static_cast<uint32_t>(machine_.rule->slots().size()) - first;
   for (uint32_t i = 0; i < owners_.size() && slots > 0; ++i) {
     if (owners_[i] == kNobody) continue;
     const uint64_t bytes = 4 * weight_count(machine_.program->params()[i]);
     std::vector<uint8_t> mine(chosen_[i] != 0 ? bytes * slots : 0);
-    for (uint32_t s = 0; s < slots && chosen_[i] != 0; ++s) session_.get_slot(i, s, mine.data() + s * bytes);
+    for (uint32_t s = 0; s < slots && chosen_[i] != 0; ++s) session_.get_slot(i, first + s, mine.data() + s * bytes);
     std::vector<uint64_t> sizes(ranks_.size());
     sizes[owners_[i]] = bytes * slots;
     std::vector<uint8_t> all;
     ranks_.gather(mine, sizes, all);
-    for (uint32_t s = 0; s < slots && chosen_[i] == 0; ++s) session_.set_slot(i, s, all.data() + s * bytes);
+    for (uint32_t s = 0; s < slots && chosen_[i] == 0; ++s) session_.set_slot(i, first + s, all.data() + s * bytes);
   }
 }
 

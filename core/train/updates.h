@@ -31,8 +31,8 @@ class Updates {
   // Shared. As Machine::update(), on all ranks.
   std::vector<int64_t> make(uint64_t step, std::span<const egg_evaluation> evaluations,
                             const std::vector<int8_t>& fitness, const BatchBuffer& batch);
-  // Shared. Brings the slots of every tensor from the rank that has updated it to all others.
-  void share_slots();
+  // Shared. Brings the slots of every tensor, from slot `first` on, from the rank that has updated it to all others.
+  void share_slots(uint32_t first = 0);
 
   UpdateRecord record() const;
 

@@ -117,6 +117,8 @@ class Seeds {
     record.weights_sha256 = std::string(64, 'f');
     record.metrics_file = "metrics.jsonl";
     put_record(record);
+    record.average = AverageRecord{std::nullopt, record.final};
+    put_record(record);
     record.status = RunStatus::kFailed;
     record.error = "a disk is full";
     record.failure = Failure{Failure::Kind::kSignal, "SIGSEGV", {"its last line"}};

@@ -61,6 +61,42 @@ TEST_F(EqualityTest, FiguresAndJournalAreThoseOfOneProcess) {
   }
 }
 
+// Each rank evaluates with the average of all tensors, whoever has updated them.
+TEST_F(EqualityTest, TheAverageOfTheWeightsIsThatOfOneProcess) {
+  const auto run = [](const std::string& results) {
+    return former({"optimizer.average=0.9", "train.steps=40", "results.dir=" + results});
+  };
+  ASSERT_EQ(eggroll(run("one")).exit_code, 0);
+  const fs::path one = fs::directory_iterator(work_ / "one")->path();
+  const auto evaluations_in = [](const fs::path& folder) {
+    std::vector<nlohmann::json> all;
+    std::ifstream lines(folder / "metrics.jsonl");
+    for (std::string line; std::getline(lines, line);) {
+      const nlohmann::json json = nlohmann::json::parse(line);
+      if (json.contains("average_held_out_bits_per_unit")) all.push_back(json.at("average_held_out_bits_per_unit"));
+    }
+    return all;
+  };
+  const auto slots_in = [](const fs::path& folder) {
+    return nlohmann::json::parse(read_file(folder / "checkpoints/step-00000040/checkpoint.json"))
+        .at("files")
+        .at("optimizer.safetensors");
+  };
+  ASSERT_EQ(evaluations_in(one).size(), 5U);
+  for (const auto& [ranks, update] : {std::pair{2, "sharded"}, {3, "rebuilt"}, {5, "sharded"}, {2, "auto"}}) {
+    const std::string results = fmt::format("{}-{}", update, ranks);
+    Arguments arguments = run(results);
+    arguments.push_back(fmt::format("ranks.update={}", update));
+    const Result result = Process(work_, shared(ranks, arguments)).wait();
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const fs::path folder = fs::directory_iterator(work_ / results)->path();
+    EXPECT_EQ(evaluations_in(folder), evaluations_in(one)) << results;
+    EXPECT_EQ(record_in(folder).at("average"), record_in(one).at("average")) << results;
+    EXPECT_EQ(record_in(folder).at("weights_sha256"), record_in(one).at("weights_sha256")) << results;
+    EXPECT_EQ(slots_in(folder), slots_in(one)) << results;
+  }
+}
+
 // Whose slots a checkpoint brings together again.
 TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
   const std::string digest = undisturbed(former());

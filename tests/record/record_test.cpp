@@ -106,6 +106,13 @@ RunRecord summarized_record() {
   return record;
 }
 
+RunRecord averaged_record() {
+  RunRecord record = completed_record();
+  record.average =
+      AverageRecord{Evaluation{800, 4.0999999999999996, 32768, "byte"}, Evaluation{800, 4.0, 90000, "byte", 120000}};
+  return record;
+}
+
 RunRecord stopped_record() {
   RunRecord record = completed_record();
   record.status = RunStatus::kStopped;
@@ -126,8 +133,8 @@ TEST_F(RecordTest, RefusesNumbersThatAreNotWhole) {
 }
 
 TEST_F(RecordTest, ReadsWhatItWrote) {
-  for (const RunRecord& record :
-       {completed_record(), failed_record(), crashed_record(), stopped_record(), summarized_record()}) {
+  for (const RunRecord& record : {completed_record(), failed_record(), crashed_record(), stopped_record(),
+                                  summarized_record(), averaged_record()}) {
     write_record(path_, record);
     EXPECT_EQ(record_to_json(read_record(path_)), record_to_json(record));
   }
@@ -148,6 +155,25 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.device, "cpu");
   EXPECT_EQ(read.plan, "scalar, 2 threads");
   EXPECT_EQ(read.memory_bytes, 5'000'000'000U);
+}
+
+// Beside the weights' own figures; a record without it is of a run without it, or of before there was one.
+TEST_F(RecordTest, KeepsTheFiguresOfTheAverage) {
+  write_record(path_, averaged_record());
+  const RunRecord read = read_record(path_);
+  ASSERT_TRUE(read.average && read.average->newest && read.average->final);
+  EXPECT_EQ(read.average->newest->bits_per_unit, 4.0999999999999996);
+  EXPECT_EQ(read.average->final->bits_per_unit, 4.0);
+  EXPECT_EQ(read.average->final->bytes, 120000U);
+  EXPECT_EQ(read.final->bits_per_unit, 4.125);
+  RunRecord running = averaged_record();
+  running.average = AverageRecord{};
+  write_record(path_, running);
+  EXPECT_TRUE(read_record(path_).average.has_value());
+  EXPECT_FALSE(read_record(path_).average->final.has_value());
+  write_record(path_, completed_record());
+  EXPECT_FALSE(read_record(path_).average.has_value());
+  EXPECT_FALSE(record_to_json(completed_record()).contains("average"));
 }
 
 // Version 0.1 had no newest: its final was that, and read the whole held-out part where the run had ended.
@@ -303,6 +329,7 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
   write_record(folder_ / "good" / "crashed.json", crashed_record());
   write_record(folder_ / "good" / "stopped.json", stopped_record());
   write_record(folder_ / "good" / "summarized.json", summarized_record());
+  write_record(folder_ / "good" / "averaged.json", averaged_record());
   const int code = validate(folder_ / "good");
   if (code == 2) GTEST_SKIP() << faults_;
   EXPECT_EQ(code, 0) << faults_;
@@ -368,6 +395,18 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
                                                          {"/summary/monitor/most_saturated_value", {{"name", "head"}}},
                                                          {"/summary/monitor/extra", 1}}) {
     ordered_json json = summarized;
+    json[ordered_json::json_pointer(place)] = value;
+    add(json);
+  }
+  const ordered_json averaged = sealed(record_to_json(averaged_record()));
+  for (const auto& [place, value] :
+       std::vector<std::pair<std::string, ordered_json>>{{"/average", nullptr},
+                                                         {"/average/extra", 1},
+                                                         {"/average/newest", nullptr},  // though completed
+                                                         {"/average/final", nullptr},
+                                                         {"/average/final/extra", 1},
+                                                         {"/average", {{"final", averaged["average"]["final"]}}}}) {
+    ordered_json json = averaged;
     json[ordered_json::json_pointer(place)] = value;
     add(json);
   }

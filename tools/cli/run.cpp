@@ -102,11 +102,13 @@ class ProgressLine {
   std::string text_of(const Progress& p) const {
     const size_t width = terminal_ ? std::max<size_t>(terminal_width(), 4) - 3 : std::string::npos;
     const std::string held_out = p.held_out_bits ? fmt::format("{:.4f}", *p.held_out_bits) : "-";
+    std::vector<std::string> parts = {fmt::format("{} left", duration_text(p.seconds_left)),
+                                      fmt::format("loss {:.4f}", p.train_bits),
+                                      fmt::format("held-out {} bits per {}", held_out, p.unit)};
+    if (p.average_bits) parts.push_back(fmt::format("average of weights {:.4f}", *p.average_bits));
+    parts.push_back(fmt::format("{:.0f} member tokens/s", p.member_tokens_per_second));
     std::string line = fmt::format("step {}/{}", p.step, p.steps);
-    for (const std::string& part :
-         {fmt::format("{} left", duration_text(p.seconds_left)), fmt::format("loss {:.4f}", p.train_bits),
-          fmt::format("held-out {} bits per {}", held_out, p.unit),
-          fmt::format("{:.0f} member tokens/s", p.member_tokens_per_second)}) {
+    for (const std::string& part : parts) {
       if (line.size() + 2 + part.size() > width) break;
       line += "  " + part;
     }
@@ -124,9 +126,16 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
     fmt::print("held-out {:.4f} bits per {} after {} steps (all {} tokens, unperturbed)\n", record.final->bits_per_unit,
                record.final->unit, record.final->step, record.final->tokens);
   }
+  if (record.average && record.average->final) {
+    fmt::print("average of weights: held-out {:.4f} bits per {} (the same tokens)\n",
+               record.average->final->bits_per_unit, record.average->final->unit);
+  }
   if (record.newest && record.best) {
     fmt::print("on the curve's {} tokens: {:.4f}, best {:.4f} after {} steps\n", record.newest->tokens,
                record.newest->bits_per_unit, record.best->bits_per_unit, record.best->step);
+  }
+  if (record.average && record.average->newest) {
+    fmt::print("average of weights on the curve's tokens: {:.4f}\n", record.average->newest->bits_per_unit);
   }
   if (record.stopped_because) fmt::print("stopped: {}\n", *record.stopped_because);
   fmt::print("on the same data: unigram {}, bigram {}, gzip {}\n", bits(record.baselines.unigram),
