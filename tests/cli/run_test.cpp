@@ -163,6 +163,52 @@ TEST_F(RunTest, SampleGoesOnFromThePrompt) {
                       {"'three'", "expected token numbers with commas between", "such as 3,14,15"});
 }
 
+// Which figure is of the weights and which of their average is said wherever one stands.
+TEST_F(RunTest, TheAverageOfTheWeightsIsSaidAndSampled) {
+  const Result result = eggroll(tiny_run({"optimizer.average=0.9"}));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json record = record_in(run_folder());
+  const auto bits_of = [](const nlohmann::json& evaluation) {
+    return fmt::format("{:.4f}", evaluation.at("bits_per_unit").get<double>());
+  };
+  const nlohmann::json& average = record.at("average");
+  EXPECT_NE(bits_of(average.at("final")), bits_of(record.at("final")));
+  EXPECT_THAT(result.out, HasSubstr("  held-out " + bits_of(record.at("newest")) +
+                                    " bits per token  average of weights " + bits_of(average.at("newest")) + "  "));
+  EXPECT_THAT(result.out, HasSubstr("\nheld-out " + bits_of(record.at("final")) + " bits per token after 40 steps"));
+  EXPECT_THAT(result.out, HasSubstr("\naverage of weights: held-out " + bits_of(average.at("final")) +
+                                    " bits per token (the same tokens)\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("\naverage of weights on the curve's tokens: " + bits_of(average.at("newest")) + "\n"));
+  EXPECT_EQ(record.at("weights_sha256"), undisturbed(tiny_run()));
+  expect_valid(run_folder() / "record.json");
+
+  const std::string run = run_folder().string();
+  const auto sample = [&](const Arguments& more) {
+    Arguments all = {"sample", run, "--count", "200", "--prompt", "3", "--seed", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Result sampled = eggroll(all);
+    EXPECT_EQ(sampled.exit_code, 0) << sampled.err;
+    return sampled.out;
+  };
+  const std::string text = sample({});
+  EXPECT_EQ(sample({"--weights", "weights"}), text);
+  EXPECT_NE(sample({"--weights", "average"}), text);
+  expect_one_sentence(eggroll({"sample", run, "--weights", "best"}), {"--weights", "best", "weights", "average"});
+  const Result replayed = eggroll({"replay", run});
+  EXPECT_THAT(replayed.out, HasSubstr("equal to the checkpoint "));
+}
+
+TEST_F(RunTest, ARunWithoutAnAverageHasNoneToSample) {
+  const Result result = eggroll(tiny_run());
+  ASSERT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("average")));
+  EXPECT_FALSE(record_in(run_folder()).contains("average"));
+  const std::string run = run_folder().string();
+  expect_one_sentence(eggroll({"sample", run, "--weights", "average"}),
+                      {"--weights is average", "keeps no average of its weights", "leave --weights out"});
+}
+
 TEST_F(RunTest, TextIsSampledAsText) {
   std::string text;
   while (text.size() < 3000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";

@@ -12,6 +12,7 @@
 #include "eggroll/error.h"
 #include "record/record.h"
 #include "system/text.h"
+#include "train/average.h"
 #include "train/checkpoint.h"
 #include "train/replay.h"
 #include "train/sample.h"
@@ -95,10 +96,17 @@ int sample_command(const SampleArguments& arguments) {
   if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
   const Machine machine(config, registry);
+  if (arguments.weights == "average" && !machine.average) {
+    throw Error(
+        fmt::format("--weights is average, and the run in {} keeps no average of its weights; leave --weights "
+                    "out, or begin a run with optimizer.average",
+                    folder.path.string()));
+  }
   const Checkpoint checkpoint = load_checkpoint(*newest);
   require_same_run(*newest, checkpoint.identity, identity_of(machine, config, folder));
   BackendSession session = machine.open_session();
   restore_session(session, machine, checkpoint);
+  if (arguments.weights == "average") swap_in_average(session, machine);
 
   const std::optional<Vocabulary> vocabulary = vocabulary_of(config, folder);
   const bool takes_text = vocabulary && vocabulary->spells_every_byte();

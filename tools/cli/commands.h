@@ -55,7 +55,8 @@ struct SampleArguments {
   double temperature = 1.0;
   uint64_t seed = 0;
   std::string prompt;
-  MovedData data;  // of the vocabulary alone
+  std::string weights = "weights";  // or "average"
+  MovedData data;                   // of the vocabulary alone
 };
 int sample_command(const SampleArguments& arguments);
 

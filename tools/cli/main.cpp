@@ -160,6 +160,11 @@ int dispatch(int argc, char** argv) {
       });
   sample->add_option("--prompt", sampling.prompt,
                      "Text to go on from; token numbers, with commas, if tokens stand for no text");
+  sample
+      ->add_option("--weights", sampling.weights,
+                   "Whose text: of the run's weights, or of their average, which a run with optimizer.average keeps")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"weights", "average"}));
   sample->add_option("--vocabulary", sampling.data.vocabulary,
                      "Where dataset.vocabulary is now; must be what the run began with");
   sample->callback([&] { exit_code = sample_command(sampling); });
