@@ -40,8 +40,9 @@ struct Share {
 struct Claim {
   std::string says;
   std::vector<std::pair<std::string, std::string>> where;  // axis and value: the runs that it speaks of; empty: all
-  // "bits": the final held-out bits per unit; "tokens_per_second": member tokens of the median step; "update_rate":
-  // mean of `changed`. The latter and any other key of metrics.jsonl are means over the last quarter of the steps.
+  // "bits": the final held-out bits per unit; "average_bits": the same of the average of the weights;
+  // "tokens_per_second": member tokens of the median step; "update_rate": mean of `changed`. The latter and any other
+  // key of metrics.jsonl are means over the last quarter of the steps.
   std::string metric = "bits";
   std::variant<Comparison, Slope, Share> test;
   bool exploratory = false;  // it says of itself that it is not stated before its data

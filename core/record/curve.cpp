@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTrainColour = "#5a9fd0";
 constexpr const char* kHeldOutColour = "#0b4f8a";
+constexpr const char* kAverageColour = "#6a3d9a";
 constexpr const char* kBaselineColours[] = {"#b2182b", "#d6761b", "#4d7a2f"};
 constexpr double kLabelSpacing = 0.05;  // of the height: one line of text
 
@@ -60,10 +61,12 @@ void spread(std::vector<EdgeLabel>& labels, double bottom, double top) {
   }
 }
 
-std::string curve_script(const Curve& curve, const Points& train, const Points& held_out, const std::string& name) {
+std::string curve_script(const Curve& curve, const Points& train, const Points& held_out, const Points& average,
+                         const std::string& name) {
   std::vector<EdgeLabel> labels;
   if (!train.empty()) labels.push_back({"training", kTrainColour, false, train.back().second, 0});
   if (!held_out.empty()) labels.push_back({"held-out", kHeldOutColour, false, held_out.back().second, 0});
+  if (!average.empty()) labels.push_back({"average", kAverageColour, false, average.back().second, 0});
   const BaselineRecord& b = curve.baselines;
   if (b.unigram) labels.push_back({"unigram", kBaselineColours[0], true, *b.unigram, 0});
   if (b.bigram) labels.push_back({"bigram", kBaselineColours[1], true, *b.bigram, 0});
@@ -72,7 +75,7 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
   double right = 0;
   double low = labels.front().value;
   double high = low;
-  for (const Points* points : {&train, &held_out}) {
+  for (const Points* points : {&train, &held_out, &average}) {
     for (const auto& [x, y] : *points) {
       right = std::max(right, x);
       low = std::min(low, y);
@@ -94,6 +97,7 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
   std::string script = fmt::format("# Draw again with: gnuplot {0}.gp > {0}.png\n", name);
   append_data(script, "train", train, x_unit);
   append_data(script, "held_out", held_out, x_unit);
+  if (!average.empty()) append_data(script, "average", average, x_unit);
   script += fmt::format(
       "set terminal pngcairo size 1000,600 font 'DejaVu Sans,11' background '#ffffff'\n"
       "set encoding utf8\n"
@@ -131,6 +135,10 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
         fmt::format(", $held_out with linespoints lc rgb '{}' lw 2.5 pt 7 ps {} title 'held-out: unperturbed model'",
                     kHeldOutColour, held_out.size() > 60 ? 0 : 0.7);
   }
+  if (!average.empty()) {
+    plots += fmt::format(", $average with lines lc rgb '{}' lw 1.5 title 'held-out: average of the weights'",
+                         kAverageColour);
+  }
   return script + "plot " + plots.substr(2) + "\n";
 }
 
@@ -144,7 +152,9 @@ void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::
     throw Error("no learning curve was drawn: " + metrics.string() +
                 " holds no loss yet; draw it after the run's first step");
   }
-  draw_with_gnuplot(curve_script(curve, train, held_out, png.stem().string()), png, "no learning curve was drawn");
+  const Points average = points_of(lines, kAverageHeldOutKeys.bits);
+  draw_with_gnuplot(curve_script(curve, train, held_out, average, png.stem().string()), png,
+                    "no learning curve was drawn");
 }
 
 }  // namespace eggroll

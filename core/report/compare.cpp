@@ -112,6 +112,8 @@ struct NamedFigure {
 const std::vector<NamedFigure>& figures() {
   static const std::vector<NamedFigure> all = {
       {"final held-out bits per unit", [](const CollectedRun& run) { return metric_of(run, "bits"); }, text_of},
+      {"final held-out bits per unit, average of the weights",
+       [](const CollectedRun& run) { return metric_of(run, "average_bits"); }, text_of},
       {"member tokens per second", [](const CollectedRun& run) { return metric_of(run, "tokens_per_second"); },
        short_count},
       {"update rate", [](const CollectedRun& run) { return metric_of(run, "update_rate"); }, percent},

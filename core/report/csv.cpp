@@ -143,6 +143,10 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
                            "error"}) {
     head << name;
   }
+  const bool any_average = std::any_of(studies.begin(), studies.end(), has_average);
+  if (any_average)
+    head << "average_final_bits"
+         << "average_newest_bits";
   for (const std::string& axis : axis_names) head << "axis." + axis;
   for (const std::string& key : keys) head << "config." + key;
   std::string text = head.end();
@@ -166,6 +170,8 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
     append_phases(row, metrics.threshold);
     row << record.memory_bytes << record.device << record.environment.host_commit << record.config_hash
         << record.started_utc << record.ended_utc << record.error;
+    const AverageRecord average = record.average.value_or(AverageRecord{});
+    if (any_average) row << bits(average.final) << bits(average.newest);
     for (const std::string& axis : axis_names) row << at_or_empty(axes[i], axis);
     for (const std::string& key : keys) row << at_or_empty(configs[i], key);
     text += row.end();

@@ -127,6 +127,9 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
   Table table;
   table.columns = {"run",  "record",          "study",       "configuration", "seed", "status",
                    "bits", "member tokens/s", "update rate", "wall time",     "begun"};
+  const bool any_average = std::any_of(studies.begin(), studies.end(), has_average);
+  const auto behind_bits = [](auto& cells) { return cells.begin() + 7; };
+  if (any_average) table.columns.insert(behind_bits(table.columns), "bits of the average");
   std::vector<double> bits;
   for (const Study& study : studies) {
     for (const StudyRun& run : study.runs) bits.push_back(metric_of(*run.run, "bits").value_or(0.0));
@@ -143,12 +146,13 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
         return value ? Text(write(*value), *value) : Text("");
       };
       table.runs.push_back(run.number);
-      table.rows.push_back(
-          {Text(std::to_string(run.number), static_cast<double>(run.number)), name, study.name, study.label(run.values),
-           Text(std::to_string(record.seed), static_cast<double>(record.seed)), status_name(record.status),
-           cell(metric_of(*run.run, "bits"), bits_text), cell(run.run->metrics.tokens_per_second, short_count),
-           cell(run.run->metrics.late_mean("changed"), percent),
-           Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
+      std::vector<Text>& row = table.rows.emplace_back(std::vector<Text>{
+          Text(std::to_string(run.number), static_cast<double>(run.number)), name, study.name, study.label(run.values),
+          Text(std::to_string(record.seed), static_cast<double>(record.seed)), status_name(record.status),
+          cell(metric_of(*run.run, "bits"), bits_text), cell(run.run->metrics.tokens_per_second, short_count),
+          cell(run.run->metrics.late_mean("changed"), percent),
+          Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
+      if (any_average) row.insert(behind_bits(row), cell(metric_of(*run.run, "average_bits"), bits_text));
     }
   }
   draft.add(std::move(table));

@@ -29,11 +29,16 @@ std::string data_suffix(const Study& study, const std::string& data) {
   return data_in(study).size() > 1 ? ", " + data : "";
 }
 
-std::optional<double> median_of(const std::vector<const StudyRun*>& runs, const std::string& metric) {
+std::vector<double> values_of(const std::vector<const StudyRun*>& runs, const std::string& metric) {
   std::vector<double> values;
   for (const StudyRun* run : runs) {
     if (const auto value = metric_of(*run->run, metric)) values.push_back(*value);
   }
+  return values;
+}
+
+std::optional<double> median_of(const std::vector<const StudyRun*>& runs, const std::string& metric) {
+  const std::vector<double> values = values_of(runs, metric);
   return values.empty() ? std::nullopt : std::optional(quantile(values, 0.5));
 }
 
@@ -133,6 +138,8 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
                                   study.label(best.configuration.values), text_of(best.bits, "seed"));
   if (tied > 0) words += fmt::format("; {} other{} with it", tied, tied == 1 ? " ties" : "s tie");
   if (!best.bits.interval && standings.size() > 1) words += "; with one seed nothing can be said of ties";
+  const bool any_average = has_average(study);
+  if (any_average) words += "; all of the weights, and those of their average stand in a column of their own";
   draft.paragraph(Text(words + ".", best.runs));
   if (best.bits.interval && standings.size() > 1) {
     draft.paragraph(fmt::format(
@@ -166,10 +173,11 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   Table table;
   table.columns = {"#"};
   for (const Axis& axis : study.axes) table.columns.push_back(axis.name);
-  for (const char* column : {"bits", "95 % interval", "n", "against the best", "minus the best", "lowest", "highest",
-                             "member tokens/s", "runs"}) {
+  for (const char* column : {"bits", "95 % interval", "n", "against the best", "minus the best", "lowest", "highest"}) {
     table.columns.emplace_back(column);
   }
+  if (any_average) table.columns.emplace_back("bits of the average");
+  table.columns.insert(table.columns.end(), {"member tokens/s", "runs"});
   std::vector<double> bits;
   std::vector<double> differences;
   for (const Standing& standing : standings) {
@@ -198,6 +206,9 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
                              : Text(""));
     row.emplace_back(text(standing.lowest), standing.lowest);
     row.emplace_back(text(standing.highest), standing.highest);
+    const std::vector<double> averages = values_of(standing.configuration.runs, "average_bits");
+    const double average = averages.empty() ? 0.0 : mean_of(averages).mean;
+    if (any_average) row.push_back(averages.empty() ? Text("") : Text(text(average), average));
     row.push_back(number_cell(median_of(standing.configuration.runs, "tokens_per_second"), short_count));
     row.emplace_back("", standing.runs);
     table.rows.push_back(std::move(row));

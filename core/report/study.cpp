@@ -297,9 +297,18 @@ bool has_ended_well(const RunRecord& record) {
   return record.status == RunStatus::kCompleted || record.status == RunStatus::kStopped;
 }
 
+bool has_average(const Study& study) {
+  return std::any_of(study.runs.begin(), study.runs.end(),
+                     [](const StudyRun& run) { return run.run->record.average.has_value(); });
+}
+
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric) {
   if (!has_ended_well(run.record)) return std::nullopt;
   if (metric == "bits") return run.record.final ? std::optional(run.record.final->bits_per_unit) : std::nullopt;
+  if (metric == "average_bits") {
+    const bool is_known = run.record.average && run.record.average->final;
+    return is_known ? std::optional(run.record.average->final->bits_per_unit) : std::nullopt;
+  }
   if (metric == "tokens_per_second") return run.metrics.tokens_per_second;
   return metric == "update_rate" ? run.metrics.late_mean("changed") : run.metrics.late_mean_of_scalar(metric);
 }

@@ -71,6 +71,9 @@ std::optional<double> config_number(const RunRecord& record, const char* section
 // What was read in training and held out, whatever the seed: "text shakespeare.txt".
 std::string data_of(const RunRecord& record);
 
+// Whether some of its runs keep an average of their weights.
+bool has_average(const Study& study);
+
 // As record/claim.h names metrics. Absent where the run did not come to its end, or has no such figure.
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric);
 

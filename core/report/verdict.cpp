@@ -158,7 +158,7 @@ Verdict judge_share(const Share& test, const Claim& claim, const Study& study) {
 
 // Where runs have lost the metrics that the claim's figure is taken from: what is left must not decide.
 std::optional<Verdict> not_judged(const Claim& claim, const Study& study) {
-  if (claim.metric == "bits") return std::nullopt;
+  if (claim.metric == "bits" || claim.metric == "average_bits") return std::nullopt;  // the record itself has them
   Verdict verdict{Outcome::kNotJudged, "", {}, 1.0};
   size_t all = 0;
   for (const StudyRun* run : runs_of(claim, study)) {

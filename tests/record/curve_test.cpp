@@ -18,13 +18,14 @@ using ::testing::Not;
 
 class CurveTest : public ScratchTest {
  protected:
-  void write_metrics(uint64_t steps) {
+  void write_metrics(uint64_t steps, bool with_average = false) {
     MetricsFile file(metrics_, 0);
     for (uint64_t step = 0; step < steps; ++step) {
       nlohmann::ordered_json line = {{"step", step},
                                      {"member_tokens", (step + 1) * 32768},
                                      {"train_bits_per_unit", 4.0 + 4.0 / static_cast<double>(step + 1)}};
       if (step % 10 == 9) line["held_out_bits_per_unit"] = 4.25;
+      if (step % 10 == 9 && with_average) line["average_held_out_bits_per_unit"] = 4.125;
       file.append(line);
     }
   }
@@ -67,6 +68,22 @@ TEST_F(CurveTest, TheScriptHoldsTheDataTheLabelsAndTheUnits) {
   EXPECT_THAT(script, HasSubstr("$held_out << END\n0.32768 4.25\n"));
   for (const char* label : {"'training 4.1'", "'held-out 4.25'", "'unigram 4.8'", "'bigram 3.5'", "'gzip 3.51'"}) {
     EXPECT_THAT(script, HasSubstr(label));
+  }
+}
+
+TEST_F(CurveTest, TheAverageOfTheWeightsIsALineOfItsOwn) {
+  for (const bool with_average : {false, true}) {
+    write_metrics(40, with_average);
+    try {
+      draw_learning_curve(metrics_, curve_, png_);
+    } catch (const Error&) {
+    }
+    const std::string script = read_file(folder_ / "curve.gp");
+    for (const char* part : {"$average << END\n0.32768 4.125\n", "'average 4.125'", "$average with lines",
+                             "title 'held-out: average of the weights'"}) {
+      EXPECT_EQ(script.find(part) != std::string::npos, with_average) << part;
+    }
+    EXPECT_THAT(script, HasSubstr("title 'held-out: unperturbed model'"));
   }
 }
 

@@ -178,6 +178,20 @@ TEST_F(ClaimsTest, AFigureThatRunsHaveLostIsNotJudged) {
           "summary in the record nor a metrics.jsonl beside it."));
 }
 
+// From the record itself.
+TEST_F(ClaimsTest, AClaimMayBeOfTheAverageOfTheWeights) {
+  ordered_json claim = higher_;
+  claim["metric"] = "average_bits";
+  add_runs({list({claim}), list({claim}), list({claim})});
+  EXPECT_THAT(answers()[0], testing::StartsWith("Undecided: It costs learning."));  // nobody has one
+  for (CollectedRun& run : collection_.runs) {
+    run.record.average = AverageRecord{std::nullopt, run.record.final};
+    run.record.final->bits_per_unit = 4.0;
+    run.metrics = {};
+  }
+  EXPECT_THAT(answers()[0], testing::StartsWith("Confirmed: It costs learning."));
+}
+
 TEST_F(ClaimsTest, AClaimThatCannotBeReadIsNotJudged) {
   const ordered_json odd = {{"says", "odd"}};
   add_runs({list({odd}), list({odd}), list({odd})});

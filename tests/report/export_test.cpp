@@ -116,6 +116,22 @@ TEST_F(ExportTest, TwoRunsAreComparedLineByLine) {
             "configuration, plugins, machine and data are the same");
 }
 
+TEST_F(ExportTest, AveragesAreComparedWhereBothHaveOne) {
+  SyntheticRun run;
+  run.average_bits = 3.75;
+  write_synthetic_run(folder_ / "a", run);
+  run.average_bits = 3.5;
+  write_synthetic_run(folder_ / "b", run);
+  run.average_bits.reset();
+  write_synthetic_run(folder_ / "c", run);
+  const auto compared = [&](const char* a, const char* b) {
+    return compare(collect({folder_ / a}), collect({folder_ / b}));
+  };
+  EXPECT_THAT(compared("a", "b"),
+              Contains("final held-out bits per unit, average of the weights: 3.75 in A, 3.5 in B"));
+  EXPECT_THAT(compared("a", "c"), Not(Contains(HasSubstr("average of the weights"))));
+}
+
 TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     for (const char* rank : {"1", "4"}) {

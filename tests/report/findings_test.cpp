@@ -111,6 +111,37 @@ TEST_F(FindingsTest, TheLeaderboardNamesTies) {
   EXPECT_THAT(text, HasSubstr("On the same data: bigram 4.5, entropy rate 0.5, gzip 4.25, unigram 5."));
 }
 
+// Ranks are those of the weights; the average's bits stand beside them, wherever some run has one.
+TEST_F(FindingsTest, TheAverageOfTheWeightsHasAColumnOfItsOwn) {
+  write_sweep();
+  write();
+  EXPECT_THAT(markdown(), Not(HasSubstr("of the average")));
+  EXPECT_THAT(read_file(out_ / "runs.csv"), Not(HasSubstr("average")));
+  SyntheticRun run;
+  run.point = 100;
+  run.axes = {{"noise.rank", "2"}};
+  run.final_bits = 5.0;
+  for (const double bits : {3.5, 3.75}) {
+    run.average_bits = bits;
+    write_synthetic_run(results_ / "points" / std::to_string(run.point++), run);
+    ++run.seed;
+  }
+  write();
+  const std::string text = markdown();
+  EXPECT_THAT(text, HasSubstr("; all of the weights, and those of their average stand in a column of their own."));
+  EXPECT_THAT(text, HasSubstr("| lowest | highest | bits of the average | member tokens/s | runs |"));
+  EXPECT_THAT(text, testing::ContainsRegex("\\| 2 \\| 5\\.000 \\| [^|]* \\| 2 \\| [^|]* \\| [^|]* \\| 5\\.000 "
+                                           "\\| 5\\.000 \\| 3\\.625 \\| "));
+  EXPECT_THAT(text, testing::ContainsRegex("\\| 4 \\| 4\\.050 \\| [^|]* \\| 3 \\| best \\| *\\| 4\\.000 "
+                                           "\\| 4\\.100 \\|  *\\| "));
+  EXPECT_THAT(text, HasSubstr("| bits | bits of the average | member tokens/s | update rate |"));
+  EXPECT_THAT(text, HasSubstr(" | completed | 5.000 | 3.500 | "));
+  EXPECT_THAT(text, HasSubstr(" | completed | 4.000 |  | "));
+  const std::string table = read_file(out_ / "runs.csv");
+  EXPECT_THAT(table, HasSubstr(",error,average_final_bits,average_newest_bits,"));
+  EXPECT_THAT(table, HasSubstr(",3.75,3.75,"));
+}
+
 // What the seeds have in common is no part of a difference between runs of one seed.
 TEST_F(FindingsTest, TiesFollowThePairedDifference) {
   SyntheticRun run;

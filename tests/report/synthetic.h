@@ -24,6 +24,7 @@ struct SyntheticRun {
   uint64_t steps = 100;
   uint64_t population = 512;
   double final_bits = 4.0;
+  std::optional<double> average_bits;  // of the average of the weights, where the run has one
   double step_seconds = 0.01;
   double update_rate = 0.1;    // at the end; falls from 1
   uint64_t monitor_every = 0;  // lines between looks of the monitor; 0: none
@@ -79,6 +80,10 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
     record.newest = Evaluation{run.steps, run.final_bits, 1000, "token"};
     record.best = record.newest;
     record.final = record.newest;
+    if (run.average_bits) {
+      const Evaluation average{run.steps, *run.average_bits, 1000, "token"};
+      record.average = AverageRecord{average, average};
+    }
     record.weights_sha256 = std::string(64, '3');
   }
   if (run.status == RunStatus::kFailed) {

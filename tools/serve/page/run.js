@@ -17,8 +17,10 @@ function factsOf(run, record) {
   return facts([
     ["status", status(run.status)],
     ["final, all that is held out", evaluation(record?.final) ?? (Number.isFinite(run.bits) ? `${bits(run.bits)} bits${per} so far` : null)],
+    ["final, of the average of the weights", evaluation(record?.average?.final)],
     ["newest of the curve", evaluation(record?.newest)],
     ["best of the curve", evaluation(record?.best)],
+    ["newest, of the average of the weights", evaluation(record?.average?.newest)],
     ["baselines", Object.entries(run.baselines).map(([name, value]) => `${name} ${value.toFixed(3)}`).join(", ")],
     ["steps", run.planned_steps ? `${run.steps} of ${run.planned_steps}` : run.steps],
     ["member tokens", count(run.member_tokens)],
