@@ -86,7 +86,7 @@ TEST_F(CliTest, ConfigOpensNoDataAndAcceptsWhatRuns) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.err, "");
   }
-  expect_one_sentence(eggroll({"run", "dataset.path=nowhere"}), {"which does not exist"});
+  expect_one_sentence(eggroll({"run", "experiment=plain", "dataset.path=nowhere"}), {"which does not exist"});
 }
 
 // Its first point stands for all: plan checks each.

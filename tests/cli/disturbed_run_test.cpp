@@ -15,6 +15,7 @@ class DisturbedRunTest : public CliTest {
 
   Arguments arguments(uint64_t steps = 60, uint64_t checkpoint_every = 5) const {
     return {"run",
+            "experiment=plain",
             "dataset.path=text",
             "model.width=8",
             "train.population=16",

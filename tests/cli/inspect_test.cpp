@@ -31,7 +31,7 @@ class InspectTest : public CliTest {
 TEST_F(InspectTest, VersionNamesAbiAndSpec) {
   const std::string text = output_of({"--version"});
   EXPECT_TRUE(std::regex_match(
-      text, std::regex("eggroll [0-9.]+ \\(([0-9a-f]+(-dirty)?|unknown)\\), plugin ABI 0\\.5, spec [0-9a-f]{16}\n")))
+      text, std::regex("eggroll [0-9.]+ \\(([0-9a-f]+(-dirty)?|unknown)\\), plugin ABI 0\\.6, spec [0-9a-f]{16}\n")))
       << text;
   EXPECT_THAT(text, HasSubstr(hex64(EGG_SPEC_HASH)));
 }
@@ -116,7 +116,7 @@ TEST_F(InspectTest, PluginsThatCannotBeUsedAreListedWithTheReason) {
 
 TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
   const Machine machine(repository_config({"model.width=16", "optimizer.residual=0"}), built_plugins());
-  const std::string text = output_of({"show", "model.width=16", "optimizer.residual=0"});
+  const std::string text = output_of({"show", "experiment=plain", "model.width=16", "optimizer.residual=0"});
   EXPECT_THAT(text, StartsWith(machine.program->text()));
   EXPECT_THAT(text, HasSubstr("\nhash " + machine.program->hash() + "\n"));
   EXPECT_THAT(text, HasSubstr("\nlargest accumulators, of 2147483647:\n"));

@@ -18,6 +18,7 @@ class MovedDataTest : public CliTest {
 
   static Arguments text_run(const Arguments& more = {}) {
     Arguments all = {"run",
+                     "experiment=plain",
                      "dataset.path=text",
                      "model.width=8",
                      "train.population=16",

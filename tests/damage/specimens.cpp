@@ -48,6 +48,7 @@ Damage::Damage() {
 Arguments Damage::gru() const {
   // Weights depend on evaluations too.
   return {"run",
+          "experiment=plain",
           "dataset.path=" + (folder_ / "text").string(),
           "model.width=8",
           "optimizer=es_adamw",

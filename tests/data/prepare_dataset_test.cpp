@@ -207,6 +207,7 @@ class PreparedRun : public PrepareTest {
  protected:
   static Arguments run_on(const std::string& folder, const Arguments& more = {}) {
     Arguments all = {"run",
+                     "experiment=plain",
                      "dataset=tokens",
                      "dataset.path=" + folder + "/train.bin",
                      "dataset.valid_path=" + folder + "/valid.bin",
