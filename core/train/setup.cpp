@@ -16,6 +16,7 @@ const std::vector<std::string> kConfigKeys = {
     "backend", "model",      "optimizer", "dataset", "noise",   "fitness", "ranks",    "name",  "seed",   "train",
     "eval",    "checkpoint", "monitor",   "stop",    "plugins", "results", "launcher", "votes", "perturb"};
 
+const std::vector<std::string> kModelHostKeys = {"name", "perturb_groups"};
 const std::vector<std::string> kOptimizerHostKeys = {"name", "average"};
 
 namespace {
@@ -197,7 +198,7 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   train = read_section(config, "train", read_train);
   threads = read_section(config, "backend", [](Settings& s) { return s.int32("threads", 0, 4096); });
 
-  model = open_plugin_of<ModelInstance>(config, "model", EGG_KIND_MODEL, registry, {"name", "perturb_groups"}, plugins);
+  model = open_plugin_of<ModelInstance>(config, "model", EGG_KIND_MODEL, registry, kModelHostKeys, plugins);
   optimizer =
       open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, kOptimizerHostKeys, plugins);
   program = std::make_unique<Program>(model->program());

@@ -159,7 +159,8 @@ struct Setup : SetupWithoutData {
 
 // Top-level keys of a configuration.
 extern const std::vector<std::string> kConfigKeys;
-// Keys of the section `optimizer` that are not its plugin's.
+// Keys of the sections `model` and `optimizer` that are not their plugins'.
+extern const std::vector<std::string> kModelHostKeys;
 extern const std::vector<std::string> kOptimizerHostKeys;
 
 }  // namespace eggroll

@@ -112,7 +112,7 @@ int check_command(const HostOptions& host, const CheckArguments& arguments) {
   }
   const BackendInstance reference(registry.choose(EGG_KIND_BACKEND, "reference"), none);
   const ConfigNode config = section_of(host, kind, chosen.file.name);
-  const SettingsBlock block(config, kind, kind == "optimizer" ? kOptimizerHostKeys : std::vector<std::string>{"name"});
+  const SettingsBlock block(config, kind, kind == "optimizer" ? kOptimizerHostKeys : kModelHostKeys);
   return print_checks(chosen, *chosen.file.kind == EGG_KIND_MODEL ? check_model(chosen, *block.view(), reference)
                                                                   : check_optimizer(chosen, *block.view(), reference));
 }
