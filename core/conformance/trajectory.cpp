@@ -31,8 +31,8 @@ const std::vector<std::string> kCommon = {"name=trajectory",
                                           "noise.sigma_shift=2",
                                           "noise.sigma_vector_shift=2"};
 
-// Votes as they were before masks, so that the hashes of then still hold.
-const std::string kUnmasked = "votes.masked=false";
+// As it was before there were tables, so that the hashes of then still hold.
+const std::vector<std::string> kPlain = {"votes.masked=false", "perturb.tables=rows", "noise.distribution=gaussian"};
 
 struct Preset {
   const char* name;
@@ -50,7 +50,18 @@ const std::vector<Preset> kModels = {
       "model.attention.kind=sigmoid", "model.logit_steps_per_bit=16", "noise.rank=2"}},
     {"egg_c_former",
      {"model=egg_c_former", "model.width=20", "model.head_width=20", "model.layers=1", "model.mlp_ratio=3",
-      "model.vocab=257", "model.context=9"}}};
+      "model.vocab=257", "model.context=9"}},
+    {"gru_tables",
+     {"model=gru_tables", "model.width=21", "model.vocab=61",
+      "model.context_tables=[{tokens: 2, rows: 64}, {tokens: 4, rows: 512}]",
+      "model.logit_tables=[{tokens: 1}, {tokens: 3, rows: 128}]", "votes.masked=true", "perturb.tables=joint",
+      "noise.sigma_joint_shift=1", "noise.distribution=rademacher",
+      "perturb.groups=[{params: [embedding, \"context*\"], share: 0.4}, {params: [\"logit_context*\"], share: 0.4}, "
+      "{params: [\"layer*\", norm_out.gain, head], share: 0.2}]"}},
+    {"int8nativeformer with tables",
+     {"model=int8nativeformer", "model.width=20", "model.head_width=20", "model.layers=1", "model.vocab=61",
+      "model.tied_head=false", "model.context_tables=[{tokens: 2, rows: 32}, {tokens: 3, rows: 256}]",
+      "model.residual_init_std=0", "votes.masked=true", "noise.rank=2"}}};
 
 // Data of both sorts: one text that goes on, and rows that begin with a reset.
 const std::vector<Preset> kOptimizers = {
@@ -75,7 +86,7 @@ std::vector<Trajectory> make_trajectories() {
   for (const Preset& model : kModels) {
     for (const Preset& optimizer : kOptimizers) {
       Trajectory trajectory{fmt::format("{}, {}", model.name, optimizer.name), kCommon};
-      trajectory.overrides.push_back(kUnmasked);
+      trajectory.overrides.insert(trajectory.overrides.end(), kPlain.begin(), kPlain.end());
       for (const Preset* preset : {&model, &optimizer}) {
         trajectory.overrides.insert(trajectory.overrides.end(), preset->overrides.begin(), preset->overrides.end());
       }
