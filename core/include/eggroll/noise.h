@@ -25,8 +25,9 @@
 #define EGG_STEP_TABLE UINT64_C(0xFFFFFFFFFFFFFFFE)
 #define EGG_STEP_DATA UINT64_C(0xFFFFFFFFFFFFFFFD)
 
-// Bijective 64-bit finaliser (MurmurHash3's, public domain).
-EGG_FN uint64_t egg_mix64(uint64_t x) {
+// Bijective 64-bit finaliser (MurmurHash3's, public domain). Word: uint64_t, or a vector of them.
+template <class Word>
+EGG_FN Word egg_mix_words(Word x) {
   x ^= x >> 33;
   x *= UINT64_C(0xff51afd7ed558ccd);
   x ^= x >> 33;
@@ -35,9 +36,14 @@ EGG_FN uint64_t egg_mix64(uint64_t x) {
   return x;
 }
 
-EGG_FN uint64_t egg_absorb(uint64_t key, uint64_t part) {
-  return egg_mix64((key ^ part) + UINT64_C(0x9e3779b97f4a7c15));
+template <class Word>
+EGG_FN Word egg_absorb_words(Word key, Word part) {
+  return egg_mix_words<Word>((key ^ part) + UINT64_C(0x9e3779b97f4a7c15));
 }
+
+EGG_FN uint64_t egg_mix64(uint64_t x) { return egg_mix_words(x); }
+
+EGG_FN uint64_t egg_absorb(uint64_t key, uint64_t part) { return egg_absorb_words(key, part); }
 
 EGG_FN uint64_t egg_noise_key(uint64_t seed, uint64_t step, uint32_t pair, uint32_t tensor, uint32_t side,
                               uint32_t rank) {
@@ -48,19 +54,28 @@ EGG_FN uint64_t egg_noise_key(uint64_t seed, uint64_t step, uint32_t pair, uint3
 }
 
 // Four noise bytes. The constants are those of Wellons' three-round 32-bit hash (public domain); the key's low half
-// enters before the first round, its high half before the last. Word: uint32_t, or a vector of them.
-template <class Word>
-EGG_FN Word egg_noise_hash(Word word_index, Word key_low, Word key_high) {
+// enters before the first round, its high half before the last. Word: uint32_t, or a vector of them; Factor: the same,
+// or uint32_t.
+#define EGG_HASH_FACTORS {0xed5ad4bbu, 0xac4c1b51u, 0x31848babu}
+
+template <class Word, class Factor>
+EGG_FN Word egg_noise_hash_by(Word word_index, Word key_low, Word key_high, Factor first, Factor second, Factor third) {
   Word x = word_index + key_low;
   x ^= x >> 17;
-  x *= 0xed5ad4bbu;
+  x *= first;
   x ^= x >> 11;
-  x *= 0xac4c1b51u;
+  x *= second;
   x ^= key_high;
   x ^= x >> 15;
-  x *= 0x31848babu;
+  x *= third;
   x ^= x >> 14;
   return x;
+}
+
+template <class Word>
+EGG_FN Word egg_noise_hash(Word word_index, Word key_low, Word key_high) {
+  const uint32_t factors[3] = EGG_HASH_FACTORS;
+  return egg_noise_hash_by(word_index, key_low, key_high, factors[0], factors[1], factors[2]);
 }
 
 EGG_FN uint32_t egg_noise_word(uint64_t key, uint32_t word_index) {

@@ -34,45 +34,158 @@ struct Elementwise {
     return tile.model.plan.groups[static_cast<size_t>(value)] * Tile<S>::kGroupBytes;
   }
 
+  // Both members of a pair read the same row where there is a perturbation, which is then drawn once for the two.
   static void embed(Tile<S>& tile, const egg_op& op) {
-    const auto param = static_cast<size_t>(op.param[0]);
-    const PlanParam& p = tile.model.plan.params[param];
-    const typename Tile<S>::Param& noise = tile.params[param];
-    const size_t ranks = tile.perturbed ? p.ranks : 0;
-    const int32_t shift = tile.model.plan.program->fixed_point + tile.model.plan.noise.sigma_shift;
-    const int32_t round = tile.model.nearest() != 0 && shift > 0 ? 1 << (shift - 1) : 0;
-    int8_t* y = out(tile, op);
-    for (size_t m = 0; m < kRegs; ++m) {
-      const int8_t* rows[kLanes];
-      for (size_t l = 0; l < kLanes; ++l) rows[l] = tile.model.weights.row(param, tile.tokens[m * kLanes + l]);
-      V32 a[64];
-      for (size_t r = 0; r < ranks; ++r) {
-        const size_t at = r * S::kPairRegs + m / 2;
-        for (size_t l = 0; l < kLanes; ++l) {
-          a[r][l] = tile.model.noise.value(noise.a_keys[at], l, EGG_SIDE_A, tile.tokens[m * kLanes + l]);
-        }
+    Embed call(tile, op);
+    for (size_t reg = 0; reg < S::kPairRegs; ++reg) {
+      if (tile.perturbed) {
+        call.find_rows(2 * reg);
+        call.draw_a(reg);
+        call.each_group([&](size_t k, V8 row) EGG_INLINE_LAMBDA { call.put_both(reg, k, row); });
+        continue;
       }
-      for (size_t k = 0; k < p.col_groups; ++k) {
-        int32_t gathered[kLanes];
-        for (size_t l = 0; l < kLanes; ++l) std::memcpy(&gathered[l], rows[l] + 4 * k, 4);
-        V8 values = S::template load<V8>(gathered);
-        if (ranks != 0) {
-          V32 ab[4] = {};
-          for (size_t r = 0; r < ranks; ++r) {
-            const V8 b = S::template load<V8>(noise.b + ((r * p.col_groups + k) * S::kPairRegs + m / 2) * S::kBytes) ^
-                         S::all8(S::kWeightXor);
-            for (size_t i = 0; i < 4; ++i) ab[i] += a[r] * S::byte32(b, i);
-          }
-          for (size_t i = 0; i < 4; ++i) {
-            const V32 shifted = (ab[i] + round) >> shift;
-            ab[i] = S::byte32(values, i) + (m % 2 == 0 ? shifted : -shifted);
-          }
-          values = S::pack4(ab[0], ab[1], ab[2], ab[3]);
-        }
-        S::store(y + (k * kRegs + m) * S::kBytes, values);
+      for (size_t m = 2 * reg; m < 2 * reg + 2; ++m) {
+        call.find_rows(m);
+        call.each_group([&](size_t k, V8 row) EGG_INLINE_LAMBDA { call.put(m, k, row); });
       }
     }
   }
+
+  class Embed {
+   public:
+    Embed(Tile<S>& tile, const egg_op& op)
+        : tile_(tile),
+          param_(static_cast<size_t>(op.param[0])),
+          indices_(op.attr == 0 ? tile.tokens.data()
+                                : tile.rows.data() + (static_cast<size_t>(op.attr) - 1) * Tile<S>::kMembers),
+          table_(tile.model.weights.rows(param_)),
+          groups_(tile.model.plan.params[param_].col_groups),
+          noise_(tile.params[param_]),
+          joint_(tile.model.plan.params[param_].voters.joint != 0),
+          shift_(tile.model.plan.program->fixed_point +
+                 (joint_ ? tile.model.plan.noise.sigma_joint_shift : tile.model.plan.noise.sigma_shift)),
+          round_(tile.model.nearest() != 0 && shift_ > 0 ? 1 << (shift_ - 1) : 0),
+          shift16_(shift_, tile.model.nearest() != 0),
+          x_(in(tile, op, 0)),
+          y_(out(tile, op)) {}
+
+    // Where no row is read, one of zeros is.
+    void find_rows(size_t m) {
+      for (size_t l = 0; l < kLanes; ++l) {
+        const uint32_t row = indices_[m * kLanes + l];
+        rows_[l] = row == EGG_NO_ROW ? tile_.model.weights.zeros() : table_ + size_t{row} * groups_ * 4;
+      }
+    }
+
+    // Side A at the rows of a register of pairs.
+    void draw_a(size_t reg) {
+      const U32 rows = S::template load<U32>(indices_ + 2 * reg * kLanes);
+      const U32 real = noise_.voting[reg] & (U32)(rows != EGG_NO_ROW);
+      const typename NoiseDraw<S>::Side side(tile_.model.noise, EGG_SIDE_A);
+      for (size_t r = 0; r < noise_.ranks; ++r) {
+        a_[r] = (joint_ ? S::all32(EGG_JOINT_A) : side.one(noise_.a_keys[r * S::kPairRegs + reg], rows)) & (V32)real;
+      }
+    }
+
+    // put(k, group k of every lane's row).
+    template <class Put>
+    EGG_INLINE void each_group(const Put& put) {
+      size_t k = 0;
+      for (; k + 4 <= groups_; k += 4) {
+        V32 four[4];
+        S::gather4(rows_, four);
+        for (size_t i = 0; i < 4; ++i) put(k + i, (V8)four[i]);
+        for (const int8_t*& row : rows_) row += 16;
+      }
+      for (; k < groups_; ++k) {
+        int32_t lanes[kLanes];
+        for (size_t l = 0; l < kLanes; ++l) std::memcpy(&lanes[l], rows_[l], 4);
+        put(k, S::template load<V8>(lanes));
+        for (const int8_t*& row : rows_) row += 4;
+      }
+    }
+
+    EGG_INLINE void put(size_t m, size_t k, V8 row) const {
+      const size_t at = (k * kRegs + m) * S::kBytes;
+      S::store(y_ + at, x_ == nullptr ? row : S::add_clip8(row, S::template load<V8>(x_ + at)));
+    }
+
+    // A sum of three is clipped once, so bytes are widened first.
+    EGG_INLINE void put_both(size_t reg, size_t k, V8 row) const {
+      if (noise_.ranks == 0) {
+        put(2 * reg, k, row);
+        put(2 * reg + 1, k, row);
+        return;
+      }
+      const Halves change = noise_.ranks <= Shift16<S>::kRanks ? small_change(reg, k) : change_of_ranks(reg, k);
+      const Halves weights{S::even16(row), S::odd16(row)};
+      put_sum(2 * reg, k, {weights.even + change.even, weights.odd + change.odd});
+      put_sum(2 * reg + 1, k, {weights.even - change.even, weights.odd - change.odd});
+    }
+
+   private:
+    struct Halves {
+      V16 even;
+      V16 odd;
+    };
+
+    V8 side_b(size_t reg, size_t k, size_t r) const {
+      return S::template load<V8>(noise_.b + ((r * groups_ + k) * S::kPairRegs + reg) * S::kBytes) ^
+             S::all8(S::kWeightXor);
+    }
+
+    EGG_INLINE Halves small_change(size_t reg, size_t k) const {
+      V16 even = {};
+      V16 odd = {};
+      for (size_t r = 0; r < noise_.ranks; ++r) {
+        const V8 b = side_b(reg, k, r);
+        const V16 a = (V16)((a_[r] & 0xffff) | (a_[r] << 16));
+        even += a * S::even16(b);
+        odd += a * S::odd16(b);
+      }
+      return {shift16_.of(even), shift16_.of(odd)};
+    }
+
+    // Cut at 1023, which takes any sum of two bytes beyond int8 as the whole does.
+    Halves change_of_ranks(size_t reg, size_t k) const {
+      V32 ab[4] = {};
+      for (size_t r = 0; r < noise_.ranks; ++r) {
+        const V8 b = side_b(reg, k, r);
+        for (size_t i = 0; i < 4; ++i) ab[i] += a_[r] * S::byte32(b, i);
+      }
+      for (V32& sum : ab) {
+        sum = (sum + round_) >> shift_;
+        sum = sum > 1023 ? V32{} + 1023 : sum;
+        sum = sum < -1023 ? V32{} - 1023 : sum;
+      }
+      return {(V16)((ab[0] & 0xffff) | (ab[2] << 16)), (V16)((ab[1] & 0xffff) | (ab[3] << 16))};
+    }
+
+    EGG_INLINE void put_sum(size_t m, size_t k, Halves sum) const {
+      const size_t at = (k * kRegs + m) * S::kBytes;
+      if (x_ != nullptr) {
+        const V8 x = S::template load<V8>(x_ + at);
+        sum.even += S::even16(x);
+        sum.odd += S::odd16(x);
+      }
+      S::store(y_ + at, S::join(S::clip8(sum.even), S::clip8(sum.odd)));
+    }
+
+    Tile<S>& tile_;
+    size_t param_;
+    const uint32_t* indices_;  // of each member
+    const int8_t* table_;
+    size_t groups_;
+    const typename Tile<S>::Param& noise_;
+    bool joint_;
+    int32_t shift_;
+    int32_t round_;
+    Shift16<S> shift16_;
+    const int8_t* x_;
+    int8_t* y_;
+    const int8_t* rows_[kLanes];
+    V32 a_[kMostRanks];
+  };
 
   static void l1_norm(Tile<S>& tile, const egg_op& op) {
     const int8_t* x = in(tile, op, 0);

@@ -41,19 +41,26 @@ template <class S>
 void run_tile(Tile<S>& tile, const egg_batch& batch, const std::array<int64_t, Tile<S>::kMembers>& stream_of) {
   constexpr size_t kMembers = Tile<S>::kMembers;
   const egg_program& program = *tile.model.plan.program;
+  const size_t indices = program.index_count;
   tile.losses.fill(0);
   tile.first_visible.fill(0);
   for (size_t t = 0; t < batch.tokens; ++t) {
     tile.position = t;
     std::array<int32_t, kMembers> keep;
-    bool reset = false;
+    int32_t all = -1;
     for (size_t i = 0; i < kMembers; ++i) {
       const bool used = stream_of[i] >= 0;
       const size_t at = used ? static_cast<size_t>(stream_of[i]) * batch.tokens + t : 0;
       tile.tokens[i] = used ? batch.inputs[at] : 0;
       tile.targets[i] = used ? batch.targets[at] : EGG_NO_TARGET;
+      for (size_t j = 0; j < indices; ++j) {
+        tile.rows[j * kMembers + i] = used ? batch.rows[at * indices + j] : EGG_NO_ROW;
+      }
       keep[i] = used && batch.resets[at] != 0 ? 0 : -1;
-      reset |= keep[i] == 0;
+      all &= keep[i];
+    }
+    const bool reset = all == 0;
+    for (size_t i = 0; reset && i < kMembers; ++i) {
       if (keep[i] == 0) tile.first_visible[i] = static_cast<int32_t>(t);
     }
     if (reset) tile.zero_states(keep);

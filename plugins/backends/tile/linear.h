@@ -31,8 +31,6 @@ class Linear {
   }
 
  private:
-  static constexpr size_t kMostRanks = 64;
-
   Linear(Tile<S>& tile, const egg_op& op, const PlanParam& p)
       : tile_(tile),
         p_(p),
@@ -43,7 +41,7 @@ class Linear {
         y_(tile.at[static_cast<size_t>(op.out)]),
         shift_(op.attr + EGG_LINEAR_GUARD_BITS),
         round_(tile.model.nearest() != 0 ? 1 << (shift_ - 1) : 0),
-        ranks_(tile.perturbed ? p.ranks : 0),
+        ranks_(noise_.ranks),
         wide_(tile.model.plan.is_wide(op.out)) {}
 
   // The sums over x that do not depend on the output: of x itself, and q of each rank.

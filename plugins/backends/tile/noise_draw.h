@@ -1,4 +1,4 @@
-// noise.h in registers: sixteen (or eight, or four) pairs at once, or one pair and consecutive indices.
+// noise.h in registers: each lane has the key of a pair, or half of the lanes one pair's and half another's.
 #ifndef EGGROLL_TILE_NOISE_DRAW_H
 #define EGGROLL_TILE_NOISE_DRAW_H
 
@@ -9,104 +9,161 @@
 
 namespace eggroll::tile {
 
+// The distribution's values by bytes of a hash.
+template <class S>
+class DrawnValues {
+ public:
+  using V8 = typename S::V8;
+  using U8 = typename S::U8;
+  using Table = typename S::Table128;
+
+  explicit EGG_INLINE DrawnValues(const NoiseTable& values)
+      : low_(reinterpret_cast<const uint8_t*>(values.data())),
+        high_(reinterpret_cast<const uint8_t*>(values.data() + 128)) {}
+
+  EGG_INLINE V8 of(typename S::U32 hashes) const {
+    const V8 bytes = (V8)hashes;
+    if constexpr (S::kBytePlanes) return bytes < 0 ? (V8)high_.at((U8)bytes) : (V8)low_.at((U8)bytes);
+    // The table is odd about its middle: magnitude by distance from there, sign by the upper bit.
+    const V8 negative = bytes > -1;
+    const V8 magnitude = (V8)high_.at((U8)((bytes ^ negative) & 0x7f));
+    return (magnitude ^ negative) - negative;
+  }
+
+ private:
+  Table low_;
+  Table high_;
+};
+
+// Keys that are taken lane by lane.
+template <class S>
+struct StoredKeys {
+  template <class Keys>
+  explicit StoredKeys(const Keys& keys) {
+    S::store(low, keys.low);
+    S::store(high, keys.high);
+  }
+  uint32_t low[S::kLanes];
+  uint32_t high[S::kLanes];
+};
+
 // Immutable once made, so threads may share one.
 template <class S>
 class NoiseDraw {
  public:
   using V8 = typename S::V8;
-  using U8 = typename S::U8;
+  using V32 = typename S::V32;
   using U32 = typename S::U32;
+  using U64 = typename S::U64;
 
-  // The keys of kLanes pairs.
+  // The keys of kLanes draws.
   struct Keys {
     U32 low;
     U32 high;
   };
 
+  // What the keys of kLanes pairs for one tensor begin with, whatever side and rank: of the even lanes, of the odd
+  // ones.
+  struct PairKeys {
+    U64 even;
+    U64 odd;
+  };
+
   // Throws as NoiseSource does.
-  explicit NoiseDraw(const egg_noise& noise) : noise_(noise), source_(noise), table_(source_.table().data()) {
-    const NoiseTable values = noise_table(noise.distribution);
-    for (size_t k = 0; k < 128; ++k) magnitudes_[k] = static_cast<uint8_t>(values[128 + k]);
-  }
+  explicit NoiseDraw(const egg_noise& noise)
+      : noise_(noise), values_(noise_table(noise.distribution)), source_(noise), table_(source_.table().data()) {}
 
   NoiseDraw(const NoiseDraw&) = delete;  // table_ points into source_
   NoiseDraw& operator=(const NoiseDraw&) = delete;
 
-  Keys keys(uint64_t step, uint32_t first_pair, uint32_t tensor, uint32_t side, uint32_t rank) const {
-    uint32_t low[S::kLanes];
-    uint32_t high[S::kLanes];
-    for (size_t i = 0; i < S::kLanes; ++i) {
-      const uint64_t key = egg_noise_key(noise_.seed, step, first_pair + static_cast<uint32_t>(i), tensor, side, rank);
-      low[i] = static_cast<uint32_t>(key);
-      high[i] = static_cast<uint32_t>(key >> 32);
-    }
-    return {S::template load<U32>(low), S::template load<U32>(high)};
+  // What all keys of a step begin with.
+  uint64_t step_key(uint64_t step) const { return egg_absorb(egg_absorb(0, noise_.seed), step); }
+
+  static PairKeys pair_keys(uint64_t step_key, U32 pairs, uint32_t tensor) {
+    const U64 key = U64{} + step_key;
+    const U64 even = ((U64)pairs << 32) | tensor;
+    const U64 odd = ((U64)pairs & ~static_cast<uint64_t>(UINT32_MAX)) | tensor;
+    return {egg_absorb_words(key, even), egg_absorb_words(key, odd)};
+  }
+  static PairKeys pair_keys(uint64_t step_key, uint32_t first_pair, uint32_t tensor) {
+    uint32_t lanes[S::kLanes];
+    for (uint32_t i = 0; i < S::kLanes; ++i) lanes[i] = i;
+    return pair_keys(step_key, S::template load<U32>(lanes) + first_pair, tensor);
   }
 
-  // Values 0 to count - 1 of kLanes pairs, four indices a register; out[i] is register i * stride. The rest of the last
-  // register is 0.
-  void fill_pairs(const Keys& keys, uint32_t side, uint32_t count, int8_t* out, size_t stride) const {
-    const uint32_t words = (count + 3) / 4;
-    for (uint32_t w = 0; w < words; ++w) {
-      V8 values = noise_.source == EGG_NOISE_TABLE ? gather(keys, side, 4 * w) : to_values(hash(keys, S::all32u(w)));
-      if (w == count / 4) values = (V8)((U32)values & (UINT32_MAX >> (32 - 8 * (count & 3))));
-      S::store(out + w * stride * S::kBytes, values);
-    }
+  static Keys keys(const PairKeys& pairs, uint32_t side, uint32_t rank) {
+    const U64 part = U64{} + ((static_cast<uint64_t>(side) << 32) | rank);
+    const U64 even = egg_absorb_words(pairs.even, part);
+    const U64 odd = egg_absorb_words(pairs.odd, part);
+    return {(U32)((even & UINT32_MAX) | (odd << 32)), (U32)((even >> 32) | (odd & ~static_cast<uint64_t>(UINT32_MAX)))};
   }
 
-  // Values 0 to count - 1 of one pair, and up to kBytes - 1 bytes more that mean nothing.
-  void fill_row(uint64_t step, uint32_t pair, uint32_t tensor, uint32_t side, uint32_t rank, int8_t* out,
-                uint32_t count) const {
-    if (noise_.source == EGG_NOISE_TABLE) {
-      source_.fill(step, pair, tensor, side, rank, out, count);
-    } else {
-      expand(egg_noise_key(noise_.seed, step, pair, tensor, side, rank), out, count);
-    }
+  // The first half of the lanes draws for pair i of x, the other half for pair j of y.
+  static EGG_INLINE Keys two_pairs(const StoredKeys<S>& x, size_t i, const StoredKeys<S>& y, size_t j) {
+    return {S::halves(x.low[i], y.low[j]), S::halves(x.high[i], y.high[j])};
   }
 
-  // The value at one index for the pair of a lane.
-  int8_t value(const Keys& keys, size_t lane, uint32_t side, uint32_t index) const {
-    const uint64_t key = (static_cast<uint64_t>(keys.high[lane]) << 32) | keys.low[lane];
-    if (noise_.source == EGG_NOISE_TABLE) return table_[egg_noise_table_index(key, side, index, noise_.table_log2)];
-    const uint32_t byte = egg_noise_byte(key, index);
-    return static_cast<int8_t>(byte >= 128 ? magnitudes_[byte - 128] : -magnitudes_[127 - byte]);
-  }
+  // One side's values. Copies of what a hash needs in registers, so make it before a loop.
+  class Side {
+   public:
+    EGG_INLINE Side(const NoiseDraw& noise, uint32_t side)
+        : noise_(noise), side_(side), by_table_(noise.noise_.source == EGG_NOISE_TABLE), values_(noise.values_) {
+      constexpr uint32_t kFactors[] = EGG_HASH_FACTORS;
+      unrolled<3>([&](auto i) EGG_INLINE_LAMBDA { factors_[i] = S::kept(kFactors[i]); });
+    }
+
+    // Values 4 * word to 4 * word + 3 of every lane.
+    EGG_INLINE V8 four(const Keys& keys, U32 words) const {
+      if (by_table_) return noise_.gather(keys, words, side_);
+      return values_.of(egg_noise_hash_by(words, keys.low, keys.high, factors_[0], factors_[1], factors_[2]));
+    }
+
+    // The value of every lane at an index of its own.
+    EGG_INLINE V32 one(const Keys& keys, U32 indices) const {
+      return (V32)((U32)four(keys, indices >> 2) << (24 - 8 * (indices & 3))) >> 24;
+    }
+
+    // Of keys as two_pairs gives them: values of both in turn, at 2 * kLanes indices from `piece` * 2 * kLanes on.
+    EGG_INLINE V8 two(const Keys& keys, size_t piece) const {
+      uint32_t lanes[S::kLanes];
+      for (uint32_t i = 0; i < S::kLanes; ++i) lanes[i] = i % (S::kLanes / 2);
+      return S::zip_halves(four(keys, S::template load<U32>(lanes) + static_cast<uint32_t>(piece * (S::kLanes / 2))));
+    }
+
+    // Values 0 to count - 1 of kLanes pairs, four indices a register; out[i] is register i * stride. The rest of the
+    // last register is 0, and so is what `real` leaves out. Then each byte is xored with `flip`.
+    void fill(const Keys& keys, uint32_t count, U32 real, int8_t flip, int8_t* out, size_t stride) const {
+      const V8 flips = S::all8(flip);
+      uint32_t w = 0;
+      for (; w < count / 4; ++w) {
+        S::store(out + w * stride * S::kBytes, (V8)((U32)four(keys, S::all32u(w)) & real) ^ flips);
+      }
+      if (count % 4 == 0) return;
+      const U32 last = (U32)four(keys, S::all32u(w)) & real & (UINT32_MAX >> (32 - 8 * (count & 3)));
+      S::store(out + w * stride * S::kBytes, (V8)last ^ flips);
+    }
+
+   private:
+    const NoiseDraw& noise_;
+    uint32_t side_;
+    bool by_table_;
+    U32 factors_[3];
+    DrawnValues<S> values_;
+  };
 
  private:
-  // egg_noise_word in every lane.
-  static EGG_INLINE U32 hash(const Keys& keys, U32 word) { return egg_noise_hash(word, keys.low, keys.high); }
-
-  // The distribution's table is odd about its middle: magnitude by distance from there, sign by the upper bit.
-  EGG_INLINE V8 to_values(U32 bytes) const {
-    const typename S::Table128 table(magnitudes_);
-    const V8 negative = (V8)bytes >= 0;
-    const V8 magnitude = (V8)table.at((U8)(((V8)bytes ^ negative) & 0x7f));
-    return (magnitude ^ negative) - negative;
-  }
-
-  V8 gather(const Keys& keys, uint32_t side, uint32_t index) const {
+  V8 gather(const Keys& keys, U32 words, uint32_t side) const {
     int8_t bytes[S::kBytes];
     for (size_t i = 0; i < S::kLanes; ++i) {
       // Four neighbours never wrap: offsets and sizes are multiples of four.
-      const uint32_t from = egg_noise_table_index(keys.low[i], side, index, noise_.table_log2);
+      const uint32_t from = egg_noise_table_index(keys.low[i], side, 4 * words[i], noise_.table_log2);
       std::copy_n(table_ + from, 4, bytes + 4 * i);
     }
     return S::template load<V8>(bytes);
   }
 
-  void expand(uint64_t key, int8_t* out, uint32_t count) const {
-    uint32_t lanes[S::kLanes];
-    for (size_t i = 0; i < S::kLanes; ++i) lanes[i] = static_cast<uint32_t>(i);
-    U32 word = S::template load<U32>(lanes);
-    const Keys keys{S::all32u(static_cast<uint32_t>(key)), S::all32u(static_cast<uint32_t>(key >> 32))};
-    for (uint32_t i = 0; i < count; i += S::kBytes) {
-      S::store(out + i, to_values(hash(keys, word)));
-      word += static_cast<uint32_t>(S::kLanes);
-    }
-  }
-
   egg_noise noise_;
-  uint8_t magnitudes_[128];
+  NoiseTable values_;
   NoiseSource source_;
   const int8_t* table_;
 };

@@ -50,8 +50,8 @@ void place_values(Plan& plan) {
 
 }  // namespace
 
-Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, uint32_t depth)
-    : program(&the_program), noise(the_noise), context(static_cast<size_t>(the_program.context)) {
+Plan::Plan(const egg_session_spec& spec, uint32_t depth)
+    : program(spec.program), noise(spec.noise), context(static_cast<size_t>(spec.program->context)) {
   for (uint32_t i = 0; i < program->param_count; ++i) {
     const egg_param& p = program->params[i];
     PlanParam param;
@@ -62,6 +62,7 @@ Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, uint32_t 
     param.row_groups = groups_of(p.rows, param.vector ? depth : 1);
     param.col_groups = param.vector ? 0 : groups_of(p.cols, depth);
     param.ranks = !param.perturbed ? 0 : param.vector ? 1 : static_cast<uint32_t>(noise.rank);
+    param.voters = voters_of(spec, i);
     params.push_back(param);
   }
   for (uint32_t i = 0; i < program->op_count; ++i) {

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "eggroll/plugin.h"
+#include "eggroll/row_voters.h"
 
 namespace eggroll::tile {
+
+inline constexpr size_t kMostRanks = 64;  // of a matrix's perturbation
 
 struct PlanParam {
   bool by_embed = false;
@@ -22,6 +24,7 @@ struct PlanParam {
   uint32_t row_groups = 0;  // of four rows
   uint32_t col_groups = 0;  // of four columns, a multiple of depth; 0 for a vector
   uint32_t ranks = 0;       // draws a pair makes of each side; 0 where not perturbed
+  egg_voters voters{};
 };
 
 struct PlanState {
@@ -41,7 +44,7 @@ struct PlanCache {
 
 // Temporary values share memory where their lifetimes allow it.
 struct Plan {
-  Plan(const egg_program& program, const egg_noise& noise, uint32_t depth);
+  Plan(const egg_session_spec& spec, uint32_t depth);
 
   const egg_program* program;
   egg_noise noise;

@@ -22,56 +22,96 @@ union alignas(64) Column {
   float f[kRuleBlock];
 };
 
-struct RuleScalars {
-  const float* scalars;
+// Weights side by side of one parameter: their votes, where they and their first slots are, their null deviation.
+template <class Vote>
+struct RuleRun {
+  size_t count;
+  const Vote* votes;
+  int8_t* weights;
+  uint32_t* slots;
   float vote_std;
 };
 
-// Working memory of one thread for one parameter's update. S: the instruction set, so that no two builds of it are one
+// Working memory of one thread. S: the instruction set, so that no two builds of it are one
 // function.
 template <class S>
 class RuleBlocks {
  public:
-  RuleBlocks(const egg_rule& rule, const RuleScalars& scalars) : rule_(rule), columns_(rule.node_count) {
+  RuleBlocks(const egg_rule& rule, const float* scalars) : rule_(rule), columns_(rule.node_count) {
     for (uint32_t n = 0; n < rule.node_count; ++n) {
       const egg_rule_node& node = rule.nodes[n];
       Column& out = columns_[n];
-      if (node.code == EGG_RULE_VOTE_STD) std::fill_n(out.f, kRuleBlock, scalars.vote_std);
-      if (node.code == EGG_RULE_SCALAR) std::fill_n(out.f, kRuleBlock, scalars.scalars[node.index]);
+      if (node.code == EGG_RULE_SCALAR) std::fill_n(out.f, kRuleBlock, scalars[node.index]);
       if (node.code == EGG_RULE_CONST_I32) std::fill_n(out.i, kRuleBlock, node.integer);
       if (node.code == EGG_RULE_CONST_F32) std::fill_n(out.f, kRuleBlock, node.real);
     }
   }
 
-  // weights: (count) read and replaced; slot s of the first weight at slots + s * slot_stride. count <= kRuleBlock.
+  // Weights side by side of any number, block after block. slot_stride: from one slot's cells to the next slot's.
   // Returns how many weights changed.
   template <class Vote>
-  int64_t run(size_t count, const Vote* votes, int8_t* weights, uint32_t* slots, size_t slot_stride) {
+  int64_t run_all(RuleRun<Vote> run, size_t slot_stride) {
+    int64_t changed = 0;
+    for (size_t left = run.count; left != 0; left -= run.count) {
+      run.count = std::min(kRuleBlock, left);
+      changed += run_block(&run, 1, slot_stride);
+      run.votes += run.count;
+      run.weights += run.count;
+      run.slots += run.count;
+    }
+    return changed;
+  }
+
+  // Runs with together at most kRuleBlock weights.
+  template <class Vote>
+  int64_t run_block(const RuleRun<Vote>* runs, size_t run_count, size_t slot_stride) {
+    const auto each_run = [&](const auto& body) {
+      size_t at = 0;
+      for (size_t r = 0; r < run_count; ++r) {
+        body(runs[r], at);
+        at += runs[r].count;
+      }
+      return at;
+    };
+    const size_t count = each_run([](const RuleRun<Vote>&, size_t) {});
     for (uint32_t n = 0; n < rule_.node_count; ++n) {
       const egg_rule_node& node = rule_.nodes[n];
+      Column& out = columns_[n];
       if (node.code == EGG_RULE_VOTE_I32) {
-        each(n, count, [&](size_t i, Column& out) { out.i[i] = static_cast<int32_t>(votes[i]); });
+        each_run([&](const RuleRun<Vote>& run, size_t at) {
+          for (size_t i = 0; i < run.count; ++i) out.i[at + i] = static_cast<int32_t>(run.votes[i]);
+        });
       } else if (node.code == EGG_RULE_VOTE_F32) {
-        each(n, count, [&](size_t i, Column& out) { out.f[i] = static_cast<float>(votes[i]); });
+        each_run([&](const RuleRun<Vote>& run, size_t at) {
+          for (size_t i = 0; i < run.count; ++i) out.f[at + i] = static_cast<float>(run.votes[i]);
+        });
+      } else if (node.code == EGG_RULE_VOTE_STD) {
+        each_run([&](const RuleRun<Vote>& run, size_t at) { std::fill_n(out.f + at, run.count, run.vote_std); });
       } else if (node.code == EGG_RULE_WEIGHT) {
-        each(n, count, [&](size_t i, Column& out) { out.i[i] = weights[i]; });
+        each_run([&](const RuleRun<Vote>& run, size_t at) { std::copy_n(run.weights, run.count, out.i + at); });
       } else if (node.code == EGG_RULE_SLOT) {
-        std::copy_n(slots + static_cast<size_t>(node.index) * slot_stride, count, columns_[n].u);
+        const size_t first = static_cast<size_t>(node.index) * slot_stride;
+        each_run([&](const RuleRun<Vote>& run, size_t at) { std::copy_n(run.slots + first, run.count, out.u + at); });
       } else {
         compute(node, n, count);
       }
     }
     for (uint32_t s = 0; s < rule_.slot_count; ++s) {
-      std::copy_n(columns_[static_cast<size_t>(rule_.slots[s].node)].u, count, slots + s * slot_stride);
+      const uint32_t* cells = columns_[static_cast<size_t>(rule_.slots[s].node)].u;
+      each_run([&](const RuleRun<Vote>& run, size_t at) {
+        std::copy_n(cells + at, run.count, run.slots + s * slot_stride);
+      });
     }
     const int32_t* delta = columns_[static_cast<size_t>(rule_.delta)].i;
     int32_t changed = 0;
-    for (size_t i = 0; i < count; ++i) {
-      // A delta beyond 254 saturates as one of 254 does.
-      const int32_t moved = std::clamp(weights[i] + std::clamp(delta[i], -254, 254), -127, 127);
-      changed += moved != weights[i] ? 1 : 0;
-      weights[i] = static_cast<int8_t>(moved);
-    }
+    each_run([&](const RuleRun<Vote>& run, size_t at) {
+      for (size_t i = 0; i < run.count; ++i) {
+        // A delta beyond 254 saturates as one of 254 does.
+        const int32_t moved = std::clamp(run.weights[i] + std::clamp(delta[at + i], -254, 254), -127, 127);
+        changed += moved != run.weights[i] ? 1 : 0;
+        run.weights[i] = static_cast<int8_t>(moved);
+      }
+    });
     return changed;
   }
 

@@ -7,12 +7,12 @@
 #define EGGROLL_TILE_SESSION_H
 
 #include <memory>
-#include <mutex>
 
 #include "common/threads.h"
 #include "eggroll/backend.h"
 #include "engine.h"
 #include "forward.h"
+#include "idle.h"
 #include "votes.h"
 
 namespace eggroll::tile {
@@ -21,36 +21,34 @@ template <class S>
 class TileSession : public Session {
  public:
   explicit TileSession(const egg_session_spec& spec)
-      : plan_(*spec.program, spec.noise, S::kDepth),
+      : spec_(spec),
+        plan_(spec_, S::kDepth),
         noise_(spec.noise),
         weights_(plan_),
         loss_tables_(spec.program->ops[spec.program->op_count - 1].attr),
         reciprocals_(make_reciprocals()),
         model_{plan_, noise_, weights_, loss_tables_, reciprocals_},
         threads_(spec.threads),
-        slot_count_(spec.rule->slot_count),
-        votes_(plan_, noise_, *spec.rule, weights_, slots_),
+        votes_(spec_, plan_, noise_, weights_, slots_),
         first_pair_(spec.first / 2),
         tile_bytes_(plan_.state_groups * T::kGroupBytes),
         states_(tiles_of(spec.members) * tile_bytes_) {
     for (size_t i = 0; i < plan_.params.size(); ++i) {
-      slots_.push_back({Buffer<uint32_t>(plan_.params[i].perturbed ? weights_.size(i) * slot_count_ : 0)});
+      slots_.push_back({Buffer<uint32_t>(plan_.params[i].perturbed ? weights_.size(i) * spec.rule->slot_count : 0)});
     }
   }
 
   // Bytes that a session of the spec takes with this population: weights in all their forms, slots, states, the table
-  // of noise, a tile for each thread and the votes of one matrix at a time.
+  // of noise, a tile for each thread and what the votes work in.
   static uint64_t memory(const egg_session_spec& spec, uint32_t population) {
-    const Plan plan(*spec.program, spec.noise, S::kDepth);
+    const Plan plan(spec, S::kDepth);
     uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
-    uint64_t most_votes = 0;
     for (const PlanParam& p : plan.params) {
       bytes += typename Weights<S>::Forms(p).bytes();
-      if (!p.perturbed) continue;
-      bytes += uint64_t{p.rows} * p.cols * spec.rule->slot_count * sizeof(uint32_t);
-      if (!p.vector) most_votes = std::max(most_votes, typename Votes<S>::Room(p, population / 2).bytes());
+      if (p.perturbed) bytes += uint64_t{p.rows} * p.cols * spec.rule->slot_count * sizeof(uint32_t);
     }
-    return bytes + most_votes + tiles_of(own_members(spec, population)) * plan.state_groups * T::kGroupBytes +
+    return bytes + Votes<S>::memory(spec, plan, population) +
+           tiles_of(own_members(spec, population)) * plan.state_groups * T::kGroupBytes +
            Threads::number(spec.threads) * uint64_t{T::bytes(plan)};
   }
 
@@ -89,38 +87,22 @@ class TileSession : public Session {
     const size_t first_tile = first / T::kPairs;
     const size_t end_tile = (first + e.count / 2 + T::kPairs - 1) / T::kPairs;
     threads_.split(end_tile - first_tile, [&](size_t begin, size_t end) {
-      std::unique_ptr<T> tile = take_tile();
-      for (size_t t = first_tile + begin; t < first_tile + end; ++t) evaluate_tile(*tile, t, e);
-      give_tile(std::move(tile));
+      tiles_.with([&] { return std::make_unique<T>(model_); },
+                  [&](T& tile) {
+                    for (size_t t = first_tile + begin; t < first_tile + end; ++t) evaluate_tile(tile, t, e);
+                  });
     });
   }
 
-  void update(const egg_update& u) override {
-    // A large parameter is shared out to all threads; small ones are shared out whole, for starting threads costs more
-    // than they do.
-    constexpr uint64_t kSmall = UINT64_C(1) << 23;
-    std::vector<uint32_t> small;
-    for (uint32_t i = 0; i < plan_.params.size(); ++i) {
-      u.changed[i] = 0;
-      if (!plan_.params[i].perturbed || !is_chosen(u, i)) continue;
-      if (votes_.work(i, u.pairs) < kSmall) {
-        small.push_back(i);
-      } else {
-        u.changed[i] = votes_.update(i, u, threads_);
-      }
-    }
-    threads_.split(small.size(), [&](size_t begin, size_t end) {
-      OneThread alone;
-      for (size_t i = begin; i < end; ++i) u.changed[small[i]] = votes_.update(small[i], u, alone);
-    });
-  }
+  void update(const egg_update& u) override { votes_.update(u, threads_); }
 
   void infer(const egg_infer& call) override {
     const size_t tiles = (call.batch.streams + T::kMembers - 1) / T::kMembers;
     threads_.split(tiles, [&](size_t begin, size_t end) {
-      std::unique_ptr<T> tile = take_tile();
-      for (size_t t = begin; t < end; ++t) infer_tile(*tile, t * T::kMembers, call);
-      give_tile(std::move(tile));
+      tiles_.with([&] { return std::make_unique<T>(model_); },
+                  [&](T& tile) {
+                    for (size_t t = begin; t < end; ++t) infer_tile(tile, t * T::kMembers, call);
+                  });
     });
   }
 
@@ -166,15 +148,19 @@ class TileSession : public Session {
     std::array<int64_t, T::kMembers> stream_of;
     std::array<int64_t, T::kMembers> member_of;  // its place in the call, negative where it is not meant
     bool whole = true;
+    const int64_t first_place = int64_t{first_pair} - e.first / 2;
+    const auto in_stream = static_cast<int64_t>(e.group / 2);
+    int64_t stream = std::max(first_place, int64_t{0}) / in_stream;
     for (size_t pair = 0; pair < T::kPairs; ++pair) {
+      const int64_t place = first_place + static_cast<int64_t>(pair);
+      const bool meant = place >= 0 && place < static_cast<int64_t>(e.count / 2);
+      if (place == (stream + 1) * in_stream) ++stream;
       for (size_t side = 0; side < 2; ++side) {
-        const size_t member = 2 * (first_pair + pair) + side;
-        const bool meant = member >= e.first && member < size_t{e.first} + e.count;
         const size_t lane = lane_of(pair, side);
-        member_of[lane] = meant ? static_cast<int64_t>(member - e.first) : -1;
-        stream_of[lane] = meant ? member_of[lane] / e.group : -1;
-        whole = whole && meant;
+        member_of[lane] = meant ? 2 * place + static_cast<int64_t>(side) : -1;
+        stream_of[lane] = meant ? stream : -1;
       }
+      whole = whole && meant;
     }
     int8_t* states = states_.data() + number * tile_bytes_;
     tile.begin(states);
@@ -215,18 +201,7 @@ class TileSession : public Session {
     }
   }
 
-  std::unique_ptr<T> take_tile() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_.empty()) return std::make_unique<T>(model_);
-    std::unique_ptr<T> tile = std::move(idle_.back());
-    idle_.pop_back();
-    return tile;
-  }
-  void give_tile(std::unique_ptr<T> tile) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    idle_.push_back(std::move(tile));
-  }
-
+  egg_session_spec spec_;
   Plan plan_;
   NoiseDraw<S> noise_;
   Weights<S> weights_;
@@ -234,14 +209,12 @@ class TileSession : public Session {
   std::array<int32_t, 128> reciprocals_;
   Model<S> model_;
   Threads threads_;
-  size_t slot_count_;
-  std::vector<typename Votes<S>::Slots> slots_;
+  std::vector<Slots> slots_;
   Votes<S> votes_;
   uint32_t first_pair_;
   size_t tile_bytes_;
   Buffer<int8_t> states_;  // (tiles, state groups, kMemberRegs) registers
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> idle_;  // working memory that no thread uses now
+  Idle<T> tiles_;
 };
 
 template <class S>

@@ -9,7 +9,7 @@
 //   kWeightExcess  what that adds to a product, times the sum of x
 //   kPrepared    prepared copies of x that dot_block reads
 //   kBytePlanes  whether tables of 256 bytes fit registers; then sum_unsigned is there
-//   kVoteRows, kVoteCols   rows, and registers of columns, of a block of votes
+//   kVoteRows    rows of a block of votes, a multiple of 4; it has two registers of columns
 //   Table128 and the functions of simd_avx512.h, which says what each does.
 // Everything is exact: no lane saturates unless its name says so.
 #ifndef EGGROLL_TILE_SIMD_H
@@ -70,6 +70,16 @@ struct Simd {
   static EGG_INLINE V16 all16(int16_t x) { return V16{} + x; }
   static EGG_INLINE V32 all32(int32_t x) { return V32{} + x; }
   static EGG_INLINE U32 all32u(uint32_t x) { return U32{} + x; }
+  // x in a register, not in every use's instructions.
+  static EGG_INLINE U32 kept(uint32_t x) {
+    U32 v = all32u(x);
+#if defined(__aarch64__)
+    asm("" : "+w"(v));
+#else
+    asm("" : "+v"(v));
+#endif
+    return v;
+  }
   // Four bytes to every lane.
   static EGG_INLINE V32 broadcast(const void* from) {
     int32_t x;
@@ -77,6 +87,10 @@ struct Simd {
     return all32(x);
   }
 
+  // x in the first half of the lanes, y in the other.
+  static EGG_INLINE U32 halves(uint32_t x, uint32_t y) { return halves(x, y, std::make_index_sequence<kLanes>{}); }
+  // The bytes of the first half and those of the other in turn.
+  static EGG_INLINE V8 zip_halves(V8 v) { return zip_halves(v, std::make_index_sequence<Bytes>{}); }
   // Bytes 0 and 2, or 1 and 3, of each lane as two int16.
   static EGG_INLINE V16 even16(V8 v) { return ((V16)v << 8) >> 8; }
   static EGG_INLINE V16 odd16(V8 v) { return (V16)v >> 8; }
@@ -84,6 +98,17 @@ struct Simd {
   static EGG_INLINE V8 join(V16 even, V16 odd) { return (V8)((even & 0xff) | (odd << 8)); }
   // Byte k of each lane as int32.
   static EGG_INLINE V32 byte32(V8 v, size_t k) { return ((V32)v << static_cast<int32_t>(24 - 8 * k)) >> 24; }
+
+ private:
+  template <size_t... I>
+  static EGG_INLINE U32 halves(uint32_t x, uint32_t y, std::index_sequence<I...>) {
+    constexpr U32 kFirst = {(I < kLanes / 2 ? UINT32_MAX : 0)...};
+    return ((U32{} + x) & kFirst) | ((U32{} + y) & ~kFirst);
+  }
+  template <size_t... I>
+  static EGG_INLINE V8 zip_halves(V8 v, std::index_sequence<I...>) {
+    return __builtin_shufflevector(v, v, (I / 2 + I % 2 * (Bytes / 2))...);
+  }
 };
 
 // dot_block of a set whose `dot` needs nothing but x and weights. x: (groups, kMemberRegs) registers.

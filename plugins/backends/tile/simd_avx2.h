@@ -16,7 +16,6 @@ struct Avx2 : Simd<32> {
   static constexpr size_t kDepth = 2;
   static constexpr size_t kMemberRegs = 2 * kPairRegs;
   static constexpr size_t kVoteRows = 4;
-  static constexpr size_t kVoteCols = 2;
   static constexpr bool kBytePlanes = false;
   static constexpr int8_t kWeightXor = 0;
   static constexpr int32_t kWeightExcess = 0;
@@ -138,41 +137,76 @@ struct Avx2 : Simd<32> {
   static EGG_INLINE V8 pack4(V32 t0, V32 t1, V32 t2, V32 t3) {
     const __m256i low = _mm256_packs_epi32((__m256i)t0, (__m256i)t1);
     const __m256i high = _mm256_packs_epi32((__m256i)t2, (__m256i)t3);
-    const __m256i bytes = _mm256_max_epi8(_mm256_packs_epi16(low, high), (__m256i)all8(-127));
-    const __m128i order = _mm_set_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
-    return (V8)_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(order));
+    return transpose4((V8)_mm256_max_epi8(_mm256_packs_epi16(low, high), (__m256i)all8(-127)));
   }
   static EGG_INLINE V32 sum_abs(V32 acc, V8 x) {
     const __m256i pairs = _mm256_maddubs_epi16((__m256i)abs8(x), (__m256i)all8(1));
     return acc + (V32)_mm256_madd_epi16(pairs, (__m256i)all16(1));
   }
 
-  // Eight tables of sixteen: an index outside a table's sixteen turns into one that the shuffle makes 0.
+  // Eight tables of sixteen, each but the first xored with the one before: the shuffle makes 0 of an index below a
+  // table's sixteen, so that the xor of all of them is the entry.
   struct Table128 {
     __m256i parts[8];
+    U8 sixteen_each = (U8)kept(0x10101010);
     explicit EGG_INLINE Table128(const uint8_t* table) {
-      unrolled<8>([&](auto i) EGG_INLINE_LAMBDA {
-        parts[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * i)));
-      });
+      unrolled<8>([&](auto i) EGG_INLINE_LAMBDA { parts[i] = sixteen(table + 16 * i); });
+      unrolled<7>([&](auto i) EGG_INLINE_LAMBDA { parts[7 - i] = _mm256_xor_si256(parts[7 - i], parts[6 - i]); });
     }
     EGG_INLINE U8 at(U8 index) const {
-      __m256i result = _mm256_setzero_si256();
-      unrolled<8>([&](auto i) EGG_INLINE_LAMBDA {
-        const __m256i local = (__m256i)(index - static_cast<uint8_t>(16 * i));
-        const __m256i clear = _mm256_adds_epu8(local, (__m256i)all8(0x70));
-        result = _mm256_or_si256(result, _mm256_shuffle_epi8(parts[i], clear));
+      __m256i result = _mm256_shuffle_epi8(parts[0], (__m256i)index);
+      unrolled<7>([&](auto i) EGG_INLINE_LAMBDA {
+        index -= sixteen_each;
+        result = _mm256_xor_si256(result, _mm256_shuffle_epi8(parts[i + 1], (__m256i)index));
       });
       return (U8)result;
     }
+
+   private:
+    static EGG_INLINE __m256i sixteen(const uint8_t* from) {
+      return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    }
   };
+
+  // Sums of two products fit int16: 2 * 92 * 46 < 2^15.
+  static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) {
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)w, (__m256i)x);
+    return acc + (V32)_mm256_madd_epi16(pairs, (__m256i)all16(1));
+  }
+  static EGG_INLINE V8 transpose4(V8 v) {
+    const __m128i order = _mm_set_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
+    return (V8)_mm256_shuffle_epi8((__m256i)v, _mm256_broadcastsi128_si256(order));
+  }
+  static EGG_INLINE V32 broadcast16(const void* from) {
+    return (V32)_mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+
+  static EGG_INLINE void gather4(const int8_t* const* rows, V32 (&out)[4]) {
+    __m256i two[4];  // rows i and 4 + i
+    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA {
+      const auto row = [&](size_t r) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[r + i])); };
+      two[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(row(0)), row(4), 1);
+    });
+    const __m256i a = _mm256_unpacklo_epi32(two[0], two[1]);
+    const __m256i b = _mm256_unpacklo_epi32(two[2], two[3]);
+    const __m256i c = _mm256_unpackhi_epi32(two[0], two[1]);
+    const __m256i d = _mm256_unpackhi_epi32(two[2], two[3]);
+    out[0] = (V32)_mm256_unpacklo_epi64(a, b);
+    out[1] = (V32)_mm256_unpackhi_epi64(a, b);
+    out[2] = (V32)_mm256_unpacklo_epi64(c, d);
+    out[3] = (V32)_mm256_unpackhi_epi64(c, d);
+  }
+
+  static EGG_INLINE V16 widen16(const void* from) {
+    return (V16)_mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+  static EGG_INLINE V16 lower16(V8 v) { return (V16)_mm256_cvtepi8_epi16(_mm256_castsi256_si128((__m256i)v)); }
+  static EGG_INLINE V16 upper16(V8 v) { return (V16)_mm256_cvtepi8_epi16(_mm256_extracti128_si256((__m256i)v, 1)); }
 
   // The lanes are within int16.
   static EGG_INLINE void store16(void* to, V32 v) {
     const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32((__m256i)v, (__m256i)v), 0x08);
     _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(packed));
-  }
-  static EGG_INLINE V32 widen8(const void* from) {
-    return (V32)_mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
   }
 };
 

@@ -15,8 +15,7 @@ struct Avx512 : Simd<64> {
   static constexpr size_t kMemberRegs = 2 * kPairRegs;
   static constexpr int8_t kWeightXor = -128;
   static constexpr size_t kPrepared = 0;  // copies of x that `prepare` makes, each as large as x
-  static constexpr size_t kVoteRows = 6;
-  static constexpr size_t kVoteCols = 4;
+  static constexpr size_t kVoteRows = 12;
   static constexpr bool kBytePlanes = true;  // tables of 256 bytes fit registers
 
   // acc + the products of the four bytes of each lane: x as it is, w after the xor. The sum is that of x * w plus
@@ -61,10 +60,8 @@ struct Avx512 : Simd<64> {
   static EGG_INLINE V8 pack4(V32 t0, V32 t1, V32 t2, V32 t3) {
     const __m512i low = _mm512_packs_epi32((__m512i)t0, (__m512i)t1);
     const __m512i high = _mm512_packs_epi32((__m512i)t2, (__m512i)t3);
-    const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(low, high), (__m512i)all8(-127));
-    // Within 128 bits: four lanes of t0, of t1, of t2, of t3; a 4 by 4 transposition.
-    const __m512i order = _mm512_set4_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400);
-    return (V8)_mm512_shuffle_epi8(bytes, order);
+    // Within 128 bits: four lanes of t0, of t1, of t2, of t3.
+    return transpose4((V8)_mm512_max_epi8(_mm512_packs_epi16(low, high), (__m512i)all8(-127)));
   }
   // acc + the magnitudes of the four bytes of each lane.
   static EGG_INLINE V32 sum_abs(V32 acc, V8 x) {
@@ -79,7 +76,7 @@ struct Avx512 : Simd<64> {
     return (V32)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)x, (__m512i)all8(1));
   }
 
-  // table[i] for every byte i in [0, 127].
+  // table[i % 128] for every byte i.
   struct Table128 {
     __m512i low;
     __m512i high;
@@ -88,13 +85,46 @@ struct Avx512 : Simd<64> {
     EGG_INLINE U8 at(U8 i) const { return (U8)_mm512_permutex2var_epi8(low, (__m512i)i, high); }
   };
 
+  // dot for w in [0, 92] as it is, and x within 46.
+  static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }
+  // In every 16 bytes, byte 4i + j to 4j + i.
+  static EGG_INLINE V8 transpose4(V8 v) {
+    return (V8)_mm512_shuffle_epi8((__m512i)v, _mm512_set4_epi32(0x0f0b0703, 0x0e0a0602, 0x0d090501, 0x0c080400));
+  }
+  // 16 bytes to every 16 bytes.
+  static EGG_INLINE V32 broadcast16(const void* from) {
+    return (V32)_mm512_broadcast_i32x4(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+
+  // Four bytes from each of kLanes rows to a lane: out[i] has bytes 4i to 4i + 3 of the rows.
+  static EGG_INLINE void gather4(const int8_t* const* rows, V32 (&out)[4]) {
+    __m512i four[4];  // rows i, 4 + i, 8 + i and 12 + i
+    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA {
+      const auto row = [&](size_t r) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[r + i])); };
+      const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(row(0)), row(4), 1);
+      const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(row(8)), row(12), 1);
+      four[i] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+    });
+    const __m512i a = _mm512_unpacklo_epi32(four[0], four[1]);
+    const __m512i b = _mm512_unpacklo_epi32(four[2], four[3]);
+    const __m512i c = _mm512_unpackhi_epi32(four[0], four[1]);
+    const __m512i d = _mm512_unpackhi_epi32(four[2], four[3]);
+    out[0] = (V32)_mm512_unpacklo_epi64(a, b);
+    out[1] = (V32)_mm512_unpackhi_epi64(a, b);
+    out[2] = (V32)_mm512_unpacklo_epi64(c, d);
+    out[3] = (V32)_mm512_unpackhi_epi64(c, d);
+  }
+
+  // kBytes / 2 bytes as int16; the first half of the bytes, and the other.
+  static EGG_INLINE V16 widen16(const void* from) {
+    return (V16)_mm512_cvtepi8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
+  }
+  static EGG_INLINE V16 lower16(V8 v) { return (V16)_mm512_cvtepi8_epi16(_mm512_castsi512_si256((__m512i)v)); }
+  static EGG_INLINE V16 upper16(V8 v) { return (V16)_mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64((__m512i)v, 1)); }
+
   // The lower halves of the lanes, one after another.
   static EGG_INLINE void store16(void* to, V32 v) {
     _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtepi32_epi16((__m512i)v));
-  }
-  // kLanes bytes as int32.
-  static EGG_INLINE V32 widen8(const void* from) {
-    return (V32)_mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
   }
 };
 

@@ -23,6 +23,8 @@ struct AvxVnni : Avx2 {
     return acc;
   }
 
+  static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }
+
   template <size_t NB>
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {

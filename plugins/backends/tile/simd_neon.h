@@ -16,8 +16,7 @@ struct NeonCommon : Simd<16> {
   static constexpr int8_t kWeightXor = 0;
   static constexpr int32_t kWeightExcess = 0;
   static constexpr size_t kPrepared = 0;
-  static constexpr size_t kVoteRows = 4;
-  static constexpr size_t kVoteCols = 4;
+  static constexpr size_t kVoteRows = 12;
   static constexpr bool kBytePlanes = false;
 
   // Both int32 products of each lane's int16, the lower two lanes' and the upper two lanes', added up pairwise.
@@ -46,9 +45,13 @@ struct NeonCommon : Simd<16> {
     const int16x8_t low = vqmovn_high_s32(vqmovn_s32((int32x4_t)t0), (int32x4_t)t1);
     const int16x8_t high = vqmovn_high_s32(vqmovn_s32((int32x4_t)t2), (int32x4_t)t3);
     const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(low), high);
-    const uint8x16_t order = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
-    return max8((V8)vqtbl1q_s8(bytes, order), all8(-127));
+    return max8(transpose4((V8)bytes), all8(-127));
   }
+  static EGG_INLINE V8 transpose4(V8 v) {
+    const uint8x16_t order = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+    return (V8)vqtbl1q_s8((int8x16_t)v, order);
+  }
+  static EGG_INLINE V32 broadcast16(const void* from) { return load<V32>(from); }
   static EGG_INLINE V32 sum_abs(V32 acc, V8 x) {
     return (V32)vpadalq_u16((uint32x4_t)acc, vpaddlq_u8(vreinterpretq_u8_s8(vabsq_s8((int8x16_t)x))));
   }
@@ -61,13 +64,27 @@ struct NeonCommon : Simd<16> {
     EGG_INLINE U8 at(U8 i) const { return (U8)vqtbx4q_u8(vqtbl4q_u8(low, (uint8x16_t)i), high, (uint8x16_t)(i - 64)); }
   };
 
+  static EGG_INLINE void gather4(const int8_t* const* rows, V32 (&out)[4]) {
+    const auto row = [&](size_t r) { return vreinterpretq_s32_s8(vld1q_s8(rows[r])); };
+    const auto pairs = [](int32x4_t x, int32x4_t y) { return vreinterpretq_s64_s32(vzip1q_s32(x, y)); };
+    const auto upper = [](int32x4_t x, int32x4_t y) { return vreinterpretq_s64_s32(vzip2q_s32(x, y)); };
+    const int64x2_t a = pairs(row(0), row(1));
+    const int64x2_t b = pairs(row(2), row(3));
+    const int64x2_t c = upper(row(0), row(1));
+    const int64x2_t d = upper(row(2), row(3));
+    out[0] = (V32)vzip1q_s64(a, b);
+    out[1] = (V32)vzip2q_s64(a, b);
+    out[2] = (V32)vzip1q_s64(c, d);
+    out[3] = (V32)vzip2q_s64(c, d);
+  }
+
+  static EGG_INLINE V16 widen16(const void* from) { return (V16)vmovl_s8(vld1_s8(static_cast<const int8_t*>(from))); }
+  static EGG_INLINE V16 lower16(V8 v) { return (V16)vmovl_s8(vget_low_s8((int8x16_t)v)); }
+  static EGG_INLINE V16 upper16(V8 v) { return (V16)vmovl_high_s8((int8x16_t)v); }
+
   static EGG_INLINE void store16(void* to, V32 v) {
     const int16x4_t narrow = vmovn_s32((int32x4_t)v);
     std::memcpy(to, &narrow, sizeof(narrow));
-  }
-  static EGG_INLINE V32 widen8(const void* from) {
-    const int8x8_t bytes = vreinterpret_s8_s32(vget_low_s32((int32x4_t)broadcast(from)));
-    return (V32)vmovl_s16(vget_low_s16(vmovl_s8(bytes)));
   }
 };
 
@@ -75,6 +92,8 @@ struct NeonCommon : Simd<16> {
 struct Neon : NeonCommon {
   static constexpr size_t kBlock = 4;
   static constexpr size_t kDepth = 2;
+
+  static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }
 
   static EGG_INLINE V32 dot(V32 acc, V8 x, V8 w) {
     const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8((int8x16_t)x), vget_low_s8((int8x16_t)w)));
@@ -129,6 +148,8 @@ struct NeonDotprod : NeonCommon {
   static constexpr size_t kBlock = 12;
   static constexpr size_t kDepth = 1;
 
+  static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }
+
   static EGG_INLINE V32 dot(V32 acc, V8 x, V8 w) {
     asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(x), "w"(w));
     return acc;
@@ -179,6 +200,7 @@ struct NeonI8mm : NeonCommon {
   static constexpr size_t kDepth = 2;
 
   static EGG_INLINE V32 dot(V32 acc, V8 x, V8 w) { return NeonDotprod::dot(acc, x, w); }
+  static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }
   // Rows of eight bytes: acc + [x0 * w0, x0 * w1, x1 * w0, x1 * w1].
   static EGG_INLINE V32 multiply(V32 acc, V8 x, V8 w) {
     asm("smmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(x), "w"(w));

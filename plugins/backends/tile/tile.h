@@ -27,6 +27,24 @@ struct Model {
   int32_t nearest() const { return plan.program->rounding == EGG_ROUND_NEAREST ? 1 : 0; }
 };
 
+// rshift of sums of up to kRanks products of two noise values, in int16: 7 * 46^2 + 2^14 < 2^15. From 16 bits on only
+// the sign is left, if that.
+template <class S>
+struct Shift16 {
+  using V16 = typename S::V16;
+  static constexpr size_t kRanks = 7;
+
+  Shift16(int32_t all, bool nearest)
+      : shift(S::all16(static_cast<int16_t>(all < 16 ? all : 15))),
+        round(S::all16(static_cast<int16_t>(nearest && all > 0 && all < 16 ? 1 << (all - 1) : 0))),
+        keep(S::all16(nearest && all >= 16 ? 0 : -1)) {}
+  EGG_INLINE V16 of(V16 x) const { return ((x + round) >> shift) & keep; }
+
+  V16 shift;
+  V16 round;
+  V16 keep;
+};
+
 template <class S>
 struct Tile {
   static constexpr size_t kRegs = S::kMemberRegs;
@@ -36,14 +54,21 @@ struct Tile {
   using V8 = typename S::V8;
   using V16 = typename S::V16;
   using V32 = typename S::V32;
+  using U32 = typename S::U32;
 
   // A perturbed matrix: a (ranks, row groups, kPairRegs) and b (ranks, column groups, kPairRegs) registers, b xored as
   // weights are; an embedding also has the keys of its side A (ranks, kPairRegs). A vector: its values as each member
   // sees them, (row groups, kRegs) registers, in a.
+  //
+  // ranks: 0 where no pair of the tile perturbs the parameter; nothing is drawn then. voting: all bits of the lanes of
+  // pairs that do. Side A is 0 in the others, in `a` already.
   struct Param {
     int8_t* a = nullptr;
     int8_t* b = nullptr;
     std::vector<typename NoiseDraw<S>::Keys> a_keys;
+    size_t ranks = 0;
+    bool all_vote = false;
+    U32 voting[S::kPairRegs] = {};
   };
 
   // For one head and register of members: a score, then a weight, and the weight's digits, for each position of a call.
@@ -68,7 +93,8 @@ struct Tile {
               Buffer<int8_t>(the_model.plan.state_groups * kGroupBytes)},
         at(the_model.plan.groups.size()),
         next(the_model.plan.groups.size()),
-        params(the_model.plan.params.size()) {
+        params(the_model.plan.params.size()),
+        rows(the_model.plan.program->index_count * kMembers) {
     const Plan& plan = model.plan;
     for (size_t v = 0; v < at.size(); ++v) at[v] = frame.data() + plan.place[v] * kGroupBytes;
     noise = Buffer<int8_t>(noise_bytes(plan));
@@ -105,29 +131,14 @@ struct Tile {
   // The perturbations of pairs [first, first + kPairs).
   void draw(uint64_t step, uint32_t first_pair) {
     perturbed = true;
-    const NoiseDraw<S>& source = model.noise;
+    const uint64_t step_key = model.noise.step_key(step);
     for (uint32_t i = 0; i < params.size(); ++i) {
       const PlanParam& p = model.plan.params[i];
+      params[i].ranks = find_voters(i, first_pair) ? p.ranks : 0;
       if (p.vector) {
-        draw_vector(i, step, first_pair);
-        continue;
-      }
-      for (uint32_t r = 0; r < p.ranks; ++r) {
-        for (size_t reg = 0; reg < S::kPairRegs; ++reg) {
-          const auto pair = static_cast<uint32_t>(first_pair + reg * S::kLanes);
-          const auto a_keys = source.keys(step, pair, i, EGG_SIDE_A, r);
-          if (p.by_embed) params[i].a_keys[r * S::kPairRegs + reg] = a_keys;
-          if (p.by_linear) {
-            int8_t* a = params[i].a + (size_t{r} * p.row_groups * S::kPairRegs + reg) * S::kBytes;
-            source.fill_pairs(a_keys, EGG_SIDE_A, p.rows, a, S::kPairRegs);
-          }
-          int8_t* b = params[i].b + (size_t{r} * p.col_groups * S::kPairRegs + reg) * S::kBytes;
-          source.fill_pairs(source.keys(step, pair, i, EGG_SIDE_B, r), EGG_SIDE_B, p.cols, b, S::kPairRegs);
-          for (size_t k = 0; k < p.col_groups; ++k) {
-            int8_t* group = b + k * S::kPairRegs * S::kBytes;
-            S::store(group, S::template load<V8>(group) ^ S::all8(S::kWeightXor));
-          }
-        }
+        params[i].ranks == 0 ? copy_vector(i) : draw_vector(i, step_key, first_pair);
+      } else if (params[i].ranks != 0) {
+        draw_matrix(i, step_key, first_pair);
       }
     }
   }
@@ -136,6 +147,7 @@ struct Tile {
   void draw_nothing() {
     perturbed = false;
     for (uint32_t i = 0; i < params.size(); ++i) {
+      params[i].ranks = 0;
       if (model.plan.params[i].vector) copy_vector(i);
     }
   }
@@ -166,7 +178,7 @@ struct Tile {
   const int8_t* states() const { return state[0].data(); }
 
   const Model<S>& model;
-  bool perturbed = false;
+  bool perturbed = false;  // then both members of a pair read the same stream
   Buffer<int8_t> frame;
   Buffer<int8_t> cache;
   Attended attended;
@@ -178,6 +190,7 @@ struct Tile {
   std::vector<Param> params;
   std::array<uint32_t, kMembers> tokens{};
   std::array<uint32_t, kMembers> targets{};
+  std::vector<uint32_t> rows;  // (indices, kMembers)
   std::array<int64_t, kMembers> losses{};
   size_t position = 0;                            // of the token in its call
   std::array<int32_t, kMembers> first_visible{};  // position that attention reaches back to
@@ -193,44 +206,79 @@ struct Tile {
     }
   }
 
-  // clip(weight + s * rshift(u * v)), twice the members of a register of pairs.
-  void draw_vector(uint32_t param, uint64_t step, uint32_t first_pair) {
-    const PlanParam& p = model.plan.params[param];
-    if (!p.perturbed) {
-      copy_vector(param);
-      return;
+  // Which lanes perturb the parameter; false where none does.
+  bool find_voters(uint32_t param, uint32_t first_pair) {
+    const egg_voters& voters = model.plan.params[param].voters;
+    const uint32_t before = first_pair - voters.first_pair;  // wraps where the tile begins before the first voter
+    const uint32_t end = voters.first_pair + voters.pairs;
+    if (lead_of(voters, param) != param || first_pair >= end || first_pair + kPairs <= voters.first_pair) return false;
+    const bool all = first_pair >= voters.first_pair && first_pair + kPairs <= end;
+    if (all && params[param].all_vote) return true;
+    params[param].all_vote = all;
+    uint32_t lanes[S::kLanes];
+    for (uint32_t i = 0; i < S::kLanes; ++i) lanes[i] = before + i;
+    for (uint32_t reg = 0; reg < S::kPairRegs; ++reg) {
+      const U32 places = S::template load<U32>(lanes) + static_cast<uint32_t>(reg * S::kLanes);
+      params[param].voting[reg] = (U32)(places < voters.pairs);
     }
-    const int32_t shift = model.plan.program->fixed_point + model.plan.noise.sigma_vector_shift;
-    const int8_t* weights = model.weights.vector(param);
-    int8_t* out = params[param].a;
+    return true;
+  }
+
+  void draw_matrix(uint32_t param, uint64_t step_key, uint32_t first_pair) {
+    const PlanParam& p = model.plan.params[param];
+    Param& mine = params[param];
+    using Draw = NoiseDraw<S>;
+    const typename Draw::Side side_a(model.noise, EGG_SIDE_A);
+    const typename Draw::Side side_b(model.noise, EGG_SIDE_B);
     for (size_t reg = 0; reg < S::kPairRegs; ++reg) {
       const auto pair = static_cast<uint32_t>(first_pair + reg * S::kLanes);
-      // Where this register's values will be: u in the even members' place, v in the odd members'.
-      int8_t* u = out + 2 * reg * S::kBytes;
-      int8_t* v = u + S::kBytes;
-      model.noise.fill_pairs(model.noise.keys(step, pair, param, EGG_SIDE_A, 0), EGG_SIDE_A, p.rows, u, kRegs);
-      model.noise.fill_pairs(model.noise.keys(step, pair, param, EGG_SIDE_B, 0), EGG_SIDE_B, p.rows, v, kRegs);
-      for (size_t g = 0; g < (p.rows + 3) / 4; ++g) {
-        const V8 a = S::template load<V8>(u + g * kGroupBytes);
-        const V8 b = S::template load<V8>(v + g * kGroupBytes);
-        const V8 weight = (V8)S::broadcast(weights + 4 * g);
-        const V16 even = shifted(S::even16(a) * S::even16(b), shift);
-        const V16 odd = shifted(S::odd16(a) * S::odd16(b), shift);
-        const V16 even_weight = S::even16(weight);
-        const V16 odd_weight = S::odd16(weight);
-        S::store(u + g * kGroupBytes, S::join(S::clip8(even_weight + even), S::clip8(odd_weight + odd)));
-        S::store(v + g * kGroupBytes, S::join(S::clip8(even_weight - even), S::clip8(odd_weight - odd)));
+      const typename Draw::PairKeys keys = Draw::pair_keys(step_key, pair, param);
+      for (uint32_t r = 0; r < p.ranks; ++r) {
+        const typename Draw::Keys a_keys = Draw::keys(keys, EGG_SIDE_A, r);
+        if (p.by_embed) mine.a_keys[r * S::kPairRegs + reg] = a_keys;
+        if (p.by_linear) {
+          int8_t* a = mine.a + (size_t{r} * p.row_groups * S::kPairRegs + reg) * S::kBytes;
+          side_a.fill(a_keys, p.rows, mine.voting[reg], 0, a, S::kPairRegs);
+        }
+        int8_t* b = mine.b + (size_t{r} * p.col_groups * S::kPairRegs + reg) * S::kBytes;
+        side_b.fill(Draw::keys(keys, EGG_SIDE_B, r), p.cols, S::all32u(UINT32_MAX), S::kWeightXor, b, S::kPairRegs);
       }
     }
   }
 
-  // rshift of a product of two noise values, |x| <= 46^2 < 2^12: from 16 bits on only the sign is left, if that.
-  V16 shifted(V16 x, int32_t shift) const {
-    const bool nearest = model.nearest() != 0 && shift > 0;
-    if (shift < 16)
-      return (x + S::all16(static_cast<int16_t>(nearest ? 1 << (shift - 1) : 0))) >>
-             S::all16(static_cast<int16_t>(shift));
-    return nearest ? V16{} : x >> 15;
+  // clip(weight + s * rshift(u * v)), twice the members of a register of pairs.
+  void draw_vector(uint32_t param, uint64_t step_key, uint32_t first_pair) {
+    const PlanParam& p = model.plan.params[param];
+    const int8_t* weights = model.weights.vector(param);
+    using Draw = NoiseDraw<S>;
+    const typename Draw::Side side_a(model.noise, EGG_SIDE_A);
+    const typename Draw::Side side_b(model.noise, EGG_SIDE_B);
+    const Shift16<S> shifted(model.plan.program->fixed_point + model.plan.noise.sigma_vector_shift,
+                             model.nearest() != 0);
+    const uint32_t groups = (p.rows + 3) / 4;
+    const U32 last = S::all32u(p.rows % 4 == 0 ? UINT32_MAX : UINT32_MAX >> (32 - 8 * (p.rows % 4)));
+    for (size_t reg = 0; reg < S::kPairRegs; ++reg) {
+      const auto pair = static_cast<uint32_t>(first_pair + reg * S::kLanes);
+      const typename Draw::PairKeys keys = Draw::pair_keys(step_key, pair, param);
+      const U32 voting = params[param].voting[reg];
+      const typename Draw::Keys u_keys = Draw::keys(keys, EGG_SIDE_A, 0);
+      const typename Draw::Keys v_keys = Draw::keys(keys, EGG_SIDE_B, 0);
+      int8_t* out = params[param].a + 2 * reg * S::kBytes;
+      for (uint32_t g = 0; g < groups; ++g) {
+        // Beyond the size u is 0, and so is what is drawn.
+        const U32 real = g + 1 < groups ? voting : voting & last;
+        const V8 u = (V8)((U32)side_a.four(u_keys, S::all32u(g)) & real);
+        const V8 v = side_b.four(v_keys, S::all32u(g));
+        const V8 weight = (V8)S::broadcast(weights + 4 * g);
+        const V16 even = shifted.of(S::even16(u) * S::even16(v));
+        const V16 odd = shifted.of(S::odd16(u) * S::odd16(v));
+        const V16 even_weight = S::even16(weight);
+        const V16 odd_weight = S::odd16(weight);
+        int8_t* to = out + g * kGroupBytes;
+        S::store(to, S::join(S::clip8(even_weight + even), S::clip8(odd_weight + odd)));
+        S::store(to + S::kBytes, S::join(S::clip8(even_weight - even), S::clip8(odd_weight - odd)));
+      }
+    }
   }
 };
 

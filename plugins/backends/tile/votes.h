@@ -1,272 +1,289 @@
-// Votes, Z = sum over pairs and ranks of f * A * B', as products of int16 matrices, and the rule applied to each block
-// of them while it is in the cache. Sums are exact: int32 within a chunk of draws, wider over chunks where needed.
+// Votes, Z = sum over voting pairs and ranks of f * A * B', and the rule applied to them. Sums are exact: int32 as far
+// as that holds them, int64 beyond.
+//
+// Pairs of a small parameter are shared out to threads, chunk by chunk, each thread with sums of its own; of a large
+// one all threads draw a chunk together and share its rows out.
 #ifndef EGGROLL_TILE_VOTES_H
 #define EGGROLL_TILE_VOTES_H
 
 #include <atomic>
+#include <deque>
+#include <map>
 #include <mutex>
-#include <vector>
+#include <set>
 
+#include "common/threads.h"
+#include "eggroll/backend.h"
+#include "idle.h"
+#include "row_votes.h"
 #include "rule_blocks.h"
-#include "tile.h"
+#include "vote_chunk.h"
+#include "weights.h"
 
 namespace eggroll::tile {
-
-// Runs what Threads would share out on the thread that asks.
-struct OneThread {
-  template <class Body>
-  void split(size_t count, const Body& body) {
-    if (count != 0) body(size_t{0}, count);
-  }
-};
 
 template <class S>
 class Votes {
  public:
-  using V16 = typename S::V16;
-  using V32 = typename S::V32;
-
-  struct Slots {
-    Buffer<uint32_t> cells;  // (slots, weights)
-  };
-
-  Votes(const Plan& plan, const NoiseDraw<S>& noise, const egg_rule& rule, Weights<S>& weights,
+  Votes(const egg_session_spec& spec, const Plan& plan, const NoiseDraw<S>& noise, Weights<S>& weights,
         std::vector<Slots>& slots)
-      : plan_(plan), noise_(noise), rule_(rule), weights_(weights), slots_(slots) {}
+      : spec_(spec),
+        plan_(plan),
+        noise_(noise),
+        weights_(weights),
+        slots_(slots),
+        row_votes_(spec, plan, noise, weights, slots) {}
 
-  // Products that a parameter's votes take.
-  uint64_t work(uint32_t param, uint32_t pairs) const {
-    return weights_.size(param) * uint64_t{pairs} * plan_.params[param].ranks;
+  // What the votes of a session with this population work in.
+  static uint64_t memory(const egg_session_spec& spec, const Plan& plan, uint32_t population) {
+    uint64_t sums = 0;
+    uint64_t most_of_thread = 0;
+    uint64_t most_of_large = 0;
+    std::set<std::pair<uint32_t, uint32_t>> ranges;
+    uint64_t sorted = 0;
+    for (const PlanParam& p : plan.params) {
+      if (!p.perturbed || p.voters.masked != 0) continue;
+      const uint32_t pairs = voting_pairs(p, population);
+      const size_t places = SortedPairs::most_places(pairs, S::kLanes);
+      if (ranges.insert({p.voters.first_pair, p.voters.pairs}).second) sorted += places * 3 * sizeof(uint32_t);
+      // A matrix may be updated in either way, so that both are counted.
+      const Shape shape(p);
+      if (p.vector || shape.rows * shape.cols <= kMostSums) {
+        sums += shape.rows * shape.cols * sizeof(int64_t);
+        const uint64_t chunk = p.vector ? 0 : Chunk::bytes(p, p.rows, chunk_groups(p));
+        most_of_thread =
+            std::max<uint64_t>(most_of_thread, chunk + shape.padded_rows * shape.sum_cols * sizeof(int32_t));
+      }
+      if (!p.vector) {
+        const Large large(p, places);
+        most_of_large = std::max<uint64_t>(
+            most_of_large, Chunk::bytes(p, large.stripe, large.groups) + large.carried * sizeof(int64_t));
+      }
+    }
+    return sorted + sums + Threads::number(spec.threads) * most_of_thread + most_of_large +
+           RowVotes<S>::memory(plan, population);
   }
 
-  // What the votes of a matrix work in: chunks of pairs; elements of a chunk's two sides, and of the sums carried from
-  // one chunk to the next.
-  struct Room {
-    Room(const PlanParam& p, size_t pairs)
-        : pairs_a_chunk(std::max(size_t{S::kLanes}, kChunk / p.ranks / S::kLanes * S::kLanes)),
-          chunks((pairs + pairs_a_chunk - 1) / pairs_a_chunk),
-          left(padded_rows(p) * draws(p, pairs)),
-          right((p.cols + kCols - 1) / kCols * kCols * draws(p, pairs)),
-          carried(chunks > 1 ? size_t{p.rows} * p.cols : 0) {}
-    uint64_t bytes() const { return (left + right) * sizeof(int16_t) + carried * sizeof(int64_t); }
-    size_t pairs_a_chunk;
-    size_t chunks;
-    size_t left;
-    size_t right;
-    size_t carried;
-
-   private:
-    size_t draws(const PlanParam& p, size_t pairs) const { return std::min(pairs_a_chunk, padded(pairs)) * p.ranks; }
-  };
-
-  // Weights of the parameter that changed. threads: what shares the work out (Threads, or OneThread).
-  template <class Sharing>
-  int64_t update(uint32_t param, const egg_update& u, Sharing& threads) {
-    const PlanParam& p = plan_.params[param];
-    return p.vector ? update_vector(param, u, threads) : update_matrix(param, u, threads);
+  void update(const egg_update& u, Threads& threads) {
+    std::map<std::pair<uint32_t, uint32_t>, SortedPairs> ranges;
+    const auto sorted = [&](const egg_voters& voters) -> const SortedPairs& {
+      return ranges.try_emplace({voters.first_pair, voters.pairs}, voters, u.fitness, S::kLanes).first->second;
+    };
+    std::deque<Task> tasks;
+    std::vector<uint32_t> masked;
+    for (uint32_t i = 0; i < plan_.params.size(); ++i) {
+      const PlanParam& p = plan_.params[i];
+      u.changed[i] = 0;
+      if (!p.perturbed || !is_chosen(u, i)) continue;
+      if (p.voters.masked != 0) {
+        masked.push_back(i);
+      } else if (by_pairs(p, p.voters.pairs, Threads::number(spec_.threads))) {
+        tasks.emplace_back(i, p, sorted(p.voters));
+      } else {
+        u.changed[i] = update_large(i, sorted(p.voters), u, threads);
+      }
+    }
+    update_by_pairs(tasks, u, threads);
+    row_votes_.update(masked, u, threads);
   }
 
  private:
-  static constexpr size_t kRows = S::kVoteRows;
-  static constexpr size_t kColRegs = S::kVoteCols;
-  static constexpr size_t kCols = kColRegs * S::kLanes;  // of a block
-  // 127 * 46 * 46 * 1024 < 2^31: draws that an int32 sum holds whatever the fitness and the noise.
-  static constexpr size_t kChunk = 1024;
+  using Chunk = VoteChunk<S>;
+  using Shape = typename Chunk::Shape;
 
-  // One chunk of draws. left: (rows, draws) of f * A; right: (blocks of columns, pairs of draws, kCols, 2) of B.
-  struct Chunk {
-    Buffer<int16_t> left;
-    Buffer<int16_t> right;
-    size_t draws;  // a multiple of kLanes; those beyond the last are 0
+  static constexpr size_t kChunkBytes = 1 << 19;         // of both sides, so that they stay in the cache
+  static constexpr size_t kVectorPairs = 1024;           // of a vector's chunk
+  static constexpr size_t kMostSums = 1 << 18;           // that each thread has of its own
+  static constexpr uint64_t kSmall = UINT64_C(1) << 23;  // products that are not worth sharing out
+
+  static size_t chunk_groups(const PlanParam& p) {
+    return Chunk::groups_of(kChunkBytes / (size_t{p.rows} + p.cols), p);
+  }
+
+  static bool by_pairs(const PlanParam& p, uint32_t pairs, uint32_t threads) {
+    const uint64_t size = uint64_t{p.rows} * p.cols;
+    if (p.vector || size > kMostSums) return p.vector;
+    return size * pairs * p.ranks < kSmall || pairs / (chunk_groups(p) * S::kLanes) >= 2 * threads;
+  }
+
+  // A parameter whose pairs are shared out.
+  struct Task {
+    Task(uint32_t the_param, const PlanParam& p, const SortedPairs& the_pairs)
+        : param(the_param), shape(p), pairs(the_pairs), groups(chunk_groups(p)), votes(shape.rows * shape.cols) {
+      const size_t all = p.vector ? p.voters.pairs : pairs.size() / S::kLanes;
+      const size_t chunk = p.vector ? kVectorPairs : groups;
+      chunks = std::max<size_t>(1, (all + chunk - 1) / chunk);
+    }
+    uint32_t param;
+    Shape shape;
+    const SortedPairs& pairs;
+    size_t groups;  // of a chunk
+    size_t chunks;
+    std::mutex mutex;
+    std::vector<int64_t> votes;
+    size_t chunks_added = 0;
   };
 
-  template <class Sharing>
-  int64_t update_matrix(uint32_t param, const egg_update& u, Sharing& threads) {
-    const PlanParam& p = plan_.params[param];
-    const Room room(p, u.pairs);
-    Chunk chunk{Buffer<int16_t>(room.left), Buffer<int16_t>(room.right), 0};
-    Buffer<int64_t> carried(room.carried);
-    std::atomic<int64_t> changed = 0;
-    for (size_t c = 0; c < room.chunks; ++c) {
-      const size_t first = c * room.pairs_a_chunk;
-      draw(chunk, param, u, first, std::min(size_t{u.pairs}, first + room.pairs_a_chunk), threads);
-      threads.split((p.rows + kRows - 1) / kRows, [&](size_t begin, size_t end) {
-        Block block(*this, param, u, chunk, carried);
-        int64_t mine = 0;
-        for (size_t b = begin; b < end; ++b) mine += block.run(b * kRows, c + 1 == room.chunks);
-        changed += mine;
-      });
-    }
-    return changed;
-  }
-
-  static size_t padded(size_t pairs) { return (pairs + S::kLanes - 1) / S::kLanes * S::kLanes; }
-  static size_t padded_rows(const PlanParam& p) { return (p.rows + kRows - 1) / kRows * kRows + 4; }
-
-  // Fills the chunk from pairs [first, last). Draws of a lane's pairs lie side by side, rank after rank.
-  template <class Sharing>
-  void draw(Chunk& chunk, uint32_t param, const egg_update& u, size_t first, size_t last, Sharing& threads) {
-    const PlanParam& p = plan_.params[param];
-    chunk.draws = padded(last - first) * p.ranks;
-    threads.split(chunk.draws / p.ranks / S::kLanes, [&](size_t begin, size_t end) {
-      Buffer<int8_t> words((p.rows + 3) / 4 * S::kBytes);
-      Buffer<int8_t> line((p.cols + kCols) * 2 + 2 * S::kBytes);
-      for (size_t i = begin; i < end; ++i) {
-        const auto pair = static_cast<uint32_t>(first + i * S::kLanes);
-        for (uint32_t r = 0; r < p.ranks; ++r) {
-          const size_t draw = (i * p.ranks + r) * S::kLanes;
-          draw_left(chunk, param, u, pair, r, draw, words);
-          for (uint32_t l = 0; l < S::kLanes; l += 2) draw_right(chunk, param, u, pair + l, r, draw + l, line);
-        }
-      }
-    });
-  }
-
-  void draw_left(Chunk& chunk, uint32_t param, const egg_update& u, uint32_t pair, uint32_t r, size_t draw,
-                 Buffer<int8_t>& words) {
-    const PlanParam& p = plan_.params[param];
-    int32_t lanes[S::kLanes] = {};
-    for (size_t l = 0; l < S::kLanes && pair + l < u.pairs; ++l) lanes[l] = u.fitness[pair + l];
-    const V32 fitness = S::template load<V32>(lanes);
-    noise_.fill_pairs(noise_.keys(u.step, pair, param, EGG_SIDE_A, r), EGG_SIDE_A, p.rows, words.data(), 1);
-    for (size_t g = 0; g < (p.rows + 3) / 4; ++g) {
-      const auto values = S::template load<typename S::V8>(words.data() + g * S::kBytes);
-      for (size_t k = 0; k < 4; ++k) {
-        S::store16(chunk.left.data() + (4 * g + k) * chunk.draws + draw, S::byte32(values, k) * fitness);
-      }
-    }
-  }
-
-  // Two draws, interleaved. Pairs beyond the last have a fitness of 0: their B may be anything.
-  void draw_right(Chunk& chunk, uint32_t param, const egg_update& u, uint32_t pair, uint32_t r, size_t draw,
-                  Buffer<int8_t>& line) {
-    const PlanParam& p = plan_.params[param];
-    int8_t* even = line.data();
-    int8_t* odd = even + p.cols + kCols + S::kBytes;
-    noise_.fill_row(u.step, pair, param, EGG_SIDE_B, r, even, p.cols);
-    noise_.fill_row(u.step, pair + 1, param, EGG_SIDE_B, r, odd, p.cols);
-    const size_t block_values = chunk.draws * kCols;
-    for (size_t j = 0; j < p.cols; j += S::kLanes) {
-      const V32 both = (S::widen8(even + j) & 0xffff) | (S::widen8(odd + j) << 16);
-      int16_t* to = chunk.right.data() + j / kCols * block_values + draw * kCols + j % kCols * 2;
-      S::store(to, both);
-    }
-  }
-
-  // The votes of kRows rows, over all columns.
-  class Block {
+  // One thread's part of the tasks.
+  class Worker {
    public:
-    Block(const Votes& votes, uint32_t param, const egg_update& u, const Chunk& chunk, Buffer<int64_t>& carried)
-        : votes_(votes),
-          param_(param),
-          p_(votes.plan_.params[param]),
-          chunk_(chunk),
-          carried_(carried),
-          sums_(kRows * padded_cols()),
-          rule_(votes.rule_, RuleScalars{u.scalars, u.vote_stds[param]}) {}
-
-    // Adds the chunk's votes; with the last chunk applies the rule. Returns how many weights changed.
-    int64_t run(size_t first_row, bool last) {
-      multiply(first_row);
-      int64_t changed = 0;
-      const size_t rows = std::min(kRows, p_.rows - first_row);
-      for (size_t i = 0; i < rows; ++i) {
-        const size_t row = first_row + i;
-        const int32_t* sums = sums_.data() + i * padded_cols();
-        if (carried_.size() == 0) {
-          changed += apply(row, sums);
-          continue;
-        }
-        int64_t* total = carried_.data() + row * p_.cols;
-        for (size_t j = 0; j < p_.cols; ++j) total[j] += sums[j];
-        if (last) changed += apply(row, total);
+    void add(const Votes& votes, const Task& task, size_t chunk, uint64_t step_key, const egg_update& u) {
+      const PlanParam& p = votes.plan_.params[task.param];
+      const size_t size = task.shape.padded_rows * task.shape.sum_cols;
+      if (sums_.size() < size) sums_ = Buffer<int32_t>(size);
+      draws_ += Chunk::kDraws;
+      ++chunks_;
+      if (p.vector) {
+        const auto first = static_cast<uint32_t>(p.voters.first_pair + chunk * kVectorPairs);
+        const size_t last = std::min<size_t>(p.voters.first_pair + p.voters.pairs, first + kVectorPairs);
+        Chunk::add_vector(votes.noise_, task.shape, task.param, step_key, u.fitness, first, static_cast<uint32_t>(last),
+                          sums_.data());
+        return;
       }
-      if (last) votes_.weights_.pack_rows(param_, first_row, first_row + rows);
-      return changed;
+      const size_t first = chunk * task.groups;
+      const size_t last = std::min(task.pairs.size() / S::kLanes, first + task.groups);
+      chunk_.begin(p, task.pairs, first, last, 0, p.rows);
+      for (size_t group = 0; group < last - first; ++group) {
+        chunk_.draw(votes.noise_, p, task.param, step_key, task.pairs, group);
+      }
+      chunk_.end_draw(task.shape);
+      for (size_t row = 0; row < p.rows; row += Chunk::kRows) {
+        chunk_.multiply(task.shape, row, sums_.data() + row * task.shape.sum_cols);
+      }
+    }
+
+    // Whether the sums have no room for another chunk.
+    bool full() const { return draws_ + Chunk::kDraws > Chunk::kMostDraws; }
+
+    // Hands the sums over. Returns whether they were the last of the task.
+    bool hand_over(Task& task) {
+      const std::lock_guard<std::mutex> lock(task.mutex);
+      for (size_t row = 0; row < task.shape.rows; ++row) {
+        const int32_t* from = sums_.data() + row * task.shape.sum_cols;
+        int64_t* to = task.votes.data() + row * task.shape.cols;
+        for (size_t j = 0; j < task.shape.cols; ++j) to[j] += from[j];
+      }
+      std::fill_n(sums_.data(), task.shape.padded_rows * task.shape.sum_cols, 0);
+      task.chunks_added += chunks_;
+      draws_ = 0;
+      chunks_ = 0;
+      return task.chunks_added == task.chunks;
     }
 
    private:
-    size_t padded_cols() const { return (p_.cols + kCols - 1) / kCols * kCols; }
+    Chunk chunk_;
+    Buffer<int32_t> sums_;
+    size_t draws_ = 0;
+    size_t chunks_ = 0;
+  };
 
-    void multiply(size_t first_row) {
-      for (size_t block = 0; block * kCols < p_.cols; ++block) {
-        const int16_t* right = chunk_.right.data() + block * chunk_.draws * kCols;
-        const int16_t* left = chunk_.left.data() + first_row * chunk_.draws;
-        V32 acc[kRows][kColRegs] = {};
-        for (size_t d = 0; d < chunk_.draws; d += 2) {
-          V16 columns[kColRegs];
-          unrolled<kColRegs>([&](auto c)
-                                 EGG_INLINE_LAMBDA { columns[c] = S::template load<V16>(right + c * S::kLanes * 2); });
-          right += kCols * 2;
-          unrolled<kRows>([&](auto i) EGG_INLINE_LAMBDA {
-            const V16 row = (V16)S::broadcast(left + i * chunk_.draws + d);
-            unrolled<kColRegs>([&](auto c) EGG_INLINE_LAMBDA { acc[i][c] = S::madd16(acc[i][c], row, columns[c]); });
-          });
-        }
-        int32_t* sums = sums_.data() + block * kCols;
-        unrolled<kRows>([&](auto i) EGG_INLINE_LAMBDA {
-          unrolled<kColRegs>([&](auto c)
-                                 EGG_INLINE_LAMBDA { S::store(sums + i * padded_cols() + c * S::kLanes, acc[i][c]); });
+  void update_by_pairs(std::deque<Task>& tasks, const egg_update& u, Threads& threads) {
+    struct Job {
+      Task* task;
+      size_t chunk;
+    };
+    std::vector<Job> jobs;
+    for (Task& task : tasks) {
+      for (size_t c = 0; c < task.chunks; ++c) jobs.push_back({&task, c});
+    }
+    const uint64_t step_key = noise_.step_key(u.step);
+    threads.split(jobs.size(), [&](size_t begin, size_t end) {
+      workers_.with([] { return std::make_unique<Worker>(); },
+                    [&](Worker& worker) {
+                      for (size_t j = begin; j < end; ++j) {
+                        Task& task = *jobs[j].task;
+                        worker.add(*this, task, jobs[j].chunk, step_key, u);
+                        const bool more = j + 1 < end && jobs[j + 1].task == &task;
+                        if (more && !worker.full()) continue;
+                        if (worker.hand_over(task)) finish(task, u);
+                      }
+                    });
+    });
+  }
+
+  void finish(const Task& task, const egg_update& u) {
+    RuleBlocks<S> rule(*spec_.rule, u.scalars);
+    u.changed[task.param] =
+        rule.run_all(run_of(task.param, 0, task.votes.data(), task.votes.size(), u), weights_.size(task.param));
+    weights_.pack_rows(task.param, 0, plan_.params[task.param].rows);
+  }
+
+  template <class Vote>
+  RuleRun<Vote> run_of(uint32_t param, size_t first, const Vote* votes, size_t count, const egg_update& u) {
+    return {count, votes, weights_.plain(param) + first, slots_[param].cells.data() + first, u.vote_stds[param]};
+  }
+
+  // A matrix whose rows are shared out: in stripes, each chunk of pairs drawn by all threads, its sums carried to the
+  // next one.
+  struct Large {
+    Large(const PlanParam& p, size_t places)
+        : stripe(std::min<size_t>(p.rows, kStripe)),
+          groups(Chunk::groups_of(Chunk::kDraws, p)),
+          chunks(std::max<size_t>(1, (places / S::kLanes + groups - 1) / groups)),
+          carried(chunks > 1 ? stripe * p.cols : 0) {}
+    static constexpr size_t kStripe = 6144;  // a multiple of every kVoteRows
+    size_t stripe;
+    size_t groups;  // of a chunk
+    size_t chunks;
+    size_t carried;
+  };
+
+  int64_t update_large(uint32_t param, const SortedPairs& pairs, const egg_update& u, Threads& threads) {
+    const PlanParam& p = plan_.params[param];
+    const Shape shape(p);
+    const Large large(p, pairs.size());
+    const uint64_t step_key = noise_.step_key(u.step);
+    Chunk chunk;
+    Buffer<int64_t> carried(large.carried);
+    std::atomic<int64_t> changed = 0;
+    for (size_t first_row = 0; first_row < p.rows; first_row += large.stripe) {
+      const size_t last_row = std::min<size_t>(p.rows, first_row + large.stripe);
+      std::fill(carried.begin(), carried.end(), 0);
+      for (size_t c = 0; c < large.chunks; ++c) {
+        const size_t first = c * large.groups;
+        const size_t last = std::min(pairs.size() / S::kLanes, first + large.groups);
+        chunk.begin(p, pairs, first, last, first_row, last_row);
+        threads.split(last - first, [&](size_t begin, size_t end) {
+          for (size_t group = begin; group < end; ++group) chunk.draw(noise_, p, param, step_key, pairs, group);
+        });
+        chunk.end_draw(shape);
+        threads.split((last_row - first_row + Chunk::kRows - 1) / Chunk::kRows, [&](size_t begin, size_t stop) {
+          Buffer<int32_t> sums(Chunk::kRows * shape.sum_cols);
+          RuleBlocks<S> rule(*spec_.rule, u.scalars);
+          int64_t mine = 0;
+          for (size_t block = begin; block < stop; ++block) {
+            const size_t row = first_row + block * Chunk::kRows;
+            std::fill(sums.begin(), sums.end(), 0);
+            chunk.multiply(shape, row, sums.data());
+            const size_t rows = std::min(Chunk::kRows, last_row - row);
+            for (size_t i = 0; i < rows; ++i) {
+              const int32_t* votes = sums.data() + i * shape.sum_cols;
+              const size_t at = (row + i) * p.cols;
+              if (large.carried == 0) {
+                mine += rule.run_all(run_of(param, at, votes, p.cols, u), weights_.size(param));
+                continue;
+              }
+              int64_t* total = carried.data() + (row + i - first_row) * p.cols;
+              for (size_t j = 0; j < p.cols; ++j) total[j] += votes[j];
+              if (c + 1 == large.chunks)
+                mine += rule.run_all(run_of(param, at, total, p.cols, u), weights_.size(param));
+            }
+            if (c + 1 == large.chunks) weights_.pack_rows(param, row, row + rows);
+          }
+          changed += mine;
         });
       }
     }
-
-    template <class Vote>
-    int64_t apply(size_t row, const Vote* votes) {
-      const size_t all = votes_.weights_.size(param_);
-      int8_t* weights = votes_.weights_.plain(param_) + row * p_.cols;
-      uint32_t* slots = votes_.slots_[param_].cells.data() + row * p_.cols;
-      int64_t changed = 0;
-      for (size_t j = 0; j < p_.cols; j += kRuleBlock) {
-        changed += rule_.run(std::min(kRuleBlock, p_.cols - j), votes + j, weights + j, slots + j, all);
-      }
-      return changed;
-    }
-
-    const Votes& votes_;
-    uint32_t param_;
-    const PlanParam& p_;
-    const Chunk& chunk_;
-    Buffer<int64_t>& carried_;
-    Buffer<int32_t> sums_;
-    RuleBlocks<S> rule_;
-  };
-
-  // A vector's votes are sums of f * u * v, one an element.
-  template <class Sharing>
-  int64_t update_vector(uint32_t param, const egg_update& u, Sharing& threads) {
-    const PlanParam& p = plan_.params[param];
-    std::vector<int64_t> votes(p.rows);
-    std::mutex mutex;
-    threads.split(u.pairs, [&](size_t begin, size_t end) {
-      std::vector<int64_t> mine(p.rows);
-      Buffer<int8_t> line(2 * (p.rows + S::kBytes));
-      int8_t* first = line.data();
-      int8_t* second = first + p.rows + S::kBytes;
-      for (size_t pair = begin; pair < end; ++pair) {
-        noise_.fill_row(u.step, static_cast<uint32_t>(pair), param, EGG_SIDE_A, 0, first, p.rows);
-        noise_.fill_row(u.step, static_cast<uint32_t>(pair), param, EGG_SIDE_B, 0, second, p.rows);
-        const int32_t fitness = u.fitness[pair];
-        for (size_t i = 0; i < p.rows; ++i) mine[i] += fitness * first[i] * second[i];
-      }
-      const std::lock_guard<std::mutex> lock(mutex);
-      for (size_t i = 0; i < p.rows; ++i) votes[i] += mine[i];
-    });
-    RuleBlocks<S> rule(rule_, RuleScalars{u.scalars, u.vote_stds[param]});
-    int64_t changed = 0;
-    for (size_t i = 0; i < p.rows; i += kRuleBlock) {
-      changed += rule.run(std::min(kRuleBlock, p.rows - i), votes.data() + i, weights_.plain(param) + i,
-                          slots_[param].cells.data() + i, p.rows);
-    }
-    weights_.pack_rows(param, 0, p.rows);
     return changed;
   }
 
+  const egg_session_spec& spec_;
   const Plan& plan_;
   const NoiseDraw<S>& noise_;
-  const egg_rule& rule_;
   Weights<S>& weights_;
   std::vector<Slots>& slots_;
+  Idle<Worker> workers_;
+  RowVotes<S> row_votes_;
 };
 
 }  // namespace eggroll::tile

@@ -20,7 +20,7 @@ class Weights {
         : plain(size_t{p.rows} * p.cols),
           blocks(p.by_linear ? size_t{p.row_groups} * 4 * p.col_groups * 4 : 0),
           outputs(p.by_linear ? size_t{p.row_groups} * 4 : 0),
-          rows(p.by_embed ? size_t{p.rows} * p.col_groups * 4 : 0),
+          rows(p.by_embed && p.cols != p.col_groups * 4 ? size_t{p.rows} * p.col_groups * 4 : 0),
           vectors(p.vector ? size_t{p.row_groups} * 4 : 0) {}
     uint64_t bytes() const { return plain + blocks + outputs * sizeof(typename S::Row) + rows + vectors; }
     size_t plain;
@@ -30,7 +30,7 @@ class Weights {
     size_t vectors;
   };
 
-  explicit Weights(const Plan& plan) : plan_(plan) {
+  explicit Weights(const Plan& plan) : plan_(plan), zeros_(size_t{plan.widest} * 4) {
     for (const PlanParam& p : plan.params) {
       const Forms forms(p);
       plain_.emplace_back(forms.plain);
@@ -52,10 +52,10 @@ class Weights {
   }
   // For `linear`: what it knows of each output's weights.
   const typename S::Row* outputs(size_t param) const { return outputs_[param].data(); }
-  // For `embed`: a row, padded with zeros to whole groups.
-  const int8_t* row(size_t param, size_t row) const {
-    return rows_[param].data() + row * plan_.params[param].col_groups * 4;
-  }
+  // For `embed`: rows, padded with zeros to whole groups; where no row needs that, the plain ones.
+  const int8_t* rows(size_t param) const { return (rows_[param].size() != 0 ? rows_ : plain_)[param].data(); }
+  // A row of zeros for any `embed`.
+  const int8_t* zeros() const { return zeros_.data(); }
   // A vector, padded with zeros.
   const int8_t* vector(size_t param) const { return vectors_[param].data(); }
 
@@ -73,7 +73,7 @@ class Weights {
     }
     for (size_t row = begin; row < end; ++row) {
       const int8_t* from = plain(param) + row * p.cols;
-      if (p.by_embed) std::copy_n(from, p.cols, rows_[param].data() + row * p.col_groups * 4);
+      if (rows_[param].size() != 0) std::copy_n(from, p.cols, rows_[param].data() + row * p.col_groups * 4);
       if (!p.by_linear) continue;
       pack_output(param, row, from, p.cols);
       outputs_[param][row] = typename S::Row(from, p.cols);
@@ -104,6 +104,7 @@ class Weights {
   std::vector<std::vector<typename S::Row>> outputs_;
   std::vector<Buffer<int8_t>> rows_;
   std::vector<Buffer<int8_t>> vectors_;
+  Buffer<int8_t> zeros_;
 };
 
 }  // namespace eggroll::tile

@@ -1,0 +1,288 @@
+// What the voters of a masked table's rows have to give in a step, drawn once for all rows.
+//
+// The voters of a row are ranges of pairs (RowVoters::Pairs). A source cuts a range into draws, and adds up the votes
+// of those that a block of it has taken; int32 holds the sums of a block.
+#ifndef EGGROLL_TILE_ROW_DRAWS_H
+#define EGGROLL_TILE_ROW_DRAWS_H
+
+#include <algorithm>
+
+#include "common/threads.h"
+#include "memory.h"
+#include "noise_draw.h"
+#include "plan.h"
+
+namespace eggroll::tile {
+
+// The fitness of a pair that votes on the parameter, 0 of any other.
+inline int16_t voting_fitness(const PlanParam& p, const egg_update& u, uint32_t pair) {
+  return pair - p.voters.first_pair < p.voters.pairs ? u.fitness[pair] : int16_t{0};
+}
+
+// A table with a perturbation of its own. A draw is pairs 2k and 2k + 1 with one rank: their B in turn, the keys of
+// their side A, which is hashed for the row, and their fitness.
+template <class S>
+class OwnDraws {
+ public:
+  using V8 = typename S::V8;
+  using V16 = typename S::V16;
+  using V32 = typename S::V32;
+  using U32 = typename S::U32;
+  using Draw = NoiseDraw<S>;
+
+  static constexpr size_t kPiece = 2 * S::kLanes;  // columns, of a register of bytes of two pairs
+  static constexpr size_t kBlock = 512;            // draws: 127 * 46 * 46 * 1024 < 2^31
+
+  static uint64_t bytes(const PlanParam& p, uint32_t pairs) { return count(p, pairs) * (sizeof(Two) + row_bytes(p)); }
+
+  size_t draws(const PlanParam& p, const RowVoters::Pairs& pairs) const {
+    return ((pairs.end + 1) / 2 - pairs.begin / 2) * p.ranks;
+  }
+  size_t block_draws() const { return kBlock; }
+
+  void draw(const Draw& noise, const PlanParam& p, uint32_t param, const egg_update& u, Threads& threads) {
+    const size_t all = count(p, p.voters.pairs);
+    const size_t bytes = row_bytes(p);
+    if (twos_.size() < all) twos_ = Buffer<Two>(all);
+    if (b_.size() < all * bytes) b_ = Buffer<int8_t>(all * bytes);
+    const uint64_t step_key = noise.step_key(u.step);
+    const uint32_t base = p.voters.first_pair / 2 * 2;
+    threads.split(all / p.ranks / (S::kLanes / 2), [&](size_t begin, size_t end) {
+      const typename Draw::Side side(noise, EGG_SIDE_B);
+      for (size_t i = begin; i < end; ++i) {
+        const auto pair = static_cast<uint32_t>(base + i * S::kLanes);
+        const typename Draw::PairKeys keys = noise.pair_keys(step_key, pair, param);
+        for (uint32_t r = 0; r < p.ranks; ++r) {
+          const StoredKeys<S> a(Draw::keys(keys, EGG_SIDE_A, r));
+          const StoredKeys<S> b(Draw::keys(keys, EGG_SIDE_B, r));
+          for (uint32_t l = 0; l < S::kLanes; l += 2) {
+            const size_t at = (i * (S::kLanes / 2) + l / 2) * p.ranks + r;
+            twos_[at] = {{a.low[l], a.low[l + 1]},
+                         {a.high[l], a.high[l + 1]},
+                         {voting_fitness(p, u, pair + l), voting_fitness(p, u, pair + l + 1)}};
+            const typename Draw::Keys both = Draw::two_pairs(b, l, b, l + 1);
+            for (size_t piece = 0; piece * S::kBytes < bytes; ++piece) {
+              S::store(b_.data() + at * bytes + piece * S::kBytes, side.two(both, piece));
+            }
+          }
+        }
+      }
+    });
+  }
+
+  class Block {
+   public:
+    Block(const OwnDraws& draws, const Draw& noise, const PlanParam& p)
+        : draws_(draws), p_(p), side_(noise, EGG_SIDE_A), row_bytes_(row_bytes(p)) {}
+
+    size_t size() const { return count_; }
+    void clear() { count_ = 0; }
+
+    // Draws [first, last) of those pairs, which vote on the row.
+    EGG_INLINE void take(const RowVoters::Pairs& pairs, size_t first, size_t last, uint32_t row) {
+      const size_t all = draws_.draws(p_, pairs);
+      const size_t base = (pairs.begin / 2 - p_.voters.first_pair / 2) * p_.ranks;
+      for (size_t i = first; i < last; ++i, ++count_) {
+        const Two& two = draws_.twos_[base + i];
+        std::memcpy(low_ + 2 * count_, two.low, sizeof(two.low));
+        std::memcpy(high_ + 2 * count_, two.high, sizeof(two.high));
+        std::memcpy(fitness_ + 2 * count_, two.fitness, sizeof(two.fitness));
+        rows_[2 * count_] = row;
+        rows_[2 * count_ + 1] = row;
+        // The neighbour of the first pair, or of the last, is not of those pairs.
+        if (i < p_.ranks && pairs.begin % 2 != 0) fitness_[2 * count_] = 0;
+        if (i + p_.ranks >= all && pairs.end % 2 != 0) fitness_[2 * count_ + 1] = 0;
+        b_[count_] = draws_.b_.data() + (base + i) * row_bytes_;
+        for (size_t at = 0; at < row_bytes_; at += 64) __builtin_prefetch(b_[count_] + at);
+      }
+    }
+
+    // To be called when all are taken.
+    void prepare() {
+      for (size_t i = 0; i < 2 * count_; i += S::kLanes) {
+        const typename Draw::Keys keys{S::template load<U32>(low_ + i), S::template load<U32>(high_ + i)};
+        const V32 a = side_.one(keys, S::template load<U32>(rows_ + i));
+        S::store16(products_ + i, a * S::template load<V32>(fitness_ + i));
+      }
+    }
+
+    // to, columns rounded up to kPiece: the votes of draws [begin, end) of the block.
+    void add_up(size_t begin, size_t end, int32_t* to) const {
+      const size_t pieces = row_bytes_ / S::kBytes;
+      size_t piece = 0;
+      for (; piece + 2 <= pieces; piece += 2) add_pieces<2>(begin, end, piece, to);
+      if (piece < pieces) add_pieces<1>(begin, end, piece, to);
+    }
+
+   private:
+    // Two sums take turns, for a sum is ready for the next product some cycles later.
+    template <size_t P>
+    EGG_INLINE void add_pieces(size_t begin, size_t end, size_t piece, int32_t* to) const {
+      V32 sums[2][2 * P] = {};
+      const auto add = [&](V32(&sum)[2 * P], size_t draw) EGG_INLINE_LAMBDA {
+        const V16 a = (V16)S::broadcast(products_ + 2 * draw);
+        const int8_t* b = b_[draw] + piece * S::kBytes;
+        unrolled<2 * P>([&](auto c)
+                            EGG_INLINE_LAMBDA { sum[c] = S::madd16(sum[c], a, S::widen16(b + c * (S::kBytes / 2))); });
+      };
+      size_t draw = begin;
+      for (; draw + 2 <= end; draw += 2) {
+        add(sums[0], draw);
+        add(sums[1], draw + 1);
+      }
+      if (draw < end) add(sums[0], draw);
+      unrolled<2 * P>(
+          [&](auto c) EGG_INLINE_LAMBDA { S::store(to + piece * kPiece + c * S::kLanes, sums[0][c] + sums[1][c]); });
+    }
+
+    const OwnDraws& draws_;
+    const PlanParam& p_;
+    typename Draw::Side side_;
+    size_t row_bytes_;
+    size_t count_ = 0;
+    uint32_t low_[2 * kBlock + S::kLanes] = {};
+    uint32_t high_[2 * kBlock + S::kLanes] = {};
+    uint32_t rows_[2 * kBlock + S::kLanes] = {};
+    int32_t fitness_[2 * kBlock + S::kLanes] = {};
+    int16_t products_[2 * kBlock + S::kLanes] = {};  // f * A
+    const int8_t* b_[kBlock] = {};
+  };
+
+ private:
+  struct Two {
+    uint32_t low[2];
+    uint32_t high[2];
+    int32_t fitness[2];
+  };
+
+  static size_t row_bytes(const PlanParam& p) { return (p.cols + kPiece - 1) / kPiece * S::kBytes; }
+  // With up to kLanes pairs more, so that they are drawn in whole registers.
+  static size_t count(const PlanParam& p, uint32_t pairs) {
+    return (size_t{pairs} + 1 + S::kLanes) / S::kLanes * (S::kLanes / 2) * p.ranks;
+  }
+
+  Buffer<Two> twos_;  // draw (pair / 2 - first_pair / 2) * ranks + r
+  Buffer<int8_t> b_;  // (draws, row_bytes)
+};
+
+// Joint tables, whose side A is the same for all rows: a draw is some pairs of one stream, already summed up.
+template <class S>
+class JointDraws {
+ public:
+  using V8 = typename S::V8;
+  using V16 = typename S::V16;
+  using V32 = typename S::V32;
+  using Draw = NoiseDraw<S>;
+
+  static constexpr size_t kPiece = 2 * S::kLanes;
+  static constexpr size_t kBlock = 512;
+  static constexpr uint32_t kMostPairs = 64;  // of a draw
+
+  // Counted for groups of two members, the smallest.
+  static uint64_t bytes(const PlanParam& p, uint32_t pairs) { return uint64_t{pairs} * cols(p) * sizeof(int32_t); }
+
+  size_t draws(const PlanParam& /*p*/, const RowVoters::Pairs& pairs) const {
+    return (pairs.end - pairs.begin + size_ - 1) / size_;
+  }
+  // 16 * 127 * 46 of each pair and rank fit.
+  size_t block_draws() const { return block_draws_; }
+
+  void draw(const Draw& noise, const PlanParam& p, uint32_t lead, const egg_update& u, Threads& threads) {
+    in_stream_ = u.group / 2;
+    size_ = std::min(in_stream_, kMostPairs);
+    a_stream_ = (in_stream_ + size_ - 1) / size_;
+    block_draws_ = std::min<size_t>(kBlock, INT32_MAX / (EGG_JOINT_A * 127 * EGG_NOISE_MAX * size_ * p.ranks));
+    if (p.voters.pairs == 0) return;
+    first_stream_ = p.voters.first_pair / in_stream_;
+    const uint32_t last = p.voters.first_pair + p.voters.pairs;
+    const uint32_t streams = (last - 1) / in_stream_ + 1 - first_stream_;
+    const size_t line = cols(p);
+    if (sums_.size() < streams * a_stream_ * line) sums_ = Buffer<int32_t>(streams * a_stream_ * line);
+    const uint64_t step_key = noise.step_key(u.step);
+    threads.split(streams, [&](size_t begin, size_t end) {
+      const typename Draw::Side side(noise, EGG_SIDE_B);
+      for (size_t s = begin; s < end; ++s) {
+        const uint32_t stream = first_stream_ + static_cast<uint32_t>(s);
+        const uint32_t first = std::max(p.voters.first_pair, stream * in_stream_);
+        const uint32_t stop = std::min(last, (stream + 1) * in_stream_);
+        int32_t* to = sums_.data() + s * a_stream_ * line;
+        for (uint32_t pair = first; pair < stop; pair += size_, to += line) {
+          std::fill_n(to, line, 0);
+          add_pairs(noise, side, p, lead, step_key, u.fitness, pair, std::min(stop, pair + size_), to);
+        }
+      }
+    });
+  }
+
+  class Block {
+   public:
+    Block(const JointDraws& draws, const Draw& /*noise*/, const PlanParam& p) : draws_(draws), cols_(cols(p)) {}
+
+    size_t size() const { return count_; }
+    void clear() { count_ = 0; }
+
+    EGG_INLINE void take(const RowVoters::Pairs& pairs, size_t first, size_t last, uint32_t /*row*/) {
+      const size_t base = (pairs.begin / draws_.in_stream_ - draws_.first_stream_) * draws_.a_stream_;
+      for (size_t i = first; i < last; ++i, ++count_) {
+        lines_[count_] = draws_.sums_.data() + (base + i) * cols_;
+        for (size_t at = 0; at < cols_; at += 16) __builtin_prefetch(lines_[count_] + at);
+      }
+    }
+    void prepare() {}
+
+    void add_up(size_t begin, size_t end, int32_t* to) const {
+      for (size_t at = 0; at < cols_; at += kPiece) {
+        V32 low = {};
+        V32 high = {};
+        for (size_t draw = begin; draw < end; ++draw) {
+          low += S::template load<V32>(lines_[draw] + at);
+          high += S::template load<V32>(lines_[draw] + at + S::kLanes);
+        }
+        S::store(to + at, low * EGG_JOINT_A);
+        S::store(to + at + S::kLanes, high * EGG_JOINT_A);
+      }
+    }
+
+   private:
+    const JointDraws& draws_;
+    size_t cols_;
+    size_t count_ = 0;
+    const int32_t* lines_[kBlock] = {};
+  };
+
+ private:
+  static size_t cols(const PlanParam& p) { return (p.cols + kPiece - 1) / kPiece * kPiece; }
+
+  // to += f * B of pairs [first, last) and all ranks.
+  static void add_pairs(const Draw& noise, const typename Draw::Side& side, const PlanParam& p, uint32_t lead,
+                        uint64_t step_key, const int8_t* fitness, uint32_t first, uint32_t last, int32_t* to) {
+    for (uint32_t pair = first; pair < last; pair += static_cast<uint32_t>(S::kLanes)) {
+      const typename Draw::PairKeys pair_keys = noise.pair_keys(step_key, pair, lead);
+      for (uint32_t r = 0; r < p.ranks; ++r) {
+        const StoredKeys<S> keys(Draw::keys(pair_keys, EGG_SIDE_B, r));
+        for (uint32_t l = 0; l < S::kLanes && pair + l < last; l += 2) {
+          const int16_t two[2] = {fitness[pair + l], pair + l + 1 < last ? int16_t{fitness[pair + l + 1]} : int16_t{0}};
+          const V16 f = (V16)S::broadcast(two);
+          const typename Draw::Keys both = Draw::two_pairs(keys, l, keys, l + 1);
+          for (size_t piece = 0; piece * kPiece < p.cols; ++piece) {
+            const V8 b = side.two(both, piece);
+            int32_t* at = to + piece * kPiece;
+            S::store(at, S::madd16(S::template load<V32>(at), f, S::lower16(b)));
+            S::store(at + S::kLanes, S::madd16(S::template load<V32>(at + S::kLanes), f, S::upper16(b)));
+          }
+        }
+      }
+    }
+  }
+
+  uint32_t in_stream_ = 1;  // pairs of a stream
+  uint32_t size_ = 1;       // pairs of a draw
+  uint32_t a_stream_ = 1;   // draws of a stream
+  size_t block_draws_ = 1;
+  uint32_t first_stream_ = 0;
+  Buffer<int32_t> sums_;  // (streams, draws of one, columns)
+};
+
+}  // namespace eggroll::tile
+
+#endif
