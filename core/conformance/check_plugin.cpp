@@ -83,18 +83,20 @@ void run_model(const Program& program, const BackendInstance& reference) {
   for (uint32_t i = 0; i < program.params().size(); ++i) {
     session.set_weights(i, initial_weights(program.params()[i], i, 1).data());
   }
-  std::vector<uint32_t> tokens(kTokens);
-  for (uint32_t t = 0; t < kTokens; ++t) tokens[t] = t % static_cast<uint32_t>(program.view().vocab);
-  const std::vector<uint8_t> resets(kTokens);
-  std::vector<uint32_t> rows(kTokens * program.indices().size());
-  for (uint32_t t = 0; t < kTokens; ++t) {
+  const auto context = static_cast<uint32_t>(program.view().context);
+  const uint32_t count = context == 0 ? kTokens : std::min(kTokens, context);
+  std::vector<uint32_t> tokens(count);
+  for (uint32_t t = 0; t < count; ++t) tokens[t] = t % static_cast<uint32_t>(program.view().vocab);
+  const std::vector<uint8_t> resets(count);
+  std::vector<uint32_t> rows(count * program.indices().size());
+  for (uint32_t t = 0; t < count; ++t) {
     put_rows(
         program.indices(), t + 1, std::nullopt, [&](uint32_t j) { return tokens[t - j]; },
         rows.data() + t * program.indices().size());
   }
   std::vector<int64_t> losses(kPopulation);
   session.evaluate(egg_evaluate{sizeof(egg_evaluate), kPopulation, 0, 0, kPopulation,
-                                egg_batch{1, kTokens, tokens.data(), tokens.data(), resets.data(), rows.data()},
+                                egg_batch{1, count, tokens.data(), tokens.data(), resets.data(), rows.data()},
                                 losses.data()});
   for (const int64_t loss : losses) {
     if (loss < 0) throw Error(fmt::format("a member's loss is {}, expected at least 0", loss));

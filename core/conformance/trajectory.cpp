@@ -52,7 +52,7 @@ const std::vector<Preset> kModels = {
      {"model=egg_c_former", "model.width=20", "model.head_width=20", "model.layers=1", "model.mlp_ratio=3",
       "model.vocab=257", "model.context=9"}},
     {"gru_tables",
-     {"model=gru_tables", "model.width=21", "model.vocab=61",
+     {"model=gru_tables", "model.width=21", "model.vocab=61", "train.population=140",
       "model.context_tables=[{tokens: 2, rows: 64}, {tokens: 4, rows: 512}]",
       "model.logit_tables=[{tokens: 1}, {tokens: 3, rows: 128}]", "votes.masked=true", "perturb.tables=joint",
       "noise.sigma_joint_shift=1", "noise.distribution=rademacher",
@@ -69,7 +69,7 @@ const std::vector<Preset> kOptimizers = {
      {"optimizer=sign_es", "optimizer.schedule.inverse_time.decay=5", "optimizer.residual=0.5", "dataset=markov",
       "dataset.vocab=53", "dataset.tokens=4000", "dataset.valid_tokens=80", "fitness=zscore"}},
     {"sign_es without residual",
-     {"optimizer=sign_es", "optimizer.schedule.inverse_time.decay=5", "optimizer.residual=0", "dataset=count",
+     {"optimizer=sign_es_plain", "optimizer.schedule.inverse_time.decay=5", "optimizer.residual=0", "dataset=count",
       "dataset.vocab=31", "dataset.rows=64", "dataset.valid_rows=4", "fitness=centered_rank"}},
     // Steps that take many weights to their bounds.
     {"es_adamw",

@@ -46,6 +46,7 @@ TEST_F(SweepGrowthTest, PointsGoOnWhereFoldersAndDataHaveMoved) {
   write_plainly(work_ / "text", text);
   write_plainly(folder_ / "experiments" / "moves.yaml",
                 "defaults:\n"
+                "  - plain\n"
                 "  - override backend: reference\n"
                 "  - _self_\n"
                 "name: moves\n"

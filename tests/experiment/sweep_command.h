@@ -21,6 +21,7 @@ class SweepCommandTest : public CliTest {
   void write_experiment(const std::string& name, const std::string& grid, const std::string& more = "") const {
     write_plainly(folder_ / "experiments" / (name + ".yaml"),
                   "defaults:\n"
+                  "  - plain\n"
                   "  - override dataset: count\n"
                   "  - override fitness: sign\n"
                   "  - override backend: reference\n"

@@ -18,7 +18,7 @@ namespace eggroll::bench {
 
 struct Host {
   ConfigSearch search;
-  std::vector<std::string> overrides;  // of the command line, for every benchmark
+  std::vector<std::string> overrides;  // experiment=plain and the command line's, for every benchmark
   Registry registry;
   int threads;
 };

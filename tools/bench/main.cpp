@@ -89,22 +89,25 @@ void add_host(Runner& runner, const Host& host) {
   }
 }
 
-void describe(const Host& host) {
+void describe(const Host& host, const std::vector<std::string>& overrides) {
   const Environment environment = capture_environment();
   benchmark::AddCustomContext("commit", environment.host_commit);
   benchmark::AddCustomContext("compiler", environment.compiler);
   benchmark::AddCustomContext("cpu", environment.cpu.model);
   benchmark::AddCustomContext("spec_hash", environment.spec_hash);
   benchmark::AddCustomContext("threads", std::to_string(host.threads));
-  benchmark::AddCustomContext("overrides", fmt::format("{}", fmt::join(host.overrides, " ")));
+  benchmark::AddCustomContext("overrides", fmt::format("{}", fmt::join(overrides, " ")));
 }
 
 Host open_host(const HostOptions& options, const std::vector<std::string>& overrides) {
   const ConfigSearch search = config_search(options);
-  const ConfigNode config = compose(search, overrides);
+  // What a step is made of stays the same when the defaults change.
+  std::vector<std::string> all = {"experiment=plain"};
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  const ConfigNode config = compose(search, all);
   const auto threads = static_cast<int>(config.at("backend.threads").integer());
   const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return Host{search, overrides, find_plugins(config), threads > 0 ? threads : cores};
+  return Host{search, std::move(all), find_plugins(config), threads > 0 ? threads : cores};
 }
 
 int run(int argc, char** argv) {
@@ -127,7 +130,7 @@ int run(int argc, char** argv) {
   for (const std::string& step : steps) shapes.push_back(parse_step_shape(step));
 
   const Host host = open_host(options, overrides);
-  describe(host);
+  describe(host, overrides);
   Runner runner;
   add_host(runner, host);
   for (const PluginFile& file : host.registry.files()) {

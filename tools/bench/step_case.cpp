@@ -28,6 +28,7 @@ std::vector<std::string> overrides_of(const StepShape& shape) {
       fmt::format("train.population={}", shape.population), fmt::format("train.tokens={}", shape.tokens),
       fmt::format("train.group={}", shape.population % kGroup == 0 ? kGroup : 2)};
   if (shape.tables) {
+    overrides.emplace_back("votes.masked=true");
     overrides.emplace_back("model.context_tables=[{tokens: 2, rows: 65536}, {tokens: 3, rows: 65536}]");
   }
   return overrides;
