@@ -3,6 +3,7 @@
 #define EGGROLL_ROW_VOTERS_H
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -34,16 +35,21 @@ inline int64_t squares_of(const egg_voters& voters, const int8_t* fitness) {
   return squares;
 }
 
-// The null deviation of a row on which `count` pairs vote; squares: of all voters of the parameter. In this order of
-// operations, in double precision.
-inline float row_vote_std(uint64_t count, int64_t squares, const egg_noise& noise, const egg_voters& voters) {
+// The null variance of one pair's vote with one rank, on average; squares: of all voters of the parameter. In this
+// order of operations, in double precision, as in row_vote_std.
+inline double draw_variance(int64_t squares, const egg_noise& noise, const egg_voters& voters) {
   const double moment = noise_second_moment(noise.distribution);
   const double a = voters.joint != 0 ? EGG_JOINT_A * EGG_JOINT_A : moment;
-  const double of_draw = static_cast<double>(squares) / static_cast<double>(voters.pairs) * (a * moment);
-  return static_cast<float>(std::sqrt(static_cast<double>(count * static_cast<uint64_t>(noise.rank)) * of_draw));
+  return static_cast<double>(squares) / static_cast<double>(voters.pairs) * (a * moment);
 }
 
-// The rows of one parameter that have votes in a step. Keeps its memory from step to step.
+// The null deviation of a row on which `count` pairs vote.
+inline float row_vote_std(uint64_t count, int32_t rank, double of_draw) {
+  return static_cast<float>(std::sqrt(static_cast<double>(count * static_cast<uint64_t>(rank)) * of_draw));
+}
+
+// The rows of one parameter that have votes in a step. Keeps its memory from step to step, of what is read alone:
+// nothing here grows with the table.
 class RowVoters {
  public:
   // Pairs [begin, end), all of one stream.
@@ -59,27 +65,27 @@ class RowVoters {
   };
 
   void find(const egg_session_spec& spec, uint32_t param, const egg_update& update) {
-    const auto rows = static_cast<size_t>(spec.program->params[param].rows);
     reads_.clear();
-    counts_.assign(rows, 0);
-    newest_.assign(rows, kNone);
     const egg_voters voters = voters_of(spec, param);
     const uint32_t in_stream = update.group / 2;
     const uint32_t last = voters.first_pair + voters.pairs;
+    find_indices(*spec.program, param);
     for (uint32_t begin = voters.first_pair, end = 0; begin < last; begin = end) {
       const uint32_t stream = begin / in_stream;
       end = std::min(last, (stream + 1) * in_stream);
-      read(*spec.program, param, update.batch, stream, {begin, end});
+      read(*spec.program, update.batch, stream, {begin, end});
     }
-    sort(rows);
-    const int64_t squares = squares_of(voters, update.fitness);
-    for (size_t i = 0; i < size(); ++i) rows_[i].vote_std = row_vote_std(pairs_[i], squares, spec.noise, voters);
+    sort(static_cast<uint32_t>(spec.program->params[param].rows));
+    gather(voters, update.fitness, spec.noise);
   }
 
   // In rising order. The end is marked by one row more, which is none.
   size_t size() const { return rows_.size() - 1; }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Pairs>& voters() const { return voters_; }
+
+  // What it keeps where streams read so many rows.
+  static constexpr uint64_t bytes(uint64_t reads) { return reads * (2 * sizeof(Read) + sizeof(Pairs) + sizeof(Row)); }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -88,53 +94,70 @@ class RowVoters {
     Pairs pairs;
   };
 
-  // Notes each row that the stream reads, once.
-  void read(const egg_program& program, uint32_t param, const egg_batch& batch, uint32_t stream, Pairs pairs) {
+  // By what its embeds look the parameter up: see egg_op's attr.
+  void find_indices(const egg_program& program, uint32_t param) {
+    indices_.clear();
     for (uint32_t i = 0; i < program.op_count; ++i) {
       const egg_op& op = program.ops[i];
-      if (op.code != EGG_OP_EMBED || op.param[0] != static_cast<int32_t>(param)) continue;
-      const bool by_token = op.attr == 0;
-      const size_t stride = by_token ? 1 : program.index_count;
-      const uint32_t* row = by_token ? batch.inputs : batch.rows + (op.attr - 1);
+      if (op.code == EGG_OP_EMBED && op.param[0] == static_cast<int32_t>(param)) indices_.push_back(op.attr);
+    }
+  }
+
+  // Notes the rows that the stream reads.
+  void read(const egg_program& program, const egg_batch& batch, uint32_t stream, Pairs pairs) {
+    for (const int32_t index : indices_) {
+      const size_t stride = index == 0 ? 1 : program.index_count;
+      const uint32_t* row = index == 0 ? batch.inputs : batch.rows + (index - 1);
       row += size_t{stream} * batch.tokens * stride;
       for (uint32_t t = 0; t < batch.tokens; ++t, row += stride) {
-        if (*row == EGG_NO_ROW || newest_[*row] == stream) continue;
-        newest_[*row] = stream;
-        ++counts_[*row];
-        reads_.push_back({*row, pairs});
+        if (*row != EGG_NO_ROW) reads_.push_back({*row, pairs});
       }
     }
   }
 
-  // By row; within one in the order of the streams.
-  void sort(size_t rows) {
-    rows_.clear();
-    size_t before = 0;
-    for (size_t row = 0; row < rows; ++row) {
-      if (counts_[row] == 0) continue;
-      rows_.push_back({static_cast<uint32_t>(row), 0.0F, before});
-      before += counts_[row];
-      counts_[row] = static_cast<uint32_t>(rows_.size() - 1);  // from here on the row's place
-    }
-    rows_.push_back({kNone, 0.0F, before});
-    voters_.resize(before);
-    next_.resize(rows_.size());
-    pairs_.assign(rows_.size(), 0);
-    for (size_t i = 0; i < rows_.size(); ++i) next_[i] = rows_[i].first_voters;
-    for (const Read& read : reads_) {
-      const uint32_t place = counts_[read.row];
-      voters_[next_[place]++] = read.pairs;
-      pairs_[place] += read.pairs.end - read.pairs.begin;
+  // By row, digit after digit from the lowest; within a row in the order of the streams.
+  void sort(uint32_t rows) {
+    constexpr uint32_t kBits = 11;
+    sorted_.resize(reads_.size());
+    for (uint32_t shift = 0; shift < 32 && (rows - 1) >> shift != 0; shift += kBits) {
+      const auto digit = [&](const Read& read) { return (read.row >> shift) % (1U << kBits); };
+      std::array<size_t, (1U << kBits) + 1> next{};
+      for (const Read& read : reads_) ++next[digit(read) + 1];
+      for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+      for (const Read& read : reads_) sorted_[next[digit(read)]++] = read;
+      reads_.swap(sorted_);
     }
   }
 
+  // A stream that reads a row more than once votes on it once.
+  void gather(const egg_voters& voters, const int8_t* fitness, const egg_noise& noise) {
+    rows_.clear();
+    voters_.clear();
+    const double of_draw = draw_variance(squares_of(voters, fitness), noise, voters);
+    uint64_t pairs = 0;  // that vote on the row
+    const auto finish = [&] {
+      if (!rows_.empty()) rows_.back().vote_std = row_vote_std(pairs, noise.rank, of_draw);
+      pairs = 0;
+    };
+    for (const Read& read : reads_) {
+      if (rows_.empty() || rows_.back().row != read.row) {
+        finish();
+        rows_.push_back({read.row, 0.0F, voters_.size()});
+      } else if (voters_.back().begin == read.pairs.begin) {
+        continue;
+      }
+      voters_.push_back(read.pairs);
+      pairs += read.pairs.end - read.pairs.begin;
+    }
+    finish();
+    rows_.push_back({kNone, 0.0F, voters_.size()});
+  }
+
+  std::vector<int32_t> indices_;
   std::vector<Row> rows_;
   std::vector<Pairs> voters_;
   std::vector<Read> reads_;
-  std::vector<uint32_t> counts_;  // by row of the table
-  std::vector<uint32_t> newest_;  // the last stream that read it
-  std::vector<size_t> next_;
-  std::vector<uint64_t> pairs_;  // that vote on each row
+  std::vector<Read> sorted_;
 };
 
 }  // namespace eggroll

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "eggroll/row_voters.h"
+
 namespace eggroll::metal {
 namespace {
 
@@ -36,8 +38,10 @@ uint64_t noise_bytes_of(const egg_noise& noise) {
   return 256 + (noise.source == EGG_NOISE_TABLE ? uint64_t{1} << noise.table_log2 : 0);
 }
 
-// What RowVoters keeps of each row of a table while it looks for its voters: of the host's memory, which is the same.
-uint64_t row_voters_of(const Plan& plan) { return uint64_t{plan.largest_masked} * 2 * sizeof(uint32_t); }
+// What RowVoters keeps where each pair has a stream of one token: of the host's memory, which is the same.
+uint64_t row_voters_of(const Plan& plan, uint32_t population) {
+  return plan.masked.empty() ? 0 : RowVoters::bytes(population / 2);
+}
 
 // All but the workspaces.
 uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
@@ -51,7 +55,7 @@ uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t popula
   sum += taken(plan.ops.size() * sizeof(DeviceOp)) + taken(plan.segments.size() * sizeof(Segment));
   sum += taken(plan.votes.jobs.size() * sizeof(VoteJob)) + taken(plan.rules.jobs.size() * sizeof(RuleJob));
   sum += taken(plan.masked.size() * sizeof(MaskedJob)) + taken(plan.masked_rows * sizeof(VotedRow));
-  sum += taken(row_voters_of(plan));
+  sum += taken(row_voters_of(plan, population));
   sum += taken(rule.node_count * sizeof(RuleNode)) + taken(rule.slot_count * sizeof(int32_t));
   sum += taken(rule.scalar_count * sizeof(float)) + 2 * taken(plan.params.size() * sizeof(uint32_t));
   return sum;

@@ -145,7 +145,6 @@ class Planner {
       plan_.masked.push_back(
           {i, lead_of(voters, i), joint_a(voters), count, param.cols, param.stride, param.weights, param.slots});
       plan_.masked_rows += param.rows;
-      plan_.largest_masked = std::max<size_t>(plan_.largest_masked, param.rows);
       return;
     }
     plan_.votes.add(

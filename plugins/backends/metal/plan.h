@@ -74,7 +74,6 @@ struct Plan {
   size_t weight_bytes = 0;        // of all parameters
   size_t cells = 0;               // votes of all parameters but the masked
   size_t masked_rows = 0;         // of all masked tables
-  size_t largest_masked = 0;      // rows of one
   size_t slot_cells = 0;          // of all parameters and slots
   size_t state_bytes = 0;         // of a member, as it crosses the seam
   uint32_t state_stride = 0;      // on the device

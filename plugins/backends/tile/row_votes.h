@@ -32,8 +32,8 @@ class RowVotes {
            std::vector<Slots>& slots)
       : spec_(spec), plan_(plan), noise_(noise), weights_(weights), slots_(slots), tables_(plan.params.size()) {}
 
-  // The draws of one table of either kind, and for each table its rows and their voters: counted for one token of a
-  // stream a pair, as a session is not told how many tokens a step has.
+  // The draws of one table of either kind, and for each table its rows and their voters: counted for streams of one
+  // pair and token, as a session is not told of others.
   static uint64_t memory(const Plan& plan, uint32_t population) {
     uint64_t bytes = 0;
     uint64_t own = 0;
@@ -41,8 +41,7 @@ class RowVotes {
     for (const PlanParam& p : plan.params) {
       if (!p.perturbed || p.voters.masked == 0) continue;
       const uint32_t pairs = voting_pairs(p, population);
-      bytes += p.rows * uint64_t{sizeof(RowVoters::Row) + 2 * sizeof(uint32_t) + sizeof(size_t) + sizeof(int64_t)};
-      bytes += pairs * uint64_t{2 * sizeof(RowVoters::Pairs) + 3 * sizeof(uint64_t)};
+      bytes += RowVoters::bytes(pairs) + pairs * uint64_t{sizeof(size_t)};
       if (p.voters.joint == 0) own = std::max(own, OwnDraws<S>::bytes(p, pairs));
       if (p.voters.joint != 0) joint = std::max(joint, JointDraws<S>::bytes(p, pairs));
     }
@@ -187,8 +186,12 @@ class RowVotes {
     // The votes of the block's draws, to the rule or to what is carried on.
     void add_block() {
       block_.prepare();
+      const size_t ahead = 2048 / p_.cols + 4;
+      for (size_t i = 0; i < std::min(ahead, shares_.size()); ++i) prefetch(shares_[i].row);
       size_t begin = 0;
-      for (const Share& share : shares_) {
+      for (size_t i = 0; i < shares_.size(); ++i) {
+        const Share& share = shares_[i];
+        if (i + ahead < shares_.size()) prefetch(shares_[i + ahead].row);
         const bool whole = share.first == begin_of(share.row) && share.last == end_of(share.row);
         if (whole && p_.cols <= kRuleBlock) {
           int32_t* to = stage(share.row);
@@ -202,6 +205,16 @@ class RowVotes {
       }
       shares_.clear();
       block_.clear();
+    }
+
+    // Rows lie anywhere in the table.
+    EGG_INLINE void prefetch(size_t row) const {
+      const RuleRun<int32_t> run = run_of<int32_t>(row, nullptr);
+      for (size_t at = 0; at < p_.cols; at += 64) __builtin_prefetch(run.weights + at, 1);
+      for (uint32_t s = 0; s < votes_.spec_.rule->slot_count; ++s) {
+        const uint32_t* slots = run.slots + s * votes_.weights_.size(param_);
+        for (size_t at = 0; at < p_.cols; at += 16) __builtin_prefetch(slots + at, 1);
+      }
     }
 
     void pass_on(const Share& share) {

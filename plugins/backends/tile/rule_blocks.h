@@ -102,15 +102,19 @@ class RuleBlocks {
         std::copy_n(cells + at, run.count, run.slots + s * slot_stride);
       });
     }
+    // In columns, which bytes cannot be a part of as far as the compiler knows.
+    Column before;
+    Column after;
+    each_run([&](const RuleRun<Vote>& run, size_t at) { std::copy_n(run.weights, run.count, before.i + at); });
     const int32_t* delta = columns_[static_cast<size_t>(rule_.delta)].i;
     int32_t changed = 0;
+    for (size_t i = 0; i < count; ++i) {
+      // A delta beyond 254 saturates as one of 254 does.
+      after.i[i] = std::clamp(before.i[i] + std::clamp(delta[i], -254, 254), -127, 127);
+      changed += after.i[i] != before.i[i] ? 1 : 0;
+    }
     each_run([&](const RuleRun<Vote>& run, size_t at) {
-      for (size_t i = 0; i < run.count; ++i) {
-        // A delta beyond 254 saturates as one of 254 does.
-        const int32_t moved = std::clamp(run.weights[i] + std::clamp(delta[at + i], -254, 254), -127, 127);
-        changed += moved != run.weights[i] ? 1 : 0;
-        run.weights[i] = static_cast<int8_t>(moved);
-      }
+      for (size_t i = 0; i < run.count; ++i) run.weights[i] = static_cast<int8_t>(after.i[at + i]);
     });
     return changed;
   }

@@ -84,7 +84,8 @@ class ScalarSession : public eggroll::Session {
 };
 
 // Bytes that a session takes with this population: weights, slots, states, the table of noise, the votes of the largest
-// parameter; of a masked table one row's, and what RowVoters keeps of each row. What one member works in is left out.
+// parameter; of a masked table one row's, and what RowVoters keeps of streams of one pair and token. What one member
+// works in is left out.
 uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
   uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
   uint64_t largest = 0;
@@ -93,9 +94,9 @@ uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
     const uint64_t weights = static_cast<uint64_t>(param.rows) * static_cast<uint64_t>(param.cols);
     bytes += weights * (1 + 4 * uint64_t{spec.rule->slot_count});
     const uint64_t votes = weights * sizeof(int64_t);
-    const uint64_t rows = static_cast<uint64_t>(param.rows) * 2 * sizeof(uint32_t);
+    const uint64_t voters = eggroll::RowVoters::bytes(population / 2);
     const bool masked = eggroll::voters_of(spec, i).masked != 0;
-    largest = std::max(largest, masked ? rows + votes / static_cast<uint64_t>(param.rows) : votes);
+    largest = std::max(largest, masked ? voters + votes / static_cast<uint64_t>(param.rows) : votes);
   }
   for (uint32_t i = 0; i < spec.program->value_count; ++i) {
     const egg_value& value = spec.program->values[i];
