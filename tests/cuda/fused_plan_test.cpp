@@ -27,7 +27,7 @@ class FusedPlanTest : public testing::Test {
   const Plan& plan_of(const std::vector<std::string>& overrides, const Room& room = kRoom) {
     plan_.reset();
     machine_.emplace(machine_of(overrides));
-    plan_.emplace(machine_->program->view(), machine_->noise, room);
+    plan_.emplace(machine_->session_spec(), room);
     return *plan_;
   }
 
@@ -88,7 +88,7 @@ TEST_F(FusedPlanTest, SharesATileThatIsAloneBetweenTwoWarpgroups) {
   EXPECT_EQ(even.first_stage + even.stage_count, odd.first_stage);
   EXPECT_EQ(odd.first_stage + odd.stage_count, plan.fused->stages_of.size());
   EXPECT_EQ(even.first_slot + even.slot_count, odd.first_slot);
-  EXPECT_EQ(2 * (odd.first_slot + odd.slot_count), plan.fused->embedding_a);
+  EXPECT_EQ(2 * (odd.first_slot + odd.slot_count), plan.fused->slot_blocks);
   // The first group has two of three blocks of outputs: the second leaves both sums, of 16 KB each, in stages of 12 KB.
   std::vector<uint32_t> empty;
   for (const FusedFeed& feed : plan.fused->feeds) {
@@ -119,8 +119,8 @@ TEST_F(FusedPlanTest, GivesAllNoisePlacesOfItsOwn) {
         }
       }
       EXPECT_LT(*taken.rbegin(), plan.fused->noise_blocks);
-      EXPECT_EQ(plan.forward.bytes, size_t{plan.fused->noise_blocks} * kBlock);
-      EXPECT_LE(plan.fused->embedding_a, plan.fused->noise_blocks);
+      EXPECT_EQ(plan.layout.bytes, size_t{plan.fused->noise_blocks} * kBlock);
+      EXPECT_LE(plan.fused->slot_blocks, plan.fused->noise_blocks);
     }
   }
 }

@@ -28,7 +28,7 @@ class MemoryTest : public testing::Test {
  protected:
   explicit MemoryTest(const std::vector<std::string>& overrides = kGru) : machine_(machine_of(overrides)) {}
 
-  Plan plan(const Room& room = kRing) const { return Plan(machine_.program->view(), machine_.noise, room); }
+  Plan plan(const Room& room = kRing) const { return Plan(machine_.session_spec(), room); }
   MemoryPlan memory(uint64_t room = kMemory, uint32_t devices = 1) const {
     return MemoryPlan(plan(), machine_.session_spec(), room, kBlocks, devices, devices > 1);
   }

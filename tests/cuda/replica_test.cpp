@@ -107,7 +107,11 @@ TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
   std::vector<int8_t> fitness(spec_.population / 2);
   for (size_t i = 0; i < fitness.size(); ++i) fitness[i] = static_cast<int8_t>(static_cast<int>(i % 9) - 4);
   const std::vector<float> stds = machine_.vote_stds(fitness);
-  const std::vector<float> scalars = machine_.optimizer->scalars(0, {});
+  const std::vector<float> scalars = machine_.scalars(0, {});
+  std::vector<uint32_t> inputs(spec_.population / 2);
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<uint32_t>(i * i % 251);
+  const auto streams = static_cast<uint32_t>(inputs.size());
+  const egg_batch batch{streams, 1, inputs.data(), nullptr, nullptr, nullptr};
   const auto weights_after = [&](const std::vector<int>& devices) {
     CudaSession session(spec_, devices, 1);
     std::vector<std::vector<int8_t>> weights;
@@ -119,7 +123,7 @@ TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
     std::vector<int64_t> changed(stds.size());
     for (uint64_t step = 0; step < 3; ++step) {
       session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
-                      stds.data(), changed.data(), nullptr});
+                      stds.data(), changed.data(), nullptr, batch, 2, 0});
     }
     EXPECT_GT(*std::max_element(changed.begin(), changed.end()), 0);
     for (uint32_t i = 0; i < weights.size(); ++i) session.get_weights(i, weights[i].data());

@@ -52,7 +52,7 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
     // Each state may have to be loaded by an op of its own.
     const uint32_t ops = spec.program->op_count + spec.program->value_count;
     const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank), ops, tiles);
-    return Plan(*spec.program, spec.noise, Room{whole, bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
+    return Plan(spec, Room{whole, bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
   };
   if (stages > 0) {
     const bool few = divide_up(members, kTileRows) <= multiprocessors;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +56,9 @@ class DeviceArray {
       *this = DeviceArray(count);
     }
   }
-  void zero(cudaStream_t stream) {
-    if (count_ > 0) check(cudaMemsetAsync(data_, 0, count_ * sizeof(T), stream), "clear memory");
+  void zero(cudaStream_t stream) { zero(stream, count_); }
+  void zero(cudaStream_t stream, size_t count) {
+    if (count > 0) check(cudaMemsetAsync(data_, 0, count * sizeof(T), stream), "clear memory");
   }
   void upload(const T* from, size_t count, cudaStream_t stream, size_t at = 0) {
     if (count == 0) return;
@@ -69,6 +71,62 @@ class DeviceArray {
 
  private:
   T* data_ = nullptr;
+  size_t count_ = 0;
+};
+
+// `count` elements of the host's memory that the device reads and writes by itself.
+template <class T>
+class HostArray {
+ public:
+  HostArray() = default;
+  explicit HostArray(size_t count) : count_(count) {
+    if (count > 0)
+      check(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(T)), "lock memory of the host");
+  }
+  HostArray(HostArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  HostArray& operator=(HostArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~HostArray() {
+    if (data_ != nullptr) cudaFreeHost(data_);
+  }
+
+  T* get() const { return data_; }
+  // Makes room for at least so many; what it held is lost.
+  void reserve(size_t count) {
+    if (count > count_) {
+      *this = HostArray();
+      *this = HostArray(count);
+    }
+  }
+
+ private:
+  T* data_ = nullptr;
+  size_t count_ = 0;
+};
+
+// Numbers on the device, and what was sent there last: they are sent again only where they have changed. No work on the
+// device may be under way with them when others are sent.
+template <class T>
+class SentArray {
+ public:
+  void send(const T* from, size_t count, cudaStream_t stream) {
+    const size_t bytes = count * sizeof(T);
+    if (count == 0 || (count == count_ && std::memcmp(sent_.get(), from, bytes) == 0)) return;
+    sent_.reserve(count);
+    data_.reserve(count);
+    std::memcpy(sent_.get(), from, bytes);
+    count_ = count;
+    data_.upload(sent_.get(), count, stream);
+  }
+  const T* get() const { return data_.get(); }
+
+ private:
+  HostArray<T> sent_;
+  DeviceArray<T> data_;
   size_t count_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #ifndef EGGROLL_CUDA_ELEMENTWISE_CUH
 #define EGGROLL_CUDA_ELEMENTWISE_CUH
 
+#include "draw.cuh"
 #include "tile.cuh"
 
 namespace eggroll::cuda {
@@ -51,26 +52,45 @@ __device__ inline void run_store(T& tile, const DeviceOp& planned) {
 template <class T>
 __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
-  const uint32_t token = tile.args.inputs[tile.entry(tile.row())];
+  const ForwardArgs& args = tile.args;
+  const uint32_t own = tile.row();
+  const size_t entry = tile.entry(own);
+  const uint32_t id = op.attr == 0 ? args.inputs[entry]
+                                   : args.row_numbers[entry * args.index_count + static_cast<uint32_t>(op.attr) - 1];
   const uint32_t ranks = tile.ranks(op);
-  const auto* weights = reinterpret_cast<const uint4*>(op.matrix + size_t{token} * op.matrix_stride);
-  const int32_t sign = tile.sign_of(tile.row());
+  const bool has_row = id != EGG_NO_ROW;
+  const auto* weights = reinterpret_cast<const uint4*>(op.matrix + size_t{has_row ? id : 0} * op.matrix_stride);
+  const int32_t sign = tile.sign_of(own);
+  // The pair's draw of side A for the row.
+  const int32_t shift = op.side_a == kJointA ? args.joint_shift : args.embed_shift;
+  const auto draw = [&](uint32_t r) -> int32_t {
+    if (op.side_a == kJointA) return EGG_JOINT_A;
+    if (op.side_a == kDrawnA) return __ldg(tile.noise(own, op.a_offset + r * op.a_stride + id));
+    const int8_t* key = tile.noise(own, op.a_offset + r * op.a_stride);
+    return draw_of(args.values_of_noise, __ldg(reinterpret_cast<const unsigned long long*>(key)), EGG_SIDE_A, id);
+  };
   for (uint32_t i = 0; 4 * i < units_of(op.out); ++i) {
     const uint32_t u = tile.quarter() + 4 * i;
+    uint4 x = {};
+    if (op.in[0].bytes != 0) x = tile.unit(op.in[0], own, u);
+    if (!has_row) {
+      tile.unit(op.out, own, u) = x;
+      continue;
+    }
     const uint4 unit = __ldg(weights + u);
     int32_t ab[16] = {};
     for (uint32_t r = 0; r < ranks; ++r) {
-      const int32_t a = __ldg(tile.noise(tile.row(), op.a_offset + r * op.a_stride + token));
-      const uint4 b = tile.noise_units(tile.row(), op.b_offset + r * op.b_stride)[i];
+      const int32_t a = draw(r);
+      const uint4 b = tile.noise_units(own, op.b_offset + r * op.b_stride)[i];
 #pragma unroll
       for (int k = 0; k < 16; ++k) ab[k] += a * byte_of(word_of(b, k / 4), k % 4);
     }
-    tile.unit(op.out, tile.row(), u) = each_word([&](int k) {
+    tile.unit(op.out, own, u) = each_word([&](int k) {
       int32_t y[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        y[e] =
-            egg_perturbed(byte_of(word_of(unit, k), e), ab[4 * k + e], sign, tile.args.embed_shift, tile.args.nearest);
+        y[e] = byte_of(word_of(x, k), e) + byte_of(word_of(unit, k), e) +
+               sign * egg_rshift(ab[4 * k + e], shift, args.nearest);
       }
       return clip_pack4(y);
     });
@@ -204,16 +224,10 @@ __device__ inline void run_gru_mix(T& tile, const DeviceOp& planned) {
   }
 }
 
-// The bytes of a word that are channels below `size`; the word begins with channel i. Channels beyond the last are zero
-// in every value: only a lut would make something else of a zero.
-__device__ inline uint32_t real_bytes(uint32_t word, uint32_t i, uint32_t size) {
-  if (i + 4 <= size) return word;
-  return i >= size ? 0 : word & (0xffffffffu >> (8 * (4 - (size - i))));
-}
-
 template <class T>
 __device__ inline void run_lut(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
+  // Channels beyond the last are zero in every value: only a lut would make something else of a zero.
 #pragma unroll 2
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
     const uint4 x = tile.unit(op.in[0], tile.row(), u);

@@ -34,8 +34,11 @@ struct ForwardArgs {
   const uint32_t* inputs;  // (streams, tokens), as targets and resets
   const uint32_t* targets;
   const uint8_t* resets;
-  int64_t* losses;  // (rows)
-  int8_t* logits;   // (rows, vocab) or null
+  const uint32_t* row_numbers;  // (streams, tokens, index_count)
+  uint32_t index_count;
+  NoiseValues values_of_noise;  // for keyed draws
+  int64_t* losses;              // (rows)
+  int8_t* logits;               // (rows, vocab) or null
   uint32_t vocab;
   char* workspace;
   size_t workspace_stride;  // of a tile at work
@@ -43,6 +46,7 @@ struct ForwardArgs {
   int32_t nearest;
   int32_t q_shift;      // of linear's x*B
   int32_t embed_shift;  // of embed's A*B
+  int32_t joint_shift;  // the same of tables that share a perturbation
   DeviceOp inline_ops[kMostInlineOps];
 };
 static_assert(sizeof(ForwardArgs) <= 32764, "CUDA's limit");

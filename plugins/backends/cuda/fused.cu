@@ -57,7 +57,7 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
         const FusedSegment& segment = args.segments[s];
         switch (segment.code) {
           case kEmbedSegment:
-            run_embed(tile, token);
+            run_embed(tile, segment, token);
             break;
           case kGruSegment:
             run_gru(tile, segment);

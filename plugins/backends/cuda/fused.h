@@ -28,21 +28,23 @@ struct FusedArgs {
   const uint32_t* inputs;  // (streams, tokens), as targets and resets
   const uint32_t* targets;
   const uint8_t* resets;
+  const uint32_t* row_numbers;  // (streams, tokens, index_count)
+  uint32_t index_count;
   int64_t* losses;  // (rows)
   int8_t* logits;   // (rows, vocab) or null
   uint32_t vocab;
   int32_t loss_unit;
   const egg_loss_tables* loss_tables;
-  const int8_t* embedding;  // rows of embedding_stride
-  uint32_t embedding_stride;
-  uint32_t embedding_a;  // where its draws of side A lie in a pair's noise
+  NoiseValues values_of_noise;  // for keyed draws
   int32_t nearest;
   int32_t q_shift;       // of linear's x*B
   int32_t embed_shift;   // of embed's A*B
+  int32_t joint_shift;   // the same of tables that share a perturbation
   uint32_t mean_factor;  // 2^24 / channels, rounded up: see egg_l1_mean
   uint32_t blocks;       // of x
   uint32_t logit_blocks;
   uint32_t segment_count;
+  FusedTable tables[kMostFusedTables];
   FusedSegment segments[kMostFusedSegments];
 };
 static_assert(sizeof(FusedArgs) <= 32764, "CUDA's limit");

@@ -10,6 +10,7 @@ namespace eggroll::cuda {
 
 constexpr uint32_t kMostFusedBlocks = 4;  // of 64 channels, in the value that goes from segment to segment
 constexpr uint32_t kMostFusedSegments = 256;
+constexpr uint32_t kMostFusedTables = 32;
 constexpr uint32_t kMostFusedStages = 16;
 constexpr uint32_t kMostFusedSlots = 16;
 constexpr uint32_t kNoiseBlock = kTilePairs * kBlock;  // 64 channels of a tile's pairs
@@ -26,19 +27,32 @@ struct Rescale {
 
 // x is the value that a segment takes and makes.
 enum SegmentCode : int32_t {
-  kEmbedSegment,  // x = embed(token)
+  kEmbedSegment,  // x = embed(row, ... embed(row)), a chain over its tables
   kGruSegment,    // y = l1_norm(x); f, c = gates of y and the state; the state and x from gru_mix
   kMlpSegment,    // x = add(linear(linear(l1_norm(x))), x)
-  kHeadSegment    // loss(linear(l1_norm(x)))
+  kHeadSegment    // loss(linear(l1_norm(x))), or of what a chain of embeds makes of the logits
 };
 
 struct FusedSegment {
   int32_t code;
-  uint32_t blocks;      // of 64 channels: between an MLP's linears, of the head's logits
-  uint32_t state;       // a GRU's, in a member's states
-  uint32_t next_state;  // of the GRU segment that comes after this one, the first after the last
-  Rescale linears[4];   // a GRU's: f of y and of the state, the candidate likewise; an MLP's in their order
+  uint32_t blocks;       // of 64 channels: between an MLP's linears, of the head's logits
+  uint32_t state;        // a GRU's, in a member's states
+  uint32_t next_state;   // of the GRU segment that comes after this one, the first after the last
+  uint32_t first_table;  // of an embedding or a head: its tables
+  uint32_t table_count;
+  Rescale linears[4];  // a GRU's: f of y and of the state, the candidate likewise; an MLP's in their order
 };
+
+// A table of which each token reads a row.
+struct FusedTable {
+  const int8_t* weights;  // rows of `stride`
+  uint32_t stride;
+  uint32_t row_of;  // 0: the token is the row, i: index i - 1 of the batch is
+  uint32_t a;       // where in a pair's noise its draws of side A lie, or their key
+  SideA side_a;
+};
+// So many are looked up at once, one by each of a row's threads.
+constexpr uint32_t kTablesAtOnce = 4;
 
 // A stage of weights holds 64 channels of outputs or of inputs, and all of the other side.
 EGG_FN uint32_t fused_stage_bytes(uint32_t blocks) { return blocks * kBlock * kBlock; }

@@ -1,6 +1,7 @@
 #include "fused_plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include "plan.h"
 
@@ -17,8 +18,8 @@ class Fuser {
   bool run() {
     fused_.cuts.assign(program_.param_count, StagesOf::kNothing);
     state_taken_.assign(program_.value_count, false);
-    fused_.places.assign(plan_.forward.bytes / kBlock, {kNoPlace, kNoPlace});
-    if (plan_.noise.rank != 1 || !embed()) return false;
+    fused_.places.assign(plan_.layout.bytes / kBlock, {kNoPlace, kNoPlace});
+    if (plan_.noise.rank != 1 || !embedding()) return false;
     while (next_ < program_.op_count) {
       if (!goes_on(&Fuser::gru) && !goes_on(&Fuser::mlp) && !goes_on(&Fuser::head)) return false;
     }
@@ -53,6 +54,16 @@ class Fuser {
   const egg_op* norm() {
     const egg_op* op = take(EGG_OP_L1_NORM);
     return op != nullptr && op->in[0] == x_ && op->param[1] < 0 && op->attr == EGG_DIVIDE_RECIPROCAL ? op : nullptr;
+  }
+
+  // A table's row, added to x unless that is -1.
+  const egg_op* embed(int32_t x) {
+    if (next_ >= program_.op_count || program_.ops[next_].code != EGG_OP_EMBED) return nullptr;
+    const egg_op& op = program_.ops[next_];
+    if (op.in[0] != x || fused_.tables.size() == kMostFusedTables) return nullptr;
+    ++next_;
+    fused_.tables.push_back({op.param[0], static_cast<uint32_t>(op.attr), 0});
+    return &op;
   }
 
   // Cut as said, its outputs negative for a sign of -1, in halves up to `most`.
@@ -97,7 +108,8 @@ class Fuser {
     }
   }
 
-  uint32_t noise_block(int32_t param) const { return plan_.forward_offset[static_cast<size_t>(param)] / kBlock; }
+  SideA side_a_of(int32_t param) const { return plan_.side_a[static_cast<size_t>(param)]; }
+  uint32_t noise_block(int32_t param) const { return plan_.a_offset[static_cast<size_t>(param)] / kBlock; }
   uint32_t blocks_of_a(int32_t matrix) const {
     return divide_up(static_cast<uint32_t>(program_.params[matrix].rows), kBlock);
   }
@@ -127,14 +139,22 @@ class Fuser {
         ++slot;
       }
     }
-    fused_.embedding_a = 2 * slot;
-    fused_.noise_blocks = fused_.embedding_a + blocks_of_a(fused_.embedding);
-    for (uint32_t b = 0; b < blocks_of_a(fused_.embedding); ++b) {
-      place(noise_block(fused_.embedding) + b, fused_.embedding_a + b);
-    }
+    fused_.slot_blocks = fused_.noise_blocks = 2 * slot;
+    for (FusedPlan::Table& table : fused_.tables) place_loose(table);
   }
-  uint32_t a_of(const egg_op& linear) const { return noise_block(linear.param[0]); }
-  uint32_t b_of(const egg_op& linear) const { return a_of(linear) + blocks_of_a(linear.param[0]); }
+  // What a token reads of a table's draws of side A: all of them, or the block that their key is in. Once, whoever
+  // reads it.
+  void place_loose(FusedPlan::Table& table) {
+    const SideA side_a = side_a_of(table.param);
+    if (side_a == kJointA || side_a == kNoA) return;
+    const uint32_t first = noise_block(table.param);
+    const uint32_t count = side_a == kKeyedA ? 1 : blocks_of_a(table.param);
+    const auto [known, is_new] = loose_.try_emplace(first, fused_.noise_blocks);
+    for (uint32_t b = 0; is_new && b < count; ++b) place(first + b, fused_.noise_blocks++);
+    table.place = known->second * kBlock + plan_.a_offset[static_cast<size_t>(table.param)] % kBlock;
+  }
+  uint32_t a_of(const egg_op& op) const { return noise_block(op.param[0]); }
+  uint32_t b_of(const egg_op& op) const { return plan_.b_offset[static_cast<size_t>(op.param[0])] / kBlock; }
   // A vector parameter as an even and an odd member have it.
   void add_vector(List& list, int32_t param, uint32_t block) const {
     list.slots.emplace_back(noise_block(param) + block, noise_block(param) + fused_.blocks + block);
@@ -149,23 +169,45 @@ class Fuser {
   }
 
   FusedSegment& add_segment(SegmentCode code, uint32_t blocks, const Rescale (&linears)[4]) {
-    FusedSegment segment{code, blocks, 0, 0, {}};
+    FusedSegment segment{code, blocks, 0, 0, first_table_, static_cast<uint32_t>(fused_.tables.size()) - first_table_,
+                         {}};
+    first_table_ = static_cast<uint32_t>(fused_.tables.size());
     std::copy(std::begin(linears), std::end(linears), segment.linears);
     fused_.segments.push_back(segment);
     return fused_.segments.back();
   }
 
   // ---- Segments ----
-  bool embed() {
-    const egg_op* op = take(EGG_OP_EMBED);
-    if (op == nullptr || program_.params[op->param[0]].perturbed == 0) return false;
-    x_ = op->out;
-    fused_.embedding = op->param[0];
+  // What an embed takes of a block of its channels.
+  void add_table(std::vector<uint32_t>& blocks, const egg_op& embed, uint32_t b) const {
+    if (side_a_of(embed.param[0]) != kNoA) blocks.push_back(b_of(embed) + b);
+  }
+  // Blocks of noise, two a slot.
+  static void add_blocks(List& list, const std::vector<uint32_t>& blocks) {
+    for (size_t i = 0; i < blocks.size(); i += 2) {
+      list.slots.emplace_back(blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNoBlock);
+    }
+  }
+
+  bool embedding() {
+    std::vector<const egg_op*> ops;
+    while (const egg_op* op = embed(x_)) {
+      ops.push_back(op);
+      x_ = op->out;
+    }
+    if (ops.empty()) return false;
     fused_.channels = size_of(x_);
     fused_.blocks = divide_up(fused_.channels, kBlock);
     if (fused_.blocks > kMostFusedBlocks || fused_.blocks < groups()) return false;
     each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
-      for (const uint32_t b : own) list.slots.emplace_back(b_of(*op) + b, kNoBlock);
+      for (size_t first = 0; first < ops.size(); first += kTablesAtOnce) {
+        const size_t end = std::min(ops.size(), first + kTablesAtOnce);
+        std::vector<uint32_t> blocks;
+        for (const uint32_t b : own) {
+          for (size_t i = first; i < end; ++i) add_table(blocks, *ops[i], b);
+        }
+        add_blocks(list, blocks);
+      }
     });
     add_segment(kEmbedSegment, 0, {});
     return true;
@@ -270,15 +312,24 @@ class Fuser {
     const egg_op* y = norm();
     if (y == nullptr) return false;
     const egg_op* logits = linear(y->out, StagesOf::kOutputs, 1, kMostHalf, scales[0]);
-    const egg_op* loss = logits != nullptr ? take(EGG_OP_LOSS) : nullptr;
-    if (loss == nullptr || loss->in[0] != logits->out) return false;
+    if (logits == nullptr) return false;
+    std::vector<const egg_op*> added;
+    int32_t last = logits->out;
+    while (const egg_op* op = embed(last)) {
+      added.push_back(op);
+      last = op->out;
+    }
+    const egg_op* loss = take(EGG_OP_LOSS);
+    if (loss == nullptr || loss->in[0] != last || added.size() > kTablesAtOnce) return false;
     fused_.loss_unit = loss->attr;
     fused_.logit_blocks = divide_up(size_of(logits->out), kBlock);
     add_norm(*y);
     add_draws(b_of(*logits), fused_.blocks);
     each_list(fused_.logit_blocks, [&](List& list, const std::vector<uint32_t>& own) {
       for (const uint32_t b : own) {
-        list.slots.emplace_back(a_of(*logits) + b, kNoBlock);
+        std::vector<uint32_t> blocks = {a_of(*logits) + b};
+        for (const egg_op* op : added) add_table(blocks, *op, b);
+        add_blocks(list, blocks);
         add_stage(list, *logits, b);
       }
     });
@@ -311,8 +362,10 @@ class Fuser {
   FusedPlan& fused_;
   uint32_t next_ = 0;
   int32_t x_ = -1;
-  bool fits_ = true;         // all noise has its places
-  std::vector<List> lists_;  // of the warpgroups of a tile
+  bool fits_ = true;                    // all noise has its places
+  uint32_t first_table_ = 0;            // of the segment at hand
+  std::map<uint32_t, uint32_t> loose_;  // places of blocks behind the slots, by the first block
+  std::vector<List> lists_;             // of the warpgroups of a tile
   std::vector<bool> state_taken_;
 };
 

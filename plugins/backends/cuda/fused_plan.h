@@ -1,6 +1,7 @@
-// Which programs the fused forward pass runs, and how: chains of an embedding, layers of a minimal GRU or of an MLP
-// with two linears, each with an l1 norm before it and its input added behind it, and a head with the loss; of up to
-// 256 channels, perturbed with one draw a side. Host code, no CUDA.
+// Which programs the fused forward pass runs, and how: chains of an embedding of one or more tables, layers of a
+// minimal GRU or of an MLP with two linears, each with an l1 norm before it and its input added behind it, and a head
+// with the loss, to whose logits rows of tables may be added; of up to 256 channels, perturbed with one draw a side.
+// Host code, no CUDA.
 #ifndef EGGROLL_CUDA_FUSED_PLAN_H
 #define EGGROLL_CUDA_FUSED_PLAN_H
 
@@ -25,18 +26,25 @@ struct FusedPlan {
     uint32_t block;
   };
 
+  // See FusedTable; place: of its draws of side A or their key, in bytes.
+  struct Table {
+    int32_t param;
+    uint32_t row_of;
+    uint32_t place;
+  };
+
   std::vector<FusedSegment> segments;
   std::vector<Stage> stages_of;     // in the order in which a token takes them, of one feed behind the other
   std::vector<FusedFeed> feeds;     // of the warpgroups of a tile
   std::vector<NoisePlaces> places;  // by block of the forward layout
   std::vector<StagesOf> cuts;       // by parameter
-  int32_t embedding = -1;           // parameter
+  std::vector<Table> tables;        // those of the embedding, then those of the head
   int32_t loss_unit = 0;
   uint32_t channels = 0;
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;
   FusedShape shape{};
-  uint32_t embedding_a = 0;   // place of the embedding's draws of side A, which each pair reads where its token says
+  uint32_t slot_blocks = 0;   // of a pair's noise that come in slots; behind them: what is read where a token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places
 };
 

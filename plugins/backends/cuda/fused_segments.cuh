@@ -2,42 +2,156 @@
 #ifndef EGGROLL_CUDA_FUSED_SEGMENTS_CUH
 #define EGGROLL_CUDA_FUSED_SEGMENTS_CUH
 
+#include "draw.cuh"
 #include "fused_gru.cuh"
 
 namespace eggroll::cuda {
 
+// What a token reads of up to kTablesAtOnce tables from `first` on. Each of a row's threads looks one up, so that they
+// all wait once.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
+struct TableRows {
+  const FusedTable* tables;
+  uint32_t count;
+  uint32_t ids[2];   // of the thread's own table, for both rows
+  int32_t draws[2];  // of side A
+
+  __device__ TableRows(const FusedTile<kBlocks, kGroups>& tile, uint32_t first, uint32_t left, uint32_t token)
+      : tables(tile.args.tables + first), count(min(left, kTablesAtOnce)) {
+    if (count == 0) return;
+    const FusedArgs& args = tile.args;
+    const FusedTable& table = tables[min(tile.quarter(), count - 1)];
+    const uint32_t in_launch = args.tile_noise == 0 ? 0 : min(tile.number, divide_up(args.rows, kTileRows) - 1);
+    const int8_t* noise = args.noise + in_launch * args.tile_noise;
+    const uint32_t pair = tile.thread() / 4;
+    unsigned long long key = 0;
+    if (table.side_a == kKeyedA) {
+      key = __ldg(reinterpret_cast<const unsigned long long*>(noise + noise_place(pair, table.a)));
+    }
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      const size_t entry = tile.entry(h, token);
+      ids[h] = table.row_of == 0 ? args.inputs[entry] : args.row_numbers[entry * args.index_count + table.row_of - 1];
+      draws[h] = EGG_JOINT_A;
+      if (ids[h] == EGG_NO_ROW) continue;
+      if (table.side_a == kKeyedA) draws[h] = draw_of(args.values_of_noise, key, EGG_SIDE_A, ids[h]);
+      if (table.side_a == kDrawnA) draws[h] = __ldg(noise + noise_place(pair, table.a + ids[h]));
+    }
+  }
+
+  // Table number i's row of the thread's row h, and the pair's draw of it. All of a warp call this.
+  __device__ uint32_t id(uint32_t i, uint32_t h) const { return __shfl_sync(0xffffffffu, ids[h], lane_of(i)); }
+  __device__ int32_t draw(uint32_t i, uint32_t h) const { return __shfl_sync(0xffffffffu, draws[h], lane_of(i)); }
+  __device__ static int lane_of(uint32_t i) { return static_cast<int>(threadIdx.x % 32 / 4 * 4 + i); }
+
+  // The thread's part of block b of a row.
+  __device__ uint4 weights(uint32_t i, uint32_t id, uint32_t b) const {
+    return __ldg(reinterpret_cast<const uint4*>(tables[i].weights + size_t{id} * tables[i].stride) + 4 * b +
+                 threadIdx.x % 4);
+  }
+};
+
+// Blocks of noise as embeds take them: two a slot.
+struct NoiseBlocks {
+  uint4 next = {};
+  bool has_next = false;
+
+  template <class T>
+  __device__ uint4 take(T& tile) {
+    uint4 block = next;
+    if (!has_next) tile.take_noise(block, next);
+    has_next = !has_next;
+    return block;
+  }
+};
+
+// clip(x + weights) of 16 channels.
+__device__ __forceinline__ uint4 add_plain_row(const uint4& x, const uint4& weights) {
+  return each_word([&](int k) {
+    const uint32_t a = word_of(x, k);
+    const uint32_t b = word_of(weights, k);
+    return lower_bytes(add_clipped(signed_low(a), signed_low(b)), add_clipped(signed_high(a), signed_high(b)));
+  });
+}
+// clip(x + weights + s * rshift(a * b)), of row h of a pair.
+__device__ __forceinline__ uint4 add_row(const uint4& x, const uint4& weights, int32_t a, const uint4& b, int32_t shift,
+                                         int32_t nearest, uint32_t h) {
+  return each_word([&](int k) {
+    int32_t y[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const int32_t moved = egg_rshift(a * byte_of(word_of(b, k), e), shift, nearest);
+      y[e] = byte_of(word_of(x, k), e) + byte_of(word_of(weights, k), e) + (h == 0 ? moved : -moved);
+    }
+    return clip_pack4(y);
+  });
+}
+
+// Adds table number i to both rows' 16 channels.
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups>& tile, const FusedTable& table,
+                                          const uint32_t (&ids)[2], const int32_t (&a)[2], const uint4 (&weights)[2],
+                                          NoiseBlocks& noise, uint4 (&x)[2]) {
   const FusedArgs& args = tile.args;
-  const uint32_t ids[2] = {args.inputs[tile.entry(0, token)], args.inputs[tile.entry(1, token)]};
-  const uint4* weights[2];
-  int32_t a[2];
+  if (table.side_a == kNoA) {
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) x[h] = add_plain_row(x[h], weights[h]);
+    return;
+  }
+  const uint4 b = noise.take(tile);
+  const int32_t shift = table.side_a == kJointA ? args.joint_shift : args.embed_shift;
 #pragma unroll
   for (uint32_t h = 0; h < 2; ++h) {
-    weights[h] =
-        reinterpret_cast<const uint4*>(args.embedding + size_t{ids[h]} * args.embedding_stride) + tile.quarter();
-    const uint32_t pair = tile.thread() / 4;
-    const uint32_t in_launch = args.tile_noise == 0 ? 0 : min(tile.number, divide_up(args.rows, kTileRows) - 1);
-    a[h] = __ldg(args.noise + in_launch * args.tile_noise + noise_place(pair, args.embedding_a + ids[h]));
+    if (ids[h] != EGG_NO_ROW) x[h] = add_row(x[h], weights[h], a[h], b, shift, args.nearest, h);
+  }
+}
+
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
+                                          uint32_t token) {
+#pragma unroll 1
+  for (uint32_t first = 0; first < segment.table_count; first += kTablesAtOnce) {
+    const TableRows<kBlocks, kGroups> rows(tile, segment.first_table + first, segment.table_count - first, token);
+    uint32_t ids[kTablesAtOnce][2];
+    int32_t a[kTablesAtOnce][2];
+#pragma unroll
+    for (uint32_t i = 0; i < kTablesAtOnce; ++i) {
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) {
+        ids[i][h] = rows.id(i, h);
+        a[i][h] = rows.draw(i, h);
+        if (i >= rows.count) ids[i][h] = EGG_NO_ROW;
+      }
+    }
+    NoiseBlocks noise;
+#pragma unroll 1
+    for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups) {
+      uint4 weights[kTablesAtOnce][2];
+#pragma unroll
+      for (uint32_t i = 0; i < kTablesAtOnce; ++i) {
+#pragma unroll
+        for (uint32_t h = 0; h < 2; ++h) {
+          weights[i][h] = make_uint4(0, 0, 0, 0);
+          if (ids[i][h] != EGG_NO_ROW) weights[i][h] = rows.weights(i, ids[i][h], b);
+        }
+      }
+      uint4 x[2] = {};
+      if (first > 0) {
+        x[0] = tile.unit(kX, b, 0);
+        x[1] = tile.unit(kX, b, 1);
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kTablesAtOnce; ++i) {
+        if (i < rows.count) add_table(tile, rows.tables[i], ids[i], a[i], weights[i], noise, x);
+      }
+      tile.unit(kX, b, 0) = x[0];
+      tile.unit(kX, b, 1) = x[1];
+    }
   }
 #pragma unroll 1
   for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups) {
-    const uint4 draws = tile.take_noise();
 #pragma unroll
-    for (uint32_t h = 0; h < 2; ++h) {
-      const uint4 row = __ldg(weights[h] + 4 * b);
-      const uint4 x = each_word([&](int k) {
-        int32_t y[4];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          y[e] = egg_perturbed(byte_of(word_of(row, k), e), a[h] * byte_of(word_of(draws, k), e), h == 0 ? 1 : -1,
-                               args.embed_shift, args.nearest);
-        }
-        return clip_pack4(y);
-      });
-      tile.magnitudes[h] = add_magnitudes(x, tile.magnitudes[h]);
-      tile.unit(kX, b, h) = x;
-    }
+    for (uint32_t h = 0; h < 2; ++h) tile.magnitudes[h] = add_magnitudes(tile.unit(kX, b, h), tile.magnitudes[h]);
   }
 }
 
@@ -151,6 +265,32 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups>& tile, const
   }
 }
 
+// Adds rows of a head's tables to 16 raised logits of both rows, in block b.
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups>& tile,
+                                              const TableRows<kBlocks, kGroups>& rows, uint32_t b, NoiseBlocks& noise,
+                                              uint4 (&units)[2]) {
+  const auto flip = [](uint32_t word) { return word ^ 0x80808080u; };
+#pragma unroll
+  for (uint4& unit : units) unit = each_word([&](int k) { return flip(word_of(unit, k) + 0x01010101u); });
+#pragma unroll 1
+  for (uint32_t i = 0; i < rows.count; ++i) {
+    uint32_t ids[2];
+    int32_t a[2];
+    uint4 weights[2];
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      ids[h] = rows.id(i, h);
+      a[h] = rows.draw(i, h);
+      weights[h] = make_uint4(0, 0, 0, 0);
+      if (ids[h] != EGG_NO_ROW) weights[h] = rows.weights(i, ids[h], b);
+    }
+    add_table(tile, rows.tables[i], ids, a, weights, noise, units);
+  }
+#pragma unroll
+  for (uint4& unit : units) unit = each_word([&](int k) { return flip(word_of(unit, k)) - 0x01010101u; });
+}
+
 // The logits, raised, take the places of x and the scratch value.
 template <uint32_t kBlocks, uint32_t kGroups>
 __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
@@ -163,13 +303,16 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
   tile.norm(y, head.of_q, q);
   sharing.meet();               // the logits' places are those of y
   int32_t largest[2] = {0, 0};  // raised
+  const bool adds_rows = segment.table_count > 0;
+  const TableRows<kBlocks, kGroups> rows(tile, segment.first_table, segment.table_count, token);
 #pragma unroll 1
   for (uint32_t b = sharing.first(); b < segment.blocks; b += kGroups) {
     int32_t sums[32];
     tile.await_weights();
     const uint32_t free = tile.multiply(y, sums);
     if (b == 0) tile.make_later_q(y, head.of_q, q);
-    const uint4 draws = tile.take_noise();
+    NoiseBlocks noise;
+    const uint4 draws = noise.take(tile);
     wait_products<0>();
     take_sums(sums);
     tile.leave_weights(free);
@@ -181,6 +324,18 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
       word_at(units[h], k) = lower_bytes(l, u);
       most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
     });
+    if (adds_rows) {
+      add_to_logits(tile, rows, b, noise, units);
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) {
+        most[h] = 0;
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const uint32_t four = word_of(units[h], k);
+          most[h] = __vmaxs2(most[h], __vmaxs2(plain_low(four), plain_high(four)));
+        }
+      }
+    }
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
       tile.unit(kX, b, h) = units[h];

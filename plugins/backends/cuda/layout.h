@@ -47,6 +47,11 @@ struct VectorNoise {
   int32_t odd;     // from the even member's values to the odd one's
 };
 
+// What a pair's noise has of side A of a matrix, for an embed. Of a masked table, of whose many rows few are read, it
+// has the key that any draw is made from. Tables that share a perturbation have no side A; all but their lead are read
+// as they are, as are those that are never perturbed.
+enum SideA : uint8_t { kDrawnA, kKeyedA, kJointA, kNoA };
+
 // What the kernels run: the program's ops, and one of the backend's own.
 enum DeviceCode : int32_t { kLoadState = 100 };
 
@@ -56,7 +61,7 @@ struct alignas(16) DeviceOp {
   uint8_t streamed;            // linear: 1: the weights come through the ring
   uint8_t takes_inputs_place;  // linear: 1: the last two blocks of outputs, or the one, may lie where inputs do
   uint8_t small_weights;       // attention: 1: none is above 2^15 - 1
-  int32_t attr;
+  int32_t attr;                // as egg_op.attr
   int32_t head;
   int32_t mode;
   Place out;
@@ -66,7 +71,7 @@ struct alignas(16) DeviceOp {
   uint32_t in_blocks;
   uint32_t out_blocks;
   int32_t ranks;      // draws of the matrix, 0 where it is not perturbed
-  uint32_t a_offset;  // of the matrix's noise in a pair's, rank 0
+  uint32_t a_offset;  // of the matrix's noise in a pair's, rank 0; of keyed draws their keys
   uint32_t a_stride;  // to the next rank
   uint32_t b_offset;
   uint32_t b_stride;
@@ -74,7 +79,8 @@ struct alignas(16) DeviceOp {
   const int32_t* table;
   const int8_t* byte_table;  // lut
   uint32_t state_offset;     // load_state, store; loss of a state: in a member's states
-  uint32_t of_state;         // loss: 1 where the logits are a state
+  uint8_t of_state;          // loss: 1 where the logits are a state
+  uint8_t side_a;            // embed: SideA
   size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes
   size_t values_offset;
   size_t scores_offset;  // likewise: (context, kTileThreads) int32, for any attention
@@ -92,7 +98,9 @@ struct StageSource {
 
 // A pair's noise is a list of segments; those of a tile's pairs lie together, each block of 64 bytes of all pairs in a
 // row: see noise_place.
-enum SegmentKind : int32_t { kDraw, kVector };
+// kDraw: the draws of a matrix's side and rank. kVector: a vector as the pair's members see it. kKey: see SideA.
+enum SegmentKind : int32_t { kDraw, kVector, kKey };
+constexpr uint32_t kKeyBytes = 8;
 
 struct Segment {
   int32_t kind;
@@ -102,7 +110,16 @@ struct Segment {
   uint32_t size;    // values; the rest up to a multiple of `kBlock` is zero
   uint32_t offset;  // in a pair's noise
   int32_t perturbed;
+  uint32_t first_voter;  // to pairs other than those from here on the parameter is as it is: draws are zero
+  uint32_t voters;
   const int8_t* weights;  // of a vector; its odd member's values follow at `kBlock`-padded size
+};
+
+// What values of the noise are made from a key with: see noise.h.
+struct NoiseValues {
+  const int8_t* values;  // (256), the distribution's
+  const int8_t* table;   // of the source `table`; else null
+  int32_t table_log2;
 };
 
 // Where byte `at` of a pair's noise lies in its tile's; pair: within the tile.

@@ -17,9 +17,9 @@ uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTileP
 
 MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks,
                        uint32_t devices, bool shares_votes)
-    : rule_scratch(cuda::rule_scratch(spec.rule->node_count)),
-      plain_noise(plan.forward.bytes * kTilePairs),
-      noise_tile(std::max<size_t>(1, std::max(plan.forward.bytes, plan.votes.bytes) * kTilePairs)),
+    : rule_scratch(cuda::rule_scratch(plan.rule.places)),
+      plain_noise(plan.layout.bytes * kTilePairs),
+      noise_tile(std::max<size_t>(1, plan.layout.bytes * kTilePairs)),
       spec_(spec),
       room_(room),
       most_blocks_(most_blocks),
@@ -29,7 +29,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       state_stride_(plan.state_stride) {
   const egg_program& program = *plan.program;
   const egg_rule& rule = *spec.rule;
-  size_t jobs[2] = {};  // of votes: of matrices, of vectors
+  size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
   size_t forms = 0;
   for (uint32_t i = 0; i < program.param_count; ++i) {
     const egg_param& from = program.params[i];
@@ -47,11 +47,10 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       (plan.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
           size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
     }
+    param.masked = param.perturbed && plan.voters[i].masked != 0;
     if (param.perturbed) {
       param.slot_cells = param.count() * rule.slot_count;
-      param.votes_offset = votes;
-      votes += param.count();
-      ++jobs[param.vector ? 1 : 0];
+      ++jobs[param.masked ? 2 : param.vector ? 1 : 0];
     }
     forms += (param.fragment_bytes > 0 ? 1U : 0U) + (param.stage_bytes > 0 ? 1U : 0U);
     staging = std::max(staging, param.count());
@@ -59,6 +58,11 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
     fixed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
               taken(param.slot_cells * sizeof(uint32_t));
   }
+  place_votes();
+  const auto draws = static_cast<size_t>(std::count_if(plan.layout.segments.begin(), plan.layout.segments.end(),
+                                                       [](const Segment& s) { return s.kind != kVector; }));
+  const auto readers = static_cast<size_t>(std::count_if(program.ops, program.ops + program.op_count,
+                                                         [](const egg_op& op) { return op.code == EGG_OP_EMBED; }));
   for (uint32_t t = 0; t < program.table_count; ++t) {
     fixed_ += taken(program.tables[t].count * sizeof(int32_t)) + taken(program.tables[t].count);
   }
@@ -72,14 +76,20 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   } else {
     listed(plan.source_count, sizeof(StageSource));
   }
-  listed(plan.forward.segments.size(), sizeof(Segment));
-  listed(plan.votes.segments.size(), sizeof(Segment));
+  listed(plan.layout.segments.size(), sizeof(Segment));
+  listed(draws, sizeof(Segment));
   listed(1, sizeof(egg_loss_tables));
   listed(jobs[0], sizeof(VoteJob));
   listed(jobs[1], sizeof(VoteJob));
+  listed(jobs[2], sizeof(RowVoteJob));
+  listed(jobs[2], sizeof(RowTable));
+  listed(readers, sizeof(uint32_t));
+  listed(params.size(), sizeof(uint32_t));  // of each table how many rows have votes
+  listed(params.size(), sizeof(double));    // and the variance of one
+  listed(masked_rows, sizeof(VotedRow));
   listed(jobs[0] + jobs[1], sizeof(RuleJob));
   listed(forms, sizeof(FormJob));
-  listed(rule.node_count, sizeof(egg_rule_node));
+  listed(plan.rule.nodes.size(), sizeof(RuleNode));
   listed(rule.slot_count, sizeof(int32_t));
   listed(rule.scalar_count, sizeof(float));
   listed(params.size(), sizeof(float));    // of votes, their deviations
@@ -93,6 +103,25 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   listed(staging, 1);
   listed(rule_scratch, sizeof(uint32_t));
   listed(plain_noise, 1);
+}
+
+// Where each parameter's votes lie. Those of masked tables are cleared by rows: they lie together, behind the others.
+void MemoryPlan::place_votes() {
+  for (const bool masked : {false, true}) {
+    for (ParamMemory& param : params) {
+      if (!param.perturbed || param.masked != masked) continue;
+      param.votes_offset = votes;
+      votes += param.count();
+    }
+    if (!masked) masked_votes = votes;
+  }
+  for (ParamMemory& param : params) {
+    if (!param.masked) continue;
+    param.counts_offset = votes;
+    votes += param.rows;
+    masked_rows += param.rows;
+  }
+  masked_votes = votes - masked_votes;
 }
 
 // The pairs of the largest share.
@@ -116,8 +145,8 @@ uint32_t MemoryPlan::least_noise_tiles(uint32_t population) const {
 
 uint64_t MemoryPlan::without_noise(uint32_t population) const {
   const uint64_t own = uint64_t{2} * pairs_for(population);
-  return fixed_ + taken(own * state_stride_) + taken(own * sizeof(int64_t)) + taken(population / 2) +
-         taken(workspace_for(population));
+  return fixed_ + taken(own * state_stride_) + taken(own * sizeof(int64_t)) +
+         taken(padded(population / 2, kTilePairs)) + taken(workspace_for(population));
 }
 
 uint64_t MemoryPlan::least(uint32_t population) const {

@@ -25,10 +25,12 @@ struct ParamMemory {
   uint32_t stride;  // of a row of weights
   bool vector;
   bool perturbed;
+  bool masked;
   size_t fragment_bytes;  // as linears without a ring read it, else 0
   size_t stage_bytes;     // as those with one do, or as the fused forward pass does
   size_t slot_cells;      // of all slots
   size_t votes_offset;    // cells before its votes
+  size_t counts_offset;   // of a masked table: cells before its rows' counts of voters, behind all votes
   size_t count() const { return size_t{rows} * cols; }
 };
 
@@ -46,11 +48,13 @@ struct MemoryPlan {
   void choose(uint32_t population);
 
   std::vector<ParamMemory> params;
-  size_t votes = 0;         // cells, of all parameters
+  size_t votes = 0;         // cells, of the votes of all parameters, then of how many vote on masked tables' rows
+  size_t masked_votes = 0;  // of those cells, those of masked tables, the last ones
+  size_t masked_rows = 0;   // of all masked tables
   size_t staging = 0;       // the largest parameter as it crosses the seam
   size_t rule_scratch = 0;  // cells
   size_t plain_noise = 0;   // of the unperturbed model, one tile
-  size_t noise_tile = 0;    // of a tile's pairs, for the forward pass or for votes
+  size_t noise_tile = 0;    // of a tile's pairs
 
   uint32_t members = 0;      // of the largest share
   uint32_t blocks = 0;       // of the forward pass at once
@@ -59,6 +63,7 @@ struct MemoryPlan {
   uint64_t total = 0;        // of all that lasts as long as the session
 
  private:
+  void place_votes();
   uint32_t pairs_for(uint32_t population) const;
   uint32_t blocks_for(uint32_t population) const;
   size_t workspace_for(uint32_t population) const;

@@ -5,6 +5,7 @@
 
 #include "common/steps.h"
 #include "eggroll/error.h"
+#include "eggroll/row_voters.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -90,7 +91,7 @@ class Planner {
     for (size_t i = 0; i < order_.size(); ++i) add(order_[i]);
     if (plan_.streams.empty()) plan_.stages = 0;
     plan_.workspace_bytes = padded_size(values_in_workspace() + cache_bytes_);
-    if (plan_.forward.bytes > INT32_MAX || plan_.votes.bytes > INT32_MAX) throw_too_large();
+    if (plan_.layout.bytes > INT32_MAX) throw_too_large();
   }
 
  private:
@@ -109,40 +110,73 @@ class Planner {
     }
   }
 
-  uint32_t add_segment(NoiseLayout& layout, Segment segment, uint32_t copies) {
+  uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
+  SideA side_a_of(uint32_t i) const {
+    const egg_voters& voters = plan_.voters[i];
+    if (program_.params[i].perturbed == 0 || lead_of(voters, i) != i) return kNoA;
+    return voters.joint != 0 ? kJointA : voters.masked != 0 ? kKeyedA : kDrawnA;
+  }
+
+  uint32_t add_segment(Segment segment, uint32_t copies) {
+    NoiseLayout& layout = plan_.layout;
     segment.offset = static_cast<uint32_t>(layout.bytes);
     layout.segments.push_back(segment);
     layout.bytes += size_t{copies} * padded(segment.size, kBlock);
     return segment.offset;
   }
 
-  // Adds a parameter's draws: every rank of side A, in a_copies copies, then of side B. Returns the first's offset.
-  uint32_t add_draws(NoiseLayout& layout, uint32_t i, uint32_t a_copies) {
+  Segment segment_of(SegmentKind kind, uint32_t i, uint32_t side, uint32_t rank, int32_t size) const {
+    const egg_voters& voters = plan_.voters[i];
+    return {kind,
+            i,
+            side,
+            rank,
+            static_cast<uint32_t>(size),
+            0,
+            program_.params[i].perturbed,
+            voters.first_pair,
+            voters.pairs,
+            nullptr};
+  }
+
+  // Adds a matrix's draws of one side, every rank. Returns the first's offset.
+  uint32_t add_draws(uint32_t i, uint32_t side) {
     const egg_param& p = program_.params[i];
-    const bool vector = p.kind == EGG_PARAM_VECTOR;
-    const auto first = static_cast<uint32_t>(layout.bytes);
-    for (const uint32_t side : {0U, 1U}) {
-      for (uint32_t r = 0; r < (vector ? 1U : static_cast<uint32_t>(plan_.noise.rank)); ++r) {
-        const int32_t size = vector || side == 0 ? p.rows : p.cols;
-        add_segment(layout, {kDraw, i, side, r, static_cast<uint32_t>(size), 0, 1, nullptr}, side == 0 ? a_copies : 1);
-      }
-    }
+    const auto first = static_cast<uint32_t>(plan_.layout.bytes);
+    for (uint32_t r = 0; r < ranks(); ++r) add_segment(segment_of(kDraw, i, side, r, side == 0 ? p.rows : p.cols), 1);
     return first;
   }
 
+  // Keys lie behind all else, side by side.
+  void add_keys() {
+    for (uint32_t i = 0; i < program_.param_count; ++i) {
+      if (plan_.side_a[i] != kKeyedA) continue;
+      plan_.a_offset[i] = static_cast<uint32_t>(plan_.layout.bytes);
+      for (uint32_t r = 0; r < ranks(); ++r) {
+        Segment key = segment_of(kKey, i, 0, r, kKeyBytes);
+        key.offset = static_cast<uint32_t>(plan_.layout.bytes);
+        plan_.layout.segments.push_back(key);
+        plan_.layout.bytes += kKeyBytes;
+      }
+    }
+    plan_.layout.bytes = (plan_.layout.bytes + kBlock - 1) / kBlock * kBlock;
+  }
+
   void lay_out_noise() {
-    plan_.forward_offset.resize(program_.param_count);
-    plan_.draw_offset.resize(program_.param_count);
+    plan_.a_offset.resize(program_.param_count);
+    plan_.b_offset.resize(program_.param_count);
     for (uint32_t i = 0; i < program_.param_count; ++i) {
       const egg_param& p = program_.params[i];
+      plan_.side_a.push_back(side_a_of(i));
       if (p.kind == EGG_PARAM_VECTOR) {
-        plan_.forward_offset[i] =
-            add_segment(plan_.forward, {kVector, i, 0, 0, static_cast<uint32_t>(p.rows), 0, p.perturbed, nullptr}, 2);
-      } else if (p.perturbed != 0) {
-        plan_.forward_offset[i] = add_draws(plan_.forward, i, 1);
+        plan_.a_offset[i] = add_segment(segment_of(kVector, i, 0, 0, p.rows), 2);
+      } else if (plan_.side_a[i] != kNoA) {
+        if (plan_.side_a[i] == kDrawnA) plan_.a_offset[i] = add_draws(i, 0);
+        plan_.b_offset[i] = add_draws(i, 1);
       }
-      if (p.perturbed != 0) plan_.draw_offset[i] = add_draws(plan_.votes, i, 2);
     }
+    add_keys();
+    for (uint32_t i = 0; i < program_.param_count; ++i) plan_.b_offset[i] = plan_.b_offset[lead_of(plan_.voters[i], i)];
   }
 
   void place_values() {
@@ -173,8 +207,8 @@ class Planner {
 
   Memory::Request request_for(uint32_t v, const Stay& stay, bool on_chip) const {
     const auto by_channels = [](const egg_op* op) {
-      return op != nullptr && op->code != EGG_OP_LINEAR && op->code != EGG_OP_EMBED && op->code != EGG_OP_ATTENTION &&
-             op->code != EGG_OP_LOSS && op->code != EGG_OP_STORE;
+      return op != nullptr && op->code != EGG_OP_LINEAR && op->code != EGG_OP_ATTENTION && op->code != EGG_OP_LOSS &&
+             op->code != EGG_OP_STORE;
     };
     const auto op_at = [&](int32_t i) {
       const Step& step = order_[static_cast<size_t>(i)];
@@ -242,7 +276,7 @@ class Planner {
   VectorNoise vector_noise(int32_t param) const {
     if (param < 0 || program_.params[param].kind != EGG_PARAM_VECTOR) return {-1, 0};
     const auto size = static_cast<uint32_t>(program_.params[param].rows);
-    return {static_cast<int32_t>(plan_.forward_offset[static_cast<size_t>(param)]),
+    return {static_cast<int32_t>(plan_.a_offset[static_cast<size_t>(param)]),
             static_cast<int32_t>(padded(size, kBlock))};
   }
 
@@ -310,10 +344,11 @@ class Planner {
     op.matrix_stride = padded(cols, kBlock);
     op.in_blocks = divide_up(cols, kBlock);
     op.out_blocks = divide_up(rows, kBlock);
-    op.ranks = p.perturbed != 0 ? plan_.noise.rank : 0;
-    op.a_offset = plan_.forward_offset[param];
-    op.a_stride = padded(rows, kBlock);
-    op.b_offset = op.a_offset + static_cast<uint32_t>(op.ranks) * op.a_stride;
+    op.side_a = plan_.side_a[param];
+    op.ranks = op.side_a != kNoA ? plan_.noise.rank : 0;
+    op.a_offset = plan_.a_offset[param];
+    op.a_stride = op.side_a == kKeyedA ? kKeyBytes : padded(rows, kBlock);
+    op.b_offset = plan_.b_offset[param];
     op.b_stride = padded(cols, kBlock);
   }
 
@@ -341,14 +376,15 @@ class Planner {
 
 }  // namespace
 
-Plan::Plan(const egg_program& the_program, const egg_noise& the_noise, const Room& room)
-    : program(&the_program), noise(the_noise), tiles(room.tiles) {
+Plan::Plan(const egg_session_spec& spec, const Room& room)
+    : program(spec.program), noise(spec.noise), tiles(room.tiles), rule(*spec.rule) {
+  for (uint32_t i = 0; i < program->param_count; ++i) voters.push_back(voters_of(spec, i));
   Planner(*this, room).run();
   if (room.most_stages == 0) return;
   fused = fuse(*this, room);
   if (!fused) return;
   workspace_bytes = 0;
-  forward.bytes = size_t{fused->noise_blocks} * kBlock;
+  layout.bytes = size_t{fused->noise_blocks} * kBlock;
 }
 
 }  // namespace eggroll::cuda

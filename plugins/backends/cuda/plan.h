@@ -11,11 +11,11 @@
 #include "eggroll/plugin.h"
 #include "fused_plan.h"
 #include "layout.h"
+#include "rule_plan.h"
 
 namespace eggroll::cuda {
 
-// The bytes of a pair's noise: members' vectors and the draws of matrices, for the forward pass; draws alone, for
-// votes, those of side A twice, see launch_vote_noise.
+// The bytes of a pair's noise: members' vectors and the draws of matrices.
 struct NoiseLayout {
   std::vector<Segment> segments;  // without the addresses of weights
   size_t bytes = 0;               // of a pair, a multiple of kBlock
@@ -32,25 +32,26 @@ struct Room {
 
 struct Plan {
   // Values that find no room in shared memory live in the workspace, last of all those that a linear reads.
-  Plan(const egg_program& program, const egg_noise& noise, const Room& room);
+  Plan(const egg_session_spec& spec, const Room& room);
 
   const egg_program* program;
   egg_noise noise;
-  std::vector<DeviceOp> ops;      // without addresses
-  std::vector<int32_t> op_param;  // of each: its first parameter, -1
-  std::vector<int32_t> op_table;  // and its table
-  NoiseLayout forward;
-  NoiseLayout votes;
-  std::vector<uint32_t> forward_offset;  // by parameter: of its first segment in the forward layout
-  std::vector<uint32_t> draw_offset;     // by parameter: of its first draw in the votes' layout, side A, rank 0
-  uint32_t tiles;                        // that a block of threads works on at once
-  uint32_t shared_values = 0;            // bytes of a tile's values in shared memory
-  uint32_t stages = 0;                   // of the ring, kStage each
-  std::vector<size_t> streams;           // the ops whose weights come through it
-  uint32_t source_count = 0;             // stages of all their weights
-  size_t workspace_bytes = 0;            // of a tile
-  size_t state_bytes = 0;                // of a member, as it crosses the seam
-  size_t state_stride = 0;               // of a member, on the device
+  std::vector<egg_voters> voters;  // by parameter
+  std::vector<DeviceOp> ops;       // without addresses
+  std::vector<int32_t> op_param;   // of each: its first parameter, -1
+  std::vector<int32_t> op_table;   // and its table
+  NoiseLayout layout;
+  std::vector<SideA> side_a;       // by parameter
+  std::vector<uint32_t> a_offset;  // by parameter: of its first segment in the layout, or of its keys
+  std::vector<uint32_t> b_offset;  // by matrix: of its draws of side B, or its lead's
+  uint32_t tiles;                  // that a block of threads works on at once
+  uint32_t shared_values = 0;      // bytes of a tile's values in shared memory
+  uint32_t stages = 0;             // of the ring, kStage each
+  std::vector<size_t> streams;     // the ops whose weights come through it
+  uint32_t source_count = 0;       // stages of all their weights
+  size_t workspace_bytes = 0;      // of a tile
+  size_t state_bytes = 0;          // of a member, as it crosses the seam
+  size_t state_stride = 0;         // of a member, on the device
   struct State {
     uint32_t size;
     size_t outside;  // bytes before it, as it crosses the seam
@@ -60,6 +61,7 @@ struct Plan {
   bool all_shared = true;    // no value is in the workspace
   bool full_ops = false;     // a wide value, lut, max_norm, rope or attention
   bool all_streamed = true;  // every linear's weights come through the ring
+  RulePlan rule;
   // Where the program can be run so: then nothing runs the ops one by one, and there is no workspace.
   std::optional<FusedPlan> fused;
 };

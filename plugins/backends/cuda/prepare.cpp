@@ -3,6 +3,7 @@
 
 #include "eggroll/backend.h"
 #include "eggroll/noise_source.h"
+#include "eggroll/row_voters.h"
 #include "replica.h"
 
 namespace eggroll::cuda {
@@ -11,21 +12,21 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move
   activate();
   keep_freed_memory();
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
-  check(cudaEventCreateWithFlags(&voted_, cudaEventDisableTiming), "make an event");
+  check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
+  for (cudaEvent_t* event : {&sent_, &voted_}) {
+    check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
+  }
   allow_shared_memory();
   make_noise_values();
   make_params();
   make_ops();
   make_jobs();
-  rule_nodes_ = uploaded(std::vector<egg_rule_node>(rule_->nodes, rule_->nodes + rule_->node_count), stream_);
-  std::vector<int32_t> slot_nodes;
-  for (uint32_t s = 0; s < rule_->slot_count; ++s) slot_nodes.push_back(rule_->slots[s].node);
-  slot_nodes_ = uploaded(slot_nodes, stream_);
+  rule_nodes_ = uploaded(own_.plan.rule.nodes, stream_);
+  slot_places_ = uploaded(own_.plan.rule.slot_places, stream_);
   const MemoryPlan& memory = own_.memory;
   rule_scratch_ = DeviceArray<uint32_t>(memory.rule_scratch);
   scalars_ = DeviceArray<float>(rule_->scalar_count);
   vote_stds_ = DeviceArray<float>(params_.size());
-  fitness_ = DeviceArray<int8_t>(spec.population / 2);
   changed_ = DeviceArray<unsigned long long>(params_.size());
   checksum_ = DeviceArray<unsigned long long>(1);
   states_ = DeviceArray<int8_t>(memory.members * own_.plan.state_stride);
@@ -78,6 +79,8 @@ void Replica::make_noise_values() {
   const NoiseTable values = noise_table(noise.distribution);
   noise_values_ = uploaded(std::vector<int8_t>(values.begin(), values.end()), stream_);
   noise_table_ = uploaded(source.table(), stream_);
+  values_of_noise_ = {noise_values_.get(), noise_table_.get(), noise.table_log2};
+  noise_blocks_ = noise_blocks();
 }
 
 void Replica::make_params() {
@@ -91,11 +94,13 @@ void Replica::make_params() {
   }
   votes_ = DeviceArray<long long>(own_.memory.votes);
   all_votes_ = DeviceArray<long long>(own_.shares_votes ? own_.memory.votes : 0);
+  voted_rows_ = DeviceArray<VotedRow>(own_.memory.masked_rows);
+  voted_counts_ = DeviceArray<uint32_t>(params_.size());
+  row_variances_ = DeviceArray<double>(params_.size());
   staging_ = DeviceArray<int8_t>(own_.memory.staging);
 }
 
-DeviceArray<Segment> Replica::segments_of(const NoiseLayout& layout) {
-  std::vector<Segment> segments = layout.segments;
+DeviceArray<Segment> Replica::on_device(std::vector<Segment> segments) {
   for (Segment& s : segments) {
     if (s.kind == kVector) s.weights = params_[s.param].weights.get();
   }
@@ -105,7 +110,7 @@ DeviceArray<Segment> Replica::segments_of(const NoiseLayout& layout) {
 void Replica::make_ops() {
   const Plan& plan = own_.plan;
   const egg_program& program = *plan.program;
-  forward_segments_ = segments_of(plan.forward);
+  segments_ = on_device(plan.layout.segments);
   for (uint32_t t = 0; t < program.table_count; ++t) {
     const std::vector<int32_t> entries(program.tables[t].entries, program.tables[t].entries + program.tables[t].count);
     tables_.push_back(uploaded(entries, stream_));
@@ -151,15 +156,17 @@ void Replica::make_fused() {
   }
   fused_stages_ = uploaded(stages, stream_);
   fused_places_ = uploaded(fused.places, stream_);
-  const Param& embedding = params_[static_cast<size_t>(fused.embedding)];
   FusedArgs& args = fused_args_;
   args.stages_of = fused_stages_.get();
   std::copy(fused.feeds.begin(), fused.feeds.end(), args.feeds);
   args.shape = fused.shape;
   args.loss_unit = fused.loss_unit;
-  args.embedding = embedding.weights.get();
-  args.embedding_stride = embedding.stride;
-  args.embedding_a = fused.embedding_a * kBlock;
+  for (size_t i = 0; i < fused.tables.size(); ++i) {
+    const FusedPlan::Table& table = fused.tables[i];
+    const Param& param = params_[static_cast<size_t>(table.param)];
+    args.tables[i] = {param.weights.get(), param.stride, table.row_of, table.place,
+                      plan.side_a[static_cast<size_t>(table.param)]};
+  }
   args.mean_factor = divide_up(1U << 24, fused.channels);
   args.blocks = fused.blocks;
   args.logit_blocks = fused.logit_blocks;
@@ -191,6 +198,7 @@ void Replica::choose(const egg_update& u) {
   for (size_t i = 0; i < params_.size(); ++i) {
     if (!chosen[i]) continue;
     const Param& param = params_[i];
+    if (param.masked) continue;
     add_vote_job(i);
     rule_jobs_.add({0, static_cast<uint32_t>(i), votes.get() + param.votes_offset, param.weights.get(), param.rows,
                     param.cols, param.stride, param.slots.get()},
@@ -198,29 +206,103 @@ void Replica::choose(const egg_update& u) {
   }
   matrix_votes_.upload(stream_);
   vector_votes_.upload(stream_);
+  make_row_vote_jobs(chosen);
   rule_jobs_.upload(stream_);
-  vote_layout_ = own_.plan.votes;
-  std::erase_if(vote_layout_.segments, [&](const Segment& s) { return !chosen[s.param]; });
-  vote_segments_ = segments_of(vote_layout_);
+  std::vector<Segment> draws = own_.plan.layout.segments;
+  std::vector<bool> voted(params_.size(), false);
+  for (size_t i = 0; i < params_.size(); ++i) voted[lead_of(i)] = voted[lead_of(i)] || chosen[i];
+  std::erase_if(draws, [&](const Segment& s) { return s.kind == kVector || !voted[s.param]; });
+  vote_segment_count_ = draws.size();
+  vote_segments_ = on_device(std::move(draws));
 }
 
 void Replica::add_vote_job(size_t index) {
   const Plan& plan = own_.plan;
   const Param& param = params_[index];
   VoteJob job{};
+  job.param = static_cast<uint32_t>(index);
+  job.first_voter = plan.voters[index].first_pair;
+  job.voters = plan.voters[index].pairs;
   job.ranks = static_cast<uint32_t>(param.vector ? 1 : plan.noise.rank);
   job.rows = param.vector ? param.cols : param.rows;
   job.cols = param.vector ? 1 : param.cols;
-  job.a_offset = plan.draw_offset[index];
-  job.a_stride = 2 * padded(job.rows, kBlock);
-  job.b_offset = job.a_offset + job.ranks * job.a_stride;
-  job.b_stride = padded(param.cols, kBlock);
+  job.a_block = plan.a_offset[index] / kBlock;
+  job.a_stride = divide_up(job.rows, kBlock);
+  job.b_block = plan.b_offset[index] / kBlock;
+  job.b_stride = divide_up(job.cols, kBlock);
   job.votes = votes_.get() + param.votes_offset;
   if (param.vector) {
     vector_votes_.add(job, vector_vote_pieces(job.rows));
   } else {
     matrix_votes_.add(job, matrix_vote_pieces(job.rows, job.cols));
   }
+}
+
+uint32_t Replica::lead_of(size_t index) const {
+  return eggroll::lead_of(own_.plan.voters[index], static_cast<uint32_t>(index));
+}
+
+// A job for each masked table, or for all chosen ones of a lead.
+void Replica::make_row_vote_jobs(const std::vector<bool>& chosen) {
+  const Plan& plan = own_.plan;
+  std::vector<RowVoteJob> jobs;
+  std::vector<RowTable> tables;
+  std::vector<uint32_t> readers;
+  const long long* all_votes = own_.shares_votes ? all_votes_.get() : votes_.get();
+  size_t voted = 0;
+  row_tables_ = {};
+  row_params_.clear();
+  for (size_t lead = 0; lead < params_.size(); ++lead) {
+    RowVoteJob job{};
+    job.first_table = static_cast<uint32_t>(tables.size());
+    for (size_t i = 0; i < params_.size(); ++i) {
+      const Param& param = params_[i];
+      if (!chosen[i] || !param.masked || lead_of(i) != lead) continue;
+      RowTable table{};
+      table.param = static_cast<uint32_t>(i);
+      table.rows = param.rows;
+      table.cols = param.cols;
+      table.stride = param.stride;
+      table.first_reader = static_cast<uint32_t>(readers.size());
+      for (uint32_t k = 0; k < plan.program->op_count; ++k) {
+        const egg_op& op = plan.program->ops[k];
+        const bool reads = op.code == EGG_OP_EMBED && op.param[0] == static_cast<int32_t>(i);
+        if (reads) readers.push_back(static_cast<uint32_t>(op.attr));
+      }
+      table.reader_count = static_cast<uint32_t>(readers.size()) - table.first_reader;
+      table.votes = votes_.get() + param.votes_offset;
+      table.counts = reinterpret_cast<unsigned long long*>(votes_.get() + param.counts_offset);
+      table.all_votes = all_votes + param.votes_offset;
+      table.all_counts = reinterpret_cast<const unsigned long long*>(all_votes + param.counts_offset);
+      table.voted = voted_rows_.get() + voted;
+      table.voted_count = voted_counts_.get() + tables.size();
+      table.weights = param.weights.get();
+      table.slots = param.slots.get();
+      voted += table.rows;
+      row_tables_.most_rows = std::max(row_tables_.most_rows, table.rows);
+      tables.push_back(table);
+    }
+    job.table_count = static_cast<uint32_t>(tables.size()) - job.first_table;
+    if (job.table_count == 0) continue;
+    job.joint = plan.voters[lead].joint != 0 ? 1 : 0;
+    job.first_voter = plan.voters[lead].first_pair;
+    job.voters = plan.voters[lead].pairs;
+    job.cols = params_[lead].cols;
+    job.key_offset = plan.a_offset[lead];
+    job.b_offset = plan.b_offset[lead];
+    job.b_stride = params_[lead].stride;
+    jobs.push_back(job);
+  }
+  row_vote_count_ = static_cast<uint32_t>(jobs.size());
+  row_vote_jobs_ = uploaded(jobs, stream_);
+  readers_ = uploaded(readers, stream_);
+  tables_of_rows_ = uploaded(tables, stream_);
+  row_tables_.tables = tables_of_rows_.get();
+  row_tables_.count = static_cast<uint32_t>(tables.size());
+  for (const RowTable& table : tables) row_params_.push_back(table.param);
+  // What earlier choices have left.
+  votes_.zero(stream_);
+  voted_counts_.zero(stream_);
 }
 
 void Replica::add_forms(size_t index) {

@@ -1,8 +1,11 @@
 #include "replica.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
 
 #include "eggroll/noise.h"
+#include "eggroll/row_voters.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -16,7 +19,10 @@ Replica::~Replica() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
-  if (voted_ != nullptr) cudaEventDestroy(voted_);
+  if (sending_ != nullptr) cudaStreamDestroy(sending_);
+  for (const cudaEvent_t event : {sent_, voted_}) {
+    if (event != nullptr) cudaEventDestroy(event);
+  }
 }
 
 void Replica::activate() const { check(cudaSetDevice(own_.device), "be selected"); }
@@ -128,16 +134,22 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
 
-// Uploads `streams` streams of the batch from `first` on.
-void Replica::upload_batch(const egg_batch& batch, uint32_t first, uint32_t streams) {
+// What `streams` streams of the batch read, from `first` on. What follows on the stream waits for it.
+void Replica::send_tokens(const egg_batch& batch, uint32_t first, uint32_t streams) {
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;
-  inputs_.reserve(count);
-  targets_.reserve(count);
-  resets_.reserve(count);
-  inputs_.upload(batch.inputs + begin, count, stream_);
-  targets_.upload(batch.targets + begin, count, stream_);
-  resets_.upload(batch.resets + begin, count, stream_);
+  const size_t indices = own_.plan.program->index_count;
+  inputs_.send(batch.inputs + begin, count, sending_);
+  if (indices > 0) row_numbers_.send(batch.rows + begin * indices, count * indices, sending_);
+  check(cudaEventRecord(sent_, sending_), "receive data");
+  check(cudaStreamWaitEvent(stream_, sent_), "receive data");
+}
+
+void Replica::send_targets(const egg_batch& batch, uint32_t first, uint32_t streams) {
+  const size_t begin = size_t{first} * batch.tokens;
+  const size_t count = size_t{streams} * batch.tokens;
+  targets_.send(batch.targets + begin, count, sending_);
+  resets_.send(batch.resets + begin, count, sending_);
 }
 
 uint32_t Replica::blocks_for(uint32_t rows) const {
@@ -161,6 +173,9 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   args.inputs = inputs_.get();
   args.targets = targets_.get();
   args.resets = resets_.get();
+  args.row_numbers = row_numbers_.get();
+  args.index_count = plan.program->index_count;
+  args.values_of_noise = values_of_noise_;
   args.vocab = static_cast<uint32_t>(plan.program->vocab);
   args.workspace = workspace_.get();
   args.workspace_stride = plan.workspace_bytes;
@@ -168,6 +183,7 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   args.nearest = plan.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
   args.q_shift = plan.program->fixed_point + plan.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
   args.embed_shift = plan.program->fixed_point + plan.noise.sigma_shift;
+  args.joint_shift = plan.program->fixed_point + plan.noise.sigma_joint_shift;
   return args;
 }
 
@@ -187,30 +203,34 @@ void Replica::launch_forward_pass(const ForwardArgs& args) {
   fused.inputs = args.inputs;
   fused.targets = args.targets;
   fused.resets = args.resets;
+  fused.row_numbers = args.row_numbers;
+  fused.index_count = args.index_count;
+  fused.values_of_noise = args.values_of_noise;
   fused.losses = args.losses;
   fused.logits = args.logits;
   fused.loss_tables = args.loss_tables;
   fused.nearest = args.nearest;
   fused.q_shift = args.q_shift;
   fused.embed_shift = args.embed_shift;
+  fused.joint_shift = args.joint_shift;
   launch_fused(fused, blocks, stream_);
 }
 
 // All but the step and the tiles, for perturbed members.
-NoiseArgs Replica::noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const {
+NoiseArgs Replica::noise_args(const DeviceArray<Segment>& segments, size_t count) const {
   const Plan& plan = own_.plan;
   NoiseArgs args{};
   args.segments = segments.get();
-  args.segment_count = static_cast<uint32_t>(layout.segments.size());
-  args.values = noise_values_.get();
-  args.table = plan.noise.source == EGG_NOISE_TABLE ? noise_table_.get() : nullptr;
-  args.table_log2 = plan.noise.table_log2;
+  args.segment_count = static_cast<uint32_t>(count);
+  args.values = values_of_noise_;
   args.seed = plan.noise.seed;
   args.vector_shift = plan.program->fixed_point + plan.noise.sigma_vector_shift;
   args.nearest = plan.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
   args.perturb = 1;
+  args.places = fused_places_.get();
   args.out = noise_.get();
-  args.tile_bytes = layout.bytes * kTilePairs;
+  args.tile_bytes = plan.layout.bytes * kTilePairs;
+  args.most_blocks = noise_blocks_;
   return args;
 }
 
@@ -221,16 +241,20 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   const Plan& plan = own_.plan;
   const uint32_t first_row = share.first - e.first;
   const uint32_t first_stream = first_row / e.group;
-  upload_batch(e.batch, first_stream, (first_row + share.count - 1) / e.group + 1 - first_stream);
+  const uint32_t streams = (first_row + share.count - 1) / e.group + 1 - first_stream;
   const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
-    NoiseArgs noise = noise_args(plan.forward, forward_segments_);
-    noise.places = fused_places_.get();
+    NoiseArgs noise = noise_args(segments_, plan.layout.segments.size());
     noise.step = e.step;
     noise.first_pair = (share.first + done) / 2;
     noise.tiles = divide_up(rows, kTileRows);
     launch_noise(noise, stream_);
+    made_ = {e.step, noise.first_pair, rows / 2};
+    if (done == 0) {
+      send_targets(e.batch, first_stream, streams);
+      send_tokens(e.batch, first_stream, streams);
+    }
     ForwardArgs args = forward_args(e.batch);
     args.rows = rows;
     args.paired = 1;
@@ -243,27 +267,29 @@ void Replica::evaluate_async(const egg_evaluate& e) {
     args.losses = losses_.get() + done;
     launch_forward_pass(args);
   }
+  host_losses_.reserve(share.count);
+  losses_.download(host_losses_.get(), share.count, stream_);
 }
 
 void Replica::finish_evaluate(const egg_evaluate& e) {
   const Share share = share_of(e.first, e.count);
   if (share.count == 0) return;
   activate();
-  losses_.download(e.losses + (share.first - e.first), share.count, stream_);
   check(cudaStreamSynchronize(stream_), "run the forward pass");
+  std::copy_n(host_losses_.get(), share.count, e.losses + (share.first - e.first));
 }
 
 void Replica::infer(const egg_infer& i) {
   activate();
   const Plan& plan = own_.plan;
   const uint32_t streams = i.batch.streams;
-  upload_batch(i.batch, 0, streams);
+  send_targets(i.batch, 0, streams);
+  send_tokens(i.batch, 0, streams);
   losses_.reserve(streams);
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
   upload_states(infer_states_.get(), i.states, streams);
-  NoiseArgs noise = noise_args(plan.forward, forward_segments_);
-  noise.places = fused_places_.get();
+  NoiseArgs noise = noise_args(segments_, plan.layout.segments.size());
   noise.tiles = 1;
   noise.perturb = 0;
   noise.out = plain_noise_.get();
@@ -284,31 +310,101 @@ void Replica::infer(const egg_infer& i) {
 
 void Replica::vote_async(const egg_update& u) {
   activate();
-  const Plan& plan = own_.plan;
   choose(u);
   const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
   const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
-  fitness_.upload(u.fitness, u.pairs, stream_);
+  own_fitness_.assign(padded(end - begin, kTilePairs), 0);
+  std::copy(u.fitness + begin, u.fitness + end, own_fitness_.begin());
+  fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_);
+  const int32_t most_fitness = std::accumulate(own_fitness_.begin(), own_fitness_.end(), 0, [](int32_t most, int8_t f) {
+    return std::max(most, std::abs(int32_t{f}));
+  });
+  const std::vector<double> variances = row_variances(u);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   vote_stds_.upload(u.vote_stds, params_.size(), stream_);
-  votes_.zero(stream_);
+  votes_.zero(stream_, own_.memory.votes - own_.memory.masked_votes);
   changed_.zero(stream_);
+  launch_clear_rows(row_tables_, stream_);
+  voted_counts_.zero(stream_);
+  row_variances_.upload(variances.data(), variances.size(), stream_);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
   for (uint32_t done = begin; done < end; done += most_pairs) {
-    NoiseArgs noise = noise_args(vote_layout_, vote_segments_);
-    noise.step = u.step;
-    noise.first_pair = done;
     const uint32_t pairs = std::min(most_pairs, end - done);
-    noise.tiles = divide_up(pairs, kTilePairs);
-    launch_vote_noise(noise, fitness_.get() + done, pairs, stream_);
-    const auto votes_of = [&](const Jobs<VoteJob>& jobs) {
-      return VoteArgs{noise_.get(), noise.tile_bytes, noise.tiles, static_cast<uint32_t>(plan.noise.rank),
-                      jobs.on_device()};
-    };
-    launch_matrix_votes(votes_of(matrix_votes_), stream_);
-    launch_vector_votes(votes_of(vector_votes_), stream_);
+    make_votes(u, done, pairs, most_fitness);
+    if (row_vote_count_ > 0) make_row_votes(u, done, pairs);
   }
   check(cudaEventRecord(voted_, stream_), "gather votes");
+}
+
+// Of a vote of one pair of average fitness under the null, as row_vote_std of row_voters.h has it; by table.
+std::vector<double> Replica::row_variances(const egg_update& u) const {
+  const egg_noise& noise = own_.plan.noise;
+  const double moment = noise_second_moment(noise.distribution);
+  std::vector<double> variances;
+  egg_voters known{};
+  int64_t squares = 0;
+  for (const uint32_t param : row_params_) {
+    const egg_voters& voters = own_.plan.voters[param];
+    if (voters.first_pair != known.first_pair || voters.pairs != known.pairs) squares = squares_of(voters, u.fitness);
+    known = voters;
+    const double a = voters.joint != 0 ? EGG_JOINT_A * EGG_JOINT_A : moment;
+    variances.push_back(static_cast<double>(squares) / static_cast<double>(voters.pairs) * (a * moment));
+  }
+  return variances;
+}
+
+// Of all parameters but masked tables.
+void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness) {
+  const Plan& plan = own_.plan;
+  NoiseArgs noise = noise_args(vote_segments_, vote_segment_count_);
+  noise.step = u.step;
+  noise.first_pair = first_pair;
+  noise.tiles = divide_up(pairs, kTilePairs);
+  if (made_.step != u.step || made_.first_pair != first_pair || made_.pairs < pairs) {
+    launch_noise(noise, stream_);
+    made_ = {};
+  }
+  const auto votes_of = [&](const Jobs<VoteJob>& jobs) {
+    return VoteArgs{noise_.get(),    noise.tile_bytes,
+                    noise.places,    noise.values,
+                    noise.seed,      noise.step,
+                    first_pair,      pairs,
+                    noise.tiles,     fitness_.get() + (first_pair - own_.first_vote_pair),
+                    most_fitness,    static_cast<uint32_t>(plan.noise.rank),
+                    jobs.on_device()};
+  };
+  launch_matrix_votes(votes_of(matrix_votes_), stream_);
+  launch_vector_votes(votes_of(vector_votes_), stream_);
+}
+
+// Of masked tables; their noise is there.
+void Replica::make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs) {
+  const Plan& plan = own_.plan;
+  RowVoteArgs args{};
+  args.stream_pairs = u.group / 2;
+  const auto stream_of = [&](uint32_t pair) { return pair / args.stream_pairs; };
+  const uint32_t sent = stream_of(own_.first_vote_pair);
+  send_tokens(u.batch, sent, stream_of(std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs) - 1) + 1 - sent);
+  args.jobs = row_vote_jobs_.get();
+  args.job_count = row_vote_count_;
+  args.tables = row_tables_.tables;
+  args.readers = readers_.get();
+  args.noise = noise_.get();
+  args.tile_bytes = plan.layout.bytes * kTilePairs;
+  args.places = fused_places_.get();
+  args.values = values_of_noise_;
+  args.ranks = static_cast<uint32_t>(plan.noise.rank);
+  args.first_pair = first_pair;
+  args.pairs = pairs;
+  args.fitness = fitness_.get() + (first_pair - own_.first_vote_pair);
+  args.first_stream = stream_of(first_pair);
+  args.streams = stream_of(first_pair + pairs - 1) + 1 - args.first_stream;
+  args.tokens = u.batch.tokens;
+  args.index_count = plan.program->index_count;
+  const size_t before = size_t{args.first_stream - sent} * args.tokens;
+  args.inputs = inputs_.get() + before;
+  args.row_numbers = row_numbers_.get() + before * args.index_count;
+  launch_row_votes(args, stream_);
 }
 
 void Replica::apply_rule_async() {
@@ -318,17 +414,23 @@ void Replica::apply_rule_async() {
     launch_sum_votes(votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get(), own_.memory.votes,
                      stream_);
   }
+  launch_find_rows(row_tables_, row_variances_.get(), static_cast<uint32_t>(own_.plan.noise.rank), stream_);
+  const RulePlan& plan = own_.plan.rule;
   RuleArgs rule{};
   rule.nodes = rule_nodes_.get();
-  rule.node_count = rule_->node_count;
-  rule.slot_nodes = slot_nodes_.get();
+  rule.node_count = static_cast<uint32_t>(plan.nodes.size());
+  rule.constants = plan.constants;
+  rule.places = plan.places;
+  rule.slot_places = slot_places_.get();
   rule.slot_count = rule_->slot_count;
-  rule.delta = rule_->delta;
+  rule.delta_place = plan.delta_place;
   rule.scalars = scalars_.get();
   rule.vote_stds = vote_stds_.get();
   rule.changed = changed_.get();
   rule.scratch = rule_scratch_.get();
   rule.list = rule_jobs_.on_device();
+  rule.tables = row_tables_.tables;
+  rule.table_count = row_tables_.count;
   launch_rule(rule, stream_);
   launch_forms(forms_.on_device(), 0, forms_.pieces, stream_);
 }

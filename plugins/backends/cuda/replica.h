@@ -90,10 +90,13 @@ class Replica {
   void make_ops();
   void make_jobs();
   void add_vote_job(size_t index);
+  void make_row_vote_jobs(const std::vector<bool>& chosen);
+  uint32_t lead_of(size_t index) const;
+  std::vector<double> row_variances(const egg_update& u) const;
   void choose(const egg_update& u);
   void add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form);
   void add_forms(size_t index);
-  DeviceArray<Segment> segments_of(const NoiseLayout& layout);
+  DeviceArray<Segment> on_device(std::vector<Segment> segments);
   Share share_of(uint32_t first, uint32_t count) const;
   template <class Body>
   void each_piece(size_t count, const Body& body) const;
@@ -101,10 +104,13 @@ class Replica {
   void each_state(size_t count, const Copy& copy) const;
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
-  void upload_batch(const egg_batch& batch, uint32_t first, uint32_t streams);
+  void send_tokens(const egg_batch& batch, uint32_t first, uint32_t streams);
+  void send_targets(const egg_batch& batch, uint32_t first, uint32_t streams);
+  void make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness);
+  void make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs);
   void launch_forward_pass(const ForwardArgs& args);
   ForwardArgs forward_args(const egg_batch& batch) const;
-  NoiseArgs noise_args(const NoiseLayout& layout, const DeviceArray<Segment>& segments) const;
+  NoiseArgs noise_args(const DeviceArray<Segment>& segments, size_t count) const;
   void make_fused();
   std::vector<StageSource> sources(const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
@@ -112,6 +118,8 @@ class Replica {
   ReplicaPlan own_;
   const egg_rule* rule_;
   cudaStream_t stream_ = nullptr;
+  cudaStream_t sending_ = nullptr;  // of what calls bring, beside the work on noise
+  cudaEvent_t sent_ = nullptr;
   cudaEvent_t voted_ = nullptr;  // for the streams of other replicas
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
@@ -125,26 +133,37 @@ class Replica {
   DeviceArray<egg_loss_tables> loss_tables_;
   DeviceArray<int8_t> noise_values_;
   DeviceArray<int8_t> noise_table_;
-  DeviceArray<Segment> forward_segments_;
-  NoiseLayout vote_layout_;  // of the chosen parameters
-  DeviceArray<Segment> vote_segments_;
+  NoiseValues values_of_noise_{};
+  uint32_t noise_blocks_ = 0;
+  DeviceArray<Segment> segments_;
+  DeviceArray<Segment> vote_segments_;  // of the chosen parameters' draws
+  size_t vote_segment_count_ = 0;
   DeviceArray<int8_t> noise_;
+  // All draws of these pairs are in noise_: the votes of a step are made of what its evaluation has left.
+  struct {
+    uint64_t step;
+    uint32_t first_pair;
+    uint32_t pairs;
+  } made_{};
   DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
   DeviceArray<char> workspace_;
   DeviceArray<int8_t> states_;
-  DeviceArray<uint32_t> inputs_;
-  DeviceArray<uint32_t> targets_;
-  DeviceArray<uint8_t> resets_;
+  SentArray<uint32_t> inputs_;
+  SentArray<uint32_t> row_numbers_;
+  SentArray<uint32_t> targets_;
+  SentArray<uint8_t> resets_;
   DeviceArray<int64_t> losses_;
+  HostArray<int64_t> host_losses_;
   DeviceArray<int8_t> infer_states_;
   DeviceArray<int8_t> logits_;
   DeviceArray<int8_t> staging_;  // a parameter as it crosses the seam
-  DeviceArray<egg_rule_node> rule_nodes_;
-  DeviceArray<int32_t> slot_nodes_;
+  DeviceArray<RuleNode> rule_nodes_;
+  DeviceArray<int32_t> slot_places_;
   DeviceArray<uint32_t> rule_scratch_;
   DeviceArray<float> scalars_;
   DeviceArray<float> vote_stds_;
-  DeviceArray<int8_t> fitness_;
+  std::vector<int8_t> own_fitness_;  // of the pairs whose votes are made here, zero up to a whole tile
+  SentArray<int8_t> fitness_;
   DeviceArray<long long> votes_;      // of the own pairs where votes are shared, else of all
   DeviceArray<long long> all_votes_;  // where votes are shared
   DeviceArray<const long long*> votes_of_;
@@ -152,6 +171,15 @@ class Replica {
   std::vector<bool> chosen_;              // parameters whose jobs are these
   Jobs<VoteJob> matrix_votes_;
   Jobs<VoteJob> vector_votes_;
+  DeviceArray<RowVoteJob> row_vote_jobs_;
+  uint32_t row_vote_count_ = 0;
+  DeviceArray<uint32_t> readers_;         // see RowTable
+  DeviceArray<RowTable> tables_of_rows_;  // of those jobs
+  RowTables row_tables_{};
+  std::vector<uint32_t> row_params_;  // the tables' parameters
+  DeviceArray<VotedRow> voted_rows_;
+  DeviceArray<uint32_t> voted_counts_;
+  DeviceArray<double> row_variances_;
   Jobs<RuleJob> rule_jobs_;
   Jobs<FormJob> forms_;
   DeviceArray<unsigned long long> changed_;

@@ -3,6 +3,7 @@
 #define EGGROLL_CUDA_TILE_CUH
 
 #include "forward.h"
+#include "words.cuh"
 
 namespace eggroll::cuda {
 
@@ -140,17 +141,6 @@ struct Tile {
 // Units of 16 channels, padding included.
 __device__ inline uint32_t units_of(const Place& p) { return p.bytes / kUnit / (p.wide != 0 ? 4 : 1); }
 
-__device__ inline int32_t byte_of(uint32_t word, int i) { return static_cast<int8_t>(word >> (8 * i)); }
-
-// Calls body(word of a unit, its number) for each of the four.
-template <class Body>
-__device__ inline uint4 each_word(Body&& body) {
-  return make_uint4(body(0), body(1), body(2), body(3));
-}
-__device__ inline uint32_t word_of(const uint4& unit, int i) {
-  return i == 0 ? unit.x : i == 1 ? unit.y : i == 2 ? unit.z : unit.w;
-}
-
 // Four channels of a wide value.
 __device__ inline uint4 wide_unit(const int32_t (&v)[4]) {
   return make_uint4(static_cast<uint32_t>(v[0]), static_cast<uint32_t>(v[1]), static_cast<uint32_t>(v[2]),
@@ -167,13 +157,6 @@ __device__ inline uint32_t pack2(int32_t high, int32_t low, uint32_t upper) {
 __device__ inline uint32_t pack4(int32_t a, int32_t b, int32_t c, int32_t d) { return pack2(b, a, pack2(d, c, 0)); }
 __device__ inline uint32_t clip_pack4(const int32_t (&v)[4]) {
   return pack4(max(v[0], -127), max(v[1], -127), max(v[2], -127), max(v[3], -127));
-}
-
-// Bytes of x (0 to 3) and y (4 to 7), a digit of the selector each from the lowest on; 8 more: the byte's sign.
-__device__ inline uint32_t pick(uint32_t x, uint32_t y, uint32_t selector) {
-  uint32_t bytes;
-  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(x), "r"(y), "r"(selector));
-  return bytes;
 }
 
 // ---- Two numbers in the halves of a word: int8 values 128 higher, so that sums do not carry ----

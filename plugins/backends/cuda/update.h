@@ -7,6 +7,7 @@
 #include "eggroll/plugin.h"
 #include "fused_layout.h"
 #include "layout.h"
+#include "rule_plan.h"
 
 namespace eggroll::cuda {
 
@@ -21,9 +22,7 @@ struct JobList {
 struct NoiseArgs {
   const Segment* segments;
   uint32_t segment_count;
-  const int8_t* values;  // (256), the distribution's
-  const int8_t* table;   // of the source `table`; else null
-  int32_t table_log2;
+  NoiseValues values;
   uint64_t seed;
   uint64_t step;
   uint32_t first_pair;
@@ -31,17 +30,14 @@ struct NoiseArgs {
   int32_t vector_shift;
   int32_t nearest;
   int32_t perturb;            // 0: members' vectors are the plain weights, and there are no draws
-  const NoisePlaces* places;  // of the forward layout's blocks; null: in their order
+  const NoisePlaces* places;  // of the layout's blocks; null: in their order
   int8_t* out;                // (tiles, tile_bytes), see noise_place
   size_t tile_bytes;
+  uint32_t most_blocks;  // noise_blocks()
 };
 void launch_noise(const NoiseArgs& args, cudaStream_t stream);
-
-// Draws for votes. In a tile's block of 64 values each has its 32 pairs in a row: 16 and 16, the second 16 first in
-// every second four of values, which spreads them over the banks. Side A is multiplied by its pair's fitness, a number
-// of 14 bits: 64 * high + low, low in [-32, 31]; behind the segment of the low numbers lies one of the high. fitness:
-// (pairs), of the first pair on; further pairs of the last tile count nothing.
-void launch_vote_noise(const NoiseArgs& args, const int8_t* fitness, uint32_t pairs, cudaStream_t stream);
+// Blocks of such a launch that the current device runs at once.
+uint32_t noise_blocks();
 
 // Weights (rows, cols), as they cross the seam, into rows of `stride` bytes, and back.
 void launch_pad(const int8_t* from, int8_t* to, uint32_t rows, uint32_t cols, uint32_t stride, cudaStream_t stream);
@@ -84,23 +80,36 @@ void launch_forms(const JobList<FormJob>& forms, uint32_t first, uint32_t pieces
 void launch_checksum(const int8_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
 void launch_checksum(const uint32_t* values, size_t count, uint64_t key, unsigned long long* sum, cudaStream_t stream);
 
-// Where the votes of one parameter come from and go. Offsets are in a pair's noise; strides from rank to rank.
+// Where the votes of one parameter come from and go. Places and strides, from rank to rank, are of blocks of 64 values
+// in the noise's layout; a vector's draws are made anew.
 struct VoteJob {
   uint32_t first;  // of its pieces among those of all jobs
+  uint32_t param;
+  uint32_t first_voter;  // pairs [first_voter, first_voter + voters) vote
+  uint32_t voters;
   uint32_t ranks;
   uint32_t rows;
   uint32_t cols;  // 1 for a vector
-  uint32_t a_offset;
-  uint32_t a_stride;  // the high numbers lie in the middle
-  uint32_t b_offset;
+  uint32_t a_block;
+  uint32_t a_stride;
+  uint32_t b_block;
   uint32_t b_stride;
   long long* votes;  // (rows, cols)
 };
 
+// Pairs [first_pair, first_pair + pairs), whose noise begins with a tile.
 struct VoteArgs {
-  const int8_t* noise;  // (tiles, tile_bytes), from launch_vote_noise
+  const int8_t* noise;  // (tiles, tile_bytes), from launch_noise
   size_t tile_bytes;
+  const NoisePlaces* places;  // as there
+  NoiseValues values;
+  uint64_t seed;
+  uint64_t step;
+  uint32_t first_pair;
+  uint32_t pairs;
   uint32_t tiles;
+  const int8_t* fitness;  // of the pairs, zero up to a whole tile
+  int32_t most_fitness;   // no fitness is of a larger magnitude
   uint32_t most_ranks;
   JobList<VoteJob> list;  // of all matrices or of all vectors
 };
@@ -112,11 +121,85 @@ void prepare_votes();
 void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream);
 void launch_vector_votes(const VoteArgs& args, cudaStream_t stream);
 
+// A row that has votes, and their null deviation.
+struct VotedRow {
+  uint32_t row;
+  float vote_std;
+};
+
+// A masked table's part of an update. Votes and counts of the pairs that vote on each row: of the pairs whose votes are
+// made here, and of all.
+struct RowTable {
+  uint32_t param;
+  uint32_t rows;
+  uint32_t cols;
+  uint32_t stride;        // of a row of weights
+  uint32_t first_reader;  // the ops that read it
+  uint32_t reader_count;
+  long long* votes;  // (rows, cols)
+  unsigned long long* counts;
+  const long long* all_votes;
+  const unsigned long long* all_counts;
+  VotedRow* voted;  // in any order
+  uint32_t* voted_count;
+  int8_t* weights;  // padded rows
+  uint32_t* slots;  // (slot_count, rows, cols)
+};
+
+// Where the votes of a masked table come from, or of tables that share a perturbation. Offsets are in the noise's
+// layout; of a matrix's side A or B.
+struct RowVoteJob {
+  uint32_t first_table;
+  uint32_t table_count;
+  uint32_t joint;  // 1: they share a perturbation
+  uint32_t first_voter;
+  uint32_t voters;
+  uint32_t cols;
+  uint32_t key_offset;  // of one table that does not
+  uint32_t b_offset;
+  uint32_t b_stride;
+};
+
+// Pairs as of VoteArgs; their streams are [first_stream, first_stream + streams), of stream_pairs pairs each.
+struct RowVoteArgs {
+  const RowVoteJob* jobs;
+  uint32_t job_count;
+  const RowTable* tables;
+  const uint32_t* readers;  // what says the row: 0: the token, i: index i - 1
+  const int8_t* noise;
+  size_t tile_bytes;
+  const NoisePlaces* places;
+  NoiseValues values;
+  uint32_t ranks;
+  uint32_t first_pair;
+  uint32_t pairs;
+  const int8_t* fitness;
+  uint32_t first_stream;
+  uint32_t streams;
+  uint32_t stream_pairs;
+  uint32_t tokens;
+  const uint32_t* inputs;       // (streams, tokens)
+  const uint32_t* row_numbers;  // (streams, tokens, index_count)
+  uint32_t index_count;
+};
+// Adds to the tables' votes and counts.
+void launch_row_votes(const RowVoteArgs& args, cudaStream_t stream);
+
+struct RowTables {
+  const RowTable* tables;
+  uint32_t count;
+  uint32_t most_rows;  // of one of them
+};
+// Lists the rows that have votes. variances: of a vote of one pair under the null, by table; ranks: draws of each pair.
+void launch_find_rows(const RowTables& tables, const double* variances, uint32_t ranks, cudaStream_t stream);
+// Makes votes and counts of the rows of the last list zero, and the list empty.
+void launch_clear_rows(const RowTables& tables, cudaStream_t stream);
+
 // Adds up votes of several places, `cells` each, on devices that this one can read.
 void launch_sum_votes(const long long* const* parts, uint32_t part_count, long long* votes, size_t cells,
                       cudaStream_t stream);
 
-// The rule's work on one parameter.
+// The rule's work on a parameter that is not masked.
 struct RuleJob {
   uint32_t first;          // of its pieces among those of all jobs
   uint32_t param;          // its place in vote_stds and changed
@@ -127,21 +210,26 @@ struct RuleJob {
   uint32_t stride;
   uint32_t* slots;  // (slot_count, rows, cols)
 };
+// See RulePlan.
 struct RuleArgs {
-  const egg_rule_node* nodes;
+  const RuleNode* nodes;
   uint32_t node_count;
-  const int32_t* slot_nodes;  // (slot_count)
+  uint32_t constants;
+  uint32_t places;
+  const int32_t* slot_places;  // (slot_count)
   uint32_t slot_count;
-  int32_t delta;
+  int32_t delta_place;
   const float* scalars;
   const float* vote_stds;
   unsigned long long* changed;
   uint32_t* scratch;  // (rule_scratch) where that is not 0, else null
   JobList<RuleJob> list;
+  const RowTable* tables;
+  uint32_t table_count;
 };
 uint32_t rule_pieces(size_t weights);
-// Words of device memory that a rule with this number of nodes works in.
-size_t rule_scratch(uint32_t node_count);
+// Words of device memory that a rule with this number of places works in.
+size_t rule_scratch(uint32_t places);
 void launch_rule(const RuleArgs& args, cudaStream_t stream);
 
 }  // namespace eggroll::cuda
