@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "eggroll/error.h"
+#include "eggroll/row_voters.h"
 #include "shim_device.h"
 #include "small_program.h"
 #include "threadgroup.h"
@@ -170,7 +171,9 @@ TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
   const Plan plan(spec_);
   const MemoryPlan memory(plan, spec_, 64 * kGiB, 32 * kGiB);
   uint64_t taken = 0;
-  for (const size_t bytes : opened_) taken += bytes > 16 ? (bytes + 16383) / 16384 * 16384 : 0;
+  const auto pages = [](uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; };
+  for (const size_t bytes : opened_) taken += bytes > 16 ? pages(bytes) : 0;
+  taken += pages(RowVoters::bytes(spec_.population / 2));           // of the host, which shares its memory
   EXPECT_EQ(memory.total, taken + (memory.total - taken) % 65536);  // but for some that are empty
   EXPECT_LT(memory.total - taken, 65536U);
   EXPECT_EQ(memory.tiles, 1024U);
@@ -198,7 +201,7 @@ TEST(MaskedTable, TakesLittleARow) {
   EXPECT_EQ(plan.cells, 7U * kWidth);
   const MemoryPlan memory(plan, spec, 64 * kGiB, 32 * kGiB);
   const uint64_t weights_and_slots = uint64_t{kRows} * kWidth * (1 + sizeof(float));
-  const uint64_t rows = uint64_t{kRows} * (sizeof(VotedRow) + 2 * sizeof(uint32_t));
+  const uint64_t rows = uint64_t{kRows} * sizeof(VotedRow);
   EXPECT_GE(memory.total, weights_and_slots + rows);
   EXPECT_LT(memory.total, weights_and_slots + rows + (uint64_t{16} << 20));
 }
