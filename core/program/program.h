@@ -54,8 +54,7 @@ bool is_table(const egg_program& program, uint32_t param);
 void join_tables(const egg_program& program, std::vector<egg_voters>& voters);
 
 // Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
-// every parameter, table and
-// index used, shapes and widths fitting, exactly one loss, at the end.
+// every parameter, table and index used, shapes and widths fitting, exactly one loss, at the end.
 void validate_program(const egg_program& program);
 
 // The largest magnitude an int32 accumulator of an op, or a wide value, can reach, with noise of the given kind.

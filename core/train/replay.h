@@ -1,4 +1,4 @@
-// Rebuilding weights from the seed and the journal, without a forward pass.
+// Rebuilding weights from the seed, the journal and, where votes are masked, the data; without a forward pass.
 #ifndef EGGROLL_TRAIN_REPLAY_H
 #define EGGROLL_TRAIN_REPLAY_H
 

@@ -17,8 +17,8 @@
 
 #include "eggroll/arithmetic.h"
 
-#define EGG_SIDE_A 0u  // rows: outputs of a matrix, tokens of an embedding; the first draw of a vector
-#define EGG_SIDE_B 1u  // columns: inputs of a matrix, width of an embedding; the second draw of a vector
+#define EGG_SIDE_A 0u  // rows: outputs of a matrix, rows of a table; the first draw of a vector
+#define EGG_SIDE_B 1u  // columns: inputs of a matrix, width of a table; the second draw of a vector
 
 // Steps that no training step reaches: initial weights, the noise table, generated data.
 #define EGG_STEP_INIT UINT64_C(0xFFFFFFFFFFFFFFFF)

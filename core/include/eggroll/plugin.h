@@ -74,8 +74,8 @@ enum egg_rounding { EGG_ROUND_FLOOR = 0, EGG_ROUND_NEAREST = 1 };
 enum egg_weighting { EGG_WEIGHT_SOFTMAX = 0, EGG_WEIGHT_SIGMOID = 1 };
 enum egg_division { EGG_DIVIDE_RECIPROCAL = 0, EGG_DIVIDE_TRUNCATE = 1, EGG_DIVIDE_FLOOR = 2 };
 
-/* int8 weights in [-127, 127], row-major (rows, cols) = (outputs, inputs); an embedding is (vocabulary, width);
- * a vector is (size, 1). */
+/* int8 weights in [-127, 127], row-major (rows, cols) = (outputs, inputs); a table is (rows, width), where an embedding
+ * by token has a row for each token; a vector is (size, 1). */
 typedef struct egg_param {
   const char* name;
   int32_t kind;
@@ -100,7 +100,7 @@ typedef struct egg_value {
 #define EGG_INDEX_TOKENS_MAX 16
 
 /* A number that a token has beside itself: the hash of the last `tokens` tokens, itself included, modulo `rows`. The
- * host works it out; a backend reads it in the batch. */
+ * host works it out; a backend reads it in the batch (egg_batch.rows). */
 typedef struct egg_index {
   int32_t tokens; /* 1 to EGG_INDEX_TOKENS_MAX */
   int32_t rows;   /* a power of two */
@@ -121,7 +121,7 @@ typedef struct egg_op {
   int32_t in[3];    /* values read, -1 where absent */
   int32_t param[2]; /* E | W, bias | gain, bias | (-1), bias; -1 where absent */
   int32_t attr;  /* embed: 0 where the token is the row, i where index i - 1 is; linear: shift; l1_norm: egg_division;
-                    attention: shift of the scores; loss: unit, bits of one  logit step in Q16; else 0 */
+                    attention: shift of the scores; loss: unit, bits of one logit step in Q16; else 0 */
   int32_t table; /* lut, rope, attention; else -1 */
   int32_t head;  /* rope: channels of a head, even; attention: the same, a multiple of 4; else 0 */
   int32_t mode;  /* attention: egg_weighting; else 0 */
@@ -223,11 +223,11 @@ typedef struct egg_optimizer_interface {
   int32_t (*scalars)(void* self, const egg_progress* progress, float* scalars, egg_error* error);
 } egg_optimizer_interface;
 
-/* Who perturbs a parameter and votes on it: pairs [first_pair, first_pair + pairs). To all others it is as it is.
+/* Who perturbs a parameter and votes on it: pairs [first_pair, first_pair + pairs). All others read it as it is.
  *
- * masked: a matrix that embeds alone read. The pairs among these whose window of the step reads a row vote on it, and no
- * others: its vote sums over them, and its null deviation is that of as many pairs of average fitness. A row that none
- * of them reads keeps its weights and slots. row_voters.h finds them and states the deviation.
+ * masked: for a matrix that only embeds read. A row is voted on by those of these pairs whose window of the step reads
+ * it: its vote sums over them, and its null deviation is that of as many pairs of average fitness. A row that none of
+ * them reads keeps its weights and slots. row_voters.h finds them and states the deviation.
  *
  * joint: tables whose rows add up to one value may share one perturbation, that of the sum, so that each of them learns
  * from all of it. 0: each row has a perturbation of its own. Else all of them are masked, have the same pairs, as many
