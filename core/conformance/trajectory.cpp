@@ -66,8 +66,9 @@ const std::vector<Preset> kModels = {
 // Data of both sorts: one text that goes on, and rows that begin with a reset.
 const std::vector<Preset> kOptimizers = {
     {"sign_es with residual",
-     {"optimizer=sign_es", "optimizer.schedule.inverse_time.decay=5", "optimizer.residual=0.5", "dataset=markov",
-      "dataset.vocab=53", "dataset.tokens=4000", "dataset.valid_tokens=80", "fitness=zscore"}},
+     {"optimizer=sign_es", "optimizer.schedule.inverse_time.anneal=15.0", "optimizer.schedule.inverse_time.decay=5",
+      "optimizer.residual=0.5", "dataset=markov", "dataset.vocab=53", "dataset.tokens=4000", "dataset.valid_tokens=80",
+      "fitness=zscore"}},
     {"sign_es without residual",
      {"optimizer=sign_es_plain", "optimizer.schedule.inverse_time.decay=5", "optimizer.residual=0", "dataset=count",
       "dataset.vocab=31", "dataset.rows=64", "dataset.valid_rows=4", "fitness=centered_rank"}},

@@ -5,7 +5,9 @@
 #include <future>
 #include <numeric>
 #include <system_error>
+#include <thread>
 
+#include "eggroll/threads_given.h"
 #include "ranks/packing.h"
 #include "train/clock.h"
 
@@ -22,6 +24,12 @@ struct Header {
   uint64_t wants_end;
 };
 static_assert(sizeof(Header) == 48);
+
+// Whether there is a thread to be had beside the backend's, which may start its own later.
+bool gives_one_more(int32_t threads) {
+  const uint32_t own = threads > 0 ? static_cast<uint32_t>(threads) : std::thread::hardware_concurrency();
+  return threads_given(own + 1).refusal.empty();
+}
 
 }  // namespace
 
@@ -49,6 +57,7 @@ Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
       ranks_(ranks),
       shares_(shares_of(setup.machine.train.population, setup.machine.train.group, ranks.size())),
       own_(shares_[ranks.rank()]),
+      has_thread_(gives_one_more(setup.machine.threads)),
       losses_(own_.count) {
   for (const MemberShare& share : shares_)
     sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
@@ -83,10 +92,12 @@ void Members::fill(uint64_t step, Filled& filled) const {
 
 // While the backend computes: where a step takes milliseconds, reading its data takes a part of them.
 std::future<void> Members::fill_beside(uint64_t step, Filled& filled) const {
+  const auto work = [this, step, &filled] { fill(step, filled); };
+  if (!has_thread_) return std::async(std::launch::deferred, work);
   try {
-    return std::async(std::launch::async, [this, step, &filled] { fill(step, filled); });
-  } catch (const std::system_error&) {  // no thread to be had
-    return std::async(std::launch::deferred, [this, step, &filled] { fill(step, filled); });
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {  // others have taken it since
+    return std::async(std::launch::deferred, work);
   }
 }
 

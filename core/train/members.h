@@ -72,6 +72,7 @@ class Members {
   std::vector<MemberShare> shares_;  // by rank
   MemberShare own_;
   std::vector<uint64_t> sizes_;  // by rank, bytes of a step
+  const bool has_thread_;        // for a step's data, beside those of the backend
   Filled coming_;                // of the step to come
   Filled scored_;                // of the step that was scored last
   BatchBuffer all_;              // what all members read in a step

@@ -112,8 +112,8 @@ struct Voting {
   std::vector<egg_voters> voters;
   std::vector<uint32_t> group_streams;
 };
-// Throws Error (key groups) where a perturbed parameter is in no group or in two, a name is no parameter's, shares do
-// not add up to 1, or a group is left without a stream.
+// Throws Error (key groups) where a perturbed parameter is in no group or in two, a name without * is no parameter's,
+// shares do not add up to 1, or a group is left without a stream.
 Voting assign_voters(const Program& program, const TrainSettings& train, bool masked,
                      const std::vector<PerturbGroup>& groups);
 

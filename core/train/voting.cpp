@@ -1,7 +1,9 @@
 // Which pairs perturb and vote on each parameter: `perturb.groups` and `votes.masked`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 
@@ -22,26 +24,34 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 [[noreturn]] void refuse(const std::string& text) { throw setting_error("groups", text); }
 
-// Streams of each group: the borders between shares, rounded to whole streams.
-std::vector<uint32_t> streams_of(const TrainSettings& train, const std::vector<PerturbGroup>& groups) {
-  const uint32_t all = train.population / train.group;
-  std::vector<uint32_t> streams;
+// Streams of each group: the borders between shares, rounded to whole streams. A group without parameters has none, and
+// the shares of the others grow in proportion. group_of: by parameter.
+std::vector<uint32_t> streams_of(const TrainSettings& train, const std::vector<PerturbGroup>& groups,
+                                 const std::vector<size_t>& group_of) {
   double share = 0.0;
+  for (const PerturbGroup& group : groups) share += group.share;
+  if (std::abs(share - 1.0) > 1e-9) {
+    refuse(fmt::format("the shares of all groups add up to {}, expected 1; correct them", share));
+  }
+  const auto is_empty = [&](size_t g) { return std::find(group_of.begin(), group_of.end(), g) == group_of.end(); };
+  double whole = 1.0;
+  for (size_t g = 0; g < groups.size(); ++g) whole -= is_empty(g) ? groups[g].share : 0.0;
+  const uint32_t all = train.population / train.group;
+  std::vector<uint32_t> streams(groups.size(), 0);
+  share = 0.0;
   uint32_t before = 0;
-  for (const PerturbGroup& group : groups) {
-    share += group.share;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (is_empty(g)) continue;
+    share += groups[g].share / whole;
     const auto border = static_cast<uint32_t>(std::lround(std::min(share, 1.0) * all));
     if (border == before) {
       refuse(
           fmt::format("group {} has none of the {} streams (train.population / train.group), expected at least one; "
                       "give it a larger share or use more members",
-                      streams.size(), all));
+                      g, all));
     }
-    streams.push_back(border - before);
+    streams[g] = border - before;
     before = border;
-  }
-  if (std::abs(share - 1.0) > 1e-9) {
-    refuse(fmt::format("the shares of all groups add up to {}, expected 1; correct them", share));
   }
   return streams;
 }
@@ -62,7 +72,8 @@ std::vector<size_t> groups_of(const Program& program, const std::vector<PerturbG
         }
         found[i] = g;
       }
-      if (!is_known) {
+      // A pattern may be of parameters that this model does not have; one that is misspelt leaves others in no group.
+      if (!is_known && pattern.find('*') == std::string::npos) {
         refuse(
             fmt::format("'{}' of group {} is no parameter of the model, expected names that `eggroll show` prints; "
                         "correct it",
@@ -88,14 +99,16 @@ Voting assign_voters(const Program& program, const TrainSettings& train, bool ma
     voting.voters.push_back({0, pairs, is_masked ? 1 : 0, 0});
   }
   if (groups.empty()) return voting;
-  voting.group_streams = streams_of(train, groups);
   const std::vector<size_t> group_of = groups_of(program, groups);
+  const std::vector<uint32_t> streams = streams_of(train, groups, group_of);
+  std::copy_if(streams.begin(), streams.end(), std::back_inserter(voting.group_streams),
+               [](uint32_t count) { return count > 0; });
   for (size_t i = 0; i < group_of.size(); ++i) {
     if (group_of[i] == groups.size()) continue;  // never perturbed
-    const auto first = voting.group_streams.begin();
+    const auto first = streams.begin();
     const uint32_t before = std::accumulate(first, first + static_cast<ptrdiff_t>(group_of[i]), uint32_t{0});
     voting.voters[i].first_pair = before * (train.group / 2);
-    voting.voters[i].pairs = voting.group_streams[group_of[i]] * (train.group / 2);
+    voting.voters[i].pairs = streams[group_of[i]] * (train.group / 2);
   }
   return voting;
 }

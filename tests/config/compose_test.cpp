@@ -2,6 +2,7 @@
 #include "config/compose.h"
 
 #include <ctime>
+#include <fstream>
 
 #include "config/config_folder.h"
 
@@ -180,11 +181,15 @@ TEST_F(ComposeTest, IsAFunctionOfItsInputs) {
 TEST(Repository, EveryOptionAndExperimentComposes) {
   const std::filesystem::path top = EGGROLL_SOURCE_DIR;
   const ConfigSearch search{{top / "configs"}};
+  std::ifstream file(top / "configs" / "config.yaml");
+  const std::string chosen(std::istreambuf_iterator<char>(file), {});
   std::vector<std::string> choices;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(top / "configs")) {
     const std::filesystem::path option = std::filesystem::relative(entry.path(), top / "configs").replace_extension();
     if (entry.is_regular_file() && option != "config") {
-      choices.push_back(option.parent_path().string() + "=" + option.filename().string());
+      const std::string group = option.parent_path().string();
+      const bool is_added = chosen.find("- " + group + ":") == std::string::npos;
+      choices.push_back((is_added ? "+" : "") + group + "=" + option.filename().string());
     }
   }
   for (const auto& entry : std::filesystem::directory_iterator(top / "experiments")) {

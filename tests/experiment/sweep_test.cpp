@@ -40,7 +40,7 @@ TEST_F(SweepTest, SeedsChangeSlowest) {
   EXPECT_EQ(sweep.points[2].config.at("seed").integer(), 1);
   EXPECT_EQ(sweep.points[2].config.at("train.population").integer(), 64);
   EXPECT_EQ(sweep.points[2].config.find("sweep"), nullptr);
-  EXPECT_EQ(sweep.points[1].member_tokens(), uint64_t{500} * 128);
+  EXPECT_EQ(sweep.points[1].member_tokens(), uint64_t{250} * 128);
 }
 
 // Never are they ignored.

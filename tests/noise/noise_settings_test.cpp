@@ -58,7 +58,7 @@ class Section {
 
 void expect_defaults(const egg_noise& noise) {
   EXPECT_EQ(noise.seed, 5u);
-  EXPECT_EQ(noise.distribution, EGG_NOISE_GAUSSIAN);
+  EXPECT_EQ(noise.distribution, EGG_NOISE_RADEMACHER);
   EXPECT_EQ(noise.rank, 1);
   EXPECT_EQ(noise.sigma_shift, 4);
   EXPECT_EQ(noise.sigma_vector_shift, 4);

@@ -15,6 +15,7 @@ namespace eggroll::test {
 
 inline ConfigNode small_config(const std::vector<std::string>& more = {}) {
   std::vector<std::string> overrides = {"experiment=markov",
+                                        "model.logit_tables=[]",
                                         "model.width=8",
                                         "dataset.tokens=999",
                                         "dataset.valid_tokens=99",

@@ -49,6 +49,20 @@ TEST(Voting, GroupsShareOutTheStreams) {
   }
 }
 
+// A model's list of groups holds where it is built without some of its parts.
+TEST(Voting, AGroupWithoutParametersLeavesItsShareToTheOthers) {
+  const Machine machine(
+      with_tables({"perturb.groups=[{params: [\"adapter*\"], share: 0.5}, {params: [embedding, \"*context*\"], share: "
+                   "0.3}, {params: [\"layer*\", \"norm*\", \"head*\", \"tail*\"], share: 0.2}]",
+                   "train.population=40"}),
+      built_plugins());  // ten streams
+  EXPECT_THAT(machine.group_streams, ElementsAre(6, 4));
+  for (size_t i = 0; i < machine.voters.size(); ++i) {
+    EXPECT_EQ(machine.voters[i].first_pair, machine.voters[i].masked != 0 ? 0U : 12U);
+    EXPECT_EQ(machine.voters[i].pairs, machine.voters[i].masked != 0 ? 12U : 8U);
+  }
+}
+
 // The first of the tables that add up to one value leads.
 TEST(Voting, JointTablesNameTheirLead) {
   const Machine machine(with_tables({"perturb.tables=joint"}), built_plugins());
@@ -87,7 +101,8 @@ TEST(Voting, WrongGroupsAreRefused) {
   EXPECT_THAT(refusal("[{params: [\"*\", tail], share: 1.0}]"), HasSubstr("'tail' of group 0 is no parameter"));
   EXPECT_THAT(refusal("[{params: [\"*\"], share: 1.5}]"), HasSubstr("groups.0.share is 1.5"));
   EXPECT_THAT(refusal("[{share: 1.0}]"), HasSubstr("groups.0.params is no list of names"));
-  EXPECT_THAT(refusal("[{params: [\"*\"], share: 0.999}, {params: [head], share: 0.001}]"),
+  EXPECT_THAT(refusal("[{params: [embedding, \"*context*\", \"layer*\", \"norm*\"], share: 0.999}, {params: [head], "
+                      "share: 0.001}]"),
               HasSubstr("group 1 has none of the 4 streams"));
 }
 

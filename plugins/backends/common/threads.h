@@ -13,45 +13,22 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include <chrono>
-#include <filesystem>
-#include <future>
-#include <iterator>
 #include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 #include "eggroll/error.h"
+#include "eggroll/threads_given.h"
 
 namespace eggroll {
 
 // oneTBB starts its threads on one of its own, where a failure ends the process without a word: whether the system
-// gives that many is found out before, by starting and ending them. count: with the one that asks.
+// gives that many is found out before. count: with the one that asks.
 inline void require_threads(uint32_t count) {
-  // Linux counts a thread against the limit until it is gone from here.
-  const auto alive = [] {
-    std::error_code none;
-    const std::filesystem::directory_iterator tasks("/proc/self/task", none);
-    return std::distance(tasks, std::filesystem::directory_iterator());
-  };
-  const auto before = alive();
-  std::promise<void> done;
-  const std::shared_future<void> end = done.get_future().share();
-  std::vector<std::thread> threads;
-  std::string refusal;
-  try {
-    while (threads.size() + 1 < count) threads.emplace_back([end] { end.wait(); });
-  } catch (const std::system_error& error) {
-    refusal = error.code().message();
-  }
-  done.set_value();
-  for (std::thread& thread : threads) thread.join();
-  for (int i = 0; i < 1000 && alive() > before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (refusal.empty()) return;
-  const std::string given = std::to_string(threads.size() + 1);
+  const ThreadsGiven threads = threads_given(count);
+  if (threads.refusal.empty()) return;
+  const std::string given = std::to_string(threads.count);
   throw Error("backend.threads asks for " + std::to_string(count) + " threads and the system gives " + given + " (" +
-              refusal + "); set backend.threads=" + given + " or less, or raise the limits (ulimit -u, ulimit -v)");
+              threads.refusal + "); set backend.threads=" + given +
+              " or less, or raise the limits (ulimit -u, ulimit -v)");
 }
 
 class Threads {

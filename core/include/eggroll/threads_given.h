@@ -1,0 +1,49 @@
+// Whether the system gives so many threads.
+#ifndef EGGROLL_THREADS_GIVEN_H
+#define EGGROLL_THREADS_GIVEN_H
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <future>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace eggroll {
+
+struct ThreadsGiven {
+  uint32_t count;       // with the one that asks
+  std::string refusal;  // the system's words where it gives fewer than were asked for
+};
+
+// Starts and ends them, since what starts threads later may end the process where one cannot be had, as oneTBB does.
+// count: with the one that asks.
+inline ThreadsGiven threads_given(uint32_t count) {
+  // Linux counts a thread against the limit until it is gone from here.
+  const auto alive = [] {
+    std::error_code none;
+    const std::filesystem::directory_iterator tasks("/proc/self/task", none);
+    return std::distance(tasks, std::filesystem::directory_iterator());
+  };
+  const auto before = alive();
+  std::promise<void> done;
+  const std::shared_future<void> end = done.get_future().share();
+  std::vector<std::thread> threads;
+  std::string refusal;
+  try {
+    while (threads.size() + 1 < count) threads.emplace_back([end] { end.wait(); });
+  } catch (const std::system_error& error) {
+    refusal = error.code().message();
+  }
+  done.set_value();
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 1000 && alive() > before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return {static_cast<uint32_t>(threads.size()) + 1, refusal};
+}
+
+}  // namespace eggroll
+
+#endif
