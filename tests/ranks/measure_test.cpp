@@ -37,9 +37,9 @@ class MeasureTest : public CliTest {
 TEST_F(MeasureTest, ItsTablesAreWhatTheModelReads) {
   if (!can_run()) GTEST_SKIP() << "python3 or gnuplot is not here";
   const fs::path out = finding_ / "measured" / "tiny";
-  const Result measured = measure({"--out", out.string(), "--ranks", "2", "--population", "64", "--steps", "3",
-                                   "--replay-steps", "5", "experiment=plain", "backend=reference", "backend.threads=1",
-                                   "model.layers=1", "model.width=8", "train.tokens=2"});
+  const Result measured =
+      measure({"--out", out.string(), "--ranks", "2", "--population", "64", "--steps", "3", "--replay-steps", "5",
+               "backend=reference", "backend.threads=1", "model.layers=1", "model.width=8", "train.tokens=2"});
   ASSERT_EQ(measured.exit_code, 0) << measured.err;
   const auto lines = [&](const char* table) {
     const std::string text = read_file(out / table);

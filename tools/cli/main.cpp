@@ -135,7 +135,8 @@ int dispatch(int argc, char** argv) {
   resume->callback([&] { exit_code = resume_command(resuming, command_line, show_monitor); });
 
   ReplayArguments replaying;
-  CLI::App* replay = app.add_subcommand("replay", "Rebuild a run's weights from its seed and journal, and compare");
+  CLI::App* replay =
+      app.add_subcommand("replay", "Rebuild a run's weights from its seed, journal and data, and compare");
   replay->add_option("run", replaying.run, "The run's folder")->required();
   with_plugins(replay, replaying.plugins);
   replay->add_option("--steps", replaying.steps, "How many steps of the journal (default: all)")
