@@ -74,7 +74,7 @@ Evaluation HeldOutFigures::evaluation_of(const HeldOut& held_out, uint64_t step)
 }
 
 void HeldOutFigures::add_sample(nlohmann::ordered_json& line, const Measured& sample, uint64_t step) {
-  require_sound(capture_session(session_, setup_.machine, {}), setup_.machine, step);
+  require_sound(session_, setup_.machine, step);
   const Evaluation evaluation = evaluation_of(sample.weights, step);
   put_evaluation(line, kHeldOutKeys, evaluation);
   note_newest(evaluation);

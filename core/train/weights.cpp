@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <cstring>
 #include <thread>
 
 #include "config/hash.h"
@@ -35,6 +35,37 @@ void each_slot(const Machine& machine, Body&& body) {
     for (uint32_t s = 0; s < machine.rule->slots().size(); ++s) body(p, params[p], s, machine.rule->slots()[s]);
   }
 }
+
+std::string weight_name(const std::string& tensor) { return fmt::format("the tensor '{}'", tensor); }
+
+// What no plugin may leave behind after a step.
+struct Soundness {
+  const Machine& machine;
+  uint64_t step;
+
+  // -128 is no weight and no value.
+  void require(const std::string& what, const std::vector<int8_t>& values) const {
+    const void* found = values.empty() ? nullptr : std::memchr(values.data(), 0x80, values.size());
+    if (found == nullptr) return;
+    throw Error(
+        fmt::format("{} gave {} a -128 at position {} after {} steps, expected values from -127 to 127; use "
+                    "another backend or correct the plugin (eggroll check finds the op)",
+                    machine.backend->who(), what, static_cast<const int8_t*>(found) - values.data(), step));
+  }
+
+  void require(const std::string& param, const std::string& slot, char type, const std::vector<uint32_t>& bits) const {
+    if (type != 'f') return;
+    // An exponent of ones alone: infinity or no number. Counted, since that is done for many at once.
+    constexpr uint32_t kExponent = 0x7f800000;
+    const auto is_unsound = [](uint32_t b) { return (b & kExponent) == kExponent; };
+    if (std::count_if(bits.begin(), bits.end(), is_unsound) == 0) return;
+    const auto found = std::find_if(bits.begin(), bits.end(), is_unsound);
+    throw Error(
+        fmt::format("the rule of {} made the slot '{}' of tensor '{}' {} at position {} after {} steps, expected "
+                    "finite numbers; guard its divisions or correct its settings",
+                    machine.optimizer->who(), slot, param, std::bit_cast<float>(*found), found - bits.begin(), step));
+  }
+};
 
 }  // namespace
 
@@ -91,27 +122,28 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
 }
 
 void require_sound(const Checkpoint& captured, const Machine& machine, uint64_t step) {
-  const auto no_int8 = [&](const std::string& what, const std::vector<int8_t>& values) {
-    const auto found = std::find(values.begin(), values.end(), int8_t{-128});
-    if (found == values.end()) return;
-    throw Error(
-        fmt::format("{} gave {} a -128 at position {} after {} steps, expected values from -127 to 127; use "
-                    "another backend or correct the plugin (eggroll check finds the op)",
-                    machine.backend->who(), what, found - values.begin(), step));
-  };
-  for (const WeightTensor& weight : captured.weights) no_int8(fmt::format("the tensor '{}'", weight.name), weight.data);
-  no_int8("the states", captured.states);
-  for (const SlotTensor& slot : captured.slots) {
-    if (slot.type != 'f') continue;
-    const auto found = std::find_if(slot.bits.begin(), slot.bits.end(),
-                                    [](uint32_t bits) { return !std::isfinite(std::bit_cast<float>(bits)); });
-    if (found == slot.bits.end()) continue;
-    throw Error(
-        fmt::format("the rule of {} made the slot '{}' of tensor '{}' {} at position {} after {} steps, expected "
-                    "finite numbers; guard its divisions or correct its settings",
-                    machine.optimizer->who(), slot.slot, slot.param, std::bit_cast<float>(*found),
-                    found - slot.bits.begin(), step));
+  const Soundness sound{machine, step};
+  for (const WeightTensor& weight : captured.weights) sound.require(weight_name(weight.name), weight.data);
+  sound.require("the states", captured.states);
+  for (const SlotTensor& slot : captured.slots) sound.require(slot.param, slot.slot, slot.type, slot.bits);
+}
+
+void require_sound(BackendSession& session, const Machine& machine, uint64_t step) {
+  const Soundness sound{machine, step};
+  const std::vector<egg_param>& params = machine.program->params();
+  std::vector<int8_t> weights;
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    weights.resize(weight_count(params[i]));
+    session.get_weights(i, weights.data());
+    sound.require(weight_name(params[i].name), weights);
   }
+  std::vector<uint32_t> bits;
+  each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
+    if (slot.type != 'f') return;
+    bits.resize(weight_count(param));
+    session.get_slot(p, s, bits.data());
+    sound.require(param.name, slot.name, 'f', bits);
+  });
 }
 
 void require_same_data(const Setup& setup, const RunFolder& folder) {

@@ -22,6 +22,8 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
 
 // Throws Error, naming the plugin at fault and the tensor, where weights or states are -128 or a slot is not finite.
 void require_sound(const Checkpoint& captured, const Machine& machine, uint64_t step);
+// The same of a session's weights and slots, one tensor at a time.
+void require_sound(BackendSession& session, const Machine& machine, uint64_t step);
 
 // Throws Error where the run in the folder was begun with other data: the file has changed since. The first compares
 // the folder's record, if there is one, the second this sha256, unless it is empty.
