@@ -194,10 +194,10 @@ TEST_F(SlurmSweepTest, FailuresAreJudgedAsTheyAreHere) {
 }
 
 TEST_F(SlurmSweepTest, TheBudgetSavesWhatRuns) {
-  write_experiment("budget", "  product: [\"train.population=32,64,128\"]\n  budget: {steps: 45}\n");
-  const Result result = slurm_sweep("budget", {"train.steps=100000"});
+  write_experiment("spent", "  product: [\"train.population=32,64,128\"]\n  budget: {steps: 45}\n");
+  const Result result = slurm_sweep("spent", {"train.steps=100000"});
   expect_one_sentence(result, {"sweep.budget is spent (45 steps) with 0 of 3 points done", "to go on"});
-  EXPECT_EQ(record_in(point("budget", "0000-")).at("status"), "interrupted");
+  EXPECT_EQ(record_in(point("spent", "0000-")).at("status"), "interrupted");
   EXPECT_EQ(Cluster::queue(), "");
 }
 
