@@ -95,9 +95,12 @@ std::string curves_script(const std::string& unit, const std::vector<Band>& band
                           gnuplot_text(fmt::format("{} {:.4g}", name, bits)), y);
     plots += fmt::format(", {} with lines lc rgb '#777777' lw 1.2 dt 2 notitle", bits);
   }
+  // A band that leaves the frame is not drawn there: gnuplot would fill beside the frame.
   for (size_t i = 0; i < bands.size(); ++i) {
     plots += fmt::format(
-        ", $band{} using 1:3:4 with filledcurves fc rgb '{}' fs transparent solid 0.18 noborder notitle", i, colour(i));
+        ", $band{} using 1:($4 <= {} ? $3 : NaN):4 with filledcurves fc rgb '{}' fs transparent solid 0.18 noborder "
+        "notitle",
+        i, high + margin, colour(i));
   }
   for (size_t i = 0; i < bands.size(); ++i) {
     plots += fmt::format(", $band{} using 1:2 with lines lc rgb '{}' lw 2 title {}", i, colour(i),
