@@ -68,6 +68,17 @@ TEST_F(RunTest, AForcedBackendSaysSo) {
   EXPECT_THAT(eggroll(tiny_run({"train.steps=1"})).out, HasSubstr("backend reference: asked for by name\n"));
 }
 
+TEST_F(RunTest, JointTablesInLongWindowsAreSpokenOf) {
+  const Arguments joint = {"train.steps=1", "votes.masked=true", "perturb.tables=joint"};
+  const auto out = [&](const char* tokens) {
+    Arguments more = joint;
+    more.emplace_back(tokens);
+    return eggroll(tiny_run(more)).out;
+  };
+  EXPECT_THAT(out("train.tokens=4"), HasSubstr("perturb.tables is joint and train.tokens is 4: all rows of a window"));
+  EXPECT_THAT(out("train.tokens=1"), Not(HasSubstr("perturb.tables is joint")));
+}
+
 TEST_F(RunTest, AFinishedRunIsNotRunAgain) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const auto before = contents(run_folder());
@@ -213,8 +224,8 @@ TEST_F(RunTest, TextIsSampledAsText) {
   std::string text;
   while (text.size() < 3000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
   write_plainly(work_ / "text", text);
-  const Result result = eggroll({"run", "experiment=plain", "dataset.path=text", "model.width=8", "train.population=16", "train.steps=3",
-                                 "train.group=8", "name=april"});
+  const Result result = eggroll({"run", "experiment=plain", "dataset.path=text", "model.width=8", "train.population=16",
+                                 "train.steps=3", "train.group=8", "name=april"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("bits per byte"));
   EXPECT_THAT(result.out, HasSubstr("sample results/runs/april-"));

@@ -217,6 +217,17 @@ void require_one_value(const std::string& text) {
   throw several_values(change.source, "add --multirun to run them all, ");
 }
 
+// Nobody wants it, but it is well defined: conformance tests it.
+void warn_of_joint_windows(const Machine& machine) {
+  const bool has_joint =
+      std::any_of(machine.voters.begin(), machine.voters.end(), [](const egg_voters& v) { return v.joint != 0; });
+  if (!has_joint || machine.train.tokens == 1) return;
+  fmt::print(
+      "perturb.tables is joint and train.tokens is {}: all rows of a window get the votes of all its positions, and "
+      "training fails; set train.tokens=1 or perturb.tables=rows\n",
+      machine.train.tokens);
+}
+
 int train_shared(const ConfigNode& config, const RunFolder& folder, const Registry& registry,
                  const Invocation& invocation, bool show_monitor, Ranks& ranks) {
   Setup setup(config, registry);
@@ -225,6 +236,7 @@ int train_shared(const ConfigNode& config, const RunFolder& folder, const Regist
   if (ranks.broadcast(ranks.leads() && already_done(folder, config))) return 0;
   const ChosenPlugin& backend = setup.machine.plugins.back();
   fmt::print("backend {}: {}\n", backend.file.name, backend.reason);
+  warn_of_joint_windows(setup.machine);
   std::optional<RunLock> lock;
   if (ranks.leads()) {
     create_folders(folder.path);
