@@ -194,7 +194,7 @@ class VoteChunk {
     const typename Draw::Side side(noise, EGG_SIDE_B);
     const StoredKeys<S> stored(all);
     uint32_t lanes[S::kLanes];
-    for (uint32_t i = 0; i < S::kLanes; ++i) lanes[i] = i / SortedPairs::kBlock;
+    for (uint32_t i = 0; i < S::kLanes; ++i) lanes[i] = i / static_cast<uint32_t>(SortedPairs::kBlock);
     const U32 first_words = S::template load<U32>(lanes);
     const size_t stride = steps_ * S::kBytes;
     for (size_t b = 0; b < kBlocks; ++b) {
