@@ -22,13 +22,8 @@ Overrides monitored(Overrides overrides, const Overrides& more = {"monitor.every
   return overrides;
 }
 
-class MonitoredRun : public ScratchTest {
+class MonitoredRun : public SmallRunTest {
  protected:
-  std::filesystem::path fresh(const std::string& name) {
-    std::filesystem::create_directory(folder_ / name);
-    return folder_ / name;
-  }
-
   // The monitor's looks by step, from the lines that have one.
   static std::map<uint64_t, ordered_json> looks(const std::filesystem::path& folder) {
     std::map<uint64_t, ordered_json> seen;

@@ -95,7 +95,7 @@ TEST_F(AverageArithmetic, HugeDeltasDoNotWrap) {
   }
 }
 
-class AverageRun : public ScratchTest {
+class AverageRun : public SmallRunTest {
  protected:
   static ConfigNode config(const std::vector<std::string>& more = {}) {
     std::vector<std::string> settings = more;
@@ -103,20 +103,7 @@ class AverageRun : public ScratchTest {
     return small_config(settings);
   }
 
-  std::filesystem::path fresh(const std::string& name) {
-    std::filesystem::create_directory(folder_ / name);
-    return folder_ / name;
-  }
-
-  static RunRecord run_until(const std::filesystem::path& folder, const ConfigNode& config, uint64_t step) {
-    std::atomic<bool> stop{step == 0};
-    TrainHooks hooks;
-    hooks.progress = [&](const Progress& progress) { stop = progress.step >= step; };
-    hooks.stop = &stop;
-    return run_in(folder, config, hooks);
-  }
-
-  // Of each evaluation the bits of the average, on the way and of the whole.
+  // The average's bits at each evaluation, on the way and of the whole.
   static std::vector<std::optional<double>> averages_in(const std::filesystem::path& folder) {
     std::vector<std::optional<double>> bits;
     for (const auto& line : read_metrics(RunFolder{folder}.metrics())) {

@@ -2,6 +2,8 @@
 #ifndef EGGROLL_TESTS_TRAIN_SMALL_RUN_H
 #define EGGROLL_TESTS_TRAIN_SMALL_RUN_H
 
+#include <atomic>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,24 @@ inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& c
   Ranks alone;
   return train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
 }
+
+// Runs side by side, each in a folder of its own.
+class SmallRunTest : public ScratchTest {
+ protected:
+  std::filesystem::path fresh(const std::string& name) {
+    std::filesystem::create_directory(folder_ / name);
+    return folder_ / name;
+  }
+
+  // Stops after `step` steps done, at 0 before the first.
+  static RunRecord run_until(const std::filesystem::path& folder, const ConfigNode& config, uint64_t step) {
+    std::atomic<bool> stop{step == 0};
+    TrainHooks hooks;
+    hooks.progress = [&](const Progress& progress) { stop = progress.step >= step; };
+    hooks.stop = &stop;
+    return run_in(folder, config, hooks);
+  }
+};
 
 inline Fitness fitness_of(const std::string& name, const std::string& key = "", double value = 0.0) {
   std::vector<egg_setting> items = {{"name", EGG_SETTING_TEXT, 0, 0, 0.0, name.c_str()}};

@@ -19,22 +19,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class TrainerTest : public ScratchTest {
+class TrainerTest : public SmallRunTest {
  protected:
-  std::filesystem::path fresh(const std::string& name) {
-    std::filesystem::create_directory(folder_ / name);
-    return folder_ / name;
-  }
-
-  // Stops after `step` steps done, at 0 before the first.
-  static RunRecord run_until(const std::filesystem::path& folder, const ConfigNode& config, uint64_t step) {
-    std::atomic<bool> stop{step == 0};
-    TrainHooks hooks;
-    hooks.progress = [&](const Progress& progress) { stop = progress.step >= step; };
-    hooks.stop = &stop;
-    return run_in(folder, config, hooks);
-  }
-
   static std::vector<uint64_t> steps_in(const std::filesystem::path& folder) {
     std::vector<uint64_t> steps;
     for (const auto& line : read_metrics(RunFolder{folder}.metrics())) steps.push_back(line.at("step"));

@@ -119,13 +119,7 @@ TEST(Voting, GroupsAreComparedWithinThemselves) {
   }
 }
 
-class MaskedRunTest : public ScratchTest {
- protected:
-  std::filesystem::path fresh(const std::string& name) const {
-    std::filesystem::create_directory(folder_ / name);
-    return folder_ / name;
-  }
-};
+using MaskedRunTest = SmallRunTest;
 
 // A row that nobody has read is as it was, one that somebody has read has moved.
 TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
