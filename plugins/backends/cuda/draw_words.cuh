@@ -18,7 +18,7 @@ class OwnValues {
       table[i] = static_cast<uint8_t>(__ldg(noise.values + i / 32));
     __syncthreads();
   }
-  // Of four bytes.
+  // The values for four bytes.
   __device__ uint32_t of(uint32_t bytes) const {
     const auto value = [&](int i) { return own_[(bytes >> (8 * i) & 255u) * 32]; };
     return pick(pick(value(0), value(1), 0x0040), pick(value(2), value(3), 0x0040), 0x5410);

@@ -336,10 +336,8 @@ void Replica::vote_async(const egg_update& u) {
   check(cudaEventRecord(voted_, stream_), "gather votes");
 }
 
-// Of a vote of one pair of average fitness under the null, as row_vote_std of row_voters.h has it; by table.
+// By table: draw_variance, with the squares added up once for tables that have the same voters.
 std::vector<double> Replica::row_variances(const egg_update& u) const {
-  const egg_noise& noise = own_.plan.noise;
-  const double moment = noise_second_moment(noise.distribution);
   std::vector<double> variances;
   egg_voters known{};
   int64_t squares = 0;
@@ -347,13 +345,12 @@ std::vector<double> Replica::row_variances(const egg_update& u) const {
     const egg_voters& voters = own_.plan.voters[param];
     if (voters.first_pair != known.first_pair || voters.pairs != known.pairs) squares = squares_of(voters, u.fitness);
     known = voters;
-    const double a = voters.joint != 0 ? EGG_JOINT_A * EGG_JOINT_A : moment;
-    variances.push_back(static_cast<double>(squares) / static_cast<double>(voters.pairs) * (a * moment));
+    variances.push_back(draw_variance(squares, own_.plan.noise, voters));
   }
   return variances;
 }
 
-// Of all parameters but masked tables.
+// Votes of all parameters but masked tables.
 void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness) {
   const Plan& plan = own_.plan;
   NoiseArgs noise = noise_args(vote_segments_, vote_segment_count_);
@@ -377,7 +374,7 @@ void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pair
   launch_vector_votes(votes_of(vector_votes_), stream_);
 }
 
-// Of masked tables; their noise is there.
+// Votes of masked tables; their noise is there.
 void Replica::make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs) {
   const Plan& plan = own_.plan;
   RowVoteArgs args{};

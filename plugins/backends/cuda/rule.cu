@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kThreads) rule_kernel(const RuleArgs args) {
   }
 }
 
-// Of the masked tables, the rows that have votes.
+// The rows of masked tables that have votes.
 __global__ void __launch_bounds__(kThreads) row_rule_kernel(const RuleArgs args) {
   extern __shared__ uint32_t shared_values[];
   const Values values = values_of(args, shared_values);

@@ -53,7 +53,7 @@ class SortedPairs {
     }
   }
 
-  // Places in use for so many pairs, at most.
+  // The most places that a number of pairs uses.
   static size_t most_places(size_t pairs, size_t lanes) { return pairs + 127 * (kBlock - 1) + lanes; }
 
   size_t size() const { return pairs_.size(); }

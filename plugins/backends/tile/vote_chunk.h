@@ -43,7 +43,7 @@ class VoteChunk {
     size_t sum_cols;  // of a row of sums
   };
 
-  // Groups of kLanes places that a chunk has of about so many draws.
+  // How many groups of kLanes places a chunk of about this many draws has.
   static size_t groups_of(size_t draws, const PlanParam& p) {
     return std::max(size_t{1}, std::min(draws, kDraws) / (p.ranks * S::kLanes));
   }
