@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/rows.h"
+#include "eggroll/threads.h"
 
 namespace eggroll {
 namespace {
@@ -22,14 +23,22 @@ void read_token(const Tokens& tokens, uint64_t position, bool reset, std::option
 }  // namespace
 
 void BatchBuffer::clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices) {
+  resize(new_streams, new_tokens, new_indices);
+  std::fill(inputs.begin(), inputs.end(), 0);
+  std::fill(targets.begin(), targets.end(), EGG_NO_TARGET);
+  std::fill(resets.begin(), resets.end(), uint8_t{0});
+  std::fill(rows.begin(), rows.end(), EGG_NO_ROW);
+}
+
+void BatchBuffer::resize(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices) {
   streams = new_streams;
   tokens = new_tokens;
   indices = new_indices;
   const size_t size = size_t{streams} * tokens;
-  inputs.assign(size, 0);
-  targets.assign(size, EGG_NO_TARGET);
-  resets.assign(size, 0);
-  rows.assign(size * indices, EGG_NO_ROW);
+  inputs.resize(size);
+  targets.resize(size);
+  resets.resize(size);
+  rows.resize(size * indices);
 }
 
 Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream) {
@@ -73,18 +82,29 @@ uint64_t DataPlan::first_segment(uint64_t stream) const {
   return (stream * segments_ + part * segments_ / parts_.size()) / parts_[part];
 }
 
-void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
-  batch.clear(count, tokens_, static_cast<uint32_t>(indices_.size()));
+void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count, Threads* threads) const {
+  batch.resize(count, tokens_, static_cast<uint32_t>(indices_.size()));
+  const auto body = [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); };
+  if (threads != nullptr) {
+    threads->split(count, body);
+  } else {
+    body(0, count);
+  }
+}
+
+// Streams [begin, end) of the batch, of which `first` is the first.
+void DataPlan::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t first, size_t begin, size_t end) const {
   const uint64_t stride = row_ > 0 ? row_ : tokens_;
   // A GPU waits for this: loops that the compiler makes wide.
   train_.visit([&](auto tokens) {
-    for (uint32_t s = 0; s < count; ++s) {
-      const uint64_t segment = (first_segment(uint64_t{first_stream} + s) + step) % segments_;
-      const uint64_t first = segment * stride;
-      const size_t slot = size_t{s} * tokens_;
+    for (size_t s = begin; s < end; ++s) {
+      const uint64_t segment = (first_segment(uint64_t{first} + s) + step) % segments_;
+      const uint64_t from = segment * stride;
+      const size_t slot = s * tokens_;
       for (uint32_t t = 0; t < tokens_; ++t) {
-        batch.inputs[slot + t] = tokens[first + t];
-        batch.targets[slot + t] = tokens[first + t + 1];
+        batch.inputs[slot + t] = tokens[from + t];
+        batch.targets[slot + t] = tokens[from + t + 1];
+        batch.resets[slot + t] = 0;
       }
       if (separator_) {
         for (uint32_t t = 0; t < tokens_; ++t) batch.resets[slot + t] = batch.inputs[slot + t] == *separator_ ? 1 : 0;
@@ -95,7 +115,7 @@ void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, ui
       const uint64_t before = row_ > 0 ? 0 : std::min(step, segment) * tokens_;
       for (uint32_t t = 0; t < tokens_; ++t) {
         put_rows(
-            indices_, before + t + 1, separator_, [&](uint32_t j) { return uint32_t{tokens[first + t - j]}; },
+            indices_, before + t + 1, separator_, [&](uint32_t j) { return uint32_t{tokens[from + t - j]}; },
             batch.rows.data() + (slot + t) * indices_.size());
       }
     }

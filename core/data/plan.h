@@ -13,6 +13,8 @@
 
 namespace eggroll {
 
+class Threads;
+
 // Owns what an egg_batch points to, row-major (streams, tokens).
 struct BatchBuffer {
   uint32_t streams = 0;
@@ -25,6 +27,8 @@ struct BatchBuffer {
 
   // Every slot becomes padding: token 0, not scored, no reset, no rows.
   void clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices = 0);
+  // Makes room; what the slots hold is anything.
+  void resize(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices);
 
   // Valid until the buffer changes.
   egg_batch view() const {
@@ -55,12 +59,14 @@ class DataPlan {
   // Segments, or rows: after this number of steps every stream is back where it began.
   uint64_t segments() const { return segments_; }
 
-  // A pure function of the step; from any thread. The second: streams [first, first + count) alone.
+  // A pure function of the step; from any thread. The second: streams [first, first + count) alone, on these threads or
+  // on the caller's.
   void fill(uint64_t step, BatchBuffer& batch) const { fill(step, batch, 0, streams_); }
-  void fill(uint64_t step, BatchBuffer& batch, uint32_t first, uint32_t count) const;
+  void fill(uint64_t step, BatchBuffer& batch, uint32_t first, uint32_t count, Threads* threads = nullptr) const;
 
  private:
   uint64_t first_segment(uint64_t stream) const;
+  void fill_streams(uint64_t step, BatchBuffer& batch, uint32_t first, size_t begin, size_t end) const;
 
   Tokens train_;
   std::optional<uint32_t> separator_;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "eggroll/noise.h"
+#include "eggroll/threads.h"
 #include "ranks/packing.h"
 
 namespace eggroll {
@@ -18,18 +19,20 @@ constexpr double kClippedScale = 64.0;
 
 int8_t quantised(double x) { return static_cast<int8_t>(std::round(std::clamp(x, -kFullScale, kFullScale))); }
 
-std::vector<int64_t> differences(const std::vector<int64_t>& losses) {
-  std::vector<int64_t> d(losses.size() / 2);
-  for (size_t k = 0; k < d.size(); ++k) d[k] = losses[2 * k + 1] - losses[2 * k];
-  return d;
+// body(begin, end) over disjoint pieces of [0, count).
+template <class Body>
+void split(Threads* threads, size_t count, const Body& body) {
+  if (threads != nullptr) {
+    threads->split(count, body);
+  } else {
+    body(0, count);
+  }
 }
 
-std::vector<int8_t> signs(const std::vector<int64_t>& d) {
-  std::vector<int8_t> values(d.size());
-  std::transform(d.begin(), d.end(), values.begin(), [](int64_t x) {
+void put_signs(std::span<const int64_t> d, std::span<int8_t> fitness) {
+  std::transform(d.begin(), d.end(), fitness.begin(), [](int64_t x) {
     return static_cast<int8_t>(x > 0 ? 1 : x < 0 ? -1 : 0);
   });
-  return values;
 }
 
 // In pair order, so that every machine rounds alike.
@@ -40,12 +43,11 @@ double root_mean_square(std::span<const int64_t> d) {
 }
 
 // sign(d) times the rank of |d| in (0, N], ties sharing their mean rank, scaled so that N is 127.
-std::vector<int8_t> signed_ranks(std::span<const int64_t> d) {
+void put_signed_ranks(std::span<const int64_t> d, std::span<int8_t> fitness) {
   std::vector<size_t> order(d.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto magnitude = [&](size_t k) { return std::abs(d[k]); };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return magnitude(a) < magnitude(b); });
-  std::vector<int8_t> fitness(d.size());
   const auto twice_n = static_cast<int64_t>(2 * d.size());
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin + 1;
@@ -58,7 +60,6 @@ std::vector<int8_t> signed_ranks(std::span<const int64_t> d) {
     }
     begin = end;
   }
-  return fitness;
 }
 
 }  // namespace
@@ -72,25 +73,30 @@ Fitness::Fitness(Settings& settings, std::vector<uint32_t> group_pairs)
 }
 
 std::vector<int8_t> Fitness::of(const std::vector<int64_t>& losses) const {
-  return of_differences(differences(losses));
+  std::vector<int8_t> fitness;
+  of_differences(differences(losses), fitness);
+  return fitness;
 }
 
 uint64_t Fitness::packed_bytes(uint32_t pairs) const {
   return form_ == kSign ? packed_trits(pairs) : uint64_t{pairs} * sizeof(int64_t);
 }
 
-void Fitness::pack(const std::vector<int64_t>& losses, std::vector<uint8_t>& bytes) const {
-  const std::vector<int64_t> d = differences(losses);
-  if (form_ == kSign) return pack_trits(signs(d), bytes);
+void Fitness::pack(std::span<const int64_t> d, std::vector<uint8_t>& bytes) const {
+  if (form_ == kSign) {
+    std::vector<int8_t> signs(d.size());
+    put_signs(d, signs);
+    return pack_trits(signs, bytes);
+  }
   const size_t begin = bytes.size();
-  bytes.resize(begin + d.size() * sizeof(int64_t));
-  std::memcpy(bytes.data() + begin, d.data(), d.size() * sizeof(int64_t));
+  bytes.resize(begin + d.size_bytes());
+  std::memcpy(bytes.data() + begin, d.data(), d.size_bytes());
 }
 
-std::vector<int8_t> Fitness::of_packed(const std::vector<std::span<const uint8_t>>& parts,
-                                       const std::vector<uint32_t>& pairs) const {
+void Fitness::of_packed(const std::vector<std::span<const uint8_t>>& parts, const std::vector<uint32_t>& pairs,
+                        std::vector<int8_t>& fitness, Threads* threads) const {
   const size_t all = std::accumulate(pairs.begin(), pairs.end(), size_t{0});
-  std::vector<int8_t> fitness(form_ == kSign ? all : 0);
+  fitness.resize(all);
   std::vector<int64_t> d(form_ == kSign ? 0 : all);
   size_t begin = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -101,31 +107,42 @@ std::vector<int8_t> Fitness::of_packed(const std::vector<std::span<const uint8_t
     }
     begin += pairs[i];
   }
-  return form_ == kSign ? fitness : of_differences(d);
+  if (form_ != kSign) of_differences(d, fitness, threads);
 }
 
-std::vector<int8_t> Fitness::of_differences(const std::vector<int64_t>& d) const {
-  if (form_ == kSign) return signs(d);
-  if (group_pairs_.empty()) return of_group(d);
-  std::vector<int8_t> fitness;
-  for (const uint32_t pairs : group_pairs_) {
-    const std::vector<int8_t> part = of_group(std::span(d).subspan(fitness.size(), pairs));
-    fitness.insert(fitness.end(), part.begin(), part.end());
+void Fitness::of_differences(std::span<const int64_t> d, std::vector<int8_t>& fitness, Threads* threads) const {
+  fitness.resize(d.size());
+  const std::span<int8_t> all(fitness);
+  if (form_ == kSign) {
+    split(threads, d.size(),
+          [&](size_t begin, size_t end) { put_signs(d.subspan(begin, end - begin), all.subspan(begin, end - begin)); });
+  } else if (group_pairs_.empty()) {
+    of_group(d, all, threads);
+  } else {
+    size_t begin = 0;
+    for (const uint32_t pairs : group_pairs_) {
+      of_group(d.subspan(begin, pairs), all.subspan(begin, pairs), threads);
+      begin += pairs;
+    }
   }
-  return fitness;
 }
 
-std::vector<int8_t> Fitness::of_group(std::span<const int64_t> d) const {
-  if (form_ == kCenteredRank) return signed_ranks(d);
-  std::vector<int8_t> fitness(d.size());
+void Fitness::of_group(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads) const {
+  if (form_ == kCenteredRank) return put_signed_ranks(d, fitness);
   const double rms = root_mean_square(d);
-  if (rms == 0.0) return fitness;
-  for (size_t k = 0; k < d.size(); ++k) {
-    const double z = static_cast<double>(d[k]) / rms;
-    fitness[k] =
-        form_ == kZscore ? quantised(std::clamp(z, -clip_, clip_) * kClippedScale / clip_) : quantised(alpha_ * z);
-  }
-  return fitness;
+  split(threads, d.size(), [&](size_t begin, size_t end) {
+    for (size_t k = begin; k < end; ++k) {
+      const double z = rms == 0.0 ? 0.0 : static_cast<double>(d[k]) / rms;
+      fitness[k] =
+          form_ == kZscore ? quantised(std::clamp(z, -clip_, clip_) * kClippedScale / clip_) : quantised(alpha_ * z);
+    }
+  });
+}
+
+std::vector<int64_t> differences(std::span<const int64_t> losses) {
+  std::vector<int64_t> d(losses.size() / 2);
+  for (size_t k = 0; k < d.size(); ++k) d[k] = losses[2 * k + 1] - losses[2 * k];
+  return d;
 }
 
 std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,

@@ -11,6 +11,8 @@
 
 namespace eggroll {
 
+class Threads;
+
 // Every form is odd: exchanging a pair's members flips its fitness and leaves all others as they were.
 class Fitness {
  public:
@@ -21,27 +23,31 @@ class Fitness {
   // losses: of members 0, 1, 2, ...; an even member has sign +1. Returns (losses / 2) values in [-127, 127]; positive
   // where the even member's loss is the lower. A pair whose losses are equal gets 0.
   std::vector<int8_t> of(const std::vector<int64_t>& losses) const;
+  // The same from a pair's difference, the odd member's loss less the even member's; on these threads or the caller's.
+  void of_differences(std::span<const int64_t> d, std::vector<int8_t>& fitness, Threads* threads = nullptr) const;
 
   // The same in two parts, for pairs whose losses are known in different places: what a share of pairs has to say, and
   // the fitness of all pairs from what all shares say. A form whose fitness is a sign says signs, the others
   // differences.
   uint64_t packed_bytes(uint32_t pairs) const;
-  void pack(const std::vector<int64_t>& losses, std::vector<uint8_t>& bytes) const;  // appends packed_bytes(pairs)
+  void pack(std::span<const int64_t> d, std::vector<uint8_t>& bytes) const;  // appends packed_bytes(pairs)
   // pairs: of each part, in order.
-  std::vector<int8_t> of_packed(const std::vector<std::span<const uint8_t>>& parts,
-                                const std::vector<uint32_t>& pairs) const;
+  void of_packed(const std::vector<std::span<const uint8_t>>& parts, const std::vector<uint32_t>& pairs,
+                 std::vector<int8_t>& fitness, Threads* threads = nullptr) const;
 
  private:
   enum Form { kSign, kZscore, kCenteredRank, kDifference };
 
-  std::vector<int8_t> of_differences(const std::vector<int64_t>& d) const;
-  std::vector<int8_t> of_group(std::span<const int64_t> d) const;
+  void of_group(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads) const;
 
   Form form_;
   std::vector<uint32_t> group_pairs_;
   double clip_ = 0.0;   // zscore
   double alpha_ = 0.0;  // difference
 };
+
+// By pair: the odd member's loss less the even member's.
+std::vector<int64_t> differences(std::span<const int64_t> losses);
 
 // By parameter, the standard deviation of its votes where fitness is independent of noise: sqrt(sum f^2 * ranks) times
 // the noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter. voters:

@@ -156,7 +156,8 @@ void JournalWriter::append(const JournalEntry& entry) {
     throw Error(fmt::format("the journal got an evaluation after {} steps before step {}; report this as a bug",
                             evaluation.step, entry.step));
   }
-  std::string bytes;
+  std::string& bytes = bytes_;
+  bytes.clear();
   put(bytes, entry.step);
   put(bytes, evaluation.loss);
   put(bytes, evaluation.tokens);

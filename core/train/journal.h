@@ -39,6 +39,7 @@ class JournalWriter {
   uint32_t pairs_;
   uint64_t next_step_;
   AppendFile file_;
+  std::string bytes_;  // of an entry
 };
 
 class JournalReader {

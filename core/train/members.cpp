@@ -1,6 +1,7 @@
 #include "train/members.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <future>
 #include <numeric>
@@ -14,21 +15,8 @@
 namespace eggroll {
 namespace {
 
-// The header of the bytes that a rank sends in a step; the machines of a run have the same byte order.
-struct Header {
-  int64_t loss;     // of its members
-  uint64_t tokens;  // scored, of the streams whose first member is its own
-  uint64_t units;
-  uint64_t weights;
-  double seconds;
-  uint64_t wants_end;
-};
-static_assert(sizeof(Header) == 48);
-
-// Whether there is a thread to be had beside the backend's, which may start its own later.
-bool gives_one_more(int32_t threads) {
-  const uint32_t own = threads > 0 ? static_cast<uint32_t>(threads) : std::thread::hardware_concurrency();
-  return threads_given(own + 1).refusal.empty();
+uint32_t threads_of(int32_t threads) {
+  return threads > 0 ? static_cast<uint32_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
 }
 
 }  // namespace
@@ -51,47 +39,65 @@ void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t f
   }
 }
 
+// Heads the bytes that a rank sends; the machines of a run have the same byte order.
+struct Members::Header {
+  int64_t loss;     // of its members
+  uint64_t tokens;  // scored, of the streams whose first member is its own
+  uint64_t units;
+  uint64_t weights;
+  double seconds;
+  uint64_t wants_end;
+};
+
 Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
     : setup_(setup),
       session_(session),
       ranks_(ranks),
       shares_(shares_of(setup.machine.train.population, setup.machine.train.group, ranks.size())),
       own_(shares_[ranks.rank()]),
-      has_thread_(gives_one_more(setup.machine.threads)),
-      losses_(own_.count) {
+      given_(threads_given(threads_of(setup.machine.threads) + 1).count),
+      has_thread_(given_ > threads_of(setup.machine.threads)),
+      threads_(static_cast<int>(std::max(1U, given_ - 1))),
+      losses_(own_.count),
+      d_(own_.count / 2) {
+  static_assert(sizeof(Header) == 48);
   for (const MemberShare& share : shares_)
     sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
 }
 
 uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
 
-Scores Members::score(uint64_t step, const Word& word) {
-  Scores scores;
+const Scores& Members::score(uint64_t step, const Word& word) {
   if (coming_.step != step) fill(step, coming_);
   const std::future<void> next = fill_beside(step + 1, scored_);
   const auto began = Clock::now();
   evaluate_own(step);
-  scores.forward_seconds = seconds_since(began);
-  const std::vector<uint8_t> mine = packed(word);
-  const auto sent = Clock::now();
-  ranks_.begin_gather(mine, sizes_, gathered_);
-  ranks_.end_gather();
-  scores.gather_seconds = seconds_since(sent);
-  unpack(scores);
+  scores_.forward_seconds = seconds_since(began);
+  scores_.gather_seconds = 0.0;
+  scores_.loss = 0;
+  scores_.scored = {};
+  scores_.words.clear();
+  const Header own = compare_own(word);
+  if (ranks_.alone()) {
+    add(own);
+    setup_.fitness.of_differences(d_, scores_.fitness, &threads_);
+  } else {
+    gather(own);
+  }
   next.wait();
   std::swap(coming_, scored_);
-  return scores;
+  return scores_;
 }
 
-void Members::fill(uint64_t step, Filled& filled) const {
+void Members::fill(uint64_t step, Filled& filled) {
   const uint32_t group = setup_.machine.train.group;
   const uint32_t first = own_.first / group;
-  setup_.plan.fill(step, filled.batch, first, (own_.first + own_.count - 1) / group + 1 - first);
+  setup_.plan.fill(step, filled.batch, first, (own_.first + own_.count - 1) / group + 1 - first, &threads_);
   filled.step = step;
 }
 
 // While the backend computes: where a step takes milliseconds, reading its data takes a part of them.
-std::future<void> Members::fill_beside(uint64_t step, Filled& filled) const {
+std::future<void> Members::fill_beside(uint64_t step, Filled& filled) {
   const auto work = [this, step, &filled] { fill(step, filled); };
   if (!has_thread_) return std::async(std::launch::deferred, work);
   try {
@@ -110,37 +116,49 @@ void Members::evaluate_own(uint64_t step) {
                 own_.first, own_.count, losses_.data());
 }
 
-std::vector<uint8_t> Members::packed(const Word& word) const {
+// Leaves the differences of own pairs in d_.
+Members::Header Members::compare_own(const Word& word) {
+  std::atomic<int64_t> loss = 0;
+  threads_.split(d_.size(), [&](size_t begin, size_t end) {
+    int64_t sum = 0;
+    for (size_t k = begin; k < end; ++k) {
+      d_[k] = losses_[2 * k + 1] - losses_[2 * k];
+      sum += losses_[2 * k + 1] + losses_[2 * k];
+    }
+    loss += sum;
+  });
   const bool shared = own_.first % setup_.machine.train.group != 0;  // the first stream is counted by a rank before
   const Scored scored = count_scored(coming_.batch, setup_.dataset, shared ? 1 : 0);
-  const Header header{std::accumulate(losses_.begin(), losses_.end(), int64_t{0}),
-                      scored.tokens,
-                      scored.units,
-                      word.weights,
-                      word.seconds,
-                      word.wants_end ? uint64_t{1} : 0};
-  std::vector<uint8_t> bytes(sizeof(header));
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  setup_.fitness.pack(losses_, bytes);
-  return bytes;
+  return {loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
 }
 
-void Members::unpack(Scores& scores) const {
+void Members::add(const Header& header) {
+  scores_.loss += header.loss;
+  scores_.scored.tokens += header.tokens;
+  scores_.scored.units += header.units;
+  scores_.words.push_back({header.seconds, header.weights, header.wants_end != 0});
+}
+
+void Members::gather(const Header& header) {
+  std::vector<uint8_t> mine(sizeof(header));
+  std::memcpy(mine.data(), &header, sizeof(header));
+  setup_.fitness.pack(d_, mine);
+  const auto sent = Clock::now();
+  ranks_.begin_gather(mine, sizes_, gathered_);
+  ranks_.end_gather();
+  scores_.gather_seconds = seconds_since(sent);
   std::vector<std::span<const uint8_t>> parts;
   const uint8_t* at = gathered_.data();
   for (const uint64_t size : sizes_) {
-    Header header{};
-    std::memcpy(&header, at, sizeof(header));
-    scores.loss += header.loss;
-    scores.scored.tokens += header.tokens;
-    scores.scored.units += header.units;
-    scores.words.push_back({header.seconds, header.weights, header.wants_end != 0});
-    parts.push_back(std::span(at, size).subspan(sizeof(header)));
+    Header other{};
+    std::memcpy(&other, at, sizeof(other));
+    add(other);
+    parts.push_back(std::span(at, size).subspan(sizeof(other)));
     at += size;
   }
   std::vector<uint32_t> pairs;
   for (const MemberShare& share : shares_) pairs.push_back(share.count / 2);
-  scores.fitness = setup_.fitness.of_packed(parts, pairs);
+  setup_.fitness.of_packed(parts, pairs, scores_.fitness, &threads_);
 }
 
 const BatchBuffer& Members::batch_of_all(uint64_t step) {

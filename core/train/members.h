@@ -8,6 +8,7 @@
 #include <future>
 #include <vector>
 
+#include "eggroll/threads.h"
 #include "ranks/ranks.h"
 #include "train/evaluation.h"
 #include "train/setup.h"
@@ -42,8 +43,8 @@ class Members {
   // All three outlive this. Throws Error where there are more ranks than pairs.
   Members(const Setup& setup, BackendSession& session, Ranks& ranks);
 
-  // Shared. The losses of a step's members, and what they are worth.
-  Scores score(uint64_t step, const Word& word);
+  // Shared. The losses of a step's members, and what they are worth. Valid until the next call.
+  const Scores& score(uint64_t step, const Word& word);
   // What all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
@@ -60,11 +61,15 @@ class Members {
     uint64_t step = ~uint64_t{0};
     BatchBuffer batch;
   };
-  void fill(uint64_t step, Filled& filled) const;
-  std::future<void> fill_beside(uint64_t step, Filled& filled) const;
+  // What a rank says of its members in a step, beside their fitness.
+  struct Header;
+
+  void fill(uint64_t step, Filled& filled);
+  std::future<void> fill_beside(uint64_t step, Filled& filled);
   void evaluate_own(uint64_t step);
-  std::vector<uint8_t> packed(const Word& word) const;
-  void unpack(Scores& scores) const;
+  Header compare_own(const Word& word);
+  void add(const Header& header);
+  void gather(const Header& header);
 
   const Setup& setup_;
   BackendSession& session_;
@@ -72,12 +77,16 @@ class Members {
   std::vector<MemberShare> shares_;  // by rank
   MemberShare own_;
   std::vector<uint64_t> sizes_;  // by rank, bytes of a step
-  const bool has_thread_;        // for a step's data, beside those of the backend
+  uint32_t given_;               // threads that the system gives, as many as the backend's and one more at most
+  bool has_thread_;              // for a step's data, beside those of the backend
+  Threads threads_;
   Filled coming_;                // of the step to come
   Filled scored_;                // of the step that was scored last
   BatchBuffer all_;              // what all members read in a step
   std::vector<int64_t> losses_;  // of own members
+  std::vector<int64_t> d_;       // of own pairs
   std::vector<uint8_t> gathered_;
+  Scores scores_;
 };
 
 }  // namespace eggroll

@@ -233,12 +233,12 @@ class Run {
   // Ranks leave together: after the step in which all learn that one was told to.
   bool stopped() const { return ranks_.alone() ? signalled() : one_was_signalled_; }
 
-  Scores score() {
+  const Scores& score() {
     Word word{seconds_before_ + seconds_since(started_), 0, signalled()};
     if (!ranks_.alone() && step_ % setup_.ranks.checksum_every == 0) {
       word.weights = weights_checksum(session_, *machine_.program);
     }
-    Scores scores = members_.score(step_, word);
+    const Scores& scores = members_.score(step_, word);
     seconds_ = scores.words[0].seconds;
     std::vector<uint64_t> checksums;
     for (const Word& each : scores.words) {
@@ -252,7 +252,7 @@ class Run {
   void one_step() {
     const TrainSettings& train = machine_.train;
     const auto began = Clock::now();
-    const Scores scores = score();
+    const Scores& scores = score();
     const std::vector<int8_t>& fitness = scores.fitness;
     const BatchBuffer& batch = members_.batch_of_all(step_);
     if (journal_) journal_->append({step_, held_out_.made_after(step_), fitness});

@@ -32,6 +32,14 @@ const char* const kSixTables =
     "128}, "
     "{tokens: 5, rows: 256}]";
 const char* const kLogitTables = "model.logit_tables=[{tokens: 2, rows: 64}, {tokens: 3, rows: 256}]";
+const char* const kSixLogitTables =
+    "model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 64}, {tokens: 3, rows: 64}, {tokens: 4, rows: 128}, {tokens: "
+    "5, "
+    "rows: 256}, {tokens: 6, rows: 128}]";
+const char* const kNineLogitTables =
+    "model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 64}, {tokens: 3, rows: 64}, {tokens: 4, rows: 128}, {tokens: "
+    "5, "
+    "rows: 256}, {tokens: 6, rows: 128}, {tokens: 7, rows: 64}, {tokens: 8, rows: 64}, {tokens: 9, rows: 64}]";
 const char* const kGroups =
     "perturb.groups=[{params: [embedding, \"context*\"], share: 0.5}, {params: [\"layer*\", \"norm_out*\", head], "
     "share: "
@@ -48,6 +56,9 @@ const TablesCase kCases[] = {
     {"wide_joint", true, {"model.width=192", kSixTables, "perturb.tables=joint", "model.mlp_ratio=1"}},
     {"logits", true, {"model.width=64", kTables, kLogitTables}},
     {"logits_joint", true, {"model.width=128", kTables, kLogitTables, "perturb.tables=joint", "model.vocab=300"}},
+    {"six_logits", true, {"model.width=64", kTables, kSixLogitTables}},
+    {"six_logits_joint", true, {"model.width=32", kSixTables, kSixLogitTables, "perturb.tables=joint"}},
+    {"nine_logits", false, {"model.width=64", kTables, kNineLogitTables}},
     {"tied", true, {"model.width=64", kTables, "model.tied_head=true"}},
     {"noise_table", true, {"model.width=64", kTables, "noise=table", "noise.table_log2=16"}},
     {"groups", true, {"model.width=64", kTables, kGroups}},

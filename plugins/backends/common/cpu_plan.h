@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "common/threads.h"
 #include "eggroll/machine.h"
 #include "eggroll/session_plan.h"
+#include "eggroll/threads.h"
 
 namespace eggroll {
 

@@ -108,28 +108,6 @@ class HostArray {
   size_t count_ = 0;
 };
 
-// Numbers on the device, and what was sent there last: they are sent again only where they have changed. No work on the
-// device may be under way with them when others are sent.
-template <class T>
-class SentArray {
- public:
-  void send(const T* from, size_t count, cudaStream_t stream) {
-    const size_t bytes = count * sizeof(T);
-    if (count == 0 || (count == count_ && std::memcmp(sent_.get(), from, bytes) == 0)) return;
-    sent_.reserve(count);
-    data_.reserve(count);
-    std::memcpy(sent_.get(), from, bytes);
-    count_ = count;
-    data_.upload(sent_.get(), count, stream);
-  }
-  const T* get() const { return data_.get(); }
-
- private:
-  HostArray<T> sent_;
-  DeviceArray<T> data_;
-  size_t count_ = 0;
-};
-
 template <class T>
 DeviceArray<T> uploaded(const std::vector<T>& from, cudaStream_t stream) {
   DeviceArray<T> array(from.size());

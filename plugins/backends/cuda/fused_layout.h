@@ -53,6 +53,7 @@ struct FusedTable {
 };
 // So many are looked up at once, one by each of a row's threads.
 constexpr uint32_t kTablesAtOnce = 4;
+constexpr uint32_t kMostHeadTables = 2 * kTablesAtOnce;
 
 // A stage of weights holds 64 channels of outputs or of inputs, and all of the other side.
 EGG_FN uint32_t fused_stage_bytes(uint32_t blocks) { return blocks * kBlock * kBlock; }

@@ -320,7 +320,7 @@ class Fuser {
       last = op->out;
     }
     const egg_op* loss = take(EGG_OP_LOSS);
-    if (loss == nullptr || loss->in[0] != last || added.size() > kTablesAtOnce) return false;
+    if (loss == nullptr || loss->in[0] != last || added.size() > kMostHeadTables) return false;
     fused_.loss_unit = loss->attr;
     fused_.logit_blocks = divide_up(size_of(logits->out), kBlock);
     add_norm(*y);

@@ -305,6 +305,8 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
   int32_t largest[2] = {0, 0};  // raised
   const bool adds_rows = segment.table_count > 0;
   const TableRows<kBlocks, kGroups> rows(tile, segment.first_table, segment.table_count, token);
+  const uint32_t further = segment.table_count - rows.count;
+  const TableRows<kBlocks, kGroups> more(tile, segment.first_table + rows.count, further, token);
 #pragma unroll 1
   for (uint32_t b = sharing.first(); b < segment.blocks; b += kGroups) {
     int32_t sums[32];
@@ -326,6 +328,7 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
     });
     if (adds_rows) {
       add_to_logits(tile, rows, b, noise, units);
+      if (further > 0) add_to_logits(tile, more, b, noise, units);
 #pragma unroll
       for (uint32_t h = 0; h < 2; ++h) {
         most[h] = 0;

@@ -8,7 +8,8 @@
 
 namespace eggroll::cuda {
 
-Replica::Replica(ReplicaPlan own, const egg_session_spec& spec) : own_(std::move(own)), rule_(spec.rule) {
+Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
+    : own_(std::move(own)), rule_(spec.rule), threads_(spec.threads) {
   activate();
   keep_freed_memory();
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");

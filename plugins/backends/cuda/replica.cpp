@@ -139,8 +139,8 @@ void Replica::send_tokens(const egg_batch& batch, uint32_t first, uint32_t strea
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;
   const size_t indices = own_.plan.program->index_count;
-  inputs_.send(batch.inputs + begin, count, sending_);
-  if (indices > 0) row_numbers_.send(batch.rows + begin * indices, count * indices, sending_);
+  inputs_.send(batch.inputs + begin, count, sending_, threads_);
+  if (indices > 0) row_numbers_.send(batch.rows + begin * indices, count * indices, sending_, threads_);
   check(cudaEventRecord(sent_, sending_), "receive data");
   check(cudaStreamWaitEvent(stream_, sent_), "receive data");
 }
@@ -148,8 +148,8 @@ void Replica::send_tokens(const egg_batch& batch, uint32_t first, uint32_t strea
 void Replica::send_targets(const egg_batch& batch, uint32_t first, uint32_t streams) {
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;
-  targets_.send(batch.targets + begin, count, sending_);
-  resets_.send(batch.resets + begin, count, sending_);
+  targets_.send(batch.targets + begin, count, sending_, threads_);
+  resets_.send(batch.resets + begin, count, sending_, threads_);
 }
 
 uint32_t Replica::blocks_for(uint32_t rows) const {
@@ -276,7 +276,9 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
   if (share.count == 0) return;
   activate();
   check(cudaStreamSynchronize(stream_), "run the forward pass");
-  std::copy_n(host_losses_.get(), share.count, e.losses + (share.first - e.first));
+  threads_.split(share.count, [&](size_t begin, size_t end) {
+    std::copy(host_losses_.get() + begin, host_losses_.get() + end, e.losses + (share.first - e.first) + begin);
+  });
 }
 
 void Replica::infer(const egg_infer& i) {
@@ -313,12 +315,16 @@ void Replica::vote_async(const egg_update& u) {
   choose(u);
   const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
   const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
-  own_fitness_.assign(padded(end - begin, kTilePairs), 0);
-  std::copy(u.fitness + begin, u.fitness + end, own_fitness_.begin());
-  fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_);
-  const int32_t most_fitness = std::accumulate(own_fitness_.begin(), own_fitness_.end(), 0, [](int32_t most, int8_t f) {
-    return std::max(most, std::abs(int32_t{f}));
-  });
+  own_fitness_.resize(padded(end - begin, kTilePairs));
+  std::fill(std::copy(u.fitness + begin, u.fitness + end, own_fitness_.begin()), own_fitness_.end(), int8_t{0});
+  fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_, threads_);
+  int8_t least = 0;
+  int8_t most = 0;
+  for (const int8_t f : own_fitness_) {
+    least = std::min(least, f);
+    most = std::max(most, f);
+  }
+  const int32_t most_fitness = std::max(-int32_t{least}, int32_t{most});
   const std::vector<double> variances = row_variances(u);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   vote_stds_.upload(u.vote_stds, params_.size(), stream_);

@@ -10,6 +10,7 @@
 #include "forward.h"
 #include "fused.h"
 #include "replica_plan.h"
+#include "sent_array.h"
 #include "update.h"
 
 namespace eggroll::cuda {
@@ -117,6 +118,7 @@ class Replica {
 
   ReplicaPlan own_;
   const egg_rule* rule_;
+  Threads threads_;
   cudaStream_t stream_ = nullptr;
   cudaStream_t sending_ = nullptr;  // of what calls bring, beside the work on noise
   cudaEvent_t sent_ = nullptr;

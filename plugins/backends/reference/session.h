@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "common/threads.h"
 #include "eggroll/backend.h"
 #include "eggroll/noise_source.h"
 #include "eggroll/row_voters.h"
+#include "eggroll/threads.h"
 #include "member.h"
 #include "rule.h"
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "common/threads.h"
+#include "eggroll/threads.h"
 #include "memory.h"
 #include "noise_draw.h"
 #include "plan.h"

@@ -8,8 +8,8 @@
 
 #include <memory>
 
-#include "common/threads.h"
 #include "eggroll/backend.h"
+#include "eggroll/threads.h"
 #include "engine.h"
 #include "forward.h"
 #include "idle.h"

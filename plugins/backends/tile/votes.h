@@ -12,8 +12,8 @@
 #include <mutex>
 #include <set>
 
-#include "common/threads.h"
 #include "eggroll/backend.h"
+#include "eggroll/threads.h"
 #include "idle.h"
 #include "row_votes.h"
 #include "rule_blocks.h"

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <memory>
 
-#include "common/threads.h"
 #include "eggroll/error.h"
 #include "eggroll/machine.h"
 #include "eggroll/noise.h"
+#include "eggroll/threads.h"
 #include "shim_kernels.h"
 #include "threadgroup.h"
 

@@ -1,6 +1,6 @@
-// The one way the backends for CPUs run in parallel.
-#ifndef EGGROLL_BACKENDS_THREADS_H
-#define EGGROLL_BACKENDS_THREADS_H
+// How the host and its backends run loops in parallel. Who includes this links oneTBB.
+#ifndef EGGROLL_THREADS_H
+#define EGGROLL_THREADS_H
 
 #include <algorithm>
 #include <cstddef>

@@ -1,0 +1,46 @@
+// Numbers on their way to the device.
+#ifndef EGGROLL_CUDA_SENT_ARRAY_H
+#define EGGROLL_CUDA_SENT_ARRAY_H
+
+#include <atomic>
+#include <cstring>
+
+#include "device.h"
+#include "eggroll/threads.h"
+
+namespace eggroll::cuda {
+
+// Numbers on the device, and what was sent there last: they are sent again only where they have changed. No work on the
+// device may be under way with them when others are sent.
+template <class T>
+class SentArray {
+ public:
+  void send(const T* from, size_t count, cudaStream_t stream, Threads& threads) {
+    if (count == 0 || (count == count_ && is_there(from, count, threads))) return;
+    sent_.reserve(count);
+    data_.reserve(count);
+    threads.split(count, [&](size_t begin, size_t end) {
+      std::memcpy(sent_.get() + begin, from + begin, (end - begin) * sizeof(T));
+    });
+    count_ = count;
+    data_.upload(sent_.get(), count, stream);
+  }
+  const T* get() const { return data_.get(); }
+
+ private:
+  bool is_there(const T* from, size_t count, Threads& threads) const {
+    std::atomic<bool> same = true;
+    threads.split(count, [&](size_t begin, size_t end) {
+      if (same && std::memcmp(sent_.get() + begin, from + begin, (end - begin) * sizeof(T)) != 0) same = false;
+    });
+    return same;
+  }
+
+  HostArray<T> sent_;
+  DeviceArray<T> data_;
+  size_t count_ = 0;
+};
+
+}  // namespace eggroll::cuda
+
+#endif
