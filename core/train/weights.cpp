@@ -133,13 +133,14 @@ void require_sound(BackendSession& session, const Machine& machine, uint64_t ste
   const std::vector<egg_param>& params = machine.program->params();
   std::vector<int8_t> weights;
   for (uint32_t i = 0; i < params.size(); ++i) {
+    if (weight_count(params[i]) > kQuickWeights) continue;
     weights.resize(weight_count(params[i]));
     session.get_weights(i, weights.data());
     sound.require(weight_name(params[i].name), weights);
   }
   std::vector<uint32_t> bits;
   each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
-    if (slot.type != 'f') return;
+    if (slot.type != 'f' || weight_count(param) > kQuickWeights) return;
     bits.resize(weight_count(param));
     session.get_slot(p, s, bits.data());
     sound.require(param.name, slot.name, 'f', bits);

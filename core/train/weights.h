@@ -22,7 +22,9 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
 
 // Throws Error, naming the plugin at fault and the tensor, where weights or states are -128 or a slot is not finite.
 void require_sound(const Checkpoint& captured, const Machine& machine, uint64_t step);
-// The same of a session's weights and slots, one tensor at a time.
+// The same of a session's tensors of at most kQuickWeights weights, one at a time: to read a large table back takes
+// longer than an evaluation, and it is looked at before it is saved.
+constexpr uint64_t kQuickWeights = uint64_t{1} << 22;
 void require_sound(BackendSession& session, const Machine& machine, uint64_t step);
 
 // Throws Error where the run in the folder was begun with other data: the file has changed since. The first compares
