@@ -34,7 +34,7 @@ class Cases {
   OpCase& add(const std::string& what, std::function<void(ProgramBuilder&)> build, int32_t vocab = 5,
               bool own_loss = false) {
     const auto variant = static_cast<uint32_t>(cases_.size());
-    OpCase test{op_,   fmt::format("{} {}", kOpInfo[static_cast<size_t>(op_)].name, what),
+    OpCase test{op_,   fmt::format("{} {}", signature_of(op_).name, what),
                 vocab, variant % 2 == 0 ? EGG_ROUND_NEAREST : EGG_ROUND_FLOOR,
                 0,     shaped_scenario(variant, noise_kind(variant)),
                 {}};

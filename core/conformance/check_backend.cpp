@@ -70,7 +70,7 @@ void each_op(Visit&& visit) {
     for (const OpCase& test : ops) {
       if (test.op == code) mine.push_back(test);
     }
-    visit(fmt::format("op {}", kOpInfo[static_cast<size_t>(code)].name), mine);
+    visit(fmt::format("op {}", signature_of(code).name), mine);
   }
   const std::vector<RuleCase> rules = rule_cases();
   for (int code = 0; code < EGG_RULE_COUNT; ++code) {

@@ -369,7 +369,7 @@ std::vector<OpCase> cases_loss() {
 
 std::vector<OpCase> op_cases() {
   std::vector<OpCase> all;
-#define EGG_ADD_CASES(code, name, a, b, c, d, text) \
+#define EGG_ADD_CASES(code, name, ...) \
   for (OpCase & test : cases_##name()) all.push_back(std::move(test));
   EGG_OPS(EGG_ADD_CASES)
 #undef EGG_ADD_CASES

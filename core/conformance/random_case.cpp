@@ -7,6 +7,7 @@
 #include "conformance/random_program.h"
 #include "conformance/tables.h"
 #include "eggroll/error.h"
+#include "eggroll/op_signature.h"
 
 namespace eggroll {
 namespace {
@@ -17,12 +18,21 @@ int32_t head_of(int32_t size, int32_t heads) { return size % heads == 0 ? size /
 // The table of an op, from its seed.
 std::vector<int32_t> entries_of(const egg_op& op, int32_t context) {
   Draws draws(static_cast<uint64_t>(op.table));
-  if (op.code == EGG_OP_LUT) return random_lut(draws);
-  if (op.code == EGG_OP_ROPE) return random_angles(draws, context, op.head);
-  // The most that the host lets pass, or less.
-  const int32_t most = std::min((1 << 23) / std::max(1, context), (1 << 21) - 1);
-  const int32_t largest[] = {most, most, 1, 127, 128, 16383, 16384};
-  return random_weights(draws, std::min(most, draws.pick(largest)));
+  switch (signature_of(op).table) {
+    case OpTable::kNone:
+      break;
+    case OpTable::kBytes:
+      return random_lut(draws);
+    case OpTable::kAngles:
+      return random_angles(draws, context, op.head);
+    case OpTable::kWeights: {
+      // The most that the host lets pass, or less.
+      const int32_t most = std::min((1 << 23) / std::max(1, context), kLargestWeight);
+      const int32_t largest[] = {most, most, 1, 127, 128, 16383, 16384};
+      return random_weights(draws, std::min(most, draws.pick(largest)));
+    }
+  }
+  return {};
 }
 
 }  // namespace

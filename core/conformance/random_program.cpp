@@ -5,6 +5,7 @@
 
 #include "conformance/draws.h"
 #include "eggroll/error.h"
+#include "eggroll/op_signature.h"
 
 namespace eggroll {
 namespace {
@@ -108,7 +109,7 @@ class ProgramGenerator {
 
   // ---- Ops ----
 
-  egg_op& add_op(egg_op_code code, std::initializer_list<int32_t> in, int32_t out) {
+  egg_op& add_op(int32_t code, std::initializer_list<int32_t> in, int32_t out) {
     egg_op op{code, out, {-1, -1, -1}, {-1, -1}, 0, -1, 0, 0};
     size_t i = 0;
     for (const int32_t id : in) {
@@ -119,71 +120,52 @@ class ProgramGenerator {
     return program_.ops.back();
   }
 
+  // Any op but the loss, linears twice as often.
   void add_random_op() {
-    static constexpr egg_op_code kCodes[] = {
-        EGG_OP_EMBED,    EGG_OP_LINEAR,   EGG_OP_LINEAR,  EGG_OP_L1_NORM, EGG_OP_ADD,  EGG_OP_ADD,  EGG_OP_LUT,
-        EGG_OP_GRU_GATE, EGG_OP_MAX_NORM, EGG_OP_GRU_MIX, EGG_OP_STORE,   EGG_OP_ROPE, EGG_OP_ROPE, EGG_OP_ATTENTION};
-    const egg_op_code code = draws_.pick(kCodes);
-    const bool reads_wide = code == EGG_OP_ADD || code == EGG_OP_MAX_NORM || code == EGG_OP_ROPE;
-    const int32_t x = any_value(-1, reads_wide);
-    if (x < 0 || code == EGG_OP_EMBED) {
-      add_embed();
-      return;
-    }
-    const int32_t dim = value(x).dim;
-    switch (code) {
-      case EGG_OP_LINEAR:
-        add_linear(x, any_dim(), draws_.one_in(3));
+    const auto drawn = static_cast<int32_t>(draws_.below(EGG_OP_COUNT + 1));
+    const int32_t code = drawn == EGG_OP_COUNT ? EGG_OP_LINEAR : drawn;
+    const OpSignature& info = signature_of(code);
+    const int32_t x = any_value(-1, info.reads_wide());
+    switch (info.access) {
+      case OpAccess::kEnd:
         break;
-      case EGG_OP_L1_NORM: {
-        const int32_t gain = param(true, dim, -1);
-        const int32_t bias = maybe_vector(dim);
-        egg_op& op = add_op(code, {x}, add_value(dim, false));
-        op.param[0] = gain;
-        op.param[1] = bias;
-        op.attr = static_cast<int32_t>(draws_.below(3));
+      case OpAccess::kLookup:
+        add_embed();
         break;
-      }
-      case EGG_OP_ADD: {
-        const int32_t b = draws_.one_in(3) ? -1 : any_value(dim, true);
-        const int32_t bias = maybe_vector(dim);
-        add_op(code, {x, b}, add_value(dim, false, draws_.one_in(3))).param[1] = bias;
+      case OpAccess::kProduct:
+        x < 0 ? add_embed() : static_cast<void>(add_linear(x, any_dim(), draws_.one_in(3)));
         break;
-      }
-      case EGG_OP_LUT:
-        add_table(add_op(code, {x}, add_value(dim, false)));
+      case OpAccess::kState:
+        x < 0 ? add_embed() : store_somewhere(x);
         break;
-      case EGG_OP_MAX_NORM:
-        add_op(code, {x}, add_value(dim, false));
-        break;
-      case EGG_OP_ROPE:
-        if (size_of_dim(dim) % 2 == 0) add_rope(x);
-        break;
-      case EGG_OP_ATTENTION:
-        if (size_of_dim(dim) % 4 == 0) add_attention(x);
-        break;
-      case EGG_OP_GRU_GATE: {
-        const int32_t h = any_value(dim);
-        add_op(code, {x, h}, add_value(dim, false));
-        break;
-      }
-      case EGG_OP_GRU_MIX: {
-        const int32_t h = any_value(dim);
-        const int32_t c = any_value(dim);
-        add_op(code, {x, h, c}, add_value(dim, false));
-        break;
-      }
-      case EGG_OP_STORE:
-        store_somewhere(x);
-        break;
-      case EGG_OP_EMBED:
-      case EGG_OP_LOSS:
-      case EGG_OP_COUNT:
+      case OpAccess::kChannel:
+      case OpAccess::kRow:
+      case OpAccess::kCache:
+        x < 0 ? add_embed() : add_op_of_one_size(code, info, x);
         break;
     }
   }
 
-  void add_table(egg_op& op) { op.table = static_cast<int32_t>(draws_.below(1 << 20)); }
+  // An op whose values are all of the size of x.
+  void add_op_of_one_size(int32_t code, const OpSignature& info, int32_t x) {
+    const int32_t dim = value(x).dim;
+    if (info.head > 0 && size_of_dim(dim) % info.head != 0) return;
+    if (info.needs_context()) need_context();
+    int32_t in[3] = {x, -1, -1};
+    for (int k = 1; k < info.required_values; ++k) in[k] = any_value(dim, info.reads_wide());
+    if (info.optional_values > 0 && !draws_.one_in(3)) in[info.required_values] = any_value(dim, info.reads_wide());
+    const int32_t gain = info.first_param == FirstParam::kGain ? param(true, dim, -1) : -1;
+    const int32_t bias = info.optional_params > 0 ? maybe_vector(dim) : -1;
+    const bool wide = info.makes_wide() && draws_.one_in(3);
+    egg_op& op = add_op(code, {in[0], in[1], in[2]}, add_value(dim, false, wide));
+    op.param[0] = gain;
+    op.param[1] = bias;
+    if (info.attr == OpAttr::kDivision) op.attr = static_cast<int32_t>(draws_.below(3));
+    if (info.attr == OpAttr::kShift) op.attr = static_cast<int32_t>(draws_.below(draws_.one_in(6) ? 27 : 12));
+    if (info.head > 0) op.head = heads(size_of_dim(dim), info.head);
+    if (info.mode == OpMode::kWeighting) op.mode = static_cast<int32_t>(draws_.below(2));
+    if (info.table != OpTable::kNone) op.table = static_cast<int32_t>(draws_.below(1 << 20));
+  }
 
   // Draws a number of heads, each with a multiple of `unit` channels.
   int32_t heads(int32_t size, int32_t unit) {
@@ -195,26 +177,6 @@ class ProgramGenerator {
 
   void need_context() {
     if (program_.context == 0) program_.context = 1 + static_cast<int32_t>(draws_.below(draws_.one_in(4) ? 40 : 9));
-  }
-
-  void add_rope(int32_t x) {
-    need_context();
-    const int32_t dim = value(x).dim;
-    egg_op& op = add_op(EGG_OP_ROPE, {x}, add_value(dim, false, draws_.one_in(2)));
-    op.head = heads(size_of_dim(dim), 2);
-    add_table(op);
-  }
-
-  void add_attention(int32_t q) {
-    need_context();
-    const int32_t dim = value(q).dim;
-    const int32_t k = any_value(dim);
-    const int32_t v = any_value(dim);
-    egg_op& op = add_op(EGG_OP_ATTENTION, {q, k, v}, add_value(dim, false));
-    op.head = heads(size_of_dim(dim), 4);
-    op.mode = static_cast<int32_t>(draws_.below(2));
-    op.attr = static_cast<int32_t>(draws_.one_in(6) ? draws_.below(27) : draws_.below(12));
-    add_table(op);
   }
 
   // By token or by an index, on top of a value or alone.
@@ -343,8 +305,9 @@ int64_t macs_per_token(const RandomProgram& program) {
   int64_t sum = 0;
   for (const egg_op& op : program.ops) {
     const int64_t out = op.out >= 0 ? size(op.out) : program.dims[0];
-    const int64_t positions = op.code == EGG_OP_ATTENTION ? 2 * int64_t{program.context} : 1;
-    sum += op.code == EGG_OP_LINEAR ? out * size(op.in[0]) : out * positions;
+    const OpAccess access = signature_of(op).access;
+    const int64_t positions = access == OpAccess::kCache ? 2 * int64_t{program.context} : 1;
+    sum += access == OpAccess::kProduct ? out * size(op.in[0]) : out * positions;
   }
   return sum;
 }

@@ -24,7 +24,7 @@ void Monitor::look_at_values(const ModelWeights& weights, MonitorReport& report)
     if (op.out < 0 || program_.values()[static_cast<size_t>(op.out)].is_wide != 0) continue;
     const egg_value& value = program_.values()[static_cast<size_t>(op.out)];
     const std::vector<int8_t>& seen = values[static_cast<size_t>(op.out)];
-    report.values.push_back({value.name, kOpInfo[static_cast<size_t>(op.code)].name, op.out, spread_of(seen),
+    report.values.push_back({value.name, signature_of(op.code).name, op.out, spread_of(seen),
                              constant_share(seen, static_cast<size_t>(value.size))});
     if (op.code != EGG_OP_ATTENTION) continue;
     const std::vector<HeadSpread> heads = heads_of(program_.view(), op, values[static_cast<size_t>(op.in[0])],

@@ -7,9 +7,12 @@
 namespace eggroll {
 namespace {
 
-// Ops that hand on what their inputs have at +-127; the others scale anew.
-bool hands_on(const std::string& op) {
-  return op == "add" || op == "lut" || op == "gru_gate" || op == "gru_mix" || op == "store";
+// Whether the op of this name passes on what its inputs have at +-127; one that reads more than a channel scales anew.
+bool passes_saturation_on(const std::string& op) {
+  const auto signature = std::find_if(kOpSignatures.begin(), kOpSignatures.end(),
+                                      [&](const OpSignature& each) { return each.name == op; });
+  return signature != kOpSignatures.end() &&
+         (signature->access == OpAccess::kChannel || signature->access == OpAccess::kState);
 }
 
 // What of the program's values is saturated, or dead; a wide value, which is not seen, is neither.
@@ -48,7 +51,7 @@ void judge_values(const Program& program, const MonitorReport& report, std::vect
     if (marks.saturated[self] && value.value != logits) {
       // A state is what its store was given a token ago: no origin, or a value and its state would excuse each other.
       const auto excuses = [&](size_t in) { return marks.saturated[in] && program.values()[in].is_state == 0; };
-      const bool inherited = hands_on(value.op) && std::any_of(inputs.begin(), inputs.end(), excuses);
+      const bool inherited = passes_saturation_on(value.op) && std::any_of(inputs.begin(), inputs.end(), excuses);
       if (inherited) continue;
       verdicts.push_back(
           fmt::format("{}: {:.0f} % of values at ±127; lower the gains or weights before it, or shift more", value.name,

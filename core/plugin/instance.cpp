@@ -145,7 +145,7 @@ void BackendInstance::require_support(const egg_program& program, const egg_rule
   }
   std::vector<std::string> missing;
   for (const auto& [code, outputs] : ops) {
-    missing.push_back(fmt::format("{} (of {})", kOpInfo[static_cast<size_t>(code)].name, fmt::join(outputs, ", ")));
+    missing.push_back(fmt::format("{} (of {})", signature_of(code).name, fmt::join(outputs, ", ")));
   }
   for (const int32_t code : rule_ops) {
     missing.push_back(fmt::format("{} (of the rule)", kRuleOpInfo[static_cast<size_t>(code)].name));

@@ -142,7 +142,7 @@ void require_no_overflow(const egg_program& program, const egg_noise& noise) {
         fmt::format(
             "the accumulator {} of '{}' ({}) can reach {}, more than {} ({}); use a smaller width, context, rank "
             "or noise amplitude",
-            bound.what, out, kOpInfo[static_cast<size_t>(op.code)].name, bound.largest,
+            bound.what, out, signature_of(op.code).name, bound.largest,
             bound.limit == kLargest ? "an int32 holds" : "a wide value may reach", bound.limit),
         EGG_ERROR_UNSUPPORTED);
   }

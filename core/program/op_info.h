@@ -1,27 +1,13 @@
-// The op lists of eggroll/ops.h as tables.
+// The list of rule ops in eggroll/ops.h as a table.
 #ifndef EGGROLL_PROGRAM_OP_INFO_H
 #define EGGROLL_PROGRAM_OP_INFO_H
 
 #include <array>
 #include <string_view>
 
-#include "eggroll/ops.h"
+#include "eggroll/op_signature.h"
 
 namespace eggroll {
-
-struct OpInfo {
-  const char* name;
-  int required_values;
-  int optional_values;
-  int required_params;
-  int optional_params;  // of them each is a bias
-  const char* text;
-};
-
-#define EGG_OP_INFO(code, name, required_values, optional_values, required_params, optional_params, text) \
-  OpInfo{#name, required_values, optional_values, required_params, optional_params, text},
-inline constexpr std::array<OpInfo, EGG_OP_COUNT> kOpInfo{{EGG_OPS(EGG_OP_INFO)}};
-#undef EGG_OP_INFO
 
 struct RuleOpInfo {
   const char* name;

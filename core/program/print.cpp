@@ -14,24 +14,39 @@ const char* division_name(int32_t division) {
   return division == EGG_DIVIDE_RECIPROCAL ? "reciprocal" : division == EGG_DIVIDE_TRUNCATE ? "truncate" : "floor";
 }
 
+// What egg_op.attr says, unless it is written before all else.
+std::string attribute(const egg_op& op) {
+  switch (signature_of(op).attr) {
+    case OpAttr::kNone:
+    case OpAttr::kIndex:
+      return "";
+    case OpAttr::kShift:
+      return fmt::format("shift {}", op.attr);
+    case OpAttr::kDivision:
+      return division_name(op.attr);
+    case OpAttr::kUnit:
+      return fmt::format("unit {}/65536 bits", op.attr);
+  }
+  return "";
+}
+
 std::string operands(const egg_program& program, const egg_op& op) {
+  const OpSignature& info = signature_of(op);
   std::string list;
-  const auto append = [&](const std::string& text) { list += (list.empty() ? "" : ", ") + text; };
-  if (op.code == EGG_OP_EMBED) {
+  const auto append = [&](const std::string& text) { list += (list.empty() || text.empty() ? "" : ", ") + text; };
+  if (info.attr == OpAttr::kIndex) {
     append(op.attr == 0 ? "token" : fmt::format("hash of {} tokens", program.indices[op.attr - 1].tokens));
   }
   for (const int32_t id : op.in) {
     if (id >= 0) append(program.values[id].name);
   }
-  if (op.code == EGG_OP_LOSS) append("target");
+  if (info.access == OpAccess::kEnd) append("target");
   if (op.param[0] >= 0) append(program.params[op.param[0]].name);
   if (op.param[1] >= 0) append(fmt::format("bias {}", program.params[op.param[1]].name));
   if (op.table >= 0) append(program.tables[op.table].name);
   if (op.head > 0) append(fmt::format("head {}", op.head));
-  if (op.code == EGG_OP_ATTENTION) append(op.mode == EGG_WEIGHT_SOFTMAX ? "softmax" : "sigmoid");
-  if (op.code == EGG_OP_LINEAR || op.code == EGG_OP_ATTENTION) append(fmt::format("shift {}", op.attr));
-  if (op.code == EGG_OP_L1_NORM) append(division_name(op.attr));
-  if (op.code == EGG_OP_LOSS) append(fmt::format("unit {}/65536 bits", op.attr));
+  if (info.mode == OpMode::kWeighting) append(op.mode == EGG_WEIGHT_SOFTMAX ? "softmax" : "sigmoid");
+  append(attribute(op));
   return list;
 }
 
@@ -62,8 +77,7 @@ std::string Program::text() const {
                                    ? fmt::format("{}[{}]{}", name, values_[static_cast<size_t>(op.out)].size,
                                                  values_[static_cast<size_t>(op.out)].is_wide != 0 ? " wide" : "")
                                    : "loss";
-    fmt::format_to(out, "op    {:<24} = {}({})\n", target, kOpInfo[static_cast<size_t>(op.code)].name,
-                   operands(view_, op));
+    fmt::format_to(out, "op    {:<24} = {}({})\n", target, signature_of(op.code).name, operands(view_, op));
   }
   return text;
 }

@@ -17,11 +17,8 @@ namespace {
 
 constexpr int32_t kLargestSize = 1 << 24;
 constexpr int64_t kMostStates = INT32_MAX;  // bytes of one member
-constexpr int32_t kLargestUnit = 1 << 18;   // 4 bits a logit step
-constexpr int32_t kLargestShift = 26;       // plus the guard bits stays within egg_rshift's range
 constexpr int32_t kLargestContext = 1 << 16;
 constexpr int32_t kMostIndices = 64;
-constexpr int32_t kLargestWeight = (1 << 21) - 1;  // of an attention
 
 class Validator {
  public:
@@ -118,7 +115,7 @@ class Validator {
   void op(uint32_t i) {
     const egg_op& o = program_.ops[i];
     in_range(fmt::format("op {}: code", i), o.code, 0, EGG_OP_COUNT - 1);
-    const OpInfo& info = kOpInfo[static_cast<size_t>(o.code)];
+    const OpSignature& info = signature_of(o.code);
     const bool named = o.code != EGG_OP_LOSS && o.out >= 0 && o.out < static_cast<int32_t>(program_.value_count);
     who_ = fmt::format("op {} ({}{})", i, info.name, named ? fmt::format(" '{}'", program_.values[o.out].name) : "");
     for (int k = 0; k < 3; ++k) {
@@ -133,9 +130,10 @@ class Validator {
     } else if (o.out != -1) {
       fail(who_ + " writes a value");
     }
-    widths(o);
-    shapes(o);
-    attributes(o);
+    widths(o, info);
+    inputs(o, info);
+    shapes(o, info);
+    attributes(o, info);
     output(i, o);
   }
 
@@ -158,16 +156,15 @@ class Validator {
   }
 
   // Which ops take and make wide values.
-  void widths(const egg_op& o) const {
+  void widths(const egg_op& o, const OpSignature& info) const {
     const auto wide = [&](int32_t id) { return id >= 0 && program_.values[id].is_wide != 0; };
-    const bool reads = o.code == EGG_OP_ADD || o.code == EGG_OP_MAX_NORM || o.code == EGG_OP_ROPE;
-    const bool makes = o.code == EGG_OP_LINEAR || o.code == EGG_OP_ADD || o.code == EGG_OP_ROPE;
     for (const int32_t id : o.in) {
-      if (wide(id) && !reads)
+      if (wide(id) && !info.reads_wide())
         fail(fmt::format("{} reads '{}', which is wide; let an add make a narrow value of it first", who_,
                          program_.values[id].name));
     }
-    if (wide(o.out) && !makes) fail(fmt::format("{} writes '{}', which is wide", who_, program_.values[o.out].name));
+    if (wide(o.out) && !info.makes_wide())
+      fail(fmt::format("{} writes '{}', which is wide", who_, program_.values[o.out].name));
   }
 
   // The op's table, each entry in range.
@@ -185,7 +182,6 @@ class Validator {
   }
 
   void heads(const egg_op& o, int32_t unit) const {
-    in_range("context of a program with " + who_, program_.context, 1, kLargestContext);
     const int32_t channels = size(o.in[0]);
     if (o.head < 1 || o.head % unit != 0 || channels % o.head != 0) {
       fail(fmt::format("{}: a head has {} channels, expected a multiple of {} that divides {}", who_, o.head, unit,
@@ -209,83 +205,86 @@ class Validator {
     if (program_.params[id].kind != EGG_PARAM_MATRIX) fail(fmt::format("{}: {} is not a matrix", who_, what));
   }
 
-  void shapes(const egg_op& o) {
-    const int32_t out = o.code != EGG_OP_LOSS ? size(o.out) : 0;
-    switch (static_cast<egg_op_code>(o.code)) {
-      case EGG_OP_EMBED:
-        matrix("the embedding", o.param[0]);
-        in_range(who_ + ": index", o.attr, 0, program_.index_count);
-        if (o.attr == 0) {
-          same_size("the embedding's vocabulary", program_.params[o.param[0]].rows, program_.vocab);
-        } else {
-          same_size("the rows of its table", program_.params[o.param[0]].rows, program_.indices[o.attr - 1].rows);
-          used_indices_[static_cast<size_t>(o.attr - 1)] = true;
-        }
-        if (o.in[0] >= 0) same_size("its input", size(o.in[0]), out);
-        same_size("its output", out, program_.params[o.param[0]].cols);
+  void shapes(const egg_op& o, const OpSignature& info) {
+    const int32_t out = info.access == OpAccess::kEnd ? program_.vocab : size(o.out);
+    const egg_param* first = o.param[0] >= 0 ? &program_.params[o.param[0]] : nullptr;
+    switch (info.first_param) {
+      case FirstParam::kNone:
         break;
-      case EGG_OP_LINEAR:
+      case FirstParam::kMatrix:
         matrix("its weight", o.param[0]);
-        same_size("its input", size(o.in[0]), program_.params[o.param[0]].cols);
-        same_size("its output", out, program_.params[o.param[0]].rows);
-        vector_of("its bias", o.param[1], out);
-        in_range(who_ + ": shift", o.attr, 0, kLargestShift);
+        same_size("its input", size(o.in[0]), first->cols);
+        same_size("its output", out, first->rows);
         break;
-      case EGG_OP_L1_NORM:
-        same_size("its output", out, size(o.in[0]));
+      case FirstParam::kTable:
+        matrix("the embedding", o.param[0]);
+        same_size("its output", out, first->cols);
+        break;
+      case FirstParam::kGain:
         vector_of("its gain", o.param[0], out);
-        vector_of("its bias", o.param[1], out);
-        in_range(who_ + ": division", o.attr, EGG_DIVIDE_RECIPROCAL, EGG_DIVIDE_FLOOR);
         break;
-      case EGG_OP_ADD:
-        same_size("its output", out, size(o.in[0]));
-        if (o.in[1] >= 0) same_size("its second input", size(o.in[1]), out);
-        vector_of("its bias", o.param[1], out);
-        break;
-      case EGG_OP_GRU_GATE:
-      case EGG_OP_GRU_MIX:
-        for (int k = 0; k < (o.code == EGG_OP_GRU_MIX ? 3 : 2); ++k) same_size("an input", size(o.in[k]), out);
-        break;
-      case EGG_OP_STORE:
-        same_size("its state", out, size(o.in[0]));
-        break;
-      case EGG_OP_LUT:
-        same_size("its output", out, size(o.in[0]));
-        table(o, 256, -127, 127);
-        break;
-      case EGG_OP_MAX_NORM:
-        same_size("its output", out, size(o.in[0]));
-        break;
-      case EGG_OP_ROPE:
-        same_size("its output", out, size(o.in[0]));
-        heads(o, 2);
-        table(o, int64_t{program_.context} * o.head, -(1 << EGG_ROPE_BITS), 1 << EGG_ROPE_BITS);
-        break;
-      case EGG_OP_ATTENTION:
-        for (const int32_t id : o.in) same_size("an input", size(id), out);
-        heads(o, 4);
-        table(o, EGG_ATTENTION_TABLE, 0, kLargestWeight);
-        in_range(who_ + ": shift", o.attr, 0, kLargestShift);
-        in_range(who_ + ": weighting", o.mode, EGG_WEIGHT_SOFTMAX, EGG_WEIGHT_SIGMOID);
-        break;
-      case EGG_OP_LOSS:
-        same_size("its logits", size(o.in[0]), program_.vocab);
-        in_range(who_ + ": unit", o.attr, 1, kLargestUnit);
-        break;
-      case EGG_OP_COUNT:
-        break;
+    }
+    if (info.optional_params > 0) vector_of("its bias", o.param[1], out);
+  }
+
+  // Inputs are of the output's size, but for those of a product.
+  void inputs(const egg_op& o, const OpSignature& info) const {
+    if (info.access == OpAccess::kProduct) return;
+    if (info.access == OpAccess::kEnd) return same_size("its logits", size(o.in[0]), program_.vocab);
+    constexpr std::array kWhich = {"its first input", "its second input", "its third input"};
+    const bool is_alone = info.required_values + info.optional_values == 1;
+    for (size_t k = 0; k < kWhich.size(); ++k) {
+      if (o.in[k] >= 0) same_size(is_alone ? "its input" : kWhich[k], size(o.in[k]), size(o.out));
     }
   }
 
-  void attributes(const egg_op& o) const {
-    const bool attention = o.code == EGG_OP_ATTENTION;
-    const bool attr = attention || o.code == EGG_OP_EMBED || o.code == EGG_OP_LINEAR || o.code == EGG_OP_L1_NORM ||
-                      o.code == EGG_OP_LOSS;
-    const bool head = attention || o.code == EGG_OP_ROPE;
-    const bool table = head || o.code == EGG_OP_LUT;
-    if ((!attr && o.attr != 0) || (!head && o.head != 0) || (!table && o.table != -1) || (!attention && o.mode != 0)) {
+  // What attr, table, head and mode say.
+  void attributes(const egg_op& o, const OpSignature& info) {
+    if ((info.attr == OpAttr::kNone && o.attr != 0) || (info.head == 0 && o.head != 0) ||
+        (info.table == OpTable::kNone && o.table != -1) || (info.mode == OpMode::kNone && o.mode != 0)) {
       fail(who_ + " has an attribute it does not take");
     }
+    if (info.head > 0) heads(o, info.head);
+    if (info.needs_context()) in_range("context of a program with " + who_, program_.context, 1, kLargestContext);
+    switch (info.table) {
+      case OpTable::kNone:
+        break;
+      case OpTable::kBytes:
+        table(o, 256, -127, 127);
+        break;
+      case OpTable::kAngles:
+        table(o, int64_t{program_.context} * o.head, -(1 << EGG_ROPE_BITS), 1 << EGG_ROPE_BITS);
+        break;
+      case OpTable::kWeights:
+        table(o, EGG_ATTENTION_TABLE, 0, kLargestWeight);
+        break;
+    }
+    switch (info.attr) {
+      case OpAttr::kNone:
+        break;
+      case OpAttr::kIndex:
+        in_range(who_ + ": index", o.attr, 0, program_.index_count);
+        rows_by_index(o);
+        break;
+      case OpAttr::kShift:
+        in_range(who_ + ": shift", o.attr, 0, kLargestShift);
+        break;
+      case OpAttr::kDivision:
+        in_range(who_ + ": division", o.attr, EGG_DIVIDE_RECIPROCAL, EGG_DIVIDE_FLOOR);
+        break;
+      case OpAttr::kUnit:
+        in_range(who_ + ": unit", o.attr, 1, kLargestUnit);
+        break;
+    }
+    if (info.mode == OpMode::kWeighting) in_range(who_ + ": weighting", o.mode, EGG_WEIGHT_SOFTMAX, EGG_WEIGHT_SIGMOID);
+  }
+
+  // A table has as many rows as there are numbers to look it up by.
+  void rows_by_index(const egg_op& o) {
+    const int32_t rows = program_.params[o.param[0]].rows;
+    if (o.attr == 0) return same_size("the embedding's vocabulary", rows, program_.vocab);
+    same_size("the rows of its table", rows, program_.indices[o.attr - 1].rows);
+    used_indices_[static_cast<size_t>(o.attr - 1)] = true;
   }
 
   void output(uint32_t i, const egg_op& o) {

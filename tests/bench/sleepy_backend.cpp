@@ -37,8 +37,6 @@ class SleepySession : public Session {
 class SleepyBackend : public Backend {
  public:
   explicit SleepyBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec&) override { return {1, "a bed", "asleep"}; }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<SleepySession>(spec);

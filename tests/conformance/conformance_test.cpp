@@ -47,7 +47,7 @@ TEST(Conformance, EveryOpMeetsEveryShape) {
     for (const OpCase& test : op_cases()) {
       if (test.op == code) populations.insert(test.scenario.population);
     }
-    EXPECT_EQ(populations.size(), shape_count()) << kOpInfo[static_cast<size_t>(code)].name;
+    EXPECT_EQ(populations.size(), shape_count()) << signature_of(code).name;
   }
 }
 

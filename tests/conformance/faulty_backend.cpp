@@ -59,8 +59,6 @@ class FaultySession : public ReferenceSession {
 class FaultyBackend : public Backend {
  public:
   explicit FaultyBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     return {ReferenceSession::memory(spec, spec.population), "a processor", kFault == k_plan ? "" : "faulty"};
   }

@@ -59,7 +59,7 @@ TEST(RandomCases, AreTheSameOnEveryMachine) {
 
 TEST(RandomPrograms, ReachEveryOpAndItsForms) {
   Features found;
-  for (const OpInfo& info : kOpInfo) found[info.name] = 0;
+  for (const OpSignature& info : kOpSignatures) found[info.name] = 0;
   for (const RandomCase& test : cases_of_check(&random_program_case)) {
     const auto count = [&](const std::string& name, bool yes) { found[name] += yes ? size_t{1} : size_t{0}; };
     const RandomProgram& program = test.program;
@@ -70,7 +70,7 @@ TEST(RandomPrograms, ReachEveryOpAndItsForms) {
     count("no states",
           std::none_of(program.values.begin(), program.values.end(), [](const auto& v) { return v.state; }));
     for (const egg_op& op : program.ops) {
-      const OpInfo& info = kOpInfo[static_cast<size_t>(op.code)];
+      const OpSignature& info = signature_of(op.code);
       count(info.name, true);
       if (op.code == EGG_OP_L1_NORM) count("division " + std::to_string(op.attr), true);
       const int32_t size = op.out < 0

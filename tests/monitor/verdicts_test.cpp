@@ -24,7 +24,7 @@ class VerdictsTest : public testing::Test {
       if (op.out < 0) continue;
       report_.values.emplace_back();
       report_.values.back().name = program_.values()[static_cast<size_t>(op.out)].name;
-      report_.values.back().op = kOpInfo[static_cast<size_t>(op.code)].name;
+      report_.values.back().op = signature_of(op.code).name;
       report_.values.back().value = op.out;
     }
     for (const egg_param& param : program_.params()) {

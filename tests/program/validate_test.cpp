@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"LinearNegativeShift", [](RawProgram& r) { r.ops[kLinear].attr = -1; },
                            "op 2 (linear 'f'): shift is -1, expected 0 to 26"},
                     Broken{"NormOutput", [](RawProgram& r) { r.values[kN].size = 2; },
-                           "op 1 (l1_norm 'n'): its output has size 2, expected 3"},
+                           "op 1 (l1_norm 'n'): its input has size 3, expected 2"},
                     Broken{"NormGain", [](RawProgram& r) { r.params[kGain].rows = 2; },
                            "op 1 (l1_norm 'n'): its gain has size 2, expected 3"},
                     Broken{"NormGainIsAMatrix", [](RawProgram& r) { r.ops[kNorm].param[0] = kW; },
@@ -249,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"NormDivision", [](RawProgram& r) { r.ops[kNorm].attr = 3; },
                            "op 1 (l1_norm 'n'): division is 3, expected 0 to 2"},
                     Broken{"AddOutput", [](RawProgram& r) { r.values[kA].size = 2; },
-                           "op 5 (add 'a'): its output has size 2, expected 3"},
+                           "op 5 (add 'a'): its first input has size 3, expected 2"},
                     Broken{"AddSecondInput",
                            [](RawProgram& r) {
                              r.ops[kAdd].in[1] = kG;
@@ -269,16 +269,16 @@ INSTANTIATE_TEST_SUITE_P(
                            },
                            "op 5 (add 'a'): its bias has size 2, expected 3"},
                     Broken{"Gate", [](RawProgram& r) { r.values[kG].size = 2; },
-                           "op 3 (gru_gate 'g'): an input has size 3, expected 2"},
+                           "op 3 (gru_gate 'g'): its first input has size 3, expected 2"},
                     Broken{"Mix", [](RawProgram& r) { r.values[kM].size = 2; },
-                           "op 4 (gru_mix 'm'): an input has size 3, expected 2"},
+                           "op 4 (gru_mix 'm'): its first input has size 3, expected 2"},
                     Broken{"Store",
                            [](RawProgram& r) {
                              r.values[kH].size = 4;
                              r.ops[kGate].in[1] = kF;
                              r.ops[kMix].in[1] = kF;
                            },
-                           "op 6 (store 'h'): its state has size 4, expected 3"},
+                           "op 6 (store 'h'): its input has size 3, expected 4"},
                     Broken{"Logits", [](RawProgram& r) { r.ops[kLoss].in[0] = kA; },
                            "op 8 (loss): its logits has size 3, expected 5"},
                     Broken{"NoUnit", [](RawProgram& r) { r.ops[kLoss].attr = 0; },

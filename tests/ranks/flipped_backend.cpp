@@ -40,8 +40,6 @@ class FlippedSession : public reference::ReferenceSession {
 class FlippedBackend : public Backend {
  public:
   explicit FlippedBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     return plan_on_cpu(spec, "scalar",
                        [&](uint32_t population) { return reference::ReferenceSession::memory(spec, population); });

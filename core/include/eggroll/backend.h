@@ -33,8 +33,10 @@ inline bool is_chosen(const egg_update& update, uint32_t param) {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual bool supports_op(const egg_program& program, uint32_t op_index) = 0;
-  virtual bool supports_rule_op(int32_t code) = 0;
+  // A backend that dispatches by EGG_OPS and EGG_RULE_OPS does not compile without all of them. One that lacks some, or
+  // some of their shapes, says so here; a run that needs them is then refused before it starts.
+  virtual bool supports_op(const egg_program& /*program*/, uint32_t /*op_index*/) { return true; }
+  virtual bool supports_rule_op(int32_t /*code*/) { return true; }
   // What open_session would make of the spec. Throws Error, from no_room, where it does not fit.
   virtual SessionPlan plan_session(const egg_session_spec& spec) = 0;
   virtual std::unique_ptr<Session> open_session(const egg_session_spec& spec) = 0;

@@ -9,7 +9,7 @@
 
 namespace eggroll {
 
-#define EGG_TEXT_OF(code, name, a, b, c, d, text) #code text #a #b #c #d
+#define EGG_TEXT_OF(code, name, a, b, c, d, text, ...) #code text #a #b #c #d
 #define EGG_RULE_TEXT_OF(code, name, result, operands, text) #code #result operands text
 inline constexpr std::string_view kSpecText =
     "spec " EGG_SPEC_REVISION " " EGG_OPS(EGG_TEXT_OF) EGG_RULE_OPS(EGG_RULE_TEXT_OF);

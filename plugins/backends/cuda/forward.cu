@@ -10,45 +10,24 @@ namespace eggroll::cuda {
 namespace {
 
 template <class T>
+__device__ __forceinline__ void run_linear(T& tile, const DeviceOp& op) {
+  if (kHasWgmma && op.streamed != 0) return run_streamed_linear(tile, op);
+  run_loaded_linear(tile, op);
+}
+
+template <class T>
 __device__ __forceinline__ void run_op(T& tile, const DeviceOp& op) {
   switch (op.code) {
     case kLoadState:
       return run_load_state(tile, op);
-    case EGG_OP_EMBED:
-      return run_embed(tile, op);
-    case EGG_OP_LINEAR:
-      if (kHasWgmma && op.streamed != 0) return run_streamed_linear(tile, op);
-      return run_linear(tile, op);
-    case EGG_OP_L1_NORM:
-      return run_l1_norm(tile, op);
-    case EGG_OP_ADD:
-      return run_add(tile, op);
-    case EGG_OP_GRU_GATE:
-      return run_gru_gate(tile, op);
-    case EGG_OP_GRU_MIX:
-      return run_gru_mix(tile, op);
-    case EGG_OP_STORE:
-      return run_store(tile, op);
-    case EGG_OP_LOSS:
-      return run_loss(tile, op);
-    default:
-      break;
+#define EGG_RUN_OP(code, name, ...)                                                              \
+  case EGG_OP_##code:                                                                            \
+    if constexpr (T::kAnyOp || is_plain(EGG_OP_##code)) return run_##name(tile, op);             \
+    break;
+      EGG_OPS(EGG_RUN_OP)
+#undef EGG_RUN_OP
   }
-  if constexpr (T::kAnyOp) {
-    switch (op.code) {
-      case EGG_OP_LUT:
-        return run_lut(tile, op);
-      case EGG_OP_MAX_NORM:
-        return run_max_norm(tile, op);
-      case EGG_OP_ROPE:
-        return run_rope(tile, op);
-      case EGG_OP_ATTENTION:
-        return run_attention(tile, op);
-      default:
-        break;
-    }
-  }
-  __trap();
+  __trap();  // an op that the plan did not give to this kernel
 }
 
 template <class T>

@@ -55,6 +55,13 @@ enum SideA : uint8_t { kDrawnA, kKeyedA, kJointA, kNoA };
 // What the kernels run: the program's ops, and one of the backend's own.
 enum DeviceCode : int32_t { kLoadState = 100 };
 
+// Ops that the smallest kernel has, where their values are int8. All others are in the full one: what a kernel never
+// runs still takes registers from what it runs.
+EGG_FN constexpr bool is_plain(int32_t code) {
+  return code == EGG_OP_EMBED || code == EGG_OP_LINEAR || code == EGG_OP_L1_NORM || code == EGG_OP_ADD ||
+         code == EGG_OP_GRU_GATE || code == EGG_OP_GRU_MIX || code == EGG_OP_STORE || code == EGG_OP_LOSS;
+}
+
 struct alignas(16) DeviceOp {
   int32_t code;                // egg_op_code or DeviceCode
   uint8_t all_shared;          // 1: every value of the op is in shared memory

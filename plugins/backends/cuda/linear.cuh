@@ -192,7 +192,7 @@ __device__ inline void multiply(T& tile, const DeviceOp& op, uint32_t ranks) {
 }
 
 template <class T>
-__device__ inline void run_linear(T& tile, const DeviceOp& planned) {
+__device__ inline void run_loaded_linear(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
   const uint32_t ranks = tile.ranks(op);
   perturb_inputs(tile, op, ranks);

@@ -5,6 +5,7 @@
 
 #include "common/steps.h"
 #include "eggroll/error.h"
+#include "eggroll/op_signature.h"
 #include "eggroll/row_voters.h"
 
 namespace eggroll::cuda {
@@ -75,6 +76,11 @@ class Memory {
   std::vector<Taken> taken_;
   size_t end_ = 0;
 };
+
+// A warp has whole rows and reads all of an input's row before it writes one of the output.
+constexpr bool may_work_in_place(const OpSignature& op) {
+  return op.access == OpAccess::kChannel || op.access == OpAccess::kRow || op.access == OpAccess::kLookup;
+}
 
 constexpr uint32_t kAlignment = 128;  // of tiles' values and the ring in shared memory
 
@@ -206,10 +212,7 @@ class Planner {
   }
 
   Memory::Request request_for(uint32_t v, const Stay& stay, bool on_chip) const {
-    const auto by_channels = [](const egg_op* op) {
-      return op != nullptr && op->code != EGG_OP_LINEAR && op->code != EGG_OP_ATTENTION && op->code != EGG_OP_LOSS &&
-             op->code != EGG_OP_STORE;
-    };
+    const auto by_channels = [](const egg_op* op) { return op != nullptr && may_work_in_place(signature_of(*op)); };
     const auto op_at = [&](int32_t i) {
       const Step& step = order_[static_cast<size_t>(i)];
       return step.loads < 0 ? &program_.ops[step.op] : nullptr;
@@ -315,10 +318,7 @@ class Planner {
         add_caches(op);
       }
     }
-    if (op.code == EGG_OP_LUT || op.code == EGG_OP_MAX_NORM || op.code == EGG_OP_ROPE || op.code == EGG_OP_ATTENTION ||
-        op.out.wide != 0) {
-      plan_.full_ops = true;
-    }
+    if ((op.code != kLoadState && !is_plain(op.code)) || op.out.wide != 0) plan_.full_ops = true;
     op.all_shared = 1;
     for (const Place& place : {op.out, op.in[0], op.in[1], op.in[2]}) {
       if (place.bytes != 0 && place.shared == 0) op.all_shared = 0;

@@ -52,8 +52,6 @@ class CudaBackend : public Backend {
     if (devices_.empty()) devices_.push_back(0);
   }
 
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override { return describe(plan_replicas(spec, devices_)); }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<CudaSession>(spec, devices_, checksum_every_);

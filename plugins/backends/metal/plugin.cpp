@@ -11,8 +11,6 @@ namespace {
 class MetalBackend : public Backend {
  public:
   explicit MetalBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Plan plan(spec);
     const std::shared_ptr<Device> gpu = device();

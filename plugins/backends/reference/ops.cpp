@@ -221,7 +221,7 @@ void run_loss(const OpCall& call) {
 
 }  // namespace
 
-#define EGG_OP_FUNCTION(code, name, a, b, c, d, text) &run_##name,
+#define EGG_OP_FUNCTION(code, name, ...) &run_##name,
 const OpFunction kOps[EGG_OP_COUNT] = {EGG_OPS(EGG_OP_FUNCTION)};
 #undef EGG_OP_FUNCTION
 

@@ -7,8 +7,6 @@ namespace eggroll::reference {
 class ReferenceBackend : public Backend {
  public:
   explicit ReferenceBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     return plan_on_cpu(spec, "scalar", [&](uint32_t population) { return ReferenceSession::memory(spec, population); });
   }

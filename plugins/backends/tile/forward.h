@@ -31,7 +31,7 @@ struct Kernels {
   static void run_loss(Tile<S>& tile, const egg_op& op) { Loss<S>::run(tile, op); }
 
   using Function = void (*)(Tile<S>&, const egg_op&);
-#define EGG_TILE_KERNEL(code, name, a, b, c, d, text) &run_##name,
+#define EGG_TILE_KERNEL(code, name, ...) &run_##name,
   static constexpr Function kAll[EGG_OP_COUNT] = {EGG_OPS(EGG_TILE_KERNEL)};
 #undef EGG_TILE_KERNEL
 };

@@ -14,8 +14,6 @@ template <const Engine& (*kChoose)()>
 class TileBackend : public Backend {
  public:
   explicit TileBackend(Settings& settings) { settings.finish(); }
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Engine& engine = kChoose();
     const std::string how = std::string(engine.instructions) + ", tiles of " + std::to_string(engine.tile) + " members";

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "eggroll/op_signature.h"
 #include "eggroll/settings.h"
 
 namespace eggroll {
-
-inline constexpr int32_t kLargestShift = 26;  // that a program may have
 
 // The integer nearest to log2(n) / halves, halves rounding up; n >= 1, halves 1 or 2.
 inline int32_t rounded_log2(int64_t n, int32_t halves) {

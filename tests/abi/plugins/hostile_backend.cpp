@@ -62,8 +62,6 @@ class HostileSession : public eggroll::Session {
 class HostileBackend : public eggroll::Backend {
  public:
   explicit HostileBackend(eggroll::Settings& settings) : fault_(settings.text("fault")) {}
-  bool supports_op(const egg_program&, uint32_t) override { return true; }
-  bool supports_rule_op(int32_t) override { return true; }
   eggroll::SessionPlan plan_session(const egg_session_spec&) override { return {1, "nothing", "nothing is computed"}; }
   std::unique_ptr<eggroll::Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<HostileSession>(spec, fault_);

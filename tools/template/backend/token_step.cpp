@@ -283,8 +283,9 @@ void Member::loss(const egg_op& op) {
   loss_ += egg_loss_q16(sum, largest, logits[target_], op.attr, model_.loss_tables.log2_q24);
 }
 
+// Return null for an op that this backend does not have.
 OpFunction op_function(int32_t code) {
-  switch (code) {
+  switch (static_cast<egg_op_code>(code)) {
     case EGG_OP_EMBED:
       return &Member::embed;
     case EGG_OP_LINEAR:
@@ -309,9 +310,10 @@ OpFunction op_function(int32_t code) {
       return &Member::attention;
     case EGG_OP_LOSS:
       return &Member::loss;
-    default:
-      return nullptr;
+    case EGG_OP_COUNT:
+      break;
   }
+  return nullptr;
 }
 
 }  // namespace backend

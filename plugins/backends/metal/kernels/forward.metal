@@ -10,30 +10,11 @@ inline void run_op(thread const Tile& tile, device const DeviceOp& op) {
   switch (op.code) {
     case kLoadState:
       return run_load_state(tile, op);
-    case EGG_OP_EMBED:
-      return run_embed(tile, op);
-    case EGG_OP_LINEAR:
-      return run_linear(tile, op);
-    case EGG_OP_L1_NORM:
-      return run_l1_norm(tile, op);
-    case EGG_OP_ADD:
-      return run_add(tile, op);
-    case EGG_OP_GRU_GATE:
-      return run_gru_gate(tile, op);
-    case EGG_OP_GRU_MIX:
-      return run_gru_mix(tile, op);
-    case EGG_OP_STORE:
-      return run_store(tile, op);
-    case EGG_OP_LUT:
-      return run_lut(tile, op);
-    case EGG_OP_MAX_NORM:
-      return run_max_norm(tile, op);
-    case EGG_OP_ROPE:
-      return run_rope(tile, op);
-    case EGG_OP_ATTENTION:
-      return run_attention(tile, op);
-    default:
-      return run_loss(tile, op);
+#define EGG_RUN_OP(code, name, ...) \
+  case EGG_OP_##code:               \
+    return run_##name(tile, op);
+      EGG_OPS(EGG_RUN_OP)
+#undef EGG_RUN_OP
   }
 }
 
