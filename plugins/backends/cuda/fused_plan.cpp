@@ -269,7 +269,7 @@ class Fuser {
     add_gate(f, *f.of_h, *f.of_x);
     add_draws(b_of(*c.of_h), blocks);
     add_gate(c, *c.of_x, *c.of_h);
-    add_segment(kGruSegment, 0, scales).state = state_offset(h);
+    add_segment(kGruSegment, 0, scales).state = plan_.state_place(h);
     state_taken_[static_cast<size_t>(h)] = true;
     x_ = sum->out;
     return true;
@@ -335,12 +335,6 @@ class Fuser {
     });
     add_segment(kHeadSegment, fused_.logit_blocks, scales);
     return true;
-  }
-
-  uint32_t state_offset(int32_t value) const {
-    const auto before =
-        std::count_if(program_.values, program_.values + value, [](const egg_value& v) { return v.is_state != 0; });
-    return static_cast<uint32_t>(plan_.states[static_cast<size_t>(before)].inside);
   }
 
   // Each segment knows the state that is taken next, so that it can be asked for ahead. A program without a state has

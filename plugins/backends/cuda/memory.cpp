@@ -32,12 +32,8 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
   size_t forms = 0;
   for (uint32_t i = 0; i < program.param_count; ++i) {
-    const egg_param& from = program.params[i];
-    ParamMemory param{};
-    param.vector = from.kind == EGG_PARAM_VECTOR;
-    param.perturbed = from.perturbed != 0;
-    param.rows = static_cast<uint32_t>(param.vector ? 1 : from.rows);
-    param.cols = static_cast<uint32_t>(param.vector ? from.rows : from.cols);
+    ParamMemory param{{plan.params[i]}, 0, 0, 0, 0, 0, 0};
+    if (param.vector) std::swap(param.rows, param.cols);
     param.stride = padded(param.cols, kBlock);
     if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) {
       param.stage_bytes = size_t{padded(param.rows, kBlock)} * param.stride;
@@ -47,7 +43,6 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       (plan.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
           size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
     }
-    param.masked = param.perturbed && plan.voters[i].masked != 0;
     if (param.perturbed) {
       param.slot_cells = param.count() * rule.slot_count;
       ++jobs[param.masked ? 2 : param.vector ? 1 : 0];

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "eggroll/plugin.h"
+#include "eggroll/lowered_program.h"
 #include "plan.h"
 
 namespace eggroll::cuda {
@@ -18,20 +18,14 @@ constexpr uint64_t kCallReserve = uint64_t{1} << 30;
 // sessions live beside this one.
 constexpr uint64_t kMostNoise = uint64_t{16} << 30;
 
-// A parameter on the device. A vector lies in one row.
-struct ParamMemory {
-  uint32_t rows;
-  uint32_t cols;
-  uint32_t stride;  // of a row of weights
-  bool vector;
-  bool perturbed;
-  bool masked;
+// A parameter on the device. A vector lies in one row: its size is cols here.
+struct ParamMemory : LoweredParam {
+  uint32_t stride;        // of a row of weights
   size_t fragment_bytes;  // as linears without a ring read it, else 0
   size_t stage_bytes;     // as those with one do, or as the fused forward pass does
   size_t slot_cells;      // of all slots
   size_t votes_offset;    // cells before its votes
   size_t counts_offset;   // of a masked table: cells before its rows' counts of voters, behind all votes
-  size_t count() const { return size_t{rows} * cols; }
 };
 
 struct MemoryPlan {

@@ -3,78 +3,34 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/steps.h"
 #include "eggroll/error.h"
-#include "eggroll/op_signature.h"
-#include "eggroll/row_voters.h"
 
 namespace eggroll::cuda {
 namespace {
 
-// First fit: the lowest offset that no value of the same time takes. Two values may meet all the same at the op that
-// makes one and is the last to read the other. A linear makes its last outputs when it has read all its inputs: they
-// may lie where inputs do. An op on channels may put each result where the same channels of an input were.
-class Memory {
- public:
-  struct Request {
-    size_t bytes;
-    Stay stay;
-    size_t early;      // bytes of it that are made while inputs are still read
-    bool by_channels;  // the op that makes it is one on channels
-    bool to_channels;  // and the last that reads it
-    bool by_linear;    // likewise
-    bool to_linear;
-  };
+// Two values of the same time may meet all the same at the op that makes one and is the last to read the other. A
+// linear makes its last outputs when it has read all its inputs: they may lie where inputs do. An op on channels may
+// put each result where the same channels of an input were.
+struct ValueRequest : Request {
+  size_t early;      // bytes of it that are made while inputs are still read
+  bool by_channels;  // the op that makes it is one on channels
+  bool to_channels;  // and the last that reads it
+  bool by_linear;    // likewise
+  bool to_linear;
 
-  // Returns the offset, or -1 where it would end beyond the limit.
-  int64_t take(const Request& request, size_t limit) {
-    size_t at = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const Taken& t : taken_) {
-        const size_t next = first_beside(request, at, t);
-        moved = moved || next > at;
-        at = next;
-      }
-    }
-    for (const Taken& t : taken_) {
-      const bool fits = std::all_of(taken_.begin(), taken_.end(), [&](const Taken& other) {
-        return first_beside(request, t.offset, other) == t.offset;
-      });
-      if (fits) at = std::min(at, t.offset);
-    }
-    if (at + request.bytes > limit) return -1;
-    taken_.push_back({at, request});
-    end_ = std::max(end_, at + request.bytes);
-    return static_cast<int64_t>(at);
-  }
-  size_t end() const { return end_; }
-
- private:
-  struct Taken {
-    size_t offset;
-    Request value;
-  };
-
-  // The lowest offset from `at` on where the request does not meet t.
-  static size_t first_beside(const Request& r, size_t at, const Taken& t) {
-    const Request& v = t.value;
-    size_t begin = t.offset;
-    size_t end = t.offset + v.bytes;
-    size_t bytes = r.bytes;
-    if (v.stay.begin > r.stay.end || r.stay.begin > v.stay.end) return at;
-    const bool made_there = r.stay.begin == v.stay.end;
-    const bool ends_there = r.stay.end == v.stay.begin;
+  size_t beside(size_t at, const ValueRequest& taken, size_t offset) const {
+    const bool made_there = stay.begin == taken.stay.end;
+    const bool ends_there = stay.end == taken.stay.begin;
     const bool in_place =
-        (made_there && r.by_channels && v.to_channels) || (ends_there && r.to_channels && v.by_channels);
-    if (in_place && at == begin && r.bytes == v.bytes) return at;
-    if (made_there && r.by_linear && v.to_linear) bytes = r.early;
-    if (ends_there && r.to_linear && v.by_linear) end = begin + v.early;
-    return at < end && begin < at + bytes ? end : at;
+        (made_there && by_channels && taken.to_channels) || (ends_there && to_channels && taken.by_channels);
+    if (in_place && at == offset && bytes == taken.bytes) return at;
+    Request mine = *this;
+    Request other = taken;
+    if (made_there && by_linear && taken.to_linear) mine.bytes = early;
+    if (ends_there && to_linear && taken.by_linear) other.bytes = taken.early;
+    const size_t next = mine.Request::beside(at, other, offset);
+    return next == at ? at : offset + other.bytes;
   }
-
-  std::vector<Taken> taken_;
-  size_t end_ = 0;
 };
 
 // A warp has whole rows and reads all of an input's row before it writes one of the output.
@@ -92,35 +48,29 @@ class Planner {
   void run() {
     lay_out_states();
     lay_out_noise();
-    order_ = steps_of(program_);
     place_values();
-    for (size_t i = 0; i < order_.size(); ++i) add(order_[i]);
+    for (const Step& step : plan_.steps) add(step);
     if (plan_.streams.empty()) plan_.stages = 0;
     plan_.workspace_bytes = padded_size(values_in_workspace() + cache_bytes_);
     if (plan_.layout.bytes > INT32_MAX) throw_too_large();
   }
 
  private:
-  size_t values_in_workspace() const { return padded_size(workspace_.end()); }
+  size_t values_in_workspace() const { return padded_size(workspace_.size()); }
   static size_t padded_size(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
   void lay_out_states() {
-    state_of_.assign(program_.value_count, 0);
-    for (uint32_t i = 0; i < program_.value_count; ++i) {
-      if (program_.values[i].is_state == 0) continue;
-      const auto size = static_cast<uint32_t>(program_.values[i].size);
-      state_of_[i] = plan_.states.size();
-      plan_.states.push_back({size, plan_.state_bytes, plan_.state_stride});
-      plan_.state_bytes += size;
-      plan_.state_stride += padded(size, kBlock);
+    for (const LoweredState& state : plan_.states) {
+      plan_.state_places.push_back(plan_.state_stride);
+      plan_.state_stride += padded(state.size, kBlock);
     }
   }
 
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
   SideA side_a_of(uint32_t i) const {
-    const egg_voters& voters = plan_.voters[i];
-    if (program_.params[i].perturbed == 0 || lead_of(voters, i) != i) return kNoA;
-    return voters.joint != 0 ? kJointA : voters.masked != 0 ? kKeyedA : kDrawnA;
+    const LoweredParam& param = plan_.params[i];
+    if (!param.read_perturbed) return kNoA;
+    return param.voters.joint != 0 ? kJointA : param.masked ? kKeyedA : kDrawnA;
   }
 
   uint32_t add_segment(Segment segment, uint32_t copies) {
@@ -132,7 +82,7 @@ class Planner {
   }
 
   Segment segment_of(SegmentKind kind, uint32_t i, uint32_t side, uint32_t rank, int32_t size) const {
-    const egg_voters& voters = plan_.voters[i];
+    const egg_voters& voters = plan_.params[i].voters;
     return {kind,
             i,
             side,
@@ -182,39 +132,39 @@ class Planner {
       }
     }
     add_keys();
-    for (uint32_t i = 0; i < program_.param_count; ++i) plan_.b_offset[i] = plan_.b_offset[lead_of(plan_.voters[i], i)];
+    for (uint32_t i = 0; i < program_.param_count; ++i) plan_.b_offset[i] = plan_.b_offset[plan_.params[i].lead];
   }
 
   void place_values() {
-    const std::vector<Stay> stays = stays_of(program_, order_);
+    const std::vector<Stay>& stays = plan_.stays;
     const uint32_t ring = room_.fewest_stages * kStage;
     const uint32_t most_shared = (room_.bytes - std::min(ring, room_.bytes)) / room_.tiles / kAlignment * kAlignment;
-    for (const uint32_t v : by_need(stays)) {
+    for (const uint32_t v : by_need()) {
       const egg_value& value = program_.values[v];
       Place& place = places_[v];
       place.size = static_cast<uint32_t>(value.size);
       place.wide = value.is_wide != 0 ? 1 : 0;
       place.bytes = padded(place.size, kBlock) * (place.wide != 0 ? 4 : 1);
       if (stays[v].begin == Stay::kNever) continue;
-      int64_t offset = shared_.take(request_for(v, stays[v], true), most_shared);
-      place.shared = offset >= 0 ? 1 : 0;
-      if (offset < 0) {
+      size_t offset = shared_.take(request_for(v, stays[v], true), most_shared);
+      place.shared = offset != shared_.kNoRoom ? 1 : 0;
+      if (place.shared == 0) {
         offset = workspace_.take(request_for(v, stays[v], false), UINT32_MAX);
         plan_.all_shared = false;
       }
-      if (offset < 0) throw_too_large();
+      if (offset == workspace_.kNoRoom) throw_too_large();
       place.offset = static_cast<uint32_t>(offset);
     }
-    plan_.shared_values = padded(static_cast<uint32_t>(shared_.end()), kAlignment);
+    plan_.shared_values = padded(static_cast<uint32_t>(shared_.size()), kAlignment);
     if (ring > 0) {
       plan_.stages = std::min(room_.most_stages, (room_.bytes - room_.tiles * plan_.shared_values) / kStage);
     }
   }
 
-  Memory::Request request_for(uint32_t v, const Stay& stay, bool on_chip) const {
+  ValueRequest request_for(uint32_t v, const Stay& stay, bool on_chip) const {
     const auto by_channels = [](const egg_op* op) { return op != nullptr && may_work_in_place(signature_of(*op)); };
     const auto op_at = [&](int32_t i) {
-      const Step& step = order_[static_cast<size_t>(i)];
+      const Step& step = plan_.steps[static_cast<size_t>(i)];
       return step.loads < 0 ? &program_.ops[step.op] : nullptr;
     };
     // Without a ring a linear reads and makes as it goes.
@@ -229,22 +179,19 @@ class Planner {
     // All but the last two blocks of outputs, or the one that is alone.
     const uint32_t blocks = divide_up(places_[v].size, kBlock);
     const size_t early = bytes / blocks * ((blocks - 1) / 2 * 2);
-    return {bytes,
-            stay,
-            early,
-            made && by_channels(first),
-            read && by_channels(last),
-            made && by_linear(first),
-            read && by_linear(last)};
+    return {
+        {bytes, stay},          early, made && by_channels(first), read && by_channels(last), made && by_linear(first),
+        read && by_linear(last)};
   }
 
   // Values in the order in which they are placed: those that a linear reads, or that an op turns in place into such a
   // one, the largest first; then the short-lived.
-  std::vector<uint32_t> by_need(const std::vector<Stay>& stays) const {
+  std::vector<uint32_t> by_need() const {
+    const std::vector<Stay>& stays = plan_.stays;
     std::vector<bool> multiplied(program_.value_count, false);
-    for (size_t i = order_.size(); i-- > 0;) {
-      if (order_[i].loads >= 0) continue;
-      const egg_op& op = program_.ops[order_[i].op];
+    for (size_t i = plan_.steps.size(); i-- > 0;) {
+      if (plan_.steps[i].loads >= 0) continue;
+      const egg_op& op = program_.ops[plan_.steps[i].op];
       const auto in = static_cast<size_t>(std::max(op.in[0], 0));
       if (op.code == EGG_OP_LINEAR) multiplied[in] = true;
       if (op.code != EGG_OP_LUT || stays[in].end != static_cast<int32_t>(i)) continue;
@@ -267,10 +214,6 @@ class Planner {
         EGG_ERROR_UNSUPPORTED);
   }
 
-  uint32_t state_offset(int32_t value) const {
-    return static_cast<uint32_t>(plan_.states[state_of_[static_cast<size_t>(value)]].inside);
-  }
-
   static bool meet(const Place& a, const Place& b) {
     const auto end = [](const Place& p) { return p.offset + p.bytes / kUnit * kPlane; };
     return a.offset < end(b) && b.offset < end(a);
@@ -291,7 +234,7 @@ class Planner {
     if (step.loads >= 0) {
       op.code = kLoadState;
       op.out = places_[static_cast<size_t>(step.loads)];
-      op.state_offset = state_offset(step.loads);
+      op.state_offset = plan_.state_place(step.loads);
     } else {
       const egg_op& from = program_.ops[step.op];
       op.code = from.code;
@@ -305,10 +248,10 @@ class Planner {
         op.in[k] = from.in[k] >= 0 ? places_[static_cast<size_t>(from.in[k])] : Place{};
       }
       for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
-      if (from.code == EGG_OP_STORE) op.state_offset = state_offset(from.out);
+      if (from.code == EGG_OP_STORE) op.state_offset = plan_.state_place(from.out);
       if (from.code == EGG_OP_LOSS && is_state(program_, from.in[0])) {
         op.of_state = 1;
-        op.state_offset = state_offset(from.in[0]);
+        op.state_offset = plan_.state_place(from.in[0]);
       }
       if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<size_t>(param));
       if (from.code == EGG_OP_ATTENTION) {
@@ -367,18 +310,14 @@ class Planner {
   const egg_program& program_;
   Room room_;
   std::vector<Place> places_;
-  std::vector<size_t> state_of_;
-  std::vector<Step> order_;
-  Memory shared_;
-  Memory workspace_;
+  FirstFit<ValueRequest> shared_;
+  FirstFit<ValueRequest> workspace_;
   size_t cache_bytes_ = 0;  // scores, then keys and values
 };
 
 }  // namespace
 
-Plan::Plan(const egg_session_spec& spec, const Room& room)
-    : program(spec.program), noise(spec.noise), tiles(room.tiles), rule(*spec.rule) {
-  for (uint32_t i = 0; i < program->param_count; ++i) voters.push_back(voters_of(spec, i));
+Plan::Plan(const egg_session_spec& spec, const Room& room) : LoweredProgram(spec), tiles(room.tiles), rule(*spec.rule) {
   Planner(*this, room).run();
   if (room.most_stages == 0) return;
   fused = fuse(*this, room);

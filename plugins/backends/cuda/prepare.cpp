@@ -222,8 +222,8 @@ void Replica::add_vote_job(size_t index) {
   const Param& param = params_[index];
   VoteJob job{};
   job.param = static_cast<uint32_t>(index);
-  job.first_voter = plan.voters[index].first_pair;
-  job.voters = plan.voters[index].pairs;
+  job.first_voter = plan.params[index].voters.first_pair;
+  job.voters = plan.params[index].voters.pairs;
   job.ranks = static_cast<uint32_t>(param.vector ? 1 : plan.noise.rank);
   job.rows = param.vector ? param.cols : param.rows;
   job.cols = param.vector ? 1 : param.cols;
@@ -239,9 +239,7 @@ void Replica::add_vote_job(size_t index) {
   }
 }
 
-uint32_t Replica::lead_of(size_t index) const {
-  return eggroll::lead_of(own_.plan.voters[index], static_cast<uint32_t>(index));
-}
+uint32_t Replica::lead_of(size_t index) const { return own_.plan.params[index].lead; }
 
 // A job for each masked table, or for all chosen ones of a lead.
 void Replica::make_row_vote_jobs(const std::vector<bool>& chosen) {
@@ -285,9 +283,9 @@ void Replica::make_row_vote_jobs(const std::vector<bool>& chosen) {
     }
     job.table_count = static_cast<uint32_t>(tables.size()) - job.first_table;
     if (job.table_count == 0) continue;
-    job.joint = plan.voters[lead].joint != 0 ? 1 : 0;
-    job.first_voter = plan.voters[lead].first_pair;
-    job.voters = plan.voters[lead].pairs;
+    job.joint = plan.params[lead].voters.joint != 0 ? 1 : 0;
+    job.first_voter = plan.params[lead].voters.first_pair;
+    job.voters = plan.params[lead].voters.pairs;
     job.cols = params_[lead].cols;
     job.key_offset = plan.a_offset[lead];
     job.b_offset = plan.b_offset[lead];

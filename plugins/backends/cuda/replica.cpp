@@ -82,8 +82,9 @@ template <class Copy>
 void Replica::each_state(size_t count, const Copy& copy) const {
   const Plan& plan = own_.plan;
   for (size_t m = 0; m < count; ++m) {
-    for (const Plan::State& s : plan.states) {
-      copy(m * plan.state_bytes + s.outside, m * plan.state_stride + s.inside, s.size);
+    for (size_t s = 0; s < plan.states.size(); ++s) {
+      const LoweredState& state = plan.states[s];
+      copy(m * plan.state_bytes + state.offset, m * plan.state_stride + plan.state_places[s], state.size);
     }
   }
 }
@@ -180,10 +181,10 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   args.workspace = workspace_.get();
   args.workspace_stride = plan.workspace_bytes;
   args.loss_tables = loss_tables_.get();
-  args.nearest = plan.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
-  args.q_shift = plan.program->fixed_point + plan.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
-  args.embed_shift = plan.program->fixed_point + plan.noise.sigma_shift;
-  args.joint_shift = plan.program->fixed_point + plan.noise.sigma_joint_shift;
+  args.nearest = plan.nearest();
+  args.q_shift = plan.q_shift();
+  args.embed_shift = plan.matrix_shift();
+  args.joint_shift = plan.joint_shift();
   return args;
 }
 
@@ -224,8 +225,8 @@ NoiseArgs Replica::noise_args(const DeviceArray<Segment>& segments, size_t count
   args.segment_count = static_cast<uint32_t>(count);
   args.values = values_of_noise_;
   args.seed = plan.noise.seed;
-  args.vector_shift = plan.program->fixed_point + plan.noise.sigma_vector_shift;
-  args.nearest = plan.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
+  args.vector_shift = plan.vector_shift();
+  args.nearest = plan.nearest();
   args.perturb = 1;
   args.places = fused_places_.get();
   args.out = noise_.get();
@@ -348,7 +349,7 @@ std::vector<double> Replica::row_variances(const egg_update& u) const {
   egg_voters known{};
   int64_t squares = 0;
   for (const uint32_t param : row_params_) {
-    const egg_voters& voters = own_.plan.voters[param];
+    const egg_voters& voters = own_.plan.params[param].voters;
     if (voters.first_pair != known.first_pair || voters.pairs != known.pairs) squares = squares_of(voters, u.fitness);
     known = voters;
     variances.push_back(draw_variance(squares, own_.plan.noise, voters));

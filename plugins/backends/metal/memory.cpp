@@ -57,7 +57,7 @@ uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t popula
   sum += taken(plan.masked.size() * sizeof(MaskedJob)) + taken(plan.masked_rows * sizeof(VotedRow));
   sum += taken(row_voters_of(plan, population));
   sum += taken(rule.node_count * sizeof(RuleNode)) + taken(rule.slot_count * sizeof(int32_t));
-  sum += taken(rule.scalar_count * sizeof(float)) + 2 * taken(plan.params.size() * sizeof(uint32_t));
+  sum += taken(rule.scalar_count * sizeof(float)) + 2 * taken(plan.places.size() * sizeof(uint32_t));
   return sum;
 }
 

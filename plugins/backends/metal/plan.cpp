@@ -3,44 +3,13 @@
 #include <algorithm>
 #include <string>
 
-#include "common/steps.h"
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
-#include "eggroll/row_voters.h"
 
 namespace eggroll::metal {
 namespace {
 
 constexpr uint32_t kAlignment = 16;
-
-// First fit: the lowest offset that no value of the same time takes.
-class Memory {
- public:
-  size_t take(size_t bytes, const Stay& stay) {
-    size_t at = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const Taken& t : taken_) {
-        if (t.stay.begin > stay.end || stay.begin > t.stay.end || at + bytes <= t.at || t.at + t.bytes <= at) continue;
-        at = t.at + t.bytes;
-        moved = true;
-      }
-    }
-    taken_.push_back({at, bytes, stay});
-    size_ = std::max(size_, at + bytes);
-    return at;
-  }
-  size_t size() const { return size_; }
-
- private:
-  struct Taken {
-    size_t at;
-    size_t bytes;
-    Stay stay;
-  };
-  std::vector<Taken> taken_;
-  size_t size_ = 0;
-};
 
 uint32_t fitted(size_t bytes) {
   if (bytes > UINT32_MAX) {
@@ -54,8 +23,7 @@ uint32_t fitted(size_t bytes) {
 
 class Planner {
  public:
-  Planner(Plan& plan, const egg_session_spec& spec)
-      : plan_(plan), spec_(spec), program_(*spec.program), rule_(*spec.rule) {}
+  Planner(Plan& plan, const egg_session_spec& spec) : plan_(plan), program_(*spec.program), rule_(*spec.rule) {}
 
   void run() {
     for (uint32_t i = 0; i < program_.param_count; ++i) add_param(i);
@@ -65,9 +33,8 @@ class Planner {
       const egg_table& table = program_.tables[t];
       plan_.tables.insert(plan_.tables.end(), table.entries, table.entries + table.count);
     }
-    order_ = steps_of(program_);
     place_values();
-    for (const Step& step : order_) add(step);
+    for (const Step& step : plan_.steps) add(step);
     fitted(plan_.workspace);
     fitted(plan_.weight_bytes);
     fitted(plan_.slot_cells);
@@ -100,50 +67,42 @@ class Planner {
     return at;
   }
 
-  bool is_read_by(uint32_t param, int32_t code) const {
-    return std::any_of(program_.ops, program_.ops + program_.op_count,
-                       [&](const egg_op& op) { return op.code == code && op.param[0] == static_cast<int32_t>(param); });
-  }
-
-  NoisePlace add_noise(uint32_t i, const ParamPlace& param, const egg_voters& voters) {
+  NoisePlace add_noise(uint32_t i, const ParamPlace& param) {
+    const egg_voters& voters = param.voters;
     NoisePlace at{};
     if (param.vector) {
       const egg_voters none{0, 0, 0, 0};
       at.a =
           add_segment({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights}, param.perturbed ? voters : none);
-    } else if (is_read_perturbed(i)) {
-      if (is_read_by(i, EGG_OP_EMBED) && voters.joint == 0)
+    } else if (param.read_perturbed) {
+      if (param.by_lookup && voters.joint == 0)
         at.keys = add_segment({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
-      if (is_read_by(i, EGG_OP_LINEAR)) at.a = add_draws(i, EGG_SIDE_A, param.rows, voters);
+      if (param.by_product) at.a = add_draws(i, EGG_SIDE_A, param.rows, voters);
       at.b = add_draws(i, EGG_SIDE_B, param.cols, voters);
     }
     return at;
   }
 
   void add_param(uint32_t i) {
-    const egg_param& from = program_.params[i];
-    ParamPlace param{};
-    param.vector = from.kind == EGG_PARAM_VECTOR;
-    param.perturbed = from.perturbed != 0;
-    param.rows = static_cast<uint32_t>(param.vector ? 1 : from.rows);
-    param.cols = static_cast<uint32_t>(param.vector ? from.rows : from.cols);
+    ParamPlace param{{plan_.params[i]}, 0, 0, 0, 0};
+    if (param.vector) std::swap(param.rows, param.cols);
     param.stride = padded(param.cols, kBlock);
     param.weights = fitted(plan_.weight_bytes);
     param.cells = fitted(plan_.cells);
     param.slots = fitted(plan_.slot_cells);
     plan_.weight_bytes += size_t{param.vector ? 1 : padded(param.rows, kBlock)} * param.stride;
-    const egg_voters voters = voters_of(spec_, i);
-    noise_.push_back(add_noise(i, param, voters));
-    if (param.perturbed) add_jobs(i, param, voters);
-    plan_.params.push_back(param);
+    noise_.push_back(add_noise(i, param));
+    if (param.perturbed) add_jobs(i, param);
+    plan_.places.push_back(param);
   }
 
-  void add_jobs(uint32_t i, const ParamPlace& param, const egg_voters& voters) {
+  void add_jobs(uint32_t i, const ParamPlace& param) {
+    const egg_voters& voters = param.voters;
     const auto count = fitted(param.count());
     plan_.slot_cells += size_t{count} * rule_.slot_count;
-    if (voters.masked != 0) {
+    if (param.masked) {
       plan_.masked.push_back(
-          {i, lead_of(voters, i), joint_a(voters), count, param.cols, param.stride, param.weights, param.slots});
+          {i, param.lead, joint_a(voters), count, param.cols, param.stride, param.weights, param.slots});
       plan_.masked_rows += param.rows;
       return;
     }
@@ -158,30 +117,20 @@ class Planner {
 
   static int32_t joint_a(const egg_voters& voters) { return voters.joint != 0 ? EGG_JOINT_A : 0; }
 
-  bool is_read_perturbed(uint32_t param) const {
-    return program_.params[param].perturbed != 0 && lead_of(voters_of(spec_, param), param) == param;
-  }
-
   uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
 
   void lay_out_states() {
-    state_of_.assign(program_.value_count, 0);
     size_t stride = 0;
-    for (uint32_t i = 0; i < program_.value_count; ++i) {
-      if (program_.values[i].is_state == 0) continue;
-      const auto size = static_cast<uint32_t>(program_.values[i].size);
-      state_of_[i] = fitted(stride);
-      plan_.states.push_back({size, plan_.state_bytes, state_of_[i]});
-      plan_.state_bytes += size;
-      stride += padded(size, kBlock);
+    for (const LoweredState& state : plan_.states) {
+      plan_.state_places.push_back(fitted(stride));
+      stride += padded(state.size, kBlock);
     }
     plan_.state_stride = fitted(stride);
   }
 
   // A tile's workspace: its pairs' noise, values, caches.
   void place_values() {
-    const std::vector<Stay> stays = stays_of(program_, order_);
-    Memory memory;
+    FirstFit<> memory;
     const size_t noise = size_t{kTilePairs} * plan_.noise_bytes;
     for (uint32_t v = 0; v < program_.value_count; ++v) {
       const egg_value& value = program_.values[v];
@@ -190,7 +139,8 @@ class Planner {
       place.padded = padded(place.size, kBlock);
       place.wide = value.is_wide != 0 ? 1 : 0;
       const size_t bytes = size_t{kTileRows} * place.padded * (place.wide != 0 ? sizeof(int32_t) : 1);
-      if (stays[v].begin != Stay::kNever) place.offset = fitted(noise + memory.take(bytes, stays[v]));
+      const Stay& stay = plan_.stays[v];
+      if (stay.begin != Stay::kNever) place.offset = fitted(noise + memory.take({bytes, stay}));
       places_.push_back(place);
     }
     plan_.workspace = noise + memory.size();
@@ -215,7 +165,7 @@ class Planner {
     if (step.loads >= 0) {
       op.code = kLoadState;
       op.out = place(step.loads);
-      op.state = state_of_[static_cast<size_t>(step.loads)];
+      op.state = plan_.state_place(step.loads);
       plan_.ops.push_back(op);
       return;
     }
@@ -228,10 +178,10 @@ class Planner {
     for (int k = 0; k < 3; ++k) op.in[k] = place(from.in[k]);
     for (int k = 0; k < 2; ++k) op.vectors[k] = vector_noise(from.param[k]);
     if (from.table >= 0) op.table = tables_[static_cast<size_t>(from.table)];
-    if (from.code == EGG_OP_STORE) op.state = state_of_[static_cast<size_t>(from.out)];
+    if (from.code == EGG_OP_STORE) op.state = plan_.state_place(from.out);
     if (from.code == EGG_OP_LOSS && is_state(program_, from.in[0])) {
       op.of_state = 1;
-      op.state = state_of_[static_cast<size_t>(from.in[0])];
+      op.state = plan_.state_place(from.in[0]);
     }
     if (from.code == EGG_OP_LINEAR || from.code == EGG_OP_EMBED) add_matrix(op, static_cast<uint32_t>(from.param[0]));
     if (from.code == EGG_OP_ATTENTION) add_caches(op);
@@ -239,13 +189,12 @@ class Planner {
   }
 
   void add_matrix(DeviceOp& op, uint32_t i) const {
-    const ParamPlace& param = plan_.params[i];
-    const egg_voters voters = voters_of(spec_, i);
+    const ParamPlace& param = plan_.places[i];
     op.matrix = param.weights;
     op.stride = param.stride;
-    op.ranks = is_read_perturbed(i) ? ranks() : 0;
-    op.joint_a = joint_a(voters);
-    op.shift = program_.fixed_point + (voters.joint != 0 ? plan_.noise.sigma_joint_shift : plan_.noise.sigma_shift);
+    op.ranks = param.read_perturbed ? ranks() : 0;
+    op.joint_a = joint_a(param.voters);
+    op.shift = param.shift;
     op.a = op.code == EGG_OP_EMBED ? noise_[i].keys : noise_[i].a;
     op.a_stride = padded(param.rows, kBlock);
     op.b = noise_[i].b;
@@ -261,21 +210,18 @@ class Planner {
   }
 
   Plan& plan_;
-  const egg_session_spec& spec_;
   const egg_program& program_;
   const egg_rule& rule_;
-  std::vector<NoisePlace> noise_;   // by parameter
-  std::vector<uint32_t> tables_;    // by table: entries before its own
-  std::vector<uint32_t> state_of_;  // by value: in a member's states on the device
-  std::vector<Step> order_;
-  std::vector<Place> places_;  // by value
+  std::vector<NoisePlace> noise_;  // by parameter
+  std::vector<uint32_t> tables_;   // by table: entries before its own
+  std::vector<Place> places_;      // by value
   uint32_t scores_ = 0;
 };
 
 }  // namespace
 
 Plan::Plan(const egg_session_spec& spec, uint32_t the_block_inputs)
-    : program(spec.program), noise(spec.noise), block_inputs(the_block_inputs) {
+    : LoweredProgram(spec), block_inputs(the_block_inputs) {
   if (block_inputs == 0 || block_inputs % kBlock != 0 || block_inputs > kMostBlockInputs) {
     throw Error("sums of " + std::to_string(block_inputs) + " products as float32, expected a multiple of " +
                     std::to_string(kBlock) + " up to " + std::to_string(kMostBlockInputs) +

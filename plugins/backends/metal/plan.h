@@ -8,28 +8,18 @@
 #include <vector>
 
 #include "eggroll/backend.h"
+#include "eggroll/lowered_program.h"
 #include "layout.h"
 
 namespace eggroll::metal {
 
-// A parameter on the device: padded rows of weights, then its votes and slots, a cell a weight. A vector has one row.
-struct ParamPlace {
-  uint32_t rows;
-  uint32_t cols;
+// A parameter on the device: padded rows of weights, then its votes and slots, a cell a weight. A vector lies in one
+// row: its size is cols here.
+struct ParamPlace : LoweredParam {
   uint32_t stride;   // bytes of a row
   uint32_t weights;  // bytes before its first
   uint32_t cells;    // before its votes; masked: none
   uint32_t slots;    // cells before its first slot's
-  bool vector;
-  bool perturbed;
-  size_t count() const { return size_t{rows} * cols; }
-};
-
-// A state as it crosses the seam and on the device, in bytes before it.
-struct StatePlace {
-  uint32_t size;
-  size_t outside;
-  uint32_t inside;
 };
 
 // The jobs of a launch, in the order of their pieces.
@@ -54,18 +44,17 @@ struct JobList {
   uint32_t pieces = 0;
 };
 
-struct Plan {
+struct Plan : LoweredProgram {
   // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
   // exact, or where a part of the program would pass 4 GiB.
   explicit Plan(const egg_session_spec& spec, uint32_t block_inputs = kBlockInputs);
 
-  const egg_program* program;
-  egg_noise noise;
   uint32_t block_inputs;
   std::vector<DeviceOp> ops;
   std::vector<Segment> segments;
-  std::vector<ParamPlace> params;
-  std::vector<StatePlace> states;
+  std::vector<ParamPlace> places;      // by parameter
+  std::vector<uint32_t> state_places;  // by state: bytes before it in a member's states on the device
+  uint32_t state_place(int32_t value) const { return state_places[state_of(value)]; }
   std::vector<int32_t> tables;  // entries of all
   JobList<VoteJob> votes;
   JobList<RuleJob> rules;
@@ -75,7 +64,6 @@ struct Plan {
   size_t cells = 0;               // votes of all parameters but the masked
   size_t masked_rows = 0;         // of all masked tables
   size_t slot_cells = 0;          // of all parameters and slots
-  size_t state_bytes = 0;         // of a member, as it crosses the seam
   uint32_t state_stride = 0;      // on the device
   size_t workspace = 0;           // bytes of a tile
 };

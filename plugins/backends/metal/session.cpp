@@ -78,8 +78,8 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       fitness_(allocate(spec.population / 2)),
       votes_(allocate(memory_.vote_shares * plan_.cells * sizeof(int64_t))),
       scalars_(allocate(spec.rule->scalar_count * sizeof(float))),
-      vote_stds_(allocate(plan_.params.size() * sizeof(float))),
-      changed_(allocate(plan_.params.size() * sizeof(uint32_t))),
+      vote_stds_(allocate(plan_.places.size() * sizeof(float))),
+      changed_(allocate(plan_.places.size() * sizeof(uint32_t))),
       rule_scratch_(allocate(memory_.rule_scratch)),
       voted_rows_(allocate(plan_.masked_rows * sizeof(VotedRow))),
       logits_(allocate(0)) {}
@@ -109,7 +109,7 @@ void MetalSession::reserve(Memory& memory, size_t bytes) const {
 }
 
 void MetalSession::set_weights(uint32_t index, const int8_t* weights) {
-  const ParamPlace& param = plan_.params.at(index);
+  const ParamPlace& param = plan_.places.at(index);
   int8_t* to = of<int8_t>(weights_) + param.weights;
   for (uint32_t row = 0; row < param.rows; ++row, to += param.stride, weights += param.cols) {
     std::copy_n(weights, param.cols, to);
@@ -117,7 +117,7 @@ void MetalSession::set_weights(uint32_t index, const int8_t* weights) {
 }
 
 void MetalSession::get_weights(uint32_t index, int8_t* weights) {
-  const ParamPlace& param = plan_.params.at(index);
+  const ParamPlace& param = plan_.places.at(index);
   const int8_t* from = of<int8_t>(weights_) + param.weights;
   for (uint32_t row = 0; row < param.rows; ++row, from += param.stride, weights += param.cols) {
     std::copy_n(from, param.cols, weights);
@@ -125,13 +125,13 @@ void MetalSession::get_weights(uint32_t index, int8_t* weights) {
 }
 
 void MetalSession::set_slot(uint32_t index, uint32_t slot, const void* data) {
-  const ParamPlace& param = plan_.params.at(index);
+  const ParamPlace& param = plan_.places.at(index);
   if (!param.perturbed) return;
   std::memcpy(of<uint32_t>(slots_) + param.slots + slot * param.count(), data, param.count() * sizeof(uint32_t));
 }
 
 void MetalSession::get_slot(uint32_t index, uint32_t slot, void* data) {
-  const ParamPlace& param = plan_.params.at(index);
+  const ParamPlace& param = plan_.places.at(index);
   if (!param.perturbed) return;
   std::memcpy(data, of<uint32_t>(slots_) + param.slots + slot * param.count(), param.count() * sizeof(uint32_t));
 }
@@ -140,8 +140,9 @@ void MetalSession::get_slot(uint32_t index, uint32_t slot, void* data) {
 template <class Copy>
 void MetalSession::each_state(size_t count, const Copy& copy) const {
   for (size_t m = 0; m < count; ++m) {
-    for (const StatePlace& s : plan_.states) {
-      copy(m * plan_.state_bytes + s.outside, m * plan_.state_stride + s.inside, s.size);
+    for (size_t s = 0; s < plan_.states.size(); ++s) {
+      const LoweredState& state = plan_.states[s];
+      copy(m * plan_.state_bytes + state.offset, m * plan_.state_stride + plan_.state_places[s], state.size);
     }
   }
 }
@@ -177,7 +178,6 @@ NoiseArgs MetalSession::noise_args(uint64_t step, uint32_t first_pair) const {
 
 // All but the rows, their noise and their states.
 ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
-  const int32_t fixed_point = plan_.program->fixed_point;
   ForwardArgs args{};
   args.noise = noise_args(0, 0);
   args.workspace_stride = plan_.workspace;
@@ -187,9 +187,9 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   args.state_stride = plan_.state_stride;
   args.tokens = batch.tokens;
   args.group = 1;
-  args.nearest = plan_.program->rounding == EGG_ROUND_NEAREST ? 1 : 0;
-  args.q_shift = fixed_point + plan_.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
-  args.vector_shift = fixed_point + plan_.noise.sigma_vector_shift;
+  args.nearest = plan_.nearest();
+  args.q_shift = plan_.q_shift();
+  args.vector_shift = plan_.vector_shift();
   args.context = static_cast<uint32_t>(plan_.program->context);
   args.vocab = static_cast<uint32_t>(plan_.program->vocab);
   args.index_count = plan_.program->index_count;
@@ -253,13 +253,13 @@ void MetalSession::infer(const egg_infer& i) {
 void MetalSession::update(const egg_update& u) {
   std::copy_n(u.fitness, u.pairs, of<int8_t>(fitness_));
   std::copy_n(u.scalars, spec_.rule->scalar_count, of<float>(scalars_));
-  std::copy_n(u.vote_stds, plan_.params.size(), of<float>(vote_stds_));
-  std::fill_n(of<uint32_t>(changed_), plan_.params.size(), 0U);
+  std::copy_n(u.vote_stds, plan_.places.size(), of<float>(vote_stds_));
+  std::fill_n(of<uint32_t>(changed_), plan_.places.size(), 0U);
   std::vector<Dispatch> dispatches;
   add_votes(u, dispatches);
   add_masked_votes(u, dispatches);
   if (!dispatches.empty()) device_->run(dispatches, spec_.threads);
-  std::copy_n(of<uint32_t>(changed_), plan_.params.size(), u.changed);
+  std::copy_n(of<uint32_t>(changed_), plan_.places.size(), u.changed);
 }
 
 RuleShape MetalSession::rule_shape() const {

@@ -9,18 +9,14 @@ namespace eggroll::reference {
 std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source, uint64_t step, uint32_t pair) {
   std::vector<ParamNoise> noise(model.program->param_count);
   for (uint32_t i = 0; i < model.program->param_count; ++i) {
-    const egg_param& param = model.program->params[i];
-    if (param.perturbed == 0 || !is_perturbed(model.voters[i], i, pair)) continue;
-    const bool vector = param.kind == EGG_PARAM_VECTOR;
-    const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
-    const auto rows = static_cast<uint32_t>(param.rows);
-    const auto cols = static_cast<uint32_t>(vector ? param.rows : param.cols);
-    noise[i].a.resize(size_t{ranks} * rows);
-    noise[i].b.resize(size_t{ranks} * cols);
-    for (uint32_t r = 0; r < ranks; ++r) {
-      source.fill(step, pair, i, EGG_SIDE_A, r, noise[i].a.data() + size_t{r} * rows, rows);
-      if (model.voters[i].joint != 0) std::fill(noise[i].a.begin(), noise[i].a.end(), int8_t{EGG_JOINT_A});
-      source.fill(step, pair, i, EGG_SIDE_B, r, noise[i].b.data() + size_t{r} * cols, cols);
+    const LoweredParam& param = model.params[i];
+    if (!param.perturbed || !is_perturbed(param.voters, i, pair)) continue;
+    noise[i].a.resize(size_t{param.ranks} * param.rows);
+    noise[i].b.resize(size_t{param.ranks} * param.b_count);
+    for (uint32_t r = 0; r < param.ranks; ++r) {
+      source.fill(step, pair, i, EGG_SIDE_A, r, noise[i].a.data() + size_t{r} * param.rows, param.rows);
+      if (param.voters.joint != 0) std::fill(noise[i].a.begin(), noise[i].a.end(), int8_t{EGG_JOINT_A});
+      source.fill(step, pair, i, EGG_SIDE_B, r, noise[i].b.data() + size_t{r} * param.b_count, param.b_count);
     }
   }
   return noise;
@@ -49,12 +45,7 @@ int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int
                    Frame& frame, int8_t* states, int8_t* logits) {
   const egg_program& program = *model.program;
   const auto each_state = [&](auto&& body) {
-    int8_t* memory = states;
-    for (uint32_t i = 0; i < program.value_count; ++i) {
-      if (program.values[i].is_state == 0) continue;
-      body(i, memory);
-      memory += program.values[i].size;
-    }
+    for (const LoweredState& state : model.states) body(state.value, states + state.offset);
   };
   each_state(
       [&](uint32_t i, const int8_t* memory) { std::copy_n(memory, frame.values[i].size(), frame.values[i].begin()); });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eggroll/arithmetic.h"
+#include "eggroll/lowered_program.h"
 #include "eggroll/noise_source.h"
 #include "eggroll/plugin.h"
 
@@ -22,13 +23,13 @@ struct ParamNoise {
 };
 
 // What a session knows that no op changes.
-struct Model {
-  const egg_program* program;
-  egg_noise noise;
-  std::vector<egg_voters> voters;  // by parameter
-  std::vector<Weights> weights;    // by parameter
+struct Model : LoweredProgram {
+  explicit Model(const egg_session_spec& spec) : LoweredProgram(spec) {
+    for (const LoweredParam& param : params) weights.emplace_back(param.count());
+    egg_fill_loss_tables(&loss_tables, program->ops[program->op_count - 1].attr);
+  }
+  std::vector<Weights> weights;  // by parameter
   egg_loss_tables loss_tables;
-  size_t state_bytes;
 };
 
 std::vector<ParamNoise> draw_noise(const Model& model, const NoiseSource& source, uint64_t step, uint32_t pair);

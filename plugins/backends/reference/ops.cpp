@@ -56,7 +56,7 @@ int32_t vector_element(const OpCall& call, int which, size_t i) {
   const int32_t weight = weights(call, which)[i];
   const ParamNoise* n = noise(call, which);
   if (n == nullptr) return weight;
-  const int32_t shift = call.model.program->fixed_point + call.model.noise.sigma_vector_shift;
+  const int32_t shift = call.model.vector_shift();
   return egg_perturbed(weight, n->a[i] * n->b[i], call.sign, shift, nearest(call));
 }
 
@@ -79,9 +79,7 @@ void run_embed(const OpCall& call) {
   const int16_t* weights_of_row = weights(call, 0).data() + row * width;
   const ParamNoise* n = noise(call, 0);
   const auto rows = static_cast<size_t>(param(call, 0).rows);
-  const egg_noise& kind = call.model.noise;
-  const bool joint = call.model.voters[static_cast<size_t>(call.op.param[0])].joint != 0;
-  const int32_t shift = call.model.program->fixed_point + (joint ? kind.sigma_joint_shift : kind.sigma_shift);
+  const int32_t shift = call.model.params[static_cast<size_t>(call.op.param[0])].shift;
   for (size_t d = 0; d < width; ++d) {
     int32_t perturbation = 0;
     if (n != nullptr) {
@@ -105,7 +103,7 @@ void run_linear(const OpCall& call) {
 
   const ParamNoise* n = noise(call, 0);
   const size_t ranks = n == nullptr ? 0 : static_cast<size_t>(call.model.noise.rank);
-  const int32_t q_shift = call.model.program->fixed_point + call.model.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
+  const int32_t q_shift = call.model.q_shift();
   int32_t q[64];  // by rank
   for (size_t r = 0; r < ranks; ++r) {
     q[r] = egg_linear_q(dot(wide, n->b.data() + r * inputs, inputs), q_shift, nearest(call));

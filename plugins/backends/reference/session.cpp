@@ -16,24 +16,13 @@ Stream stream_of(const egg_batch& batch, size_t stream, size_t indices) {
 }  // namespace
 
 ReferenceSession::ReferenceSession(const egg_session_spec& spec)
-    : spec_(spec),
-      model_{spec.program, spec.noise, {}, {}, {}, 0},
-      rule_(spec.rule),
-      noise_(spec.noise),
-      threads_(spec.threads),
-      first_(spec.first) {
+    : spec_(spec), model_(spec), rule_(spec.rule), noise_(spec.noise), threads_(spec.threads), first_(spec.first) {
   const egg_program& program = *spec.program;
   for (uint32_t i = 0; i < program.param_count; ++i) {
-    const size_t size = size_of(program.params[i]);
-    model_.weights.emplace_back(size);
-    model_.voters.push_back(voters_of(spec, i));
-    slots_.emplace_back(program.params[i].perturbed != 0 ? size * rule_->slot_count : 0, Cell{.i = 0});
-  }
-  for (uint32_t i = 0; i < program.value_count; ++i) {
-    if (program.values[i].is_state != 0) model_.state_bytes += static_cast<size_t>(program.values[i].size);
+    const LoweredParam& param = model_.params[i];
+    slots_.emplace_back(param.perturbed ? param.count() * rule_->slot_count : 0, Cell{.i = 0});
   }
   states_.resize(spec.members * model_.state_bytes);
-  egg_fill_loss_tables(&model_.loss_tables, program.ops[program.op_count - 1].attr);
 }
 
 uint64_t ReferenceSession::memory(const egg_session_spec& spec, uint32_t population) {

@@ -35,14 +35,13 @@ bool ReferenceSession::move(uint32_t param, size_t index, int64_t vote, float vo
 }
 
 int64_t ReferenceSession::update_all_rows(uint32_t param, const egg_update& u) {
-  const egg_param& p = model_.program->params[param];
-  const egg_voters& voters = model_.voters[param];
-  const bool vector = p.kind == EGG_PARAM_VECTOR;
-  const auto rows = static_cast<size_t>(p.rows);
-  const auto cols = static_cast<size_t>(p.cols);
-  const auto ranks = static_cast<size_t>(vector ? 1 : model_.noise.rank);
+  const LoweredParam& p = model_.params[param];
+  const egg_voters& voters = p.voters;
+  const size_t rows = p.rows;
+  const size_t cols = p.cols;
+  const size_t ranks = p.ranks;
   const size_t draws = voters.pairs * ranks;  // the dimension that the votes sum over
-  const size_t b_size = vector ? rows : cols;
+  const size_t b_size = p.b_count;
 
   // Transposed, so that each vote is one sum over neighbours in memory: fa is (rows, draws), b is (b_size, draws).
   std::vector<int16_t> fa(rows * draws);
@@ -67,7 +66,7 @@ int64_t ReferenceSession::update_all_rows(uint32_t param, const egg_update& u) {
     std::vector<Cell> nodes(rule_->node_count);
     for (size_t i = begin; i < end; ++i) {
       for (size_t j = 0; j < cols; ++j) {
-        const int64_t vote = dot(fa.data() + i * draws, b.data() + (vector ? i : j) * draws, draws);
+        const int64_t vote = dot(fa.data() + i * draws, b.data() + (p.vector ? i : j) * draws, draws);
         changed[i] += move(param, i * cols + j, vote, u.vote_stds[param], u.scalars, nodes) ? 1 : 0;
       }
     }
@@ -76,10 +75,8 @@ int64_t ReferenceSession::update_all_rows(uint32_t param, const egg_update& u) {
 }
 
 int64_t ReferenceSession::update_masked_rows(uint32_t param, const egg_update& u) {
-  const auto cols = static_cast<uint32_t>(model_.program->params[param].cols);
-  const auto ranks = static_cast<uint32_t>(model_.noise.rank);
-  const egg_voters& own = model_.voters[param];
-  const uint32_t lead = lead_of(own, param);
+  const LoweredParam& p = model_.params[param];
+  const uint32_t cols = p.cols;
   RowVoters voters;
   voters.find(spec_, param, u);
   std::vector<int64_t> changed(voters.size());
@@ -91,10 +88,11 @@ int64_t ReferenceSession::update_masked_rows(uint32_t param, const egg_update& u
       std::vector<int64_t> votes(cols);
       for (size_t k = row.first_voters; k < voters.rows()[i + 1].first_voters; ++k) {
         for (uint32_t pair = voters.voters()[k].begin; pair < voters.voters()[k].end; ++pair) {
-          for (uint32_t r = 0; r < ranks; ++r) {
-            const int32_t a = own.joint != 0 ? EGG_JOINT_A : noise_.value(u.step, pair, param, EGG_SIDE_A, r, row.row);
+          for (uint32_t r = 0; r < p.ranks; ++r) {
+            const int32_t a =
+                p.voters.joint != 0 ? EGG_JOINT_A : noise_.value(u.step, pair, param, EGG_SIDE_A, r, row.row);
             const int32_t fa = u.fitness[pair] * a;
-            noise_.fill(u.step, pair, lead, EGG_SIDE_B, r, b.data(), cols);
+            noise_.fill(u.step, pair, p.lead, EGG_SIDE_B, r, b.data(), cols);
             for (uint32_t j = 0; j < cols; ++j) votes[j] += fa * b[j];
           }
         }
@@ -108,12 +106,12 @@ int64_t ReferenceSession::update_masked_rows(uint32_t param, const egg_update& u
 }
 
 int64_t ReferenceSession::update_param(uint32_t param, const egg_update& u) {
-  return model_.voters[param].masked != 0 ? update_masked_rows(param, u) : update_all_rows(param, u);
+  return model_.params[param].masked ? update_masked_rows(param, u) : update_all_rows(param, u);
 }
 
 void ReferenceSession::update(const egg_update& arguments) {
   for (uint32_t i = 0; i < model_.program->param_count; ++i) {
-    const bool moves = model_.program->params[i].perturbed != 0 && is_chosen(arguments, i);
+    const bool moves = model_.params[i].perturbed && is_chosen(arguments, i);
     arguments.changed[i] = moves ? update_param(i, arguments) : 0;
   }
 }

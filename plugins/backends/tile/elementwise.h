@@ -59,11 +59,10 @@ struct Elementwise {
           indices_(op.attr == 0 ? tile.tokens.data()
                                 : tile.rows.data() + (static_cast<size_t>(op.attr) - 1) * Tile<S>::kMembers),
           table_(tile.model.weights.rows(param_)),
-          groups_(tile.model.plan.params[param_].col_groups),
+          groups_(tile.model.plan.forms[param_].col_groups),
           noise_(tile.params[param_]),
-          joint_(tile.model.plan.params[param_].voters.joint != 0),
-          shift_(tile.model.plan.program->fixed_point +
-                 (joint_ ? tile.model.plan.noise.sigma_joint_shift : tile.model.plan.noise.sigma_shift)),
+          joint_(tile.model.plan.forms[param_].voters.joint != 0),
+          shift_(tile.model.plan.forms[param_].shift),
           round_(tile.model.nearest() != 0 && shift_ > 0 ? 1 << (shift_ - 1) : 0),
           shift16_(shift_, tile.model.nearest() != 0),
           x_(in(tile, op, 0)),

@@ -17,7 +17,7 @@ class Linear {
 
   static void run(Tile<S>& tile, const egg_op& op) {
     const auto param = static_cast<size_t>(op.param[0]);
-    const PlanParam& p = tile.model.plan.params[param];
+    const PlanParam& p = tile.model.plan.forms[param];
     Linear call(tile, op, p);
     call.read_input();
     for (size_t first = 0; first < size_t{p.row_groups} * 4; first += S::kBlock) {
@@ -57,8 +57,7 @@ class Linear {
       }
     }
     for (size_t m = 0; m < kRegs; ++m) excess_[m] = sum[m] * S::kWeightExcess;
-    const int32_t q_shift =
-        tile_.model.plan.program->fixed_point + tile_.model.plan.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
+    const int32_t q_shift = tile_.model.plan.q_shift();
     const int32_t q_round = tile_.model.nearest() != 0 && q_shift > 0 ? 1 << (q_shift - 1) : 0;
     for (size_t r = 0; r < ranks_; ++r) {
       const int8_t* b = noise_.b + r * p_.col_groups * S::kPairRegs * S::kBytes;

@@ -8,30 +8,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "eggroll/row_voters.h"
+#include "eggroll/lowered_program.h"
 
 namespace eggroll::tile {
 
 inline constexpr size_t kMostRanks = 64;  // of a matrix's perturbation
 
-struct PlanParam {
-  bool by_embed = false;
-  bool by_linear = false;
-  bool vector = false;
-  bool perturbed = false;
-  uint32_t rows = 0;
-  uint32_t cols = 0;        // 1 for a vector
+struct PlanParam : LoweredParam {
   uint32_t row_groups = 0;  // of four rows
   uint32_t col_groups = 0;  // of four columns, a multiple of depth; 0 for a vector
-  uint32_t ranks = 0;       // draws a pair makes of each side; 0 where not perturbed
-  egg_voters voters{};
 };
 
-struct PlanState {
-  uint32_t value;
-  uint32_t size;
+struct PlanState : LoweredState {
   uint32_t groups;
-  size_t bytes_before;   // in the state of one member, as it crosses the seam
   size_t groups_before;  // in the state of one tile
 };
 
@@ -43,21 +32,18 @@ struct PlanCache {
 };
 
 // Temporary values share memory where their lifetimes allow it.
-struct Plan {
+struct Plan : LoweredProgram {
   Plan(const egg_session_spec& spec, uint32_t depth);
 
-  const egg_program* program;
-  egg_noise noise;
-  std::vector<PlanParam> params;
+  std::vector<PlanParam> forms;   // by parameter
   std::vector<uint32_t> groups;   // of each value
   std::vector<uint32_t> room;     // what a value takes: four times its groups where it is wide
   std::vector<size_t> place;      // of each temporary value, in groups from the start of the frame
   std::vector<PlanCache> caches;  // by the value that the attention makes
-  std::vector<PlanState> states;
+  std::vector<PlanState> tile_states;
   std::vector<std::array<uint8_t, 256>> byte_tables;  // of lut, by table
   size_t frame_groups = 0;                            // that the temporary values take
   size_t cache_groups = 0;
-  size_t state_bytes = 0;  // of one member
   size_t state_groups = 0;
   uint32_t widest = 0;  // groups of the largest value
   size_t context = 0;   // positions of a call that attention or rope may see

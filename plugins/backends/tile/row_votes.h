@@ -30,7 +30,7 @@ class RowVotes {
  public:
   RowVotes(const egg_session_spec& spec, const Plan& plan, const NoiseDraw<S>& noise, Weights<S>& weights,
            std::vector<Slots>& slots)
-      : spec_(spec), plan_(plan), noise_(noise), weights_(weights), slots_(slots), tables_(plan.params.size()) {}
+      : spec_(spec), plan_(plan), noise_(noise), weights_(weights), slots_(slots), tables_(plan.forms.size()) {}
 
   // The draws of one table of either kind, and for each table its rows and their voters: counted for streams of one
   // pair and token, as a session is not told of others.
@@ -38,7 +38,7 @@ class RowVotes {
     uint64_t bytes = 0;
     uint64_t own = 0;
     uint64_t joint = 0;
-    for (const PlanParam& p : plan.params) {
+    for (const PlanParam& p : plan.forms) {
       if (!p.perturbed || p.voters.masked == 0) continue;
       const uint32_t pairs = voting_pairs(p, population);
       bytes += RowVoters::bytes(pairs) + pairs * uint64_t{sizeof(size_t)};
@@ -53,11 +53,11 @@ class RowVotes {
     threads.split(params.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) tables_[params[i]].find(spec_, params[i], u);
     });
-    const auto lead = [&](uint32_t param) { return lead_of(plan_.params[param].voters, param); };
+    const auto lead = [&](uint32_t param) { return lead_of(plan_.forms[param].voters, param); };
     std::stable_sort(params.begin(), params.end(), [&](uint32_t a, uint32_t b) { return lead(a) < lead(b); });
     uint32_t drawn = UINT32_MAX;  // the lead whose sums are there
     for (const uint32_t param : params) {
-      const PlanParam& p = plan_.params[param];
+      const PlanParam& p = plan_.forms[param];
       if (p.voters.joint == 0) {
         own_.draw(noise_, p, param, u, threads);
         vote(own_, param, u, threads);
@@ -94,10 +94,10 @@ class RowVotes {
   void vote(const Draws& draws, uint32_t param, const egg_update& u, Threads& threads) {
     Table& table = tables_[param];
     if (table.voters.size() == 0) return;
-    table.count(draws, plan_.params[param]);
+    table.count(draws, plan_.forms[param]);
     const size_t all = table.first_draw.back();
     const size_t parts = (all + kPart - 1) / kPart;
-    const size_t cols = plan_.params[param].cols;
+    const size_t cols = plan_.forms[param].cols;
     cut_.assign((parts - 1) * cols, 0);
     std::atomic<int64_t> changed = 0;
     threads.split(parts, [&](size_t begin, size_t end) {
@@ -117,7 +117,7 @@ class RowVotes {
     Part(RowVotes& votes, const Draws& draws, uint32_t param, const egg_update& u)
         : votes_(votes),
           param_(param),
-          p_(votes.plan_.params[param]),
+          p_(votes.plan_.forms[param]),
           table_(votes.tables_[param]),
           block_draws_(draws.block_draws()),
           block_(draws, votes.noise_, p_),

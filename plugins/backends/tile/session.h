@@ -33,8 +33,8 @@ class TileSession : public Session {
         first_pair_(spec.first / 2),
         tile_bytes_(plan_.state_groups * T::kGroupBytes),
         states_(tiles_of(spec.members) * tile_bytes_) {
-    for (size_t i = 0; i < plan_.params.size(); ++i) {
-      slots_.push_back({Buffer<uint32_t>(plan_.params[i].perturbed ? weights_.size(i) * spec.rule->slot_count : 0)});
+    for (size_t i = 0; i < plan_.forms.size(); ++i) {
+      slots_.push_back({Buffer<uint32_t>(plan_.forms[i].perturbed ? weights_.size(i) * spec.rule->slot_count : 0)});
     }
   }
 
@@ -43,7 +43,7 @@ class TileSession : public Session {
   static uint64_t memory(const egg_session_spec& spec, uint32_t population) {
     const Plan plan(spec, S::kDepth);
     uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
-    for (const PlanParam& p : plan.params) {
+    for (const PlanParam& p : plan.forms) {
       bytes += typename Weights<S>::Forms(p).bytes();
       if (p.perturbed) bytes += uint64_t{p.rows} * p.cols * spec.rule->slot_count * sizeof(uint32_t);
     }
@@ -54,7 +54,7 @@ class TileSession : public Session {
 
   void set_weights(uint32_t param, const int8_t* weights) override {
     std::copy_n(weights, weights_.size(param), weights_.plain(param));
-    weights_.pack_rows(param, 0, plan_.params[param].rows);
+    weights_.pack_rows(param, 0, plan_.forms[param].rows);
   }
   void get_weights(uint32_t param, int8_t* weights) override {
     std::copy_n(weights_.plain(param), weights_.size(param), weights);
@@ -130,9 +130,9 @@ class TileSession : public Session {
   // One member's state, between the seam's order and a tile's.
   template <class Copy>
   void each_group(size_t lane, const Copy& copy) const {
-    for (const PlanState& s : plan_.states) {
+    for (const PlanState& s : plan_.tile_states) {
       for (uint32_t g = 0; 4 * g < s.size; ++g) {
-        copy((s.groups_before + g) * T::kGroupBytes + 4 * lane, s.bytes_before + 4 * g, std::min(4U, s.size - 4 * g));
+        copy((s.groups_before + g) * T::kGroupBytes + 4 * lane, s.offset + 4 * g, std::min(4U, s.size - 4 * g));
       }
     }
   }

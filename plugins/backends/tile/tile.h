@@ -93,17 +93,17 @@ struct Tile {
               Buffer<int8_t>(the_model.plan.state_groups * kGroupBytes)},
         at(the_model.plan.groups.size()),
         next(the_model.plan.groups.size()),
-        params(the_model.plan.params.size()),
+        params(the_model.plan.forms.size()),
         rows(the_model.plan.program->index_count * kMembers) {
     const Plan& plan = model.plan;
     for (size_t v = 0; v < at.size(); ++v) at[v] = frame.data() + plan.place[v] * kGroupBytes;
     noise = Buffer<int8_t>(noise_bytes(plan));
     int8_t* free = noise.data();
     for (size_t i = 0; i < params.size(); ++i) {
-      const PlanParam& p = plan.params[i];
+      const PlanParam& p = plan.forms[i];
       params[i].a = free;
       params[i].b = free + a_bytes(p);
-      params[i].a_keys.resize(p.by_embed ? p.ranks * size_t{S::kPairRegs} : 0);
+      params[i].a_keys.resize(p.by_lookup ? p.ranks * size_t{S::kPairRegs} : 0);
       free += noise_bytes(p);
     }
   }
@@ -111,7 +111,7 @@ struct Tile {
   // Rows of A are drawn where `linear` needs all of them; `embed` needs one a token.
   static size_t a_bytes(const PlanParam& p) {
     if (p.vector) return p.row_groups * kGroupBytes;
-    return p.by_linear ? size_t{p.ranks} * p.row_groups * S::kPairRegs * S::kBytes : 0;
+    return p.by_product ? size_t{p.ranks} * p.row_groups * S::kPairRegs * S::kBytes : 0;
   }
   static size_t noise_bytes(const PlanParam& p) {
     return a_bytes(p) + (p.vector ? 0 : size_t{p.ranks} * p.col_groups * S::kPairRegs * S::kBytes);
@@ -119,7 +119,7 @@ struct Tile {
 
   static size_t noise_bytes(const Plan& plan) {
     size_t bytes = 0;
-    for (const PlanParam& p : plan.params) bytes += noise_bytes(p);
+    for (const PlanParam& p : plan.forms) bytes += noise_bytes(p);
     return bytes;
   }
   // The bytes of all that a tile holds.
@@ -133,7 +133,7 @@ struct Tile {
     perturbed = true;
     const uint64_t step_key = model.noise.step_key(step);
     for (uint32_t i = 0; i < params.size(); ++i) {
-      const PlanParam& p = model.plan.params[i];
+      const PlanParam& p = model.plan.forms[i];
       params[i].ranks = find_voters(i, first_pair) ? p.ranks : 0;
       if (p.vector) {
         params[i].ranks == 0 ? copy_vector(i) : draw_vector(i, step_key, first_pair);
@@ -148,12 +148,12 @@ struct Tile {
     perturbed = false;
     for (uint32_t i = 0; i < params.size(); ++i) {
       params[i].ranks = 0;
-      if (model.plan.params[i].vector) copy_vector(i);
+      if (model.plan.forms[i].vector) copy_vector(i);
     }
   }
 
   void zero_states(const std::array<int32_t, kMembers>& keep) {
-    for (const PlanState& s : model.plan.states) {
+    for (const PlanState& s : model.plan.tile_states) {
       for (size_t g = 0; g < s.groups; ++g) {
         for (size_t m = 0; m < kRegs; ++m) {
           int8_t* to = at[s.value] + (g * kRegs + m) * S::kBytes;
@@ -166,14 +166,14 @@ struct Tile {
   // All states, (state groups, kRegs) registers.
   void begin(const int8_t* states) {
     std::copy_n(states, state[0].size(), state[0].data());
-    for (const PlanState& s : model.plan.states) {
+    for (const PlanState& s : model.plan.tile_states) {
       at[s.value] = state[0].data() + s.groups_before * kGroupBytes;
       next[s.value] = state[1].data() + s.groups_before * kGroupBytes;
     }
   }
   void end_token() {
     std::swap(state[0], state[1]);
-    for (const PlanState& s : model.plan.states) std::swap(at[s.value], next[s.value]);
+    for (const PlanState& s : model.plan.tile_states) std::swap(at[s.value], next[s.value]);
   }
   const int8_t* states() const { return state[0].data(); }
 
@@ -199,7 +199,7 @@ struct Tile {
  private:
   void copy_vector(uint32_t param) {
     const int8_t* weights = model.weights.vector(param);
-    for (size_t g = 0; g < model.plan.params[param].row_groups; ++g) {
+    for (size_t g = 0; g < model.plan.forms[param].row_groups; ++g) {
       for (size_t m = 0; m < kRegs; ++m) {
         S::store(params[param].a + (g * kRegs + m) * S::kBytes, S::broadcast(weights + 4 * g));
       }
@@ -208,7 +208,7 @@ struct Tile {
 
   // Which lanes perturb the parameter; false where none does.
   bool find_voters(uint32_t param, uint32_t first_pair) {
-    const egg_voters& voters = model.plan.params[param].voters;
+    const egg_voters& voters = model.plan.forms[param].voters;
     const uint32_t before = first_pair - voters.first_pair;  // wraps where the tile begins before the first voter
     const uint32_t end = voters.first_pair + voters.pairs;
     if (lead_of(voters, param) != param || first_pair >= end || first_pair + kPairs <= voters.first_pair) return false;
@@ -225,7 +225,7 @@ struct Tile {
   }
 
   void draw_matrix(uint32_t param, uint64_t step_key, uint32_t first_pair) {
-    const PlanParam& p = model.plan.params[param];
+    const PlanParam& p = model.plan.forms[param];
     Param& mine = params[param];
     using Draw = NoiseDraw<S>;
     const typename Draw::Side side_a(model.noise, EGG_SIDE_A);
@@ -235,8 +235,8 @@ struct Tile {
       const typename Draw::PairKeys keys = Draw::pair_keys(step_key, pair, param);
       for (uint32_t r = 0; r < p.ranks; ++r) {
         const typename Draw::Keys a_keys = Draw::keys(keys, EGG_SIDE_A, r);
-        if (p.by_embed) mine.a_keys[r * S::kPairRegs + reg] = a_keys;
-        if (p.by_linear) {
+        if (p.by_lookup) mine.a_keys[r * S::kPairRegs + reg] = a_keys;
+        if (p.by_product) {
           int8_t* a = mine.a + (size_t{r} * p.row_groups * S::kPairRegs + reg) * S::kBytes;
           side_a.fill(a_keys, p.rows, mine.voting[reg], 0, a, S::kPairRegs);
         }
@@ -248,13 +248,12 @@ struct Tile {
 
   // clip(weight + s * rshift(u * v)), twice the members of a register of pairs.
   void draw_vector(uint32_t param, uint64_t step_key, uint32_t first_pair) {
-    const PlanParam& p = model.plan.params[param];
+    const PlanParam& p = model.plan.forms[param];
     const int8_t* weights = model.weights.vector(param);
     using Draw = NoiseDraw<S>;
     const typename Draw::Side side_a(model.noise, EGG_SIDE_A);
     const typename Draw::Side side_b(model.noise, EGG_SIDE_B);
-    const Shift16<S> shifted(model.plan.program->fixed_point + model.plan.noise.sigma_vector_shift,
-                             model.nearest() != 0);
+    const Shift16<S> shifted(model.plan.vector_shift(), model.nearest() != 0);
     const uint32_t groups = (p.rows + 3) / 4;
     const U32 last = S::all32u(p.rows % 4 == 0 ? UINT32_MAX : UINT32_MAX >> (32 - 8 * (p.rows % 4)));
     for (size_t reg = 0; reg < S::kPairRegs; ++reg) {

@@ -41,7 +41,7 @@ class Votes {
     uint64_t most_of_large = 0;
     std::set<std::pair<uint32_t, uint32_t>> ranges;
     uint64_t sorted = 0;
-    for (const PlanParam& p : plan.params) {
+    for (const PlanParam& p : plan.forms) {
       if (!p.perturbed || p.voters.masked != 0) continue;
       const uint32_t pairs = voting_pairs(p, population);
       const size_t places = SortedPairs::most_places(pairs, S::kLanes);
@@ -71,8 +71,8 @@ class Votes {
     };
     std::deque<Task> tasks;
     std::vector<uint32_t> masked;
-    for (uint32_t i = 0; i < plan_.params.size(); ++i) {
-      const PlanParam& p = plan_.params[i];
+    for (uint32_t i = 0; i < plan_.forms.size(); ++i) {
+      const PlanParam& p = plan_.forms[i];
       u.changed[i] = 0;
       if (!p.perturbed || !is_chosen(u, i)) continue;
       if (p.voters.masked != 0) {
@@ -128,7 +128,7 @@ class Votes {
   class Worker {
    public:
     void add(const Votes& votes, const Task& task, size_t chunk, uint64_t step_key, const egg_update& u) {
-      const PlanParam& p = votes.plan_.params[task.param];
+      const PlanParam& p = votes.plan_.forms[task.param];
       const size_t size = task.shape.padded_rows * task.shape.sum_cols;
       if (sums_.size() < size) sums_ = Buffer<int32_t>(size);
       draws_ += Chunk::kDraws;
@@ -205,7 +205,7 @@ class Votes {
     RuleBlocks<S> rule(*spec_.rule, u.scalars);
     u.changed[task.param] =
         rule.run_all(run_of(task.param, 0, task.votes.data(), task.votes.size(), u), weights_.size(task.param));
-    weights_.pack_rows(task.param, 0, plan_.params[task.param].rows);
+    weights_.pack_rows(task.param, 0, plan_.forms[task.param].rows);
   }
 
   template <class Vote>
@@ -229,7 +229,7 @@ class Votes {
   };
 
   int64_t update_large(uint32_t param, const SortedPairs& pairs, const egg_update& u, Threads& threads) {
-    const PlanParam& p = plan_.params[param];
+    const PlanParam& p = plan_.forms[param];
     const Shape shape(p);
     const Large large(p, pairs.size());
     const uint64_t step_key = noise_.step_key(u.step);

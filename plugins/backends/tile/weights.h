@@ -18,9 +18,9 @@ class Weights {
   struct Forms {
     explicit Forms(const PlanParam& p)
         : plain(size_t{p.rows} * p.cols),
-          blocks(p.by_linear ? size_t{p.row_groups} * 4 * p.col_groups * 4 : 0),
-          outputs(p.by_linear ? size_t{p.row_groups} * 4 : 0),
-          rows(p.by_embed && p.cols != p.col_groups * 4 ? size_t{p.rows} * p.col_groups * 4 : 0),
+          blocks(p.by_product ? size_t{p.row_groups} * 4 * p.col_groups * 4 : 0),
+          outputs(p.by_product ? size_t{p.row_groups} * 4 : 0),
+          rows(p.by_lookup && p.cols != p.col_groups * 4 ? size_t{p.rows} * p.col_groups * 4 : 0),
           vectors(p.vector ? size_t{p.row_groups} * 4 : 0) {}
     uint64_t bytes() const { return plain + blocks + outputs * sizeof(typename S::Row) + rows + vectors; }
     size_t plain;
@@ -31,7 +31,7 @@ class Weights {
   };
 
   explicit Weights(const Plan& plan) : plan_(plan), zeros_(size_t{plan.widest} * 4) {
-    for (const PlanParam& p : plan.params) {
+    for (const PlanParam& p : plan.forms) {
       const Forms forms(p);
       plain_.emplace_back(forms.plain);
       blocks_.emplace_back(forms.blocks);
@@ -39,7 +39,7 @@ class Weights {
       rows_.emplace_back(forms.rows);
       vectors_.emplace_back(forms.vectors);
     }
-    for (size_t i = 0; i < plan.params.size(); ++i) pack_rows(i, 0, plan.params[i].rows);
+    for (size_t i = 0; i < plan.forms.size(); ++i) pack_rows(i, 0, plan.forms[i].rows);
   }
 
   // (rows, cols); after a change, pack_rows.
@@ -48,7 +48,7 @@ class Weights {
 
   // For `linear`: blocks of kBlock outputs (the last one fewer), each as S::group_at says.
   const int8_t* block(size_t param, size_t first_output) const {
-    return blocks_[param].data() + first_output * plan_.params[param].col_groups * 4;
+    return blocks_[param].data() + first_output * plan_.forms[param].col_groups * 4;
   }
   // For `linear`: what it knows of each output's weights.
   const typename S::Row* outputs(size_t param) const { return outputs_[param].data(); }
@@ -66,7 +66,7 @@ class Weights {
 
   // Rows [begin, end) to the kernels' forms; with end == rows the padding too. Rows may be packed by several threads.
   void pack_rows(size_t param, size_t begin, size_t end) {
-    const PlanParam& p = plan_.params[param];
+    const PlanParam& p = plan_.forms[param];
     if (p.vector) {
       std::copy(plain(param) + begin, plain(param) + end, vectors_[param].data() + begin);
       return;
@@ -74,18 +74,18 @@ class Weights {
     for (size_t row = begin; row < end; ++row) {
       const int8_t* from = plain(param) + row * p.cols;
       if (rows_[param].size() != 0) std::copy_n(from, p.cols, rows_[param].data() + row * p.col_groups * 4);
-      if (!p.by_linear) continue;
+      if (!p.by_product) continue;
       pack_output(param, row, from, p.cols);
       outputs_[param][row] = typename S::Row(from, p.cols);
     }
-    if (!p.by_linear || end != p.rows) return;
+    if (!p.by_product || end != p.rows) return;
     for (size_t row = end; row < size_t{p.row_groups} * 4; ++row) pack_output(param, row, nullptr, 0);
   }
 
  private:
   // One row of a matrix, columns beyond `cols` as zeros.
   void pack_output(size_t param, size_t row, const int8_t* from, size_t cols) {
-    const PlanParam& p = plan_.params[param];
+    const PlanParam& p = plan_.forms[param];
     const size_t first = row / S::kBlock * S::kBlock;
     const size_t nb = block_size(p, first);
     int8_t* block = blocks_[param].data() + first * p.col_groups * 4;

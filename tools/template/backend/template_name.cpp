@@ -20,7 +20,7 @@ namespace backend {
 class ScalarSession : public eggroll::Session {
  public:
   explicit ScalarSession(const egg_session_spec& spec)
-      : rule_(*spec.rule), model_(spec), first_(spec.first), states_(spec.members * model_.state_bytes) {
+      : rule_(*spec.rule), model_(spec), first_(spec.first), states_(spec.members * model_.lowered.state_bytes) {
     for (const Weights& weights : model_.weights) {
       slots_.emplace_back(rule_.slot_count, std::vector<uint32_t>(weights.size()));
     }
@@ -39,10 +39,10 @@ class ScalarSession : public eggroll::Session {
     std::memcpy(data, slots_[param][slot].data(), slots_[param][slot].size() * 4);
   }
   void set_states(uint32_t first, uint32_t count, const int8_t* states) override {
-    std::copy_n(states, count * model_.state_bytes, state_of(first));
+    std::copy_n(states, count * model_.lowered.state_bytes, state_of(first));
   }
   void get_states(uint32_t first, uint32_t count, int8_t* states) override {
-    std::copy_n(state_of(first), count * model_.state_bytes, states);
+    std::copy_n(state_of(first), count * model_.lowered.state_bytes, states);
   }
 
   void evaluate(const egg_evaluate& e) override {
@@ -69,12 +69,12 @@ class ScalarSession : public eggroll::Session {
     const auto vocab = static_cast<size_t>(model_.program.vocab);
     for (uint32_t s = 0; s < i.batch.streams; ++s) {
       int8_t* logits = i.logits == nullptr ? nullptr : i.logits + s * vocab;
-      i.losses[s] = member.read(nullptr, 0, i.batch, s, i.states + s * model_.state_bytes, logits);
+      i.losses[s] = member.read(nullptr, 0, i.batch, s, i.states + s * model_.lowered.state_bytes, logits);
     }
   }
 
  private:
-  int8_t* state_of(uint32_t member) { return states_.data() + (member - first_) * model_.state_bytes; }
+  int8_t* state_of(uint32_t member) { return states_.data() + (member - first_) * model_.lowered.state_bytes; }
 
   const egg_rule& rule_;
   Model model_;

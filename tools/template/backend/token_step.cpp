@@ -4,15 +4,12 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "eggroll/row_voters.h"
-
 namespace backend {
 namespace {
 
 void draw_side(const Model& model, uint64_t step, uint32_t pair, uint32_t param, uint32_t side, uint32_t size,
                std::vector<int8_t>& out) {
-  const bool vector = model.program.params[param].kind == EGG_PARAM_VECTOR;
-  const auto ranks = static_cast<uint32_t>(vector ? 1 : model.noise.rank);
+  const uint32_t ranks = model.lowered.params[param].ranks;
   out.resize(size_t{ranks} * size);
   for (uint32_t r = 0; r < ranks; ++r) {
     model.source.fill(step, pair, param, side, r, out.data() + size_t{r} * size, size);
@@ -20,38 +17,23 @@ void draw_side(const Model& model, uint64_t step, uint32_t pair, uint32_t param,
 }
 
 void draw_a(const Model& model, uint64_t step, uint32_t pair, uint32_t param, Noise& noise) {
-  const egg_param& p = model.program.params[param];
-  draw_side(model, step, pair, param, EGG_SIDE_A, static_cast<uint32_t>(p.rows), noise.a);
+  draw_side(model, step, pair, param, EGG_SIDE_A, model.lowered.params[param].rows, noise.a);
 }
 
 void draw_b(const Model& model, uint64_t step, uint32_t pair, uint32_t param, Noise& noise) {
-  const egg_param& p = model.program.params[param];
-  const int32_t size = p.kind == EGG_PARAM_VECTOR ? p.rows : p.cols;
-  draw_side(model, step, pair, param, EGG_SIDE_B, static_cast<uint32_t>(size), noise.b);
+  draw_side(model, step, pair, param, EGG_SIDE_B, model.lowered.params[param].b_count, noise.b);
 }
 
 bool perturbs(const Model& model, uint32_t pair, uint32_t param) {
-  const egg_voters voters = eggroll::voters_of(model.spec, param);
-  return model.program.params[param].perturbed != 0 && eggroll::is_perturbed(voters, param, pair);
-}
-
-bool only_embeds_read(const egg_program& program, uint32_t param) {
-  return std::all_of(program.ops, program.ops + program.op_count, [&](const egg_op& op) {
-    const auto p = static_cast<int32_t>(param);
-    return op.code == EGG_OP_EMBED || (op.param[0] != p && op.param[1] != p);
-  });
+  const eggroll::LoweredParam& p = model.lowered.params[param];
+  return p.perturbed && eggroll::is_perturbed(p.voters, param, pair);
 }
 
 }  // namespace
 
 Model::Model(const egg_session_spec& the_spec)
-    : spec(the_spec), program(*spec.program), noise(spec.noise), source(spec.noise) {
-  for (uint32_t i = 0; i < program.param_count; ++i) {
-    weights.emplace_back(static_cast<size_t>(program.params[i].rows) * static_cast<size_t>(program.params[i].cols));
-  }
-  for (uint32_t i = 0; i < program.value_count; ++i) {
-    if (program.values[i].is_state != 0) state_bytes += static_cast<size_t>(program.values[i].size);
-  }
+    : spec(the_spec), program(*spec.program), lowered(spec), source(spec.noise) {
+  for (const eggroll::LoweredParam& param : lowered.params) weights.emplace_back(param.count());
   egg_fill_loss_tables(&loss_tables, program.ops[program.op_count - 1].attr);
 }
 
@@ -66,13 +48,14 @@ Perturbation draw(const Model& model, uint64_t step, uint32_t pair) {
   Perturbation all{step, pair, std::vector<Noise>(model.program.param_count)};
   for (uint32_t p = 0; p < model.program.param_count; ++p) {
     if (!perturbs(model, pair, p)) continue;
-    if (!only_embeds_read(model.program, p)) draw_a(model, step, pair, p, all.noise[p]);
+    const eggroll::LoweredParam& param = model.lowered.params[p];
+    if (param.vector || param.by_product) draw_a(model, step, pair, p, all.noise[p]);
     draw_b(model, step, pair, p, all.noise[p]);
   }
   return all;
 }
 
-Member::Member(const Model& model) : model_(model), nearest_(model.program.rounding == EGG_ROUND_NEAREST ? 1 : 0) {
+Member::Member(const Model& model) : model_(model), nearest_(model.lowered.nearest()) {
   for (uint32_t i = 0; i < model.program.value_count; ++i) {
     values_.emplace_back(static_cast<size_t>(model.program.values[i].size));
   }
@@ -96,12 +79,7 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
   const egg_program& program = model_.program;
   // body(value's number, its place in the member's states)
   const auto each_state = [&](auto&& body) {
-    int8_t* place = states;
-    for (uint32_t v = 0; v < program.value_count; ++v) {
-      if (program.values[v].is_state == 0) continue;
-      body(v, place);
-      place += program.values[v].size;
-    }
+    for (const eggroll::LoweredState& state : model_.lowered.states) body(state.value, states + state.offset);
   };
 
   each_state([&](uint32_t v, const int8_t* place) { std::copy_n(place, values_[v].size(), values_[v].begin()); });
@@ -143,7 +121,7 @@ int32_t Member::vector_element(int32_t param, size_t i) const {
   const int32_t weight = model_.weights[static_cast<size_t>(param)][i];
   const Noise* noise = noise_of(param);
   if (noise == nullptr) return weight;
-  const int32_t shift = model_.program.fixed_point + model_.noise.sigma_vector_shift;
+  const int32_t shift = model_.lowered.vector_shift();
   return egg_perturbed(weight, noise->a[i] * noise->b[i], sign_, shift, nearest_);
 }
 
@@ -154,14 +132,13 @@ void Member::embed(const egg_op& op) {
   const Noise* noise = reads ? noise_of(op.param[0]) : nullptr;
   const int8_t* weights = model_.weights[static_cast<size_t>(op.param[0])].data() + (reads ? row * width : 0);
   const auto param = static_cast<uint32_t>(op.param[0]);
-  const bool joint = eggroll::voters_of(model_.spec, param).joint != 0;
-  std::vector<int32_t> a(static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank), EGG_JOINT_A);
+  const bool joint = model_.lowered.params[param].voters.joint != 0;
+  std::vector<int32_t> a(noise == nullptr ? 0 : model_.lowered.params[param].ranks, EGG_JOINT_A);
   for (size_t r = 0; r < a.size() && !joint; ++r) {
     a[r] =
         model_.source.value(perturbation_->step, perturbation_->pair, param, EGG_SIDE_A, static_cast<uint32_t>(r), row);
   }
-  const int32_t shift =
-      model_.program.fixed_point + (joint ? model_.noise.sigma_joint_shift : model_.noise.sigma_shift);
+  const int32_t shift = model_.lowered.params[param].shift;
   for (size_t d = 0; d < width; ++d) {
     int32_t sum = op.in[0] >= 0 ? in(op, 0)[d] : 0;
     int32_t ab = 0;
@@ -181,8 +158,8 @@ void Member::linear(const egg_op& op) {
     return sum;
   };
 
-  std::vector<int32_t> q(static_cast<size_t>(noise == nullptr ? 0 : model_.noise.rank));
-  const int32_t q_shift = model_.program.fixed_point + model_.noise.sigma_shift - EGG_LINEAR_GUARD_BITS;
+  std::vector<int32_t> q(static_cast<size_t>(noise == nullptr ? 0 : model_.lowered.noise.rank));
+  const int32_t q_shift = model_.lowered.q_shift();
   for (size_t r = 0; r < q.size(); ++r) {
     q[r] = egg_linear_q(dot(noise->b.data() + r * x.size()), q_shift, nearest_);
   }

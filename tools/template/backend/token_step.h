@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eggroll/arithmetic.h"
+#include "eggroll/lowered_program.h"
 #include "eggroll/noise_source.h"
 #include "eggroll/plugin.h"
 
@@ -18,11 +19,10 @@ struct Model {
   explicit Model(const egg_session_spec& spec);
   const egg_session_spec& spec;
   const egg_program& program;
-  const egg_noise& noise;
+  eggroll::LoweredProgram lowered;
   eggroll::NoiseSource source;
   std::vector<Weights> weights;  // by parameter, (rows, cols)
   egg_loss_tables loss_tables;
-  size_t state_bytes = 0;
 };
 
 // The noise of one pair for one parameter: a is (rank, rows), b is (rank, cols); a vector has one draw each of (rows).

@@ -12,7 +12,7 @@ namespace {
 // Z = sum over pairs and ranks of f * A * B', exact; (rows, cols).
 std::vector<int64_t> count_votes(const Model& model, uint32_t param, const egg_update& u) {
   const egg_param& p = model.program.params[param];
-  const egg_voters voters = eggroll::voters_of(model.spec, param);
+  const egg_voters& voters = model.lowered.params[param].voters;
   const auto rows = static_cast<size_t>(p.rows);
   const auto cols = static_cast<size_t>(p.cols);
   std::vector<int64_t> votes(rows * cols);
@@ -23,7 +23,7 @@ std::vector<int64_t> count_votes(const Model& model, uint32_t param, const egg_u
       for (size_t i = 0; i < rows; ++i) votes[i] += fitness * noise.a[i] * noise.b[i];
       continue;
     }
-    for (size_t r = 0; r < static_cast<size_t>(model.noise.rank); ++r) {
+    for (size_t r = 0; r < static_cast<size_t>(model.lowered.noise.rank); ++r) {
       for (size_t i = 0; i < rows; ++i) {
         const int32_t fa = fitness * noise.a[r * rows + i];
         for (size_t j = 0; j < cols; ++j) votes[i * cols + j] += fa * noise.b[r * cols + j];
@@ -36,13 +36,13 @@ std::vector<int64_t> count_votes(const Model& model, uint32_t param, const egg_u
 // The same of one row of a masked table, over its voters: those from `first` up to `last`.
 std::vector<int64_t> count_row_votes(const Model& model, uint32_t param, const egg_update& u, uint32_t row,
                                      const eggroll::RowVoters::Pairs* first, const eggroll::RowVoters::Pairs* last) {
-  const egg_voters voters = eggroll::voters_of(model.spec, param);
-  const uint32_t lead = eggroll::lead_of(voters, param);
+  const egg_voters& voters = model.lowered.params[param].voters;
+  const uint32_t lead = model.lowered.params[param].lead;
   std::vector<int8_t> b(static_cast<size_t>(model.program.params[param].cols));
   std::vector<int64_t> votes(b.size());
   for (; first != last; ++first) {
     for (uint32_t pair = first->begin; pair < first->end; ++pair) {
-      for (uint32_t r = 0; r < static_cast<uint32_t>(model.noise.rank); ++r) {
+      for (uint32_t r = 0; r < model.lowered.params[param].ranks; ++r) {
         const int32_t a = voters.joint != 0 ? EGG_JOINT_A : model.source.value(u.step, pair, param, EGG_SIDE_A, r, row);
         const int32_t fa = u.fitness[pair] * a;
         model.source.fill(u.step, pair, lead, EGG_SIDE_B, r, b.data(), static_cast<uint32_t>(b.size()));
@@ -179,7 +179,7 @@ bool knows_rule_op(int32_t code) { return code >= EGG_RULE_VOTE_I32 && code <= E
 int64_t update_param(Model& model, const egg_rule& rule, uint32_t param, const egg_update& u, Slots& slots) {
   RuleRun one(rule);
   Weights& weights = model.weights[param];
-  if (eggroll::voters_of(model.spec, param).masked == 0) {
+  if (!model.lowered.params[param].masked) {
     return move_weights(one, weights, 0, count_votes(model, param, u), u.vote_stds[param], u.scalars, slots);
   }
   // Rows that nobody reads stay as they are.
