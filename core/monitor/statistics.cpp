@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "eggroll/arithmetic.h"
-#include "eggroll/exact_math.h"
+#include "eggroll/reproducible_math.h"
 
 namespace eggroll {
 namespace {
 
-double log2_of(double x) { return exact_log(x) / 0.69314718055994530942; }
+double log2_of(double x) { return reproducible_log(x) / 0.69314718055994530942; }
 
 // The weights of one query, each non-negative.
 HeadSpread spread_of_weights(const std::vector<int32_t>& weights) {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "eggroll/exact_math.h"
 #include "eggroll/noise_source.h"
+#include "eggroll/reproducible_math.h"
 
 namespace eggroll::noise_statistics {
 
@@ -50,12 +50,12 @@ inline Generator specified(int32_t source, int32_t distribution) {
 }
 
 // A standard normal figure exceeds this in size, either side, once in any of `figures` with probability kFalseAlarm.
-inline double normal_limit(double figures) { return -exact_normal_quantile(kFalseAlarm / (2.0 * figures)); }
+inline double normal_limit(double figures) { return -reproducible_normal_quantile(kFalseAlarm / (2.0 * figures)); }
 
 // A chi-square of `freedom` degrees exceeds this, once in any of `figures`, with probability kFalseAlarm (Wilson and
 // Hilferty's cube, good to 1% of the limit from 30 degrees on).
 inline double chi_square_limit(double freedom, double figures) {
-  const double z = -exact_normal_quantile(kFalseAlarm / figures);
+  const double z = -reproducible_normal_quantile(kFalseAlarm / figures);
   const double root = 1.0 - 2.0 / (9.0 * freedom) + z * std::sqrt(2.0 / (9.0 * freedom));
   return freedom * root * root * root;
 }

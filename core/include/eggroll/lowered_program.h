@@ -79,7 +79,7 @@ struct LoweredProgram {
   int32_t matrix_shift() const { return program->fixed_point + noise.sigma_shift; }
   int32_t joint_shift() const { return program->fixed_point + noise.sigma_joint_shift; }
   int32_t vector_shift() const { return program->fixed_point + noise.sigma_vector_shift; }
-  // Of one rank's q in a product: EGG_LINEAR_GUARD_BITS are left for the sum.
+  // The shift of one rank's q in a product, which leaves EGG_LINEAR_GUARD_BITS for the sum.
   int32_t q_shift() const { return matrix_shift() - EGG_LINEAR_GUARD_BITS; }
   int32_t nearest() const { return program->rounding == EGG_ROUND_NEAREST ? 1 : 0; }
 

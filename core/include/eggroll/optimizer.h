@@ -14,8 +14,8 @@ class Optimizer {
   virtual ~Optimizer() = default;
   // Stays valid while the optimizer lives.
   virtual const egg_rule* rule() = 0;
-  // Fills one value per scalar of the rule, from the settings and the progress alone. Use schedule.h and exact_math.h,
-  // not <cmath>, so that every machine gets the same bits.
+  // Fills one value per scalar of the rule, from the settings and the progress alone. Use schedule.h and
+  // reproducible_math.h, not <cmath>, so that every machine gets the same bits.
   virtual void scalars(const egg_progress& progress, float* out) = 0;
 };
 

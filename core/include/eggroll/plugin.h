@@ -351,15 +351,15 @@ typedef struct egg_ranks_interface {
   uint32_t reserved;
   /* Called first, once. 0 <= rank < size. */
   int32_t (*join)(void* self, uint32_t* rank, uint32_t* size, egg_error* error);
-  /* Of rank i, sizes[i] bytes, to every rank, in order of ranks. Between begin and end the caller works on, and leaves
-   * mine, sizes and all as they are. No call but gather_end may follow gather_begin. */
+  /* Gives every rank the bytes of all ranks, sizes[i] of rank i, in the order of ranks. The caller may work between
+   * begin and end, but leaves mine, sizes and all alone and calls nothing else here. */
   int32_t (*gather_begin)(void* self, const void* mine, const uint64_t* sizes, void* all, egg_error* error);
   int32_t (*gather_end)(void* self, egg_error* error);
-  /* The same to rank 0 alone; all is NULL elsewhere. */
+  /* Gives rank 0 the bytes of all ranks; all is NULL on the others. */
   int32_t (*collect)(void* self, const void* mine, const uint64_t* sizes, void* all, egg_error* error);
-  /* From rank 0 to all. */
+  /* Gives every rank the bytes of rank 0. */
   int32_t (*broadcast)(void* self, void* bytes, uint64_t size, egg_error* error);
-  /* The last call of a rank that goes in peace; waits for all others. */
+  /* The last call of a rank whose run ended well. It waits for all others. */
   int32_t (*leave)(void* self, egg_error* error);
   /* Ends every rank's process at once, this one too. */
   void (*abort)(void* self, int32_t exit_code);

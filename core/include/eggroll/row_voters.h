@@ -84,7 +84,7 @@ class RowVoters {
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Pairs>& voters() const { return voters_; }
 
-  // What it keeps where streams read so many rows.
+  // Bytes that it keeps where streams read this number of rows.
   static constexpr uint64_t bytes(uint64_t reads) { return reads * (2 * sizeof(Read) + sizeof(Pairs) + sizeof(Row)); }
 
  private:

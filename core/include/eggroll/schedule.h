@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "eggroll/exact_math.h"
+#include "eggroll/reproducible_math.h"
 #include "eggroll/settings.h"
 
 namespace eggroll {
@@ -49,7 +49,7 @@ class Schedule {
         return after_milestones(progress.step);
       case Kind::kCosine:
         if (step >= cosine_steps_) return cosine_final_;
-        return cosine_final_ + (1.0 - cosine_final_) * 0.5 * (1.0 + exact_cos_pi(step / cosine_steps_));
+        return cosine_final_ + (1.0 - cosine_final_) * 0.5 * (1.0 + reproducible_cos_pi(step / cosine_steps_));
       case Kind::kInverseTime:
         return 1.0 / (anneal_ * step / decay_ + 1.0);
       case Kind::kPlateau:

@@ -1,4 +1,4 @@
-// Whether the system gives so many threads.
+// Finds out how many threads the system gives.
 #ifndef EGGROLL_THREADS_GIVEN_H
 #define EGGROLL_THREADS_GIVEN_H
 

@@ -49,7 +49,7 @@ class DeviceArray {
 
   T* get() const { return data_; }
 
-  // Makes room for at least so many; what it held is lost.
+  // Makes room for at least this number; what it held is lost.
   void reserve(size_t count) {
     if (count > count_) {
       *this = DeviceArray();
@@ -95,7 +95,7 @@ class HostArray {
   }
 
   T* get() const { return data_; }
-  // Makes room for at least so many; what it held is lost.
+  // Makes room for at least this number; what it held is lost.
   void reserve(size_t count) {
     if (count > count_) {
       *this = HostArray();

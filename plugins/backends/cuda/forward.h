@@ -62,7 +62,7 @@ uint32_t forward_extra_shared(uint32_t ranks, uint32_t ops, uint32_t tiles);
 // Each block works on `tiles` tiles at once: 1, or 2, which then share the ring.
 void launch_forward(const ForwardArgs& args, uint32_t blocks, uint32_t tiles, cudaStream_t stream);
 
-// Allows launches so much shared memory, on the current device.
+// Allows launches on the current device this amount of shared memory.
 void prepare_forward(uint32_t shared_bytes);
 
 }  // namespace eggroll::cuda

@@ -49,7 +49,7 @@ struct FusedArgs {
 };
 static_assert(sizeof(FusedArgs) <= 32764, "CUDA's limit");
 
-// Allows launches so much shared memory, on the current device.
+// Allows launches on the current device this amount of shared memory.
 void prepare_fused(uint32_t shared_bytes);
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream);
 

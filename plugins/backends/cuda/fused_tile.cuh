@@ -46,7 +46,7 @@ struct FusedTile {
   int32_t fallen_rounding;  // of what becomes fallen
   int32_t magnitudes[2];    // of x, of the thread's own channels
 
-  // Number i of the blocks that are the group's, and whether it has so many.
+  // Block number i of the group, and whether the group has one of that number.
   __device__ uint32_t own_block(uint32_t i) const { return sharing.first() + kGroups * i; }
   __device__ bool owns(uint32_t i) const { return (i + 1) * kGroups <= kBlocks || own_block(i) < kBlocks; }
 

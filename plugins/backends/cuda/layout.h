@@ -18,7 +18,7 @@ constexpr uint32_t kTileRows = 64;
 constexpr uint32_t kTilePairs = kTileRows / 2;
 constexpr uint32_t kTileThreads = 256;  // that work on a tile's rows
 constexpr uint32_t kUnit = 16;          // bytes that a thread loads at once
-constexpr uint32_t kBlock = 64;         // inputs and outputs of a matrix come in blocks of so many
+constexpr uint32_t kBlock = 64;         // inputs, or outputs, in a block of a matrix
 // 32 more than the rows' units: the four threads of a row then use different quarters of the banks.
 constexpr uint32_t kPlane = kTileRows * kUnit + 32;
 // Weights that are brought to shared memory at once: of two blocks of outputs and two of inputs, those that do not

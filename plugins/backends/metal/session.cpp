@@ -101,7 +101,7 @@ void MetalSession::write(const Memory& memory, const std::vector<T>& from) const
   if (!from.empty()) std::memcpy(memory->contents(), from.data(), from.size() * sizeof(T));
 }
 
-// Makes room for at least so many; what it held is lost.
+// Makes room for at least this number; what it held is lost.
 void MetalSession::reserve(Memory& memory, size_t bytes) const {
   if (memory != nullptr && memory->bytes() >= bytes) return;
   memory.reset();

@@ -123,7 +123,8 @@ class NoiseDraw {
       return (V32)((U32)four(keys, indices >> 2) << (24 - 8 * (indices & 3))) >> 24;
     }
 
-    // Of keys as two_pairs gives them: values of both in turn, at 2 * kLanes indices from `piece` * 2 * kLanes on.
+    // Takes keys as two_pairs gives them. Returns values of both pairs in turn, at the 2 * kLanes indices from
+    // `piece` * 2 * kLanes on.
     EGG_INLINE V8 two(const Keys& keys, size_t piece) const {
       uint32_t lanes[S::kLanes];
       for (uint32_t i = 0; i < S::kLanes; ++i) lanes[i] = i % (S::kLanes / 2);

@@ -1,5 +1,5 @@
 // The model's constants, of the same bits on every machine. An entry is the integer nearest to the formula's value,
-// which exact_math.h gives to more digits than an entry has.
+// which reproducible_math.h gives to more digits than an entry has.
 #ifndef EGGROLL_INT8NATIVEFORMER_TABLES_H
 #define EGGROLL_INT8NATIVEFORMER_TABLES_H
 
@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "eggroll/arithmetic.h"
-#include "eggroll/exact_math.h"
+#include "eggroll/reproducible_math.h"
 
 namespace eggroll::former {
 
 inline int32_t nearest(double x) { return static_cast<int32_t>(std::llround(x)); }
 
-inline double power_of_two(double x) { return exact_exp(x * 0.69314718055994530942); }
+inline double power_of_two(double x) { return reproducible_exp(x * 0.69314718055994530942); }
 
 // By x + 128: the GELU of x where `one` means 1.0.
 inline std::vector<int32_t> gelu_table(int32_t one) {
   std::vector<int32_t> entries;
   for (int32_t x = -128; x < 128; ++x) {
-    const double gauss = 0.5 * (1.0 + exact_erf(static_cast<double>(x) / one * 0.70710678118654752440));
+    const double gauss = 0.5 * (1.0 + reproducible_erf(static_cast<double>(x) / one * 0.70710678118654752440));
     entries.push_back(egg_clip(nearest(x * gauss), 127));
   }
   return entries;
@@ -51,13 +51,13 @@ inline std::vector<int32_t> rope_table(int32_t context, int32_t head, double bas
   const double unit = 1 << EGG_ROPE_BITS;
   std::vector<double> steps;  // a pair's angle from one position to the next
   for (int32_t channel = 0; channel < head; channel += 2) {
-    steps.push_back(exact_exp(exact_log(base) * -channel / head));
+    steps.push_back(reproducible_exp(reproducible_log(base) * -channel / head));
   }
   std::vector<int32_t> entries;
   for (int32_t p = 0; p < context; ++p) {
     for (const double step : steps) {
-      entries.push_back(nearest(exact_cos(p * step) * unit));
-      entries.push_back(nearest(exact_sin(p * step) * unit));
+      entries.push_back(nearest(reproducible_cos(p * step) * unit));
+      entries.push_back(nearest(reproducible_sin(p * step) * unit));
     }
   }
   return entries;

@@ -1,8 +1,8 @@
 // ES-AdamW: Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1) with decoupled weight decay (Loshchilov and Hutter,
 // arXiv 1711.05101, algorithm 2) on the vote over its null standard deviation, as the gradient of what is to rise.
 // Moments and what lies between two integer weights are float32. Settings: configs/optimizer/es_adamw.yaml.
-#include "eggroll/exact_math.h"
 #include "eggroll/optimizer.h"
+#include "eggroll/reproducible_math.h"
 #include "eggroll/rule_parts.h"
 #include "eggroll/schedule.h"
 
@@ -34,7 +34,7 @@ class EsAdamW : public Optimizer {
  private:
   // The bias correction of a moment that began at 0.
   float correction(double beta, uint64_t step) const {
-    return bias_correction_ ? static_cast<float>(1.0 / (1.0 - exact_power(beta, step + 1))) : 1.0F;
+    return bias_correction_ ? static_cast<float>(1.0 / (1.0 - reproducible_power(beta, step + 1))) : 1.0F;
   }
 
   void build(float epsilon, float weight_decay) {

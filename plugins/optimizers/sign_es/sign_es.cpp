@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eggroll/exact_math.h"
 #include "eggroll/optimizer.h"
+#include "eggroll/reproducible_math.h"
 #include "eggroll/rule_parts.h"
 #include "eggroll/schedule.h"
 
@@ -31,7 +31,7 @@ class SignEs : public Optimizer {
     // Evidence that decays by `residual` a step has this standard deviation under the null.
     const double spread = 1.0 / std::sqrt(1.0 - residual_ * residual_);
     // The lower tail keeps its digits where 1 - alpha / 2 would round to 1; 0 - 0 is no negative zero.
-    out[0] = static_cast<float>((0.0 - exact_normal_quantile(alpha / 2.0)) * spread);
+    out[0] = static_cast<float>((0.0 - reproducible_normal_quantile(alpha / 2.0)) * spread);
   }
 
  private:

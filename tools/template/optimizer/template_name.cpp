@@ -31,8 +31,8 @@ class Threshold : public eggroll::Optimizer {
   const egg_rule* rule() override { return rule_.view(); }
 
   // One value per scalar, in the order they were made. For a schedule see eggroll/schedule.h; of one's own it follows
-  // from the progress (step and held-out evaluations) alone, by eggroll/exact_math.h rather than <cmath>, so that every
-  // machine gets the same bits.
+  // from the progress (step and held-out evaluations) alone, by eggroll/reproducible_math.h rather than <cmath>, so
+  // that every machine gets the same bits.
   void scalars(const egg_progress& /*progress*/, float* out) override { out[0] = static_cast<float>(threshold_); }
 
  private:

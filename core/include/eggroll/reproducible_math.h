@@ -1,7 +1,7 @@
 // Transcendental functions from IEEE double +, -, *, / and sqrt alone, so that schedules and tables have the same bits
 // on every machine whatever its C library. Compile with -ffp-contract=off (eggroll_add_plugin does).
-#ifndef EGGROLL_EXACT_MATH_H
-#define EGGROLL_EXACT_MATH_H
+#ifndef EGGROLL_REPRODUCIBLE_MATH_H
+#define EGGROLL_REPRODUCIBLE_MATH_H
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace eggroll {
 
 // Natural logarithm of x > 0: relative error below 1e-15. ln x = e ln 2 + 2 atanh((m - 1) / (m + 1)).
-inline double exact_log(double x) {
+inline double reproducible_log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);  // exact, m in [0.5, 1)
   if (m < 0.70710678118654752) {
@@ -25,8 +25,8 @@ inline double exact_log(double x) {
 
 // cos(pi x) for x in [0, 1]: absolute error below 2e-16, and exact at 0, 1/2 and 1. Taylor series within pi/4 of a
 // multiple of pi/2; the differences from it are exact.
-inline double exact_cos_pi(double x) {
-  if (x > 0.5) return 0.0 - exact_cos_pi(1.0 - x);
+inline double reproducible_cos_pi(double x) {
+  if (x > 0.5) return 0.0 - reproducible_cos_pi(1.0 - x);
   const bool is_sine = x > 0.25;  // cos(pi x) = sin(pi (1/2 - x))
   const double angle = (is_sine ? 0.5 - x : x) * 3.14159265358979323846;
   const double square = angle * angle;
@@ -36,7 +36,7 @@ inline double exact_cos_pi(double x) {
 }
 
 // x to the n for x in [0, 1], by squaring: relative error below n * 1.2e-16 where the result is no denormal.
-inline double exact_power(double x, uint64_t n) {
+inline double reproducible_power(double x, uint64_t n) {
   double power = 1.0;
   for (double square = x; n > 0; n >>= 1, square *= square) {
     if ((n & 1) != 0) power *= square;
@@ -46,7 +46,7 @@ inline double exact_power(double x, uint64_t n) {
 
 // e to the x for |x| <= 700: relative error below 4e-16. Taylor series around the nearest multiple of ln 2, whose upper
 // part times that multiple is exact.
-inline double exact_exp(double x) {
+inline double reproducible_exp(double x) {
   const double multiple = std::floor(x * 1.44269504088896340736 + 0.5);
   const double rest = (x - multiple * 6.93147180369123816490e-01) - multiple * 1.90821492927058770002e-10;
   double sum = 1.0;
@@ -56,31 +56,31 @@ inline double exact_exp(double x) {
 
 // Error function: relative error below 1e-14, and +-1 from |x| = 6 on. erf x = 2 / sqrt(pi) x e^(-x^2) times the sum of
 // (2 x^2)^k / (1 3 5 ... (2k + 1)), whose terms are all positive.
-inline double exact_erf(double x) {
+inline double reproducible_erf(double x) {
   if (std::fabs(x) >= 6.0) return x < 0.0 ? -1.0 : 1.0;
   const double square = x * x;
   double sum = 1.0;
   for (int k = 160; k >= 1; --k) sum = 1.0 + sum * (2.0 * square) / (2 * k + 1);
-  return 1.12837916709551257390 * x * exact_exp(-square) * sum;
+  return 1.12837916709551257390 * x * reproducible_exp(-square) * sum;
 }
 
 // cos(pi x) for x >= 0.
-inline double exact_cos_half_turns(double x) {
+inline double reproducible_cos_half_turns(double x) {
   const double whole = std::floor(x);
-  const double cosine = exact_cos_pi(x - whole);
+  const double cosine = reproducible_cos_pi(x - whole);
   return std::fmod(whole, 2.0) == 0.0 ? cosine : 0.0 - cosine;
 }
 
 // Cosine and sine of an angle x in [0, 2^20]: absolute error below (1 + x) * 4e-16.
-inline double exact_cos(double x) { return exact_cos_half_turns(x / 3.14159265358979323846); }
-inline double exact_sin(double x) {
+inline double reproducible_cos(double x) { return reproducible_cos_half_turns(x / 3.14159265358979323846); }
+inline double reproducible_sin(double x) {
   const double half_turns = x / 3.14159265358979323846;
-  return half_turns < 0.5 ? exact_cos_pi(0.5 - half_turns) : exact_cos_half_turns(half_turns - 0.5);
+  return half_turns < 0.5 ? reproducible_cos_pi(0.5 - half_turns) : reproducible_cos_half_turns(half_turns - 0.5);
 }
 
 // Quantile of the standard normal distribution for p in (0, 1): Wichura, Algorithm AS 241 (PPND16), Applied Statistics
 // 37 (1988). Relative error below 1e-15.
-inline double exact_normal_quantile(double p) {
+inline double reproducible_normal_quantile(double p) {
   const double q = p - 0.5;
   if (std::fabs(q) <= 0.425) {
     const double r = 0.180625 - q * q;
@@ -106,7 +106,7 @@ inline double exact_normal_quantile(double p) {
                 r +
             1.0);
   }
-  double r = std::sqrt(-exact_log(q < 0.0 ? p : 1.0 - p));
+  double r = std::sqrt(-reproducible_log(q < 0.0 ? p : 1.0 - p));
   double value = 0.0;
   if (r <= 5.0) {
     r -= 1.6;

@@ -1,5 +1,5 @@
-// exact_math.h: close to the truth, and the same bits wherever it is compiled.
-#include "eggroll/exact_math.h"
+// reproducible_math.h: close to the truth, and the same bits wherever it is compiled.
+#include "eggroll/reproducible_math.h"
 
 #include <gtest/gtest.h>
 
@@ -36,17 +36,17 @@ TEST(ExactLog, RelativeErrorIsBelow1e15) {
   for (const double x : positives()) {
     if (x == 1.0) continue;
     const long double exact = std::log(static_cast<long double>(x));
-    largest = std::max(largest, std::fabs((static_cast<long double>(exact_log(x)) - exact) / exact));
+    largest = std::max(largest, std::fabs((static_cast<long double>(reproducible_log(x)) - exact) / exact));
   }
   RecordProperty("largest_relative_error", std::to_string(static_cast<double>(largest * 1e16L)) + "e-16");
   EXPECT_LT(largest, 1e-15L);
-  EXPECT_EQ(exact_log(1.0), 0.0);
+  EXPECT_EQ(reproducible_log(1.0), 0.0);
 }
 
 TEST(ExactLog, RisesOverSchedulesArguments) {
-  double before = exact_log(1.0);
+  double before = reproducible_log(1.0);
   for (int i = 2; i < 200000; ++i) {
-    const double now = exact_log(i);
+    const double now = reproducible_log(i);
     ASSERT_GT(now, before) << i;
     before = now;
   }
@@ -58,7 +58,7 @@ constexpr long double kPi = 3.14159265358979323846264338327950288L;
 // whichever is the smaller.
 long double quantile_error(double p) {
   const long double q = std::fabs(static_cast<long double>(p) - 0.5L);
-  const long double x = std::fabs(static_cast<long double>(exact_normal_quantile(p)));
+  const long double x = std::fabs(static_cast<long double>(reproducible_normal_quantile(p)));
   const long double root = std::sqrt(2.0L);
   const long double off =
       q < 0.25L ? std::erf(x / root) / 2.0L - q : std::min<long double>(p, 1.0L - p) - std::erfc(x / root) / 2.0L;
@@ -90,13 +90,13 @@ TEST(ExactNormalQuantile, RelativeErrorIsBelow1e15) {
   }
   RecordProperty("largest_relative_error", std::to_string(static_cast<double>(largest * 1e16L)) + "e-16");
   EXPECT_LT(largest, 1e-15L);
-  EXPECT_EQ(exact_normal_quantile(0.5), 0.0);
+  EXPECT_EQ(reproducible_normal_quantile(0.5), 0.0);
 }
 
 TEST(ExactNormalQuantile, IsOdd) {
   for (int i = 1; i < 4096; ++i) {
     const double p = i / 8192.0;  // 1 - p is exact
-    EXPECT_EQ(exact_normal_quantile(1.0 - p), -exact_normal_quantile(p)) << p;
+    EXPECT_EQ(reproducible_normal_quantile(1.0 - p), -reproducible_normal_quantile(p)) << p;
   }
 }
 
@@ -113,26 +113,26 @@ TEST(ExactCosPi, AbsoluteErrorIsBelow2e16) {
   long double largest = 0.0L;
   for (const double x : all) {
     const long double exact = std::cos(kPi * static_cast<long double>(x));
-    largest = std::max(largest, std::fabs(static_cast<long double>(exact_cos_pi(x)) - exact));
+    largest = std::max(largest, std::fabs(static_cast<long double>(reproducible_cos_pi(x)) - exact));
   }
   RecordProperty("largest_absolute_error", std::to_string(static_cast<double>(largest * 1e16L)) + "e-16");
   EXPECT_LT(largest, 2e-16L);
-  EXPECT_EQ(exact_cos_pi(0.0), 1.0);
-  EXPECT_EQ(exact_cos_pi(0.5), 0.0);
-  EXPECT_EQ(exact_cos_pi(1.0), -1.0);
+  EXPECT_EQ(reproducible_cos_pi(0.0), 1.0);
+  EXPECT_EQ(reproducible_cos_pi(0.5), 0.0);
+  EXPECT_EQ(reproducible_cos_pi(1.0), -1.0);
 }
 
 TEST(ExactCosPi, IsOddAboutOneHalf) {
   for (int i = 0; i <= 8192; ++i) {
     const double x = i / 8192.0;  // 1 - x is exact
-    EXPECT_EQ(exact_cos_pi(1.0 - x), -exact_cos_pi(x)) << x;
+    EXPECT_EQ(reproducible_cos_pi(1.0 - x), -reproducible_cos_pi(x)) << x;
   }
 }
 
 TEST(ExactCosPi, NeverRises) {
   double before = 1.0;
   for (int i = 1; i <= 200000; ++i) {
-    const double now = exact_cos_pi(i / 200000.0);
+    const double now = reproducible_cos_pi(i / 200000.0);
     ASSERT_LE(now, before) << i;
     before = now;
   }
@@ -148,17 +148,17 @@ TEST(ExactPower, RelativeErrorGrowsWithTheExponentAlone) {
     const auto most = static_cast<uint64_t>(-700.0 / std::log(x));
     const uint64_t n = 1 + random() % most;
     const long double exact = std::pow(static_cast<long double>(x), static_cast<long double>(n));
-    const long double error = std::fabs((static_cast<long double>(exact_power(x, n)) - exact) / exact);
+    const long double error = std::fabs((static_cast<long double>(reproducible_power(x, n)) - exact) / exact);
     largest = std::max(largest, error / static_cast<long double>(n));
   }
   RecordProperty("largest_relative_error_by_exponent", std::to_string(static_cast<double>(largest * 1e16L)) + "e-16");
   EXPECT_LT(largest, 1.2e-16L);
   for (const double x : {0.0, 0.5, 1.0}) {
-    EXPECT_EQ(exact_power(x, 0), 1.0);
-    EXPECT_EQ(exact_power(x, 1), x);
-    EXPECT_EQ(exact_power(x, 10), x == 0.5 ? 0x1p-10 : x);
+    EXPECT_EQ(reproducible_power(x, 0), 1.0);
+    EXPECT_EQ(reproducible_power(x, 1), x);
+    EXPECT_EQ(reproducible_power(x, 10), x == 0.5 ? 0x1p-10 : x);
   }
-  EXPECT_EQ(exact_power(0.9, uint64_t{1} << 40), 0.0);
+  EXPECT_EQ(reproducible_power(0.9, uint64_t{1} << 40), 0.0);
 }
 
 // Doubles over [low, high], as dense near 0 as elsewhere relative to their size.
@@ -187,17 +187,17 @@ long double largest_relative_error(const std::vector<double>& arguments, Approxi
 
 TEST(ExactExp, RelativeErrorIsBelow4e16) {
   const auto truth = [](long double x) { return std::exp(x); };
-  EXPECT_LT(largest_relative_error(between(-700.0, 700.0, 100000), exact_exp, truth), 4e-16L);
-  EXPECT_LT(largest_relative_error(between(-1.0, 1.0, 100000), exact_exp, truth), 4e-16L);
-  EXPECT_EQ(exact_exp(0.0), 1.0);
+  EXPECT_LT(largest_relative_error(between(-700.0, 700.0, 100000), reproducible_exp, truth), 4e-16L);
+  EXPECT_LT(largest_relative_error(between(-1.0, 1.0, 100000), reproducible_exp, truth), 4e-16L);
+  EXPECT_EQ(reproducible_exp(0.0), 1.0);
 }
 
 TEST(ExactErf, RelativeErrorIsBelow1e14) {
   const auto truth = [](long double x) { return std::erf(x); };
-  EXPECT_LT(largest_relative_error(between(-6.5, 6.5, 50000), exact_erf, truth), 1e-14L);
-  EXPECT_EQ(exact_erf(0.0), 0.0);
-  for (const double x : {0.1, 1.0, 3.0, 5.9, 6.0, 100.0}) EXPECT_EQ(exact_erf(-x), -exact_erf(x)) << x;
-  EXPECT_EQ(exact_erf(89.0), 1.0);
+  EXPECT_LT(largest_relative_error(between(-6.5, 6.5, 50000), reproducible_erf, truth), 1e-14L);
+  EXPECT_EQ(reproducible_erf(0.0), 0.0);
+  for (const double x : {0.1, 1.0, 3.0, 5.9, 6.0, 100.0}) EXPECT_EQ(reproducible_erf(-x), -reproducible_erf(x)) << x;
+  EXPECT_EQ(reproducible_erf(89.0), 1.0);
 }
 
 TEST(ExactSine, AbsoluteErrorGrowsWithTheAngleAsStated) {
@@ -205,13 +205,13 @@ TEST(ExactSine, AbsoluteErrorGrowsWithTheAngleAsStated) {
   long double sine = 0.0L;
   for (const double x : between(0.0, 0x1p20, 200000)) {
     const auto exact = static_cast<long double>(x);
-    cosine = std::max(cosine, std::fabs(exact_cos(x) - std::cos(exact)) / (1.0L + exact));
-    sine = std::max(sine, std::fabs(exact_sin(x) - std::sin(exact)) / (1.0L + exact));
+    cosine = std::max(cosine, std::fabs(reproducible_cos(x) - std::cos(exact)) / (1.0L + exact));
+    sine = std::max(sine, std::fabs(reproducible_sin(x) - std::sin(exact)) / (1.0L + exact));
   }
   EXPECT_LT(cosine, 4e-16L);
   EXPECT_LT(sine, 4e-16L);
-  EXPECT_EQ(exact_cos(0.0), 1.0);
-  EXPECT_EQ(exact_sin(0.0), 0.0);
+  EXPECT_EQ(reproducible_cos(0.0), 1.0);
+  EXPECT_EQ(reproducible_sin(0.0), 0.0);
 }
 
 struct Golden {
@@ -342,36 +342,41 @@ constexpr Golden kSinesOfAngles[] = {{0x0p+0, 0x0p+0},
 
 // Bits, not sizes: other compilers, flags and machines must give these.
 TEST(ExactLog, GoldenBits) {
-  for (const Golden& golden : kLogs) EXPECT_EQ(exact_log(golden.argument), golden.value) << golden.argument;
+  for (const Golden& golden : kLogs) EXPECT_EQ(reproducible_log(golden.argument), golden.value) << golden.argument;
 }
 
 TEST(ExactCosPi, GoldenBits) {
-  for (const Golden& golden : kCosines) EXPECT_EQ(exact_cos_pi(golden.argument), golden.value) << golden.argument;
+  for (const Golden& golden : kCosines)
+    EXPECT_EQ(reproducible_cos_pi(golden.argument), golden.value) << golden.argument;
 }
 
 TEST(ExactPower, GoldenBits) {
   for (const Golden& golden : kPowers) {
-    EXPECT_EQ(exact_power(kPowerBase, static_cast<uint64_t>(golden.argument)), golden.value) << golden.argument;
+    EXPECT_EQ(reproducible_power(kPowerBase, static_cast<uint64_t>(golden.argument)), golden.value) << golden.argument;
   }
 }
 
 TEST(ExactNormalQuantile, GoldenBits) {
   for (const Golden& golden : kQuantiles) {
-    EXPECT_EQ(exact_normal_quantile(golden.argument), golden.value) << golden.argument;
+    EXPECT_EQ(reproducible_normal_quantile(golden.argument), golden.value) << golden.argument;
   }
 }
 
 TEST(ExactExp, GoldenBits) {
-  for (const Golden& golden : kExponentials) EXPECT_EQ(exact_exp(golden.argument), golden.value) << golden.argument;
+  for (const Golden& golden : kExponentials)
+    EXPECT_EQ(reproducible_exp(golden.argument), golden.value) << golden.argument;
 }
 
 TEST(ExactErf, GoldenBits) {
-  for (const Golden& golden : kErrorFunctions) EXPECT_EQ(exact_erf(golden.argument), golden.value) << golden.argument;
+  for (const Golden& golden : kErrorFunctions)
+    EXPECT_EQ(reproducible_erf(golden.argument), golden.value) << golden.argument;
 }
 
 TEST(ExactSine, GoldenBits) {
-  for (const Golden& golden : kCosinesOfAngles) EXPECT_EQ(exact_cos(golden.argument), golden.value) << golden.argument;
-  for (const Golden& golden : kSinesOfAngles) EXPECT_EQ(exact_sin(golden.argument), golden.value) << golden.argument;
+  for (const Golden& golden : kCosinesOfAngles)
+    EXPECT_EQ(reproducible_cos(golden.argument), golden.value) << golden.argument;
+  for (const Golden& golden : kSinesOfAngles)
+    EXPECT_EQ(reproducible_sin(golden.argument), golden.value) << golden.argument;
 }
 
 }  // namespace
