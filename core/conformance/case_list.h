@@ -68,13 +68,14 @@ inline void keep(ProgramBuilder& program, Value value) {
   program.store(program.state("kept", program.size(value)), value);
 }
 
-// The cases of ops on wide values, and of those that look at positions: wide_cases.cpp.
+// More cases of two ops, with wide values: wide_cases.cpp.
 void add_wide_linear_cases(Cases& cases);
 void add_wide_add_cases(Cases& cases);
-std::vector<OpCase> cases_lut();
-std::vector<OpCase> cases_max_norm();
-std::vector<OpCase> cases_rope();
-std::vector<OpCase> cases_attention();
+
+// The cases of each op: an op without any does not link.
+#define EGG_DECLARE_CASES(code, name, ...) std::vector<OpCase> cases_##name();
+EGG_OPS(EGG_DECLARE_CASES)
+#undef EGG_DECLARE_CASES
 
 }  // namespace eggroll
 

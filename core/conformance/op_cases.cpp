@@ -3,8 +3,6 @@
 #include "conformance/case_list.h"
 
 namespace eggroll {
-namespace {
-
 std::vector<OpCase> cases_embed() {
   Cases cases(EGG_OP_EMBED);
   for (const int32_t size : kSizes) {
@@ -364,8 +362,6 @@ std::vector<OpCase> cases_loss() {
   }
   return cases.take();
 }
-
-}  // namespace
 
 std::vector<OpCase> op_cases() {
   std::vector<OpCase> all;

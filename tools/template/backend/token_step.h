@@ -51,18 +51,10 @@ class Member {
   int64_t read(const Perturbation* perturbation, int32_t sign, const egg_batch& batch, uint32_t stream, int8_t* states,
                int8_t* logits);
 
-  void embed(const egg_op& op);
-  void linear(const egg_op& op);
-  void l1_norm(const egg_op& op);
-  void add(const egg_op& op);
-  void gru_gate(const egg_op& op);
-  void gru_mix(const egg_op& op);
-  void store(const egg_op& op);
-  void lut(const egg_op& op);
-  void max_norm(const egg_op& op);
-  void rope(const egg_op& op);
-  void attention(const egg_op& op);
-  void loss(const egg_op& op);
+  // One function an op of ops.h: void embed(const egg_op& op); ...
+#define DECLARE_OP(code, name, ...) void name(const egg_op& op);
+  EGG_OPS(DECLARE_OP)
+#undef DECLARE_OP
 
  private:
   using Values = std::vector<int32_t>;  // int8 but for wide values
