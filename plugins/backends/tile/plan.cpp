@@ -40,7 +40,7 @@ Plan::Plan(const egg_session_spec& spec, uint32_t depth)
   caches.resize(program->value_count);
   byte_tables.resize(program->table_count);
   for (uint32_t i = 0; i < program->op_count; ++i) {
-    if (program->ops[i].code == EGG_OP_LUT) {
+    if (signature_of(program->ops[i]).table == OpTable::kBytes) {
       const auto table = static_cast<size_t>(program->ops[i].table);
       std::transform(program->tables[table].entries, program->tables[table].entries + 256, byte_tables[table].begin(),
                      [](int32_t entry) { return static_cast<uint8_t>(entry); });

@@ -41,7 +41,7 @@ struct Plan : LoweredProgram {
   std::vector<size_t> place;      // of each temporary value, in groups from the start of the frame
   std::vector<PlanCache> caches;  // by the value that the attention makes
   std::vector<PlanState> tile_states;
-  std::vector<std::array<uint8_t, 256>> byte_tables;  // of lut, by table
+  std::vector<std::array<uint8_t, 256>> byte_tables;  // by table: those of 256 bytes
   size_t frame_groups = 0;                            // that the temporary values take
   size_t cache_groups = 0;
   size_t state_groups = 0;
