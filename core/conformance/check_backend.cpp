@@ -53,8 +53,7 @@ Check check_op(const std::string& what, const std::vector<Case>& cases, const Ba
     }
   }
   if (!check.failures.empty()) return check;
-  const auto golden = kGoldenHashes.find(what);
-  const std::string expected = golden == kGoldenHashes.end() ? "none" : golden->second;
+  const std::string expected = kept_hash(what);
   const std::string actual = hash.hex();
   if (expected != actual) {
     check.failures.push_back(fmt::format("the results hash to {}, expected {}", actual, expected));
@@ -117,6 +116,20 @@ std::vector<Check> check_random(const BackendInstance& tested, const BackendInst
           check_random_cases("random rules", &random_rule_case, tested, reference, random)};
 }
 
+std::string kept_hash(const std::string& what) {
+  const auto golden = kGoldenHashes.find(what);
+  return golden == kGoldenHashes.end() ? "none" : golden->second;
+}
+
+std::string random_cases_hash() {
+  Sha256 hash;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    hash.update(text(random_program_case(seed)));
+    hash.update(text(random_rule_case(seed)));
+  }
+  return hash.hex();
+}
+
 std::vector<GoldenHash> golden_hashes(const BackendInstance& backend) {
   std::vector<GoldenHash> hashes;
   each_op([&](const std::string& what, const auto& cases) {
@@ -124,6 +137,7 @@ std::vector<GoldenHash> golden_hashes(const BackendInstance& backend) {
     for (const auto& test : cases) add(hash, run_case(backend, test, 1));
     hashes.push_back({what, hash.hex()});
   });
+  hashes.push_back({kRandomCases, random_cases_hash()});
   return hashes;
 }
 

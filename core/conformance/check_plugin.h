@@ -33,7 +33,13 @@ std::vector<Check> check_backend(const BackendInstance& tested, const BackendIns
 std::vector<Check> check_random(const BackendInstance& tested, const BackendInstance* reference,
                                 const RandomCases& random);
 
-// The hash that golden.inc must hold for an op ("op embed", "rule iadd"): for the one who changes the op set.
+// The hash that golden.inc keeps of an op ("op embed", "rule iadd") or of kRandomCases; "none" where it keeps none.
+inline constexpr const char* kRandomCases = "random cases";
+std::string kept_hash(const std::string& what);
+// The hash of the texts of some random cases, which are the same on every machine.
+std::string random_cases_hash();
+
+// All hashes that golden.inc must keep: for the one who changes the op set.
 struct GoldenHash {
   std::string what;
   std::string sha256;
