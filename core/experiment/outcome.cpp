@@ -9,6 +9,7 @@
 #include "eggroll/error.h"
 #include "record/files.h"
 #include "record/json.h"
+#include "record/metric_keys.h"
 #include "train/identity.h"
 
 namespace eggroll {
@@ -92,10 +93,10 @@ LastMetrics last_metrics(const fs::path& metrics) {
     const ordered_json line = json_or_null(text);
     if (!line.is_object()) continue;  // the line that is being written
     const auto is_whole = [&](const char* key) { return line.contains(key) && line[key].is_number_unsigned(); };
-    const bool has_bits = line.contains("held_out_bits_per_unit") && line["held_out_bits_per_unit"].is_number();
-    if (is_whole("step")) last.step = whole(line["step"]);
-    if (is_whole("member_tokens")) last.member_tokens = whole(line["member_tokens"]);
-    if (has_bits) last.held_out_bits = line["held_out_bits_per_unit"].get<double>();
+    const bool has_bits = line.contains(kHeldOutKeys.bits) && line[kHeldOutKeys.bits].is_number();
+    if (is_whole(metric::kStep)) last.step = whole(line[metric::kStep]);
+    if (is_whole(metric::kMemberTokens)) last.member_tokens = whole(line[metric::kMemberTokens]);
+    if (has_bits) last.held_out_bits = line[kHeldOutKeys.bits].get<double>();
   }
   return last;
 }

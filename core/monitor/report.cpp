@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "record/metric_keys.h"
+
 namespace eggroll {
 namespace {
 
@@ -11,27 +13,30 @@ using nlohmann::ordered_json;
 double short_real(double x) { return std::round(x * 1e4) / 1e4 + 0.0; }
 
 ordered_json to_json(const ValueReport& value) {
-  return {{"op", value.op},
-          {"mean", short_real(value.spread.mean)},
-          {"std", short_real(value.spread.std)},
-          {"entropy_bits", short_real(value.spread.entropy_bits)},
-          {"saturated", short_real(value.spread.saturated)},
-          {"zeros", short_real(value.spread.zeros)},
-          {"constant", short_real(value.constant)}};
+  return {{monitor_metric::kOp, value.op},
+          {monitor_metric::kMean, short_real(value.spread.mean)},
+          {monitor_metric::kStd, short_real(value.spread.std)},
+          {monitor_metric::kEntropyBits, short_real(value.spread.entropy_bits)},
+          {monitor_metric::kSaturated, short_real(value.spread.saturated)},
+          {monitor_metric::kZeros, short_real(value.spread.zeros)},
+          {monitor_metric::kConstant, short_real(value.constant)}};
 }
 
 ordered_json to_json(const HeadReport& head) {
-  return {{"entropy_bits", short_real(head.spread.entropy_bits)}, {"largest", short_real(head.spread.largest)}};
+  return {{monitor_metric::kEntropyBits, short_real(head.spread.entropy_bits)},
+          {monitor_metric::kLargest, short_real(head.spread.largest)}};
 }
 
 ordered_json to_json(const TensorReport& tensor) {
-  ordered_json json = {
-      {"std", short_real(tensor.spread.std)}, {"saturated", short_real(tensor.spread.saturated)},
-      {"moved", short_real(tensor.moved)},    {"moved_since_start", short_real(tensor.moved_since_start)},
-      {"votes_over_null", nullptr},           {"vote_deviations", nullptr}};
+  ordered_json json = {{monitor_metric::kStd, short_real(tensor.spread.std)},
+                       {monitor_metric::kSaturated, short_real(tensor.spread.saturated)},
+                       {monitor_metric::kMoved, short_real(tensor.moved)},
+                       {monitor_metric::kMovedSinceStart, short_real(tensor.moved_since_start)},
+                       {monitor_metric::kVotesOverNull, nullptr},
+                       {monitor_metric::kVoteDeviations, nullptr}};
   if (tensor.votes) {
-    json["votes_over_null"] = short_real(tensor.votes->over_null);
-    json["vote_deviations"] = short_real(tensor.votes->deviations);
+    json[monitor_metric::kVotesOverNull] = short_real(tensor.votes->over_null);
+    json[monitor_metric::kVoteDeviations] = short_real(tensor.votes->deviations);
   }
   return json;
 }
@@ -45,13 +50,13 @@ ordered_json to_json(const MonitorReport& report) {
   for (const HeadReport& head : report.heads) heads[head.name].push_back(to_json(head));
   ordered_json tensors = ordered_json::object();
   for (const TensorReport& tensor : report.tensors) tensors[tensor.name] = to_json(tensor);
-  return {
-      {"verdicts", report.verdicts},
-      {"values", values},
-      {"heads", heads},
-      {"vote_steps", report.vote_steps},
-      {"vote_deviations", report.vote_deviations ? ordered_json(short_real(*report.vote_deviations)) : ordered_json()},
-      {"tensors", tensors}};
+  return {{monitor_metric::kVerdicts, report.verdicts},
+          {monitor_metric::kValues, values},
+          {monitor_metric::kHeads, heads},
+          {monitor_metric::kVoteSteps, report.vote_steps},
+          {monitor_metric::kVoteDeviations,
+           report.vote_deviations ? ordered_json(short_real(*report.vote_deviations)) : ordered_json()},
+          {monitor_metric::kTensors, tensors}};
 }
 
 }  // namespace eggroll

@@ -34,9 +34,9 @@ struct EdgeLabel {
 Points points_of(const std::vector<nlohmann::ordered_json>& lines, const char* key) {
   Points points;
   for (const nlohmann::ordered_json& line : lines) {
-    if (!line.contains(key) || !line.contains("member_tokens")) continue;
-    if (line[key].is_number() && line["member_tokens"].is_number()) {
-      points.emplace_back(line["member_tokens"].get<double>(), line[key].get<double>());
+    if (!line.contains(key) || !line.contains(metric::kMemberTokens)) continue;
+    if (line[key].is_number() && line[metric::kMemberTokens].is_number()) {
+      points.emplace_back(line[metric::kMemberTokens].get<double>(), line[key].get<double>());
     }
   }
   return points;
@@ -146,8 +146,8 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
 
 void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::path& png) {
   const std::vector<nlohmann::ordered_json> lines = read_metrics(metrics);
-  const Points train = points_of(lines, "train_bits_per_unit");
-  const Points held_out = points_of(lines, "held_out_bits_per_unit");
+  const Points train = points_of(lines, metric::kTrainBits);
+  const Points held_out = points_of(lines, kHeldOutKeys.bits);
   if (train.empty() && held_out.empty()) {
     throw Error("no learning curve was drawn: " + metrics.string() +
                 " holds no loss yet; draw it after the run's first step");

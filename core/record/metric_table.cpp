@@ -9,6 +9,7 @@
 
 #include "record/files.h"
 #include "record/json.h"
+#include "record/metrics.h"
 #include "record/seal.h"
 
 namespace eggroll {
@@ -19,7 +20,7 @@ constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 // Takes the numbers of one line as the parser meets them: a document tree for each line would take five times as long.
 class LineHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit LineHandler(bool nested) : nested_(nested), keys_{"step"}, row_{kAbsent} {}
+  explicit LineHandler(bool nested) : nested_(nested), keys_{metric::kStep}, row_{kAbsent} {}
 
   void begin_line() {
     std::fill(row_.begin(), row_.end(), kAbsent);
@@ -28,10 +29,13 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
     is_object_ = false;
     step_is_whole_ = false;
     has_monitor_ = false;
+    has_schema_ = false;
+    schema_is_known_ = false;
   }
 
   bool is_metric_line() const { return is_object_ && step_is_whole_; }
   bool has_monitor() const { return has_monitor_; }
+  bool has_unknown_schema() const { return has_schema_ && !schema_is_known_; }
   const std::vector<std::string>& keys() const { return keys_; }
   const std::vector<double>& row() const { return row_; }
 
@@ -39,7 +43,8 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool boolean(bool value) override { return number(value ? 1.0 : 0.0); }
   bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
   bool number_unsigned(number_unsigned_t value) override {
-    if (path_.size() == 1 && path_[0].name == "step") step_is_whole_ = true;
+    if (path_.size() == 1 && path_[0].name == metric::kStep) step_is_whole_ = true;
+    if (path_.size() == 1 && path_[0].name == metric::kSchema) schema_is_known_ = value == kMetricsSchema;
     return number(static_cast<double>(value));
   }
   bool number_float(number_float_t value, const string_t&) override { return number(value); }
@@ -49,7 +54,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool start_object(std::size_t) override {
     if (path_.empty()) {
       is_object_ = true;
-    } else if (path_.size() == 1 && path_[0].name == "monitor") {
+    } else if (path_.size() == 1 && path_[0].name == metric::kMonitor) {
       has_monitor_ = true;
     }
     path_.push_back({});
@@ -57,6 +62,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(string_t& name) override {
     path_.back().name.swap(name);
+    if (path_.size() == 1 && path_[0].name == metric::kSchema) has_schema_ = true;
     return true;
   }
   bool end_object() override {
@@ -86,8 +92,8 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
 
   bool number(double value) {
     if (path_.size() == 1 && !path_[0].index) {
-      column(path_[0].name) = value;
-    } else if (!path_.empty() && (nested_ || path_[0].name == "scalars")) {
+      if (path_[0].name != metric::kSchema) column(path_[0].name) = value;
+    } else if (!path_.empty() && (nested_ || path_[0].name == metric::kScalars)) {
       std::string key;
       for (const Level& level : path_) {
         if (!key.empty()) key += '.';
@@ -119,6 +125,8 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool is_object_ = false;
   bool step_is_whole_ = false;
   bool has_monitor_ = false;
+  bool has_schema_ = false;
+  bool schema_is_known_ = false;
 };
 
 // Lines that carry a seal were written one for each step from 0 on; the line of a stop repeats the last step with other
@@ -194,6 +202,10 @@ MetricTable read_metric_table(const std::filesystem::path& path, bool nested) {
     if (!is_readable || !nlohmann::json::sax_parse(line, &handler) || !handler.is_metric_line()) {
       if (damaged++ == 0) first_damaged = number;
       continue;
+    }
+    if (number == 1 && handler.has_unknown_schema()) {
+      table.problems.push_back(unknown_metrics_schema(path));
+      return table;
     }
     if (!order.takes(line, seal == Seal::kWhole, static_cast<uint64_t>(handler.row()[0]), number)) continue;
     for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {

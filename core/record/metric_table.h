@@ -25,7 +25,7 @@ struct MetricTable {
 };
 
 // Numbers within objects count where nested. Lines that are damaged or there twice are left out and said so; a file
-// that cannot be read is a table without lines and a problem.
+// that cannot be read, or has another schema (record/metrics.h), is a table without lines and a problem.
 MetricTable read_metric_table(const std::filesystem::path& path, bool nested);
 
 }  // namespace eggroll

@@ -30,7 +30,8 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
     const std::string_view written = std::string_view(text).substr(begin, end - begin);
     const Seal seal = seal_of_line(written);
     Line line{json_or_null(written), seal == Seal::kWhole, end + 1};
-    if (!line.json.is_object() || !line.json.contains("step") || !line.json["step"].is_number_unsigned()) {
+    if (!line.json.is_object() || !line.json.contains(metric::kStep) ||
+        !line.json[metric::kStep].is_number_unsigned()) {
       throw Error(fmt::format("line {} of {} is damaged: expected a JSON object with a whole number \"step\"; {}",
                               number, path.string(), kMetricsCure));
     }
@@ -38,7 +39,11 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
       throw Error(fmt::format("line {} of {} is damaged: its crc is not that of the line; {}", number, path.string(),
                               kMetricsCure));
     }
-    line.json.erase("crc");
+    if (number == 1 && line.json.contains(metric::kSchema)) {
+      if (line.json[metric::kSchema] != kMetricsSchema) throw Error(unknown_metrics_schema(path));
+      line.json.erase(metric::kSchema);
+    }
+    line.json.erase(metric::kChecksum);
     if (!visit(std::move(line))) return;
   }
 }
@@ -49,7 +54,7 @@ size_t end_before(const std::filesystem::path& path, uint64_t first_step) {
   size_t kept = 0;
   if (first_step == 0) return kept;
   for_each_line(path, [&](const Line& line) {
-    const uint64_t step = whole(line.json["step"]);
+    const uint64_t step = whole(line.json[metric::kStep]);
     // Version 0.1 kept the line of a stop, which repeats a step, where the run went on.
     if (step < next && !line.is_sealed) return true;
     if (step != next) return false;
@@ -63,11 +68,22 @@ size_t end_before(const std::filesystem::path& path, uint64_t first_step) {
 
 }  // namespace
 
+std::string unknown_metrics_schema(const std::filesystem::path& path) {
+  return fmt::format(
+      "{} has a schema that this eggroll does not read, expected {} or none; use the eggroll that wrote it",
+      path.string(), kMetricsSchema);
+}
+
 MetricsFile::MetricsFile(const std::filesystem::path& path, uint64_t first_step) : file_(path) {
   file_.truncate_to(end_before(path, first_step));
 }
 
-void MetricsFile::append(const ordered_json& line) { file_.append(sealed_line(line) + "\n"); }
+void MetricsFile::append(const ordered_json& line) {
+  ordered_json written;
+  if (file_.size() == 0) written[metric::kSchema] = kMetricsSchema;
+  written.update(line);
+  file_.append(sealed_line(written) + "\n");
+}
 
 void read_metrics(const std::filesystem::path& path, const std::function<void(ordered_json&&)>& take) {
   for_each_line(path, [&](Line&& line) {
@@ -90,7 +106,8 @@ void put_evaluation(ordered_json& line, const EvaluationKeys& keys, const Evalua
 
 std::optional<Evaluation> evaluation_in(const ordered_json& line, const EvaluationKeys& keys, const std::string& unit) {
   if (!line.contains(keys.bits)) return std::nullopt;
-  Evaluation evaluation{whole(line.at("step")), line.at(keys.bits).get<double>(), whole(line.at(keys.tokens)), unit};
+  Evaluation evaluation{whole(line.at(metric::kStep)), line.at(keys.bits).get<double>(), whole(line.at(keys.tokens)),
+                        unit};
   if (line.contains(keys.bytes)) evaluation.bytes = whole(line.at(keys.bytes));
   return evaluation;
 }

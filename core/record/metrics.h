@@ -1,12 +1,12 @@
-// metrics.jsonl: one JSON object a line, appended as the run goes.
+// metrics.jsonl: one JSON object a line, appended as the run goes. record/metric_keys.h lists the keys of a line.
 //
-// Every line ends with "crc", the CRC-32 of what stands before it (record/seal.h); version 0.1 wrote lines without.
-// Every line has "step", an unsigned integer: the number of steps done, one more than the line before. A run that a
-// stop rule ended has one more line, of its last step again; it goes when the run goes on. curve.h also reads
-// "member_tokens", "train_bits_per_unit" (mean over the members), "held_out_bits_per_unit" (unperturbed model) and
-// "average_held_out_bits_per_unit" (the average of the weights, of a run with optimizer.average), each where present.
-// "monitor", an object, is what the monitor saw after that step (monitor/report.h; its keys are in the README),
-// "scalars" one of the optimizer's scalars by name; version 0.1 gave each a key of its own in the line.
+// A line is that of a step: line 0 is the untrained model's, and each step adds one. A run that a stop rule ended has
+// one more line, of its last step again; it goes when the run goes on. Every line ends with "crc", the CRC-32 of what
+// stands before it (record/seal.h).
+//
+// The first line has the schema. A file without one was begun by version 0.1 or 0.2 and is read too. Version 0.2 wrote
+// what schema 1 is; version 0.1 wrote no "crc", gave each of the optimizer's scalars a key of its own in the line, and
+// gave an evaluation of the whole held-out part the keys of the learning curve.
 #ifndef EGGROLL_RECORD_METRICS_H
 #define EGGROLL_RECORD_METRICS_H
 
@@ -19,9 +19,15 @@
 #include <vector>
 
 #include "record/files.h"
+#include "record/metric_keys.h"
 #include "record/record.h"
 
 namespace eggroll {
+
+inline constexpr int64_t kMetricsSchema = 1;
+
+// The sentence that refuses a file of another schema.
+std::string unknown_metrics_schema(const std::filesystem::path& path);
 
 // The cure for a damaged line.
 inline constexpr const char* kMetricsCure = "restore the file from a copy or delete the run's folder to start over";
@@ -32,6 +38,7 @@ class MetricsFile {
   // that a resumed run writes each line once. Throws, naming the line, where one that stays is damaged or missing.
   MetricsFile(const std::filesystem::path& path, uint64_t first_step);
 
+  // The first line also gets the schema.
   void append(const nlohmann::ordered_json& line);
   void flush() { file_.flush(); }
   uint64_t size() const { return file_.size(); }
@@ -40,27 +47,10 @@ class MetricsFile {
   AppendFile file_;
 };
 
-// All lines, without their seals. A last line without its end, as a crash leaves it, is left out; any other damage
-// throws. The second takes the lines before the damage too.
+// All lines, without schema and seals. A last line without its end, as a crash leaves it, is left out; any other damage
+// throws, and so does another schema. The second takes the lines before the damage too.
 std::vector<nlohmann::ordered_json> read_metrics(const std::filesystem::path& path);
 void read_metrics(const std::filesystem::path& path, const std::function<void(nlohmann::ordered_json&&)>& take);
-
-// The keys of an evaluation in a line; `bytes` only where the dataset has a vocabulary.
-struct EvaluationKeys {
-  const char* bits;
-  const char* tokens;
-  const char* bytes;
-};
-// Keys of the learning curve: every evaluation reads the same tokens.
-inline constexpr EvaluationKeys kHeldOutKeys{"held_out_bits_per_unit", "held_out_tokens", "held_out_bytes"};
-// Keys of an evaluation of the whole held-out part, in the last line of a run that has ended.
-inline constexpr EvaluationKeys kFinalKeys{"final_bits_per_unit", "final_tokens", "final_bytes"};
-
-// The same of the average of the weights, beside those of the weights, where a run has one.
-inline constexpr EvaluationKeys kAverageHeldOutKeys{"average_held_out_bits_per_unit", "average_held_out_tokens",
-                                                    "average_held_out_bytes"};
-inline constexpr EvaluationKeys kAverageFinalKeys{"average_final_bits_per_unit", "average_final_tokens",
-                                                  "average_final_bytes"};
 
 void put_evaluation(nlohmann::ordered_json& line, const EvaluationKeys& keys, const Evaluation& evaluation);
 

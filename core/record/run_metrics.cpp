@@ -8,8 +8,8 @@
 
 #include "record/files.h"
 #include "record/json.h"
+#include "record/metric_keys.h"
 #include "record/metric_table.h"
-#include "record/metrics.h"
 
 namespace eggroll {
 namespace {
@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 using Column = std::vector<double>;
 
 // Precedes the names of an optimizer's scalars; version 0.1 wrote them without it.
-const std::string kScalarPrefix = "scalars.";
+const std::string kScalarPrefix = std::string(metric::kScalars) + ".";
 
 double at_or(const Column* column, size_t line, double otherwise) {
   return column == nullptr || std::isnan((*column)[line]) ? otherwise : (*column)[line];
@@ -27,7 +27,7 @@ double at_or(const Column* column, size_t line, double otherwise) {
 
 // Sum of the steps' seconds up to each line.
 Column elapsed(const MetricTable& table) {
-  const Column* seconds = table.find("step_seconds");
+  const Column* seconds = table.find(metric::kStepSeconds);
   Column sums;
   double sum = 0.0;
   for (size_t i = 0; i < table.lines; ++i) sums.push_back(sum += at_or(seconds, i, 0.0));
@@ -36,7 +36,7 @@ Column elapsed(const MetricTable& table) {
 
 std::vector<CurvePoint> points_of(const MetricTable& table, const Column& elapsed, const Column* bits) {
   const Column& steps = table.columns[0].values;
-  const Column* tokens = table.find("member_tokens");
+  const Column* tokens = table.find(metric::kMemberTokens);
   std::vector<CurvePoint> points;
   for (size_t i = 0; bits != nullptr && i < table.lines; ++i) {
     if (std::isnan((*bits)[i])) continue;
@@ -104,9 +104,9 @@ std::optional<Phases> phases_of(const MetricTable& table, const std::string& key
 }
 
 void read_speed(const MetricTable& table, RunMetrics& metrics) {
-  const Column* seconds = table.find("step_seconds");
-  const Column* forward = table.find("forward_seconds");
-  const Column* tokens = table.find("member_tokens");
+  const Column* seconds = table.find(metric::kStepSeconds);
+  const Column* forward = table.find(metric::kForwardSeconds);
+  const Column* tokens = table.find(metric::kMemberTokens);
   Column of_steps;
   Column rates;
   double forward_total = 0.0;
@@ -145,15 +145,15 @@ std::optional<NamedShare> largest(const ordered_json& members, const char* key) 
 
 MonitorSummary summary_of(const std::string& line) {
   const ordered_json json = json_or_null(line);
-  const ordered_json& monitor = json.at("monitor");
+  const ordered_json& monitor = json.at(metric::kMonitor);
   MonitorSummary summary;
-  summary.step = json.at("step");
-  summary.most_saturated_value = largest(monitor.at("values"), "saturated");
-  summary.most_constant_value = largest(monitor.at("values"), "constant");
-  summary.most_saturated_tensor = largest(monitor.at("tensors"), "saturated");
-  const ordered_json& deviations = monitor.at("vote_deviations");
+  summary.step = json.at(metric::kStep);
+  summary.most_saturated_value = largest(monitor.at(monitor_metric::kValues), monitor_metric::kSaturated);
+  summary.most_constant_value = largest(monitor.at(monitor_metric::kValues), monitor_metric::kConstant);
+  summary.most_saturated_tensor = largest(monitor.at(monitor_metric::kTensors), monitor_metric::kSaturated);
+  const ordered_json& deviations = monitor.at(monitor_metric::kVoteDeviations);
   if (!deviations.is_null()) summary.vote_deviations = deviations.get<double>();
-  summary.verdicts = monitor.at("verdicts").get<std::vector<std::string>>();
+  summary.verdicts = monitor.at(monitor_metric::kVerdicts).get<std::vector<std::string>>();
   return summary;
 }
 
@@ -187,12 +187,12 @@ RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path&
   metrics.last_step = static_cast<uint64_t>(table.columns[0].values.back());
   const Column seconds = elapsed(table);
   metrics.held_out = held_out_of(table, seconds);
-  metrics.training = thinned(points_of(table, seconds, table.find("train_bits_per_unit")), most_training_points);
-  metrics.update_rate = phases_of(table, "changed");
+  metrics.training = thinned(points_of(table, seconds, table.find(metric::kTrainBits)), most_training_points);
+  metrics.update_rate = phases_of(table, metric::kChanged);
   metrics.threshold = phases_of(table, kScalarPrefix + "threshold");
   if (!metrics.threshold) metrics.threshold = phases_of(table, "threshold");
   read_speed(table, metrics);
-  if (const Column* pairs = table.find("pairs_without_fitness")) {
+  if (const Column* pairs = table.find(metric::kPairsWithoutFitness)) {
     for (const double count : *pairs) {
       if (!std::isnan(count)) {
         metrics.most_pairs_without_fitness = std::max(count, metrics.most_pairs_without_fitness.value_or(count));

@@ -8,6 +8,7 @@
 
 #include "record/files.h"
 #include "record/gnuplot.h"
+#include "record/metric_keys.h"
 #include "report/csv.h"
 #include "report/figures.h"
 #include "report/sections.h"
@@ -150,7 +151,7 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
           Text(std::to_string(run.number), static_cast<double>(run.number)), name, study.name, study.label(run.values),
           Text(std::to_string(record.seed), static_cast<double>(record.seed)), status_name(record.status),
           cell(metric_of(*run.run, "bits"), bits_text), cell(run.run->metrics.tokens_per_second, short_count),
-          cell(run.run->metrics.late_mean("changed"), percent),
+          cell(run.run->metrics.late_mean(metric::kChanged), percent),
           Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
       if (any_average) row.insert(behind_bits(row), cell(metric_of(*run.run, "average_bits"), bits_text));
     }

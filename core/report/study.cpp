@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "record/claim.h"
+#include "record/metric_keys.h"
 #include "report/claims.h"
 #include "system/text.h"
 
@@ -310,7 +311,7 @@ std::optional<double> metric_of(const CollectedRun& run, const std::string& metr
     return is_known ? std::optional(run.record.average->final->bits_per_unit) : std::nullopt;
   }
   if (metric == "tokens_per_second") return run.metrics.tokens_per_second;
-  return metric == "update_rate" ? run.metrics.late_mean("changed") : run.metrics.late_mean_of_scalar(metric);
+  return metric == "update_rate" ? run.metrics.late_mean(metric::kChanged) : run.metrics.late_mean_of_scalar(metric);
 }
 
 std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,

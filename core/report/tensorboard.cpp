@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "record/files.h"
+#include "record/metric_keys.h"
 #include "record/metric_table.h"
 
 namespace eggroll {
@@ -88,7 +89,7 @@ std::string event_file(const MetricTable& table, double start) {
     tags.push_back(column.key);
     std::replace(tags.back().begin(), tags.back().end(), '.', '/');
   }
-  const std::vector<double>* seconds = table.find("step_seconds");
+  const std::vector<double>* seconds = table.find(metric::kStepSeconds);
   double time = start;
   for (size_t line = 0; line < table.lines; ++line) {
     if (seconds != nullptr && !std::isnan((*seconds)[line])) time += (*seconds)[line];

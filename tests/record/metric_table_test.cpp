@@ -71,6 +71,24 @@ TEST_F(MetricTableTest, DamagedLinesAreLeftOutAndSaidSo) {
                                           " are damaged, the first is line 2; they were left out"));
 }
 
+TEST_F(MetricTableTest, TheSchemaIsNoFigure) {
+  const MetricTable table = table_of("{\"schema\":1,\"step\":0,\"bits\":4.5}\n{\"step\":1}\n");
+  EXPECT_THAT(table.problems, IsEmpty());
+  EXPECT_EQ(table.lines, 2U);
+  EXPECT_EQ(table.find("schema"), nullptr);
+}
+
+TEST_F(MetricTableTest, AnotherSchemaIsAProblem) {
+  for (const std::string schema : {"2", "1.5", "\"1\"", "{\"major\":1}"}) {
+    const MetricTable table = table_of("{\"schema\":" + schema + ",\"step\":0}\n{\"step\":1}\n");
+    EXPECT_EQ(table.lines, 0U);
+    EXPECT_THAT(table.problems,
+                ElementsAre(path_.string() + " has a schema that this eggroll does not read, expected 1 or none; use "
+                                             "the eggroll that wrote it"))
+        << schema;
+  }
+}
+
 TEST_F(MetricTableTest, AFileThatCannotBeReadIsAProblem) {
   const MetricTable table = read_metric_table(folder_ / "absent.jsonl", false);
   EXPECT_EQ(table.lines, 0U);

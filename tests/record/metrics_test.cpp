@@ -26,12 +26,32 @@ class MetricsTest : public ScratchTest {
 
 TEST_F(MetricsTest, WritesOneObjectALine) {
   write_steps(0, 2);
-  const std::string first = sealed_line({{"step", 0}, {"loss", 8.0}});
-  EXPECT_EQ(first.substr(0, first.find(",\"crc\"")), "{\"step\":0,\"loss\":8.0");
+  const std::string first = sealed_line({{"schema", 1}, {"step", 0}, {"loss", 8.0}});
+  EXPECT_EQ(first.substr(0, first.find(",\"crc\"")), "{\"schema\":1,\"step\":0,\"loss\":8.0");
   EXPECT_EQ(read_file(path_), first + "\n" + sealed_line({{"step", 1}, {"loss", 4.0}}) + "\n");
   const auto lines = read_metrics(path_);
   ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0], ordered_json({{"step", 0}, {"loss", 8.0}}));
   EXPECT_EQ(lines[1], ordered_json({{"step", 1}, {"loss", 4.0}}));
+}
+
+TEST_F(MetricsTest, AnotherSchemaIsRefused) {
+  const std::string expected = path_.string() +
+                               " has a schema that this eggroll does not read, expected 1 or none; use the eggroll "
+                               "that wrote it";
+  for (const ordered_json& schema : {ordered_json(2), ordered_json(1.5), ordered_json("1"), ordered_json()}) {
+    write_plainly(path_, sealed_line({{"schema", schema}, {"step", 0}}) + "\n");
+    EXPECT_EQ(message_of([&] { read_metrics(path_); }), expected) << schema;
+    EXPECT_EQ(message_of([&] { MetricsFile(path_, 1); }), expected) << schema;
+  }
+}
+
+// A run of version 0.2 goes on in the file that it began.
+TEST_F(MetricsTest, AFileWithoutASchemaIsGoneOnWith) {
+  const std::string old = sealed_line({{"step", 0}}) + "\n";
+  write_plainly(path_, old);
+  MetricsFile(path_, 1).append({{"step", 1}});
+  EXPECT_EQ(read_file(path_), old + sealed_line({{"step", 1}}) + "\n");
 }
 
 TEST_F(MetricsTest, ResumingCutsBackToTheCheckpointsStep) {

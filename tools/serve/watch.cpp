@@ -10,6 +10,7 @@
 #include "eggroll/error.h"
 #include "record/files.h"
 #include "record/json.h"
+#include "record/metric_keys.h"
 #include "record/metric_table.h"
 #include "record/seal.h"
 #include "record/sentence.h"
@@ -294,7 +295,7 @@ std::optional<ordered_json> Watch::run(const std::string& folder) const {
   if (run->metrics.monitor) {
     const std::string line = read_metric_table(run->file("metrics.jsonl"), false).newest_monitor;
     const ordered_json newest = json_or_null(line);
-    if (newest.is_object()) reply["monitor"] = {{"step", newest["step"]}, {"monitor", newest["monitor"]}};
+    if (newest.is_object()) reply["monitor"] = {{"step", newest[metric::kStep]}, {"monitor", newest[metric::kMonitor]}};
   }
   reply["samples"] = text_or_null(run->file("samples.txt"), beginning_of);
   reply["log"] = text_or_null(run->file("log.txt"), end_of);
