@@ -263,16 +263,14 @@ std::vector<float> Machine::scalars(uint64_t step, std::span<const egg_evaluatio
   return values;
 }
 
-std::vector<int64_t> Machine::update(BackendSession& session, uint64_t step,
-                                     std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                                     const BatchBuffer& batch, std::span<const uint8_t> chosen) const {
-  const std::vector<float> values = scalars(step, evaluations);
-  const std::vector<float> stds = vote_stds(fitness);
-  std::vector<int64_t> changed(stds.size());
+Update Machine::update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
+                       const std::vector<int8_t>& fitness, const BatchBuffer& batch,
+                       std::span<const uint8_t> chosen) const {
+  Update made{std::vector<int64_t>(program->params().size()), scalars(step, evaluations), vote_stds(fitness)};
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
-                            values.data(), stds.data(), changed.data(), chosen.empty() ? nullptr : chosen.data(),
-                            batch.view(), train.group, 0});
-  return changed;
+                            made.scalars.data(), made.vote_stds.data(), made.changed.data(),
+                            chosen.empty() ? nullptr : chosen.data(), batch.view(), train.group, 0});
+  return made;
 }
 
 std::vector<float> Machine::vote_stds(const std::vector<int8_t>& fitness) const {

@@ -61,6 +61,13 @@ struct StopSettings {
   std::optional<uint64_t> patience;  // held-out evaluations in a row without a new best
 };
 
+// An update of the weights, and what it was computed from.
+struct Update {
+  std::vector<int64_t> changed;  // by parameter, the weights that moved
+  std::vector<float> scalars;    // of the rule
+  std::vector<float> vote_stds;  // by parameter; see Machine::vote_stds
+};
+
 // Model, optimizer, backend and noise: what is needed to hold and to change weights, without a dataset.
 struct Machine {
   // Opens the plugins the configuration names, proves the program free of overflow and supported. Throws Error with the
@@ -97,12 +104,11 @@ struct Machine {
   std::vector<uint32_t> group_pairs() const;
   // Of the rule, in a step: the optimizer's, then the average's.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
-  // Applies one step's fitness; returns the weights that moved, by parameter. evaluations: all before the step.
-  // fitness: one a pair. batch: what all members read, empty where there are no masks. chosen: by parameter, 0 where it
-  // stays as it is; none: all are chosen.
-  std::vector<int64_t> update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
-                              const std::vector<int8_t>& fitness, const BatchBuffer& batch = {},
-                              std::span<const uint8_t> chosen = {}) const;
+  // Applies one step's fitness. evaluations: all before the step. fitness: one a pair. batch: what all members read,
+  // empty where there are no masks. chosen: by parameter, 0 where it stays as it is; none: all are chosen.
+  Update update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
+                const std::vector<int8_t>& fitness, const BatchBuffer& batch = {},
+                std::span<const uint8_t> chosen = {}) const;
   // By parameter, the standard deviation of its votes under the null; of a masked one it differs from row to row.
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };

@@ -257,22 +257,23 @@ class Run {
     const BatchBuffer& batch = members_.batch_of_all(step_);
     if (journal_) journal_->append({step_, held_out_.made_after(step_), fitness});
     const auto scored = Clock::now();
-    const std::vector<int64_t> changed = updates_.make(step_, held_out_.evaluations(), fitness, batch);
+    const Update made = updates_.make(step_, held_out_.evaluations(), fitness, batch);
     const double update_seconds = seconds_since(scored);
-    if (monitor_) monitor_->add_votes({step_, fitness, machine_.vote_stds(fitness), batch});
+    if (monitor_) monitor_->add_votes({step_, fitness, made.vote_stds, batch});
 
     record_.unique_tokens += scores.scored.tokens;
     record_.member_tokens += scores.scored.tokens * train.group;
-    const std::vector<float> scalars = machine_.scalars(step_, held_out_.evaluations());
     ++step_;
     record_.steps = step_;
 
     train_bits_ = static_cast<double>(scores.loss) / 65536.0 / static_cast<double>(scores.scored.units * train.group);
     nlohmann::ordered_json line = new_line();
     line["train_bits_per_unit"] = train_bits_;
-    line["changed"] = share_changed(changed);
+    line["changed"] = share_changed(made.changed);
     line["pairs_without_fitness"] = std::count(fitness.begin(), fitness.end(), int8_t{0});
-    for (size_t i = 0; i < scalars.size(); ++i) line["scalars"][machine_.rule->scalar_names()[i]] = scalars[i];
+    for (size_t i = 0; i < made.scalars.size(); ++i) {
+      line["scalars"][machine_.rule->scalar_names()[i]] = made.scalars[i];
+    }
     line["forward_seconds"] = scores.forward_seconds;
     if (!ranks_.alone()) {
       line["gather_seconds"] = scores.gather_seconds;
@@ -281,7 +282,7 @@ class Run {
     line["step_seconds"] = seconds_since(began);
     const bool last = step_ == train.steps;
     if (last || step_ % setup_.eval.every == 0) held_out_.add_to_curve(line, step_, last);
-    if (monitor_ && (last || step_ % setup_.monitor.every == 0)) add_monitor(line, changed);
+    if (monitor_ && (last || step_ % setup_.monitor.every == 0)) add_monitor(line, made.changed);
     put_line(line);
   }
 

@@ -50,26 +50,26 @@ Updates::Updates(const Setup& setup, BackendSession& session, Ranks& ranks)
   }
 }
 
-std::vector<int64_t> Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
-                                   const std::vector<int8_t>& fitness, const BatchBuffer& batch) {
+Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
+                     const BatchBuffer& batch) {
   const auto began = Clock::now();
-  std::vector<int64_t> changed;
+  Update made;
   if (plan_ == UpdatePlan::kRebuilt) {
-    changed = machine_.update(session_, step, evaluations, fitness, batch);
+    made = machine_.update(session_, step, evaluations, fitness, batch);
   } else {
-    changed = make_own(step, evaluations, fitness, batch);
+    made = make_own(step, evaluations, fitness, batch);
     ranks_.gather(mine_, sizes_, all_);
-    take_others(changed);
+    take_others(made.changed);
   }
   if (on_trial_) note(seconds_since(began));
-  return changed;
+  return made;
 }
 
 // Leaves in mine_, for each tensor of this rank, how many of its weights have moved, and each one's move modulo 256.
 // What the others add to their own weights is the move and not the weight, so that a rank whose weights were wrong
 // before stays wrong and is found.
-std::vector<int64_t> Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations,
-                                       const std::vector<int8_t>& fitness, const BatchBuffer& batch) {
+Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
+                         const BatchBuffer& batch) {
   mine_.resize(sizes_[ranks_.rank()]);
   uint8_t* at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
@@ -78,19 +78,19 @@ std::vector<int64_t> Updates::make_own(uint64_t step, std::span<const egg_evalua
     std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
     at += sizeof(int64_t) + before_.size();
   }
-  std::vector<int64_t> changed = machine_.update(session_, step, evaluations, fitness, batch, chosen_);
+  Update made = machine_.update(session_, step, evaluations, fitness, batch, chosen_);
   at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;
     read(i, after_);
-    std::memcpy(at, &changed[i], sizeof(int64_t));
+    std::memcpy(at, &made.changed[i], sizeof(int64_t));
     at += sizeof(int64_t);
     for (const int8_t weight : after_) {
       *at = static_cast<uint8_t>(static_cast<uint8_t>(weight) - *at);
       ++at;
     }
   }
-  return changed;
+  return made;
 }
 
 void Updates::take_others(std::vector<int64_t>& changed) {

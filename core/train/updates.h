@@ -29,16 +29,16 @@ class Updates {
   Updates(const Setup& setup, BackendSession& session, Ranks& ranks);
 
   // Shared. As Machine::update(), on all ranks.
-  std::vector<int64_t> make(uint64_t step, std::span<const egg_evaluation> evaluations,
-                            const std::vector<int8_t>& fitness, const BatchBuffer& batch);
+  Update make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
+              const BatchBuffer& batch);
   // Shared. Brings the slots of every tensor, from slot `first` on, from the rank that has updated it to all others.
   void share_slots(uint32_t first = 0);
 
   UpdateRecord record() const;
 
  private:
-  std::vector<int64_t> make_own(uint64_t step, std::span<const egg_evaluation> evaluations,
-                                const std::vector<int8_t>& fitness, const BatchBuffer& batch);
+  Update make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
+                  const BatchBuffer& batch);
   void take_others(std::vector<int64_t>& changed);
   void read(uint32_t param, std::vector<int8_t>& weights);
   void note(double seconds);

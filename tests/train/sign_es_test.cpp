@@ -239,14 +239,16 @@ TEST(MachineUpdate, HandsTheRuleItsDeviationsAndThreshold) {
   BatchBuffer batch;  // each token is read somewhere
   batch.clear(machine.train.population / machine.train.group, static_cast<uint32_t>(machine.program->view().vocab));
   for (size_t i = 0; i < batch.inputs.size(); ++i) batch.inputs[i] = static_cast<uint32_t>(i % batch.tokens);
-  EXPECT_THAT(machine.update(session, 0, {}, none, batch), Each(0));
+  EXPECT_THAT(machine.update(session, 0, {}, none, batch).changed, Each(0));
   // At step 0 the threshold is 0: all but the few weights whose votes cancel move.
   std::vector<int8_t> some = none;
   for (size_t k = 0; k < some.size(); ++k) some[k] = static_cast<int8_t>(k % 2 == 0 ? 64 : -31);
-  const std::vector<int64_t> first = machine.update(session, 0, {}, some, batch);
-  for (size_t p = 0; p < first.size(); ++p) {
+  const Update first = machine.update(session, 0, {}, some, batch);
+  EXPECT_EQ(first.scalars, machine.scalars(0, {}));
+  EXPECT_EQ(first.vote_stds, machine.vote_stds(some));
+  for (size_t p = 0; p < first.changed.size(); ++p) {
     const auto count = static_cast<double>(weight_count(machine.program->params()[p]));
-    EXPECT_GT(static_cast<double>(first[p]), 0.7 * count) << machine.program->params()[p].name;
+    EXPECT_GT(static_cast<double>(first.changed[p]), 0.7 * count) << machine.program->params()[p].name;
   }
 }
 
