@@ -62,25 +62,23 @@ std::vector<JournalEntry> read_journal(const RunFolder& folder, const std::strin
 }  // namespace
 
 KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
-                       std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last, const Warn& warn) {
+                       std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last,
+                       const std::string& unit, const Warn& warn) {
   KnownSteps known;
   known.entries = read_journal(folder, config_hash, evaluations, first, warn);
   const std::vector<JournalEntry>& entries = known.entries;
   uint64_t reached = first;
   std::optional<uint64_t> newest;
   const auto learn = [&](const nlohmann::ordered_json& line) {
-    const uint64_t step = whole(line.at("step"));
+    const uint64_t step = whole(line.at(metric::kStep));
     newest = step;
     if (step <= reached || step > first + entries.size() || step >= last) return;
+    StepRecord record = step_record_from_json(line, unit);
     // The exact loss of an evaluation is in the entry behind it.
-    const bool evaluated = line.contains(kHeldOutKeys.bits);
-    if (evaluated && step == first + entries.size()) return;
-    const uint64_t member_tokens = whole(line.at("member_tokens"));
-    const uint64_t unique_tokens = whole(line.at("unique_tokens"));
+    if (record.held_out && step == first + entries.size()) return;
     reached = step;
-    known.evaluation = evaluated ? entries[step - first].evaluation : std::nullopt;
-    known.member_tokens = member_tokens;
-    known.unique_tokens = unique_tokens;
+    known.evaluation = record.held_out ? entries[step - first].evaluation : std::nullopt;
+    known.last = std::move(record);
   };
   try {
     read_members(folder.metrics().string(), kMetricsCure, [&] { read_metrics(folder.metrics(), learn); });

@@ -11,6 +11,7 @@
 
 #include "train/journal.h"
 #include "train/run_folder.h"
+#include "train/step_record.h"
 
 namespace eggroll {
 
@@ -19,17 +20,17 @@ namespace eggroll {
 struct KnownSteps {
   std::vector<JournalEntry> entries;         // from the first on, one a step
   std::optional<egg_evaluation> evaluation;  // after the last of them
-  uint64_t member_tokens = 0;                // of the run, by then
-  uint64_t unique_tokens = 0;
+  StepRecord last;                           // what the metrics say of it
 };
 
 // Reads the known steps from `first` on and before `last`, the run's last step, which ends with a checkpoint. The run
-// has this configuration's hash, and its newest checkpoint knows these evaluations. A step that the files say only in
-// part is left out and done again. Tells warn of damage, which a run that goes on cuts off; JournalWriter and
-// MetricsFile refuse damage before the checkpoint. Throws where journal and checkpoint disagree on an evaluation.
+// has this configuration's hash, and its newest checkpoint knows these evaluations. unit: of the dataset. A step that
+// the files say only in part is left out and done again. Tells warn of damage, which a run that goes on cuts off;
+// JournalWriter and MetricsFile refuse damage before the checkpoint. Throws where journal and checkpoint disagree on an
+// evaluation.
 KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
                        std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last,
-                       const std::function<void(const std::string&)>& warn);
+                       const std::string& unit, const std::function<void(const std::string&)>& warn);
 
 }  // namespace eggroll
 

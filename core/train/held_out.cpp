@@ -24,32 +24,38 @@ std::optional<egg_evaluation> HeldOutFigures::made_after(uint64_t step) const {
   return evaluations_.back();
 }
 
-void HeldOutFigures::add_to_curve(nlohmann::ordered_json& line, uint64_t step, bool is_last) {
+void HeldOutFigures::add_to_curve(StepRecord& step, bool is_last) {
   const Measured sample = measure(setup_.eval_plan);
-  evaluations_.push_back({step, sample.weights.loss_q16, sample.weights.scored.tokens});
-  add_sample(line, sample, step);
-  if (is_last) add_final(line, sample, step);
+  evaluations_.push_back({step.step, sample.weights.loss_q16, sample.weights.scored.tokens});
+  add_sample(step, sample);
+  if (is_last) add_final(step, sample);
 }
 
-void HeldOutFigures::add_end(nlohmann::ordered_json& line, uint64_t step) {
+void HeldOutFigures::add_end(StepRecord& step) {
   std::optional<Measured> sample;
-  if (!record_.newest || record_.newest->step != step) {
-    add_sample(line, sample.emplace(measure(setup_.eval_plan)), step);
+  if (!record_.newest || record_.newest->step != step.step) {
+    add_sample(step, sample.emplace(measure(setup_.eval_plan)));
   }
-  add_final(line, sample, step);
+  add_final(step, sample);
 }
 
-void HeldOutFigures::note(const nlohmann::ordered_json& line) {
-  const std::string& unit = setup_.dataset.unit;
-  const bool is_last = line.at("step") == setup_.machine.train.steps;
-  const std::optional<Evaluation> held_out = evaluation_in(line, kHeldOutKeys, unit);
-  if (held_out) require_same_loss(*held_out);
+void HeldOutFigures::note(const StepRecord& step) {
   // Where version 0.1 ended or was stopped it read the whole held-out part, and gave it the curve's keys.
-  if (held_out && (!record_.newest || held_out->tokens == record_.newest->tokens)) note_newest(*held_out);
-  if (is_last) record_.final = evaluation_in(line, kFinalKeys, unit);
+  if (step.held_out && (!record_.newest || step.held_out->tokens == record_.newest->tokens))
+    note_newest(*step.held_out);
+  if (step.final) record_.final = step.final;
   if (!record_.average) return;
-  if (const auto average = evaluation_in(line, kAverageHeldOutKeys, unit)) record_.average->newest = average;
-  if (is_last) record_.average->final = evaluation_in(line, kAverageFinalKeys, unit);
+  if (step.average_held_out) record_.average->newest = step.average_held_out;
+  if (step.average_final) record_.average->final = step.average_final;
+}
+
+void HeldOutFigures::require_agreement(const StepRecord& step) const {
+  if (!step.held_out) return;
+  for (const egg_evaluation& known : evaluations_) {
+    if (known.step != step.step || known.tokens != step.held_out->tokens) continue;
+    const HeldOut exact{known.loss, {known.tokens, step.held_out->bytes.value_or(known.tokens)}};
+    if (exact.bits_per_unit() != step.held_out->bits_per_unit) throw disagreement("evaluation", step.step);
+  }
 }
 
 Error HeldOutFigures::disagreement(const char* what, uint64_t step) const {
@@ -73,25 +79,18 @@ Evaluation HeldOutFigures::evaluation_of(const HeldOut& held_out, uint64_t step)
   return evaluation;
 }
 
-void HeldOutFigures::add_sample(nlohmann::ordered_json& line, const Measured& sample, uint64_t step) {
-  require_sound(session_, setup_.machine, step);
-  const Evaluation evaluation = evaluation_of(sample.weights, step);
-  put_evaluation(line, kHeldOutKeys, evaluation);
-  note_newest(evaluation);
-  if (!sample.average) return;
-  record_.average->newest = evaluation_of(*sample.average, step);
-  put_evaluation(line, kAverageHeldOutKeys, *record_.average->newest);
+void HeldOutFigures::add_sample(StepRecord& step, const Measured& sample) {
+  require_sound(session_, setup_.machine, step.step);
+  step.held_out = evaluation_of(sample.weights, step.step);
+  if (sample.average) step.average_held_out = evaluation_of(*sample.average, step.step);
 }
 
 // The whole held-out part. sample: the evaluation of the curve after the same step, if there is one at hand.
-void HeldOutFigures::add_final(nlohmann::ordered_json& line, const std::optional<Measured>& sample, uint64_t step) {
+void HeldOutFigures::add_final(StepRecord& step, const std::optional<Measured>& sample) {
   const bool is_whole = sample && setup_.eval_plan.covers_all();
   const Measured whole = is_whole ? *sample : measure(setup_.final_plan);
-  record_.final = evaluation_of(whole.weights, step);
-  put_evaluation(line, kFinalKeys, *record_.final);
-  if (!whole.average) return;
-  record_.average->final = evaluation_of(*whole.average, step);
-  put_evaluation(line, kAverageFinalKeys, *record_.average->final);
+  step.final = evaluation_of(whole.weights, step.step);
+  if (whole.average) step.average_final = evaluation_of(*whole.average, step.step);
 }
 
 void HeldOutFigures::note_newest(const Evaluation& evaluation) {
@@ -101,14 +100,6 @@ void HeldOutFigures::note_newest(const Evaluation& evaluation) {
     since_best_ = 0;
   } else {
     ++since_best_;
-  }
-}
-
-void HeldOutFigures::require_same_loss(const Evaluation& evaluation) const {
-  for (const egg_evaluation& known : evaluations_) {
-    if (known.step != evaluation.step || known.tokens != evaluation.tokens) continue;
-    const HeldOut exact{known.loss, {known.tokens, evaluation.bytes.value_or(known.tokens)}};
-    if (exact.bits_per_unit() != evaluation.bits_per_unit) throw disagreement("evaluation", evaluation.step);
   }
 }
 

@@ -1,4 +1,4 @@
-// A run's held-out evaluations: measured, put into lines of metrics and noted in the record. Where the run has an
+// A run's held-out evaluations: measured, put into records of steps and noted in the run's record. Where the run has an
 // average of its weights, each evaluation is one of the weights and one of the average.
 #ifndef EGGROLL_TRAIN_HELD_OUT_H
 #define EGGROLL_TRAIN_HELD_OUT_H
@@ -10,6 +10,7 @@
 #include "record/record.h"
 #include "train/members.h"
 #include "train/run_folder.h"
+#include "train/step_record.h"
 #include "train/updates.h"
 
 namespace eggroll {
@@ -31,14 +32,16 @@ class HeldOutFigures {
   // Evaluations since the one with the fewest bits.
   uint64_t since_best() const { return since_best_; }
 
-  // Shared. An evaluation of the curve after this many steps; with the figures of an end after the last.
-  void add_to_curve(nlohmann::ordered_json& line, uint64_t step, bool is_last);
+  // Shared. An evaluation of the curve after this step; with the figures of an end after the last.
+  void add_to_curve(StepRecord& step, bool is_last);
   // Shared. The figures of an end before the last step. The optimizer does not learn of them: a run that goes on is the
   // run that never stopped.
-  void add_end(nlohmann::ordered_json& line, uint64_t step);
+  void add_end(StepRecord& step);
 
-  // What an earlier process put into a line, held against what checkpoint and journal know exactly.
-  void note(const nlohmann::ordered_json& line);
+  // Keeps the step's evaluations in the run's record.
+  void note(const StepRecord& step);
+  // Throws Error where a step of an earlier process differs from what checkpoint and journal know exactly.
+  void require_agreement(const StepRecord& step) const;
   // Where the line of this step and the checkpoint differ in `what`.
   Error disagreement(const char* what, uint64_t step) const;
 
@@ -50,10 +53,9 @@ class HeldOutFigures {
 
   Measured measure(const EvalPlan& plan);
   Evaluation evaluation_of(const HeldOut& held_out, uint64_t step) const;
-  void add_sample(nlohmann::ordered_json& line, const Measured& sample, uint64_t step);
-  void add_final(nlohmann::ordered_json& line, const std::optional<Measured>& sample, uint64_t step);
+  void add_sample(StepRecord& step, const Measured& sample);
+  void add_final(StepRecord& step, const std::optional<Measured>& sample);
   void note_newest(const Evaluation& evaluation);
-  void require_same_loss(const Evaluation& evaluation) const;
 
   const Setup& setup_;
   BackendSession& session_;

@@ -115,8 +115,9 @@ class Run {
 
   // Members without states need no forward pass to be where the journal ends.
   void catch_up() {
-    const KnownSteps known = steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_,
-                                         machine_.train.steps, [&](const std::string& text) { warn(text); });
+    const KnownSteps known =
+        steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_, machine_.train.steps,
+                    setup_.dataset.unit, [&](const std::string& text) { warn(text); });
     if (machine_.program->state_bytes() > 0) return;
     for (const JournalEntry& entry : known.entries) {
       held_out_.learn(entry.evaluation);
@@ -125,8 +126,8 @@ class Run {
     }
     if (known.entries.empty()) return;
     held_out_.learn(known.evaluation);
-    record_.member_tokens = known.member_tokens;
-    record_.unique_tokens = known.unique_tokens;
+    record_.member_tokens = known.last.member_tokens;
+    record_.unique_tokens = known.last.unique_tokens;
     record_.weights_sha256 = weights_sha256(read_weights(session_, *machine_.program));
   }
 
@@ -167,20 +168,30 @@ class Run {
     record_.resumes = earlier.resumes + 1;
   }
 
-  // A line of this step, with what every line has.
-  nlohmann::ordered_json new_line() const {
-    return {{"step", step_}, {"member_tokens", record_.member_tokens}, {"unique_tokens", record_.unique_tokens}};
+  StepRecord begin_step_record() const {
+    StepRecord step;
+    step.step = step_;
+    step.member_tokens = record_.member_tokens;
+    step.unique_tokens = record_.unique_tokens;
+    return step;
   }
 
-  void put_line(const nlohmann::ordered_json& line) {
-    if (metrics_) metrics_->append(line);
+  void put(StepRecord step) {
+    note(step);
+    if (metrics_) metrics_->append(to_json(step));
+    newest_ = std::move(step);
   }
 
-  // Line 0.
+  // Keeps what the run's record says of its newest step.
+  void note(const StepRecord& step) {
+    held_out_.note(step);
+    if (step.monitor) record_.verdicts = Verdicts{step.step, step.monitor->verdicts};
+  }
+
   void measure_untrained() {
-    nlohmann::ordered_json line = new_line();
-    held_out_.add_to_curve(line, step_, false);
-    put_line(line);
+    StepRecord step = begin_step_record();
+    held_out_.add_to_curve(step, false);
+    put(std::move(step));
   }
 
   void put_record() {
@@ -206,9 +217,9 @@ class Run {
   // Before a step: whether one of the stop rules holds, which the record then names.
   bool find_stop_reason() {
     const StopSettings& stop = setup_.stop;
-    if (stop.tokens && record_.member_tokens >= *stop.tokens) {
+    if (stop.tokens && newest_.member_tokens >= *stop.tokens) {
       record_.stopped_because =
-          fmt::format("stop.tokens is {}, {} member tokens were read", *stop.tokens, record_.member_tokens);
+          fmt::format("stop.tokens is {}, {} member tokens were read", *stop.tokens, newest_.member_tokens);
     } else if (stop.bits && record_.newest && record_.newest->bits_per_unit <= *stop.bits) {
       record_.stopped_because =
           fmt::format("stop.bits is {}, held-out bits are {:.4f}", *stop.bits, record_.newest->bits_per_unit);
@@ -221,11 +232,11 @@ class Run {
     return record_.stopped_because.has_value();
   }
 
-  // A line more.
+  // The last step has one more record.
   void measure_end() {
-    nlohmann::ordered_json line = new_line();
-    held_out_.add_end(line, step_);
-    put_line(line);
+    StepRecord step = begin_step_record();
+    held_out_.add_end(step);
+    put(std::move(step));
   }
 
   bool signalled() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
@@ -266,24 +277,31 @@ class Run {
     ++step_;
     record_.steps = step_;
 
-    train_bits_ = static_cast<double>(scores.loss) / 65536.0 / static_cast<double>(scores.scored.units * train.group);
-    nlohmann::ordered_json line = new_line();
-    line["train_bits_per_unit"] = train_bits_;
-    line["changed"] = share_changed(made.changed);
-    line["pairs_without_fitness"] = std::count(fitness.begin(), fitness.end(), int8_t{0});
-    for (size_t i = 0; i < made.scalars.size(); ++i) {
-      line["scalars"][machine_.rule->scalar_names()[i]] = made.scalars[i];
-    }
-    line["forward_seconds"] = scores.forward_seconds;
-    if (!ranks_.alone()) {
-      line["gather_seconds"] = scores.gather_seconds;
-      line["update_seconds"] = update_seconds;
-    }
-    line["step_seconds"] = seconds_since(began);
+    StepRecord step = begin_step_record();
+    step.figures = figures_of(scores, made);
+    if (!ranks_.alone()) step.figures->update_seconds = update_seconds;
+    step.figures->step_seconds = seconds_since(began);
     const bool last = step_ == train.steps;
-    if (last || step_ % setup_.eval.every == 0) held_out_.add_to_curve(line, step_, last);
-    if (monitor_ && (last || step_ % setup_.monitor.every == 0)) add_monitor(line, made.changed);
-    put_line(line);
+    if (last || step_ % setup_.eval.every == 0) held_out_.add_to_curve(step, last);
+    if (monitor_ && (last || step_ % setup_.monitor.every == 0)) {
+      step.monitor = monitor_->look(session_, step_, made.changed);
+    }
+    put(std::move(step));
+  }
+
+  StepFigures figures_of(const Scores& scores, const Update& made) const {
+    StepFigures figures;
+    const auto units = static_cast<double>(scores.scored.units * machine_.train.group);
+    figures.bits_per_unit = static_cast<double>(scores.loss) / 65536.0 / units;
+    figures.changed = share_changed(made.changed);
+    figures.pairs_without_fitness =
+        static_cast<uint64_t>(std::count(scores.fitness.begin(), scores.fitness.end(), int8_t{0}));
+    for (size_t i = 0; i < made.scalars.size(); ++i) {
+      figures.scalars.emplace_back(machine_.rule->scalar_names()[i], made.scalars[i]);
+    }
+    figures.forward_seconds = scores.forward_seconds;
+    if (!ranks_.alone()) figures.gather_seconds = scores.gather_seconds;
+    return figures;
   }
 
   // The share of the perturbed parameters' weights that has moved.
@@ -294,16 +312,8 @@ class Run {
     return weights == 0 ? 0.0 : static_cast<double>(moved) / static_cast<double>(weights);
   }
 
-  void add_monitor(nlohmann::ordered_json& line, const std::vector<int64_t>& changed) {
-    const MonitorReport seen = monitor_->look(session_, step_, changed);
-    line["monitor"] = to_json(seen);
-    record_.verdicts = Verdicts{step_, seen.verdicts};
-    if (hooks_.monitored) hooks_.monitored(seen);
-  }
-
-  void require_same_counters(const nlohmann::ordered_json& line) const {
-    const bool are_equal = uint64_t{whole(line.at("member_tokens"))} == record_.member_tokens &&
-                           uint64_t{whole(line.at("unique_tokens"))} == record_.unique_tokens;
+  void require_same_counters(const StepRecord& step) const {
+    const bool are_equal = step.member_tokens == record_.member_tokens && step.unique_tokens == record_.unique_tokens;
     if (!are_equal) throw held_out_.disagreement("tokens", step_);
   }
 
@@ -311,11 +321,10 @@ class Run {
   void note_metrics() {
     read_members(folder_.metrics().string(), kMetricsCure, [&] {
       for (const nlohmann::ordered_json& line : read_metrics(folder_.metrics())) {
-        held_out_.note(line);
-        if (line.at("step") == step_) require_same_counters(line);
-        if (!line.contains("monitor")) continue;
-        record_.verdicts =
-            Verdicts{whole(line.at("step")), line.at("monitor").at("verdicts").get<std::vector<std::string>>()};
+        newest_ = step_record_from_json(line, setup_.dataset.unit);
+        held_out_.require_agreement(newest_);
+        note(newest_);
+        if (newest_.step == step_) require_same_counters(newest_);
       }
     });
   }
@@ -324,16 +333,10 @@ class Run {
     if (!hooks_.progress) return;
     const double seconds = seconds_since(started_);
     const auto done = static_cast<double>(step_ - first);
-    Progress progress;
-    progress.step = step_;
-    progress.steps = machine_.train.steps;
-    progress.train_bits = train_bits_;
-    if (record_.newest) progress.held_out_bits = record_.newest->bits_per_unit;
-    if (record_.average && record_.average->newest) progress.average_bits = record_.average->newest->bits_per_unit;
-    progress.member_tokens_per_second = done * machine_.train.population * machine_.train.tokens / seconds;
-    progress.seconds_left = seconds / done * static_cast<double>(machine_.train.steps - step_);
-    progress.unit = setup_.dataset.unit;
-    hooks_.progress(progress);
+    const std::optional<Evaluation> average = record_.average ? record_.average->newest : std::nullopt;
+    hooks_.progress({newest_, machine_.train.steps, record_.newest, average,
+                     done * machine_.train.population * machine_.train.tokens / seconds,
+                     seconds / done * static_cast<double>(machine_.train.steps - step_), setup_.dataset.unit});
   }
 
   // Every rank's weights are compared first, for what is saved is what all go on from. The checkpoint before it is good
@@ -423,7 +426,7 @@ class Run {
   std::optional<MetricsFile> metrics_;
   uint64_t step_ = 0;   // steps done
   bool fresh_ = false;  // there was no checkpoint
-  double train_bits_ = 0.0;
+  StepRecord newest_;
   double seconds_before_ = 0.0;
   double seconds_ = 0.0;  // of the run, as all ranks know it
   bool one_was_signalled_ = false;

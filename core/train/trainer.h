@@ -10,23 +10,22 @@
 #include <string>
 #include <vector>
 
-#include "monitor/report.h"
 #include "ranks/ranks.h"
 #include "record/record.h"
 #include "train/run_folder.h"
 #include "train/setup.h"
+#include "train/step_record.h"
 
 namespace eggroll {
 
 // What is known after a step.
 struct Progress {
-  uint64_t step = 0;  // steps done
-  uint64_t steps = 0;
-  double train_bits = 0.0;                // mean over members, bits per unit, with perturbations
-  std::optional<double> held_out_bits;    // newest evaluation of the curve
-  std::optional<double> average_bits;     // the same of the average of the weights, where the run has one
-  double member_tokens_per_second = 0.0;  // this process
-  double seconds_left = 0.0;
+  const StepRecord& done;
+  uint64_t steps;                      // of the whole run
+  std::optional<Evaluation> held_out;  // the newest of the curve
+  std::optional<Evaluation> average;   // the same of the average of the weights, where the run has one
+  double member_tokens_per_second;     // this process
+  double seconds_left;
   std::string unit;
 };
 
@@ -34,8 +33,6 @@ struct TrainHooks {
   // What the session will be, before it takes memory.
   std::function<void(const SessionPlan&)> planned;
   std::function<void(const Progress&)> progress;
-  // After a step that the monitor looked at, before its progress.
-  std::function<void(const MonitorReport&)> monitored;
   // What went wrong without harm to the run: no picture could be drawn, say.
   std::function<void(const std::string&)> warn;
   // Set from a signal handler: the step is finished, the run saved and marked interrupted.

@@ -57,7 +57,9 @@ TEST_F(MonitoredRun, LooksEveryFewStepsAndAtTheLast) {
   const std::filesystem::path folder = fresh("run");
   std::map<uint64_t, ordered_json> shown;
   TrainHooks hooks;
-  hooks.monitored = [&](const MonitorReport& report) { shown[report.step] = to_json(report); };
+  hooks.progress = [&](const Progress& progress) {
+    if (progress.done.monitor) shown[progress.done.step] = to_json(*progress.done.monitor);
+  };
   const RunRecord record = run_in(folder, small_config(monitored(kFormer, {"monitor.every=4"})), hooks);
   const std::map<uint64_t, ordered_json> seen = looks(folder);
   ASSERT_EQ(seen.size(), 2U);
@@ -130,7 +132,7 @@ TEST_F(MonitoredRun, ResumedAnywhereItSeesTheSame) {
       const std::filesystem::path folder = fresh("stopped" + std::to_string(step) + model.front());
       std::atomic<bool> stop{step == 0};
       TrainHooks hooks;
-      hooks.progress = [&](const Progress& progress) { stop = progress.step >= step; };
+      hooks.progress = [&](const Progress& progress) { stop = progress.done.step >= step; };
       hooks.stop = &stop;
       run_in(folder, config, hooks);
       const RunRecord resumed = run_in(folder, config);
@@ -147,7 +149,7 @@ TEST_F(MonitoredRun, ItMayBeTurnedOnOnTheWay) {
   const std::filesystem::path folder = fresh("run");
   std::atomic<bool> stop{false};
   TrainHooks hooks;
-  hooks.progress = [&](const Progress& progress) { stop = progress.step >= 3; };
+  hooks.progress = [&](const Progress& progress) { stop = progress.done.step >= 3; };
   hooks.stop = &stop;
   run_in(folder, small_config(kGru), hooks);
   run_in(folder, small_config(monitored(kGru)));
@@ -164,7 +166,9 @@ class MonitorOn : public BuiltBackend {
     const std::filesystem::path folder = ::mkdtemp(pattern.data());
     std::vector<ordered_json> seen;
     TrainHooks hooks;
-    hooks.monitored = [&](const MonitorReport& report) { seen.push_back(to_json(report)); };
+    hooks.progress = [&](const Progress& progress) {
+      if (progress.done.monitor) seen.push_back(to_json(*progress.done.monitor));
+    };
     Ranks alone;
     train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
     std::filesystem::remove_all(folder);

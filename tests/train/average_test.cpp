@@ -167,7 +167,7 @@ TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
   const ConfigNode settings = config({"optimizer=es_adamw", "optimizer.learning_rate=4.0"});  // whose steps are large
   std::vector<double> shown;
   TrainHooks hooks;
-  hooks.progress = [&](const Progress& progress) { shown.push_back(progress.average_bits.value()); };
+  hooks.progress = [&](const Progress& progress) { shown.push_back(progress.average.value().bits_per_unit); };
   const RunRecord record = run_in(folder, settings, hooks);
   const auto lines = read_metrics(RunFolder{folder}.metrics());
   ASSERT_EQ(lines.size(), 7U);
@@ -224,7 +224,7 @@ TEST_F(AverageRun, StoppedOrFailedAnywhereItGoesOnToTheSameAverage) {
       const std::filesystem::path failed = fresh(fmt::format("{}failed{}", model[0], step));
       TrainHooks hooks;
       hooks.progress = [&](const Progress& progress) {
-        if (progress.step == step + 1) throw Error("the disk is full; free some space");
+        if (progress.done.step == step + 1) throw Error("the disk is full; free some space");
       };
       EXPECT_THROW(run_in(failed, settings, hooks), Error);
       for (const std::filesystem::path& folder : {stopped, failed}) {

@@ -112,7 +112,7 @@ TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
   std::atomic<bool> stop{false};
   TrainHooks hooks;
   hooks.stop = &stop;
-  hooks.progress = [&](const Progress& progress) { stop = progress.step == 2; };
+  hooks.progress = [&](const Progress& progress) { stop = progress.done.step == 2; };
   EXPECT_EQ(run(begun, folder, hooks).status, RunStatus::kInterrupted);
   EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).identity.config_hash, former);
 
@@ -120,7 +120,7 @@ TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
   EXPECT_EQ(run_folder_of(now), folder);
   for (int launch = 0; launch < 2; ++launch) {  // the second finds the configuration of the first there
     stop = false;
-    hooks.progress = [&](const Progress& progress) { stop = launch == 0 && progress.step == 3; };
+    hooks.progress = [&](const Progress& progress) { stop = launch == 0 && progress.done.step == 3; };
     const RunRecord record = run(now, folder, hooks);
     EXPECT_EQ(record.status, launch == 0 ? RunStatus::kInterrupted : RunStatus::kCompleted);
     EXPECT_EQ(record.config_hash, former);

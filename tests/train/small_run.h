@@ -58,7 +58,7 @@ class SmallRunTest : public ScratchTest {
   static RunRecord run_until(const std::filesystem::path& folder, const ConfigNode& config, uint64_t step) {
     std::atomic<bool> stop{step == 0};
     TrainHooks hooks;
-    hooks.progress = [&](const Progress& progress) { stop = progress.step >= step; };
+    hooks.progress = [&](const Progress& progress) { stop = progress.done.step >= step; };
     hooks.stop = &stop;
     return run_in(folder, config, hooks);
   }

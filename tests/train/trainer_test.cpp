@@ -36,10 +36,10 @@ TEST_F(TrainerTest, ARecordTellsTheWholeRun) {
   std::vector<uint64_t> reported;
   TrainHooks hooks;
   hooks.progress = [&](const Progress& progress) {
-    reported.push_back(progress.step);
+    reported.push_back(progress.done.step);
     EXPECT_EQ(progress.steps, 6U);
     EXPECT_EQ(progress.unit, "token");
-    EXPECT_TRUE(progress.held_out_bits.has_value());
+    EXPECT_TRUE(progress.held_out.has_value());
     EXPECT_GT(progress.member_tokens_per_second, 0.0);
     EXPECT_GE(progress.seconds_left, 0.0);
   };
@@ -184,7 +184,7 @@ TEST_F(TrainerTest, DamageBehindTheCheckpointIsToldAndDoneAgain) {
       const RunFolder run{fresh(model[0] + (of_the_journal ? "journal" : "metrics"))};
       TrainHooks hooks;
       hooks.progress = [&](const Progress& progress) {
-        if (progress.step == 5) throw Error("the disk is full; free some space");
+        if (progress.done.step == 5) throw Error("the disk is full; free some space");
       };
       EXPECT_THROW(run_in(run.path, config, hooks), Error);
       const std::filesystem::path file = of_the_journal ? run.journal() : run.metrics();
@@ -232,7 +232,7 @@ TEST_F(TrainerTest, FilesThatVanishEndTheRun) {
     const RunFolder run{fresh(journal ? "journal" : "metrics")};
     TrainHooks hooks;
     hooks.progress = [&](const Progress& progress) {
-      if (progress.step == 3) std::filesystem::remove(journal ? run.journal() : run.metrics());
+      if (progress.done.step == 3) std::filesystem::remove(journal ? run.journal() : run.metrics());
     };
     EXPECT_THAT(
         message_of([&] { run_in(run.path, config_, hooks); }),
@@ -393,7 +393,7 @@ TEST_F(TrainerTest, AFailedRunSaysSoAndGoesOn) {
     const std::filesystem::path folder = fresh("failed" + std::to_string(i));
     TrainHooks hooks;
     hooks.progress = [&](const Progress& progress) {
-      if (progress.step == 3) failures[i]();
+      if (progress.done.step == 3) failures[i]();
     };
     EXPECT_THROW(run_in(folder, config_, hooks), std::exception);
     const RunRecord failed = read_record(RunFolder{folder}.record());
@@ -528,7 +528,7 @@ TEST_F(PlateauRunTest, StoppedOrFailedAnywhereItGoesOnToTheSameWeights) {
     const std::filesystem::path failed = fresh("failed" + std::to_string(step));
     TrainHooks hooks;
     hooks.progress = [&](const Progress& progress) {
-      if (progress.step == step + 1) throw Error("the disk is full; free some space");
+      if (progress.done.step == step + 1) throw Error("the disk is full; free some space");
     };
     EXPECT_THROW(run_in(failed, config_, hooks), Error);
     for (const std::filesystem::path& folder : {stopped, failed}) {

@@ -161,7 +161,7 @@ TEST_F(MaskedRunTest, ResumedAndReplayedRunsAreTheSame) {
     std::atomic<bool> stop{false};
     TrainHooks hooks;
     hooks.stop = &stop;
-    hooks.progress = [&](const Progress& progress) { stop = progress.step == 3; };
+    hooks.progress = [&](const Progress& progress) { stop = progress.done.step == 3; };
     EXPECT_EQ(run_in(folder, config, hooks).status, RunStatus::kInterrupted);
     EXPECT_EQ(run_in(folder, config).weights_sha256, whole.weights_sha256) << i;
     const Machine machine(config, built_plugins());

@@ -74,7 +74,7 @@ class ProgressLine {
 
   void operator()(const Progress& p) {
     const auto now = std::chrono::steady_clock::now();
-    const bool last = p.step == p.steps;
+    const bool last = p.done.step == p.steps;
     if (!last && now - shown_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(3000))) return;
     shown_ = now;
     say(terminal_ ? "\r\033[K" + text_of(p) : text_of(p) + "\n");
@@ -101,13 +101,13 @@ class ProgressLine {
   // The parts that fit, for half a number would be another one. There is room for an echoed ^C.
   std::string text_of(const Progress& p) const {
     const size_t width = terminal_ ? std::max<size_t>(terminal_width(), 4) - 3 : std::string::npos;
-    const std::string held_out = p.held_out_bits ? fmt::format("{:.4f}", *p.held_out_bits) : "-";
+    const std::string held_out = p.held_out ? fmt::format("{:.4f}", p.held_out->bits_per_unit) : "-";
     std::vector<std::string> parts = {fmt::format("{} left", duration_text(p.seconds_left)),
-                                      fmt::format("loss {:.4f}", p.train_bits),
+                                      fmt::format("loss {:.4f}", p.done.figures->bits_per_unit),
                                       fmt::format("held-out {} bits per {}", held_out, p.unit)};
-    if (p.average_bits) parts.push_back(fmt::format("average of weights {:.4f}", *p.average_bits));
+    if (p.average) parts.push_back(fmt::format("average of weights {:.4f}", p.average->bits_per_unit));
     parts.push_back(fmt::format("{:.0f} member tokens/s", p.member_tokens_per_second));
-    std::string line = fmt::format("step {}/{}", p.step, p.steps);
+    std::string line = fmt::format("step {}/{}", p.done.step, p.steps);
     for (const std::string& part : parts) {
       if (line.size() + 2 + part.size() > width) break;
       line += "  " + part;
@@ -253,12 +253,10 @@ int train_shared(const ConfigNode& config, const RunFolder& folder, const Regist
     fmt::print("{} on {}: {}; {} of memory\n", backend.file.name, plan.device, plan.plan, memory_text(plan.memory));
     std::fflush(stdout);
   };
-  hooks.progress = std::ref(progress);
-  if (show_monitor) {
-    hooks.monitored = [&](const MonitorReport& report) {
-      progress.print_above(monitor_table(report, progress.takes_colour()));
-    };
-  }
+  hooks.progress = [&](const Progress& p) {
+    if (show_monitor && p.done.monitor) progress.print_above(monitor_table(*p.done.monitor, progress.takes_colour()));
+    progress(p);
+  };
   hooks.warn = [&](const std::string& text) {
     progress.finish();
     print_error("eggroll", text);
