@@ -6,8 +6,8 @@
 
 #include "eggroll/error.h"
 #include "train/checkpoint.h"
+#include "train/session_io.h"
 #include "train/setup.h"
-#include "train/weights.h"
 
 namespace eggroll {
 namespace {

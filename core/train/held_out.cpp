@@ -4,7 +4,7 @@
 
 #include "record/metrics.h"
 #include "train/average.h"
-#include "train/weights.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 

@@ -10,6 +10,7 @@
 #include "config/yaml.h"
 #include "record/files.h"
 #include "record/record.h"
+#include "train/checkpoint.h"
 #include "train/journal.h"
 #include "train/setup.h"
 
@@ -140,6 +141,24 @@ fs::path run_folder_of(const ConfigNode& config) {
   }
   const std::optional<size_t> found = known.find(config);
   return found ? folders[*found] : own;
+}
+
+RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder) {
+  return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), hash_in(folder, config)};
+}
+
+void require_same_data(const Setup& setup, const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.record())) return;
+  const RunRecord earlier = read_record(folder.record());
+  if (earlier.dataset) require_same_data(setup, folder, earlier.dataset->sha256);
+}
+
+void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with) {
+  if (begun_with.empty() || begun_with == setup.dataset.sha256) return;
+  throw Error(
+      fmt::format("the data have changed since the run in {} began (sha256 {}, then {}); restore them, name them where "
+                  "they are now (eggroll resume --data FILE), or remove the folder to begin anew",
+                  folder.path.string(), setup.dataset.sha256, begun_with));
 }
 
 }  // namespace eggroll

@@ -21,6 +21,10 @@
 
 namespace eggroll {
 
+struct Machine;
+struct RunIdentity;
+struct Setup;
+
 // Top-level keys that cannot change weights or figures: what computes, when it is saved, where results go, where
 // plugins are looked for, how often the monitor looks, what may stop the run, which can go on from there, who shares it
 // and who launches it.
@@ -43,6 +47,14 @@ std::string former_run_hash(const ConfigNode& config);
 
 // The hash that the files in the run's folder carry. The caller compares the data.
 std::string hash_in(const RunFolder& folder, const ConfigNode& config);
+
+// The identity of the run that is in the folder or is to begin there.
+RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder);
+
+// Throws Error where the run in the folder was begun with other data: the file has changed since. The first compares
+// the folder's record, if there is one, the second this sha256, unless it is empty.
+void require_same_data(const Setup& setup, const RunFolder& folder);
+void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with);
 
 // Folders of runs, found by what they hold.
 class KnownRuns {

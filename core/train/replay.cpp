@@ -4,7 +4,7 @@
 
 #include "train/identity.h"
 #include "train/journal.h"
-#include "train/weights.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 

@@ -19,7 +19,8 @@
 #include "train/replicas.h"
 #include "train/sample.h"
 #include "train/updates.h"
-#include "train/weights.h"
+#include "train/identity.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 namespace {

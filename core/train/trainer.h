@@ -12,6 +12,7 @@
 
 #include "ranks/ranks.h"
 #include "record/record.h"
+#include "train/new_record.h"
 #include "train/run_folder.h"
 #include "train/setup.h"
 #include "train/step_record.h"
@@ -37,13 +38,6 @@ struct TrainHooks {
   std::function<void(const std::string&)> warn;
   // Set from a signal handler: the step is finished, the run saved and marked interrupted.
   const std::atomic<bool>* stop = nullptr;
-};
-
-// How the run was asked for, for the record.
-struct Invocation {
-  std::vector<std::string> overrides;
-  std::vector<std::string> command_line;
-  std::optional<SweepRecord> sweep;
 };
 
 // Runs or goes on with the run in the folder, which must exist and be locked by the caller. A folder with checkpoints

@@ -5,8 +5,8 @@
 
 #include "conformance/built_backends.h"
 #include "program/raw_program.h"
+#include "train/session_io.h"
 #include "train/small_run.h"
-#include "train/weights.h"
 
 namespace eggroll::test {
 namespace {

@@ -13,7 +13,7 @@
 #include "train/journal.h"
 #include "train/replay.h"
 #include "train/rule_session.h"
-#include "train/weights.h"
+#include "train/session_io.h"
 
 namespace eggroll::test {
 namespace {

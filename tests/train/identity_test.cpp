@@ -9,7 +9,6 @@
 #include "record/files.h"
 #include "train/journal.h"
 #include "train/small_run.h"
-#include "train/weights.h"
 
 namespace eggroll::test {
 namespace {

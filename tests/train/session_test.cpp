@@ -5,8 +5,8 @@
 
 #include "data/plan.h"
 #include "eggroll/program_builder.h"
+#include "train/session_io.h"
 #include "train/small_run.h"
-#include "train/weights.h"
 
 namespace eggroll::test {
 namespace {

@@ -11,8 +11,8 @@
 #include "train/evaluation.h"
 #include "train/journal.h"
 #include "train/replay.h"
+#include "train/session_io.h"
 #include "train/small_run.h"
-#include "train/weights.h"
 
 namespace eggroll::test {
 namespace {

@@ -14,9 +14,10 @@
 #include "system/text.h"
 #include "train/average.h"
 #include "train/checkpoint.h"
+#include "train/identity.h"
 #include "train/replay.h"
 #include "train/sample.h"
-#include "train/weights.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;

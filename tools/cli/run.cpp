@@ -28,7 +28,6 @@
 #include "train/checkpoint.h"
 #include "train/identity.h"
 #include "train/trainer.h"
-#include "train/weights.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;

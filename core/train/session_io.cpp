@@ -1,31 +1,13 @@
-#include "train/weights.h"
+#include "train/session_io.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <thread>
-
-#include "config/hash.h"
-#include "data/baselines.h"
-#include "record/environment.h"
-#include "train/identity.h"
 
 namespace eggroll {
 namespace {
-
-PluginRecord plugin_record(const ChosenPlugin& plugin) {
-  PluginRecord record;
-  record.kind = kind_name(*plugin.file.kind);
-  record.name = plugin.file.name;
-  record.version = plugin.file.version;
-  record.build = plugin.file.build;
-  record.sha256 = plugin.sha256;
-  record.file = plugin.file.path.filename();
-  if (*plugin.file.kind == EGG_KIND_BACKEND) record.chosen_because = plugin.reason;
-  return record;
-}
 
 template <class Body>
 void each_slot(const Machine& machine, Body&& body) {
@@ -68,10 +50,6 @@ struct Soundness {
 };
 
 }  // namespace
-
-RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder) {
-  return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), hash_in(folder, config)};
-}
 
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program) {
   std::vector<WeightTensor> weights;
@@ -145,53 +123,6 @@ void require_sound(BackendSession& session, const Machine& machine, uint64_t ste
     session.get_slot(p, s, bits.data());
     sound.require(param.name, slot.name, 'f', bits);
   });
-}
-
-void require_same_data(const Setup& setup, const RunFolder& folder) {
-  if (!std::filesystem::exists(folder.record())) return;
-  const RunRecord earlier = read_record(folder.record());
-  if (earlier.dataset) require_same_data(setup, folder, earlier.dataset->sha256);
-}
-
-void require_same_data(const Setup& setup, const RunFolder& folder, const std::string& begun_with) {
-  if (begun_with.empty() || begun_with == setup.dataset.sha256) return;
-  throw Error(
-      fmt::format("the data have changed since the run in {} began (sha256 {}, then {}); restore them, name them where "
-                  "they are now (eggroll resume --data FILE), or remove the folder to begin anew",
-                  folder.path.string(), setup.dataset.sha256, begun_with));
-}
-
-RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
-                     const RunIdentity& identity, const SessionPlan& plan, const Ranks& ranks) {
-  RunRecord record;
-  record.name = setup.machine.name;
-  record.started_utc = utc_now();
-  record.config_hash = identity.config_hash;
-  record.config = to_json(config);
-  record.overrides = invocation.overrides;
-  record.command_line = invocation.command_line;
-  record.sweep = invocation.sweep;
-  record.environment = capture_environment();
-  record.device = plan.device;
-  record.plan = plan.plan;
-  record.memory_bytes = plan.memory;
-  for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
-  if (!ranks.alone()) {
-    record.plugins.push_back(plugin_record(*ranks.plugin()));
-    record.ranks = RanksRecord{ranks.size(), 0, {}};
-  }
-  record.program_hash = identity.program_hash;
-  record.rule_hash = identity.rule_hash;
-  record.threads =
-      setup.machine.threads > 0 ? static_cast<uint32_t>(setup.machine.threads) : std::thread::hardware_concurrency();
-  record.seed = setup.machine.seed;
-  DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};
-  dataset.sizes = {{"train", setup.dataset.units(setup.dataset.train)},
-                   {"held_out", setup.dataset.units(setup.dataset.valid)}};
-  record.dataset = dataset;
-  const Baselines baselines = measure_baselines(setup.dataset);
-  record.baselines = {baselines.unigram, baselines.bigram, baselines.gzip};
-  return record;
 }
 
 }  // namespace eggroll

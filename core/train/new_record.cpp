@@ -1,0 +1,59 @@
+#include "train/new_record.h"
+
+#include <thread>
+
+#include "config/hash.h"
+#include "data/baselines.h"
+#include "record/environment.h"
+
+namespace eggroll {
+namespace {
+
+PluginRecord plugin_record(const ChosenPlugin& plugin) {
+  PluginRecord record;
+  record.kind = kind_name(*plugin.file.kind);
+  record.name = plugin.file.name;
+  record.version = plugin.file.version;
+  record.build = plugin.file.build;
+  record.sha256 = plugin.sha256;
+  record.file = plugin.file.path.filename();
+  if (*plugin.file.kind == EGG_KIND_BACKEND) record.chosen_because = plugin.reason;
+  return record;
+}
+
+}  // namespace
+
+RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
+                     const RunIdentity& identity, const SessionPlan& plan, const Ranks& ranks) {
+  RunRecord record;
+  record.name = setup.machine.name;
+  record.started_utc = utc_now();
+  record.config_hash = identity.config_hash;
+  record.config = to_json(config);
+  record.overrides = invocation.overrides;
+  record.command_line = invocation.command_line;
+  record.sweep = invocation.sweep;
+  record.environment = capture_environment();
+  record.device = plan.device;
+  record.plan = plan.plan;
+  record.memory_bytes = plan.memory;
+  for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
+  if (!ranks.alone()) {
+    record.plugins.push_back(plugin_record(*ranks.plugin()));
+    record.ranks = RanksRecord{ranks.size(), 0, {}};
+  }
+  record.program_hash = identity.program_hash;
+  record.rule_hash = identity.rule_hash;
+  record.threads =
+      setup.machine.threads > 0 ? static_cast<uint32_t>(setup.machine.threads) : std::thread::hardware_concurrency();
+  record.seed = setup.machine.seed;
+  DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};
+  dataset.sizes = {{"train", setup.dataset.units(setup.dataset.train)},
+                   {"held_out", setup.dataset.units(setup.dataset.valid)}};
+  record.dataset = dataset;
+  const Baselines baselines = measure_baselines(setup.dataset);
+  record.baselines = {baselines.unigram, baselines.bigram, baselines.gzip};
+  return record;
+}
+
+}  // namespace eggroll

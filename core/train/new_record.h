@@ -1,0 +1,29 @@
+// A run's record before its first step.
+#ifndef EGGROLL_TRAIN_NEW_RECORD_H
+#define EGGROLL_TRAIN_NEW_RECORD_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ranks/ranks.h"
+#include "record/record.h"
+#include "train/checkpoint.h"
+#include "train/setup.h"
+
+namespace eggroll {
+
+// How the run was asked for, for the record.
+struct Invocation {
+  std::vector<std::string> overrides;
+  std::vector<std::string> command_line;
+  std::optional<SweepRecord> sweep;
+};
+
+// All that is known of a run before its first step. plan: of its session.
+RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
+                     const RunIdentity& identity, const SessionPlan& plan, const Ranks& ranks);
+
+}  // namespace eggroll
+
+#endif
