@@ -11,6 +11,7 @@
 #include "record/json.h"
 #include "record/metric_keys.h"
 #include "train/identity.h"
+#include "train/run.h"
 
 namespace eggroll {
 namespace {
@@ -76,12 +77,9 @@ PointStanding standing_of(const Sweep& sweep, const SweepPoint& point) {
   PointStanding standing;
   if (!is_there(folder.record())) return standing;
   standing.record = read_record(folder.record());
-  const RunRecord& record = *standing.record;
-  const bool stopped =
-      record.status == RunStatus::kStopped && record.config.at("stop") == to_json(point.config.at("stop"));
-  if (record.status == RunStatus::kFailed) {
+  if (standing.record->status == RunStatus::kFailed) {
     standing.state = PointState::kFailed;
-  } else if (stopped || record.status == RunStatus::kCompleted) {
+  } else if (has_ended(*standing.record, point.config)) {
     standing.state = PointState::kDone;
   }
   return standing;

@@ -14,13 +14,13 @@
 #include "train/checkpoint.h"
 #include "train/clock.h"
 #include "train/held_out.h"
+#include "train/identity.h"
 #include "train/journal.h"
 #include "train/members.h"
 #include "train/replicas.h"
 #include "train/sample.h"
-#include "train/updates.h"
-#include "train/identity.h"
 #include "train/session_io.h"
+#include "train/updates.h"
 
 namespace eggroll {
 namespace {

@@ -14,20 +14,16 @@
 #include "cli/commands.h"
 #include "cli/stops.h"
 #include "cli/terminal.h"
-#include "config/hash.h"
 #include "config/override.h"
 #include "config/value.h"
-#include "config/yaml.h"
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
 #include "monitor/display.h"
 #include "ranks/ranks.h"
 #include "record/files.h"
-#include "record/run_lock.h"
 #include "record/sentence.h"
-#include "train/checkpoint.h"
 #include "train/identity.h"
-#include "train/trainer.h"
+#include "train/run.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -151,35 +147,12 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
 }
 
 // Exit code of a process that a signal ended, as shells count.
-int interrupted(const RunRecord& record, const ConfigNode& config, uint64_t steps, const RunFolder& folder) {
+int interrupted(const RunResult& result, const ConfigNode& config) {
   std::string plugins;  // which a run's own configuration cannot name
   for (const ConfigNode& entry : config.at("plugins.path").list()) plugins += " --plugins " + entry.text();
-  say(fmt::format("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", record.steps, steps,
-                  folder.path.string(), plugins));
+  say(fmt::format("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", result.record.steps,
+                  result.steps, result.folder.path.string(), plugins));
   return 128 + stop_signal.load();
-}
-
-// Removes what a process left that was killed at its very end, unless another one is at work there or this one may not.
-void tidy(const fs::path& folder) {
-  if (!has_leftovers(folder)) return;
-  try {
-    const RunLock lock(folder);
-    remove_leftovers(folder, {});
-  } catch (const Error&) {
-    return;
-  }
-}
-
-// Whether the folder holds this run's finished record, which is then shown instead of run again.
-bool already_done(const RunFolder& folder, const ConfigNode& config) {
-  if (!is_there(folder.record())) return false;
-  const RunRecord record = read_record(folder.record());
-  const bool stopped = record.status == RunStatus::kStopped && record.config.at("stop") == to_json(config.at("stop"));
-  if (record.status != RunStatus::kCompleted && !stopped) return false;
-  fmt::print("this run is finished already; remove {} to run it again\n", folder.path.string());
-  print_summary(record, folder);
-  tidy(folder.path);
-  return true;
 }
 
 // The same where monitor.every is not 0; else with a look at every evaluation.
@@ -188,25 +161,6 @@ ConfigNode with_monitor(ConfigNode config) {
     *config.find("monitor.every") = ConfigNode(config.at("eval.every").integer(), Source{"command line '--monitor'"});
   }
   return config;
-}
-
-// Ranks whose program, rule, data or settings differ would train different models.
-void require_same_work(const Setup& setup, const ConfigNode& config, const RunFolder& folder, Ranks& ranks) {
-  const RunIdentity identity = identity_of(setup.machine, config, folder);
-  const std::vector<std::pair<const char*, std::string>> facts = {{"specification", identity.spec_hash},
-                                                                  {"program", identity.program_hash},
-                                                                  {"rule", identity.rule_hash},
-                                                                  {"dataset", setup.dataset.sha256}};
-  for (const auto& [what, hash] : facts) {
-    const std::vector<uint64_t> all = ranks.gather(uint64_t{std::stoull(hash.substr(0, 16), nullptr, 16)});
-    for (size_t rank = 1; rank < all.size(); ++rank) {
-      if (all[rank] == all[0]) continue;
-      ranks.fail_together(fmt::format(
-          "rank {} has another {} than rank 0 ({:016x}, {:016x}), expected the same build and files on all machines; "
-          "install the same eggroll and the same data on both",
-          rank, what, all[rank], all[0]));
-    }
-  }
 }
 
 // Which is what only this command has a cure of its own for.
@@ -227,74 +181,61 @@ void warn_of_joint_windows(const Machine& machine) {
       machine.train.tokens);
 }
 
-int train_shared(const ConfigNode& config, const RunFolder& folder, const Registry& registry,
-                 const Invocation& invocation, bool show_monitor, Ranks& ranks) {
-  Setup setup(config, registry);
-  require_same_work(setup, config, folder, ranks);
-  if (ranks.leads()) require_same_data(setup, folder);
-  if (ranks.broadcast(ranks.leads() && already_done(folder, config))) return 0;
-  const ChosenPlugin& backend = setup.machine.plugins.back();
-  fmt::print("backend {}: {}\n", backend.file.name, backend.reason);
-  warn_of_joint_windows(setup.machine);
-  std::optional<RunLock> lock;
-  if (ranks.leads()) {
-    create_folders(folder.path);
-    lock.emplace(folder.path);
+int print_end(const RunResult& result, const ConfigNode& config) {
+  if (result.record.status == RunStatus::kInterrupted) return interrupted(result, config);
+  if (!result.leads) return 0;
+  if (result.ended_before) {
+    fmt::print("this run is finished already; remove {} to run it again\n", result.folder.path.string());
   }
-  // Once more, for another process may have ended the run while this one waited for the lock.
-  if (ranks.broadcast(ranks.leads() && already_done(folder, config))) return 0;
-  if (ranks.leads()) write_config(folder, config);
-
-  catch_signals();
-  ProgressLine progress;
-  TrainHooks hooks;
-  hooks.planned = [&](const SessionPlan& plan) {
-    fmt::print("{} on {}: {}; {} of memory\n", backend.file.name, plan.device, plan.plan, memory_text(plan.memory));
-    std::fflush(stdout);
-  };
-  hooks.progress = [&](const Progress& p) {
-    if (show_monitor && p.done.monitor) progress.print_above(monitor_table(*p.done.monitor, progress.takes_colour()));
-    progress(p);
-  };
-  hooks.warn = [&](const std::string& text) {
-    progress.finish();
-    print_error("eggroll", text);
-  };
-  hooks.stop = &stop_requested;
-  fmt::print("run folder {}\n", folder.path.string());
-  std::fflush(stdout);
-  if (!ranks.alone()) fmt::print("{} ranks share the run's members\n", ranks.size());
-  const RunRecord record = train(setup, config, folder, invocation, hooks, ranks);
-  progress.finish();
-  if (record.status == RunStatus::kInterrupted) return interrupted(record, config, setup.machine.train.steps, folder);
-  if (ranks.leads()) print_summary(record, folder);
+  print_summary(result.record, result.folder);
   return 0;
 }
 
-// Alone, or as one of the processes that a launcher started for this run. folder_of: the run's, of the configuration
-// that all ranks share, which is rank 0's.
+// Alone, or as one of the processes that a launcher started for this run. folder_of: see run_in_folder().
 template <class FolderOf>
-int train_in(const ConfigNode& own_config, FolderOf&& folder_of, const Registry& registry, const Invocation& invocation,
+int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& registry, const Invocation& invocation,
              bool show_monitor) {
-  const std::optional<ChosenPlugin> network = choose_ranks(own_config, registry);
-  Ranks ranks = network ? Ranks(*network) : Ranks();
-  if (ranks.alone()) {
-    return train_shared(own_config, RunFolder{folder_of(own_config)}, registry, invocation, show_monitor, ranks);
-  }
-  try {
-    if (!ranks.leads() && std::freopen("/dev/null", "w", stdout) == nullptr)
+  ProgressLine progress;
+  std::string backend;
+  RunHooks hooks;
+  hooks.joined = [](const Ranks& ranks) {
+    if (!ranks.leads() && std::freopen("/dev/null", "w", stdout) == nullptr) {
       throw file_error("open", "/dev/null", errno);
-    const ConfigNode config = parse_yaml(ranks.broadcast(to_yaml(own_config)), "the configuration of rank 0");
-    const int result = train_shared(config, RunFolder{folder_of(config)}, registry, invocation, show_monitor, ranks);
-    ranks.leave();
-    return result;
-  } catch (...) {
-    // The others wait for this rank and would for ever.
-    print_error(fmt::format("eggroll: rank {} of {}", ranks.rank(), ranks.size()), sentence_of_exception());
+    }
+  };
+  hooks.opened = [&](const Setup& setup) {
+    const ChosenPlugin& chosen = setup.machine.plugins.back();
+    backend = chosen.file.name;
+    fmt::print("backend {}: {}\n", backend, chosen.reason);
+    warn_of_joint_windows(setup.machine);
+  };
+  hooks.begins = [](const RunFolder& folder, const Ranks& ranks) {
+    catch_signals();
+    fmt::print("run folder {}\n", folder.path.string());
+    std::fflush(stdout);
+    if (!ranks.alone()) fmt::print("{} ranks share the run's members\n", ranks.size());
+  };
+  hooks.train.planned = [&](const SessionPlan& plan) {
+    fmt::print("{} on {}: {}; {} of memory\n", backend, plan.device, plan.plan, memory_text(plan.memory));
+    std::fflush(stdout);
+  };
+  hooks.train.progress = [&](const Progress& p) {
+    if (show_monitor && p.done.monitor) progress.print_above(monitor_table(*p.done.monitor, progress.takes_colour()));
+    progress(p);
+  };
+  hooks.train.warn = [&](const std::string& text) {
+    progress.finish();
+    print_error("eggroll", text);
+  };
+  hooks.train.stop = &stop_requested;
+  hooks.fails = [&](const Ranks& ranks, const std::string& sentence) {
+    progress.finish();
+    print_error(fmt::format("eggroll: rank {} of {}", ranks.rank(), ranks.size()), sentence);
     std::fflush(nullptr);
-    ranks.abort(1);
-    throw;
-  }
+  };
+  const RunResult result = run_in_folder(config, folder_of, registry, invocation, hooks);
+  progress.finish();
+  return print_end(result, config);
 }
 
 }  // namespace
