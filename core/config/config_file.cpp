@@ -10,7 +10,7 @@
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -1,6 +1,6 @@
 #include "config/hash.h"
 
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 

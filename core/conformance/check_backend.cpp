@@ -8,7 +8,7 @@
 #include "conformance/random_program.h"
 #include "eggroll/error.h"
 #include "program/op_info.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <system_error>
 
-#include "record/files.h"
+#include "system/file_calls.h"
 #include "system/files.h"
 
 namespace eggroll {

@@ -7,7 +7,7 @@
 
 #include "data/data_file.h"
 #include "data/generated.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "data/tokens.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

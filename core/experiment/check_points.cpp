@@ -14,8 +14,8 @@
 #include "eggroll/error.h"
 #include "experiment/process.h"
 #include "plugin/registry.h"
-#include "record/files.h"
 #include "record/json.h"
+#include "system/files.h"
 #include "system/machine.h"
 #include "train/setup.h"
 

@@ -11,7 +11,7 @@
 #include <ctime>
 #include <string>
 
-#include "system/files.h"
+#include "system/file_calls.h"
 
 namespace eggroll {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "record/files.h"
+#include "system/files.h"
 #include "system/machine.h"
 
 namespace eggroll {

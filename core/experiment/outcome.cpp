@@ -7,9 +7,9 @@
 
 #include "config/hash.h"
 #include "eggroll/error.h"
-#include "record/files.h"
 #include "record/json.h"
 #include "record/metric_keys.h"
+#include "system/files.h"
 #include "train/identity.h"
 #include "train/run.h"
 

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <system_error>
 
-#include "record/files.h"
+#include "system/files.h"
 #include "system/machine.h"
 
 namespace eggroll {

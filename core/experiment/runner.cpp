@@ -13,8 +13,8 @@
 #include "experiment/claim_file.h"
 #include "experiment/process.h"
 #include "experiment/tally.h"
-#include "record/files.h"
 #include "record/run_lock.h"
+#include "system/files.h"
 #include "system/machine.h"
 
 namespace eggroll {

@@ -14,7 +14,7 @@
 #include "experiment/freeze.h"
 #include "experiment/submission.h"
 #include "experiment/tally.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

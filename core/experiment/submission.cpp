@@ -7,8 +7,8 @@
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
-#include "record/files.h"
 #include "record/json.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -12,10 +12,10 @@
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
-#include "record/files.h"
 #include "record/json.h"
 #include "record/seal.h"
 #include "record/stated_claims.h"
+#include "system/files.h"
 #include "train/identity.h"
 
 namespace eggroll {

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "record/files.h"
+#include "system/file_calls.h"
 #include "system/files.h"
 #include "system/machine.h"
 

@@ -20,7 +20,7 @@
 #include "eggroll/error.h"
 #include "plugin/library.h"
 #include "plugin/watchdog.h"
-#include "record/files.h"
+#include "system/file_calls.h"
 #include "system/files.h"
 #include "system/machine.h"
 

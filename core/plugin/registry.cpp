@@ -11,7 +11,7 @@
 #include "eggroll/suggest.h"
 #include "plugin/library.h"
 #include "plugin/probe.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 

@@ -8,7 +8,7 @@
 
 #include "eggroll/error.h"
 #include "plugin/plugin_file.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 

@@ -5,7 +5,7 @@
 
 #include "program/op_info.h"
 #include "program/program.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

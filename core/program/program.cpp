@@ -2,7 +2,7 @@
 #include "program/program.h"
 
 #include "eggroll/error.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 

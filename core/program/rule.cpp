@@ -11,7 +11,7 @@
 #include "eggroll/noise.h"
 #include "program/names.h"
 #include "program/op_info.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

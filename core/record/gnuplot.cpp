@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "record/files.h"
+#include "system/file_calls.h"
 #include "system/files.h"
 #include "system/machine.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "record/files.h"
+#include "system/files.h"
 #include "system/text.h"
 
 namespace eggroll {

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "record/files.h"
 #include "record/json.h"
 #include "record/metrics.h"
 #include "record/seal.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "record/files.h"
 #include "record/metric_keys.h"
 #include "record/record.h"
+#include "system/files.h"
 
 namespace eggroll {
 

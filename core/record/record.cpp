@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "record/files.h"
 #include "record/json.h"
 #include "record/seal.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

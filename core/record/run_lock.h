@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 

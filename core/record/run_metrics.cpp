@@ -6,10 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "record/files.h"
 #include "record/json.h"
 #include "record/metric_keys.h"
 #include "record/metric_table.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "eggroll/error.h"
-#include "record/files.h"
 #include "record/json.h"
+#include "system/files.h"
 #include "system/text.h"
 
 namespace eggroll {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "record/files.h"
 #include "record/json.h"
 #include "record/seal.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -9,9 +9,9 @@
 #include <system_error>
 #include <thread>
 
-#include "record/files.h"
 #include "record/json.h"
 #include "record/seal.h"
+#include "system/files.h"
 #include "system/text.h"
 
 namespace eggroll {

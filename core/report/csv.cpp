@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "record/files.h"
 #include "record/metric_table.h"
+#include "system/files.h"
 #include "system/text.h"
 
 namespace eggroll {

@@ -6,12 +6,12 @@
 #include <map>
 #include <set>
 
-#include "record/files.h"
 #include "record/gnuplot.h"
 #include "record/metric_keys.h"
 #include "report/csv.h"
 #include "report/figures.h"
 #include "report/sections.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

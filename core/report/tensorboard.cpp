@@ -8,9 +8,9 @@
 #include <cmath>
 #include <ctime>
 
-#include "record/files.h"
 #include "record/metric_keys.h"
 #include "record/metric_table.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -1,33 +1,98 @@
-// What Linux and macOS do each in its own way with files; one .cpp for each system.
+// Files that survive a crash: whole replacement, appending, reading, and their SHA-256.
 #ifndef EGGROLL_SYSTEM_FILES_H
 #define EGGROLL_SYSTEM_FILES_H
 
-#include <sys/stat.h>
-
-#include <array>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "eggroll/error.h"
 
 namespace eggroll {
 
-// Returns once the file, or the folder, is on the disk itself and would outlive a power cut. As fsync(): 0, or -1 with
-// the reason in errno.
-int sync_to_disk(int file);
+// The sentence of a failed system call: "cannot ACTION PATH: why; the cure". A full disk also says what is free.
+Error file_error(const std::string& action, const std::filesystem::path& path, int error_number);
 
-// The same of a file's bytes and its size alone, where the system makes a difference. As fdatasync().
-int sync_data_to_disk(int file);
+// Opens /dev/null as standard input, output and error where the caller closed them: a file that a program opens would
+// else get their numbers, and what is printed would be written into it. Call first in main().
+void open_standard_descriptors();
 
-// As pipe(); a program that is started inherits neither end.
-int private_pipe(std::array<int, 2>& ends);
+// Whether something has this name. What cannot be looked at is there: the attempt to read it says why not.
+bool is_there(const std::filesystem::path& path);
 
-// fcntl()'s commands for locks of an open file, not of the process: to take one, and to ask for one.
-extern const int kSetLockOfOpenFile;
-extern const int kGetLockOfOpenFile;
+// Creates the folder and those above it where they are missing.
+void create_folders(const std::filesystem::path& folder);
 
-// When the file's bytes last changed, in nanoseconds since 1970.
-int64_t changed_ns(const struct stat& status);
+// An open file; closed with the object.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+  int get() const { return number_; }
 
-// Likewise when its facts were changed last, which writing does too and nobody can set back.
-int64_t touched_ns(const struct stat& status);
+ private:
+  int number_;
+};
+
+// In a folder of results, which others may have written, a file is none where it is a link: it could lead anywhere.
+enum class Links { kFollowed, kRefused };
+
+// open() for regular files: refuses folders, devices, sockets and FIFOs, and waits for none of them. `action` is the
+// verb of the sentence: "read", "write".
+Descriptor open_regular(const std::filesystem::path& path, int flags, const std::string& action, Links links);
+
+// Throws where the path holds what is neither a file nor a link: a rename would put a file in the place of a device.
+void require_replaceable(const std::filesystem::path& path);
+
+// Replaces the file by these bytes, one part after another: after a crash the path holds the old file or the new one,
+// whole and on the disk. On failure the old file stays and the temporary beside it goes. One writer at a time per path.
+void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
+
+// Makes what was created, renamed or removed in the folder outlive a power cut.
+void sync_folder(const std::filesystem::path& folder);
+
+std::string read_file(const std::filesystem::path& path, Links links = Links::kFollowed);
+
+// At most `size` bytes from the byte `from` on, of a file that may be long and may be written meanwhile.
+std::string read_part(const std::filesystem::path& path, uint64_t from, size_t size);
+// At most `size` of its last bytes, from the beginning of a line where there is one among them.
+std::string read_end(const std::filesystem::path& path, size_t size);
+
+// A file that grows by whole blobs; created where missing, never through a link. A blob that does not fit leaves no
+// part of itself behind.
+class AppendFile {
+ public:
+  explicit AppendFile(std::filesystem::path path);
+  void append(std::string_view blob);  // one write
+  void flush();                        // returns once the bytes are on the disk; throws where the file was removed
+  void truncate_to(uint64_t size);     // size at most size()
+  uint64_t size() const { return size_; }
+
+ private:
+  std::filesystem::path path_;
+  Descriptor file_;
+  uint64_t size_;
+};
+
+class Sha256 {
+ public:
+  Sha256();
+  void update(std::string_view bytes);
+  std::string hex();  // 64 lower-case digits; ends the digest, call once
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> context_;
+};
+
+std::string sha256_hex(std::string_view bytes);
+std::string sha256_file(const std::filesystem::path& path);
 
 }  // namespace eggroll
 

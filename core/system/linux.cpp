@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "system/cpuinfo.h"
-#include "system/files.h"
+#include "system/file_calls.h"
 #include "system/machine.h"
 
 namespace eggroll {

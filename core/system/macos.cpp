@@ -20,7 +20,7 @@
 
 #include "eggroll/error.h"
 #include "eggroll/machine.h"
-#include "system/files.h"
+#include "system/file_calls.h"
 #include "system/machine.h"
 
 // The kernel has them since 10.11, the headers since later.

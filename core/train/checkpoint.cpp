@@ -9,9 +9,9 @@
 #include <map>
 #include <system_error>
 
-#include "record/files.h"
 #include "record/json.h"
 #include "record/seal.h"
+#include "system/files.h"
 #include "train/safetensors.h"
 
 namespace eggroll {

@@ -8,8 +8,8 @@
 
 #include "config/hash.h"
 #include "config/yaml.h"
-#include "record/files.h"
 #include "record/record.h"
+#include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/journal.h"
 #include "train/setup.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "eggroll/plugin.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

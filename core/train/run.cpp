@@ -10,9 +10,9 @@
 #include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
-#include "record/files.h"
 #include "record/run_lock.h"
 #include "record/sentence.h"
+#include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/identity.h"
 

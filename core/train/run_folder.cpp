@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "config/yaml.h"
-#include "record/files.h"
 #include "record/seal.h"
+#include "system/files.h"
 
 namespace eggroll {
 

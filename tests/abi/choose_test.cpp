@@ -6,7 +6,7 @@
 
 #include "abi_support.h"
 #include "plugin/registry.h"
-#include "record/files.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -21,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "record/files.h"
 #include "record/scratch.h"
+#include "system/files.h"
 
 namespace eggroll::test {
 

@@ -6,8 +6,8 @@
 #include "config/yaml.h"
 #include "experiment/launcher.h"
 #include "experiment/tool.h"
-#include "record/files.h"
 #include "record/scratch.h"
+#include "system/files.h"
 
 namespace eggroll::test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "record/files.h"
 #include "record/scratch.h"
+#include "system/files.h"
 
 namespace eggroll::test {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <regex>
 
-#include "record/files.h"
 #include "record/scratch.h"
 #include "record/stated_claims.h"
+#include "system/files.h"
 
 namespace eggroll::test {
 namespace {

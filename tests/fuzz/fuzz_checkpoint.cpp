@@ -7,8 +7,8 @@
 #include "fuzz/checkpoint_bytes.h"
 #include "fuzz/outcome.h"
 #include "fuzz/scratch_folder.h"
-#include "record/files.h"
 #include "record/seal.h"
+#include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/safetensors.h"
 

@@ -10,9 +10,9 @@
 #include "fuzz/scratch_folder.h"
 #include "fuzz/seam_bytes.h"
 #include "program/tiny_programs.h"
-#include "record/files.h"
 #include "record/metrics.h"
 #include "record/record.h"
+#include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/journal.h"
 

@@ -5,8 +5,8 @@
 #include "program/program.h"
 #include "program/raw_program.h"
 #include "program/rule.h"
-#include "record/files.h"
 #include "support/host.h"
+#include "system/files.h"
 
 namespace eggroll::test {
 namespace {

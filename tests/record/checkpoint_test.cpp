@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
-#include "record/files.h"
 #include "record/scratch.h"
 #include "record/seal.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

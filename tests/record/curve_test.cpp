@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "record/files.h"
 #include "record/metrics.h"
 #include "record/scratch.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "record/files.h"
 #include "record/scratch.h"
+#include "system/files.h"
 #include "system/text.h"
 
 namespace eggroll {

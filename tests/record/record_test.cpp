@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "eggroll/plugin.h"
-#include "record/files.h"
 #include "record/scratch.h"
 #include "record/seal.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace {

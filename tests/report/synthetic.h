@@ -8,8 +8,8 @@
 #include <string>
 
 #include "record/claim.h"
-#include "record/files.h"
 #include "record/record.h"
+#include "system/files.h"
 
 namespace eggroll {
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <sstream>
 
-#include "record/files.h"
 #include "serve/results.h"
+#include "system/files.h"
 
 namespace eggroll::test {
 namespace {

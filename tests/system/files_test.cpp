@@ -1,75 +1,193 @@
 #include "system/files.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cerrno>
-#include <ctime>
+#include <csignal>
 
-#include "record/files.h"
 #include "record/scratch.h"
 
-namespace eggroll::test {
+namespace eggroll {
 namespace {
 
-class SystemFilesTest : public ScratchTest {
- protected:
-  Descriptor open_file(int flags = O_RDWR | O_CREAT) const {
-    return Descriptor(::open((folder_ / "file").c_str(), flags | O_CLOEXEC, 0666));
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class FilesTest : public ScratchTest {};
+
+// For a forked child: files may not grow beyond this.
+void limit_file_size(rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{bytes, bytes};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+TEST_F(FilesTest, WritesReplacesAndReadsBytes) {
+  const auto path = folder_ / "file";
+  const std::string bytes("a\0b\n", 4);
+  write_atomically(path, bytes);
+  EXPECT_EQ(read_file(path), bytes);
+  write_atomically(path, std::vector<std::string_view>{"new", "", " text"});
+  EXPECT_EQ(read_file(path), "new text");
+  EXPECT_EQ(entries_in(folder_), 1U);
+}
+
+TEST_F(FilesTest, ReadsAFileOfSeveralChunks) {
+  std::string bytes(3'000'001, 'x');
+  bytes.back() = 'y';
+  write_atomically(folder_ / "file", bytes);
+  EXPECT_EQ(read_file(folder_ / "file"), bytes);
+  EXPECT_EQ(sha256_file(folder_ / "file"), sha256_hex(bytes));
+}
+
+TEST_F(FilesTest, OverwritesWhatAKilledWriteLeft) {
+  write_plainly(folder_ / ".file.tmp", "half of something longer");
+  write_atomically(folder_ / "file", "whole");
+  EXPECT_EQ(read_file(folder_ / "file"), "whole");
+  EXPECT_EQ(entries_in(folder_), 1U);
+}
+
+TEST_F(FilesTest, AFileSizeLimitKeepsTheOldFileAndRemovesTheTemporary) {
+  const auto path = folder_ / "file";
+  write_atomically(path, "old");
+  const std::string text = in_child([&] {
+    limit_file_size(100);
+    return message_of([&] { write_atomically(path, std::string(101, 'x')); });
+  });
+  EXPECT_EQ(text, "cannot write " + path.string() +
+                      ": File too large; raise the file size limit (ulimit -f) or choose a disk that takes larger "
+                      "files, then run the same command again");
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(entries_in(folder_), 1U);
+}
+
+TEST_F(FilesTest, AFullDiskIsNamedWithItsFreeSpaceAndTheCure) {
+  const auto path = folder_ / "file";
+  EXPECT_THAT(
+      file_error("write", path, ENOSPC).what(),
+      MatchesRegex("cannot write .*/file: No space left on device with [0-9]+\\.[0-9] MB free on that disk; free "
+                   "some space or choose a folder on another disk, then run the same command again"));
+}
+
+TEST_F(FilesTest, FilesAmongResultsAreRegularAndNoLinks) {
+  const auto path = folder_ / "file";
+  write_plainly(folder_ / "other", "other");
+  const auto refusals = [&] {
+    return std::vector<std::string>{
+        message_of([&] { AppendFile{path}; }), message_of([&] { read_file(path, Links::kRefused); }),
+        message_of([&] { read_part(path, 0, 10); }), message_of([&] { read_end(path, 10); })};
+  };
+  std::filesystem::create_symlink(folder_ / "other", path);
+  for (const std::string& text : refusals()) EXPECT_THAT(text, HasSubstr("file: it is a link"));
+  EXPECT_EQ(read_file(path), "other");
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("file", path);
+  EXPECT_THAT(message_of([&] { read_file(path); }), HasSubstr("remove the links that lead in a circle"));
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  for (const std::string& text : refusals())
+    EXPECT_THAT(text, HasSubstr("file: it is a FIFO, expected a regular file"));
+  EXPECT_THAT(message_of([&] { sha256_file(path); }), HasSubstr("it is a FIFO"));
+  EXPECT_THAT(message_of([&] { read_file("/dev/zero"); }), HasSubstr("it is a device"));
+  EXPECT_THAT(message_of([&] { AppendFile("/dev/full"); }), HasSubstr("it is a device"));
+}
+
+TEST_F(FilesTest, ReadsPartsOfLongFiles) {
+  const auto path = folder_ / "file";
+  write_plainly(path, "one\ntwo\nthree\n");
+  EXPECT_EQ(read_part(path, 0, 3), "one");
+  EXPECT_EQ(read_part(path, 4, 100), "two\nthree\n");
+  EXPECT_EQ(read_part(path, 100, 10), "");
+  EXPECT_EQ(read_end(path, 100), "one\ntwo\nthree\n");
+  EXPECT_EQ(read_end(path, 9), "three\n");
+  EXPECT_EQ(read_end(path, 3), "ee\n");
+}
+
+TEST_F(FilesTest, OtherFailuresNameThePathAndTheCure) {
+  EXPECT_EQ(message_of([&] { write_atomically(folder_ / "none" / "file", "x"); }),
+            "cannot write " + (folder_ / "none" / "file").string() +
+                ": No such file or directory; check that the path is right and that its folder exists");
+  EXPECT_EQ(message_of([&] { read_file(folder_ / "none"); }),
+            "cannot read " + (folder_ / "none").string() +
+                ": No such file or directory; check that the path is right and that its folder exists");
+  EXPECT_EQ(message_of([&] { read_file(folder_); }),
+            "cannot read " + folder_.string() + ": Is a directory; give the path of a file, not of a folder");
+  EXPECT_EQ(message_of([&] { sha256_file(folder_ / "none"); }),
+            "cannot read " + (folder_ / "none").string() +
+                ": No such file or directory; check that the path is right and that its folder exists");
+  std::filesystem::create_directories(folder_ / "taken" / "inner");
+  EXPECT_EQ(
+      message_of([&] { write_atomically(folder_ / "taken", "x"); }),
+      "cannot write " + (folder_ / "taken").string() + ": Is a directory; give the path of a file, not of a folder");
+  EXPECT_EQ(entries_in(folder_), 1U);
+}
+
+TEST_F(FilesTest, NewFilesFollowTheUmask) {
+  const mode_t before = ::umask(027);
+  write_atomically(folder_ / "file", "x");
+  ::umask(before);
+  struct stat facts {};
+  ASSERT_EQ(::stat((folder_ / "file").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777U, 0640U);
+}
+
+TEST_F(FilesTest, AppendsContinuesAndTruncates) {
+  const auto path = folder_ / "log";
+  {
+    AppendFile file(path);
+    EXPECT_EQ(file.size(), 0U);
+    file.append("one\n");
+    file.append("two\n");
+    file.flush();
+    EXPECT_EQ(file.size(), 8U);
   }
-};
-
-TEST_F(SystemFilesTest, BringsFilesAndFoldersToTheDisk) {
-  const Descriptor file = open_file();
-  ASSERT_EQ(::write(file.get(), "abc", 3), 3);
-  EXPECT_EQ(sync_to_disk(file.get()), 0);
-  EXPECT_EQ(sync_data_to_disk(file.get()), 0);
-  const Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  EXPECT_EQ(sync_to_disk(folder.get()), 0);
-  errno = 0;
-  EXPECT_EQ(sync_to_disk(-1), -1);
-  EXPECT_EQ(errno, EBADF);
-  errno = 0;
-  EXPECT_EQ(sync_data_to_disk(-1), -1);
-  EXPECT_EQ(errno, EBADF);
+  AppendFile file(path);
+  EXPECT_EQ(file.size(), 8U);
+  file.truncate_to(4);
+  file.append("three\n");
+  EXPECT_EQ(read_file(path), "one\nthree\n");
+  EXPECT_EQ(message_of([&] { file.truncate_to(11); }),
+            "cannot cut " + path.string() + " to 11 bytes: it has 10; restore it from a copy");
 }
 
-TEST_F(SystemFilesTest, APipeIsNotInherited) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(private_pipe(ends), 0);
-  const Descriptor out(ends[0]);
-  const Descriptor in(ends[1]);
-  ASSERT_EQ(::write(in.get(), "x", 1), 1);
-  char got = 0;
-  EXPECT_EQ(::read(out.get(), &got, 1), 1);
-  EXPECT_EQ(got, 'x');
-  for (const int end : ends) EXPECT_EQ(::fcntl(end, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+TEST_F(FilesTest, ABlobThatDoesNotFitLeavesNothingBehind) {
+  const auto path = folder_ / "log";
+  const std::string text = in_child([&] {
+    limit_file_size(100);
+    AppendFile file(path);
+    file.append(std::string(60, 'a'));
+    const std::string message = message_of([&] { file.append(std::string(60, 'b')); });
+    file.append(std::string(40, 'c'));  // there is room again
+    return message;
+  });
+  EXPECT_THAT(text, HasSubstr("cannot write " + path.string() + ": File too large; raise the file size limit"));
+  EXPECT_EQ(read_file(path), std::string(60, 'a') + std::string(40, 'c'));
 }
 
-TEST_F(SystemFilesTest, LocksAreOfAnOpenFile) {
-  const Descriptor one = open_file();
-  const Descriptor other = open_file();
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  ASSERT_EQ(::fcntl(one.get(), kSetLockOfOpenFile, &lock), 0);
-  // The same process, which a lock of the process would let in.
-  struct flock asked = lock;
-  ASSERT_EQ(::fcntl(other.get(), kGetLockOfOpenFile, &asked), 0);
-  EXPECT_EQ(asked.l_type, F_WRLCK);
-  EXPECT_EQ(::fcntl(other.get(), kSetLockOfOpenFile, &lock), -1);
-  { const Descriptor closed_again = open_file(O_RDWR); }
-  EXPECT_EQ(::fcntl(other.get(), kSetLockOfOpenFile, &lock), -1);
+TEST_F(FilesTest, AFileThatIsRemovedIsMissed) {
+  AppendFile file(folder_ / "file");
+  file.append("a");
+  file.flush();
+  std::filesystem::remove(folder_ / "file");
+  file.append("b");
+  EXPECT_EQ(message_of([&] { file.flush(); }),
+            (folder_ / "file").string() +
+                " was removed while it was being written; restore it from a copy or delete "
+                "its folder to start over");
 }
 
-TEST_F(SystemFilesTest, KnowsWhenBytesChanged) {
-  const Descriptor file = open_file();
-  const timespec times[2] = {{1, 2}, {1'700'000'000, 123'456'789}};
-  ASSERT_EQ(::futimens(file.get(), times), 0);
-  struct stat status {};
-  ASSERT_EQ(::fstat(file.get(), &status), 0);
-  EXPECT_EQ(changed_ns(status), 1'700'000'000'123'456'789);
+// Known answers of FIPS 180-2.
+TEST_F(FilesTest, Sha256) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  Sha256 digest;
+  digest.update("a");
+  digest.update("bc");
+  EXPECT_EQ(digest.hex(), sha256_hex("abc"));
 }
 
 }  // namespace
-}  // namespace eggroll::test
+}  // namespace eggroll

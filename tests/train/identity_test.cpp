@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "config/yaml.h"
-#include "record/files.h"
+#include "system/files.h"
 #include "train/journal.h"
 #include "train/small_run.h"
 

@@ -15,8 +15,8 @@
 #include "cli/host.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
-#include "record/files.h"
 #include "record/sentence.h"
+#include "system/files.h"
 #include "system/machine.h"
 
 namespace eggroll::bench {

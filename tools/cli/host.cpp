@@ -10,8 +10,8 @@
 #include "eggroll/error.h"
 #include "eggroll/spec.h"
 #include "record/environment.h"
-#include "record/files.h"
 #include "record/record.h"
+#include "system/files.h"
 #include "system/machine.h"
 #include "train/identity.h"
 

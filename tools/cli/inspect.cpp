@@ -8,7 +8,7 @@
 #include "experiment/launcher.h"
 #include "experiment/sweep.h"
 #include "ranks/ranks.h"
-#include "record/files.h"
+#include "system/files.h"
 #include "train/setup.h"
 
 namespace eggroll {

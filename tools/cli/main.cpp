@@ -11,9 +11,9 @@
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
 #include "record/environment.h"
-#include "record/files.h"
 #include "record/sentence.h"
 #include "serve/command.h"
+#include "system/files.h"
 #include "system/machine.h"
 
 namespace eggroll {

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "record/files.h"
 #include "record/sentence.h"
 #include "report/compare.h"
 #include "report/findings.h"
 #include "report/tensorboard.h"
+#include "system/files.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;

@@ -20,8 +20,8 @@
 #include "experiment/launcher.h"
 #include "monitor/display.h"
 #include "ranks/ranks.h"
-#include "record/files.h"
 #include "record/sentence.h"
+#include "system/files.h"
 #include "train/identity.h"
 #include "train/run.h"
 

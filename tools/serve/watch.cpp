@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "eggroll/error.h"
-#include "record/files.h"
 #include "record/json.h"
 #include "record/metric_keys.h"
 #include "record/metric_table.h"
 #include "record/seal.h"
 #include "record/sentence.h"
 #include "serve/summary.h"
+#include "system/file_calls.h"
 #include "system/files.h"
 
 namespace eggroll {

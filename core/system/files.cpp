@@ -1,4 +1,4 @@
-#include "record/files.h"
+#include "system/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "system/files.h"
+#include "system/file_calls.h"
 
 namespace eggroll {
 namespace {

@@ -1,0 +1,34 @@
+// What Linux and macOS do each in its own way with files; one .cpp for each system.
+#ifndef EGGROLL_SYSTEM_FILE_CALLS_H
+#define EGGROLL_SYSTEM_FILE_CALLS_H
+
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdint>
+
+namespace eggroll {
+
+// Returns once the file, or the folder, is on the disk itself and would outlive a power cut. As fsync(): 0, or -1 with
+// the reason in errno.
+int sync_to_disk(int file);
+
+// The same of a file's bytes and its size alone, where the system makes a difference. As fdatasync().
+int sync_data_to_disk(int file);
+
+// As pipe(); a program that is started inherits neither end.
+int private_pipe(std::array<int, 2>& ends);
+
+// fcntl()'s commands for locks of an open file, not of the process: to take one, and to ask for one.
+extern const int kSetLockOfOpenFile;
+extern const int kGetLockOfOpenFile;
+
+// When the file's bytes last changed, in nanoseconds since 1970.
+int64_t changed_ns(const struct stat& status);
+
+// Likewise when its facts were changed last, which writing does too and nobody can set back.
+int64_t touched_ns(const struct stat& status);
+
+}  // namespace eggroll
+
+#endif
