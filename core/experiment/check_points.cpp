@@ -1,10 +1,8 @@
 #include "experiment/check_points.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <map>
@@ -17,6 +15,7 @@
 #include "record/json.h"
 #include "system/files.h"
 #include "system/machine.h"
+#include "system/process.h"
 #include "train/setup.h"
 
 namespace eggroll {
@@ -85,15 +84,6 @@ PointCheck check_of(const ordered_json& line) {
   return {line.at("error"), line.value("device", ""), line.value("memory", uint64_t{0})};
 }
 
-std::string read_all(int pipe) {
-  std::string text;
-  std::array<char, 65536> part{};
-  for (ssize_t got; (got = ::read(pipe, part.data(), part.size())) > 0 || (got < 0 && errno == EINTR);) {
-    if (got > 0) text.append(part.data(), static_cast<size_t>(got));
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins,
@@ -106,19 +96,16 @@ std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, cons
   }
   while (checks.size() < points.size()) {
     std::fflush(nullptr);
-    std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) throw Error("no pipe: " + std::generic_category().message(errno));
+    Pipe pipe = open_pipe();
     const pid_t child = ::fork();
     if (child < 0) throw Error("no process: " + std::generic_category().message(errno));
     if (child == 0) {
-      ::close(ends[0]);
-      check_from(points, checks.size(), plugins, here, ends[1]);
+      ::close(pipe.output.get());
+      check_from(points, checks.size(), plugins, here, pipe.input->get());
     }
-    ::close(ends[1]);
-    const std::string text = read_all(ends[0]);
-    ::close(ends[0]);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    pipe.input.reset();
+    const std::string text = read_to_end(pipe.output);
+    const int status = wait_for(child);
     for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
       const ordered_json line = json_or_null(std::string_view(text).substr(begin, end - begin));
       checks.push_back(read_members("the check of a point", "fix its plugins", [&] { return check_of(line); }));

@@ -12,6 +12,7 @@
 
 #include "system/files.h"
 #include "system/machine.h"
+#include "system/process.h"
 
 namespace eggroll {
 namespace {
@@ -77,7 +78,7 @@ PointProcess::PointProcess(const std::vector<std::string>& arguments, const std:
 PointProcess::~PointProcess() {
   if (status_) return;
   signal(SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+  wait_for(pid_);
 }
 
 std::optional<int> PointProcess::poll() {

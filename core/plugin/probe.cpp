@@ -20,9 +20,8 @@
 #include "eggroll/error.h"
 #include "plugin/library.h"
 #include "plugin/watchdog.h"
-#include "system/file_calls.h"
-#include "system/files.h"
 #include "system/machine.h"
+#include "system/process.h"
 
 namespace eggroll {
 namespace {
@@ -124,19 +123,16 @@ void send(int pipe, const std::string& line) {
 class Prober {
  public:
   Prober(const Files& files, size_t first) {
-    std::array<int, 2> ends{};
-    if (private_pipe(ends) != 0) throw Error("no pipe: " + std::generic_category().message(errno));
-    Descriptor output(ends[0]);
-    const Descriptor input(ends[1]);
+    Pipe pipe = open_pipe();
     std::fflush(nullptr);  // or a plugin that calls exit() would write it once more
     const pid_t parent = ::getpid();
     child_ = ::fork();
-    if (child_ == 0) probe_from(files, first, input.get(), parent);
+    if (child_ == 0) probe_from(files, first, pipe.input->get(), parent);
     if (child_ < 0) {
       throw Error(fmt::format("no process could be started to try plugins in ({}); allow more processes (ulimit -u)",
                               std::generic_category().message(errno)));
     }
-    output_.emplace(std::move(output));
+    output_.emplace(std::move(pipe.output));
   }
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
@@ -170,7 +166,7 @@ class Prober {
   std::string end() {
     if (child_ > 0) {
       ::kill(child_, SIGKILL);  // changes nothing where it has ended
-      while (::waitpid(child_, &status_, 0) < 0 && errno == EINTR) continue;
+      status_ = wait_for(child_);
       child_ = 0;
     }
     return ending_of(status_);

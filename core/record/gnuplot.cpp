@@ -2,17 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <vector>
 
 #include "system/file_calls.h"
 #include "system/files.h"
-#include "system/machine.h"
+#include "system/process.h"
 
 namespace eggroll {
 namespace {
@@ -21,38 +20,19 @@ namespace fs = std::filesystem;
 
 // Runs gnuplot on the script, its picture into the open file. Returns its complaint, empty where it succeeded.
 std::string run_gnuplot(const fs::path& script, const Descriptor& picture, const std::string& what) {
-  std::array<int, 2> ends{};
-  if (private_pipe(ends) != 0) throw file_error("run gnuplot on", script, errno);
-  const Descriptor from_gnuplot(ends[0]);
-  pid_t pid = 0;
-  {
-    const Descriptor complaints(ends[1]);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, picture.get(), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, complaints.get(), STDERR_FILENO);
-    std::string name = "gnuplot";
-    std::string option = "--default-settings";  // the picture must not depend on the user's start-up files
-    std::string path = script.string();
-    std::array<char*, 4> arguments = {name.data(), option.data(), path.data(), nullptr};
-    const int failure = ::posix_spawnp(&pid, "gnuplot", &actions, nullptr, arguments.data(), environment());
-    posix_spawn_file_actions_destroy(&actions);
-    if (failure == ENOENT) {
-      throw Error(what + ": gnuplot is not installed; install the package gnuplot-nox and run gnuplot on " +
-                  script.string());
-    }
-    if (failure != 0) throw file_error("run gnuplot on", script, failure);
+  Pipe complaints = open_pipe();
+  pid_t child = 0;
+  // The picture must not depend on the user's start-up files.
+  const std::vector<std::string> words = {"gnuplot", "--default-settings", script.string()};
+  const int failure = spawn(words, {false, &picture, &*complaints.input, false}, child);
+  if (failure == ENOENT) {
+    throw Error(what + ": gnuplot is not installed; install the package gnuplot-nox and run gnuplot on " +
+                script.string());
   }
-  std::string complaint;
-  std::array<char, 512> chunk{};
-  for (ssize_t got;
-       (got = ::read(from_gnuplot.get(), chunk.data(), chunk.size())) > 0 || (got < 0 && errno == EINTR);) {
-    if (got > 0) complaint.append(chunk.data(), static_cast<size_t>(got));
-  }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (failure != 0) throw file_error("run gnuplot on", script, failure);
+  complaints.input.reset();
+  std::string complaint = read_to_end(complaints.output);
+  const int status = wait_for(child);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
   for (char& c : complaint) c = static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   const size_t begin = std::min(complaint.size(), complaint.find_first_not_of(' '));

@@ -1,12 +1,9 @@
 // `run --multirun`: every combination of the overrides' values, each as a process of its own, one after the other.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <system_error>
@@ -17,6 +14,7 @@
 #include "eggroll/error.h"
 #include "ranks/ranks.h"
 #include "system/machine.h"
+#include "system/process.h"
 
 namespace eggroll {
 namespace {
@@ -38,18 +36,14 @@ int run_process(const HostOptions& host, const Overrides& overrides, bool show_m
   words.emplace_back("run");
   if (show_monitor) words.emplace_back("--monitor");
   words.insert(words.end(), overrides.begin(), overrides.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
   pid_t child = 0;
-  const int failure = posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environment());
+  const int failure = spawn(words, {}, child);
   if (failure != 0) {
     throw Error(fmt::format("cannot start {}: {}", words[0], std::generic_category().message(failure)));
   }
   running_child.store(child);
   if (const int number = stop_signal.load(); number != 0) ::kill(child, number);  // it came too early to be passed on
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  const int status = wait_for(child);
   running_child.store(0);
   return status;
 }
