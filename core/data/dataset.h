@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/tokens.h"
 #include "data/vocabulary.h"
@@ -18,8 +19,8 @@ namespace eggroll {
 inline constexpr uint32_t kMaxVocab = UINT32_C(1) << 24;
 
 struct Dataset {
-  std::string name;  // text, tokens, count or markov
-  Tokens train;      // at least 2 tokens each
+  std::string name;
+  Tokens train;  // at least 2 tokens each
   Tokens valid;
   uint32_t vocab_needed = 0;                     // every token is below it
   std::shared_ptr<const Vocabulary> vocabulary;  // what each token stands for, if that is known and not a byte each
@@ -38,6 +39,9 @@ struct Dataset {
   // where its times leave that open.
   void require_unchanged() const;
 };
+
+// In the order in which messages name them.
+std::vector<std::string> dataset_names();
 
 // Reads every key of the dataset section; `name` picks the type. Errors begin with their key, named without the section
 // ("path"), as those of Settings do.

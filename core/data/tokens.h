@@ -41,7 +41,8 @@ class Tokens {
   Tokens() = default;
 
   // size tokens of width bytes (1, 2 or 4) at data, within the file.
-  Tokens(std::shared_ptr<const DataFile> file, const std::byte* data, uint64_t size, uint32_t width, std::string source)
+  Tokens(const std::shared_ptr<const DataFile>& file, const std::byte* data, uint64_t size, uint32_t width,
+         std::string source)
       : owner_(file), file_(file.get()), data_(data), size_(size), width_(width), source_(std::move(source)) {}
 
   // size tokens of width bytes (1, 2 or 4) at data, which owner keeps alive. source names them in messages.

@@ -219,8 +219,9 @@ TEST_F(DatasetFiles, RefusesTokensReadWithTheWrongType) {
 TEST_F(DatasetFiles, RefusesUnknownTypesAndKeys) {
   EXPECT_EQ(refusal(Options("tokens").set("path", path("a")).set("dtype", "int16")),
             "dtype: dtype is 'int16', expected one of uint8, uint16, uint32, npy; did you mean 'uint16'?");
-  EXPECT_EQ(refusal(text("abc").set("name", "txt")),
-            "name: name is 'txt', expected one of text, tokens, count, markov; did you mean 'text'?");
+  EXPECT_EQ(
+      refusal(text("abc").set("name", "txt")),
+      fmt::format("name: name is 'txt', expected one of {}; did you mean 'text'?", fmt::join(dataset_names(), ", ")));
   EXPECT_EQ(
       refusal(text("abc").set("dtype", "uint8")),
       "dtype: unknown key 'dtype'; known: name, path, separator, valid_fraction, valid_path (correct or remove it)");

@@ -1,11 +1,10 @@
 // count and markov: known answers (known_answers.py), and what each promises.
-#include "data/generated.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <set>
 
+#include "data/datasets/markov.h"
 #include "helpers.h"
 
 namespace eggroll::tests {
@@ -16,8 +15,28 @@ using testing::ElementsAreArray;
 
 std::vector<uint32_t> first(const Tokens& tokens, uint64_t n) { return list_of(tokens.part(0, n)); }
 
+Dataset count_dataset(int64_t vocab, int64_t length, int64_t rows, int64_t valid_rows, uint64_t seed) {
+  return Options("count")
+      .set("vocab", vocab)
+      .set("length", length)
+      .set("rows", rows)
+      .set("valid_rows", valid_rows)
+      .set("seed", static_cast<int64_t>(seed))
+      .open();
+}
+
+Dataset markov_dataset(int64_t vocab, int64_t sharpness, int64_t tokens, int64_t valid_tokens, uint64_t seed) {
+  return Options("markov")
+      .set("vocab", vocab)
+      .set("sharpness", sharpness)
+      .set("tokens", tokens)
+      .set("valid_tokens", valid_tokens)
+      .set("seed", static_cast<int64_t>(seed))
+      .open();
+}
+
 TEST(Count, KnownAnswers) {
-  const Dataset dataset = count_dataset({16, 8, 100, 10, 7});
+  const Dataset dataset = count_dataset(16, 8, 100, 10, 7);
   EXPECT_THAT(first(dataset.train, 18), ElementsAre(10, 11, 12, 13, 14, 15, 0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14));
   EXPECT_THAT(first(dataset.valid, 17), ElementsAre(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_EQ(dataset.train_row, 9U);
@@ -29,14 +48,14 @@ TEST(Count, KnownAnswers) {
 }
 
 TEST(Count, SmallVocabulariesHoldOutByLengthAlone) {
-  const Dataset dataset = count_dataset({3, 4, 6, 2, 0});
+  const Dataset dataset = count_dataset(3, 4, 6, 2, 0);
   EXPECT_THAT(list_of(dataset.train),
               ElementsAre(1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 0, 1, 2, 0, 1, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2));
   EXPECT_THAT(list_of(dataset.valid), ElementsAre(2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1));
 }
 
 TEST(Count, WideVocabulariesTakeTwoBytes) {
-  const Dataset dataset = count_dataset({1000, 4, 5, 2, 1});
+  const Dataset dataset = count_dataset(1000, 4, 5, 2, 1);
   EXPECT_EQ(dataset.train.width(), 2U);
   EXPECT_THAT(first(dataset.train, 10), ElementsAre(892, 893, 894, 895, 896, 753, 754, 755, 756, 757));
   EXPECT_THAT(first(dataset.valid, 9), ElementsAre(572, 573, 574, 575, 576, 577, 578, 579, 580));
@@ -67,7 +86,7 @@ TEST(Count, HashedThroughItsOptions) {
 TEST(Count, NoPhaseIsBothTrainedAndHeldOut) {
   for (const uint32_t vocab : {4U, 5U, 16U, 257U}) {
     for (uint64_t seed = 0; seed < 5; ++seed) {
-      const Dataset dataset = count_dataset({vocab, 3, 4000, 2000, seed});
+      const Dataset dataset = count_dataset(vocab, 3, 4000, 2000, seed);
       std::set<uint32_t> trained;
       std::set<uint32_t> held_out;
       for (uint64_t r = 0; r < 4000; ++r) trained.insert(dataset.train[r * dataset.train_row]);
@@ -80,7 +99,7 @@ TEST(Count, NoPhaseIsBothTrainedAndHeldOut) {
 }
 
 TEST(Count, EachTokenFollowsTheOneBefore) {
-  const Dataset dataset = count_dataset({16, 40, 20, 10, 3});
+  const Dataset dataset = count_dataset(16, 40, 20, 10, 3);
   for (const auto& [tokens, row] :
        {std::pair{&dataset.train, dataset.train_row}, {&dataset.valid, dataset.valid_row}}) {
     for (uint64_t i = 1; i < tokens->size(); ++i) {
@@ -114,7 +133,7 @@ TEST(Markov, KnownAnswers) {
   const MarkovChain chain = random_chain(8, 4, 7);
   EXPECT_THAT(std::vector<uint32_t>(chain.weights.begin(), chain.weights.begin() + 8),
               ElementsAre(3141, 5722, 28857, 1793, 1034, 250, 14, 24725));
-  const Dataset dataset = markov_dataset({8, 4, 1000, 500, 7});
+  const Dataset dataset = markov_dataset(8, 4, 1000, 500, 7);
   EXPECT_THAT(first(dataset.train, 16), ElementsAre(4, 1, 6, 0, 2, 5, 3, 1, 6, 3, 5, 3, 1, 5, 1, 6));
   EXPECT_THAT(first(dataset.valid, 16), ElementsAre(0, 7, 3, 5, 3, 1, 6, 3, 5, 1, 5, 7, 4, 3, 5, 3));
   EXPECT_EQ(dataset.train.size(), 1000U);
@@ -156,7 +175,7 @@ TEST(Markov, EntropyRatesKnownByHand) {
 
 TEST(Markov, TheHeldOutPartIsAsHardAsTheChain) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
-    const Dataset dataset = markov_dataset({16, 4, 2, 1000000, seed});
+    const Dataset dataset = markov_dataset(16, 4, 2, 1000000, seed);
     // Standard error about 0.002: a code length's standard deviation is near 2 bits.
     EXPECT_NEAR(dataset.facts["valid_cross_entropy_bits"].get<double>(),
                 dataset.facts["entropy_rate_bits"].get<double>(), 0.01);
@@ -167,7 +186,7 @@ TEST(Markov, TheHeldOutPartIsAsHardAsTheChain) {
 TEST(Markov, TransitionsFollowTheTable) {
   const uint32_t vocab = 8;
   const MarkovChain chain = random_chain(vocab, 2, 5);
-  const Dataset dataset = markov_dataset({vocab, 2, 1000000, 2, 5});
+  const Dataset dataset = markov_dataset(vocab, 2, 1000000, 2, 5);
   std::vector<double> seen(size_t{vocab} * vocab);
   std::vector<double> followed(vocab);
   for (uint64_t i = 1; i < dataset.train.size(); ++i) {

@@ -1,0 +1,84 @@
+#include "data/file_dataset.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace eggroll {
+namespace {
+
+void split(const FileOptions& options, TokenFormat format, Dataset& dataset) {
+  const Tokens all = open_tokens(options.train(), format);
+  if (options.valid_path) {
+    dataset.train = all;
+    dataset.valid = open_tokens(*options.valid_path, format);
+    for (const auto& [tokens, file] :
+         {std::pair{&dataset.train, &options.train()}, {&dataset.valid, &*options.valid_path}}) {
+      if (tokens->size() >= 2) continue;
+      throw file->error(fmt::format("which is too short ({} tokens)", tokens->size()), "at least 2 tokens",
+                        "use a longer file");
+    }
+    return;
+  }
+  const auto held_out = static_cast<uint64_t>(std::llround(static_cast<double>(all.size()) * options.valid_fraction));
+  dataset.train = all.part(0, all.size() - held_out);
+  dataset.valid = all.part(all.size() - held_out, held_out);
+  if (dataset.train.size() < 2 || held_out < 2) {
+    throw setting_error("valid_fraction",
+                        fmt::format("valid_fraction is {}, which leaves {} training and {} held-out tokens of "
+                                    "'{}', expected at least 2 of each; use a longer file or another fraction",
+                                    options.valid_fraction, dataset.train.size(), held_out, all.source()));
+  }
+}
+
+}  // namespace
+
+const NamedFile& FileOptions::train() const {
+  if (path) return *path;
+  throw setting_error("path", "path is null, expected a file; set dataset.path=FILE");
+}
+
+const NamedFile& FileOptions::valid() const { return valid_path ? *valid_path : train(); }
+
+FileOptions read_file_options(Settings& settings, uint32_t largest_separator) {
+  FileOptions options;
+  if (!settings.is_null("path")) options.path = NamedFile{"path", settings.text("path")};
+  if (!settings.is_null("valid_path")) options.valid_path = NamedFile{"valid_path", settings.text("valid_path")};
+  using Limits = std::numeric_limits<double>;
+  options.valid_fraction = settings.real("valid_fraction", Limits::lowest(), Limits::max());
+  const double fraction = options.valid_fraction;
+  const bool is_idle = options.valid_path && (fraction == 0.0 || fraction == 1.0);
+  if (!is_idle && !(fraction > 0.0 && fraction < 1.0)) {
+    throw setting_error("valid_fraction",
+                        fmt::format("valid_fraction is {}, expected a number above 0 and below 1; set it to "
+                                    "0.1, or set dataset.valid_path=FILE",
+                                    options.valid_fraction));
+  }
+  if (!settings.is_null("separator")) {
+    options.separator = static_cast<uint32_t>(settings.integer("separator", 0, largest_separator));
+  }
+  return options;
+}
+
+Dataset open_files(const FileOptions& options, TokenFormat format) {
+  Dataset dataset;
+  split(options, format, dataset);
+  dataset.facts["train_tokens"] = dataset.train.size();
+  dataset.facts["valid_tokens"] = dataset.valid.size();
+  return dataset;
+}
+
+void set_separator(const FileOptions& options, Dataset& dataset) {
+  if (!options.separator) return;
+  dataset.separator = options.separator;
+  const uint64_t separators = dataset.train.count(*options.separator);
+  if (separators == 0) {
+    throw setting_error("separator", fmt::format("separator is {}, which the training part of '{}' does not "
+                                                 "hold, expected a token that it holds or null; set "
+                                                 "dataset.separator=null",
+                                                 *options.separator, options.train().path));
+  }
+  dataset.facts["train_separators"] = separators;
+}
+
+}  // namespace eggroll
