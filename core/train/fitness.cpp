@@ -1,74 +1,43 @@
 #include "train/fitness.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <numeric>
 
 #include "eggroll/noise.h"
-#include "eggroll/threads.h"
 #include "ranks/packing.h"
+#include "train/fitness_forms.h"
 
 namespace eggroll {
 namespace {
 
-constexpr double kFullScale = 127.0;
-constexpr double kClippedScale = 64.0;
+struct Entry {
+  const char* name;
+  FitnessForm (*read)(Settings& settings);
+};
 
-int8_t quantised(double x) { return static_cast<int8_t>(std::round(std::clamp(x, -kFullScale, kFullScale))); }
+#define EGGROLL_ENTRY(name) Entry{#name, fitness_forms::name},
+constexpr Entry kForms[] = {EGGROLL_FITNESS_FORMS(EGGROLL_ENTRY)};
+#undef EGGROLL_ENTRY
 
-// body(begin, end) over disjoint pieces of [0, count).
-template <class Body>
-void split(Threads* threads, size_t count, const Body& body) {
-  if (threads != nullptr) {
-    threads->split(count, body);
-  } else {
-    body(0, count);
-  }
+}  // namespace
+
+std::vector<std::string> fitness_form_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kForms) names.emplace_back(entry.name);
+  return names;
 }
 
-void put_signs(std::span<const int64_t> d, std::span<int8_t> fitness) {
-  std::transform(d.begin(), d.end(), fitness.begin(), [](int64_t x) {
-    return static_cast<int8_t>(x > 0 ? 1 : x < 0 ? -1 : 0);
-  });
-}
-
-// In pair order, so that every machine rounds alike.
 double root_mean_square(std::span<const int64_t> d) {
   double sum = 0.0;
   for (const int64_t x : d) sum += static_cast<double>(x) * static_cast<double>(x);
   return std::sqrt(sum / static_cast<double>(d.size()));
 }
 
-// sign(d) times the rank of |d| in (0, N], ties sharing their mean rank, scaled so that N is 127.
-void put_signed_ranks(std::span<const int64_t> d, std::span<int8_t> fitness) {
-  std::vector<size_t> order(d.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto magnitude = [&](size_t k) { return std::abs(d[k]); };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return magnitude(a) < magnitude(b); });
-  const auto twice_n = static_cast<int64_t>(2 * d.size());
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin + 1;
-    while (end < order.size() && magnitude(order[end]) == magnitude(order[begin])) ++end;
-    const auto twice_rank = static_cast<int64_t>(begin + 1 + end);
-    const int64_t scaled = (127 * twice_rank + twice_n / 2) / twice_n;
-    for (size_t i = begin; i < end; ++i) {
-      const int64_t x = d[order[i]];
-      fitness[order[i]] = static_cast<int8_t>(x > 0 ? scaled : x < 0 ? -scaled : 0);
-    }
-    begin = end;
-  }
-}
-
-}  // namespace
-
 Fitness::Fitness(Settings& settings, std::vector<uint32_t> group_pairs)
-    : form_(static_cast<Form>(settings.choice("name", {"sign", "zscore", "centered_rank", "difference"}))),
+    : form_(kForms[settings.choice("name", fitness_form_names())].read(settings)),
       group_pairs_(std::move(group_pairs)) {
-  if (form_ == kZscore) clip_ = settings.real("clip", 0.1, 100.0);
-  if (form_ == kDifference) alpha_ = settings.real("alpha", 0.001, 127.0);
   settings.finish();
 }
 
@@ -79,13 +48,13 @@ std::vector<int8_t> Fitness::of(const std::vector<int64_t>& losses) const {
 }
 
 uint64_t Fitness::packed_bytes(uint32_t pairs) const {
-  return form_ == kSign ? packed_trits(pairs) : uint64_t{pairs} * sizeof(int64_t);
+  return form_.is_sign ? packed_trits(pairs) : uint64_t{pairs} * sizeof(int64_t);
 }
 
 void Fitness::pack(std::span<const int64_t> d, std::vector<uint8_t>& bytes) const {
-  if (form_ == kSign) {
+  if (form_.is_sign) {
     std::vector<int8_t> signs(d.size());
-    put_signs(d, signs);
+    form_.values(d, signs, nullptr);
     return pack_trits(signs, bytes);
   }
   const size_t begin = bytes.size();
@@ -97,46 +66,29 @@ void Fitness::of_packed(const std::vector<std::span<const uint8_t>>& parts, cons
                         std::vector<int8_t>& fitness, Threads* threads) const {
   const size_t all = std::accumulate(pairs.begin(), pairs.end(), size_t{0});
   fitness.resize(all);
-  std::vector<int64_t> d(form_ == kSign ? 0 : all);
+  std::vector<int64_t> d(form_.is_sign ? 0 : all);
   size_t begin = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (form_ == kSign) {
+    if (form_.is_sign) {
       unpack_trits(parts[i], std::span(fitness).subspan(begin, pairs[i]));
     } else {
       std::memcpy(d.data() + begin, parts[i].data(), pairs[i] * sizeof(int64_t));
     }
     begin += pairs[i];
   }
-  if (form_ != kSign) of_differences(d, fitness, threads);
+  if (!form_.is_sign) of_differences(d, fitness, threads);
 }
 
 void Fitness::of_differences(std::span<const int64_t> d, std::vector<int8_t>& fitness, Threads* threads) const {
   fitness.resize(d.size());
   const std::span<int8_t> all(fitness);
-  if (form_ == kSign) {
-    split(threads, d.size(),
-          [&](size_t begin, size_t end) { put_signs(d.subspan(begin, end - begin), all.subspan(begin, end - begin)); });
-  } else if (group_pairs_.empty()) {
-    of_group(d, all, threads);
-  } else {
-    size_t begin = 0;
-    for (const uint32_t pairs : group_pairs_) {
-      of_group(d.subspan(begin, pairs), all.subspan(begin, pairs), threads);
-      begin += pairs;
-    }
+  // A sign needs no group to be compared with.
+  if (form_.is_sign || group_pairs_.empty()) return form_.values(d, all, threads);
+  size_t begin = 0;
+  for (const uint32_t pairs : group_pairs_) {
+    form_.values(d.subspan(begin, pairs), all.subspan(begin, pairs), threads);
+    begin += pairs;
   }
-}
-
-void Fitness::of_group(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads) const {
-  if (form_ == kCenteredRank) return put_signed_ranks(d, fitness);
-  const double rms = root_mean_square(d);
-  split(threads, d.size(), [&](size_t begin, size_t end) {
-    for (size_t k = begin; k < end; ++k) {
-      const double z = rms == 0.0 ? 0.0 : static_cast<double>(d[k]) / rms;
-      fitness[k] =
-          form_ == kZscore ? quantised(std::clamp(z, -clip_, clip_) * kClippedScale / clip_) : quantised(alpha_ * z);
-    }
-  });
 }
 
 std::vector<int64_t> differences(std::span<const int64_t> losses) {

@@ -3,7 +3,9 @@
 #define EGGROLL_TRAIN_FITNESS_H
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "eggroll/plugin.h"
@@ -12,6 +14,19 @@
 namespace eggroll {
 
 class Threads;
+
+// What fitness is made of differences; train/fitness_forms.h lists the forms.
+struct FitnessForm {
+  // d: the difference of each pair that is compared with the others: the odd member's loss less the even member's.
+  // Sets a value in [-127, 127] for each. A negated difference negates its own value and changes no other. threads may
+  // be null.
+  std::function<void(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads)> values;
+  // Each value is -1, 0 or 1, and depends on its own pair alone. Ranks then send values and not differences.
+  bool is_sign = false;
+};
+
+// In the order in which messages name them.
+std::vector<std::string> fitness_form_names();
 
 // Every form is odd: exchanging a pair's members flips its fitness and leaves all others as they were.
 class Fitness {
@@ -36,14 +51,8 @@ class Fitness {
                  std::vector<int8_t>& fitness, Threads* threads = nullptr) const;
 
  private:
-  enum Form { kSign, kZscore, kCenteredRank, kDifference };
-
-  void of_group(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads) const;
-
-  Form form_;
+  FitnessForm form_;
   std::vector<uint32_t> group_pairs_;
-  double clip_ = 0.0;   // zscore
-  double alpha_ = 0.0;  // difference
 };
 
 // By pair: the odd member's loss less the even member's.

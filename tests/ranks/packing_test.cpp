@@ -42,8 +42,7 @@ TEST(Packing, FitnessOfSharesIsFitnessOfAll) {
   std::mt19937 random(4);
   std::vector<int64_t> losses(2 * 23);
   for (int64_t& loss : losses) loss = static_cast<int64_t>(random() % 50);
-  for (const Fitness& fitness : {fitness_of("sign"), fitness_of("zscore", "clip", 2.0), fitness_of("centered_rank"),
-                                 fitness_of("difference", "alpha", 32.0)}) {
+  for (const Fitness& fitness : all_fitness_forms()) {
     const std::vector<uint32_t> pairs = {7, 1, 15};
     std::vector<std::vector<uint8_t>> said(pairs.size());
     auto at = losses.begin();

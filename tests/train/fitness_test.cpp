@@ -1,14 +1,18 @@
 // All forms of fitness against values computed by hand; that every form is odd; and the null vote's deviation.
 #include "train/fitness.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <map>
 
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
+#include "eggroll/threads.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -16,6 +20,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAreArray;
 using Values = std::vector<int8_t>;
 
 // Losses whose pairs differ by d: an even member's loss is 1000, its partner's is 1000 + d.
@@ -28,9 +33,36 @@ std::vector<int64_t> losses_of(const std::vector<int64_t>& d) {
   return losses;
 }
 
-std::vector<Fitness> all_forms() {
-  return {fitness_of("sign"), fitness_of("zscore", "clip", 2.0), fitness_of("centered_rank"),
-          fitness_of("difference", "alpha", 32.0)};
+TEST(Fitness, EachFormHasItsOptions) {
+  std::vector<std::string> options;
+  for (const auto& file : std::filesystem::directory_iterator(EGGROLL_SOURCE_DIR "/configs/fitness")) {
+    options.push_back(file.path().stem().string());
+  }
+  EXPECT_THAT(options, UnorderedElementsAreArray(fitness_form_names()))
+      << "left: configs/fitness/*.yaml, right: core/train/fitness_forms.h";
+  for (const std::string& option : options) {
+    EXPECT_EQ(scalar_text(repository_config({"fitness=" + option}).at("fitness").at("name")), option);
+    EXPECT_NO_THROW(fitness_within(option, {})) << option;
+  }
+}
+
+// A row for each form: the fitness, worked out by hand, of pairs that differ by 7, -1, 0, 2 and -6, whose root mean
+// square is sqrt(18), with the settings of configs/.
+TEST(Fitness, EachFormHasAKnownAnswer) {
+  const std::map<std::string, Values> answers = {
+      {"sign", {1, -1, 0, 1, -1}},
+      {"zscore", {53, -8, 0, 15, -45}},
+      {"centered_rank", {127, -51, 0, 76, -102}},
+      {"difference", {53, -8, 0, 15, -45}},
+  };
+  for (const std::string& name : fitness_form_names()) {
+    const auto known = answers.find(name);
+    if (known == answers.end()) {
+      ADD_FAILURE() << "no known answer for the form '" << name << "', expected a row of this table; add one";
+      continue;
+    }
+    EXPECT_EQ(fitness_within(name, {}).of(losses_of({7, -1, 0, 2, -6})), known->second) << name;
+  }
 }
 
 TEST(Fitness, Sign) { EXPECT_EQ(fitness_of("sign").of(losses_of({5, -3, 0, 1, -1000000})), (Values{1, -1, 0, 1, -1})); }
@@ -91,7 +123,7 @@ TEST(Fitness, DifferenceIsCutAtFullScale) {
 }
 
 TEST(Fitness, EqualLossesAreWorthNothing) {
-  for (const Fitness& form : all_forms()) EXPECT_EQ(form.of(losses_of({0, 0, 0})), (Values{0, 0, 0}));
+  for (const Fitness& form : all_fitness_forms()) EXPECT_EQ(form.of(losses_of({0, 0, 0})), (Values{0, 0, 0}));
 }
 
 // Losses of a long text, in Q16 bits: squares beyond int64, and a scale that changes nothing.
@@ -99,7 +131,7 @@ TEST(Fitness, LargeLossesCountLikeSmallOnes) {
   const std::vector<int64_t> small = {7, -1, 0, 3, -12, 5, 5, -3};
   std::vector<int64_t> large;
   for (const int64_t x : small) large.push_back(x << 40);
-  for (const Fitness& form : all_forms()) EXPECT_EQ(form.of(losses_of(large)), form.of(losses_of(small)));
+  for (const Fitness& form : all_fitness_forms()) EXPECT_EQ(form.of(losses_of(large)), form.of(losses_of(small)));
 }
 
 // Exchanging a pair's members flips that pair's fitness and leaves all others alone, to the bit. Small losses, so that
@@ -112,7 +144,7 @@ TEST(Fitness, EveryFormIsOdd) {
     const uint32_t spread = trial % 2 == 0 ? 6 : 100000;
     std::vector<int64_t> losses;
     for (size_t i = 0; i < 2 * pairs; ++i) losses.push_back(draws.below(spread));
-    for (const Fitness& form : all_forms()) {
+    for (const Fitness& form : all_fitness_forms()) {
       const Values before = form.of(losses);
       ASSERT_EQ(before.size(), pairs);
       EXPECT_THAT(before, Each(testing::Ge(-127)));
@@ -133,9 +165,22 @@ TEST(Fitness, EveryFormIsOdd) {
   EXPECT_GT(flips, 1000U);
 }
 
+TEST(Fitness, ThreadsChangeNothing) {
+  Draws draws(9);
+  std::vector<int64_t> losses;
+  for (int i = 0; i < 2 * 10000; ++i) losses.push_back(draws.below(1000));
+  Threads threads(3);
+  for (const Fitness& form : all_fitness_forms()) {
+    Values fitness;
+    form.of_differences(differences(losses), fitness, &threads);
+    EXPECT_EQ(fitness, form.of(losses));
+  }
+}
+
 TEST(Fitness, RefusesWrongSettings) {
   EXPECT_EQ(message_of([] { fitness_of("zscre", "clip", 2.0); }),
-            "name is 'zscre', expected one of sign, zscore, centered_rank, difference; did you mean 'zscore'?");
+            fmt::format("name is 'zscre', expected one of {}; did you mean 'zscore'?",
+                        fmt::join(fitness_form_names(), ", ")));
   EXPECT_EQ(message_of([] { fitness_of("zscore", "clip", 0.0); }), "clip is 0, expected a number from 0.1 to 100");
   EXPECT_EQ(message_of([] { fitness_of("difference", "alpha", 128.0); }),
             "alpha is 128, expected a number from 0.001 to 127");

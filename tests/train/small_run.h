@@ -79,6 +79,13 @@ inline Fitness fitness_within(const std::string& name, const std::vector<uint32_
   return Fitness(settings, group_pairs);
 }
 
+// Every form, with its settings of configs/.
+inline std::vector<Fitness> all_fitness_forms() {
+  std::vector<Fitness> forms;
+  for (const std::string& name : fitness_form_names()) forms.push_back(fitness_within(name, {}));
+  return forms;
+}
+
 }  // namespace eggroll::test
 
 #endif

@@ -112,7 +112,7 @@ TEST(Voting, GroupsAreComparedWithinThemselves) {
   const std::vector<int64_t> large = {0, 4000, 9000, 0};
   std::vector<int64_t> both = small;
   both.insert(both.end(), large.begin(), large.end());
-  for (const char* form : {"zscore", "centered_rank", "difference", "sign"}) {
+  for (const std::string& form : fitness_form_names()) {
     std::vector<int8_t> expected = fitness_within(form, {3}).of(small);
     for (const int8_t f : fitness_within(form, {2}).of(large)) expected.push_back(f);
     EXPECT_EQ(fitness_within(form, {3, 2}).of(both), expected) << form;
