@@ -1,12 +1,12 @@
 // tools/bench_compare in a repository of its own, whose eggroll_bench is a script that says what times it took.
-#include "cli/eggroll_command.h"
+#include "support/repository.h"
 
 namespace eggroll::test {
 namespace {
 
 using ::testing::HasSubstr;
 
-class CompareTest : public ScratchTest {
+class CompareTest : public RepositoryTest {
  protected:
   CompareTest() {
     fs::create_directories(folder_ / "tools");
@@ -25,33 +25,22 @@ class CompareTest : public ScratchTest {
     commit();
   }
 
-  void git(const Arguments& words) {
-    Arguments all = {"/usr/bin/env", "git", "-c", "user.name=Test", "-c", "user.email=test@example.org"};
-    all.insert(all.end(), words.begin(), words.end());
-    const Result result = Process(folder_, all).wait();
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-  }
-  void commit() {
-    git({"add", "--all"});
-    git({"commit", "--quiet", "--message", "A state"});
-  }
-
   // Makes the working tree's benchmark take this number of milliseconds.
   void take(double milliseconds) {
     const fs::path path = folder_ / "tools" / "bench" / "eggroll_bench";
-    write_plainly(path,
-                  "#!/bin/sh\nfor word in \"$@\"; do case $word in --benchmark_out=*) out=${word#*=} ;; esac; done\n"
-                  "[ -f configs/config.yaml ] || exit 3\n"
-                  "echo '{\"benchmarks\": [{\"name\": \"step/x/manual_time\", \"time_unit\": \"ms\", \"real_time\": " +
-                      std::to_string(milliseconds) + "}]}' >\"$out\"\n");
+    write_plainly(
+        path,
+        "#!/bin/sh\nfor word in \"$@\"; do case $word in --benchmark_out=*) out=${word#*=} ;; esac; done\n"
+        "[ -f configs/config.yaml ] || exit 3\n"
+        "basename \"$PWD\" >>" +
+            order_.string() +
+            "\n"
+            "echo '{\"benchmarks\": [{\"name\": \"step/x/manual_time\", \"time_unit\": \"ms\", \"real_time\": " +
+            std::to_string(milliseconds) + "}]}' >\"$out\"\n");
     fs::permissions(path, fs::perms::owner_all);
   }
 
-  Result compare(const Arguments& arguments) {
-    Arguments all = {script_.string()};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return Process(folder_, all).wait();
-  }
+  Result compare(const Arguments& arguments) { return run(script_, arguments); }
 
   // One line on stderr, and 2.
   void expect_refused(const Arguments& arguments, const std::string& sentence) {
@@ -60,11 +49,11 @@ class CompareTest : public ScratchTest {
     EXPECT_EQ(result.err, "bench_compare: " + sentence + "\n");
   }
 
+  const fs::path order_ = folder_ / "build" / "order";
   const fs::path script_ = folder_ / "tools" / "bench_compare";
 };
 
 TEST_F(CompareTest, RefusesWhatItCannotCompare) {
-  expect_refused({}, "the following arguments are required: BASE; see tools/bench_compare --help");
   expect_refused({"HEAD", "--limit", "-1"}, "--limit is -1.0, expected a percentage of 0 or more");
   expect_refused({"HEAD", "--limit", "much"},
                  "argument --limit: invalid float value: 'much'; see tools/bench_compare --help");
@@ -87,6 +76,24 @@ TEST_F(CompareTest, SaysWhichBenchmarkIsSlowerThanTheLimit) {
 
   take(90.0);
   EXPECT_EQ(compare({"HEAD", "--rounds", "1"}).exit_code, 0);
+}
+
+TEST_F(CompareTest, TakesTheParentWhereNoBaseIsNamed) {
+  expect_refused({}, "HEAD~1 has no eggroll_bench, expected a commit that has tools/bench; choose a later one");
+  take(120.0);
+  commit();
+  const Result slower = compare({"--rounds", "1"});
+  EXPECT_EQ(slower.exit_code, 1) << slower.err;
+  EXPECT_EQ(slower.err, "bench_compare: slower than HEAD~1 by more than 5 %: step/x\n");
+}
+
+TEST_F(CompareTest, RoundsBeginWithEachSideInTurn) {
+  EXPECT_EQ(compare({"HEAD", "--rounds", "3"}).exit_code, 0);
+  const std::string tree = folder_.filename().string();
+  std::vector<bool> is_tree;
+  std::istringstream order(read_file(order_));
+  for (std::string line; std::getline(order, line);) is_tree.push_back(line == tree);
+  EXPECT_EQ(is_tree, (std::vector<bool>{false, true, true, false, false, true}));
 }
 
 // The base is built once, out of a checkout that does not stay.
