@@ -87,8 +87,8 @@ TEST_F(TerminalTest, ASampleObeysNoBytesOfTheText) {
   std::string text;
   for (int i = 0; i < 4000; ++i) text += static_cast<char>('a' + i % 7);
   write_plainly(work_ / "text", text);
-  const Result run = eggroll({"run", "experiment=plain", "dataset.path=text", "model.width=16", "train.population=32", "train.steps=1",
-                              "eval.tokens=512", "backend=reference", "backend.threads=1"});
+  const Result run = eggroll({"run", "experiment=plain", "dataset.path=text", "model.width=16", "train.population=32",
+                              "train.steps=1", "eval.tokens=512", "backend=reference", "backend.threads=1"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const Arguments sample = {"sample",        run_folder(), "--count",  "50",
                             "--temperature", "3",          "--prompt", "\033[31m\xff caf\xc3\xa9\n\t"};

@@ -56,7 +56,8 @@ EGG_FN uint64_t egg_noise_key(uint64_t seed, uint64_t step, uint32_t pair, uint3
 // Four noise bytes. The constants are those of Wellons' three-round 32-bit hash (public domain); the key's low half
 // enters before the first round, its high half before the last. Word: uint32_t, or a vector of them; Factor: the same,
 // or uint32_t.
-#define EGG_HASH_FACTORS {0xed5ad4bbu, 0xac4c1b51u, 0x31848babu}
+#define EGG_HASH_FACTORS \
+  { 0xed5ad4bbu, 0xac4c1b51u, 0x31848babu }
 
 template <class Word, class Factor>
 EGG_FN Word egg_noise_hash_by(Word word_index, Word key_low, Word key_high, Factor first, Factor second, Factor third) {
