@@ -277,8 +277,8 @@ OverrideValue range(const std::string& text, const Source& source) {
   if (steps > static_cast<double>(kMostChoices)) {
     throw wrong(source, fmt::format("range({}) has more than {} values; take a larger step", text, kMostChoices));
   }
-  for (double i = 0; i < steps; ++i) {
-    const double number = start + i * step;
+  for (int64_t i = 0; i < static_cast<int64_t>(steps); ++i) {
+    const double number = start + static_cast<double>(i) * step;
     const bool has_digits = std::abs(number) * scale < 0x1p53;
     if (real) {
       value.choices.push_back({has_digits ? std::round(number * scale) / scale : number, source});

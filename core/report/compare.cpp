@@ -46,7 +46,7 @@ struct Side {
     // A key that some runs lack varies too.
     for (auto& [key, seen] : values) {
       const bool everywhere =
-          std::all_of(properties.begin(), properties.end(), [&](const auto& p) { return p.contains(key); });
+          std::all_of(properties.begin(), properties.end(), [&key = key](const auto& p) { return p.contains(key); });
       if (!everywhere) seen.insert("absent");
     }
   }
