@@ -95,7 +95,7 @@ struct FusedTile {
     return a;
   }
   // Each thread for itself, its reads done: without the fence an arrival may overtake a load, and the copy engine write
-  // anew what has not been read yet. Seen once in 500 evaluations; README.md says how it was found.
+  // anew what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was found.
   __device__ void leave_noise() {
     publish_to_async();
     arrive(slot.free());
