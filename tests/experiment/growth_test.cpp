@@ -36,7 +36,7 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
 
   write_experiment("grows", grid("8", 1));
   EXPECT_THAT(plan("grows").out,
-              HasSubstr("1 points in results/sweeps/grows; 5 of the folder are no longer in the grid"));
+              HasSubstr("1 points in results/sweeps/grows; 5 in the folder are no longer in the grid"));
 }
 
 // The whole project was moved, and its data to another place still, while a point was not done.
@@ -158,7 +158,7 @@ TEST_F(SweepGrowthTest, TheRecordTellsThePlaceAndHowToRunItAlone) {
 
 TEST_F(SweepGrowthTest, PointsThatAreTheSameRunAreRunOnce) {
   write_experiment("grows", "  union: [{product: [\"model.width=16,32\"]}, {points: [[model.width=16]]}]\n");
-  EXPECT_THAT(plan("grows").out, HasSubstr("2 points in results/sweeps/grows; 1 more are the same runs again"));
+  EXPECT_THAT(plan("grows").out, HasSubstr("2 points in results/sweeps/grows; 1 more repeat one of these runs"));
 }
 
 TEST_F(SweepGrowthTest, WhatRunsIsFrozenAtTheLaunch) {

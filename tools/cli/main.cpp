@@ -55,7 +55,7 @@ int dispatch(int argc, char** argv) {
                        environment.abi, environment.spec_hash);
   });
   HostOptions host;
-  app.add_option("--config-dir", host.config_dirs, "A folder with config.yaml or more options; may be given again")
+  app.add_option("--config-dir", host.config_dirs, "A folder with config.yaml or with more options; may be repeated")
       ->allow_extra_args(false);
   int exit_code = 0;
 
@@ -70,11 +70,11 @@ int dispatch(int argc, char** argv) {
   bool show_monitor = false;
   const auto with_monitor = [&](CLI::App* sub) {
     sub->add_flag("--monitor", show_monitor,
-                  "Show each look into the model (every monitor.every steps; eval.every where that is 0)");
+                  "Print what the monitor sees every monitor.every steps (every eval.every steps if that is 0)");
   };
   bool multirun = false;
   CLI::App* run_app =
-      with_overrides("run", "Train, or go on with the same run: eggroll run experiment=count seed=1", [&] {
+      with_overrides("run", "Train, or continue the same run: eggroll run experiment=count seed=1", [&] {
         return multirun ? multirun_command(host, overrides, show_monitor)
                         : run_command(host, overrides, command_line, show_monitor);
       });
@@ -89,48 +89,52 @@ int dispatch(int argc, char** argv) {
   with_overrides("plan", "List and check every point of a sweep: eggroll plan experiment=count-convergence",
                  [&] { return plan_command(host, overrides); });
   SweepArguments sweeping;
-  CLI::App* sweep =
-      with_overrides("sweep", "Run what is left of a sweep: eggroll sweep experiment=count-convergence --jobs 2",
-                     [&] { return sweep_command(host, overrides, sweeping); });
-  CLI::Option* jobs =
-      sweep->add_option("--jobs", sweeping.slots.jobs, "Points at once, the cores shared out between them (default: 1)")
-          ->check(CLI::Range(1, 4096));
+  CLI::App* sweep = with_overrides(
+      "sweep", "Run the points of a sweep that are not done: eggroll sweep experiment=count-convergence --jobs 2",
+      [&] { return sweep_command(host, overrides, sweeping); });
+  CLI::Option* jobs = sweep
+                          ->add_option("--jobs", sweeping.slots.jobs,
+                                       "Number of points that run at once and share the cores (default: 1)")
+                          ->check(CLI::Range(1, 4096));
   sweep->add_option("--slots", sweeping.slots.slots, "Where points run: \"cores=0-3 gpu=0;cores=4-7 gpu=1\"")
       ->excludes(jobs);
-  sweep->add_flag("--retry-failed", sweeping.retry_failed, "Points that failed go on from their last checkpoint");
-  CLI::Option* breaker = sweep->add_option("--breaker", sweeping.breaker, "So many failures in a row end the sweep")
-                             ->capture_default_str()
-                             ->check(CLI::Range(1, 1000000));
-  CLI::Option* fail_fast = sweep->add_flag("--fail-fast", sweeping.fail_fast, "The first failure ends the sweep");
-  sweep->add_flag("--keep-going", sweeping.keep_going, "No number of failures ends the sweep")
+  sweep->add_flag("--retry-failed", sweeping.retry_failed, "Run failed points again, from their last checkpoint");
+  CLI::Option* breaker =
+      sweep->add_option("--breaker", sweeping.breaker, "End the sweep after this number of failures in a row")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 1000000));
+  CLI::Option* fail_fast = sweep->add_flag("--fail-fast", sweeping.fail_fast, "End the sweep at the first failure");
+  sweep->add_flag("--keep-going", sweeping.keep_going, "Continue the sweep however many points fail")
       ->excludes(breaker)
       ->excludes(fail_fast);
 
   std::filesystem::path submission;
   uint64_t element = 0;
   std::string where = "a job";
-  CLI::App* point = app.add_subcommand("point", "Run one point that a sweep handed to a cluster, as its jobs do");
+  CLI::App* point =
+      app.add_subcommand("point", "Run one point of a sweep that was submitted to a cluster; the jobs call this");
   point->add_option("submission", submission, "The folder, below a sweep's jobs")->required();
   point->add_option("element", element, "The point's number in it, from 0")->required();
-  point->add_option("--where", where, "What the point's log calls this place")->capture_default_str();
+  point->add_option("--where", where, "The name of this job in the point's log")->capture_default_str();
   point->callback([&] { exit_code = point_command(submission, element, where); });
 
   ResumeArguments resuming;
-  CLI::App* resume = app.add_subcommand("resume", "Go on with an interrupted run");
+  CLI::App* resume = app.add_subcommand("resume", "Continue an interrupted run");
   resume->add_option("run", resuming.run, "The run's folder")->required();
   const auto with_plugins = [](CLI::App* sub, std::vector<std::filesystem::path>& plugins) {
     return sub
         ->add_option("--plugins", plugins,
-                     "Take plugins from this folder too, as the run's own plugins.path is not followed; may be given "
-                     "again")
+                     "Also take plugins from this folder, because the run's own plugins.path is not followed; may be "
+                     "repeated")
         ->allow_extra_args(false);
   };
   CLI::Option* resume_plugins = with_plugins(resume, resuming.plugins);
-  resume->add_option("--only-plugins", resuming.only_plugins, "Take plugins from this folder alone")
+  resume->add_option("--only-plugins", resuming.only_plugins, "Take plugins from this folder only")
       ->excludes(resume_plugins);
-  resume->add_option("--data", resuming.data.path, "Where dataset.path is now; must be what the run began with");
-  resume->add_option("--valid-data", resuming.data.valid_path, "Likewise dataset.valid_path");
-  resume->add_option("--vocabulary", resuming.data.vocabulary, "Likewise dataset.vocabulary");
+  resume->add_option("--data", resuming.data.path,
+                     "Where the file of dataset.path lies now; it must hold what the run began with");
+  resume->add_option("--valid-data", resuming.data.valid_path, "The same for dataset.valid_path");
+  resume->add_option("--vocabulary", resuming.data.vocabulary, "The same for dataset.vocabulary");
   with_monitor(resume);
   resume->callback([&] { exit_code = resume_command(resuming, command_line, show_monitor); });
 
@@ -139,19 +143,21 @@ int dispatch(int argc, char** argv) {
       app.add_subcommand("replay", "Rebuild a run's weights from its seed, journal and data, and compare");
   replay->add_option("run", replaying.run, "The run's folder")->required();
   with_plugins(replay, replaying.plugins);
-  replay->add_option("--steps", replaying.steps, "How many steps of the journal (default: all)")
+  replay->add_option("--steps", replaying.steps, "Number of steps of the journal to replay (default: all)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   replay->callback([&] { exit_code = replay_command(replaying); });
 
   SampleArguments sampling;
   CLI::App* sample = app.add_subcommand(
       "sample",
-      "Print text from a run's newest checkpoint; a terminal gets control characters and broken UTF-8 as \\xNN, "
-      "a file or a pipe the bytes themselves");
+      "Print text from a run's newest checkpoint; a terminal shows control characters and broken UTF-8 as \\xNN, "
+      "a file or a pipe gets the bytes themselves");
   sample->add_option("run", sampling.run, "The run's folder")->required();
   with_plugins(sample, sampling.plugins);
   sample->add_option("--count", sampling.count, "Tokens to make")->capture_default_str()->check(CLI::Range(1, 1000000));
-  sample->add_option("--temperature", sampling.temperature, "0: always the likeliest token")
+  sample
+      ->add_option("--temperature", sampling.temperature,
+                   "How random the choice of tokens is; 0 always takes the likeliest")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 100.0));
   sample->add_option("--seed", sampling.seed, "Seed of the random draws")
@@ -160,21 +166,21 @@ int dispatch(int argc, char** argv) {
         return text.starts_with('-') ? fmt::format("it is {}, expected a whole number of at least 0", text) : "";
       });
   sample->add_option("--prompt", sampling.prompt,
-                     "Text to go on from; token numbers, with commas, if tokens stand for no text");
+                     "Text to continue; if tokens stand for no text, token numbers with commas between");
   sample
       ->add_option("--weights", sampling.weights,
-                   "Whose text: of the run's weights, or of their average, which a run with optimizer.average keeps")
+                   "What to sample with: the run's weights, or their average, which a run with optimizer.average keeps")
       ->capture_default_str()
       ->check(CLI::IsMember({"weights", "average"}));
   sample->add_option("--vocabulary", sampling.data.vocabulary,
-                     "Where dataset.vocabulary is now; must be what the run began with");
+                     "Where the file of dataset.vocabulary lies now; it must hold what the run began with");
   sample->callback([&] { exit_code = sample_command(sampling); });
 
   std::filesystem::path served;
   uint16_t port = kServePort;
   CLI::App* serve = app.add_subcommand("serve", "Show the runs of a results folder in the browser, live");
   serve->add_option("results", served, "The folder; runs may lie at any depth")->required();
-  serve->add_option("--port", port, "The port on 127.0.0.1; 0 takes any that is free")->capture_default_str();
+  serve->add_option("--port", port, "The port on 127.0.0.1; 0 takes a free one")->capture_default_str();
   serve->callback([&] { exit_code = serve_command(served, port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
@@ -184,8 +190,8 @@ int dispatch(int argc, char** argv) {
   CLI::App* check = app.add_subcommand("check", "Run the conformance cases on a plugin");
   check->add_option("plugin", checking.plugin, "A file, or a name: reference, backend:reference, model:gru")
       ->required();
-  check->add_option("--seed", checking.seed, "Run random cases of a backend alone, the first with this seed");
-  check->add_option("--cases", checking.cases, "Run this number of random cases of a backend and no others")
+  check->add_option("--seed", checking.seed, "Run only random cases of a backend, the first with this seed");
+  check->add_option("--cases", checking.cases, "Run only random cases of a backend, this number of them")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   check->fallthrough();
   check->callback([&] { exit_code = check_command(host, checking); });
@@ -210,12 +216,12 @@ int dispatch(int argc, char** argv) {
   std::filesystem::path other;
   CLI::App* compared = app.add_subcommand("compare", "Say what differs between two runs, or two sweeps");
   compared->add_option("a", results, "A run's folder, a record or a folder of runs")->required();
-  compared->add_option("b", other, "What it is compared with")->required();
+  compared->add_option("b", other, "What to compare it with")->required();
   compared->callback([&] { exit_code = compare_command(results, other); });
 
   std::filesystem::path csv;
   std::filesystem::path tensorboard;
-  CLI::App* exported = app.add_subcommand("export", "Write all lines of metrics for other programs");
+  CLI::App* exported = app.add_subcommand("export", "Write all metrics in the formats of other programs");
   exported->add_option("results", results, "A folder with runs or sweeps at any depth")->required();
   exported->add_option("--csv", csv, "A file with a row for each line, as pandas reads it");
   exported->add_option("--tensorboard", tensorboard, "A folder of event files, one for each run");

@@ -73,7 +73,7 @@ int multirun_command(const HostOptions& host, const Overrides& overrides, bool s
   }
   fmt::print("== {} of {} runs completed\n", combinations.size() - failures.size(), combinations.size());
   if (!failures.empty())
-    throw Error(fmt::format("runs failed: {}; their words stand above", fmt::join(failures, ", ")));
+    throw Error(fmt::format("runs failed: {}; see what they printed above", fmt::join(failures, ", ")));
   return 0;
 }
 

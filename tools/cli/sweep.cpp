@@ -89,8 +89,8 @@ std::string text_of(const Sweep& sweep, const SweepPoint& point, const PointStan
 
 std::string leftovers(const Sweep& sweep) {
   std::string text;
-  if (sweep.repeated > 0) text += fmt::format("; {} more are the same runs again", sweep.repeated);
-  if (sweep.left_behind > 0) text += fmt::format("; {} of the folder are no longer in the grid", sweep.left_behind);
+  if (sweep.repeated > 0) text += fmt::format("; {} more repeat one of these runs", sweep.repeated);
+  if (sweep.left_behind > 0) text += fmt::format("; {} in the folder are no longer in the grid", sweep.left_behind);
   return text;
 }
 
@@ -140,7 +140,7 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
              sweep.folder.string(), leftovers(sweep), done, sweep.points.size() - done, tokens_text(tokens),
              done == sweep.points.size() ? "0s"
              : all_known                 ? duration_text(seconds)
-                                         : "? (no point like some of them is done)",
+                                         : "? (for some of them no similar point is done)",
              here ? fmt::format("; at most {} of memory on {}", memory_text(memory), checks[0].device) : "");
   return 0;
 }
@@ -175,7 +175,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   const SweepStatus& s = result.status;
   say(fmt::format("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting));
   if (s.elsewhere > 0 && s.ended_because.empty()) {
-    say(fmt::format("{} of them are run by others; run the sweep again to see to what they leave\n", s.elsewhere));
+    say(fmt::format("{} of them run in other processes; run the sweep again when these have ended\n", s.elsewhere));
   }
   if (stops.load() > 0) {
     say("stopped; the same command goes on from here\n");

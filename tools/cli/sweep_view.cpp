@@ -18,9 +18,9 @@ std::string counts_of(const SweepStatus& s) {
   if (!s.running.empty()) text += fmt::format(", {} running", s.running.size());
   if (s.failed > 0) text += fmt::format(", {} failed", s.failed);
   if (s.waiting > 0) text += fmt::format(", {} waiting", s.waiting);
-  if (s.elsewhere > 0) text += fmt::format(" ({} run by others)", s.elsewhere);
+  if (s.elsewhere > 0) text += fmt::format(" ({} in other processes)", s.elsewhere);
   if (s.seconds_left && !s.running.empty()) text += fmt::format(", about {} left", duration_text(*s.seconds_left));
-  if (!s.ended_because.empty()) text += fmt::format("; {}, no point begins any more", s.ended_because);
+  if (!s.ended_because.empty()) text += fmt::format("; {}, no more points begin", s.ended_because);
   return text;
 }
 
@@ -43,7 +43,7 @@ void SweepView::started(const RunningPoint& running) {
 void SweepView::ended(const SweepPoint& point, const RunRecord* record) {
   clear();
   if (record == nullptr) {
-    print(fmt::format("saved    {}, goes on when the sweep is run again", point.folder));
+    print(fmt::format("saved    {}, run the sweep again to continue it", point.folder));
   } else if (record->status == RunStatus::kFailed) {
     print(fmt::format("failed   {}: {}", point.folder, record->error.value_or("")));
   } else {
