@@ -17,11 +17,11 @@ struct PointCheck {
   uint64_t memory_bytes = 0;
 };
 
-// One for each of the points, in their order. here: they run on this machine; where they do not, its memory says
-// nothing, and a backend that cannot run on it is stood in for by one that can. Plugins are opened in processes of
-// their own: one that crashes when it is opened is an error of its point. Call it before the process has threads. Where
-// can_compute_after_fork() is false they are opened in this process, and such a crash ends it, before anything has
-// begun.
+// Returns one check for each point, in order. here: the points run on this machine. If they do not, this machine's
+// memory says nothing, and another backend stands in for one that cannot run on it. Plugins are opened in child
+// processes, so that a plugin that crashes is an error of its point. Call it before the process has threads. Where
+// can_compute_after_fork() is false, plugins are opened in this process, and such a crash ends it before any point
+// begins.
 std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins,
                                      bool here);
 

@@ -1,4 +1,4 @@
-// What the command line says of keys that a sweep varies: there it wins, as in Hydra.
+// The command line's values for keys that a sweep varies. They win over the sweep's, as in Hydra.
 #ifndef EGGROLL_EXPERIMENT_CHOSEN_H
 #define EGGROLL_EXPERIMENT_CHOSEN_H
 
@@ -11,7 +11,7 @@
 
 namespace eggroll {
 
-// Whether an axis takes the two for one value: 1000 and 1e3 are.
+// Whether the two are one value of an axis, as 1000 and 1e3 are.
 bool is_same_value(const ConfigNode& a, const ConfigNode& b);
 
 class Chosen {

@@ -1,4 +1,4 @@
-// Whose point it is: a file that one runner holds while it runs the point.
+// Marks a point as taken: a file that one runner holds while it runs the point.
 #ifndef EGGROLL_EXPERIMENT_CLAIM_FILE_H
 #define EGGROLL_EXPERIMENT_CLAIM_FILE_H
 

@@ -13,7 +13,7 @@ namespace eggroll {
 // returns it; copies that are there already stay. Throws, naming the copy, where one of them is another file by now.
 std::filesystem::path freeze_plugins(const std::vector<PluginFolder>& folders, const std::filesystem::path& into);
 
-// The same of this very executable; returns the copy.
+// Copies this executable in the same way; returns the copy.
 std::filesystem::path freeze_executable(const std::filesystem::path& into);
 
 }  // namespace eggroll

@@ -34,8 +34,8 @@ namespace eggroll {
 
 // What one axis says at a point.
 struct AxisValue {
-  std::string axis;                    // the override's key; of a zip its keys, joined by '+'
-  std::vector<std::string> overrides;  // one; of a zip one a key
+  std::string axis;                    // the override's key; for a zip, its keys joined by '+'
+  std::vector<std::string> overrides;  // one, or for a zip one for each key
 };
 using GridPoint = std::vector<AxisValue>;  // no key twice
 
@@ -49,10 +49,10 @@ struct Grid {
   std::vector<std::string> said;  // how the command line narrows it; see Chosen
 };
 
-// config: a composed configuration with a `sweep`. overrides: those of the command line; where one sets an axis, or the
-// seed, the sweep's other values of it are left out, and conditions see what is left. Throws Error with file and line:
-// an unknown key, an axis given twice, a condition on what is no axis, no points or more than 100,000, a zip or listed
-// points of which none agrees with the command line.
+// config: a composed configuration with a `sweep`. overrides: those of the command line. An override of an axis, or of
+// the seed, leaves out the sweep's other values of it, and conditions see what remains. Throws Error with file and line
+// for an unknown key, an axis given twice, a condition on a key that is no axis, no points or more than 100,000, and a
+// zip or listed points none of which agrees with the command line.
 Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::vector<std::string>& overrides = {});
 
 // {"train.population": "512", "model.width+train.tokens": {"model.width": "64", "train.tokens": "8"}}

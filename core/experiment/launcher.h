@@ -36,13 +36,13 @@ struct SweepStatus {
   size_t total = 0;
   size_t done = 0;
   size_t failed = 0;
-  size_t waiting = 0;  // of them `elsewhere` are another runner's
+  size_t waiting = 0;  // with the `elsewhere` ones, which another runner has
   size_t elsewhere = 0;
   std::vector<RunningPoint> running;
   const SweepPoint* best = nullptr;  // of the points that are done, by held-out bits
   double best_bits = 0.0;
   std::optional<double> seconds_left;  // at the pace of this launch
-  std::string ended_because;           // no point begins any more: a budget, the breaker, a signal; else ""
+  std::string ended_because;           // why no more points begin: a budget, the breaker, a signal; else ""
 };
 
 struct SweepHooks {
@@ -51,7 +51,7 @@ struct SweepHooks {
   std::function<void(const SweepPoint&, const RunRecord*)> ended;
   std::function<void(const SweepStatus&)> tick;
   std::function<void(const std::string&)> said;  // a line about the launch itself
-  // Signals so far: at one no point begins any more, at two those that run are saved, at three they are killed.
+  // Signals so far: after one no more points begin, after two the running ones are saved, after three they are killed.
   const std::atomic<int>* stops = nullptr;
 };
 
@@ -81,8 +81,7 @@ struct LocalSlots {
 // use for slots and some are given.
 std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalSlots& slots);
 
-// A point, and a run, are the same whoever launches them: their configurations and overrides are without the
-// launcher's.
+// Points and runs do not depend on who launches them, so their configurations and overrides leave the launcher out.
 bool is_of_launcher(const std::string& override_text);
 void erase_launcher(ConfigNode& config);
 

@@ -28,8 +28,8 @@ struct LastMetrics {
 };
 LastMetrics last_metrics(const std::filesystem::path& metrics);  // zeros where there is none
 
-// Writes the record of a point whose process ended without one that says why: what is known of the run, `failed`, the
-// failure and the end of the log. A record in which the run itself says why stays.
+// Writes a record for a point whose process ended without saying why: what is known of the run, `failed`, the failure
+// and the end of the log. If the run's own record already says why, it stays.
 RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kind kind, const std::string& detail);
 
 }  // namespace eggroll

@@ -17,9 +17,8 @@ namespace eggroll {
 
 class PointProcess {
  public:
-  // Runs this very executable with these arguments behind its name; executable_to_start() says what becomes of it where
-  // its file has been replaced. Both outputs are appended to the log. It is killed when this process ends. Throws Error
-  // where it cannot be started.
+  // Starts this executable with these arguments (executable_to_start() says what happens if its file was replaced).
+  // Appends both outputs to the log. The process is killed when this one ends. Throws Error if it cannot be started.
   PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log, const Slot& slot);
   PointProcess(const PointProcess&) = delete;
   PointProcess& operator=(const PointProcess&) = delete;

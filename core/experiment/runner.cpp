@@ -101,7 +101,7 @@ class Runner {
     if (!free_slots_.empty()) next_scan_ = Clock::now() + kLook;
   }
 
-  // Whether the point need not wait any longer: it runs, or another runner has seen to it.
+  // Whether the point no longer waits: it runs, or another runner has finished it.
   bool start(const SweepPoint& point) {
     const RunFolder folder = sweep_.folder_of(point);
     create_folders(folder.path);
@@ -154,8 +154,8 @@ class Runner {
     if (hooks_.ended) hooks_.ended(point, record ? &*record : nullptr);
   }
 
-  // Ended by a request, its own or another's, and can go on. A batch system asks the runner and the point at once,
-  // which may not have come to where it heeds that.
+  // Ended by a request to stop, from the runner or from outside, so that it can go on later. A batch system signals the
+  // runner and the point at the same time, and the point may not yet handle signals.
   static bool was_interrupted(const Active& active, int wait_status, const std::optional<RunRecord>& record) {
     if (WIFSIGNALED(wait_status)) {
       return active.asked || WTERMSIG(wait_status) == SIGTERM || WTERMSIG(wait_status) == SIGHUP;
@@ -181,7 +181,7 @@ class Runner {
     }
   }
 
-  // Every now and then: what runs has reached, whether the budget is spent, that claims are held.
+  // From time to time: reads the running points' progress, checks the budget and renews the claims.
   void look() {
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + kLook;

@@ -18,8 +18,8 @@ struct Slot {
 // use, and on any core where the system pins none.
 std::vector<Slot> parse_slots(const std::string& text);
 
-// This many slots over the cores that this process may use, as even as can be; of one slot, all cores without a pin.
-// Where the system pins none, all slots have all cores.
+// Divides the cores that this process may use evenly into this many slots. A single slot has all cores and pins none;
+// where the system cannot pin, every slot has all cores.
 std::vector<Slot> even_slots(uint32_t count);
 
 }  // namespace eggroll

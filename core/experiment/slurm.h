@@ -1,4 +1,4 @@
-// Slurm's commands: what sbatch is told, what squeue says, and the sentences where they refuse.
+// Slurm's commands: what sbatch gets, what squeue answers, and their refusals as sentences.
 #ifndef EGGROLL_EXPERIMENT_SLURM_H
 #define EGGROLL_EXPERIMENT_SLURM_H
 
@@ -13,7 +13,7 @@
 
 namespace eggroll {
 
-// One of Slurm's commands is not here, or failed; with its own words.
+// One of Slurm's commands is missing or failed; the sentence holds its own message.
 class SlurmError : public Error {
  public:
   using Error::Error;
@@ -55,8 +55,8 @@ std::vector<QueuedElement> read_queue(const std::string& squeue_output);
 // The most elements that an array may have here.
 uint64_t most_elements();
 
-// Ends these jobs: those of their elements that wait, or all, which are asked to save first. No word where some have
-// ended by then.
+// Ends the waiting elements of these jobs, or all elements, which are asked to save first. Elements that have already
+// ended are no error.
 void cancel(const std::vector<std::string>& jobs, bool only_waiting);
 
 }  // namespace eggroll

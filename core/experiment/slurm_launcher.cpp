@@ -42,7 +42,7 @@ struct OpenPoint {
   std::optional<fs::path> output;      // of the last job that this launch gave it
   std::optional<Clock::time_point> runs_since;
   std::string where;
-  // In the queue when that was last asked: an element of this launch, or of another's.
+  // In the queue at the last look, as an element of this launch or of another one.
   bool queued = false;
   bool is_others = false;
 };
@@ -92,7 +92,8 @@ class SlurmLaunch {
     return !expected || !tally_.ended_because().empty();
   }
 
-  // At the queue first: what is no longer there has left its last word in its folder. Returns whether Slurm answered.
+  // Looks at the queue before the folders: an element that has left the queue has already written its last record.
+  // Returns whether Slurm answered.
   bool look() try {
     see_queue(ask_queue());
     settle();
@@ -112,7 +113,7 @@ class SlurmLaunch {
     return false;
   }
 
-  // Slurm may be away for a while: what it has goes on, and it is asked again.
+  // Slurm may not answer for a while. What it runs goes on, and the next look asks again.
   void complain(const SlurmError& error) {
     if (complaint_ != error.what() && hooks_.said) hooks_.said(error.what());
     complaint_ = error.what();
@@ -145,7 +146,7 @@ class SlurmLaunch {
     }
   }
 
-  // Its element is gone; settle() finds out whether it left more than it had.
+  // The point's element has left the queue; settle() finds out whether it made progress.
   void left(OpenPoint& open) {
     tally_.look_at(*open.point);
     const uint64_t step = tally_.reached(*open.point).step;
@@ -165,7 +166,7 @@ class SlurmLaunch {
     if (hooks_.started) hooks_.started({open.point, open.where, 0.0, tally_.reached(*open.point)});
   }
 
-  // The array of that name, where it is of this sweep: of this launch, of one that is gone, or of one that still lives.
+  // The array of that name, if it belongs to this sweep: to this launch, or to another that runs or has ended.
   const Array* array_of(const std::string& name) {
     const std::string prefix = array_name("");
     if (!name.starts_with(prefix)) return nullptr;
@@ -218,7 +219,7 @@ class SlurmLaunch {
     if (hooks_.ended) hooks_.ended(point, &record);
   }
 
-  // Whether Slurm took what there was.
+  // Whether Slurm accepted all of the submission.
   bool submit_free() {
     elsewhere_ = 0;
     std::vector<OpenPoint*> free;
@@ -234,14 +235,14 @@ class SlurmLaunch {
       }
     }
     for (auto next = free.begin(); next != free.end();) {
-      // Arrays at the same time would together run more than that.
+      // at_once limits one array, so several arrays at the same time would exceed it together.
       if (settings_.at_once && !(running_.empty() && waiting_.empty())) break;
       const auto end = next + std::min<std::ptrdiff_t>(free.end() - next, static_cast<std::ptrdiff_t>(most_elements_));
       try {
         submit_array({next, end});
       } catch (const SlurmError& error) {
         if (running_.empty() && waiting_.empty()) throw Error(error.what());
-        complain(error);  // a limit of the cluster, perhaps, below which what is queued will come
+        complain(error);  // perhaps a limit on queued jobs, which ends when some have run
         return false;
       }
       next = end;

@@ -7,10 +7,10 @@
 
 namespace eggroll {
 
-// Submits what is left as an array of one element a point, then watches the queue and the points' folders, whose
-// records and claims are the truth. What Slurm requeues goes on by itself; what it ends without requeueing is submitted
-// again, as long as it gets on. Elements that an earlier launch left in the queue are this one's, unless that launch
-// still lives.
+// Submits what is left as an array with one element for each point. Then it watches the queue and the points' folders,
+// whose records and claims are the truth. What Slurm requeues goes on by itself; what Slurm ends without requeueing is
+// submitted again, as long as it makes progress. It takes over elements that an earlier launch left in the queue,
+// unless that launch still runs.
 class SlurmLauncher : public Launcher {
  public:
   explicit SlurmLauncher(SlurmSettings settings) : settings_(std::move(settings)) {}

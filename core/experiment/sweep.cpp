@@ -72,7 +72,7 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string_view written = std::string_view(text).substr(begin, end - begin);
     const ordered_json line = json_or_null(written);
-    // Version 0.1 wrote no checksums. A point that is not known again would be run once more, in another folder.
+    // Version 0.1 wrote no checksums. A point that is not recognised would be run again, in another folder.
     const bool is_point = seal_of_line(written) != Seal::kBroken && line.is_object() && line.contains("hash") &&
                           line["hash"].is_string() && line.contains("index") && line["index"].is_number_unsigned() &&
                           line.contains("folder") && line["folder"].is_string() && line["index"] == known.size();
@@ -88,7 +88,7 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
   return known;
 }
 
-// What distinguishes points of a sweep whose runs have one hash: {"backend.threads": "2"}; "" where nothing does.
+// What distinguishes points of a sweep whose runs have the same hash: {"backend.threads": "2"}, or "".
 std::string outside_hash(const ordered_json& axes) {
   ordered_json values = ordered_json::object();
   const auto add = [&](const std::string& key, const ordered_json& value) {
@@ -103,8 +103,8 @@ std::string outside_hash(const ordered_json& axes) {
   return values.empty() ? "" : values.dump();
 }
 
-// Gives each point of the grid its place among those that the folder has, by hash; else by what the point's own folder
-// holds, whose hash may be an earlier one. The rest are new.
+// Finds each point of the grid among those in the folder: by its hash, or by the configuration in the point's own
+// folder, which may carry an older hash. The others are new.
 class Numbering {
  public:
   explicit Numbering(Sweep& sweep) : sweep_(sweep), known_(known_points(sweep)) {

@@ -1,4 +1,4 @@
-// What a launch knows of its points as a whole, whoever runs them.
+// Counts of a launch's points, with any launcher.
 #ifndef EGGROLL_EXPERIMENT_TALLY_H
 #define EGGROLL_EXPERIMENT_TALLY_H
 
@@ -15,8 +15,8 @@ class Tally {
  public:
   Tally(const Sweep& sweep, const LaunchOptions& options);
 
-  // Whether there is nothing to do for the point, by its folder: it is done, or failed and not to be tried again. Then
-  // it is counted; ask no more.
+  // Whether the point's folder shows that nothing is left to do: it is done, or it failed and is not to be tried again.
+  // It is then counted, so do not ask about it again.
   bool is_settled(const SweepPoint& point);
   // Counts a point that this launch brought to its end.
   void ended(const SweepPoint& point, const RunRecord& record);
@@ -28,8 +28,8 @@ class Tally {
   void end(const std::string& because);  // the first reason stays
   const std::string& ended_because() const { return ended_because_; }
 
-  // running: with what each has reached. waiting: the others that this launch would still run; interrupted: how many
-  // are for the next one.
+  // running: with the progress of each. waiting: the other points that this launch would still run. interrupted: the
+  // number of points left for the next launch.
   SweepStatus status(std::vector<RunningPoint> running, const std::vector<const SweepPoint*>& waiting,
                      size_t interrupted, size_t elsewhere) const;
   const std::vector<const SweepPoint*>& failed() const { return failed_; }

@@ -1,4 +1,4 @@
-// Other programs that are asked for something: run, waited for, and their words read.
+// Runs another program, waits for it and reads what it prints.
 #ifndef EGGROLL_EXPERIMENT_TOOL_H
 #define EGGROLL_EXPERIMENT_TOOL_H
 
@@ -12,8 +12,8 @@ struct ToolResult {
   std::string output;  // of both streams, as it came
 };
 
-// words: the program, found as a shell would, and its arguments. It has a process group of its own, so that Ctrl-C is
-// not for it. Throws Error where it cannot be started.
+// words: the program, found as a shell would find it, and its arguments. It has a process group of its own, so that
+// Ctrl-C does not reach it. Throws Error if it cannot be started.
 ToolResult run_tool(const std::vector<std::string>& words);
 
 // A text as one word of a shell's.
