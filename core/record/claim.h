@@ -45,10 +45,10 @@ struct Claim {
   // key of metrics.jsonl are means over the last quarter of the steps.
   std::string metric = "bits";
   std::variant<Comparison, Slope, Share> test;
-  bool exploratory = false;  // it says of itself that it is not stated before its data
+  bool exploratory = false;  // marked in the experiment as not stated before its data
 };
 
-// An axis' value as the text that names it: a text is itself, an object "key=value key=value", all else its JSON.
+// The text that names a value of an axis: a text itself, "key=value key=value" for an object, else its JSON.
 std::string axis_text(const nlohmann::ordered_json& value);
 
 // The same text, or two spellings of one number.

@@ -11,7 +11,7 @@ namespace eggroll {
 // Single-quoted text of a script: no escapes, a quote is doubled, control characters are blanks.
 std::string gnuplot_text(const std::string& text);
 
-// What an axis that ends there is counted in: 1e6 and ", millions".
+// The unit for an axis that ends at this number: 1e6 and ", millions".
 std::pair<double, const char*> gnuplot_unit(double largest);
 
 // Keeps the script beside the picture (curve.png: curve.gp) and has gnuplot make the picture of it. Throws where

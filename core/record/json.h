@@ -15,8 +15,8 @@
 
 namespace eggroll {
 
-// The library copies and writes nested values by recursion, and looks for a member of an ordered object from its first
-// one on: what goes beyond these bounds would end the process or take hours. What eggroll writes stays far below them.
+// The library copies and writes nested values by recursion and searches the members of an ordered object one by one, so
+// that a file beyond these bounds could end the process or take hours. What eggroll writes stays far below them.
 inline constexpr size_t kDeepestJson = 100;         // levels
 inline constexpr size_t kMostJsonMembers = 10'000;  // of one object
 

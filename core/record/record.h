@@ -72,7 +72,7 @@ struct Verdicts {
   std::vector<std::string> texts;
 };
 
-// How a process of a sweep ended that could not say so itself.
+// How a process of a sweep ended, if it ended without writing a record.
 struct Failure {
   enum class Kind { kExit, kSignal, kTime, kMemory };  // the last two: its limit was reached, and it was killed
   Kind kind = Kind::kExit;

@@ -45,8 +45,8 @@ std::vector<CurvePoint> points_of(const MetricTable& table, const Column& elapse
   return points;
 }
 
-// Version 0.1 gave its last evaluation, which read the whole held-out part, the keys of those before it: it is no point
-// of their curve.
+// Version 0.1 wrote its last evaluation under the same keys as the others, though it read the whole held-out part. It
+// is no point of the curve.
 std::vector<CurvePoint> held_out_of(const MetricTable& table, const Column& elapsed) {
   const Column* all = table.find(kHeldOutKeys.bits);
   const Column* tokens = table.find(kHeldOutKeys.tokens);
@@ -120,7 +120,7 @@ void read_speed(const MetricTable& table, RunMetrics& metrics) {
       forward_total += (*forward)[i];
       with_forward += step;
     }
-    // Only of neighbours is the difference one step's.
+    // The difference is that of one step only between neighbouring lines.
     const Column& steps = table.columns[0].values;
     if (tokens == nullptr || i == 0 || steps[i] != steps[i - 1] + 1 || step <= 0) continue;
     const double read = (*tokens)[i] - (*tokens)[i - 1];

@@ -56,16 +56,16 @@ struct MonitorSummary {
 struct RunMetrics {
   uint64_t lines = 0;
   uint64_t last_step = 0;
-  std::vector<CurvePoint> held_out;         // evaluations, all of the same tokens
-  std::vector<CurvePoint> training;         // means of neighbours where there are more lines than points are wanted
-  std::optional<Phases> update_rate;        // share of the perturbed weights that a step changes
-  std::optional<Phases> threshold;          // in standard deviations of chance
-  std::optional<Quantiles> step_seconds;    // of a step
-  double steps_total_seconds = 0.0;         // of all steps
-  std::optional<double> forward_share;      // of the steps' time
-  std::optional<double> tokens_per_second;  // member tokens over seconds of the median step
+  std::vector<CurvePoint> held_out;   // evaluations, all of the same tokens
+  std::vector<CurvePoint> training;   // neighbouring lines are averaged where there are more lines than wanted points
+  std::optional<Phases> update_rate;  // share of the perturbed weights that a step changes
+  std::optional<Phases> threshold;    // in standard deviations of chance
+  std::optional<Quantiles> step_seconds;             // of a step
+  double steps_total_seconds = 0.0;                  // of all steps
+  std::optional<double> forward_share;               // of the steps' time
+  std::optional<double> tokens_per_second;           // member tokens over seconds of the median step
   std::optional<double> most_pairs_without_fitness;  // of one step
-  std::vector<std::pair<std::string, double>> late;  // of each key its mean over the last quarter of the steps
+  std::vector<std::pair<std::string, double>> late;  // for each key, its mean over the last quarter of the steps
   std::optional<MonitorSummary> monitor;
 
   std::optional<double> late_mean(const std::string& key) const;
@@ -84,8 +84,8 @@ RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path&
 RunMetrics read_run_metrics(const std::filesystem::path& path, std::vector<std::string>& problems,
                             size_t most_training_points = kMostTrainingPoints);
 
-// For the record of a run that has ended: of the training curve 60 points. Nothing where the file is missing or holds
-// no whole line.
+// The summary for the record of a run that has ended, with 60 points of the training curve. Empty if the file is
+// missing or holds no whole line.
 std::optional<RunMetrics> summarize_metrics(const std::filesystem::path& path);
 
 // Every number is read as it was written, to the bit.

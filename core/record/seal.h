@@ -1,4 +1,4 @@
-// Checksums within the files of a run, so that a flipped bit in one is found by who reads it.
+// Checksums within the files of a run, so that a reader finds a flipped bit.
 #ifndef EGGROLL_RECORD_SEAL_H
 #define EGGROLL_RECORD_SEAL_H
 
@@ -18,7 +18,7 @@ enum class Seal {
 nlohmann::ordered_json sealed(nlohmann::ordered_json object);
 Seal seal_of(nlohmann::ordered_json object);
 
-// The same of text whose lines may begin with '#' as a comment: the sha256 stands in the first line. Who changes the
+// The same for text whose lines may begin with '#' as a comment: the first line holds the sha256. A user who edits the
 // text on purpose removes that line.
 std::string sealed_text(std::string_view text);
 Seal seal_of_text(std::string_view text);

@@ -1,4 +1,4 @@
-// What the user is told of an exception, whoever threw it.
+// One sentence for the user from any exception.
 #ifndef EGGROLL_RECORD_SENTENCE_H
 #define EGGROLL_RECORD_SENTENCE_H
 
@@ -6,8 +6,8 @@
 
 namespace eggroll {
 
-// Call in a catch clause: one sentence of the exception in hand, with a cure. An Error's is its own; those of libraries
-// know neither what was wanted nor the cure.
+// Call in a catch clause. Returns one sentence with a cure for the current exception. An Error brings its own sentence;
+// exceptions of libraries know neither what was expected nor the cure.
 std::string sentence_of_exception();
 
 // Prints "WHO: SENTENCE" on standard error, as one line. Where that cannot be written nothing happens.

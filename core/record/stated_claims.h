@@ -21,7 +21,7 @@ inline constexpr const char* kStatedClaimsName = "claims.jsonl";
 struct Lateness {
   uint64_t begun = 0;  // with those that had ended
   uint64_t ended = 0;
-  uint64_t runs = 0;  // of so many
+  uint64_t runs = 0;  // all runs at that time
 };
 
 struct StatedClaim {
@@ -40,7 +40,7 @@ bool has_begun(const RunRecord& record);
 // Counts the run where it has begun.
 void add_run(Lateness& late, const RunRecord& record);
 
-// None where there is no file. Throws where a line is damaged; the part of a line that a power cut may leave is none.
+// Empty if there is no file. Throws where a line is damaged; part of a line, as a power cut leaves it, is ignored.
 std::vector<StatedClaim> read_stated_claims(const std::filesystem::path& file);
 
 std::string stated_claim_line(const StatedClaim& stated);

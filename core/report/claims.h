@@ -1,4 +1,4 @@
-// All claims that a sweep ever stated, and which of them its runs came before.
+// All claims that a sweep ever stated, and which of its runs began before each.
 #ifndef EGGROLL_REPORT_CLAIMS_H
 #define EGGROLL_REPORT_CLAIMS_H
 
@@ -8,9 +8,9 @@
 
 namespace eggroll {
 
-// current: what the sweep, or without it the youngest record, states now. stated: of claims.jsonl. The records carry
-// what was stated when they began: of a claim that is in no claims.jsonl, the runs before the first that carries it
-// tell how late it came.
+// current: what the sweep states now; without a sweep, what the youngest record states. stated: the lines of
+// claims.jsonl. A record carries the claims that were stated when its run began. If a claim is in no claims.jsonl, the
+// runs before the first one that carries it tell how late it came.
 std::vector<StudyClaim> claims_of(const Study& study, const nlohmann::ordered_json& current,
                                   const std::vector<StatedClaim>& stated);
 

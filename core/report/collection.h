@@ -52,20 +52,20 @@ struct RecordFiles {
 // passed by. Throws where a path does not exist.
 RecordFiles find_records(const std::vector<std::filesystem::path>& paths);
 
-// Which metrics.jsonl are read: those whose record has no summary of them, or all, so that damage in any is a problem.
+// Which metrics.jsonl are read: only those without a summary in the record, or all, so that damage in any is found.
 enum class MetricsFiles { kUnsummarized, kAll };
 
 // One run. Throws where the record is damaged; nullopt where the file is JSON of something else.
 std::optional<CollectedRun> read_collected_run(const std::filesystem::path& record, std::vector<std::string>& problems,
                                                MetricsFiles files = MetricsFiles::kUnsummarized);
 
-// What the record knows of its metrics.jsonl, at the least.
+// The least that metrics.jsonl must hold according to the record.
 struct KnownLines {
   uint64_t lines = 0;
   uint64_t last_step = 0;
 };
 KnownLines known_lines(const RunRecord& record);
-// The sentence where the file has fewer; metrics: what was read of it.
+// The problem, if the file holds less; metrics: what was read of it.
 std::optional<std::string> missing_lines(const std::filesystem::path& file, const RunMetrics& metrics,
                                          const KnownLines& known);
 

@@ -9,8 +9,8 @@
 
 namespace eggroll {
 
-// A line for each difference: configuration, what it was made with, result. Of sets, runs are paired that agree in the
-// seed and in all that varies within a set. Throws where a side has no run.
+// A line for each difference: in configuration, environment and result. In sets, two runs are a pair if they agree in
+// the seed and in all that varies within a set. Throws if a side has no run.
 std::vector<std::string> compare(const Collection& a, const Collection& b);
 
 }  // namespace eggroll

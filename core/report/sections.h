@@ -46,10 +46,10 @@ struct Standing {
 };
 // The standings of runs on one kind of data, the best first.
 std::vector<Standing> standings_of(const Study& study, const std::string& data);
-// One's bits minus the other's, over the seeds that both have; absent where these are fewer than two.
+// The first's bits minus the second's, over the seeds that both have; absent if these are fewer than two.
 std::optional<Mean> paired_difference(const Standing& one, const Standing& other);
-// Whether they are not told apart: by the paired difference, or without one by whether the intervals overlap. Absent
-// where one of them has no interval.
+// Whether the runs cannot tell them apart: by the paired difference, or without one by overlapping intervals. Absent if
+// one of them has no interval.
 std::optional<bool> tie(const Standing& one, const Standing& other);
 // Kinds of data, in the order of the runs.
 std::vector<std::string> data_in(const Study& study);

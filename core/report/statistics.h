@@ -42,7 +42,7 @@ double p_below(const Mean& mean, double border);
 // The two-sided p-value of `successes` in n, n at least 1, against a share: exact, twice the smaller tail.
 double binomial_p(size_t successes, size_t n, double share);
 
-// Corrected by Holm for their number: one below 0.05 holds together with all others that are.
+// Corrected for their number by Holm's method: all hypotheses with a p below 0.05 can be rejected together.
 std::vector<double> holm(const std::vector<double>& p_values);
 
 bool overlap(const Interval& a, const Interval& b);

@@ -124,7 +124,7 @@ void find_axes(Study& study) {
     axes.push_back(partition);
     explained = refined(explained, partition);
   };
-  // In a sweep, whose seeds are repetitions, all that goes with the seed is the seed's.
+  // In a sweep seeds are repetitions, so a key that varies with the seed belongs to the seed.
   if (study.of_sweep) explained = partition_of(seeds);
   for (const auto& [axis, column] : named.all()) {
     const Partition partition = partition_of(column);
@@ -157,7 +157,7 @@ bool before(const Study& study, const std::vector<std::string>& a, const std::ve
   return false;
 }
 
-// The newest word on what a sweep asks: its folder's, else its youngest record's.
+// The newest statement of what a sweep asks: its folder's, else its youngest record's.
 void describe_sweep(Study& study, const Collection& collection) {
   const RunRecord* youngest = nullptr;
   for (const StudyRun& run : study.runs) {

@@ -47,15 +47,15 @@ struct Study {
   std::vector<Axis> axes;           // of two values at least
   std::vector<StudyRun> runs;
 
-  // "rank=4 width=32": of an axis the last part of its name, where no other has the same.
+  // "rank=4 width=32": the last part of each axis' name, if no other axis has the same.
   std::string label(const std::vector<std::string>& values) const;
-  // "4"; of an axis that changes several keys "rank=4 sigma_shift=6".
+  // "4"; for an axis that changes several keys "rank=4 sigma_shift=6".
   std::string value_text(size_t axis, const std::string& value) const;
   // By the values' order.
   std::vector<Configuration> configurations() const;
 };
 
-// What stands for the value of an axis that a run does not have.
+// Stands for the value of an axis that a run lacks.
 inline constexpr const char* kNoValue = "-";
 
 // Numbers begin with 1, in the order of the collection, which must outlive the studies. Plain runs are a study for each
@@ -80,7 +80,7 @@ std::optional<double> metric_of(const CollectedRun& run, const std::string& metr
 // The runs that came to their end.
 bool has_ended_well(const RunRecord& record);
 
-// Two runs of one seed that differ in one axis alone. difference: metric at the value minus metric `with`.
+// Two runs of one seed that differ only in one axis. difference: the metric at the value minus the metric at `with`.
 struct Pair {
   const StudyRun* of_value = nullptr;
   const StudyRun* with = nullptr;

@@ -156,7 +156,7 @@ Verdict judge_share(const Share& test, const Claim& claim, const Study& study) {
   return verdict;
 }
 
-// Where runs have lost the metrics that the claim's figure is taken from: what is left must not decide.
+// The claim's figure comes from metrics that some runs have lost: the other runs must not decide alone.
 std::optional<Verdict> not_judged(const Claim& claim, const Study& study) {
   if (claim.metric == "bits" || claim.metric == "average_bits") return std::nullopt;  // the record itself has them
   Verdict verdict{Outcome::kNotJudged, "", {}, 1.0};

@@ -19,13 +19,13 @@ struct Verdict {
   double p = 1.0;            // two-sided, of the verdict that the figures are nearest to; 1 where there is none
 };
 
-// Where the runs cannot tell, the finding says why. Not judged is a claim on a figure of metrics that runs had and that
-// lie neither in their records nor beside them.
+// If the runs cannot tell, the finding says why. A claim is not judged if it needs a figure of metrics that lie neither
+// in the runs' records nor beside them.
 Verdict judge(const Claim& claim, const Study& study);
 
 std::string outcome_name(Outcome outcome);
 
-// A claim with its verdict; of one that cannot be read, the sentence that says why.
+// A claim with its verdict; if the claim cannot be read, the sentence that says why.
 struct Judged {
   std::string says;
   Verdict verdict;
@@ -43,7 +43,7 @@ void correct_by_holm(std::vector<std::vector<Judged>>& studies);
 
 // "confirmed"; an exploratory claim never has that word: "exploratory, ...; these runs agree with it".
 std::string verdict_text(const Judged& judged);
-// "survives (p 0.0025, corrected 0.0076)" of a decided claim stated in advance; empty of others.
+// "survives (p 0.0025, corrected 0.0076)" for a decided claim stated in advance; empty for others.
 std::string correction_text(const Judged& judged);
 // The whole sentence.
 std::string answer_of(const Judged& judged);
