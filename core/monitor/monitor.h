@@ -1,5 +1,5 @@
-// Eyes inside an integer model while it is trained: its values, attention, weights and votes after a step. Reads the
-// run's weights and computes in sessions of its own, so that a run with it and one without are the same.
+// Looks inside an integer model while it is trained: at values, attention, weights and votes after a step. It reads the
+// run's weights and computes in sessions of its own, so that it does not change the run.
 #ifndef EGGROLL_MONITOR_MONITOR_H
 #define EGGROLL_MONITOR_MONITOR_H
 

@@ -14,7 +14,7 @@
 
 namespace eggroll {
 
-// Enough for shares of a per cent in a value of a few channels, little beside a step.
+// Enough samples to see shares of a per cent in a value of a few channels, at little cost beside a step.
 inline constexpr uint32_t kProbeStreams = 16;
 inline constexpr uint32_t kProbeTokens = 16;  // of a stream; fewer where the model's context is shorter
 

@@ -8,7 +8,7 @@
 namespace eggroll {
 namespace {
 
-// With which no name of the program begins.
+// No name of a program begins with this.
 std::string unused_prefix(const Program& program) {
   std::string prefix = "probe";
   const auto taken = [&](const auto& named) { return std::string_view(named.name).starts_with(prefix); };

@@ -15,7 +15,7 @@ bool passes_saturation_on(const std::string& op) {
          (signature->access == OpAccess::kChannel || signature->access == OpAccess::kState);
 }
 
-// What of the program's values is saturated, or dead; a wide value, which is not seen, is neither.
+// Which of the program's values are saturated or dead. Wide values are not seen and count as neither.
 struct Marks {
   std::vector<bool> saturated;
   std::vector<bool> dead;

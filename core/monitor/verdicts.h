@@ -11,9 +11,9 @@
 namespace eggroll {
 
 // The share of values and weights at +-127 in a normal distribution as wide as the whole range (a standard deviation of
-// 127). Beyond it more is cut off than is told apart.
+// 127). Beyond it, clipping loses more than the range can tell apart.
 inline constexpr double kSaturated = 0.32;
-// Channels of a value that no token changes: the few that still change are not worth the op.
+// Share of a value's channels that no token changes; beyond it the few that change are not worth the op.
 inline constexpr double kDead = 0.95;
 // Mean share of a head's weight on one position: what all others add to its result is then less than a twentieth.
 inline constexpr double kOneToken = 0.95;
@@ -24,8 +24,8 @@ inline constexpr uint64_t kStepsToMove = 20;
 // forty looks.
 inline constexpr double kChance = 2.0;
 
-// report: all but its verdicts. In the order values, heads, tensors, votes; a value that is what it is because of the
-// values it is made of is not named beside them.
+// report: all but its verdicts. Verdicts come in the order values, heads, tensors, votes. A value is not named if the
+// values that it is made of explain its state.
 std::vector<std::string> verdicts_of(const Program& program, const MonitorReport& report);
 
 }  // namespace eggroll

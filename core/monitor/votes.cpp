@@ -29,7 +29,8 @@ Rule summing_rule() {
   return Rule(*builder.view());
 }
 
-// Pairs of even fitness whose vote would be spread as this one: fewer than there are where few have most of it.
+// The number of pairs of equal fitness whose vote would be spread like this one. It is below the number of pairs where
+// few of them have most of the fitness.
 class EffectivePairs {
  public:
   void add(const int8_t* fitness, uint32_t count) {

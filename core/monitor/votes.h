@@ -1,6 +1,6 @@
-// Whether the votes of the last steps are spread further than chance would have them. One step's hardly ever are by
-// more than chance varies, even where a model learns well: what the fitness of n pairs knows adds up to n of the null's
-// variances over all N votes, and chance varies by sqrt(2 N) of them. So the squares of several steps are averaged.
+// Whether the votes of the last steps are spread further than by chance. A single step cannot show it, even where a
+// model learns well: the signal in the fitness of n pairs adds n of the null's variances to the sum over all N votes,
+// and chance alone varies that sum by sqrt(2 N) of them. So the squares of several steps are averaged.
 #ifndef EGGROLL_MONITOR_VOTES_H
 #define EGGROLL_MONITOR_VOTES_H
 
@@ -51,8 +51,8 @@ class VoteMeter {
   std::vector<std::optional<VoteSignal>> measure();
 
  private:
-  // Of the sum of a parameter's mean squares in a step, and how many such means there are: one, or one for each row
-  // that has votes.
+  // The sum of a parameter's mean squares in a step, and the number of these means: one, or one for each row that has
+  // votes.
   struct Null {
     double variance = 0.0;
     double means = 0.0;
