@@ -8,10 +8,10 @@
 
 namespace eggroll {
 
-// Maps are joined key by key; any other value of top, lists too, replaces base's. A value keeps its kind, except that
-// numbers replace numbers, as in_kind_of() says, anything replaces null, null replaces what was null before, and
-// ${...}, whose kind is not known yet, replaces and is replaced by anything but a map. Else throws Error. path is
-// base's, for messages.
+// Joins maps key by key; any other value of top, also a list, replaces base's. A value keeps its kind, with these
+// exceptions: a number replaces a number (see in_kind_of()), anything replaces null, null replaces what was null
+// before, and ${...}, whose kind is not known yet, replaces anything but a map and is replaced likewise. All else
+// throws Error. path: base's, for messages.
 void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path);
 
 // The value as it is known in base's place, so that one number has one form: an integer over a real becomes a real, and

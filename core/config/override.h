@@ -22,10 +22,10 @@ struct Override {
 // Throws Error where the text has none of these forms.
 Override parse_override(const std::string& text);
 
-// kSet: the key must exist and keep its kind as overlay() says; in a map given as value each key alike. kAdd: it must
-// not exist, in a list be the next index; maps on the way are made. kForce: whichever of the two can be, of a map's
-// keys too; any kind, but that a real without a fraction over an integer is one. kDelete: it must exist, and be the
-// value where one is given.
+// kSet: the key must exist and keep its kind as overlay() says; so must each key of a map that is the value. kAdd: the
+// key must not exist, and in a list it must be the next index; maps on the way are made. kForce: sets or adds, also the
+// keys of a map, and may change the kind; a real without a fraction over an integer becomes an integer. kDelete: the
+// key must exist and, if a value is given, have that value.
 void apply_override(ConfigNode& root, const Override& change);
 
 }  // namespace eggroll

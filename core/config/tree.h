@@ -36,7 +36,7 @@ class ConfigNode {
   const Source& source() const { return source_; }
   void set_source(Source source) { source_ = std::move(source); }
 
-  // True where this value or one that it replaced was null: null may then stand here again.
+  // True if this value, or one that it replaced, was null: null may then replace it again.
   bool nullable() const { return nullable_ || kind() == Kind::kNull; }
   void set_nullable() { nullable_ = true; }
 
@@ -55,8 +55,8 @@ class ConfigNode {
   ConfigNode* find(std::string_view path) { return const_cast<ConfigNode*>(std::as_const(*this).find(path)); }
   const ConfigNode& at(std::string_view path) const;  // throws Error where there is none
 
-  // What deleted the value at that path, or one that it lay in, for messages; nullptr: nothing did. Maps know it of
-  // their keys.
+  // What deleted the value at that path, or a value around it, for messages; nullptr: nothing did. A map remembers it
+  // for its keys.
   void note_deletion(std::string key, Source by) { deleted_.emplace_back(std::move(key), std::move(by)); }
   const Source* deletion_of(std::string_view path) const;
 
@@ -84,7 +84,7 @@ inline bool operator==(const ConfigNode& a, const ConfigNode& b) { return a.valu
 std::pair<std::string, std::string> split_path(const std::string& path);
 std::string join_path(const std::string& parent, const std::string& key);
 
-// Limits that whatever is read keeps, so that it can be printed and read again.
+// Limits on everything that is read, so that it can be printed and read again.
 inline constexpr size_t kLongestKey = 200;   // bytes, of one that is written with dots too
 inline constexpr size_t kDeepestTree = 100;  // lists and maps within each other
 
@@ -101,7 +101,7 @@ Error wrong(const Source& source, const std::string& sentence);
 // The integer that the node holds or that its real, without a fraction, stands for; else nothing.
 std::optional<int64_t> whole_number(const ConfigNode& node);
 
-// What text, a number or a boolean is in text; throws Error of any other kind.
+// Text, a number or a boolean as text; throws Error for any other kind.
 std::string scalar_text(const ConfigNode& node);
 
 std::string kind_name(ConfigNode::Kind kind);     // "an integer", "text", "null"

@@ -36,7 +36,7 @@ OverrideValue parse_override_value(const std::string& text, const Source& source
 // The one element; a sweep is refused.
 ConfigNode parse_element(const std::string& text, const Source& source);
 
-// Refuses a sweep where one value is expected. more: a cure that comes first, with a comma behind it.
+// The error for several values where one is expected. more: an additional cure that is named first, with a comma.
 Error several_values(const Source& source, const std::string& more = "");
 
 }  // namespace eggroll

@@ -30,7 +30,7 @@ Error unreadable(const NamedFile& file, int code) {
   return unusable(file, fmt::format("which cannot be read ({})", std::generic_category().message(code)));
 }
 
-// So that opening it neither waits, as for a FIFO, nor maps what has no bytes.
+// Refuses what could make the process wait when it is opened, such as a FIFO, and what has no bytes to map.
 void require_bytes(const NamedFile& file) {
   std::error_code code;
   const fs::file_status status = fs::status(file.path, code);

@@ -27,7 +27,7 @@ struct BatchBuffer {
 
   // Every slot becomes padding: token 0, not scored, no reset, no rows.
   void clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices = 0);
-  // Makes room; what the slots hold is anything.
+  // Makes room; what the slots hold is undefined.
   void resize(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices);
 
   // Valid until the buffer changes.
@@ -36,18 +36,18 @@ struct BatchBuffer {
   }
 };
 
-// What of a batch is scored.
+// The scored part of a batch.
 struct Scored {
   uint64_t tokens = 0;
   uint64_t units = 0;  // the dataset's: bytes that these tokens stand for, or the tokens themselves
 };
-// From a stream on.
+// Counts from this stream on.
 Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream = 0);
 
-// Training. A contiguous text is cut into segments of `tokens` inputs; stream s begins at segment s * segments /
-// streams and walks on through the text, round its end. Of rows, stream s reads row (s * rows / streams + step) mod
-// rows. Where the streams come in parts, those of each part are spread over the whole text: stream i of the n of part
-// c of p begins at segment (i * segments + c * segments / p) / n.
+// Training. A contiguous text is cut into segments of `tokens` inputs. Stream s begins at segment s * segments /
+// streams, reads on from step to step, and goes from the text's end to its beginning. In a dataset of rows, stream s
+// reads row (s * rows / streams + step) mod rows. If the streams come in parts, each part's streams are spread over the
+// whole text: in part c of p, stream i of n begins at segment (i * segments + c * segments / p) / n.
 class DataPlan {
  public:
   // streams and tokens at least 1. Error (keys in full, "train.tokens"): the training part is too short for one
@@ -78,25 +78,24 @@ class DataPlan {
   std::vector<uint32_t> parts_;
 };
 
-// What an evaluation of less than the whole held-out part reads of it.
+// Which tokens an evaluation reads, if it does not read the whole held-out part.
 enum class HeldOutSample {
   kSpread,  // parts at equal distances over all of it
-  kPrefix,  // its beginning: version 0.1 read this, and a run that it began goes on with it
+  kPrefix,  // its beginning, as version 0.1 did; a run that began so goes on so
 };
 
-// Evaluation. Of the whole held-out part, or of a sample of it, each token is scored once. The first token of a text
-// and of each row is read and not scored. Stream s of S begins at s / S of the part, with a zero state, and reads 1 / S
-// of the sample; streams differ in length by one token (or row) at most.
+// Evaluation. Each token of the held-out part, or of a sample of it, is scored once; the first token of a text and of
+// each row is read but not scored. Stream s of S begins at s / S of the part, with a zero state, and reads 1 / S of the
+// sample. The lengths of streams differ by one token (or row) at most.
 class EvalPlan {
  public:
-  // streams and tokens at least 1. limit: tokens of the sample, at least 2; the sample of a text scores limit - 1 of
-  // them, of rows it holds the whole rows that limit tokens touch. 0, or a limit that leaves out less than one token
-  // (or row) of each stream: the whole held-out part.
-  // indices: the program's; they outlive the plan.
+  // streams and tokens: at least 1. limit: the tokens of the sample, at least 2. The sample of a text scores limit - 1
+  // of them; a sample of rows holds all rows that limit tokens touch. With 0, or a limit that leaves out less than one
+  // token (or row) of each stream, the whole held-out part is read. indices: the program's; they outlive the plan.
   EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
            HeldOutSample sample = HeldOutSample::kSpread, std::span<const egg_index> indices = {});
 
-  uint32_t streams() const { return streams_; }  // as asked for, or as many as have something to score
+  uint32_t streams() const { return streams_; }  // as asked for, or fewer if some would have nothing to score
   bool covers_all() const { return units_ == all_units_; }
   uint64_t batches() const { return batches_; }
 
@@ -109,7 +108,7 @@ class EvalPlan {
   Tokens valid_;
   std::optional<uint32_t> separator_;
   uint64_t row_;
-  uint64_t unit_;       // scored tokens of what a stream holds whole: 1, or a row's
+  uint64_t unit_;       // scored tokens of the smallest part that streams do not share: 1, or a row's
   uint64_t all_units_;  // tokens, or rows, of the held-out part
   uint64_t units_;      // of the sample
   uint64_t span_;       // units over which the streams' beginnings are spread

@@ -23,7 +23,7 @@ class Vocabulary {
   // Error: the file cannot be read, or is not of that form.
   explicit Vocabulary(const NamedFile& file);
 
-  // That of a text: token t is the byte t.
+  // The vocabulary of dataset=text: token t is the byte t.
   static Vocabulary of_bytes();
 
   uint32_t size() const { return static_cast<uint32_t>(tokens_.size()); }
@@ -37,8 +37,8 @@ class Vocabulary {
   // Whether every byte is a token of its own, so that tokens can spell any text.
   bool spells_every_byte() const;
 
-  // A text in tokens: at each place the longest that fits, of equal ones the last, for byte tokens stand before pieces.
-  // The tokenizer may have cut it otherwise. Needs spells_every_byte().
+  // Cuts a text into tokens. At each place it takes the longest token that fits; among equal ones the last, because
+  // byte tokens come before pieces. The tokenizer itself may cut differently. Needs spells_every_byte().
   std::vector<uint32_t> tokens_of(std::string_view text) const;
 
  private:
