@@ -13,7 +13,7 @@ using testing::ElementsAreArray;
 
 const std::vector<egg_index> kIndices = {{2, 64}, {1, 8}, {4, 1 << 20}};
 
-// Of the last token of the text.
+// The rows of the text's last token.
 std::vector<uint32_t> rows_after(const std::vector<uint32_t>& text, const std::vector<egg_index>& indices = kIndices,
                                  std::optional<uint32_t> separator = std::nullopt) {
   std::vector<uint32_t> rows(indices.size());
