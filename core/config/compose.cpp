@@ -231,7 +231,7 @@ class Composer {
     name_source(node, choice);
   }
 
-  // An option's name that is what the command line chose it by was written there.
+  // If an option's name is the one that the command line chose, its source is the command line.
   static void name_source(ConfigNode& option, const DefaultsEntry& choice) {
     constexpr const char* kNameKey = "name";
     ConfigNode* name = option.find(kNameKey);
@@ -245,7 +245,7 @@ class Composer {
   Option loaded_;
 };
 
-// Where the choice leaves its group out, the configuration knows what did.
+// If a choice leaves its group out, the configuration remembers which choice.
 void note_absence(ConfigNode& config, const Override& choice) {
   if (choice.action != Override::Action::kDelete && !Composer::option_of(choice).empty()) return;
   const auto [parent, key] = split_path(group_path(choice.key));

@@ -22,7 +22,7 @@ nlohmann::ordered_json to_json(const ConfigNode& node) {
       return json;
     }
     case ConfigNode::Kind::kMap: {
-      // Its own operator[] would look through all members for each.
+      // operator[] would search all members for each key.
       nlohmann::ordered_json::object_t members;
       for (const ConfigNode::Entry& entry : node.map()) members.push_back({entry.key, to_json(entry.value)});
       return members;

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-// Whether somebody would read it: the next element of a list, or what a sweep's section may leave out.
+// Whether something reads the new key: the next element of a list, or an optional key of a sweep's section.
 bool may_be_added(const ConfigNode& root, const std::string& path) {
   const auto [parent, key] = split_path(path);
   std::string above = parent;

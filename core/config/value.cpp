@@ -39,7 +39,7 @@ bool is_call(std::string_view text) {
   return word > 0 && word < text.size() && text[word] == '(';
 }
 
-// Beyond the quote that closes the one at `at`, or the end.
+// The position after the quote that closes the one at `at`, or the end.
 size_t skip_quoted(std::string_view text, size_t at) {
   const char quote = text[at++];
   for (; at < text.size(); ++at) {
@@ -88,8 +88,8 @@ std::string with_spaced_keys(std::string_view text) {
   return spaced;
 }
 
-// Where the element ends that begins the text, perhaps behind an argument's name=: at a comma, or at the end. closed:
-// how long its call is, parentheses included, or nothing where it is none or its parenthesis stays open.
+// The end of the first element of the text, perhaps after an argument's name=: a comma, or the text's end. closed: the
+// length of the element's call with its parentheses, or nothing if it is no call or a parenthesis stays open.
 size_t element_length(std::string_view text, std::optional<size_t>* closed = nullptr) {
   size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
   const size_t word = word_length(text.substr(start));

@@ -102,7 +102,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse(mark, "?", anchor);
     if (expects_key()) throw wrong(source_of(mark), "a key is null, expected text; name it or put it in quotes");
-    // A null that stands where its key does was not written: the library lets the colon be forgotten.
+    // A null at the place of its key was not written: the library accepts a key without a colon.
     if (!open_.empty() && open_.back().key && open_.back().key_position == mark.pos) {
       throw wrong(source_of(mark), fmt::format("the key '{}' has no colon; write '{}: null' for no value",
                                                *open_.back().key, *open_.back().key));
@@ -216,10 +216,10 @@ class TreeBuilder : public YAML::EventHandler {
 
 ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
   if (!is_utf8(text) || text.find('\0') != std::string::npos) throw wrong(whole, "not UTF-8 text; convert it");
-  // The library takes quotes that the last line leaves open for closed, unless a document's end mark follows.
+  // Without a document's end mark, the library accepts quotes that the last line leaves open.
   const std::string marked = text.ends_with('\n') ? text + "...\n" : text;
   try {
-    YAML::Load(marked);  // says first what is not YAML at all
+    YAML::Load(marked);  // reports text that is not YAML at all
     std::istringstream stream(marked);
     YAML::Parser parser(stream);
     TreeBuilder builder(whole, has_lines);
@@ -235,7 +235,7 @@ ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
   }
 }
 
-// Plain where no reader could take it for anything but text.
+// Written plainly if every reader takes it for text.
 void emit_text(YAML::Emitter& out, const std::string& text) {
   const bool plain_start =
       !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_' || text[0] == '/');

@@ -12,8 +12,7 @@
 
 namespace eggroll {
 
-// Where the file is cut short while it is mapped, what reads behind its end ends the process with a sentence and exit
-// code 1.
+// If the file is cut short while it is mapped, a read beyond its end stops the process with a sentence and exit code 1.
 class DataFile {
  public:
   // Error: it is missing, a directory, no regular file, empty or unreadable.
@@ -32,7 +31,7 @@ class DataFile {
   // Since it was opened. What stands under its path now does not matter.
   Change change() const;
 
-  // What the file is now becomes what change() compares with: who found its bytes equal says so.
+  // Makes the file's present facts those that change() compares with. Call it after finding the bytes equal.
   void accept() const;
 
   // The sentence for a run that read it.

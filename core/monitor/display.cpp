@@ -10,7 +10,7 @@ namespace eggroll {
 namespace {
 
 constexpr size_t kMostVerdicts = 12;
-// Below these bits of entropy a value is coloured: what two, or four, of its 255 values could hold.
+// A value with less entropy than this is coloured: the entropy of two, or four, equally likely values.
 constexpr double kFewBits = 1.0;
 constexpr double kSomeBits = 2.0;
 

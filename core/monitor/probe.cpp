@@ -7,7 +7,7 @@
 namespace eggroll {
 namespace {
 
-// A session needs a rule; this one is never asked.
+// A session needs a rule; this one is never used.
 Rule idle_rule() {
   RuleBuilder builder;
   builder.delta(builder.constant(0));

@@ -16,7 +16,7 @@ Decimals::Decimals(const std::vector<double>& together) {
   double largest = 0.0;
   for (const double value : together) largest = std::max(largest, std::abs(value));
   if (largest == 0.0) count_ = 0;
-  // A hair more, for a power of ten that rounding left a hair below.
+  // A little more, in case rounding left a power of ten just below.
   if (largest >= kSmallest) count_ = std::max(0, 3 - static_cast<int>(std::floor(std::log10(largest) + 1e-9)));
 }
 

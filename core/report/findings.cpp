@@ -181,7 +181,7 @@ std::string claims_text(const std::vector<std::vector<Judged>>& judged) {
          "together.";
 }
 
-// What runs had and records have lost. Nothing where all is there.
+// Names the figures that runs had and their records have lost; empty if none is lost.
 std::optional<Text> missing_metrics(const Collection& collection) {
   std::vector<size_t> runs;
   for (size_t i = 0; i < collection.runs.size(); ++i) {

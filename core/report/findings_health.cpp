@@ -111,7 +111,7 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-// A point's overrides are those of its sweep, `~sweep`, and what the point itself is.
+// A point's overrides: its sweep's, `~sweep`, and the point's own values.
 std::vector<std::string> given_to_sweep(const RunRecord& record) {
   const std::vector<std::string>& all = record.overrides;
   return {all.begin(), std::find(all.begin(), all.end(), "~sweep")};
@@ -122,7 +122,7 @@ std::string command_of(std::string command, const std::vector<std::string>& over
   return command;
 }
 
-// How many seeds would part two that tie, as far as this can be told.
+// The number of seeds that would separate two configurations that tie, if it can be estimated.
 std::string seeds_to_decide(const Standing& second, const Standing& best) {
   constexpr double kMostSeeds = 1000.0;
   const std::optional<Mean> difference = paired_difference(second, best);

@@ -16,8 +16,8 @@ constexpr size_t kMostPoints = 500;
 constexpr size_t kMostBars = 20;
 constexpr double kCapacitySeconds = 300.0;
 
-// What a threshold is in standard deviations of what it is held against: evidence that decays by `residual` a step has
-// 1 / sqrt(1 - residual^2) times the deviation of one step's votes.
+// A threshold in standard deviations of the evidence that it is compared with: evidence that decays by `residual` a
+// step has 1 / sqrt(1 - residual^2) times the deviation of one step's votes.
 double deviations_of(const RunRecord& record, double threshold) {
   const double residual = config_number(record, "optimizer", "residual").value_or(0.0);
   return threshold * std::sqrt(std::max(0.0, 1.0 - residual * residual));
@@ -29,7 +29,7 @@ double mean_over(const std::vector<const StudyRun*>& runs, double (*value)(const
   return sum;
 }
 
-// Configurations with those of their runs for which the condition holds; those without any are left out.
+// Each configuration with its runs that meet the condition; a configuration without any is left out.
 template <class Condition>
 std::vector<Configuration> configurations_where(const Study& study, Condition&& holds) {
   std::vector<Configuration> result;

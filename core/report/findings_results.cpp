@@ -51,13 +51,13 @@ Text interval_cell(const Mean& mean, const Decimals& text) {
   return Text(fmt::format("{} to {}", text(mean.interval->low), text(mean.interval->high)), mean.interval->low);
 }
 
-// Where a standing is, seen from the best.
+// A standing's place relative to the best.
 std::string place_of(const Standing& standing, const Standing& best) {
   if (&standing == &best) return "best";
   const std::optional<bool> tied = tie(standing, best);
   if (!tied) return "no interval";
   if (*tied) return "tie";
-  // The best on all its seeds need not be the best on those that both have.
+  // The best over all its seeds may not be the best over the seeds that both have.
   const std::optional<Mean> difference = paired_difference(standing, best);
   return difference && difference->mean < 0.0 ? "ahead on shared seeds" : "behind";
 }
@@ -223,7 +223,7 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   }
 }
 
-// What an axis' value does, against the axis' first value.
+// The effect of an axis' value, compared with the axis' first value.
 struct Effect {
   size_t axis = 0;
   std::string value;

@@ -152,7 +152,7 @@ class Page {
   }
 
   void operator()(const Figure& figure) {
-    // What stands before it is for files alone.
+    // The part before it is only for files.
     const size_t begin = std::min(figure.svg.find("<svg"), figure.svg.size());
     out_ += fmt::format("<figure>{}<figcaption>{} (<a href=\"{}\">{}</a>)</figcaption></figure>\n",
                         figure.svg.substr(begin), escaped(figure.caption), escaped(figure.file), escaped(figure.file));

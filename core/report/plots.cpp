@@ -83,7 +83,7 @@ std::string curves_script(const std::string& unit, const std::vector<Band>& band
       "set rmargin 18\nset key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '\n",
       x_unit_name, gnuplot_text("held-out bits per " + unit), right / x_unit, low - margin, high + margin);
   std::string plots;
-  // The lower one of two that lie close gives way downwards.
+  // If two labels lie close, the lower one moves down.
   double last = high + margin;
   std::vector<std::pair<std::string, double>> sorted = yardsticks;
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });

@@ -30,7 +30,7 @@ bool varies(const Partition& partition) {
   return std::any_of(partition.begin(), partition.end(), [](size_t number) { return number != 0; });
 }
 
-// The partition into runs that both put together.
+// The partition in which two runs are together if they are together in both.
 Partition refined(const Partition& a, const Partition& b) {
   std::map<std::pair<size_t, size_t>, size_t> numbers;
   Partition result;
@@ -92,7 +92,7 @@ void add_axis(Study& study, const std::string& name, const std::vector<std::stri
   for (size_t i = 0; i < column.size(); ++i) study.runs[i].values.push_back(column[i]);
 }
 
-// Whether the axis names the key: "fitness" all of its section, "train.population+train.tokens" both.
+// Whether the axis covers the key: "fitness" covers its whole section, "train.population+train.tokens" both keys.
 bool is_said_by(const std::string& axis, const std::string& key) {
   std::istringstream names(axis);
   for (std::string name; std::getline(names, name, '+');) {
@@ -130,7 +130,7 @@ void find_axes(Study& study) {
     const Partition partition = partition_of(column);
     if (varies(partition)) add(axis, column, partition);
   }
-  // Names first: what belongs to one model or optimizer alone goes with its name.
+  // Names come first: a key that only one model or optimizer has belongs to that name.
   std::stable_partition(keys.all().begin(), keys.all().end(),
                         [](const auto& column) { return column.first.ends_with(".name"); });
   for (const auto& [key, column] : keys.all()) {

@@ -46,7 +46,7 @@ void number_runs(Verdict& verdict) {
   verdict.runs.erase(std::unique(verdict.runs.begin(), verdict.runs.end()), verdict.runs.end());
 }
 
-// Where the interval lies wholly in the range, wholly beside it, or neither.
+// Whether the interval lies wholly in the range, wholly outside it, or neither.
 Outcome within(const Interval& interval, double low, double high) {
   if (interval.low >= low && interval.high <= high) return Outcome::kConfirmed;
   return interval.high < low || interval.low > high ? Outcome::kRefuted : Outcome::kUndecided;
