@@ -41,15 +41,15 @@ RunFolder existing_run(const std::filesystem::path& path);
 // The resolved configuration kept in a run folder.
 ConfigNode run_config(const RunFolder& folder);
 
-// Where the files that a run reads lie now, where they have moved; else empty.
+// The present places of a run's files, if they have moved; else empty.
 struct MovedData {
   std::string path;
   std::string valid_path;
   std::string vocabulary;
 };
 
-// The run's configuration with these files and absolute paths. Throws Error where one is given that the run reads none
-// of.
+// The run's configuration with these files and absolute paths. Throws Error if a file is given for a key that the run
+// does not have.
 ConfigNode with_data(ConfigNode config, const MovedData& moved);
 
 // Throws Error where the file that this key of the run's dataset names is not there.

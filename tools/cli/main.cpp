@@ -241,11 +241,11 @@ int dispatch(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   eggroll::open_standard_descriptors();
-  // A file that may not grow is an error to report, not a death.
+  // A file that reaches its size limit is an error to report; the signal would end the process.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     try {
-      eggroll::heed_parent();  // a sweep's, whose point this may be
+      eggroll::heed_parent();  // if this is a point of a sweep, it ends with the sweep
       const int exit_code = eggroll::dispatch(argc, argv);
       const bool has_gone = exit_code == 128 + SIGHUP;  // the terminal
       if (!has_gone && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {

@@ -21,7 +21,7 @@ namespace {
 
 std::atomic<pid_t> running_child{0};
 
-// The run saves and says so; then the others do not begin.
+// The run saves and prints that; the other runs then do not begin.
 void pass_on(int number) {
   stop_signal.store(number);
   if (const pid_t child = running_child.load(); child != 0) ::kill(child, number);

@@ -10,7 +10,7 @@
 
 namespace eggroll {
 int point_command(const std::filesystem::path& submission, uint64_t number, const std::string& where) {
-  catch_stops(true);  // whoever ends a job gives it little time
+  catch_stops(true);  // a job that is told to end has little time
   catch_hangup(stop_at_once);
   const Element element = read_element(submission, number);
   SweepView view(element.sweep);

@@ -10,7 +10,7 @@ namespace eggroll {
 inline std::atomic<int> stops{0};        // of a command that runs points, counted as SweepHooks::stops says
 inline std::atomic<int> stop_signal{0};  // the last one's number
 
-// SIGHUP says that the terminal has gone. It is left alone where it was ignored when the program began, as under nohup.
+// SIGHUP means that the terminal has closed. It stays ignored if it was ignored when the program began, as under nohup.
 inline bool heeds_hangup() {
   struct sigaction action {};
   sigaction(SIGHUP, nullptr, &action);

@@ -51,7 +51,7 @@ std::string tokens_text(uint64_t tokens) {
   return t >= 1e6 ? fmt::format("{:.2f} M", t / 1e6) : fmt::format("{:.1f} k", t / 1e3);
 }
 
-// Member tokens a second of finished points, by model, backend and population, which are most of what decides it.
+// The speed of finished points in member tokens a second, by model, backend and population, which decide most of it.
 class Pace {
  public:
   // standings: one a point.
@@ -184,7 +184,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   if (!result.failed.empty()) {
     std::vector<std::string> names;
     for (const SweepPoint* point : result.failed) names.push_back(fmt::format("{:04}", point->index));
-    std::sort(names.begin(), names.end());  // not as they ended, which is chance
+    std::sort(names.begin(), names.end());  // the order in which they ended is chance
     throw Error(
         fmt::format("{}{} of {} points failed ({}); their records in {} say why, and --retry-failed runs them "
                     "again",

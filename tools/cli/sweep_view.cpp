@@ -76,7 +76,7 @@ void SweepView::tick(const SweepStatus& status) {
   if (terminal_) drawn_ = lines.size();
 }
 
-// From the line's beginning, for the terminal may have echoed a ^C.
+// Starts at the line's beginning, because the terminal may have echoed a ^C.
 void SweepView::clear() {
   if (terminal_) say("\r" + (drawn_ > 0 ? fmt::format("\033[{}A", drawn_) : "") + "\033[J");
   drawn_ = 0;

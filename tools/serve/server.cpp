@@ -30,8 +30,8 @@ constexpr auto kPause = std::chrono::seconds(1);     // between two looks
 // A connection's longest life. It also ends after five requests or an idle second, which a byte now and then puts off.
 constexpr auto kLongest = std::chrono::seconds(10);
 
-// Names that a browser resolves to this machine alone. Another in a request's Host is a foreign page's whose name was
-// made to lead here; its script could read our replies.
+// Names that a browser resolves to this machine only. Another name in a request's Host means that a foreign page has
+// made its own name resolve to this machine; its script could read our replies.
 bool is_local(const std::string& host) {
   const std::string name = host.substr(0, host.find(':'));
   return name == "localhost" || name == kHost;
@@ -95,7 +95,7 @@ class Threads : public httplib::TaskQueue {
     try {
       threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      // The system gives no more: those there are take turns.
+      // The system gives no more threads; the existing ones take turns.
     }
   }
 

@@ -34,7 +34,7 @@ ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
   return axes;
 }
 
-// Flat, key to text: what a run has of an axis that it does not name itself.
+// Flat, key to text: the values for axes that the run itself does not name.
 ordered_json config_of(const RunRecord& record) {
   ordered_json values = ordered_json::object();
   for (const auto& [key, value] : config_values(record.config)) {

@@ -1,4 +1,4 @@
-// What the page is told of a run: JSON from its record and its metrics.
+// A run's summary for the page: JSON from its record and its metrics.
 #ifndef EGGROLL_TOOLS_SERVE_SUMMARY_H
 #define EGGROLL_TOOLS_SERVE_SUMMARY_H
 
@@ -11,7 +11,7 @@ namespace eggroll {
 
 nlohmann::ordered_json summary_of(const RunRecord& record);
 
-// Adds what the metrics know: speed, update rate, and of a run without final figures the newest.
+// Adds figures from the metrics: speed, update rate and, if the run has no final figures, the newest ones.
 void add_metrics(nlohmann::ordered_json& summary, const RunMetrics& metrics);
 
 // {"train": {"step": [...], "tokens": [...], "seconds": [...], "bits": [...]}, "held_out": the same}

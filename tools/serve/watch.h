@@ -1,4 +1,4 @@
-// What is known of the runs below a results folder, kept up to date while they run.
+// Watches the runs below a results folder and keeps their summaries up to date.
 #ifndef EGGROLL_TOOLS_SERVE_WATCH_H
 #define EGGROLL_TOOLS_SERVE_WATCH_H
 

@@ -61,8 +61,8 @@ function datasetsOf(lines, x, label, colour, held_out) {
   ];
 }
 
-// Baselines are lines of their own; where the runs' differ, at their mean, and the label says from where to where. Of
-// several data there are none that hold for all.
+// Each baseline is a line. If the runs' baselines differ, the line is at their mean and the label gives the range. Runs
+// on different data have no baselines in common, so none is drawn.
 function baselinesOf(runs, end) {
   if (new Set(runs.map((run) => run.data)).size > 1) return [];
   const values = new Map();

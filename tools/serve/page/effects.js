@@ -1,4 +1,5 @@
-// What one axis does to a metric: a line joins the runs that are equal in all else, the seed too; the diamonds are means, all of final runs alone.
+// The effect of one axis on a metric. A line joins runs that are equal in everything else, also in the seed; diamonds are
+// means. Only final runs are shown.
 import { chartPanel, clear, colours } from "./charts.js";
 import { axisValue, bits, count, duration, share } from "./format.js";
 import { experimentOf, isFinal } from "./select.js";

@@ -3,7 +3,7 @@ import { axisValue, inOrder } from "./format.js";
 
 export const experimentOf = (run) => (run.sweep ? `${run.sweep} (sweep)` : run.name);
 
-// All experiments, that of the run that began last first; of those of one second the one that was written last.
+// All experiments, the one whose run began last first; among runs of the same second, the one that was written last.
 export function experiments(runs) {
   const newest = new Map();
   for (const run of runs) {
@@ -14,7 +14,7 @@ export function experiments(runs) {
   return [...newest].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).map(([name]) => name);
 }
 
-// What the run has of the axis: as it names it, or as its configuration has it, a group under its option's name.
+// The run's value for the axis: the one it names, or the one of its configuration (for a group, the option's name).
 function valueOf(run, axis) {
   const own = axisValue(run.axes[axis]);
   const configured = (key) => run.config?.[key] ?? run.config?.[`${key}.name`];
@@ -26,8 +26,8 @@ function valueOf(run, axis) {
   return parts.includes(undefined) ? "" : parts.join(", ");
 }
 
-// The runs with a value of every axis that one of them names. Of several data the data are an axis too: bits of one
-// say nothing of another's.
+// The runs, each with a value for every axis that any of them names. If they read different data, the data are an axis
+// too, because bits on different data cannot be compared.
 export function withValues(runs) {
   const axes = [...new Set(runs.flatMap((run) => Object.keys(run.axes)))];
   const severalData = new Set(runs.map((run) => run.data).filter(Boolean)).size > 1;
@@ -77,7 +77,7 @@ const kRanges = ["bits", "best", "tokens_per_second"];
 // With final figures: all of its steps were made, or as many as were wanted.
 export const isFinal = (run) => run.status === "completed" || run.status === "stopped";
 
-// Runs that differ in nothing but the seed. A row has the means over those n of them that are final, with ranges.
+// Runs that differ only in the seed. A row has the means over the n final ones among them, with ranges.
 function grouped(runs) {
   const groups = new Map();
   for (const run of runs) {

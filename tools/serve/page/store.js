@@ -1,4 +1,4 @@
-// What the server said: all runs, kept up to date, and the curves of those that were asked for.
+// The server's data: all runs, kept up to date, and the requested curves.
 
 export const store = {
   runs: new Map(), // by folder
