@@ -89,7 +89,7 @@ TEST_F(CliTest, ConfigOpensNoDataAndAcceptsWhatRuns) {
   expect_one_sentence(eggroll({"run", "experiment=plain", "dataset.path=nowhere"}), {"which does not exist"});
 }
 
-// Its first point stands for all: plan checks each.
+// Checks the first point only; plan checks each.
 TEST_F(CliTest, ConfigChecksASweepsPoint) {
   for (const char* name : {"fitness", "optimizer", "rank"}) {
     const Result result = eggroll({"config", std::string("experiment=") + name, "backend=reference"});

@@ -62,8 +62,8 @@ TEST_F(DisturbedRunTest, WrittenInPlaceItEndsTheRun) {
   expect_goes_on();
 }
 
-// What reads behind the new end of a mapped file gets SIGBUS, after which nothing is written any more. Its second
-// process makes no checkpoint, which might see the change first.
+// A read beyond the new end of a mapped file gets SIGBUS, and nothing is written after it. The run's second process
+// makes no checkpoint, because a checkpoint might see the change first.
 TEST_F(DisturbedRunTest, CutShortItEndsTheProcessAndTheRecordStaysRunning) {
   {
     Process begun(work_, command(arguments(1'000'000)));
@@ -81,7 +81,7 @@ TEST_F(DisturbedRunTest, CutShortItEndsTheProcessAndTheRecordStaysRunning) {
   expect_goes_on();
 }
 
-// Seen at the next checkpoint: far from it, so that nothing is being made there in this moment.
+// The next checkpoint sees the change. The change comes long before it, while no checkpoint is being written.
 TEST_F(DisturbedRunTest, ARemovedFolderEndsTheRun) {
   Process process(work_, command(arguments(1'000'000, 400)));
   ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 2; }));
@@ -124,7 +124,7 @@ TEST_F(DisturbedRunTest, ARunThatEndedMeanwhileStaysAsItIs) {
   EXPECT_EQ(read_file(run_folder() / "record.json"), record);
 }
 
-// Killed while it removed its last checkpoint but the kept ones, a completed run keeps no half of it.
+// A completed run that is killed while it removes its last old checkpoint keeps no half of it.
 TEST_F(DisturbedRunTest, LeftoversOfACompletedRunGo) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const fs::path leftover = run_folder() / "checkpoints" / ".tmp-step-00000010";

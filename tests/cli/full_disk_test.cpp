@@ -33,7 +33,7 @@ class FullDiskTest : public CliTest {
   }
 };
 
-// From no file of any size, to all but the largest.
+// Limits from one that forbids every file to one that forbids only the largest.
 TEST_F(FullDiskTest, ALimitOnFileSizes) {
   const std::string digest = undisturbed(tiny_run());
   size_t refused = 0;

@@ -1,4 +1,4 @@
-// Plugins that crash, print or write where they may not: the commands go on without them, or say who it was.
+// Plugins that crash, print or write where they may not: the commands go on without them, or name the plugin.
 #include <fmt/format.h>
 
 #include "cli/eggroll_command.h"
@@ -103,7 +103,7 @@ TEST_F(HostilePluginsTest, AnOptimizerThatWritesBehindItsScalarsIsNamedByCheckAn
   EXPECT_THAT(checked.out, HasSubstr("       " + sentence + "\n"));
 }
 
-// Before the first step, where a run has nothing yet to lose; and in the step that it is, where only then.
+// Found before the first step, when a run has nothing to lose; or, if it happens only later, in the step where it does.
 TEST_F(HostilePluginsTest, NamesAndNumbersThatNoFileTakesAreRefused) {
   const fs::path folder = mine({"hostile_rule"});
   for (const auto& [fault, fragment] :
@@ -148,7 +148,7 @@ TEST_F(HostilePluginsTest, LossesAndCountsThatCannotBeEndTheRun) {
   }
 }
 
-// The owner of a run's folder does not matter: only the user says whose code is loaded.
+// Only the user decides whose code is loaded, whoever owns a run's folder.
 TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
   const fs::path folder = mine({"hostile_rule", "shouts"});
   const std::string path = "plugins.path=[" + folder.string() + "]";
@@ -175,7 +175,7 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
       {"unknown model 'gru'", "(one of your own: give its folder with --plugins DIR in place of --only-plugins)"});
 }
 
-// Its step never ends: the first SIGTERM waits for it, one that comes some seconds later does not.
+// A step that never ends: the first SIGTERM waits for it, a second one some seconds later does not.
 TEST_F(HostilePluginsTest, AStepThatHangsEndsOnALaterTerminate) {
   const fs::path folder = mine({"hostile_rule"});
   Process process(work_, with_path(folder, hostile_run("hangs")));

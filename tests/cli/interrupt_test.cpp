@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 class InterruptTest : public CliTest {
  protected:
-  // Long enough to be met in its middle.
+  // Long enough for a signal to come in its middle.
   static Arguments longer_run(const Arguments& more = {}) {
     Arguments all = tiny_run({"train.steps=200"});
     all.insert(all.end(), more.begin(), more.end());
@@ -89,7 +89,7 @@ TEST_F(InterruptTest, ASecondSignalEndsTheProcessAtOnce) {
   expect_readable();
 }
 
-// A batch system sends it to all processes of a job, whose runner passes it on.
+// A batch system signals all processes of a job, and the runner passes its signal on as well.
 TEST_F(InterruptTest, ManyTerminatesAreOneWish) {
   Process process(work_, command(tiny_run({"train.population=16384"})));
   wait_for_lines(process, 1);
@@ -143,7 +143,7 @@ TEST_P(Kill, ThreeTimesAtRandomItEndsWithTheSameWeights) {
   size_t done = 0;
   for (int kill = 0; kill < 3; ++kill) {
     Process process(work_, command(run));
-    // Some steps on from where the last process was killed, and somewhere within a step, an evaluation or a checkpoint.
+    // Some steps after the last kill, at a random moment within a step, an evaluation or a checkpoint.
     wait_for_lines(process, done + 2 + draws.below(40));
     std::this_thread::sleep_for(std::chrono::microseconds(draws.below(20000)));
     process.signal(SIGKILL);
@@ -179,7 +179,7 @@ TEST_F(InterruptTest, KilledAtItsVeryBeginningItStartsAnew) {
     std::this_thread::sleep_for(std::chrono::microseconds(2000 + draws.below(30000)));
     process.signal(SIGKILL);
     process.wait();
-    // What there is can be read.
+    // All files that exist can be read.
     if (!run_folder().empty() && fs::exists(run_folder() / "record.json")) record_in(run_folder());
     steps_in(run_folder());
   }

@@ -57,7 +57,7 @@ TEST_F(MovedDataTest, ARunGoesOnFromAnyFolder) {
   EXPECT_EQ(entries_in(folder_ / "elsewhere"), 0U);
 }
 
-// Its settings are not this eggroll's either, but that is not what is wrong with it.
+// Its settings do not fit this eggroll either, but the sentence must name the op set.
 TEST_F(MovedDataTest, ARunWithOtherOpsIsRefused) {
   ASSERT_EQ(eggroll(text_run({"train.steps=5"})).exit_code, 0);
   RunRecord record = read_record(run_folder() / "record.json");

@@ -1,5 +1,5 @@
-// What a run leaves and says: its record, its metrics, that it is the same on any number of threads, that it is never
-// run twice, and that it learns.
+// What a run leaves and prints: its record and its metrics. It is the same on any number of threads, it is never run
+// twice, and it learns.
 #include <fmt/format.h>
 
 #include <map>
@@ -122,9 +122,7 @@ TEST_F(RunTest, ReplayRebuildsTheWeights) {
                       {folder + "/journal.bin holds 39 steps", "step-00000040 was made after 40", "restore it"});
 }
 
-// What a late machine does: seed and journal are all it has of the steps before, and a replay has no forward pass. The
-// run takes some twenty times as long.
-// What ended processes have used; unlike the time on the clock, other work on the machine hardly changes it.
+// The processor time of all ended processes: other work on the machine hardly changes it.
 double seconds_of_processor() {
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
@@ -134,6 +132,8 @@ double seconds_of_processor() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// A machine that joins late has only seed and journal, and a replay has no forward pass. The run takes some twenty
+// times as long.
 TEST_F(RunTest, AFreshProcessCatchesUpInLessTimeThanTheRunTook) {
   const double before = seconds_of_processor();
   ASSERT_EQ(
@@ -174,7 +174,7 @@ TEST_F(RunTest, SampleGoesOnFromThePrompt) {
                       {"'three'", "expected token numbers with commas between", "such as 3,14,15"});
 }
 
-// Which figure is of the weights and which of their average is said wherever one stands.
+// Every place that shows a figure says whether it is of the weights or of their average.
 TEST_F(RunTest, TheAverageOfTheWeightsIsSaidAndSampled) {
   const Result result = eggroll(tiny_run({"optimizer.average=0.9"}));
   ASSERT_EQ(result.exit_code, 0) << result.err;

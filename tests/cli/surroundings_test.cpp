@@ -20,7 +20,7 @@ class SurroundingsTest : public CliTest {
     return Process(work_, in_shell(arguments, redirections, before)).wait();
   }
 
-  // Likewise as a user of its own, so that nobody else's processes count, and for whom modes hold.
+  // The same as another user, so that no other processes count against the limit and file modes apply.
   Result by_another_user(const Arguments& arguments, const std::string& before = "") const {
     const std::string user = std::to_string(50'000 + ::getpid() % 10'000);
     Arguments all = {"/usr/bin/setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups"};
@@ -105,7 +105,7 @@ TEST_F(SurroundingsTest, ThreadsThatCannotBeHad) {
   EXPECT_THAT(undrawn.err, HasSubstr("raise the limit on processes (ulimit -u) or wait until others end"));
 }
 
-// From where the loader has no room up to where a run ends: every refusal between says what is short.
+// Memory limits from one where the loader fails to one where a run ends: every refusal between names what is short.
 TEST_F(SurroundingsTest, MemoryThatCannotBeHad) {
   const auto with = [&](int kilobytes, const Arguments& arguments) {
     return by_shell(arguments, "", "ulimit -v " + std::to_string(kilobytes) + ";");
@@ -127,7 +127,7 @@ TEST_F(SurroundingsTest, MemoryThatCannotBeHad) {
   EXPECT_GE(refused, 1U);
 }
 
-// The cause is said, not that nothing was found.
+// The sentence names the cause and does not say that nothing was found.
 TEST_F(SurroundingsTest, FoldersThatMayNotBeRead) {
   if (const std::string reason = no_other_user(); !reason.empty()) GTEST_SKIP() << reason;
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);

@@ -64,7 +64,7 @@ TEST_F(TerminalTest, ARunThatEndsEarlyEndsItsLine) {
   EXPECT_THAT(terminal.rows(), Contains(StartsWith("held-out ")));
 }
 
-// The words of an error, too, have a line of their own.
+// The sentence of an error has a line of its own, too.
 TEST_F(TerminalTest, ARunThatFailsEndsItsLine) {
   Terminal terminal(work_, command(longer_run()));
   ASSERT_TRUE(terminal.wait_until([&] { return terminal.text().find("step ") != std::string::npos; }));

@@ -51,7 +51,7 @@ class KillTest : public Damage {
     return all;
   }
 
-  // That of which there are fewest kills.
+  // The kind with the fewest kills so far.
   uint64_t next_combination() {
     const std::lock_guard lock(mutex_);
     return static_cast<uint64_t>(std::min_element(combinations_.begin(), combinations_.end()) - combinations_.begin());

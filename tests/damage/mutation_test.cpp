@@ -68,7 +68,7 @@ class MutationTest : public Damage {
     Trial trial;
     trial.specimen = &draws.one_of(specimens_);
     const fs::path& folder = trial.specimen->folder;
-    // Every kind as often as another: most files are plugins or of checkpoints.
+    // Chooses every kind equally often, because most files are plugins or belong to checkpoints.
     std::map<std::string, std::vector<fs::path>> kinds;
     for (const fs::path& file : trial.specimen->files) kinds[kind_of(file)].push_back(file);
     for (std::string before; before == trial.bytes;) {

@@ -39,7 +39,7 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
               HasSubstr("1 points in results/sweeps/grows; 5 in the folder are no longer in the grid"));
 }
 
-// The whole project was moved, and its data to another place still, while a point was not done.
+// The whole project moves, and its data move to a third place, while a point is not done.
 TEST_F(SweepGrowthTest, PointsGoOnWhereFoldersAndDataHaveMoved) {
   std::string text;
   while (text.size() < 4000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
@@ -170,7 +170,7 @@ TEST_F(SweepGrowthTest, WhatRunsIsFrozenAtTheLaunch) {
   ASSERT_EQ(sweep("grows", {"results.sweeps=undisturbed", path, "optimizer=unruly"}).exit_code, 0);
   Process runner(work_, with_folder({"sweep", "experiment=grows", path, "optimizer=unruly"}));
   ASSERT_TRUE(runner.wait_until([&] { return fs::exists(points("grows")) && !finished_records("grows").empty(); }));
-  // Another grid, other values, an option that is gone and a plugin that is none any more meet no point of this launch.
+  // Another grid, other values, a removed option and a broken plugin do not reach the points of this launch.
   write_experiment("grows", grid("8", 1), "optimizer: {alpha: 0.5}\n");
   fs::remove(folder_ / "configs" / "optimizer" / "unruly.yaml");
   write_plainly(plugins / "unruly.eggplugin", "This is a text.\n");

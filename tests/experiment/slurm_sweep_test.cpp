@@ -143,7 +143,7 @@ TEST_F(SlurmSweepTest, CtrlCAndALostLaunchLoseNothing) {
   EXPECT_THAT(last.out, HasSubstr("6 of 6 points done, 0 failed, 0 left"));
   expect_each_done_once("stops", 6);
 
-  // What is done is left alone, and a value more runs alone.
+  // Finished points are left alone, and only the points of an added value run.
   const auto before = finished_records("stops");
   EXPECT_THAT(slurm_sweep("stops").out, Not(HasSubstr("submitted")));
   write_experiment("stops", "  seeds: 7\n  points: [[train.steps=600]]\n");
@@ -155,7 +155,7 @@ TEST_F(SlurmSweepTest, CtrlCAndALostLaunchLoseNothing) {
 
 TEST_F(SlurmSweepTest, WhatTheClusterEndsIsSubmittedAgainAndWhatTwoLaunchesShareRunsOnce) {
   write_experiment("ends", "  seeds: 4\n  points: [[train.steps=1000]]\n");
-  // The point that is submitted again waits for the rest, for together they would be more than two.
+  // The point that is submitted again waits for the others, because together they would be more than at_once.
   Process launch(work_, slurm_command("ends", {"launcher.at_once=2"}));
   ASSERT_TRUE(launch.wait_until([&] { return steps_of("ends", "0000-") > 20; })) << launch.out();
   const Result second = slurm_sweep("ends");

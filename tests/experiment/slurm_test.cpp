@@ -1,4 +1,4 @@
-// What sbatch is told and squeue says, without a cluster.
+// What sbatch gets and squeue answers, without a cluster.
 #include "experiment/slurm.h"
 
 #include <gmock/gmock.h>

@@ -43,7 +43,7 @@ TEST_F(SweepTest, SeedsChangeSlowest) {
   EXPECT_EQ(sweep.points[1].member_tokens(), uint64_t{250} * 128);
 }
 
-// Never are they ignored.
+// They are never ignored.
 TEST_F(SweepTest, TheCommandLineWinsOverAxesAndSeeds) {
   const std::string grid = "{seeds: 2, product: [\"train.population=64,128\", \"optimizer=sign_es,es_adamw\"]}";
   Sweep all = compose_grid(grid);
@@ -146,7 +146,7 @@ TEST_F(SweepTest, DamageIsNamed) {
   write_plainly(sweep.folder / "points.jsonl", "{}\n");
   EXPECT_THAT(message_of([&] { compose_grid("{product: [\"train.population=64\"]}"); }),
               HasSubstr("points.jsonl is damaged, expected a point on each line"));
-  // Another hash would make a point a new one, and a line that is missing too.
+  // With another hash, or without its line, a point would become a new one.
   const size_t digit = lines.find("\"hash\":\"") + 8;
   std::string changed = lines;
   changed[digit] = changed[digit] == '0' ? '1' : '0';
