@@ -43,7 +43,7 @@ Scenario updates(uint32_t population, const egg_noise& noise) {
 Node make_node(RuleBuilder& rule, egg_rule_code code, char any) {
   const RuleOpInfo& info = kRuleOpInfo[static_cast<size_t>(code)];
   const char* names[] = {"a", "b", "c"};
-  Node in[3];
+  Node in[3]{};
   for (size_t k = 0; k < info.operands.size(); ++k) {
     const char type = info.operands[k] == 't' ? any : info.operands[k];
     in[k] = rule.slot(names[k], type);

@@ -19,6 +19,7 @@ std::string fault_of_name(const std::string& name) {
   if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
     return fmt::format("the name '{}' is not of a-z, 0-9, _ and . alone", shown());
   }
+  if (name == "__metadata__") return "the name '__metadata__' is that of a part of every safetensors file";
   return "";
 }
 

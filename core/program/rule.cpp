@@ -11,6 +11,7 @@
 #include "eggroll/noise.h"
 #include "program/names.h"
 #include "program/op_info.h"
+#include "record/metric_keys.h"
 #include "system/files.h"
 
 namespace eggroll {
@@ -20,33 +21,17 @@ constexpr uint32_t kMostNodes = 4096;  // slots and scalars alike
 
 // Figures that the host writes into a line of metrics: a scalar of that name would be taken for one of them in a table
 // or a plot.
-const std::set<std::string> kFiguresOfTheHost = {
-    "step",
-    "member_tokens",
-    "unique_tokens",
-    "train_bits_per_unit",
-    "changed",
-    "monitor",
-    "pairs_without_fitness",
-    "forward_seconds",
-    "gather_seconds",
-    "update_seconds",
-    "step_seconds",
-    "held_out_bits_per_unit",
-    "held_out_tokens",
-    "held_out_bytes",
-    "final_bits_per_unit",
-    "final_tokens",
-    "final_bytes",
-    "average_held_out_bits_per_unit",
-    "average_held_out_tokens",
-    "average_held_out_bytes",
-    "average_final_bits_per_unit",
-    "average_final_tokens",
-    "average_final_bytes",
-    "scalars",
-    "checksum",
-};
+std::set<std::string> figures_of_the_host() {
+  std::set<std::string> keys = {metric::kSchema,         metric::kStep,          metric::kMemberTokens,
+                                metric::kUniqueTokens,   metric::kChecksum,      metric::kTrainBits,
+                                metric::kChanged,        metric::kScalars,       metric::kPairsWithoutFitness,
+                                metric::kForwardSeconds, metric::kGatherSeconds, metric::kUpdateSeconds,
+                                metric::kStepSeconds,    metric::kMonitor};
+  for (const EvaluationKeys& evaluation : {kHeldOutKeys, kFinalKeys, kAverageHeldOutKeys, kAverageFinalKeys}) {
+    keys.insert({evaluation.bits, evaluation.tokens, evaluation.bytes});
+  }
+  return keys;
+}
 
 [[noreturn]] void fail(const std::string& text) {
   throw Error("the optimizer's rule is wrong: " + text + "; fix the optimizer plugin", EGG_ERROR_UNSUPPORTED);
@@ -63,9 +48,10 @@ void check_names(const egg_rule& rule) {
   std::set<std::string> slots;
   std::set<std::string> scalars;
   for (uint32_t i = 0; i < rule.slot_count; ++i) check("slot", i, rule.slots[i].name, slots);
+  const std::set<std::string> taken = figures_of_the_host();
   for (uint32_t i = 0; i < rule.scalar_count; ++i) {
     check("scalar", i, rule.scalar_names[i], scalars);
-    if (kFiguresOfTheHost.contains(rule.scalar_names[i])) {
+    if (taken.contains(rule.scalar_names[i])) {
       fail(fmt::format("scalar '{}' has the name of a figure that the host writes beside it, expected another name",
                        rule.scalar_names[i]));
     }

@@ -25,7 +25,7 @@ inline constexpr const char* kGatherSeconds = "gather_seconds";  // where severa
 inline constexpr const char* kUpdateSeconds = "update_seconds";
 inline constexpr const char* kStepSeconds = "step_seconds";  // without evaluations
 
-// An object: what the monitor saw after the step. Its numbers are explained in README.md.
+// An object: what the monitor saw after the step. docs/monitor.md explains its numbers.
 inline constexpr const char* kMonitor = "monitor";
 
 }  // namespace metric
@@ -56,7 +56,7 @@ inline constexpr const char* kTensors = "tensors";  // by name of the parameter
 inline constexpr const char* kVoteSteps = "vote_steps";
 inline constexpr const char* kVoteDeviations = "vote_deviations";  // of all tensors together, and of each
 
-// Of a value, a head or a tensor.
+// What the monitor says of a value, a head or a tensor.
 inline constexpr const char* kOp = "op";
 inline constexpr const char* kMean = "mean";
 inline constexpr const char* kStd = "std";

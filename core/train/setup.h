@@ -102,7 +102,7 @@ struct Machine {
   bool has_masks() const;
   // Pairs of each of `perturb.groups`: they are compared with each other alone.
   std::vector<uint32_t> group_pairs() const;
-  // Of the rule, in a step: the optimizer's, then the average's.
+  // The scalars of the rule in a step: those of the optimizer, then that of the average.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
   // Applies one step's fitness. evaluations: all before the step. fitness: one a pair. batch: what all members read,
   // empty where there are no masks. chosen: by parameter, 0 where it stays as it is; none: all are chosen.

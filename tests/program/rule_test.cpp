@@ -101,6 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
                "scalar 0: the name '" + kMuchTooLong.substr(0, 1000) + "...' is longer than 200 characters"},
         Broken{"TwinSlots", [](RawRule& r) { r.slots.push_back(r.slots[0]); }, "two slots are named 'count'"},
         Broken{"TwinScalars", [](RawRule& r) { r.scalars.push_back("rate"); }, "two scalars are named 'rate'"},
+        Broken{"ScalarNamedAsTheChecksum", [](RawRule& r) { r.scalars[0] = "crc"; },
+               "scalar 'crc' has the name of a figure that the host writes beside it, expected another name"},
         Broken{"ScalarOfTheHost", [](RawRule& r) { r.scalars[0] = "step"; },
                "scalar 'step' has the name of a figure that the host writes beside it, expected another name"}),
     name_of);

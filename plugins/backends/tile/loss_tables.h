@@ -3,6 +3,7 @@
 #define EGGROLL_TILE_LOSS_TABLES_H
 
 #include <array>
+#include <cstddef>
 
 #include "eggroll/arithmetic.h"
 
