@@ -4,49 +4,25 @@
 
 #include <cuda_runtime.h>
 
+#include "call_args.h"
 #include "eggroll/arithmetic.h"
-#include "layout.h"
 
 namespace eggroll::cuda {
 
 // Ops that fit in a launch's arguments, where kernels read them fastest; longer programs lie in device memory.
 constexpr uint32_t kMostInlineOps = 160;
 
-// Rows are members, two a pair, or streams of the unperturbed model.
-struct ForwardArgs {
+struct ForwardArgs : CallArgs {
   const DeviceOp* ops;  // all of them, in device memory
   uint32_t op_count;
-  uint32_t tokens;
-  uint32_t rows;               // of this launch
-  uint32_t paired;             // 1: members; 0: streams
-  uint32_t first;              // number of the launch's first row in the batch
-  uint32_t group;              // rows that read the same stream
-  const int8_t* noise;         // of the first tile; see noise_place
-  size_t tile_noise;           // bytes from tile to tile; 0: all read the same
   uint32_t ranks;              // draws of every matrix; 0 for the unperturbed model
   uint32_t full_ops;           // 1: the program has wide values or ops that recurrent models have not: see Plan
   uint32_t values;             // bytes of a tile's values in shared memory; the ring of weights lies behind all of them
   uint32_t stages;             // of the ring; 0: there is none
   const StageSource* sources;  // (source_count): what comes through the ring for a token, in its order
   uint32_t source_count;
-  int8_t* states;  // of the first row
-  size_t state_stride;
-  const uint32_t* inputs;  // (streams, tokens), as targets and resets
-  const uint32_t* targets;
-  const uint8_t* resets;
-  const uint32_t* row_numbers;  // (streams, tokens, index_count)
-  uint32_t index_count;
-  NoiseValues values_of_noise;  // for keyed draws
-  int64_t* losses;              // (rows)
-  int8_t* logits;               // (rows, vocab) or null
-  uint32_t vocab;
   char* workspace;
   size_t workspace_stride;  // of a tile at work
-  const egg_loss_tables* loss_tables;
-  int32_t nearest;
-  int32_t q_shift;      // of linear's x*B
-  int32_t embed_shift;  // of embed's A*B
-  int32_t joint_shift;  // the same of tables that share a perturbation
   DeviceOp inline_ops[kMostInlineOps];
 };
 static_assert(sizeof(ForwardArgs) <= 32764, "CUDA's limit");

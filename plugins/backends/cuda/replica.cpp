@@ -192,28 +192,7 @@ void Replica::launch_forward_pass(const ForwardArgs& args) {
   const uint32_t blocks = blocks_for(args.rows);
   if (!own_.plan.fused) return launch_forward(args, blocks, own_.plan.tiles, stream_);
   FusedArgs fused = fused_args_;
-  fused.tokens = args.tokens;
-  fused.rows = args.rows;
-  fused.paired = args.paired;
-  fused.first = args.first;
-  fused.group = args.group;
-  fused.noise = args.noise;
-  fused.tile_noise = args.tile_noise;
-  fused.states = args.states;
-  fused.state_stride = args.state_stride;
-  fused.inputs = args.inputs;
-  fused.targets = args.targets;
-  fused.resets = args.resets;
-  fused.row_numbers = args.row_numbers;
-  fused.index_count = args.index_count;
-  fused.values_of_noise = args.values_of_noise;
-  fused.losses = args.losses;
-  fused.logits = args.logits;
-  fused.loss_tables = args.loss_tables;
-  fused.nearest = args.nearest;
-  fused.q_shift = args.q_shift;
-  fused.embed_shift = args.embed_shift;
-  fused.joint_shift = args.joint_shift;
+  static_cast<CallArgs&>(fused) = args;
   launch_fused(fused, blocks, stream_);
 }
 

@@ -237,6 +237,23 @@ struct MaskedArgs {
   uint32_t ranks;
 };
 
+// The host and the device have compilers of their own.
+static_assert(sizeof(Place) == 16, "");
+static_assert(sizeof(DeviceOp) == 148, "");
+static_assert(sizeof(Segment) == 36, "");
+static_assert(sizeof(NoiseArgs) == 24, "");
+static_assert(sizeof(ForwardArgs) == 104, "");
+static_assert(sizeof(VoteJob) == 36, "");
+static_assert(sizeof(VoteArgs) == 48, "");
+static_assert(sizeof(RuleJob) == 32, "");
+static_assert(sizeof(RuleNode) == 24, "");
+static_assert(sizeof(RuleShape) == 16, "");
+static_assert(sizeof(RuleArgs) == 40, "");
+static_assert(sizeof(MaskedJob) == 32, "");
+static_assert(sizeof(VotedRow) == 24, "");
+static_assert(sizeof(PairRange) == 8, "");
+static_assert(sizeof(MaskedArgs) == 48, "");
+
 }  // namespace metal
 }  // namespace eggroll
 
