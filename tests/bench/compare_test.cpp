@@ -11,8 +11,10 @@ class CompareTest : public RepositoryTest {
   CompareTest() {
     fs::create_directories(folder_ / "tools");
     fs::create_directories(folder_ / "configs");
+    fs::create_directories(folder_ / "experiments");
     fs::copy_file(EGGROLL_SOURCE_DIR "/tools/bench_compare", script_);
     write_plainly(folder_ / "configs" / "config.yaml", "");
+    write_plainly(folder_ / "experiments" / "plain.yaml", "");
     write_plainly(folder_ / ".gitignore", "build/\n");
     write_plainly(folder_ / "CMakeLists.txt",
                   "cmake_minimum_required(VERSION 3.25)\nproject(Scratch NONE)\n"
@@ -31,7 +33,7 @@ class CompareTest : public RepositoryTest {
     write_plainly(
         path,
         "#!/bin/sh\nfor word in \"$@\"; do case $word in --benchmark_out=*) out=${word#*=} ;; esac; done\n"
-        "[ -f configs/config.yaml ] || exit 3\n"
+        "[ -f configs/config.yaml ] && [ -f experiments/plain.yaml ] || exit 3\n"
         "basename \"$PWD\" >>" +
             order_.string() +
             "\n"
