@@ -17,7 +17,7 @@ struct RuleInputs {
 };
 
 inline uint32_t node_value(RuleNode node, RuleInputs in, uint32_t a, uint32_t b, uint32_t c) {
-  switch (node.code) {
+  switch (static_cast<egg_rule_code>(node.code)) {
     case EGG_RULE_VOTE_I32:
       return static_cast<uint32_t>(in.vote);
     case EGG_RULE_VOTE_F32:
@@ -59,9 +59,12 @@ inline uint32_t node_value(RuleNode node, RuleInputs in, uint32_t a, uint32_t b,
       return a != 0 ? b : c;
     case EGG_RULE_TO_F32:
       return f32_from_int64(static_cast<int32_t>(a));
-    default:  // EGG_RULE_TRUNC_I32
+    case EGG_RULE_TRUNC_I32:
       return static_cast<uint32_t>(egg_trunc_i32(as_type<float>(a)));
+    case EGG_RULE_COUNT:
+      break;
   }
+  return 0;
 }
 
 // A thread's way through the rule.
