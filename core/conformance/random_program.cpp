@@ -126,6 +126,7 @@ class ProgramGenerator {
     const int32_t code = drawn == EGG_OP_COUNT ? EGG_OP_LINEAR : drawn;
     const OpSignature& info = signature_of(code);
     const int32_t x = any_value(-1, info.reads_wide());
+    if (x < 0 && info.access != OpAccess::kEnd) return add_embed();
     switch (info.access) {
       case OpAccess::kEnd:
         break;
@@ -133,15 +134,15 @@ class ProgramGenerator {
         add_embed();
         break;
       case OpAccess::kProduct:
-        x < 0 ? add_embed() : static_cast<void>(add_linear(x, any_dim(), draws_.one_in(3)));
+        add_linear(x, any_dim(), draws_.one_in(3));
         break;
       case OpAccess::kState:
-        x < 0 ? add_embed() : store_somewhere(x);
+        store_somewhere(x);
         break;
       case OpAccess::kChannel:
       case OpAccess::kRow:
       case OpAccess::kCache:
-        x < 0 ? add_embed() : add_op_of_one_size(code, info, x);
+        add_op_of_one_size(code, info, x);
         break;
     }
   }

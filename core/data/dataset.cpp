@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "config/named.h"
 #include "data/data_file.h"
 #include "data/datasets.h"
 #include "system/files.h"
@@ -20,19 +21,14 @@ std::string sha256_of(const Dataset& dataset) {
   return digest.hex();
 }
 
-struct Entry {
-  const char* name;
-  DatasetOpener (*read)(Settings& settings);
-};
-
-#define EGGROLL_ENTRY(name) Entry{#name, datasets::name},
-constexpr Entry kDatasets[] = {EGGROLL_DATASETS(EGGROLL_ENTRY)};
+#define EGGROLL_ENTRY(name) {#name, datasets::name},
+constexpr Named<DatasetOpener(Settings&)> kDatasets[] = {EGGROLL_DATASETS(EGGROLL_ENTRY)};
 #undef EGGROLL_ENTRY
 
 // The dataset's name, and what opens it. All settings are read now.
 std::pair<std::string, DatasetOpener> read_dataset(Settings& settings) {
-  const Entry& chosen = kDatasets[settings.choice("name", dataset_names())];
-  DatasetOpener open = chosen.read(settings);
+  const auto& chosen = kDatasets[settings.choice("name", dataset_names())];
+  DatasetOpener open = chosen.function(settings);
   settings.finish();
   return {chosen.name, std::move(open)};
 }
@@ -49,11 +45,7 @@ void check_part(const Tokens& tokens, const char* part, uint32_t vocab) {
 
 }  // namespace
 
-std::vector<std::string> dataset_names() {
-  std::vector<std::string> names;
-  for (const Entry& entry : kDatasets) names.emplace_back(entry.name);
-  return names;
-}
+std::vector<std::string> dataset_names() { return names_of(kDatasets); }
 
 Dataset open_dataset(Settings& settings) {
   const auto [name, open] = read_dataset(settings);

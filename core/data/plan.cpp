@@ -84,12 +84,7 @@ uint64_t DataPlan::first_segment(uint64_t stream) const {
 
 void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count, Threads* threads) const {
   batch.resize(count, tokens_, static_cast<uint32_t>(indices_.size()));
-  const auto body = [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); };
-  if (threads != nullptr) {
-    threads->split(count, body);
-  } else {
-    body(0, count);
-  }
+  split(threads, count, [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); });
 }
 
 // Streams [begin, end) of the batch, of which `first` is the first.

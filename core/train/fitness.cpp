@@ -5,29 +5,22 @@
 #include <map>
 #include <numeric>
 
+#include "config/named.h"
 #include "eggroll/noise.h"
+#include "eggroll/row_voters.h"
 #include "ranks/packing.h"
 #include "train/fitness_forms.h"
 
 namespace eggroll {
 namespace {
 
-struct Entry {
-  const char* name;
-  FitnessForm (*read)(Settings& settings);
-};
-
-#define EGGROLL_ENTRY(name) Entry{#name, fitness_forms::name},
-constexpr Entry kForms[] = {EGGROLL_FITNESS_FORMS(EGGROLL_ENTRY)};
+#define EGGROLL_ENTRY(name) {#name, fitness_forms::name},
+constexpr Named<FitnessForm(Settings&)> kForms[] = {EGGROLL_FITNESS_FORMS(EGGROLL_ENTRY)};
 #undef EGGROLL_ENTRY
 
 }  // namespace
 
-std::vector<std::string> fitness_form_names() {
-  std::vector<std::string> names;
-  for (const Entry& entry : kForms) names.emplace_back(entry.name);
-  return names;
-}
+std::vector<std::string> fitness_form_names() { return names_of(kForms); }
 
 double root_mean_square(std::span<const int64_t> d) {
   double sum = 0.0;
@@ -36,7 +29,7 @@ double root_mean_square(std::span<const int64_t> d) {
 }
 
 Fitness::Fitness(Settings& settings, std::vector<uint32_t> group_pairs)
-    : form_(kForms[settings.choice("name", fitness_form_names())].read(settings)),
+    : form_(kForms[settings.choice("name", fitness_form_names())].function(settings)),
       group_pairs_(std::move(group_pairs)) {
   settings.finish();
 }
@@ -99,21 +92,19 @@ std::vector<int64_t> differences(std::span<const int64_t> losses) {
 
 std::vector<float> vote_stds(const std::vector<int8_t>& fitness, std::span<const egg_param> params,
                              const egg_noise& noise, std::span<const egg_voters> voters) {
+  const egg_voters all{0, static_cast<uint32_t>(fitness.size()), 0, 0};
   // Groups are few: each range is added up once.
   std::map<std::pair<uint32_t, uint32_t>, int64_t> known;
-  const auto squares_of = [&](uint32_t first, uint32_t pairs) {
-    const auto [found, is_new] = known.try_emplace({first, pairs}, 0);
-    if (is_new) {
-      for (uint32_t k = first; k < first + pairs; ++k) found->second += fitness[k] * fitness[k];
-    }
+  const auto known_squares_of = [&](const egg_voters& range) {
+    const auto [found, is_new] = known.try_emplace({range.first_pair, range.pairs}, 0);
+    if (is_new) found->second = squares_of(range, fitness.data());
     return found->second;
   };
   const double moment = noise_second_moment(noise.distribution);
   std::vector<float> stds;
   for (size_t i = 0; i < params.size(); ++i) {
     const egg_param& param = params[i];
-    const int64_t squares = voters.empty() ? squares_of(0, static_cast<uint32_t>(fitness.size()))
-                                           : squares_of(voters[i].first_pair, voters[i].pairs);
+    const int64_t squares = known_squares_of(voters.empty() ? all : voters[i]);
     const int64_t sum = param.kind == EGG_PARAM_MATRIX ? squares * noise.rank : squares;
     const double std = std::sqrt(static_cast<double>(sum)) * moment;
     stds.push_back(param.perturbed != 0 ? static_cast<float>(std) : 0.0F);

@@ -30,14 +30,9 @@ EGGROLL_FITNESS_FORMS(EGGROLL_DECLARE)
 // For forms whose values do not depend on one another: value_of(d) of each, on these threads or the caller's.
 template <class ValueOf>
 void set_each(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads, const ValueOf& value_of) {
-  const auto set_range = [&](size_t begin, size_t end) {
+  split(threads, d.size(), [&](size_t begin, size_t end) {
     for (size_t k = begin; k < end; ++k) fitness[k] = value_of(d[k]);
-  };
-  if (threads != nullptr) {
-    threads->split(d.size(), set_range);
-  } else {
-    set_range(0, d.size());
-  }
+  });
 }
 
 // In pair order, so that every machine rounds alike.

@@ -16,7 +16,7 @@ namespace eggroll {
 #ifdef EGGROLL_PLUGIN_KNOWS_BUILD
 extern const char plugin_build[];
 #else
-inline constexpr char plugin_build[] = "unknown build";
+inline const char plugin_build[] = "unknown build";
 #endif
 
 // Default probe: runs everywhere, preferred to nothing.

@@ -96,4 +96,18 @@ class Threads {
 
 #endif
 
+namespace eggroll {
+
+// The same on these threads, or, where there are none, on the caller's.
+template <class Body>
+void split(Threads* threads, size_t count, const Body& body) {
+  if (threads != nullptr) {
+    threads->split(count, body);
+  } else {
+    body(size_t{0}, count);
+  }
+}
+
+}  // namespace eggroll
+
 #endif

@@ -47,7 +47,6 @@ class Fuser {
   }
 
   uint32_t size_of(int32_t value) const { return static_cast<uint32_t>(program_.values[value].size); }
-  bool is_state(int32_t value) const { return program_.values[value].is_state != 0; }
   bool is_narrow(const egg_op& op) const { return program_.values[op.out].is_wide == 0; }
 
   // ---- Ops; null where the next is another ----
@@ -247,7 +246,7 @@ class Fuser {
     const egg_op* y = norm();
     if (y == nullptr || !gate(y->out, -1, 1, scales, f)) return false;
     const int32_t h = f.of_h->in[0];
-    if (!is_state(h) || size_of(h) != fused_.channels || state_taken_[static_cast<size_t>(h)]) return false;
+    if (!is_state(program_, h) || size_of(h) != fused_.channels || state_taken_[static_cast<size_t>(h)]) return false;
     const egg_op* gated = take(EGG_OP_GRU_GATE);
     if (gated == nullptr || gated->in[0] != f.sum->out || gated->in[1] != h) return false;
     if (!gate(y->out, gated->out, -1, scales + 2, c)) return false;

@@ -48,7 +48,7 @@ const ParamNoise* noise(const OpCall& call, int which) {
   return drawn.a.empty() ? nullptr : &drawn;
 }
 
-int32_t nearest(const OpCall& call) { return call.model.program->rounding == EGG_ROUND_NEAREST ? 1 : 0; }
+int32_t nearest(const OpCall& call) { return call.model.nearest(); }
 
 // Element i of a vector parameter as this member sees it: the primed gain and bias of eggroll/ops.h.
 int32_t vector_element(const OpCall& call, int which, size_t i) {

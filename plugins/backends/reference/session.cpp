@@ -6,8 +6,6 @@
 namespace eggroll::reference {
 namespace {
 
-size_t size_of(const egg_param& param) { return static_cast<size_t>(param.rows) * static_cast<size_t>(param.cols); }
-
 Stream stream_of(const egg_batch& batch, size_t stream, size_t indices) {
   const size_t at = stream * batch.tokens;
   return Stream{batch.tokens, batch.inputs + at, batch.targets + at, batch.resets + at, batch.rows + at * indices};
@@ -27,25 +25,21 @@ ReferenceSession::ReferenceSession(const egg_session_spec& spec)
 
 uint64_t ReferenceSession::memory(const egg_session_spec& spec, uint32_t population) {
   const egg_program& program = *spec.program;
+  const LoweredProgram lowered(spec);
   uint64_t shared = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
-  uint64_t member = 0;
   uint64_t thread = 0;
   uint64_t most_draws = 0;
-  for (uint32_t i = 0; i < program.param_count; ++i) {
-    const egg_param& param = program.params[i];
-    shared += size_of(param) * sizeof(Weights::value_type);
-    if (param.perturbed == 0) continue;
-    shared += size_of(param) * spec.rule->slot_count * sizeof(Cell);
-    const bool vector = param.kind == EGG_PARAM_VECTOR;
-    const auto both_sides = static_cast<uint64_t>(param.rows) + static_cast<uint64_t>(vector ? param.rows : param.cols);
-    const uint64_t draws = both_sides * static_cast<uint64_t>(vector ? 1 : spec.noise.rank);
+  for (const LoweredParam& param : lowered.params) {
+    shared += param.count() * sizeof(Weights::value_type);
+    if (!param.perturbed) continue;
+    shared += param.count() * spec.rule->slot_count * sizeof(Cell);
+    const uint64_t draws = (uint64_t{param.rows} + param.b_count) * param.ranks;
     thread += draws;
     most_draws = std::max(most_draws, draws);
   }
   for (uint32_t i = 0; i < program.value_count; ++i) {
     const egg_value& value = program.values[i];
     const auto size = static_cast<uint64_t>(value.size);
-    if (value.is_state != 0) member += size;
     thread += size * (value.is_wide != 0 ? sizeof(int32_t) : 1) + (value.is_state != 0 ? size : 0);
   }
   for (uint32_t i = 0; i < program.op_count; ++i) {
@@ -53,7 +47,7 @@ uint64_t ReferenceSession::memory(const egg_session_spec& spec, uint32_t populat
     if (op.code != EGG_OP_ATTENTION) continue;
     thread += 2 * static_cast<uint64_t>(program.context) * static_cast<uint64_t>(program.values[op.out].size);
   }
-  return shared + own_members(spec, population) * member + population / 2 * most_draws * sizeof(int16_t) +
+  return shared + own_members(spec, population) * lowered.state_bytes + population / 2 * most_draws * sizeof(int16_t) +
          Threads::number(spec.threads) * thread;
 }
 

@@ -24,7 +24,7 @@ struct Model {
   const Weights<S>& weights;
   const LossTables<S>& loss_tables;
   const std::array<int32_t, 128>& reciprocals;  // egg_reciprocal
-  int32_t nearest() const { return plan.program->rounding == EGG_ROUND_NEAREST ? 1 : 0; }
+  int32_t nearest() const { return plan.nearest(); }
 };
 
 // rshift of sums of up to kRanks products of two noise values, in int16: 7 * 46^2 + 2^14 < 2^15. From 16 bits on only

@@ -89,20 +89,15 @@ class ScalarSession : public eggroll::Session {
 uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
   uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
   uint64_t largest = 0;
-  for (uint32_t i = 0; i < spec.program->param_count; ++i) {
-    const egg_param& param = spec.program->params[i];
-    const uint64_t weights = static_cast<uint64_t>(param.rows) * static_cast<uint64_t>(param.cols);
+  const eggroll::LoweredProgram lowered(spec);
+  for (const eggroll::LoweredParam& param : lowered.params) {
+    const uint64_t weights = param.count();
     bytes += weights * (1 + 4 * uint64_t{spec.rule->slot_count});
     const uint64_t votes = weights * sizeof(int64_t);
     const uint64_t voters = eggroll::RowVoters::bytes(population / 2);
-    const bool masked = eggroll::voters_of(spec, i).masked != 0;
-    largest = std::max(largest, masked ? voters + votes / static_cast<uint64_t>(param.rows) : votes);
+    largest = std::max(largest, param.masked ? voters + votes / param.rows : votes);
   }
-  for (uint32_t i = 0; i < spec.program->value_count; ++i) {
-    const egg_value& value = spec.program->values[i];
-    if (value.is_state != 0) bytes += eggroll::own_members(spec, population) * static_cast<uint64_t>(value.size);
-  }
-  return bytes + largest;
+  return bytes + eggroll::own_members(spec, population) * lowered.state_bytes + largest;
 }
 
 class ScalarBackend : public eggroll::Backend {
