@@ -2,6 +2,7 @@
 #include "data/plan.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "data/rows.h"
 #include "eggroll/threads.h"
@@ -41,15 +42,22 @@ void BatchBuffer::resize(uint32_t new_streams, uint32_t new_tokens, uint32_t new
   rows.resize(size * indices);
 }
 
-Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream) {
-  Scored scored;
-  for (size_t i = size_t{first_stream} * batch.tokens; i < batch.targets.size(); ++i) {
-    const uint32_t target = batch.targets[i];
-    if (target == EGG_NO_TARGET) continue;
-    ++scored.tokens;
-    scored.units += dataset.units(target);
-  }
-  return scored;
+Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream, Threads* threads) {
+  const size_t first = size_t{first_stream} * batch.tokens;
+  std::atomic<uint64_t> tokens = 0;
+  std::atomic<uint64_t> units = 0;
+  split(threads, batch.targets.size() - first, [&](size_t begin, size_t end) {
+    Scored part;
+    for (size_t i = first + begin; i < first + end; ++i) {
+      const uint32_t target = batch.targets[i];
+      if (target == EGG_NO_TARGET) continue;
+      ++part.tokens;
+      part.units += dataset.units(target);
+    }
+    tokens += part.tokens;
+    units += part.units;
+  });
+  return {tokens, units};
 }
 
 DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, std::span<const egg_index> indices,

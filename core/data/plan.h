@@ -42,7 +42,8 @@ struct Scored {
   uint64_t units = 0;  // the dataset's: bytes that these tokens stand for, or the tokens themselves
 };
 // Counts from this stream on.
-Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream = 0);
+Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream = 0,
+                    Threads* threads = nullptr);
 
 // Training. A contiguous text is cut into segments of `tokens` inputs. Stream s begins at segment s * segments /
 // streams, reads on from step to step, and goes from the text's end to its beginning. In a dataset of rows, stream s

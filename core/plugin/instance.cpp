@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
 #include <map>
 #include <set>
 
 #include "eggroll/error.h"
-#include "plugin/lent.h"
+#include "eggroll/threads.h"
 #include "plugin/watchdog.h"
 #include "program/op_info.h"
 #include "program/program.h"
@@ -228,11 +229,18 @@ void BackendSession::require_context(const egg_batch& batch) const {
               EGG_ERROR_UNSUPPORTED);
 }
 
-void BackendSession::require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch,
-                                    const char* function) const {
-  const int64_t largest = int64_t{batch.tokens} * largest_loss(*spec_->program);
-  const int64_t* found = std::find_if(losses, losses + count, [&](int64_t loss) { return loss < 0 || loss > largest; });
-  if (found == losses + count) return;
+void BackendSession::require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function,
+                                    Threads* threads) const {
+  const auto largest = static_cast<uint64_t>(batch.tokens) * static_cast<uint64_t>(largest_loss(*spec_->program));
+  std::atomic<bool> possible = true;
+  split(threads, count, [&](size_t begin, size_t end) {
+    uint64_t most = 0;  // a negative loss becomes a very large number
+    for (size_t i = begin; i < end; ++i) most = std::max(most, static_cast<uint64_t>(losses[i]));
+    if (most > largest) possible = false;
+  });
+  if (possible) return;
+  const int64_t* found =
+      std::find_if(losses, losses + count, [&](int64_t loss) { return static_cast<uint64_t>(loss) > largest; });
   throw Error(
       fmt::format("{} gave {} as the loss at position {} in {}(), expected 0 to {} for {} tokens; use another "
                   "backend or fix the plugin (eggroll check finds the op)",
@@ -263,14 +271,19 @@ void BackendSession::require_read(const egg_update& update) const {
   throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");
 }
 
-void BackendSession::evaluate(egg_evaluate arguments) {
+void BackendSession::evaluate(egg_evaluate arguments, Threads* threads) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
-  Lent<int64_t> losses(arguments.losses, arguments.count);
-  arguments.losses = losses.data();
+  int64_t* const given = arguments.losses;
+  arguments.losses = losses_.lend(arguments.count);
+  const auto each_part = [&](const auto& body) { split(threads, arguments.count, body); };
+  // What the plugin leaves out is no loss.
+  each_part([&](size_t begin, size_t end) { std::fill(arguments.losses + begin, arguments.losses + end, -1); });
   call(table_->evaluate, &arguments);
-  losses.give_back(who_, "losses", "evaluate");
-  require_losses(losses.data(), arguments.count, arguments.batch, "evaluate");
+  losses_.require_whole(who_, "losses", "evaluate");
+  require_losses(arguments.losses, arguments.count, arguments.batch, "evaluate", threads);
+  each_part(
+      [&](size_t begin, size_t end) { std::copy(arguments.losses + begin, arguments.losses + end, given + begin); });
 }
 
 void BackendSession::update(egg_update arguments) {
@@ -298,7 +311,7 @@ void BackendSession::infer(egg_infer arguments) {
   states.give_back(who_, "states", "infer");
   losses.give_back(who_, "losses", "infer");
   logits.give_back(who_, "logits", "infer");
-  require_losses(losses.data(), streams, arguments.batch, "infer");
+  require_losses(losses.data(), streams, arguments.batch, "infer", nullptr);
 }
 
 RanksInstance::RanksInstance(const ChosenPlugin& plugin, const egg_settings& settings)

@@ -11,9 +11,12 @@
 
 #include "eggroll/plugin.h"
 #include "eggroll/session_plan.h"
+#include "plugin/lent.h"
 #include "plugin/registry.h"
 
 namespace eggroll {
+
+class Threads;
 
 // What all kinds share: open, and close when the last one that needs it is gone. One thread at a time.
 class Instance {
@@ -74,7 +77,8 @@ class BackendSession {
   void get_slot(uint32_t param, uint32_t slot, void* data);
   void set_states(uint32_t first, uint32_t count, const int8_t* states);
   void get_states(uint32_t first, uint32_t count, int8_t* states);
-  void evaluate(egg_evaluate arguments);
+  // threads: for the host's part of the work; none: the caller's.
+  void evaluate(egg_evaluate arguments, Threads* threads = nullptr);
   void update(egg_update arguments);
   void infer(egg_infer arguments);
 
@@ -86,7 +90,8 @@ class BackendSession {
   // Throws Error where a call would read past the program's context.
   void require_context(const egg_batch& batch) const;
   // Throws Error where one is no sum of the losses of the batch's tokens.
-  void require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function) const;
+  void require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function,
+                      Threads* threads) const;
   // Throws Error where votes depend on what was read and the call does not say it.
   void require_read(const egg_update& update) const;
   // changed: (param_count)
@@ -102,6 +107,7 @@ class BackendSession {
   std::shared_ptr<void> backend_;
   std::unique_ptr<egg_session_spec> spec_;
   std::unique_ptr<void, void (*)(void*)> session_;
+  Guarded<int64_t> losses_;  // of evaluate(), which every step calls
 };
 
 class BackendInstance : public Instance {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -14,33 +15,32 @@
 
 namespace eggroll {
 
-// A plugin that writes outside its array would damage the host's memory, which ends the process much later, if at all,
-// and names nobody. So it gets a copy between guards, which goes back once the guards are seen to be whole. Byte-sized
-// elements start at an odd address: no plugin may count on more.
+// Memory between guards. A plugin that writes outside its array would damage the host's memory, which ends the process
+// much later, if at all, and names nobody. Byte-sized elements start at an odd address: no plugin may count on more.
 template <class T>
-class Lent {
+class Guarded {
  public:
-  // values: (count), the host's.
-  Lent(T* values, size_t count)
-      : values_(values),
-        count_(count),
-        memory_(std::make_unique_for_overwrite<uint8_t[]>(kOffset + count * sizeof(T) + kGuard)) {
+  // Room for this number of elements. Their values are not set: tables have hundreds of megabytes.
+  T* lend(size_t count) {
+    if (memory_ == nullptr || count > room_) {
+      memory_ = std::make_unique_for_overwrite<uint8_t[]>(kOffset + count * sizeof(T) + kGuard);
+      room_ = count;
+    }
+    count_ = count;
     std::memset(memory_.get(), kGuardByte, kOffset);
     std::memset(end(), kGuardByte, kGuard);
-    if (count > 0) std::memcpy(data(), values, count * sizeof(T));
+    return data();
   }
-
   T* data() { return reinterpret_cast<T*>(memory_.get() + kOffset); }
 
   // Throws Error that names the plugin and the function where a guard was written.
-  void give_back(const std::string& who, const char* what, const char* function) {
+  void require_whole(const std::string& who, const char* what, const char* function) {
     const auto is_guard = [](uint8_t byte) { return byte == kGuardByte; };
-    if (!std::all_of(memory_.get(), memory_.get() + kOffset, is_guard) ||
-        !std::all_of(end(), end() + kGuard, is_guard)) {
-      throw Error(
-          fmt::format("{} wrote outside the buffer of {} {} in {}(); fix the plugin", who, count_, what, function));
+    if (std::all_of(memory_.get(), memory_.get() + kOffset, is_guard) && std::all_of(end(), end() + kGuard, is_guard)) {
+      return;
     }
-    if (count_ > 0) std::memcpy(values_, data(), count_ * sizeof(T));
+    throw Error(
+        fmt::format("{} wrote outside the buffer of {} {} in {}(); fix the plugin", who, count_, what, function));
   }
 
  private:
@@ -49,9 +49,32 @@ class Lent {
   static constexpr uint8_t kGuardByte = 0xA5;
   uint8_t* end() { return memory_.get() + kOffset + count_ * sizeof(T); }
 
+  size_t room_ = 0;
+  size_t count_ = 0;
+  std::unique_ptr<uint8_t[]> memory_;
+};
+
+// A guarded copy of an array of the host's, which goes back once the guards are seen to be whole.
+template <class T>
+class Lent {
+ public:
+  // values: (count), the host's.
+  Lent(T* values, size_t count) : values_(values), count_(count) {
+    guarded_.lend(count);
+    if (count > 0) std::memcpy(data(), values, count * sizeof(T));
+  }
+
+  T* data() { return guarded_.data(); }
+
+  void give_back(const std::string& who, const char* what, const char* function) {
+    guarded_.require_whole(who, what, function);
+    if (count_ > 0) std::memcpy(values_, data(), count_ * sizeof(T));
+  }
+
+ private:
   T* values_;
   size_t count_;
-  std::unique_ptr<uint8_t[]> memory_;  // not cleared: tables have hundreds of megabytes
+  Guarded<T> guarded_;
 };
 
 }  // namespace eggroll

@@ -1,9 +1,12 @@
 #include "train/fitness.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "config/named.h"
 #include "eggroll/noise.h"
@@ -18,13 +21,40 @@ namespace {
 constexpr Named<FitnessForm(Settings&)> kForms[] = {EGGROLL_FITNESS_FORMS(EGGROLL_ENTRY)};
 #undef EGGROLL_ENTRY
 
+// The sum, where doubles add it up without rounding, which they do in any order; otherwise none.
+std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* threads) {
+  constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles hold every integer up to here
+  constexpr uint64_t kMost = uint64_t{1} << 26;   // whose square is at most half of that
+  constexpr size_t kBlock = 1024;                 // squares whose sum does not overflow
+  std::atomic<uint64_t> sum = 0;
+  std::atomic<bool> is_exact = true;
+  split(threads, d.size(), [&](size_t begin, size_t end) {
+    for (size_t at = begin; at < end && is_exact; at += kBlock) {
+      uint64_t squares = 0;
+      uint64_t most = 0;
+      for (size_t k = at; k < std::min(end, at + kBlock); ++k) {
+        const auto magnitude = d[k] < 0 ? uint64_t{0} - static_cast<uint64_t>(d[k]) : static_cast<uint64_t>(d[k]);
+        most = std::max(most, magnitude);
+        squares += magnitude * magnitude;
+      }
+      if (most > kMost || squares > kExact || sum.fetch_add(squares) + squares > kExact) is_exact = false;
+    }
+  });
+  return is_exact ? std::optional<uint64_t>(sum) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> fitness_form_names() { return names_of(kForms); }
 
-double root_mean_square(std::span<const int64_t> d) {
+double root_mean_square(std::span<const int64_t> d, Threads* threads) {
+  const std::optional<uint64_t> exact = sum_of_squares(d, threads);
   double sum = 0.0;
-  for (const int64_t x : d) sum += static_cast<double>(x) * static_cast<double>(x);
+  if (exact) {
+    sum = static_cast<double>(*exact);
+  } else {
+    for (const int64_t x : d) sum += static_cast<double>(x) * static_cast<double>(x);
+  }
   return std::sqrt(sum / static_cast<double>(d.size()));
 }
 

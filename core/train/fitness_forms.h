@@ -35,8 +35,8 @@ void set_each(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* th
   });
 }
 
-// In pair order, so that every machine rounds alike.
-double root_mean_square(std::span<const int64_t> d);
+// As if added up in pair order, so that every machine rounds alike.
+double root_mean_square(std::span<const int64_t> d, Threads* threads);
 
 // d in units of the root mean square of all.
 inline double standardised(int64_t d, double rms) { return rms == 0.0 ? 0.0 : static_cast<double>(d) / rms; }

@@ -21,7 +21,8 @@ uint32_t threads_of(int32_t threads) {
 
 }  // namespace
 
-void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses) {
+void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
+                   Threads* threads) {
   const size_t indices = session.indices();
   const egg_batch& batch = call.batch;
   for (const uint32_t end = first + count; first < end; first += count) {
@@ -34,7 +35,7 @@ void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t f
         whole ? count / call.group : 1, batch.tokens, batch.inputs + at, batch.targets + at, batch.resets + at,
         batch.rows + at * indices};
     session.evaluate(
-        egg_evaluate{sizeof(egg_evaluate), whole ? call.group : count, call.step, first, count, part, losses});
+        egg_evaluate{sizeof(egg_evaluate), whole ? call.group : count, call.step, first, count, part, losses}, threads);
     losses += count;
   }
 }
@@ -113,7 +114,7 @@ void Members::evaluate_own(uint64_t step) {
   evaluate_part(session_,
                 egg_evaluate{sizeof(egg_evaluate), group, step, first, own_.first + own_.count - first,
                              coming_.batch.view(), nullptr},
-                own_.first, own_.count, losses_.data());
+                own_.first, own_.count, losses_.data(), &threads_);
 }
 
 // Leaves the differences of own pairs in d_.
@@ -128,7 +129,7 @@ Members::Header Members::compare_own(const Word& word) {
     loss += sum;
   });
   const bool shared = own_.first % setup_.machine.train.group != 0;  // the first stream is counted by a rank before
-  const Scored scored = count_scored(coming_.batch, setup_.dataset, shared ? 1 : 0);
+  const Scored scored = count_scored(coming_.batch, setup_.dataset, shared ? 1 : 0, &threads_);
   return {loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
 }
 

@@ -35,7 +35,8 @@ struct Scores {
 // Evaluates members [first, first + count) of a call, a whole number of pairs, whose streams may begin before them and
 // go on behind them: those of a stream that is shared so are a call of their own. losses: (count); the call's are not
 // used.
-void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses);
+void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
+                   Threads* threads = nullptr);
 
 // Every function that a comment calls shared is called by all ranks in the same order.
 class Members {

@@ -141,6 +141,7 @@ TEST_F(HostilePluginsTest, LossesAndCountsThatCannotBeEndTheRun) {
   for (const auto& [fault, sentence] :
        {std::pair{"loss_below", "gave -1 as the loss at position 2 in evaluate(), expected 0 to "},
         std::pair{"loss_above", "gave 1099511627776 as the loss at position 2 in evaluate(), expected 0 to "},
+        std::pair{"loss_missing", "gave -1 as the loss at position 31 in evaluate(), expected 0 to "},
         std::pair{"inferred_below", "gave -7 as the loss at position 0 in infer(), expected 0 to "},
         std::pair{"changed_below", "gave -1 as the count of changed weights of the tensor '"},
         std::pair{"changed_above", ", expected 0 to 256; use another backend or fix the plugin"}}) {

@@ -8,11 +8,13 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
 #include "eggroll/threads.h"
+#include "train/fitness_forms.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -175,6 +177,36 @@ TEST(Fitness, ThreadsChangeNothing) {
     form.of_differences(differences(losses), fitness, &threads);
     EXPECT_EQ(fitness, form.of(losses));
   }
+}
+
+// A number of at most this number of bits, 1 to 62, and of any sign.
+int64_t magnitude_of(Draws& draws, int bits) {
+  const int64_t high = draws.below(UINT32_MAX);
+  const int64_t number = (high << 31 | draws.below(1U << 31)) >> (63 - bits);
+  return draws.below(2) == 0 ? number : -number;
+}
+
+// Also where the squares add up to more than doubles hold exactly, so that their order matters.
+TEST(Fitness, TheRootMeanSquareIsThatOfASumInOrder) {
+  Draws draws(10);
+  Threads threads(3);
+  int rounded = 0;
+  for (const int bits : {1, 10, 18, 19, 20, 25, 26, 27, 31, 40, 62}) {
+    std::vector<int64_t> d;
+    for (int i = 0; i < 20000; ++i) d.push_back(magnitude_of(draws, bits));
+    double sum = 0.0;
+    double backwards = 0.0;
+    for (size_t i = 0; i < d.size(); ++i) {
+      sum += static_cast<double>(d[i]) * static_cast<double>(d[i]);
+      backwards += static_cast<double>(d[d.size() - 1 - i]) * static_cast<double>(d[d.size() - 1 - i]);
+    }
+    rounded += sum == backwards ? 0 : 1;
+    EXPECT_EQ(root_mean_square(d, &threads), std::sqrt(sum / 20000.0)) << bits;
+    EXPECT_EQ(root_mean_square(d, nullptr), std::sqrt(sum / 20000.0)) << bits;
+  }
+  EXPECT_GE(rounded, 3);
+  const std::vector<int64_t> least = {std::numeric_limits<int64_t>::min(), 0};
+  EXPECT_EQ(root_mean_square(least, nullptr), std::sqrt(std::ldexp(1.0, 125)));
 }
 
 TEST(Fitness, RefusesWrongSettings) {

@@ -12,7 +12,7 @@ FitnessForm fitness_forms::zscore(Settings& settings) {
   FitnessForm form;
   form.values = [clip = settings.real("clip", 0.1, 100.0)](std::span<const int64_t> d, std::span<int8_t> fitness,
                                                            Threads* threads) {
-    const double rms = root_mean_square(d);
+    const double rms = root_mean_square(d, threads);
     set_each(d, fitness, threads, [clip, rms](int64_t x) {
       return quantised(std::clamp(standardised(x, rms), -clip, clip) * kClippedScale / clip);
     });

@@ -34,7 +34,8 @@ class HostileSession : public eggroll::Session {
     std::fill_n(states, count * state_bytes_, static_cast<int8_t>(is_wrong("state") ? -128 : 0));
   }
   void evaluate(const egg_evaluate& e) override {
-    for (uint32_t i = 0; i < e.count; ++i) e.losses[i] = 65536 + e.first + i;
+    const uint32_t given = is_wrong("loss_missing") ? e.count - 1 : e.count;
+    for (uint32_t i = 0; i < given; ++i) e.losses[i] = 65536 + e.first + i;
     if (is_wrong("loss_below")) e.losses[2] = -1;
     if (is_wrong("loss_above")) e.losses[2] = int64_t{1} << 40;
   }
