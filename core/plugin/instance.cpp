@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <set>
@@ -18,6 +19,9 @@
 
 namespace eggroll {
 namespace {
+
+// Fills what a plugin is to fill: a weight of this byte is none.
+constexpr int kNotGiven = 0x80;
 
 // One call of open with all that it touches; shared with the thread that makes it, which may outlive the caller's wait.
 class Opening {
@@ -199,6 +203,24 @@ void BackendSession::get_weights(uint32_t param, int8_t* weights) {
   Lent<int8_t> lent(weights, weight_count(spec_->program->params[param]));
   call(table_->get_weights, param, lent.data());
   lent.give_back(who_, "weights", "get_weights");
+}
+
+const int8_t* BackendSession::get_weights(uint32_t param, Guarded<int8_t>& memory) {
+  const size_t count = weight_count(spec_->program->params[param]);
+  int8_t* weights = memory.lend(count);
+  std::memset(weights, kNotGiven, count);
+  call(table_->get_weights, param, weights);
+  memory.require_whole(who_, "weights", "get_weights");
+  return weights;
+}
+
+const uint32_t* BackendSession::get_slot(uint32_t param, uint32_t slot, Guarded<uint32_t>& memory) {
+  const size_t count = weight_count(spec_->program->params[param]);
+  uint32_t* cells = memory.lend(count);
+  std::memset(cells, kNotGiven, count * sizeof(uint32_t));
+  call(table_->get_slot, param, slot, cells);
+  memory.require_whole(who_, "cells", "get_slot");
+  return cells;
 }
 
 void BackendSession::set_slot(uint32_t param, uint32_t slot, const void* data) {

@@ -73,8 +73,11 @@ class BackendSession {
   uint32_t indices() const { return spec_->program->index_count; }
   void set_weights(uint32_t param, const int8_t* weights);
   void get_weights(uint32_t param, int8_t* weights);
+  // The same into memory that the caller keeps for several tensors, and that holds them until the next call.
+  const int8_t* get_weights(uint32_t param, Guarded<int8_t>& memory);
   void set_slot(uint32_t param, uint32_t slot, const void* data);
   void get_slot(uint32_t param, uint32_t slot, void* data);
+  const uint32_t* get_slot(uint32_t param, uint32_t slot, Guarded<uint32_t>& memory);
   void set_states(uint32_t first, uint32_t count, const int8_t* states);
   void get_states(uint32_t first, uint32_t count, int8_t* states);
   // threads: for the host's part of the work; none: the caller's.

@@ -116,7 +116,7 @@ struct RunRecord {
   std::optional<SweepRecord> sweep;
   std::string started_utc;
   std::optional<std::string> ended_utc;
-  double wall_seconds = 0.0;  // summed over resumes
+  double wall_seconds = 0.0;  // from setup to this record, summed over resumes
   uint64_t resumes = 0;
 
   std::string config_hash;

@@ -161,27 +161,25 @@ void require_replaceable(const fs::path& path) {
 }
 
 void write_atomically(const fs::path& path, std::string_view bytes) {
-  write_atomically(path, std::vector<std::string_view>{bytes});
+  write_atomically(path, [&](const WriteBytes& write) { write(bytes); });
 }
 
-void write_atomically(const fs::path& path, const std::vector<std::string_view>& parts) {
+void write_atomically(const fs::path& path, const std::function<void(const WriteBytes&)>& body) {
   require_replaceable(path);
   // One fixed name: what a killed process leaves is overwritten by the next write, not left lying about.
   const fs::path temporary = folder_of(path) / fmt::format(".{}.tmp", path.filename().string());
-  int failure = 0;
-  {
-    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
-    if (file.get() < 0) throw file_error("write", path, errno);
-    for (const std::string_view part : parts) {
-      if (failure == 0) failure = write_all(file.get(), part);
-    }
-    if (failure == 0 && sync_to_disk(file.get()) != 0) failure = errno;
-  }
-  if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
-  if (failure != 0) {
-    const Error error = file_error("write", path, failure);  // free space as the failure saw it
+  const auto require = [&](int failure) {
+    if (failure != 0) throw file_error("write", path, failure);  // free space as the failure saw it
+  };
+  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.get() < 0) require(errno);
+  try {
+    body([&](std::string_view bytes) { require(write_all(file.get(), bytes)); });
+    if (sync_to_disk(file.get()) != 0) require(errno);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) require(errno);
+  } catch (...) {
     ::unlink(temporary.c_str());
-    throw error;
+    throw;
   }
   sync_folder(folder_of(path));
 }

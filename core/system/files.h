@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,10 +51,12 @@ Descriptor open_regular(const std::filesystem::path& path, int flags, const std:
 // Throws where the path holds what is neither a file nor a link: a rename would put a file in the place of a device.
 void require_replaceable(const std::filesystem::path& path);
 
-// Replaces the file by these bytes, one part after another: after a crash the path holds the old file or the new one,
-// whole and on the disk. On failure the old file stays and the temporary beside it goes. One writer at a time per path.
+// Replaces the file by these bytes: after a crash the path holds the old file or the new one, whole and on the disk. On
+// failure the old file stays and the temporary beside it goes. One writer at a time per path.
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
-void write_atomically(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
+// The same for bytes that come in parts: body calls what it is given with each.
+using WriteBytes = std::function<void(std::string_view)>;
+void write_atomically(const std::filesystem::path& path, const std::function<void(const WriteBytes&)>& body);
 
 // Makes what was created, renamed or removed in the folder outlive a power cut.
 void sync_folder(const std::filesystem::path& folder);

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <future>
 #include <limits>
 #include <map>
 #include <system_error>
 
 #include "record/json.h"
 #include "record/seal.h"
-#include "system/files.h"
-#include "train/safetensors.h"
 
 namespace eggroll {
 namespace {
@@ -103,61 +102,75 @@ std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
   return found;
 }
 
-// Writes one file of tensors; returns its size and sha256 for the description.
-ordered_json write_tensors(const fs::path& path, const Safetensors& file) {
-  const std::string header = safetensors_header(file);
-  std::vector<std::string_view> parts = {header};
-  for (const TensorView& tensor : file.tensors) parts.push_back(tensor.data);
-  write_atomically(path, parts);
-  Sha256 digest;
-  uint64_t size = 0;
-  for (const std::string_view part : parts) {
-    digest.update(part);
-    size += part.size();
+// What it returns has been done, or is, once it is waited for: on another thread, or on the caller's where the system
+// gives no other.
+template <class Work>
+std::future<void> beside(const Work& work) {
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, work);
   }
+}
+
+// Writes one file of tensors; returns its size and sha256 for the description. Each tensor's bytes are digested while
+// they are written, by seen too.
+ordered_json write_tensors(
+    const fs::path& path, const std::vector<TensorSource>& tensors, const TensorMetadata& metadata,
+    const std::function<void(const TensorHead&, std::string_view)>& seen = [](const auto&, auto) {}) {
+  const std::string header = safetensors_header({tensors.begin(), tensors.end()}, metadata);
+  Sha256 digest;
+  uint64_t size = header.size();
+  write_atomically(path, [&](const WriteBytes& write) {
+    digest.update(header);
+    write(header);
+    for (const TensorSource& tensor : tensors) {
+      const std::string_view data = tensor.read();
+      if (data.size() != tensor.bytes()) {
+        throw Error(fmt::format("tensor '{}' has {} bytes, expected {} from its shape; report this as a bug",
+                                tensor.name, data.size(), tensor.bytes()));
+      }
+      size += data.size();
+      const std::future<void> digested = beside([&] { digest.update(data); });
+      const std::future<void> known = beside([&] { seen(tensor, data); });
+      write(data);
+      digested.wait();
+      known.wait();
+    }
+  });
   return {{"bytes", size}, {"sha256", digest.hex()}};
 }
 
-void write_files(const fs::path& folder, const Checkpoint& checkpoint) {
-  const std::map<std::string, std::string> metadata = {{"format", "eggroll"},
-                                                       {"step", std::to_string(checkpoint.step)}};
-  Safetensors model{{}, metadata};
-  for (const WeightTensor& weight : checkpoint.weights) {
-    model.tensors.push_back({weight.name,
-                             TensorType::kI8,
-                             {static_cast<uint64_t>(weight.rows), static_cast<uint64_t>(weight.cols)},
-                             bytes_of(weight.data)});
-  }
-  Safetensors optimizer{{}, metadata};
-  for (const SlotTensor& slot : checkpoint.slots) {
-    optimizer.tensors.push_back({slot.param + "/" + slot.slot,
-                                 slot.type == 'f' ? TensorType::kF32 : TensorType::kI32,
-                                 {slot.bits.size()},
-                                 bytes_of(slot.bits)});
-  }
-  const Safetensors states{
-      {{"states", TensorType::kI8, {checkpoint.population, checkpoint.state_bytes}, bytes_of(checkpoint.states)}},
-      metadata};
+// Returns the sha256 of the weights.
+std::string write_files(const fs::path& folder, const CheckpointFacts& facts, const CheckpointTensors& tensors) {
+  const TensorMetadata metadata = {{"format", "eggroll"}, {"step", std::to_string(facts.step)}};
+  WeightsDigest weights;
+  const ordered_json model =
+      write_tensors(folder / kModelFile, tensors.weights, metadata, [&](const TensorHead& tensor, auto data) {
+        weights.update(tensor.name, static_cast<int32_t>(tensor.shape[0]), static_cast<int32_t>(tensor.shape[1]), data);
+      });
+  const ordered_json optimizer = write_tensors(folder / kOptimizerFile, tensors.slots, metadata);
+  const ordered_json states = write_tensors(folder / kStatesFile, {tensors.states}, metadata);
 
+  std::string weights_sha256 = weights.hex();
   ordered_json description = {{"format", kCheckpointFormat},
-                              {"step", checkpoint.step},
-                              {"spec_hash", checkpoint.identity.spec_hash},
-                              {"program_hash", checkpoint.identity.program_hash},
-                              {"rule_hash", checkpoint.identity.rule_hash},
-                              {"config_hash", checkpoint.identity.config_hash},
-                              {"weights_sha256", weights_sha256(checkpoint.weights)},
-                              {"data_sha256", checkpoint.data_sha256},
-                              {"counters", checkpoint.counters},
-                              {"held_out_sample", kSampleNames[static_cast<size_t>(checkpoint.sample)]},
+                              {"step", facts.step},
+                              {"spec_hash", facts.identity.spec_hash},
+                              {"program_hash", facts.identity.program_hash},
+                              {"rule_hash", facts.identity.rule_hash},
+                              {"config_hash", facts.identity.config_hash},
+                              {"weights_sha256", weights_sha256},
+                              {"data_sha256", facts.data_sha256},
+                              {"counters", facts.counters},
+                              {"held_out_sample", kSampleNames[static_cast<size_t>(facts.sample)]},
                               {"evaluations", ordered_json::array()}};
-  for (const egg_evaluation& evaluation : checkpoint.evaluations) {
+  for (const egg_evaluation& evaluation : facts.evaluations) {
     description["evaluations"].push_back(
         {{"step", evaluation.step}, {"loss_q16", evaluation.loss}, {"tokens", evaluation.tokens}});
   }
-  description["files"] = {{kModelFile, write_tensors(folder / kModelFile, model)},
-                          {kOptimizerFile, write_tensors(folder / kOptimizerFile, optimizer)},
-                          {kStatesFile, write_tensors(folder / kStatesFile, states)}};
+  description["files"] = {{kModelFile, model}, {kOptimizerFile, optimizer}, {kStatesFile, states}};
   write_atomically(folder / kDescriptionFile, sealed(description).dump(2) + "\n");
+  return weights_sha256;
 }
 
 // Whether the folder holds, undamaged, the very same files.
@@ -304,13 +317,14 @@ class Loader {
 
 }  // namespace
 
-fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoint, uint32_t keep,
-                         const std::function<void(const std::string&)>& warn) {
+SavedCheckpoint save_checkpoint(const fs::path& run_folder, const CheckpointFacts& facts,
+                                const CheckpointTensors& tensors, uint32_t keep,
+                                const std::function<void(const std::string&)>& warn) {
   if (keep == 0) throw Error("checkpoints to keep are 0, expected at least 1; correct the setting");
   const fs::path folder = checkpoints_of(run_folder);
-  const std::string name = folder_name(checkpoint.step);
-  const fs::path temporary = folder / fmt::format("{}{}", kTemporaryPrefix, checkpoint.step);
-  fs::path target = folder / name;
+  const std::string name = folder_name(facts.step);
+  const fs::path temporary = folder / fmt::format("{}{}", kTemporaryPrefix, facts.step);
+  SavedCheckpoint saved{folder / name, {}};
 
   std::error_code failure;
   if (fs::create_directory(folder, failure)) sync_folder(run_folder);
@@ -319,14 +333,14 @@ fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoin
   fs::create_directory(temporary, failure);
   require(failure, "create", temporary);
   try {
-    write_files(temporary, checkpoint);
-    if (!is_there(target)) {
-      rename_folder(temporary, target);
-    } else if (holds_the_same(target, temporary)) {
+    saved.weights_sha256 = write_files(temporary, facts, tensors);
+    if (!is_there(saved.folder)) {
+      rename_folder(temporary, saved.folder);
+    } else if (holds_the_same(saved.folder, temporary)) {
       remove_folder(temporary);
     } else {
-      retire(target);  // damaged: the reason why the run was taken up at an earlier step
-      rename_folder(temporary, target);
+      retire(saved.folder);  // damaged: the reason why the run was taken up at an earlier step
+      rename_folder(temporary, saved.folder);
     }
   } catch (...) {
     fs::remove_all(temporary, failure);
@@ -338,7 +352,7 @@ fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoin
   size_t count = present.size();
   for (const auto& [step, path] : present) {
     if (count <= keep) break;
-    if (step == checkpoint.step) continue;
+    if (step == facts.step) continue;
     try {
       retire(path);
     } catch (const Error& error) {
@@ -346,7 +360,7 @@ fs::path save_checkpoint(const fs::path& run_folder, const Checkpoint& checkpoin
     }
     --count;
   }
-  return target;
+  return saved;
 }
 
 bool has_leftovers(const fs::path& run_folder) {
@@ -394,13 +408,16 @@ void require_same_run(const fs::path& folder, const RunIdentity& checkpoint, con
                 "use the run's own config.yaml, or start over in another folder");
 }
 
+void WeightsDigest::update(const std::string& name, int32_t rows, int32_t cols, std::string_view data) {
+  digest_.update(std::string_view(name.c_str(), name.size() + 1));
+  digest_.update(bytes_of(std::vector<int32_t>{rows, cols}));
+  digest_.update(data);
+}
+
 std::string weights_sha256(const std::vector<WeightTensor>& weights) {
-  Sha256 digest;
-  for (const WeightTensor& weight : weights) {
-    digest.update(std::string_view(weight.name.c_str(), weight.name.size() + 1));
-    digest.update(bytes_of(std::vector<int32_t>{weight.rows, weight.cols}));
-    digest.update(bytes_of(weight.data));
-  }
+  WeightsDigest digest;
+  for (const WeightTensor& weight : weights)
+    digest.update(weight.name, weight.rows, weight.cols, bytes_of(weight.data));
   return digest.hex();
 }
 

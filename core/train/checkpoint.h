@@ -12,10 +12,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/plan.h"
 #include "eggroll/plugin.h"
+#include "system/files.h"
+#include "train/safetensors.h"
 
 namespace eggroll {
 
@@ -48,14 +51,12 @@ struct RunIdentity {
   std::string config_hash;
 };
 
-struct Checkpoint {
+// What a checkpoint says beside its tensors.
+struct CheckpointFacts {
   uint64_t step = 0;  // steps done
   RunIdentity identity;
-  std::vector<WeightTensor> weights;  // in program order
-  std::vector<SlotTensor> slots;
   uint64_t population = 0;
   uint64_t state_bytes = 0;                       // of one member
-  std::vector<int8_t> states;                     // (population, state_bytes), in [-127, 127]
   std::vector<egg_evaluation> evaluations;        // all so far, those at this step too
   HeldOutSample sample = HeldOutSample::kSpread;  // that they read
   std::string data_sha256;                        // of the run's dataset; version 0.1 did not save it
@@ -63,10 +64,35 @@ struct Checkpoint {
   nlohmann::json counters = nlohmann::json::object();
 };
 
-// Returns the checkpoint's folder. Keeps the newest `keep` (at least 1) and removes older ones; warn is told of one
-// that cannot be removed. A failure leaves the checkpoints there were.
-std::filesystem::path save_checkpoint(const std::filesystem::path& run_folder, const Checkpoint& checkpoint,
-                                      uint32_t keep, const std::function<void(const std::string&)>& warn = {});
+struct Checkpoint : CheckpointFacts {
+  std::vector<WeightTensor> weights;  // in program order
+  std::vector<SlotTensor> slots;
+  std::vector<int8_t> states;  // (population, state_bytes), in [-127, 127]
+};
+
+// A tensor that is read when it is written: all tensors of a session take as much memory as the session itself. What
+// read gives is valid until another tensor is read.
+struct TensorSource : TensorHead {
+  std::function<std::string_view()> read;
+};
+
+// The tensors of a checkpoint that is being saved.
+struct CheckpointTensors {
+  std::vector<TensorSource> weights;  // in program order, (rows, cols) each
+  std::vector<TensorSource> slots;    // named PARAMETER/SLOT
+  TensorSource states;                // (population, state_bytes)
+};
+
+struct SavedCheckpoint {
+  std::filesystem::path folder;
+  std::string weights_sha256;
+};
+
+// Keeps the newest `keep` (at least 1) checkpoints and removes older ones; warn is told of one that cannot be removed.
+// A failure, also of a tensor's read, leaves the checkpoints there were.
+SavedCheckpoint save_checkpoint(const std::filesystem::path& run_folder, const CheckpointFacts& facts,
+                                const CheckpointTensors& tensors, uint32_t keep,
+                                const std::function<void(const std::string&)>& warn = {});
 
 bool has_leftovers(const std::filesystem::path& run_folder);
 
@@ -86,6 +112,16 @@ void require_same_run(const std::filesystem::path& folder, const RunIdentity& ch
 // A run's result in 64 digits: sha256 over every tensor in program order, as its name, a zero byte, rows and cols as
 // little-endian int32, and its data.
 std::string weights_sha256(const std::vector<WeightTensor>& weights);
+
+// The same, one tensor after another.
+class WeightsDigest {
+ public:
+  void update(const std::string& name, int32_t rows, int32_t cols, std::string_view data);
+  std::string hex() { return digest_.hex(); }
+
+ private:
+  Sha256 digest_;
+};
 
 }  // namespace eggroll
 

@@ -14,6 +14,7 @@
 #include "record/sentence.h"
 #include "system/files.h"
 #include "train/checkpoint.h"
+#include "train/clock.h"
 #include "train/identity.h"
 
 namespace eggroll {
@@ -64,6 +65,7 @@ bool ended_before(const ConfigNode& config, Ranks& ranks, RunResult& result) {
 
 RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Registry& registry,
                      const Invocation& invocation, const RunHooks& hooks, Ranks& ranks) {
+  const Clock::time_point began = Clock::now();
   Setup setup(config, registry);
   require_same_work(setup, config, folder, ranks);
   if (ranks.leads()) require_same_data(setup, folder);
@@ -79,7 +81,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   if (ended_before(config, ranks, result)) return result;
   if (ranks.leads()) write_config(folder, config);
   if (hooks.begins) hooks.begins(folder, ranks);
-  result.record = train(setup, config, folder, invocation, hooks.train, ranks);
+  result.record = train(setup, config, folder, invocation, hooks.train, ranks, began);
   return result;
 }
 

@@ -84,7 +84,7 @@ class Parser {
     while (type < kTypes.size() && dtype != kTypes[type].name) ++type;
     if (type == kTypes.size()) wrong("is not of type I8, I32 or F32");
 
-    TensorView tensor{name, static_cast<TensorType>(type), {}, {}};
+    TensorView tensor{{name, static_cast<TensorType>(type), {}}, {}};
     uint64_t size = kTypes[type].size;
     if (!entry["shape"].is_array()) wrong("has a shape that is no list");
     for (const nlohmann::json& extent : entry["shape"]) {
@@ -133,25 +133,26 @@ class Parser {
 
 }  // namespace
 
-std::string safetensors_header(const Safetensors& file) {
+uint64_t TensorHead::bytes() const {
+  uint64_t size = kTypes[static_cast<size_t>(type)].size;
+  for (const uint64_t extent : shape) size *= extent;
+  return size;
+}
+
+std::string safetensors_header(const std::vector<TensorHead>& tensors, const TensorMetadata& metadata) {
   nlohmann::ordered_json header;
-  header[kMetadata] = file.metadata;
+  header[kMetadata] = metadata;
   uint64_t offset = 0;
-  for (const TensorView& tensor : file.tensors) {
+  for (const TensorHead& tensor : tensors) {
     if (header.contains(tensor.name)) {
       throw Error(
           fmt::format("two tensors are named '{}', expected distinct names; rename one in its plugin", tensor.name));
     }
-    uint64_t size = kTypes[static_cast<size_t>(tensor.type)].size;
-    for (const uint64_t extent : tensor.shape) size *= extent;
-    if (size != tensor.data.size()) {
-      throw Error(fmt::format("tensor '{}' has {} bytes, expected {} from its shape; report this as a bug", tensor.name,
-                              tensor.data.size(), size));
-    }
+    const uint64_t end = offset + tensor.bytes();
     header[tensor.name] = {{"dtype", kTypes[static_cast<size_t>(tensor.type)].name},
                            {"shape", tensor.shape},
-                           {"data_offsets", {offset, offset + tensor.data.size()}}};
-    offset += tensor.data.size();
+                           {"data_offsets", {offset, end}}};
+    offset = end;
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins aligned

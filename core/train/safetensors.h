@@ -12,22 +12,30 @@ namespace eggroll {
 
 enum class TensorType { kI8, kI32, kF32 };
 
-// data belongs to someone else: row-major, little-endian, as many bytes as shape and type say.
-struct TensorView {
+struct TensorHead {
   std::string name;
   TensorType type;
   std::vector<uint64_t> shape;
+
+  uint64_t bytes() const;  // of its data
+};
+
+// data belongs to someone else: row-major, little-endian, as many bytes as shape and type say.
+struct TensorView : TensorHead {
   std::string_view data;
 };
 
+using TensorMetadata = std::map<std::string, std::string>;
+
 struct Safetensors {
   std::vector<TensorView> tensors;  // in the order of their data
-  std::map<std::string, std::string> metadata;
+  TensorMetadata metadata;
 };
 
-// The file's bytes before the tensors' data; a multiple of 8. Names must be distinct and not "__metadata__", sizes must
-// match.
-std::string safetensors_header(const Safetensors& file);
+// The file's bytes before the tensors' data, which follow in this order; a multiple of 8. Names must be distinct and
+// not
+// "__metadata__".
+std::string safetensors_header(const std::vector<TensorHead>& tensors, const TensorMetadata& metadata);
 
 // The tensors point into bytes. Safe on any input: throws one sentence, which begins with what, where the file is not
 // exactly a header and the tensors it lists.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 namespace eggroll {
 namespace {
@@ -18,6 +20,11 @@ void each_slot(const Machine& machine, Body&& body) {
   }
 }
 
+template <class T>
+std::string_view bytes_of(std::span<T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
 std::string weight_name(const std::string& tensor) { return fmt::format("the tensor '{}'", tensor); }
 
 // What no plugin may leave behind after a step.
@@ -26,7 +33,7 @@ struct Soundness {
   uint64_t step;
 
   // -128 is no weight and no value.
-  void require(const std::string& what, const std::vector<int8_t>& values) const {
+  void require(const std::string& what, std::span<const int8_t> values) const {
     const void* found = values.empty() ? nullptr : std::memchr(values.data(), 0x80, values.size());
     if (found == nullptr) return;
     throw Error(
@@ -35,17 +42,17 @@ struct Soundness {
                     machine.backend->who(), what, static_cast<const int8_t*>(found) - values.data(), step));
   }
 
-  void require(const std::string& param, const std::string& slot, char type, const std::vector<uint32_t>& bits) const {
-    if (type != 'f') return;
+  void require(const std::string& param, const egg_slot& slot, std::span<const uint32_t> bits) const {
+    if (slot.type != 'f') return;
     // An exponent of ones alone: infinity or no number. Counted, since that is done for many at once.
     constexpr uint32_t kExponent = 0x7f800000;
     const auto is_unsound = [](uint32_t b) { return (b & kExponent) == kExponent; };
     if (std::count_if(bits.begin(), bits.end(), is_unsound) == 0) return;
     const auto found = std::find_if(bits.begin(), bits.end(), is_unsound);
-    throw Error(
-        fmt::format("the rule of {} made the slot '{}' of tensor '{}' {} at position {} after {} steps, expected "
-                    "finite numbers; guard its divisions or correct its settings",
-                    machine.optimizer->who(), slot, param, std::bit_cast<float>(*found), found - bits.begin(), step));
+    throw Error(fmt::format(
+        "the rule of {} made the slot '{}' of tensor '{}' {} at position {} after {} steps, expected "
+        "finite numbers; guard its divisions or correct its settings",
+        machine.optimizer->who(), slot.name, param, std::bit_cast<float>(*found), found - bits.begin(), step));
   }
 };
 
@@ -62,18 +69,35 @@ std::vector<WeightTensor> read_weights(BackendSession& session, const Program& p
   return weights;
 }
 
-Checkpoint capture_session(BackendSession& session, const Machine& machine, std::vector<int8_t> states) {
-  Checkpoint checkpoint;
-  checkpoint.weights = read_weights(session, *machine.program);
+SessionTensors::SessionTensors(BackendSession& session, const Machine& machine, const std::vector<int8_t>& states,
+                               uint64_t step) {
+  const Soundness sound{machine, step};
+  const auto shape_of = [](const egg_param& param) {
+    return std::vector<uint64_t>{static_cast<uint64_t>(param.rows), static_cast<uint64_t>(param.cols)};
+  };
+  const std::vector<egg_param>& params = machine.program->params();
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    const egg_param& param = params[i];
+    tensors_.weights.push_back({{param.name, TensorType::kI8, shape_of(param)}, [this, &session, &param, sound, i] {
+                                  const std::span weights(session.get_weights(i, weights_), weight_count(param));
+                                  sound.require(weight_name(param.name), weights);
+                                  return bytes_of(weights);
+                                }});
+  }
   each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
-    SlotTensor tensor{param.name, slot.name, static_cast<char>(slot.type), std::vector<uint32_t>(weight_count(param))};
-    session.get_slot(p, s, tensor.bits.data());
-    checkpoint.slots.push_back(std::move(tensor));
+    const std::string name = fmt::format("{}/{}", param.name, slot.name);
+    const TensorType type = slot.type == 'f' ? TensorType::kF32 : TensorType::kI32;
+    tensors_.slots.push_back({{name, type, {weight_count(param)}}, [this, &session, &param, &slot, sound, p, s] {
+                                const std::span cells(session.get_slot(p, s, cells_), weight_count(param));
+                                sound.require(param.name, slot, cells);
+                                return bytes_of(cells);
+                              }});
   });
-  checkpoint.population = machine.train.population;
-  checkpoint.state_bytes = machine.program->state_bytes();
-  checkpoint.states = std::move(states);
-  return checkpoint;
+  tensors_.states = {{"states", TensorType::kI8, {machine.train.population, machine.program->state_bytes()}},
+                     [&states, sound] {
+                       sound.require("the states", states);
+                       return bytes_of(std::span(states));
+                     }};
 }
 
 void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint) {
@@ -99,13 +123,6 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
                      checkpoint.states.data() + session.first_member() * checkpoint.state_bytes);
 }
 
-void require_sound(const Checkpoint& captured, const Machine& machine, uint64_t step) {
-  const Soundness sound{machine, step};
-  for (const WeightTensor& weight : captured.weights) sound.require(weight_name(weight.name), weight.data);
-  sound.require("the states", captured.states);
-  for (const SlotTensor& slot : captured.slots) sound.require(slot.param, slot.slot, slot.type, slot.bits);
-}
-
 void require_sound(BackendSession& session, const Machine& machine, uint64_t step) {
   const Soundness sound{machine, step};
   const std::vector<egg_param>& params = machine.program->params();
@@ -121,7 +138,7 @@ void require_sound(BackendSession& session, const Machine& machine, uint64_t ste
     if (slot.type != 'f' || weight_count(param) > kQuickWeights) return;
     bits.resize(weight_count(param));
     session.get_slot(p, s, bits.data());
-    sound.require(param.name, slot.name, 'f', bits);
+    sound.require(param.name, slot, bits);
   });
 }
 

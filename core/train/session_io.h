@@ -12,14 +12,27 @@ namespace eggroll {
 
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program);
 
-// Weights and slots, and all members' states, (population, state bytes); step, identity and counters are the caller's.
-Checkpoint capture_session(BackendSession& session, const Machine& machine, std::vector<int8_t> states);
+// A session's tensors on their way into a checkpoint. Reading one throws Error, naming the plugin at fault and the
+// tensor, where weights or states are -128 or a slot is not finite.
+class SessionTensors {
+ public:
+  // states: (population, state bytes), of all members.
+  SessionTensors(BackendSession& session, const Machine& machine, const std::vector<int8_t>& states, uint64_t step);
+  SessionTensors(const SessionTensors&) = delete;
+  SessionTensors& operator=(const SessionTensors&) = delete;
+
+  const CheckpointTensors& tensors() const { return tensors_; }
+
+ private:
+  Guarded<int8_t> weights_;
+  Guarded<uint32_t> cells_;
+  CheckpointTensors tensors_;
+};
+
 void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint);
 
-// Throws Error, naming the plugin at fault and the tensor, where weights or states are -128 or a slot is not finite.
-void require_sound(const Checkpoint& captured, const Machine& machine, uint64_t step);
-// The same of a session's tensors of at most kQuickWeights weights, one at a time: to read a large table back takes
-// longer than an evaluation, and it is looked at before it is saved.
+// Throws as SessionTensors do, for tensors of at most kQuickWeights weights: to read a large table back takes longer
+// than an evaluation, and it is looked at before it is saved.
 constexpr uint64_t kQuickWeights = uint64_t{1} << 22;
 void require_sound(BackendSession& session, const Machine& machine, uint64_t step);
 

@@ -28,12 +28,13 @@ namespace {
 class Run {
  public:
   Run(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-      const TrainHooks& hooks, Ranks& ranks)
+      const TrainHooks& hooks, Ranks& ranks, Clock::time_point began)
       : setup_(setup),
         machine_(setup.machine),
         folder_(folder),
         hooks_(hooks),
         ranks_(ranks),
+        began_(began),
         identity_(identity_of(machine_, config, folder)),
         own_(shares_of(machine_.train.population, machine_.train.group, ranks.size())[ranks.rank()]),
         session_plan_(announce()),
@@ -57,7 +58,7 @@ class Run {
       if (record_.average) record_.average->final.reset();
       record_.error = sentence_of_exception();
       record_.ended_utc = utc_now();
-      record_.wall_seconds = seconds_before_ + seconds_since(started_);
+      record_.wall_seconds = seconds_before_ + seconds_since(began_);
       try {
         summarize();
         put_record();
@@ -246,7 +247,7 @@ class Run {
   bool stopped() const { return ranks_.alone() ? signalled() : one_was_signalled_; }
 
   const Scores& score() {
-    Word word{seconds_before_ + seconds_since(started_), 0, signalled()};
+    Word word{seconds_before_ + seconds_since(began_), 0, signalled()};
     if (!ranks_.alone() && step_ % setup_.ranks.checksum_every == 0) {
       word.weights = weights_checksum(session_, *machine_.program);
     }
@@ -345,24 +346,26 @@ class Run {
   void save() {
     setup_.dataset.require_unchanged();
     require_equal_weights(step_, session_, *machine_.program, ranks_);
-    std::vector<int8_t> states = members_.states();
+    const std::vector<int8_t> states = members_.states();
     updates_.share_slots();
     if (!ranks_.leads()) return;
     metrics_->flush();
     journal_->flush();
-    Checkpoint checkpoint = capture_session(session_, machine_, std::move(states));
-    checkpoint.step = step_;
-    checkpoint.identity = identity_;
-    checkpoint.data_sha256 = setup_.dataset.sha256;
-    checkpoint.evaluations = held_out_.evaluations();
-    checkpoint.sample = setup_.sample;
-    record_.wall_seconds = seconds_before_ + seconds_since(started_);
-    checkpoint.counters = {{"member_tokens", record_.member_tokens},
-                           {"unique_tokens", record_.unique_tokens},
-                           {"seconds", record_.wall_seconds}};
-    require_sound(checkpoint, machine_, step_);
-    save_checkpoint(folder_.path, checkpoint, setup_.checkpoint.keep, hooks_.warn);
-    record_.weights_sha256 = weights_sha256(checkpoint.weights);
+    record_.wall_seconds = seconds_before_ + seconds_since(began_);
+    CheckpointFacts facts;
+    facts.step = step_;
+    facts.identity = identity_;
+    facts.population = machine_.train.population;
+    facts.state_bytes = machine_.program->state_bytes();
+    facts.evaluations = held_out_.evaluations();
+    facts.sample = setup_.sample;
+    facts.data_sha256 = setup_.dataset.sha256;
+    facts.counters = {{"member_tokens", record_.member_tokens},
+                      {"unique_tokens", record_.unique_tokens},
+                      {"seconds", record_.wall_seconds}};
+    const SessionTensors tensors(session_, machine_, states, step_);
+    record_.weights_sha256 =
+        save_checkpoint(folder_.path, facts, tensors.tensors(), setup_.checkpoint.keep, hooks_.warn).weights_sha256;
     put_record();
   }
 
@@ -378,6 +381,7 @@ class Run {
       if (setup_.dataset.unit == "byte") write_samples();
     }
     summarize();
+    record_.wall_seconds = seconds_before_ + seconds_since(began_);
     put_record();
   }
 
@@ -413,6 +417,7 @@ class Run {
   RunFolder folder_;
   const TrainHooks& hooks_;
   Ranks& ranks_;
+  Clock::time_point began_;  // the run, its setup included
   RunIdentity identity_;
   MemberShare own_;
   SessionPlan session_plan_;  // before the session, which takes the memory that the plan finds free
@@ -431,14 +436,14 @@ class Run {
   double seconds_before_ = 0.0;
   double seconds_ = 0.0;  // of the run, as all ranks know it
   bool one_was_signalled_ = false;
-  Clock::time_point started_ = Clock::now();
+  Clock::time_point started_ = Clock::now();  // its steps
 };
 
 }  // namespace
 
 RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-                const TrainHooks& hooks, Ranks& ranks) {
-  return Run(setup, config, folder, invocation, hooks, ranks).go();
+                const TrainHooks& hooks, Ranks& ranks, Clock::time_point began) {
+  return Run(setup, config, folder, invocation, hooks, ranks, began).go();
 }
 
 }  // namespace eggroll

@@ -8,6 +8,7 @@
 #include "fuzz/outcome.h"
 #include "fuzz/scratch_folder.h"
 #include "record/seal.h"
+#include "support/whole_checkpoint.h"
 #include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/safetensors.h"

@@ -12,6 +12,7 @@
 #include "program/tiny_programs.h"
 #include "record/metrics.h"
 #include "record/record.h"
+#include "support/whole_checkpoint.h"
 #include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/journal.h"

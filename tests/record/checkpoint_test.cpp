@@ -11,6 +11,7 @@
 
 #include "record/scratch.h"
 #include "record/seal.h"
+#include "support/whole_checkpoint.h"
 #include "system/files.h"
 
 namespace eggroll {
@@ -200,6 +201,24 @@ TEST_F(CheckpointTest, AFullDiskLosesNothing) {
     expect_equal(load_checkpoint(checkpoints() / "step-00000010"), sample(10));
   }
   EXPECT_THAT(failed, ::testing::IsSupersetOf({"model.safetensors", "checkpoint.json", ""}));
+  EXPECT_EQ(names(), "step-00000020");
+}
+
+TEST_F(CheckpointTest, ATensorThatCannotBeReadLeavesTheCheckpointBefore) {
+  save_checkpoint(folder_, sample(10), 1);
+  const auto message_with = [&](const std::function<std::string_view()>& read) {
+    CheckpointTensors tensors;
+    tensors.weights = {{{"good", TensorType::kI8, {1, 1}}, [] { return std::string_view("a"); }},
+                       {{"w", TensorType::kI8, {1, 2}}, read}};
+    tensors.states = {{"states", TensorType::kI8, {0, 0}}, [] { return std::string_view(); }};
+    return message_of([&] { save_checkpoint(folder_, sample(20), tensors, 1); });
+  };
+  EXPECT_EQ(message_with([]() -> std::string_view { throw Error("the device is lost; restart it"); }),
+            "the device is lost; restart it");
+  EXPECT_EQ(message_with([] { return std::string_view("a"); }),
+            "tensor 'w' has 1 bytes, expected 2 from its shape; report this as a bug");
+  EXPECT_EQ(names(), "step-00000010");
+  EXPECT_EQ(message_with([] { return std::string_view("ab"); }), "");
   EXPECT_EQ(names(), "step-00000020");
 }
 

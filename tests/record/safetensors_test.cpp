@@ -58,11 +58,11 @@ TEST(SafetensorsTest, ReadsAFileOfTheFormat) {
 }
 
 TEST(SafetensorsTest, ReadsWhatItWroteInTheSameOrder) {
-  const Safetensors file{{{"z \"quoted\"", TensorType::kI8, {1, 3}, "abc"},
-                          {"a", TensorType::kI32, {2}, "efghijkl"},
-                          {"empty", TensorType::kF32, {0, 4}, ""}},
+  const Safetensors file{{{{"z \"quoted\"", TensorType::kI8, {1, 3}}, "abc"},
+                          {{"a", TensorType::kI32, {2}}, "efghijkl"},
+                          {{"empty", TensorType::kF32, {0, 4}}, ""}},
                          {{"format", "eggroll"}}};
-  const std::string header = safetensors_header(file);
+  const std::string header = safetensors_header({file.tensors.begin(), file.tensors.end()}, file.metadata);
   EXPECT_EQ(header.size() % 8, 0U);
   const std::string bytes = header + "abcefghijkl";
   const Safetensors read = parse_safetensors(bytes, "m");
@@ -74,23 +74,19 @@ TEST(SafetensorsTest, ReadsWhatItWroteInTheSameOrder) {
     EXPECT_EQ(read.tensors[i].shape, file.tensors[i].shape);
     EXPECT_EQ(read.tensors[i].data, file.tensors[i].data);
   }
-  EXPECT_TRUE(parse_safetensors(safetensors_header({}), "m").tensors.empty());
+  EXPECT_TRUE(parse_safetensors(safetensors_header({}, {}), "m").tensors.empty());
 }
 
 TEST(SafetensorsTest, RefusesToWriteWhatCouldNotBeRead) {
-  const TensorView tensor{"w", TensorType::kI8, {1}, "a"};
+  const TensorHead tensor{"w", TensorType::kI8, {1}};
   EXPECT_EQ(message_of([&] {
-              safetensors_header({{tensor, tensor}, {}});
+              safetensors_header({tensor, tensor}, {});
             }),
             "two tensors are named 'w', expected distinct names; rename one in its plugin");
   EXPECT_EQ(message_of([&] {
-              safetensors_header({{{"__metadata__", TensorType::kI8, {1}, "a"}}, {}});
+              safetensors_header({{"__metadata__", TensorType::kI8, {1}}}, {});
             }),
             "two tensors are named '__metadata__', expected distinct names; rename one in its plugin");
-  EXPECT_EQ(message_of([&] {
-              safetensors_header({{{"w", TensorType::kI32, {2}, "a"}}, {}});
-            }),
-            "tensor 'w' has 1 bytes, expected 8 from its shape; report this as a bug");
 }
 
 TEST(SafetensorsTest, RefusesForeignAndDamagedFiles) {

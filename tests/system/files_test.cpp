@@ -30,7 +30,9 @@ TEST_F(FilesTest, WritesReplacesAndReadsBytes) {
   const std::string bytes("a\0b\n", 4);
   write_atomically(path, bytes);
   EXPECT_EQ(read_file(path), bytes);
-  write_atomically(path, std::vector<std::string_view>{"new", "", " text"});
+  write_atomically(path, [](const WriteBytes& write) {
+    for (const char* part : {"new", "", " text"}) write(part);
+  });
   EXPECT_EQ(read_file(path), "new text");
   EXPECT_EQ(entries_in(folder_), 1U);
 }

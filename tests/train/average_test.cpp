@@ -303,15 +303,10 @@ TEST_F(AverageRun, WeightsAreBackToTheBitAfterAnEvaluation) {
   const Checkpoint saved = last_of(folder);
   BackendSession session = machine.open_session();
   restore_session(session, machine, saved);
-  const auto captured = [&] {
-    std::vector<int8_t> states(machine.train.population * machine.program->state_bytes());
-    session.get_states(0, machine.train.population, states.data());
-    return capture_session(session, machine, std::move(states));
-  };
   const std::string during =
       of_average(session, machine, [&] { return weights_sha256(read_weights(session, *machine.program)); });
   EXPECT_NE(during, weights_sha256(saved.weights));
-  const Checkpoint after = captured();
+  const Checkpoint after = captured(session, machine);
   EXPECT_EQ(weights_sha256(after.weights), weights_sha256(saved.weights));
   for (size_t i = 0; i < saved.slots.size(); ++i) EXPECT_EQ(after.slots[i].bits, saved.slots[i].bits);
   EXPECT_EQ(after.states, saved.states);

@@ -5,7 +5,7 @@
 
 #include "data/plan.h"
 #include "eggroll/program_builder.h"
-#include "train/session_io.h"
+#include "support/whole_checkpoint.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -164,12 +164,7 @@ class SessionCheckpoint : public ScratchTest {
     for (uint64_t step = 0; step < 5; ++step) step_of(session_, setup_, plan_, step);
   }
 
-  Checkpoint captured(BackendSession& session) const {
-    const uint32_t population = setup_.machine.train.population;
-    std::vector<int8_t> states(size_t{population} * setup_.machine.program->state_bytes());
-    session.get_states(0, population, states.data());
-    return capture_session(session, setup_.machine, std::move(states));
-  }
+  Checkpoint captured(BackendSession& session) const { return test::captured(session, setup_.machine); }
 
   eggroll::Setup setup_;  // testing::Test has a Setup of its own
   DataPlan plan_;

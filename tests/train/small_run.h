@@ -3,14 +3,18 @@
 #define EGGROLL_TESTS_TRAIN_SMALL_RUN_H
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/settings_block.h"
 #include "record/scratch.h"
 #include "support/host.h"
 #include "train/checkpoint.h"
+#include "train/session_io.h"
 #include "train/trainer.h"
 
 namespace eggroll::test {
@@ -44,6 +48,32 @@ inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& c
   Setup setup(config, built_plugins());
   Ranks alone;
   return train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
+}
+
+// All that a checkpoint would hold of the session's tensors.
+inline Checkpoint captured(BackendSession& session, const Machine& machine) {
+  Checkpoint checkpoint;
+  checkpoint.population = machine.train.population;
+  checkpoint.state_bytes = machine.program->state_bytes();
+  checkpoint.states.resize(checkpoint.population * checkpoint.state_bytes);
+  session.get_states(0, machine.train.population, checkpoint.states.data());
+  const SessionTensors source(session, machine, checkpoint.states, 0);
+  for (const TensorSource& tensor : source.tensors().weights) {
+    const std::string_view data = tensor.read();
+    checkpoint.weights.push_back({tensor.name,
+                                  static_cast<int32_t>(tensor.shape[0]),
+                                  static_cast<int32_t>(tensor.shape[1]),
+                                  {data.begin(), data.end()}});
+  }
+  for (const TensorSource& tensor : source.tensors().slots) {
+    const std::string_view data = tensor.read();
+    const size_t slash = tensor.name.rfind('/');
+    std::vector<uint32_t> bits(data.size() / sizeof(uint32_t));
+    std::memcpy(bits.data(), data.data(), data.size());
+    checkpoint.slots.push_back({tensor.name.substr(0, slash), tensor.name.substr(slash + 1),
+                                tensor.type == TensorType::kF32 ? 'f' : 'i', std::move(bits)});
+  }
+  return checkpoint;
 }
 
 // Runs side by side, each in a folder of its own.
