@@ -5,12 +5,12 @@
 
 namespace eggroll {
 
-HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes,
-                          uint32_t first, uint32_t count) {
+HeldOutSums evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan,
+                              uint32_t state_bytes, uint32_t first, uint32_t count) {
   std::vector<int8_t> states(size_t{count} * state_bytes);
   std::vector<int64_t> losses(count);
   BatchBuffer batch;
-  HeldOut result;
+  HeldOutSums result;
   if (count == 0) return result;
   for (uint64_t i = 0; i < plan.batches(); ++i) {
     plan.fill(i, batch, first, count);

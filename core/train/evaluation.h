@@ -9,15 +9,16 @@
 
 namespace eggroll {
 
-struct HeldOut {
+// The exact sums of an evaluation. Ranks add theirs up before the record's Evaluation is made of them.
+struct HeldOutSums {
   int64_t loss_q16 = 0;  // sum of -log2 p over the scored tokens, Q16 bits
   Scored scored;
   double bits_per_unit() const { return static_cast<double>(loss_q16) / 65536.0 / static_cast<double>(scored.units); }
 };
 
 // Runs streams [first, first + count) of the dataset's plan from zero states. state_bytes is the program's.
-HeldOut evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan, uint32_t state_bytes,
-                          uint32_t first, uint32_t count);
+HeldOutSums evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan,
+                              uint32_t state_bytes, uint32_t first, uint32_t count);
 
 }  // namespace eggroll
 

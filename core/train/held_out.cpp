@@ -53,7 +53,7 @@ void HeldOutFigures::require_agreement(const StepRecord& step) const {
   if (!step.held_out) return;
   for (const egg_evaluation& known : evaluations_) {
     if (known.step != step.step || known.tokens != step.held_out->tokens) continue;
-    const HeldOut exact{known.loss, {known.tokens, step.held_out->bytes.value_or(known.tokens)}};
+    const HeldOutSums exact{known.loss, {known.tokens, step.held_out->bytes.value_or(known.tokens)}};
     if (exact.bits_per_unit() != step.held_out->bits_per_unit) throw disagreement("evaluation", step.step);
   }
 }
@@ -73,7 +73,7 @@ HeldOutFigures::Measured HeldOutFigures::measure(const EvalPlan& plan) {
   return measured;
 }
 
-Evaluation HeldOutFigures::evaluation_of(const HeldOut& held_out, uint64_t step) const {
+Evaluation HeldOutFigures::evaluation_of(const HeldOutSums& held_out, uint64_t step) const {
   Evaluation evaluation{step, held_out.bits_per_unit(), held_out.scored.tokens, setup_.dataset.unit};
   if (setup_.dataset.vocabulary) evaluation.bytes = held_out.scored.units;
   return evaluation;

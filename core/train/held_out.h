@@ -47,12 +47,12 @@ class HeldOutFigures {
 
  private:
   struct Measured {
-    HeldOut weights;
-    std::optional<HeldOut> average;
+    HeldOutSums weights;
+    std::optional<HeldOutSums> average;
   };
 
   Measured measure(const EvalPlan& plan);
-  Evaluation evaluation_of(const HeldOut& held_out, uint64_t step) const;
+  Evaluation evaluation_of(const HeldOutSums& held_out, uint64_t step) const;
   void add_sample(StepRecord& step, const Measured& sample);
   void add_final(StepRecord& step, const std::optional<Measured>& sample);
   void note_newest(const Evaluation& evaluation);

@@ -6,20 +6,12 @@
 #include <future>
 #include <numeric>
 #include <system_error>
-#include <thread>
 
 #include "eggroll/threads_given.h"
 #include "ranks/packing.h"
 #include "train/clock.h"
 
 namespace eggroll {
-namespace {
-
-uint32_t threads_of(int32_t threads) {
-  return threads > 0 ? static_cast<uint32_t>(threads) : std::max(1U, std::thread::hardware_concurrency());
-}
-
-}  // namespace
 
 void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
                    Threads* threads) {
@@ -56,8 +48,8 @@ Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
       ranks_(ranks),
       shares_(shares_of(setup.machine.train.population, setup.machine.train.group, ranks.size())),
       own_(shares_[ranks.rank()]),
-      given_(threads_given(threads_of(setup.machine.threads) + 1).count),
-      has_thread_(given_ > threads_of(setup.machine.threads)),
+      given_(threads_given(Threads::number(setup.machine.threads) + 1).count),
+      has_thread_(given_ > Threads::number(setup.machine.threads)),
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
       losses_(own_.count),
       d_(own_.count / 2) {
@@ -168,13 +160,13 @@ const BatchBuffer& Members::batch_of_all(uint64_t step) {
   return all_;
 }
 
-HeldOut Members::evaluate(const EvalPlan& plan) {
+HeldOutSums Members::evaluate(const EvalPlan& plan) {
   const uint64_t first = uint64_t{plan.streams()} * ranks_.rank() / ranks_.size();
   const uint64_t end = uint64_t{plan.streams()} * (ranks_.rank() + 1) / ranks_.size();
-  const HeldOut own = evaluate_held_out(session_, setup_.dataset, plan, setup_.machine.program->state_bytes(),
-                                        static_cast<uint32_t>(first), static_cast<uint32_t>(end - first));
-  HeldOut all;
-  for (const HeldOut& part : ranks_.gather(own)) {
+  const HeldOutSums own = evaluate_held_out(session_, setup_.dataset, plan, setup_.machine.program->state_bytes(),
+                                            static_cast<uint32_t>(first), static_cast<uint32_t>(end - first));
+  HeldOutSums all;
+  for (const HeldOutSums& part : ranks_.gather(own)) {
     all.loss_q16 += part.loss_q16;
     all.scored.tokens += part.scored.tokens;
     all.scored.units += part.scored.units;

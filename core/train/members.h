@@ -49,7 +49,7 @@ class Members {
   // What all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
-  HeldOut evaluate(const EvalPlan& plan);
+  HeldOutSums evaluate(const EvalPlan& plan);
   // Shared. All members' states, (population, state bytes), on rank 0; empty elsewhere.
   std::vector<int8_t> states();
 

@@ -1,9 +1,8 @@
 #include "train/new_record.h"
 
-#include <thread>
-
 #include "config/hash.h"
 #include "data/baselines.h"
+#include "eggroll/threads.h"
 #include "record/environment.h"
 
 namespace eggroll {
@@ -44,8 +43,7 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   }
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;
-  record.threads =
-      setup.machine.threads > 0 ? static_cast<uint32_t>(setup.machine.threads) : std::thread::hardware_concurrency();
+  record.threads = Threads::number(setup.machine.threads);
   record.seed = setup.machine.seed;
   DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};
   dataset.sizes = {{"train", setup.dataset.units(setup.dataset.train)},

@@ -165,7 +165,7 @@ TEST_F(TrainerTest, ARunOfVersion01KeepsItsSample) {
   restore_session(session, setup.machine, last);
   setup.choose_sample(HeldOutSample::kPrefix);
   const uint32_t streams = setup.eval_plan.streams();
-  const HeldOut of_prefix =
+  const HeldOutSums of_prefix =
       evaluate_held_out(session, setup.dataset, setup.eval_plan, setup.machine.program->state_bytes(), 0, streams);
   EXPECT_EQ(last.evaluations.back().loss, of_prefix.loss_q16);
   EXPECT_EQ(record.newest->bits_per_unit, of_prefix.bits_per_unit());

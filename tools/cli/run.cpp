@@ -146,13 +146,16 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
   if (record.samples_file) fmt::print("sample {}\n", folder.samples().string());
 }
 
-// Exit code of a process that a signal ended, as shells count.
+// The exit code is that of a process that a signal ended, as shells count; only rank 0's, for mpirun ends all processes
+// when one fails, and would end rank 0 before its last line. Where another rank got the signal, it counts as SIGTERM.
 int interrupted(const RunResult& result, const ConfigNode& config) {
+  if (!result.leads) return 0;
   std::string plugins;  // which a run's own configuration cannot name
   for (const ConfigNode& entry : config.at("plugins.path").list()) plugins += " --plugins " + entry.text();
   say(fmt::format("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", result.record.steps,
                   result.steps, result.folder.path.string(), plugins));
-  return 128 + stop_signal.load();
+  const int signal = stop_signal.load();
+  return 128 + (signal != 0 ? signal : SIGTERM);
 }
 
 // The same where monitor.every is not 0; else with a look at every evaluation.
