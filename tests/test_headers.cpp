@@ -1,1 +1,1 @@
-// Has the headers that the tests share, precompiled.
+// Lets CMake precompile the headers that the tests share.

@@ -51,7 +51,7 @@ TEST(Choose, RefusesAnUnknownNameWithASuggestion) {
             "unknown backend 'quack'; did you mean 'quick'? (known: quick, slow)");
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "thunderbolt"); }),
             "unknown backend 'thunderbolt'; known: quick, slow" + own);
-  // A name of another kind is unknown, and only backends have scores to choose by.
+  // Another kind's name is unknown, and so is `auto`, because only backends have scores.
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "quick"); }), "unknown model 'quick'; known: c_model" + own);
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "auto"); }), "unknown model 'auto'; known: c_model" + own);
 }
@@ -65,7 +65,8 @@ TEST(Choose, RefusesAnUnknownNameWhereNothingIsKnown) {
             "EGGROLL_PLUGIN_PATH to its folder)");
 }
 
-// What a run's own configuration names is not searched, and said where it may hold what is missing.
+// The folders that a run's own configuration names are not searched, but the error names the one that may hold the
+// plugin.
 TEST(Choose, SaysWhichFolderMayHoldWhatIsMissing) {
   const std::string mine = plugin_path("ramp").parent_path().string();
   const Registry registry(plugin_folders_of_run({plugin_path("c_model")}, {mine, plugin_path("c_model"), "/nowhere"}));
@@ -89,7 +90,7 @@ TEST(Choose, RefusesARejectedNameWithItsReason) {
       "backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c; choose another backend, "
       "or auto");
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "wrong_spec"); }), registry.files()[2].reason);
-  // Its descriptor cannot be read, but its file has the name.
+  // The descriptor in this file cannot be read, but the file has the plugin's name.
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "newer_minor"); }),
             plugin_path("newer_minor").string() +
                 ": built for plugin ABI 0.7, this host accepts 0.6; rebuild the plugin against this version");

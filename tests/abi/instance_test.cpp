@@ -159,7 +159,7 @@ class BackendInstanceTest : public testing::Test {
   std::filesystem::path log_ = folder_.path() / "log";
 };
 
-// sizes: of a chain of adds; gru: with the gru ops behind it.
+// sizes: the sizes of a chain of adds. gru: whether the gru ops follow the chain.
 void build(ProgramBuilder& builder, const std::vector<int32_t>& sizes, bool gru) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Value state = builder.state("state" + std::to_string(i), sizes[i]);
@@ -199,7 +199,7 @@ constexpr egg_op kLoss{EGG_OP_LOSS, -1, {0, -1, -1}, {-1, -1}, 4096, -1, 0, 0};
 TEST_F(BackendInstanceTest, CallsReachTheSession) {
   const BackendInstance backend = open_backend(log_);
   std::vector<egg_param> params(4, egg_param{"w", EGG_PARAM_VECTOR, 1, 1, 0, 0, 1});
-  params[0].rows = 200;  // so that the stub's answer may be a count of its weights
+  params[0].rows = 200;  // the stub's answer may be a count of its weights
   const egg_value state{"s", 1, 1, 0, 0};
   egg_program program{};
   program.ops = &kLoss;
@@ -284,7 +284,7 @@ struct Overrun {
   const char* buffer;
 };
 
-// Every array that a backend fills, one element behind its end, some further, and one before its beginning.
+// Each array that a backend fills is overrun by one element, by several, and before its beginning.
 TEST(BackendSession, ThatWritesOutsideAnArrayIsNamed) {
   ProgramBuilder builder(4, 4, EGG_ROUND_NEAREST);
   const Value state = builder.state("state", 5);

@@ -125,8 +125,8 @@ bool is_loaded(const std::string& name) {
   return library != nullptr;
 }
 
-// Those that end their process are named, the others work, whatever stands between them; and of all of them the process
-// holds only what was chosen.
+// Plugins that end their process are named, and the others work, in whatever order they lie. The test's own process
+// loads only the chosen plugin.
 TEST(Registry, LoadsNothingHereButWhatIsChosen) {
   const std::vector<std::string> names = {"crashes_in_constructor", "c_model",         "crashes_in_probe",
                                           "exits_in_probe",         "hangs_in_probe",  "quick",
@@ -145,7 +145,7 @@ TEST(Registry, LoadsNothingHereButWhatIsChosen) {
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_MODEL, "crashes_in_constructor"); }), registry.files()[0].reason);
 }
 
-// A file is asked once: what was made of it holds for every registry of the process.
+// A file is probed once, and its verdict holds for every registry of the process.
 TEST(Registry, AsksAFileOnce) {
   const TemporaryFolder folder;
   const fs::path copy = folder.path() / "c_model.eggplugin";
@@ -155,7 +155,7 @@ TEST(Registry, AsksAFileOnce) {
   fs::copy_file(plugin_path("wrong_magic"), copy);
   const Registry again({{copy, "plugins.path"}});
   EXPECT_EQ(again.files().front().verdict, Verdict::kAccepted);
-  // But what is loaded is checked again.
+  // A file that is loaded is checked again.
   EXPECT_THAT(error_of([&] { again.choose(EGG_KIND_MODEL, "c_model"); }),
               testing::StartsWith(copy.string() + ": its egg_plugin is no plugin descriptor"));
 }

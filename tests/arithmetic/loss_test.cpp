@@ -13,10 +13,10 @@ namespace {
 
 constexpr int32_t kVocabularies[] = {2, 3, 5, 16, 17, 27, 64, 255, 256, 257, 1000, 4096, 8192, 50257, 65535, 65536};
 
-// All the loss sees of its logits: how many lie d below the largest. counts[0] > 0.
+// The loss depends on its logits by these counts alone: counts[d] logits lie d below the largest. counts[0] > 0.
 using Counts = std::vector<int64_t>;  // (255)
 
-// From how many logits have each value, -127 first.
+// by_value: the number of logits with each value, -127 first.
 Counts counts_of(const Counts& by_value) {
   size_t largest = 254;
   while (by_value[largest] == 0) --largest;
@@ -58,7 +58,7 @@ class Loss {
     return largest;
   }
 
-  // Where the table of powers is furthest above (sign +1) or below (-1) the truth.
+  // The distance d at which the table of powers is furthest above (sign +1) or below (-1) the truth.
   size_t worst_entry(int sign) const {
     size_t worst = 0;
     long double size = -1.0L;
@@ -126,9 +126,9 @@ TEST(Loss, ErrorIsBelowTwoToTheMinus12) {
   EXPECT_LT(largest_small, 1.1e-5L);
 }
 
-// One logit on top and all others at one distance is the worst there is: the error of the sum, relative to the sum, is
-// a mean over its terms. The largest error seen is 5.0e-5 bit for 65536 logits and 1.8e-4 for 262144; it grows with
-// them, and passes 2^-12 before 400000.
+// The error is largest with one logit on top and all others at one distance: the error of the sum, relative to the sum,
+// is a mean over its terms. The largest error seen is 5.0e-5 bit for 65536 logits and 1.8e-4 for 262144; it grows with
+// their number, and passes 2^-12 before 400000.
 TEST(Loss, ErrorIsBelowTwoToTheMinus12AtItsWorst) {
   long double largest[2] = {};
   for (int32_t n = 1; n <= 256; ++n) {
@@ -159,7 +159,7 @@ TEST(Loss, UniformLogitsGiveLog2OfTheVocabulary) {
   }
 }
 
-// The sum's logarithm and max - target enter separately, for every place of the logits in [-127, 127].
+// Only max - target and the sum over distances matter, wherever the logits lie in [-127, 127].
 TEST(Loss, DependsOnDifferencesAlone) {
   const Loss loss(4096);
   Counts counts(255, 0);

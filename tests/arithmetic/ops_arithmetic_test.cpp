@@ -198,7 +198,7 @@ TEST(L1Norm, TruncateAndFloorAreExact) {
       const int64_t down = floor_divide(xg, m);
       const int64_t cut = xg < 0 ? -floor_divide(-xg, m) : down;
       for (const int32_t bias : {0, 1, -1, 64, -127, 127}) {
-        for (const bool nearest : {false, true}) {  // must not matter
+        for (const bool nearest : {false, true}) {  // the program's rounding must not matter
           ASSERT_EQ(egg_l1_norm(xg, m, bias, EGG_DIVIDE_FLOOR, nearest), clipped(down + bias, 127)) << xg << " " << m;
           ASSERT_EQ(egg_l1_norm(xg, m, bias, EGG_DIVIDE_TRUNCATE, nearest), clipped(cut + bias, 127)) << xg << " " << m;
         }

@@ -340,7 +340,7 @@ constexpr Golden kSinesOfAngles[] = {{0x0p+0, 0x0p+0},
                                      {0x1.ffp+8, 0x1.c37768f3b23d8p-1},
                                      {0x1.fffep+15, 0x1.f67090db2006ap-1}};
 
-// Bits, not sizes: other compilers, flags and machines must give these.
+// These tests compare bits, not values: other compilers, flags and machines must give the same bits.
 TEST(ExactLog, GoldenBits) {
   for (const Golden& golden : kLogs) EXPECT_EQ(reproducible_log(golden.argument), golden.value) << golden.argument;
 }

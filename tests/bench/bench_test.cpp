@@ -48,7 +48,7 @@ TEST_F(BenchTest, AStepReportsItsRatesSharesAndMemory) {
     return value;
   };
   const double seconds = counter("real_time") / 1e3;
-  // Four square products of the gates, two of the MLP, which is four times as wide, and the head.
+  // The gates have four square products, the MLP has two that are four times as wide, and the head has one.
   const double macs = 4 * 16 * 16 + 2 * 16 * 64 + 256 * 16;
   const double member_tokens = 8 * 4;
   EXPECT_NEAR(counter("GMAC/s") * seconds * 1e9 / (macs * member_tokens), 1.0, 1e-3);
@@ -59,7 +59,7 @@ TEST_F(BenchTest, AStepReportsItsRatesSharesAndMemory) {
   EXPECT_THAT(run.at("label").get<std::string>(),
               AllOf(StartsWith("peak of "), HasSubstr("; " + capture_environment().cpu.model + ": scalar, 1 thread")));
 
-  // Noise and forward pass are together the evaluation, one of the step's two calls.
+  // Noise and forward pass together are the evaluation, one of the step's two calls.
   const double evaluation = counter("noise_share") + counter("forward_share");
   EXPECT_GT(evaluation, 0.0);
   EXPECT_LT(evaluation, 1.0);
@@ -71,7 +71,7 @@ TEST_F(BenchTest, AStepReportsItsRatesSharesAndMemory) {
   EXPECT_GE(counter("memory_MiB"), counter("memory_before_MiB"));
 }
 
-// Its votes are masked, as a run's are: both updates say who has read what.
+// The votes on tables are masked, as in a run, so both updates get the step's tokens.
 TEST_F(BenchTest, AStepMayReadTables) {
   const nlohmann::json report = report_of({"--step", "1x16/pop8/tokens4/tables", "backend.threads=1",
                                            "--benchmark_filter=^step/reference/1x16/pop8/tokens4/tables/"});
@@ -81,7 +81,7 @@ TEST_F(BenchTest, AStepMayReadTables) {
   EXPECT_GT(run.at("votes_share"), 0.0);
 }
 
-// Against a backend whose calls take known times. Sleep is never shorter than asked for, and longer on a busy machine.
+// The backend's calls sleep for known times. A sleep is never shorter than that, but may be longer on a busy machine.
 TEST_F(BenchTest, SharesAreWhatTheBackendsCallsTake) {
   fs::create_directories(folder_ / "configs" / "backend");
   write_plainly(folder_ / "configs" / "backend" / "sleepy.yaml", "name: sleepy\nthreads: 0\n");

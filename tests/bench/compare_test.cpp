@@ -1,4 +1,4 @@
-// tools/bench_compare in a repository of its own, whose eggroll_bench is a script that says what times it took.
+// tools/bench_compare in a repository of its own, whose eggroll_bench is a script that reports the times it is given.
 #include "support/repository.h"
 
 namespace eggroll::test {
@@ -44,7 +44,7 @@ class CompareTest : public RepositoryTest {
 
   Result compare(const Arguments& arguments) { return run(script_, arguments); }
 
-  // One line on stderr, and 2.
+  // The tool ends with exit code 2 and one line on stderr.
   void expect_refused(const Arguments& arguments, const std::string& sentence) {
     const Result result = compare(arguments);
     EXPECT_EQ(result.exit_code, 2) << result.err;
@@ -98,7 +98,7 @@ TEST_F(CompareTest, RoundsBeginWithEachSideInTurn) {
   EXPECT_EQ(is_tree, (std::vector<bool>{false, true, true, false, false, true}));
 }
 
-// The base is built once, out of a checkout that does not stay.
+// The base is built once, and its checkout is removed afterwards.
 TEST_F(CompareTest, KeepsTheBuildAndNotTheCheckout) {
   EXPECT_EQ(compare({"HEAD", "--rounds", "1"}).exit_code, 0);
   EXPECT_FALSE(fs::exists(folder_ / ".git" / "worktrees"));

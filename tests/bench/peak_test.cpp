@@ -1,4 +1,4 @@
-// The peaks: that each loop makes the products it counts, and is timed.
+// Each peak's loop makes the products that it counts, and is timed.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ TEST_P(PeakTest, MakesTheProductsThatItCounts) {
   }
 }
 
-// Slow under an emulator, but never nothing.
+// A peak is low under an emulator, but never 0.
 TEST_P(PeakTest, IsMeasuredInGigamacs) {
   PeakMeter meter(peak_of(GetParam()), 2);
   meter.take_slice();

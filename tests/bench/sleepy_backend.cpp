@@ -6,7 +6,7 @@
 
 namespace eggroll {
 
-// Milliseconds. Of 32 tokens, a step takes 100: 20 of noise, 32 of forward pass, 30 of votes, 18 of the rule.
+// Milliseconds. A step with 32 tokens takes 100: 20 for noise, 32 for the forward pass, 30 for votes, 18 for the rule.
 constexpr double kNoise = 20.0;
 constexpr double kForwardToken = 1.0;
 constexpr double kVotes = 30.0;
@@ -31,7 +31,7 @@ class SleepySession : public Session {
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(milliseconds));
   }
 
-  bool has_scalars_;  // sign_es has one, the benchmark's own rule none
+  bool has_scalars_;  // true under sign_es; the benchmark's own rule has no scalar
 };
 
 class SleepyBackend : public Backend {

@@ -1,5 +1,5 @@
-// What a user can get wrong before a run begins: one sentence that names the thing, what was expected and the cure, a
-// failing exit code, and nothing left behind.
+// What a user can get wrong before a run begins. Each mistake gets one sentence that says what is wrong, what was
+// expected and the cure, and a failing exit code; nothing is left behind.
 #include <sys/stat.h>
 
 #include "cli/eggroll_command.h"
@@ -10,7 +10,7 @@ namespace {
 struct Wrong {
   const char* name;
   Arguments arguments;
-  std::vector<std::string> fragments;  // the thing, what was expected, the cure
+  std::vector<std::string> fragments;  // what is wrong, what was expected, the cure
 };
 
 void PrintTo(const Wrong& wrong, std::ostream* out) { *out << testing::PrintToString(wrong.arguments); }
@@ -270,7 +270,8 @@ TEST_F(CliTest, NoConfigurationIsOneSentence) {
   expect_one_sentence(missing, {"--config-dir nowhere", "expected one with configuration files"});
 }
 
-// A file that can be opened and has a size, and still cannot be mapped: root may read all else.
+// This file can be opened and has a size, but cannot be mapped. The test takes it because root may read all other
+// files.
 TEST_F(CliTest, AnUnreadableDatasetIsOneSentence) {
   const fs::path path = "/sys/devices/system/cpu/online";
   if (!fs::exists(path)) GTEST_SKIP() << path << " is not there";

@@ -4,7 +4,7 @@
 namespace eggroll::test {
 namespace {
 
-// One number has one form, and so one run.
+// A number is read into one form, so both spellings name one run.
 TEST_F(CliTest, ARealWithoutAFractionNamesTheSameRun) {
   EXPECT_EQ(eggroll(tiny_run({"train.steps=3", "noise.rank=4", "stop.tokens=1000000"})).exit_code, 0);
   const Result again = eggroll(tiny_run({"train.steps=3e0", "noise.rank=4.0", "stop.tokens=1e6"}));
@@ -89,7 +89,7 @@ TEST_F(CliTest, ConfigOpensNoDataAndAcceptsWhatRuns) {
   expect_one_sentence(eggroll({"run", "experiment=plain", "dataset.path=nowhere"}), {"which does not exist"});
 }
 
-// Checks the first point only; plan checks each.
+// `config` checks the first point only; `plan` checks each.
 TEST_F(CliTest, ConfigChecksASweepsPoint) {
   for (const char* name : {"fitness", "optimizer", "rank"}) {
     const Result result = eggroll({"config", std::string("experiment=") + name, "backend=reference"});
@@ -107,7 +107,7 @@ TEST_F(CliTest, AFolderOfPluginsThatIsNotThereIsRefused) {
   }
 }
 
-// A run goes on where the folder that it named is gone.
+// A run goes on although a folder that its configuration names is gone.
 TEST_F(CliTest, ResumeDoesWithoutAFolderOfPlugins) {
   fs::create_directory(work_ / "extra");
   Process process(work_, command(tiny_run({"train.steps=4000", "plugins.path=[extra]"})));

@@ -1,5 +1,5 @@
-// Files of an unfinished run that were damaged, swapped or written by a newer eggroll: one sentence, the record stays
-// as it was, and the cure that the sentence names leads to the weights of an undisturbed run.
+// Files of an unfinished run that were damaged, swapped or written by a newer eggroll. The command refuses with one
+// sentence and leaves the record as it was; the cure in the sentence leads to the weights of an undisturbed run.
 #include <regex>
 
 #include "cli/eggroll_command.h"
@@ -72,7 +72,7 @@ class DamageTest : public CliTest {
   }
 
   std::vector<Arguments> run_and_resume() const { return {run_arguments(), {"resume", folder_name_}}; }
-  // What reads a checkpoint.
+  // The commands that read a checkpoint.
   std::vector<Arguments> all_commands() const {
     return {run_arguments(), {"resume", folder_name_}, {"sample", folder_name_}};
   }
@@ -169,7 +169,7 @@ TEST_F(DamageTest, AJournalThatIsDamaged) {
   expect_goes_on();
 }
 
-// A journal whose entries are whole, but not what the checkpoint was made of.
+// The journal's entries are whole, but they do not lead to the checkpoint.
 TEST_F(DamageTest, AJournalOfOtherStepsIsNoticedByReplay) {
   expect_goes_on();
   std::vector<JournalEntry> steps;
@@ -240,7 +240,7 @@ TEST_F(DamageTest, JsonThatNestsDeep) {
 }
 
 TEST_F(DamageTest, MembersOfAWrongType) {
-  // In a line without a checksum, as version 0.1 wrote it.
+  // The line has no checksum, as in version 0.1.
   const auto spoil_line = [&](const std::string& key, const std::string& value) {
     std::string text =
         std::regex_replace(read_file(run_ / "metrics.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\""), "");
@@ -263,7 +263,7 @@ TEST_F(DamageTest, AConfigurationThatWasEdited) {
   replace(run_ / "config.yaml", "steps: 120", "steps: 130");
   expect_refused({{"resume", folder_name_}, {"replay", folder_name_}, {"sample", folder_name_}},
                  {folder_name_ + "/config.yaml has changed since it was written", "remove that line"});
-  // Without the line that says so, its hash is what checkpoints were made with, or not.
+  // A file without a seal is accepted only if its hash is the one that the checkpoints were made with.
   const std::string text = read_file(run_ / "config.yaml");
   write_plainly(run_ / "config.yaml", text.substr(text.find('\n') + 1));
   expect_refused({{"resume", folder_name_}}, {"was made with another configuration", "use the run's own config.yaml"});

@@ -1,5 +1,5 @@
-// What happens to a run from outside while it goes on, or between its processes: its data change, another process ends
-// it, bits of its files flip.
+// A run is disturbed from outside, while it goes on or between its processes: its data change, another process ends it,
+// bits of its files flip.
 #include "cli/eggroll_command.h"
 
 namespace eggroll::test {
@@ -29,7 +29,7 @@ class DisturbedRunTest : public CliTest {
             "backend.threads=1"};
   }
 
-  // Starts a run that would take hours, does this to it when it has made some steps, and waits for its end.
+  // Starts a run that would take hours, calls change() when it has made some steps, and waits for its end.
   Result disturbed(const std::function<void()>& change) const {
     Process process(work_, command(arguments(1'000'000)));
     EXPECT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 7; }));
@@ -94,7 +94,7 @@ TEST_F(DisturbedRunTest, ARemovedFolderEndsTheRun) {
   EXPECT_FALSE(fs::exists(run));
 }
 
-// Neither another mode nor another file under the same name changes what is read.
+// The run reads the same bytes after the file's mode changes and after another file takes its name.
 TEST_F(DisturbedRunTest, WhatLeavesTheBytesDoesNotEndTheRun) {
   const std::string digest = undisturbed(arguments());
   Process process(work_, command(arguments()));

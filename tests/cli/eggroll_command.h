@@ -39,7 +39,7 @@ struct Result {
 // One process, killed with this object at the latest.
 class Process {
  public:
-  // largest_file: bytes, as `ulimit -f` would set it.
+  // largest_file: a limit in bytes, as `ulimit -f` sets it.
   Process(const fs::path& folder, const Arguments& arguments, std::optional<rlim_t> largest_file = std::nullopt) {
     std::array<int, 2> out{};
     std::array<int, 2> err{};
@@ -83,7 +83,7 @@ class Process {
   const std::string& out() const { return result_.out; }
   void signal(int number) const { ::kill(pid_, number); }
 
-  // Until the condition holds, or the process ends, or five minutes are over; returns whether the condition holds.
+  // Waits until the condition holds, the process ends or five minutes are over; returns whether the condition holds.
   bool wait_until(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
     while (std::chrono::steady_clock::now() < end) {
@@ -130,7 +130,7 @@ class Process {
   Result result_;
 };
 
-// What every refusal looks like: a failing exit code, and one line on stderr that holds each of these.
+// Every refusal has a failing exit code and one line on stderr that holds each of these fragments.
 inline void expect_one_sentence(const Result& result, const std::vector<std::string>& fragments) {
   EXPECT_EQ(result.signal, 0) << result.err;
   EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -175,7 +175,7 @@ class CliTest : public ScratchTest {
 
   fs::path runs() const { return work_ / "results" / "runs"; }
 
-  // The only run's; empty where there is none yet.
+  // The folder of the only run; empty where no run has begun.
   fs::path run_folder() const {
     if (!fs::exists(runs()) || fs::is_empty(runs())) return {};
     EXPECT_EQ(entries_in(runs()), 1U);
@@ -193,7 +193,7 @@ class CliTest : public ScratchTest {
     }
     return steps;
   }
-  // How many whole lines it has: for conditions that are looked at every millisecond.
+  // The number of whole lines of metrics.jsonl, for conditions that are checked every millisecond.
   static size_t lines_in(const fs::path& run) {
     if (run.empty() || !fs::exists(run / "metrics.jsonl")) return 0;
     const std::string text = read_file(run / "metrics.jsonl");
@@ -217,7 +217,7 @@ class CliTest : public ScratchTest {
     return digest;
   }
 
-  // The record says completed, with these weights, and nothing is left lying about.
+  // The record says completed and has these weights, and the folder holds no leftover files.
   static void expect_completed(const fs::path& run, const std::string& digest) {
     const nlohmann::json record = record_in(run);
     EXPECT_EQ(record.at("status"), "completed");

@@ -1,5 +1,5 @@
-// A disk without space, and a limit on the size of files: one sentence, every file stays readable, and with space the
-// same command goes on to the weights of an undisturbed run.
+// A disk without space, and a limit on the size of files: the command fails with one sentence and every file stays
+// readable. With space, the same command goes on to the weights of an undisturbed run.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
@@ -11,7 +11,7 @@ namespace {
 
 class FullDiskTest : public CliTest {
  protected:
-  // What a run that could not write left behind.
+  // Checks what a run that could not write has left behind.
   void expect_nothing_half_written() const {
     if (run_folder().empty()) return;
     if (fs::exists(run_folder() / "record.json")) {
@@ -85,7 +85,7 @@ TEST_F(FullDiskTest, ADiskWithoutSpace) {
   ::umount(disk.c_str());
 }
 
-// Standard output on a full disk, as of `eggroll run > log`: the run itself is not lost.
+// Standard output is on a full disk, as with `eggroll run > log`. The run itself is not lost.
 TEST_F(FullDiskTest, OutputThatCannotBeWritten) {
   const std::string digest = undisturbed(tiny_run());
   Arguments arguments = {"/bin/sh", "-c", "exec \"$0\" \"$@\" > /dev/full"};

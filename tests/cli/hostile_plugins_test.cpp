@@ -32,12 +32,12 @@ class HostilePluginsTest : public CliTest {
     return Process(work_, with_path(folder, arguments)).wait();
   }
 
-  // Takes the backend that is wrong in this way.
+  // The command of a run whose backend has this fault.
   static Arguments hostile_backend(const std::string& fault) {
     return tiny_run({"backend.name=hostile_backend", "+backend.fault=" + fault});
   }
 
-  // In this sentence, which the record holds too.
+  // The run ends with this sentence, which its record holds too.
   void expect_ends(const fs::path& folder, const Arguments& run, const std::string& sentence) const {
     SCOPED_TRACE(run.back() + ": " + sentence);
     const Result result = run_with(folder, run);
@@ -48,7 +48,7 @@ class HostilePluginsTest : public CliTest {
     fs::remove_all(runs());
   }
 
-  // Takes the optimizer that is wrong in this way.
+  // The command of a run whose optimizer has this fault.
   Arguments hostile_run(const std::string& fault, const Arguments& more = {}) const {
     fs::create_directories(folder_ / "configs" / "optimizer");
     write_plainly(folder_ / "configs" / "optimizer" / "hostile_rule.yaml", "name: hostile_rule\nfault: none\n");
@@ -103,7 +103,7 @@ TEST_F(HostilePluginsTest, AnOptimizerThatWritesBehindItsScalarsIsNamedByCheckAn
   EXPECT_THAT(checked.out, HasSubstr("       " + sentence + "\n"));
 }
 
-// Found before the first step, when a run has nothing to lose; or, if it happens only later, in the step where it does.
+// The fault is found before the first step, when a run has nothing to lose, or in the first step that shows it.
 TEST_F(HostilePluginsTest, NamesAndNumbersThatNoFileTakesAreRefused) {
   const fs::path folder = mine({"hostile_rule"});
   for (const auto& [fault, fragment] :
@@ -117,14 +117,14 @@ TEST_F(HostilePluginsTest, NamesAndNumbersThatNoFileTakesAreRefused) {
   EXPECT_EQ(steps_in(run_folder()), each_step_once(3));
 }
 
-// What no file may hold is found where it appears, at an evaluation or at a checkpoint.
+// A value that no file may hold is found where it appears, at an evaluation or at a checkpoint.
 TEST_F(HostilePluginsTest, WeightsStatesAndSlotsThatAreNoneEndTheRun) {
   const fs::path folder = mine({"hostile_backend", "hostile_rule"});
   const auto expect_failed = [&](const Arguments& run, const std::string& sentence) {
     const Arguments early_evaluation = {"eval.every=5", "checkpoint.every=100"};
     const Arguments early_checkpoint = {"eval.every=100", "checkpoint.every=5"};
     for (const Arguments& first : {early_evaluation, early_checkpoint}) {
-      // The states are read for a checkpoint alone.
+      // The states are read only for a checkpoint.
       if (first == early_evaluation && sentence.find("the states") != std::string::npos) continue;
       Arguments all = run;
       all.insert(all.end(), first.begin(), first.end());
@@ -170,20 +170,20 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
     EXPECT_EQ(eggroll(allowed).exit_code, 0);
     EXPECT_EQ(run_with(folder, arguments).exit_code, 0);  // named by the environment
   }
-  // The folder alone has neither the model nor a backend.
+  // This folder has neither the model nor a backend.
   expect_one_sentence(
       eggroll({"resume", run, "--only-plugins", folder.string()}),
       {"unknown model 'gru'", "(one of your own: give its folder with --plugins DIR in place of --only-plugins)"});
 }
 
-// A step that never ends: the first SIGTERM waits for it, a second one some seconds later does not.
+// A step never ends. The first SIGTERM waits for it; a second one some seconds later does not.
 TEST_F(HostilePluginsTest, AStepThatHangsEndsOnALaterTerminate) {
   const fs::path folder = mine({"hostile_rule"});
   Process process(work_, with_path(folder, hostile_run("hangs")));
   ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) >= 4; })) << process.wait().err;
   process.signal(SIGTERM);
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  process.signal(SIGTERM);  // the same wish
+  process.signal(SIGTERM);  // counts as the same request
   std::this_thread::sleep_for(std::chrono::seconds(6));
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait().signal, SIGTERM);

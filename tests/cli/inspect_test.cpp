@@ -1,4 +1,4 @@
-// The commands that only look: version, plugins, show, config, check; and new.
+// The commands that only read (version, plugins, show, config, check), and `new`.
 #include <fmt/format.h>
 
 #include <regex>
@@ -45,7 +45,7 @@ TEST_F(InspectTest, HelpListsTheCommands) {
   }
 }
 
-// Names of experiments that a text gives to commands.
+// The names in all experiment=NAME of a text.
 std::vector<std::string> experiments_in(const std::string& text) {
   const std::regex pattern("experiment=([a-z0-9_-]+)");
   std::vector<std::string> names;
@@ -83,7 +83,7 @@ TEST_F(InspectTest, ExamplesNameExperimentsThatExist) {
     ++commands;
   }
   EXPECT_GE(commands, 15U) << help;
-  // The examples of a sweep need nothing else.
+  // The example of a sweep names an experiment that needs no data.
   EXPECT_EQ(experiments_in(output_of({"sweep", "--help"})), (std::vector<std::string>{"count-convergence"}));
   EXPECT_THAT(output_of({"plan", "experiment=count-convergence"}), HasSubstr(" 0 done, 80 left "));
 }
@@ -129,7 +129,7 @@ TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
   EXPECT_THAT(text, HasSubstr("\nlargest accumulators, of 2147483647:\n"));
   EXPECT_THAT(text, HasSubstr("\n" + machine.rule->text() + "hash " + machine.rule->hash() + "\n"));
   EXPECT_THAT(output_of({"show", "model=egg_c"}), HasSubstr("l1_norm(embedded, layer0.norm1.gain, truncate)"));
-  // What the option's own file says first.
+  // `show` prints the comment at the beginning of the option's own file.
   EXPECT_THAT(text, testing::EndsWith("hash " + machine.rule->hash() + "\n"));
   const std::string former = output_of({"show", "model=egg_c_former", "model.width=64"});
   EXPECT_THAT(former, HasSubstr("/configs/model/egg_c_former.yaml begins:\n# The forward pass of egg.c's"));
@@ -155,7 +155,8 @@ TEST_F(InspectTest, ConfigPrintsTheResolvedConfiguration) {
   }();
   ASSERT_EQ(eggroll(tiny_run({"train.steps=1"})).exit_code, 0);
   ConfigNode printed = parse_yaml(tiny, "printed");
-  std::erase_if(printed.map(), [](const ConfigNode::Entry& entry) { return entry.key == "launcher"; });  // of sweeps
+  // only sweeps have one
+  std::erase_if(printed.map(), [](const ConfigNode::Entry& entry) { return entry.key == "launcher"; });
   EXPECT_EQ(read_file(run_folder() / "config.yaml"), sealed_text(to_yaml(printed)));
 }
 
@@ -167,7 +168,7 @@ TEST_F(InspectTest, MultirunRunsEveryCombination) {
   EXPECT_THAT(both.out, HasSubstr("== 2 of 2 runs completed\n"));
   EXPECT_THAT(eggroll(arguments).out, HasSubstr("this run is finished already"));
 
-  // What cannot be composed is refused before anything runs; what fails does not stop the others.
+  // An invalid combination is refused before any run starts; a run that fails does not stop the others.
   const Result refused = eggroll(tiny_run({"train.stepz=1,2", "-m"}));
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err, HasSubstr("has no key 'stepz'"));
@@ -188,7 +189,7 @@ TEST_F(InspectTest, AFolderOfOnesOwnGoesBeforeTheOthers) {
   EXPECT_EQ(parse_yaml(result.out, "printed").at("fitness.clip").real(), 1.0);
 }
 
-// Before the command or after it, and never taking the next word for a second folder.
+// --config-dir may stand before the command or after it, and never takes the next word for a second folder.
 TEST_F(InspectTest, AConfigurationFolderMayBeGivenAnywhere) {
   const std::string expected = output_of({"config", "seed=3"});
   const Result result =
@@ -211,7 +212,7 @@ TEST_F(InspectTest, CheckRunsTheCasesOfEachKind) {
   expect_one_sentence(eggroll({"check", "model:reference"}), {"no plugin 'model:reference'"});
 }
 
-// A number of random cases from a seed on, and nothing else.
+// `check` runs this number of random cases, the first with this seed, and nothing else.
 TEST_F(InspectTest, CheckRunsRandomCasesAlone) {
   EXPECT_EQ(output_of({"check", "reference", "--seed", "7", "--cases", "12"}),
             "ok   random programs (12 cases)\nok   random rules (12 cases)\n"

@@ -1,5 +1,5 @@
-// Runs that are stopped, killed and resumed: they end with the weights of an undisturbed run, and what a stop leaves
-// behind can be read.
+// Runs are stopped, killed and resumed. They end with the weights of an undisturbed run, and the files that a stop
+// leaves can be read.
 #include "cli/eggroll_command.h"
 #include "support/host.h"
 #include "system/machine.h"
@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 class InterruptTest : public CliTest {
  protected:
-  // Long enough for a signal to come in its middle.
+  // The run is long enough for a signal to arrive in its middle.
   static Arguments longer_run(const Arguments& more = {}) {
     Arguments all = tiny_run({"train.steps=200"});
     all.insert(all.end(), more.begin(), more.end());
@@ -76,7 +76,7 @@ bool catches(const Process& process, int number) {
   return (std::stoull(mask, nullptr, 16) >> (number - 1) & 1) != 0;
 }
 
-// A step of a second or more, so that both signals meet the same one.
+// A step takes a second or more, so that both signals arrive within one.
 TEST_F(InterruptTest, ASecondSignalEndsTheProcessAtOnce) {
   Process process(work_, command(tiny_run({"train.population=16384"})));
   wait_for_lines(process, 1);
@@ -113,7 +113,7 @@ TEST_F(InterruptTest, UnderNohupAHangUpIsIgnored) {
   EXPECT_EQ(record_in(run_folder()).at("status"), "completed");
 }
 
-// The process that starts the runs passes the signal on, and begins no other.
+// The process that starts the runs passes the signal on and starts no other run.
 TEST_F(InterruptTest, OfSeveralRunsTheOneThatRunsIsSaved) {
   for (const int number : {SIGTERM, SIGHUP}) {
     fs::remove_all(runs());
@@ -143,7 +143,7 @@ TEST_P(Kill, ThreeTimesAtRandomItEndsWithTheSameWeights) {
   size_t done = 0;
   for (int kill = 0; kill < 3; ++kill) {
     Process process(work_, command(run));
-    // Some steps after the last kill, at a random moment within a step, an evaluation or a checkpoint.
+    // The kill comes some steps after the last one, at a random moment within a step, an evaluation or a checkpoint.
     wait_for_lines(process, done + 2 + draws.below(40));
     std::this_thread::sleep_for(std::chrono::microseconds(draws.below(20000)));
     process.signal(SIGKILL);
@@ -160,7 +160,7 @@ TEST_P(Kill, ThreeTimesAtRandomItEndsWithTheSameWeights) {
   EXPECT_THAT(replayed.out, HasSubstr("weights sha256 " + digest + "\nequal to the checkpoint "));
 }
 
-// The second's steps depend on the evaluations before them, each of which lowers the learning rate.
+// In the second run each evaluation lowers the learning rate, so steps depend on the evaluations before them.
 INSTANTIATE_TEST_SUITE_P(
     Runs, Kill,
     testing::Values(KilledRun{"SignEs", {}},
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "optimizer.schedule.plateau.threshold=0.9"}}),
     [](const testing::TestParamInfo<KilledRun>& parameter) { return std::string(parameter.param.name); });
 
-// Killed before the first checkpoint, and while the run's files are being made.
+// The run is killed before its first checkpoint, and while its files are being made.
 TEST_F(InterruptTest, KilledAtItsVeryBeginningItStartsAnew) {
   const std::string digest = undisturbed(tiny_run());
   Draws draws(21);

@@ -39,7 +39,7 @@ class MovedDataTest : public CliTest {
     process.signal(SIGINT);
     ASSERT_EQ(process.wait().exit_code, 128 + SIGINT);
   }
-  // From another folder.
+  // Resumes the run from another folder.
   Result resume(const Arguments& more = {}) const {
     Arguments all = {"resume", run_folder().string()};
     all.insert(all.end(), more.begin(), more.end());
@@ -102,7 +102,7 @@ TEST_F(MovedDataTest, DataThatMovedAreNamedAndCompared) {
   const Result result = resume({"--data", "../moved/renamed"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_completed(run_folder(), digest);
-  // The run knows where its data are now, and is known by them.
+  // The run has stored its data's new place, and the new path names the same run.
   EXPECT_THAT(resume().out, HasSubstr("finished already"));
   EXPECT_THAT(eggroll(text_run({"dataset.path=../moved/renamed"})).out, HasSubstr("finished already"));
 }

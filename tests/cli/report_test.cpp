@@ -31,7 +31,7 @@ TEST_F(ReportTest, FindingsOfRunsOfOneCommand) {
   EXPECT_THAT(text, HasSubstr("| # | model.width | bits |"));
   EXPECT_THAT(text, HasSubstr("### Saturation"));
   EXPECT_THAT(text, HasSubstr("eggroll run experiment=count"));
-  // A report of the same runs is the same, and is no run itself.
+  // The same runs give the same report, and a report is not taken for a run.
   EXPECT_EQ(eggroll({"report", "results", "--out", "again"}).exit_code, 0);
   EXPECT_EQ(read_file(work_ / "again" / "runs.csv"), read_file(work_ / "results" / "report" / "runs.csv"));
 }

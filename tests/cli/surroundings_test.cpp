@@ -1,5 +1,6 @@
-// What surrounds a command: descriptors that its caller closed, output that cannot be written, limits of the system,
-// and files that are links, FIFOs or devices. Never a signal, never a hang, never somebody else's file.
+// The surroundings of a command: descriptors that its caller closed, output that cannot be written, limits of the
+// system, and files that are links, FIFOs or devices. No command ends by a signal, hangs, or changes a file that is not
+// its own.
 #include <sys/stat.h>
 
 #include "cli/eggroll_command.h"
@@ -15,7 +16,7 @@ using ::testing::StartsWith;
 
 class SurroundingsTest : public CliTest {
  protected:
-  // The command by a shell, with these redirections and whatever goes before.
+  // Runs the command in a shell, with these redirections and with `before` in front.
   Result by_shell(const Arguments& arguments, const std::string& redirections, const std::string& before = "") const {
     return Process(work_, in_shell(arguments, redirections, before)).wait();
   }
@@ -29,7 +30,8 @@ class SurroundingsTest : public CliTest {
     return Process(work_, all).wait();
   }
 
-  // Why there is no other user here; empty where there is one, who may then write where the test works.
+  // Returns why the test cannot run as another user, or "". In the latter case it lets that user write where the test
+  // works.
   std::string no_other_user() const {
     if (::getuid() != 0) return "another user can be had by root alone";
     fs::permissions(folder_, fs::perms::all);
@@ -90,7 +92,7 @@ TEST_F(SurroundingsTest, ThreadsThatCannotBeHad) {
   const auto with = [&](int processes, const Arguments& more) {
     return by_another_user(tiny_run(more), "ulimit -u " + std::to_string(processes) + ";");
   };
-  // That of the command itself counts too.
+  // The process of the command itself counts against the limit too.
   expect_one_sentence(with(5, {"backend.threads=8"}), {"backend.threads asks for 8 threads and the system gives 5",
                                                        "set backend.threads=5", "ulimit -u"});
   for (const int processes : {1, 2, 3, 8}) {
@@ -99,7 +101,7 @@ TEST_F(SurroundingsTest, ThreadsThatCannotBeHad) {
     if (result.exit_code != 0) expect_one_sentence(result, {"ulimit -u"});
   }
   EXPECT_EQ(with(8, {"backend.threads=8", "seed=10"}).exit_code, 0);
-  // gnuplot would be the third.
+  // gnuplot would be the third process.
   const Result undrawn = with(2, {"backend.threads=2", "seed=11"});
   EXPECT_EQ(undrawn.exit_code, 0);
   EXPECT_THAT(undrawn.err, HasSubstr("raise the limit on processes (ulimit -u) or wait until others end"));
@@ -115,7 +117,7 @@ TEST_F(SurroundingsTest, MemoryThatCannotBeHad) {
   int kilobytes = 12'000;
   for (; kilobytes <= 120'000; kilobytes += 4'000) {
     SCOPED_TRACE(kilobytes);
-    // Below this the libraries of others do not start, and nothing of eggroll runs.
+    // Below this limit the loader of shared libraries fails, before any code of eggroll runs.
     if (with(kilobytes, {"--version"}).exit_code != 0) continue;
     const Result result = with(kilobytes, tiny_run({"backend.threads=2"}));
     if (result.exit_code == 0) break;
@@ -197,7 +199,7 @@ TEST_F(SurroundingsTest, WhatAReportDoesNotOpenIsNamed) {
   fs::create_symlink("/etc/passwd", results / "passwords.json");
   ASSERT_EQ(::mkfifo((results / "fifo.json").c_str(), 0600), 0);
   const fs::path run = run_folder();
-  // A report opens the metrics of a record without a summary alone.
+  // A report opens the metrics only if the record has no summary.
   nlohmann::json record = record_in(run);
   record.erase("summary");
   write_plainly(run / "record.json", sealed(record).dump());
@@ -220,7 +222,7 @@ TEST_F(SurroundingsTest, WhatAReportDoesNotOpenIsNamed) {
   EXPECT_THAT(eggroll({"report", "results", "--out", "out"}).err, HasSubstr("/zero is missing"));
 }
 
-// Root could put a file in the place of /dev/null.
+// A command that runs as root could replace /dev/null by a file.
 TEST_F(SurroundingsTest, WhatIsNoFileIsNotReplaced) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   ASSERT_EQ(::mkfifo((work_ / "fifo").c_str(), 0600), 0);

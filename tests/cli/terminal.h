@@ -9,8 +9,8 @@
 
 namespace eggroll::test {
 
-// The rows of a terminal after these bytes, those that have scrolled away too; without blanks at their ends. It knows
-// the sequences that eggroll writes: up, erase in a line, erase below, colours.
+// The rows that a terminal shows after these bytes, with those that have scrolled away and without blanks at their
+// ends. It knows the sequences that eggroll writes: up, erase in a line, erase below, colours.
 inline std::vector<std::string> rows_of(const std::string& bytes, size_t width) {
   std::vector<std::string> rows(1);
   size_t row = 0;
@@ -79,13 +79,13 @@ class Terminal {
   void type(const std::string& keys) const {
     EXPECT_EQ(::write(terminal_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
   }
-  // As a window that is closed, or a connection that is lost.
+  // Closes the terminal, as a closed window or a lost connection does.
   void close() {
     if (terminal_ >= 0) ::close(terminal_);
     terminal_ = -1;
   }
 
-  // Until the condition holds, or the command ends, or five minutes are over; returns whether the condition holds.
+  // Waits until the condition holds, the command ends or five minutes are over; returns whether the condition holds.
   bool wait_until(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
     while (std::chrono::steady_clock::now() < end) {

@@ -28,7 +28,7 @@ class TerminalTest : public CliTest {
     return count;
   }
 
-  // The rows with progress, of a run that has shown it several times and is then interrupted by a key.
+  // The rows with progress of a run that has shown it several times and is then interrupted by a key.
   std::vector<std::string> progress_rows(uint16_t columns) const {
     fs::remove_all(runs());
     Terminal terminal(work_, command(longer_run()), columns);

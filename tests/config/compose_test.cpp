@@ -203,7 +203,7 @@ TEST(Repository, EveryOptionAndExperimentComposes) {
   }
 }
 
-// Looking through all keys for each took half a minute.
+// A search through all keys for each key would take half a minute.
 TEST_F(ComposeTest, ManyKeysTakeTimeInProportion) {
   std::string text = "many:\n";
   for (int i = 0; i < 80000; ++i) text += "  key" + std::to_string(i) + ": " + std::to_string(i) + "\n";

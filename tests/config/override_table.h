@@ -8,10 +8,10 @@
 namespace eggroll::test {
 
 enum class Outcome {
-  kTree,         // what differs from tests/config/fixture without overrides: "path: value; ~deleted", nothing else may
-  kRuns,         // what --multirun makes of them: "a=1 b=2; a=1 b=3"
-  kRefused,      // the sentence, behind "command line 'the last override': "
-  kRunsRefused,  // the same of --multirun
+  kTree,         // the differences from tests/config/fixture, and no others: "path: value; ~deleted"
+  kRuns,         // the runs of --multirun: "a=1 b=2; a=1 b=3"
+  kRefused,      // the sentence after "command line 'the last override': "
+  kRunsRefused,  // the same for --multirun
 };
 
 struct OverrideRow {
@@ -22,7 +22,7 @@ struct OverrideRow {
 
 const std::vector<OverrideRow>& override_table();
 
-// Those of them that are about sweeps.
+// The rows about sweeps.
 std::vector<OverrideRow> sweep_rows();
 
 }  // namespace eggroll::test

@@ -1,5 +1,4 @@
-// The avx2 backend's AVX-VNNI path with AVX-512's encoding of the same instructions, for processors that have only
-// that.
+// The avx2 backend's AVX-VNNI path with AVX-512's encoding of the same instructions, for processors without AVX-VNNI.
 #define EGG_VNNI_ENCODING ""
 
 #include "common/x86_features.h"

@@ -23,7 +23,7 @@ inline std::vector<std::string> built_backends() {
   return names;
 }
 
-// Skipped, with the reason, where this machine cannot run it; a plugin that is rejected fails instead.
+// Skips the test, with the reason, where this machine cannot run the backend; a rejected plugin fails the test instead.
 class BuiltBackend : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

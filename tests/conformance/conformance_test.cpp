@@ -40,7 +40,7 @@ TEST_P(EveryBackend, Conforms) {
 INSTANTIATE_TEST_SUITE_P(Built, EveryBackend, testing::ValuesIn(built_backends()),
                          [](const auto& backend) { return backend.param; });
 
-// Every shape of a population comes with every op.
+// Every op has a case for every shape of a population.
 TEST(Conformance, EveryOpMeetsEveryShape) {
   for (int code = 0; code < EGG_OP_COUNT; ++code) {
     std::set<uint32_t> populations;
@@ -51,7 +51,7 @@ TEST(Conformance, EveryOpMeetsEveryShape) {
   }
 }
 
-// Sums beyond int32, and up to its very end.
+// Votes reach the largest sum that an int32 holds, and go beyond it.
 TEST(Conformance, VotesReachTheLimits) {
   for (const int32_t code : {EGG_RULE_VOTE_I32, EGG_RULE_VOTE_F32}) {
     uint32_t most_pairs = 0;
@@ -69,10 +69,10 @@ TEST(Conformance, VotesReachTheLimits) {
 
 struct Fault {
   const char* name;
-  const char* found;  // part of some failure
+  const char* found;  // part of one failure's text
 };
 
-// Otherwise a test's listed name would hold the addresses of the two.
+// The default printer would put the addresses of both texts into the test's listed name.
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 
 class PlantedFault : public testing::TestWithParam<Fault> {};
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
                                          Fault{"faulty_chosen", "which was not chosen"}),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
-// A check in which nothing ran has proved nothing.
+// A check in which no case ran proves nothing.
 TEST(Conformance, NoCaseIsNoPass) {
   EXPECT_FALSE((Check{"empty", 0, {}}.passed()));
   EXPECT_TRUE((Check{"one", 1, {}}.passed()));

@@ -8,7 +8,7 @@ namespace eggroll::reference {
 enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan, k_chosen };
 constexpr Fault kFault = FAULT;
 
-// A norm over a size that leaves lanes of four empty.
+// A norm whose size is no multiple of four leaves vector lanes empty.
 bool has_odd_norm(const egg_program& program) {
   return std::any_of(program.ops, program.ops + program.op_count, [&](const egg_op& op) {
     return op.code == EGG_OP_L1_NORM && program.values[op.out].size % 4 != 0;
@@ -30,7 +30,7 @@ class FaultySession : public ReferenceSession {
     // The smallest error a loss can have, in the last member alone.
     if (kFault == k_loss) arguments.losses[arguments.count - 1] += 1;
     if (kFault == k_guard) arguments.losses[arguments.count] = 0;
-    // Where the last tile of sixteen members is not full.
+    // The last tile of sixteen members is not full.
     if (kFault == k_norm && odd_norm_ && arguments.count % 16 != 0) arguments.losses[arguments.count - 1] += 1;
   }
   void update(const egg_update& arguments) override {

@@ -1,5 +1,5 @@
-// Prints a file of core/conformance from the reference backend, for the one who changes the op set, its cases or the
-// presets: `print_golden` golden.inc, `print_golden trajectories` trajectories.inc.
+// Prints a file of core/conformance from the reference backend: `print_golden` prints golden.inc, `print_golden
+// trajectories` prints trajectories.inc. Run it after a change of the op set, its cases or the presets.
 #include <fmt/format.h>
 
 #include <string>

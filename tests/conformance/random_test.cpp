@@ -1,4 +1,5 @@
-// Random cases: the same everywhere, of every kind, and a failing one becomes a small one that its seed brings back.
+// The random cases are the same on every machine and of every kind, and a failing one becomes a small one that its seed
+// brings back.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ std::vector<RandomCase> cases_of_check(RandomCase (*make)(uint64_t)) {
   return cases;
 }
 
-// How many of the cases a check runs have each feature.
+// The number of cases of a check that have each feature.
 using Features = std::map<std::string, size_t>;
 
 void expect_all(const Features& features) {
@@ -47,7 +48,7 @@ TEST(RandomCases, FollowFromTheirSeed) {
   }
 }
 
-// On every machine: a seed that fails on one is looked at on another.
+// A seed that fails on one machine can be examined on another.
 TEST(RandomCases, AreTheSameOnEveryMachine) { EXPECT_EQ(random_cases_hash(), kept_hash(kRandomCases)); }
 
 TEST(RandomPrograms, ReachEveryOpAndItsForms) {
@@ -174,7 +175,7 @@ TEST(RandomPrograms, MeetEveryKindOfNoise) {
 
 void count_evaluate(const Action& action, const Scenario& scenario,
                     const std::function<void(std::string, bool)>& count) {
-  constexpr uint32_t kTile = 16;  // members, the fewest a vector unit takes at a time but for one with 8
+  constexpr uint32_t kTile = 16;  // members; no vector unit takes fewer at a time, except one that takes 8
   const uint32_t end = action.first + action.count;
   count("a range that begins within a tile", action.first % kTile != 0);
   count("a range that ends within a tile", end % kTile != 0 && end < scenario.population);
@@ -282,7 +283,7 @@ TEST(RandomRules, ReachEveryOpAndType) {
 
 class PlantedInBackend : public testing::Test {
  protected:
-  // The one failing check, of a backend whose fault one op alone shows.
+  // The only failing check of a backend whose fault shows in one op alone.
   Check failing_check(const BackendInstance& faulty, const std::string& what, const RandomCases& random) const {
     for (const Check& check : check_random(faulty, &reference_, random)) {
       if (check.what == what) {
@@ -342,7 +343,7 @@ TEST_F(PlantedInBackend, AFaultOfARuleOpIsCutDownToThatOp) {
   }
 }
 
-// Where a cut leaves nothing that fails, the case stays as it is.
+// A case stays as it is if no cut leaves one that fails.
 TEST(Shrinking, KeepsACaseThatOnlyFailsWhole) {
   const RandomCase test = random_program_case(3);
   const std::string whole = text(test);

@@ -18,7 +18,7 @@ TEST_P(TrajectoryOfEveryBackend, IsTheGoldenOne) {
 
 TEST_P(TrajectoryOfEveryBackend, CanBePlanned) { expect_passed(check_plans(kConfigs, built_plugins(), chosen())); }
 
-// Whatever the backend: more members take more memory, and what is refused names a population that is not.
+// On every backend more members take more memory, and a refusal names a population that is accepted.
 TEST_P(TrajectoryOfEveryBackend, MemoryGrowsWithThePopulation) {
   Machine machine(repository_config({"model=gru", "model.width=512", "model.layers=6", "backend=" + GetParam()}),
                   built_plugins());
@@ -43,7 +43,7 @@ TEST_P(TrajectoryOfEveryBackend, MemoryGrowsWithThePopulation) {
   machine.train.population = static_cast<uint32_t>(std::stoul(refusal.substr(refusal.find(words) + words.size())));
   EXPECT_EQ(machine.train.population % 2, 0U);
   EXPECT_NO_THROW(machine.plan_session()) << refusal;
-  // Far enough above it that memory which others free meanwhile does not matter.
+  // The population is so far above the limit that memory which other processes free meanwhile does not matter.
   machine.train.population += machine.train.population / 10 / 2 * 2;
   EXPECT_THROW(machine.plan_session(), Error) << refusal;
 }
@@ -58,7 +58,7 @@ TEST(Trajectories, FindABackendWhosePlanSaysNothing) {
   EXPECT_FALSE(check.passed());
 }
 
-// A preset without a trajectory is a promise without a proof.
+// Every preset has a trajectory, because a preset without one is a promise without proof.
 TEST(Trajectories, CoverEveryModelAndOptimizer) {
   for (const char* group : {"model", "optimizer"}) {
     for (const auto& entry : std::filesystem::directory_iterator(EGGROLL_SOURCE_DIR "/configs/" + std::string(group))) {
@@ -72,7 +72,7 @@ TEST(Trajectories, CoverEveryModelAndOptimizer) {
   }
 }
 
-// Weights that stood still would agree on any backend.
+// The weights must move, because weights that stand still agree on any backend.
 TEST(Trajectories, MoveAtEveryStep) {
   const ChosenPlugin reference = built_plugins().choose(EGG_KIND_BACKEND, "reference");
   for (const Trajectory& trajectory : trajectories()) {

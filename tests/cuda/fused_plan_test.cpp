@@ -54,7 +54,7 @@ TEST_F(FusedPlanTest, LeavesOtherProgramsToTheirOps) {
   EXPECT_FALSE(plan_of({"model=gru", "model.gate_clip=twice"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "model.norm_division=truncate"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "noise.rank=2"}).fused);
-  // Sums that would not fit 32 bits as they are scaled.
+  // The scaled sums do not fit 32 bits.
   EXPECT_FALSE(plan_of({"model=gru", "model.width=256", "model.fixed_point=0"}).fused);
 }
 
@@ -89,7 +89,8 @@ TEST_F(FusedPlanTest, SharesATileThatIsAloneBetweenTwoWarpgroups) {
   EXPECT_EQ(odd.first_stage + odd.stage_count, plan.fused->stages_of.size());
   EXPECT_EQ(even.first_slot + even.slot_count, odd.first_slot);
   EXPECT_EQ(2 * (odd.first_slot + odd.slot_count), plan.fused->slot_blocks);
-  // The first group has two of three blocks of outputs: the second leaves both sums, of 16 KB each, in stages of 12 KB.
+  // The first group has two of the three blocks of outputs; the second group leaves both sums, 16 KB each, in stages of
+  // 12 KB.
   std::vector<uint32_t> empty;
   for (const FusedFeed& feed : plan.fused->feeds) {
     const auto begin = plan.fused->stages_of.begin() + feed.first_stage;

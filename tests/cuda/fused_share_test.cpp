@@ -1,5 +1,5 @@
-// What members lose does not depend on how many share a GPU: a tile that is alone on its multiprocessor is computed by
-// another kernel than two together are.
+// A member's loss does not depend on the number of members on a GPU, although a tile that is alone on its
+// multiprocessor runs in another kernel than two tiles that share one.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ class FusedShareTest : public testing::Test {
   }
 };
 
-// Many times over: what warps do to each other depends on when they do it.
+// The test repeats the step many times, because a race between warps shows only at some timings.
 TEST_F(FusedShareTest, FewMembersLoseWhatTheyLoseAmongMany) {
   const Machine few_machine = machine_of(kFew);
   const Machine many_machine = machine_of(kMany);

@@ -1,4 +1,4 @@
-// What the tests of plans hold; they need no GPU.
+// A machine on the reference backend, for the tests of plans. They need no GPU.
 #ifndef EGGROLL_TESTS_CUDA_MACHINE_H
 #define EGGROLL_TESTS_CUDA_MACHINE_H
 

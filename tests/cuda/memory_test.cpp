@@ -13,11 +13,12 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
-// An H200: shared memory, all and less what a block takes beside two tiles and a ring; multiprocessors; memory.
+// An H200: its shared memory, the part of it that two tiles and a ring leave to a block, its multiprocessors and its
+// memory.
 constexpr Room kRing{227 << 10, 220 << 10, 2, 3, 12};
 constexpr uint32_t kBlocks = 132;
 constexpr uint64_t kMemory = 139 * kGiB;
-// A device without a ring, with two blocks beside each other.
+// A device without a ring, whose multiprocessors hold two blocks.
 constexpr Room kNoRing{80 << 10, 80 << 10, 1, 0, 0};
 
 const std::vector<std::string> kGru = {"model=gru", "model.width=256", "model.layers=6"};
@@ -37,7 +38,7 @@ class MemoryTest : public testing::Test {
     memory.choose(population);
     return memory;
   }
-  // One for each room, all of the same shape.
+  // A plan for each room; all plans have the same shape.
   std::vector<ReplicaPlan> replicas(const std::vector<uint64_t>& rooms) const {
     std::vector<ReplicaPlan> all;
     for (const uint64_t room : rooms) {
@@ -78,7 +79,7 @@ TEST_F(MemoryTest, AMillionMembersOfTheGruFitAnH200) {
   const MemoryPlan memory = chosen(1 << 20);
   EXPECT_LE(memory.total, kMemory - kCallReserve);
   EXPECT_EQ(memory.members, 1U << 20);
-  // States and losses of all, and the most noise.
+  // The memory holds the states and losses of all members, and nearly the most noise.
   EXPECT_GE(memory.total, (uint64_t{1} << 20) * (machine_.program->state_bytes() + 8) + kMostNoise * 9 / 10);
   EXPECT_LE(uint64_t{memory.noise_tiles} * memory.noise_tile, kMostNoise);
 }
@@ -118,7 +119,7 @@ TEST_F(MemoryTest, HoldsTheWeightsAndWhatTheRuleKeeps) {
   }
   EXPECT_EQ(planned, weights);
   EXPECT_EQ(cells, slots);
-  // Weights twice, for linears read them in an order of their own.
+  // The weights count twice, because linears read a copy in an order of their own.
   EXPECT_GE(memory.least(2), 2 * weights + 4 * slots + 8 * memory.votes);
   EXPECT_LE(memory.least(2), 64 * weights);
 }
@@ -130,7 +131,7 @@ TEST_F(MemoryTest, NoiseTakesNoMoreThanHalfOfWhatIsLeft) {
   EXPECT_LE(memory.total, room - kCallReserve);
   EXPECT_NEAR(static_cast<double>(noise), static_cast<double>(room - kCallReserve - (memory.total - noise)) / 2,
               static_cast<double>(memory.noise_tile));
-  // All of a small population's.
+  // The memory holds all noise of a small population.
   EXPECT_EQ(chosen(100).noise_tiles, 2U);
 }
 
@@ -177,7 +178,8 @@ TEST_F(MemoryTest, ThePlanSaysHowTheProgramRuns) {
   one[0].plan = plan(Room{227 << 10, 220 << 10, 1, 3, 12});
   EXPECT_THAT(describe(one).plan,
               HasSubstr("one tile of 64 members a block, shared by two warpgroups, layers as fused "));
-  one[0].plan = plan(Room{0, 1 << 20, 2, 3, 12});  // none for fused segments, and more than there is for others
+  // too little room for fused segments, and more than enough for the other kernels
+  one[0].plan = plan(Room{0, 1 << 20, 2, 3, 12});
   const SessionPlan plan = describe(one);
   EXPECT_EQ(plan.device, "a GPU");
   EXPECT_EQ(plan.plan,
@@ -207,7 +209,7 @@ TEST_F(MemoryTest, ThePlanSaysWhatFoundNoRoom) {
   EXPECT_THAT(describe(tight).plan, HasSubstr("a block, linears on mma.sync, "));
 }
 
-// An attention's keys and values take memory of every tile at work, and so of no more than there are.
+// An attention's keys and values take memory for every tile at work; there are never more of them than tiles.
 TEST_F(FormerMemoryTest, WorkspaceIsThatOfTheTilesAtWork) {
   EXPECT_EQ(chosen(2).blocks, 1U);
   EXPECT_EQ(chosen(2).workspace, plan().tiles * plan().workspace_bytes);

@@ -101,8 +101,8 @@ TEST_F(ReplicaTest, OneCellOfASlotMakesADifference) {
   }
 }
 
-// Replicas of one GPU make a session, which compares them after every update: each makes the votes of its own pairs and
-// adds up all, and what comes of it is what one replica makes of all pairs.
+// A session of two replicas on one GPU compares them after every update. Each replica makes the votes of its own pairs
+// and adds up the votes of all; the result equals that of one replica with all pairs.
 TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
   std::vector<int8_t> fitness(spec_.population / 2);
   for (size_t i = 0; i < fitness.size(); ++i) fitness[i] = static_cast<int8_t>(static_cast<int>(i % 9) - 4);
@@ -135,9 +135,9 @@ TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
   EXPECT_EQ(weights_after({0, 0, 0}), expected);
 }
 
-// What the pool gave is what was planned, but for how the driver rounds large pieces.
+// The pool gives what was planned, except that the driver rounds large pieces up.
 TEST_F(ReplicaTest, TakesTheMemoryThatWasPlanned) {
-  open();  // what the driver takes at first
+  open();  // the driver takes some memory at first
   const auto used = [] {
     cudaMemPool_t pool = nullptr;
     uint64_t bytes = 0;

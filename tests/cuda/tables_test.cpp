@@ -13,7 +13,7 @@
 namespace eggroll::cuda {
 namespace {
 
-// With as few members a tile is alone on its multiprocessor, with as many two share one.
+// A tile of the small population is alone on its multiprocessor; two tiles of the large one share one.
 constexpr uint32_t kSmallPopulation = 176;  // three tiles, the last of which is not full
 constexpr uint32_t kLargePopulation = 8880;
 
@@ -98,7 +98,7 @@ Machine machine_for(const TablesCase& test) {
   return machine_of(overrides);
 }
 
-// Tokens of some streams; of the rows that indices say, one in eight is none.
+// The tokens of some streams. One row in eight of each index is none.
 struct Tokens {
   Tokens(const egg_program& program, uint64_t seed, uint32_t the_streams, uint32_t the_tokens)
       : streams(the_streams), tokens(the_tokens) {
@@ -128,11 +128,11 @@ std::vector<int8_t> fitness_of(uint32_t population, uint64_t seed, bool small) {
   test::Draws draws(seed);
   std::vector<int8_t> fitness(population / 2);
   for (int8_t& f : fitness) f = small ? static_cast<int8_t>(static_cast<int>(draws.below(3)) - 1) : draws.weight();
-  std::fill_n(fitness.begin(), kStreamMembers / 2, int8_t{0});  // a stream that nobody votes of
+  std::fill_n(fitness.begin(), kStreamMembers / 2, int8_t{0});  // all members of one stream have no fitness
   return fitness;
 }
 
-// What a session holds and says, in bytes.
+// Everything that a session holds and returns.
 struct Seen {
   std::vector<std::vector<int8_t>> weights;
   std::vector<int8_t> states;
@@ -159,7 +159,7 @@ Seen run(AnySession& session, const Machine& machine, const egg_session_spec& sp
     const std::vector<float> stds = machine.vote_stds(fitness);
     const std::vector<float> scalars = machine.scalars(step, {});
     std::vector<int64_t>& changed = seen.numbers.emplace_back(program.param_count);
-    // The last update is of pairs whose noise is not at hand.
+    // The last update votes with pairs whose noise is no longer in memory.
     session.update({sizeof(egg_update), population / 2, step + (tokens == 20 ? 1 : 0), fitness.data(), scalars.data(),
                     stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0});
     ++step;

@@ -27,7 +27,7 @@ inline uint64_t setting(const char* name, uint64_t otherwise) {
   return value;
 }
 
-// Random numbers of one trial: those of another do not depend on how many this one draws.
+// The random numbers of one trial. They do not depend on what another trial has drawn.
 class TrialDraws {
  public:
   TrialDraws(uint64_t seed, uint64_t trial) : random_(seed * 1'000'003 + trial) {}
@@ -42,7 +42,7 @@ class TrialDraws {
   std::mt19937_64 random_;
 };
 
-// body(i) for every i below count, by as many threads as there are processors.
+// Calls body(i) for every i below count, on as many threads as there are processors.
 template <class Body>
 void for_each_trial(uint64_t count, const Body& body) {
   std::atomic<uint64_t> next{0};

@@ -1,5 +1,5 @@
-// Runs and sweeps that are killed at random moments, with standard descriptors open or closed, and started again: what
-// they end with is what nothing disturbed leads to. EGGROLL_KILLS and EGGROLL_DAMAGE_SEED choose the campaign.
+// Runs and sweeps are killed at random moments, with standard descriptors open or closed, and started again. They end
+// with the weights and files of an undisturbed one. EGGROLL_KILLS and EGGROLL_DAMAGE_SEED choose the campaign.
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -11,8 +11,8 @@
 namespace eggroll::test {
 namespace {
 
-constexpr uint64_t kCombinations = 8;  // of stdin, stdout and stderr, open or closed
-constexpr uint64_t kMostKills = 4;     // of one run or sweep
+constexpr uint64_t kCombinations = 8;  // stdin, stdout and stderr, each open or closed
+constexpr uint64_t kMostKills = 4;     // for one run or sweep
 
 std::string redirections(uint64_t combination) {
   constexpr std::array<const char*, 3> kClosed = {" <&-", " >&-", " 2>&-"};
@@ -25,7 +25,7 @@ struct Subject {
   std::string name;
   Arguments arguments;
   Specimen undisturbed;
-  double seconds = 0;  // that the undisturbed one took
+  double seconds = 0;  // how long the undisturbed one took
 };
 
 class KillTest : public Damage {
@@ -51,7 +51,7 @@ class KillTest : public Damage {
     return all;
   }
 
-  // The kind with the fewest kills so far.
+  // The combination with the fewest kills so far.
   uint64_t next_combination() {
     const std::lock_guard lock(mutex_);
     return static_cast<uint64_t>(std::min_element(combinations_.begin(), combinations_.end()) - combinations_.begin());
@@ -63,7 +63,7 @@ class KillTest : public Damage {
     const fs::path folder = work_ / "trials" / std::to_string(trial);
     fs::create_directories(folder);
     std::string story = subject.name;
-    // Several leave room for one another before the end.
+    // Several kills share out the time before the end.
     const uint64_t kills = 1 + draws.below(kMostKills);
     const double longest = subject.seconds * 2.0 / static_cast<double>(kills + 1);
     for (uint64_t kill = 0; kill < kills; ++kill) {
@@ -78,7 +78,7 @@ class KillTest : public Damage {
       if (result.signal != SIGKILL) {
         ++late_;
         EXPECT_EQ(result.exit_code, 0) << story << "\n" << result.err;
-        break;  // it is finished
+        break;  // it has finished before the kill
       }
       ++made_;
       ++kills_[subject.name];
@@ -121,10 +121,10 @@ class KillTest : public Damage {
 
   const uint64_t seed_ = setting("EGGROLL_DAMAGE_SEED", 1);
   std::vector<Subject> subjects_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, uint64_t> kills_;
-  std::array<uint64_t, kCombinations> combinations_{};  // kills of each
-  uint64_t late_ = 0;                                   // kills of what had ended already
+  std::array<uint64_t, kCombinations> combinations_{};  // number of kills
+  uint64_t late_ = 0;                                   // number of kills after the end
   std::atomic<uint64_t> made_ = 0;
 };
 

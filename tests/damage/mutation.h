@@ -9,13 +9,13 @@
 
 namespace eggroll::test {
 
-// Damages the bytes once and says how: "12 bytes from 34 on doubled". They may stay as they were.
+// Damages the bytes and says how: "12 bytes from 34 on doubled". The damage may leave them as they were.
 inline std::string mutate(std::string& bytes, TrialDraws& draws) {
   if (bytes.empty()) return bytes = static_cast<char>(draws.below(256)), "a byte put into an empty file";
   constexpr uint64_t kLongest = 64;
   size_t begin = draws.below(bytes.size());
   size_t count = 1 + draws.below(std::min<uint64_t>(kLongest, bytes.size() - begin));
-  // Whole lines leave text that is well formed.
+  // Damage of whole lines leaves text that is well formed.
   if (draws.below(2) == 0 && bytes.find('\n') != std::string::npos) {
     const size_t before = begin == 0 ? std::string::npos : bytes.rfind('\n', begin - 1);
     begin = before == std::string::npos ? 0 : before + 1;

@@ -1,6 +1,6 @@
-// Random damage in all files of runs and sweeps, and then a command: it refuses by a sentence that names the file, or
-// says what it left out, or nothing is other than it was. EGGROLL_DAMAGE_MUTATIONS and EGGROLL_DAMAGE_SEED choose the
-// campaign; EGGROLL_DAMAGE_KEEP is a folder for what fails.
+// Damages a random file of runs and sweeps, then runs a command. The command refuses with a sentence that names the
+// file, or says what it left out, or gives the same result as without damage. EGGROLL_DAMAGE_MUTATIONS and
+// EGGROLL_DAMAGE_SEED choose the campaign; EGGROLL_DAMAGE_KEEP is a folder for trials that fail.
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -35,11 +35,11 @@ std::string foreign_words(const std::string& text) {
 
 struct Trial {
   const Specimen* specimen = nullptr;
-  fs::path file;  // below the specimen's folder, as the next
+  fs::path file;  // relative to the specimen's folder, like `run`
   fs::path run;
   std::string command;
   std::string damage;
-  std::string bytes;  // of the damaged file
+  std::string bytes;  // the damaged file's
 };
 
 class MutationTest : public Damage {
@@ -82,7 +82,7 @@ class MutationTest : public Damage {
     return trial;
   }
 
-  // The run that the file belongs to; the first of a sweep where it belongs to none.
+  // The run that the file belongs to; where it belongs to none, the sweep's first run.
   static fs::path run_of(const Specimen& specimen, const fs::path& file) {
     if (!specimen.is_sweep) return specimen.target;
     const std::vector<fs::path> runs = runs_below(specimen.folder);
@@ -121,7 +121,7 @@ class MutationTest : public Damage {
     return place->observation;
   }
 
-  // Whether the damage is behind a killed run's newest checkpoint and such as an earlier kill leaves.
+  // Whether the damage lies behind a killed run's newest checkpoint and looks like what an earlier kill leaves.
   static bool is_earlier_kill(const Trial& trial, const fs::path& folder) {
     if (!trial.specimen->name.ends_with("-killed")) return false;
     const uint64_t saved = record_in(trial.specimen->folder / trial.run).at("steps");
@@ -140,7 +140,7 @@ class MutationTest : public Damage {
     return steps >= saved;
   }
 
-  // The outcome, and of a failure the reason.
+  // The outcome, with the reason of a failure.
   static std::pair<Outcome, std::string> judge(const Trial& trial, const Observation& seen, const Observation& expected,
                                                const fs::path& folder) {
     const Result& result = seen.result;
@@ -151,7 +151,7 @@ class MutationTest : public Damage {
     if (result.exit_code != 0) {
       const bool names_it = result.err.find(trial.file.filename().string()) != std::string::npos ||
                             result.err.find(trial.run.filename().string()) != std::string::npos ||
-                            // A sweep gives the numbers of points that failed, and their folder.
+                            // A sweep names its folder and the numbers of the failed points.
                             (trial.command == "sweep" && result.err.find(trial.specimen->target) != std::string::npos);
       if (!result.err.starts_with("eggroll: ") || !names_it) return {kFailed, "a refusal that names no file"};
       return {kRefused, ""};
@@ -216,7 +216,7 @@ class MutationTest : public Damage {
 
   const uint64_t seed_ = setting("EGGROLL_DAMAGE_SEED", 1);
   std::vector<Specimen> specimens_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, Expected> expected_;
   std::map<std::string, std::array<uint64_t, kOutcomes>> counts_;
 };

@@ -25,8 +25,8 @@ std::string bytes_below(const fs::path& folder) {
   return all;
 }
 
-// Adds what the runs that were to go on have made. A finished run adds its record alone, for nothing else of it may be
-// looked at or mended.
+// Adds the weights and figures of the runs. A finished run adds only its record, because the command must neither read
+// nor change its other files.
 void add_runs(const Specimen& specimen, const fs::path& folder, const std::vector<fs::path>& runs,
               Observation& observation) {
   for (const fs::path& run : runs) {
@@ -46,7 +46,7 @@ bool tells_of_damage(const ordered_json& json) {
   if (json.is_object()) {
     if (json.value("status", ordered_json()) == "unreadable") return true;
     if (json.contains("problems") && !json["problems"].empty()) return true;
-    // What stands in the place of a text that cannot be shown.
+    // This text stands in the place of one that cannot be shown.
     if (json.contains("config") && json["config"].is_string() &&
         json["config"].get<std::string>().find("restore it") != std::string::npos) {
       return true;
@@ -56,7 +56,7 @@ bool tells_of_damage(const ordered_json& json) {
   return std::any_of(json.begin(), json.end(), [](const ordered_json& part) { return tells_of_damage(part); });
 }
 
-// All that the page asks for. Logs and samples are texts, and no figures.
+// All figures that the page asks for; logs and samples are no figures.
 std::string shown_by(int port, bool& tells) {
   httplib::Client client("127.0.0.1", port);
   client.set_read_timeout(kPatience);
@@ -84,7 +84,7 @@ std::string shown_by(int port, bool& tells) {
     if (reply.is_object()) {
       reply.erase("log");
       reply.erase("samples");
-      // Who changes the configuration on purpose removes its first line, the seal.
+      // A user who changes the configuration on purpose removes its first line, the seal.
       if (reply["config"].is_string()) {
         const std::string text = reply["config"];
         reply["config"] = text.substr(text.find('\n') + 1);
@@ -101,7 +101,7 @@ void serve(Process& process, const Observation* expected, Observation& observati
   if (!process.wait_until([&] { return process.out().find('\n') != std::string::npos; })) return;
   const size_t colon = process.out().find(':', process.out().find("127.0.0.1"));
   const int port = colon == std::string::npos ? 0 : std::atoi(process.out().c_str() + colon + 1);
-  // It looks at the folder once a second: at first it has not seen all.
+  // The server reads the folder once a second, so its first answers may not show all runs.
   do {
     observation.figures = shown_by(port, observation.tells_of_damage);
     if (observation.tells_of_damage || (expected != nullptr && observation.figures == expected->figures)) break;

@@ -1,4 +1,4 @@
-// What a command does with a folder, and the figures that it shows or writes.
+// A command's result for a folder, and the figures that it shows or writes.
 #ifndef EGGROLL_TESTS_DAMAGE_OBSERVATION_H
 #define EGGROLL_TESTS_DAMAGE_OBSERVATION_H
 
@@ -14,7 +14,7 @@ struct Observation {
   bool took_too_long = false;
   bool tells_of_damage = false;
   std::string figures;  // without times
-  std::string weights;  // of all runs that the command may have gone on with
+  std::string weights;  // the weights of all runs that the command may have continued
 };
 
 inline constexpr std::chrono::seconds kPatience{20};
@@ -22,7 +22,7 @@ inline constexpr std::chrono::seconds kPatience{20};
 // The commands that a specimen can be given, by name.
 std::vector<std::string> commands_for(const Specimen& specimen);
 
-// The command's arguments for the run (for a sweep, one of its points; both paths below the folder).
+// The command's arguments for the run, or for a sweep and one of its points. Both paths are relative to the folder.
 Arguments arguments_of(const std::string& command, const Specimen& specimen, const fs::path& run);
 
 // Runs the command in `folder`, a copy of the specimen's. expected: what the command shows of the specimen itself, or

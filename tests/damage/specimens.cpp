@@ -98,7 +98,7 @@ Arguments Damage::with_experiments(const Arguments& arguments) const {
 Specimen Damage::make(const std::string& name, const Arguments& arguments, int signal) const {
   const bool is_sweep = arguments.front() == "sweep";
   Specimen specimen{name, work_ / name, {}, {}, is_sweep, signal == 0, {}};
-  // The kind of end that is wanted: the command may be faster than this process.
+  // The command may end before the signal arrives; then the next attempt begins.
   for (int attempt = 0; attempt < 20; ++attempt) {
     fs::remove_all(specimen.folder);
     fs::create_directories(specimen.folder);
@@ -110,12 +110,12 @@ Specimen Damage::make(const std::string& name, const Arguments& arguments, int s
         const std::vector<fs::path> runs = runs_below(home);
         return !runs.empty() && lines_in(runs.back()) > 33 && (!is_sweep || runs.size() > 1);
       } catch (const fs::filesystem_error&) {
-        return false;  // a folder went while it was looked through
+        return false;  // a folder was removed meanwhile
       }
     };
     if (process.wait_until(is_half_way)) {
       process.signal(signal);
-      // The first ends a sweep after its points.
+      // A sweep ends its points first at the second signal.
       if (is_sweep) process.signal(signal == SIGINT ? SIGTERM : signal);
     }
     const Result result = process.wait();
@@ -152,7 +152,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 
 void erase_times(ordered_json& json) {
   if (json.is_object()) {
-    if (json.contains("schema")) json.erase("sha256");  // of the record, whose times it covers
+    if (json.contains("schema")) json.erase("sha256");  // the record's sha256 covers its times
     for (auto member = json.begin(); member != json.end();) {
       member = depends_on_time(member.key()) ? json.erase(member) : std::next(member);
     }

@@ -11,12 +11,12 @@ namespace eggroll::test {
 
 struct Specimen {
   std::string name;
-  fs::path folder;  // where the command was run: results/ is in it
-  fs::path target;  // below the folder: of the run or the sweep
-  Arguments again;  // what goes on with it, or says that it is finished
+  fs::path folder;  // the folder that the command ran in; it holds results/
+  fs::path target;  // the run or the sweep, relative to `folder`
+  Arguments again;  // continues it, or says that it is finished
   bool is_sweep = false;
   bool is_finished = false;
-  std::vector<fs::path> files;  // below the folder, sorted
+  std::vector<fs::path> files;  // relative to `folder`, sorted
 };
 
 // Starts `eggroll` with experiments and data of its own.
@@ -27,10 +27,10 @@ class Damage : public CliTest {
   Arguments gru() const;
   Arguments transformer() const;
   Arguments small_sweep() const;
-  // With the test's own experiments.
+  // Adds the options that name the test's own experiments.
   Arguments with_experiments(const Arguments& arguments) const;
 
-  // Runs the command in work_/NAME and ends it by this signal in its middle; 0: not.
+  // Runs the command in work_/NAME and ends it in its middle by this signal; with 0 it runs to its end.
   Specimen make(const std::string& name, const Arguments& arguments, int signal) const;
 };
 
@@ -43,7 +43,7 @@ std::vector<fs::path> files_below(const fs::path& folder);
 // "" where there is no such file.
 std::string bytes_of(const fs::path& file);
 
-// record.json, or metrics.jsonl, without times, what depends on them, and the checksums over them.
+// The text of record.json or metrics.jsonl without times, without values that depend on times, and without checksums.
 std::string figures_of_record(const fs::path& run);
 std::string figures_of_metrics(const fs::path& run);
 void erase_times(nlohmann::ordered_json& json);

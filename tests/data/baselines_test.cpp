@@ -125,7 +125,7 @@ TEST(Baselines, GzipOfWideTokensTakesTheirBytes) {
 
 class VocabularyBaselines : public FilesTest {};
 
-// The token figures over the bytes that the whole held-out part stands for, smoothed over the whole vocabulary.
+// The token figures, counted per byte of the whole held-out part and smoothed over the whole vocabulary.
 TEST_F(VocabularyBaselines, ArePerByte) {
   Dataset dataset = dataset_of<uint16_t>({0, 0, 1, 0}, {1, 0, 1, 1}, 3);
   const Baselines tokens = measure_baselines(dataset);
@@ -185,7 +185,7 @@ TEST(Baselines, CountIsSolvedByItsBigrams) {
   const Dataset dataset = Options("count").set("length", int64_t{32}).set("seed", int64_t{0}).open();
   const Baselines baselines = measure_baselines(dataset);
   EXPECT_NEAR(baselines.unigram, 4.0, 0.01);
-  // All but the first of a row's 65 tokens are known.
+  // The 65 tokens of a row are known, except the first.
   EXPECT_NEAR(baselines.bigram, 4.0 / 65, 0.01);
 }
 

@@ -1,4 +1,4 @@
-// What every dataset of datasets.h needs: its options, and a known answer.
+// Each dataset of datasets.h has a row here: its options and a known answer.
 #include "data/datasets.h"
 
 #include <gmock/gmock.h>

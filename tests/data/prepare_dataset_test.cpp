@@ -1,5 +1,5 @@
-// tools/prepare_dataset as its users meet it: no byte is lost, the same text makes the same files, a given tokenizer is
-// used, what cannot be done is refused, and a run reads what was made.
+// tools/prepare_dataset as its users meet it. No byte is lost, the same text makes the same files, a given tokenizer is
+// used, impossible requests are refused, and a run reads the files.
 #include "cli/eggroll_command.h"
 #include "data/tokens.h"
 #include "data/vocabulary.h"
@@ -19,7 +19,7 @@ class PrepareTest : public CliTest {
     all.insert(all.end(), arguments.begin(), arguments.end());
     return Process(work_, all).wait();
   }
-  // Into the folder, from the text.
+  // Prepares the text and returns the folder.
   fs::path prepared(const Arguments& more, const std::string& folder = "out") const {
     Arguments all = {"text", "--out", folder};
     all.insert(all.end(), more.begin(), more.end());
@@ -28,7 +28,7 @@ class PrepareTest : public CliTest {
     EXPECT_EQ(result.err, "");
     return work_ / folder;
   }
-  // One line on stderr, which holds these, and no new file.
+  // A refusal is one line on stderr that holds these fragments, and it leaves no new file.
   void expect_refused(const Arguments& arguments, const std::vector<std::string>& fragments) const {
     const size_t before = entries_in(work_);
     const Result result = prepare(arguments);
@@ -110,7 +110,7 @@ TEST_F(PrepareTest, EveryByteIsKept) {
       bytes + text_ + "  two  spaces \t\t tabs \r\n\r\n\n\n <unk> <s> </s> <0x0A> <0xFF>\n \n" +
       "\ufeff \ufffd \u2581\u2581 a\u2581b \u2585 \u00e9\u4e16\u754c\U0001f600 \xed\xa0\x80 \xe4\xb8" + text_ +
       std::string(200000, 'x') + std::string(5000, ' ') + std::string(3, '\0') + text_;
-  // The held-out part, the last five bytes, begins at each place of a character.
+  // The held-out part is the last five bytes, so it begins at each place within a character in turn.
   for (const size_t more : {0U, 1U, 2U, 3U}) {
     write_plainly(work_ / "text", awkward + "\U0001f600\U0001f600" + std::string(more, 'y'));
     const fs::path out = prepared({"--vocab", "600", "--valid-fraction", "0.00002"}, "out" + std::to_string(more));
@@ -141,7 +141,7 @@ TEST_F(PrepareTest, AGivenTokenizerIsUsedAsItIs) {
   std::string model = read_file(trained / "tokenizer.model");
   for (int i = 0; i < 70000; ++i) {
     const std::string piece = fmt::format("\x01{:05}", i);
-    model += "\x0a\x0d\x0a\x06" + piece + std::string("\x15\0\0\x80\xc9", 5);  // of score -2^20
+    model += "\x0a\x0d\x0a\x06" + piece + std::string("\x15\0\0\x80\xc9", 5);  // a score of -2^20
   }
   write_plainly(work_ / "large.model", model);
   const fs::path large = prepared({"--tokenizer", "large.model"}, "large");
@@ -156,7 +156,7 @@ TEST_F(PrepareTest, AGivenTokenizerIsUsedAsItIs) {
 
 TEST_F(PrepareTest, ATokenizerThatLosesBytesIsRefused) {
   const std::string model = read_file(prepared({"--vocab", "500"}, "trained") / "tokenizer.model");
-  // Its normalizer, once more: a space before every text; single spaces for many.
+  // These bytes replace the normalizer: one puts a space before every text, the other makes one space of several.
   write_plainly(work_ / "prefix.model", model + std::string("\x1a\x02\x18\x01", 4));
   write_plainly(work_ / "spaces.model", model + std::string("\x1a\x02\x20\x01", 4));
   write_plainly(work_ / "text", "A  word " + text_);
@@ -251,13 +251,13 @@ TEST_F(PreparedRun, CountsBitsPerByteAndSamplesPieces) {
   fs::rename(out / "vocabulary.txt", out / "v");
   expect_one_sentence(eggroll({"sample", run_folder().string()}),
                       {"out/vocabulary.txt', which does not exist, expected a file that can be read"});
-  write_plainly(out / "vocabulary.txt", read_file(out / "v").replace(21, 0, "61"));  // of the unknown token
+  write_plainly(out / "vocabulary.txt", read_file(out / "v").replace(21, 0, "61"));  // the bytes of the unknown token
   expect_one_sentence(eggroll({"sample", run_folder().string()}),
                       {"out/vocabulary.txt' has changed since the run in ", "restore it"});
   expect_one_sentence(eggroll({"resume", run_folder().string()}), {"the data have changed since the run in "});
 }
 
-// The vocabulary changes what bits are counted by, and nothing else.
+// The vocabulary changes the unit that bits are counted by, and nothing else.
 TEST_F(PreparedRun, TheVocabularyChangesNoWeights) {
   const fs::path out = prepared({"--vocab", "500"});
   const auto record_of = [&](const Arguments& more) {

@@ -1,4 +1,4 @@
-// eggroll_emulated --config-dir DIR check PLUGIN, or plugins: as the command line's own.
+// Usage: eggroll_emulated --config-dir DIR check PLUGIN, or eggroll_emulated plugins. Both do what eggroll does.
 #include <fmt/format.h>
 
 #include <cstdio>

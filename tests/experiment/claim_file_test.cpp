@@ -38,7 +38,7 @@ TEST_F(ClaimFileTest, OfADeadRunnerIsFree) {
   EXPECT_TRUE(ClaimFile::take(folder_).has_value());
 }
 
-// A machine that shares the folder but not its locks.
+// Another machine shares the folder but not its locks.
 TEST_F(ClaimFileTest, OfAnotherMachineHoldsWhileItBeats) {
   write_plainly(folder_ / "claim", "far-away 17\n");
   EXPECT_TRUE(ClaimFile::is_taken(folder_));

@@ -1,4 +1,4 @@
-// Points that crash, hang, eat memory or never could run.
+// Points that crash, hang, use up the memory or cannot run at all.
 #include "experiment/sweep_command.h"
 
 namespace eggroll::test {
@@ -51,7 +51,7 @@ TEST_F(SweepFailureTest, ABadValueIsRefusedBeforeAnythingRuns) {
   EXPECT_EQ(plan("unruly", {"train.group=3"}).exit_code, 1);
 }
 
-// Its code would run, and might train other weights.
+// A damaged plugin is refused, because its code might still run and train other weights.
 TEST_F(SweepFailureTest, AFrozenPluginThatIsDamagedIsNamed) {
   write_experiment("frozen", "  product:\n    - model.width=8,16\n");
   const Result first = sweep("frozen");
@@ -98,7 +98,7 @@ TEST_F(SweepFailureTest, FailFastAndTheBreakerEndTheSweep) {
 TEST_F(SweepFailureTest, ARunThatSaysWhyItFailedKeepsItsWords) {
   write_experiment("unruly", "  product: [\"train.population=32,64\"]\n");
   ASSERT_EQ(sweep("unruly").exit_code, 0);
-  // A journal that is no journal: the run's own error.
+  // The journal is damaged, so the run fails with an error of its own.
   const fs::path folder = point("unruly", "0001-");
   fs::remove(folder / "record.json");
   write_plainly(folder / "journal.bin", "nonsense");
@@ -127,7 +127,7 @@ TEST_F(SweepFailureTest, StopRulesEndAPointWithAStatusOfItsOwn) {
   EXPECT_EQ(record.at("status"), "stopped");
   EXPECT_EQ(record.at("stopped_because"), "stop.tokens is 20000, 20480 member tokens were read");
   EXPECT_THAT(sweep("unruly").out, HasSubstr("2 of 2 points done"));
-  // Given more, they go on to where they would have ended.
+  // Without the limit the points go on to the weights of an undisturbed sweep.
   EXPECT_EQ(sweep("unruly", {"stop.tokens=null"}).exit_code, 0);
   EXPECT_EQ(sweep("unruly", {"stop.tokens=null", "results.sweeps=whole"}).exit_code, 0);
   EXPECT_EQ(weights("unruly"), weights("unruly", "whole"));

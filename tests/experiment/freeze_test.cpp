@@ -1,4 +1,4 @@
-// What a sweep copies before it begins.
+// The files that a sweep copies before it begins.
 #include "experiment/freeze.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class FreezeTest : public ScratchTest {
   }
 };
 
-// As an installed executable lists its own folder.
+// The folder of an installed executable may be listed twice.
 TEST_F(FreezeTest, AFolderThatIsListedTwiceIsCopiedOnce) {
   fs::create_directory_symlink(folder_ / "one", folder_ / "link");
   EXPECT_THAT(frozen({folder_ / "one", folder_ / "one", folder_ / "link"}),

@@ -108,7 +108,8 @@ TEST_F(GridTest, TheCommandLineWinsOverAnAxis) {
   const std::string lines = "  product: [\"a=1,2\", \"b=x,y\"]\n";
   EXPECT_THAT(points(lines, {"a=2"}), ElementsAre("a=2 b=x", "a=2 b=y"));
   EXPECT_THAT(points(lines, {"a=7"}), ElementsAre("a=7 b=x", "a=7 b=y"));
-  EXPECT_THAT(points(lines, {"a=7", "++a=1.0", "b=z"}), ElementsAre("a=1 b=z"));  // the last; a number by its value
+  // the last override counts; a number is compared by its value
+  EXPECT_THAT(points(lines, {"a=7", "++a=1.0", "b=z"}), ElementsAre("a=1 b=z"));
   EXPECT_THAT(grid(lines, {"a=7", "b=y", "c=1"}).said,
               ElementsAre("a is 7, as the command line says; the sweep has 1, 2",
                           "b is y, as the command line says; the sweep has x, y"));
@@ -122,7 +123,7 @@ TEST_F(GridTest, TheCommandLineWinsOverAnAxis) {
 TEST_F(GridTest, TheCommandLineChoosesAGroupsOption) {
   EXPECT_THAT(points("  product: [\"model=glob(*)\", \"a=1,2\"]\n", {"model=gru"}),
               ElementsAre("model=gru a=1", "model=gru a=2"));
-  // A setting of whatever option the axis chooses is no part of the axis.
+  // The axis chooses an option; a setting of that option is no part of the axis.
   EXPECT_THAT(points("  product: [\"model=gru\"]\n", {"model.width=8"}), ElementsAre("model=gru"));
 }
 

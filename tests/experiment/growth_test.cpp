@@ -1,4 +1,4 @@
-// What a sweep's folder keeps when its grid, its files, its plugins or its place change.
+// A sweep's folder keeps its points when its grid, its files, its plugins or its place change.
 #include "experiment/sweep_command.h"
 #include "record/seal.h"
 
@@ -86,7 +86,7 @@ std::string claim(const std::string& says, const std::string& expect) {
          "\n      compare: {axis: model.width, value: 16, with: 32}\n      expect: " + expect + "\n";
 }
 
-// From the launch to the terminal and the page: a claim made after the runs is no verdict, and the first one stays.
+// A claim that was stated after the runs gets no verdict, and the first claim stays, in the terminal and on the page.
 TEST_F(SweepGrowthTest, AClaimThatIsRewordedAfterItsRunsIsExploratory) {
   write_experiment("claims", grid("16,32", 2) + claim("before the fact", "lower"));
   ASSERT_EQ(sweep("claims").exit_code, 0);
@@ -104,7 +104,7 @@ TEST_F(SweepGrowthTest, AClaimThatIsRewordedAfterItsRunsIsExploratory) {
   for (const char* name : {"findings.md", "findings.html"}) {
     EXPECT_THAT(read_file(work_ / "results/sweeps/claims/report" / name), HasSubstr(late)) << name;
   }
-  // Records alone, as they are published, tell the same.
+  // The published records alone give the same answers.
   fs::remove(work_ / "results/sweeps/claims/claims.jsonl");
   EXPECT_THAT(answers(), HasSubstr(late));
 }
@@ -170,7 +170,7 @@ TEST_F(SweepGrowthTest, WhatRunsIsFrozenAtTheLaunch) {
   ASSERT_EQ(sweep("grows", {"results.sweeps=undisturbed", path, "optimizer=unruly"}).exit_code, 0);
   Process runner(work_, with_folder({"sweep", "experiment=grows", path, "optimizer=unruly"}));
   ASSERT_TRUE(runner.wait_until([&] { return fs::exists(points("grows")) && !finished_records("grows").empty(); }));
-  // Another grid, other values, a removed option and a broken plugin do not reach the points of this launch.
+  // A changed grid, changed values, a removed option and a broken plugin do not affect the points of this launch.
   write_experiment("grows", grid("8", 1), "optimizer: {alpha: 0.5}\n");
   fs::remove(folder_ / "configs" / "optimizer" / "unruly.yaml");
   write_plainly(plugins / "unruly.eggplugin", "This is a text.\n");

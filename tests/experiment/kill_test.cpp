@@ -38,7 +38,7 @@ class SweepKillTest : public SweepCommandTest {
     remember_finished();
     EXPECT_EQ(finished_.size(), kPoints);
     for (const auto& entry : fs::directory_iterator(points("sixty"))) {
-      // None if a kill came between its record and its last line.
+      // The line is missing if a kill came between the record and the last line.
       EXPECT_LE(count_of(read_file(entry.path() / "log.txt"), "weights sha256"), 1U) << entry.path();
       EXPECT_EQ(steps_in(entry.path()), each_step_once(40)) << entry.path();
     }

@@ -29,7 +29,7 @@ namespace eggroll::test {
 
 class Cluster {
  public:
-  // Why no cluster can be started here; "" where one can.
+  // Why no cluster can be started here, or "".
   static std::string reason_against() {
     if (::geteuid() != 0) return "Slurm's daemons are started by root alone";
     for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel"}) {
@@ -66,13 +66,13 @@ class Cluster {
   Cluster& operator=(const Cluster&) = delete;
   ~Cluster() {
     run_tool({"scancel", "--me"});
-    // Jobs first: their processes are slurmd's.
+    // Cancels the jobs first, because their processes belong to slurmd.
     for (int i = 0; i < 100 && !run_tool({"squeue", "--noheader"}).output.empty(); ++i) nap();
     stop();
     ::unsetenv("SLURM_CONF");
   }
 
-  // A job that takes the whole node and so preempts what runs in `low`; it lasts as long as a blink.
+  // A job that takes the whole node, and so preempts the jobs of `low`, for a moment.
   static void preempt() { submit({"--partition=high", "--cpus-per-task=2", "--wrap=true"}); }
   static void submit(const std::vector<std::string>& options) {
     std::vector<std::string> words = {"sbatch", "--output=/dev/null"};
@@ -86,7 +86,7 @@ class Cluster {
  private:
   static void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
 
-  // Both held until both are known, so that they differ.
+  // Both sockets stay open until both ports are known, so that the ports differ.
   static std::array<std::string, 2> free_ports() {
     std::array<std::string, 2> ports;
     std::array<int, 2> sockets{};
@@ -112,7 +112,7 @@ class Cluster {
     const std::string host = name.data();
     const std::string at = folder_.string();
     const auto [controller, node] = free_ports();
-    // cred_expire: how long, at the least, a requeued job is held back.
+    // cred_expire: the shortest time for which a requeued job is held back.
     return fmt::format(R"(ClusterName=test{pid}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller}
@@ -175,7 +175,7 @@ PartitionName=high Nodes={host} PriorityTier=10 PreemptMode=OFF
     throw Error(what + " has not come up within a minute");
   }
 
-  // The last first; one that does not end is killed.
+  // Ends the daemons in reverse order, and kills one that does not end.
   void stop() {
     for (auto daemon = daemons_.rbegin(); daemon != daemons_.rend(); ++daemon) {
       ::kill(*daemon, SIGTERM);

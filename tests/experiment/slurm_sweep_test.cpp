@@ -33,7 +33,7 @@ class SlurmSweepTest : public SweepCommandTest {
     if (!reason.empty()) GTEST_SKIP() << "launcher=slurm cannot run here: " << reason;
     cluster_.emplace(folder_ / "slurm");
   }
-  // Before the folder, into which its daemons write.
+  // The cluster ends before the folder is removed, because its daemons write into the folder.
   void TearDown() override { cluster_.reset(); }
 
   static Arguments on_slurm(const Arguments& more = {}) {
@@ -50,7 +50,7 @@ class SlurmSweepTest : public SweepCommandTest {
     return Process(work_, slurm_command(name, more)).wait();
   }
 
-  // A point's, where it has begun.
+  // The number of steps of a point that has begun, else 0.
   size_t steps_of(const std::string& name, const std::string& index) const {
     if (!fs::exists(points(name))) return 0;
     for (const auto& entry : fs::directory_iterator(points(name))) {
@@ -220,7 +220,7 @@ TEST_F(SlurmSweepTest, SbatchHasItsOwnWords) {
   EXPECT_FALSE(fs::exists(points("refused") / "0000"));
 }
 
-// Without a cluster.
+// These tests need no cluster.
 class NoClusterTest : public SweepCommandTest {
  protected:
   NoClusterTest() {
@@ -252,7 +252,7 @@ TEST_F(NoClusterTest, WhatIsNotForALauncherIsRefused) {
   expect_one_sentence(sweep("axis"), {"launcher is no axis"});
 }
 
-// A backend that only the nodes can run; the rest is checked.
+// Only the nodes can run this backend; the plan checks all else.
 TEST_F(NoClusterTest, APlanForAClusterAsksForNothingThatOnlyItsNodesHave) {
   write_plainly(folder_ / "configs" / "backend" / "cannot_run.yaml", "name: cannot_run\nthreads: 0\n");
   const Arguments on_nodes = {"backend=cannot_run", "plugins.path=[" EGGROLL_CANNOT_RUN "]"};

@@ -1,4 +1,4 @@
-// What sbatch gets and squeue answers, without a cluster.
+// The script that sbatch gets and the answers of squeue, without a cluster.
 #include "experiment/slurm.h"
 
 #include <gmock/gmock.h>

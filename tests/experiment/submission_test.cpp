@@ -1,4 +1,4 @@
-// Points handed to other machines: what an element reads is the point as it was launched.
+// Points handed to other machines: an element reads the point as it was launched.
 #include "experiment/submission.h"
 
 #include <gmock/gmock.h>

@@ -68,7 +68,7 @@ class SweepCommandTest : public CliTest {
     }
     return found;
   }
-  // By the name of the point's folder.
+  // Weights by the name of the point's folder.
   std::map<std::string, std::string> weights(const std::string& name,
                                              const std::string& results = "results/sweeps") const {
     std::map<std::string, std::string> all;

@@ -38,7 +38,7 @@ TEST_F(SweepTerminalTest, KeysThatTheTerminalEchoesLeaveNothingBehind) {
   terminal.type("\x03");
   const size_t seen = draws();
   ASSERT_TRUE(terminal.wait_until([&] { return draws() > seen + 2; }));
-  // At most one, for a drawing may have just begun.
+  // The row appears at most once; it is missing while a drawing has just begun.
   const std::vector<std::string> rows = terminal.rows();
   for (const std::string text : {"-columns: 0", "0000 "}) {
     EXPECT_LE(std::count_if(rows.begin(), rows.end(),
@@ -81,7 +81,7 @@ TEST_F(SweepTerminalTest, WhatRunsIsSavedWhenTheTerminalCloses) {
   EXPECT_EQ(rows, 3U);
 }
 
-// As jobs of a cluster run it, where any process may be told to hang up.
+// `eggroll point` is the command that a cluster's job runs. The cluster may send SIGHUP to any process.
 TEST_F(SweepTerminalTest, APointIsSavedAtAHangUp) {
   Sweep sweep = compose_sweep(
       {{folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"}},

@@ -43,7 +43,7 @@ TEST_F(SweepTest, SeedsChangeSlowest) {
   EXPECT_EQ(sweep.points[1].member_tokens(), uint64_t{250} * 128);
 }
 
-// They are never ignored.
+// The command line is never ignored.
 TEST_F(SweepTest, TheCommandLineWinsOverAxesAndSeeds) {
   const std::string grid = "{seeds: 2, product: [\"train.population=64,128\", \"optimizer=sign_es,es_adamw\"]}";
   Sweep all = compose_grid(grid);
@@ -55,7 +55,7 @@ TEST_F(SweepTest, TheCommandLineWinsOverAxesAndSeeds) {
   EXPECT_EQ(one.points[0].config.at("optimizer.name").text(), "es_sgd");
   EXPECT_EQ(one.points[0].config.at("train.population").integer(), 128);
   EXPECT_EQ(one.grid.said.size(), 3U);
-  // A point that the whole sweep has is that point.
+  // A point of a narrowed sweep is the same point of the whole sweep.
   const Sweep known = compose_grid(grid, {"train.population=128", "optimizer=es_adamw", "seed=1"});
   ASSERT_EQ(known.points.size(), 1U);
   EXPECT_EQ(known.points[0].folder, all.points[7].folder);
@@ -120,7 +120,8 @@ TEST_F(SweepTest, PointsOfFormerHashesAreFound) {
     write_point(sweep, point);
   }
   write_plainly(sweep.folder / "points.jsonl", lines);
-  for (const char* setting : {"monitor.every=0", "checkpoint.every=7"}) {  // by the hash, and by what the folders hold
+  // found by the hash, and by the configurations in the folders
+  for (const char* setting : {"monitor.every=0", "checkpoint.every=7"}) {
     const Sweep again = compose_grid(grid, {setting});
     for (size_t i = 0; i < 4; ++i) EXPECT_EQ(again.points[i].folder, sweep.points[i].folder) << setting;
     EXPECT_EQ(again.left_behind, 0U);
@@ -146,7 +147,7 @@ TEST_F(SweepTest, DamageIsNamed) {
   write_plainly(sweep.folder / "points.jsonl", "{}\n");
   EXPECT_THAT(message_of([&] { compose_grid("{product: [\"train.population=64\"]}"); }),
               HasSubstr("points.jsonl is damaged, expected a point on each line"));
-  // With another hash, or without its line, a point would become a new one.
+  // A line with a wrong hash, or a missing line, would make a point look new.
   const size_t digit = lines.find("\"hash\":\"") + 8;
   std::string changed = lines;
   changed[digit] = changed[digit] == '0' ? '1' : '0';
@@ -210,7 +211,7 @@ TEST_F(SweepTest, ClaimsAreFixedOnceAPointHasBegun) {
   write_sweep(second);
   EXPECT_EQ(read_file(file), after);
 
-  // A point that has begun keeps what it began with; one that failed before its first step has shown nothing.
+  // A point that has begun keeps its claims; one that failed before its first step takes the new ones.
   write_point(third, third.points[0]);
   EXPECT_EQ(read_point(third.folder_of(third.points[0]).path)->sweep.claims[0].at("says"), "b");
   write_record_of(second, second.points[0], RunStatus::kFailed, 0);
@@ -218,7 +219,7 @@ TEST_F(SweepTest, ClaimsAreFixedOnceAPointHasBegun) {
   EXPECT_EQ(read_point(third.folder_of(third.points[0]).path)->sweep.claims[0].at("says"), "c");
 }
 
-// The records know what was claimed before there was such a file.
+// Records that are older than the file of claims still say what was claimed.
 TEST_F(SweepTest, ClaimsThatRecordsCarryAreNotLate) {
   Sweep sweep = compose_grid(claim_grid("a"));
   write_sweep(sweep);

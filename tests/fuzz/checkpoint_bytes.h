@@ -1,4 +1,4 @@
-// The files of a checkpoint in the order in which a fuzzer's input has them.
+// The files of a checkpoint, in the order of a fuzzer's input.
 #ifndef EGGROLL_TESTS_FUZZ_CHECKPOINT_BYTES_H
 #define EGGROLL_TESTS_FUZZ_CHECKPOINT_BYTES_H
 

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   });
   if (lines.empty()) return 0;
   const uint64_t step = lines.back().at("step").get<uint64_t>();
-  // Refused where a line before is missing.
+  // MetricsFile refuses a file that lacks an earlier line.
   if (step == 0 || !accepts([&] { MetricsFile(path, step); })) return 0;
   must_accept("a file that is cut back", [&] {
     for (const nlohmann::ordered_json& line : read_metrics(path)) {

@@ -1,4 +1,4 @@
-// The input is a model's program as it crosses the seam, and a noise.
+// The input is a model's program as it crosses the seam, and its noise settings.
 #include <optional>
 
 #include "fuzz/outcome.h"

@@ -1,4 +1,4 @@
-// Writes what each fuzzer begins with, as the project's own writers make it: fuzz_seeds FOLDER
+// Writes the first inputs of each fuzzer with the project's own writers: fuzz_seeds FOLDER
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -50,7 +50,7 @@ class Seeds {
     }
   }
 
-  // The whole folder with checksums as they are and mended, and each file of tensors alone.
+  // Writes the whole folder, with checksums as they are and mended, and each file of tensors alone.
   void checkpoints() {
     Checkpoint checkpoint;
     checkpoint.step = 3;
@@ -134,7 +134,7 @@ class Seeds {
     put_seed("record", read_file(path));
   }
 
-  // What other programs write: numpy, and tools/prepare_dataset.
+  // Files as other programs write them: numpy, and tools/prepare_dataset.
   void tokens() {
     const std::string header = "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }";
     const std::string padded = header + std::string(118 - 1 - header.size(), ' ') + '\n';

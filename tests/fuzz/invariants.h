@@ -1,4 +1,4 @@
-// What must hold of any configuration: what was read survives being printed.
+// Properties of any configuration: what was read survives being printed.
 #ifndef EGGROLL_TESTS_FUZZ_INVARIANTS_H
 #define EGGROLL_TESTS_FUZZ_INVARIANTS_H
 
@@ -11,7 +11,7 @@
 
 namespace eggroll::test {
 
-// Whether the call ends without an Error, which is then one of a configuration.
+// Returns whether the call ends without an Error. An Error must have the code EGG_ERROR_CONFIG.
 template <class Call>
 bool succeeds(Call&& call) {
   return accepts([&] {

@@ -1,4 +1,4 @@
-// What must hold of any input to any reader: it is read, or refused with our own error.
+// Properties of any reader: it reads its input, or refuses it with our own error.
 #ifndef EGGROLL_TESTS_FUZZ_OUTCOME_H
 #define EGGROLL_TESTS_FUZZ_OUTCOME_H
 
@@ -17,7 +17,7 @@ inline void require(bool holds, const std::string& sentence) {
   std::abort();
 }
 
-// Whether the call ends without an Error; other exceptions pass and are findings.
+// Returns whether the call ends without an Error. Other exceptions are findings.
 template <class Call>
 bool accepts(Call&& call) {
   try {
@@ -29,7 +29,7 @@ bool accepts(Call&& call) {
   }
 }
 
-// For what follows an input that was read.
+// For calls after an input was read: they must succeed.
 template <class Call>
 void must_accept(const char* what, Call&& call) {
   try {

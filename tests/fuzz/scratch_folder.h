@@ -1,4 +1,5 @@
-// A folder for readers that take files: in memory where the system has such a place, for a fuzzer writes thousands.
+// A folder for readers that take files. It is in memory where the system allows that, because a fuzzer writes thousands
+// of files.
 #ifndef EGGROLL_TESTS_FUZZ_SCRATCH_FOLDER_H
 #define EGGROLL_TESTS_FUZZ_SCRATCH_FOLDER_H
 

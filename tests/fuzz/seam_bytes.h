@@ -1,5 +1,5 @@
-// Programs and rules as bytes: every field of every structure is the input's, the lists are as long as they say, and
-// names are chosen from a few good and bad ones. Written for seeds, read by the fuzzers.
+// Programs and rules as bytes: every field of every structure comes from the input, the lists are as long as they say,
+// and names are chosen from a few good and bad ones. fuzz_seeds writes these bytes and the fuzzers read them.
 #ifndef EGGROLL_TESTS_FUZZ_SEAM_BYTES_H
 #define EGGROLL_TESTS_FUZZ_SEAM_BYTES_H
 
@@ -37,7 +37,7 @@ void put(std::string& bytes, T value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
-// Name i of a list; the last numbers stand for bad ones.
+// Name i of a list; the last numbers give bad names.
 inline const char* name_of(uint8_t number) {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;

@@ -1,4 +1,4 @@
-// tools/lint in a repository of its own: what it finds, and in which files it looks.
+// tools/lint in a repository of its own: its findings, and the files that it checks.
 #include "support/repository.h"
 
 namespace eggroll::test {
@@ -43,7 +43,7 @@ class LintTest : public RepositoryTest {
 
   Result lint(const Arguments& arguments = {}) { return run(folder_ / "tools" / "lint", arguments); }
 
-  // Something is found, and it is said where.
+  // Lint fails, and its output holds these fragments, such as the place of the finding.
   void expect_found(const Arguments& arguments, const std::vector<std::string>& fragments) {
     const Result result = lint(arguments);
     EXPECT_EQ(result.exit_code, 1) << result.out << result.err;

@@ -57,7 +57,7 @@ TEST(Exact, EveryPairOfOperands) {
   }
 }
 
-// Largest sums, and those one or a few below them; sums that come back from the edge; every sign.
+// The largest sums, sums slightly below them, sums that come back from the edge, and every sign.
 void fill_adversarial(uint32_t inputs, std::vector<int8_t>& x, std::vector<int8_t>& w) {
   x.assign(size_t{kTileRows} * inputs, 127);
   w.assign(size_t{kBlock} * inputs, 127);
@@ -91,7 +91,7 @@ TEST(Exact, SumsAtTheEdge) {
   }
 }
 
-// With larger blocks they are not exact, and so these are refused.
+// Larger blocks would not be exact, so they are refused.
 TEST(Exact, LongerSumsAreRefused) {
   std::vector<int8_t> x;
   std::vector<int8_t> w;

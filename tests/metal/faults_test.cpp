@@ -1,4 +1,4 @@
-// The shim finds what it is there to find: a barrier that is missing, and memory that is touched beyond a buffer's end.
+// The shim finds its two kinds of fault: a missing barrier, and an access beyond a buffer's end.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -58,7 +58,7 @@ struct KernelBuffers {
   int count;
 };
 
-// Bytes that a buffer has to lose so that a run touches what is gone: of most, any.
+// The number of bytes to cut off a buffer's end so that a run touches a missing one; 16 do for most buffers.
 size_t bytes_to_lose(Kernel kernel, int buffer) {
   constexpr size_t kTable = size_t{SmallProgram::kTableRows} * SmallProgram::kWidth;
   switch (kernel) {

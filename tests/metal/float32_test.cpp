@@ -1,4 +1,4 @@
-// The rule's arithmetic from integers against the processor's, which is IEEE's.
+// The rule's float32 arithmetic, made of integers, against the processor's, which follows IEEE 754.
 #include "kernels/float32.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 float real(uint32_t bits) { return std::bit_cast<float>(bits); }
 
-// Alike to the bit, but every NaN is one.
+// Equal bits; all NaNs count as equal.
 bool alike(uint32_t ours, float theirs) {
   return std::isnan(theirs) ? ours == EGG_F32_NAN : ours == std::bit_cast<uint32_t>(theirs);
 }

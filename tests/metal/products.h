@@ -7,12 +7,12 @@
 
 namespace eggroll::metal {
 
-// x: (kTileRows, inputs); w: (kBlock, inputs); inputs: a multiple of kBlock, of which block_inputs are added up as
-// float32. Sums, (kTileRows, kBlock).
+// x: (kTileRows, inputs); w: (kBlock, inputs); inputs: a multiple of kBlock. The kernel adds up block_inputs of them as
+// float32. Returns sums, (kTileRows, kBlock).
 std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vector<int8_t>& w, uint32_t inputs,
                                    uint32_t block_inputs);
 
-// What the shim's half makes of a number.
+// A number rounded to the shim's half and back.
 float through_half(float x);
 // The value of the half with these bits.
 float half_value(uint16_t bits);

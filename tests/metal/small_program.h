@@ -1,4 +1,4 @@
-// A program that takes every op, and what a test does with it on a session of the metal backend.
+// A program that uses every op, and the calls that a test makes with it on a session of the metal backend.
 #ifndef EGGROLL_TESTS_METAL_SMALL_PROGRAM_H
 #define EGGROLL_TESTS_METAL_SMALL_PROGRAM_H
 
@@ -53,14 +53,15 @@ class SmallProgram {
     const Param head = b.matrix("head", kVocab, kWidth, 16);
     const Param bias = b.vector("head.b", kVocab, 0);
     const Value seen = b.lut("seen", next, lut_table);
-    const Param table = b.matrix("table", kTableRows, kWidth, 40);  // the last one: its end is that of the weights
+    // the last parameter: its end is the end of the weights
+    const Param table = b.matrix("table", kTableRows, kWidth, 40);
     const Value looked_up = b.embed("looked_up", table, b.index(2, kTableRows), seen);
     b.loss(b.linear("logits", looked_up, head, 6, bias), 4096);
     const uint32_t params = b.view()->param_count;
     for (uint32_t i = 0; i < params; ++i) voters_.push_back({i % 3, kPopulation / 2 - 3 - i % 5, 0, 0});
     voters_.back().masked = 1;
 
-    // As its last scalar's number says, it reads every slot and scalar.
+    // The rule reads every slot and scalar that it has.
     const Node momentum = rule_.slot("momentum", 'f');
     const Node rate = rule_.scalar("rate");
     const Node vote = rule_.op(EGG_RULE_FDIV, {rule_.vote_f32(), rule_.vote_std()});
@@ -76,7 +77,7 @@ class SmallProgram {
       inputs_.push_back(draws.below(kVocab));
       targets_.push_back(draws.below(kVocab));
       resets_.push_back(i == kTokens + 2 ? 1 : 0);
-      // Streams read the same rows, the last one and none among them.
+      // All streams read a few rows, among them the last row and none.
       const uint32_t rows[] = {kTableRows - 1, 7, 8, EGG_NO_ROW};
       rows_.push_back(rows[draws.below(4)]);
     }
@@ -96,7 +97,7 @@ class SmallProgram {
   }
   egg_batch batch() const { return {kStreams, kTokens, inputs_.data(), targets_.data(), resets_.data(), rows_.data()}; }
 
-  // Weights; a step; the unperturbed model. All that comes back.
+  // Sets weights, makes a step and runs the unperturbed model; returns all that comes back.
   std::vector<int64_t> run(MetalSession& session) {
     const egg_program& program = *program_.view();
     test::Draws draws(5);

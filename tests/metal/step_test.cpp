@@ -1,4 +1,4 @@
-// What a step asks of the device, seen by one that records every call and computes nothing.
+// The calls that a step makes to the device, recorded by a device that computes nothing.
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
@@ -36,8 +36,8 @@ class FakeBuffer : public Buffer {
 };
 
 struct Recorded {
-  std::vector<std::vector<Dispatch>> command_buffers;  // each run, and so waited for, before the next
-  std::vector<size_t> new_buffers;                     // bytes
+  std::vector<std::vector<Dispatch>> command_buffers;  // each is run and waited for before the next
+  std::vector<size_t> new_buffers;                     // in bytes
 };
 
 class FakeDevice : public Device {
@@ -108,7 +108,7 @@ class StepTest : public testing::Test {
 
 TEST_F(StepTest, IsTwoCommandBuffersOfFourDispatches) {
   step(0);
-  ASSERT_EQ(recorded_.command_buffers.size(), 2U);  // and so two waits: losses have to be there before fitness is
+  ASSERT_EQ(recorded_.command_buffers.size(), 2U);  // and so two waits, because fitness needs the losses
   const std::vector<Dispatch>& evaluation = recorded_.command_buffers[0];
   const std::vector<Dispatch>& update = recorded_.command_buffers[1];
   ASSERT_EQ(evaluation.size(), 1U);
@@ -137,10 +137,10 @@ TEST_F(StepTest, IsTwoCommandBuffersOfFourDispatches) {
   EXPECT_EQ(masked.rows, std::set<uint32_t>(stream_->inputs.begin(), stream_->inputs.end()).size());
   EXPECT_EQ(static_cast<const VotedRow*>(update[2].buffers[4]->contents())->pairs, spec_.population / 2);
   for (const Dispatch& d : {evaluation[0], update[0], update[1], update[2]}) {
-    EXPECT_LE(d.threadgroup_memory, 32U << 10);  // of Apple's GPUs
+    EXPECT_LE(d.threadgroup_memory, 32U << 10);  // the limit of Apple's GPUs
     EXPECT_EQ(d.threadgroup_memory % 16, 0U);
-    EXPECT_LE(d.arguments.size(), 4096U);  // that a command buffer takes by value
-    EXPECT_LE(d.buffers.size() + 1, 31U);  // that a kernel may have
+    EXPECT_LE(d.arguments.size(), 4096U);  // the most that a command buffer takes by value
+    EXPECT_LE(d.buffers.size() + 1, 31U);  // the most that a kernel may have
   }
 }
 
@@ -153,7 +153,7 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
   EXPECT_EQ(recorded_.command_buffers[1][1].buffers[6], weights);
   EXPECT_EQ(*static_cast<const int8_t*>(weights->contents()), 99);
   recorded_.new_buffers.clear();
-  // Nobody on the host may so much as read weights, slots or the work of the threadgroups during a step.
+  // The host must not even read weights, slots or the threadgroups' memory during a step.
   std::set<const Buffer*> locked;
   for (const Buffer* buffer :
        {weights, recorded_.command_buffers[1][1].buffers[7], recorded_.command_buffers[0][0].buffers[10],
@@ -163,7 +163,7 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
   }
   EXPECT_EQ(locked.size(), 5U);
   step(1);
-  EXPECT_EQ(recorded_.new_buffers.size(), 0U);  // a step's tokens lie where the last one's did
+  EXPECT_EQ(recorded_.new_buffers.size(), 0U);  // a step's tokens lie where those of the step before lay
   EXPECT_EQ(recorded_.command_buffers.size(), 4U);
 }
 
@@ -173,8 +173,8 @@ TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
   uint64_t taken = 0;
   const auto pages = [](uint64_t bytes) { return (bytes + 16383) / 16384 * 16384; };
   for (const size_t bytes : opened_) taken += bytes > 16 ? pages(bytes) : 0;
-  taken += pages(RowVoters::bytes(spec_.population / 2));           // of the host, which shares its memory
-  EXPECT_EQ(memory.total, taken + (memory.total - taken) % 65536);  // but for some that are empty
+  taken += pages(RowVoters::bytes(spec_.population / 2));  // the host's own, because it shares its memory with the GPU
+  EXPECT_EQ(memory.total, taken + (memory.total - taken) % 65536);  // except for buffers that are empty
   EXPECT_LT(memory.total - taken, 65536U);
   EXPECT_EQ(memory.tiles, 1024U);
 }

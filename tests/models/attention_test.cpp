@@ -53,7 +53,7 @@ class OneAttention {
       vectors_[i].resize(size_t{kVocab} * static_cast<size_t>(width));
       for (int8_t& x : vectors_[i]) x = draws.weight();
     }
-    // A quarter of the keys are queries, so that some scores are as large as they come.
+    // A quarter of the keys are queries too, so that some scores are as large as scores can be.
     for (size_t i = 0; i < vectors_[1].size() / 4; ++i) vectors_[1][i] = vectors_[0][i];
     for (uint32_t i = 0; i < 3; ++i) one_->set_weights(i, vectors_[i]);
   }
@@ -63,7 +63,7 @@ class OneAttention {
   bool rounds_to_nearest() const { return one_->program().rounding == EGG_ROUND_NEAREST; }
   bool sigmoid() const { return op_.mode == EGG_WEIGHT_SIGMOID; }
 
-  // What the last of tokens [0, count) takes from all of them.
+  // The attention of the last token of [0, count) to all of them.
   std::vector<int8_t> mixed(const std::vector<uint32_t>& tokens, uint32_t count) {
     return one_->after(tokens, count, width());
   }
@@ -90,11 +90,11 @@ class OneAttention {
 
 struct Mean {
   double value;
-  double weight;  // the sum of the weights
+  double weight;  // the sum of the attention weights
   double range;   // of the values
 };
 
-// Channel of what the last of tokens [0, count) takes.
+// One channel of the attention of the last token of [0, count).
 Mean double_attention(const OneAttention& one, const Kind& kind, double steps_per_bit,
                       const std::vector<uint32_t>& tokens, uint32_t count, size_t channel, bool rounded) {
   std::vector<double> scores;
@@ -127,8 +127,8 @@ TEST_P(Attention, IsWithinItsRoundingsOfADoublePrecisionOne) {
   const double quotient = one.rounds_to_nearest() ? 0.5 : 1.0;
   Draws draws(41);
   double worst = 0.0;             // errors as shares of their bounds
-  double worst_of_rounded = 0.0;  // where the double-precision one takes the rounded scores
-  double worst_of_wrong = 0.0;    // where it has another temperature
+  double worst_of_rounded = 0.0;  // for the double-precision attention with rounded scores
+  double worst_of_wrong = 0.0;    // for a double-precision attention with another temperature
   for (int trial = 0; trial < 10; ++trial) {
     std::vector<uint32_t> tokens;
     for (uint32_t t = 0; t < one.context(); ++t) tokens.push_back(draws.below(kVocab));

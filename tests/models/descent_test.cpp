@@ -1,5 +1,5 @@
-// The vote points downhill: for every tensor of a small model, its correlation with the finite-difference gradient of
-// the loss is positive beyond chance.
+// The vote points downhill. For every tensor of a small model, the vote's correlation with the finite-difference
+// gradient of the loss is positive beyond chance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kPopulation = 4096;
 constexpr uint32_t kTokens = 24;
 constexpr uint64_t kSteps = 4;  // each with fresh noise
-constexpr int kDifference = 6;  // LSB that a weight moves either way
+constexpr int kDifference = 6;  // in units of the int8 weight, either way
 
 Fitness zscore() {
   const egg_setting items[] = {{"name", EGG_SETTING_TEXT, 0, 0, 0.0, "zscore"},
@@ -139,7 +139,7 @@ void expect_descent(const std::vector<std::string>& config, uint32_t tensor) {
     gradient_square += gradient[w] * gradient[w];
   }
   ASSERT_GT(gradient_square, 0.0) << model.param().name;
-  // Were the votes noise, this would be standard normal: beyond 3.72 once in 10,000.
+  // If the votes were noise, this figure would be standard normal: beyond 3.72 once in 10,000.
   EXPECT_GT(product / std::sqrt(static_cast<double>(kSteps) * gradient_square), 3.72) << model.param().name;
 }
 

@@ -1,4 +1,4 @@
-// Int8NativeFormer once more: egg.c's forward pass, and the project's own. See oracle.h.
+// A second implementation of Int8NativeFormer: egg.c's forward pass, and the project's own. See oracle.h.
 #ifndef EGGROLL_TESTS_MODELS_FORMER_ORACLE_H
 #define EGGROLL_TESTS_MODELS_FORMER_ORACLE_H
 
@@ -17,7 +17,7 @@ class FormerOracle : public Oracle {
 
   void reset() override { cache_.assign(static_cast<size_t>(layers_), Cache{}); }
 
-  // egg.c's logits are not clipped, the project's are.
+  // The project clips its logits, egg.c does not.
   Row step(int token) override {
     const Row bias = vector_param("embedding.b");
     Row x = embed(token, width_);
@@ -71,7 +71,7 @@ class FormerOracle : public Oracle {
     return scaled(sum(sum(x, d), vector_param(name + ".down.b")));
   }
 
-  // Pair (2i, 2i + 1) of each head turned by position * 10000^(-2i / head), constants in units of 2^-20.
+  // Each pair (2i, 2i + 1) of a head is turned by position * 10000^(-2i / head); the constants are in units of 2^-20.
   Row rotated(const Row& x, size_t position) const {
     Row y(x.size());
     for (size_t i = 0; i < x.size(); i += 2) {
@@ -94,7 +94,7 @@ class FormerOracle : public Oracle {
     return w >= 1.0 ? std::lround(w) : 0;
   }
 
-  // Towards zero for egg.c; halves away from zero for the project.
+  // egg.c rounds towards zero; the project rounds halves away from zero.
   int64_t quotient(int64_t n, int64_t d) const {
     if (peer_ == Peer::kEggC) return n / d;
     const int64_t magnitude = (2 * std::abs(n) + d) / (2 * d);

@@ -49,7 +49,7 @@ TEST_P(Former, GivesTheSameLogits) {
     Row expected = oracle.step(static_cast<int>(stream.inputs[t]));
     for (int64_t& logit : expected) {
       saturated += std::abs(logit) > 127 ? size_t{1} : size_t{0};
-      logit = std::clamp<int64_t>(logit, -127, 127);  // where egg.c's go on
+      logit = std::clamp<int64_t>(logit, -127, 127);  // egg.c does not clip its logits
     }
     int64_t loss = 0;
     session.infer(egg_infer{sizeof(egg_infer), 0,

@@ -1,4 +1,4 @@
-// The GRU once more: see oracle.h.
+// A second implementation of the GRU: see oracle.h.
 #ifndef EGGROLL_TESTS_MODELS_GRU_ORACLE_H
 #define EGGROLL_TESTS_MODELS_GRU_ORACLE_H
 

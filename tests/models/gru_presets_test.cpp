@@ -16,7 +16,7 @@ struct Preset {
   std::vector<std::string> overrides;
   int width;
   int layers;
-  bool small_inputs;  // weights near zero, so that norms meet mean magnitudes below one
+  bool small_inputs;  // with weights near zero, so that norms see mean magnitudes below one
 };
 
 // Otherwise a test's listed name would hold addresses.

@@ -12,7 +12,7 @@ constexpr uint32_t kTokens = 10;
 constexpr uint32_t kVocab = 13;
 constexpr uint32_t kPopulation = 4;
 
-// A small one with random weights, its members perturbed.
+// A small model with random weights and perturbed members.
 class SmallFormer : public testing::TestWithParam<const char*> {
  protected:
   SmallFormer()
@@ -125,7 +125,7 @@ TEST(FormerSettings, WrongOnesAreRefusedWithTheCure) {
   expect({"train.tokens=64", "model.context=32"}, "train.tokens is 64, expected at most 32");
 }
 
-// The settings refuse a scale where the host's proof would, and no other.
+// The settings refuse exactly the scales that the host's proof refuses.
 TEST(FormerSettings, TheLargestScaleIsTheHostsOwn) {
   for (const int32_t context : {32, 100, 512, 65536}) {
     int32_t largest = 20;

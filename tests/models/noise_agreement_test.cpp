@@ -1,7 +1,7 @@
-// The vote and the forward pass see the same noise, tensor by tensor; what is not perturbed never moves; a pair is
-// exactly mirrored. The noise is taken from the specification (whose known answers come from an independent script),
-// the forward pass from the oracle, which shares no code with the project; only
-// the loss of its logits is taken with eggroll/arithmetic.h, tested for itself in tests/arithmetic/.
+// The vote and the forward pass see the same noise, tensor by tensor; an unperturbed tensor never moves; the members of
+// a pair mirror each other exactly. The noise comes from the specification, whose known answers come from an
+// independent script, and the forward pass from the oracle, which shares no code with the project. Only the loss of the
+// logits is made with eggroll/arithmetic.h, which tests/arithmetic/ tests by itself.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -30,7 +30,7 @@ const std::vector<std::string> kRun = {"model.width=16", "model.layers=2", "mode
 
 struct TestedModel {
   const char* name;
-  std::vector<std::string> overrides;  // after kRun
+  std::vector<std::string> overrides;  // these follow kRun
   std::unique_ptr<Oracle> (*oracle)();
   size_t tensors;
 };
@@ -82,7 +82,7 @@ const Rule& vote_rule() {
   return rule;
 }
 
-// A model with one tensor perturbed (or all, or none) and the same random weights each time.
+// A model with one, all or no tensors perturbed, and with the same random weights each time.
 class OneTensor {
  public:
   OneTensor(const TestedModel& model, std::optional<uint32_t> only, bool none = false)
@@ -113,7 +113,7 @@ class OneTensor {
     bool operator==(const Forward&) const = default;
   };
 
-  // From zero states, every member on the same tokens.
+  // Losses of every member from zero states, all on the same tokens.
   Forward forward(const TestStream& stream) {
     Forward result;
     result.losses.resize(kPopulation);
@@ -125,7 +125,7 @@ class OneTensor {
     return result;
   }
 
-  // The same by the oracle, where pair p's noise of tensor t is that of draw(p, t).
+  // The same losses by the oracle, where the noise of pair p and tensor t is draw(p, t).
   template <class DrawOf>
   Forward oracle_forward(const TestStream& stream, const NoiseSource& source, DrawOf&& draw) {
     egg_loss_tables tables;
@@ -155,7 +155,7 @@ class OneTensor {
     return result;
   }
 
-  // Exact votes of every perturbed tensor for this fitness.
+  // The exact votes of every perturbed tensor for this fitness.
   std::map<uint32_t, std::vector<int32_t>> votes(const std::vector<int8_t>& fitness) {
     const std::vector<float> stds(params_.size(), 1.0F);
     std::vector<int64_t> changed(params_.size());
@@ -220,7 +220,7 @@ TEST_P(NoiseAgreement, ForwardPassAndVoteSeeTheSpecifiedNoiseOfEveryTensor) {
     EXPECT_EQ(seen, model.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
       return Draw{kStep, pair, t};
     })) << name;
-    // The comparison can fail: the noise of another step, pair or tensor leads elsewhere.
+    // Shows that the comparison can fail: the noise of another step, pair or tensor gives other losses.
     EXPECT_NE(seen, model.oracle_forward(stream, source, [](uint32_t pair, uint32_t t) {
       return Draw{kStep + 1, pair, t};
     })) << name;

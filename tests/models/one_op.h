@@ -1,4 +1,4 @@
-// A program made around one op, run over one stream: what a test of that op's arithmetic needs of a backend.
+// A program around one op that reads one stream, for tests of that op's arithmetic on a backend.
 #ifndef EGGROLL_TESTS_MODELS_ONE_OP_H
 #define EGGROLL_TESTS_MODELS_ONE_OP_H
 
@@ -13,7 +13,8 @@ namespace eggroll::test {
 
 class OneOp {
  public:
-  // builder: its first state keeps what the op makes; logits and loss are added. With the machine's backend and noise.
+  // builder: its first state keeps the op's result. OneOp adds logits and loss, and takes the machine's backend and
+  // noise.
   OneOp(const Machine& machine, ProgramBuilder& builder, int32_t vocab)
       : program_(finished(builder, vocab)),
         rule_(still()),

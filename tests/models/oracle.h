@@ -1,5 +1,6 @@
-// What the models' oracles share. They are written from the published descriptions and share no code with the project:
-// the forward passes of nano-egg and egg.c, and the project's own with any perturbation given as explicit A and B.
+// The shared parts of the models' oracles. The oracles are written from the published descriptions and share no code
+// with the project: the forward passes of nano-egg and egg.c, and the project's own with any perturbation given as
+// explicit A and B.
 #ifndef EGGROLL_TESTS_MODELS_ORACLE_H
 #define EGGROLL_TESTS_MODELS_ORACLE_H
 
@@ -39,7 +40,7 @@ class Oracle {
 
   virtual void reset() = 0;         // as before the first token
   virtual Row step(int token) = 0;  // reads one token; returns the logits
-  virtual Row state() const = 0;    // of the program's states, one after another
+  virtual Row state() const = 0;    // the program's states, one after another
 
  protected:
   static int64_t clip(int64_t x, int64_t limit = 127) { return std::max(-limit, std::min(limit, x)); }
@@ -49,7 +50,7 @@ class Oracle {
     return row;
   }
 
-  // Halves up for the project, down to the floor for its peers.
+  // The project rounds halves up; its peers round down.
   int64_t divided(int64_t x, int64_t divisor) const {
     return peer_ == Peer::kProject ? floor_div(2 * x + divisor, 2 * divisor) : floor_div(x, divisor);
   }
@@ -59,7 +60,7 @@ class Oracle {
     return sign == 0 || it == noise.end() ? nullptr : &it->second;
   }
 
-  // Perturbation shift 4 + 4 throughout.
+  // Every tensor's perturbation is shifted by 4 + 4.
   Row vector_param(const std::string& name) const {
     Row w = weights.at(name);
     if (const OracleNoise* n = noise_of(name)) {
@@ -78,7 +79,7 @@ class Oracle {
     return x;
   }
 
-  // Not clipped.
+  // The result is not clipped.
   Row product(const std::string& name, const Row& x, int outputs, int64_t divisor) const {
     const Row& w = weights.at(name);
     const OracleNoise* n = noise_of(name);
@@ -97,12 +98,12 @@ class Oracle {
     return y;
   }
 
-  // What the project divides a product over n inputs by: 16 sqrt n, to the nearest power of two.
+  // The project's divisor of a product over n inputs: 16 sqrt n, rounded to the nearest power of two.
   static int64_t project_divisor(size_t n) {
     return int64_t{16} << static_cast<int>(std::floor(std::log2(std::sqrt(static_cast<double>(n))) + 0.5));
   }
 
-  // bias: its name, or empty.
+  // bias: a parameter's name, or empty.
   Row norm(const std::string& gain_name, const std::string& bias_name, const Row& x) const {
     const Row gain = vector_param(gain_name);
     const Row bias = bias_name.empty() ? Row(x.size(), 0) : vector_param(bias_name);

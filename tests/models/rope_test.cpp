@@ -1,4 +1,4 @@
-// Rotary positions: the constants at every position of a context, what they do to queries and keys, and the refusal of
+// Rotary positions: the constants at every position of a context, their effect on queries and keys, and the refusal of
 // positions beyond.
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kContext = 512;
 constexpr int32_t kHead = 32;
-constexpr double kEntry = 0.501;  // what a constant is off by at most, in units of 2^-20: its rounding and a little
+constexpr double kEntry = 0.501;  // the largest error of a constant in units of 2^-20: its rounding and a little
 
 const Machine& former() {
   static const Machine machine(
@@ -159,7 +159,7 @@ TEST(Rope, TurnsByThePositionAndScoresByTheDistance) {
   expect_distance_alone(one.vector(0), one.vector(1), rotated[0], rotated[1], error);
 }
 
-// As above for the values that a model turns, which are wide: their roundings are a millionth.
+// The same for the wide values that a model turns: their roundings are a millionth.
 TEST(Rope, OfWideValuesScoresByTheDistance) {
   constexpr int32_t kLargest = 1 << 20;
   const egg_table& table = rope_table(former());

@@ -1,5 +1,5 @@
-// Models broken on purpose, each trained for some steps: the monitor names what is broken, and nothing of a healthy
-// one.
+// Models that are broken on purpose are trained for some steps. The monitor names the broken part, and reports nothing
+// about a healthy model.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -35,7 +35,7 @@ using Change = std::function<void(std::vector<egg_param>&, std::vector<egg_op>&)
 
 class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind> {
  protected:
-  // Verdicts on the last of enough steps for every verdict but those on votes.
+  // The verdicts at the last step; there are enough steps for every verdict except those on votes.
   Verdicts verdicts(const Overrides& more, const Change& change = {}) const {
     Overrides overrides = GetParam().overrides;
     const Overrides common = {
@@ -70,7 +70,7 @@ TEST_P(BrokenModels, SaturatedGains) {
 TEST_P(BrokenModels, ADeadLayer) {
   const Verdicts seen = verdicts({}, [&](std::vector<egg_param>& params, std::vector<egg_op>& ops) {
     for (egg_op& op : ops) {
-      // Shifted so far, every product with the second layer's weights is 0.
+      // The shift is so large that every product with the second layer's weights is 0.
       if (op.code == EGG_OP_LINEAR && std::string(params[static_cast<size_t>(op.param[0])].name).starts_with("layer1."))
         op.attr = 26;
     }
@@ -86,14 +86,15 @@ TEST_P(BrokenModels, AFrozenTensor) {
   EXPECT_THAT(seen, ElementsAre(GetParam().weight + ": never moves, the model keeps it frozen"));
 }
 
-// Perturbed, but the optimizer moves nothing: every tensor is named.
+// The tensors are perturbed, but the optimizer moves nothing, so every tensor is named.
 TEST_P(BrokenModels, AnOptimizerThatMovesNothing) {
   const Verdicts seen = verdicts({"optimizer=es_sgd", "optimizer.learning_rate=0.0"});
   EXPECT_THAT(seen, Contains(StartsWith(GetParam().weight + ": never moves, all weights are what they were 24 steps")));
   EXPECT_THAT(seen, Each(HasSubstr(": never moves, ")));
 }
 
-// The one tensor that is perturbed is shifted out of every sum: the members of a pair are one and the same.
+// Only one tensor is perturbed, and its perturbation is shifted out of every sum. So both members of a pair are the
+// same model.
 TEST_P(BrokenModels, NoVotes) {
   const Verdicts seen = verdicts({}, [&](std::vector<egg_param>& params, std::vector<egg_op>& ops) {
     for (egg_param& param : params) param.perturbed = param.name == GetParam().weight ? 1 : 0;

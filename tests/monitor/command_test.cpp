@@ -1,4 +1,4 @@
-// eggroll run --monitor: what it shows, and where in colour.
+// eggroll run --monitor: what it prints, and which parts in colour.
 #include "cli/terminal.h"
 
 namespace eggroll::test {
@@ -23,7 +23,8 @@ class MonitorCommand : public CliTest {
     return nlohmann::json::parse(text.substr(text.rfind('\n', text.size() - 2) + 1)).at("monitor");
   }
 
-  // What the command prints on a terminal of its own; it must succeed. no_color: the variable NO_COLOR; null: not set.
+  // The command's output on a terminal of its own; the command must succeed. no_color: the variable NO_COLOR; null: not
+  // set.
   std::string on_terminal(const char* no_color, const Arguments& arguments) const {
     Arguments words = {"/usr/bin/env", "-u", "NO_COLOR"};
     if (no_color != nullptr) words.push_back(std::string("NO_COLOR=") + no_color);
@@ -57,7 +58,7 @@ TEST_F(MonitorCommand, ShowsALookAtEveryEvaluation) {
 TEST_F(MonitorCommand, ShowsAsOftenAsTheConfigurationSays) {
   const Result shown = eggroll(tiny_run({"--monitor", "monitor.every=25"}));
   EXPECT_EQ(tables(shown.out), (std::vector<std::string>{"25", "40"}));
-  // Without --monitor it looks and shows nothing.
+  // Without --monitor the run makes its looks but prints none.
   const Result quiet = eggroll(tiny_run({"monitor.every=25", "seed=1", "results.dir=quiet"}));
   EXPECT_EQ(tables(quiet.out), std::vector<std::string>{});
   EXPECT_TRUE(look_of_last_line(fs::directory_iterator(work_ / "quiet")->path()).is_object());
@@ -87,7 +88,8 @@ TEST_F(MonitorCommand, InColourOnATerminal) {
   EXPECT_THAT(plain, HasSubstr("\r\n! "));
   EXPECT_THAT(plain, Not(HasSubstr("\033[31m")));
   fs::remove_all(runs());
-  EXPECT_THAT(on_terminal("", arguments), HasSubstr("\033[31m"));  // as if it were not set: no-color.org
+  // NO_COLOR counts only if it is not empty: no-color.org
+  EXPECT_THAT(on_terminal("", arguments), HasSubstr("\033[31m"));
 }
 
 TEST_F(MonitorCommand, RefusesWhatItCannotDo) {

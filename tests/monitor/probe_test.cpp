@@ -1,4 +1,4 @@
-// The rewritten program computes what the model does, and what it shows are the model's values.
+// The rewritten program computes the same as the model, and the values it shows are the model's.
 #include "monitor/probe.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace eggroll::test {
 namespace {
 
-// One of each kind of model, with what goes between them and a backend.
+// A run with one model of each kind.
 class ProbeTest : public BuiltBackend {
  protected:
   eggroll::Setup open_run(const std::vector<std::string>& more) const {
@@ -61,7 +61,7 @@ TEST_P(ProbeTest, TheRewrittenProgramComputesTheSame) {
     const auto seen = infer(probed, probe.program(), probe_states);
     EXPECT_GT(expected.first, 0);
     EXPECT_EQ(seen, expected) << model.front();
-    // The model's own states come first, and the last value seen is the logits.
+    // The model's own states come first, and the last value is the logits.
     EXPECT_TRUE(std::equal(states.begin(), states.end(), probe_states.begin())) << model.front();
     const ProbeProgram::Seen& last = probe.seen().back();
     EXPECT_STREQ(program.values()[last.value].name, "logits");
@@ -71,7 +71,7 @@ TEST_P(ProbeTest, TheRewrittenProgramComputesTheSame) {
   }
 }
 
-// What a session of the model alone says of the same tokens: rows of the embedding, states, logits.
+// A session of the model alone gives these for the same tokens: rows of the embedding, states, logits.
 TEST_P(ProbeTest, ShowsTheModelsValues) {
   for (const std::vector<std::string>& model : models_) {
     eggroll::Setup run = open_run(model);
@@ -120,11 +120,11 @@ TEST_P(ProbeTest, ShowsTheModelsValues) {
             EXPECT_TRUE(std::equal(logits.begin(), logits.end(), seen));
             ++looked_at;
           }
-          if (name == "layer1.next") {  // what the state of the last layer becomes
+          if (name == "layer1.next") {  // the last layer's next state
             EXPECT_TRUE(std::equal(states.end() - static_cast<ptrdiff_t>(size), states.end(), seen));
             ++looked_at;
           }
-          if (name == "layer1.h" && t == 0) {  // what the first token read
+          if (name == "layer1.h" && t == 0) {  // the first token reads a zero state
             EXPECT_TRUE(std::all_of(seen, seen + static_cast<ptrdiff_t>(size), [](int8_t x) { return x == 0; }));
             ++looked_at;
           }
@@ -157,7 +157,7 @@ TEST(ProbeProgramTest, LeavesOutWideValues) {
   EXPECT_EQ(seen, (std::vector<std::string>{"x", "u", "n", "o", "y", "logits"}));
 }
 
-// A separator within a stream hides what came before.
+// A separator within a stream hides the positions before it.
 TEST(ProbeSamples, AResetHidesWhatCameBefore) {
   eggroll::Setup run(small_config(), built_plugins());
   run.dataset.separator = 3;

@@ -1,5 +1,5 @@
-// The monitor within a run: when it looks, that a run with it is the run without it, that a resumed run and every
-// backend see the same.
+// The monitor within a run. It looks at the given steps; a run with it has the same results as a run without it; a
+// resumed run and every backend give the same looks.
 #include <gmock/gmock.h>
 
 #include "conformance/built_backends.h"
@@ -24,7 +24,7 @@ Overrides monitored(Overrides overrides, const Overrides& more = {"monitor.every
 
 class MonitoredRun : public SmallRunTest {
  protected:
-  // The monitor's looks by step, from the lines that have one.
+  // The monitor's looks by step, from the lines that hold one.
   static std::map<uint64_t, ordered_json> looks(const std::filesystem::path& folder) {
     std::map<uint64_t, ordered_json> seen;
     for (const ordered_json& line : read_metrics(RunFolder{folder}.metrics())) {
@@ -33,7 +33,7 @@ class MonitoredRun : public SmallRunTest {
     return seen;
   }
 
-  // The run's tensors, by file.
+  // The run's tensors by file.
   static std::map<std::string, std::string> tensors(const std::filesystem::path& folder) {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "checkpoints")) {
@@ -43,7 +43,7 @@ class MonitoredRun : public SmallRunTest {
     return files;
   }
 
-  // Without clocks and without the monitor.
+  // The lines without clock times and without the monitor's looks.
   static std::vector<ordered_json> figures(const std::filesystem::path& folder) {
     std::vector<ordered_json> lines = read_metrics(RunFolder{folder}.metrics());
     for (ordered_json& line : lines) {
@@ -142,7 +142,8 @@ TEST_F(MonitoredRun, ResumedAnywhereItSeesTheSame) {
   }
 }
 
-// Begun without, gone on with: from there on the same.
+// A run begins without the monitor and goes on with it: from there on its looks are those of a run with it from the
+// start.
 TEST_F(MonitoredRun, ItMayBeTurnedOnOnTheWay) {
   const std::filesystem::path whole = fresh("whole");
   run_in(whole, small_config(monitored(kGru)));

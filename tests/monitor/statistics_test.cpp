@@ -50,7 +50,8 @@ TEST(Statistics, ChannelsThatNoSampleChanges) {
 // Two heads of four channels; the table's weights are small whole numbers.
 class HeadsTest : public testing::Test {
  protected:
-  // weights: the table from its first entry on, or around the score 0 for a sigmoid; 0 elsewhere.
+  // weights: for softmax the table from its first entry on, for sigmoid the entries around the score 0; all others are
+  // 0.
   std::vector<HeadSpread> heads(int32_t weighting, const std::vector<int32_t>& weights, const std::vector<int8_t>& q,
                                 const std::vector<int8_t>& k, const std::vector<size_t>& first_visible) {
     std::vector<int32_t> entries(256);
@@ -94,7 +95,7 @@ TEST_F(HeadsTest, OneTokenAloneAndNone) {
   const std::vector<HeadSpread> none = heads(EGG_WEIGHT_SIGMOID, {0}, queries_, keys_, first_visible_);
   EXPECT_EQ(none[0].entropy_bits, 0.0);
   EXPECT_EQ(none[0].largest, 0.0);
-  // Nothing is said of queries that have no choice.
+  // Queries that see one position only do not count.
   EXPECT_TRUE(heads(EGG_WEIGHT_SOFTMAX, {12}, queries_, keys_, {0, 1, 2}).empty());
 }
 

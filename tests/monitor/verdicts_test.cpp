@@ -60,7 +60,7 @@ TEST_F(VerdictsTest, SaturatedValues) {
   EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: 61 % of values at ±127; ")));
 }
 
-// Elementwise ops hand on what they get; norms and products scale anew.
+// Elementwise ops pass saturation on; norms and products scale anew.
 TEST_F(VerdictsTest, SaturationIsNamedWhereItBegins) {
   for (const char* name : {"x", "n", "f", "g", "m", "a", "h", "logits"}) saturate(name, 0.9);
   EXPECT_THAT(verdicts(), ElementsAre(StartsWith("x: 90 %"), StartsWith("n: 90 %"), StartsWith("f: 90 %")));
@@ -120,7 +120,7 @@ TEST_F(VerdictsTest, TensorsThatNeverMove) {
 TEST_F(VerdictsTest, VotesThatAreNoise) {
   report_.vote_deviations = kChance - kBit;
   EXPECT_THAT(verdicts(), ElementsAre(StartsWith("votes are noise, over 64 steps they are spread no further than ")));
-  report_.vote_steps = kVoteSteps - 1;  // too few to tell
+  report_.vote_steps = kVoteSteps - 1;  // too few steps to tell
   EXPECT_THAT(verdicts(), IsEmpty());
 }
 

@@ -1,4 +1,5 @@
-// The votes' signal: exact for one step, standard normal under the null, far beyond it where there is something to see.
+// The votes' signal is exact for one step, standard normal under the null, and far beyond that where votes follow the
+// loss.
 #include "monitor/votes.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +71,7 @@ TEST_F(VotesTest, OfOneStepAreTheVotesOverTheNull) {
   }
 }
 
-// Fitness that knows nothing of the noise, over windows that share no step.
+// Fitness that does not depend on the noise, over windows that share no step.
 void VotesTest::expect_standard_normal() const {
   constexpr size_t kLooks = 50;
   const size_t params = machine_.program->params().size();
@@ -152,7 +153,7 @@ TEST_F(VotesTest, TheOldestStepsAreForgotten) {
     std::vector<int8_t> fitness(kPairs);
     for (int8_t& f : fitness) f = draws.weight();
     add(meter, step, fitness);
-    if (step % 3 == 0) meter.measure();  // changes nothing
+    if (step % 3 == 0) meter.measure();  // measuring changes nothing
     if (step >= 5) add(late, step, fitness);
   }
   const auto all = meter.measure();

@@ -22,7 +22,7 @@ double joint_chi_square(uint32_t count, const ByteAt& one, const ByteAt& other) 
   return chi_square(cells);
 }
 
-// Byte 0 of a draw when one part of its key counts up.
+// Byte 0 of draws whose keys differ in one part, which counts up.
 const std::vector<std::pair<const char*, std::function<Draw(uint32_t)>>>& counting() {
   static const std::vector<std::pair<const char*, std::function<Draw(uint32_t)>>> kCounting = {
       {"seed", [](uint32_t i) { return Draw{i, 1, 2, 3, 0, 0}; }},
@@ -73,8 +73,9 @@ TEST(Bytes, AreJointlyUniform) {
             limit);
 }
 
-// Two keys with one low half count alike, and one round alone follows their high halves: their correlation is not
-// chance alone (0.004 for 2^16 values), but stays far from a repeat's. Hashed keys meet like this once in 2^32.
+// Two keys with the same low half have the same counters, and one round alone follows their high halves. So their
+// correlation is more than chance (0.004 for 2^16 values), but stays far from that of repeated noise. Two hashed keys
+// share a low half once in 2^32.
 TEST(Bytes, HighHalvesOfKeysTellThemApart) {
   const NoiseTable table = noise_table(EGG_NOISE_GAUSSIAN);
   for (uint32_t p = 0; p < 200; ++p) {
@@ -86,7 +87,7 @@ TEST(Bytes, HighHalvesOfKeysTellThemApart) {
   }
 }
 
-// A byte that lacks one value in 256; bytes that are uniform alone but not together.
+// The test must report a byte that lacks one value in 256, and bytes that are uniform alone but not together.
 TEST(Bytes, DefectsAreCaught) {
   const uint64_t key = key_of(Draw{9, 1, 2, 3, 0, 0});
   const auto good = [=](uint32_t i) { return egg_noise_byte(key, i); };

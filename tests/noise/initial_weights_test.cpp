@@ -1,4 +1,4 @@
-// What initial_weights promises beyond its known answers: independence of parameters, limits.
+// Properties of initial_weights beyond its known answers: parameters are independent, values keep their limits.
 #include "noise/initial_weights.h"
 
 #include <gtest/gtest.h>

@@ -79,7 +79,7 @@ TEST(KnownAnswers, TableIndices) {
   }
 }
 
-// Both ways of asking; the indices of each case are those of `bytes`, from one key's rows.
+// Both ways of asking for values. Each case has the indices that `bytes` lists for its first key.
 TEST(KnownAnswers, Values) {
   std::vector<uint32_t> indices;
   for (const json& row : answers().at("bytes")) {

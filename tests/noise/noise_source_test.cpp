@@ -1,4 +1,4 @@
-// NoiseSource: one value and many agree, wherever the table wraps; what it refuses.
+// NoiseSource: one value and many values agree, wherever the table wraps; bad settings are refused.
 #include "eggroll/noise_source.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(NoiseSource, TableWrapsWithinItsHalf) {
   }
 }
 
-// The key of a draw and the wrap are all that the table adds to the counter under the table's own key.
+// The table holds the counter noise under the table's own key; a draw's key only says where to begin in it.
 TEST(NoiseSource, TableHoldsTheCounterNoiseOfItsOwnStep) {
   const NoiseSource counter(settings(EGG_NOISE_COUNTER, 0));
   const NoiseSource table(settings(EGG_NOISE_TABLE, 13));

@@ -1,4 +1,4 @@
-// What the statistical tests share: named draws, generators, thresholds.
+// The shared parts of the statistical tests: named draws, generators, thresholds.
 //
 // Seeds are fixed, so a test always passes or always fails. Its false-alarm probability is that of choosing seeds which
 // make a perfect generator fail; each test allows kFalseAlarm in all, shared out evenly over its figures (Bonferroni).
@@ -21,7 +21,7 @@ namespace eggroll::noise_statistics {
 inline constexpr double kFalseAlarm = 1e-6;
 inline constexpr int32_t kTableLog2 = 24;
 
-// Which vector of noise.
+// Names a vector of noise.
 struct Draw {
   uint64_t seed = 0;
   uint64_t step = 0;
@@ -60,7 +60,7 @@ inline double chi_square_limit(double freedom, double figures) {
   return freedom * root * root * root;
 }
 
-// Against equal expectations in every cell.
+// The chi-square of counts whose expectations are all equal.
 inline double chi_square(const std::vector<uint32_t>& cells) {
   double total = 0.0;
   for (const uint32_t count : cells) total += count;

@@ -18,7 +18,7 @@ constexpr uint32_t kBlocks = 16;        // draws per relation
 constexpr uint32_t kBlockLength = 512;  // values per draw
 constexpr uint32_t kFilled = kBlockLength + 2 * kLags;
 
-// The other draw is this much further in each part.
+// The difference of the other draw in each part.
 struct Relation {
   std::string name;
   uint64_t seed = 0;
@@ -131,7 +131,7 @@ bool same_offset(const Draw& a, const Draw& b) {
                                  egg_noise_table_index(key_of(b), b.side, 0, kTableLog2);
 }
 
-// Gaussian counter noise under any key, from any index on.
+// Gaussian counter noise under any key, starting at any index.
 Generator keyed(std::function<uint64_t(const Draw&)> key, std::function<uint32_t(const Draw&)> start = {}) {
   return [=](const Draw& draw, int8_t* out, uint32_t count) {
     const NoiseTable table = noise_table(EGG_NOISE_GAUSSIAN);
@@ -155,7 +155,8 @@ TEST(Correlation, TableHasNone) {
   }
 }
 
-// Seeds made by adding: the second draw of one pair is the first of the next, and tensors repeat each other's pairs.
+// Seeds made by addition: the second draw of one pair is the first draw of the next, and tensors repeat each other's
+// pairs.
 TEST(Correlation, AdditiveSeedsAreCaught) {
   const std::vector<std::string> found = correlated(keyed([](const Draw& d) {
     return egg_mix64(d.seed + d.step * UINT64_C(0x9e3779b9) + d.pair + 100 * d.tensor + d.side + 7 * d.rank);
@@ -173,7 +174,7 @@ TEST(Correlation, StepAddedToPairIsCaught) {
               Contains("step-1 pair+1"));
 }
 
-// Tensors that read one stretch of noise from places one apart.
+// Tensors that read one stretch of noise, each from one place further.
 TEST(Correlation, ShiftedWindowsAreCaught) {
   const std::vector<std::string> found = correlated(keyed(
       [](Draw d) {
@@ -185,7 +186,7 @@ TEST(Correlation, ShiftedWindowsAreCaught) {
   EXPECT_THAT(found, Contains("tensor+2^3"));
 }
 
-// One value in eight is the pair before's: correlation 0.12, found over the blocks though in none of them.
+// One value in eight is that of the pair before: correlation 0.12, which shows over all blocks but not in a single one.
 TEST(Correlation, WeakCorrelationIsCaught) {
   const Generator clean = keyed(key_of);
   EXPECT_THAT(correlated([&](Draw d, int8_t* out, uint32_t count) {

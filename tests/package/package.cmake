@@ -1,10 +1,9 @@
-# Makes the package, unpacks it elsewhere and uses it in an empty environment: nothing in it may lean on the source tree,
-# the build tree or a library of this machine other than glibc. Run as:
-# cmake -DBUILD_DIR=... -DSOURCE_DIR=... -DBUILD_TYPE=... -DWORK_DIR=... -DBENCHMARKS=0|1 -DLIBDIR=lib
-#       -DCPACK=cpack -DLDD=ldd -P package.cmake
+# Makes the package, unpacks it elsewhere and uses it in an empty environment. Nothing in it may depend on the source
+# tree, the build tree or a library of this machine other than glibc. Run as: cmake -DBUILD_DIR=... -DSOURCE_DIR=...
+# -DBUILD_TYPE=... -DWORK_DIR=... -DBENCHMARKS=0|1 -DLIBDIR=lib -DCPACK=cpack -DLDD=ldd -P package.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/../support/quiet_run.cmake)
-# An empty one, which holds no configs.
+# The commands run in an empty folder, which holds no configs.
 set(empty ${WORK_DIR}/empty)
 set(run_folder ${empty})
 
@@ -31,7 +30,7 @@ file(MAKE_DIRECTORY ${empty} ${WORK_DIR}/packed ${WORK_DIR}/unpacked)
 run(${CPACK} --config ${BUILD_DIR}/CPackConfig.cmake -B ${WORK_DIR}/packed)
 file(GLOB archive ${WORK_DIR}/packed/*.tar.gz)
 file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${WORK_DIR}/unpacked)
-# Gone with what it was packed from, before anything is used.
+# Removes the folder that was packed, so that nothing can use it.
 file(REMOVE_RECURSE ${WORK_DIR}/packed)
 file(GLOB root ${WORK_DIR}/unpacked/*)
 get_filename_component(name ${archive} NAME)
@@ -45,7 +44,7 @@ file(GLOB found RELATIVE ${root}/bin ${root}/bin/*)
 expect("programs" "${found}" "${programs}")
 file(GLOB found RELATIVE ${root}/${LIBDIR}/eggroll/plugins ${root}/${LIBDIR}/eggroll/plugins/*)
 file(GLOB plugins RELATIVE ${BUILD_DIR}/bin/plugins ${BUILD_DIR}/bin/plugins/*)
-list(REMOVE_ITEM plugins mpi.eggplugin) # it goes with a machine's own MPI
+list(REMOVE_ITEM plugins mpi.eggplugin) # the package leaves it out, because it fits one machine's MPI only
 expect("plugins" "${found}" "${plugins}")
 foreach(file README.md CONTRIBUTING.md LICENSE docs/glossary.md share/eggroll/configs/config.yaml include/eggroll/plugin.h)
   if(NOT EXISTS ${root}/${file})

@@ -1,4 +1,5 @@
-// The rule that the host makes of an optimizer's: what it adds, what it leaves, and names that clash.
+// The rule with an average that the host makes of an optimizer's rule: what it adds, what it leaves as it is, and which
+// names clash.
 #include "program/average.h"
 
 #include <fmt/format.h>

@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
 const std::string kTooLong(201, 'n');
 const std::string kMuchTooLong(1000000, 'n');
 
-// A name stands in files, tables and terminals.
+// Names appear in files, tables and terminals.
 INSTANTIATE_TEST_SUITE_P(
     Names, ValidateRule,
     testing::Values(
@@ -113,7 +113,7 @@ TEST(ValidateRuleNames, TakesTheLongestAndASlotNamedAsAScalar) {
   raw.slots[0].name = longest.c_str();
   raw.scalars[0] = longest.c_str();
   EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }), "");
-  raw.slots[0].name = "step";  // no figure of a line
+  raw.slots[0].name = "step";  // a slot is no figure of a line, so it may have this name
   EXPECT_EQ(message_of([&] { Rule rule(raw.view()); }), "");
 }
 

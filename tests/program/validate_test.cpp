@@ -14,7 +14,7 @@ using Break = std::function<void(RawProgram&)>;
 struct Broken {
   const char* name;
   Break change;
-  std::string fault;  // what the sentence says between its usual beginning and cure
+  std::string fault;  // the part of the sentence between its usual beginning and cure
 };
 
 void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.fault; }
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Head, ValidateProgram,
                                          Broken{"NoOps", [](RawProgram& r) { r.ops.clear(); }, "it is empty"}),
                          name_of);
 
-// More than 32 bits hold.
+// Adds states whose bytes do not fit 32 bits.
 void add_large_states(RawProgram& raw) {
   static std::deque<std::string> names;
   for (int i = 0; i < 256; ++i) {
@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"TwoLosses", [](RawProgram& r) { r.ops.push_back(r.ops[kLoss]); },
                "exactly one loss is expected, as the last op"},
         Broken{"LossWrites", [](RawProgram& r) { r.ops[kLoss].out = kX; }, "op 8 (loss) writes a value"},
-        // No such value may be looked at on the way to the sentence.
+        // The check must not read the value with that number.
         Broken{"LossWritesFarAway", [](RawProgram& r) { r.ops[kLoss].out = 1 << 30; }, "op 8 (loss) writes a value"},
         Broken{"OpWritesFarAway", [](RawProgram& r) { r.ops[kMix].out = 1 << 30; },
                "op 4 (gru_mix): output is 1073741824, expected 0 to 7"}),

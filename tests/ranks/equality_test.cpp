@@ -1,5 +1,4 @@
-// However many ranks share a run, however they share its updates, and however many go on with it, the weights are those
-// of one process.
+// The weights are those of one process, however many ranks share a run, share its updates or continue it.
 #include "ranks/shared_run.h"
 #include "train/journal.h"
 
@@ -10,7 +9,7 @@ using ::testing::HasSubstr;
 
 class EqualityTest : public SharedRunTest {
  protected:
-  // The digest of the run by this number of ranks. Checks its record too.
+  // Runs this on a number of ranks and checks its record; returns the digest of its weights.
   std::string digest_of(int ranks, const std::string& update, Arguments arguments) const {
     arguments.insert(arguments.end(), {"results.dir=shared", "ranks.update=" + update});
     const Result result = Process(work_, shared(ranks, arguments)).wait();
@@ -40,14 +39,14 @@ TEST_F(EqualityTest, WeightsOfTheTransformerDoNotDependOnTheRanks) {
   }
 }
 
-// Signs travel packed; a whole population reads one stream, which the ranks then share.
+// Signs travel packed. The whole population reads one stream, which the ranks then share.
 TEST_F(EqualityTest, SignsAndOneStreamForAll) {
   const Arguments run = gru({"fitness=sign", "train.group=32"});
   const std::string digest = undisturbed(run);
   for (const int ranks : {2, 5}) EXPECT_EQ(digest_of(ranks, "auto", run), digest) << ranks;
 }
 
-// What the figures of a run are made of is shared out too.
+// The figures and the journal are made of the losses of all ranks.
 TEST_F(EqualityTest, FiguresAndJournalAreThoseOfOneProcess) {
   ASSERT_EQ(eggroll(gru({"results.dir=one"})).exit_code, 0);
   ASSERT_EQ(Process(work_, shared(3, gru({"results.dir=three"}))).wait().exit_code, 0);
@@ -61,7 +60,7 @@ TEST_F(EqualityTest, FiguresAndJournalAreThoseOfOneProcess) {
   }
 }
 
-// Each rank evaluates with the average of all tensors, whoever has updated them.
+// Each rank evaluates with the average of every tensor, whichever rank updates the tensor.
 TEST_F(EqualityTest, TheAverageOfTheWeightsIsThatOfOneProcess) {
   const auto run = [](const std::string& results) {
     return former({"optimizer.average=0.9", "train.steps=40", "results.dir=" + results});
@@ -97,7 +96,7 @@ TEST_F(EqualityTest, TheAverageOfTheWeightsIsThatOfOneProcess) {
   }
 }
 
-// Whose slots a checkpoint brings together again.
+// Each rank holds the slots of its own tensors; a checkpoint gathers them.
 TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
   const std::string digest = undisturbed(former());
   for (const int ranks : {3, 1, 5}) {
@@ -112,7 +111,8 @@ TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherRanks) {
   expect_completed(run_folder(), digest);
 }
 
-// Its members have no states: the journal leads to the last step without a forward pass, and no line is written anew.
+// A transformer's members have no states, so the journal leads to the last step without a forward pass, and no line is
+// written anew.
 TEST_F(EqualityTest, ATransformerGoesOnFromItsLastStep) {
   const Arguments run = former({"checkpoint.every=20"});
   const std::string digest = undisturbed(run);
@@ -124,7 +124,8 @@ TEST_F(EqualityTest, ATransformerGoesOnFromItsLastStep) {
   })) << process.wait().err;
   kill_all(process, 2);
   std::string before = read_file(run_folder() / "metrics.jsonl");
-  for (int i = 0; i < 2; ++i) {  // one may be cut short, and an evaluation's loss is in the next step's entry
+  // the last line may be cut short, and the journal has an evaluation's loss only with the next step
+  for (int i = 0; i < 2; ++i) {
     before.pop_back();
     before.resize(before.rfind('\n') + 1);
   }
@@ -135,7 +136,7 @@ TEST_F(EqualityTest, ATransformerGoesOnFromItsLastStep) {
   EXPECT_EQ(after.substr(0, before.size()), before);
 }
 
-// A scheduler may tell one of them alone.
+// A scheduler may send the signal to one rank only.
 TEST_F(EqualityTest, ASignalToOneRankSavesAndEndsAll) {
   const std::string digest = undisturbed(gru({"train.steps=300"}));
   Process process(work_, shared(3, gru({"train.steps=300"})));
@@ -155,7 +156,7 @@ TEST_F(EqualityTest, ASignalToOneRankSavesAndEndsAll) {
   expect_completed(run_folder(), digest);
 }
 
-// Both ways to update are tried, and the faster is kept.
+// The run tries both ways to update and keeps the faster one.
 TEST_F(EqualityTest, TheFasterUpdateIsChosenAndRecorded) {
   const Result result = Process(work_, shared(2, former({"ranks.update=auto"}))).wait();
   ASSERT_EQ(result.exit_code, 0) << result.err;

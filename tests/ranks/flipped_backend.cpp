@@ -1,5 +1,5 @@
-// The reference backend; where FLIP_RANK is this process's rank, the first weight has another lowest bit after step
-// FLIP_STEP, before members are evaluated.
+// The reference backend with a fault. On the rank FLIP_RANK it flips the lowest bit of the first weight after step
+// FLIP_STEP, before it evaluates members.
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Signs in five to a byte, there and back; and forms of fitness whose pairs are known in several places.
+// Signs are packed, five in a byte, and unpacked; and fitness can be made where pairs are known in several places.
 #include "ranks/packing.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// A rank whose weights are not the others' is found, and named with step and tensor.
+// A rank whose weights differ from those of the other ranks is found, and named with step and tensor.
 #include "ranks/shared_run.h"
 
 namespace eggroll::test {
@@ -24,7 +24,7 @@ TEST_F(ReplicaTest, OneWeightInOneRankIsFoundWithinTheSteps) {
   EXPECT_EQ(record_in(run_folder()).at("status"), "failed");
 }
 
-// One rank updates the tensor, and the others hear from it.
+// One rank updates the tensor and sends the changes to the others.
 TEST_F(ReplicaTest, AShardedUpdateDoesNotMendOrSpreadIt) {
   for (const int rank : {0, 1, 2}) {
     const Result result = flipped(3, rank, 23, {"ranks.update=sharded"});
@@ -38,7 +38,7 @@ TEST_F(ReplicaTest, RankZeroIsNamedWhereTheOthersAgree) {
   EXPECT_THAT(flipped(3, 0, 5).err, HasSubstr("after step 10 the weights of rank 0 differ"));
 }
 
-// A checkpoint is what all go on from.
+// Every rank goes on from the checkpoint, so it must not hold a faulty rank's weights.
 TEST_F(ReplicaTest, NoCheckpointIsSavedOfWeightsThatDiffer) {
   const Result result = flipped(2, 1, 93, {"ranks.checksum_every=1000"});
   EXPECT_THAT(result.err, HasSubstr("after step 100 the weights of rank 1 differ"));

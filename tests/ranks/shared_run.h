@@ -8,7 +8,7 @@ namespace eggroll::test {
 
 class SharedRunTest : public CliTest {
  protected:
-  // options: more of mpirun's.
+  // options: further options of mpirun.
   Arguments shared(int ranks, const Arguments& arguments, const Arguments& options = {}) const {
     Arguments all = {EGGROLL_MPIEXEC, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"};
     all.insert(all.end(), options.begin(), options.end());
@@ -18,7 +18,7 @@ class SharedRunTest : public CliTest {
     return all;
   }
 
-  // A job's processes on this machine, by rank; -1 where one has not begun.
+  // The job's processes on this machine, by rank; -1 where one has not begun.
   static std::vector<pid_t> pids_of(const Process& mpirun, int ranks) {
     std::vector<pid_t> pids(static_cast<size_t>(ranks), -1);
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -32,7 +32,7 @@ class SharedRunTest : public CliTest {
         const size_t at = variables.find(key);
         if (at != std::string::npos) pids.at(std::stoul(variables.substr(at + key.size()))) = std::stoi(name);
       } catch (const Error&) {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
       }
     }
     return pids;
@@ -45,7 +45,7 @@ class SharedRunTest : public CliTest {
       return false;
     }
   }
-  // As where a machine fails: mpirun and its processes end at once, and hold no lock any more.
+  // Ends mpirun and its processes at once, as a failing machine does; they hold no lock afterwards.
   static void kill_all(Process& mpirun, int ranks) {
     const std::vector<pid_t> pids = pids_of(mpirun, ranks);
     mpirun.signal(SIGKILL);

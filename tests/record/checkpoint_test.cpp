@@ -130,7 +130,7 @@ TEST_F(CheckpointTest, KeepsTheNewestAndFindsTheLatest) {
 
 TEST_F(CheckpointTest, WhatAKillLeavesIsNeverTakenForACheckpoint) {
   save_checkpoint(folder_, sample(10), 3);
-  // Killed while writing, and while removing an old one.
+  // Leftovers of a kill during a save, and during the removal of an old checkpoint.
   std::filesystem::copy(checkpoints() / "step-00000010", checkpoints() / ".tmp-20");
   std::filesystem::copy(checkpoints() / "step-00000010", checkpoints() / ".tmp-step-00000005");
   std::filesystem::create_directory(checkpoints() / "step-00000099");
@@ -179,7 +179,7 @@ TEST_F(CheckpointTest, SavingAStepAgainKeepsAGoodOneAndReplacesADamagedOne) {
 TEST_F(CheckpointTest, AFullDiskLosesNothing) {
   save_checkpoint(folder_, sample(10), 1);
   std::set<std::string> failed;
-  for (rlim_t size = 0; failed.count("") == 0; size += 100) {  // each file in turn is the first that does not fit
+  for (rlim_t size = 0; failed.count("") == 0; size += 100) {  // each file in turn is the first one that does not fit
     const std::string text = in_child([&] {
       std::signal(SIGXFSZ, SIG_IGN);
       const rlimit limit{size, size};
@@ -281,7 +281,7 @@ TEST_F(CheckpointTest, RefusesAFlippedBitOfItsDescription) {
     const std::string text = message_of([&] { expect_equal(load_checkpoint(path), sample(10)); });
     EXPECT_TRUE(text.empty() || text.find(path.string()) != std::string::npos) << text;
   }
-  // Where a digit of its format is the damage, and where the seal's name is.
+  // The damage is in a digit of the format, or in the seal's name.
   for (const auto& [from, to] : {std::pair{"\"format\": 3", "\"format\": 2"}, {"\"sha256\": \"", "\"sha257\": \""}}) {
     std::string changed = whole;
     changed.replace(changed.rfind(from), std::string(from).size(), to);
@@ -298,7 +298,7 @@ TEST_F(CheckpointTest, RefusesTheStepOfAnother) {
               HasSubstr("is damaged: checkpoint.json says step 10"));
   std::filesystem::rename(checkpoints() / "step-00000011", checkpoints() / "best");
   expect_equal(load_checkpoint(checkpoints() / "best"), sample(10));
-  // One of version 0.1 has no seal: its tensors know the step.
+  // A checkpoint of version 0.1 has no seal, but its tensors hold the step.
   auto description = nlohmann::ordered_json::parse(read_file(checkpoints() / "best" / "checkpoint.json"));
   description["format"] = 2;
   description["step"] = 11;
@@ -339,7 +339,7 @@ TEST_F(CheckpointTest, RefusesEvaluationsThatAreNone) {
   }
 }
 
-// A file that is sound in itself, and listed with the right sha256, but not what a checkpoint holds.
+// The file is a sound one and is listed with the right sha256, but it does not hold a checkpoint's tensors.
 TEST_F(CheckpointTest, RefusesTensorsThatAreNoCheckpoint) {
   const auto path = save_checkpoint(folder_, sample(10), 1);
   const std::string intact = read_file(path / "checkpoint.json");

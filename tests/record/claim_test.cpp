@@ -82,7 +82,7 @@ TEST(Claim, RefusesWhatItDoesNotKnowInOneSentence) {
             "claim 1 of x.yaml has no within, expected a number above 0: half the width of what counts as met; add it");
   EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": "1.0"}, "expect": "lower"})"),
             "claim 1 of x.yaml compares 1 with itself, expected two values of a");
-  // A tolerance means nothing where a direction is expected: it would be ignored in silence.
+  // A tolerance means nothing if a direction is expected, so it is refused rather than ignored.
   EXPECT_EQ(
       refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": 2}, "expect": "lower", "within": 1})"),
       "claim 1 of x.yaml has the unknown key 'within'; known: says, compare, expect, where, metric, exploratory");

@@ -46,7 +46,7 @@ class JournalTest : public ScratchTest {
     EXPECT_EQ(journal.size(), std::filesystem::file_size(path_));
   }
 
-  // Steps that read as they were written; torn says whether the end was left out.
+  // The number of steps that read as they were written. torn: whether the reader left out the end.
   uint64_t whole_steps(bool* torn) {
     JournalReader reader(path_);
     JournalEntry entry;

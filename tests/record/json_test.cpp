@@ -1,4 +1,4 @@
-// JSON that is damaged or made to do harm: a sentence that names the file, and no end of the process.
+// JSON that is damaged or malicious is refused with a sentence that names the file, and does not end the process.
 #include "record/json.h"
 
 #include <limits>

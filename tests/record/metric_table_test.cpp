@@ -189,9 +189,9 @@ TEST_F(MetricTableTest, LinesThatAreMissingOrThereTwiceAreSaidSo) {
   const auto line = [](uint64_t step, double changed = 0.5) {
     return sealed_line({{"step", step}, {"changed", changed}}) + "\n";
   };
-  // The last is of a stop.
+  // The last line is that of a stop.
   EXPECT_THAT(table_of(line(0) + line(1) + line(2) + line(2, 0.25)).problems, IsEmpty());
-  // Version 0.1 wrote no seals, and kept the line of a stop where the run went on.
+  // Version 0.1 wrote no seals, and kept a stop's line when the run went on.
   EXPECT_THAT(table_of("{\"step\":3}\n{\"step\":4}\n{\"step\":4}\n" + line(5)).problems, IsEmpty());
   const auto expect_problem = [&](const std::string& text, const std::vector<double>& steps, const std::string& said) {
     const MetricTable table = table_of(text);
@@ -206,7 +206,7 @@ TEST_F(MetricTableTest, LinesThatAreMissingOrThereTwiceAreSaidSo) {
   expect_problem(line(1), {1}, "line 1 of " + path_.string() + " is of step 1, expected 0");
 }
 
-// Version 0.1 gave the evaluation of the whole held-out part, its last, the keys of those before.
+// In version 0.1 the last line's keys for the sample held the evaluation of the whole held-out part.
 TEST_F(MetricTableTest, ACurveIsOfEqualData) {
   write_plainly(path_,
                 "{\"step\":0,\"held_out_bits_per_unit\":8,\"held_out_tokens\":31}\n"

@@ -63,7 +63,7 @@ TEST_F(MetricsTest, ResumingCutsBackToTheCheckpointsStep) {
   EXPECT_EQ(read_file(path_), whole);
 }
 
-// The second line of a step is that of a run which a stop rule ended.
+// A stop rule ended the run after a step, so that step has a second line.
 TEST_F(MetricsTest, TheLineOfAStopGoesWhereTheRunGoesOn) {
   const std::string kept = "{\"step\":0}\n{\"step\":1}\n";
   write_plainly(path_, kept + "{\"step\":1,\"final_bits_per_unit\":2}\n");
@@ -107,7 +107,7 @@ TEST_F(MetricsTest, ADigitThatChangedIsNamed) {
   EXPECT_EQ(before.size(), 1U);
 }
 
-// Version 0.1 wrote no checksums, and kept the line of a stop where the run went on.
+// Version 0.1 wrote no checksums, and kept a stop's line when the run went on.
 TEST_F(MetricsTest, LinesOfVersion01AreRead) {
   const std::string old = "{\"step\":0}\n{\"step\":1}\n{\"step\":1,\"held_out_tokens\":98}\n{\"step\":2}\n";
   write_plainly(path_, old);

@@ -78,7 +78,7 @@ RunRecord failed_record() {
   return record;
 }
 
-// One of a sweep, whose process died.
+// The record of a sweep's point whose process died.
 RunRecord crashed_record() {
   RunRecord record = failed_record();
   record.error = "the process ended by SIGSEGV";
@@ -157,7 +157,8 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.memory_bytes, 5'000'000'000U);
 }
 
-// Beside the weights' own figures; a record without it is of a run without it, or of before there was one.
+// The average's figures stand beside those of the weights. A record without them is of a run without an average, or
+// older than averages.
 TEST_F(RecordTest, KeepsTheFiguresOfTheAverage) {
   write_record(path_, averaged_record());
   const RunRecord read = read_record(path_);
@@ -176,7 +177,8 @@ TEST_F(RecordTest, KeepsTheFiguresOfTheAverage) {
   EXPECT_FALSE(record_to_json(completed_record()).contains("average"));
 }
 
-// Version 0.1 had no newest: its final was that, and read the whole held-out part where the run had ended.
+// Version 0.1 had no key `newest`: its `final` held the newest evaluation, which read the whole held-out part once the
+// run had ended.
 TEST_F(RecordTest, ReadsARecordOfSchema1) {
   const auto read_as_1 = [&](const RunRecord& record) {
     ordered_json json = record_to_json(record);

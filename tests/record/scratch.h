@@ -1,4 +1,4 @@
-// What the tests of records and checkpoints share: a scratch folder, error texts, a child process.
+// The shared parts of the tests of records and checkpoints: a scratch folder, error texts, a child process.
 #ifndef EGGROLL_TESTS_RECORD_SCRATCH_H
 #define EGGROLL_TESTS_RECORD_SCRATCH_H
 
@@ -66,7 +66,7 @@ inline void write_plainly(const std::filesystem::path& path, const std::string& 
 // JSON that would end a process which copies or writes it by recursion.
 inline std::string deep_json() { return std::string(100'000, '[') + std::string(100'000, ']'); }
 
-// How many entries the folder has, hidden ones included.
+// The number of entries in the folder, hidden ones included.
 inline size_t entries_in(const std::filesystem::path& folder) {
   size_t count = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;

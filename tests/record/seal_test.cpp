@@ -1,4 +1,4 @@
-// Seals: whatever a file's bytes become, who reads it notices.
+// A reader notices every change of a sealed file's bytes.
 #include "record/seal.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(SealTest, AnObjectWithAFlippedBitIsNot) {
       std::string flipped = text;
       flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
       const ordered_json read = json_or_null(flipped);
-      // Only in the name of the seal does it look like none, which who knows the format refuses.
+      // A file looks unsealed only if the seal's name is damaged. A reader that knows the format refuses that.
       if (read.is_object() && seal_of(read) == Seal::kAbsent) {
         EXPECT_EQ(read.size(), with_seal.size());
         continue;

@@ -1,4 +1,4 @@
-// What the user is told of exceptions of libraries.
+// The sentences that a user gets for exceptions of libraries.
 #include "record/sentence.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// When claims were stated, and what a report then says of them.
+// The time at which a claim was stated, and what a report says of it.
 #include "report/claims.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ ordered_json list(const std::vector<ordered_json>& claims) { return ordered_json
 
 class ClaimsTest : public ::testing::Test {
  protected:
-  // Rank 4 is 0.15, 0.25 and 0.2 bits above rank 1. A seed's runs carry the claims, if it has any.
+  // Rank 4 is 0.15, 0.25 and 0.2 bits above rank 1. claims_of_seeds: the claims that each seed's runs carry.
   void add_runs(const std::vector<ordered_json>& claims_of_seeds) {
     const std::vector<double> differences = {0.15, 0.25, 0.2};
     for (uint64_t seed = 0; seed < 3; ++seed) {
@@ -67,7 +67,7 @@ class ClaimsTest : public ::testing::Test {
   Collection collection_;
 };
 
-// The runs were made under a claim that they left open; then it was reworded to what they show.
+// The runs left their claim open; then the claim was reworded to fit them.
 TEST_F(ClaimsTest, ARewordedClaimIsExploratoryAndTheEarlierOneStaysFirst) {
   add_runs({list({equal_}), list({equal_}), list({equal_})});
   add_sweep(list({higher_}));
@@ -83,7 +83,7 @@ TEST_F(ClaimsTest, WithoutTheSweepsFolderTheYoungestRecordStatesTheClaims) {
   const std::vector<Study> studies = studies_of(collection_);
   const std::vector<StudyClaim>& claims = studies.at(0).claims;
   ASSERT_THAT(claims, SizeIs(2));
-  // Runs that began after a claim was first carried do not make it late.
+  // A run that began after the claim's first run does not make the claim late.
   EXPECT_EQ(claims[0].claim, equal_);
   EXPECT_FALSE(claims[0].late);
   EXPECT_FALSE(claims[0].is_current);
@@ -122,7 +122,7 @@ TEST_F(ClaimsTest, TheOrderOfKeysIsNoOtherClaim) {
   EXPECT_THAT(answers(), ElementsAre(testing::StartsWith("Undecided: It costs nothing.")));
 }
 
-// Also where it was stated in advance: it says of itself that it was not.
+// A claim that calls itself exploratory is so even if it was stated in advance.
 TEST_F(ClaimsTest, AClaimMaySayThatItIsExploratory) {
   ordered_json exploratory = higher_;
   exploratory["exploratory"] = true;
@@ -178,12 +178,12 @@ TEST_F(ClaimsTest, AFigureThatRunsHaveLostIsNotJudged) {
           "summary in the record nor a metrics.jsonl beside it."));
 }
 
-// From the record itself.
+// The figure comes from the record itself.
 TEST_F(ClaimsTest, AClaimMayBeOfTheAverageOfTheWeights) {
   ordered_json claim = higher_;
   claim["metric"] = "average_bits";
   add_runs({list({claim}), list({claim}), list({claim})});
-  EXPECT_THAT(answers()[0], testing::StartsWith("Undecided: It costs learning."));  // nobody has one
+  EXPECT_THAT(answers()[0], testing::StartsWith("Undecided: It costs learning."));  // no record has an average
   for (CollectedRun& run : collection_.runs) {
     run.record.average = AverageRecord{std::nullopt, run.record.final};
     run.record.final->bits_per_unit = 4.0;

@@ -89,7 +89,7 @@ TEST_F(CollectionTest, WhatIsDamagedIsNamedAndTheRestIsRead) {
                   HasSubstr("f.json is no whole JSON"), HasSubstr("g/record.json is damaged")));
 }
 
-// At the end of a line the cut itself cannot be seen.
+// The file is cut at the end of a line, so only its record shows that lines are missing.
 TEST_F(CollectionTest, MetricsThatLackLinesOfTheirRecordAreNamed) {
   const auto cut = [&](const fs::path& folder) {
     std::string text = read_file(folder / "metrics.jsonl");

@@ -1,4 +1,4 @@
-// Comparisons, and exports read back by others' rules.
+// Comparisons, and exports read back by the formats' own rules.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -29,7 +29,8 @@ std::vector<std::string> matches_of(const std::string& text, const char* pattern
 
 class FindingsTest : public ScratchTest {
  protected:
-  // Three ranks of three seeds: rank 4 and 8 tie, rank 1 is behind; and a point for each way to end.
+  // Three ranks of a perturbation with three seeds: ranks 4 and 8 tie, rank 1 is behind; and a point for each way to
+  // end.
   void write_sweep() {
     const nlohmann::ordered_json claims = {{{"says", "Rank 4 beats rank 1."},
                                             {"compare", {{"axis", "noise.rank"}, {"value", 4}, {"with", 1}}},
@@ -111,7 +112,7 @@ TEST_F(FindingsTest, TheLeaderboardNamesTies) {
   EXPECT_THAT(text, HasSubstr("On the same data: bigram 4.5, entropy rate 0.5, gzip 4.25, unigram 5."));
 }
 
-// Ranks are those of the weights; the average's bits stand beside them, wherever some run has one.
+// The order follows the bits of the weights. The average's bits stand beside them, if any run has an average.
 TEST_F(FindingsTest, TheAverageOfTheWeightsHasAColumnOfItsOwn) {
   write_sweep();
   write();
@@ -142,7 +143,7 @@ TEST_F(FindingsTest, TheAverageOfTheWeightsHasAColumnOfItsOwn) {
   EXPECT_THAT(table, HasSubstr(",3.75,3.75,"));
 }
 
-// What the seeds have in common is no part of a difference between runs of one seed.
+// A difference between runs of one seed does not contain what the seeds have in common.
 TEST_F(FindingsTest, TiesFollowThePairedDifference) {
   SyntheticRun run;
   for (uint64_t seed = 0; seed < 3; ++seed) {
@@ -176,7 +177,7 @@ TEST_F(FindingsTest, ConfigurationsThatShareNoSeedsAreComparedByTheirIntervals) 
   EXPECT_THAT(markdown(), HasSubstr("| 2 | 4 | 4.250 | 3.615 to 4.885 | 2 | tie |  |"));
 }
 
-// An interval over pairs of one seed under other values would be narrower than the seeds allow.
+// An interval over several pairs of one seed would be narrower than the number of seeds allows.
 TEST_F(FindingsTest, EffectsAreOverSeeds) {
   SyntheticRun run;
   for (uint64_t seed = 0; seed < 2; ++seed) {
@@ -226,7 +227,7 @@ TEST_F(FindingsTest, ReproductionNamesTheFirstSeedsAndWhatTheSweepWasGiven) {
   }
   EXPECT_THAT(markdown(), HasSubstr("; the first 5 of 7 runs: (runs"));
   EXPECT_THAT(markdown(), HasSubstr("```\n" + commands + "```"));
-  // The axis is the sweep's own, though here it has one value.
+  // The axis belongs to the sweep, although it has only one value here.
   EXPECT_THAT(markdown(), HasSubstr("```\neggroll sweep experiment=grid\n```"));
 }
 
@@ -387,7 +388,7 @@ TEST_F(FindingsTest, ARecordsSummaryStandsForItsMetrics) {
   for (const auto& [path, bytes] : from_metrics) EXPECT_EQ(read_file(path), bytes) << path;
 }
 
-// In every place where a verdict stands.
+// This holds in every place where a verdict stands.
 TEST_F(FindingsTest, AClaimMadeAfterItsRunsIsNeverConfirmed) {
   write_sweep();
   nlohmann::ordered_json sweep = nlohmann::ordered_json::parse(read_file(results_ / "sweep.json"));

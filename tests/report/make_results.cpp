@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
                 {"noise.rank", std::to_string(rank)},
                 {"model.width", std::to_string(width)}};
     run.steps = lines - 1;  // line 0 is the untrained model
-    // Noise that every seed has for itself, from the digits of a hash.
+    // Each seed's own noise, from the digits of a hash.
     const double noise =
         static_cast<double>(std::stoul(sha256_hex(std::to_string(i)).substr(0, 6), nullptr, 16)) / 0xffffff;
     run.final_bits = 3.0 + 1.0 / std::log2(static_cast<double>(run.population)) + 0.1 / static_cast<double>(rank) +

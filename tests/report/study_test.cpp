@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Collections without files: what studies and verdicts need of a run is its record and a summary of its metrics.
+// Collections without files: studies and verdicts need only a run's record and a summary of its metrics.
 class StudyTest : public ::testing::Test {
  protected:
   void add(const SyntheticRun& run) {
@@ -25,7 +25,7 @@ class StudyTest : public ::testing::Test {
     collected.metrics.late = {{"changed", run.update_rate}};
     collection_.runs.push_back(collected);
   }
-  // Adds a sweep with the axes rank and width; bits: of each rank, seed by seed.
+  // Adds a sweep with the axes rank and width. bits: for each rank, one figure for each seed.
   void add_grid() {
     const std::vector<std::vector<double>> bits = {{4.0, 4.2, 4.1}, {3.5, 3.6, 3.8}};
     for (uint64_t rank : {0U, 1U}) {
@@ -88,12 +88,12 @@ TEST_F(StudyTest, LabelsOfAxesOfSeveralKeysNameEachKeyOnce) {
   EXPECT_EQ(zipped.value_text(0, "noise.rank=16 noise.sigma_shift=6"), "rank=16 sigma_shift=6");
   EXPECT_EQ(zipped.value_text(0, kNoValue), kNoValue);
   EXPECT_EQ(zipped.value_text(1, "2048"), "2048");
-  // A value may hold a blank and an equals sign.
+  // A value may hold a space and an equals sign.
   zipped.axes[0].name = "dataset.path+dataset.name";
   EXPECT_EQ(zipped.value_text(0, "dataset.path=a b=c dataset.name=text"), "path=a b=c dataset=text");
 }
 
-// A setting of the dataset may happen to be the seed.
+// A setting of the dataset may equal the seed.
 TEST_F(StudyTest, DataIsTheSameWhateverTheSeed) {
   for (uint64_t seed : {15U, 16U, 17U}) {
     SyntheticRun run;
@@ -140,7 +140,7 @@ TEST_F(StudyTest, WhatAnAxisNamesGoesWithItUnsaid) {
   }
   const Study sweep = study();
   EXPECT_THAT(names_of(sweep), ElementsAre("model", "noise.rank+noise.sigma_shift"));
-  // What varies alike in all is told of the first alone.
+  // A key that varies like both axes is told of the first axis only.
   EXPECT_THAT(sweep.axes[0].alike, ElementsAre("noise.rank", "train.steps"));
   EXPECT_THAT(sweep.axes[1].alike, IsEmpty());
 }
@@ -191,8 +191,8 @@ TEST_F(StudyTest, PairsAgreeInSeedAndAllOtherAxes) {
   EXPECT_THAT(pairs_of(runs, 1, "4", "2", "bits"), IsEmpty());
 }
 
-// Differences -0.5, -0.6, -0.3, each twice, for two widths: what one seed gives twice is one finding. SciPy 1.10.1
-// gives the interval -0.846126 to -0.087207.
+// Each of the differences -0.5, -0.6 and -0.3 occurs twice, for two widths; a seed's two pairs count as one finding.
+// SciPy 1.10.1 gives the interval -0.846126 to -0.087207.
 TEST_F(StudyTest, ComparisonsAreJudgedByTheirInterval) {
   add_grid();
   const std::string test = R"("compare": {"axis": "noise.rank", "value": 4, "with": 1})";

@@ -1,4 +1,4 @@
-// Runs that never ran: records and metrics of given figures, for tests of what reads them.
+// Synthetic runs: records and metrics with given figures, for tests of their readers.
 #ifndef EGGROLL_TESTS_REPORT_SYNTHETIC_H
 #define EGGROLL_TESTS_REPORT_SYNTHETIC_H
 
@@ -30,7 +30,7 @@ struct SyntheticRun {
   uint64_t monitor_every = 0;  // lines between looks of the monitor; 0: none
 };
 
-inline constexpr uint64_t kSyntheticTokens = 32;  // a member reads in a step
+inline constexpr uint64_t kSyntheticTokens = 32;  // that a member reads in a step
 inline constexpr uint64_t kSyntheticEvalEvery = 10;
 
 inline RunRecord synthetic_record(const SyntheticRun& run) {
@@ -54,7 +54,7 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
   record.overrides = {"experiment=grid"};
   if (!run.sweep.empty()) record.overrides.emplace_back("~sweep");
   for (const auto& [axis, value] : run.axes.items()) {
-    // As `eggroll run` reads an override: what spells a number is one.
+    // An axis value that spells a number is a number, as in an override of `eggroll run`.
     const auto number = nlohmann::ordered_json::parse(axis_text(value), nullptr, false);
     record.config[nlohmann::ordered_json::json_pointer("/" + std::string(axis).replace(axis.find('.'), 1, "/"))] =
         number.is_number() ? number : value;
@@ -96,7 +96,8 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
   return record;
 }
 
-// Held-out bits fall from final_bits + 4, the update rate from 1, both as 1/step; the last line has the final figures.
+// Held-out bits fall from final_bits + 4, and the update rate from 1, both as 1/step. The last line has the final
+// figures.
 inline std::string synthetic_metrics(const SyntheticRun& run) {
   const auto steps = static_cast<double>(run.steps);
   std::string text = nlohmann::ordered_json{{"step", 0},

@@ -1,4 +1,4 @@
-// Headless Chromium, spoken to over two pipes by the DevTools protocol: JSON messages with a zero byte behind each.
+// Headless Chromium, driven over two pipes by the DevTools protocol: JSON messages that end with a zero byte.
 #ifndef EGGROLL_TESTS_SERVE_BROWSER_H
 #define EGGROLL_TESTS_SERVE_BROWSER_H
 
@@ -26,7 +26,7 @@ class Browser {
  public:
   using Json = nlohmann::json;
 
-  // The executable; nothing where none is installed.
+  // The path of the executable; nothing where none is installed.
   static std::optional<std::string> find() {
     std::istringstream folders(std::getenv("PATH"));
     for (std::string folder; std::getline(folders, folder, ':');) {
@@ -38,22 +38,23 @@ class Browser {
     return std::nullopt;
   }
 
-  // profile: a folder for what it keeps.
+  // profile: a folder for Chromium's own files.
   Browser(const std::string& executable, const std::filesystem::path& profile) {
     std::array<int, 2> to{};
     std::array<int, 2> from{};
     if (::pipe2(to.data(), O_CLOEXEC) != 0 || ::pipe2(from.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
     const std::string profile_flag = "--user-data-dir=" + profile.string();
-    // It tests our own page alone, often as root in a container, where its sandbox cannot be set up.
+    // The sandbox is off, because it cannot be set up for root in a container, and the tests open only our own page.
     std::vector<const char*> argv = {executable.c_str(), "--headless", "--no-sandbox", "--disable-gpu",
                                      "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
-                                     // No name but our address leads anywhere.
+                                     // Every name except our address fails to resolve.
                                      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", profile_flag.c_str(),
                                      "about:blank", nullptr};
     process_ = ::fork();
     if (process_ == 0) {
       ::setpgid(0, 0);
-      // It reads 3 and writes 4; above them first, so that neither takes the other's place.
+      // The child reads descriptor 3 and writes 4. Both ends move above 10 first, so that neither takes the other's
+      // place.
       const int reads = ::fcntl(to[0], F_DUPFD, 10);
       const int writes = ::fcntl(from[1], F_DUPFD, 10);
       ::dup2(reads, 3);
@@ -91,7 +92,7 @@ class Browser {
     return reply.at("result").value("value", Json());
   }
 
-  // Until it is true, or 20 seconds are over; returns whether it is.
+  // Waits until the expression is true or 20 seconds are over; returns whether it is true.
   bool wait_for(const std::string& expression) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (std::chrono::steady_clock::now() < end) {
@@ -114,9 +115,9 @@ class Browser {
     }
   }
 
-  // Every address that the page asked for so far.
+  // Every address that the page has requested.
   const std::vector<std::string>& requested() const { return requested_; }
-  // What went wrong in its scripts.
+  // The errors of the page's scripts.
   const std::vector<std::string>& exceptions() const { return exceptions_; }
 
  private:

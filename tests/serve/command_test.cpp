@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class ServeCommandTest : public CliTest {
  protected:
-  // Until it has said where the page is; returns the port.
+  // Waits until the command has printed its address; returns the port.
   static int port_of(Process& process) {
     EXPECT_TRUE(process.wait_until([&] { return process.out().find('\n') != std::string::npos; }));
     const size_t colon = process.out().find(':', process.out().find("127.0.0.1"));
@@ -44,7 +44,7 @@ TEST_F(ServeCommandTest, AClientThatNeverEndsItsRequestDoesNotKeepItFromEnding) 
   std::atomic<bool> ended{false};
   std::thread slow([&] {
     client.Get("/api/runs", [&](const char*, size_t) { return !ended; });
-    // A body that never comes to its end.
+    // The body of this request never ends.
     client.Post(
         "/", 1 << 20,
         [&](size_t, size_t, httplib::DataSink& sink) {

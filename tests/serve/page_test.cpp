@@ -1,5 +1,5 @@
-// The page in a browser: it shows the runs, sorts and filters them, draws them, follows them, trusts no text of theirs
-// and asks nobody but its server.
+// The page in a browser. It shows the runs, sorts, filters and draws them, follows them, treats their texts as plain
+// text, and asks only its server.
 #include "serve/browser.h"
 #include "serve/results.h"
 #include "serve/server.h"
@@ -22,7 +22,7 @@ class PageTest : public ResultsTest {
     browser_.emplace(*executable, folder_ / "browser");
   }
 
-  // Nothing went wrong in a script, and no other host was asked for anything.
+  // No script failed, and the page asked no other host.
   void TearDown() override {
     if (!browser_) return;
     EXPECT_THAT(browser_->exceptions(), IsEmpty());
@@ -32,7 +32,7 @@ class PageTest : public ResultsTest {
     }
   }
 
-  // Serves the results as they are, and opens the page there once all of them are read.
+  // Serves the results as they are, and opens the page once all of them are read.
   void open(const std::string& path = "#/") {
     if (!server_) server_.emplace(results_, 0);
     address_ = server_->address();
@@ -62,7 +62,8 @@ class PageTest : public ResultsTest {
     browser_->evaluate("(() => { const s = document.querySelector('select[aria-label=\"" + label +
                        "\"]'); s.value = " + quoted(value) + "; s.dispatchEvent(new Event('change')); })()");
   }
-  // How many pixels of the canvas have a colour that is no grey: curves and marks have, grid and labels have not.
+  // The number of the canvas' pixels that are not grey. Curves and marks have colours, the grid and the labels are
+  // grey.
   int coloured_pixels(const std::string& canvas) {
     return browser_->evaluate(
         "(() => { const c = document.querySelector(" + quoted(canvas) +
@@ -114,7 +115,7 @@ TEST_F(PageTest, ItSorts) {
   click_heading("seed");
   ASSERT_TRUE(browser_->wait_for("document.querySelector('th[aria-sort=ascending]')"));
   EXPECT_THAT(column("seed"), ElementsAre("0", "0", "1", "1"));
-  click_heading("population");  // as numbers: the text 2048 would be before 512
+  click_heading("population");  // sorted as numbers: the text 2048 comes before 512
   ASSERT_TRUE(
       browser_->wait_for("document.querySelector('th[aria-sort=ascending]').innerText.startsWith('population')"));
   EXPECT_THAT(column("population"), ElementsAre("512", "512", "2048", "2048"));
@@ -138,7 +139,7 @@ TEST_F(PageTest, ItFilters) {
 
 TEST_F(PageTest, MeansOverSeedsHaveTheirNAndRange) {
   add_grid();
-  add_running();  // is in no mean
+  add_running();  // no mean counts a running run
   open("#/?rows=means");
   EXPECT_THAT(column("population"), ElementsAre("2048", "512"));
   EXPECT_THAT(column("n"), ElementsAre("2 of 3", "2"));
@@ -156,7 +157,8 @@ TEST_F(PageTest, ItDrawsCurvesBandsBaselinesAndEffects) {
   Browser::Json low;
   for (const auto& set : datasets("#curves")) {
     if (set.at("baseline") != "") baselines.push_back(set.at("baseline"));
-    lines[set.at("label")] = set.at("data");  // held-out is drawn above training, after it
+    // the held-out line is drawn last, so that it lies above the training line
+    lines[set.at("label")] = set.at("data");
     if (set.at("label") == "" && set.at("baseline") == "" && low.is_null()) low = set.at("data");
   }
   EXPECT_THAT(baselines, ElementsAre("unigram 5.000", "bigram 4.500", "gzip 4.250", "entropy rate 0.500"));
@@ -164,7 +166,7 @@ TEST_F(PageTest, ItDrawsCurvesBandsBaselinesAndEffects) {
   ASSERT_EQ(held_out.size(), 11U);
   EXPECT_EQ(held_out.back().at("x"), 100);
   EXPECT_DOUBLE_EQ(held_out.back().at("y"), 3.125);
-  EXPECT_DOUBLE_EQ(low.back().at("y"), 3.0);  // the band's: the lowest seed
+  EXPECT_DOUBLE_EQ(low.back().at("y"), 3.0);  // the band's lower edge: the lowest seed
 
   const auto effects = datasets("#effects");
   EXPECT_EQ(effects.at(0).at("data"), Browser::Json::parse(R"([{"x": 0, "y": 3.625}, {"x": 1, "y": 3.125}])"));
@@ -187,13 +189,13 @@ TEST_F(PageTest, ItFollowsARunThatWrites) {
   EXPECT_TRUE(browser_->wait_for("document.querySelector('#leaderboard').innerText.includes('2.5000')"));
   EXPECT_TRUE(browser_->wait_for("document.querySelector('#curves').toDataURL() !== " + quoted(image)));
   EXPECT_EQ(datasets("#curves").at(1).at("data").back(), Browser::Json::parse(R"({"x": 30, "y": 2.5})"));
-  // A new run appears, one that is deleted goes.
+  // A new run appears, and a deleted one disappears.
   add_point("another", {});
   EXPECT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 2"));
   fs::remove_all(results_ / running);
   EXPECT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 1"));
   EXPECT_THAT(column("run"), ElementsAre("another"));
-  // When the server ends the page says so, and goes on where it comes back.
+  // When the server ends, the page says so.
   server_.reset();
   EXPECT_TRUE(browser_->wait_for("document.querySelector('#notice').innerText.includes('not up to date')"));
 }
@@ -325,7 +327,7 @@ TEST_F(PageTest, AllExperimentsHaveTheirDefaultsAndEachDataItsOwnOrder) {
   other.final_bits = 1.0;
   write_synthetic_run(results_ / "other", other);
   open("#/?experiment=*");
-  // Those of the same data first, all of them, then the heading and the run of the other.
+  // The runs on the same data come first, then the heading and the run of the other data.
   EXPECT_THAT(browser_->evaluate("[...document.querySelectorAll('#leaderboard tr.data')].map((row) => row.innerText)"),
               ElementsAre("on count", "on count other.txt"));
   EXPECT_EQ(browser_->evaluate("[...document.querySelectorAll('#leaderboard tbody tr:not(.data)')].map((row) => "
@@ -345,10 +347,10 @@ TEST_F(PageTest, CurvesBeginWhereTheyAreWorthReading) {
   const auto scale = [&](const std::string& of) {
     return browser_->evaluate("Chart.getChart(document.querySelector('#curves'))." + of);
   };
-  // From 7 to 3 bits: the first tenth of the steps is above.
+  // The curve falls from 7 to 3 bits; its first tenth lies above the range that is shown.
   EXPECT_LT(scale("scales.y.max").get<double>(), 5.0);
   EXPECT_LT(scale("scales.y.min").get<double>(), 3.0);
-  // The names of baselines have their own place beside the curves.
+  // The baselines' names have a column of their own beside the curves.
   EXPECT_GT(scale("width").get<double>() - scale("chartArea.right").get<double>(), 60.0);
   choose("bits", "all");
   ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves')).scales.y.max > 7"));

@@ -1,4 +1,4 @@
-// A results folder with runs of known figures, and what is asked of it.
+// A results folder with runs of known figures, and requests for it.
 #ifndef EGGROLL_TESTS_SERVE_RESULTS_H
 #define EGGROLL_TESTS_SERVE_RESULTS_H
 
@@ -27,8 +27,8 @@ class ResultsTest : public ScratchTest {
     return folder;
   }
 
-  // Four: two values of the axis, two seeds; the population of 2048 is half a bit better, seed 1 a quarter of a bit
-  // worse.
+  // Four runs: two values of the axis, two seeds. The population of 2048 is half a bit better, and seed 1 is a quarter
+  // of a bit worse.
   void add_grid() const {
     for (const uint64_t population : {512U, 2048U}) {
       for (const uint64_t seed : {0U, 1U}) {

@@ -1,4 +1,4 @@
-// The page and its API over HTTP, and who is refused.
+// The page and its API over HTTP, and the clients that are refused.
 #include "serve/server.h"
 
 #include <httplib.h>
@@ -26,7 +26,7 @@ class ServerTest : public ResultsTest {
   httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) const {
     return httplib::Client("127.0.0.1", server_.port()).Get(path, headers);
   }
-  // Once the first look is over.
+  // Waits until the first look is over.
   ordered_json all_runs() const {
     for (int i = 0; i < 500; ++i) {
       const ordered_json reply = ordered_json::parse(get("/api/runs")->body);
@@ -119,7 +119,7 @@ TEST_F(ServerTest, OtherNamesOfThisMachineAreRefused) {
   }
 }
 
-// A connection that has sent the beginning of a request and no more.
+// A connection that has sent only the beginning of a request.
 class SlowClient {
  public:
   explicit SlowClient(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -130,7 +130,7 @@ class SlowClient {
     EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     send("GET / HTTP/1.1\r\nX: ");
   }
-  // Until the server ends it.
+  // Whether the server has not yet closed the connection.
   bool is_open() const {
     char byte = 0;
     return ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;

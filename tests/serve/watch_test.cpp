@@ -1,4 +1,5 @@
-// What is known of a results folder: figures of runs, what changed since, what is damaged or no record.
+// The server's knowledge of a results folder: the figures of its runs, recent changes, damage, and files that are no
+// records.
 #include "serve/watch.h"
 
 #include <sys/stat.h>
@@ -69,7 +70,7 @@ TEST_F(WatchTest, OnlyWhatChangedIsToldAgain) {
   const ordered_json before = run_in(first, running);
   EXPECT_EQ(before.at("steps"), 20);
   append_evaluation(running, 30, 2.5);
-  // A run's metrics are read in a tenth of the time at most: this look may be too early.
+  // The watch reads a run's metrics in at most a tenth of the time, so this look may be too early.
   ordered_json grown;
   for (int i = 0; i < 100 && (grown.is_null() || grown.at("runs").empty()); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -190,13 +191,13 @@ TEST_F(WatchTest, PublishedRecordsAreRunsWithoutAFolder) {
   EXPECT_EQ(reply.at("other_files"), 1);
   EXPECT_THAT(reply.at("problems"), IsEmpty());
   EXPECT_EQ(watch.run("published.json")->at("record").at("name"), "grid");
-  // The file becomes a record, and is one from then on.
+  // The file becomes a record and counts as a run from now on.
   write_record(results_ / "benchmarks.json", synthetic_record({}));
   watch.look();
   EXPECT_THAT(folders_in(watch.runs("")), ElementsAre("benchmarks.json", "published.json"));
 }
 
-// A writer at work leaves half a line, and nothing else.
+// A writer at work leaves half a line, which is no problem.
 TEST_F(WatchTest, DamageOfARunThatGoesOnIsSaid) {
   const std::string folder = add_running();
   const std::string text = read_file(results_ / folder / "metrics.jsonl");
@@ -240,7 +241,7 @@ TEST_F(WatchTest, WhatIsDamagedIsSaid) {
   EXPECT_THAT(run_in(reply, whole).at("problems").at(0).get<std::string>(), HasSubstr("damaged"));
   ASSERT_EQ(reply.at("problems").size(), 1U);
   EXPECT_THAT(reply.at("problems").at(0).get<std::string>(), HasSubstr("broken.json"));
-  // Mended, it is a run again.
+  // The mended file counts as a run again.
   write_record(results_ / cut / "record.json", synthetic_record({}));
   watch.look();
   EXPECT_EQ(run_in(watch.runs(""), cut).at("status"), "completed");

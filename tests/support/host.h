@@ -1,4 +1,5 @@
-// What tests of whole models need: the built plugins, the repository's configurations, sessions with chosen weights.
+// The parts that tests of whole models need: the built plugins, the repository's configurations, sessions with chosen
+// weights.
 #ifndef EGGROLL_TESTS_SUPPORT_HOST_H
 #define EGGROLL_TESTS_SUPPORT_HOST_H
 
@@ -17,7 +18,7 @@ inline const Registry& built_plugins() {
   return registry;
 }
 
-// A model without tables whose members all perturb all of it, unless the overrides say otherwise.
+// A model without tables. All members perturb all of it, unless the overrides say otherwise.
 inline ConfigNode repository_config(const std::vector<std::string>& overrides) {
   std::vector<std::string> all = {"model=gru",       "optimizer=sign_es_plain",    "perturb.tables=rows",
                                   "train.steps=800", "train.population=1024",      "train.group=16",
@@ -38,7 +39,7 @@ class Draws {
   uint32_t count_ = 0;
 };
 
-// Tokens of one stream and what goes with them.
+// The tokens of one stream, with targets and resets.
 struct TestStream {
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> targets;

@@ -1,4 +1,5 @@
-# For tests that are CMake scripts: runs a command in run_folder, quiet unless it fails. Its output is in `output`.
+# For tests that are CMake scripts. quiet_run() runs a command in run_folder and prints its output only if it fails; the
+# output is in `output`.
 function(run)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${run_folder} RESULT_VARIABLE status OUTPUT_VARIABLE output
                   ERROR_VARIABLE output)

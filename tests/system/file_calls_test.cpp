@@ -53,7 +53,7 @@ TEST_F(SystemFilesTest, LocksAreOfAnOpenFile) {
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   ASSERT_EQ(::fcntl(one.get(), kSetLockOfOpenFile, &lock), 0);
-  // The same process, which a lock of the process would let in.
+  // The asker is the same process; a lock that belongs to the process would let it in.
   struct flock asked = lock;
   ASSERT_EQ(::fcntl(other.get(), kGetLockOfOpenFile, &asked), 0);
   EXPECT_EQ(asked.l_type, F_WRLCK);

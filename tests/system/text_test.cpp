@@ -89,7 +89,8 @@ TEST(Escaped, KeepsTextAndShowsWhatATerminalWouldObey) {
   EXPECT_EQ(escaped("\xc2\x9b"
                     "31m"),
             "\\xc2\\x9b31m");
-  // Cut short, without a beginning, longer than need be, a half of a pair, beyond the last character.
+  // A character that is cut short, one without a beginning, one that is too long, half of a surrogate pair, and one
+  // beyond the last character.
   EXPECT_EQ(escaped("\xc3"), "\\xc3");
   EXPECT_EQ(escaped("\xe2\x82 "), "\\xe2\\x82 ");
   EXPECT_EQ(escaped("\xa9\xff"), "\\xa9\\xff");

@@ -1,5 +1,5 @@
-// The running average of the weights: its arithmetic against plain float32 and double, that it changes nothing else,
-// and that runs say it, keep it and resume to it, bit by bit.
+// The running average of the weights. Its arithmetic equals plain float32 and double, it changes nothing else, and runs
+// report it, save it and resume it bit by bit.
 #include "train/average.h"
 
 #include <fmt/format.h>
@@ -22,14 +22,14 @@ using ::testing::HasSubstr;
 
 class AverageArithmetic : public RuleSession {
  protected:
-  // 1.0 / 10.0 at first, then nearer to the share.
+  // The part that is kept: 1/10 in the first step, then more, up to the share.
   static float kept_by_hand(double share, uint64_t step) {
     const double warm = (1.0 + static_cast<double>(step)) / (10.0 + static_cast<double>(step));
     return static_cast<float>(warm < share ? warm : share);
   }
 };
 
-// Whatever the optimizer: its weights and slots are those of the rule without an average.
+// The weights and slots of every optimizer are those of its rule without an average.
 TEST_F(AverageArithmetic, IsARunningMeanOfTheWeights) {
   const std::vector<std::vector<std::string>> optimizers = {
       {"optimizer=sign_es"},
@@ -103,7 +103,7 @@ class AverageRun : public SmallRunTest {
     return small_config(settings);
   }
 
-  // The average's bits at each evaluation, on the way and of the whole.
+  // The average's bits at each evaluation of the sample, and of the whole held-out part.
   static std::vector<std::optional<double>> averages_in(const std::filesystem::path& folder) {
     std::vector<std::optional<double>> bits;
     for (const auto& line : read_metrics(RunFolder{folder}.metrics())) {
@@ -161,17 +161,19 @@ TEST_F(AverageRun, ChangesNeitherWeightsNorTheirFigures) {
   }
 }
 
-// From what the checkpoints hold, by another road: weight and slot added up, and evaluated in a session of their own.
+// The test computes the figures in another way: it adds weight and slot of a checkpoint and evaluates the sum in a
+// session of its own.
 TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
   const std::filesystem::path folder = fresh("run");
-  const ConfigNode settings = config({"optimizer=es_adamw", "optimizer.learning_rate=4.0"});  // whose steps are large
+  const ConfigNode settings = config({"optimizer=es_adamw", "optimizer.learning_rate=4.0"});  // its steps are large
   std::vector<double> shown;
   TrainHooks hooks;
   hooks.progress = [&](const Progress& progress) { shown.push_back(progress.average.value().bits_per_unit); };
   const RunRecord record = run_in(folder, settings, hooks);
   const auto lines = read_metrics(RunFolder{folder}.metrics());
   ASSERT_EQ(lines.size(), 7U);
-  EXPECT_EQ(lines[0].at("average_held_out_bits_per_unit"), lines[0].at("held_out_bits_per_unit"));  // as yet
+  // the average still equals the weights
+  EXPECT_EQ(lines[0].at("average_held_out_bits_per_unit"), lines[0].at("held_out_bits_per_unit"));
   eggroll::Setup setup(settings, built_plugins());
   BackendSession session = setup.machine.open_session();
   for (const uint64_t step : {2U, 4U, 6U}) {
@@ -212,7 +214,7 @@ TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
 }
 
 TEST_F(AverageRun, StoppedOrFailedAnywhereItGoesOnToTheSameAverage) {
-  // The second has no states: its journal rebuilds what its checkpoint lacks.
+  // The second model has no states, so its journal rebuilds the steps after the checkpoint.
   for (const std::vector<std::string>& model : std::vector<std::vector<std::string>>{
            {"model=gru", "model.width=8"}, {"model=int8nativeformer", "model.width=8", "model.head_width=4"}}) {
     const ConfigNode settings = config({model[0], model[1], model.back(), "checkpoint.every=3"});
@@ -254,7 +256,7 @@ TEST_F(AverageRun, ReplayRebuildsTheWeights) {
   EXPECT_EQ(weights_sha256(replay(machine, config(), RunFolder{folder}, 0).weights), *record.weights_sha256);
 }
 
-// Every backend that can run here.
+// The test runs on every backend that can run here.
 TEST_F(AverageRun, ThreadsAndBackendsChangeNothing) {
   for (const char* masked : {"votes.masked=false", "votes.masked=true"}) {
     const std::vector<std::string> model = {masked, "optimizer=es_adamw", "optimizer.learning_rate=4.0"};
@@ -274,7 +276,7 @@ TEST_F(AverageRun, ThreadsAndBackendsChangeNothing) {
   }
 }
 
-// Rows that no member reads keep weight and slots; the others' average goes on.
+// Rows that no member reads keep their weights and slots; the average of the other rows goes on.
 TEST_F(AverageRun, MaskedRowsThatNobodyReadsKeepTheirAverage) {
   const ConfigNode settings = config({"votes.masked=true", "dataset.vocab=64", "train.tokens=2", "train.steps=4"});
   const std::filesystem::path folder = fresh("masked");
@@ -344,7 +346,7 @@ TEST(AverageSetting, IsAShareOrNull) {
   EXPECT_THAT(refusal("true"), HasSubstr("optimizer.average is true, expected a number"));
   EXPECT_THAT(refusal("{share: 0.9}"), HasSubstr("missing key 'optimizer.average'"));
   EXPECT_FALSE(Machine(small_config(), built_plugins()).average.has_value());
-  // As in a configuration from before there was the key.
+  // A configuration that is older than the key does not hold it.
   EXPECT_FALSE(Machine(small_config({"~optimizer.average"}), built_plugins()).average.has_value());
 }
 

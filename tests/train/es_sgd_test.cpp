@@ -61,7 +61,7 @@ TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
   }
 }
 
-// With a deviation of one vote's size that vote counts 1: a quarter of it moves the weight at every fourth step.
+// With a deviation of one vote's size that vote counts as 1. A quarter of it moves the weight at every fourth step.
 TEST_F(EsSgdRule, NothingOfAVoteIsLost) {
   const Machine machine = sgd(0.25, 0.0);
   const std::vector<float> vote = votes(4, fitness_);

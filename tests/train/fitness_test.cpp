@@ -1,4 +1,5 @@
-// All forms of fitness against values computed by hand; that every form is odd; and the null vote's deviation.
+// Every form of fitness against values computed by hand; every form is an odd function; and the deviation of the null
+// vote.
 #include "train/fitness.h"
 
 #include <fmt/format.h>
@@ -80,7 +81,7 @@ TEST(Fitness, ZscoreIsTheDifferenceOverTheRootMeanSquare) {
 }
 
 TEST(Fitness, ZscoreCutsAtItsClip) {
-  // One of sixteen: 4 deviations. Clip 2 becomes 64, so does any clip.
+  // One pair of sixteen has a difference: 4 deviations. Clip 2 gives 64, and so does any clip.
   std::vector<int64_t> d(16);
   d[3] = -100;
   Values expected(16);
@@ -128,7 +129,7 @@ TEST(Fitness, EqualLossesAreWorthNothing) {
   for (const Fitness& form : all_fitness_forms()) EXPECT_EQ(form.of(losses_of({0, 0, 0})), (Values{0, 0, 0}));
 }
 
-// Losses of a long text, in Q16 bits: squares beyond int64, and a scale that changes nothing.
+// The losses of a long text, in Q16 bits: their squares exceed int64, and a common factor changes nothing.
 TEST(Fitness, LargeLossesCountLikeSmallOnes) {
   const std::vector<int64_t> small = {7, -1, 0, 3, -12, 5, 5, -3};
   std::vector<int64_t> large;
@@ -136,8 +137,8 @@ TEST(Fitness, LargeLossesCountLikeSmallOnes) {
   for (const Fitness& form : all_fitness_forms()) EXPECT_EQ(form.of(losses_of(large)), form.of(losses_of(small)));
 }
 
-// Exchanging a pair's members flips that pair's fitness and leaves all others alone, to the bit. Small losses, so that
-// ties and pairs without a difference occur.
+// Exchanging a pair's members flips that pair's fitness and leaves all others as they are, to the bit. The losses are
+// small, so that ties and pairs without a difference occur.
 TEST(Fitness, EveryFormIsOdd) {
   Draws draws(7);
   size_t flips = 0;
@@ -157,7 +158,7 @@ TEST(Fitness, EveryFormIsOdd) {
         expected[k] = static_cast<int8_t>(-expected[k]);
         ASSERT_EQ(form.of(exchanged), expected) << "pair " << k;
         flips += before[k] != 0 ? 1U : 0U;
-        // The lower loss is worth more.
+        // The member with the lower loss gets the better fitness.
         const int64_t d = losses[2 * k + 1] - losses[2 * k];
         EXPECT_GE(before[k] * d, 0);
         EXPECT_TRUE(d != 0 || before[k] == 0);
@@ -186,7 +187,7 @@ int64_t magnitude_of(Draws& draws, int bits) {
   return draws.below(2) == 0 ? number : -number;
 }
 
-// Also where the squares add up to more than doubles hold exactly, so that their order matters.
+// This holds even if the squares add up to more than doubles hold exactly, so that their order matters.
 TEST(Fitness, TheRootMeanSquareIsThatOfASumInOrder) {
   Draws draws(10);
   Threads threads(3);
@@ -250,9 +251,9 @@ TEST(VoteStd, ByHand) {
             127.0F * 256.0F * 256.0F);
 }
 
-// The backend's own votes where fitness has nothing to do with the noise: their deviation over 4000 steps. The vector
-// gives 32000 votes, the matrix 256000, so that the estimate's own deviation is below 1 / sqrt(2 * 32000) = 0.4%; the
-// bound is 1.5%. Leaving out the rank (1.7 times) or taking a vector for a matrix would show.
+// The backend's votes for fitness that does not depend on the noise: their deviation over 4000 steps. The vector gives
+// 32000 votes, the matrix 256000, so that the estimate's own deviation is below 1 / sqrt(2 * 32000) = 0.4%; the bound
+// is 1.5%. A missing factor for the rank (1.7) or a vector taken for a matrix would show.
 TEST(VoteStd, IsThatOfTheNull) {
   constexpr uint64_t kSteps = 4000;
   constexpr uint32_t kPairs = 24;

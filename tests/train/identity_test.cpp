@@ -1,4 +1,5 @@
-// Which runs are one run, and that folders of earlier hashes and of moved data are still found.
+// Which configurations name the same run. Folders that have an older version's hash, or whose data have moved, are
+// still found.
 #include "train/identity.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +49,7 @@ TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
   EXPECT_EQ(config.at("dataset.path").kind(), ConfigNode::Kind::kNull);
 }
 
-// A run in results/, of a text of the test's own.
+// A run in results/ on a text of the test's own.
 class IdentityTest : public ScratchTest {
  protected:
   ConfigNode config(const fs::path& text, const std::vector<std::string>& more = {}) const {
@@ -88,16 +89,16 @@ TEST_F(IdentityTest, ARunIsFoundWhereverItsDataLie) {
   run(first, folder);
   EXPECT_EQ(run_folder_of(config(folder_ / "a" / "." / "train.bin", {"backend.threads=2"})), folder);
   EXPECT_EQ(run_folder_of(config(text("b/train.bin", "one and two. "))), folder);
-  // Another text of that name, and another setting, are another run.
+  // Another text under the same name, and another setting, make another run.
   EXPECT_NE(run_folder_of(config(text("c/train.bin", "three and four. "))), folder);
   EXPECT_NE(run_folder_of(config(folder_ / "b" / "train.bin", {"train.steps=5"})), folder);
   EXPECT_NE(run_folder_of(config(folder_ / "b" / "train.bin", {"name=other"})), folder);
-  // What a damaged folder holds is not known, and no reason to begin nothing else.
+  // A damaged configuration names no run, and does not stop another run from beginning.
   write_plainly(RunFolder{folder}.config(), "{");
   EXPECT_NE(run_folder_of(config(folder_ / "b" / "train.bin")), folder);
 }
 
-// As eggroll 0.1 made it: named by the former hash, which stands in journal, checkpoints and record.
+// A folder as eggroll 0.1 made it. The former hash is in its name, its journal, its checkpoints and its record.
 TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
   const fs::path data = text("train.bin", "one and two. ");
   const ConfigNode begun = config(data);
@@ -117,7 +118,7 @@ TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
 
   const ConfigNode now = config(data, {"backend=auto", "backend.threads=2", "checkpoint.every=3"});
   EXPECT_EQ(run_folder_of(now), folder);
-  for (int launch = 0; launch < 2; ++launch) {  // the second finds the configuration of the first there
+  for (int launch = 0; launch < 2; ++launch) {  // the second launch finds the configuration that the first has left
     stop = false;
     hooks.progress = [&](const Progress& progress) { stop = launch == 0 && progress.done.step == 3; };
     const RunRecord record = run(now, folder, hooks);
@@ -126,7 +127,7 @@ TEST_F(IdentityTest, AFolderOfAFormerHashGoesOn) {
     EXPECT_EQ(record.weights_sha256 == weights, launch == 1);
   }
   EXPECT_EQ(run_folder_of(now), folder);
-  // Other settings in the same folder are refused, as ever.
+  // Other settings in the same folder are refused.
   EXPECT_THAT(message_of([&] { run(config(data, {"noise.rank=2"}), folder); }), HasSubstr("another configuration"));
 }
 

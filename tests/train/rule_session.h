@@ -18,7 +18,7 @@ inline int8_t sign_of(float x) { return static_cast<int8_t>(x > 0.0F ? 1 : x < 0
 class RuleSession : public testing::Test {
  protected:
   static constexpr uint32_t kPairs = 6;
-  static constexpr uint32_t kWeight = 2;  // the parameter looked at: w, 3 x 3
+  static constexpr uint32_t kWeight = 2;  // the parameter that tests read: w, 3 x 3
   static constexpr size_t kCount = 9;
 
   RuleSession() : machine_(small_config(), built_plugins()), program_(raw_.view()) {
@@ -62,7 +62,7 @@ class RuleSession : public testing::Test {
     return slot(session);
   }
 
-  // Some at the bound that their first votes push them to, some beside a bound, some between.
+  // Some weights are at the bound that their first votes push them to, some beside a bound, some between.
   std::vector<int8_t> weights_near_bounds() {
     std::vector<int8_t> near = {0, 0, 0, 120, -120, 5, -60, 126, -126};
     const std::vector<float> vote = votes(0, fitness_);
@@ -89,8 +89,8 @@ class RuleSession : public testing::Test {
   std::optional<Rule> vote_rule_;
 };
 
-// The weight and the fraction carried with it, moved by an update as plain C++: the integer part moves the weight, the
-// rest stays, and both stop at +-127. Returns whether they were stopped.
+// Moves a weight and the fraction that is carried with it, in plain C++: the integer part moves the weight, the rest
+// stays, and both stop at +-127. Returns whether they were stopped.
 inline bool move_by_hand(int8_t& weight, float& carried, float update) {
   const float total = carried + update;
   const auto units = static_cast<int32_t>(total);

@@ -1,4 +1,4 @@
-// Sampling: which token a temperature picks, that the seed decides, and what a prompt may hold.
+// Sampling: a temperature decides which token is drawn, the seed decides the draws, and bad prompts are refused.
 #include "train/sample.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ OwnModel table_model(const std::vector<std::vector<int8_t>>& rows) {
   return OwnModel(builder, {table});
 }
 
-// Its state sums the embeddings of all it has read: what was read matters ever after.
+// The state sums the embeddings of all tokens, so every token matters for all later ones.
 OwnModel summing_model(int32_t context) {
   const int32_t vocab = 16;
   const int32_t width = 8;
@@ -69,7 +69,7 @@ OwnModel summing_model(int32_t context) {
   return OwnModel(builder, weights);
 }
 
-// Whatever was read: probabilities 1/7, 2/7 and 4/7.
+// The probabilities are 1/7, 2/7 and 4/7, whatever was read.
 OwnModel constant_model() { return table_model({{0, 16, 32}, {0, 16, 32}, {0, 16, 32}}); }
 
 std::array<int, 3> counts_of(const Tokens& tokens) {
@@ -85,7 +85,7 @@ TEST(Sample, TemperatureZeroTakesTheLikeliestWhateverTheSeed) {
     EXPECT_EQ(cycle.sample({0, 1, 1}, 4, 0.0, seed), (Tokens{2, 0, 1, 2}));  // goes on from the prompt's last token
   }
   OwnModel tie = table_model({{5, 7, 7}, {5, 7, 7}, {5, 7, 7}});
-  EXPECT_THAT(tie.sample({0}, 5, 0.0, 3), Each(1U));  // the first of equals
+  EXPECT_THAT(tie.sample({0}, 5, 0.0, 3), Each(1U));  // the first of equally likely tokens
 }
 
 TEST(Sample, TheSeedDecides) {
@@ -119,11 +119,11 @@ TEST(Sample, TemperatureFlattensOrSharpens) {
   EXPECT_NEAR(sharp[0], 333, 209);
   EXPECT_NEAR(sharp[1], 1333, 209);
   EXPECT_NEAR(sharp[2], 5333, 209);
-  // Nearly 0 is as good as 0.
+  // A temperature of nearly 0 gives the same text as 0.
   EXPECT_THAT(model.sample({0}, 100, 0.01, 5), Each(2U));
 }
 
-// The GRU of the small run, whose state matters: a prompt read token by token leads to the same text.
+// The small run's GRU, whose state matters, goes on from a prompt as from its own text.
 TEST(Sample, TheStateFollowsPromptAndText) {
   const Machine machine(small_config(), built_plugins());
   BackendSession session = machine.open_session();
@@ -137,7 +137,7 @@ TEST(Sample, TheStateFollowsPromptAndText) {
   for (const uint32_t token : text) EXPECT_LT(token, 16U);
 }
 
-// With a context, a token depends on the last tokens alone, as many as that, and on no state from before them.
+// In a model with a context, a token depends only on the last tokens of the context, and on no state from before them.
 TEST(Sample, AContextIsReadAnewForEachToken) {
   const Tokens prompt = {3, 14, 15, 9, 2, 6, 5};
   OwnModel all = summing_model(0);
@@ -149,10 +149,10 @@ TEST(Sample, AContextIsReadAnewForEachToken) {
     EXPECT_EQ(all.sample(Tokens(text.end() - 3, text.end()), 1, 0.0, 0), Tokens{token});
     text.push_back(token);
   }
-  // A text that the context holds is read whole.
+  // The context holds this whole text.
   EXPECT_EQ(summing_model(7).sample(prompt, 1, 0.0, 0), all.sample(prompt, 1, 0.0, 0));
   EXPECT_EQ(summing_model(100).sample(prompt, 30, 0.0, 0), all.sample(prompt, 30, 0.0, 0));
-  // The seed's draws are those of a model without a context.
+  // The draws of a seed are those of a model without a context.
   EXPECT_EQ(summing_model(100).sample(prompt, 30, 1.0, 4), all.sample(prompt, 30, 1.0, 4));
 }
 

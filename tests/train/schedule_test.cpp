@@ -1,4 +1,4 @@
-// Every kind of schedule: its values, its bounds, and what it refuses.
+// Every kind of schedule: its values, its bounds, and its refusals.
 #include "eggroll/schedule.h"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(Schedule, CosineFallsToItsFinalShare) {
   EXPECT_EQ(share(schedule_with({"kind=cosine", "cosine.steps=10", "cosine.final=0"}), 10), 0.0);
 }
 
-// Unless it is told otherwise it ends with the run.
+// A schedule without `steps` ends with the run.
 TEST(Schedule, CosineIsAsLongAsTheRun) {
   const Schedule schedule = schedule_with({"kind=cosine", "cosine.final=0.5"});
   EXPECT_EQ(share(schedule, 3), 0.75);
@@ -77,7 +77,7 @@ TEST(Schedule, InverseTimeIsNanoEggs) {
 
 class Plateau : public testing::Test {
  protected:
-  // The share after each of these losses, over 1,000 tokens each, one evaluation a step.
+  // The shares after each of these losses; each evaluation scores 1,000 tokens, and every step has one.
   static std::vector<double> shares(const std::vector<std::string>& settings, const std::vector<int64_t>& losses) {
     std::vector<std::string> all = {"kind=plateau"};
     for (const std::string& setting : settings) all.push_back("plateau." + setting);
@@ -95,7 +95,7 @@ class Plateau : public testing::Test {
 TEST_F(Plateau, StartsWithTheWholeShare) { EXPECT_EQ(share(schedule_with({"kind=plateau"}), 0), 1.0); }
 
 TEST_F(Plateau, FallsBeyondItsPatience) {
-  // Two evaluations without a new best are borne, the third is not; an equal loss is none.
+  // With a patience of 2 the third evaluation without a new best lowers the share; an equal loss is no new best.
   EXPECT_THAT(shares({"factor=0.5", "patience=2", "cooldown=0", "minimum=0", "threshold=0"},
                      {100, 90, 95, 90, 91, 89, 90, 90, 89, 70}),
               ElementsAre(1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25));
@@ -106,7 +106,7 @@ TEST_F(Plateau, FallsBeyondItsPatience) {
 TEST_F(Plateau, CountsNothingWhileItCools) {
   EXPECT_THAT(shares({"factor=0.5", "patience=0", "cooldown=2", "minimum=0", "threshold=0"}, {9, 9, 9, 9, 9, 9, 9, 9}),
               ElementsAre(1, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125));
-  // A best while it cools is a best.
+  // A new best during the cooldown counts.
   EXPECT_THAT(shares({"factor=0.5", "patience=0", "cooldown=2", "minimum=0", "threshold=0"}, {9, 9, 5, 9, 6}),
               ElementsAre(1, 0.5, 0.5, 0.5, 0.25));
 }
@@ -116,13 +116,13 @@ TEST_F(Plateau, StopsAtItsMinimum) {
               ElementsAre(1, 0.5, 0.25, 0.2, 0.2));
 }
 
-// Better means by the threshold: below 90 of 100 with one of 0.1.
+// A loss is a new best only if it is lower by the threshold: below 90 after 100 with a threshold of 0.1.
 TEST_F(Plateau, CountsWhatIsLittleBetterAsNoneSuch) {
   EXPECT_THAT(shares({"factor=0.5", "patience=0", "cooldown=0", "minimum=0", "threshold=0.1"}, {1000, 901, 900, 899}),
               ElementsAre(1, 0.5, 0.25, 0.25));
 }
 
-// An evaluation over other tokens is passed over, good or bad.
+// An evaluation over another number of tokens is ignored, whatever its loss.
 TEST_F(Plateau, ComparesEvaluationsOfEquallyManyTokens) {
   const Schedule schedule = schedule_with(
       {"kind=plateau", "plateau.factor=0.5", "plateau.patience=0", "plateau.cooldown=0", "plateau.threshold=0"});

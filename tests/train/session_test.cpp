@@ -1,4 +1,4 @@
-// What a session and the data plan do together, and that a checkpoint holds all of a session.
+// A session and the data plan work together, and a checkpoint holds all of a session.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::Each;
 
-// The small run with nothing perturbed: every member is the unperturbed model.
+// The small run without perturbation: every member is the unperturbed model.
 class UnperturbedRun : public testing::Test {
  protected:
   UnperturbedRun() : setup_(small_config(), built_plugins()), params_(setup_.machine.program->params()) {
@@ -106,7 +106,7 @@ TEST_F(UnperturbedRun, StateIsCarriedFromStepToStep) {
   EXPECT_EQ(sum, expected);
   EXPECT_EQ(states(halves), states(whole));
 
-  // The second half from a zero state is another sum.
+  // A second half that begins at a zero state gives another sum.
   BackendSession fresh = session();
   EXPECT_NE(evaluate(fresh, 1, part(4, 4).view()), second);
 }
@@ -168,7 +168,7 @@ class SessionCheckpoint : public ScratchTest {
 
   eggroll::Setup setup_;  // testing::Test has a Setup of its own
   DataPlan plan_;
-  BackendSession session_;  // five steps on
+  BackendSession session_;  // after five steps
 };
 
 // Through files and into another session, weights, residuals and states come back, and the next steps are the same.
@@ -197,7 +197,7 @@ TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
   EXPECT_NE(weights_sha256(after.weights), weights_sha256(saved.weights));
 }
 
-// Each of the three matters: without it, the next steps lead elsewhere.
+// Each of the three is needed: without one of them the next steps differ.
 TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
   const Checkpoint saved = captured(session_);
   for (uint64_t step = 5; step < 9; ++step) step_of(session_, setup_, plan_, step);

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Schedule{"NoAnnealing", 0, 2000, 0.5, {{0, 0}, {1, 0}, {1000000, 0}}}),
     [](const testing::TestParamInfo<Schedule>& parameter) { return std::string(parameter.param.name); });
 
-// The level of the test falls from step to step, so the threshold rises, whatever the settings allow.
+// The level of the test falls from step to step, so the threshold rises, for all settings that are allowed.
 TEST(SignEsThreshold, NeverFalls) {
   for (const double anneal : {0.001, 15.0, 1e9}) {
     for (const double decay : {1.0, 2000.0, 1e12}) {
@@ -134,7 +134,7 @@ TEST_F(SignEsRule, MovesByOneWhereTheVoteIsBeyondTheThreshold) {
   const std::vector<float> vote = votes(4, fitness_);
   for (const float v : vote) {
     ASSERT_NE(v, 0.0F);
-    // At the vote itself, which is not beyond; and just below it.
+    // A threshold at the vote itself, which the vote does not exceed; and one just below it.
     for (const float threshold : {std::fabs(v), std::nextafter(std::fabs(v), 0.0F)}) {
       BackendSession session = session_of(*plain.rule);
       const std::vector<int64_t> changed = update(session, 4, fitness_, threshold, 1.0F);
@@ -183,7 +183,8 @@ TEST_F(SignEsRule, StopsAtTheLargestWeight) {
   EXPECT_EQ(weights(session), edge);
 }
 
-// What did not move a weight is carried, halved, to the next step; a move spends it. A deviation of 64 keeps all exact.
+// A vote that did not move its weight is carried, halved, to the next step; a move spends it. A deviation of 64 keeps
+// all values exact.
 TEST_F(SignEsRule, CarriesDiscardedVotesUntilTheyMove) {
   const Machine machine = sign_es_with(15, 2000, 0.5);
   BackendSession session = session_of(*machine.rule);
@@ -223,10 +224,10 @@ TEST_F(SignEsRule, ZeroFitnessMovesNothingAndLeavesNoNaN) {
     EXPECT_THAT(weights(session), Each(0));
     if (residual == 0.0) continue;
     EXPECT_THAT(slot(session), Each(0.0F));
-    // What was carried before decays.
+    // Carried votes decay.
     const std::vector<float> carried = {1.0F, -2.0F, 0.0F, 4.0F, 8.0F, -16.0F, 0.5F, 3.0F, 1024.0F};
     session.set_slot(kWeight, 0, carried.data());
-    EXPECT_EQ(update(session, 1, none, 10.0F, 0.0F)[kWeight], 1);  // 512 alone is beyond
+    EXPECT_EQ(update(session, 1, none, 10.0F, 0.0F)[kWeight], 1);  // only 512 is beyond the threshold
     const std::vector<float> expected = {0.5F, -1.0F, 0.0F, 2.0F, 4.0F, -8.0F, 0.25F, 1.5F, 0.0F};
     EXPECT_EQ(slot(session), expected);
   }
@@ -236,7 +237,7 @@ TEST(MachineUpdate, HandsTheRuleItsDeviationsAndThreshold) {
   const Machine machine = sign_es_with(15, 2000, 0.5);
   BackendSession session = machine.open_session();
   const std::vector<int8_t> none(machine.train.population / 2, 0);
-  BatchBuffer batch;  // each token is read somewhere
+  BatchBuffer batch;  // each token occurs
   batch.clear(machine.train.population / machine.train.group, static_cast<uint32_t>(machine.program->view().vocab));
   for (size_t i = 0; i < batch.inputs.size(); ++i) batch.inputs[i] = static_cast<uint32_t>(i % batch.tokens);
   EXPECT_THAT(machine.update(session, 0, {}, none, batch).changed, Each(0));

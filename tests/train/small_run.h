@@ -102,14 +102,14 @@ inline Fitness fitness_of(const std::string& name, const std::string& key = "", 
   return Fitness(settings);
 }
 
-// With its settings of configs/, compared within groups of that many pairs.
+// A fitness form with its settings of configs/, which compares groups of this number of pairs.
 inline Fitness fitness_within(const std::string& name, const std::vector<uint32_t>& group_pairs) {
   const SettingsBlock block(repository_config({"fitness=" + name}), "fitness");
   Settings settings(block.view());
   return Fitness(settings, group_pairs);
 }
 
-// Every form, with its settings of configs/.
+// Every form of fitness, with its settings of configs/.
 inline std::vector<Fitness> all_fitness_forms() {
   std::vector<Fitness> forms;
   for (const std::string& name : fitness_form_names()) forms.push_back(fitness_within(name, {}));

@@ -27,7 +27,7 @@ StepRecord whole_record() {
   return record;
 }
 
-// The keys are those that readers of metrics.jsonl know.
+// The readers of metrics.jsonl know these keys.
 TEST(StepRecordTest, ALineHasAllOfIt) {
   ordered_json line = to_json(whole_record());
   EXPECT_EQ(line.at("monitor").at("verdicts"), ordered_json({"h is stuck"}));

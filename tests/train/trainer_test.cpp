@@ -1,5 +1,5 @@
-// The step loop on a run of milliseconds: whole, stopped at every step, failed and resumed, it leads to the same
-// weights, and its files tell what happened.
+// The step loop on a run of milliseconds. Whole, stopped at every step, failed or resumed, it leads to the same
+// weights, and its files tell the same story.
 #include "train/trainer.h"
 
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
   }
   EXPECT_EQ(lines[1].at("scalars").at("threshold").get<double>(), 0.0);
   EXPECT_GT(lines[1].at("changed").get<double>(), 0.5);  // at threshold 0 nearly every weight moves
-  // Every evaluation of the curve scores 31 tokens, and the end all 98 that have one before them.
+  // Every evaluation of the curve scores 31 tokens, and the final one all 98 that have a token before them.
   EXPECT_EQ(lines[2].at("held_out_tokens").get<uint64_t>(), 31U);
   EXPECT_EQ(lines[6].at("held_out_tokens").get<uint64_t>(), 31U);
   EXPECT_EQ(lines[6].at("final_tokens").get<uint64_t>(), 98U);
@@ -101,7 +101,7 @@ TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
   EXPECT_EQ(record.best->bits_per_unit, best);
 }
 
-// A sample that is the whole held-out part is read once.
+// If the sample is the whole held-out part, it is evaluated once.
 TEST_F(TrainerTest, AWholeSampleIsTheFinalEvaluation) {
   const std::filesystem::path folder = fresh("whole");
   const RunRecord record = run_in(folder, small_config({"eval.tokens=99"}));
@@ -111,7 +111,8 @@ TEST_F(TrainerTest, AWholeSampleIsTheFinalEvaluation) {
   EXPECT_EQ(line.at("held_out_bits_per_unit"), line.at("final_bits_per_unit"));
 }
 
-// What is held out is easy first and hard behind: a sample that is no more than its beginning says nothing of it.
+// The held-out part is easy at its beginning and hard at its end, so a sample from its beginning would say nothing
+// about the whole.
 TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   Draws draws(7);
   std::string hard;
@@ -131,7 +132,7 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   EXPECT_EQ(record.final->tokens, 7999U);
   EXPECT_NEAR(record.newest->bits_per_unit, record.final->bits_per_unit, 0.05 * record.final->bits_per_unit);
 
-  // The parts that the sample's streams read, and the beginning that version 0.1 read, of the same weights.
+  // The same weights are evaluated on each half of the sample, and on the beginning, which version 0.1 read.
   eggroll::Setup setup(config, built_plugins());
   BackendSession session = setup.machine.open_session();
   restore_session(session, setup.machine, load_checkpoint(*latest_checkpoint(folder)));
@@ -146,7 +147,7 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   EXPECT_LT(bits_of(0, 16), 0.6 * record.final->bits_per_unit);
 }
 
-// A run that version 0.1 began goes on with evaluations of what it evaluated, for schedules follow them.
+// A run of version 0.1 keeps its sample, because schedules compare evaluations.
 TEST_F(TrainerTest, ARunOfVersion01KeepsItsSample) {
   const std::filesystem::path folder = fresh("old");
   run_until(folder, config_, 3);
@@ -172,7 +173,7 @@ TEST_F(TrainerTest, ARunOfVersion01KeepsItsSample) {
   EXPECT_EQ(record.final->tokens, 98U);
 }
 
-// Lines and entries behind the newest checkpoint that are damaged are done again, and the run says so.
+// Damaged lines and entries behind the newest checkpoint are made again, and the run says so.
 TEST_F(TrainerTest, DamageBehindTheCheckpointIsToldAndDoneAgain) {
   for (const std::vector<std::string>& model : std::vector<std::vector<std::string>>{
            {"model=gru", "model.width=8"}, {"model=egg_c", "model.width=8", "model.layers=1"}}) {
@@ -206,7 +207,7 @@ TEST_F(TrainerTest, DamageBehindTheCheckpointIsToldAndDoneAgain) {
   }
 }
 
-// A checkpoint of version 0.1 has no seal: what it says is held against the journal and the metrics.
+// A checkpoint of version 0.1 has no seal, so its values are compared with the journal and the metrics.
 TEST_F(TrainerTest, FilesThatDisagreeAreRefused) {
   const RunFolder run{fresh("old")};
   run_until(run.path, config_, 5);
@@ -241,7 +242,7 @@ TEST_F(TrainerTest, FilesThatVanishEndTheRun) {
   }
 }
 
-// The checkpoint knows the data, where the record is lost.
+// The record is lost, but the checkpoint knows the data's sha256.
 TEST_F(TrainerTest, OtherDataAreRefusedWithoutARecord) {
   Draws draws(7);
   std::string text;
@@ -260,7 +261,7 @@ TEST_F(TrainerTest, OtherDataAreRefusedWithoutARecord) {
   EXPECT_THAT(message_of([&] { run_in(run.path, config); }), HasSubstr("the data have changed since the run in"));
 }
 
-// What no checkpoint may hold is refused where it appears.
+// A value that no checkpoint may hold is refused where it appears.
 TEST_F(TrainerTest, WeightsStatesAndSlotsThatAreNoneAreRefused) {
   const Machine machine(small_config({"optimizer=es_adamw"}), built_plugins());
   BackendSession session = machine.open_session();
@@ -303,13 +304,13 @@ TEST_F(TrainerTest, WeightsStatesAndSlotsThatAreNoneAreRefused) {
 struct StopRule {
   const char* name;
   const char* rule;
-  uint64_t step;        // after which it holds
-  const char* because;  // the beginning of it
+  uint64_t step;        // the step after which the rule ends the run
+  const char* because;  // the beginning of the record's reason
 };
 
 class StopRules : public TrainerTest, public testing::WithParamInterface<StopRule> {};
 
-// A run that a rule ended has the figures of an end, and given more it goes on to the weights of a run without rules.
+// A run that a rule ended has final figures. Without the rule it goes on to the weights of a run without rules.
 TEST_P(StopRules, EndTheRunWhichCanGoOn) {
   const std::filesystem::path folder = fresh("stopped");
   const RunRecord stopped = run_in(folder, small_config({GetParam().rule}));
@@ -318,7 +319,7 @@ TEST_P(StopRules, EndTheRunWhichCanGoOn) {
   EXPECT_THAT(stopped.stopped_because.value_or(""), testing::StartsWith(GetParam().because));
   ASSERT_TRUE(stopped.final.has_value());
   EXPECT_EQ(stopped.final->step, GetParam().step);
-  EXPECT_EQ(stopped.final->tokens, 98U);  // all that is held out
+  EXPECT_EQ(stopped.final->tokens, 98U);  // the whole held-out part
   EXPECT_EQ(stopped.newest->step, GetParam().step);
   EXPECT_EQ(stopped.newest->tokens, 31U);
   EXPECT_TRUE(stopped.weights_sha256.has_value());
@@ -332,7 +333,7 @@ TEST_P(StopRules, EndTheRunWhichCanGoOn) {
   EXPECT_EQ(whole.status, RunStatus::kCompleted);
   EXPECT_EQ(whole.stopped_because, std::nullopt);
   EXPECT_EQ(whole.weights_sha256, run_in(fresh("whole"), config_).weights_sha256);
-  EXPECT_EQ(steps_in(folder), all_steps_);  // without the line of the stop
+  EXPECT_EQ(steps_in(folder), all_steps_);  // the stop's own line is gone
 }
 
 // Sixteen members read eight tokens a step; every second step is evaluated.
@@ -354,7 +355,7 @@ TEST_F(TrainerTest, SecondsAreThoseOfAllProcesses) {
 }
 
 TEST_F(TrainerTest, PatienceCountsEvaluationsSinceTheBest) {
-  // Noise this large leads nowhere.
+  // With noise this large the run learns nothing.
   const RunRecord stopped =
       run_in(fresh("stopped"), small_config({"stop.patience=2", "noise.sigma_shift=0", "train.steps=200"}));
   ASSERT_EQ(stopped.status, RunStatus::kStopped);
@@ -363,7 +364,7 @@ TEST_F(TrainerTest, PatienceCountsEvaluationsSinceTheBest) {
             fmt::format("stop.patience is 2, the best evaluation was at step {}", stopped.best->step));
 }
 
-// Stopped after any number of steps, none included, and run again: the same weights, counts and metrics.
+// A run that is stopped after any number of steps, even none, and run again has the same weights, counts and metrics.
 TEST_F(TrainerTest, StoppedAnywhereItGoesOnToTheSameWeights) {
   const RunRecord whole = run_in(fresh("whole"), config_);
   for (uint64_t step = 0; step < 6; ++step) {
@@ -398,7 +399,7 @@ TEST_F(TrainerTest, StoppedAtEveryStepItGoesOnToTheSameWeights) {
   EXPECT_EQ(steps_in(folder), all_steps_);
 }
 
-// Whatever ends a run, its record says failed and why, and the run can go on.
+// Whatever ends a run, its record says `failed` and the reason, and the run can go on.
 TEST_F(TrainerTest, AFailedRunSaysSoAndGoesOn) {
   const RunRecord whole = run_in(fresh("whole"), config_);
   const std::function<void()> failures[] = {[] { throw Error("the disk is full; free some space"); },
@@ -425,7 +426,7 @@ TEST_F(TrainerTest, AFailedRunSaysSoAndGoesOn) {
   }
 }
 
-// Killed after its last checkpoint and before its record said so, a run has only its record left to write: whole.
+// A run that is killed after its last checkpoint and before its record says so only has to write its record.
 TEST_F(TrainerTest, KilledAtItsVeryEndItIsCompletedByTheNext) {
   const std::filesystem::path folder = fresh("run");
   const RunRecord whole = run_in(folder, config_);
@@ -474,7 +475,7 @@ TEST_F(TrainerTest, TheSeedChangesEverything) {
   EXPECT_NE(zero.dataset->sha256, one.dataset->sha256);
 }
 
-// Settings of every kind, so that a resume that left any of them out would show.
+// Each setting differs from the default, so that the test fails if a resumed run loses one.
 TEST_F(TrainerTest, EverySettingResumesToTheSameWeights) {
   const std::vector<std::vector<std::string>> settings = {
       {"noise=table", "noise.table_log2=12"},
@@ -538,7 +539,7 @@ TEST_F(PlateauRunTest, StoppedOrFailedAnywhereItGoesOnToTheSameWeights) {
   for (uint64_t step = 0; step < 6; ++step) {
     const std::filesystem::path stopped = fresh("stopped" + std::to_string(step));
     run_until(stopped, config_, step);
-    // As a killed process would, a failing one leaves what its last checkpoint holds, and a longer journal.
+    // A run that fails leaves its last checkpoint and a longer journal, as a killed one does.
     const std::filesystem::path failed = fresh("failed" + std::to_string(step));
     TrainHooks hooks;
     hooks.progress = [&](const Progress& progress) {

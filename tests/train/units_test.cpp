@@ -1,4 +1,4 @@
-// Bits per byte: the same losses as per token, over exactly the bytes that the scored targets stand for.
+// Bits per byte are made of the same losses as bits per token, over exactly the bytes of the scored targets.
 #include <gmock/gmock.h>
 
 #include "data/baselines.h"
@@ -11,7 +11,7 @@ namespace {
 
 class UnitsTest : public ScratchTest {
  protected:
-  // 700 tokens below 11, of 1 to 6 bytes each.
+  // 700 tokens from 0 to 10, each of 1 to 6 bytes.
   UnitsTest() {
     Draws draws(7);
     std::string tokens;

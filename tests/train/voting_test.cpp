@@ -1,4 +1,4 @@
-// Who perturbs what: `perturb.groups` and `votes.masked`, from the configuration to the weights.
+// The settings `perturb.groups` and `votes.masked`, from the configuration to the weights.
 #include <gmock/gmock.h>
 
 #include "train/replay.h"
@@ -49,7 +49,7 @@ TEST(Voting, GroupsShareOutTheStreams) {
   }
 }
 
-// A model's list of groups holds where it is built without some of its parts.
+// A model's list of groups stays valid if the model is built without some of its parts.
 TEST(Voting, AGroupWithoutParametersLeavesItsShareToTheOthers) {
   const Machine machine(
       with_tables({"perturb.groups=[{params: [\"adapter*\"], share: 0.5}, {params: [embedding, \"*context*\"], share: "
@@ -63,7 +63,7 @@ TEST(Voting, AGroupWithoutParametersLeavesItsShareToTheOthers) {
   }
 }
 
-// The first of the tables that add up to one value leads.
+// The first of the tables that add up to one value draws the perturbation of all.
 TEST(Voting, JointTablesNameTheirLead) {
   const Machine machine(with_tables({"perturb.tables=joint"}), built_plugins());
   std::map<std::string, std::string> leads;
@@ -77,7 +77,7 @@ TEST(Voting, JointTablesNameTheirLead) {
                                                        {"context1.w", "embedding"},
                                                        {"logit_context0.w", "logit_context0.w"}};
   EXPECT_EQ(leads, expected);
-  // Tables of two groups are not joined.
+  // Tables in different groups are not joined.
   const Machine split(with_tables({"perturb.tables=joint",
                                    "perturb.groups=[{params: [embedding], share: 0.5}, {params: [\"context*\", "
                                    "\"logit*\", \"layer*\", norm_out.gain, head], share: 0.5}]"}),
@@ -121,7 +121,7 @@ TEST(Voting, GroupsAreComparedWithinThemselves) {
 
 using MaskedRunTest = SmallRunTest;
 
-// A row that nobody has read is as it was, one that somebody has read has moved.
+// A row that no member has read stays as it is; a row that a member has read has moved.
 TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
   const ConfigNode config = with_tables({"train.steps=3", "checkpoint.every=3", "optimizer.schedule.kind=constant"});
   eggroll::Setup setup(config, built_plugins());

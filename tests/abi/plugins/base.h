@@ -1,5 +1,4 @@
-/* A model plugin in C11 that gives no program, and is otherwise right but for what a file defines before it includes
- * this. */
+/* A model plugin in C11 that gives no program. All else is right, unless the including file defines it otherwise. */
 #ifndef EGGROLL_ABI_PLUGINS_BASE_H
 #define EGGROLL_ABI_PLUGINS_BASE_H
 

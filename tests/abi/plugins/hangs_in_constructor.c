@@ -1,4 +1,4 @@
-/* Is never loaded to the end. */
+/* Never returns while it is loaded. */
 #include <unistd.h>
 
 #define BASE_NAME "hangs_in_constructor"

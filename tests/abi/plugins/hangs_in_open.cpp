@@ -9,7 +9,7 @@ namespace {
 class Hangs : public eggroll::Model {
  public:
   explicit Hangs(eggroll::Settings& settings) {
-    // Reads the settings for ever: the caller has gone, its copy must not.
+    // Reads the settings for ever. The caller has stopped waiting, so the settings must be a copy that stays.
     for (;;) {
       if (settings.text("word") != "still here") throw eggroll::Error("the settings have changed");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,3 +1,3 @@
-/* Right in all but that it gives no program. */
+/* Gives no program; all else is right. */
 #define BASE_NAME "no_program"
 #include "base.h"

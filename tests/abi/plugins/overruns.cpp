@@ -1,5 +1,5 @@
-// A backend that writes behind the array, or before it, that one function is given. Settings: function, at: elements
-// from the array's end on, or negative from its beginning back.
+// A backend that writes outside the array that one function gets. Settings: `function` names it; `at` counts elements
+// from the array's end on, or, where it is negative, back from its beginning.
 #include <string>
 
 #include "stub_backend.h"

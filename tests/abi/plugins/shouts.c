@@ -1,4 +1,4 @@
-/* Prints while it is loaded, and has escapes, line breaks and bytes that are no text in all that it says of itself. */
+/* Prints while it is loaded. All its texts hold escapes, line breaks and bytes that are not UTF-8. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// A backend that computes nothing: what its calls are given, it gives back or refuses. It lacks the gru ops, add beyond
-// 8 elements, and fsqrt.
+// A backend that computes nothing: each call gives its arguments back, or refuses them. It lacks the gru ops, add
+// beyond 8 elements, and fsqrt.
 #ifndef EGGROLL_ABI_PLUGINS_STUB_BACKEND_H
 #define EGGROLL_ABI_PLUGINS_STUB_BACKEND_H
 

@@ -1,4 +1,4 @@
-/* Needs a function that nobody has. */
+/* Needs a function that no library defines. */
 #include "eggroll/plugin.h"
 
 int32_t found_nowhere(void* self, const egg_program** program, egg_error* error);

@@ -1,4 +1,4 @@
-/* Exports egg_plugin, but of something else. */
+/* Exports a symbol egg_plugin that is no descriptor. */
 #define BASE_NAME "wrong_magic"
 #define BASE_MAGIC 0x12345678
 #include "base.h"

@@ -1,3 +1,3 @@
-/* Its name cannot be one. */
+/* Its name is not lower_snake. */
 #define BASE_NAME "Wrong-Name"
 #include "base.h"

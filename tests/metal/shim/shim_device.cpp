@@ -25,7 +25,7 @@ class ShimBuffer : public Buffer {
   shim::GuardedMemory memory_;
 };
 
-// A kernel's buffers, the arguments first; the one that a test wants short ends early.
+// A kernel's buffers, the arguments first. The buffer that a test has made short ends early.
 class Binding {
  public:
   explicit Binding(const Dispatch& d) : arguments_(d.arguments.size()) {
@@ -77,7 +77,7 @@ class ShimDevice : public Device {
     const auto work = [&](size_t begin, size_t end) {
       const shim::GuardedMemory scratch(d.threadgroup_memory);
       for (size_t group = begin; group < end; ++group) {
-        std::memset(scratch.begin(), 0xa5, scratch.bytes());  // nothing may count on what another has left
+        std::memset(scratch.begin(), 0xa5, scratch.bytes());  // no kernel may count on what another has left
         const ShimCall call{binding.buffers(), scratch.begin(), static_cast<uint32_t>(group)};
         shim::run_threadgroup([&](uint32_t simdgroup, uint32_t lane) { kernel.run(call, simdgroup, lane); },
                               egg_absorb(shim_faults().seed, group));

@@ -8,13 +8,14 @@
 
 namespace eggroll::metal {
 
-// What a test may plant in all shim devices.
+// Faults that a test may plant in all shim devices. A dispatch of short_kernel gets its buffer number short_buffer cut
+// by short_bytes.
 struct ShimFaults {
-  uint64_t seed = 1;         // of the order in which threads run
-  int short_kernel = -1;     // a Kernel whose
-  int short_buffer = 0;      // buffer of this number, from 1 on, ends
-  size_t short_bytes = 16;   // so early, or at its beginning
-  uint64_t free_memory = 0;  // what a device says that it has; 0: the machine's
+  uint64_t seed = 1;         // chooses the order in which threads run
+  int short_kernel = -1;     // a Kernel; -1: none
+  int short_buffer = 0;      // counted from 1
+  size_t short_bytes = 16;   // or all of the buffer, if it is smaller
+  uint64_t free_memory = 0;  // that a device reports; 0: the machine's
 };
 ShimFaults& shim_faults();
 

@@ -7,7 +7,7 @@
 
 namespace eggroll::metal {
 
-// One thread's run. buffers: the arguments, then the dispatch's.
+// One thread's run. buffers: the arguments first, then the dispatch's.
 struct ShimCall {
   void* const* buffers;
   uint8_t* scratch;
@@ -18,7 +18,7 @@ struct ShimKernel {
   size_t buffer_count;  // without the arguments
   void (*run)(const ShimCall& call, uint32_t simdgroup, uint32_t lane);
 };
-// By number, as enum Kernel.
+// The index is an enum Kernel.
 extern const ShimKernel kShimKernels[4];
 
 }  // namespace eggroll::metal

@@ -97,7 +97,7 @@ struct Fiber {
   void* stack_pointer = nullptr;
   State state = State::kDone;
   Site site{};
-  int64_t value = 0;  // what it brings to a function over lanes, then what comes of it
+  int64_t value = 0;  // the argument of a function over lanes, then its result
   Over function = Over::kSum;
   uint32_t lanes = 0;
 };
@@ -105,7 +105,7 @@ struct Fiber {
 std::mutex barriers_mutex;
 std::set<std::string> barriers;
 std::atomic<uint32_t> barriers_generation = 0;
-std::string left_out;        // as barrier_name
+std::string left_out;        // in the form of barrier_name
 uint32_t left_out_line = 0;  // 0: none
 
 std::string barrier_name(Site site) {
@@ -142,7 +142,7 @@ class Scheduler {
       for (uint64_t round = 0; !run_round(egg_absorb(seed, round)); ++round) {
       }
     } catch (...) {
-      // Whatever the fibers were at, they begin anew.
+      // The fibers begin anew, because they may have stopped anywhere.
       for (uint32_t i = 0; i < kThreads; ++i) prepare(i);
       throw;
     }
@@ -165,7 +165,7 @@ class Scheduler {
     return fiber.value;
   }
 
-  // From a signal's handler: the current fiber never goes on.
+  // Called from a signal's handler: the current fiber never goes on.
   [[noreturn]] void fault() {
     faulty_ = true;
     void* abandoned = nullptr;
@@ -189,7 +189,7 @@ class Scheduler {
   // Lets every fiber that can go on do so, in a drawn order. True when all have ended.
   bool run_round(uint64_t random) {
     const auto first = static_cast<uint32_t>(random);
-    const auto stride = static_cast<uint32_t>(random >> 32) | 1U;  // odd: every fiber has its turn
+    const auto stride = static_cast<uint32_t>(random >> 32) | 1U;  // an odd number, so every fiber has its turn
     bool any = false;
     for (uint32_t i = 0; i < kThreads; ++i) {
       current_ = (first + i * stride) % kThreads;
@@ -263,11 +263,11 @@ class Scheduler {
   uint8_t* stacks_;
   void* own_stack_pointer_ = nullptr;
   uint32_t current_ = 0;
-  std::set<std::pair<const char*, uint32_t>> noted_;  // barriers, since they were last taken
+  std::set<std::pair<const char*, uint32_t>> noted_;  // barriers since the last take_barriers
   uint32_t generation_ = 0;
-  uint32_t waiting_ = 0;  // at a threadgroup's barrier
+  uint32_t waiting_ = 0;  // fibers at the threadgroup's barrier
   uint32_t done_ = 0;
-  std::array<uint32_t, kSimdgroups> waiting_of_{};  // of each simdgroup, at one of its functions
+  std::array<uint32_t, kSimdgroups> waiting_of_{};  // fibers of each simdgroup at one of its functions
   bool faulty_ = false;
 };
 
@@ -289,7 +289,7 @@ void on_fault(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-// Guarded memory that is used no more, by its size, for the next to ask: mapping it anew takes longer than most
+// Guarded memory that is free again, by size, for the next caller, because mapping it anew takes longer than most
 // kernels.
 constexpr size_t kMostKept = size_t{256} << 10;
 constexpr size_t kMostKeptOfASize = 64;
@@ -312,7 +312,7 @@ bool keep(uint8_t* mapped, size_t mapped_bytes) {
   return true;
 }
 
-// Once. The handler leaves for another stack, so the signal must not stay blocked.
+// Installs the handler once. The handler leaves for another stack, so the signal must not stay blocked.
 void catch_faults() {
   struct sigaction action {};
   action.sa_handler = &on_fault;

@@ -1,6 +1,6 @@
-// Threadgroups on a processor: the threads of one are fibers of one of the host's threads, which change where they wait
-// for each other. The order in which they run is drawn anew each time, so that where a barrier is missing the result
-// shows it.
+// Threadgroups on a processor. The threads of a threadgroup are fibers of one of the host's threads, and change where
+// they wait for each other. The order in which they run is drawn anew each time, so that a missing barrier shows in the
+// result.
 #ifndef EGGROLL_TESTS_METAL_THREADGROUP_H
 #define EGGROLL_TESTS_METAL_THREADGROUP_H
 
@@ -11,10 +11,10 @@
 
 namespace eggroll::shim {
 
-constexpr uint32_t kThreads = 128;  // of a threadgroup
-constexpr uint32_t kLanes = 32;     // of a simdgroup
+constexpr uint32_t kThreads = 128;  // in a threadgroup
+constexpr uint32_t kLanes = 32;     // in a simdgroup
 
-// Where in the kernels' sources.
+// A place in the kernels' sources.
 struct Site {
   const char* file;
   uint32_t line;
@@ -25,22 +25,22 @@ extern constinit thread_local uint32_t current_lane;
 inline uint32_t lane() { return current_lane; }
 void wait_for_threadgroup(Site site);
 void wait_for_simdgroup(Site site);
-// Over each group of `lanes` neighbouring lanes of the simdgroup, all of which have to come.
+// Combines x over each group of `lanes` neighbouring lanes of the simdgroup. All of them have to call it.
 enum class Over { kSum, kMax };
 int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site);
 
 // ---- What runs them ----
 
-// body(simdgroup, lane), of each thread. seed: of the order. Throws Error where threads wait for each other at
+// Calls body(simdgroup, lane) on each thread. seed: chooses their order. Throws Error if threads wait for each other at
 // different places or touch memory that is not theirs.
 void run_threadgroup(const std::function<void(uint32_t simdgroup, uint32_t lane)>& body, uint64_t seed);
 
 // "file:line" of each barrier that threads have waited at since the last call.
 std::set<std::string> take_barriers();
-// That one does not make its threads wait; empty: all do.
+// From now on this barrier does not make its threads wait; empty: all barriers do.
 void leave_out_barrier(const std::string& barrier);
 
-// `bytes` of zeros, at most 15 more, and then memory that nobody may touch.
+// `bytes` zeros, at most 15 more, and then memory whose access is a fault.
 class GuardedMemory {
  public:
   explicit GuardedMemory(size_t bytes);
