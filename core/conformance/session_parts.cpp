@@ -38,7 +38,7 @@ void SessionParts::set_weights(uint32_t param, const int8_t* weights) {
   for (BackendSession& session : sessions_) session.set_weights(param, weights);
 }
 
-// Those of the part that does not update them: it has been told.
+// The weights of a part that did not update the parameter itself, which shows that the other part's update reached it.
 void SessionParts::get_weights(uint32_t param, int8_t* weights) { owner(param + 1).get_weights(param, weights); }
 
 void SessionParts::set_slot(uint32_t param, uint32_t slot, const void* data) {

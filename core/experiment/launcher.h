@@ -36,8 +36,8 @@ struct SweepStatus {
   size_t total = 0;
   size_t done = 0;
   size_t failed = 0;
-  size_t waiting = 0;  // with the `elsewhere` ones, which another runner has
-  size_t elsewhere = 0;
+  size_t waiting = 0;    // includes `elsewhere`
+  size_t elsewhere = 0;  // waiting points that another runner has
   std::vector<RunningPoint> running;
   const SweepPoint* best = nullptr;  // of the points that are done, by held-out bits
   double best_bits = 0.0;

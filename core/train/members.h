@@ -53,7 +53,7 @@ class Members {
   // Shared. All members' states, (population, state bytes), on rank 0; empty elsewhere.
   std::vector<int8_t> states();
 
-  // That a rank sends in a step; the largest share's.
+  // The bytes that a rank sends in a step, for the rank with the largest share.
   uint64_t bytes_per_step() const;
 
  private:

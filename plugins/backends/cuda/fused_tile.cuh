@@ -102,8 +102,8 @@ struct FusedTile {
     slot.advance();
   }
 
-  // ---- Products, of weights that have come; each returns the barrier at which to say that its weights have been read
-  // ----
+  // ---- Products of weights that have arrived. Each product returns a barrier, and the caller arrives at it once the
+  // weights have been read. ----
   __device__ void await_weights() const { wait_for(stage.filled(), stage.phase); }
   // Waits for the weights of two products.
   __device__ void await_both_weights() const {

@@ -33,7 +33,7 @@ class MetalSession : public Session {
   Memory allocate(size_t bytes) const;
   template <class T>
   Memory uploaded(const std::vector<T>& from) const;
-  // Without a word to the device: both see the same memory.
+  // Makes no call to the device, because host and device see the same memory.
   template <class T>
   void write(const Memory& memory, const std::vector<T>& from) const;
   void reserve(Memory& memory, size_t bytes) const;

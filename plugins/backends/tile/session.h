@@ -146,7 +146,7 @@ class TileSession : public Session {
   void evaluate_tile(T& tile, size_t number, const egg_evaluate& e) {
     const auto first_pair = static_cast<uint32_t>(first_pair_ + number * T::kPairs);
     std::array<int64_t, T::kMembers> stream_of;
-    std::array<int64_t, T::kMembers> member_of;  // its place in the call, negative where it is not meant
+    std::array<int64_t, T::kMembers> member_of;  // the member's place in the call; -1: a lane outside of the call
     bool whole = true;
     const int64_t first_place = int64_t{first_pair} - e.first / 2;
     const auto in_stream = static_cast<int64_t>(e.group / 2);
