@@ -47,8 +47,8 @@ Option load_option(const ConfigSearch& search, const std::string& group, const s
   }
   const ConfigFile file = read_config_file(option_path(search, group, name, source));
   if (group == kExperimentGroup && file.package.value_or("") != "") {
-    throw wrong(file.values.source(), fmt::format("an experiment lies at the top, '@package {}' does not; write "
-                                                  "'@package _global_', or nothing",
+    throw wrong(file.values.source(), fmt::format("an experiment has '@package {}', expected _global_, because an "
+                                                  "experiment lies at the top; write '@package _global_', or nothing",
                                                   *file.package));
   }
   const std::string package = file.package.value_or(group_path(group));
@@ -77,7 +77,9 @@ class Composer {
  public:
   explicit Composer(const ConfigSearch& search) : search_(search), main_(read_config_file(main_config_path(search))) {
     if (main_.package.value_or("") != "") {
-      throw wrong(main_.values.source(), "config.yaml lies at the top; remove its '@package'");
+      throw wrong(
+          main_.values.source(),
+          "config.yaml has an '@package', expected none, because config.yaml always lies at the top; remove it");
     }
     for (const DefaultsEntry& entry : main_.defaults) {
       require_choice(entry);
@@ -95,8 +97,9 @@ class Composer {
     if (by.action != Override::Action::kDelete) {
       experiment_ = {EntryKind::kChoice, by.key, option_of(by), by.source};
     } else if (!experiment_ || (by.value && option_of(by) != experiment_->option)) {
-      throw wrong(by.source, fmt::format("the experiment is {}, and so is not deleted; remove it",
-                                         experiment_ ? "'" + experiment_->option + "'" : "not chosen"));
+      throw wrong(by.source,
+                  fmt::format("the experiment is {}, so this override does not delete it; remove the override",
+                              experiment_ ? "'" + experiment_->option + "'" : "not chosen"));
     } else {
       experiment_.reset();
     }

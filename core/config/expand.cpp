@@ -23,7 +23,8 @@ bool matches_any(const std::string& name, const std::vector<std::string>& patter
 
 std::vector<std::string> matching(const ConfigSearch& search, const Override& change, const Glob& glob) {
   if (!is_group(search, change.key)) {
-    throw change.wrong(fmt::format("glob() chooses options of a group, and {} is none; list the values", change.key));
+    throw change.wrong(
+        fmt::format("glob() chooses options of a group, and {} is no group; list the values", change.key));
   }
   const std::vector<std::string> names = option_names(search, change.key);
   std::vector<std::string> found;

@@ -32,12 +32,12 @@ class Resolver {
 
   ConfigNode resolve(const ConfigNode& node, const std::string& path) {
     if (references_ > 0 && ++values_ > kMostValues)
-      throw wrong(node, path, "refers to too much, expected a million values in all; refer to less");
+      throw wrong(node, path, "refers to too many values, expected at most a million in all; refer to fewer");
     const bool nests = node.kind() == Kind::kMap || node.kind() == Kind::kList;
     if (nests && ++depth_ > kDeepestTree) {
-      throw wrong(node, path,
-                  fmt::format("lies too deep, expected at most {} lists and maps within each other; take some apart",
-                              kDeepestTree));
+      throw wrong(
+          node, path,
+          fmt::format("lies too deep, expected at most {} nested lists and maps; flatten some of them", kDeepestTree));
     }
     ConfigNode resolved = node;
     if (node.kind() == Kind::kMap) {
@@ -55,7 +55,7 @@ class Resolver {
     const bool is_made = references_ > 0 || is_interpolated(node);
     if (is_made && resolved.kind() == Kind::kText) text_ += resolved.text().size();
     if (text_ > kMostText)
-      throw wrong(node, path, "refers to too much, expected ten million bytes of text in all; refer to less");
+      throw wrong(node, path, "refers to too much text, expected at most ten million bytes in all; refer to less");
     return resolved;
   }
 
@@ -85,7 +85,7 @@ class Resolver {
 
   // The text with every ${...} replaced: what it refers to where the text is one of them, else text.
   ConfigNode replace(const ConfigNode& node, const std::string& path, const std::string& text, size_t depth) {
-    if (depth == kDeepestReferences) throw wrong(node, path, "holds too many ${ within each other; take some apart");
+    if (depth == kDeepestReferences) throw wrong(node, path, "holds too many nested ${; remove some");
     std::string result;
     size_t from = 0;
     for (size_t open = text.find(kOpen); open != std::string::npos; open = text.find(kOpen, from)) {
@@ -131,9 +131,9 @@ class Resolver {
   std::string put(const ConfigNode& value, const ConfigNode& node, const std::string& path,
                   const std::string& name) const {
     if (value.kind() == Kind::kNull || value.kind() == Kind::kList || value.kind() == Kind::kMap) {
-      throw wrong(
-          node, path,
-          fmt::format("puts '{}' into text, but that is {}; refer to text or a number", name, kind_name(value.kind())));
+      throw wrong(node, path,
+                  fmt::format("puts '{}' into text, but its value is {}; refer to text or a number", name,
+                              kind_name(value.kind())));
     }
     return scalar_text(value);
   }
@@ -154,7 +154,7 @@ class Resolver {
     char text[256];
     if (localtime_r(&now_, &local) == nullptr || std::strftime(text, sizeof text, form.c_str(), &local) == 0) {
       throw wrong(node, path,
-                  fmt::format("holds the time's form '{}', expected one of strftime such as %Y-%m-%d; "
+                  fmt::format("holds the time format '{}', expected one for strftime such as %Y-%m-%d; "
                               "correct it",
                               form));
     }

@@ -111,7 +111,7 @@ Override parse_override(const std::string& text) {
   change.key = trimmed(rest.substr(0, equals));
   if (equals < rest.size()) change.value = trimmed(rest.substr(equals + 1));
   if (!change.value && change.action != Override::Action::kDelete) {
-    throw change.wrong("no override, expected key=value, +key=value, ++key=value or ~key; correct it");
+    throw change.wrong("this is no override, expected key=value, +key=value, ++key=value or ~key; correct it");
   }
   if (!is_path(change.key)) {
     throw change.wrong(

@@ -202,7 +202,7 @@ std::string missing_path(const ConfigNode& root, const std::string& path) {
       parent.empty() ? "the configuration" : fmt::format("{} ({})", parent, node->source().text());
   if (node->kind() == Kind::kList) {
     const size_t size = node->list().size();
-    if (size == 0) return fmt::format("{} is an empty list and has no element '{}'; give the list whole", place, key);
+    if (size == 0) return fmt::format("{} is an empty list and has no element '{}'; write the whole list", place, key);
     return fmt::format("{} is a list of {} and has no element '{}', expected {}; correct the index", place, size, key,
                        size == 1 ? "0" : fmt::format("0 to {}", size - 1));
   }
@@ -210,7 +210,7 @@ std::string missing_path(const ConfigNode& root, const std::string& path) {
     return fmt::format("{} is {} and has no key '{}'; leave '.{}' out", place, kind_name(node->kind()), key, rest);
   }
   if (const Source* by = root.deletion_of(path)) {
-    return fmt::format("{} has no key '{}', for {} deleted it; leave that out", place, key, by->text());
+    return fmt::format("{} has no key '{}', because {} deleted it; remove that override", place, key, by->text());
   }
   std::vector<std::string> known;
   for (const ConfigNode::Entry& entry : node->map()) known.push_back(entry.key);

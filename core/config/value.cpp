@@ -137,8 +137,11 @@ std::vector<std::string> split(std::string_view text) {
 ConfigNode cast_scalar(const std::string& to, const ConfigNode& node, const Source& source) {
   const Kind kind = node.kind();
   if (is_interpolated(node)) {
-    throw wrong(source, fmt::format("{}() of {}, expected what is known before ${{...}} is replaced; remove the cast",
-                                    to, shown_value(node)));
+    throw wrong(
+        source,
+        fmt::format(
+            "{}() casts {}, expected a value without ${{...}}, because casts are applied first; remove the cast", to,
+            shown_value(node)));
   }
   // Text is cast by what it would be without its quotes.
   if (kind == Kind::kText && to != "str") {
@@ -162,7 +165,8 @@ ConfigNode cast_scalar(const std::string& to, const ConfigNode& node, const Sour
     if (kind == Kind::kInteger) return {node.integer() != 0, source};
     if (kind == Kind::kReal) return {node.real() != 0.0, source};
   }
-  throw wrong(source, fmt::format("{}() of {}, expected something that can be one; correct it", to, shown_value(node)));
+  throw wrong(source, fmt::format("{0}() casts {1}, expected a value that {0}() can convert; correct it", to,
+                                  shown_value(node)));
 }
 
 ConfigNode cast(const std::string& to, const ConfigNode& node, const Source& source) {
@@ -203,7 +207,7 @@ std::vector<Argument> arguments_of(const std::string& function, const std::strin
         std::any_of(arguments.begin(), arguments.end(), [&](const Argument& a) { return a.name == argument.name; });
     if (twice) throw wrong(source, fmt::format("{}() has '{}' twice; remove one", function, argument.name));
     if (argument.name.empty() && !arguments.empty() && !arguments.back().name.empty()) {
-      throw wrong(source, fmt::format("{}() has '{}' behind a named argument; put it first, or name it", function,
+      throw wrong(source, fmt::format("{}() has '{}' after a named argument; put it first, or name it", function,
                                       argument.text));
     }
     arguments.push_back(argument);
@@ -265,7 +269,7 @@ OverrideValue range(const std::string& text, const Source& source) {
     }
   }
   const auto [start, stop, step] = numbers;
-  if (step == 0.0) throw wrong(source, "range() has the step 0, expected another; correct it");
+  if (step == 0.0) throw wrong(source, "range() has the step 0, expected a positive or negative one; correct it");
   OverrideValue value;
   value.is_sweep = true;
   const double scale = std::pow(10.0, digits);
@@ -321,7 +325,7 @@ OverrideValue glob(const std::string& text, const Source& source) {
 OverrideValue parse_elements(const std::vector<std::string>& elements, const Source& source, int depth);
 
 OverrideValue call(const std::string& text, const Source& source, int depth) {
-  if (depth == kDeepest) throw wrong(source, "too many functions within each other; remove some");
+  if (depth == kDeepest) throw wrong(source, "too many nested functions; remove some");
   const std::string function = text.substr(0, word_length(text));
   if (std::find(kFunctions.begin(), kFunctions.end(), function) == kFunctions.end()) {
     throw wrong(source,
@@ -331,8 +335,8 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
   element_length(text, &closed);
   if (!closed) throw wrong(source, fmt::format("the parenthesis of {}( is not closed; add the )", function));
   if (*closed != text.size()) {
-    throw wrong(source, fmt::format("'{}' stands behind {}; remove it, or put text in quotes",
-                                    trimmed(text.substr(*closed)), text.substr(0, *closed)));
+    throw wrong(source, fmt::format("'{}' follows {}; remove it, or put text in quotes", trimmed(text.substr(*closed)),
+                                    text.substr(0, *closed)));
   }
   const std::string inside = trimmed(text.substr(function.size() + 1, text.size() - function.size() - 2));
   if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it; give one", function));
@@ -343,7 +347,7 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
     value.is_sweep = true;
     return value;
   }
-  if (value.glob) throw wrong(source, fmt::format("{}() of a glob(), expected values; remove the cast", function));
+  if (value.glob) throw wrong(source, fmt::format("{}() casts a glob(), expected values; remove the cast", function));
   for (ConfigNode& choice : value.choices) choice = cast(function, choice, source);
   return value;
 }
@@ -363,7 +367,7 @@ OverrideValue parse_elements(const std::vector<std::string>& elements, const Sou
     if (element.empty()) throw wrong(source, "there is nothing between two commas; remove one, or write '' or null");
     OverrideValue one = parse_one(element, source, depth);
     if (one.is_sweep) {
-      throw wrong(source, fmt::format("the sweep {} stands in another; write one of them", element));
+      throw wrong(source, fmt::format("the sweep {} stands inside another one; write only one of them", element));
     }
     all.choices.push_back(std::move(one.choices.front()));
   }

@@ -96,7 +96,8 @@ class TreeBuilder : public YAML::EventHandler {
   ConfigNode take() { return root_ ? std::move(*root_) : ConfigNode({}, whole_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (root_) throw wrong(source_of(mark), "a second document or stray text begins here, expected one; remove it");
+    if (root_)
+      throw wrong(source_of(mark), "a second document or stray text begins here, expected one document; remove it");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -183,7 +184,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (expects_key()) throw wrong(source_of(mark), "a key is a list or a map, expected text; name it");
     if (open_.size() == kDeepestTree) {
       throw wrong(source_of(mark),
-                  fmt::format("more than {} lists and maps are within each other; take some apart", kDeepestTree));
+                  fmt::format("more than {} lists and maps are nested; flatten some of them", kDeepestTree));
     }
     open_.push_back({std::move(value), source_of(mark), std::nullopt, {}, 0, {}});
   }

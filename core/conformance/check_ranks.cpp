@@ -86,7 +86,8 @@ class RanksCheck {
         sizes[rank] = round == 0 ? 0 : round == 1 ? kLarge : round % 2 == 0 ? round : (rank + round) % 3 * 100;
       }
       ++check.cases;
-      if (!holds(round, sizes)) check.failures.push_back(fmt::format("rank {}: other bytes in round {}", rank_, round));
+      if (!holds(round, sizes))
+        check.failures.push_back(fmt::format("rank {}: the bytes of round {} differ", rank_, round));
     }
     return check;
   }

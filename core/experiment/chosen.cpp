@@ -84,8 +84,8 @@ std::vector<Row> Chosen::agreeing(std::vector<Row> rows, const Source& source) {
   if (!kept.empty()) return kept;
   if (!others.empty()) {
     throw wrong(source,
-                fmt::format("no row has {} as the command line says, where {} changes with it; choose values of "
-                            "one row, or give {} too",
+                fmt::format("no row has the command line's {}, and {} changes with it; choose values of one row, or "
+                            "set {} too",
                             fmt::join(chosen, " and "), fmt::join(others, ", "), fmt::join(others, ", ")));
   }
   Row row;
@@ -102,7 +102,7 @@ void Chosen::say(const std::string& key, const std::string& value, const std::st
 void Chosen::require_whole(const std::string& key, const Source& source) const {
   const auto below = values_.lower_bound(key + ".");
   if (has(key) || below == values_.end() || !below->first.starts_with(key + ".") || is_group(search_, key)) return;
-  throw wrong(source, fmt::format("{} is an axis and the command line sets {}, a part of it; set {} whole", key,
+  throw wrong(source, fmt::format("{} is an axis and the command line sets {}, a part of it; set all of {}", key,
                                   below->first, key));
 }
 

@@ -43,7 +43,7 @@ struct Condition {
       throw wrong(source, fmt::format("the condition '{}' changes something, expected key=value", node.text()));
     }
     const OverrideValue value = parse_override_value(*read.value, source);
-    if (value.glob) throw wrong(source, "a condition's values are listed, not matched; write key=value,value");
+    if (value.glob) throw wrong(source, "a condition has a glob(), expected a list of values; write key=value,value");
     key = read.key;
     values = value.choices;
   }
@@ -128,7 +128,9 @@ class GridReader {
       for (const ConfigNode& item : list) points = apply(item, points);
     } else if (shape == "union") {
       for (const ConfigNode& item : list) {
-        if (item.kind() != Kind::kMap) throw wrong(item.source(), "a union's items are grids; write {product: [...]}");
+        if (item.kind() != Kind::kMap)
+          throw wrong(item.source(),
+                      "an item of a union is no grid, expected a map such as {product: [...]}; write one");
         for (GridPoint& point : apply(item, before)) points.push_back(std::move(point));
       }
     } else if (shape == "zip") {
@@ -168,8 +170,9 @@ class GridReader {
       const std::vector<std::string> texts = axis_values(item);
       if (rows.empty()) rows.resize(texts.size());
       if (texts.size() != rows.size()) {
-        throw wrong(item.source(), fmt::format("'{}' has {} values, expected {} as the zip's first axis", item.text(),
-                                               texts.size(), rows.size()));
+        throw wrong(item.source(),
+                    fmt::format("'{}' has {} values, expected {} as the zip's first axis has; correct one of them",
+                                item.text(), texts.size(), rows.size()));
       }
       for (size_t i = 0; i < texts.size(); ++i) rows[i].push_back(texts[i]);
     }
@@ -183,8 +186,10 @@ class GridReader {
     for (const ConfigNode& node : item.kind() == Kind::kList ? list_in(item, "a point") : one) {
       const std::vector<std::string> texts = axis_values(node);
       if (texts.size() != 1) {
-        throw wrong(node.source(),
-                    fmt::format("'{}' has {} values, expected one; a point is no sweep", node.text(), texts.size()));
+        throw wrong(
+            node.source(),
+            fmt::format("'{}' has {} values, expected one, because a point is one run; write a point for each value",
+                        node.text(), texts.size()));
       }
       row.push_back(texts[0]);
     }
@@ -210,11 +215,13 @@ class GridReader {
 
   static void require_axis(const std::string& text, const Source& source) {
     const std::string key = key_of(text);
-    if (key == "seed") throw wrong(source, "seed is no axis, for seeds are replicates; write sweep.seeds");
+    if (key == "seed") throw wrong(source, "seed is no axis, because seeds are replicates; write sweep.seeds");
     const std::string top = key.substr(0, key.find('.'));
     if (std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
-    throw wrong(source,
-                fmt::format("{} is no axis, for runs that differ in {} alone are one run; set it for all", key, top));
+    throw wrong(
+        source,
+        fmt::format("{} is no axis, because runs that differ only in {} are the same run; set it for the whole sweep",
+                    key, top));
   }
 
   static void require_new_keys(const GridPoint& point, const AxisValue& value, const Source& source) {
@@ -307,8 +314,9 @@ std::vector<uint64_t> read_seeds(const ConfigNode& node) {
   std::vector<uint64_t> seeds;
   if (const std::optional<int64_t> count = whole_number(node)) {
     if (*count < 1 || *count > 10000) {
-      throw wrong(node.source(),
-                  fmt::format("sweep.seeds is {}, expected how many (1 to 10000) or a list of seeds", *count));
+      throw wrong(
+          node.source(),
+          fmt::format("sweep.seeds is {}, expected a number of seeds from 1 to 10000 or a list of seeds", *count));
     }
     for (int64_t i = 0; i < *count; ++i) seeds.push_back(static_cast<uint64_t>(i));
     return seeds;

@@ -19,9 +19,10 @@ void require_no_split(const std::vector<ConfigNode>& list) {
     if (before.kind() != ItemKind::kText || is_rest(before) || !is_rest(list[i])) continue;
     std::string whole = before.text();
     for (size_t rest = i; rest < list.size() && is_rest(list[rest]); ++rest) whole += "," + scalar_text(list[rest]);
-    throw wrong(list[i].source(), fmt::format("'{}' stands alone, for YAML ends '{}' at its comma; put the override in "
-                                              "quotes: \"{}\"",
-                                              scalar_text(list[i]), before.text(), whole));
+    throw wrong(list[i].source(),
+                fmt::format("'{}' stands alone, because YAML ends '{}' at its comma; put the override in "
+                            "quotes: \"{}\"",
+                            scalar_text(list[i]), before.text(), whole));
   }
 }
 

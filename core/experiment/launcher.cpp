@@ -23,7 +23,8 @@ class LocalLauncher : public Launcher {
   bool runs_here() const override { return true; }
   SweepResult run(const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks) override {
     if (slots_.size() > 1 && !can_pin_cores() && hooks.said) {
-      hooks.said("cores are not pinned on this system: points at once share them all, backend.threads threads each");
+      hooks.said(
+          "this system pins no cores, so points that run at once share all cores, with backend.threads threads each");
     }
     return run_sweep(sweep, slots_, options, hooks);
   }
@@ -47,8 +48,8 @@ std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalSl
   }
   if (slots.jobs || !slots.slots.empty()) {
     throw Error(
-        "--jobs and --slots are places on this machine, and launcher=slurm has none there; leave them out, or set "
-        "launcher.at_once");
+        "--jobs and --slots are for points on this machine, but launcher=slurm runs them elsewhere; leave them out, or "
+        "set launcher.at_once");
   }
   return std::make_unique<SlurmLauncher>(read_slurm(section));
 }

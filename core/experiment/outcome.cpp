@@ -61,13 +61,13 @@ std::string sentence_of(Failure::Kind kind, const std::string& detail, uint64_t 
   }
   if (kind == Failure::Kind::kSignal) {
     return fmt::format("the process was ended by {} after step {}{}; the end of its output is in the record", detail,
-                       step, detail == "SIGKILL" ? ", as the system does where memory is short" : "");
+                       step, detail == "SIGKILL" ? ", as happens when the system runs out of memory" : "");
   }
   constexpr std::string_view kOwnWords = "eggroll: ";
   for (auto line = log.rbegin(); line != log.rend(); ++line) {
     if (line->starts_with(kOwnWords)) return line->substr(kOwnWords.size());
   }
-  return fmt::format("the process ended with {} and no word of why; the end of its output is in the record", detail);
+  return fmt::format("the process ended with {} and gave no reason; the end of its output is in the record", detail);
 }
 
 }  // namespace

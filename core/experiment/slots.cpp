@@ -32,7 +32,7 @@ int number_in(const std::string& text, const std::string& slot) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    throw bad_slot(slot, fmt::format("has '{}' for a number", text));
+    throw bad_slot(slot, fmt::format("has '{}' in place of a number", text));
   }
   return number;
 }
@@ -47,7 +47,7 @@ std::vector<int> numbers_in(const std::string& text, const std::string& slot) {
     if (last < first || last - first > 4096) throw bad_slot(slot, fmt::format("has the range '{}'", part));
     for (int n = first; n <= last; ++n) numbers.push_back(n);
   }
-  if (numbers.empty()) throw bad_slot(slot, "names none");
+  if (numbers.empty()) throw bad_slot(slot, "names no number");
   return numbers;
 }
 
@@ -71,7 +71,7 @@ std::vector<Slot> parse_slots(const std::string& text) {
       }
       if (!can_pin_cores()) {
         throw Error(
-            fmt::format("the slot '{}' has cores, and this system pins none; leave them out, or give --jobs", one));
+            fmt::format("the slot '{}' has cores, but this system pins no cores; leave them out, or give --jobs", one));
       }
       for (const int core : numbers) {
         if (std::find(usable.begin(), usable.end(), core) == usable.end()) {
@@ -90,9 +90,9 @@ std::vector<Slot> even_slots(uint32_t count) {
   if (count == 1) return {Slot{"all cores", {}, ""}};
   const std::vector<int> usable = usable_cores();
   if (usable.size() < count) {
-    throw Error(
-        fmt::format("--jobs is {}, expected at most the {} cores that this process may use; --slots shares them", count,
-                    usable.size()));
+    throw Error(fmt::format(
+        "--jobs is {}, expected at most the {} cores that this process may use; let points share cores with --slots",
+        count, usable.size()));
   }
   std::vector<Slot> slots;
   for (uint32_t i = 0; i < count; ++i) {

@@ -141,7 +141,8 @@ std::string submit(const SlurmSettings& settings, const SlurmArray& array) {
     const std::string id = line.substr(0, line.find(';'));
     if (number_of(id)) return id;
   }
-  throw SlurmError(fmt::format("sbatch said '{}', expected the number of a job; see squeue", trimmed(output)));
+  throw SlurmError(
+      fmt::format("sbatch printed '{}', expected the number of a job; look for the job with squeue", trimmed(output)));
 }
 
 std::vector<QueuedElement> read_queue(const std::string& squeue_output) {
@@ -159,14 +160,14 @@ std::vector<QueuedElement> read_queue(const std::string& squeue_output) {
 }
 
 std::vector<QueuedElement> ask_queue() {
-  return read_queue(
-      asked({"squeue", "--me", "--noheader", "--array", "--format=%F|%K|%T|%j"}, "see that Slurm runs, and try again"));
+  return read_queue(asked({"squeue", "--me", "--noheader", "--array", "--format=%F|%K|%T|%j"},
+                          "check that Slurm runs, and try again"));
 }
 
 uint64_t most_elements() {
   constexpr const char* kKey = "MaxArraySize";
   for (const std::string& line :
-       lines_of(asked({"scontrol", "show", "config"}, "see that Slurm runs, and try again"))) {
+       lines_of(asked({"scontrol", "show", "config"}, "check that Slurm runs, and try again"))) {
     const size_t equals = line.find('=');
     if (!line.starts_with(kKey) || equals == std::string::npos) continue;
     const std::optional<uint64_t> most = number_of(trimmed(line.substr(equals + 1)));

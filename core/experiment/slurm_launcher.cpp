@@ -260,8 +260,8 @@ class SlurmLaunch {
     write_point(sweep_, point);
     AppendFile log(folder.log());
     log.append(
-        fmt::format("eggroll: {} jobs ended one after the other without a step more and without a word of why; "
-                    "raise launcher.time or launcher.memory, or see their output: {}\n",
+        fmt::format("eggroll: {} jobs in a row ended without making a step and without giving a reason; "
+                    "raise launcher.time or launcher.memory, or read their output: {}\n",
                     kMostFruitless, open.output->string()));
     if (fs::exists(*open.output)) log.append(read_file(*open.output));
     end(point, record_death(sweep_, point, Failure::Kind::kExit, fmt::format("{} jobs", kMostFruitless)));

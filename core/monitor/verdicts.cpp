@@ -61,7 +61,7 @@ void judge_values(const Program& program, const MonitorReport& report, std::vect
           !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](size_t in) { return marks.dead[in]; });
       if (inherited) continue;
       verdicts.push_back(
-          fmt::format("{}: dead, {:.0f} % of channels are the same for every token; raise the gains or "
+          fmt::format("{}: dead, because {:.0f} % of channels are the same for every token; raise the gains or "
                       "weights before it, or shift less",
                       value.name, 100.0 * value.constant));
     }
@@ -72,8 +72,8 @@ void judge_heads(const MonitorReport& report, std::vector<std::string>& verdicts
   for (const HeadReport& head : report.heads) {
     if (head.spread.largest < kOneToken) continue;
     verdicts.push_back(
-        fmt::format("{} head {}: attends one token, {:.0f} % of the weight; shift its scores more, or give a bit of "
-                    "weight more score steps",
+        fmt::format("{} head {}: attends to one token, with {:.0f} % of the weight; shift its scores more, or give a "
+                    "bit of weight more score steps",
                     head.name, head.head, 100.0 * head.spread.largest));
   }
 }
@@ -85,10 +85,10 @@ void judge_tensors(const MonitorReport& report, std::vector<std::string>& verdic
                                      100.0 * tensor.spread.saturated));
     }
     if (!tensor.perturbed) {
-      verdicts.push_back(fmt::format("{}: never moves, the model keeps it frozen", tensor.name));
+      verdicts.push_back(fmt::format("{}: never moves, because the model keeps it frozen", tensor.name));
     } else if (tensor.moved_since_start == 0.0 && report.step >= kStepsToMove) {
       verdicts.push_back(
-          fmt::format("{}: never moves, all weights are what they were {} steps ago; raise the "
+          fmt::format("{}: never moves, because all weights are those of {} steps ago; raise the "
                       "optimizer's learning rate or lower its threshold",
                       tensor.name, report.step));
     }
@@ -101,13 +101,13 @@ void judge_votes(const MonitorReport& report, std::vector<std::string>& verdicts
   if (!perturbed) return;
   if (!report.vote_deviations) {
     verdicts.push_back(
-        fmt::format("there are no votes, for {} steps both members of every pair have had the same loss; "
+        fmt::format("there are no votes: for {} steps both members of every pair have had the same loss; "
                     "perturb more (a lower noise.sigma_shift)",
                     report.vote_steps));
   } else if (report.vote_steps == kVoteSteps && *report.vote_deviations < kChance) {
     verdicts.push_back(
-        fmt::format("votes are noise, over {} steps they are spread no further than chance would have "
-                    "them; use more members, or perturb less (a higher noise.sigma_shift)",
+        fmt::format("votes are noise: over {} steps they are spread no further than by chance; "
+                    "use more members, or perturb less (a higher noise.sigma_shift)",
                     report.vote_steps));
   }
 }

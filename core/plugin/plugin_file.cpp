@@ -35,7 +35,7 @@ std::string check_head(const void* symbol, PluginFile& file) {
                        kRebuild);
   }
   if (head.struct_size != sizeof(egg_plugin_descriptor)) {
-    return fmt::format("its descriptor has {} bytes, that of ABI {} has {}; {}", head.struct_size, file.abi,
+    return fmt::format("its descriptor has {} bytes, but that of ABI {} has {}; {}", head.struct_size, file.abi,
                        sizeof(egg_plugin_descriptor), kRebuild);
   }
   return {};
@@ -58,7 +58,7 @@ std::string check_identity(const egg_plugin_descriptor& d, PluginFile& file) {
   }
   file.spec_hash = d.spec_hash;
   if (d.spec_hash != EGG_SPEC_HASH) {
-    return fmt::format("{} follows the op set and noise of specification {:016x}, this host those of {:016x}; {}",
+    return fmt::format("{} follows the op set and noise of specification {:016x}, expected this host's, {:016x}; {}",
                        file.who(), d.spec_hash, EGG_SPEC_HASH, kRebuild);
   }
   return {};
@@ -121,13 +121,13 @@ std::string check_functions(const egg_plugin_descriptor& d, const PluginFile& fi
     uint32_t size = 0;
     std::memcpy(&size, d.interface_table, sizeof(size));
     if (size != sizeof(Table)) {
-      return fmt::format("{} has an interface table of {} bytes, that of ABI {} has {}; {}", file.who(), size, file.abi,
-                         sizeof(Table), kRebuild);
+      return fmt::format("{} has an interface table of {} bytes, but that of ABI {} has {}; {}", file.who(), size,
+                         file.abi, sizeof(Table), kRebuild);
     }
     require_all(functions, *static_cast<const Table*>(d.interface_table));
   }
   if (functions.missing().empty()) return {};
-  return fmt::format("{} leaves null what a plugin must have: {}; fix the plugin", file.who(),
+  return fmt::format("{} lacks parts that a plugin must have: {}; fix the plugin", file.who(),
                      fmt::join(functions.missing(), ", "));
 }
 

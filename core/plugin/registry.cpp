@@ -123,8 +123,8 @@ std::string Registry::unknown(egg_kind kind, const std::string& name) const {
   std::sort(known.begin(), known.end());
   const auto elsewhere = kOfSomeBuilds.find(name);
   if (elsewhere != kOfSomeBuilds.end() && !known.empty()) {
-    return fmt::format("the {} '{}' is not built here, for it needs {}; choose another: {}{}", kind_name(kind), name,
-                       elsewhere->second, fmt::join(known, ", "), kind == EGG_KIND_BACKEND ? ", or auto" : "");
+    return fmt::format("the {} '{}' is not built here, because it needs {}; choose another: {}{}", kind_name(kind),
+                       name, elsewhere->second, fmt::join(known, ", "), kind == EGG_KIND_BACKEND ? ", or auto" : "");
   }
   std::string text = fmt::format("unknown {} '{}'{}", kind_name(kind), name, suggestion(name, known));
   if (text.find("; did you mean") != std::string::npos) {
@@ -132,7 +132,7 @@ std::string Registry::unknown(egg_kind kind, const std::string& name) const {
   } else if (known.empty()) {
     text += searched();
   } else {
-    text += fmt::format(" (one of your own: {})", cure_);
+    text += fmt::format(" (for a plugin of your own: {})", cure_);
   }
   for (const PluginFolder& folder : folders_) {
     if (!folder.problem.empty())

@@ -39,10 +39,10 @@ class Nodes {
 
 void require_free(const char* what, const char* taken, const char* name, const std::string& who) {
   if (std::string_view(taken) != name) return;
-  throw setting_error("average",
-                      fmt::format("average is a number, and {} has a {} '{}' of its own, expected that name to "
-                                  "be free for the average of the weights; use null, or rename the {}",
-                                  who, what, name, what));
+  throw setting_error(
+      "average", fmt::format("average is a number, but {} has a {} '{}' of its own, and the average of the weights "
+                             "needs that name; set average to null, or rename the {}",
+                             who, what, name, what));
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ std::string fault_of_name(const std::string& name) {
   if (name.empty()) return "a name is empty";
   if (name.size() > kLongest) return fmt::format("the name '{}' is longer than {} characters", shown(), kLongest);
   if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {
-    return fmt::format("the name '{}' is not of a-z, 0-9, _ and . alone", shown());
+    return fmt::format("the name '{}' has characters other than a-z, 0-9, underscores and dots", shown());
   }
-  if (name == "__metadata__") return "the name '__metadata__' is that of a part of every safetensors file";
+  if (name == "__metadata__") return "the name '__metadata__' belongs to a part of every safetensors file";
   return "";
 }
 

@@ -121,7 +121,7 @@ std::vector<char> rule_types(const egg_rule& rule) {
   if (type_of(rule.delta, "the weight change") != 'i') fail("the weight change is a float, expected an integer");
   for (uint32_t i = 0; i < rule.slot_count; ++i) {
     const std::string what = fmt::format("the new value of slot '{}'", rule.slots[i].name);
-    if (type_of(rule.slots[i].node, what) != rule.slots[i].type) fail(what + " has the other type");
+    if (type_of(rule.slots[i].node, what) != rule.slots[i].type) fail(what + " has another type than the slot");
   }
   return types;
 }

@@ -86,7 +86,7 @@ class Reader {
 };
 
 constexpr double kHuge = 1e300;
-constexpr const char* kWithin = "a number above 0: half the width of what counts as met";
+constexpr const char* kWithin = "a number above 0, half the width of the range that counts as met";
 
 double within_of(Reader& claim) { return claim.number("within", 1e-300, kHuge, kWithin); }
 

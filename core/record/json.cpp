@@ -72,7 +72,7 @@ ordered_json read_json(const std::filesystem::path& path, const std::string& cur
   if (!is_bounded_json(text)) throw unbounded(path.string(), cure);
   return ordered_json::parse(text);
 } catch (const nlohmann::json::exception& error) {
-  throw Error(fmt::format("{} is no whole JSON: {}; {}", path.string(), reason_of(error), cure));
+  throw Error(fmt::format("{} is not complete JSON: {}; {}", path.string(), reason_of(error), cure));
 }
 
 ordered_json json_or_null(std::string_view text) {

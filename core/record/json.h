@@ -22,11 +22,11 @@ inline constexpr size_t kMostJsonMembers = 10'000;  // of one object
 
 bool is_bounded_json(std::string_view text);
 
-// A value that is_discarded() where the text is no whole JSON. Throws where it goes beyond the bounds. `what` begins
-// the sentence and names the file, `cure` ends it.
+// A value that is_discarded() where the text is not complete JSON. Throws where it goes beyond the bounds. `what`
+// begins the sentence and names the file, `cure` ends it.
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& what, const std::string& cure);
 
-// The same of a file that is no link, and throws where it is no whole JSON.
+// The same of a file that is no link, and throws where it is not complete JSON.
 nlohmann::ordered_json read_json(const std::filesystem::path& path, const std::string& cure);
 
 // Null in both cases: for lines that may be half written.

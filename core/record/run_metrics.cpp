@@ -207,7 +207,7 @@ RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path&
     metrics.monitor = summary_of(table.newest_monitor);
   } catch (const nlohmann::json::exception&) {
     problems.push_back(fmt::format(
-        "the newest object \"monitor\" of {} lacks what this eggroll knows of it; it was left out", path.string()));
+        "the newest object \"monitor\" of {} lacks keys that this eggroll expects; it was left out", path.string()));
   }
   return metrics;
 }

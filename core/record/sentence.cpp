@@ -43,12 +43,11 @@ std::string sentence_of_exception() {
   } catch (const std::system_error& error) {
     return of_system(error);
   } catch (const nlohmann::json::exception& error) {
-    return fmt::format("a file of results holds what was not expected ({}); report this as a bug", reason_of(error));
+    return fmt::format("a file of results has unexpected contents ({}); report this as a bug", reason_of(error));
   } catch (const std::exception& error) {
-    return fmt::format("something went wrong that eggroll does not know ({}); report this as a bug",
-                       one_line(error.what(), kLongest));
+    return fmt::format("an unexpected error occurred ({}); report this as a bug", one_line(error.what(), kLongest));
   } catch (...) {
-    return "something went wrong that eggroll does not know; report this as a bug";
+    return "an unexpected error occurred; report this as a bug";
   }
 }
 

@@ -190,7 +190,7 @@ KnownLines known_lines(const RunRecord& record) {
 std::optional<std::string> missing_lines(const fs::path& file, const RunMetrics& metrics, const KnownLines& known) {
   if (metrics.lines >= known.lines && metrics.last_step >= known.last_step) return std::nullopt;
   return fmt::format(
-      "{} has {} whole lines, the last of step {}, and its record knows of step {}: lines are missing; restore the "
+      "{} has {} whole lines, the last of step {}, but its record knows of step {}: lines are missing; restore the "
       "file "
       "from a copy",
       file.string(), metrics.lines, metrics.last_step, known.last_step);

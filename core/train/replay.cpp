@@ -32,8 +32,9 @@ Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolde
     machine.update(session, result.steps++, evaluations, entry.fitness, batch);
   }
   if (result.steps < steps) {
-    throw Error(fmt::format("the journal {} holds {} steps, expected at least {}; ask for fewer or run on first",
-                            folder.journal().string(), result.steps, steps));
+    throw Error(fmt::format(
+        "the journal {} holds {} steps, expected at least {}; ask for fewer steps, or let the run go on first",
+        folder.journal().string(), result.steps, steps));
   }
   result.weights = read_weights(session, *machine.program);
   return result;

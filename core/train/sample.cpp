@@ -32,8 +32,8 @@ std::vector<uint32_t> sample(BackendSession& session, const Program& program, co
   if (prompt.empty()) throw Error("the prompt is empty, expected at least one token; give a longer prompt");
   for (const uint32_t token : prompt) {
     if (token >= vocab) {
-      throw Error("the prompt holds the token " + std::to_string(token) + ", expected less than the vocabulary " +
-                  std::to_string(vocab) + "; give another prompt");
+      throw Error("the prompt holds the token " + std::to_string(token) +
+                  ", expected a token below the vocabulary's size " + std::to_string(vocab) + "; give another prompt");
     }
   }
   const double unit = program.ops().back().attr / 65536.0;

@@ -104,7 +104,7 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
   const std::vector<egg_param>& params = machine.program->params();
   const auto foreign = [] {
     return Error(
-        "the checkpoint's tensors are not this program's and rule's; use the checkpoint with the run it is of");
+        "the checkpoint's tensors do not fit this program and rule; use the checkpoint with the run that made it");
   };
   if (checkpoint.weights.size() != params.size() || checkpoint.population != machine.train.population ||
       checkpoint.state_bytes != machine.program->state_bytes()) {

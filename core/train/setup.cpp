@@ -90,13 +90,13 @@ TrainSettings read_train(Settings& s) {
   s.finish();
   if (train.population % 2 != 0) {
     throw setting_error("population",
-                        fmt::format("population is {}, expected an even number, for two members are a pair; "
+                        fmt::format("population is {}, expected an even number, because two members are a pair; "
                                     "use {}",
                                     train.population, train.population + 1));
   }
   if (train.group % 2 != 0) {
     throw setting_error("group",
-                        fmt::format("group is {}, expected an even number, for an odd group splits a pair; use {}",
+                        fmt::format("group is {}, expected an even number, because an odd group splits a pair; use {}",
                                     train.group, train.group + 1));
   }
   if (train.population % train.group != 0) {
@@ -224,8 +224,8 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
     Voting voting = assign_voters(*program, train, masked, read_groups(s));
     if (joint && !masked) {
       throw setting_error("tables",
-                          "tables is joint, expected rows where votes.masked is false, for a joint table's "
-                          "votes are those of its readers; set votes.masked=true");
+                          "tables is joint, expected rows where votes.masked is false, because only the readers of a "
+                          "joint table vote on it; set votes.masked=true");
     }
     if (joint) join_tables(program->view(), voting.voters);
     voters = std::move(voting.voters);

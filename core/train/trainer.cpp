@@ -221,15 +221,15 @@ class Run {
     const StopSettings& stop = setup_.stop;
     if (stop.tokens && newest_.member_tokens >= *stop.tokens) {
       record_.stopped_because =
-          fmt::format("stop.tokens is {}, {} member tokens were read", *stop.tokens, newest_.member_tokens);
+          fmt::format("stop.tokens is {} and {} member tokens were read", *stop.tokens, newest_.member_tokens);
     } else if (stop.bits && record_.newest && record_.newest->bits_per_unit <= *stop.bits) {
       record_.stopped_because =
-          fmt::format("stop.bits is {}, held-out bits are {:.4f}", *stop.bits, record_.newest->bits_per_unit);
+          fmt::format("stop.bits is {} and held-out bits are {:.4f}", *stop.bits, record_.newest->bits_per_unit);
     } else if (stop.patience && held_out_.since_best() >= *stop.patience) {
       record_.stopped_because =
-          fmt::format("stop.patience is {}, the best evaluation was at step {}", *stop.patience, record_.best->step);
+          fmt::format("stop.patience is {} and the best evaluation was at step {}", *stop.patience, record_.best->step);
     } else if (stop.seconds && seconds_ >= *stop.seconds) {
-      record_.stopped_because = fmt::format("stop.seconds is {}, the run took {:.1f} s", *stop.seconds, seconds_);
+      record_.stopped_because = fmt::format("stop.seconds is {} and the run took {:.1f} s", *stop.seconds, seconds_);
     }
     return record_.stopped_because.has_value();
   }

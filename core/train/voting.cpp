@@ -83,7 +83,8 @@ std::vector<size_t> groups_of(const Program& program, const std::vector<PerturbG
   }
   for (size_t i = 0; i < params.size(); ++i) {
     if (params[i].perturbed == 0 || found[i] < groups.size()) continue;
-    refuse(fmt::format("parameter '{}' is in no group, expected every perturbed one in one; add it", params[i].name));
+    refuse(fmt::format("parameter '{}' is in no group, expected every perturbed parameter in one group; add it",
+                       params[i].name));
   }
   return found;
 }

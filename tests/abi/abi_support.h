@@ -1,4 +1,4 @@
-// What the tests of the plugin room share.
+// The shared parts of the plugin room's tests.
 #ifndef EGGROLL_ABI_SUPPORT_H
 #define EGGROLL_ABI_SUPPORT_H
 

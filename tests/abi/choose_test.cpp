@@ -45,7 +45,7 @@ TEST(Choose, AutoRefusesWhereNoBackendCanRun) {
 }
 
 TEST(Choose, RefusesAnUnknownNameWithASuggestion) {
-  const std::string own = " (one of your own: set plugins.path or EGGROLL_PLUGIN_PATH to its folder)";
+  const std::string own = " (for a plugin of your own: set plugins.path or EGGROLL_PLUGIN_PATH to its folder)";
   const Registry registry = registry_of({"slow", "quick", "c_model"});
   EXPECT_EQ(error_of([&] { registry.choose(EGG_KIND_BACKEND, "quack"); }),
             "unknown backend 'quack'; did you mean 'quick'? (known: quick, slow)");

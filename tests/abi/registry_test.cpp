@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"wrong_major", Verdict::kRejected, "PATH: built for plugin ABI 7.6, this host accepts 0.6" + kRebuild},
         Broken{"newer_minor", Verdict::kRejected, "PATH: built for plugin ABI 0.7, this host accepts 0.6" + kRebuild},
         Broken{"short_struct", Verdict::kRejected,
-               "PATH: its descriptor has 16 bytes, that of ABI 0.6 has 88" + kRebuild},
+               "PATH: its descriptor has 16 bytes, but that of ABI 0.6 has 88" + kRebuild},
         Broken{"no_symbol", Verdict::kRejected, "PATH: exports no symbol egg_plugin; build it with eggroll_add_plugin"},
         Broken{
             "undefined_symbol", Verdict::kRejected,
@@ -70,20 +70,19 @@ INSTANTIATE_TEST_SUITE_P(
             "that it needs"},
         Broken{"not_a_library", Verdict::kRejected,
                "PATH: cannot be loaded (file too short); rebuild it for this machine with every library that it needs"},
-        Broken{
-            "wrong_spec", Verdict::kRejected,
-            "PATH: model 'wrong_spec' follows the op set and noise of specification 0123456789abcdef, this host those "
-            "of " +
-                kHostSpec + kRebuild},
+        Broken{"wrong_spec", Verdict::kRejected,
+               "PATH: model 'wrong_spec' follows the op set and noise of specification 0123456789abcdef, expected this "
+               "host's, " +
+                   kHostSpec + kRebuild},
         Broken{"wrong_kind", Verdict::kRejected,
                "PATH: its kind is 4, expected 0 (backend), 1 (model), 2 (optimizer) or 3 (ranks); fix the plugin"},
         Broken{"wrong_name", Verdict::kRejected,
                "PATH: its name is 'Wrong-Name', expected lower_snake other than auto; fix the plugin"},
         Broken{"no_name", Verdict::kRejected, "PATH: its name, version or build is missing; fix the plugin"},
         Broken{"short_table", Verdict::kRejected,
-               "PATH: model 'short_table' has an interface table of 8 bytes, that of ABI 0.6 has 16" + kRebuild},
+               "PATH: model 'short_table' has an interface table of 8 bytes, but that of ABI 0.6 has 16" + kRebuild},
         Broken{"null_function", Verdict::kRejected,
-               "PATH: model 'null_function' leaves null what a plugin must have: close, program; fix the plugin"},
+               "PATH: model 'null_function' lacks parts that a plugin must have: close, program; fix the plugin"},
         Broken{"cannot_run", Verdict::kCannotRun,
                "backend 'cannot_run' cannot run here: needs avx512vnni; this CPU reports avx2 f16c"},
         Broken{"cannot_say", Verdict::kCannotRun, "backend 'cannot_say' cannot run here: it gave no reason"},

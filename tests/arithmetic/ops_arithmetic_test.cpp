@@ -110,7 +110,7 @@ TEST(Linear, OutRoundsOnceAndPairsAreMirrored) {
   }
 }
 
-// One output of the whole op with noise as it comes. Members +1 and -1 lie at equal distances from 0 before their one
+// One output of the whole op with realistic noise. Members +1 and -1 lie at equal distances from 0 before their one
 // rounding, and after it the pair's mean is within half a step of member 0's.
 TEST(Linear, MembersOfAPairAreSymmetricAroundTheUnperturbedOne) {
   constexpr int kWidth = 48, kSigma = 4, kFixedPoint = 4, kShift = 7;

@@ -20,7 +20,7 @@ class BenchTest : public ScratchTest {
     return Process(folder_, all).wait();
   }
 
-  // What a run that succeeds writes down.
+  // The report of a run, which must succeed.
   nlohmann::json report_of(Arguments arguments) const {
     arguments.insert(arguments.end(), {"--benchmark_min_time=0.01", "--benchmark_out=out.json"});
     const Result result = bench(arguments);
@@ -147,7 +147,7 @@ TEST_F(BenchTest, RefusalsAreSentences) {
     return result.err;
   };
   EXPECT_EQ(refusal({"--step", "6x256"}),
-            "eggroll_bench: the step '6x256' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables] as in "
+            "eggroll_bench: '6x256' is no step, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables] as in "
             "6x256/pop2048/tokens32\n");
   EXPECT_THAT(refusal({"backend.threds=1"}), StartsWith("eggroll_bench: command line 'backend.threds=1'"));
   EXPECT_EQ(refusal({"--bogus"}),

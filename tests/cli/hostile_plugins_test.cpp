@@ -160,7 +160,7 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
     SCOPED_TRACE(arguments.front());
     expect_one_sentence(eggroll(arguments),
                         {"unknown optimizer 'hostile_rule'",
-                         "(one of your own: give its folder with --plugins DIR or EGGROLL_PLUGIN_PATH)",
+                         "(for a plugin of your own: give its folder with --plugins DIR or EGGROLL_PLUGIN_PATH)",
                          folder.string() +
                              " (plugins.path of the run) is searched "
                              "only if you allow it: --plugins " +
@@ -171,9 +171,9 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
     EXPECT_EQ(run_with(folder, arguments).exit_code, 0);  // named by the environment
   }
   // This folder has neither the model nor a backend.
-  expect_one_sentence(
-      eggroll({"resume", run, "--only-plugins", folder.string()}),
-      {"unknown model 'gru'", "(one of your own: give its folder with --plugins DIR in place of --only-plugins)"});
+  expect_one_sentence(eggroll({"resume", run, "--only-plugins", folder.string()}),
+                      {"unknown model 'gru'",
+                       "(for a plugin of your own: give its folder with --plugins DIR in place of --only-plugins)"});
 }
 
 // A step never ends. The first SIGTERM waits for it; a second one some seconds later does not.

@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 
 class InspectTest : public CliTest {
  protected:
-  // What the command prints; it succeeds, says nothing on stderr and leaves nothing behind.
+  // The output of a command, which must succeed, print nothing on stderr and leave no files.
   std::string output_of(const Arguments& arguments) const {
     const Result result = eggroll(arguments);
     EXPECT_EQ(result.exit_code, 0);
@@ -137,7 +137,7 @@ TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
   EXPECT_THAT(former, HasSubstr("8 to 2,111 of its 8,192 logits differed"));
 }
 
-// What `config` prints is a configuration: it reads back as itself, and is what a run keeps.
+// The output of `config` is a configuration: it reads back as itself, and a run keeps the same text.
 TEST_F(InspectTest, ConfigPrintsTheResolvedConfiguration) {
   const std::string text = output_of({"config", "experiment=count", "train.steps=7", "seed=3"});
   const ConfigNode config = parse_yaml(text, "printed");

@@ -69,7 +69,7 @@ TEST_P(StopSignal, FinishesTheStepSavesAndSaysHowToGoOn) {
 INSTANTIATE_TEST_SUITE_P(Signals, StopSignal, testing::Values(SIGINT, SIGTERM, SIGHUP),
                          [](const testing::TestParamInfo<int>& parameter) { return signal_name(parameter.param); });
 
-// Whether the process would handle the signal itself.
+// Whether the process has a handler for the signal.
 bool catches(const Process& process, int number) {
   const std::string status = read_file("/proc/" + std::to_string(process.pid()) + "/status");
   const std::string mask = status.substr(status.find("SigCgt:") + 7, 17);

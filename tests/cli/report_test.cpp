@@ -8,7 +8,7 @@ using ::testing::HasSubstr;
 
 class ReportTest : public CliTest {
  protected:
-  // Two seeds of two widths.
+  // Makes two runs of two widths each, with two seeds.
   void make_runs() const {
     for (const char* seed : {"seed=0", "seed=1"}) {
       for (const char* width : {"model.width=16", "model.width=32"}) {
@@ -81,7 +81,7 @@ TEST_F(ReportTest, ADamagedRecordIsNamedAndTheRestReported) {
   write_plainly(run / "record.json", "{");
   const Result result = eggroll({"report", "results"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("record.json is no whole JSON"));
+  EXPECT_THAT(result.err, HasSubstr("record.json is not complete JSON"));
   EXPECT_THAT(result.out, HasSubstr("3 runs; findings in"));
 }
 

@@ -1,5 +1,5 @@
-// What a run leaves and prints: its record and its metrics. It is the same on any number of threads, it is never run
-// twice, and it learns.
+// A run's output, its record and its metrics. They are the same on any number of threads, no run is made twice, and a
+// run learns.
 #include <fmt/format.h>
 
 #include <map>
@@ -114,8 +114,9 @@ TEST_F(RunTest, ReplayRebuildsTheWeights) {
       nlohmann::json::parse(read_file(run_folder() / "checkpoints/step-00000030/checkpoint.json")).at("weights_sha256");
   EXPECT_EQ(part.out,
             "replayed 30 steps\nweights sha256 " + at_30 + "\nthe newest checkpoint is of step 40: not compared\n");
-  expect_one_sentence(eggroll({"replay", folder, "--steps", "41"}),
-                      {"journal.bin holds 40 steps", "expected at least 41", "ask for fewer or run on first"});
+  expect_one_sentence(
+      eggroll({"replay", folder, "--steps", "41"}),
+      {"journal.bin holds 40 steps", "expected at least 41", "ask for fewer steps, or let the run go on first"});
   const fs::path journal = run_folder() / "journal.bin";
   fs::resize_file(journal, fs::file_size(journal) - 1);
   expect_one_sentence(eggroll({"replay", folder}),
@@ -169,7 +170,7 @@ TEST_F(RunTest, SampleGoesOnFromThePrompt) {
   EXPECT_NE(sample({"--prompt", "3,4", "--seed", "5", "--temperature", "50"}), text);
   EXPECT_EQ(sample({"--temperature", "0", "--seed", "1"}), sample({"--temperature", "0", "--seed", "2"}));
   expect_one_sentence(eggroll({"sample", run, "--prompt", "3,16"}),
-                      {"holds the token 16", "expected less than the vocabulary 16", "give another prompt"});
+                      {"holds the token 16", "expected a token below the vocabulary's size 16", "give another prompt"});
   expect_one_sentence(eggroll({"sample", run, "--prompt", "three"}),
                       {"'three'", "expected token numbers with commas between", "such as 3,14,15"});
 }

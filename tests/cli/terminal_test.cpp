@@ -1,4 +1,5 @@
-// What commands show on a terminal, what they escape there, and what they do when it closes.
+// The commands' output on a terminal: progress, escapes of control characters, and the end of a command when the
+// terminal closes.
 #include "cli/terminal.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What composition refuses, and in which words.
+// The sentences with which composition refuses.
 #include "config/config_folder.h"
 
 namespace eggroll::test {
@@ -51,7 +51,8 @@ TEST_F(ComposeErrorsTest, ConfigYamlsDefaultsList) {
       {"defaults:\n- optinal model: gru\n",
        ":2: unknown word 'optinal' in a defaults list, expected 'override' or 'optional'; correct or remove it"},
       {"# @pakage _global_\n", ":1: unknown word '@pakage', expected '@package'; correct or remove it"},
-      {"# a\n# @package x\n", ": config.yaml lies at the top; remove its '@package'"},
+      {"# a\n# @package x\n",
+       ": config.yaml has an '@package', expected none, because config.yaml always lies at the top; remove it"},
       {"# @package\n", ":1: '@package' needs one place, expected _global_, _group_ or a path such as a.b; correct it"},
       {"# @package _golbal_\n",
        ":1: unknown place '_golbal_' of '@package', expected _global_, _group_ or a path such as a.b; correct it"},

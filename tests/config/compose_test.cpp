@@ -167,7 +167,7 @@ TEST_F(ComposeTest, InterpolatesAfterAllLayers) {
   EXPECT_EQ(composed({"dataset=count", "dataset.seed=3"}).at("dataset.seed").integer(), 3);
   EXPECT_EQ(complaint({"dataset=count", "~train.tokens"}),
             "configs/dataset/count.yaml:2: dataset.length refers to 'train.tokens', but train (configs/config.yaml:8) "
-            "has no key 'tokens', for command line '~train.tokens' deleted it; leave that out");
+            "has no key 'tokens', because command line '~train.tokens' deleted it; remove that override");
 }
 
 TEST_F(ComposeTest, IsAFunctionOfItsInputs) {

@@ -1,4 +1,4 @@
-// What the configuration's tests share: a scratch copy of the folder fixture/, and error texts.
+// The shared parts of the configuration's tests: a scratch copy of the folder fixture/, and error texts.
 #ifndef EGGROLL_TESTS_CONFIG_CONFIG_FOLDER_H
 #define EGGROLL_TESTS_CONFIG_CONFIG_FOLDER_H
 

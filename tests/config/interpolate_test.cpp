@@ -71,14 +71,14 @@ TEST(Interpolate, RefusesWhatGrowsWithoutEnd) {
     chain += key + before + "\n";
     deep += "a" + std::to_string(i - 1) + ": [[[[['${a" + std::to_string(i) + "}']]]]]\n";
   }
-  EXPECT_NE(config_error_of([&] { resolved(lists); }).find("expected a million values in all"), std::string::npos);
+  EXPECT_NE(config_error_of([&] { resolved(lists); }).find("expected at most a million in all"), std::string::npos);
   EXPECT_NE(config_error_of([&] { resolved(texts); }).find("becomes a text of more than a million bytes"),
             std::string::npos);
   std::string long_list = "a: " + std::string(20000, 'x') + "\nb: ['${a}'";
   for (int i = 0; i < 600; ++i) long_list += ", '${a}'";
-  EXPECT_NE(config_error_of([&] { resolved(long_list + "]\n"); }).find("expected ten million bytes of text in all"),
+  EXPECT_NE(config_error_of([&] { resolved(long_list + "]\n"); }).find("expected at most ten million bytes in all"),
             std::string::npos);
-  EXPECT_NE(config_error_of([&] { resolved(deep); }).find("expected at most 100 lists and maps within each other"),
+  EXPECT_NE(config_error_of([&] { resolved(deep); }).find("expected at most 100 nested lists and maps"),
             std::string::npos);
   EXPECT_NE(config_error_of([&] { resolved(chain); }).find("is reached through 200 references"), std::string::npos);
 }
@@ -114,12 +114,12 @@ TEST(Interpolate, RefusesInOneSentence) {
       {"a: ${..b}\n", "a.yaml:1: a refers to '..b', which is above the top; remove dots"},
       {"a: ${.}\n", "a.yaml:1: a holds '${.}', expected " + forms},
       {"a: ${emv:X}\n", "a.yaml:1: a holds '${emv:X}', expected " + forms + "; did you mean 'env'?"},
-      {"a: ${now:}\n", "a.yaml:1: a holds the time's form '', expected one of strftime such as %Y-%m-%d; correct it"},
+      {"a: ${now:}\n", "a.yaml:1: a holds the time format '', expected one for strftime such as %Y-%m-%d; correct it"},
       {"a: ${oc.env:HOME}\n", "a.yaml:1: a holds '${oc.env:HOME}', expected " + forms},
       {"a: ${x.${b}}\nb: y\n", "a.yaml:1: a refers to 'x.y', but the configuration has no key 'x'; did you mean 'a'?"},
-      {"a: ${x.${b}}\nb: [1]\n", "a.yaml:1: a puts 'b' into text, but that is a list; refer to text or a number"},
-      {"a: x${b}\nb: null\n", "a.yaml:1: a puts 'b' into text, but that is null; refer to text or a number"},
-      {"a: x${b}\nb: [1]\n", "a.yaml:1: a puts 'b' into text, but that is a list; refer to text or a number"},
+      {"a: ${x.${b}}\nb: [1]\n", "a.yaml:1: a puts 'b' into text, but its value is a list; refer to text or a number"},
+      {"a: x${b}\nb: null\n", "a.yaml:1: a puts 'b' into text, but its value is null; refer to text or a number"},
+      {"a: x${b}\nb: [1]\n", "a.yaml:1: a puts 'b' into text, but its value is a list; refer to text or a number"},
       {"a: ${env:EGGROLL_TEST_ABSENT}\n",
        "a.yaml:1: a needs the environment variable 'EGGROLL_TEST_ABSENT', which is not set; set it"},
   };
@@ -131,7 +131,7 @@ TEST(Interpolate, LimitsCountWhatReferencesBringAndNothingElse) {
   ConfigNode root(ConfigNode::Map{{"a", {long_text, {}}}, {"b", {long_text, {}}}}, {});
   EXPECT_EQ(interpolate(root, 0), root);
   for (const char* key : {"c", "d"}) root.map().push_back({key, {std::string("${a}"), {}}});
-  EXPECT_NE(config_error_of([&] { interpolate(root, 0); }).find("ten million bytes of text"), std::string::npos);
+  EXPECT_NE(config_error_of([&] { interpolate(root, 0); }).find("ten million bytes in all"), std::string::npos);
 }
 
 }  // namespace

@@ -5,12 +5,12 @@ namespace {
 
 using enum Outcome;
 
-const std::string kNoOverride = "no override, expected key=value, +key=value, ++key=value or ~key; correct it";
+const std::string kNoOverride = "this is no override, expected key=value, +key=value, ++key=value or ~key; correct it";
 const std::string kMissing = "the value is missing; write null or '' for none";
 
 const std::string kNotNext =
     "paths (configs/config.yaml:12) is a list of 2, expected its next index; write +paths.2=...";
-const std::string kCannotBe = ", expected something that can be one; correct it";
+const std::string kCanConvert = "() can convert; correct it";
 
 std::string not_yaml(const std::string& reason) {
   return "the value is not YAML: " + reason + "; correct it, or put text in quotes";
@@ -141,7 +141,7 @@ const std::vector<OverrideRow> kRows = {
     {{"name=5"}, kRefused, "name is text (configs/config.yaml:6), got the integer 5; give text"},
     {{"name='a"}, kRefused, not_yaml("a quote is not closed")},
     {{R"(name="\q")"}, kRefused, not_yaml("unknown escape character: q")},
-    {{"name='a' b"}, kRefused, "a second document or stray text begins here, expected one; remove it"},
+    {{"name='a' b"}, kRefused, "a second document or stray text begins here, expected one document; remove it"},
     {{"name='a': b"}, kRefused, "expected one value, [list] or {map}; put text in quotes"},
     {{R"(name="a\0")"}, kRefused, "the text holds a zero byte; remove it"},
     {{"name=\xff"}, kRefused, "the text is not UTF-8; convert it, or rename the file that it names"},
@@ -169,8 +169,8 @@ const std::vector<OverrideRow> kRows = {
     {{"rows.y=c"}, kRefused, no_element("rows (configs/config.yaml:13) is a list of 1", "y", "0")},
     {{"paths=[]", "paths.0=c"},
      kRefused,
-     "paths (command line 'paths=[]') is an empty list and has no element '0'; give the list whole (write +paths.0=... "
-     "to add it)"},
+     "paths (command line 'paths=[]') is an empty list and has no element '0'; write the whole list (write "
+     "+paths.0=... to add it)"},
     {{"paths.0=3"}, kRefused, "paths.0 is text (configs/config.yaml:12), got the integer 3; give text"},
     {{"paths.0.x=3"}, kRefused, "paths.0 (configs/config.yaml:12) is text and has no key 'x'; leave '.x' out"},
 
@@ -258,19 +258,20 @@ const std::vector<OverrideRow> kRows = {
      "whatever it is"},
     {{"~train.rate", "train.rate=1"},
      kRefused,
-     "train (configs/config.yaml:8) has no key 'rate', for command line '~train.rate' deleted it; leave that out"},
+     "train (configs/config.yaml:8) has no key 'rate', because command line '~train.rate' deleted it; remove that "
+     "override"},
     {{"~train", "name=${train.steps}"},
      kRefused,
-     "name refers to 'train.steps', but the configuration has no key 'train', for command line '~train' deleted it; "
-     "leave that out"},
+     "name refers to 'train.steps', but the configuration has no key 'train', because command line '~train' deleted "
+     "it; remove that override"},
     {{"~model", "seed=${model.width}"},
      kRefused,
-     "seed refers to 'model.width', but the configuration has no key 'model', for command line '~model' deleted it; "
-     "leave that out"},
+     "seed refers to 'model.width', but the configuration has no key 'model', because command line '~model' deleted "
+     "it; remove that override"},
     {{"model=null", "seed=${model.width}"},
      kRefused,
-     "seed refers to 'model.width', but the configuration has no key 'model', for command line 'model=null' deleted "
-     "it; leave that out"},
+     "seed refers to 'model.width', but the configuration has no key 'model', because command line 'model=null' "
+     "deleted it; remove that override"},
     {{"~train.steps="}, kRefused, kMissing},
     {{"~"}, kRefused, no_key("")},
 
@@ -304,7 +305,9 @@ const std::vector<OverrideRow> kRows = {
     {{"~model=nano"},
      kRefused,
      "model is 'gru' (configs/config.yaml:3), and so is not deleted; write ~model to delete it whatever it is"},
-    {{"~experiment"}, kRefused, "the experiment is not chosen, and so is not deleted; remove it"},
+    {{"~experiment"},
+     kRefused,
+     "the experiment is not chosen, so this override does not delete it; remove the override"},
     {{"model/head=gru"}, kRefused, "the configuration has no group 'model/head'; write a key with dots"},
 
     // ---- ${...} in values ----
@@ -322,7 +325,7 @@ const std::vector<OverrideRow> kRows = {
      kRefused,
      "train is a map (configs/config.yaml:8), got the text '${seed}'; change its keys: steps, rate, tokens"},
     {{"seed=${sed}"}, kRefused, "seed refers to 'sed', but the configuration has no key 'sed'; did you mean 'seed'?"},
-    {{"name=x${train}"}, kRefused, "name puts 'train' into text, but that is a map; refer to text or a number"},
+    {{"name=x${train}"}, kRefused, "name puts 'train' into text, but its value is a map; refer to text or a number"},
     {{"name=${seed"}, kRefused, "name is '${seed', whose ${ has no }; add it, or write $${ for a plain ${"},
     {{"name=${evn:HOME}"},
      kRefused,
@@ -342,16 +345,19 @@ const std::vector<OverrideRow> kRows = {
     {{"+a=bool([0, 2, 0.0, 'true'])"}, kTree, "a: [false, true, false, true]"},
     {{"model=str(nano)"}, kTree, "model.width: 256; model.shift: 8"},
     {{"seed=str(5)"}, kRefused, "seed is an integer (configs/config.yaml:7), got the text '5'; give an integer"},
-    {{"seed=int(abc)"}, kRefused, "int() of the text 'abc'" + kCannotBe},
-    {{"seed=int(9223372036854775808.0)"}, kRefused, "int() of the real 9.223372036854776e+18" + kCannotBe},
-    {{"+a=bool([yes])"}, kRefused, "bool() of the text 'yes'" + kCannotBe},
-    {{"train.rate=float(null)"}, kRefused, "float() of null" + kCannotBe},
+    {{"seed=int(abc)"}, kRefused, "int() casts the text 'abc', expected a value that int" + kCanConvert},
+    {{"seed=int(9223372036854775808.0)"},
+     kRefused,
+     "int() casts the real 9.223372036854776e+18, expected a value that int" + kCanConvert},
+    {{"+a=bool([yes])"}, kRefused, "bool() casts the text 'yes', expected a value that bool" + kCanConvert},
+    {{"train.rate=float(null)"}, kRefused, "float() casts null, expected a value that float" + kCanConvert},
     {{"name=str(${seed})"},
      kRefused,
-     "str() of the text '${seed}', expected what is known before ${...} is replaced; remove the cast"},
+     "str() casts the text '${seed}', expected a value without ${...}, because casts are applied first; remove the "
+     "cast"},
     {{"seed=int()"}, kRefused, "int() is empty, expected a value in it; give one"},
     {{"seed=int(1"}, kRefused, "the parenthesis of int( is not closed; add the )"},
-    {{"seed=int(1)x"}, kRefused, "'x' stands behind int(1); remove it, or put text in quotes"},
+    {{"seed=int(1)x"}, kRefused, "'x' follows int(1); remove it, or put text in quotes"},
     {{"seed=Int(1)"}, kRefused, "unknown function 'Int'; did you mean 'int'?; put text in quotes"},
     {{"name=f(x)"},
      kRefused,

@@ -1,4 +1,4 @@
-// One table of override cases: for its test, and for the fuzzer to begin with.
+// A table of override cases. A test checks every row, and the fuzzer begins with them.
 #ifndef EGGROLL_TESTS_CONFIG_OVERRIDE_TABLE_H
 #define EGGROLL_TESTS_CONFIG_OVERRIDE_TABLE_H
 

@@ -57,9 +57,9 @@ std::vector<OverrideRow> sweep_rows() {
       {{"model=glob('*', exclude=[gru, x])"}, kRuns, "model=nano"},
       {{"experiment=glob(c*t)"}, kRuns, "experiment=count"},
       {{"seed=chioce(1,2)"}, kRunsRefused, "unknown function 'chioce'; did you mean 'choice'?; put text in quotes"},
-      {{"seed=1,choice(2,3)"}, kRunsRefused, "the sweep choice(2,3) stands in another; write one of them"},
+      {{"seed=1,choice(2,3)"}, kRunsRefused, "the sweep choice(2,3) stands inside another one; write only one of them"},
       {{"seed=range(1,1)"}, kRunsRefused, "range(1,1) has no values; correct its start, stop or step"},
-      {{"seed=range(1,5,0)"}, kRunsRefused, "range() has the step 0, expected another; correct it"},
+      {{"seed=range(1,5,0)"}, kRunsRefused, "range() has the step 0, expected a positive or negative one; correct it"},
       {{"seed=range(0,0.0e-2147483648,1)"},
        kRunsRefused,
        "range(0,0.0e-2147483648,1) has no values; correct its start, stop or step"},
@@ -69,7 +69,7 @@ std::vector<OverrideRow> sweep_rows() {
       {{"seed=range(strat=1,stop=2)"}, kRunsRefused, "range() has no argument 'strat'; did you mean 'start'?"},
       {{"seed=range(start=1,start=2)"}, kRunsRefused, "range() has 'start' twice; remove one"},
       {{"seed=range(1,2,start=3)"}, kRunsRefused, "range() has 'start' twice; remove one"},
-      {{"seed=range(stop=3,1)"}, kRunsRefused, "range() has '1' behind a named argument; put it first, or name it"},
+      {{"seed=range(stop=3,1)"}, kRunsRefused, "range() has '1' after a named argument; put it first, or name it"},
       {{"seed=range(1e16)"}, kRunsRefused, "range() has 1e16 as its stop, expected at most 2^53; use smaller numbers"},
       {{"seed=range(1000000)"}, kRunsRefused, "range(1000000) has more than 100000 values; take a larger step"},
       {{"model=glob(x*)"}, kRunsRefused, "glob() matches no option of model (found: gru, nano); correct the pattern"},
@@ -78,8 +78,8 @@ std::vector<OverrideRow> sweep_rows() {
       {{"model=glob(5)"},
        kRunsRefused,
        "glob() has the integer 5 as a pattern, expected text such as a*; put it in quotes"},
-      {{"model=str(glob(*))"}, kRunsRefused, "str() of a glob(), expected values; remove the cast"},
-      {{"seed=glob(*)"}, kRunsRefused, "glob() chooses options of a group, and seed is none; list the values"},
+      {{"model=str(glob(*))"}, kRunsRefused, "str() casts a glob(), expected values; remove the cast"},
+      {{"seed=glob(*)"}, kRunsRefused, "glob() chooses options of a group, and seed is no group; list the values"},
   };
 }
 

@@ -1,4 +1,4 @@
-// What override_table.cpp does not show of overrides: order, sources, the error's key, limits.
+// The parts of overrides that override_table.cpp does not cover: order, sources, the error's key, limits.
 #include "config/override.h"
 
 #include "config/config_folder.h"
@@ -27,7 +27,7 @@ TEST_F(OverrideTest, KeysHaveALimit) {
   EXPECT_NE(complaint({"+" + deep + ".a=1"}).find("200 characters at most"), std::string::npos);
   EXPECT_EQ(complaint({"+" + deep + "=[1]"}),
             "command line '+" + deep + "=[1]': " + deep +
-                " lies too deep, expected at most 100 lists and maps within each other; take some apart");
+                " lies too deep, expected at most 100 nested lists and maps; flatten some of them");
 }
 
 TEST_F(OverrideTest, TheErrorNamesTheKey) {

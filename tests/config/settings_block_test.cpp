@@ -169,8 +169,9 @@ TEST(SettingsBlock, SaysWhatDeletedAMissingKey) {
                  "'~model.mlp.ratio' deleted it)");
   }
   apply_override(tree, parse_override("~model"));
-  EXPECT_EQ(config_error_of([&] { SettingsBlock(tree, "model"); }),
-            "a.yaml: the configuration has no key 'model', for command line '~model' deleted it; leave that out");
+  EXPECT_EQ(
+      config_error_of([&] { SettingsBlock(tree, "model"); }),
+      "a.yaml: the configuration has no key 'model', because command line '~model' deleted it; remove that override");
 }
 
 TEST(SettingsBlock, LocationKeepsTheCode) {

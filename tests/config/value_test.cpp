@@ -1,4 +1,4 @@
-// What override_table.cpp does not show of values and of the expansion of sweeps.
+// The parts of values and of the expansion of sweeps that override_table.cpp does not cover.
 #include "config/value.h"
 
 #include "config/config_folder.h"
@@ -17,7 +17,7 @@ TEST(Value, FunctionsNestNoDeeperThanTheStackAllows) {
   EXPECT_EQ(config_error_of([&] {
               parse_override_value(deep + "1" + std::string(30000, ')'), {"here", 0});
             }),
-            "here: too many functions within each other; remove some");
+            "here: too many nested functions; remove some");
 }
 
 class ExpandTest : public ConfigFolderTest {};

@@ -103,7 +103,7 @@ TEST(Yaml, RefusesInOneSentence) {
       {"a: \xef\xb7\x90\n", "a.yaml:1: the text holds a code that is no character (U+FFFE); remove it"},
       {"~: 1\n", "a.yaml:1: a key is null, expected text; name it or put it in quotes"},
       {"[a]: 1\n", "a.yaml:1: a key is a list or a map, expected text; name it"},
-      {"a: 1\n---\nb: 2\n", "a.yaml:2: a second document or stray text begins here, expected one; remove it"},
+      {"a: 1\n---\nb: 2\n", "a.yaml:2: a second document or stray text begins here, expected one document; remove it"},
       {"a: \"x\\0y\"\n", "a.yaml:1: the text holds a zero byte; remove it"},
       {"a: \xff\n", "a.yaml: not UTF-8 text; convert it"},
       {std::string("a\0:\0 \0b\0", 8), "a.yaml: not UTF-8 text; convert it"},
@@ -123,7 +123,7 @@ TEST(Yaml, NestsNoDeeperThanTheStackAllows) {
             std::string::npos);
   EXPECT_EQ(parse_yaml(std::string(100, '[') + std::string(100, ']'), "a.yaml").list().size(), 1U);
   EXPECT_EQ(config_error_of([] { parse_yaml(std::string(101, '[') + std::string(101, ']'), "a.yaml"); }),
-            "a.yaml:1: more than 100 lists and maps are within each other; take some apart");
+            "a.yaml:1: more than 100 lists and maps are nested; flatten some of them");
 }
 
 TEST(Yaml, WritesOneStableForm) {

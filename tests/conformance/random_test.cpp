@@ -350,7 +350,7 @@ TEST(Shrinking, KeepsACaseThatOnlyFailsWhole) {
   EXPECT_EQ(text(shrink(test, [&](const RandomCase& smaller) { return text(smaller) == whole; })), whole);
 }
 
-// Down to the smallest program the host accepts.
+// The case is cut down to the smallest program that the host accepts.
 TEST(Shrinking, LeavesNextToNothingWhereEverythingFails) {
   for (uint64_t seed = 1; seed < 30; ++seed) {
     const RandomCase small = shrink(random_program_case(seed), [](const RandomCase&) { return true; });

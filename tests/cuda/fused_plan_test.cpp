@@ -1,4 +1,4 @@
-// Which programs the cuda backend runs as fused segments, and what its rings bring them. Needs no GPU.
+// The programs that the cuda backend runs as fused segments, and the data that its rings bring them. Needs no GPU.
 #include "fused_plan.h"
 
 #include <gtest/gtest.h>

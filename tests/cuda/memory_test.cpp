@@ -1,4 +1,4 @@
-// What the cuda backend plans to take of a GPU's memory. Needs no GPU.
+// The memory that the cuda backend plans to take of a GPU. Needs no GPU.
 #include "memory.h"
 
 #include <gmock/gmock.h>

@@ -26,7 +26,7 @@ class ReplicaTest : public testing::Test {
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
   }
 
-  // On the first GPU, with the initial weights.
+  // Opens a replica on the first GPU, with the initial weights.
   std::unique_ptr<Replica> open() const {
     auto replica = std::make_unique<Replica>(std::move(plan_replicas(spec_, {0}).front()), spec_);
     for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
@@ -56,7 +56,8 @@ std::string refusal_of(const std::vector<std::unique_ptr<Replica>>& replicas) {
 }
 
 const char* const kRefusal =
-    "after step 300 GPU 0 has other weights or slots than GPU 0, expected the same, for both made every update; resume "
+    "after step 300 GPU 0 has other weights or slots than GPU 0, expected the same, because both made every update; "
+    "resume "
     "the run from its last checkpoint";
 
 TEST_F(ReplicaTest, AlikeOnesAgree) {

@@ -1,4 +1,4 @@
-// What the two campaigns of damage share: how long they are, random numbers, and all processors at work.
+// The shared parts of the two campaigns of damage: their length, random numbers, and work on all processors.
 #ifndef EGGROLL_TESTS_DAMAGE_CAMPAIGN_H
 #define EGGROLL_TESTS_DAMAGE_CAMPAIGN_H
 

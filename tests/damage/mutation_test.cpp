@@ -17,7 +17,7 @@ namespace {
 enum Outcome { kRefused, kTold, kHarmless, kRepaired, kFailed, kOutcomes };
 constexpr std::array<const char*, kOutcomes> kOutcomeNames = {"refused", "told", "harmless", "repaired", "failed"};
 
-// What a file is called in the table: "checkpoint/model.safetensors" of whichever checkpoint.
+// The file's name in the table: "checkpoint/model.safetensors" for any checkpoint.
 std::string kind_of(const fs::path& file) {
   if (file.extension() == ".eggplugin") return "plugin";
   const std::string name = file.filename().string();
@@ -102,7 +102,7 @@ class MutationTest : public Damage {
     fs::copy(specimen.folder, folder, fs::copy_options::recursive);
   }
 
-  // What the command shows of the specimen itself.
+  // The command's observation of the undamaged specimen.
   const Observation& expected(const Trial& trial) {
     const std::string key = trial.specimen->name + "/" + trial.command + "/" + trial.run.string();
     Expected* place = nullptr;

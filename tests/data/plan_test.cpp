@@ -239,7 +239,7 @@ TEST(EvalPlan, ScoresEveryTargetOnce) {
           const std::vector<int> scored = scores(dataset, spread, tokens);
           ASSERT_EQ(scored[0], 0);
           ASSERT_EQ(*std::max_element(scored.begin(), scored.end()), 1) << size << " " << streams << " " << limit;
-          // What is left out is less than a token of each stream, or the sample is as large as was asked for.
+          // The sample leaves out less than a token of each stream, or it is as large as was asked for.
           const uint64_t all = std::accumulate(scored.begin(), scored.end(), uint64_t{0}, [](uint64_t sum, int count) {
             return sum + static_cast<uint64_t>(count);
           });

@@ -101,8 +101,8 @@ TEST_F(PrepareTest, TheSameTextMakesTheSameFiles) {
   EXPECT_NE(contents(prepared({"--vocab", "701"}, "fourth")).at("train.bin"), first.at("train.bin"));
 }
 
-// What a tokenizer library stumbles over: its own marks, names of its own tokens, what is no UTF-8, spaces and ends of
-// lines of every kind, lines longer than it reads.
+// This text is hard for a tokenizer library: it holds the library's own marks, names of its own tokens, bytes that are
+// no UTF-8, spaces and ends of lines of every kind, and lines longer than the library reads.
 TEST_F(PrepareTest, EveryByteIsKept) {
   std::string bytes;
   for (int byte = 255; byte >= 0; --byte) bytes += static_cast<char>(byte);

@@ -22,7 +22,7 @@ std::vector<uint32_t> rows_after(const std::vector<uint32_t>& text, const std::v
   return rows;
 }
 
-// By tests/noise's Python hash: absorb(absorb(0, newest), the one before), modulo the rows.
+// From the hash in tests/noise's Python script: absorb(absorb(0, newest), the one before), modulo the rows.
 TEST(Rows, KnownAnswers) {
   EXPECT_THAT(rows_after({97, 98}, {{2, 4096}}), ElementsAre(1600));
   EXPECT_THAT(rows_after({98, 97}, {{2, 4096}}), ElementsAre(1681));
@@ -58,7 +58,7 @@ Tokens random_text(uint32_t size, uint32_t every) {
   return Tokens::own(std::move(text), "a");
 }
 
-// What each stream has read since its last reset, as the plan's own resets tell.
+// The tokens that each stream has read since its last reset, by the plan's own resets.
 class Readers {
  public:
   void expect_rows_of(const BatchBuffer& batch) {

@@ -125,7 +125,7 @@ TEST_F(SweepFailureTest, StopRulesEndAPointWithAStatusOfItsOwn) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const nlohmann::json record = record_in(point("unruly", "0000-"));
   EXPECT_EQ(record.at("status"), "stopped");
-  EXPECT_EQ(record.at("stopped_because"), "stop.tokens is 20000, 20480 member tokens were read");
+  EXPECT_EQ(record.at("stopped_because"), "stop.tokens is 20000 and 20480 member tokens were read");
   EXPECT_THAT(sweep("unruly").out, HasSubstr("2 of 2 points done"));
   // Without the limit the points go on to the weights of an undisturbed sweep.
   EXPECT_EQ(sweep("unruly", {"stop.tokens=null"}).exit_code, 0);

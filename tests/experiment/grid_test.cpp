@@ -133,15 +133,15 @@ TEST_F(GridTest, TheCommandLineChoosesRowsOfAZip) {
   EXPECT_THAT(points(lines, {"b=y"}), ElementsAre("a=2+b=y"));
   EXPECT_THAT(points(lines, {"a=5", "b=w"}), ElementsAre("a=5+b=w"));
   EXPECT_EQ(refusal(lines, {"a=5"}),
-            "grid.yaml:3: no row has a as the command line says, where b changes with it; "
-            "choose values of one row, or give b too");
+            "grid.yaml:3: no row has the command line's a, and b changes with it; "
+            "choose values of one row, or set b too");
 }
 
 TEST_F(GridTest, TheCommandLineChoosesListedPoints) {
   const std::string lines = "  points: [[a=1, b=x], [a=2, b=y], c=3]\n";
   EXPECT_THAT(points(lines, {"a=2"}), ElementsAre("a=2 b=y", "c=3"));
   EXPECT_THAT(points("  points: [a=1, a=2]\n", {"a=5"}), ElementsAre("a=5"));
-  EXPECT_THAT(refusal("  points: [[a=1, b=x], [a=2, b=y]]\n", {"a=5"}), HasSubstr("no row has a as the command line"));
+  EXPECT_THAT(refusal("  points: [[a=1, b=x], [a=2, b=y]]\n", {"a=5"}), HasSubstr("no row has the command line's a, "));
 }
 
 TEST_F(GridTest, ConditionsSeeWhatTheCommandLineLeaves) {
@@ -171,7 +171,7 @@ TEST_F(GridTest, AClaimMaySpeakOfWhatTheCommandLineLeavesOut) {
 
 TEST_F(GridTest, APartOfAnAxisCannotBeSet) {
   EXPECT_EQ(refusal("  product: [\"a={b: 1}\"]\n", {"a.b=2"}),
-            "grid.yaml:3: a is an axis and the command line sets a.b, a part of it; set a whole");
+            "grid.yaml:3: a is an axis and the command line sets a.b, a part of it; set all of a");
 }
 
 struct Refused {
@@ -198,25 +198,28 @@ INSTANTIATE_TEST_SUITE_P(
                 "grid.yaml:3: the integer 3 stands in a grid, expected an override or a map with one of: product, zip, "
                 "union, points"},
         Refused{"  product: [b=1, a=256,512,1024]\n",
-                "grid.yaml:3: '512' stands alone, for YAML ends 'a=256' at its comma; put the override in quotes: "
+                "grid.yaml:3: '512' stands alone, because YAML ends 'a=256' at its comma; put the override in quotes: "
                 "\"a=256,512,1024\""},
-        Refused{
-            "  zip: [a=x,y, b=1]\n",
-            "grid.yaml:3: 'y' stands alone, for YAML ends 'a=x' at its comma; put the override in quotes: \"a=x,y\""},
-        Refused{
-            "  product: [\"a=1,2\", {product: [b=1], when: [a=1,2]}]\n",
-            "grid.yaml:3: '2' stands alone, for YAML ends 'a=1' at its comma; put the override in quotes: \"a=1,2\""},
+        Refused{"  zip: [a=x,y, b=1]\n",
+                "grid.yaml:3: 'y' stands alone, because YAML ends 'a=x' at its comma; put the override in quotes: "
+                "\"a=x,y\""},
+        Refused{"  product: [\"a=1,2\", {product: [b=1], when: [a=1,2]}]\n",
+                "grid.yaml:3: '2' stands alone, because YAML ends 'a=1' at its comma; put the override in quotes: "
+                "\"a=1,2\""},
         Refused{"  product: [\"a=1,2\", \"a=3\"]\n",
                 "grid.yaml:3: a has a value at these points already (a=1); keep one"},
         Refused{"  product: [\"seed=1,2\"]\n",
-                "grid.yaml:3: seed is no axis, for seeds are replicates; write sweep.seeds"},
+                "grid.yaml:3: seed is no axis, because seeds are replicates; write sweep.seeds"},
         Refused{"  product: [\"monitor.every=1,2\"]\n",
-                "grid.yaml:3: monitor.every is no axis, for runs that differ in monitor alone are one run; set it for "
-                "all"},
+                "grid.yaml:3: monitor.every is no axis, because runs that differ only in monitor are the same run; set "
+                "it for the whole sweep"},
         Refused{"  zip: [\"a=1,2\", \"b=1,2,3\"]\n",
-                "grid.yaml:3: 'b=1,2,3' has 3 values, expected 2 as the zip's first axis"},
-        Refused{"  points: [\"a=1,2\"]\n", "grid.yaml:3: 'a=1,2' has 2 values, expected one; a point is no sweep"},
-        Refused{"  union: [\"a=1\"]\n", "grid.yaml:3: a union's items are grids; write {product: [...]}"},
+                "grid.yaml:3: 'b=1,2,3' has 3 values, expected 2 as the zip's first axis has; correct one of them"},
+        Refused{"  points: [\"a=1,2\"]\n",
+                "grid.yaml:3: 'a=1,2' has 2 values, expected one, because a point is one run; write a point for each "
+                "value"},
+        Refused{"  union: [\"a=1\"]\n",
+                "grid.yaml:3: an item of a union is no grid, expected a map such as {product: [...]}; write one"},
         Refused{"  product: [\"abc=1,2\"]\n  exclude: [abd=1]\n",
                 "grid.yaml:4: abd is no axis of these points; did you mean 'abc'?"},
         Refused{"  product: [{when: [a=1], product: [b=1]}]\n",
@@ -227,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"  product: [\"a=1,2\"]\n  exclude: [\"a=range(0,9)\"]\n",
                 "grid.yaml:2: the grid has no points left; exclude fewer"},
         Refused{"  product: [a=1]\n  seeds: 0\n",
-                "grid.yaml:4: sweep.seeds is 0, expected how many (1 to 10000) or a list of seeds"},
+                "grid.yaml:4: sweep.seeds is 0, expected a number of seeds from 1 to 10000 or a list of seeds"},
         Refused{"  product: [a=1]\n  seeds: [1, 1]\n", "grid.yaml:4: the seed 1 is given twice; remove one"},
         Refused{"  product: [a=1]\n  seeds: [-1]\n",
                 "grid.yaml:4: a seed is the integer -1, expected an integer from 0"},

@@ -31,9 +31,9 @@ TEST(Slots, RefusesWhatIsNone) {
   EXPECT_THAT(message(""), HasSubstr("the slot '' is empty, expected cores=0-3"));
   EXPECT_THAT(message("core=1"), HasSubstr("the slot 'core=1' has the word 'core=1'"));
   EXPECT_THAT(message("cores=0;gpu"), HasSubstr("the slot 'gpu' has the word 'gpu'"));
-  EXPECT_THAT(message("gpu=x"), HasSubstr("has 'x' for a number"));
+  EXPECT_THAT(message("gpu=x"), HasSubstr("has 'x' in place of a number"));
   EXPECT_THAT(message("gpu=3-1"), HasSubstr("has the range '3-1'"));
-  EXPECT_THAT(message("gpu="), HasSubstr("names none"));
+  EXPECT_THAT(message("gpu="), HasSubstr("names no number"));
   EXPECT_THAT(message("cores=4095"), HasSubstr("names core 4095, which this process may not use"));
 }
 

@@ -74,7 +74,7 @@ class SlurmSweepTest : public SweepCommandTest {
 };
 
 TEST_F(SlurmSweepTest, PreemptedPointsGoOnAndRecordsAreThoseOfTheLocalLauncher) {
-  // Two long points, which are the first to run, and 22 short ones.
+  // Two long points run first; 22 short ones follow.
   write_experiment("grid",
                    "  question: How wide?\n"
                    "  union:\n"
@@ -240,8 +240,8 @@ TEST_F(NoClusterTest, WhereThereIsNoSlurmItIsSaid) {
 
 TEST_F(NoClusterTest, WhatIsNotForALauncherIsRefused) {
   expect_one_sentence(sweep("none", {"launcher=slurm", "--jobs", "2"}),
-                      {"--jobs and --slots are places on this machine"});
-  expect_one_sentence(sweep("none", {"launcher=slurm", "--slots", "cores=0"}), {"--jobs and --slots are places"});
+                      {"--jobs and --slots are for points on this machine"});
+  expect_one_sentence(sweep("none", {"launcher=slurm", "--slots", "cores=0"}), {"--jobs and --slots are for points"});
   expect_one_sentence(sweep("none", {"launcher=slrum"}), {"launcher has no option 'slrum'", "did you mean 'slurm'"});
   expect_one_sentence(sweep("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
   expect_one_sentence(plan("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});

@@ -1,4 +1,5 @@
-// What a sweep shows on a terminal, what it does when that closes, and how its plan shows what has begun.
+// The display of a sweep on a terminal, the end of a sweep when the terminal closes, and the plan of a sweep that has
+// begun.
 #include "cli/terminal.h"
 #include "experiment/submission.h"
 #include "experiment/sweep_command.h"
@@ -63,7 +64,7 @@ TEST_F(SweepTerminalTest, WhatRunsIsSavedWhenTheTerminalCloses) {
   EXPECT_EQ(entries_in(folder / "points"), 1U);
   EXPECT_EQ(record_in(begun).at("status"), "interrupted");
 
-  // Its row has the columns of the others, though its state is longer than they are.
+  // The row's columns stand below those of the others, although its state is a longer word.
   Arguments plan = command_;
   *std::find(plan.begin(), plan.end(), "sweep") = "plan";
   const Result planned = Process(work_, plan).wait();

@@ -251,7 +251,7 @@ TEST_F(SweepTest, APointsFileTellsItsPlace) {
   EXPECT_EQ(point->overrides, sweep.points[1].overrides);
   write_plainly(folder.point(), "{");
   EXPECT_THAT(message_of([&] { read_point(folder.path); }),
-              AllOf(HasSubstr("point.json is no whole JSON"), HasSubstr("; run its sweep again")));
+              AllOf(HasSubstr("point.json is not complete JSON"), HasSubstr("; run its sweep again")));
   write_plainly(folder.point(), "{\"sweep\": 3}");
   EXPECT_THAT(message_of([&] { read_point(folder.path); }),
               AllOf(HasSubstr("point.json is damaged"), HasSubstr("; run its sweep again")));

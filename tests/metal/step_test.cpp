@@ -179,8 +179,8 @@ TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
   EXPECT_EQ(memory.tiles, 1024U);
 }
 
-// What a masked table of a million rows takes beside its weights and slots does not grow with its votes or with the
-// noise of all its rows.
+// The memory that a masked table of a million rows takes beside its weights and slots grows neither with its votes nor
+// with the noise of all rows.
 TEST(MaskedTable, TakesLittleARow) {
   constexpr int32_t kRows = 1 << 20;
   constexpr int32_t kWidth = 64;

@@ -91,7 +91,7 @@ class OneAttention {
 struct Mean {
   double value;
   double weight;  // the sum of the attention weights
-  double range;   // of the values
+  double range;   // the range of the values
 };
 
 // One channel of the attention of the last token of [0, count).

@@ -30,7 +30,7 @@ class SmallFormer : public testing::TestWithParam<const char*> {
     }
   }
 
-  // Each member's loss of the token at one position.
+  // Each member's loss at the token of one position.
   std::vector<int64_t> losses_at(uint32_t position, const TestStream& stream) {
     std::vector<uint32_t> targets(kTokens, EGG_NO_TARGET);
     targets[position] = stream_.targets[position];

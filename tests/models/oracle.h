@@ -38,7 +38,7 @@ class Oracle {
   std::map<std::string, OracleNoise> noise;  // only the perturbed tensors
   int64_t sign = 0;
 
-  virtual void reset() = 0;         // as before the first token
+  virtual void reset() = 0;         // returns to the state before the first token
   virtual Row step(int token) = 0;  // reads one token; returns the logits
   virtual Row state() const = 0;    // the program's states, one after another
 

@@ -83,13 +83,14 @@ TEST_P(BrokenModels, AFrozenTensor) {
   const Verdicts seen = verdicts({}, [&](std::vector<egg_param>& params, std::vector<egg_op>&) {
     for (egg_param& param : params) param.perturbed = param.name == GetParam().weight ? 0 : 1;
   });
-  EXPECT_THAT(seen, ElementsAre(GetParam().weight + ": never moves, the model keeps it frozen"));
+  EXPECT_THAT(seen, ElementsAre(GetParam().weight + ": never moves, because the model keeps it frozen"));
 }
 
 // The tensors are perturbed, but the optimizer moves nothing, so every tensor is named.
 TEST_P(BrokenModels, AnOptimizerThatMovesNothing) {
   const Verdicts seen = verdicts({"optimizer=es_sgd", "optimizer.learning_rate=0.0"});
-  EXPECT_THAT(seen, Contains(StartsWith(GetParam().weight + ": never moves, all weights are what they were 24 steps")));
+  EXPECT_THAT(seen,
+              Contains(StartsWith(GetParam().weight + ": never moves, because all weights are those of 24 steps")));
   EXPECT_THAT(seen, Each(HasSubstr(": never moves, ")));
 }
 
@@ -102,7 +103,7 @@ TEST_P(BrokenModels, NoVotes) {
       if (op.code == EGG_OP_LINEAR && params[static_cast<size_t>(op.param[0])].name == GetParam().weight) op.attr = 26;
     }
   });
-  EXPECT_THAT(seen, Contains(StartsWith("there are no votes, for 24 steps")));
+  EXPECT_THAT(seen, Contains(StartsWith("there are no votes: for 24 steps")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, BrokenModels,

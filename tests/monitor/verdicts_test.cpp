@@ -73,14 +73,15 @@ TEST_F(VerdictsTest, LogitsOfASureModelAreAtTheirEnds) {
   saturate("logits", 1.0);
   EXPECT_THAT(verdicts(), IsEmpty());
   still("logits", 1.0);
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("logits: dead, 100 % of channels are the same for every token; ")));
+  EXPECT_THAT(verdicts(),
+              ElementsAre(StartsWith("logits: dead, because 100 % of channels are the same for every token; ")));
 }
 
 TEST_F(VerdictsTest, DeadValuesAreNamedWhereTheyBegin) {
   still("f", kDead - kBit);
   EXPECT_THAT(verdicts(), IsEmpty());
   still("f", kDead);
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: dead, 95 % of channels")));
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: dead, because 95 % of channels")));
   for (const char* name : {"g", "m", "h"}) still(name, 1.0);
   EXPECT_THAT(verdicts(), ElementsAre(StartsWith("f: dead, ")));
   for (const char* name : {"x", "n", "a", "logits"}) still(name, 1.0);
@@ -95,7 +96,8 @@ TEST_F(VerdictsTest, WhatIsSaturatedIsNotCalledDead) {
 
 TEST_F(VerdictsTest, HeadsThatAttendOneToken) {
   report_.heads = {{"layer0.mixed", 0, {0.1, kOneToken}}, {"layer0.mixed", 1, {0.1, kOneToken - kBit}}};
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("layer0.mixed head 0: attends one token, 95 % of the weight; ")));
+  EXPECT_THAT(verdicts(),
+              ElementsAre(StartsWith("layer0.mixed head 0: attends to one token, with 95 % of the weight; ")));
 }
 
 TEST_F(VerdictsTest, SaturatedWeights) {
@@ -110,24 +112,24 @@ TEST_F(VerdictsTest, TensorsThatNeverMove) {
   report_.step = kStepsToMove - 1;
   EXPECT_THAT(verdicts(), IsEmpty());
   report_.step = kStepsToMove;
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("w: never moves, all weights are what they were 20 steps ago; ")));
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("w: never moves, because all weights are those of 20 steps ago; ")));
   tensor("head").perturbed = false;
   tensor("head").moved_since_start = 0.0;
   report_.step = 1;
-  EXPECT_THAT(verdicts(), ElementsAre("head: never moves, the model keeps it frozen"));
+  EXPECT_THAT(verdicts(), ElementsAre("head: never moves, because the model keeps it frozen"));
 }
 
 TEST_F(VerdictsTest, VotesThatAreNoise) {
   report_.vote_deviations = kChance - kBit;
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("votes are noise, over 64 steps they are spread no further than ")));
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("votes are noise: over 64 steps they are spread no further than ")));
   report_.vote_steps = kVoteSteps - 1;  // too few steps to tell
   EXPECT_THAT(verdicts(), IsEmpty());
 }
 
 TEST_F(VerdictsTest, VotesThatAreNone) {
   report_.vote_deviations.reset();
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("there are no votes, for 64 steps both members of every pair")));
-  // Nothing is perturbed, so nothing is missing.
+  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("there are no votes: for 64 steps both members of every pair")));
+  // Nothing is perturbed, so the absence of votes is right.
   for (TensorReport& tensor : report_.tensors) tensor.perturbed = false;
   EXPECT_EQ(verdicts().size(), report_.tensors.size());
 }

@@ -61,11 +61,11 @@ TEST(AverageRule, RefusesAnOptimizerThatHasItsNames) {
   EXPECT_EQ(refusal("carried", "average"), "");
   EXPECT_EQ(refusal("average_kept", "rate"), "");
   EXPECT_EQ(refusal("average", "rate"),
-            "average is a number, and optimizer 'x' has a slot 'average' of its own, expected that name to be free for "
-            "the average of the weights; use null, or rename the slot");
+            "average is a number, but optimizer 'x' has a slot 'average' of its own, and the average of the weights "
+            "needs that name; set average to null, or rename the slot");
   EXPECT_EQ(refusal("carried", "average_kept"),
-            "average is a number, and optimizer 'x' has a scalar 'average_kept' of its own, expected that name to be "
-            "free for the average of the weights; use null, or rename the scalar");
+            "average is a number, but optimizer 'x' has a scalar 'average_kept' of its own, and the average of the "
+            "weights needs that name; set average to null, or rename the scalar");
 }
 
 // As exact fractions, rounded by hand: 1/10, 2/11, 10/19 and the share itself.

@@ -91,7 +91,7 @@ TEST(ProgramHash, OutlivesTheSource) {
   EXPECT_EQ(program.text(), kTinyText);
 }
 
-// Whatever changes what a program computes, or where its weights begin, changes its hash.
+// A program's hash depends on everything that changes its results or the place of its weights.
 TEST(ProgramHash, ChangesWithEveryPart) {
   const std::vector<std::function<void(RawProgram&)>> changes = {
       [](RawProgram&) {},

@@ -1,4 +1,4 @@
-// Each rule an update rule must keep, broken once; and the proof that integer votes fit.
+// Breaks each condition on an update rule once, and proves that integer votes fit.
 #include "program/rule.h"
 
 #include <fmt/format.h>
@@ -90,11 +90,11 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"EmptySlot", [](RawRule& r) { r.slots[0].name = ""; }, "slot 0: a name is empty"},
         Broken{"EmptyScalar", [](RawRule& r) { r.scalars[0] = ""; }, "scalar 0: a name is empty"},
         Broken{"SlotWithASlash", [](RawRule& r) { r.slots[0].name = "a/b"; },
-               "slot 0: the name 'a/b' is not of a-z, 0-9, _ and . alone"},
+               "slot 0: the name 'a/b' has characters other than a-z, 0-9, underscores and dots"},
         Broken{"ScalarThatIsNoText", [](RawRule& r) { r.scalars[0] = "lr\xff"; },
-               "scalar 0: the name 'lr\xef\xbf\xbd' is not of a-z, 0-9, _ and . alone"},
+               "scalar 0: the name 'lr\xef\xbf\xbd' has characters other than a-z, 0-9, underscores and dots"},
         Broken{"ScalarThatControls", [](RawRule& r) { r.scalars[0] = "\x1b[31m"; },
-               "scalar 0: the name '\xef\xbf\xbd[31m' is not of a-z, 0-9, _ and . alone"},
+               "scalar 0: the name '\xef\xbf\xbd[31m' has characters other than a-z, 0-9, underscores and dots"},
         Broken{"LongSlot", [](RawRule& r) { r.slots[0].name = kTooLong.c_str(); },
                "slot 0: the name '" + kTooLong + "' is longer than 200 characters"},
         Broken{"LongScalar", [](RawRule& r) { r.scalars[0] = kMuchTooLong.c_str(); },
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(Results, ValidateRule,
                                          Broken{"SlotNeverSet", [](RawRule& r) { r.slots[0].node = -1; },
                                                 "the new value of slot 'count' is no node of the rule"},
                                          Broken{"SlotOfTheOtherType", [](RawRule& r) { r.slots[0].node = 2; },
-                                                "the new value of slot 'count' has the other type"}),
+                                                "the new value of slot 'count' has another type than the slot"}),
                          name_of);
 
 TEST(ValidateRuleLists, MustBeThere) {

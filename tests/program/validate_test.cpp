@@ -1,4 +1,4 @@
-// Each rule a program must keep, broken once.
+// Breaks each condition on a program once.
 #include <fmt/format.h>
 
 #include <deque>
@@ -71,26 +71,27 @@ INSTANTIATE_TEST_SUITE_P(States, ValidateProgram,
 
 const std::string kLongName(201, 'a');
 
-INSTANTIATE_TEST_SUITE_P(Names, ValidateProgram,
-                         testing::Values(Broken{"NullParameter", [](RawProgram& r) { r.params[kE].name = nullptr; },
-                                                "a parameter, value or table has no name"},
-                                         Broken{"EmptyParameter", [](RawProgram& r) { r.params[kE].name = ""; },
-                                                "a parameter, value or table has no name"},
-                                         Broken{"NullValue", [](RawProgram& r) { r.values[kX].name = nullptr; },
-                                                "a parameter, value or table has no name"},
-                                         Broken{"Capital", [](RawProgram& r) { r.params[kW].name = "W"; },
-                                                "the name 'W' is not of a-z, 0-9, _ and . alone"},
-                                         Broken{"Slash", [](RawProgram& r) { r.values[kX].name = "x/y"; },
-                                                "the name 'x/y' is not of a-z, 0-9, _ and . alone"},
-                                         Broken{"Metadata", [](RawProgram& r) { r.params[kW].name = "__metadata__"; },
-                                                "the name '__metadata__' is that of a part of every safetensors file"},
-                                         Broken{"TooLong", [](RawProgram& r) { r.values[kX].name = kLongName.c_str(); },
-                                                fmt::format("the name '{}' is longer than 200 characters", kLongName)},
-                                         Broken{"TwoParameters", [](RawProgram& r) { r.params[kW].name = "e"; },
-                                                "two parameters, values or tables are named 'e'"},
-                                         Broken{"ParameterAndValue", [](RawProgram& r) { r.values[kX].name = "head"; },
-                                                "two parameters, values or tables are named 'head'"}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Names, ValidateProgram,
+    testing::Values(Broken{"NullParameter", [](RawProgram& r) { r.params[kE].name = nullptr; },
+                           "a parameter, value or table has no name"},
+                    Broken{"EmptyParameter", [](RawProgram& r) { r.params[kE].name = ""; },
+                           "a parameter, value or table has no name"},
+                    Broken{"NullValue", [](RawProgram& r) { r.values[kX].name = nullptr; },
+                           "a parameter, value or table has no name"},
+                    Broken{"Capital", [](RawProgram& r) { r.params[kW].name = "W"; },
+                           "the name 'W' has characters other than a-z, 0-9, underscores and dots"},
+                    Broken{"Slash", [](RawProgram& r) { r.values[kX].name = "x/y"; },
+                           "the name 'x/y' has characters other than a-z, 0-9, underscores and dots"},
+                    Broken{"Metadata", [](RawProgram& r) { r.params[kW].name = "__metadata__"; },
+                           "the name '__metadata__' belongs to a part of every safetensors file"},
+                    Broken{"TooLong", [](RawProgram& r) { r.values[kX].name = kLongName.c_str(); },
+                           fmt::format("the name '{}' is longer than 200 characters", kLongName)},
+                    Broken{"TwoParameters", [](RawProgram& r) { r.params[kW].name = "e"; },
+                           "two parameters, values or tables are named 'e'"},
+                    Broken{"ParameterAndValue", [](RawProgram& r) { r.values[kX].name = "head"; },
+                           "two parameters, values or tables are named 'head'"}),
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Parameters, ValidateProgram,

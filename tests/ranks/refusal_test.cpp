@@ -1,4 +1,4 @@
-// What cannot be shared is refused with a sentence, and the job ends.
+// A run that cannot be shared is refused with a sentence, and the job ends.
 #include "ranks/shared_run.h"
 
 namespace eggroll::test {

@@ -79,7 +79,8 @@ TEST(Claim, RefusesWhatItDoesNotKnowInOneSentence) {
   EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": 2}, "expect": "less"})"),
             "expect of claim 1 of x.yaml is 'less', expected one of: lower, higher, equal");
   EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": 2}, "expect": "equal"})"),
-            "claim 1 of x.yaml has no within, expected a number above 0: half the width of what counts as met; add it");
+            "claim 1 of x.yaml has no within, expected a number above 0, half the width of the range that counts as "
+            "met; add it");
   EXPECT_EQ(refusal_of(R"({"says": "s", "compare": {"axis": "a", "value": 1, "with": "1.0"}, "expect": "lower"})"),
             "claim 1 of x.yaml compares 1 with itself, expected two values of a");
   // A tolerance means nothing if a direction is expected, so it is refused rather than ignored.

@@ -62,7 +62,7 @@ TEST_F(JsonTest, BracketsAndCommasInTextsDoNotCount) {
 
 TEST_F(JsonTest, WhatIsNoJsonIsNamed) {
   EXPECT_EQ(refusal("{\"a\": 1"), path_.string() +
-                                      " is no whole JSON: parse error at line 1, column 8: syntax error while "
+                                      " is not complete JSON: parse error at line 1, column 8: syntax error while "
                                       "parsing object - unexpected end of input; expected '}'; mend it");
   EXPECT_TRUE(parse_json("{", "it", "mend it").is_discarded());
   EXPECT_TRUE(json_or_null("{").is_null());

@@ -225,7 +225,7 @@ TEST_F(MetricTableTest, AnUnknownMonitorIsSaidSoAndTheRestIsRead) {
   EXPECT_EQ(metrics.held_out.size(), 1U);
   EXPECT_FALSE(metrics.monitor);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_THAT(problems[0], HasSubstr("lacks what this eggroll knows of it"));
+  EXPECT_THAT(problems[0], HasSubstr("lacks keys that this eggroll expects"));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ RunRecord crashed_record() {
   return record;
 }
 
-// With a summary whose numbers need all their digits.
+// A record with a summary whose numbers need all their digits.
 RunRecord summarized_record() {
   RunRecord record = completed_record();
   RunMetrics metrics;
@@ -116,7 +116,7 @@ RunRecord averaged_record() {
 RunRecord stopped_record() {
   RunRecord record = completed_record();
   record.status = RunStatus::kStopped;
-  record.stopped_because = "stop.tokens is 10, 16 member tokens were read";
+  record.stopped_because = "stop.tokens is 10 and 16 member tokens were read";
   return record;
 }
 

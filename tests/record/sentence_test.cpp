@@ -41,10 +41,10 @@ TEST(Sentence, ThoseOfLibrariesGetACure) {
             "the system refused something (x: Input/output error); check the disk and the limits of this process "
             "(ulimit -a)");
   EXPECT_EQ(sentence_of([] { nlohmann::json::parse("{\"a\":1}").at("b"); }),
-            "a file of results holds what was not expected (key 'b' not found); report this as a bug");
+            "a file of results has unexpected contents (key 'b' not found); report this as a bug");
   EXPECT_EQ(sentence_of([] { throw std::runtime_error("two\nlines"); }),
-            "something went wrong that eggroll does not know (two lines); report this as a bug");
-  EXPECT_EQ(sentence_of([] { throw 3; }), "something went wrong that eggroll does not know; report this as a bug");
+            "an unexpected error occurred (two lines); report this as a bug");
+  EXPECT_EQ(sentence_of([] { throw 3; }), "an unexpected error occurred; report this as a bug");
 }
 
 }  // namespace

@@ -84,9 +84,9 @@ TEST_F(CollectionTest, WhatIsDamagedIsNamedAndTheRestIsRead) {
   EXPECT_THAT(collection.problems,
               testing::UnorderedElementsAre(
                   HasSubstr("d holds metrics but no record.json"), HasSubstr("sweep.json is damaged"),
-                  HasSubstr("b/record.json is no whole JSON"), HasSubstr("c/metrics.jsonl is missing"),
+                  HasSubstr("b/record.json is not complete JSON"), HasSubstr("c/metrics.jsonl is missing"),
                   HasSubstr("e/metrics.jsonl ends within line 101"), HasSubstr("e/metrics.jsonl has 100 whole lines"),
-                  HasSubstr("f.json is no whole JSON"), HasSubstr("g/record.json is damaged")));
+                  HasSubstr("f.json is not complete JSON"), HasSubstr("g/record.json is damaged")));
 }
 
 // The file is cut at the end of a line, so only its record shows that lines are missing.
@@ -106,11 +106,11 @@ TEST_F(CollectionTest, MetricsThatLackLinesOfTheirRecordAreNamed) {
   EXPECT_THAT(collect({folder_}, MetricsFiles::kAll).problems, IsEmpty());
   cut(folder_ / "running");
   cut(folder_ / "summarized");
-  const std::string said = "/metrics.jsonl has 98 whole lines, the last of step 97, and its record knows of step 100";
+  const std::string said = "/metrics.jsonl has 98 whole lines, the last of step 97, but its record knows of step 100";
   EXPECT_THAT(collect({folder_}).problems, ElementsAre(HasSubstr("running" + said)));
   const Collection all = collect({folder_}, MetricsFiles::kAll);
   EXPECT_THAT(all.problems, ElementsAre(HasSubstr("running" + said), HasSubstr("summarized" + said)));
-  EXPECT_EQ(all.runs[1].metrics.lines, 101U);  // of the summary
+  EXPECT_EQ(all.runs[1].metrics.lines, 101U);  // from the summary
 }
 
 TEST_F(CollectionTest, ASweepThatHasChangedIsNamed) {

@@ -191,7 +191,7 @@ TEST_F(FindingsTest, EffectsAreOverSeeds) {
     }
   }
   write();
-  // Two seeds' differences of 0.5 and 0.6, each found twice.
+  // Two seeds have the differences 0.5 and 0.6, and each difference occurs twice.
   EXPECT_THAT(markdown(), HasSubstr("| noise.rank | 4 | 1 | 0.550 | -0.085 to 1.185 | 2 | 4 | no difference shown |"));
 }
 
@@ -379,7 +379,7 @@ TEST_F(FindingsTest, ARecordsSummaryStandsForItsMetrics) {
     RunRecord record = read_record(entry.path() / "record.json");
     record.summary = summarize_metrics(entry.path() / "metrics.jsonl");
     ASSERT_TRUE(record.summary);
-    EXPECT_EQ(record.summary->training.size(), 50U);  // of 100
+    EXPECT_EQ(record.summary->training.size(), 50U);  // the run has 100 lines
     write_record(entry.path() / "record.json", record);
     fs::remove(entry.path() / "metrics.jsonl");
   }
@@ -416,7 +416,7 @@ TEST_F(FindingsTest, WhatIsDamagedIsInTheFindings) {
   write_plainly(results_ / "c.json", "{}");
   EXPECT_EQ(write().problems.size(), 1U);
   EXPECT_THAT(markdown(), HasSubstr("## What could not be read\n\n- " + std::string(1, '/')));
-  EXPECT_THAT(markdown(), HasSubstr("b.json is no whole JSON"));
+  EXPECT_THAT(markdown(), HasSubstr("b.json is not complete JSON"));
   EXPECT_THAT(markdown(), HasSubstr("1 files \\*.json hold no run's record"));
 }
 

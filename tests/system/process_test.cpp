@@ -15,7 +15,7 @@ namespace {
 
 class ProcessTest : public ScratchTest {
  protected:
-  // What a shell's command writes to both streams.
+  // The output of a shell's command, on both streams.
   std::string output_of(const std::string& command, bool has_own_group = false) {
     Pipe pipe = open_pipe();
     pid_t child = 0;

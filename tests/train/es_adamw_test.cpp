@@ -54,7 +54,7 @@ TEST_P(EsAdamWSettings, IsAdamInFloat32) {
   const auto rest2 = static_cast<float>(1.0 - adam.beta2);
   const auto epsilon = static_cast<float>(adam.epsilon);
   const auto decay = static_cast<float>(adam.weight_decay);
-  constexpr float kStd = 30000.5F;  // of about a vote's size
+  constexpr float kStd = 30000.5F;  // about the size of a vote
 
   std::vector<float> m(kCount);
   std::vector<float> v(kCount);

@@ -29,7 +29,7 @@ TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
     BackendSession session = session_of(*machine.rule);
     const auto rate = static_cast<float>(learning_rate);
     const auto kept = static_cast<float>(momentum);
-    constexpr float kStd = 30000.5F;  // of about a vote's size
+    constexpr float kStd = 30000.5F;  // about the size of a vote
     std::vector<float> velocity(kCount);
     std::vector<float> carried(kCount);
     std::vector<int8_t> weight = weights_near_bounds();

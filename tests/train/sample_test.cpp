@@ -40,7 +40,7 @@ class OwnModel {
   std::optional<BackendSession> session_;
 };
 
-// Its logits are a table's row of the token read: sixteen logit steps are one bit.
+// Its logits are the table's row for the token that was read: sixteen logit steps are one bit.
 OwnModel table_model(const std::vector<std::vector<int8_t>>& rows) {
   const auto vocab = static_cast<int32_t>(rows.size());
   ProgramBuilder builder(vocab, 4, EGG_ROUND_NEAREST);
@@ -163,7 +163,7 @@ TEST(Sample, RefusesAPromptThatCannotBeRead) {
   EXPECT_EQ(message_of([&] {
               model.sample({0, 3, 1}, 3, 1.0, 0);
             }),
-            "the prompt holds the token 3, expected less than the vocabulary 3; give another prompt");
+            "the prompt holds the token 3, expected a token below the vocabulary's size 3; give another prompt");
 }
 
 }  // namespace

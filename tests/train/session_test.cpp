@@ -222,7 +222,7 @@ TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
 
 TEST_F(SessionCheckpoint, RefusesTensorsOfAnotherProgram) {
   const std::string sentence =
-      "the checkpoint's tensors are not this program's and rule's; use the checkpoint with the run it is of";
+      "the checkpoint's tensors do not fit this program and rule; use the checkpoint with the run that made it";
   const Checkpoint saved = captured(session_);
   const auto refusal = [&](const std::function<void(Checkpoint&)>& spoil) {
     Checkpoint spoilt = saved;

@@ -21,7 +21,7 @@ Machine sign_es_with(double anneal, double decay, double residual) {
 
 struct Threshold {
   uint64_t step;
-  uint32_t bits;  // of the float32
+  uint32_t bits;  // the bits of the float32
 };
 
 struct Schedule {

@@ -190,7 +190,7 @@ TEST_F(TrainerTest, DamageBehindTheCheckpointIsToldAndDoneAgain) {
       EXPECT_THROW(run_in(run.path, config, hooks), Error);
       const std::filesystem::path file = of_the_journal ? run.journal() : run.metrics();
       std::string bytes = read_file(file);
-      const size_t entry = 24 + 8 + 4;  // of eight pairs
+      const size_t entry = 24 + 8 + 4;  // an entry with eight pairs
       const size_t at =
           of_the_journal ? 84 + 3 * entry + 30 : bytes.find("\"changed\"", bytes.find("{\"step\":4")) + 11;
       bytes[at] = static_cast<char>(bytes[at] ^ 1);
@@ -339,8 +339,8 @@ TEST_P(StopRules, EndTheRunWhichCanGoOn) {
 // Sixteen members read eight tokens a step; every second step is evaluated.
 INSTANTIATE_TEST_SUITE_P(
     Rules, StopRules,
-    testing::Values(StopRule{"Tokens", "stop.tokens=129", 2, "stop.tokens is 129, 256 member tokens were read"},
-                    StopRule{"Bits", "stop.bits=1000", 0, "stop.bits is 1000, held-out bits are "}),
+    testing::Values(StopRule{"Tokens", "stop.tokens=129", 2, "stop.tokens is 129 and 256 member tokens were read"},
+                    StopRule{"Bits", "stop.bits=1000", 0, "stop.bits is 1000 and held-out bits are "}),
     [](const auto& rule) { return rule.param.name; });
 
 TEST_F(TrainerTest, SecondsAreThoseOfAllProcesses) {
@@ -351,7 +351,7 @@ TEST_F(TrainerTest, SecondsAreThoseOfAllProcesses) {
   const RunRecord second = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.4"}));
   ASSERT_EQ(second.status, RunStatus::kStopped);
   EXPECT_GT(second.steps, first.steps);
-  EXPECT_THAT(second.stopped_because.value_or(""), testing::StartsWith("stop.seconds is 0.4, the run took "));
+  EXPECT_THAT(second.stopped_because.value_or(""), testing::StartsWith("stop.seconds is 0.4 and the run took "));
 }
 
 TEST_F(TrainerTest, PatienceCountsEvaluationsSinceTheBest) {
@@ -361,7 +361,7 @@ TEST_F(TrainerTest, PatienceCountsEvaluationsSinceTheBest) {
   ASSERT_EQ(stopped.status, RunStatus::kStopped);
   EXPECT_EQ(stopped.steps, stopped.best->step + 4);
   EXPECT_EQ(stopped.stopped_because,
-            fmt::format("stop.patience is 2, the best evaluation was at step {}", stopped.best->step));
+            fmt::format("stop.patience is 2 and the best evaluation was at step {}", stopped.best->step));
 }
 
 // A run that is stopped after any number of steps, even none, and run again has the same weights, counts and metrics.
@@ -415,7 +415,7 @@ TEST_F(TrainerTest, AFailedRunSaysSoAndGoesOn) {
     EXPECT_EQ(failed.status, RunStatus::kFailed) << "failure " << i;
     EXPECT_EQ(failed.error.value_or(""),
               i == 0 ? "the disk is full; free some space"
-                     : "something went wrong that eggroll does not know (cannot write to file); report this as a bug");
+                     : "an unexpected error occurred (cannot write to file); report this as a bug");
     EXPECT_TRUE(failed.ended_utc.has_value());
     EXPECT_EQ(failed.steps, 3U);
     const RunRecord resumed = run_in(folder, config_);
@@ -609,8 +609,8 @@ TEST_F(ReplayTest, RebuildsEveryCheckpoint) {
 }
 
 TEST_F(ReplayTest, RefusesMoreStepsThanThereAre) {
-  EXPECT_EQ(refusal(config_, 7), fmt::format("the journal {} holds 6 steps, expected at least 7; ask for fewer or run "
-                                             "on first",
+  EXPECT_EQ(refusal(config_, 7), fmt::format("the journal {} holds 6 steps, expected at least 7; ask for fewer steps, "
+                                             "or let the run go on first",
                                              run_.journal().string()));
 }
 

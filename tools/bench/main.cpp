@@ -1,5 +1,5 @@
-// eggroll_bench: registers a benchmark for each backend that can run here and each shape or op, and of the host's own
-// work, and runs those that Google Benchmark's flags choose.
+// eggroll_bench registers a benchmark for each backend that can run here with each shape or op, and benchmarks of the
+// host's own work. It runs those that Google Benchmark's flags choose.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,8 +26,8 @@ constexpr const char* kUsage =
     "Usage: eggroll_bench [--config-dir DIR] [--step LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables]]...\n"
     "                     [--benchmark_filter=REGEX] [--benchmark_min_time=SECONDS] [--benchmark_list_tests]\n"
     "                     [--benchmark_out=FILE.json] [any other flag of Google Benchmark] [KEY=VALUE]...\n"
-    "Run a build's from the repository's top folder, a package's anywhere. KEY=VALUE changes the configuration, as in\n"
-    "noise=table backend.threads=1.\n";
+    "A build's eggroll_bench runs in the repository's top folder, a package's in any folder. KEY=VALUE changes the\n"
+    "configuration, as in noise=table backend.threads=1.\n";
 
 void print_usage() { fmt::print("{}", kUsage); }
 
@@ -101,7 +101,7 @@ void describe(const Host& host, const std::vector<std::string>& overrides) {
 
 Host open_host(const HostOptions& options, const std::vector<std::string>& overrides) {
   const ConfigSearch search = config_search(options);
-  // What a step is made of stays the same when the defaults change.
+  // experiment=plain keeps a step the same when the defaults change.
   std::vector<std::string> all = {"experiment=plain"};
   all.insert(all.end(), overrides.begin(), overrides.end());
   const ConfigNode config = compose(search, all);

@@ -16,11 +16,11 @@
 namespace eggroll::bench {
 namespace {
 
-constexpr uint32_t kGroup = 16;          // members to a stream, where it divides the population
+constexpr uint32_t kGroup = 16;          // members in a stream, where this divides the population
 constexpr uint32_t kFewStreams = 64;     // the held-out streams of configs/config.yaml
 constexpr uint32_t kManyStreams = 2048;  // fill every thread of a machine of some dozen cores
 constexpr uint64_t kFirstStep = 1000;    // sign_es moves most weights in the first ones
-constexpr int kShortCalls = 3;           // of what takes little time, in a round of the parts
+constexpr int kShortCalls = 3;           // calls of each short part in a round
 
 std::vector<std::string> overrides_of(const StepShape& shape) {
   std::vector<std::string> overrides = {
@@ -34,7 +34,7 @@ std::vector<std::string> overrides_of(const StepShape& shape) {
   return overrides;
 }
 
-// Another number of tokens than a step's, far enough from it to tell what a step costs whatever its tokens.
+// Another number of tokens, far enough from a step's to tell which part of the time does not depend on tokens.
 uint32_t other_tokens(uint32_t tokens) { return tokens == 1 ? 2 : std::max(1U, tokens / 8); }
 
 // Reads the votes as any rule does, and never moves a weight.
@@ -101,9 +101,9 @@ class StepCase : public Case {
   }
 
  private:
-  // Seconds of what a step is made of, one of each a round.
+  // Seconds of a step's parts, one entry for each round.
   struct Parts {
-    std::vector<double> other_evaluate;  // over other_tokens
+    std::vector<double> other_evaluate;  // with other_tokens
     std::vector<double> update;
     std::vector<double> still_update;
     std::vector<double> few_streams;
@@ -149,7 +149,7 @@ class StepCase : public Case {
     egg_session_spec spec = machine_.session_spec();
     spec.rule = &rule.view();
     BackendSession still = machine_.backend->open_session(spec);
-    still_update(still);  // touches its memory
+    still_update(still);  // touches the session's memory for the first time
     for (int i = 0; i < kShortCalls; ++i) {
       parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, {}, last_fitness_, batch_); }));
       parts_.still_update.push_back(still_update(still));
@@ -168,7 +168,7 @@ class StepCase : public Case {
     counters["member_tokens/s"] = member_tokens / step;
     counters["ns_per_member_token"] = step * 1e9 / member_tokens;
 
-    // The line through both numbers of tokens, at none.
+    // A line through the times of both numbers of tokens gives the time at no tokens.
     const double tokens = shape_.tokens;
     const double others = other_tokens(shape_.tokens);
     const double at_others = median(parts_.other_evaluate);
@@ -217,8 +217,7 @@ StepShape parse_step_shape(const std::string& name) {
   std::smatch match;
   if (!std::regex_match(name, match, form)) {
     throw Error(fmt::format(
-        "the step '{}' is none, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables] as in 6x256/pop2048/tokens32",
-        name));
+        "'{}' is no step, expected LAYERSxWIDTH/popMEMBERS/tokensTOKENS[/tables] as in 6x256/pop2048/tokens32", name));
   }
   const auto number = [&](size_t group) { return static_cast<uint32_t>(std::stoul(match[group])); };
   return StepShape{number(1), number(2), number(3), number(4), match[5].matched};

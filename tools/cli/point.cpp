@@ -23,7 +23,7 @@ int point_command(const std::filesystem::path& submission, uint64_t number, cons
   const std::filesystem::path folder = element.sweep.folder_of(element.sweep.points[0]).path;
   if (!result.failed.empty())
     throw Error(fmt::format("the point failed; {} says why", (folder / "record.json").string()));
-  if (result.status.elsewhere > 0) fmt::print("another runner has {}\n", folder.string());
+  if (result.status.elsewhere > 0) fmt::print("another process runs {}\n", folder.string());
   return 0;
 }
 

@@ -24,7 +24,7 @@ std::string name_of(int device) {
 uint64_t free_memory(int device) {
   size_t free = 0;
   size_t total = 0;
-  check(cudaMemGetInfo(&free, &total), "say how much memory is free");
+  check(cudaMemGetInfo(&free, &total), "report its free memory");
   cudaMemPool_t pool = nullptr;
   uint64_t kept = 0;
   uint64_t used = 0;

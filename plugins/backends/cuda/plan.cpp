@@ -209,7 +209,7 @@ class Planner {
 
   [[noreturn]] static void throw_too_large() {
     throw Error(
-        "the cuda backend keeps 4 GiB of values for 64 members at most, and this program has more; use a smaller "
+        "the cuda backend keeps at most 4 GiB of values for 64 members, and this program has more; use a smaller "
         "width, vocabulary or context",
         EGG_ERROR_UNSUPPORTED);
   }

@@ -10,7 +10,7 @@ void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64
     if (replicas[i]->checksum() == expected) continue;
     throw Error("after step " + std::to_string(steps) + " GPU " + std::to_string(replicas[i]->device()) +
                     " has other weights or slots than GPU " + std::to_string(replicas.front()->device()) +
-                    ", expected the same, for both made every update; resume the run from its last checkpoint",
+                    ", expected the same, because both made every update; resume the run from its last checkpoint",
                 EGG_ERROR_DEVICE);
   }
 }

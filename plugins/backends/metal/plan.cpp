@@ -14,8 +14,8 @@ constexpr uint32_t kAlignment = 16;
 uint32_t fitted(size_t bytes) {
   if (bytes > UINT32_MAX) {
     throw Error(
-        "the metal backend keeps 4 GiB of weights, of slots and of what 32 members work in, and this program has "
-        "more; use a smaller width, vocabulary or context",
+        "the metal backend keeps at most 4 GiB of weights, of slots and of the values of 32 members, and this program "
+        "has more; use a smaller width, vocabulary or context",
         EGG_ERROR_UNSUPPORTED);
   }
   return static_cast<uint32_t>(bytes);

@@ -43,8 +43,9 @@ class Mpi : public RanksPlugin {
     int level = 0;
     require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
     if (level < MPI_THREAD_SERIALIZED) {
-      throw Error("this MPI serves one thread alone, expected MPI_THREAD_SERIALIZED; use one built with threads",
-                  EGG_ERROR_UNSUPPORTED);
+      throw Error(
+          "this MPI supports only one thread, expected MPI_THREAD_SERIALIZED; use an MPI that is built with threads",
+          EGG_ERROR_UNSUPPORTED);
     }
     require(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     int mine = 0;
@@ -110,8 +111,8 @@ class Mpi : public RanksPlugin {
     for (size_t i = 0; i < counts_.size(); ++i) {
       if (offset + sizes[i] > uint64_t{std::numeric_limits<int>::max()}) {
         throw Error(
-            "what ranks send in a step is more than 2 GiB, which MPI's gather does not count; use a smaller population "
-            "or model",
+            "the ranks send more than 2 GiB in a step, expected at most what MPI's gather can count; use a smaller "
+            "population or model",
             EGG_ERROR_UNSUPPORTED);
       }
       counts_[i] = static_cast<int>(sizes[i]);

@@ -1,4 +1,4 @@
-// Its open never returns.
+// A model plugin whose open never returns.
 #include <chrono>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Its probe never returns.
+// A plugin whose probe never returns.
 #include <chrono>
 #include <thread>
 

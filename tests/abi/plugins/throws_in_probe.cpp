@@ -1,4 +1,4 @@
-// Its probe throws across the seam.
+// A plugin whose probe throws across the seam.
 #include <stdexcept>
 
 #include "stub_backend.h"

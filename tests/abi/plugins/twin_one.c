@@ -1,3 +1,3 @@
-/* Two files, one kind and name. */
+/* Two files have the same kind and name. */
 #define BASE_NAME "twin"
 #include "base.h"

@@ -1,4 +1,4 @@
-/* From a future with another ABI. */
+/* A plugin with a newer major ABI number. */
 #define BASE_NAME "wrong_major"
 #define BASE_MAJOR 7
 #include "base.h"
