@@ -1,4 +1,4 @@
-// What the benchmarks share: the host they run on, and the form of one.
+// The shared parts of the benchmarks: their host, and the interface of a benchmark.
 #ifndef EGGROLL_BENCH_CASE_H
 #define EGGROLL_BENCH_CASE_H
 

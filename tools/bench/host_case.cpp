@@ -35,7 +35,7 @@ std::vector<int64_t> random_losses(uint32_t pairs) {
   return losses;
 }
 
-// A journal of one step, in a folder that ends with this object.
+// A journal of one step, in a folder that is removed with this object.
 class OneStepJournal {
  public:
   explicit OneStepJournal(const std::vector<int8_t>& fitness)
@@ -51,7 +51,7 @@ class OneStepJournal {
     fs::remove_all(folder_, ignored);
   }
 
-  // Seconds to add a second step, which the next call cuts off again.
+  // Returns the seconds that a second step takes to write; the next call cuts it off again.
   double append(const std::vector<int8_t>& fitness) const {
     JournalWriter journal(path(), pairs_, "", 1);
     const JournalEntry entry{1, std::nullopt, fitness};
@@ -65,7 +65,7 @@ class OneStepJournal {
   uint32_t pairs_;
 };
 
-// Who votes on the rows of a masked table, as a backend asks in every update.
+// Finds the voters on the rows of a masked table, as a backend does in every update.
 class VoterSearch {
  public:
   explicit VoterSearch(const std::vector<int8_t>& fitness) {
@@ -140,7 +140,7 @@ class HostCase : public Case {
 
   uint32_t pairs_;
   Fitness fitness_;
-  std::vector<int64_t> d_;  // of losses
+  std::vector<int64_t> d_;  // differences of losses
   std::vector<int8_t> of_pairs_;
   std::vector<int8_t> unpacked_;
   std::vector<uint8_t> packed_;

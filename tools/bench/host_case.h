@@ -1,4 +1,4 @@
-// What a host does with the fitness of a step, beside its device: on every rank for its own pairs or for all of them.
+// The host's own work on the fitness of a step, which every rank does for its own pairs or for all pairs.
 #ifndef EGGROLL_BENCH_HOST_CASE_H
 #define EGGROLL_BENCH_HOST_CASE_H
 
@@ -8,7 +8,7 @@
 
 namespace eggroll::bench {
 
-// Names of what can be measured.
+// The names of the host's benchmarks.
 const std::vector<std::string>& benchmarked_host_work();
 
 std::unique_ptr<Case> open_host_case(const Host& host, const std::string& work, uint32_t pairs);

@@ -16,21 +16,21 @@ namespace {
 
 constexpr int32_t kFixedPoint = 4;
 constexpr int32_t kLogitUnit = 4096;
-constexpr int32_t kElements = 8192;  // of all copies of an elementwise op, for a token
-constexpr int32_t kSmallVocab = 2;   // a loss that costs next to nothing
+constexpr int32_t kElements = 8192;  // elements of all copies of an elementwise op together, for each token
+constexpr int32_t kSmallVocab = 2;   // makes a loss that costs next to nothing
 
-// Two programs, one with `copies` copies of an op and one with none; the rest of them is the same.
+// Two programs: one has `copies` copies of an op, the other has none. All else is the same.
 struct OpForm {
   int32_t vocab;
   int32_t copies;
   bool scored;   // whether the loss is computed
-  double units;  // elements, or multiply-adds of linear, of all copies for a token
+  double units;  // for each token and all copies: multiply-adds of linear, else elements
   bool is_linear;
   // Adds the op's copies to a program.
   std::function<void(ProgramBuilder&, int32_t copies)> build;
 };
 
-// A state that keeps what it was set to.
+// A state that keeps the value that it was set to.
 Value input(ProgramBuilder& program, const std::string& name, int32_t size) {
   const Value state = program.state(name, size);
   program.store(state, state);
@@ -91,7 +91,8 @@ OpForm gru_mix_form(int32_t width) {
   });
 }
 
-// Each copy has a table of its own and stores what it read; without them the same states keep their values.
+// Each copy has a table of its own and stores the row that it read. In the program without copies the same states keep
+// their values.
 OpForm embed_form(int32_t width) {
   constexpr int32_t kVocab = 256;
   constexpr int32_t kCopies = 8;
@@ -107,7 +108,7 @@ OpForm embed_form(int32_t width) {
   return OpForm{kVocab, kCopies, false, static_cast<double>(kCopies) * width, false, build};
 }
 
-// Rows of tables of 4,096, each copy's added to what the last one made.
+// Each copy adds a row of a table of 4,096 rows to the last copy's result.
 OpForm embed_index_form(int32_t width) {
   constexpr int32_t kRows = 4096;
   constexpr int32_t kCopies = 8;
@@ -119,7 +120,7 @@ OpForm embed_index_form(int32_t width) {
   return OpForm{kSmallVocab, kCopies, false, static_cast<double>(kCopies) * width, false, build};
 }
 
-constexpr int32_t kContext = 16;  // positions of the programs' calls
+constexpr int32_t kContext = 16;  // positions in each call of the programs
 
 OpForm lut_form(int32_t width) {
   return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
@@ -128,7 +129,7 @@ OpForm lut_form(int32_t width) {
   });
 }
 
-// The max_norm of a wide sum, as residuals are.
+// The max_norm of a wide sum, as models use it for residuals.
 OpForm max_norm_form(int32_t width) {
   return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
     const Value other = input(program, "other", width);
@@ -146,7 +147,7 @@ OpForm rope_form(int32_t width) {
   });
 }
 
-// Positions 0 to 15: eight and a half of them on average.
+// A call has the positions 0 to 15, so each attends to eight and a half positions on average.
 OpForm attention_form(int32_t width) {
   return elementwise(width, [width](ProgramBuilder& program, int32_t copies) {
     const Value k = input(program, "k", width);
@@ -170,12 +171,12 @@ const std::map<std::string, OpForm (*)(int32_t)> kForms = {
 // A session of a program, ready to evaluate.
 class OpProgram {
  public:
-  // copies 0: all but the op; of loss, the program with the smallest vocabulary.
+  // copies 0: all but the op. For loss it is the program with the smallest vocabulary.
   OpProgram(const Machine& machine, const OpForm& form, int32_t copies, uint32_t tokens)
       : population_(machine.train.population), group_(machine.train.group) {
     const int32_t vocab = form.scored && copies == 0 ? kSmallVocab : form.vocab;
     ProgramBuilder builder(vocab, kFixedPoint, EGG_ROUND_NEAREST, kContext);
-    // A program must have a parameter, if only one of a single weight.
+    // A program must have a parameter; this one has a single weight.
     const Param weight = builder.vector("weight", 1, 0);
     builder.freeze(weight);
     const Value kept = builder.state("kept", 1);

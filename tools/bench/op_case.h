@@ -1,4 +1,4 @@
-// One op at a time, in a small program around many copies of it.
+// Measures one op at a time, in a small program around many copies of it.
 #ifndef EGGROLL_BENCH_OP_CASE_H
 #define EGGROLL_BENCH_OP_CASE_H
 
@@ -8,10 +8,10 @@
 
 namespace eggroll::bench {
 
-// Names of the ops that can be measured alone: all but store.
+// The ops that can be measured alone: all but store.
 const std::vector<std::string>& benchmarked_ops();
 
-// width: of the op's input and output; for loss the vocabulary.
+// width: the size of the op's input and output; for loss the vocabulary.
 std::unique_ptr<Case> open_op_case(const Host& host, const std::string& backend, const std::string& op, int32_t width);
 
 }  // namespace eggroll::bench

@@ -1,4 +1,4 @@
-// Choice of a peak, and the scalar one; built without instruction set flags.
+// Chooses a peak, and defines the scalar one; built without instruction set flags.
 #include "bench/peak.h"
 
 #include <array>
@@ -17,7 +17,7 @@ int64_t run_scalar(uint64_t rounds) {
   int32_t b = 1;
   for (uint64_t i = 0; i < rounds; ++i) {
     for (int32_t& sum : sums) {
-      // The compiler may not know that the factors stay the same, nor make vectors of the sums.
+      // The compiler must neither see that the factors stay the same nor make vectors of the sums.
       asm volatile("" : "+r"(a), "+r"(b), "+r"(sum));
       sum += a * b;
     }

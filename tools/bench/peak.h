@@ -1,6 +1,6 @@
-// Register-only peaks: the int8 multiply-add loops that an instruction set's micro-kernels would be if loads, stores
-// and everything else were free. Each lives in a file with its own flags and is called only where the processor has it.
-// The loops' bodies are assembly, so that no compiler can fold the products or move a sum to memory.
+// Register-only peaks: the int8 multiply-add loops of an instruction set's micro-kernels, if loads, stores and all else
+// were free. Each lives in a file with its own flags and is called only where the processor has it. The loops' bodies
+// are assembly, so that no compiler can fold the products or move a sum to memory.
 #ifndef EGGROLL_BENCH_PEAK_H
 #define EGGROLL_BENCH_PEAK_H
 
@@ -35,7 +35,7 @@ int64_t sum_of_lanes(const Vector (&vectors)[kCount]) {
   return total;
 }
 
-// What the files with flags of their own define; defined only where the compiler makes code for that processor family.
+// Defined by the files with flags of their own, and only where the compiler makes code for that processor family.
 extern const Peak kPeakAvx512Vnni;
 extern const Peak kPeakAvxVnni;
 extern const Peak kPeakMaddubs;

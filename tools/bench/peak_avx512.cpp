@@ -6,7 +6,7 @@
 namespace eggroll::bench {
 namespace {
 
-// Twelve sums: more than latency times issue rate on any processor that has the instruction.
+// There are twelve sums, more than latency times issue rate on any processor that has the instruction.
 int64_t run_vnni(uint64_t rounds) {
   const __m512i ones = _mm512_set1_epi8(1);
   __m512i s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, s8{}, s9{}, s10{}, s11{};

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kSettling{5};
 constexpr std::chrono::milliseconds kSlice{30};
 constexpr std::chrono::milliseconds kApart{250};
-constexpr uint64_t kRounds = 2000;  // between two looks at the clock: some microseconds
+constexpr uint64_t kRounds = 2000;  // between two readings of the clock: some microseconds
 static_assert(kRounds <= kPeakRounds);
 
 // GMAC/s of the calling thread.

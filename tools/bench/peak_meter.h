@@ -14,10 +14,10 @@ class PeakMeter {
   PeakMeter(const Peak& peak, int threads);
 
   const char* name() const { return peak_.name; }
-  // Before the first iteration and after the last one.
+  // Called before the first iteration and after the last one.
   void take_slice();
-  // Between iterations: takes a slice where the last is a quarter of a second old, so that what the machine could do
-  // just before and just after every stretch of work is known.
+  // Called between iterations. Takes a slice where the last one is a quarter of a second old, so that the machine's
+  // peak is known just before and just after every stretch of work.
   void between_iterations();
   // GMAC/s of all threads together, the mean of the slices since the last reset.
   double mean() const { return sum_ / slices_; }

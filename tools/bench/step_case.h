@@ -15,13 +15,13 @@ struct StepShape {
   uint32_t tokens;
   bool tables = false;  // whether the model reads rows by the hash of the last tokens
 
-  std::string name() const;  // "6x256/pop2048/tokens32", or the same with "/tables"
+  std::string name() const;  // as in "6x256/pop2048/tokens32" or "6x256/pop2048/tokens32/tables"
 };
 
-// From a name; throws Error where it is none.
+// Reads a name; throws Error if it is no shape.
 StepShape parse_step_shape(const std::string& name);
 
-// The shapes measured without being asked for.
+// The shapes that are measured by default.
 std::vector<StepShape> default_step_shapes(const std::string& backend);
 
 std::unique_ptr<Case> open_step_case(const Host& host, const std::string& backend, const StepShape& shape);

@@ -23,7 +23,7 @@ namespace eggroll {
 namespace fs = std::filesystem;
 namespace {
 
-// Token numbers with commas between.
+// Reads token numbers with commas between.
 std::vector<uint32_t> parse_numbers(const std::string& text) {
   std::vector<uint32_t> tokens;
   for (size_t begin = 0; begin < text.size();) {
@@ -39,7 +39,7 @@ std::vector<uint32_t> parse_numbers(const std::string& text) {
   return tokens;
 }
 
-// What the tokens of the run stand for, where its dataset says so.
+// The bytes of each of the run's tokens, if its dataset knows them.
 std::optional<Vocabulary> vocabulary_of(const ConfigNode& config, const RunFolder& folder) {
   if (config.at("dataset.name").text() == "text") return Vocabulary::of_bytes();
   const ConfigNode* file = config.find("dataset.vocabulary");

@@ -15,15 +15,16 @@ namespace eggroll {
 
 using Overrides = std::vector<std::string>;
 
-// run.cpp. show_monitor: prints each look of the monitor, at every held-out evaluation where monitor.every is 0.
+// run.cpp. show_monitor: prints each look of the monitor; if monitor.every is 0, there is one at every held-out
+// evaluation.
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor);
 // multirun.cpp. All are composed before the first begins; one that fails does not stop the others.
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);
 struct ResumeArguments {
   std::filesystem::path run;
-  std::vector<std::filesystem::path> plugins;  // those that find_plugins_of_run() is allowed
-  std::filesystem::path only_plugins;          // a folder to take them from alone, where it is not empty
+  std::vector<std::filesystem::path> plugins;  // folders that find_plugins_of_run() may search
+  std::filesystem::path only_plugins;          // the only folder to take plugins from; empty: see above
   MovedData data;
 };
 int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor);
@@ -38,7 +39,7 @@ struct SweepArguments {
   uint32_t breaker = 5;
 };
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments);
-// point.cpp. One element of a submission (experiment/submission.h); where: for its log.
+// point.cpp. Runs one element of a submission (experiment/submission.h). where: the job's name for the point's log.
 int point_command(const std::filesystem::path& submission, uint64_t element, const std::string& where);
 
 // checkpoints.cpp
@@ -56,30 +57,31 @@ struct SampleArguments {
   uint64_t seed = 0;
   std::string prompt;
   std::string weights = "weights";  // or "average"
-  MovedData data;                   // of the vocabulary alone
+  MovedData data;                   // only the vocabulary may be set
 };
 int sample_command(const SampleArguments& arguments);
 
 // inspect.cpp
 int show_command(const HostOptions& host, const Overrides& overrides);
-// Prints the configuration, then throws Error where a run would refuse it before its data; of a sweep, its first point.
+// Prints the configuration of a run or of a sweep's first point. Then it throws Error if a run would refuse it before
+// reading data.
 int config_command(const HostOptions& host, const Overrides& overrides);
 
 // plugins.cpp
 int plugins_command(const HostOptions& host);
 struct CheckArguments {
   std::string plugin;
-  // For a backend: random cases alone, the first with this seed.
+  // For a backend: run only random cases, the first with this seed.
   std::optional<uint64_t> seed;
   std::optional<uint64_t> cases;
 };
 int check_command(const HostOptions& host, const CheckArguments& arguments);
 int new_command(const std::string& kind, const std::string& name, const std::filesystem::path& destination);
 
-// report.cpp. out: where findings go; empty: RESULTS/report.
+// report.cpp. out: the folder for findings; empty: RESULTS/report.
 int report_command(const std::filesystem::path& results, const std::filesystem::path& out);
 int compare_command(const std::filesystem::path& a, const std::filesystem::path& b);
-// An empty path: not wanted.
+// An empty path means that this format is not wanted.
 int export_command(const std::filesystem::path& results, const std::filesystem::path& csv,
                    const std::filesystem::path& tensorboard);
 

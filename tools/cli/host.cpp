@@ -112,13 +112,13 @@ void require_file(const ConfigNode& config, const std::string& key) {
                           key, node->text(), kDataOptions.at(key)));
 }
 
-// Throws Error where an eggroll with other ops began the run: its settings are not this one's either.
+// Throws Error if an eggroll with other ops began the run, because then its settings may differ too.
 static void require_known_ops(const RunFolder& folder) {
   std::optional<RunRecord> record;
   try {
     record.emplace(read_record(folder.record()));
   } catch (const Error&) {
-    return;  // whoever needs the record says what is wrong with it
+    return;  // the readers of the record say what is wrong with it
   }
   const std::string own = hex64(EGG_SPEC_HASH);
   if (record->environment.spec_hash == own) return;

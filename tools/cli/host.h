@@ -1,4 +1,5 @@
-// What every command needs: where configurations and plugins are, and a set-up from overrides or from a run folder.
+// The parts that every command needs: the places of configurations and plugins, and a set-up from overrides or from a
+// run folder.
 #ifndef EGGROLL_TOOLS_CLI_HOST_H
 #define EGGROLL_TOOLS_CLI_HOST_H
 
@@ -16,17 +17,18 @@ struct HostOptions {
   std::vector<std::filesystem::path> config_dirs;  // --config-dir, in order
 };
 
-// Folders with configurations: the given ones, ./configs, the installed ones; those that exist. Error if there is none.
+// The existing folders with configurations: the given ones, ./configs, the installed ones. Throws Error if there is
+// none.
 ConfigSearch config_search(const HostOptions& options);
 
 // Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
 Registry find_plugins(const ConfigNode& config);
 
-// The folders where those are looked for. Throws Error where plugins.path names one that is not there.
+// The folders that find_plugins() searches. Throws Error if plugins.path names a missing one.
 std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config);
 
-// The same for the configuration in a run's folder, whose plugins.path is not followed; allowed: folders that the user
-// named.
+// Does the same for the configuration in a run's folder, whose plugins.path is not searched. allowed: folders that the
+// user named.
 Registry find_plugins_of_run(const ConfigNode& config, const std::vector<std::filesystem::path>& allowed);
 
 // "59s", "3m20s", "2h05m".
@@ -35,13 +37,13 @@ std::string duration_text(double seconds);
 // The folder of the running executable.
 std::filesystem::path executable_folder();
 
-// A folder that a command was given: Error unless it is a run's.
+// The run in a folder that a command was given. Throws Error if the folder is not a run's.
 RunFolder existing_run(const std::filesystem::path& path);
 
 // The resolved configuration kept in a run folder.
 ConfigNode run_config(const RunFolder& folder);
 
-// The present places of a run's files, if they have moved; else empty.
+// The new paths of a run's files; empty for a file that has not moved.
 struct MovedData {
   std::string path;
   std::string valid_path;
@@ -52,7 +54,7 @@ struct MovedData {
 // does not have.
 ConfigNode with_data(ConfigNode config, const MovedData& moved);
 
-// Throws Error where the file that this key of the run's dataset names is not there.
+// Throws Error if the file that this key of the run's dataset names does not exist.
 void require_file(const ConfigNode& config, const std::string& key);
 
 }  // namespace eggroll

@@ -32,7 +32,7 @@ std::string heading_of(const ConfigNode& section) {
   return heading.empty() ? "" : fmt::format("\n{} begins:\n{}", file, heading);
 }
 
-// As a run would, but for its data.
+// Checks the configuration as a run does, except for its data.
 void check_config(const ConfigNode& config) {
   const Registry registry = find_plugins(config);
   choose_ranks(config, registry);

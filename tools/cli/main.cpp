@@ -19,7 +19,7 @@
 namespace eggroll {
 namespace {
 
-// CLI11's complaint as one sentence with the cure; a misspelt command gets a suggestion.
+// CLI11's message as one sentence with the cure; a misspelt command gets a suggestion.
 Error misused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& command_line) {
   std::vector<std::string> commands;
   for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());
@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
     try {
       eggroll::heed_parent();  // if this is a point of a sweep, it ends with the sweep
       const int exit_code = eggroll::dispatch(argc, argv);
-      const bool has_gone = exit_code == 128 + SIGHUP;  // the terminal
+      const bool has_gone = exit_code == 128 + SIGHUP;  // the terminal has closed
       if (!has_gone && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
         throw eggroll::Error("the output could not be written; free space there or send it elsewhere");
       }

@@ -1,4 +1,4 @@
-// `run --multirun`: every combination of the overrides' values, each as a process of its own, one after the other.
+// `run --multirun` runs every combination of the overrides' values, each in a process of its own, one after the other.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ namespace {
 
 std::atomic<pid_t> running_child{0};
 
-// The run saves and prints that; the other runs then do not begin.
+// The running run saves and says so; the other runs then do not begin.
 void pass_on(int number) {
   stop_signal.store(number);
   if (const pid_t child = running_child.load(); child != 0) ::kill(child, number);
@@ -42,7 +42,8 @@ int run_process(const HostOptions& host, const Overrides& overrides, bool show_m
     throw Error(fmt::format("cannot start {}: {}", words[0], std::generic_category().message(failure)));
   }
   running_child.store(child);
-  if (const int number = stop_signal.load(); number != 0) ::kill(child, number);  // it came too early to be passed on
+  if (const int number = stop_signal.load(); number != 0)
+    ::kill(child, number);  // it came before running_child was set
   const int status = wait_for(child);
   running_child.store(0);
   return status;
@@ -55,7 +56,7 @@ int multirun_command(const HostOptions& host, const Overrides& overrides, bool s
   const ConfigSearch search = config_search(host);
   const std::vector<Overrides> combinations = expand_sweeps(search, overrides);
   for (const Overrides& combination : combinations) compose(search, combination);
-  // The terminal's Ctrl-C reaches the run too, which saves and says so.
+  // The terminal sends Ctrl-C to the run too, which saves and says so.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, pass_on);
   catch_hangup(pass_on);

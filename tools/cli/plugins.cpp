@@ -16,7 +16,7 @@ namespace eggroll {
 namespace fs = std::filesystem;
 namespace {
 
-// A plugin as `check` names it: NAME, or KIND:NAME.
+// A plugin as `check` takes it: NAME, or KIND:NAME.
 ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
   const size_t colon = text.find(':');
   const std::string name = colon == std::string::npos ? text : text.substr(colon + 1);
@@ -29,7 +29,7 @@ ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
   throw Error(fmt::format("no plugin '{}' was found, expected a file or a name that `eggroll plugins` lists", text));
 }
 
-// A plugin file by itself, whatever else is installed.
+// Reads a plugin file alone, without the installed plugins.
 ChosenPlugin plugin_in_file(const fs::path& path) {
   const Registry registry({PluginFolder{fs::absolute(path), "the command line"}});
   for (const PluginFile& file : registry.files()) {

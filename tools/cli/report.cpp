@@ -12,7 +12,7 @@ namespace eggroll {
 namespace fs = std::filesystem;
 namespace {
 
-// "results/sweeps/x/" is named x.
+// The name of "results/sweeps/x/" is x.
 std::string name_of(const fs::path& path) {
   return fs::absolute(path / ".").lexically_normal().parent_path().filename();
 }
@@ -26,7 +26,7 @@ void print_problems(const std::vector<std::string>& problems) {
 }  // namespace
 
 int report_command(const fs::path& results, const fs::path& out) {
-  // A folder with a page of its own is a published one: the new page takes its place.
+  // A folder that holds a page is a published one: the new page replaces it.
   const fs::path beside = is_there(results / "findings.md") ? results : results / "report";
   const fs::path folder = out.empty() ? beside : out;
   const Collection collection = collect({results});

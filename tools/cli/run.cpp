@@ -30,12 +30,12 @@ namespace fs = std::filesystem;
 namespace {
 
 std::atomic<bool> stop_requested{false};
-std::atomic<int64_t> first_stop{0};  // seconds of a clock
+std::atomic<int64_t> first_stop{0};  // in seconds of the steady clock; 0: none
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
-// The first signal lets the step finish; a second one ends the process, for a step may hang. Ctrl-C does so at once.
-// SIGTERM may come from a batch system and from the sweep's runner, which has it from there, and SIGHUP from a terminal
-// and from its shell: within some seconds two of them are one wish.
+// The first signal lets the step finish; a second one ends the process, because a step may hang. A second Ctrl-C does
+// so at once. SIGTERM may come twice, from the batch system and from the sweep's runner, and so may SIGHUP, from the
+// terminal and from its shell. So two of these within some seconds count as one.
 void request_stop(int number) {
   constexpr int64_t kOneWish = 5;
   timespec now{};
@@ -59,7 +59,7 @@ void catch_signals() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-// One line, rewritten on a terminal; elsewhere a new line every few seconds.
+// The progress is one line, which is rewritten on a terminal; elsewhere a new line is printed every few seconds.
 class ProgressLine {
  public:
   ProgressLine() = default;
@@ -76,12 +76,12 @@ class ProgressLine {
     unended_ = terminal_;
     if (last) finish();
   }
-  // Prints lines in its place; the next progress follows below.
+  // Prints lines in place of the progress, which then follows below.
   void print_above(const std::string& lines) {
     say((terminal_ ? "\r\033[K" : "") + lines);
     unended_ = false;
   }
-  // Ends a line that a terminal still shows, so that other words may follow.
+  // Ends a line that the terminal still shows, so that other text may follow.
   void finish() {
     if (unended_) say("\n");
     unended_ = false;
@@ -93,7 +93,7 @@ class ProgressLine {
   }
 
  private:
-  // The parts that fit, for half a number would be another one. There is room for an echoed ^C.
+  // Shows only the parts that fit, because half a number would look like another one. Leaves room for an echoed ^C.
   std::string text_of(const Progress& p) const {
     const size_t width = terminal_ ? std::max<size_t>(terminal_width(), 4) - 3 : std::string::npos;
     const std::string held_out = p.held_out ? fmt::format("{:.4f}", p.held_out->bits_per_unit) : "-";
@@ -150,7 +150,7 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
 // when one fails, and would end rank 0 before its last line. Where another rank got the signal, it counts as SIGTERM.
 int interrupted(const RunResult& result, const ConfigNode& config) {
   if (!result.leads) return 0;
-  std::string plugins;  // which a run's own configuration cannot name
+  std::string plugins;  // the run's own configuration cannot name plugin folders
   for (const ConfigNode& entry : config.at("plugins.path").list()) plugins += " --plugins " + entry.text();
   say(fmt::format("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", result.record.steps,
                   result.steps, result.folder.path.string(), plugins));
@@ -158,7 +158,7 @@ int interrupted(const RunResult& result, const ConfigNode& config) {
   return 128 + (signal != 0 ? signal : SIGTERM);
 }
 
-// The same where monitor.every is not 0; else with a look at every evaluation.
+// The same configuration, with a look of the monitor at every evaluation if monitor.every is 0.
 ConfigNode with_monitor(ConfigNode config) {
   if (config.at("monitor.every").integer() == 0) {
     *config.find("monitor.every") = ConfigNode(config.at("eval.every").integer(), Source{"command line '--monitor'"});
@@ -166,14 +166,14 @@ ConfigNode with_monitor(ConfigNode config) {
   return config;
 }
 
-// Which is what only this command has a cure of its own for.
+// `eggroll run` refuses a sweep of values itself, because its cure is --multirun.
 void require_one_value(const std::string& text) {
   const Override change = parse_override(text);
   if (!change.value || !parse_override_value(*change.value, change.source).is_sweep) return;
   throw several_values(change.source, "add --multirun to run them all, ");
 }
 
-// Nobody wants it, but it is well defined: conformance tests it.
+// The setting trains badly, but conformance tests it, so it is no error.
 void warn_of_joint_windows(const Machine& machine) {
   const bool has_joint =
       std::any_of(machine.voters.begin(), machine.voters.end(), [](const egg_voters& v) { return v.joint != 0; });
@@ -194,7 +194,7 @@ int print_end(const RunResult& result, const ConfigNode& config) {
   return 0;
 }
 
-// Alone, or as one of the processes that a launcher started for this run. folder_of: see run_in_folder().
+// Trains alone, or as one of the processes that a launcher started for this run. folder_of: see run_in_folder().
 template <class FolderOf>
 int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& registry, const Invocation& invocation,
              bool show_monitor) {
@@ -250,7 +250,7 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
   if (config.find("sweep") != nullptr) {
     throw wrong(
         config.at("sweep").source(),
-        "the experiment is a sweep; run it with eggroll sweep, or one run of it with ~sweep and what it varies");
+        "the experiment is a sweep; run it with eggroll sweep, or run one point with ~sweep and a value for each axis");
   }
   for (const std::string& text : overrides) {
     if (!is_of_launcher(text)) continue;

@@ -7,8 +7,8 @@
 
 namespace eggroll {
 
-inline std::atomic<int> stops{0};        // of a command that runs points, counted as SweepHooks::stops says
-inline std::atomic<int> stop_signal{0};  // the last one's number
+inline std::atomic<int> stops{0};        // counts stops of a command that runs points, as SweepHooks::stops says
+inline std::atomic<int> stop_signal{0};  // the number of the last signal
 
 // SIGHUP means that the terminal has closed. It stays ignored if it was ignored when the program began, as under nohup.
 inline bool heeds_hangup() {
@@ -24,13 +24,13 @@ inline void catch_hangup(void (*handler)(int)) {
   sigaction(SIGHUP, &action, nullptr);
 }
 
-// For a signal at which points are to be saved at once, however often it comes.
+// For a signal that has points saved at once, however often it comes.
 inline void stop_at_once(int number) {
   stop_signal.store(number);
   if (stops.load() < 2) stops.store(2);
 }
 
-// SIGINT and SIGTERM count one each; where the first is to save at once, any number of them counts two.
+// SIGINT and SIGTERM count one each; with saves_at_once, any number of them counts two.
 inline void catch_stops(bool saves_at_once) {
   struct sigaction action {};
   action.sa_handler = [](int number) {

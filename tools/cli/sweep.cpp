@@ -23,7 +23,7 @@
 namespace eggroll {
 namespace {
 
-// Throws where a point cannot run; says each reason once, with the first point that has it.
+// Throws Error if a point cannot run. It says each reason once, with the first point that has it.
 std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFolder>& plugins, bool here) {
   std::vector<PointCheck> checks = check_points(sweep.points, plugins, here);
   std::map<std::string, std::vector<size_t>> reasons;
@@ -51,10 +51,10 @@ std::string tokens_text(uint64_t tokens) {
   return t >= 1e6 ? fmt::format("{:.2f} M", t / 1e6) : fmt::format("{:.1f} k", t / 1e3);
 }
 
-// The speed of finished points in member tokens a second, by model, backend and population, which decide most of it.
+// The speed of finished points in member tokens per second, by model, backend and population, which decide most of it.
 class Pace {
  public:
-  // standings: one a point.
+  // standings: one for each point.
   Pace(const Sweep& sweep, const std::vector<PointStanding>& standings) {
     for (size_t i = 0; i < standings.size(); ++i) {
       if (standings[i].state != PointState::kDone) continue;
@@ -94,7 +94,7 @@ std::string leftovers(const Sweep& sweep) {
   return text;
 }
 
-// How the command line narrows the sweep.
+// Says how the command line narrows the sweep.
 void print_said(const Sweep& sweep) {
   for (const std::string& sentence : sweep.grid.said) fmt::print("{}\n", sentence);
 }
@@ -113,7 +113,7 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
   size_t done = 0;
   bool all_known = true;
   std::vector<std::string> states;
-  size_t widest = 5;  // the column's heading
+  size_t widest = 5;  // the width of the column's heading
   for (size_t i = 0; i < sweep.points.size(); ++i) {
     states.push_back(text_of(sweep, sweep.points[i], standings[i]));
     widest = std::max(widest, states.back().size());
@@ -160,7 +160,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   std::fflush(stdout);
 
   catch_stops(false);
-  // On a cluster points go on without the command, which has nothing to save.
+  // On a cluster, points go on without the command, so it has nothing to save.
   if (launcher->runs_here()) catch_hangup(stop_at_once);
   SweepView view(sweep);
   SweepHooks hooks;
@@ -184,7 +184,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   if (!result.failed.empty()) {
     std::vector<std::string> names;
     for (const SweepPoint* point : result.failed) names.push_back(fmt::format("{:04}", point->index));
-    std::sort(names.begin(), names.end());  // the order in which they ended is chance
+    std::sort(names.begin(), names.end());  // the points ended in a random order
     throw Error(
         fmt::format("{}{} of {} points failed ({}); their records in {} say why, and --retry-failed runs them "
                     "again",

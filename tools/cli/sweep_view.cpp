@@ -10,7 +10,7 @@
 namespace eggroll {
 namespace {
 
-constexpr auto kTellEvery = std::chrono::seconds(30);  // where nothing can be drawn again
+constexpr auto kTellEvery = std::chrono::seconds(30);  // where the output is not a terminal
 constexpr size_t kMostShown = 20;
 
 std::string counts_of(const SweepStatus& s) {

@@ -1,4 +1,5 @@
-// What `eggroll sweep` shows: on a terminal a few lines that are drawn again and again, elsewhere a line an event.
+// The output of `eggroll sweep`: on a terminal a few lines that are drawn again and again, elsewhere a line for each
+// event.
 #ifndef EGGROLL_TOOLS_CLI_SWEEP_VIEW_H
 #define EGGROLL_TOOLS_CLI_SWEEP_VIEW_H
 
@@ -18,7 +19,7 @@ class SweepView {
   void ended(const SweepPoint& point, const RunRecord* record);
   void said(const std::string& line);
   void tick(const SweepStatus& status);
-  // Removes what is drawn, so that words may follow.
+  // Removes the drawn lines, so that other text may follow.
   void clear();
 
  private:
@@ -26,7 +27,7 @@ class SweepView {
 
   const Sweep& sweep_;
   bool terminal_ = on_terminal();
-  size_t drawn_ = 0;  // lines
+  size_t drawn_ = 0;  // the number of drawn lines
   std::chrono::steady_clock::time_point told_{};
 };
 

@@ -8,10 +8,10 @@
 namespace eggroll {
 
 bool on_terminal();
-size_t terminal_width();  // in columns; 80 where the terminal does not say
+size_t terminal_width();  // the number of columns; 80 where the terminal does not say
 
-// Prints at once. Unlike fmt::print it does not throw if the text cannot be written, as on a terminal that has closed:
-// that must not end a run. main() reports it at the end.
+// Prints at once. Unlike fmt::print it does not throw if the text cannot be written, because a closed terminal must not
+// end a run. main() reports the failure at the end.
 void say(const std::string& text);
 
 }  // namespace eggroll

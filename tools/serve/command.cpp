@@ -12,7 +12,7 @@
 namespace eggroll {
 
 int serve_command(const std::filesystem::path& results, uint16_t port) {
-  // Blocked in every thread and taken here.
+  // These signals are blocked in every thread and taken here.
   sigset_t ends;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
@@ -25,9 +25,9 @@ int serve_command(const std::filesystem::path& results, uint16_t port) {
   std::fflush(stdout);
   int taken = 0;
   sigwait(&ends, &taken);
-  std::puts("ended");  // not fmt::print, which throws where the terminal has gone
+  std::puts("ended");  // fmt::print would throw where the terminal has closed
   std::fflush(stdout);
-  // Nothing is to be saved, and a client that never ends its request would keep the server from ending.
+  // There is nothing to save, and a client whose request never ends would keep the server from ending.
   std::_Exit(0);
 }
 

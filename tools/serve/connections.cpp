@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The port of one end of the socket; 0 where the descriptor is none of an IPv4 connection.
+// The port of one end of the socket; 0 where the descriptor is no IPv4 connection.
 uint16_t port_of(int descriptor, int (*name_of)(int, sockaddr*, socklen_t*)) {
   sockaddr_in address{};
   socklen_t size = sizeof address;
@@ -21,7 +21,7 @@ uint16_t port_of(int descriptor, int (*name_of)(int, sockaddr*, socklen_t*)) {
   return ntohs(address.sin_port);
 }
 
-// Those of this process. cpp-httplib does not tell which are its own.
+// The open descriptors of this process. cpp-httplib does not tell which are its own.
 std::vector<int> open_descriptors() {
   std::vector<int> descriptors;
   std::error_code failure;
@@ -44,7 +44,7 @@ void Connections::end_old() {
   for (const int descriptor : open_descriptors()) {
     if (port_of(descriptor, ::getsockname) != port_) continue;
     const uint16_t client = port_of(descriptor, ::getpeername);
-    if (client == 0) continue;  // the socket that listens
+    if (client == 0) continue;  // this socket listens
     const auto known = seen_.find({descriptor, client});
     const auto first = known == seen_.end() ? now : known->second;
     still_there.emplace(std::pair(descriptor, client), first);

@@ -1,4 +1,4 @@
-// The connections of clients to a port of this process, which end when they last too long.
+// The connections of clients to a port of this process. It ends those that last too long.
 #ifndef EGGROLL_TOOLS_SERVE_CONNECTIONS_H
 #define EGGROLL_TOOLS_SERVE_CONNECTIONS_H
 
@@ -13,13 +13,13 @@ class Connections {
  public:
   Connections(uint16_t port, std::chrono::seconds longest) : port_(port), longest_(longest) {}
 
-  // Ends those that earlier calls saw too long ago: their reads and writes fail from now on.
+  // Ends connections that earlier calls saw too long ago: their reads and writes fail from now on.
   void end_old();
 
  private:
   uint16_t port_;
   std::chrono::seconds longest_;
-  // By descriptor and the client's port: when it was seen first.
+  // The time at which each connection was seen first, by descriptor and the client's port.
   std::map<std::pair<int, uint16_t>, std::chrono::steady_clock::time_point> seen_;
 };
 

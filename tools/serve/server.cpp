@@ -25,7 +25,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr const char* kHost = "127.0.0.1";
-constexpr auto kPatience = std::chrono::seconds(2);  // with a client that neither sends nor takes anything
+constexpr auto kPatience = std::chrono::seconds(2);  // how long a client may neither send nor take anything
 constexpr auto kPause = std::chrono::seconds(1);     // between two looks
 // A connection's longest life. It also ends after five requests or an idle second, which a byte now and then puts off.
 constexpr auto kLongest = std::chrono::seconds(10);
@@ -50,8 +50,8 @@ void refuse(httplib::Response& response, int status, const std::string& sentence
   response.set_content(sentence + "\n", "text/plain; charset=utf-8");
 }
 
-// As content of a known length that is asked for in parts, which the library does not compress: its brotli takes
-// seconds for the summaries of 2,000 runs.
+// Sends the text as content of a known length that is asked for in parts, because the library does not compress such
+// content: its brotli takes seconds for the summaries of 2,000 runs.
 void send(httplib::Response& response, std::string text, const std::string& type) {
   const size_t whole = text.size();
   response.set_content_provider(whole, type,
@@ -61,12 +61,12 @@ void send(httplib::Response& response, std::string text, const std::string& type
 }
 
 void reply(httplib::Response& response, const ordered_json& json) {
-  // Names and logs are any bytes; those that are no UTF-8 become U+FFFD.
+  // Names and logs may hold any bytes; bytes that are no UTF-8 become U+FFFD.
   send(response, json.dump(-1, ' ', false, ordered_json::error_handler_t::replace), "application/json");
 }
 
-// A thread for each connection that waits for one, up to a number that slow clients do not fill by chance. cpp-httplib
-// takes as many as the machine has cores, and starts them where a failure ends the process.
+// Starts a thread for each connection that waits for one, up to a number that slow clients do not reach by chance.
+// cpp-httplib's own pool has one thread for each core, and a failure to start one ends the process.
 class Threads : public httplib::TaskQueue {
  public:
   void enqueue(std::function<void()> task) override {
@@ -114,11 +114,11 @@ class Threads : public httplib::TaskQueue {
     }
   }
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards the members below
   std::condition_variable ready_;
   std::deque<std::function<void()>> tasks_;
   std::vector<std::thread> threads_;
-  size_t idle_ = 0;  // threads
+  size_t idle_ = 0;  // number of idle threads
   bool ended_ = false;
 };
 
@@ -165,7 +165,7 @@ class Server::Work {
       stop_looking();
       throw;
     }
-    // Before it listens there is nothing to stop.
+    // Waits, because stop() has no effect before the server listens.
     while (!http_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
@@ -226,7 +226,7 @@ class Server::Work {
     if (json) {
       reply(response, *json);
     } else {
-      // Folders are looked up among the runs seen, so that no path leads out of the results.
+      // Folders are looked up among the known runs, so that no path leads out of the results.
       refuse(response, 404, "no run is in that folder; /api/runs lists them");
     }
   }

@@ -1,4 +1,4 @@
-// The page and its API over HTTP, on 127.0.0.1 and nowhere else.
+// Serves the page and its API over HTTP, on 127.0.0.1 and nowhere else.
 #ifndef EGGROLL_TOOLS_SERVE_SERVER_H
 #define EGGROLL_TOOLS_SERVE_SERVER_H
 
@@ -11,7 +11,7 @@ namespace eggroll {
 
 class Server {
  public:
-  // Watches and answers from now on. Port 0: any that is free. Throws where the port is in use or results is no folder.
+  // Watches and answers from now on. Port 0: any free one. Throws Error if the port is in use or results is no folder.
   Server(const std::filesystem::path& results, uint16_t port);
   ~Server();
 

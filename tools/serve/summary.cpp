@@ -21,7 +21,7 @@ ordered_json bits_of(const std::optional<Evaluation>& evaluation) {
   return evaluation ? ordered_json(evaluation->bits_per_unit) : ordered_json();
 }
 
-// The axes of a run outside a sweep: what its overrides set, except for the seed and for where it lies.
+// The axes of a run outside a sweep: its overrides, except for the seed and the place of its results.
 ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
   ordered_json axes = ordered_json::object();
   for (const std::string& text : overrides) {
@@ -34,7 +34,7 @@ ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
   return axes;
 }
 
-// Flat, key to text: the values for axes that the run itself does not name.
+// A flat map of key to text: the values of axes that the run does not name itself.
 ordered_json config_of(const RunRecord& record) {
   ordered_json values = ordered_json::object();
   for (const auto& [key, value] : config_values(record.config)) {
@@ -120,7 +120,7 @@ void add_metrics(ordered_json& summary, const RunMetrics& metrics) {
                                          [](const CurvePoint& a, const CurvePoint& b) { return a.bits < b.bits; });
     if (summary["best"].is_null()) summary["best"] = lowest->bits;
   }
-  // A record is written at checkpoints, metrics at every step.
+  // The record is written at checkpoints, the metrics at every step.
   if (summary["status"] == "running" && metrics.last_step > summary["steps"]) summary["steps"] = metrics.last_step;
 }
 

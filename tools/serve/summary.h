@@ -1,4 +1,4 @@
-// A run's summary for the page: JSON from its record and its metrics.
+// Makes a run's summary for the page: JSON from its record and its metrics.
 #ifndef EGGROLL_TOOLS_SERVE_SUMMARY_H
 #define EGGROLL_TOOLS_SERVE_SUMMARY_H
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 using std::chrono::steady_clock;
 
-constexpr size_t kShownBytes = 64 * 1024;  // of a log's end, of samples
+constexpr size_t kShownBytes = 64 * 1024;  // shown of a log's end and of samples
 constexpr int kPauses = 10;                // a run's metrics are read in at most a tenth of the time
 
 FileStamp stamp_of(const fs::path& path) {
@@ -55,7 +55,7 @@ ordered_json unreadable(const fs::path& path, const std::string& why) {
           {"why", why}};
 }
 
-// Null where there is no such file or nothing in it; where it cannot be read, the sentence.
+// The file's text, or the sentence of the error if it cannot be read; null if the file is missing or empty.
 ordered_json text_or_null(const fs::path& path, std::string (*read)(const fs::path&)) try {
   if (stamp_of(path) == FileStamp()) return nullptr;
   const std::string text = read(path);
@@ -67,7 +67,7 @@ ordered_json text_or_null(const fs::path& path, std::string (*read)(const fs::pa
 std::string beginning_of(const fs::path& path) { return read_part(path, 0, kShownBytes); }
 std::string configuration_of(const fs::path& path) {
   const std::string text = beginning_of(path);
-  // The end of a longer file, which the seal covers too, is not read.
+  // Only the end of a longer file is read, so its seal cannot be checked.
   if (text.size() >= kShownBytes || (!text.empty() && seal_of_text(text) != Seal::kBroken)) return text;
   return path.string() + " has changed since it was written; restore it from a copy";
 }
@@ -75,9 +75,9 @@ std::string end_of(const fs::path& path) { return read_end(path, kShownBytes); }
 
 }  // namespace
 
-// What one look sees on the disk.
+// The files that one look sees on the disk.
 struct Watch::Found {
-  std::map<std::string, fs::path> records;  // by folder; of a record that stands alone, by file
+  std::map<std::string, fs::path> records;  // by folder; a record that stands alone by its file
   std::vector<CollectedSweep> sweeps;
   std::vector<std::string> problems;
   size_t other_files = 0;
@@ -180,7 +180,7 @@ void Watch::read_record_of(const std::string& folder, const fs::path& path) {
     const RunRecord record = read_record(path);
     run.from_record = eggroll::summary_of(record);
     run.known = known_lines(record);
-    // Where there is no file to read them from.
+    // Without a metrics.jsonl the figures come from the record's summary.
     const bool alone = !run.has_folder() || stamp_of(run.file("metrics.jsonl")) == FileStamp();
     if (alone) {
       run.metrics = record.summary.value_or(RunMetrics());
@@ -196,7 +196,7 @@ void Watch::read_metrics_of(const std::string& folder) {
   SeenRun run = *seen(folder);
   const fs::path path = run.file("metrics.jsonl");
   const auto begin = steady_clock::now();
-  // Before it is read: what is appended meanwhile is for the next look.
+  // The stamp is taken before the file is read, so that the next look sees what is appended meanwhile.
   run.metrics_file = stamp_of(path);
   run.problems.clear();
   run.half_line.clear();
@@ -215,7 +215,7 @@ void Watch::read_metrics_of(const std::string& folder) {
 void Watch::look() try {
   const Found found = find();
   forget_missing(found);
-  // All records first: they are quick to read and say most.
+  // Records are read first, because they are quick to read and say most.
   for (const auto& [folder, path] : found.records) {
     if (!stopped_) read_record_of(folder, path);
   }
@@ -235,7 +235,7 @@ void Watch::look() try {
     if (i < grown.size()) read_metrics_of(grown[i]);
   }
 } catch (...) {
-  // Folders go while they are looked through; the next look sees what is left.
+  // Folders may disappear while they are searched; the next look sees what is left.
   const std::string sentence = sentence_of_exception();
   const std::lock_guard lock(mutex_);
   around_["problems"] = {sentence};
@@ -287,9 +287,9 @@ std::optional<ordered_json> Watch::run(const std::string& folder) const {
   for (const char* name : {"record", "monitor", "samples", "log", "config"}) reply[name] = nullptr;
   try {
     reply["record"] = json_or_null(read_file(run->record_path, Links::kRefused));
-    if (reply["record"].is_object()) reply["record"].erase("summary");  // curves() has its points
+    if (reply["record"].is_object()) reply["record"].erase("summary");  // curves() sends its points
   } catch (const Error&) {
-    // It went; the next look forgets the run.
+    // The run was deleted; the next look forgets it.
   }
   if (!run->has_folder()) return reply;
   if (run->metrics.monitor) {

@@ -18,7 +18,7 @@
 
 namespace eggroll {
 
-// A file as it was when it was read; all zero where there is none.
+// A file's state when it was read; all zero for a missing file.
 struct FileStamp {
   uint64_t size = 0;
   int64_t changed_ns = 0;
@@ -26,45 +26,45 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-// One run, as of one look; never changed once it is published.
+// A run as one look saw it; it never changes once it is published.
 struct SeenRun {
   std::filesystem::path record_path;
   FileStamp record;
   FileStamp metrics_file;
-  nlohmann::ordered_json from_record;  // the part of its summary that the record gives
+  nlohmann::ordered_json from_record;  // the summary without the figures of the metrics
   RunMetrics metrics;
-  KnownLines known;                                     // of the record
-  std::vector<std::string> problems;                    // of the metrics
-  std::string half_line;                                // a problem where no writer is at work; "": there is none
-  std::chrono::steady_clock::time_point read_again_at;  // the metrics, and not earlier
-  uint64_t version = 0;                                 // of the watch, when this was published
-  uint64_t curve_version = 0;                           // when its metrics last changed
+  KnownLines known;                                     // known from the record
+  std::vector<std::string> problems;                    // in the metrics
+  std::string half_line;                                // a problem only if no writer is at work; "": none
+  std::chrono::steady_clock::time_point read_again_at;  // the metrics are not read before this
+  uint64_t version = 0;                                 // the watch's version when this was published
+  uint64_t curve_version = 0;                           // the watch's version when the metrics last changed
 
-  // Whether the run has a folder of its own; a published record is a file among others.
+  // Whether the run has a folder of its own. A published record is one file among others.
   bool has_folder() const { return record_path.filename() == "record.json"; }
   std::filesystem::path file(const char* name) const { return record_path.parent_path() / name; }
 };
 
 class Watch {
  public:
-  // Throws where it is no folder.
+  // Throws Error if `results` is no folder.
   explicit Watch(std::filesystem::path results);
 
-  // Reads what has changed since the last look. One thread at a time; the others may ask meanwhile, and see each run as
-  // soon as it is read.
+  // Reads what has changed since the last look. Only one thread may look; the others may ask meanwhile, and see each
+  // run as soon as it is read.
   void look();
-  // Ends a look that is under way, and all later ones, soon.
+  // Soon ends a look that is under way, and all later ones.
   void stop() { stopped_ = true; }
 
-  // All runs, or what changed since the reply that had this `version` (the README beside this file says what is in it).
+  // All runs, or the changes since the reply with this `version` (the README beside this file describes the reply).
   nlohmann::ordered_json runs(const std::string& since) const;
-  // The run in this folder, as `runs` names it; nothing where there is none.
+  // The run in this folder, as `runs` names it; nothing if there is none.
   std::optional<nlohmann::ordered_json> run(const std::string& folder) const;
   std::optional<nlohmann::ordered_json> curves(const std::string& folder) const;
 
  private:
   struct Found;
-  // A file *.json of another name than record.json that holds no record, or a damaged one.
+  // A file *.json that is not named record.json and holds no record, or a damaged one.
   struct OtherFile {
     FileStamp stamp;
     std::optional<std::string> problem;
@@ -80,13 +80,13 @@ class Watch {
 
   const std::filesystem::path results_;
   std::atomic<bool> stopped_ = false;
-  const std::string started_;                               // tells replies of this process from those of another
-  std::map<std::filesystem::path, OtherFile> other_files_;  // the looking thread's own
+  const std::string started_;  // differs between processes, so that a client notices a new server
+  std::map<std::filesystem::path, OtherFile> other_files_;  // used by the looking thread only
 
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::shared_ptr<const SeenRun>> runs_;
-  std::map<std::string, uint64_t> removed_;  // folder to version
-  nlohmann::ordered_json around_;            // what replies say beside the runs
+  std::map<std::string, uint64_t> removed_;  // the version at which each folder was removed
+  nlohmann::ordered_json around_;            // the other parts of replies, beside the runs
   uint64_t version_ = 0;
   size_t unread_ = 0;  // runs whose metrics are still to be read
 };

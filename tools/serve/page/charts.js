@@ -1,4 +1,4 @@
-// Chart.js with our looks: no animation, the page's colours, light or dark.
+// Chart.js with this page's style: no animation, the page's colours, light or dark.
 
 export const colours = [
   "#4e79a7", "#e8812b", "#3f9b6c", "#c9485b", "#8a6bbd", "#a0785a", "#d673a8", "#7b8794", "#b0a12f", "#2aa0b5",
@@ -6,7 +6,7 @@ export const colours = [
 
 export const clear = (colour, share) => `${colour}${Math.round(255 * share).toString(16).padStart(2, "0")}`;
 
-// A small square of the colour; set by script, because the page's rules forbid styles within its text.
+// A small square of the colour. A script sets the colour, because the page's rules forbid styles within its text.
 export function keyOf(colour) {
   const key = document.createElement("span");
   key.className = "key";
@@ -31,7 +31,7 @@ const baselineNames = {
       name.y = Math.max(free, Math.min(name.y, chartArea.bottom));
       free = name.y + kNameHeight;
     }
-    // Those that ran out of the bottom move up.
+    // Names that ran out of the bottom move up.
     let bottom = chartArea.bottom;
     for (const name of [...names].reverse()) {
       name.y = Math.min(name.y, bottom);
@@ -48,7 +48,7 @@ const baselineNames = {
 
 const nameFont = () => `11px ${getComputedStyle(document.body).fontFamily}`;
 
-// Pixels that the longest name takes.
+// The width of the longest name, in pixels.
 function roomForNames(canvas, datasets) {
   const names = datasets.filter((set) => set.baseline).map((set) => `↑ ${set.baseline}`);
   if (!names.length) return 0;
@@ -62,7 +62,7 @@ function roomForNames(canvas, datasets) {
 
 export const themed = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// A canvas in a box; draw(datasets, axes) shows these, and again.
+// A canvas in a box. draw(datasets, axes) shows the datasets, and may be called again.
 export function chartPanel(id) {
   const canvas = document.createElement("canvas");
   canvas.id = id;

@@ -8,7 +8,7 @@ export const rangeNames = { late: "late training", all: "all", log: "all, logari
 
 export const xNames = { step: "steps", tokens: "member tokens", seconds: "seconds in steps" };
 
-// Linear between the two nearest; null beyond the ends.
+// Interpolates linearly between the two nearest points; null beyond the ends.
 function valueAt(line, column, step) {
   const steps = line.step;
   if (!steps.length || step < steps[0] || step > steps[steps.length - 1]) return null;
@@ -23,7 +23,7 @@ function valueAt(line, column, step) {
   return line[column][low] * (1 - part) + line[column][high] * part;
 }
 
-// {x, mean, low, high} at every step of the longest of the lines, over those that got so far.
+// {x, mean, low, high} at every step of the longest line, over the lines that reach the step.
 function meanLine(lines, x) {
   const longest = lines.reduce((a, b) => (b.step.length > a.step.length ? b : a));
   return longest.step.map((step) => {
@@ -86,14 +86,14 @@ function baselinesOf(runs, end) {
   });
 }
 
-const kEarly = 0.25; // of a curve's length: what lies above where it is then is left out of the late range
+const kEarly = 0.25; // the share of a curve whose bits the late range leaves out
 
-// The held-out bits that the lines have from there on, with the baselines among them or next to them.
+// The range of the lines' held-out bits after kEarly, and of the baselines within it or next to it.
 function lateRange(datasets, baselines) {
   let [low, high] = [Infinity, -Infinity];
   for (const { data } of datasets.filter((set) => set.held_out)) {
     const from = data[0].x + kEarly * (data[data.length - 1].x - data[0].x);
-    // Where points are few, at least the last half counts.
+    // With few points, at least the last half counts.
     const late = data.filter((point, i) => point.x >= from || 2 * i >= data.length);
     low = Math.min(low, ...late.map((point) => point.y));
     high = Math.max(high, ...late.map((point) => point.y));
@@ -111,7 +111,7 @@ export function curvesChart() {
   // rows: each with its runs; labels: one for each. Returns how many rows have something to draw.
   async function show(rows, labels, x, range = "all") {
     const datasets = [];
-    const entries = []; // of the legend
+    const entries = []; // for the legend
     let drawn = 0;
     const runs = rows.flatMap((row) => row.runs);
     const curves = new Map((await curvesOf(runs)).map((curve, i) => [runs[i].folder, curve]));

@@ -1,4 +1,4 @@
-// Elements, built without ever parsing a text as HTML: what comes from files is shown as it is.
+// Makes elements without parsing any text as HTML, so that texts from files are shown as they are.
 
 // h("a", {href: "#/", onclick: f}, "text", element, ...); null children are left out.
 export function h(tag, attributes = {}, ...children) {

@@ -28,7 +28,7 @@ export function effectsChart() {
       sets.get(key).push(point);
       byValue[point.x].push(point.y);
     }
-    // All sets are one line with gaps, which thousands of them do not slow down.
+    // All sets are one line with gaps, because thousands of lines would be slow.
     const lines = [...sets.values()].flatMap((points) => [
       ...points.sort((a, b) => a.x - b.x),
       { x: points[points.length - 1].x, y: NaN },

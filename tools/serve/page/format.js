@@ -1,4 +1,4 @@
-// Numbers and times as people read them; "" where there is none.
+// Numbers and times in a form for people; "" for a missing one.
 
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 
@@ -23,13 +23,13 @@ export function duration(seconds) {
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${Math.round(minutes / 1440)} days`;
 }
 
-// An axis' value: a text, or several that change together.
+// An axis' value: one text, or several that change together.
 export function axisValue(value) {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? Object.values(value).join(", ") : String(value);
 }
 
-// Numbers by size, then texts by the alphabet, the empty last.
+// Sorts numbers by size, then texts by the alphabet, then empty ones.
 export function inOrder(a, b) {
   const empty = (value) => value === null || value === undefined || value === "" || Number.isNaN(value);
   if (empty(a) || empty(b)) return Number(empty(a)) - Number(empty(b));

@@ -6,11 +6,11 @@ import { isOfBits, shortName } from "./select.js";
 import { store } from "./store.js";
 import { change, runAddress } from "./view.js";
 
-const kShown = 200; // rows before one asks for all
+const kShown = 200; // rows that are shown until the reader asks for all
 const kSilent = 300; // seconds after which a running run may have died
 
-// A run's folder without those above; of a point of a sweep, "0003-optimizer=sign_es,population=512-1a2b3c4d", its number:
-// the columns say the rest.
+// A run's folder without the folders above it. For a point of a sweep,
+// "0003-optimizer=sign_es,population=512-1a2b3c4d", it is only the number, because the columns say the rest.
 function nameOf(folder) {
   const last = folder.slice(folder.lastIndexOf("/") + 1);
   return /^(\d{4,})-.*-[0-9a-f]{8}$/.exec(last)?.[1] ?? last;
@@ -43,7 +43,7 @@ function heading(of, key, text, isNumber) {
   );
 }
 
-// The statuses of a row's runs, each with how many where there are several.
+// The statuses of a row's runs, each with its number of runs if there are several.
 function statusCell(row) {
   const counts = new Map();
   for (const run of row.runs) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
@@ -71,7 +71,7 @@ function numberCell(row, [key, , format]) {
   );
 }
 
-// A row of its own above the first row of each data, where there are several.
+// With several data, each data's first row has a heading above it.
 function dataHeading(row, before, columns) {
   if (row.axes.data === undefined || before?.axes.data === row.axes.data) return null;
   return h("tr", { class: "data" }, h("th", { colspan: columns }, `on ${row.axes.data || "unknown data"}`));

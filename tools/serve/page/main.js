@@ -1,10 +1,10 @@
-// Asks the server what is new every other second and shows the page that the address names.
+// Asks the server for changes every other second, and shows the page that the address names.
 import { overview } from "./overview.js";
 import { runPage } from "./run.js";
 import { refresh, store } from "./store.js";
 import { view } from "./view.js";
 
-const kPause = 2000; // ms
+const kPause = 2000; // in ms
 
 const main = document.getElementById("main");
 const notice = document.getElementById("notice");
@@ -24,7 +24,7 @@ async function show() {
   await page.show();
 }
 
-// One at a time: an answer that comes late must not overtake a newer one.
+// One refresh at a time, because a late answer must not overtake a newer one.
 let busy = Promise.resolve();
 function soon(work) {
   busy = busy.then(work).catch((error) => {

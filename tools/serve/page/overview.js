@@ -1,4 +1,4 @@
-// The first page: how far things are, curves, what each axis does, the leaderboard.
+// The first page: progress, curves, the effect of each axis, the leaderboard.
 import { colours } from "./charts.js";
 import { curvesChart, rangeNames, xNames } from "./curves.js";
 import { choice, h, status } from "./dom.js";
@@ -8,13 +8,13 @@ import { experimentOf, experiments, filtered, labelOf, rowsOf, shortName, tellin
 import { store } from "./store.js";
 import { change, view } from "./view.js";
 
-const kCurves = 10; // rows whose curves are drawn, the table's first
+const kCurves = 10; // rows with a curve: the first of the table
 
 const statuses = ["completed", "stopped", "running", "interrupted", "failed", "unreadable", "waiting"];
 
 const plural = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 
-// Counts by status of all runs of the experiment; those that a sweep plans and that never began are waiting.
+// Counts all runs of the experiment by status. Points that a sweep plans and that never began count as waiting.
 function progress(runs, chosen, of) {
   const counts = new Map(statuses.map((name) => [name, runs.filter((run) => run.status === name).length]));
   const planned = store.sweeps.filter((sweep) => !chosen || chosen === `${sweep.name} (sweep)`);
@@ -61,7 +61,7 @@ function filters(names, chosen, axes, of) {
     { class: "filters", id: "filters" },
     names.length > 1 || (chosen && !names.includes(chosen))
       ? choice("experiment", [...new Set([...names, chosen].filter(Boolean))].map((name) => [name, name]).concat([["*", "all"]]), chosen || "*",
-          // What was asked of one experiment means nothing in another.
+          // Filters of one experiment mean nothing in another.
           (name) => { location.hash = `/?${new URLSearchParams({ experiment: name })}`; })
       : null,
     h("label", {}, h("span", {}, "find"), find),
@@ -73,7 +73,7 @@ function filters(names, chosen, axes, of) {
   );
 }
 
-// The page's parts live as long as it is shown, so that charts are updated and not made anew.
+// The page's parts live as long as it is shown, so that charts are updated rather than made anew.
 export function overview(main) {
   const parts = { unknown: h("div"), progress: h("div"), filters: h("div"), table: h("div") };
   const curves = curvesChart();
@@ -108,7 +108,7 @@ export function overview(main) {
     const rows = rowsOf(filtered(runs, axes, of), of);
 
     parts.progress.replaceChildren(progress(runs, chosen, of));
-    // Made anew only where they differ: one may be in use.
+    // The filters are made anew only if they differ, because the reader may be using one.
     const filtersNow = JSON.stringify([names, chosen, axes, of.toString()]);
     if (filtersNow !== filtersShown) parts.filters.replaceChildren(filters(names, chosen, axes, of));
     filtersShown = filtersNow;

@@ -41,7 +41,7 @@ function factsOf(run, record) {
   ]);
 }
 
-// An object of objects as a table: a row each, a column for each of their keys.
+// Shows an object of objects as a table: a row for each object, a column for each of their keys.
 function tableOf(objects, first) {
   const rows = Object.entries(objects ?? {}).flatMap(([name, value]) =>
     Array.isArray(value) ? value.map((one, i) => [`${name} ${i}`, one]) : [[name, value]]);
@@ -104,7 +104,7 @@ export function runPage(main, folder) {
     head.replaceChildren(
       h("h2", {}, "Learning curve"), choice("over", Object.entries(xNames), x, (to) => change({ x: to })));
     curvePanel.hidden = !run.has_curve;
-    // What one has opened and scrolled stays: only a text that changed is made anew.
+    // Only a text that changed is made anew, so that the others stay open and scrolled as they are.
     const parts = [
       monitorOf(monitor),
       textOf("Samples", samples, "samples", true),

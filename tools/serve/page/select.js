@@ -1,9 +1,10 @@
-// From all runs to the rows that are shown: experiment, filters, seeds, order.
+// Chooses the rows that are shown from all runs: experiment, filters, seeds, order.
 import { axisValue, inOrder } from "./format.js";
 
 export const experimentOf = (run) => (run.sweep ? `${run.sweep} (sweep)` : run.name);
 
-// All experiments, the one whose run began last first; among runs of the same second, the one that was written last.
+// All experiments; the one whose run began last comes first. Among runs of the same second, the one that was written
+// last counts.
 export function experiments(runs) {
   const newest = new Map();
   for (const run of runs) {
@@ -14,7 +15,8 @@ export function experiments(runs) {
   return [...newest].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).map(([name]) => name);
 }
 
-// The run's value for the axis: the one it names, or the one of its configuration (for a group, the option's name).
+// The run's value for the axis: the value that the run names, or that of its configuration (for a group, the option's
+// name).
 function valueOf(run, axis) {
   const own = axisValue(run.axes[axis]);
   const configured = (key) => run.config?.[key] ?? run.config?.[`${key}.name`];
@@ -74,10 +76,10 @@ export function filtered(runs, axes, of) {
 const kMeans = ["bits", "best", "tokens_per_second", "update_rate", "wall_seconds", "steps"];
 const kRanges = ["bits", "best", "tokens_per_second"];
 
-// With final figures: all of its steps were made, or as many as were wanted.
+// Final figures are those of a run that made all its steps, or that a stop rule ended.
 export const isFinal = (run) => run.status === "completed" || run.status === "stopped";
 
-// Runs that differ only in the seed. A row has the means over the n final ones among them, with ranges.
+// Joins runs that differ only in the seed. A row has the means over the n final ones among them, with ranges.
 function grouped(runs) {
   const groups = new Map();
   for (const run of runs) {
@@ -97,8 +99,8 @@ function grouped(runs) {
   });
 }
 
-// In the order that the address asks for; without it the lowest final bits first. Bits are compared among rows of the
-// same data alone.
+// Sorts by the order in the address; without one, the lowest final bits come first. Bits are compared only among rows
+// on the same data.
 export function rowsOf(runs, of) {
   const rows = of.get("rows") === "means" ? grouped(runs) : runs.map((run) => ({ ...run, runs: [run] }));
   const sort = of.get("sort") ?? "bits";
@@ -113,7 +115,7 @@ export function rowsOf(runs, of) {
   });
 }
 
-// The axes that tell these rows apart, without those that go with one before them.
+// The axes in which these rows differ, without those that change with an earlier axis.
 export function tellingAxes(rows, axes) {
   let keys = rows.map(() => "");
   return axes.filter(([axis]) => {
@@ -126,7 +128,7 @@ export function tellingAxes(rows, axes) {
 
 export const isOfBits = (key) => key === "bits" || key === "best";
 
-// "population=2048, optimizer=sign_es, seed 0": what tells a row from the others.
+// The text that tells a row from the others: "population=2048, optimizer=sign_es, seed 0".
 export function labelOf(row, axes) {
   const values = axes
     .map(([axis]) => [shortName(axis, axes), axisValue(row.axes[axis])])

@@ -22,7 +22,7 @@ async function ask(path, parameters) {
 // Returns whether anything changed.
 export async function refresh() {
   const reply = await ask("api/runs", { since: store.version });
-  const minute = (seconds) => Math.floor(seconds / 60); // how long a run has been silent is shown
+  const minute = (seconds) => Math.floor(seconds / 60); // a run's page shows how long the run has been silent
   const changed =
     reply.all || reply.version !== store.version || reply.unread !== store.unread || minute(reply.now) !== minute(store.now);
   if (reply.all) store.runs.clear();
@@ -32,7 +32,7 @@ export async function refresh() {
   return changed;
 }
 
-// The curves of these runs, asking only for those that are not as they were.
+// The curves of these runs. Asks only for those that have changed.
 export async function curvesOf(runs) {
   await Promise.all(
     runs.map(async (run) => {
@@ -40,7 +40,7 @@ export async function curvesOf(runs) {
       try {
         curves.set(run.folder, await ask("api/curve", { folder: run.folder }));
       } catch {
-        curves.delete(run.folder); // it went while we asked
+        curves.delete(run.folder); // the run was deleted while we asked
       }
     }),
   );

@@ -1,11 +1,11 @@
-// What the page shows is in its address, "#/?sort=best&status=failed": it can be kept, sent and gone back from.
+// The page's address says what is shown, "#/?sort=best&status=failed", so that it can be kept, sent and gone back from.
 
 export function view() {
   const [path, query] = location.hash.replace(/^#/, "").split("?");
   return { path: path || "/", of: new URLSearchParams(query) };
 }
 
-// Changes some of the address' parameters; null removes one.
+// Changes some of the address's parameters; null removes one.
 export function change(values) {
   const { path, of } = view();
   for (const [name, value] of Object.entries(values)) {

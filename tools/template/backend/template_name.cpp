@@ -83,8 +83,8 @@ class ScalarSession : public eggroll::Session {
   std::vector<int8_t> states_;  // (own members, state bytes)
 };
 
-// Bytes that a session takes with this population: weights, slots, states, the table of noise, the votes of the largest
-// parameter; of a masked table one row's, and what RowVoters keeps of streams of one pair and token. What one member
+// The bytes that a session takes with this population: weights, slots, states, the table of noise, and the largest
+// parameter's votes. A masked table needs only one row's votes, and the memory of RowVoters. The memory that one member
 // works in is left out.
 uint64_t memory_of(const egg_session_spec& spec, uint32_t population) {
   uint64_t bytes = spec.noise.source == EGG_NOISE_TABLE ? uint64_t{1} << spec.noise.table_log2 : 0;
@@ -104,13 +104,13 @@ class ScalarBackend : public eggroll::Backend {
  public:
   explicit ScalarBackend(eggroll::Settings& settings) { settings.finish(); }  // it takes no settings
 
-  // What is not supported is refused before a run starts; the rest must agree with the reference backend to the bit.
+  // Unsupported ops are refused before a run starts; all results must agree with the reference backend to the bit.
   bool supports_op(const egg_program& program, uint32_t op) override {
     return op_function(program.ops[op].code) != nullptr;
   }
   bool supports_rule_op(int32_t code) override { return knows_rule_op(code); }
 
-  // The host prints it and keeps it in the run's record.
+  // The host prints this text and keeps it in the run's record.
   eggroll::SessionPlan plan_session(const egg_session_spec& spec) override {
     const auto memory = [&](uint32_t population) { return memory_of(spec, population); };
     const uint64_t bytes = eggroll::bytes_in_room(spec.population, eggroll::machine_memory(), memory);

@@ -77,7 +77,7 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
   first_visible_ = 0;
   for (Cache& cache : caches_) cache = Cache{};
   const egg_program& program = model_.program;
-  // body(value's number, its place in the member's states)
+  // Calls body(value's number, its place in the member's states) for every state.
   const auto each_state = [&](auto&& body) {
     for (const eggroll::LoweredState& state : model_.lowered.states) body(state.value, states + state.offset);
   };
@@ -108,7 +108,7 @@ int64_t Member::read(const Perturbation* perturbation, int32_t sign, const egg_b
   return loss_;
 }
 
-// Null where this member sees the parameter as it is.
+// Null if this member sees the parameter without noise.
 const Noise* Member::noise_of(int32_t param) const {
   if (perturbation_ == nullptr) return nullptr;
   const Noise& noise = perturbation_->noise[static_cast<size_t>(param)];
@@ -228,7 +228,7 @@ void Member::attention(const egg_op& op) {
   for (size_t first = 0; first < size(op); first += static_cast<size_t>(op.head)) attend(op, first);
 }
 
-// One head: channels [first, first + head).
+// Computes one head: channels [first, first + head).
 void Member::attend(const egg_op& op, size_t first) {
   const Cache& cache = caches_[static_cast<size_t>(op.out)];
   const size_t end = first + static_cast<size_t>(op.head);

@@ -1,4 +1,4 @@
-// One member reading one stream: its perturbation, its values, its ops.
+// One member that reads one stream: its perturbation, its values, its ops.
 #ifndef TOKEN_STEP_H
 #define TOKEN_STEP_H
 
@@ -14,7 +14,7 @@ namespace backend {
 
 using Weights = std::vector<int8_t>;
 
-// What all members share.
+// The data that all members share.
 struct Model {
   explicit Model(const egg_session_spec& spec);
   const egg_session_spec& spec;
@@ -25,15 +25,16 @@ struct Model {
   egg_loss_tables loss_tables;
 };
 
-// The noise of one pair for one parameter: a is (rank, rows), b is (rank, cols); a vector has one draw each of (rows).
+// The noise of one pair for one parameter: a is (rank, rows), b is (rank, cols). A vector has one draw for each row in
+// a and in b.
 struct Noise {
   std::vector<int8_t> a;
   std::vector<int8_t> b;
 };
 Noise draw(const Model& model, uint64_t step, uint32_t pair, uint32_t param);
 
-// One pair's noise, by parameter: empty where the pair does not perturb it. Matrices that no linear reads have no a: of
-// a table with a million rows an embed takes one value.
+// The noise of one pair, by parameter; empty for a parameter that the pair does not perturb. A matrix that no linear
+// reads has no a, because an embed needs only one value of it, even for a table with a million rows.
 struct Perturbation {
   uint64_t step;
   uint32_t pair;
@@ -51,20 +52,20 @@ class Member {
   int64_t read(const Perturbation* perturbation, int32_t sign, const egg_batch& batch, uint32_t stream, int8_t* states,
                int8_t* logits);
 
-  // One function an op of ops.h: void embed(const egg_op& op); ...
+  // One function for each op of ops.h: void embed(const egg_op& op); ...
 #define DECLARE_OP(code, name, ...) void name(const egg_op& op);
   EGG_OPS(DECLARE_OP)
 #undef DECLARE_OP
 
  private:
-  using Values = std::vector<int32_t>;  // int8 but for wide values
+  using Values = std::vector<int32_t>;  // int8 values; wide values are int32
   struct Cache {
     std::vector<Values> keys;  // by position
     std::vector<Values> values;
   };
   const Values& in(const egg_op& op, int k) const { return values_[static_cast<size_t>(op.in[k])]; }
   size_t size(const egg_op& op) const { return values_[static_cast<size_t>(op.out)].size(); }
-  // Channel i of what the op makes: clipped where it is not wide.
+  // Writes channel i of the op's result, clipped unless it is wide.
   void put(const egg_op& op, size_t i, int32_t x);
   const int32_t* table(const egg_op& op) const { return model_.program.tables[op.table].entries; }
   void attend(const egg_op& op, size_t first);
@@ -73,18 +74,18 @@ class Member {
 
   const Model& model_;
   int32_t nearest_;             // the program's rounding
-  std::vector<Values> values_;  // by value; a state's is what it was when the token began
+  std::vector<Values> values_;  // by value; a state holds its value from before the token
   std::vector<Values> stored_;  // what states become when the token ends
-  std::vector<Cache> caches_;   // of attentions, by the value they make
+  std::vector<Cache> caches_;   // of each attention, by the value that it makes
 
-  // The read under way.
+  // The call that is under way.
   const Perturbation* perturbation_ = nullptr;
   int32_t sign_ = 0;
   uint32_t token_ = 0;
-  const uint32_t* rows_ = nullptr;  // of the token, by index
+  const uint32_t* rows_ = nullptr;  // rows of the current token, by index
   uint32_t target_ = 0;
-  size_t position_ = 0;       // of the token in its call
-  size_t first_visible_ = 0;  // position that attention reaches back to
+  size_t position_ = 0;       // position of the current token in its call
+  size_t first_visible_ = 0;  // the earliest position that attention sees
   int64_t loss_ = 0;
 };
 

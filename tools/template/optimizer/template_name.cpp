@@ -30,9 +30,9 @@ class Threshold : public eggroll::Optimizer {
 
   const egg_rule* rule() override { return rule_.view(); }
 
-  // One value per scalar, in the order they were made. For a schedule see eggroll/schedule.h; of one's own it follows
-  // from the progress (step and held-out evaluations) alone, by eggroll/reproducible_math.h rather than <cmath>, so
-  // that every machine gets the same bits.
+  // One value for each scalar, in the order in which they were made. For a schedule see eggroll/schedule.h. A schedule
+  // of your own must follow from the progress (step and held-out evaluations) alone, and use
+  // eggroll/reproducible_math.h rather than <cmath>, so that every machine gets the same bits.
   void scalars(const egg_progress& /*progress*/, float* out) override { out[0] = static_cast<float>(threshold_); }
 
  private:
