@@ -1,4 +1,4 @@
-// The arithmetic of the op set: one definition for every backend. C-style C++ so that CUDA and Metal can include it.
+// The arithmetic of program ops: one definition for every backend. C-style C++ so that CUDA and Metal can include it.
 #ifndef EGGROLL_ARITHMETIC_H
 #define EGGROLL_ARITHMETIC_H
 
@@ -36,12 +36,6 @@ EGG_FN int32_t egg_rounding(int32_t k, int32_t round_nearest) { return round_nea
 // Arithmetic shift right by k in [0, 30] under the program's rounding. nearest: |x| + 2^(k-1) must fit int32.
 EGG_FN int32_t egg_rshift(int32_t x, int32_t k, int32_t round_nearest) {
   return (x + egg_rounding(k, round_nearest)) >> k;
-}
-
-// trunc_i32: towards zero, saturating; 0 for NaN.
-EGG_FN int32_t egg_trunc_i32(float x) {
-  if (!(x < 2147483648.0f)) return x >= 2147483648.0f ? INT32_MAX : 0;
-  return x < -2147483648.0f ? INT32_MIN : static_cast<int32_t>(x);
 }
 
 // q of `linear` for one rank: xb = sum of x*B. shift is FP + sigma - EGG_LINEAR_GUARD_BITS.

@@ -53,8 +53,10 @@
 
 /* X(CODE, name, result type, operand types, semantics). Types: i int32, f float32, t any (all t of a node are one
  * type). Integer arithmetic wraps modulo 2^32. Float arithmetic is IEEE binary32, round to nearest, never contracted.
- */
-#define EGG_RULE_OPS(X)                                                                    \
+ *
+ * The inputs have no operands: each backend reads them where it keeps them. The arithmetic has operands alone: all
+ * backends share its functions in rule_arithmetic.h. */
+#define EGG_RULE_INPUTS(X)                                                                 \
   X(VOTE_I32, vote_i32, 'i', "", "the exact vote; the host proves that it fits")           \
   X(VOTE_F32, vote_f32, 'f', "", "the exact vote rounded once to float32")                 \
   X(VOTE_STD, vote_std, 'f', "", "standard deviation of the tensor's vote under the null") \
@@ -62,21 +64,25 @@
   X(SLOT, slot, 't', "", "slot[index] as the last step left it, 0 at first")               \
   X(SCALAR, scalar, 'f', "", "scalar[index] of this step")                                 \
   X(CONST_I32, const_i32, 'i', "", "integer")                                              \
-  X(CONST_F32, const_f32, 'f', "", "real")                                                 \
-  X(IADD, iadd, 'i', "ii", "a + b")                                                        \
-  X(ISUB, isub, 'i', "ii", "a - b")                                                        \
-  X(IMUL, imul, 'i', "ii", "a * b")                                                        \
-  X(ILT, ilt, 'i', "ii", "a < b ? 1 : 0")                                                  \
-  X(FADD, fadd, 'f', "ff", "a + b")                                                        \
-  X(FSUB, fsub, 'f', "ff", "a - b")                                                        \
-  X(FMUL, fmul, 'f', "ff", "a * b")                                                        \
-  X(FDIV, fdiv, 'f', "ff", "a / b")                                                        \
-  X(FSQRT, fsqrt, 'f', "f", "square root, correctly rounded")                              \
-  X(FABS, fabs, 'f', "f", "|a|")                                                           \
-  X(FLT, flt, 'i', "ff", "a < b ? 1 : 0; 0 where either is NaN")                           \
-  X(SELECT, select, 't', "itt", "a != 0 ? b : c")                                          \
-  X(TO_F32, to_f32, 'f', "i", "nearest float32, ties to even")                             \
+  X(CONST_F32, const_f32, 'f', "", "real")
+
+#define EGG_RULE_ARITHMETIC(X)                                   \
+  X(IADD, iadd, 'i', "ii", "a + b")                              \
+  X(ISUB, isub, 'i', "ii", "a - b")                              \
+  X(IMUL, imul, 'i', "ii", "a * b")                              \
+  X(ILT, ilt, 'i', "ii", "a < b ? 1 : 0")                        \
+  X(FADD, fadd, 'f', "ff", "a + b")                              \
+  X(FSUB, fsub, 'f', "ff", "a - b")                              \
+  X(FMUL, fmul, 'f', "ff", "a * b")                              \
+  X(FDIV, fdiv, 'f', "ff", "a / b")                              \
+  X(FSQRT, fsqrt, 'f', "f", "square root, correctly rounded")    \
+  X(FABS, fabs, 'f', "f", "|a|")                                 \
+  X(FLT, flt, 'i', "ff", "a < b ? 1 : 0; 0 where either is NaN") \
+  X(SELECT, select, 't', "itt", "a != 0 ? b : c")                \
+  X(TO_F32, to_f32, 'f', "i", "nearest float32, ties to even")   \
   X(TRUNC_I32, trunc_i32, 'i', "f", "towards zero, saturating; 0 for NaN")
+
+#define EGG_RULE_OPS(X) EGG_RULE_INPUTS(X) EGG_RULE_ARITHMETIC(X)
 
 /* Raise when the meaning of an op or of the noise changes while its text above does not. */
 #define EGG_SPEC_REVISION "2"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "device.h"
-#include "eggroll/arithmetic.h"
+#include "eggroll/rule_arithmetic.h"
 #include "jobs.cuh"
 
 namespace eggroll::cuda {
@@ -16,11 +16,6 @@ constexpr uint32_t kMostSharedPlaces = 48;  // 48 KiB
 constexpr uint32_t kScratchBlocks = 128;
 constexpr uint32_t kMostBlocks = 132 * 16;  // so that constants are made once for many weights
 
-__device__ uint32_t bits(int32_t x) { return static_cast<uint32_t>(x); }
-__device__ uint32_t bits(float x) { return __float_as_uint(x); }
-__device__ float real(uint32_t x) { return __uint_as_float(x); }
-__device__ int32_t integer(uint32_t x) { return static_cast<int32_t>(x); }
-
 // A weight and what a node reads beside its operands.
 struct Weight {
   int8_t* at;  // null: there is none
@@ -28,6 +23,25 @@ struct Weight {
   float vote_std;
   int32_t old;
   uint32_t* slots;  // of this weight
+};
+
+// What a node without operands reads.
+struct NodeInputs {
+  const RuleNode& node;
+  const float* scalars;
+  const Weight& in;
+  size_t slot_stride;
+
+  __device__ uint32_t vote_i32() const { return static_cast<uint32_t>(in.vote); }
+  __device__ uint32_t vote_f32() const { return egg_bits_of(__ll2float_rn(in.vote)); }
+  __device__ uint32_t vote_std() const { return egg_bits_of(in.vote_std); }
+  __device__ uint32_t weight() const { return static_cast<uint32_t>(in.old); }
+  __device__ uint32_t slot() const {
+    return in.at == nullptr ? 0 : in.slots[static_cast<uint32_t>(node.index) * slot_stride];
+  }
+  __device__ uint32_t scalar() const { return egg_bits_of(scalars[node.index]); }
+  __device__ uint32_t const_i32() const { return node.bits; }
+  __device__ uint32_t const_f32() const { return node.bits; }
 };
 
 // A block's work: values of nodes, (places, kWeights, kThreads).
@@ -49,56 +63,23 @@ struct Values {
   }
 
   __device__ void run(const RuleNode& node, const Weight (&weights)[kWeights], size_t slot_stride) const {
-    switch (node.code) {
-      case EGG_RULE_VOTE_I32:
-        return each(node,
-                    [&](uint32_t k, uint32_t, uint32_t, uint32_t) { return static_cast<uint32_t>(weights[k].vote); });
-      case EGG_RULE_VOTE_F32:
-        return each(node,
-                    [&](uint32_t k, uint32_t, uint32_t, uint32_t) { return bits(__ll2float_rn(weights[k].vote)); });
-      case EGG_RULE_VOTE_STD:
-        return each(node, [&](uint32_t k, uint32_t, uint32_t, uint32_t) { return bits(weights[k].vote_std); });
-      case EGG_RULE_WEIGHT:
-        return each(node, [&](uint32_t k, uint32_t, uint32_t, uint32_t) { return bits(weights[k].old); });
-      case EGG_RULE_SLOT:
-        return each(node, [&](uint32_t k, uint32_t, uint32_t, uint32_t) {
-          return weights[k].at == nullptr ? 0 : weights[k].slots[static_cast<uint32_t>(node.index) * slot_stride];
-        });
-      case EGG_RULE_SCALAR:
-        return each(node, [&](uint32_t, uint32_t, uint32_t, uint32_t) { return bits(args.scalars[node.index]); });
-      case EGG_RULE_CONST_I32:
-      case EGG_RULE_CONST_F32:
-        return each(node, [&](uint32_t, uint32_t, uint32_t, uint32_t) { return node.bits; });
-      case EGG_RULE_IADD:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return a + b; });
-      case EGG_RULE_ISUB:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return a - b; });
-      case EGG_RULE_IMUL:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return a * b; });
-      case EGG_RULE_ILT:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return integer(a) < integer(b) ? 1u : 0u; });
-      case EGG_RULE_FADD:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return bits(__fadd_rn(real(a), real(b))); });
-      case EGG_RULE_FSUB:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return bits(__fsub_rn(real(a), real(b))); });
-      case EGG_RULE_FMUL:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return bits(__fmul_rn(real(a), real(b))); });
-      case EGG_RULE_FDIV:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return bits(__fdiv_rn(real(a), real(b))); });
-      case EGG_RULE_FSQRT:
-        return each(node, [](uint32_t, uint32_t a, uint32_t, uint32_t) { return bits(__fsqrt_rn(real(a))); });
-      case EGG_RULE_FABS:
-        return each(node, [](uint32_t, uint32_t a, uint32_t, uint32_t) { return a & 0x7fffffffu; });
-      case EGG_RULE_FLT:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t) { return real(a) < real(b) ? 1u : 0u; });
-      case EGG_RULE_SELECT:
-        return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t c) { return integer(a) != 0 ? b : c; });
-      case EGG_RULE_TO_F32:
-        return each(node, [](uint32_t, uint32_t a, uint32_t, uint32_t) { return bits(__int2float_rn(integer(a))); });
-      case EGG_RULE_TRUNC_I32:
-        return each(node, [](uint32_t, uint32_t a, uint32_t, uint32_t) { return bits(egg_trunc_i32(real(a))); });
-      default:
-        __trap();
+    switch (static_cast<egg_rule_code>(node.code)) {
+#define EGG_INPUT(code, name, result, operands, text)                        \
+  case EGG_RULE_##code:                                                      \
+    return each(node, [&](uint32_t k, uint32_t, uint32_t, uint32_t) {        \
+      return NodeInputs{node, args.scalars, weights[k], slot_stride}.name(); \
+    });
+#define EGG_ARITHMETIC(code, name, result, operands, text)               \
+  case EGG_RULE_##code:                                                  \
+    return each(node, [](uint32_t, uint32_t a, uint32_t b, uint32_t c) { \
+      return egg_rule_arithmetic<egg_float32>::name(a, b, c);            \
+    });
+      EGG_RULE_INPUTS(EGG_INPUT)
+      EGG_RULE_ARITHMETIC(EGG_ARITHMETIC)
+#undef EGG_INPUT
+#undef EGG_ARITHMETIC
+      case EGG_RULE_COUNT:
+        break;
     }
   }
 
@@ -118,10 +99,9 @@ struct Values {
       if (weight.at == nullptr) continue;
       // Every node has read the old slots by now.
       for (uint32_t s = 0; s < args.slot_count; ++s) weight.slots[s * slot_stride] = value(args.slot_places[s], k);
-      const long long target = static_cast<long long>(weight.old) + integer(value(args.delta_place, k));
-      const auto clipped = static_cast<int32_t>(target < -127 ? -127 : target > 127 ? 127 : target);
-      moved += clipped != weight.old ? 1 : 0;
-      *weight.at = static_cast<int8_t>(clipped);
+      const int32_t next = egg_moved(weight.old, static_cast<int32_t>(value(args.delta_place, k)));
+      moved += next != weight.old ? 1 : 0;
+      *weight.at = static_cast<int8_t>(next);
     }
     moved = __reduce_add_sync(0xffffffffu, moved);
     if (threadIdx.x % 32 == 0 && moved > 0) atomicAdd(changed, static_cast<unsigned long long>(moved));

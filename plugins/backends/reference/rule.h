@@ -9,12 +9,6 @@
 
 namespace eggroll::reference {
 
-// A node's value: which member is live follows from the node's type.
-union Cell {
-  int32_t i;
-  float f;
-};
-
 struct RuleInputs {
   int64_t vote;
   float vote_std;
@@ -22,9 +16,9 @@ struct RuleInputs {
   const float* scalars;
 };
 
-// slots: (slot_count) cells of this weight, read and replaced. nodes: working memory, node_count cells. Returns the
-// weight's change.
-int32_t run_rule(const egg_rule& rule, const RuleInputs& inputs, Cell* slots, std::vector<Cell>& nodes);
+// slots: (slot_count) of this weight, read and replaced. nodes: working memory, node_count values. Returns the weight's
+// change.
+int32_t run_rule(const egg_rule& rule, const RuleInputs& inputs, uint32_t* slots, std::vector<uint32_t>& nodes);
 
 }  // namespace eggroll::reference
 

@@ -18,7 +18,7 @@ ReferenceSession::ReferenceSession(const egg_session_spec& spec)
   const egg_program& program = *spec.program;
   for (uint32_t i = 0; i < program.param_count; ++i) {
     const LoweredParam& param = model_.params[i];
-    slots_.emplace_back(param.perturbed ? param.count() * rule_->slot_count : 0, Cell{.i = 0});
+    slots_.emplace_back(param.perturbed ? param.count() * rule_->slot_count : 0);
   }
   states_.resize(spec.members * model_.state_bytes);
 }
@@ -32,7 +32,7 @@ uint64_t ReferenceSession::memory(const egg_session_spec& spec, uint32_t populat
   for (const LoweredParam& param : lowered.params) {
     shared += param.count() * sizeof(Weights::value_type);
     if (!param.perturbed) continue;
-    shared += param.count() * spec.rule->slot_count * sizeof(Cell);
+    shared += param.count() * spec.rule->slot_count * sizeof(uint32_t);
     const uint64_t draws = (uint64_t{param.rows} + param.b_count) * param.ranks;
     thread += draws;
     most_draws = std::max(most_draws, draws);
@@ -62,17 +62,17 @@ void ReferenceSession::get_weights(uint32_t param, int8_t* weights) {
 }
 
 void ReferenceSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
-  std::vector<Cell>& mine = slots_.at(param);
+  std::vector<uint32_t>& mine = slots_.at(param);
   const auto* bytes = static_cast<const char*>(data);
-  for (size_t i = slot; i < mine.size(); i += rule_->slot_count, bytes += sizeof(Cell))
-    std::memcpy(&mine[i], bytes, sizeof(Cell));
+  for (size_t i = slot; i < mine.size(); i += rule_->slot_count, bytes += sizeof(uint32_t))
+    std::memcpy(&mine[i], bytes, sizeof(uint32_t));
 }
 
 void ReferenceSession::get_slot(uint32_t param, uint32_t slot, void* data) {
-  const std::vector<Cell>& mine = slots_.at(param);
+  const std::vector<uint32_t>& mine = slots_.at(param);
   auto* bytes = static_cast<char*>(data);
-  for (size_t i = slot; i < mine.size(); i += rule_->slot_count, bytes += sizeof(Cell))
-    std::memcpy(bytes, &mine[i], sizeof(Cell));
+  for (size_t i = slot; i < mine.size(); i += rule_->slot_count, bytes += sizeof(uint32_t))
+    std::memcpy(bytes, &mine[i], sizeof(uint32_t));
 }
 
 void ReferenceSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {

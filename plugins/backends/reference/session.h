@@ -35,16 +35,17 @@ class ReferenceSession : public Session {
   int64_t update_all_rows(uint32_t param, const egg_update& arguments);
   int64_t update_masked_rows(uint32_t param, const egg_update& arguments);
   // Moves a weight by the rule. Returns whether it changed.
-  bool move(uint32_t param, size_t index, int64_t vote, float vote_std, const float* scalars, std::vector<Cell>& nodes);
+  bool move(uint32_t param, size_t index, int64_t vote, float vote_std, const float* scalars,
+            std::vector<uint32_t>& nodes);
 
   egg_session_spec spec_;
   Model model_;
   const egg_rule* rule_;
   NoiseSource noise_;
   Threads threads_;
-  std::vector<std::vector<Cell>> slots_;  // by parameter, (weights, slots)
-  uint32_t first_;                        // own member
-  std::vector<int8_t> states_;            // (own members, state bytes)
+  std::vector<std::vector<uint32_t>> slots_;  // by parameter, (weights, slots)
+  uint32_t first_;                            // own member
+  std::vector<int8_t> states_;                // (own members, state bytes)
 };
 
 }  // namespace eggroll::reference

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "eggroll/rule_arithmetic.h"
 #include "session.h"
 
 namespace eggroll::reference {
@@ -24,11 +25,11 @@ int64_t dot(const int16_t* a, const int16_t* b, size_t count) {
 }  // namespace
 
 bool ReferenceSession::move(uint32_t param, size_t index, int64_t vote, float vote_std, const float* scalars,
-                            std::vector<Cell>& nodes) {
+                            std::vector<uint32_t>& nodes) {
   int16_t& weight = model_.weights[param][index];
-  Cell* slots = slots_[param].data() + index * rule_->slot_count;
+  uint32_t* slots = slots_[param].data() + index * rule_->slot_count;
   const int32_t delta = run_rule(*rule_, RuleInputs{vote, vote_std, weight, scalars}, slots, nodes);
-  const int64_t moved = std::clamp<int64_t>(int64_t{weight} + delta, -127, 127);
+  const int32_t moved = egg_moved(weight, delta);
   const bool changed = moved != weight;
   weight = static_cast<int16_t>(moved);
   return changed;
@@ -63,7 +64,7 @@ int64_t ReferenceSession::update_all_rows(uint32_t param, const egg_update& u) {
 
   std::vector<int64_t> changed(rows);
   threads_.split(rows, [&](size_t begin, size_t end) {
-    std::vector<Cell> nodes(rule_->node_count);
+    std::vector<uint32_t> nodes(rule_->node_count);
     for (size_t i = begin; i < end; ++i) {
       for (size_t j = 0; j < cols; ++j) {
         const int64_t vote = dot(fa.data() + i * draws, b.data() + (p.vector ? i : j) * draws, draws);
@@ -81,7 +82,7 @@ int64_t ReferenceSession::update_masked_rows(uint32_t param, const egg_update& u
   voters.find(spec_, param, u);
   std::vector<int64_t> changed(voters.size());
   threads_.split(voters.size(), [&](size_t begin, size_t end) {
-    std::vector<Cell> nodes(rule_->node_count);
+    std::vector<uint32_t> nodes(rule_->node_count);
     std::vector<int8_t> b(cols);
     for (size_t i = begin; i < end; ++i) {
       const RowVoters::Row& row = voters.rows()[i];

@@ -108,7 +108,6 @@ class ScalarBackend : public eggroll::Backend {
   bool supports_op(const egg_program& program, uint32_t op) override {
     return op_function(program.ops[op].code) != nullptr;
   }
-  bool supports_rule_op(int32_t code) override { return knows_rule_op(code); }
 
   // The host prints this text and keeps it in the run's record.
   eggroll::SessionPlan plan_session(const egg_session_spec& spec) override {

@@ -1,10 +1,7 @@
 #include "update.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-
 #include "eggroll/row_voters.h"
+#include "eggroll/rule_arithmetic.h"
 
 namespace backend {
 namespace {
@@ -53,107 +50,51 @@ std::vector<int64_t> count_row_votes(const Model& model, uint32_t param, const e
   return votes;
 }
 
-int32_t truncated(float x) {
-  if (std::isnan(x)) return 0;
-  if (x >= 2147483648.0F) return INT32_MAX;
-  if (x < -2147483648.0F) return INT32_MIN;
-  return static_cast<int32_t>(x);
-}
+// What nodes read of a weight.
+struct RuleInputs {
+  int64_t vote;
+  float vote_std;
+  int32_t weight;
+  const float* scalars;
+  Slots& slots;  // read and replaced
+  size_t at;     // of the weight in its parameter
+};
+
+// What a node without operands reads.
+struct NodeInputs {
+  const egg_rule_node& node;
+  const RuleInputs& in;
+
+  uint32_t vote_i32() const { return static_cast<uint32_t>(in.vote); }
+  uint32_t vote_f32() const { return egg_bits_of(static_cast<float>(in.vote)); }
+  uint32_t vote_std() const { return egg_bits_of(in.vote_std); }
+  uint32_t weight() const { return static_cast<uint32_t>(in.weight); }
+  uint32_t slot() const { return in.slots[static_cast<size_t>(node.index)][in.at]; }
+  uint32_t scalar() const { return egg_bits_of(in.scalars[node.index]); }
+  uint32_t const_i32() const { return static_cast<uint32_t>(node.integer); }
+  uint32_t const_f32() const { return egg_bits_of(node.real); }
+};
 
 // One weight's rule. A node's value is kept as its four bytes; its op says whether they are an int32 or a float32.
 class RuleRun {
  public:
   explicit RuleRun(const egg_rule& rule) : rule_(rule), nodes_(rule.node_count) {}
 
-  // Returns the weight's change; slots[s][at] are read and replaced.
-  int32_t run(int64_t vote, float vote_std, int32_t weight, const float* scalars, Slots& slots, size_t at) {
+  // Returns the weight's change.
+  int32_t run(const RuleInputs& in) {
     for (uint32_t n = 0; n < rule_.node_count; ++n) {
       const egg_rule_node& node = rule_.nodes[n];
-      // Unsigned, so that integer arithmetic wraps modulo 2^32 as ops.h asks.
-      const auto u = [&](int k) { return nodes_[static_cast<size_t>(node.in[k])]; };
-      const auto i = [&](int k) { return static_cast<int32_t>(u(k)); };
-      const auto f = [&](int k) { return std::bit_cast<float>(u(k)); };
-      const auto index = static_cast<size_t>(node.index);
-      uint32_t& result = nodes_[n];
-      switch (node.code) {
-        case EGG_RULE_VOTE_I32:
-          result = static_cast<uint32_t>(vote);
-          break;
-        case EGG_RULE_VOTE_F32:
-          result = bits(static_cast<float>(vote));
-          break;
-        case EGG_RULE_VOTE_STD:
-          result = bits(vote_std);
-          break;
-        case EGG_RULE_WEIGHT:
-          result = static_cast<uint32_t>(weight);
-          break;
-        case EGG_RULE_SLOT:
-          result = slots[index][at];
-          break;
-        case EGG_RULE_SCALAR:
-          result = bits(scalars[index]);
-          break;
-        case EGG_RULE_CONST_I32:
-          result = static_cast<uint32_t>(node.integer);
-          break;
-        case EGG_RULE_CONST_F32:
-          result = bits(node.real);
-          break;
-        case EGG_RULE_IADD:
-          result = u(0) + u(1);
-          break;
-        case EGG_RULE_ISUB:
-          result = u(0) - u(1);
-          break;
-        case EGG_RULE_IMUL:
-          result = u(0) * u(1);
-          break;
-        case EGG_RULE_ILT:
-          result = i(0) < i(1) ? 1 : 0;
-          break;
-        case EGG_RULE_FADD:
-          result = bits(f(0) + f(1));
-          break;
-        case EGG_RULE_FSUB:
-          result = bits(f(0) - f(1));
-          break;
-        case EGG_RULE_FMUL:
-          result = bits(f(0) * f(1));
-          break;
-        case EGG_RULE_FDIV:
-          result = bits(f(0) / f(1));
-          break;
-        case EGG_RULE_FSQRT:
-          result = bits(std::sqrt(f(0)));
-          break;
-        case EGG_RULE_FABS:
-          result = bits(std::fabs(f(0)));
-          break;
-        case EGG_RULE_FLT:
-          result = f(0) < f(1) ? 1 : 0;
-          break;
-        case EGG_RULE_SELECT:
-          result = u(0) != 0 ? u(1) : u(2);
-          break;
-        case EGG_RULE_TO_F32:
-          result = bits(static_cast<float>(i(0)));
-          break;
-        case EGG_RULE_TRUNC_I32:
-          result = static_cast<uint32_t>(truncated(f(0)));
-          break;
-        default:  // refused by knows_rule_op before a session opens
-          break;
-      }
+      const auto operand = [&](int k) { return node.in[k] < 0 ? 0 : nodes_[static_cast<size_t>(node.in[k])]; };
+      nodes_[n] = egg_rule_value<egg_float32>(node.code, NodeInputs{node, in}, operand(0), operand(1), operand(2));
     }
     // Every node has read the old slots by now.
-    for (uint32_t s = 0; s < rule_.slot_count; ++s) slots[s][at] = nodes_[static_cast<size_t>(rule_.slots[s].node)];
+    for (uint32_t s = 0; s < rule_.slot_count; ++s) {
+      in.slots[s][in.at] = nodes_[static_cast<size_t>(rule_.slots[s].node)];
+    }
     return static_cast<int32_t>(nodes_[static_cast<size_t>(rule_.delta)]);
   }
 
  private:
-  static uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
-
   const egg_rule& rule_;
   std::vector<uint32_t> nodes_;
 };
@@ -164,8 +105,8 @@ int64_t move_weights(RuleRun& rule, Weights& weights, size_t first, const std::v
   int64_t changed = 0;
   for (size_t i = 0; i < votes.size(); ++i) {
     int8_t& weight = weights[first + i];
-    const int32_t delta = rule.run(votes[i], vote_std, weight, scalars, slots, first + i);
-    const auto moved = static_cast<int8_t>(std::clamp<int64_t>(int64_t{weight} + delta, -127, 127));
+    const int32_t delta = rule.run({votes[i], vote_std, weight, scalars, slots, first + i});
+    const auto moved = static_cast<int8_t>(egg_moved(weight, delta));
     changed += moved != weight ? 1 : 0;
     weight = moved;
   }
@@ -173,8 +114,6 @@ int64_t move_weights(RuleRun& rule, Weights& weights, size_t first, const std::v
 }
 
 }  // namespace
-
-bool knows_rule_op(int32_t code) { return code >= EGG_RULE_VOTE_I32 && code <= EGG_RULE_TRUNC_I32; }
 
 int64_t update_param(Model& model, const egg_rule& rule, uint32_t param, const egg_update& u, Slots& slots) {
   RuleRun one(rule);

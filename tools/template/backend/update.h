@@ -15,8 +15,6 @@ using Slots = std::vector<std::vector<uint32_t>>;
 // Moves the weights and slots of one perturbed parameter; returns how many weights moved.
 int64_t update_param(Model& model, const egg_rule& rule, uint32_t param, const egg_update& update, Slots& slots);
 
-bool knows_rule_op(int32_t code);
-
 }  // namespace backend
 
 #endif

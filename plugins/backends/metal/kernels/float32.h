@@ -151,4 +151,15 @@ EGG_FN bool f32_less(uint32_t x, uint32_t y) {
   return x_negative ? y < x : x < y;
 }
 
+// In the place of rule_arithmetic.h's egg_float32.
+struct Float32 {
+  static EGG_FN uint32_t add(uint32_t a, uint32_t b) { return f32_add(a, b); }
+  static EGG_FN uint32_t subtract(uint32_t a, uint32_t b) { return f32_subtract(a, b); }
+  static EGG_FN uint32_t multiply(uint32_t a, uint32_t b) { return f32_multiply(a, b); }
+  static EGG_FN uint32_t divide(uint32_t a, uint32_t b) { return f32_divide(a, b); }
+  static EGG_FN uint32_t square_root(uint32_t a) { return f32_square_root(a); }
+  static EGG_FN uint32_t from_int32(int32_t a) { return f32_from_int64(a); }
+  static EGG_FN bool less(uint32_t a, uint32_t b) { return f32_less(a, b); }
+};
+
 #endif

@@ -4,9 +4,10 @@
 #define EGGROLL_METAL_RULE_H
 
 #include "draw.h"
+#include "eggroll/rule_arithmetic.h"
 #include "float32.h"
 
-// What a node reads beside its operands.
+// What nodes read of a weight.
 struct RuleInputs {
   int64_t vote;
   uint32_t vote_std;
@@ -16,56 +17,20 @@ struct RuleInputs {
   uint64_t slot_stride;
 };
 
-inline uint32_t node_value(RuleNode node, RuleInputs in, uint32_t a, uint32_t b, uint32_t c) {
-  switch (static_cast<egg_rule_code>(node.code)) {
-    case EGG_RULE_VOTE_I32:
-      return static_cast<uint32_t>(in.vote);
-    case EGG_RULE_VOTE_F32:
-      return f32_from_int64(in.vote);
-    case EGG_RULE_VOTE_STD:
-      return in.vote_std;
-    case EGG_RULE_WEIGHT:
-      return static_cast<uint32_t>(in.weight);
-    case EGG_RULE_SLOT:
-      return in.slots[static_cast<uint32_t>(node.index) * in.slot_stride];
-    case EGG_RULE_SCALAR:
-      return in.scalars[node.index];
-    case EGG_RULE_CONST_I32:
-    case EGG_RULE_CONST_F32:
-      return node.constant_bits;
-    case EGG_RULE_IADD:
-      return a + b;
-    case EGG_RULE_ISUB:
-      return a - b;
-    case EGG_RULE_IMUL:
-      return a * b;
-    case EGG_RULE_ILT:
-      return static_cast<int32_t>(a) < static_cast<int32_t>(b) ? 1 : 0;
-    case EGG_RULE_FADD:
-      return f32_add(a, b);
-    case EGG_RULE_FSUB:
-      return f32_subtract(a, b);
-    case EGG_RULE_FMUL:
-      return f32_multiply(a, b);
-    case EGG_RULE_FDIV:
-      return f32_divide(a, b);
-    case EGG_RULE_FSQRT:
-      return f32_square_root(a);
-    case EGG_RULE_FABS:
-      return a & ~EGG_F32_SIGN;
-    case EGG_RULE_FLT:
-      return f32_less(a, b) ? 1 : 0;
-    case EGG_RULE_SELECT:
-      return a != 0 ? b : c;
-    case EGG_RULE_TO_F32:
-      return f32_from_int64(static_cast<int32_t>(a));
-    case EGG_RULE_TRUNC_I32:
-      return static_cast<uint32_t>(egg_trunc_i32(as_type<float>(a)));
-    case EGG_RULE_COUNT:
-      break;
-  }
-  return 0;
-}
+// What a node without operands reads.
+struct NodeInputs {
+  RuleNode node;
+  RuleInputs in;
+
+  uint32_t vote_i32() const { return static_cast<uint32_t>(in.vote); }
+  uint32_t vote_f32() const { return f32_from_int64(in.vote); }
+  uint32_t vote_std() const { return in.vote_std; }
+  uint32_t weight() const { return static_cast<uint32_t>(in.weight); }
+  uint32_t slot() const { return in.slots[static_cast<uint32_t>(node.index) * in.slot_stride]; }
+  uint32_t scalar() const { return in.scalars[node.index]; }
+  uint32_t const_i32() const { return node.constant_bits; }
+  uint32_t const_f32() const { return node.constant_bits; }
+};
 
 // A thread's way through the rule.
 struct RuleRun {
@@ -90,17 +55,23 @@ inline uint32_t apply_rule(thread const RuleRun& run, int64_t vote, uint32_t vot
   in.slots = slots;
   in.slot_stride = slot_stride;
   for (uint32_t n = 0; n < run.shape.node_count; ++n) {
-    const RuleNode node = own(run.nodes[n]);
+    NodeInputs inputs;
+    inputs.node = own(run.nodes[n]);
+    inputs.in = in;
     uint32_t operands[3];
-    for (uint32_t k = 0; k < 3; ++k) operands[k] = node.in[k] < 0 ? 0 : run.mine[run.place(node.in[k])];
-    run.mine[uint64_t(n) * run.column] = node_value(node, in, operands[0], operands[1], operands[2]);
+    for (uint32_t k = 0; k < 3; ++k) {
+      const int32_t operand = inputs.node.in[k];
+      operands[k] = operand < 0 ? 0 : run.mine[run.place(operand)];
+    }
+    run.mine[uint64_t(n) * run.column] =
+        egg_rule_value<Float32>(inputs.node.code, inputs, operands[0], operands[1], operands[2]);
   }
   // Every node has read the old slots by now.
   for (uint32_t s = 0; s < run.shape.slot_count; ++s) {
     slots[uint64_t(s) * slot_stride] = run.mine[run.place(run.slot_nodes[s])];
   }
   const int32_t delta = static_cast<int32_t>(run.mine[run.place(run.shape.delta)]);
-  const int32_t next = egg_clip(in.weight + egg_clip(delta, 254), 127);
+  const int32_t next = egg_moved(in.weight, delta);
   *weight = static_cast<int8_t>(next);
   return next != in.weight ? 1 : 0;
 }
