@@ -146,8 +146,9 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
   if (record.samples_file) fmt::print("sample {}\n", folder.samples().string());
 }
 
-// The exit code is that of a process that a signal ended, as shells count; only rank 0's, for mpirun ends all processes
-// when one fails, and would end rank 0 before its last line. Where another rank got the signal, it counts as SIGTERM.
+// Returns the exit code of a process that a signal ended, as shells count it. Only rank 0 returns it, because mpirun
+// ends all processes when one fails, and would end rank 0 before its last line. A signal to another rank counts as
+// SIGTERM.
 int interrupted(const RunResult& result, const ConfigNode& config) {
   if (!result.leads) return 0;
   std::string plugins;  // the run's own configuration cannot name plugin folders
