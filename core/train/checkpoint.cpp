@@ -102,8 +102,7 @@ std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
   return found;
 }
 
-// What it returns has been done, or is, once it is waited for: on another thread, or on the caller's where the system
-// gives no other.
+// Does the work on another thread. Where the system gives none, the work is done when the result is waited for.
 template <class Work>
 std::future<void> beside(const Work& work) {
   try {

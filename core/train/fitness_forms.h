@@ -35,7 +35,7 @@ void set_each(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* th
   });
 }
 
-// As if added up in pair order, so that every machine rounds alike.
+// The squares add up in pair order, or to the same sum, so that every machine rounds alike.
 double root_mean_square(std::span<const int64_t> d, Threads* threads);
 
 // d in units of the root mean square of all.

@@ -12,7 +12,7 @@ namespace eggroll {
 
 std::vector<WeightTensor> read_weights(BackendSession& session, const Program& program);
 
-// A session's tensors on their way into a checkpoint. Reading one throws Error, naming the plugin at fault and the
+// A session's tensors as a checkpoint saves them. Reading one throws Error, naming the plugin at fault and the
 // tensor, where weights or states are -128 or a slot is not finite.
 class SessionTensors {
  public:
