@@ -181,6 +181,7 @@ TEST_F(HostilePluginsTest, AStepThatHangsEndsOnALaterTerminate) {
   const fs::path folder = mine({"hostile_rule"});
   Process process(work_, with_path(folder, hostile_run("hangs")));
   ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) >= 4; })) << process.wait().err;
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // until the step after these lines hangs
   process.signal(SIGTERM);
   std::this_thread::sleep_for(std::chrono::seconds(1));
   process.signal(SIGTERM);  // counts as the same request

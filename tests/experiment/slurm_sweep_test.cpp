@@ -208,7 +208,7 @@ TEST_F(SlurmSweepTest, JobsThatNeverGetOnAreGivenUp) {
   EXPECT_EQ(count_of(result.out, "submitted 1 points"), 3U);
   const nlohmann::json record = record_in(point("lost", "0000-"));
   EXPECT_EQ(record.at("status"), "failed");
-  EXPECT_THAT(record.at("error").get<std::string>(), HasSubstr("3 jobs ended one after the other without a step more"));
+  EXPECT_THAT(record.at("error").get<std::string>(), HasSubstr("3 jobs in a row ended without making a step"));
 }
 
 TEST_F(SlurmSweepTest, SbatchHasItsOwnWords) {
