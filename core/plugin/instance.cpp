@@ -200,9 +200,8 @@ void BackendSession::call(Function function, Arguments... arguments) {
 void BackendSession::set_weights(uint32_t param, const int8_t* weights) { call(table_->set_weights, param, weights); }
 
 void BackendSession::get_weights(uint32_t param, int8_t* weights) {
-  Lent<int8_t> lent(weights, weight_count(spec_->program->params[param]));
-  call(table_->get_weights, param, lent.data());
-  lent.give_back(who_, "weights", "get_weights");
+  Guarded<int8_t> memory;
+  std::copy_n(get_weights(param, memory), weight_count(spec_->program->params[param]), weights);
 }
 
 const int8_t* BackendSession::get_weights(uint32_t param, Guarded<int8_t>& memory) {
@@ -228,9 +227,9 @@ void BackendSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
 }
 
 void BackendSession::get_slot(uint32_t param, uint32_t slot, void* data) {
-  Lent<uint32_t> lent(static_cast<uint32_t*>(data), weight_count(spec_->program->params[param]));
-  call(table_->get_slot, param, slot, lent.data());
-  lent.give_back(who_, "cells", "get_slot");
+  Guarded<uint32_t> memory;
+  const size_t count = weight_count(spec_->program->params[param]);
+  std::memcpy(data, get_slot(param, slot, memory), count * sizeof(uint32_t));
 }
 
 void BackendSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {

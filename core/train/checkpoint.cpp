@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <future>
 #include <limits>
 #include <map>
 #include <system_error>
 
 #include "record/json.h"
 #include "record/seal.h"
+#include "system/beside.h"
 
 namespace eggroll {
 namespace {
@@ -42,11 +42,6 @@ fs::path checkpoints_of(const fs::path& run_folder) {
 }
 
 std::string folder_name(uint64_t step) { return fmt::format("{}{:08}", kStepPrefix, step); }
-
-template <class T>
-std::string_view bytes_of(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
 
 template <class T>
 std::vector<T> values_of(std::string_view bytes) {
@@ -102,21 +97,11 @@ std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
   return found;
 }
 
-// Does the work on another thread. Where the system gives none, the work is done when the result is waited for.
-template <class Work>
-std::future<void> beside(const Work& work) {
-  try {
-    return std::async(std::launch::async, work);
-  } catch (const std::system_error&) {
-    return std::async(std::launch::deferred, work);
-  }
-}
-
 // Writes one file of tensors; returns its size and sha256 for the description. Each tensor's bytes are digested while
 // they are written, by seen too.
-ordered_json write_tensors(
-    const fs::path& path, const std::vector<TensorSource>& tensors, const TensorMetadata& metadata,
-    const std::function<void(const TensorHead&, std::string_view)>& seen = [](const auto&, auto) {}) {
+ordered_json write_tensors(const fs::path& path, const std::vector<TensorSource>& tensors,
+                           const TensorMetadata& metadata,
+                           const std::function<void(const TensorHead&, std::string_view)>& seen = {}) {
   const std::string header = safetensors_header({tensors.begin(), tensors.end()}, metadata);
   Sha256 digest;
   uint64_t size = header.size();
@@ -130,11 +115,11 @@ ordered_json write_tensors(
                                 tensor.name, data.size(), tensor.bytes()));
       }
       size += data.size();
-      const std::future<void> digested = beside([&] { digest.update(data); });
-      const std::future<void> known = beside([&] { seen(tensor, data); });
+      std::vector<std::future<void>> digests;
+      digests.push_back(beside([&] { digest.update(data); }));
+      if (seen) digests.push_back(beside([&] { seen(tensor, data); }));
       write(data);
-      digested.wait();
-      known.wait();
+      for (const std::future<void>& each : digests) each.wait();
     }
   });
   return {{"bytes", size}, {"sha256", digest.hex()}};

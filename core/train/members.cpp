@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <future>
 #include <numeric>
-#include <system_error>
 
 #include "eggroll/threads_given.h"
 #include "ranks/packing.h"
+#include "system/beside.h"
 #include "train/clock.h"
 
 namespace eggroll {
@@ -92,12 +91,8 @@ void Members::fill(uint64_t step, Filled& filled) {
 // While the backend computes: where a step takes milliseconds, reading its data takes a part of them.
 std::future<void> Members::fill_beside(uint64_t step, Filled& filled) {
   const auto work = [this, step, &filled] { fill(step, filled); };
-  if (!has_thread_) return std::async(std::launch::deferred, work);
-  try {
-    return std::async(std::launch::async, work);
-  } catch (const std::system_error&) {  // others have taken it since
-    return std::async(std::launch::deferred, work);
-  }
+  // Even a thread that was there at the start may have gone to others since.
+  return has_thread_ ? beside(work) : std::async(std::launch::deferred, work);
 }
 
 void Members::evaluate_own(uint64_t step) {

@@ -133,11 +133,13 @@ class Parser {
 
 }  // namespace
 
-uint64_t TensorHead::bytes() const {
-  uint64_t size = kTypes[static_cast<size_t>(type)].size;
-  for (const uint64_t extent : shape) size *= extent;
-  return size;
+uint64_t TensorHead::count() const {
+  uint64_t values = 1;
+  for (const uint64_t extent : shape) values *= extent;
+  return values;
 }
+
+uint64_t TensorHead::bytes() const { return count() * kTypes[static_cast<size_t>(type)].size; }
 
 std::string safetensors_header(const std::vector<TensorHead>& tensors, const TensorMetadata& metadata) {
   nlohmann::ordered_json header;

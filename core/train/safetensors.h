@@ -3,6 +3,7 @@
 #define EGGROLL_TRAIN_SAFETENSORS_H
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,8 +18,15 @@ struct TensorHead {
   TensorType type;
   std::vector<uint64_t> shape;
 
+  uint64_t count() const;  // of its values
   uint64_t bytes() const;  // of its data
 };
+
+// The bytes of a vector's or a span's values.
+template <class Values>
+std::string_view bytes_of(const Values& values) {
+  return {reinterpret_cast<const char*>(std::data(values)), std::size(values) * sizeof(*std::data(values))};
+}
 
 // data belongs to someone else: row-major, little-endian, as many bytes as shape and type say.
 struct TensorView : TensorHead {

@@ -20,11 +20,6 @@ void each_slot(const Machine& machine, Body&& body) {
   }
 }
 
-template <class T>
-std::string_view bytes_of(std::span<T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
 std::string weight_name(const std::string& tensor) { return fmt::format("the tensor '{}'", tensor); }
 
 // What no plugin may leave behind after a step.
@@ -96,7 +91,7 @@ SessionTensors::SessionTensors(BackendSession& session, const Machine& machine, 
   tensors_.states = {{"states", TensorType::kI8, {machine.train.population, machine.program->state_bytes()}},
                      [&states, sound] {
                        sound.require("the states", states);
-                       return bytes_of(std::span(states));
+                       return bytes_of(states);
                      }};
 }
 
@@ -124,22 +119,14 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
 }
 
 void require_sound(BackendSession& session, const Machine& machine, uint64_t step) {
-  const Soundness sound{machine, step};
-  const std::vector<egg_param>& params = machine.program->params();
-  std::vector<int8_t> weights;
-  for (uint32_t i = 0; i < params.size(); ++i) {
-    if (weight_count(params[i]) > kQuickWeights) continue;
-    weights.resize(weight_count(params[i]));
-    session.get_weights(i, weights.data());
-    sound.require(weight_name(params[i].name), weights);
+  const std::vector<int8_t> no_states;
+  const SessionTensors source(session, machine, no_states, step);
+  for (const auto* list : {&source.tensors().weights, &source.tensors().slots}) {
+    for (const TensorSource& tensor : *list) {
+      // An integer of a slot is always sound.
+      if (tensor.type != TensorType::kI32 && tensor.count() <= kQuickWeights) tensor.read();
+    }
   }
-  std::vector<uint32_t> bits;
-  each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
-    if (slot.type != 'f' || weight_count(param) > kQuickWeights) return;
-    bits.resize(weight_count(param));
-    session.get_slot(p, s, bits.data());
-    sound.require(param.name, slot, bits);
-  });
 }
 
 }  // namespace eggroll

@@ -9,11 +9,7 @@ namespace eggroll {
 // Returns the checkpoint's folder.
 inline std::filesystem::path save_checkpoint(const std::filesystem::path& run_folder, const Checkpoint& checkpoint,
                                              uint32_t keep, const std::function<void(const std::string&)>& warn = {}) {
-  const auto reader_of = [](const auto& values) {
-    return [&values] {
-      return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
-    };
-  };
+  const auto reader_of = [](const auto& values) { return [&values] { return bytes_of(values); }; };
   CheckpointTensors tensors;
   for (const WeightTensor& weight : checkpoint.weights) {
     tensors.weights.push_back(

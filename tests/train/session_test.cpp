@@ -1,4 +1,5 @@
 // A session and the data plan work together, and a checkpoint holds all of a session.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
@@ -12,6 +13,7 @@ namespace eggroll::test {
 namespace {
 
 using ::testing::Each;
+using ::testing::HasSubstr;
 
 // The small run without perturbation: every member is the unperturbed model.
 class UnperturbedRun : public testing::Test {
@@ -236,6 +238,46 @@ TEST_F(SessionCheckpoint, RefusesTensorsOfAnotherProgram) {
   EXPECT_EQ(refusal([](Checkpoint& c) { c.slots[0].bits.pop_back(); }), sentence);
   EXPECT_EQ(refusal([](Checkpoint& c) { c.population = 8; }), sentence);
   EXPECT_EQ(refusal([](Checkpoint& c) { c.state_bytes += 1; }), sentence);
+}
+
+// A value that no checkpoint may hold is refused where it appears.
+TEST_F(SessionCheckpoint, WeightsStatesAndSlotsThatAreNoneAreRefused) {
+  const Machine machine(small_config({"optimizer=es_adamw"}), built_plugins());
+  BackendSession session = machine.open_session();
+  std::vector<int8_t> states(machine.train.population * machine.program->state_bytes());
+  const auto message = [&] {
+    const SessionTensors source(session, machine, states, 7);
+    const CheckpointTensors& tensors = source.tensors();
+    return message_of([&] {
+      for (const auto* list : {&tensors.weights, &tensors.slots}) {
+        for (const TensorSource& tensor : *list) tensor.read();
+      }
+      tensors.states.read();
+    });
+  };
+  EXPECT_EQ(message(), "");
+  const egg_param& param = machine.program->params()[1];
+  std::vector<int8_t> weights(weight_count(param));
+  session.get_weights(1, weights.data());
+  states[5] = -128;
+  std::swap(weights[3], states[5]);
+  session.set_weights(1, weights.data());
+  EXPECT_THAT(message(),
+              HasSubstr(fmt::format("backend 'reference' gave the tensor '{}' a -128 at position 3 after 7 steps",
+                                    param.name)));
+  std::swap(weights[3], states[5]);
+  session.set_weights(1, weights.data());
+  EXPECT_THAT(message(), HasSubstr("gave the states a -128 at position 5"));
+  states[5] = 0;
+  ASSERT_EQ(machine.rule->slots()[0].type, 'f');
+  std::vector<uint32_t> bits(weight_count(param));
+  for (const uint32_t wrong : {0x7fc00000U, 0x7f800000U}) {
+    bits[2] = wrong;
+    session.set_slot(1, 0, bits.data());
+    EXPECT_THAT(message(), HasSubstr(fmt::format(
+                               "the rule of optimizer 'es_adamw' made the slot '{}' of tensor '{}' {} at position 2",
+                               machine.rule->slots()[0].name, param.name, wrong == 0x7f800000U ? "inf" : "nan")));
+  }
 }
 
 }  // namespace

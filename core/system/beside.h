@@ -1,0 +1,22 @@
+// Work on another thread.
+#ifndef EGGROLL_SYSTEM_BESIDE_H
+#define EGGROLL_SYSTEM_BESIDE_H
+
+#include <future>
+#include <system_error>
+
+namespace eggroll {
+
+// Does the work on another thread. Where the system gives none, the work is done when the result is waited for.
+template <class Work>
+std::future<void> beside(const Work& work) {
+  try {
+    return std::async(std::launch::async, work);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, work);
+  }
+}
+
+}  // namespace eggroll
+
+#endif
