@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "config/interpolate.h"
@@ -105,9 +106,9 @@ class Composer {
     }
   }
   void load_experiment() {
-    if (!experiment_ || experiment_->option.empty() || is_absent(*experiment_)) return experiment_.reset();
-    loaded_ = load_option(search_, kExperimentGroup, experiment_->option, experiment_->source);
-    for (const DefaultsEntry& choice : loaded_.choices) {
+    if (!experiment_ || is_none(*experiment_)) return experiment_.reset();
+    const Option loaded = load_option(search_, kExperimentGroup, experiment_->option, experiment_->source);
+    for (const DefaultsEntry& choice : loaded.choices) {
       const DefaultsEntry* known = choice.group == kExperimentGroup ? nullptr : find(choice.group);
       if (choice.kind == EntryKind::kOverride && known == nullptr) {
         throw wrong(choice.source,
@@ -118,7 +119,7 @@ class Composer {
         throw wrong(choice.source, fmt::format("config.yaml chooses {} already; write 'override {}: {}'", choice.group,
                                                choice.group, choice.option.empty() ? "null" : choice.option));
       }
-      known != nullptr ? choose(choice) : add(choice);
+      known != nullptr ? choose(choice) : add(experiments_, choice);
     }
   }
 
@@ -135,7 +136,7 @@ class Composer {
       throw wrong(by.source, fmt::format("config.yaml's defaults list has no group '{}'{}; write +{}={} to add it",
                                          by.key, near_name(by.key, groups()), by.key, *by.value));
     }
-    entry != nullptr ? choose(choice) : add(choice);
+    entry != nullptr ? choose(choice) : add(added_, choice);
   }
 
   // The option's name, "" for null.
@@ -158,11 +159,14 @@ class Composer {
     for (const DefaultsEntry& entry : main_.defaults) {
       if (entry.kind == EntryKind::kSelf) {
         overlay(result, main_.values, "");
-      } else if (entry.group != kExperimentGroup && !entry.option.empty() && !is_absent(entry)) {
+      } else if (entry.group != kExperimentGroup && !is_none(entry)) {
         place(result, entry);
       }
     }
-    if (experiment_) overlay(result, loaded_.values, "");
+    if (experiment_) place_experiment(result, experiment_->option, experiment_->source);
+    for (const DefaultsEntry& entry : added_) {
+      if (!is_none(entry)) place(result, entry);
+    }
     return result;
   }
 
@@ -184,6 +188,7 @@ class Composer {
   }
 
   bool is_absent(const DefaultsEntry& choice) const { return choice.optional && !exists(search_, choice); }
+  bool is_none(const DefaultsEntry& choice) const { return choice.option.empty() || is_absent(choice); }
 
   void choose(const DefaultsEntry& choice) {
     DefaultsEntry* entry = find(choice.group);
@@ -191,10 +196,10 @@ class Composer {
     entry->source = choice.source;
     entry->optional = choice.optional;
   }
-  void add(const DefaultsEntry& choice) {
+  static void add(std::vector<DefaultsEntry>& list, const DefaultsEntry& choice) {
     DefaultsEntry entry = choice;
     entry.kind = EntryKind::kChoice;
-    main_.defaults.push_back(entry);
+    list.push_back(entry);
   }
   void remove(const Override& by, const DefaultsEntry* entry) {
     if (entry == nullptr) {
@@ -206,22 +211,51 @@ class Composer {
                   fmt::format("{} is '{}' ({}), and so is not deleted; write ~{} to delete it whatever it is", by.key,
                               entry->option, entry->source.text(), by.key));
     }
-    main_.defaults.erase(main_.defaults.begin() + (entry - main_.defaults.data()));
+    const std::string group = entry->group;
+    for (std::vector<DefaultsEntry>* list : lists()) {
+      std::erase_if(*list, [&](const DefaultsEntry& each) { return is_choice_of(each, group); });
+    }
   }
 
+  static bool is_choice_of(const DefaultsEntry& entry, const std::string& group) {
+    return entry.kind == EntryKind::kChoice && entry.group == group;
+  }
+
+  std::array<std::vector<DefaultsEntry>*, 3> lists() { return {&main_.defaults, &experiments_, &added_}; }
+
   DefaultsEntry* find(const std::string& group) {
-    for (DefaultsEntry& entry : main_.defaults) {
-      if (entry.kind == EntryKind::kChoice && entry.group == group) return &entry;
+    for (std::vector<DefaultsEntry>* list : lists()) {
+      for (DefaultsEntry& entry : *list) {
+        if (is_choice_of(entry, group)) return &entry;
+      }
     }
     return nullptr;
   }
 
-  std::vector<std::string> groups() const {
+  std::vector<std::string> groups() {
     std::vector<std::string> names;
-    for (const DefaultsEntry& entry : main_.defaults) {
-      if (entry.kind == EntryKind::kChoice) names.push_back(entry.group);
+    for (std::vector<DefaultsEntry>* list : lists()) {
+      for (const DefaultsEntry& entry : *list) {
+        if (entry.kind == EntryKind::kChoice) names.push_back(entry.group);
+      }
     }
     return names;
+  }
+
+  // The experiment's values and the options of groups that it adds, in the order of its defaults list.
+  void place_experiment(ConfigNode& result, const std::string& name, const Source& source) const {
+    const ConfigFile file = read_config_file(option_path(search_, kExperimentGroup, name, source));
+    for (const DefaultsEntry& entry : file.defaults) {
+      if (entry.kind == EntryKind::kSelf) {
+        overlay(result, file.values, "");
+      } else if (entry.kind == EntryKind::kOption) {
+        place_experiment(result, entry.option, entry.source);
+      } else {
+        for (const DefaultsEntry& chosen : experiments_) {
+          if (is_choice_of(chosen, entry.group) && !is_none(chosen)) place(result, chosen);
+        }
+      }
+    }
   }
 
   // The option's values under their path, whose source becomes the option's file.
@@ -245,7 +279,8 @@ class Composer {
   const ConfigSearch& search_;
   ConfigFile main_;
   std::optional<DefaultsEntry> experiment_;
-  Option loaded_;
+  std::vector<DefaultsEntry> experiments_;  // choices of groups that the experiment adds
+  std::vector<DefaultsEntry> added_;        // and the command line; they come last
 };
 
 // If a choice leaves its group out, the configuration remembers which choice.

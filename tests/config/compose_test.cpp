@@ -117,6 +117,27 @@ TEST_F(ComposeTest, AnExperimentAddsGroups) {
   EXPECT_EQ(composed({"experiment=more"}).at("model.width").integer(), 256);
 }
 
+TEST_F(ComposeTest, AnAddedGroupAndAnExperimentWinInTheOrderOfTheList) {
+  write("configs/without/depth.yaml", "# @package _global_\nmodel: {layers: 0}\n");
+  write("configs/without/nothing.yaml", "# @package _global_\n{}\n");
+  write("experiments/last.yaml", "defaults: [_self_, {without: depth}]\nmodel: {layers: 5}\n");
+  write("experiments/first.yaml", "defaults: [{without: depth}, _self_]\nmodel: {layers: 5}\n");
+  write("experiments/child.yaml", "defaults: [last, _self_]\nmodel: {layers: 6}\n");
+  write("experiments/later.yaml", "defaults: [deep, _self_, {without: nothing}]\n");
+  write("experiments/deep.yaml", "model: {layers: 7}\n");
+  const auto layers = [&](const std::vector<std::string>& overrides) {
+    return composed(overrides).at("model.layers").integer();
+  };
+  EXPECT_EQ(layers({"experiment=last"}), 0);
+  EXPECT_EQ(layers({"experiment=last", "without=nothing"}), 5);
+  EXPECT_EQ(layers({"experiment=last", "~without"}), 5);
+  EXPECT_EQ(layers({"experiment=first"}), 5);
+  EXPECT_EQ(layers({"experiment=child"}), 6);
+  EXPECT_EQ(layers({"experiment=later"}), 7);
+  EXPECT_EQ(layers({"experiment=later", "without=depth"}), 0);
+  EXPECT_EQ(layers({"experiment=deep", "+without=depth"}), 0);
+}
+
 TEST_F(ComposeTest, AnOptionalOptionMayBeMissingAndNullIsNone) {
   write("configs/config.yaml", "defaults: [{optional model: none}, {optional absent: x}, {dataset: null}]\na: 1\n");
   EXPECT_EQ(json_of(composed()), R"({"a":1})");
