@@ -1,0 +1,21 @@
+# Draw again with: gnuplot THIS.gp > THIS.svg
+set terminal svg size 900,226 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+set encoding utf8
+set border 3 lc rgb '#555555'
+set tics nomirror out tc rgb '#333333'
+set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
+set lmargin 44
+set ytics ('population=262144' 0, 'population=1048576' 1, 'population=4194304' 2, 'population=16777216' 3)
+set yrange [3.6:-0.6]
+set grid noytics
+$bars << END
+0 3.8866557564152004 9.27239394470171 100
+1 10.04625147949178 22.80351717395298 100
+2 22.80318558533573 47.572600781527164 100
+3 33.6664216806451 71.865822012367 100
+END
+set xlabel '% of the time'
+set xrange [0:100]
+set style fill solid 1 noborder
+set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
+plot $bars using (0):1:(0):2:($1-0.35):($1+0.35) with boxxyerror fc rgb '#0b4f8a' title 'forward passes', $bars using (0):1:2:3:($1-0.35):($1+0.35) with boxxyerror fc rgb '#d6761b' title 'rest of the steps: votes, rule, files', $bars using (0):1:3:4:($1-0.35):($1+0.35) with boxxyerror fc rgb '#b9c0c7' title 'outside: evaluation, checkpoints, monitor, start'
