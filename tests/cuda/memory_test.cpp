@@ -212,10 +212,10 @@ TEST_F(MemoryTest, ThePlanSaysWhatFoundNoRoom) {
 // An attention's keys and values take memory for every tile at work; there are never more of them than tiles.
 TEST_F(FormerMemoryTest, WorkspaceIsThatOfTheTilesAtWork) {
   EXPECT_EQ(chosen(2).blocks, 1U);
-  EXPECT_EQ(chosen(2).workspace, plan().tiles * plan().workspace_bytes);
+  EXPECT_EQ(chosen(2).bytes(Area::kWorkspace), plan().tiles * plan().workspace_bytes);
   EXPECT_EQ(chosen(1 << 16).blocks, kBlocks);
-  EXPECT_EQ(chosen(1 << 16).workspace, size_t{kBlocks} * plan().tiles * plan().workspace_bytes);
-  EXPECT_GE(chosen(1 << 16).total, chosen(1 << 16).workspace);
+  EXPECT_EQ(chosen(1 << 16).bytes(Area::kWorkspace), size_t{kBlocks} * plan().tiles * plan().workspace_bytes);
+  EXPECT_GE(chosen(1 << 16).total, chosen(1 << 16).bytes(Area::kWorkspace));
 }
 
 }  // namespace

@@ -154,5 +154,13 @@ TEST_F(ReplicaTest, TakesTheMemoryThatWasPlanned) {
   EXPECT_NEAR(static_cast<double>(used() - before), static_cast<double>(planned), 0.05 * static_cast<double>(planned));
 }
 
+TEST_F(ReplicaTest, RefusesToKeepMoreThanWasPlanned) {
+  const std::vector<int8_t> numbers(5);
+  DeviceArray<int8_t> array(4);
+  array.upload(numbers.data(), 4, nullptr);
+  EXPECT_THROW(array.upload(numbers.data(), 5, nullptr), Error);
+  EXPECT_THROW(array.upload(numbers.data(), 1, nullptr, 4), Error);
+}
+
 }  // namespace
 }  // namespace eggroll::cuda

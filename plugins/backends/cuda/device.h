@@ -9,7 +9,6 @@
 #include <cstring>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "eggroll/error.h"
 
@@ -62,6 +61,10 @@ class DeviceArray {
   }
   void upload(const T* from, size_t count, cudaStream_t stream, size_t at = 0) {
     if (count == 0) return;
+    if (at + count > count_) {
+      throw Error("a session of the cuda backend has more to keep on the GPU than it planned for; report this",
+                  EGG_ERROR_DEVICE);
+    }
     check(cudaMemcpyAsync(data_ + at, from, count * sizeof(T), cudaMemcpyHostToDevice, stream), "receive data");
   }
   void download(T* to, size_t count, cudaStream_t stream, size_t at = 0) const {
@@ -107,14 +110,6 @@ class HostArray {
   T* data_ = nullptr;
   size_t count_ = 0;
 };
-
-template <class T>
-DeviceArray<T> uploaded(const std::vector<T>& from, cudaStream_t stream) {
-  DeviceArray<T> array(from.size());
-  array.upload(from.data(), from.size(), stream);
-  check(cudaStreamSynchronize(stream), "receive data");
-  return array;
-}
 
 }  // namespace eggroll::cuda
 

@@ -17,9 +17,7 @@ uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTileP
 
 MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks,
                        uint32_t devices, bool shares_votes)
-    : rule_scratch(cuda::rule_scratch(plan.rule.places)),
-      plain_noise(plan.layout.bytes * kTilePairs),
-      noise_tile(std::max<size_t>(1, plan.layout.bytes * kTilePairs)),
+    : noise_tile(std::max<size_t>(1, plan.layout.bytes * kTilePairs)),
       spec_(spec),
       room_(room),
       most_blocks_(most_blocks),
@@ -29,6 +27,8 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       state_stride_(plan.state_stride) {
   const egg_program& program = *plan.program;
   const egg_rule& rule = *spec.rule;
+  const auto set = [&](Area area, size_t count, size_t size) { bytes_[static_cast<size_t>(area)] = count * size; };
+  size_t largest = 0;   // parameter
   size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
   size_t forms = 0;
   for (uint32_t i = 0; i < program.param_count; ++i) {
@@ -48,60 +48,59 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       ++jobs[param.masked ? 2 : param.vector ? 1 : 0];
     }
     forms += (param.fragment_bytes > 0 ? 1U : 0U) + (param.stage_bytes > 0 ? 1U : 0U);
-    staging = std::max(staging, param.count());
+    largest = std::max(largest, param.count());
     params.push_back(param);
-    fixed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
-              taken(param.slot_cells * sizeof(uint32_t));
+    listed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
+               taken(param.slot_cells * sizeof(uint32_t));
   }
-  place_votes();
+  const size_t masked_rows = place_votes();
   const auto draws = static_cast<size_t>(std::count_if(plan.layout.segments.begin(), plan.layout.segments.end(),
                                                        [](const Segment& s) { return s.kind != kVector; }));
   const auto readers = static_cast<size_t>(std::count_if(program.ops, program.ops + program.op_count,
                                                          [](const egg_op& op) { return op.code == EGG_OP_EMBED; }));
   for (uint32_t t = 0; t < program.table_count; ++t) {
-    fixed_ += taken(program.tables[t].count * sizeof(int32_t)) + taken(program.tables[t].count);
+    listed_ += taken(program.tables[t].count * sizeof(int32_t)) + taken(program.tables[t].count);
   }
-  if (plan.noise.source == EGG_NOISE_TABLE) fixed_ += taken(uint64_t{1} << plan.noise.table_log2);
-  const auto listed = [&](size_t count, size_t size) { fixed_ += taken(count * size); };
-  listed(256, 1);  // values of the noise
-  listed(plan.ops.size(), sizeof(DeviceOp));
+  set(Area::kNoiseValues, 256, 1);
+  if (plan.noise.source == EGG_NOISE_TABLE) set(Area::kNoiseTable, size_t{1} << plan.noise.table_log2, 1);
+  set(Area::kOps, plan.ops.size(), sizeof(DeviceOp));
   if (plan.fused) {
-    listed(plan.fused->stages_of.size(), sizeof(uint64_t));
-    listed(plan.fused->places.size(), sizeof(NoisePlaces));
+    set(Area::kFusedStages, plan.fused->stages_of.size(), sizeof(uint64_t));
+    set(Area::kFusedPlaces, plan.fused->places.size(), sizeof(NoisePlaces));
   } else {
-    listed(plan.source_count, sizeof(StageSource));
+    set(Area::kStageSources, plan.source_count, sizeof(StageSource));
   }
-  listed(plan.layout.segments.size(), sizeof(Segment));
-  listed(draws, sizeof(Segment));
-  listed(1, sizeof(egg_loss_tables));
-  listed(jobs[0], sizeof(VoteJob));
-  listed(jobs[1], sizeof(VoteJob));
-  listed(jobs[2], sizeof(RowVoteJob));
-  listed(jobs[2], sizeof(RowTable));
-  listed(readers, sizeof(uint32_t));
-  listed(params.size(), sizeof(uint32_t));  // of each table how many rows have votes
-  listed(params.size(), sizeof(double));    // and the variance of one
-  listed(masked_rows, sizeof(VotedRow));
-  listed(jobs[0] + jobs[1], sizeof(RuleJob));
-  listed(forms, sizeof(FormJob));
-  listed(plan.rule.nodes.size(), sizeof(RuleNode));
-  listed(rule.slot_count, sizeof(int32_t));
-  listed(rule.scalar_count, sizeof(float));
-  listed(params.size(), sizeof(float));    // of votes, their deviations
-  listed(params.size(), sizeof(int64_t));  // weights that changed
-  listed(1, sizeof(uint64_t));             // a checksum
-  listed(votes, sizeof(int64_t));
+  set(Area::kSegments, plan.layout.segments.size(), sizeof(Segment));
+  set(Area::kVoteSegments, draws, sizeof(Segment));
+  set(Area::kLossTables, 1, sizeof(egg_loss_tables));
+  set(Area::kMatrixVoteJobs, jobs[0], sizeof(VoteJob));
+  set(Area::kVectorVoteJobs, jobs[1], sizeof(VoteJob));
+  set(Area::kRowVoteJobs, jobs[2], sizeof(RowVoteJob));
+  set(Area::kRowTables, jobs[2], sizeof(RowTable));
+  set(Area::kReaders, readers, sizeof(uint32_t));
+  set(Area::kVotedCounts, params.size(), sizeof(uint32_t));
+  set(Area::kRowVariances, params.size(), sizeof(double));
+  set(Area::kVotedRows, masked_rows, sizeof(VotedRow));
+  set(Area::kRuleJobs, jobs[0] + jobs[1], sizeof(RuleJob));
+  set(Area::kFormJobs, forms, sizeof(FormJob));
+  set(Area::kRuleNodes, plan.rule.nodes.size(), sizeof(RuleNode));
+  set(Area::kSlotPlaces, plan.rule.slot_places.size(), sizeof(int32_t));
+  set(Area::kScalars, rule.scalar_count, sizeof(float));
+  set(Area::kVoteStds, params.size(), sizeof(float));
+  set(Area::kChanged, params.size(), sizeof(int64_t));
+  set(Area::kChecksum, 1, sizeof(uint64_t));
+  set(Area::kVotes, votes, sizeof(int64_t));
   if (shares_votes) {
-    listed(votes, sizeof(int64_t));  // of all replicas
-    listed(devices, sizeof(int64_t*));
+    set(Area::kAllVotes, votes, sizeof(int64_t));
+    set(Area::kVotesOf, devices, sizeof(int64_t*));
   }
-  listed(staging, 1);
-  listed(rule_scratch, sizeof(uint32_t));
-  listed(plain_noise, 1);
+  set(Area::kStaging, largest, 1);
+  set(Area::kRuleScratch, rule_scratch(plan.rule.places), sizeof(uint32_t));
+  set(Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
 }
 
 // Where each parameter's votes lie. Those of masked tables are cleared by rows: they lie together, behind the others.
-void MemoryPlan::place_votes() {
+size_t MemoryPlan::place_votes() {
   for (const bool masked : {false, true}) {
     for (ParamMemory& param : params) {
       if (!param.perturbed || param.masked != masked) continue;
@@ -110,6 +109,7 @@ void MemoryPlan::place_votes() {
     }
     if (!masked) masked_votes = votes;
   }
+  size_t masked_rows = 0;
   for (ParamMemory& param : params) {
     if (!param.masked) continue;
     param.counts_offset = votes;
@@ -117,6 +117,7 @@ void MemoryPlan::place_votes() {
     masked_rows += param.rows;
   }
   masked_votes = votes - masked_votes;
+  return masked_rows;
 }
 
 // The pairs of the largest share.
@@ -130,33 +131,39 @@ uint32_t MemoryPlan::blocks_for(uint32_t population) const {
   return std::clamp(divide_up(pairs_for(population), tiles_ * kTilePairs), 1U, most_blocks_);
 }
 
-size_t MemoryPlan::workspace_for(uint32_t population) const {
-  return size_t{blocks_for(population)} * tiles_ * tile_workspace_;
-}
-
 uint32_t MemoryPlan::least_noise_tiles(uint32_t population) const {
   return std::min(blocks_for(population) * tiles_, tiles_of(population));
 }
 
-uint64_t MemoryPlan::without_noise(uint32_t population) const {
-  const uint64_t own = uint64_t{2} * pairs_for(population);
-  return fixed_ + taken(own * state_stride_) + taken(own * sizeof(int64_t)) +
-         taken(padded(population / 2, kTilePairs)) + taken(workspace_for(population));
+AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise) const {
+  AreaBytes bytes = bytes_;
+  const auto set = [&](Area area, size_t count, size_t size) { bytes[static_cast<size_t>(area)] = count * size; };
+  const size_t own = size_t{2} * pairs_for(population);
+  set(Area::kStates, own, state_stride_);
+  set(Area::kLosses, own, sizeof(int64_t));
+  set(Area::kFitness, padded(population / 2, kTilePairs), 1);
+  set(Area::kWorkspace, size_t{blocks_for(population)} * tiles_, tile_workspace_);
+  set(Area::kNoise, tiles_of_noise, noise_tile);
+  return bytes;
 }
 
-uint64_t MemoryPlan::least(uint32_t population) const {
-  return without_noise(population) + taken(uint64_t{least_noise_tiles(population)} * noise_tile);
+uint64_t MemoryPlan::total_for(uint32_t population, uint32_t tiles_of_noise) const {
+  uint64_t sum = listed_;
+  for (const size_t bytes : bytes_for(population, tiles_of_noise)) sum += taken(bytes);
+  return sum;
 }
+
+uint64_t MemoryPlan::least(uint32_t population) const { return total_for(population, least_noise_tiles(population)); }
 
 void MemoryPlan::choose(uint32_t population) {
   members = 2 * pairs_for(population);
   blocks = blocks_for(population);
-  workspace = workspace_for(population);
-  const uint64_t rest = most() - without_noise(population);
+  const uint64_t rest = most() - total_for(population, 0);
   const uint64_t noise = std::min(kMostNoise, rest / 2) / noise_tile;
   noise_tiles = static_cast<uint32_t>(
       std::clamp<uint64_t>(noise, least_noise_tiles(population), std::max(1U, tiles_of(population))));
-  total = without_noise(population) + taken(uint64_t{noise_tiles} * noise_tile);
+  bytes_ = bytes_for(population, noise_tiles);
+  total = total_for(population, noise_tiles);
 }
 
 }  // namespace eggroll::cuda

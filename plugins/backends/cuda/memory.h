@@ -1,8 +1,10 @@
-// What a replica takes of its device's memory, worked out before any is taken; the replica allocates these very
-// numbers. Host code, no CUDA calls. Sizes are in bytes unless they say otherwise.
+// What a replica takes of its device's memory, worked out before any is taken. Each array that lasts as long as the
+// session has a name here: the plan counts it and the replica takes it by that name, so the two cannot differ. Host
+// code, no CUDA calls. Sizes are in bytes unless they say otherwise.
 #ifndef EGGROLL_CUDA_MEMORY_H
 #define EGGROLL_CUDA_MEMORY_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,6 +19,49 @@ constexpr uint64_t kCallReserve = uint64_t{1} << 30;
 // Noise is made for as many pairs at once as fit here, or in half of what is left when all else has its place: other
 // sessions live beside this one.
 constexpr uint64_t kMostNoise = uint64_t{16} << 30;
+
+// The arrays of a replica, beside those of its parameters and of its program's lookup tables.
+enum class Area : uint8_t {
+  kNoiseValues,
+  kNoiseTable,
+  kOps,
+  kFusedStages,
+  kFusedPlaces,
+  kStageSources,
+  kSegments,
+  kVoteSegments,
+  kLossTables,
+  kMatrixVoteJobs,
+  kVectorVoteJobs,
+  kRowVoteJobs,
+  kRowTables,
+  kReaders,
+  kVotedCounts,
+  kRowVariances,
+  kVotedRows,
+  kRuleJobs,
+  kFormJobs,
+  kRuleNodes,
+  kSlotPlaces,
+  kScalars,
+  kVoteStds,
+  kChanged,
+  kChecksum,
+  kVotes,
+  kAllVotes,
+  kVotesOf,
+  kStaging,  // the largest parameter as it crosses the seam
+  kRuleScratch,
+  kPlainNoise,  // of the unperturbed model, one tile
+  // What follows grows with the population.
+  kStates,
+  kLosses,
+  kFitness,
+  kWorkspace,  // of all tiles that are at work at once
+  kNoise,
+  kCount,
+};
+using AreaBytes = std::array<size_t, static_cast<size_t>(Area::kCount)>;
 
 // A parameter on the device. A vector lies in one row: its size is cols here.
 struct ParamMemory : LoweredParam {
@@ -41,28 +86,26 @@ struct MemoryPlan {
   // Fills in what follows from the population, of which least() is no more than most().
   void choose(uint32_t population);
 
+  // Of one array, once choose() has been called.
+  size_t bytes(Area area) const { return bytes_[static_cast<size_t>(area)]; }
+
   std::vector<ParamMemory> params;
   size_t votes = 0;         // cells, of the votes of all parameters, then of how many vote on masked tables' rows
   size_t masked_votes = 0;  // of those cells, those of masked tables, the last ones
-  size_t masked_rows = 0;   // of all masked tables
-  size_t staging = 0;       // the largest parameter as it crosses the seam
-  size_t rule_scratch = 0;  // cells
-  size_t plain_noise = 0;   // of the unperturbed model, one tile
   size_t noise_tile = 0;    // of a tile's pairs
 
   uint32_t members = 0;      // of the largest share
   uint32_t blocks = 0;       // of the forward pass at once
-  size_t workspace = 0;      // of all tiles that are at work at once
   uint32_t noise_tiles = 0;  // whose noise is in memory at once
   uint64_t total = 0;        // of all that lasts as long as the session
 
  private:
-  void place_votes();
+  size_t place_votes();  // returns the rows of all masked tables
   uint32_t pairs_for(uint32_t population) const;
   uint32_t blocks_for(uint32_t population) const;
-  size_t workspace_for(uint32_t population) const;
   uint32_t least_noise_tiles(uint32_t population) const;
-  uint64_t without_noise(uint32_t population) const;
+  AreaBytes bytes_for(uint32_t population, uint32_t tiles_of_noise) const;
+  uint64_t total_for(uint32_t population, uint32_t tiles_of_noise) const;
 
   egg_session_spec spec_;
   uint64_t room_;
@@ -71,7 +114,8 @@ struct MemoryPlan {
   uint32_t tiles_;  // of a block
   size_t tile_workspace_;
   size_t state_stride_;
-  uint64_t fixed_ = 0;  // whatever the population
+  AreaBytes bytes_{};    // until choose(), of the areas that do not grow with the population
+  uint64_t listed_ = 0;  // of parameters and lookup tables
 };
 
 }  // namespace eggroll::cuda

@@ -22,21 +22,21 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   make_params();
   make_ops();
   make_jobs();
-  rule_nodes_ = uploaded(own_.plan.rule.nodes, stream_);
-  slot_places_ = uploaded(own_.plan.rule.slot_places, stream_);
-  const MemoryPlan& memory = own_.memory;
-  rule_scratch_ = DeviceArray<uint32_t>(memory.rule_scratch);
-  scalars_ = DeviceArray<float>(rule_->scalar_count);
-  vote_stds_ = DeviceArray<float>(params_.size());
-  changed_ = DeviceArray<unsigned long long>(params_.size());
-  checksum_ = DeviceArray<unsigned long long>(1);
-  states_ = DeviceArray<int8_t>(memory.members * own_.plan.state_stride);
+  rule_nodes_ = take(Area::kRuleNodes, own_.plan.rule.nodes);
+  slot_places_ = take(Area::kSlotPlaces, own_.plan.rule.slot_places);
+  rule_scratch_ = take<uint32_t>(Area::kRuleScratch);
+  scalars_ = take<float>(Area::kScalars);
+  vote_stds_ = take<float>(Area::kVoteStds);
+  changed_ = take<unsigned long long>(Area::kChanged);
+  checksum_ = take<unsigned long long>(Area::kChecksum);
+  states_ = take<int8_t>(Area::kStates);
   states_.zero(stream_);
-  losses_ = DeviceArray<int64_t>(memory.members);
-  workspace_ = DeviceArray<char>(memory.workspace);
-  plain_noise_ = DeviceArray<int8_t>(memory.plain_noise);
+  fitness_ = SentArray<int8_t>(take<int8_t>(Area::kFitness));
+  losses_ = take<int64_t>(Area::kLosses);
+  workspace_ = take<char>(Area::kWorkspace);
+  plain_noise_ = take<int8_t>(Area::kPlainNoise);
   plain_noise_.zero(stream_);  // draws stay so
-  noise_ = DeviceArray<int8_t>(memory.noise_tiles * memory.noise_tile);
+  noise_ = take<int8_t>(Area::kNoise);
   if (own_.plan.fused) noise_.zero(stream_);  // slots that are half full are read whole
   check(cudaStreamSynchronize(stream_), "prepare the session");
 }
@@ -62,7 +62,7 @@ void Replica::read_votes_of(const std::vector<std::unique_ptr<Replica>>& replica
     check(cudaDeviceGetDefaultMemPool(&pool, replica->device()), "give its pool of memory");
     check(cudaMemPoolSetAccess(pool, &access, 1), "let another GPU read its memory");
   }
-  votes_of_ = uploaded(votes, stream_);
+  votes_of_ = take(Area::kVotesOf, votes);
 }
 
 // Alike for all sessions, for it belongs to the kernel.
@@ -78,8 +78,8 @@ void Replica::make_noise_values() {
   const egg_noise& noise = own_.plan.noise;
   const NoiseSource source(noise);
   const NoiseTable values = noise_table(noise.distribution);
-  noise_values_ = uploaded(std::vector<int8_t>(values.begin(), values.end()), stream_);
-  noise_table_ = uploaded(source.table(), stream_);
+  noise_values_ = take(Area::kNoiseValues, std::vector<int8_t>(values.begin(), values.end()));
+  noise_table_ = take(Area::kNoiseTable, source.table());
   values_of_noise_ = {noise_values_.get(), noise_table_.get(), noise.table_log2};
   noise_blocks_ = noise_blocks();
 }
@@ -93,29 +93,31 @@ void Replica::make_params() {
     param.slots.zero(stream_);
     params_.push_back(std::move(param));
   }
-  votes_ = DeviceArray<long long>(own_.memory.votes);
-  all_votes_ = DeviceArray<long long>(own_.shares_votes ? own_.memory.votes : 0);
-  voted_rows_ = DeviceArray<VotedRow>(own_.memory.masked_rows);
-  voted_counts_ = DeviceArray<uint32_t>(params_.size());
-  row_variances_ = DeviceArray<double>(params_.size());
-  staging_ = DeviceArray<int8_t>(own_.memory.staging);
+  votes_ = take<long long>(Area::kVotes);
+  all_votes_ = take<long long>(Area::kAllVotes);
+  voted_rows_ = take<VotedRow>(Area::kVotedRows);
+  voted_counts_ = take<uint32_t>(Area::kVotedCounts);
+  row_variances_ = take<double>(Area::kRowVariances);
+  staging_ = take<int8_t>(Area::kStaging);
 }
 
-DeviceArray<Segment> Replica::on_device(std::vector<Segment> segments) {
+DeviceArray<Segment> Replica::take_segments(Area area, std::vector<Segment> segments) const {
   for (Segment& s : segments) {
     if (s.kind == kVector) s.weights = params_[s.param].weights.get();
   }
-  return uploaded(segments, stream_);
+  return take(area, segments);
 }
 
 void Replica::make_ops() {
   const Plan& plan = own_.plan;
   const egg_program& program = *plan.program;
-  segments_ = on_device(plan.layout.segments);
+  segments_ = take_segments(Area::kSegments, plan.layout.segments);
   for (uint32_t t = 0; t < program.table_count; ++t) {
     const std::vector<int32_t> entries(program.tables[t].entries, program.tables[t].entries + program.tables[t].count);
-    tables_.push_back(uploaded(entries, stream_));
-    byte_tables_.push_back(uploaded(std::vector<int8_t>(entries.begin(), entries.end()), stream_));
+    tables_.emplace_back(entries.size());
+    put(entries, tables_.back());
+    byte_tables_.emplace_back(entries.size());
+    put(std::vector<int8_t>(entries.begin(), entries.end()), byte_tables_.back());
   }
   std::vector<DeviceOp> ops = plan.ops;
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -130,16 +132,16 @@ void Replica::make_ops() {
       ops[i].byte_table = byte_tables_[static_cast<size_t>(plan.op_table[i])].get();
     }
   }
-  ops_ = uploaded(ops, stream_);
+  ops_ = take(Area::kOps, ops);
   if (ops.size() <= kMostInlineOps) inline_ops_ = ops;
   if (plan.fused) {
     make_fused();
   } else {
-    sources_ = uploaded(sources(ops), stream_);
+    sources_ = take(Area::kStageSources, sources(ops));
   }
   std::vector<egg_loss_tables> tables(1);
   egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
-  loss_tables_ = uploaded(tables, stream_);
+  loss_tables_ = take(Area::kLossTables, tables);
 }
 
 void Replica::make_fused() {
@@ -155,8 +157,8 @@ void Replica::make_fused() {
     const Param& param = params_[static_cast<size_t>(stage.param)];
     stages.push_back(reinterpret_cast<uintptr_t>(param.stages.get()) + stage.block * fused_stage_bytes(fused.blocks));
   }
-  fused_stages_ = uploaded(stages, stream_);
-  fused_places_ = uploaded(fused.places, stream_);
+  fused_stages_ = take(Area::kFusedStages, stages);
+  fused_places_ = take(Area::kFusedPlaces, fused.places);
   FusedArgs& args = fused_args_;
   args.stages_of = fused_stages_.get();
   std::copy(fused.feeds.begin(), fused.feeds.end(), args.feeds);
@@ -183,7 +185,7 @@ void Replica::make_jobs() {
     add_forms(i);
     param.form_pieces = forms_.pieces - param.first_form;
   }
-  forms_.upload(stream_);
+  forms_.jobs = take(Area::kFormJobs, forms_.list);
 }
 
 // Makes the jobs of an update, unless the last one's are the same.
@@ -205,16 +207,16 @@ void Replica::choose(const egg_update& u) {
                     param.cols, param.stride, param.slots.get()},
                    rule_pieces(param.count()));
   }
-  matrix_votes_.upload(stream_);
-  vector_votes_.upload(stream_);
+  matrix_votes_.jobs = take(Area::kMatrixVoteJobs, matrix_votes_.list);
+  vector_votes_.jobs = take(Area::kVectorVoteJobs, vector_votes_.list);
   make_row_vote_jobs(chosen);
-  rule_jobs_.upload(stream_);
+  rule_jobs_.jobs = take(Area::kRuleJobs, rule_jobs_.list);
   std::vector<Segment> draws = own_.plan.layout.segments;
   std::vector<bool> voted(params_.size(), false);
   for (size_t i = 0; i < params_.size(); ++i) voted[lead_of(i)] = voted[lead_of(i)] || chosen[i];
   std::erase_if(draws, [&](const Segment& s) { return s.kind == kVector || !voted[s.param]; });
   vote_segment_count_ = draws.size();
-  vote_segments_ = on_device(std::move(draws));
+  vote_segments_ = take_segments(Area::kVoteSegments, std::move(draws));
 }
 
 void Replica::add_vote_job(size_t index) {
@@ -293,9 +295,9 @@ void Replica::make_row_vote_jobs(const std::vector<bool>& chosen) {
     jobs.push_back(job);
   }
   row_vote_count_ = static_cast<uint32_t>(jobs.size());
-  row_vote_jobs_ = uploaded(jobs, stream_);
-  readers_ = uploaded(readers, stream_);
-  tables_of_rows_ = uploaded(tables, stream_);
+  row_vote_jobs_ = take(Area::kRowVoteJobs, jobs);
+  readers_ = take(Area::kReaders, readers);
+  tables_of_rows_ = take(Area::kRowTables, tables);
   row_tables_.tables = tables_of_rows_.get();
   row_tables_.count = static_cast<uint32_t>(tables.size());
   for (const RowTable& table : tables) row_params_.push_back(table.param);

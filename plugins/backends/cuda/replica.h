@@ -75,7 +75,6 @@ class Replica {
       pieces += its_pieces;
       list.push_back(job);
     }
-    void upload(cudaStream_t stream) { jobs = uploaded(list, stream); }
     JobList<Job> on_device() const { return {jobs.get(), static_cast<uint32_t>(list.size()), pieces}; }
 
     std::vector<Job> list;
@@ -83,6 +82,23 @@ class Replica {
     uint32_t pieces = 0;
   };
 
+  // The planned array of this name.
+  template <class T>
+  DeviceArray<T> take(Area area) const {
+    return DeviceArray<T>(own_.memory.bytes(area) / sizeof(T));
+  }
+  // The same, beginning with this list.
+  template <class T>
+  DeviceArray<T> take(Area area, const std::vector<T>& list) const {
+    DeviceArray<T> array = take<T>(area);
+    put(list, array);
+    return array;
+  }
+  template <class T>
+  void put(const std::vector<T>& list, DeviceArray<T>& array) const {
+    array.upload(list.data(), list.size(), stream_);
+    check(cudaStreamSynchronize(stream_), "receive data");
+  }
   void activate() const;
   void keep_freed_memory() const;
   void allow_shared_memory() const;
@@ -97,7 +113,7 @@ class Replica {
   void choose(const egg_update& u);
   void add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form);
   void add_forms(size_t index);
-  DeviceArray<Segment> on_device(std::vector<Segment> segments);
+  DeviceArray<Segment> take_segments(Area area, std::vector<Segment> segments) const;
   Share share_of(uint32_t first, uint32_t count) const;
   template <class Body>
   void each_piece(size_t count, const Body& body) const;

@@ -15,6 +15,10 @@ namespace eggroll::cuda {
 template <class T>
 class SentArray {
  public:
+  SentArray() = default;
+  // data: the place on the device, where it was taken before.
+  explicit SentArray(DeviceArray<T> data) : data_(std::move(data)) {}
+
   void send(const T* from, size_t count, cudaStream_t stream, Threads& threads) {
     if (count == 0 || (count == count_ && is_there(from, count, threads))) return;
     sent_.reserve(count);
