@@ -6,38 +6,55 @@
 
 namespace eggroll::cuda {
 
+// A layer's work. Two products are under way while a thread works on what the ones before left.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment) {
+struct GruLayer {
   using Tile = FusedTile<kBlocks, kGroups>;
-  constexpr uint32_t kMostOwn = Tile::kMostOwn;
-  constexpr bool kAhead = Tile::kAhead;
-  const Rescale(&linears)[4] = segment.linears;
-  const Sharing<kGroups>& sharing = tile.sharing;
-  Fragment<kBlocks> y;
-  Fragment<kBlocks> h;
-  const auto state = [&](uint32_t b, uint32_t half) { return tile.state_unit(b, half); };
-  tile.await_state();
+  static constexpr uint32_t kMostOwn = Tile::kMostOwn;
+  static constexpr bool kAhead = Tile::kAhead;
+
+  Tile& tile;
+  const FusedSegment& segment;
+  Fragment<kBlocks> y;  // the norm of x
+  Fragment<kBlocks> h;  // the state, then the gated state
   int32_t q_h[2] = {0, 0};
-  if constexpr (kGroups == 1) {
-    tile.load(h, state);
-    tile.make_q(h, linears[1].of_q, q_h);
-  } else {
-    tile.add_own_dots(q_h, state);
-  }
   int32_t q_y[2] = {0, 0};
   int32_t q_candidate[2] = {0, 0};
-  int32_t factor[2];
-  tile.make_factors(factor);
-  int32_t first[32];
+  int32_t first[32];  // sums of the products
   int32_t second[32];
-  uint32_t first_free = 0;
+  uint32_t first_free = 0;  // the barriers that give their weights back
   uint32_t second_free = 0;
-  // Where products begin ahead, that of the state goes on while y is made.
-  const auto begin = [&](const Fragment<kBlocks>& in, int32_t(&sums)[32]) {
+
+  __device__ GruLayer(Tile& t, const FusedSegment& s) : tile(t), segment(s) {}
+
+  __device__ __forceinline__ uint32_t begin(const Fragment<kBlocks>& in, int32_t (&sums)[32]) {
     tile.await_weights();
     return tile.multiply(in, sums);
-  };
-  if constexpr (kGroups > 1) tile.load(h, state);
+  }
+  __device__ __forceinline__ auto state() const {
+    return [this](uint32_t b, uint32_t half) { return tile.state_unit(b, half); };
+  }
+
+  __device__ __forceinline__ void load_inputs();
+  __device__ __forceinline__ void make_gates();
+  __device__ __forceinline__ void load_gated();
+  __device__ __forceinline__ void make_state();
+};
+
+// Where products begin ahead, that of the state goes on while y is made.
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::load_inputs() {
+  const Rescale(&linears)[4] = segment.linears;
+  tile.await_state();
+  if constexpr (kGroups == 1) {
+    tile.load(h, state());
+    tile.make_q(h, linears[1].of_q, q_h);
+  } else {
+    tile.add_own_dots(q_h, state());
+  }
+  int32_t factor[2];
+  tile.make_factors(factor);
+  if constexpr (kGroups > 1) tile.load(h, state());
   if constexpr (kAhead) first_free = begin(h, first);
   tile.norm_own(factor, [&](const uint4(&block)[2]) {
     uint4 draws[2];
@@ -47,15 +64,36 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
   });
   if constexpr (kGroups == 1) {
     tile.load_scratch(y);
-    sharing.add_up(kOfY, q_y, q_candidate);
+    tile.sharing.add_up(kOfY, q_y, q_candidate);
   } else {
-    sharing.add_up(kOfY, q_y, q_candidate, q_h);
+    tile.sharing.add_up(kOfY, q_y, q_candidate, q_h);
     tile.scale_q(linears[1].of_q, q_h);
     tile.load_scratch(y);
   }
   tile.scale_q(linears[0].of_q, q_y);
   tile.scale_q(linears[2].of_q, q_candidate);
-  // f takes the scratch value, the gated state that of the state.
+}
+
+// 16 channels of a row's forget gate and of its gated state. Biases are 128 higher.
+__device__ __forceinline__ void gate(const uint32_t (&of_y)[8], const uint32_t (&of_h)[8], const uint4& biases,
+                                     const uint4& state, uint4& f, uint4& g) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const uint32_t bias = word_of(biases, k) ^ 0x80808080u;
+    const auto sum = [&](int j, uint32_t two) {
+      return __viaddmin_s16x2_relu(of_y[j] + of_h[j] + two, twice(-255), twice(254));
+    };
+    const uint32_t low = sum(2 * k, plain_low(bias));
+    const uint32_t high = sum(2 * k + 1, plain_high(bias));
+    word_at(f, k) = lower_bytes(low, high);
+    word_at(g, k) = gated(low, high, word_of(state, k));
+  }
+}
+
+// The forget gate takes the place of the scratch value, the gated state that of the state.
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_gates() {
+  const Rescale(&linears)[4] = segment.linears;
   if constexpr (kAhead) second_free = begin(y, second);
 #pragma unroll(kGroups == 1 ? 1 : kMostOwn)
   for (uint32_t i = 0; i < kMostOwn; ++i) {
@@ -89,35 +127,51 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
       tile.settle(of_y.of[1]);
       second_free = begin(y, second);
     }
-    if (i == 0) sharing.meet();  // the other group has loaded what is overwritten here
+    if (i == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here
 #pragma unroll
     for (uint32_t half = 0; half < 2; ++half) {
-      const uint4 state = tile.state_unit(b, half);
+      const uint4 old = tile.state_unit(b, half);
       uint4 f;
       uint4 g;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        // Biases 128 higher.
-        const uint32_t bias = word_of(biases[half], k) ^ 0x80808080u;
-        const auto sum = [&](int j, uint32_t two) {
-          return __viaddmin_s16x2_relu(of_y.of[half][j] + of_h.of[half][j] + two, twice(-255), twice(254));
-        };
-        const uint32_t low = sum(2 * k, plain_low(bias));
-        const uint32_t high = sum(2 * k + 1, plain_high(bias));
-        word_at(f, k) = lower_bytes(low, high);
-        word_at(g, k) = gated(low, high, word_of(state, k));
-      }
+      gate(of_y.of[half], of_h.of[half], biases[half], old, f, g);
       tile.unit(kScratch, b, half) = f;
       tile.state_unit(b, half) = g;
     }
   }
+}
+
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::load_gated() {
   if constexpr (kGroups > 1) {
     q_h[0] = q_h[1] = 0;
-    tile.add_own_dots(q_h, state);
-    sharing.add_up(kOfOutputs, q_h);
-    tile.scale_q(linears[3].of_q, q_h);
+    tile.add_own_dots(q_h, state());
+    tile.sharing.add_up(kOfOutputs, q_h);
+    tile.scale_q(segment.linears[3].of_q, q_h);
   }
-  tile.load(h, state);
+  tile.load(h, state());
+}
+
+// 16 channels of a row's next state, and of x with it added.
+__device__ __forceinline__ void mix(const uint32_t (&of_y)[8], const uint32_t (&of_h)[8], const uint4& biases,
+                                    const uint4& f, const uint4& state, const uint4& x, uint4& next, uint4& sum) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const uint32_t bias = word_of(biases, k) ^ kFall;
+    const auto fallen = [&](int j, uint32_t two) {
+      return __viaddmin_s16x2_relu(of_y[j] + of_h[j] + two, twice(-254), twice(254));
+    };
+    const uint32_t c = lower_bytes(fallen(2 * k, plain_low(bias)), fallen(2 * k + 1, plain_high(bias))) ^ kFall;
+    const Mixed both = mixed(word_of(f, k), word_of(state, k), c);
+    word_at(next, k) = lower_bytes(both.low, both.high);
+    const uint32_t old = word_of(x, k);
+    word_at(sum, k) = lower_bytes(add_clipped(both.low, signed_low(old)), add_clipped(both.high, signed_high(old)));
+  }
+}
+
+// The candidate, and with it the next state and x.
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
+  const Rescale(&linears)[4] = segment.linears;
   // Then it stays on chip: nothing orders a copy of what has just been stored.
   const bool only_state = segment.next_state == segment.state;
   const bool real[2] = {tile.is_real(0), tile.is_real(1)};
@@ -162,26 +216,14 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
       tile.settle(of_h.of[1]);
       second_free = begin(h, second);
     }
-    if (i == 0) sharing.meet();  // the other group has loaded what is overwritten here
+    if (i == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here
 #pragma unroll
     for (uint32_t half = 0; half < 2; ++half) {
       const uint4 f = tile.unit(kScratch, b, half);
       const uint4 x = tile.unit(kX, b, half);
       uint4 next;
       uint4 sum;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const uint32_t bias = word_of(biases[half], k) ^ kFall;
-        const auto fallen = [&](int j, uint32_t two) {
-          return __viaddmin_s16x2_relu(of_y.of[half][j] + of_h.of[half][j] + two, twice(-254), twice(254));
-        };
-        const uint32_t c = lower_bytes(fallen(2 * k, plain_low(bias)), fallen(2 * k + 1, plain_high(bias))) ^ kFall;
-        const Mixed state = mixed(word_of(f, k), word_of(states[half], k), c);
-        word_at(next, k) = lower_bytes(state.low, state.high);
-        const uint32_t old = word_of(x, k);
-        word_at(sum, k) =
-            lower_bytes(add_clipped(state.low, signed_low(old)), add_clipped(state.high, signed_high(old)));
-      }
+      mix(of_y.of[half], of_h.of[half], biases[half], f, states[half], x, next, sum);
       if (real[half]) __stcg(tile.state_of(half, segment.state) + 4 * b, next);
       if (only_state) tile.state_unit(b, half) = next;
       tile.unit(kX, b, half) = sum;
@@ -189,6 +231,15 @@ __device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const
     }
   }
   if (!only_state) tile.ask_for_state(segment.next_state);
+}
+
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment) {
+  GruLayer<kBlocks, kGroups> layer(tile, segment);
+  layer.load_inputs();
+  layer.make_gates();
+  layer.load_gated();
+  layer.make_state();
 }
 
 }  // namespace eggroll::cuda
