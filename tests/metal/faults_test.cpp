@@ -1,4 +1,5 @@
-// The shim finds its two kinds of fault: a missing barrier, and an access beyond a buffer's end.
+// The shim finds three kinds of fault: a missing barrier, an access beyond a buffer's end, and host and kernel that do
+// not name the same buffers.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "eggroll/error.h"
 #include "shim_device.h"
+#include "shim_kernels.h"
 #include "small_program.h"
 #include "threadgroup.h"
 
@@ -53,21 +55,20 @@ TEST_F(FaultTest, EveryBarrierIsMissedWhereItIsLeftOut) {
   }
 }
 
-struct KernelBuffers {
-  Kernel kernel;
-  int count;
-};
-
 // The number of bytes to cut off a buffer's end so that a run touches a missing one; 16 do for most buffers.
-size_t bytes_to_lose(Kernel kernel, int buffer) {
+size_t bytes_to_lose(Kernel kernel, int binding) {
   constexpr size_t kTable = size_t{SmallProgram::kTableRows} * SmallProgram::kWidth;
   switch (kernel) {
     case Kernel::kForward:  // a run reads only a part of an op and of the tables of the loss
-      return buffer == 1 ? sizeof(DeviceOp) / 2 : buffer == 5 ? sizeof(egg_loss_tables) / 2 : 16;
+      return binding == kBindOps ? sizeof(DeviceOp) / 2 : binding == kBindLossTables ? sizeof(egg_loss_tables) / 2 : 16;
     case Kernel::kRule:  // weights and slots end with those of the masked table
-      return buffer == 7 ? kTable + SmallProgram::kTableRows * kBlock : buffer == 8 ? kTable * sizeof(float) + 16 : 16;
+      return binding == kBindWeights ? kTable + SmallProgram::kTableRows * kBlock
+             : binding == kBindSlots ? kTable * sizeof(float) + 16
+                                     : 16;
     case Kernel::kMasked:  // a step reads few of the rows; a row of weights ends with padding
-      return buffer == 5 || buffer == 11 ? SIZE_MAX : buffer == 9 ? kBlock : 16;
+      return binding == kBindVotedRows || binding == kBindRuleScratch ? SIZE_MAX
+             : binding == kBindWeights                                ? kBlock
+                                                                      : 16;
     case Kernel::kVotes:
       break;
   }
@@ -75,12 +76,13 @@ size_t bytes_to_lose(Kernel kernel, int buffer) {
 }
 
 TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
-  for (const auto& [kernel, count] : {KernelBuffers{Kernel::kForward, 14}, KernelBuffers{Kernel::kVotes, 4},
-                                      KernelBuffers{Kernel::kRule, 10}, KernelBuffers{Kernel::kMasked, 12}}) {
-    for (int buffer = 1; buffer <= count; ++buffer) {
+  size_t buffers = 0;
+  for (const Kernel kernel : {Kernel::kForward, Kernel::kVotes, Kernel::kRule, Kernel::kMasked}) {
+    for (const int binding : kShimKernels[static_cast<size_t>(kernel)].bindings) {
+      ++buffers;
       shim_faults().short_kernel = static_cast<int>(kernel);
-      shim_faults().short_buffer = buffer;
-      shim_faults().short_bytes = bytes_to_lose(kernel, buffer);
+      shim_faults().short_buffer = binding;
+      shim_faults().short_bytes = bytes_to_lose(kernel, binding);
       std::string found;
       try {
         run_small(1);
@@ -88,9 +90,25 @@ TEST_F(FaultTest, EveryBufferThatEndsEarlyIsFound) {
         found = error.what();
       }
       EXPECT_THAT(found, testing::HasSubstr("touches memory beyond its buffers"))
-          << kKernelNames[static_cast<size_t>(kernel)] << " " << buffer;
+          << kKernelNames[static_cast<size_t>(kernel)] << " " << binding;
     }
   }
+  EXPECT_EQ(buffers, 40U);
+}
+
+TEST_F(FaultTest, ABindingThatHostOrKernelLacksIsFound) {
+  const std::unique_ptr<Device> device = open_shim_device();
+  const std::unique_ptr<Buffer> memory = device->new_buffer(16);
+  const auto run = [&](const std::vector<Binding>& bindings) {
+    Dispatch votes{Kernel::kVotes, 0, 16, std::vector<std::byte>(sizeof(VoteArgs)), {}};
+    for (const Binding binding : bindings) votes.buffers.push_back({binding, memory.get()});
+    device->run({votes}, 1);
+  };
+  EXPECT_NO_THROW(run({kBindNoise, kBindVotes, kBindVoteJobs, kBindFitness}));
+  EXPECT_THROW(run({kBindNoise, kBindVotes, kBindVoteJobs}), Error);
+  EXPECT_THROW(run({kBindNoise, kBindVotes, kBindVoteJobs, kBindWeights}), Error);
+  EXPECT_THROW(run({kBindNoise, kBindVotes, kBindVoteJobs, kBindVotes}), Error);
+  EXPECT_THROW(run({kBindNoise, kBindVotes, kBindVoteJobs, kBindFitness, kBindWeights}), Error);
 }
 
 TEST_F(FaultTest, ThreadsThatMeetAtDifferentPlacesAreFound) {

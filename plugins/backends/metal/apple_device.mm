@@ -89,10 +89,9 @@ class AppleDevice : public Device {
       if (encoder == nil) fail("make a command buffer", nil);
       for (const Dispatch& d : dispatches) {
         [encoder setComputePipelineState:pipelines_[static_cast<size_t>(d.kernel)]];
-        [encoder setBytes:d.arguments.data() length:d.arguments.size() atIndex:0];
-        NSUInteger index = 1;
-        for (const Buffer* buffer : d.buffers) {
-          [encoder setBuffer:static_cast<const AppleBuffer*>(buffer)->get() offset:0 atIndex:index++];
+        [encoder setBytes:d.arguments.data() length:d.arguments.size() atIndex:kBindArguments];
+        for (const BoundBuffer& bound : d.buffers) {
+          [encoder setBuffer:static_cast<const AppleBuffer*>(bound.buffer)->get() offset:0 atIndex:bound.binding];
         }
         [encoder setThreadgroupMemoryLength:d.threadgroup_memory atIndex:0];
         [encoder dispatchThreadgroups:MTLSizeMake(d.groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(kThreads, 1, 1)];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "eggroll/plugin.h"
+#include "layout.h"
 
 namespace eggroll::metal {
 
@@ -29,13 +30,18 @@ class Buffer {
 enum class Kernel { kForward, kVotes, kRule, kMasked };
 constexpr const char* kKernelNames[] = {"forward", "votes", "rule", "masked"};
 
-// kThreads threads in each of `groups` threadgroups. buffers: numbers 1 and on; the arguments are number 0.
+struct BoundBuffer {
+  Binding binding;
+  const Buffer* buffer;
+};
+
+// kThreads threads in each of `groups` threadgroups. The arguments are bound as kBindArguments.
 struct Dispatch {
   Kernel kernel;
   uint32_t groups;
   uint32_t threadgroup_memory;  // bytes, a multiple of 16, at least that
   std::vector<std::byte> arguments;
-  std::vector<const Buffer*> buffers;
+  std::vector<BoundBuffer> buffers;
 };
 
 class Device {

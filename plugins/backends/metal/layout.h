@@ -18,6 +18,41 @@
 namespace eggroll {
 namespace metal {
 
+// The index at which host and kernels bind each buffer, the same in every kernel that takes it.
+enum Binding {
+  kBindArguments,  // the struct of the kernel's name, such as ForwardArgs
+  kBindOps,
+  kBindSegments,
+  kBindTables,
+  kBindLossTables,
+  kBindNoise,
+  kBindInputs,
+  kBindTargets,
+  kBindResets,
+  kBindIndexRows,
+  kBindWeights,
+  kBindSlots,
+  kBindStates,
+  kBindLosses,
+  kBindLogits,
+  kBindWorkspace,
+  kBindFitness,
+  kBindVoteJobs,
+  kBindVotes,
+  kBindVotedRows,
+  kBindRowVoters,
+  kBindRuleNodes,
+  kBindSlotNodes,
+  kBindRuleJobs,
+  kBindMaskedJobs,
+  kBindScalars,
+  kBindVoteStds,
+  kBindRuleScratch,
+  kBindChanged,
+  kBindings
+};
+static_assert(kBindings <= 31, "Metal has 31 indices of buffers");
+
 EGG_CONSTANT uint32_t kTileRows = 32;
 EGG_CONSTANT uint32_t kTilePairs = kTileRows / 2;
 EGG_CONSTANT uint32_t kLanes = 32;  // of a simdgroup
@@ -103,8 +138,7 @@ struct NoiseArgs {
   int32_t table_log2;   // 0: the source is `counter`
 };
 
-// Buffers: ops, segments, weights, tables, loss tables, noise, inputs, targets, resets, indices' rows, states, losses,
-// logits, workspace. A threadgroup a tile.
+// A threadgroup a tile.
 struct ForwardArgs {
   NoiseArgs noise;
   uint64_t workspace_stride;  // of a tile
@@ -151,8 +185,7 @@ static_assert(kVoteFlush % kVoteDraws == 0 && kVoteFlush < 0x80000000u / (127 * 
 EGG_CONSTANT uint32_t kVoteKeys = kVoteDraws * (2 * 8 + 4);
 EGG_CONSTANT uint32_t kVoteMemory = kVoteKeys + 2 * 4 * kVoteDraws * kBlock;
 
-// Buffers: jobs, fitness, noise, votes. Threadgroups: all pieces of the first share of each job's pairs, then of the
-// next.
+// Threadgroups: all pieces of the first share of each job's pairs, then of the next.
 struct VoteArgs {
   NoiseArgs noise;
   uint64_t cells;  // votes of all parameters, one share's
@@ -188,8 +221,7 @@ struct RuleShape {
   uint32_t groups;  // threadgroups of the dispatch
 };
 
-// Buffers: nodes, slots' nodes, jobs, scalars, vote_stds, votes, weights, slots, scratch, changed. Threadgroups take
-// every groups-th piece.
+// Threadgroups take every groups-th piece.
 struct RuleArgs {
   RuleShape rule;
   uint64_t cells;  // votes of one share
@@ -228,8 +260,7 @@ struct PairRange {
 EGG_CONSTANT uint32_t kMaskedMemory = kThreads * (8 + 4);
 static_assert(kLanes < kVoteFlush, "the draws of a simdgroup's lanes fit int32");
 
-// Buffers: nodes, slots' nodes, jobs, scalars, voted rows, ranges of pairs, fitness, noise, weights, slots, scratch,
-// changed. Simdgroups take the rows in turn.
+// Simdgroups take the rows in turn.
 struct MaskedArgs {
   NoiseArgs noise;
   RuleShape rule;
@@ -253,6 +284,7 @@ static_assert(sizeof(MaskedJob) == 32, "");
 static_assert(sizeof(VotedRow) == 24, "");
 static_assert(sizeof(PairRange) == 8, "");
 static_assert(sizeof(MaskedArgs) == 48, "");
+static_assert(sizeof(egg_loss_tables) == 2052, "");
 
 }  // namespace metal
 }  // namespace eggroll

@@ -11,7 +11,7 @@ namespace {
 // A dispatch of one kernel: arguments as they lie in memory.
 template <class Arguments>
 Dispatch dispatch(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
-                  std::vector<const Buffer*> buffers) {
+                  std::vector<BoundBuffer> buffers) {
   std::vector<std::byte> bytes(sizeof(Arguments));
   std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
   return {kernel, groups, threadgroup_memory, std::move(bytes), std::move(buffers)};
@@ -209,9 +209,20 @@ void MetalSession::run_forward(ForwardArgs args, const Memory& states) {
     args.first_member = first_member + done;
     args.noise.first_pair = first_pair + done / 2;
     dispatches.push_back(dispatch(Kernel::kForward, divide_up(args.rows, kTileRows), scratch, args,
-                                  {ops_.get(), segments_.get(), weights_.get(), tables_.get(), loss_tables_.get(),
-                                   noise_.get(), inputs_.get(), targets_.get(), resets_.get(), index_rows_.get(),
-                                   states.get(), losses_.get(), logits_.get(), workspace_.get()}));
+                                  {{kBindOps, ops_.get()},
+                                   {kBindSegments, segments_.get()},
+                                   {kBindWeights, weights_.get()},
+                                   {kBindTables, tables_.get()},
+                                   {kBindLossTables, loss_tables_.get()},
+                                   {kBindNoise, noise_.get()},
+                                   {kBindInputs, inputs_.get()},
+                                   {kBindTargets, targets_.get()},
+                                   {kBindResets, resets_.get()},
+                                   {kBindIndexRows, index_rows_.get()},
+                                   {kBindStates, states.get()},
+                                   {kBindLosses, losses_.get()},
+                                   {kBindLogits, logits_.get()},
+                                   {kBindWorkspace, workspace_.get()}}));
   }
   device_->run(dispatches, spec_.threads);
 }
@@ -285,11 +296,21 @@ void MetalSession::add_votes(const egg_update& u, std::vector<Dispatch>& dispatc
   rule.job_count = static_cast<uint32_t>(rule_jobs.jobs.size());
   rule.pieces = rule_jobs.pieces;
   dispatches.push_back(dispatch(Kernel::kVotes, votes.pieces * votes.shares, kVoteMemory, votes,
-                                {vote_jobs_.get(), fitness_.get(), noise_.get(), votes_.get()}));
-  dispatches.push_back(
-      dispatch(Kernel::kRule, rule.rule.groups, 16, rule,
-               {rule_nodes_.get(), slot_nodes_.get(), rule_jobs_.get(), scalars_.get(), vote_stds_.get(), votes_.get(),
-                weights_.get(), slots_.get(), rule_scratch_.get(), changed_.get()}));
+                                {{kBindVoteJobs, vote_jobs_.get()},
+                                 {kBindFitness, fitness_.get()},
+                                 {kBindNoise, noise_.get()},
+                                 {kBindVotes, votes_.get()}}));
+  dispatches.push_back(dispatch(Kernel::kRule, rule.rule.groups, 16, rule,
+                                {{kBindRuleNodes, rule_nodes_.get()},
+                                 {kBindSlotNodes, slot_nodes_.get()},
+                                 {kBindRuleJobs, rule_jobs_.get()},
+                                 {kBindScalars, scalars_.get()},
+                                 {kBindVoteStds, vote_stds_.get()},
+                                 {kBindVotes, votes_.get()},
+                                 {kBindWeights, weights_.get()},
+                                 {kBindSlots, slots_.get()},
+                                 {kBindRuleScratch, rule_scratch_.get()},
+                                 {kBindChanged, changed_.get()}}));
 }
 
 void MetalSession::add_masked_votes(const egg_update& u, std::vector<Dispatch>& dispatches) {
@@ -320,10 +341,19 @@ void MetalSession::add_masked_votes(const egg_update& u, std::vector<Dispatch>& 
   args.rule = rule_shape();
   args.rows = static_cast<uint32_t>(rows.size());
   args.ranks = static_cast<uint32_t>(plan_.noise.rank);
-  dispatches.push_back(dispatch(
-      Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
-      {rule_nodes_.get(), slot_nodes_.get(), masked_jobs_.get(), scalars_.get(), voted_rows_.get(), row_voters_.get(),
-       fitness_.get(), noise_.get(), weights_.get(), slots_.get(), rule_scratch_.get(), changed_.get()}));
+  dispatches.push_back(dispatch(Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
+                                {{kBindRuleNodes, rule_nodes_.get()},
+                                 {kBindSlotNodes, slot_nodes_.get()},
+                                 {kBindMaskedJobs, masked_jobs_.get()},
+                                 {kBindScalars, scalars_.get()},
+                                 {kBindVotedRows, voted_rows_.get()},
+                                 {kBindRowVoters, row_voters_.get()},
+                                 {kBindFitness, fitness_.get()},
+                                 {kBindNoise, noise_.get()},
+                                 {kBindWeights, weights_.get()},
+                                 {kBindSlots, slots_.get()},
+                                 {kBindRuleScratch, rule_scratch_.get()},
+                                 {kBindChanged, changed_.get()}}));
 }
 
 }  // namespace eggroll::metal

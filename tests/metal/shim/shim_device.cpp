@@ -1,6 +1,7 @@
 #include "shim_device.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 
@@ -25,28 +26,48 @@ class ShimBuffer : public Buffer {
   shim::GuardedMemory memory_;
 };
 
-// A kernel's buffers, the arguments first. The buffer that a test has made short ends early.
-class Binding {
+std::string joined(const std::vector<int>& bindings) {
+  std::string text;
+  for (const int binding : bindings) text += " " + std::to_string(binding);
+  return text;
+}
+
+// Throws Error unless host and kernel name the same arguments and buffers.
+void expect_declared(const Dispatch& d, const ShimKernel& kernel) {
+  std::vector<int> given;
+  for (const BoundBuffer& bound : d.buffers) given.push_back(bound.binding);
+  std::vector<int> declared(kernel.bindings.begin(), kernel.bindings.end());
+  std::sort(given.begin(), given.end());
+  std::sort(declared.begin(), declared.end());
+  if (d.arguments.size() == kernel.argument_bytes && given == declared) return;
+  throw Error("the kernel " + std::string(kKernelNames[static_cast<size_t>(d.kernel)]) + " was given " +
+              std::to_string(d.arguments.size()) + " bytes of arguments and the buffers" + joined(given) +
+              ", expected " + std::to_string(kernel.argument_bytes) + " and" + joined(declared) +
+              "; enum Binding in layout.h has their names");
+}
+
+// A kernel's memory by Binding. The buffer that a test has made short ends early.
+class KernelMemory {
  public:
-  explicit Binding(const Dispatch& d) : arguments_(d.arguments.size()) {
+  explicit KernelMemory(const Dispatch& d) : arguments_(d.arguments.size()) {
     std::memcpy(arguments_.begin(), d.arguments.data(), d.arguments.size());
-    buffers_.push_back(arguments_.begin());
-    for (const Buffer* buffer : d.buffers) buffers_.push_back(buffer->contents());
+    buffers_[kBindArguments] = arguments_.begin();
+    for (const BoundBuffer& bound : d.buffers) buffers_[bound.binding] = bound.buffer->contents();
     const ShimFaults& faults = shim_faults();
     if (faults.short_kernel != static_cast<int>(d.kernel)) return;
-    const auto number = static_cast<size_t>(faults.short_buffer);
-    const size_t all = d.buffers.at(number - 1)->bytes();
+    const size_t all = bound_buffer(d, faults.short_buffer).bytes();
     const size_t bytes = (all - std::min(all, faults.short_bytes) + 15) / 16 * 16;
     short_ = std::make_unique<shim::GuardedMemory>(bytes);
-    std::memcpy(short_->begin(), buffers_[number], bytes);
-    buffers_[number] = short_->begin();
+    void*& shortened = buffers_[static_cast<size_t>(faults.short_buffer)];
+    std::memcpy(short_->begin(), shortened, bytes);
+    shortened = short_->begin();
   }
   void* const* buffers() const { return buffers_.data(); }
 
  private:
   shim::GuardedMemory arguments_;
   std::unique_ptr<shim::GuardedMemory> short_;
-  std::vector<void*> buffers_;
+  std::array<void*, kBindings> buffers_{};
 };
 
 class ShimDevice : public Device {
@@ -67,18 +88,13 @@ class ShimDevice : public Device {
  private:
   void run(const Dispatch& d) {
     const ShimKernel& kernel = kShimKernels[static_cast<size_t>(d.kernel)];
-    if (d.arguments.size() != kernel.argument_bytes || d.buffers.size() != kernel.buffer_count) {
-      throw Error("the kernel " + std::string(kKernelNames[static_cast<size_t>(d.kernel)]) + " was given " +
-                  std::to_string(d.arguments.size()) + " bytes of arguments and " + std::to_string(d.buffers.size()) +
-                  " buffers, expected " + std::to_string(kernel.argument_bytes) + " and " +
-                  std::to_string(kernel.buffer_count));
-    }
-    const Binding binding(d);
+    expect_declared(d, kernel);
+    const KernelMemory memory(d);
     const auto work = [&](size_t begin, size_t end) {
       const shim::GuardedMemory scratch(d.threadgroup_memory);
       for (size_t group = begin; group < end; ++group) {
         std::memset(scratch.begin(), 0xa5, scratch.bytes());  // no kernel may count on what another has left
-        const ShimCall call{binding.buffers(), scratch.begin(), static_cast<uint32_t>(group)};
+        const ShimCall call{memory.buffers(), scratch.begin(), static_cast<uint32_t>(group)};
         shim::run_threadgroup([&](uint32_t simdgroup, uint32_t lane) { kernel.run(call, simdgroup, lane); },
                               egg_absorb(shim_faults().seed, group));
       }
@@ -95,6 +111,14 @@ class ShimDevice : public Device {
 ShimFaults& shim_faults() {
   static ShimFaults faults;
   return faults;
+}
+
+const Buffer& bound_buffer(const Dispatch& dispatch, int binding) {
+  for (const BoundBuffer& bound : dispatch.buffers) {
+    if (bound.binding == binding) return *bound.buffer;
+  }
+  throw Error("the kernel " + std::string(kKernelNames[static_cast<size_t>(dispatch.kernel)]) +
+              " was given no buffer " + std::to_string(binding) + " of enum Binding");
 }
 
 std::unique_ptr<Device> open_shim_device() { return std::make_unique<ShimDevice>(); }

@@ -8,18 +8,21 @@
 
 namespace eggroll::metal {
 
-// Faults that a test may plant in all shim devices. A dispatch of short_kernel gets its buffer number short_buffer cut
-// by short_bytes.
+// Faults that a test may plant in all shim devices. A dispatch of short_kernel gets its buffer short_buffer cut by
+// short_bytes.
 struct ShimFaults {
   uint64_t seed = 1;         // chooses the order in which threads run
   int short_kernel = -1;     // a Kernel; -1: none
-  int short_buffer = 0;      // counted from 1
+  int short_buffer = 0;      // a Binding
   size_t short_bytes = 16;   // or all of the buffer, if it is smaller
   uint64_t free_memory = 0;  // that a device reports; 0: the machine's
 };
 ShimFaults& shim_faults();
 
 std::unique_ptr<Device> open_shim_device();
+
+// What a dispatch binds there. Throws Error where it binds nothing.
+const Buffer& bound_buffer(const Dispatch& dispatch, int binding);
 
 }  // namespace eggroll::metal
 

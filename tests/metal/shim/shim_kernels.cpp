@@ -1,6 +1,7 @@
 // The kernels' sources, compiled as C++.
 #include "shim_kernels.h"
 
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -21,18 +22,22 @@ struct Adapter;
 template <class Arguments, class... Rest, void (*kFunction)(const Arguments&, Rest...)>
 struct Adapter<kFunction> {
   using Parameters = std::tuple<Rest...>;
-  static constexpr size_t kBuffers = sizeof...(Rest) - 4;
+  using Indices = std::make_index_sequence<sizeof...(Rest) - 4>;
 
   template <size_t... kIndex>
   static void run_with(const ShimCall& call, uint32_t simdgroup, uint32_t lane, std::index_sequence<kIndex...>) {
-    kFunction(*static_cast<const Arguments*>(call.buffers[0]),
-              static_cast<std::tuple_element_t<kIndex, Parameters>>(call.buffers[kIndex + 1])..., call.scratch,
-              call.group, lane, simdgroup);
+    kFunction(*static_cast<const Arguments*>(call.buffers[kBindArguments]),
+              std::tuple_element_t<kIndex, Parameters>(call.buffers)..., call.scratch, call.group, lane, simdgroup);
   }
   static void run(const ShimCall& call, uint32_t simdgroup, uint32_t lane) {
-    run_with(call, simdgroup, lane, std::make_index_sequence<kBuffers>());
+    run_with(call, simdgroup, lane, Indices());
   }
-  static constexpr ShimKernel kKernel{sizeof(Arguments), kBuffers, &run};
+  template <size_t... kIndex>
+  static constexpr std::array<int, sizeof...(kIndex)> bindings(std::index_sequence<kIndex...>) {
+    return {std::tuple_element_t<kIndex, Parameters>::kBinding...};
+  }
+  static constexpr auto kBindings = bindings(Indices());
+  static constexpr ShimKernel kKernel{sizeof(Arguments), kBindings, &run};
 };
 
 }  // namespace

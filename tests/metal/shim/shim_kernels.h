@@ -4,10 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace eggroll::metal {
 
-// One thread's run. buffers: the arguments first, then the dispatch's.
+// One thread's run. buffers: by Binding.
 struct ShimCall {
   void* const* buffers;
   uint8_t* scratch;
@@ -15,7 +16,7 @@ struct ShimCall {
 };
 struct ShimKernel {
   size_t argument_bytes;
-  size_t buffer_count;  // without the arguments
+  std::span<const int> bindings;  // of its buffers, the arguments left out
   void (*run)(const ShimCall& call, uint32_t simdgroup, uint32_t lane);
 };
 // The index is an enum Kernel.

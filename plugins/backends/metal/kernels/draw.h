@@ -9,6 +9,12 @@
 using namespace metal;
 using namespace eggroll::metal;
 
+// A kernel's parameters: its arguments first, then buffers, each by its Binding.
+#define EGG_ARGUMENTS(type) constant type& args [[buffer(kBindArguments)]]
+#ifndef EGG_BUFFER
+#define EGG_BUFFER(type, name, binding) device type* name [[buffer(binding)]]
+#endif
+
 // The last parameters of every kernel: its threadgroup's memory, and which thread of which threadgroup it is.
 #ifndef EGG_THREAD
 #define EGG_THREAD                                                                                  \

@@ -27,14 +27,15 @@ inline void write_logits(thread const Tile& tile, device const DeviceOp& loss, d
   }
 }
 
-kernel void forward(constant ForwardArgs& args [[buffer(0)]], device const DeviceOp* ops [[buffer(1)]],
-                    device const Segment* segments [[buffer(2)]], device const int8_t* weights [[buffer(3)]],
-                    device const int32_t* tables [[buffer(4)]], device const egg_loss_tables* loss_tables [[buffer(5)]],
-                    device const int8_t* noise [[buffer(6)]], device const uint32_t* inputs [[buffer(7)]],
-                    device const uint32_t* targets [[buffer(8)]], device const uint8_t* resets [[buffer(9)]],
-                    device const uint32_t* index_rows [[buffer(10)]], device int8_t* states [[buffer(11)]],
-                    device int64_t* losses [[buffer(12)]], device int8_t* logits [[buffer(13)]],
-                    device uint8_t* workspace [[buffer(14)]], EGG_THREAD) {
+kernel void forward(EGG_ARGUMENTS(ForwardArgs), EGG_BUFFER(const DeviceOp, ops, kBindOps),
+                    EGG_BUFFER(const Segment, segments, kBindSegments), EGG_BUFFER(const int8_t, weights, kBindWeights),
+                    EGG_BUFFER(const int32_t, tables, kBindTables),
+                    EGG_BUFFER(const egg_loss_tables, loss_tables, kBindLossTables),
+                    EGG_BUFFER(const int8_t, noise, kBindNoise), EGG_BUFFER(const uint32_t, inputs, kBindInputs),
+                    EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const uint8_t, resets, kBindResets),
+                    EGG_BUFFER(const uint32_t, index_rows, kBindIndexRows), EGG_BUFFER(int8_t, states, kBindStates),
+                    EGG_BUFFER(int64_t, losses, kBindLosses), EGG_BUFFER(int8_t, logits, kBindLogits),
+                    EGG_BUFFER(uint8_t, workspace, kBindWorkspace), EGG_THREAD) {
   Tile tile;
   tile.args = &args;
   tile.weights = weights;

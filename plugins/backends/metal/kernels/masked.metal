@@ -18,13 +18,14 @@ struct VoterWalk {
   }
 };
 
-kernel void masked(constant MaskedArgs& args [[buffer(0)]], device const RuleNode* nodes [[buffer(1)]],
-                   device const int32_t* slot_nodes [[buffer(2)]], device const MaskedJob* jobs [[buffer(3)]],
-                   device const uint32_t* scalars [[buffer(4)]], device const VotedRow* rows [[buffer(5)]],
-                   device const PairRange* voters [[buffer(6)]], device const int8_t* fitness [[buffer(7)]],
-                   device const int8_t* noise [[buffer(8)]], device int8_t* weights [[buffer(9)]],
-                   device uint32_t* slots [[buffer(10)]], device uint32_t* columns [[buffer(11)]],
-                   device atomic_uint* changed [[buffer(12)]], EGG_THREAD) {
+kernel void masked(EGG_ARGUMENTS(MaskedArgs), EGG_BUFFER(const RuleNode, nodes, kBindRuleNodes),
+                   EGG_BUFFER(const int32_t, slot_nodes, kBindSlotNodes),
+                   EGG_BUFFER(const MaskedJob, jobs, kBindMaskedJobs),
+                   EGG_BUFFER(const uint32_t, scalars, kBindScalars), EGG_BUFFER(const VotedRow, rows, kBindVotedRows),
+                   EGG_BUFFER(const PairRange, voters, kBindRowVoters), EGG_BUFFER(const int8_t, fitness, kBindFitness),
+                   EGG_BUFFER(const int8_t, noise, kBindNoise), EGG_BUFFER(int8_t, weights, kBindWeights),
+                   EGG_BUFFER(uint32_t, slots, kBindSlots), EGG_BUFFER(uint32_t, columns, kBindRuleScratch),
+                   EGG_BUFFER(atomic_uint, changed, kBindChanged), EGG_THREAD) {
   const uint32_t groups = args.rule.groups;
   const NoiseArgs noise_args = own_argument(args.noise);
   RuleRun run;

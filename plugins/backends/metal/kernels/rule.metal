@@ -3,12 +3,13 @@
 
 #include "rule.h"
 
-kernel void rule(constant RuleArgs& args [[buffer(0)]], device const RuleNode* nodes [[buffer(1)]],
-                 device const int32_t* slot_nodes [[buffer(2)]], device const RuleJob* jobs [[buffer(3)]],
-                 device const uint32_t* scalars [[buffer(4)]], device const uint32_t* vote_stds [[buffer(5)]],
-                 device const int64_t* votes [[buffer(6)]], device int8_t* weights [[buffer(7)]],
-                 device uint32_t* slots [[buffer(8)]], device uint32_t* columns [[buffer(9)]],
-                 device atomic_uint* changed [[buffer(10)]], EGG_THREAD) {
+kernel void rule(EGG_ARGUMENTS(RuleArgs), EGG_BUFFER(const RuleNode, nodes, kBindRuleNodes),
+                 EGG_BUFFER(const int32_t, slot_nodes, kBindSlotNodes), EGG_BUFFER(const RuleJob, jobs, kBindRuleJobs),
+                 EGG_BUFFER(const uint32_t, scalars, kBindScalars),
+                 EGG_BUFFER(const uint32_t, vote_stds, kBindVoteStds), EGG_BUFFER(const int64_t, votes, kBindVotes),
+                 EGG_BUFFER(int8_t, weights, kBindWeights), EGG_BUFFER(uint32_t, slots, kBindSlots),
+                 EGG_BUFFER(uint32_t, columns, kBindRuleScratch), EGG_BUFFER(atomic_uint, changed, kBindChanged),
+                 EGG_THREAD) {
   const uint32_t thread_number = simdgroup * kLanes + lane;
   const uint32_t groups = args.rule.groups;
   RuleRun run;

@@ -40,9 +40,9 @@ inline void vector_votes(VoteArgs args, VoteJob job, uint32_t i, uint32_t begin,
   votes[job.cells + i] = vote;
 }
 
-kernel void votes(constant VoteArgs& args [[buffer(0)]], device const VoteJob* jobs [[buffer(1)]],
-                  device const int8_t* fitness [[buffer(2)]], device const int8_t* noise [[buffer(3)]],
-                  device int64_t* votes_of_shares [[buffer(4)]], EGG_THREAD) {
+kernel void votes(EGG_ARGUMENTS(VoteArgs), EGG_BUFFER(const VoteJob, jobs, kBindVoteJobs),
+                  EGG_BUFFER(const int8_t, fitness, kBindFitness), EGG_BUFFER(const int8_t, noise, kBindNoise),
+                  EGG_BUFFER(int64_t, votes_of_shares, kBindVotes), EGG_THREAD) {
   const uint32_t thread_number = simdgroup * kLanes + lane;
   const uint32_t share = group / args.pieces;
   const VoteJob job = own(jobs[job_of(jobs, args.job_count, group % args.pieces)]);
