@@ -156,7 +156,7 @@ std::string figure_line(const NamedFigure& figure,
 std::vector<std::string> compare(const Collection& a, const Collection& b) {
   for (const Collection* side : {&a, &b}) {
     if (!side->runs.empty()) continue;
-    throw Error(fmt::format("{} has no run's record to compare, expected one at least{}", side == &a ? "A" : "B",
+    throw Error(fmt::format("{} has no record of a run to compare, expected at least one{}", side == &a ? "A" : "B",
                             side->problems.empty() ? "" : "; " + side->problems.front()));
   }
   const Side left(a);
@@ -172,9 +172,9 @@ std::vector<std::string> compare(const Collection& a, const Collection& b) {
   if (lines.empty()) lines.emplace_back("configuration, plugins, machine and data are the same");
   const auto pairs = pairs_of(left, right);
   if (left.runs.size() > 1 || right.runs.size() > 1) {
-    lines.push_back(fmt::format("{} in A, {} in B, {} of the same seed and varying keys",
-                                count_text(left.runs.size(), "run"), count_text(right.runs.size(), "run"),
-                                count_text(pairs.size(), "pair")));
+    lines.push_back(fmt::format(
+        "{} in A, {} in B, {} with the same seed and the same values of the settings that vary within A or B",
+        count_text(left.runs.size(), "run"), count_text(right.runs.size(), "run"), count_text(pairs.size(), "pair")));
   } else {
     const RunRecord& one = left.runs[0]->record;
     const RunRecord& other = right.runs[0]->record;

@@ -76,11 +76,12 @@ void add_provenance(Draft& draft, const Study& study) {
   std::set<uint64_t> seeds;
   for (const StudyRun& run : study.runs) seeds.insert(run.run->record.seed);
   draft.paragraph(fmt::format(
-      "{}{}: {}. {}, {}. Begun {}, last ended {}; {} of computing, {} member tokens.",
+      "{}{}: {}. {}, {}. The first run began at {}, the last ended at {}. Together the runs took {} and {} member "
+      "tokens.",
       study.planned ? fmt::format("{} points planned, ", *study.planned) : "", count_text(study.runs.size(), "run"),
       counts_of(study), count_text(study.configurations().size(), "configuration"), count_text(seeds.size(), "seed"),
       first, last, seconds_text(seconds), short_count(tokens)));
-  if (commits.size() > 1) draft.paragraph("Runs of several commits are put together here.");
+  if (commits.size() > 1) draft.paragraph("These runs come from several commits.");
   Table table;
   table.columns = {"what", "which", "runs"};
   add_census(table, "commit", commits);
@@ -123,8 +124,8 @@ void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judg
 void add_runs(Draft& draft, const std::vector<Study>& studies) {
   draft.heading(2, "All runs");
   draft.paragraph(
-      "The numbers of the runs are this report's own. All that varies between them is in runs.csv, every evaluation in "
-      "curves.csv.");
+      "Run numbers count within this report. runs.csv has the results of every run and each setting that varies "
+      "between runs; curves.csv has every evaluation.");
   Table table;
   table.columns = {"run",  "record",          "study",       "configuration", "seed", "status",
                    "bits", "member tokens/s", "update rate", "wall time",     "begun"};
@@ -159,7 +160,7 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
   draft.add(std::move(table));
 }
 
-// How many claims there are, and what is said of them.
+// How many claims there are, and how they are judged.
 std::string claims_text(const std::vector<std::vector<Judged>>& judged) {
   size_t all = 0;
   size_t in_advance = 0;
@@ -171,14 +172,14 @@ std::string claims_text(const std::vector<std::vector<Judged>>& judged) {
   std::string text = count_text(all, "claim");
   if (in_advance < all) {
     text += fmt::format(
-        ", {} stated before the runs. The others are exploratory: whoever stated them may have known "
-        "the figures, and no verdict is given on them",
+        ", {} stated before the runs. The others are exploratory: their author may have known the figures, so they get "
+        "no verdict",
         in_advance);
   }
-  text += ". A verdict is by the 95 % interval of its claim alone. ";
   return text +
-         "It survives Holm's correction where it holds, at the same level, for all claims stated before the runs "
-         "together.";
+         ". Each verdict uses the 95 % interval of its claim alone. A verdict survives Holm's correction if it also "
+         "holds when the chance of any wrong verdict, over all claims that were stated before the runs, is at most 5 "
+         "%.";
 }
 
 // Names the figures that runs had and their records have lost; empty if none is lost.
@@ -189,9 +190,9 @@ std::optional<Text> missing_metrics(const Collection& collection) {
     if (has_ended_well(run.record) && run.metrics.lines == 0) runs.push_back(i + 1);
   }
   if (runs.empty()) return std::nullopt;
-  return Text(fmt::format("What metrics say is not known of {} of {}: there is neither a summary in the record nor a "
-                          "metrics.jsonl beside it. Their learning curves, speeds, times, thresholds, update rates and "
-                          "saturation are missing.",
+  return Text(fmt::format("The metrics of {} of {} are lost: the record has no summary, and no metrics.jsonl lies "
+                          "beside it. The learning curves, speeds, times, thresholds, update rates and saturation of "
+                          "these runs are missing.",
                           runs.size(), count_text(collection.runs.size(), "run")),
               runs);
 }
@@ -201,7 +202,8 @@ void add_problems(Draft& draft, const Collection& collection) {
   for (const std::string& problem : collection.problems) items.emplace_back(problem);
   if (const std::optional<Text> missing = missing_metrics(collection)) items.push_back(*missing);
   if (collection.other_files > 0) {
-    items.emplace_back(fmt::format("{} files *.json hold no run's record and were passed by.", collection.other_files));
+    items.emplace_back(
+        fmt::format("{} *.json files hold no record of a run and are left out.", collection.other_files));
   }
   if (items.empty()) return;
   draft.heading(2, "What could not be read");
@@ -223,7 +225,7 @@ void Draft::figure(const std::string& name, const std::string& script, const std
 
 FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder) {
   if (collection.runs.empty()) {
-    throw Error(fmt::format("there is no run's record to report on, expected one at least{}",
+    throw Error(fmt::format("found no record of a run to report on, expected at least one{}",
                             collection.problems.empty() ? "" : "; " + collection.problems.front()));
   }
   create_folders(folder / "plots");
@@ -242,8 +244,8 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
     }
   }
   draft.paragraph(
-      fmt::format("{} in {} stud{}. Intervals are of 95 %: Student's t over seeds or pairs, Wilson's for shares. "
-                  "Numbers link to the runs that they come from, runs to their records.",
+      fmt::format("{} in {} stud{}. All intervals are 95 % intervals: Student's t over seeds, Wilson's for shares. "
+                  "Results link to their runs, and runs link to their records.",
                   count_text(collection.runs.size(), "run"), studies.size(), studies.size() == 1 ? "y" : "ies"));
   if (!answers.empty()) {
     draft.heading(2, "Answers");

@@ -22,8 +22,8 @@ std::string reason_of(const RunRecord& record) {
   if (record.failure) return record.failure->detail + (record.error ? ": " + *record.error : "");
   if (record.error) return *record.error;
   if (record.stopped_because) return *record.stopped_because;
-  if (record.status == RunStatus::kRunning) return "no process has ended it yet, or one died without a word";
-  return "saved; goes on where it was";
+  if (record.status == RunStatus::kRunning) return "still running, or its process died and left no reason";
+  return "saved; it can continue from there";
 }
 
 void add_endings(Draft& draft, const Study& study) {
@@ -71,31 +71,31 @@ std::vector<Text> pathologies_of(const Study& study) {
       if (late == 0.0) {
         note("No weight moved in the last quarter of the steps; lower the threshold or raise the step.");
       } else if (late < kFrozen) {
-        note("Less than 0.01 % of the weights moved in a step of the last quarter; lower the threshold.");
+        note("On average, a step of the last quarter moved less than 0.01 % of the weights; lower the threshold.");
       } else if (late > kUngated) {
         note(
-            "More than 60 % of the weights moved in every step of the last quarter on average: nearly all votes pass, "
-            "noise too; raise the threshold.");
+            "On average, a step of the last quarter moved more than 60 % of the weights. Nearly all votes pass, those "
+            "of noise too; raise the threshold.");
       }
     }
     const double pairs = config_number(record, "train", "population").value_or(0.0) / 2.0;
     if (pairs > 0 && metrics.most_pairs_without_fitness.value_or(0.0) >= pairs) {
-      note("There was a step in which no pair of members had fitness: all votes were 0.");
+      note("In at least one step every pair had fitness 0, so all votes were 0.");
     }
     if (!has_ended_well(record) || !record.final) continue;
     const double bits = record.final->bits_per_unit;
     if (record.baselines.unigram && bits >= *record.baselines.unigram) {
-      note("Ended no better than the unigram model: only frequencies were learned, or less.");
+      note("The run ended no better than the unigram model: at most it learned how frequent each token is.");
     }
     if (metrics.held_out.empty()) continue;
     // Evaluations of the curve are compared with one another: they read the same tokens.
     const double last = metrics.held_out.back().bits;
-    if (last >= metrics.held_out.front().bits) note("Ended no better than it began.");
+    if (last >= metrics.held_out.front().bits) note("The run ended no better than it began.");
     double best = last;
     for (const CurvePoint& point : metrics.held_out) best = std::min(best, point.bits);
     // Near 0 bits a factor says nothing.
     if (last > kWorseThanBest * best && last - best > 0.05) {
-      note("Ended more than 5 % above its own best evaluation; a falling step or threshold schedule may help.");
+      note("The run ended more than 5 % above its best evaluation; a schedule for the step or the threshold may help.");
     }
   }
   std::vector<Text> items;
@@ -132,7 +132,7 @@ std::string seeds_to_decide(const Standing& second, const Standing& best) {
   const double half = (difference->interval->high - difference->interval->low) / 2.0;
   const double seeds = std::ceil(static_cast<double>(difference->n) * std::pow(half / difference->mean, 2.0));
   if (!(difference->mean > 0.0) || !(seeds <= kMostSeeds)) return words + ".";
-  return words + fmt::format(". Should it stay what it is, about {} seeds would show it.", seeds);
+  return words + fmt::format(". If this difference is the true one, about {} seeds would show it.", seeds);
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ void add_failures(Draft& draft, const Study& study) {
   add_endings(draft, study);
   std::vector<Text> pathologies = pathologies_of(study);
   if (pathologies.empty()) {
-    draft.paragraph("No run shows a known pathology of its numbers.");
+    draft.paragraph("No run shows a known pathology.");
   } else {
     draft.bullets(std::move(pathologies));
   }
@@ -162,10 +162,11 @@ void add_reproduction(Draft& draft, const Study& study) {
     }
     const RunRecord& record = standings.front().configuration.runs.front()->run->record;
     const size_t all = standings.front().runs.size();
-    const std::string which = shown < all ? fmt::format("; the first {} of {} runs", shown, all) : "";
+    const std::string which = shown < all ? fmt::format(" (the first {} of {} runs)", shown, all) : "";
     draft.paragraph(
-        Text(fmt::format("The best configuration on {}, at commit {}, plugins as listed under provenance{}:", data,
-                         record.environment.host_commit, which),
+        Text(fmt::format("To run the best configuration on {} again{}, use commit {} and the plugins listed under "
+                         "Provenance:",
+                         data, which, record.environment.host_commit),
              standings.front().runs));
     draft.add(Code{commands});
   }
@@ -176,7 +177,7 @@ void add_reproduction(Draft& draft, const Study& study) {
     std::erase_if(given, [&](const std::string& word) { return std::find(own.begin(), own.end(), word) == own.end(); });
   }
   if (given.empty()) return;
-  draft.paragraph("The whole grid:");
+  draft.paragraph("To run the whole grid again:");
   draft.add(Code{command_of("eggroll sweep", given)});
 }
 
@@ -198,8 +199,9 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
       const bool numbers = std::all_of(axis.values.begin(), axis.values.end(),
                                        [](const std::string& text) { return real_of(text).has_value(); });
       if (!numbers || (value != axis.values.front() && value != axis.values.back())) continue;
-      items.emplace_back(fmt::format("The best value of {} is {}, the {} that was tried; what lies beyond is unknown.",
-                                     axis.name, value, value == axis.values.front() ? "smallest" : "largest"),
+      items.emplace_back(fmt::format("The best value of {} is {}, the {} that was tried; {} values may be better.",
+                                     axis.name, value, value == axis.values.front() ? "smallest" : "largest",
+                                     value == axis.values.front() ? "smaller" : "larger"),
                          best.runs);
     }
     if (standings.size() < 2) continue;
@@ -209,9 +211,11 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
     runs.insert(runs.end(), second.runs.begin(), second.runs.end());
     if (!tied) {
       items.emplace_back(
-          "One of the two best configurations has one seed: which of them is better is open; run more seeds.", runs);
+          "It is open which of the two best configurations is better, because one of them has only one seed; run more "
+          "seeds.",
+          runs);
     } else if (*tied) {
-      items.emplace_back("Which of the two best configurations is better is open" + seeds_to_decide(second, best),
+      items.emplace_back("It is open which of the two best configurations is better" + seeds_to_decide(second, best),
                          runs);
     }
   }

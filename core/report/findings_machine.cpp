@@ -84,8 +84,9 @@ void add_exponent(Draft& draft, const Study& study) {
     if (const auto slope = log_log_slope(points)) slopes.push_back({place.first, *slope});
   }
   if (slopes.empty()) return;
-  draft.paragraph("Member tokens per second grow with the population to the power of " +
-                  text_of(mean_over_seeds(slopes), slopes.size(), "slope") + ", over seeds and the other axes.");
+  draft.paragraph("Member tokens per second follow a power of the population. The exponent is " +
+                  text_of(mean_over_seeds(slopes), slopes.size(), "slope") +
+                  ", with one slope for each seed and each combination of the other axes.");
 }
 
 std::string range_text(const std::vector<double>& values, std::string (*write)(double)) {
@@ -101,16 +102,15 @@ void add_threshold(Draft& draft, const Study& study) {
   if (configurations.empty()) return;
   draft.heading(3, "Threshold against update rate");
   draft.paragraph(
-      "A weight moves where its vote lies further from 0 than the threshold. Were all votes chance, the share of a "
-      "normal "
-      "distribution's two tails would move; what moves beyond that is signal, or votes that are not normal. Thresholds "
-      "are in "
-      "standard deviations of what they are held against; means over the seeds at the first step, half way and at the "
-      "last.");
+      "A step moves a weight if its vote lies further from 0 than the threshold. Thresholds are in standard deviations "
+      "of what the optimizer compares with them: votes by chance, or a decaying sum of such votes. The column \"by "
+      "chance\" is the share of the weights that would move if all votes were chance and normally distributed. An "
+      "update rate above this share shows signal, or votes that are not normally distributed. Each number is the mean "
+      "over the seeds at the first step, half way, at the last step, or over the last quarter of the steps.");
   Table table;
   table.columns = {
       "configuration", "threshold: first",        "half way", "last", "update rate: first", "half way", "last",
-      "last quarter",  "of chance, last quarter", "runs"};
+      "last quarter",  "by chance, last quarter", "runs"};
   std::vector<std::pair<double, double>> points;
   for (const Configuration& configuration : configurations) {
     const auto cell = [&](double (*value)(const StudyRun&), std::string (*write)(double)) {
@@ -140,8 +140,8 @@ void add_threshold(Draft& draft, const Study& study) {
   for (size_t i = 0; i < points.size(); i += stride) drawn.push_back(points[i]);
   draft.figure(
       slug(study.name) + "-threshold", votes_script(drawn),
-      fmt::format("Share of the weights that a step changes, over the threshold; {} of {} runs. A run that changes "
-                  "nothing, or less than a millionth, lies below the frame.",
+      fmt::format("The share of the weights that a step changes against the threshold, for {} of {} runs. The figure "
+                  "does not show runs that change less than a millionth of the weights.",
                   drawn.size(), points.size()));
   draft.add(std::move(table));
 }
@@ -151,8 +151,9 @@ void add_speed(Draft& draft, const Study& study) {
   if (groups.empty()) return;
   draft.heading(3, "Speed and memory by population");
   draft.paragraph(
-      "Member tokens over seconds of the median step, the median over the runs and their range: all other axes are put "
-      "together in a row. The capacity is what five minutes of such steps come to, evaluations not counted.");
+      "Each row puts together all runs with one device and one population. A run's speed is the median over its steps; "
+      "the table gives the median and the range over the runs. The two columns for 5 minutes say how many such steps "
+      "and member tokens fit into 5 minutes if nothing is evaluated.");
   Table table;
   table.columns = {"device", "population",       "member tokens/s", "range",  "against the smallest",
                    "step",   "5 minutes: steps", "member tokens",   "memory", "runs"};
@@ -179,9 +180,10 @@ void add_speed(Draft& draft, const Study& study) {
   if (has_line) {
     const size_t all = lines.size();
     if (lines.size() > 8) lines.resize(8);
-    draft.figure(slug(study.name) + "-speed", speed_script(lines),
-                 fmt::format("Member tokens per second over the population, median over runs; {} of {} devices.",
-                             lines.size(), all));
+    draft.figure(
+        slug(study.name) + "-speed", speed_script(lines),
+        fmt::format("Member tokens per second against the population: the median over runs, for {} of {} devices.",
+                    lines.size(), all));
   }
   add_exponent(draft, study);
   draft.add(std::move(table));
@@ -228,7 +230,7 @@ void add_time(Draft& draft, const Study& study) {
   const size_t all = bars.size();
   if (bars.size() > kMostBars) bars.resize(kMostBars);
   draft.figure(slug(study.name) + "-time", time_script(bars),
-               fmt::format("Shares of the wall time; {} of {} configurations.", bars.size(), all));
+               fmt::format("How the wall time divides, for {} of {} configurations.", bars.size(), all));
   draft.add(std::move(table));
 }
 
@@ -272,10 +274,10 @@ void add_saturation(Draft& draft, const Study& study) {
   if (table.rows.empty()) return;
   draft.heading(3, "Saturation");
   draft.paragraph(
-      "Of the monitor's newest look at each run, the most over the seeds: int8 values and weights at ±127, channels "
-      "that "
-      "no token changes, and by how many standard deviations of chance the votes' variance lies above what chance "
-      "alone gives.");
+      "What the monitor saw last in each run. The columns with \"most\" give the highest share over the seeds: of int8 "
+      "values at ±127, of int8 weights at ±127, and of dead channels, which no token changes. The column \"votes above "
+      "chance\" says by how many standard deviations the variance of the votes exceeds what chance gives, as a range "
+      "over the seeds.");
   draft.add(std::move(table));
   std::vector<Text> items;
   constexpr size_t kMostVerdicts = 12;

@@ -134,22 +134,21 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   const Standing& best = standings.front();
   const auto tied = std::count_if(standings.begin(), standings.end(),
                                   [&](const Standing& standing) { return place_of(standing, best) == "tie"; });
-  std::string words = fmt::format("Held-out {}, lower is better. Best: {}, {}", unit_of(study, data),
+  std::string words = fmt::format("Held-out {}; lower is better. The best is {}: {}.", unit_of(study, data),
                                   study.label(best.configuration.values), text_of(best.bits, "seed"));
-  if (tied > 0) words += fmt::format("; {} other{} with it", tied, tied == 1 ? " ties" : "s tie");
-  if (!best.bits.interval && standings.size() > 1) words += "; with one seed nothing can be said of ties";
+  if (tied > 0) words += fmt::format(" {} with it.", tied == 1 ? "1 other ties" : fmt::format("{} others tie", tied));
+  if (!best.bits.interval && standings.size() > 1) words += " One seed cannot show which others tie with it.";
   const bool any_average = has_average(study);
-  if (any_average) words += "; all of the weights, and those of their average stand in a column of their own";
-  draft.paragraph(Text(words + ".", best.runs));
+  if (any_average) words += " The weights' average has a column of its own; all other columns are of the weights.";
+  draft.paragraph(Text(words, best.runs));
   if (best.bits.interval && standings.size() > 1) {
     draft.paragraph(fmt::format(
-        "Against the best: paired differences over the seeds that both have. A tie means that the 95 % interval of the "
-        "difference holds 0, which does not show that the two are equal; behind means that it lies above 0. Where "
-        "fewer "
-        "than two seeds are shared, the two intervals overlap or not. The best is chosen by the same figures, and {} "
-        "with it without a correction for their number.",
-        standings.size() == 2 ? "one configuration is compared"
-                              : fmt::format("{} configurations are compared", standings.size() - 1)));
+        "Every other configuration is compared with the best one by paired differences, over the seeds that both have. "
+        "A \"tie\" means that the 95 % interval of the difference contains 0; it does not show that the two are equal. "
+        "\"Behind\" means that the whole interval lies above 0. If the two share fewer than two seeds, they tie if "
+        "their own intervals overlap. No correction is made for the number of comparisons, which is {}, nor for "
+        "choosing the best by the same runs.",
+        standings.size() - 1));
   }
   std::string yardsticks;
   std::vector<const StudyRun*> all;
@@ -352,10 +351,11 @@ void add_effects(Draft& draft, const Study& study) {
   }
   draft.heading(3, "Effects of the axes");
   draft.paragraph(
-      "Paired differences: runs of the same seed that agree in all other axes, value minus the axis' first value. "
-      "Pairs "
-      "of one seed are averaged, and the 95 % interval is over the seeds. Bits: final held-out bits per unit, below 0 "
-      "is better. Speed: member tokens per second, as a factor (geometric mean over the pairs).");
+      "Each row compares a value of an axis with the first value of this axis, in pairs of runs that have the same "
+      "seed and agree in all other axes. Pairs of one seed are averaged first; the 95 % interval is over the seeds. "
+      "The column \"bits\" is the difference in final held-out bits per unit: below 0, the value is better than the "
+      "first one. The column \"speed\" is the ratio of member tokens per second, as the geometric mean over the "
+      "pairs.");
   const size_t shown = std::min(rows.size(), kMostEffectRows);
   const std::string left_out = shown < rows.size() ? fmt::format("; the first {} of {} rows", shown, rows.size()) : "";
   rows.resize(shown);
@@ -388,10 +388,12 @@ void add_curves(Draft& draft, const Study& study) {
     draft.heading(3, "Learning curves" + data_suffix(study, data));
     draft.figure(
         slug(study.name + data_suffix(study, data)) + "-curves", curves_script(unit, bands, yardsticks_of(runs)),
-        fmt::format("Held-out bits of the unperturbed model: mean over the seeds, bands from the lowest to the highest "
-                    "seed; the best {} of {} configurations. What lies above the frame in the first tenth is cut off.",
-                    bands.size(), with_curves));
-    draft.paragraph(Text("Drawn:", numbers_of(runs)));
+        fmt::format(
+            "Held-out bits of the unperturbed model, for the best {} of {} configurations. A line is the mean over the "
+            "seeds; its band reaches from the lowest seed to the highest. The frame fits the last nine tenths of the "
+            "curves and cuts off what is higher in the first tenth.",
+            bands.size(), with_curves));
+    draft.paragraph(Text("The figure shows " + count_text(runs.size(), "run"), numbers_of(runs)));
   }
 }
 

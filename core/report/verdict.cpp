@@ -20,9 +20,7 @@ std::optional<size_t> place_of(const Study& study, const std::string& axis) {
 
 Verdict undecided(std::string why) { return {Outcome::kUndecided, std::move(why), {}, 1.0}; }
 
-Verdict no_axis(const std::string& axis) {
-  return undecided(fmt::format("the runs there are do not differ in {}", axis));
-}
+Verdict no_axis(const std::string& axis) { return undecided(fmt::format("the runs do not differ in {}", axis)); }
 
 // The runs that the claim speaks of.
 std::vector<const StudyRun*> runs_of(const Claim& claim, const Study& study) {
@@ -70,7 +68,7 @@ Verdict judge_comparison(const Comparison& test, const Claim& claim, const Study
   const auto axis = place_of(study, test.axis);
   if (!axis) return no_axis(test.axis);
   const std::vector<Pair> pairs = pairs_of(runs_of(claim, study), *axis, test.value, test.with, claim.metric);
-  if (pairs.empty()) return undecided("no pair of runs has ended with this figure");
+  if (pairs.empty()) return undecided("no pair of runs that ended has this figure");
   Verdict verdict;
   for (const Pair& pair : pairs) {
     verdict.runs.insert(verdict.runs.end(), {pair.of_value->number, pair.with->number});
@@ -78,7 +76,7 @@ Verdict judge_comparison(const Comparison& test, const Claim& claim, const Study
   const Mean mean = mean_over_seeds(differences_of(pairs));
   verdict.finding = "mean difference " + text_of(mean, pairs.size(), "pair");
   const bool equal = test.expect == Expectation::kEqual;
-  if (equal) verdict.finding += fmt::format("; equal means within {}", text_of(test.within));
+  if (equal) verdict.finding += fmt::format("; claimed: equal within {}", text_of(test.within));
   if (mean.interval) {
     verdict.outcome =
         equal ? within(*mean.interval, -test.within, test.within) : on_side(*mean.interval, 0.0, test.expect);
@@ -121,7 +119,7 @@ Verdict judge_slope(const Slope& test, const Claim& claim, const Study& study) {
   if (slopes.empty()) return undecided("no seed has two values of the axis with figures above 0");
   const Mean mean = mean_over_seeds(slopes);
   verdict.finding = "mean slope " + text_of(mean, slopes.size(), "slope");
-  verdict.finding += fmt::format("; {} within {} was claimed", text_of(test.expect), text_of(test.within));
+  verdict.finding += fmt::format("; claimed: {} within {}", text_of(test.expect), text_of(test.within));
   if (without > 0) verdict.finding += fmt::format("; {} seeds or combinations have no slope", without);
   if (mean.interval) {
     verdict.outcome = within(*mean.interval, test.expect - test.within, test.expect + test.within);
@@ -143,11 +141,11 @@ Verdict judge_share(const Share& test, const Claim& claim, const Study& study) {
     verdict.runs.push_back(run->number);
     if (test.below ? *figure < test.limit : *figure > test.limit) ++inside;
   }
-  if (verdict.runs.empty()) return undecided("no run has ended with this figure");
+  if (verdict.runs.empty()) return undecided("no run that ended has this figure");
   const size_t n = verdict.runs.size();
   const Interval interval = wilson(inside, n);
   verdict.finding =
-      fmt::format("{} of {} runs are {} {} (95 % interval {} to {} of all); {} than {} was claimed", inside, n,
+      fmt::format("{} of {} runs are {} {} (95 % interval {} to {} of all); claimed: {} than {}", inside, n,
                   test.below ? "below" : "above", text_of(test.limit), percent(interval.low), percent(interval.high),
                   test.expect == Expectation::kLower ? "fewer" : "more", percent(test.than));
   if (without > 0) verdict.finding += fmt::format("; {} runs without the figure are left out", without);
@@ -167,9 +165,9 @@ std::optional<Verdict> not_judged(const Claim& claim, const Study& study) {
     if (run->run->metrics.lines == 0) verdict.runs.push_back(run->number);
   }
   if (verdict.runs.empty()) return std::nullopt;
-  verdict.finding = fmt::format(
-      "the figure {} is not known of {} of {}: there is neither a summary in the record nor a metrics.jsonl beside it",
-      claim.metric, verdict.runs.size(), count_text(all, "run"));
+  verdict.finding =
+      fmt::format("the figure {} is lost for {} of {}: the record has no summary, and no metrics.jsonl lies beside it",
+                  claim.metric, verdict.runs.size(), count_text(all, "run"));
   return verdict;
 }
 

@@ -68,9 +68,9 @@ TEST_F(ReportTest, ComparisonAndExport) {
 TEST_F(ReportTest, BadInputIsOneSentence) {
   expect_one_sentence(eggroll({"report", "none"}), {"none does not exist, expected a run's folder"});
   fs::create_directories(work_ / "empty");
-  expect_one_sentence(eggroll({"report", "empty"}), {"there is no run's record to report on"});
+  expect_one_sentence(eggroll({"report", "empty"}), {"found no record of a run to report on"});
   EXPECT_FALSE(fs::exists(work_ / "empty" / "report"));
-  expect_one_sentence(eggroll({"compare", "empty", "empty"}), {"A has no run's record to compare"});
+  expect_one_sentence(eggroll({"compare", "empty", "empty"}), {"A has no record of a run to compare"});
   expect_one_sentence(eggroll({"export", "empty"}), {"expected --csv FILE or --tensorboard FOLDER"});
   expect_one_sentence(eggroll({"export", "empty", "--csv", "x.csv"}), {"no run has metrics to export"});
 }

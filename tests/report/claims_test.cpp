@@ -73,7 +73,7 @@ TEST_F(ClaimsTest, ARewordedClaimIsExploratoryAndTheEarlierOneStaysFirst) {
   add_sweep(list({higher_}));
   EXPECT_THAT(answers(),
               ElementsAre("Undecided: It costs nothing. Mean difference 0.2000 (95 % interval 0.0758 to 0.3242, 3 "
-                          "pairs); equal means within 0.2. The experiment no longer states this claim.",
+                          "pairs); claimed: equal within 0.2. The experiment no longer states this claim.",
                           "Exploratory, stated after 6 of 6 runs had ended: It costs learning. These runs agree with "
                           "it: mean difference 0.2000 (95 % interval 0.0758 to 0.3242, 3 pairs)."));
 }
@@ -173,9 +173,8 @@ TEST_F(ClaimsTest, AFigureThatRunsHaveLostIsNotJudged) {
   collection_.runs[4].metrics = {};
   EXPECT_THAT(
       answers(),
-      ElementsAre(
-          "Not judged: It costs learning. The figure update_rate is not known of 1 of 6 runs: there is neither a "
-          "summary in the record nor a metrics.jsonl beside it."));
+      ElementsAre("Not judged: It costs learning. The figure update_rate is lost for 1 of 6 runs: the record has no "
+                  "summary, and no metrics.jsonl lies beside it."));
 }
 
 // The figure comes from the record itself.

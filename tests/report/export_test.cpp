@@ -147,7 +147,8 @@ TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
   }
   const std::vector<std::string> lines = compare(collect({folder_ / "a"}), collect({folder_ / "b"}));
   EXPECT_THAT(lines, Contains("config model.width: 64 in A, 128 in B"));
-  EXPECT_THAT(lines, Contains("6 runs in A, 5 runs in B, 5 pairs of the same seed and varying keys"));
+  EXPECT_THAT(lines, Contains("6 runs in A, 5 runs in B, 5 pairs with the same seed and the same values of the "
+                              "settings that vary within A or B"));
   // The seeds' differences -0.1, -0.2 (each of two pairs) and -0.3, by SciPy 1.10.1.
   EXPECT_THAT(lines, Contains("final held-out bits per unit: mean 4 in A, 3.8 in B; B minus A -0.2000 (95 % interval "
                               "-0.4484 to 0.0484, 3 seeds of 5 pairs)"));
@@ -158,7 +159,7 @@ TEST_F(ExportTest, ASideWithoutRunsIsRefused) {
   write_synthetic_run(folder_ / "a", {});
   fs::create_directories(folder_ / "b");
   EXPECT_EQ(message_of([&] { compare(collect({folder_ / "a"}), collect({folder_ / "b"})); }),
-            "B has no run's record to compare, expected one at least");
+            "B has no record of a run to compare, expected at least one");
 }
 
 }  // namespace

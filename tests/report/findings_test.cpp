@@ -89,7 +89,8 @@ TEST_F(FindingsTest, ClaimsAreAnsweredInALineEach) {
           "Undecided: Rank 8 beats rank 4. Mean difference 0.0067 (95 % interval -0.1451 to 0.1584, 3 pairs).",
           "Refuted: Rank 1 beats rank 8. Mean difference 0.4533 (95 % interval 0.3386 to 0.5681, 3 pairs); "
           "survives Holm's correction over 3 claims (p 0.0034, corrected 0.0075)."));
-  EXPECT_THAT(markdown(), HasSubstr("\n3 claims. A verdict is by the 95 % interval of its claim alone. It survives"));
+  EXPECT_THAT(markdown(),
+              HasSubstr("\n3 claims. Each verdict uses the 95 % interval of its claim alone. A verdict survives"));
   EXPECT_THAT(markdown(), HasSubstr("| survives (p 0.0025, corrected 0.0075) |"));
   for (const std::string& answer : summary.answers)
     EXPECT_THAT(markdown(), HasSubstr("- " + answer + " (runs [")) << answer;
@@ -129,7 +130,7 @@ TEST_F(FindingsTest, TheAverageOfTheWeightsHasAColumnOfItsOwn) {
   }
   write();
   const std::string text = markdown();
-  EXPECT_THAT(text, HasSubstr("; all of the weights, and those of their average stand in a column of their own."));
+  EXPECT_THAT(text, HasSubstr(" The weights' average has a column of its own; all other columns are of the weights."));
   EXPECT_THAT(text, HasSubstr("| lowest | highest | bits of the average | member tokens/s | runs |"));
   EXPECT_THAT(text, testing::ContainsRegex("\\| 2 \\| 5\\.000 \\| [^|]* \\| 2 \\| [^|]* \\| [^|]* \\| 5\\.000 "
                                            "\\| 5\\.000 \\| 3\\.625 \\| "));
@@ -156,13 +157,13 @@ TEST_F(FindingsTest, TiesFollowThePairedDifference) {
     }
   }
   write();
-  EXPECT_THAT(markdown(), HasSubstr("; 1 other ties with it. (runs"));
+  EXPECT_THAT(markdown(), HasSubstr(" 1 other ties with it. (runs"));
   EXPECT_THAT(markdown(), HasSubstr("| 2 | 8 | 4.550 | 3.060 to 6.040 | 3 | tie | 0.0500 (-0.1984 to 0.2984) |"));
   EXPECT_THAT(markdown(), HasSubstr("| 3 | 4 | 4.625 | 3.383 to 5.867 | 3 | behind | 0.1250 (0.1250 to 0.1250) |"));
-  EXPECT_THAT(markdown(), HasSubstr("2 configurations are compared with it without a correction for their number."));
-  EXPECT_THAT(markdown(), HasSubstr("Which of the two best configurations is better is open: their difference is "
-                                    "0.0500 (95 % interval -0.1984 to 0.2984, 3 seeds). Should it stay what it is, "
-                                    "about 75 seeds would show it."));
+  EXPECT_THAT(markdown(), HasSubstr("No correction is made for the number of comparisons, which is 2, nor for"));
+  EXPECT_THAT(markdown(), HasSubstr("It is open which of the two best configurations is better: their difference is "
+                                    "0.0500 (95 % interval -0.1984 to 0.2984, 3 seeds). If this difference is the true "
+                                    "one, about 75 seeds would show it."));
 }
 
 TEST_F(FindingsTest, ConfigurationsThatShareNoSeedsAreComparedByTheirIntervals) {
@@ -207,7 +208,7 @@ TEST_F(FindingsTest, AxesOfSeveralKeysAreLabelledShortly) {
     write_record(results_ / rank / "record.json", record);
   }
   write();
-  EXPECT_THAT(markdown(), HasSubstr("Best: rank=1 sigma\\_shift=6, 4.1 (1 seed, no interval)"));
+  EXPECT_THAT(markdown(), HasSubstr("The best is rank=1 sigma\\_shift=6: 4.1 (1 seed, no interval)"));
   if (std::system("gnuplot --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "install gnuplot-nox to draw figures";
   EXPECT_THAT(read_file(out_ / "plots" / "grid-effects.svg"), HasSubstr("rank=4 sigma_shift=6 - rank=1 sigma_shift=6"));
   EXPECT_THAT(read_file(out_ / "plots" / "grid-curves.svg"), HasSubstr("1. rank=1 sigma_shift=6"));
@@ -225,7 +226,7 @@ TEST_F(FindingsTest, ReproductionNamesTheFirstSeedsAndWhatTheSweepWasGiven) {
   for (int seed = 0; seed < 5; ++seed) {
     commands += fmt::format("eggroll run experiment=grid '~sweep' noise.rank=4 seed={}\n", seed);
   }
-  EXPECT_THAT(markdown(), HasSubstr("; the first 5 of 7 runs: (runs"));
+  EXPECT_THAT(markdown(), HasSubstr(" again (the first 5 of 7 runs), use commit "));
   EXPECT_THAT(markdown(), HasSubstr("```\n" + commands + "```"));
   // The axis belongs to the sweep, although it has only one value here.
   EXPECT_THAT(markdown(), HasSubstr("```\neggroll sweep experiment=grid\n```"));
@@ -336,9 +337,7 @@ TEST_F(FindingsTest, PathologiesAreNamedWithTheirRuns) {
   write_synthetic_run(results_ / "c", run);
   write();
   EXPECT_THAT(markdown(), HasSubstr("raise the threshold. (runs [1](#run-1))"));
-  EXPECT_THAT(
-      markdown(),
-      HasSubstr("Ended no better than the unigram model: only frequencies were learned, or less. (runs [2](#run-2))"));
+  EXPECT_THAT(markdown(), HasSubstr("at most it learned how frequent each token is. (runs [2](#run-2))"));
   EXPECT_THAT(markdown(), HasSubstr("all votes were 0. (runs [3](#run-3))"));
 }
 
@@ -360,7 +359,7 @@ TEST_F(FindingsTest, RecordsWithoutMetricsStillHaveALeaderboard) {
     write_record(results_ / fmt::format("published-{}.json", seed), synthetic_record(run));
   }
   const FindingsSummary summary = write();
-  const std::string missing = "What metrics say is not known of 2 of 2 runs: there is neither a summary";
+  const std::string missing = "The metrics of 2 of 2 runs are lost: the record has no summary";
   EXPECT_THAT(summary.problems, ElementsAre(HasSubstr(missing)));
   EXPECT_THAT(markdown(), HasSubstr("## What could not be read\n\n- " + missing));
   EXPECT_THAT(markdown(), HasSubstr("| 1 | 4.000 | 4.000 to 4.000 | 2 | best |"));
@@ -417,12 +416,12 @@ TEST_F(FindingsTest, WhatIsDamagedIsInTheFindings) {
   EXPECT_EQ(write().problems.size(), 1U);
   EXPECT_THAT(markdown(), HasSubstr("## What could not be read\n\n- " + std::string(1, '/')));
   EXPECT_THAT(markdown(), HasSubstr("b.json is not complete JSON"));
-  EXPECT_THAT(markdown(), HasSubstr("1 files \\*.json hold no run's record"));
+  EXPECT_THAT(markdown(), HasSubstr("1 \\*.json files hold no record of a run"));
 }
 
 TEST_F(FindingsTest, NoRunIsAnError) {
   fs::create_directories(results_);
-  EXPECT_EQ(message_of([&] { write(); }), "there is no run's record to report on, expected one at least");
+  EXPECT_EQ(message_of([&] { write(); }), "found no record of a run to report on, expected at least one");
 }
 
 TEST_F(FindingsTest, WithoutGnuplotTheWordsAreWrittenAllTheSame) {

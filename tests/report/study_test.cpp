@@ -213,11 +213,11 @@ TEST_F(StudyTest, ComparisonsAreJudgedByTheirInterval) {
 TEST_F(StudyTest, WhatRunsCannotTellIsUndecidedWithTheReason) {
   add_grid();
   EXPECT_EQ(verdict(R"({"says": "s", "expect": "lower", "compare": {"axis": "x", "value": 1, "with": 2}})").finding,
-            "the runs there are do not differ in x");
+            "the runs do not differ in x");
   EXPECT_EQ(verdict(R"({"says": "s", "expect": "lower", "metric": "absent",
                         "compare": {"axis": "noise.rank", "value": 1, "with": 4}})")
                 .finding,
-            "no pair of runs has ended with this figure");
+            "no pair of runs that ended has this figure");
   collection_.runs.resize(4);
   collection_.runs.erase(collection_.runs.begin(), collection_.runs.begin() + 2);
   const Verdict one =
@@ -253,7 +253,7 @@ TEST_F(StudyTest, SlopesAreOnePerSeedAndOtherAxes) {
   EXPECT_EQ(confirmed.outcome, Outcome::kConfirmed);
   // Slopes -0.5, -0.49, -0.48.
   EXPECT_EQ(confirmed.finding,
-            "mean slope -0.4900 (95 % interval -0.5148 to -0.4652, 3 slopes); -0.5 within 0.05 was claimed");
+            "mean slope -0.4900 (95 % interval -0.5148 to -0.4652, 3 slopes); claimed: -0.5 within 0.05");
   EXPECT_EQ(verdict(test + R"("expect": -0.45})").outcome, Outcome::kUndecided);
   EXPECT_EQ(verdict(test + R"("expect": -1})").outcome, Outcome::kRefuted);
 }
@@ -265,7 +265,7 @@ TEST_F(StudyTest, SharesHaveWilsonsInterval) {
   const Verdict rarely = verdict(test + R"("expect": "lower", "than": 0.9})");
   EXPECT_EQ(rarely.outcome, Outcome::kConfirmed);
   EXPECT_EQ(rarely.finding,
-            "3 of 12 runs are below 4 (95 % interval 8.89 % to 53.2 % of all); fewer than 90 % was claimed");
+            "3 of 12 runs are below 4 (95 % interval 8.89 % to 53.2 % of all); claimed: fewer than 90 %");
   EXPECT_EQ(verdict(test + R"("expect": "higher", "than": 0.9})").outcome, Outcome::kRefuted);
   EXPECT_EQ(verdict(test + R"("expect": "lower", "than": 0.5})").outcome, Outcome::kUndecided);
 }
