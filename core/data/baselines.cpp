@@ -34,49 +34,49 @@ class DensePairs {
 // Counts of the wanted pairs alone, in an open-addressed table at most half full.
 class SparsePairs {
  public:
-  SparsePairs() : slots_(1024) {}
+  SparsePairs() : entries_(1024) {}
 
   void want(uint32_t previous, uint32_t next) {
     const uint64_t pair = pair_of(previous, next);
-    Slot* slot = find(slots_, pair);
-    if (slot->pair == pair) return;
-    slot->pair = pair;
-    if (++used_ * 2 > slots_.size()) grow();
+    Entry* entry = find(entries_, pair);
+    if (entry->pair == pair) return;
+    entry->pair = pair;
+    if (++used_ * 2 > entries_.size()) grow();
   }
 
   void add(uint32_t previous, uint32_t next) {
     const uint64_t pair = pair_of(previous, next);
-    Slot* slot = find(slots_, pair);
-    if (slot->pair == pair) ++slot->count;
+    Entry* entry = find(entries_, pair);
+    if (entry->pair == pair) ++entry->count;
   }
 
-  uint64_t count(uint32_t previous, uint32_t next) { return find(slots_, pair_of(previous, next))->count; }
+  uint64_t count(uint32_t previous, uint32_t next) { return find(entries_, pair_of(previous, next))->count; }
 
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};  // no pair: tokens are below kMaxVocab
-  struct Slot {
+  struct Entry {
     uint64_t pair = kNone;
     uint64_t count = 0;
   };
 
   static uint64_t pair_of(uint32_t previous, uint32_t next) { return (uint64_t{previous} << 32) | next; }
 
-  // The pair's slot, or the empty one where it belongs. The table's size is a power of two.
-  static Slot* find(std::vector<Slot>& slots, uint64_t pair) {
-    size_t i = egg_mix64(pair) & (slots.size() - 1);
-    while (slots[i].pair != pair && slots[i].pair != kNone) i = (i + 1) & (slots.size() - 1);
-    return &slots[i];
+  // The pair's entry, or the empty one where it belongs. The table's size is a power of two.
+  static Entry* find(std::vector<Entry>& entries, uint64_t pair) {
+    size_t i = egg_mix64(pair) & (entries.size() - 1);
+    while (entries[i].pair != pair && entries[i].pair != kNone) i = (i + 1) & (entries.size() - 1);
+    return &entries[i];
   }
 
   void grow() {
-    std::vector<Slot> larger(slots_.size() * 2);
-    for (const Slot& slot : slots_) {
-      if (slot.pair != kNone) *find(larger, slot.pair) = slot;
+    std::vector<Entry> larger(entries_.size() * 2);
+    for (const Entry& entry : entries_) {
+      if (entry.pair != kNone) *find(larger, entry.pair) = entry;
     }
-    slots_.swap(larger);
+    entries_.swap(larger);
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Entry> entries_;
   size_t used_ = 0;
 };
 

@@ -91,7 +91,7 @@ struct DataFile::Mapping {
       : file(path.c_str(), ipc::read_only), facts(now()), region(file, ipc::read_only) {}
   ~Mapping() {
     const std::lock_guard<std::mutex> lock(watched_lock);
-    if (slot != nullptr) slot->store(nullptr);
+    if (watched_begin != nullptr) watched_begin->store(nullptr);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
@@ -106,7 +106,7 @@ struct DataFile::Mapping {
   ipc::file_mapping file;
   struct stat facts;  // before a byte was read
   ipc::mapped_region region;
-  std::atomic<const std::byte*>* slot = nullptr;
+  std::atomic<const std::byte*>* watched_begin = nullptr;
 };
 
 DataFile::DataFile(const NamedFile& file) : path_(file.path) {
@@ -116,7 +116,7 @@ DataFile::DataFile(const NamedFile& file) : path_(file.path) {
   } catch (const ipc::interprocess_exception& e) {
     throw unreadable(file, e.get_native_error());
   }
-  mapping_->slot = watch(bytes(), fmt::format("eggroll: {}\n", changed().what()));
+  mapping_->watched_begin = watch(bytes(), fmt::format("eggroll: {}\n", changed().what()));
 }
 
 DataFile::~DataFile() = default;

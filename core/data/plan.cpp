@@ -13,12 +13,12 @@ namespace {
 // Where stream s begins among n things. In range up to 2^40 things and 2^24 streams.
 uint64_t share(uint64_t s, uint64_t n, uint64_t streams) { return s * n / streams; }
 
-void read_token(const Tokens& tokens, uint64_t position, bool reset, std::optional<uint32_t> separator, size_t slot,
+void read_token(const Tokens& tokens, uint64_t position, bool reset, std::optional<uint32_t> separator, size_t place,
                 BatchBuffer& batch) {
   const uint32_t token = tokens[position];
-  batch.inputs[slot] = token;
-  batch.targets[slot] = tokens[position + 1];
-  batch.resets[slot] = reset || token == separator ? 1 : 0;
+  batch.inputs[place] = token;
+  batch.targets[place] = tokens[position + 1];
+  batch.resets[place] = reset || token == separator ? 1 : 0;
 }
 
 }  // namespace
@@ -103,23 +103,23 @@ void DataPlan::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t first, s
     for (size_t s = begin; s < end; ++s) {
       const uint64_t segment = (first_segment(uint64_t{first} + s) + step) % segments_;
       const uint64_t from = segment * stride;
-      const size_t slot = s * tokens_;
+      const size_t place = s * tokens_;
       for (uint32_t t = 0; t < tokens_; ++t) {
-        batch.inputs[slot + t] = tokens[from + t];
-        batch.targets[slot + t] = tokens[from + t + 1];
-        batch.resets[slot + t] = 0;
+        batch.inputs[place + t] = tokens[from + t];
+        batch.targets[place + t] = tokens[from + t + 1];
+        batch.resets[place + t] = 0;
       }
       if (separator_) {
-        for (uint32_t t = 0; t < tokens_; ++t) batch.resets[slot + t] = batch.inputs[slot + t] == *separator_ ? 1 : 0;
+        for (uint32_t t = 0; t < tokens_; ++t) batch.resets[place + t] = batch.inputs[place + t] == *separator_ ? 1 : 0;
       }
-      if (row_ > 0 || step == 0 || segment == 0) batch.resets[slot] = 1;
+      if (row_ > 0 || step == 0 || segment == 0) batch.resets[place] = 1;
       if (indices_.empty()) continue;
       // Since the stream's last reset.
       const uint64_t before = row_ > 0 ? 0 : std::min(step, segment) * tokens_;
       for (uint32_t t = 0; t < tokens_; ++t) {
         put_rows(
             indices_, before + t + 1, separator_, [&](uint32_t j) { return uint32_t{tokens[from + t - j]}; },
-            batch.rows.data() + (slot + t) * indices_.size());
+            batch.rows.data() + (place + t) * indices_.size());
       }
     }
   });
@@ -158,12 +158,12 @@ void EvalPlan::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, u
       if (i >= length) break;
       const uint64_t position = row_ > 0 ? (first + i / unit_) * row_ + i % unit_ : first + i;
       const bool fresh = row_ > 0 ? i % unit_ == 0 : i == 0;
-      const size_t slot = size_t{s} * tokens_ + t;
-      read_token(valid_, position, fresh, separator_, slot, batch);
+      const size_t place = size_t{s} * tokens_ + t;
+      read_token(valid_, position, fresh, separator_, place, batch);
       if (indices_.empty()) continue;
       put_rows(
           indices_, i % (row_ > 0 ? unit_ : length) + 1, separator_, [&](uint32_t j) { return valid_[position - j]; },
-          batch.rows.data() + slot * indices_.size());
+          batch.rows.data() + place * indices_.size());
     }
   }
 }

@@ -25,9 +25,9 @@ struct BatchBuffer {
   uint32_t indices = 0;
   std::vector<uint32_t> rows;  // (streams, tokens, indices)
 
-  // Every slot becomes padding: token 0, not scored, no reset, no rows.
+  // Every place becomes padding: token 0, not scored, no reset, no rows.
   void clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices = 0);
-  // Makes room; what the slots hold is undefined.
+  // Makes room; what the places hold is undefined.
   void resize(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices);
 
   // Valid until the buffer changes.
@@ -45,10 +45,10 @@ struct Scored {
 Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t first_stream = 0,
                     Threads* threads = nullptr);
 
-// Training. A contiguous text is cut into segments of `tokens` inputs. Stream s begins at segment s * segments /
+// For training. A contiguous text is cut into segments of `tokens` inputs. Stream s begins at segment s * segments /
 // streams, reads on from step to step, and goes from the text's end to its beginning. In a dataset of rows, stream s
-// reads row (s * rows / streams + step) mod rows. If the streams come in parts, each part's streams are spread over the
-// whole text: in part c of p, stream i of n begins at segment (i * segments + c * segments / p) / n.
+// reads row (s * rows / streams + step) mod rows. If the streams come in parts, the streams of each part are spread
+// over the whole text: in part c of p, stream i of n begins at segment (i * segments + c * segments / p) / n.
 class DataPlan {
  public:
   // streams and tokens at least 1. Error (keys in full, "train.tokens"): the training part is too short for one
