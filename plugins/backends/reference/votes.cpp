@@ -8,7 +8,7 @@
 namespace eggroll::reference {
 namespace {
 
-// 127 * 127 * 127 * 1024 < 2^31: as many products as an int32 holds whatever the fitness and the noise.
+// An int32 holds the sum of 1024 products, whatever the fitness and the noise: 127 * 127 * 127 * 1024 < 2^31.
 constexpr size_t kBlock = 1024;
 
 int64_t dot(const int16_t* a, const int16_t* b, size_t count) {

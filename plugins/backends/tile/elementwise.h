@@ -24,7 +24,7 @@ struct Elementwise {
   static const int8_t* vector(Tile<S>& tile, const egg_op& op, int which) {
     return op.param[which] < 0 ? nullptr : tile.params[static_cast<size_t>(op.param[which])].a;
   }
-  // f of the even bytes of all operands and of the odd ones, in int16; its results are within int8.
+  // Applies f, in int16, to the even bytes of all operands and to the odd ones. Its results must be within int8.
   template <class F, class... Bytes>
   static EGG_INLINE V8 in_halves(const F& f, Bytes... operands) {
     return S::join(f(S::even16(operands)...), f(S::odd16(operands)...));
@@ -34,7 +34,7 @@ struct Elementwise {
     return tile.model.plan.groups[static_cast<size_t>(value)] * Tile<S>::kGroupBytes;
   }
 
-  // Both members of a pair read the same row where there is a perturbation, which is then drawn once for the two.
+  // Both members of a pair read the same row if the table is perturbed, so its perturbation is drawn once for the two.
   static void embed(Tile<S>& tile, const egg_op& op) {
     Embed call(tile, op);
     for (size_t reg = 0; reg < S::kPairRegs; ++reg) {

@@ -43,12 +43,12 @@ struct Loss {
   }
 
  private:
-  // All bits of the bytes of each lane that are logits, in the group that begins at logit `first`.
+  // A mask of the bytes of each lane that are logits, in the group that begins at logit `first`.
   static U32 real(uint32_t first, uint32_t vocab) {
     return S::all32u(vocab - first >= 4 ? UINT32_MAX : UINT32_MAX >> (32 - 8 * (vocab - first)));
   }
 
-  // The largest logit of each lane, also in all four bytes of its lane.
+  // The largest logit of each lane: as int32 in `largest`, and returned in all four bytes of the lane.
   static V8 largest_logits(const int8_t* logits, uint32_t vocab, int32_t* largest) {
     V8 top = S::all8(-127);
     for (uint32_t v = 0; v < vocab; v += 4) {
@@ -74,7 +74,7 @@ struct Loss {
     }
   }
 
-  // The same with each byte of the powers looked up and summed by itself: at most 2^18 bytes, below 2^26.
+  // The same, but looks up and sums each byte of the powers alone: at most 2^18 bytes, whose sum is below 2^26.
   static void sum_planes(const Tile<S>& tile, const int8_t* logits, uint32_t vocab, V8 tops, uint64_t* sums) {
     for (size_t b = 0; b < 4; ++b) {
       const uint8_t* plane = tile.model.loss_tables.planes[b].data();

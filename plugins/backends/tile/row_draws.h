@@ -14,13 +14,13 @@
 
 namespace eggroll::tile {
 
-// The fitness of a pair that votes on the parameter, 0 of any other.
+// The pair's fitness if the pair votes on the parameter, else 0.
 inline int16_t voting_fitness(const PlanParam& p, const egg_update& u, uint32_t pair) {
   return pair - p.voters.first_pair < p.voters.pairs ? u.fitness[pair] : int16_t{0};
 }
 
-// A table with a perturbation of its own. A draw is pairs 2k and 2k + 1 with one rank: their B in turn, the keys of
-// their side A, which is hashed for the row, and their fitness.
+// A table with a perturbation of its own. A draw is for pairs 2k and 2k + 1 with one rank: the B of both in turn, the
+// keys of their side A, which is hashed for each row, and their fitness.
 template <class S>
 class OwnDraws {
  public:
@@ -89,7 +89,7 @@ class OwnDraws {
         std::memcpy(fitness_ + 2 * count_, two.fitness, sizeof(two.fitness));
         rows_[2 * count_] = row;
         rows_[2 * count_ + 1] = row;
-        // The neighbour of the first pair, or of the last, is not of those pairs.
+        // The first or the last draw may have one pair that is not among those pairs.
         if (i < p_.ranks && pairs.begin % 2 != 0) fitness_[2 * count_] = 0;
         if (i + p_.ranks >= all && pairs.end % 2 != 0) fitness_[2 * count_ + 1] = 0;
         b_[count_] = draws_.b_.data() + (base + i) * row_bytes_;
@@ -115,7 +115,7 @@ class OwnDraws {
     }
 
    private:
-    // Two sums take turns, for a sum is ready for the next product some cycles later.
+    // Two sums take turns, because a sum is ready for its next product only some cycles later.
     template <size_t P>
     EGG_INLINE void add_pieces(size_t begin, size_t end, size_t piece, int32_t* to) const {
       V32 sums[2][2 * P] = {};
@@ -156,7 +156,7 @@ class OwnDraws {
   };
 
   static size_t row_bytes(const PlanParam& p) { return (p.cols + kPiece - 1) / kPiece * S::kBytes; }
-  // With up to kLanes pairs more, so that they are drawn in whole registers.
+  // Up to kLanes pairs more than are needed, because pairs are drawn in whole registers.
   static size_t count(const PlanParam& p, uint32_t pairs) {
     return (size_t{pairs} + 1 + S::kLanes) / S::kLanes * (S::kLanes / 2) * p.ranks;
   }
@@ -178,13 +178,13 @@ class JointDraws {
   static constexpr size_t kBlock = 512;
   static constexpr uint32_t kMostPairs = 64;  // of a draw
 
-  // Counted for groups of two members, the smallest.
+  // Counted for streams of two members, the fewest.
   static uint64_t bytes(const PlanParam& p, uint32_t pairs) { return uint64_t{pairs} * cols(p) * sizeof(int32_t); }
 
   size_t draws(const PlanParam& /*p*/, const RowVoters::Pairs& pairs) const {
     return (pairs.end - pairs.begin + size_ - 1) / size_;
   }
-  // 16 * 127 * 46 of each pair and rank fit.
+  // int32 holds the sums of that many draws: each pair and rank adds at most 16 * 127 * 46.
   size_t block_draws() const { return block_draws_; }
 
   void draw(const Draw& noise, const PlanParam& p, uint32_t lead, const egg_update& u, Threads& threads) {

@@ -20,7 +20,7 @@ struct Slots {
   Buffer<uint32_t> cells;  // (slots, weights)
 };
 
-// Voters in a population of this size, at most; the spec gives them for its own.
+// The most pairs that vote in a population of this size; the plan has their number for the spec's own population.
 inline uint32_t voting_pairs(const PlanParam& p, uint32_t population) {
   return std::min(p.voters.pairs, population / 2);
 }
@@ -32,8 +32,8 @@ class RowVotes {
            std::vector<Slots>& slots)
       : spec_(spec), plan_(plan), noise_(noise), weights_(weights), slots_(slots), tables_(plan.forms.size()) {}
 
-  // The draws of one table of either kind, and for each table its rows and their voters: counted for streams of one
-  // pair and token, as a session is not told of others.
+  // Bytes for the draws of the largest table of each kind, and for the rows and voters of every table. The count is for
+  // streams of one pair and one token, because a session is not told of other streams.
   static uint64_t memory(const Plan& plan, uint32_t population) {
     uint64_t bytes = 0;
     uint64_t own = 0;
@@ -110,7 +110,7 @@ class RowVotes {
     u.changed[param] = changed + part.changed();
   }
 
-  // Parts of a table's draws, by one thread.
+  // What one thread does of a table's draws, part by part.
   template <class Draws>
   class Part {
    public:
@@ -129,7 +129,7 @@ class RowVotes {
 
     int64_t changed() const { return changed_; }
 
-    // Draws [first, last), of neighbouring rows.
+    // Takes draws [first, last), which are those of neighbouring rows.
     void run(size_t first, size_t last) {
       size_t entry = entry_of(first);
       size_t row = row_of(entry);
@@ -153,7 +153,7 @@ class RowVotes {
       run_staged();
     }
 
-    // The row that the cut after part `part` goes through, if it begins in that part.
+    // Applies the votes of the row that the cut after part `part` goes through, if the row begins in that part.
     void finish_cut(size_t part) {
       const size_t row = row_of(entry_of((part + 1) * kPart));
       const size_t begin = begin_of(row);
@@ -161,7 +161,8 @@ class RowVotes {
     }
 
    private:
-    // What a block has of a row: its draws up to `end` of the block, and which they are of all.
+    // What a block holds of one row. end: where the row's draws end in the block. first, last: their numbers among all
+    // draws.
     struct Share {
       size_t row;
       size_t end;
@@ -183,7 +184,7 @@ class RowVotes {
       return static_cast<size_t>(after - rows().begin()) - 1;
     }
 
-    // The votes of the block's draws, to the rule or to what is carried on.
+    // Adds up the votes of the block's draws, and passes them to the rule or carries them on.
     void add_block() {
       block_.prepare();
       const size_t ahead = 2048 / p_.cols + 4;
@@ -207,7 +208,7 @@ class RowVotes {
       block_.clear();
     }
 
-    // Rows lie anywhere in the table.
+    // Fetches a row's weights and slots ahead, because rows lie anywhere in the table.
     EGG_INLINE void prefetch(size_t row) const {
       const RuleRun<int32_t> run = run_of<int32_t>(row, nullptr);
       for (size_t at = 0; at < p_.cols; at += 64) __builtin_prefetch(run.weights + at, 1);
@@ -244,7 +245,7 @@ class RowVotes {
       pack(row);
     }
 
-    // Rows wait until they fill a block of the rule. Returns where this one's votes go.
+    // Makes a row wait until rows fill a block of the rule. Returns the place for the row's votes.
     int32_t* stage(size_t row) {
       const size_t size = padded_cols_;
       if ((staged_.size() + 1) * size > staged_votes_.size()) run_staged();

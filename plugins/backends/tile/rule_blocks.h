@@ -44,8 +44,8 @@ class RuleBlocks {
     }
   }
 
-  // Weights side by side of any number, block after block. slot_stride: from one slot's cells to the next slot's.
-  // Returns how many weights changed.
+  // Evaluates any number of neighbouring weights, block after block. slot_stride: from one slot's cells to the next
+  // slot's. Returns how many weights changed.
   template <class Vote>
   int64_t run_all(RuleRun<Vote> run, size_t slot_stride) {
     int64_t changed = 0;

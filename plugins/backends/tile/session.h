@@ -1,8 +1,8 @@
 // A session of a population-tile backend: tiles of members shared out to threads.
 //
-// Counted from the session's first, pairs [t * kPairs, (t + 1) * kPairs) are tile t for as long as the session lives,
-// so a tile's states stay in its own layout from step to step. A call for members that do not fill their tiles runs
-// whole tiles and keeps the results of the members that were meant.
+// Pairs [t * kPairs, (t + 1) * kPairs) of the session, counted from its first one, are tile t for as long as the
+// session lives. So a tile's states stay in its own layout from step to step. If the members of a call do not fill
+// their tiles, whole tiles run, and the results of the other members are dropped.
 #ifndef EGGROLL_TILE_SESSION_H
 #define EGGROLL_TILE_SESSION_H
 

@@ -53,7 +53,7 @@ struct Simd {
     Row(const int8_t* /*weights*/, size_t /*cols*/) {}
   };
 
-  // Where in a block of nb outputs the four weights of output o and group k are.
+  // The place of the four weights of output o and group k in a block of nb outputs.
   static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
 
   template <class V>

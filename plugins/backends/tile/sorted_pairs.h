@@ -22,7 +22,7 @@ class SortedPairs {
     int32_t fitness;
   };
 
-  // lanes: the pairs that are drawn together; places are filled up to a multiple of them.
+  // lanes: the number of pairs that are drawn together; the number of places is rounded up to a multiple of it.
   SortedPairs(const egg_voters& voters, const int8_t* fitness, size_t lanes) {
     std::array<size_t, 129> counts{};
     const auto magnitude = [&](uint32_t pair) {

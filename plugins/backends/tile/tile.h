@@ -27,8 +27,8 @@ struct Model {
   int32_t nearest() const { return plan.nearest(); }
 };
 
-// rshift of sums of up to kRanks products of two noise values, in int16: 7 * 46^2 + 2^14 < 2^15. From 16 bits on only
-// the sign is left, if that.
+// The rounding shift of a sum of up to kRanks products of two noise values, in int16: 7 * 46^2 + 2^14 < 2^15. A shift
+// of 16 or more leaves only the sign, and not even that if it rounds to the nearest.
 template <class S>
 struct Shift16 {
   using V16 = typename S::V16;

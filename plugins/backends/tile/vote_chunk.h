@@ -1,8 +1,8 @@
 // The votes of a chunk of pairs: both sides' draws, and their product.
 //
-// Four pairs of one magnitude of fitness are a block, and a block with one rank is a step of the product: a lane has
-// four bytes of a row and of a column. Side A has the sign of the fitness and is kept plus 46, as the products are of
-// unsigned by signed bytes; what that adds to a column is the same for all rows, and taken off.
+// A block is four pairs whose fitness has one magnitude. A block with one rank is a step of the product: a lane has
+// four bytes of a row and four of a column. Side A takes the sign of the fitness and is kept plus 46, because the
+// products are of unsigned by signed bytes. This adds the same to a column in every row, and is taken off again.
 #ifndef EGGROLL_TILE_VOTE_CHUNK_H
 #define EGGROLL_TILE_VOTE_CHUNK_H
 
@@ -98,8 +98,8 @@ class VoteChunk {
     }
   }
 
-  // sums (rows, sum_cols) += the votes of the rows from `row` on, as many as a call takes or the next multiple of 4
-  // after the last has; those beyond the last mean nothing.
+  // Adds votes to sums (rows, sum_cols): those of the rows from `row` on, as many as a call takes, or up to the next
+  // multiple of 4 after the last row. What it adds to rows beyond the last means nothing.
   void multiply(const Shape& shape, size_t row, int32_t* sums) const {
     multiply_rows<kRows>(shape, row, (last_row_ - row + 3) / 4 * 4, sums);
   }
@@ -157,7 +157,8 @@ class VoteChunk {
 
   static constexpr size_t kBlocks = S::kLanes / SortedPairs::kBlock;  // of a group
   static constexpr size_t kStepBytes = 16;                            // four rows of a block
-  // From four rows of `left` to the next: a constant, and so that they begin in different sets of the cache.
+  // The distance from four rows of `left` to the next four. It is a constant, and such that they begin in different
+  // sets of the cache.
   static constexpr size_t kStride = kDraws / SortedPairs::kBlock * kStepBytes + 64;
 
   static size_t left_bytes(size_t rows) { return (rows + 3) / 4 * kStride; }
@@ -168,7 +169,7 @@ class VoteChunk {
     if (buffer.size() < size) buffer = Buffer<int8_t>(size);
   }
 
-  // Bytes of a register, 16 to each of kBlocks steps that are `ranks` apart.
+  // Stores a register: 16 bytes for each of kBlocks steps, which are `ranks` steps apart.
   static EGG_INLINE void store_steps(int8_t* to, V8 v, size_t ranks) {
     if (ranks == 1) {
       S::store(to, v);

@@ -7,7 +7,7 @@
 
 namespace eggroll::tile {
 
-// n2 / d2 in every lane, towards zero, for 0 <= n2 / d2 < 2^20. guess: near the quotient, less than one off when cut.
+// n2 / d2 in every lane, cut towards zero, for 0 <= n2 / d2 < 2^20. guess: at most one away from the result.
 template <class S>
 EGG_INLINE typename S::V32 corrected_quotient(typename S::V32 guess, typename S::U32 n2, typename S::U32 d2) {
   const auto rest = (typename S::V32)(n2 - (typename S::U32)guess * d2);
