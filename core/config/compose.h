@@ -23,9 +23,9 @@ namespace eggroll {
 //  2. The experiment, at the top level. Its list may name other experiments, `_self_`, `override group: option`, and
 //     `group: option` of groups that config.yaml does not choose. A slash before a group's name changes nothing.
 //  3. The overrides, in their order; see override.h and value.h.
-// Which option a group takes is settled before all that: `group=option` of the overrides wins over the experiment's
-// `override`, that over config.yaml; `+group=option` adds a group at the list's end, `~group` removes one.
-// `experiment=x` and `+experiment=x` are the same and need no entry in the list. The last of several wins.
+// The option of each group is chosen before all that. `group=option` on the command line wins over the experiment's
+// `override`, which wins over config.yaml. `+group=option` adds a group at the list's end, `~group` removes one.
+// `experiment=x` and `+experiment=x` are the same and need no entry in the list. Of several choices the last wins.
 // ${...} is replaced at the end. Throws Error with file and line, or with the override's text.
 ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& overrides,
                    std::time_t now = std::time(nullptr));

@@ -8,14 +8,14 @@
 
 namespace eggroll {
 
-// Joins maps key by key; any other value of top, also a list, replaces base's. A value keeps its kind, with these
-// exceptions: a number replaces a number (see in_kind_of()), anything replaces null, null replaces what was null
-// before, and ${...}, whose kind is not known yet, replaces anything but a map and is replaced likewise. All else
-// throws Error. path: base's, for messages.
+// Merges maps key by key. Any other value of top, a list too, replaces that of base. A value keeps its kind, with these
+// exceptions: a number may replace a number (see in_kind_of()); anything may replace null; null may replace a value
+// that was null before; and ${...}, whose kind is not known yet, may replace anything but a map, as anything but a map
+// may replace it. All else throws Error. path: that of base, for messages.
 void overlay(ConfigNode& base, const ConfigNode& top, const std::string& path);
 
-// The value as it is known in base's place, so that one number has one form: an integer over a real becomes a real, and
-// a real without a fraction over anything else an integer.
+// The value in the kind that base has, so that a number has one form: an integer in place of a real becomes a real, and
+// a real without a fraction in place of anything else becomes an integer.
 ConfigNode in_kind_of(const ConfigNode& base, const ConfigNode& value);
 
 // The map at that path; it and maps on the way are made where there is nothing or null. Throws Error where something

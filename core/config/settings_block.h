@@ -24,9 +24,9 @@ class SettingsBlock {
   // Valid as long as the block.
   const egg_settings* view() const { return &view_; }
 
-  // The error with the place of the setting at fault before its sentence and the setting's full path in it, as key too:
-  // "configs/model/gru.yaml:3: model.width is -5, ...". The place of a key that does not exist is that of
-  // what it would lie in. An error that names no key stays as it is.
+  // The error with two additions: the place of the setting at fault in front of the sentence, and the setting's full
+  // path in the sentence and as the key. Example: "configs/model/gru.yaml:3: model.width is -5, ...". If the key does
+  // not exist, the place is that of the value that would hold it. An error that names no key stays as it is.
   Error located(const Error& error) const;
 
  private:

@@ -55,8 +55,8 @@ class ConfigNode {
   ConfigNode* find(std::string_view path) { return const_cast<ConfigNode*>(std::as_const(*this).find(path)); }
   const ConfigNode& at(std::string_view path) const;  // throws Error where there is none
 
-  // What deleted the value at that path, or a value around it, for messages; nullptr: nothing did. A map remembers it
-  // for its keys.
+  // What deleted the value at that path or a value around it, for messages; nullptr if nothing did. Each map keeps the
+  // deletions of its own keys.
   void note_deletion(std::string key, Source by) { deleted_.emplace_back(std::move(key), std::move(by)); }
   const Source* deletion_of(std::string_view path) const;
 
@@ -98,7 +98,7 @@ std::string trimmed(std::string_view text);
 // The sentence behind the place that it is about.
 Error wrong(const Source& source, const std::string& sentence);
 
-// The integer that the node holds or that its real, without a fraction, stands for; else nothing.
+// The integer that the node holds; a real without a fraction counts as one. Nothing for any other node.
 std::optional<int64_t> whole_number(const ConfigNode& node);
 
 // Text, a number or a boolean as text; throws Error for any other kind.

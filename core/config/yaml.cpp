@@ -33,7 +33,8 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-// U+FDD0 to U+FDEF and the last two of every 65536: in UTF-8, which the text is. The library prints others for them.
+// Finds Unicode's noncharacters in UTF-8 text: U+FDD0 to U+FDEF and the last two of every 65536. The library would
+// print other characters in their place.
 bool has_noncharacter(const std::string& text) {
   for (size_t at = 0; at + 2 < text.size(); ++at) {
     const auto byte = [&](size_t offset) { return static_cast<unsigned char>(text[at + offset]); };
@@ -90,7 +91,7 @@ ConfigNode integer_node(const std::string& text, std::string_view digits, int ba
 // Builds one document's tree from the parser's events.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  // whole: the source of everything where it has no lines (the command line), else of the document.
+  // whole: the source of every value if the text has no lines (the command line), else that of the document.
   TreeBuilder(Source whole, bool has_lines) : whole_(std::move(whole)), has_lines_(has_lines) {}
 
   ConfigNode take() { return root_ ? std::move(*root_) : ConfigNode({}, whole_); }
@@ -103,7 +104,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse(mark, "?", anchor);
     if (expects_key()) throw wrong(source_of(mark), "a key is null, expected text; name it or put it in quotes");
-    // A null at the place of its key was not written: the library accepts a key without a colon.
+    // The library accepts a key without a colon, and then reports a null at the place of the key.
     if (!open_.empty() && open_.back().key && open_.back().key_position == mark.pos) {
       throw wrong(source_of(mark), fmt::format("the key '{}' has no colon; write '{}: null' for no value",
                                                *open_.back().key, *open_.back().key));

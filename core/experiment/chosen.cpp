@@ -98,7 +98,8 @@ void Chosen::say(const std::string& key, const std::string& value, const std::st
   if (std::find(said_.begin(), said_.end(), sentence) == said_.end()) said_.push_back(std::move(sentence));
 }
 
-// A key below an axis's own would be overwritten by it. Below a group's it is not: that chooses an option.
+// The axis would overwrite a key below its own, so the command line must not set one. A key below a group's name is
+// kept: the axis only chooses an option of the group.
 void Chosen::require_whole(const std::string& key, const Source& source) const {
   const auto below = values_.lower_bound(key + ".");
   if (has(key) || below == values_.end() || !below->first.starts_with(key + ".") || is_group(search_, key)) return;

@@ -16,20 +16,21 @@ bool is_same_value(const ConfigNode& a, const ConfigNode& b);
 
 class Chosen {
  public:
-  // The overrides of the command line, which compose. A map's keys count one by one.
+  // overrides: those of the command line, which are known to compose. Each key of a map that they set counts alone.
   Chosen(const ConfigSearch& search, const std::vector<std::string>& overrides);
 
   bool narrows() const { return !values_.empty(); }
   bool has(const std::string& key) const { return values_.contains(key); }
 
-  // rows: the values of an axis, one override each; of a zip, one override for each of its axes; or listed points.
-  // Those that agree with the command line; where none does and it gives each key of a row, that. Throws Error at
-  // source where it says too little, or sets a part of a value of the rows.
+  // rows: the values of an axis, with one override each; of a zip, with one override for each of its axes; or listed
+  // points. Returns the rows that agree with the command line. If none agrees and the command line sets every key of
+  // the rows, returns the row that it sets. Throws Error at source if the command line sets too few of the keys, or
+  // only a part of a value.
   std::vector<std::vector<std::string>> agreeing(std::vector<std::vector<std::string>> rows, const Source& source);
 
   // Adds "KEY is VALUE, as the command line says; the sweep has A, B".
   void say(const std::string& key, const std::string& value, const std::string& instead_of);
-  // What was said, each sentence once.
+  // The sentences of say(), each once.
   const std::vector<std::string>& said() const { return said_; }
 
  private:

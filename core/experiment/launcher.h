@@ -63,7 +63,7 @@ struct SweepResult {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  // Whether this machine computes: its backends and its memory are then those that points need.
+  // Whether points run on this machine. If so, it must have their backends and their memory.
   virtual bool runs_here() const = 0;
   // Runs what is left, and returns when nothing of this launch runs any more; after the third signal, at once. The
   // sweep must be written (write_sweep). Points that are done are left as they are, to the byte. Throws Error where

@@ -98,7 +98,7 @@ uint64_t PointProcess::memory_bytes() const { return memory_of(pid_); }
 
 void PointProcess::signal(int number) const {
   if (status_) return;
-  // Its group exists from its first moments on; until then, it alone.
+  // The process makes its group just after it begins. Until then, only the process itself can get the signal.
   if (::kill(-pid_, number) != 0) ::kill(pid_, number);
 }
 

@@ -14,7 +14,7 @@ namespace eggroll {
 // A point to be run elsewhere.
 struct SubmittedPoint {
   const SweepPoint* point;
-  // sha256 of the record of the failure after which it is to be tried again; any other failure stays.
+  // sha256 of the record of the failure that is to be tried again. A point with any other failure is left as it is.
   std::optional<std::string> retries;
 };
 

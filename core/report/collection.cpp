@@ -136,7 +136,7 @@ CollectedSweep sweep_of(const ordered_json& json, const fs::path& file) {
   return sweep;
 }
 
-// Without what claims.jsonl says where it is damaged, which is a problem.
+// Reads claims.jsonl. If it is damaged, that is a problem of the collection, and the sweep has none of its lines.
 void add_stated_claims(CollectedSweep& sweep, std::vector<std::string>& problems) {
   try {
     sweep.stated = read_stated_claims(sweep.folder / kStatedClaimsName);
@@ -154,7 +154,7 @@ CollectedSweep read_sweep(const fs::path& file) {
   return read_members(file.string(), cure, [&] { return sweep_of(json, file); });
 }
 
-// body(i) for every i below count, by as many threads as the machine has; what one throws is thrown on.
+// Calls body(i) for every i below count, on as many threads as the machine has. Throws what a call throws.
 template <class Body>
 void for_each_index(size_t count, const Body& body) {
   std::atomic<size_t> next{0};

@@ -32,7 +32,7 @@ std::string shortened(const std::string& label, size_t most) {
   return label.size() <= most ? label : label.substr(0, most - 3) + "...";
 }
 
-// A figure with a column of labels beside its rows, the first on top. It is as much wider as long labels need.
+// A figure with a row for each label, the first on top. Long labels make it wider.
 std::string rows_header(double height, const std::vector<std::string>& labels) {
   constexpr size_t kUsual = 44;  // characters
   constexpr size_t kMost = 90;
@@ -56,7 +56,7 @@ std::string curves_script(const std::string& unit, const std::vector<Band>& band
                           const std::vector<std::pair<std::string, double>>& yardsticks) {
   double right = 0.0;
   for (const Band& band : bands) right = std::max(right, band.points.back().x);
-  // The first tenth falls from far above what matters.
+  // The frame fits the curves after their first tenth: at first they lie far above the rest.
   double low = bands.front().points.back().low;
   double high = low;
   for (const Band& band : bands) {

@@ -34,15 +34,15 @@ struct OfSeed {
 // not independent of one another. n counts seeds.
 Mean mean_over_seeds(const std::vector<OfSeed>& values);
 
-// The one-sided p-value of a mean of n values, n at least 2, against the hypothesis that the true one lies at the
-// border or beyond it: by Student's t. Small where the mean lies far above the border, or below it.
+// One-sided p-values of a mean of n values, n at least 2, by Student's t. p_above is small if the mean lies far above
+// the border, p_below if it lies far below it.
 double p_above(const Mean& mean, double border);
 double p_below(const Mean& mean, double border);
 
 // The two-sided p-value of `successes` in n, n at least 1, against a share: exact, twice the smaller tail.
 double binomial_p(size_t successes, size_t n, double share);
 
-// Corrected for their number by Holm's method: all hypotheses with a p below 0.05 can be rejected together.
+// Holm's correction for the number of p-values: the hypotheses whose result is below 0.05 can be rejected together.
 std::vector<double> holm(const std::vector<double>& p_values);
 
 bool overlap(const Interval& a, const Interval& b);

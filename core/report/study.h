@@ -58,8 +58,9 @@ struct Study {
 // Stands for the value of an axis that a run lacks.
 inline constexpr const char* kNoValue = "-";
 
-// Numbers begin with 1, in the order of the collection, which must outlive the studies. Plain runs are a study for each
-// dataset; their axes are the configuration's keys that vary, but name, results and plugins, and what repeats the seed.
+// Runs are numbered from 1 in the order of the collection, which must outlive the studies. Plain runs form one study
+// for each dataset. Its axes are the configuration keys that vary, except name, seed, results, plugins and keys that
+// repeat the seed.
 std::vector<Study> studies_of(const Collection& collection);
 
 // Dotted keys and values as text; a list is one value.

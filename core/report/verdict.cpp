@@ -50,7 +50,8 @@ Outcome within(const Interval& interval, double low, double high) {
   return interval.high < low || interval.low > high ? Outcome::kRefuted : Outcome::kUndecided;
 }
 
-// The p-value of within(): twice that for lying within (the larger of two one-sided ones) or for lying beyond.
+// Twice the smaller of two one-sided p-values: that the mean lies inside the range (the larger one of its two borders),
+// and that it lies outside (the smaller one).
 double p_within(const Mean& mean, double low, double high) {
   const double inside = std::max(p_above(mean, low), p_below(mean, high));
   const double outside = std::min(p_below(mean, low), p_above(mean, high));
@@ -154,7 +155,7 @@ Verdict judge_share(const Share& test, const Claim& claim, const Study& study) {
   return verdict;
 }
 
-// The claim's figure comes from metrics that some runs have lost: the other runs must not decide alone.
+// If some runs have lost the metrics that the claim's figure comes from, the other runs must not decide alone.
 std::optional<Verdict> not_judged(const Claim& claim, const Study& study) {
   if (claim.metric == "bits" || claim.metric == "average_bits") return std::nullopt;  // the record itself has them
   Verdict verdict{Outcome::kNotJudged, "", {}, 1.0};

@@ -25,7 +25,7 @@ Verdict judge(const Claim& claim, const Study& study);
 
 std::string outcome_name(Outcome outcome);
 
-// A claim with its verdict; if the claim cannot be read, the sentence that says why.
+// A claim with its verdict. If the claim cannot be read, the verdict's finding says why.
 struct Judged {
   std::string says;
   Verdict verdict;
