@@ -10,7 +10,7 @@ namespace eggroll {
 namespace {
 
 constexpr size_t kMostVerdicts = 12;
-// A value with less entropy than this is coloured: the entropy of two, or four, equally likely values.
+// Values with less entropy than two, or four, equally likely values are coloured.
 constexpr double kFewBits = 1.0;
 constexpr double kSomeBits = 2.0;
 

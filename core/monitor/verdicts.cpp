@@ -49,7 +49,8 @@ void judge_values(const Program& program, const MonitorReport& report, std::vect
     const auto self = static_cast<size_t>(value.value);
     const std::vector<size_t> inputs = inputs_of(program, value.value);
     if (marks.saturated[self] && value.value != logits) {
-      // A state is what its store was given a token ago: no origin, or a value and its state would excuse each other.
+      // A state holds what its store was given one token ago. It excuses nothing, or a value and its state would excuse
+      // each other.
       const auto excuses = [&](size_t in) { return marks.saturated[in] && program.values()[in].is_state == 0; };
       const bool inherited = passes_saturation_on(value.op) && std::any_of(inputs.begin(), inputs.end(), excuses);
       if (inherited) continue;

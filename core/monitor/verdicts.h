@@ -10,18 +10,19 @@
 
 namespace eggroll {
 
-// The share of values and weights at +-127 in a normal distribution as wide as the whole range (a standard deviation of
-// 127). Beyond it, clipping loses more than the range can tell apart.
+// If values were normally distributed and as wide as the whole range (a standard deviation of 127), this share of them
+// would lie at +-127. Beyond this share, clipping loses more than the range can tell apart.
 inline constexpr double kSaturated = 0.32;
 // Share of a value's channels that no token changes; beyond it the few that change are not worth the op.
 inline constexpr double kDead = 0.95;
-// Mean share of a head's weight on one position: what all others add to its result is then less than a twentieth.
+// The mean share of a head's weight on one position. Beyond it, all other positions add less than a twentieth to the
+// result.
 inline constexpr double kOneToken = 0.95;
-// Steps after which a tensor must have moved: a rule that carries fractions, at a learning rate of 0.1 in a steady
-// direction, takes ten to its first whole unit, and twice that may pass while the direction forms.
+// Steps after which a tensor must have moved. A rule that carries fractions, with a learning rate of 0.1 and a steady
+// direction, takes ten steps to its first whole unit, and may take twice that while the direction forms.
 inline constexpr uint64_t kStepsToMove = 20;
-// Standard deviations of chance that the votes of all tensors together must stand out by: chance alone does so once in
-// forty looks.
+// By this many standard deviations of chance, the votes of all tensors together must stand out. Chance alone does that
+// in one look of forty.
 inline constexpr double kChance = 2.0;
 
 // report: all but its verdicts. Verdicts come in the order values, heads, tensors, votes. A value is not named if the

@@ -1,6 +1,6 @@
-// Whether the votes of the last steps are spread further than by chance. A single step cannot show it, even where a
-// model learns well: the signal in the fitness of n pairs adds n of the null's variances to the sum over all N votes,
-// and chance alone varies that sum by sqrt(2 N) of them. So the squares of several steps are averaged.
+// Whether the votes of the last steps are spread further than by chance. A single step cannot show it, even if a model
+// learns well: to the sum of the squares of all N votes, the signal in the fitness of n pairs adds n variances of the
+// null, while chance alone makes the sum vary by sqrt(2 N) of them. So the squares of several steps are averaged.
 #ifndef EGGROLL_MONITOR_VOTES_H
 #define EGGROLL_MONITOR_VOTES_H
 

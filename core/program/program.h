@@ -45,12 +45,12 @@ class Program {
 uint64_t weight_count(const egg_param& param);
 uint32_t state_bytes(const egg_program& program);  // per member
 
-// Whether embeds alone read the parameter: its rows can then be voted on by those who read them.
+// Whether only embeds read the parameter. If so, votes on a row can be limited to the pairs that read it.
 bool is_table(const egg_program& program, uint32_t param);
 
-// Lets the masked tables whose rows add up to one value share the perturbation of the first, which leads (egg_voters).
-// voters: by parameter. A table that adds to two values, or whose pairs or perturbation differ from the lead's, keeps a
-// perturbation of its own.
+// Joins the masked tables whose rows add up to one value: they share the perturbation of the first, the lead
+// (egg_voters). voters: by parameter. A table keeps its own perturbation if it adds to two values, or if its pairs or
+// perturbation differ from the lead's.
 void join_tables(const egg_program& program, std::vector<egg_voters>& voters);
 
 // Throws Error unless the program is well formed: every value made once before it is read, every state stored once,
@@ -72,7 +72,8 @@ int64_t largest_loss(const egg_program& program);
 // Throws Error naming the first op whose accumulator could overflow.
 void require_no_overflow(const egg_program& program, const egg_noise& noise);
 
-// Throws Error (key table_log2) where a side of a tensor is longer than its half of the noise table, and would repeat.
+// Throws Error (key table_log2) if a side of a tensor is longer than its half of the noise table: its noise would
+// repeat.
 void require_table_covers(const egg_program& program, const egg_noise& noise);
 
 }  // namespace eggroll

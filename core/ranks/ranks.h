@@ -71,11 +71,12 @@ class Ranks {
 // one. Throws Error where a launcher has started several processes and nothing joins them.
 std::optional<ChosenPlugin> choose_ranks(const ConfigNode& config, const Registry& registry);
 
-// Throws Error where a launcher has started several processes as one job, for what (of a sentence: "a sweep") starts
-// processes of its own.
+// Throws Error if a launcher has started several processes as one job. what: the subject of the sentence, which starts
+// processes of its own ("a sweep").
 void require_no_launcher(const std::string& what);
 
-// Members [first, first + count) of a rank, in whole pairs; of whole groups where there are as many as ranks.
+// Members [first, first + count) of a rank: whole streams if there are at least as many streams as ranks, else whole
+// pairs.
 struct MemberShare {
   uint32_t first = 0;
   uint32_t count = 0;

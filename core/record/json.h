@@ -35,8 +35,8 @@ nlohmann::ordered_json json_or_null(std::string_view text);
 // The member, which has to be an object. Throws as json::at() and json::get() do.
 const nlohmann::ordered_json& object_at(const nlohmann::ordered_json& json, const char* key);
 
-// A number that has to be whole and fit into the type it is assigned to; throws as json::get() does. The library itself
-// would take -1 for 2^64-1 and 1.5 for 1.
+// A number that must be whole and fit the type that it is assigned to; otherwise it throws as json::get() does. The
+// library itself would read -1 as 2^64-1 and 1.5 as 1.
 struct Whole {
   const nlohmann::ordered_json& json;
   template <std::integral T>

@@ -129,11 +129,11 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool schema_is_known_ = false;
 };
 
-// Lines that carry a seal were written one for each step from 0 on; the line of a stop repeats the last step with other
-// figures.
+// Lines with a seal were written once for each step from 0 on. Only the line of a stop repeats the last step, with
+// other figures.
 class Order {
  public:
-  // Whether the line, the number-th of the file, is no copy of what stands before it.
+  // Whether the line, which is line `number` of the file, repeats none before it.
   bool takes(std::string_view line, bool is_sealed, uint64_t step, size_t number) {
     if (!is_sealed) next_ = step;
     const bool is_of_stop = step + 1 == next_ && line != before_;

@@ -46,7 +46,7 @@ std::string sealed_text(std::string_view text) { return fmt::format("{}{}\n{}", 
 
 Seal seal_of_text(std::string_view text) {
   if (!text.starts_with(kFirstLine)) {
-    // A first line that is damaged, or cut short, does not look like none.
+    // A first line that is damaged or cut short must not pass for a missing one.
     constexpr std::string_view kBegin = kFirstLine.substr(0, 8);
     const bool is_rest = text.starts_with(kBegin) || (!text.empty() && kBegin.starts_with(text));
     return is_rest ? Seal::kBroken : Seal::kAbsent;
@@ -63,7 +63,7 @@ std::string sealed_line(const ordered_json& object) {
 }
 
 Seal seal_of_line(std::string_view line) {
-  // Version 0.1 ended no line with a text, so that a damaged seal does not look like none.
+  // No line of version 0.1 ended with a text, so a damaged seal does not pass for a missing one.
   if (!line.ends_with("\"}")) return Seal::kAbsent;
   if (line.size() < kLineSealSize) return Seal::kBroken;
   const std::string_view before = line.substr(0, line.size() - kLineSealSize);

@@ -25,8 +25,8 @@ struct KnownSteps {
 
 // Reads the known steps from `first` on and before `last`, the run's last step, which ends with a checkpoint. The run
 // has this configuration's hash, and its newest checkpoint knows these evaluations. unit: of the dataset. A step that
-// the files say only in part is left out and done again. Tells warn of damage, which a run that goes on cuts off;
-// JournalWriter and MetricsFile refuse damage before the checkpoint. Throws where journal and checkpoint disagree on an
+// the files hold only in part is left out and done again. Damage is a warning, because a run that goes on cuts it off;
+// JournalWriter and MetricsFile refuse damage before the checkpoint. Throws if journal and checkpoint disagree on an
 // evaluation.
 KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
                        std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last,

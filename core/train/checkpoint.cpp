@@ -28,7 +28,7 @@ constexpr std::array<const char*, 2> kSampleNames = {"spread", "prefix"};  // by
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kTemporaryPrefix = ".tmp-";
 
-// A link would lead to folders that are none of the run's, where old checkpoints are removed.
+// Refuses a link: it would lead to a folder that is not the run's, and old checkpoints are removed there.
 fs::path checkpoints_of(const fs::path& run_folder) {
   const fs::path folder = run_folder / "checkpoints";
   std::error_code unknown;
@@ -66,7 +66,7 @@ void rename_folder(const fs::path& from, const fs::path& to) {
   require(failure, "rename", from);
 }
 
-// A checkpoint that is going takes a temporary name first: half removed, it must not look whole.
+// Gives a checkpoint a temporary name before it is removed: half removed, it must not look whole.
 void retire(const fs::path& folder) {
   const fs::path temporary = folder.parent_path() / fmt::format("{}{}", kTemporaryPrefix, folder.filename().string());
   remove_folder(temporary);

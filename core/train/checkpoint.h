@@ -70,8 +70,8 @@ struct Checkpoint : CheckpointFacts {
   std::vector<int8_t> states;  // (population, state_bytes), in [-127, 127]
 };
 
-// A tensor that is read when it is written: all tensors of a session take as much memory as the session itself. What
-// read gives is valid until another tensor is read.
+// A tensor that is read only when it is written, because all tensors of a session take as much memory as the session
+// itself. The result of read is valid until another tensor is read.
 struct TensorSource : TensorHead {
   std::function<std::string_view()> read;
 };

@@ -41,9 +41,9 @@ class Fitness {
   // The same from a pair's difference, the odd member's loss less the even member's; on these threads or the caller's.
   void of_differences(std::span<const int64_t> d, std::vector<int8_t>& fitness, Threads* threads = nullptr) const;
 
-  // The same in two parts, for pairs whose losses are known in different places: what a share of pairs has to say, and
-  // the fitness of all pairs from what all shares say. A form whose fitness is a sign says signs, the others
-  // differences.
+  // The same in two parts, if the losses of pairs are known in different places: pack() writes what a share of the
+  // pairs has to say, and of_packed() makes the fitness of all pairs from what all shares say. A form whose fitness is
+  // a sign packs signs, the others pack differences.
   uint64_t packed_bytes(uint32_t pairs) const;
   void pack(std::span<const int64_t> d, std::vector<uint8_t>& bytes) const;  // appends packed_bytes(pairs)
   // pairs: of each part, in order.

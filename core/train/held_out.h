@@ -25,24 +25,24 @@ class HeldOutFigures {
   // The curve's evaluations, which schedules follow: of the weights alone.
   const std::vector<egg_evaluation>& evaluations() const { return evaluations_; }
   void take_over(const std::vector<egg_evaluation>& evaluations) { evaluations_ = evaluations; }
-  // One that the journal knows, unless it is known already.
+  // Takes an evaluation that the journal knows, unless it is known already.
   void learn(const std::optional<egg_evaluation>& evaluation);
-  // The newest, where it was made after exactly this many steps.
+  // The newest evaluation, if it was made after exactly this many steps.
   std::optional<egg_evaluation> made_after(uint64_t step) const;
   // Evaluations since the one with the fewest bits.
   uint64_t since_best() const { return since_best_; }
 
-  // Shared. An evaluation of the curve after this step; with the figures of an end after the last.
+  // Shared. Adds an evaluation of the curve after this step and, after the last step, the final figures.
   void add_to_curve(StepRecord& step, bool is_last);
-  // Shared. The figures of an end before the last step. The optimizer does not learn of them: a run that goes on is the
-  // run that never stopped.
+  // Shared. Adds the final figures of a run that ends before its last step. The optimizer does not learn of them, so a
+  // run that goes on later is the same as one that never stopped.
   void add_end(StepRecord& step);
 
   // Keeps the step's evaluations in the run's record.
   void note(const StepRecord& step);
-  // Throws Error where a step of an earlier process differs from what checkpoint and journal know exactly.
+  // Throws Error if the record of an earlier process's step differs from the exact values in checkpoint and journal.
   void require_agreement(const StepRecord& step) const;
-  // Where the line of this step and the checkpoint differ in `what`.
+  // The Error for a step whose line and checkpoint differ in `what`.
   Error disagreement(const char* what, uint64_t step) const;
 
  private:

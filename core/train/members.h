@@ -32,9 +32,9 @@ struct Scores {
   std::vector<Word> words;       // by rank
 };
 
-// Evaluates members [first, first + count) of a call, a whole number of pairs, whose streams may begin before them and
-// go on behind them: those of a stream that is shared so are a call of their own. losses: (count); the call's are not
-// used.
+// Evaluates members [first, first + count) of a call, which are whole pairs. Their first and last stream may have
+// members outside this range; the members of such a stream get a call of their own. losses: (count); those of the call
+// are not used.
 void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
                    Threads* threads = nullptr);
 

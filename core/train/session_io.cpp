@@ -39,7 +39,8 @@ struct Soundness {
 
   void require(const std::string& param, const egg_slot& slot, std::span<const uint32_t> bits) const {
     if (slot.type != 'f') return;
-    // An exponent of ones alone: infinity or no number. Counted, since that is done for many at once.
+    // An exponent of all ones means infinity or NaN. They are counted before one is searched for, because counting
+    // takes many numbers at once.
     constexpr uint32_t kExponent = 0x7f800000;
     const auto is_unsound = [](uint32_t b) { return (b & kExponent) == kExponent; };
     if (std::count_if(bits.begin(), bits.end(), is_unsound) == 0) return;

@@ -63,7 +63,7 @@ class Run {
         summarize();
         put_record();
       } catch (const Error&) {
-        // The disk that failed the run may fail its record too; the first sentence is the one that matters.
+        // If the disk failed the run, it may fail the record too. The first error is the one that matters.
       }
       throw;
     }
@@ -115,7 +115,7 @@ class Run {
                        ranks_);
   }
 
-  // Members without states need no forward pass to be where the journal ends.
+  // If members have no states, no forward pass is needed to get to the end of the journal.
   void catch_up() {
     const KnownSteps known =
         steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_, machine_.train.steps,
@@ -148,7 +148,7 @@ class Run {
     record_.metrics_file = folder_.metrics().filename();
   }
 
-  // With the votes of the steps that an earlier process did.
+  // Opens the monitor with the votes of the steps that an earlier process did.
   void open_monitor() {
     monitor_.emplace(MonitoredRun{*machine_.backend, *machine_.program, machine_.noise, machine_.train.population,
                                   machine_.threads, machine_.voters, machine_.train.group},
@@ -243,7 +243,7 @@ class Run {
 
   bool signalled() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
 
-  // Ranks leave together: after the step in which all learn that one was told to.
+  // All ranks stop after the same step: the one in which they learn that one of them was signalled.
   bool stopped() const { return ranks_.alone() ? signalled() : one_was_signalled_; }
 
   const Scores& score() {
@@ -341,8 +341,8 @@ class Run {
                      seconds / done * static_cast<double>(machine_.train.steps - step_), setup_.dataset.unit});
   }
 
-  // Every rank's weights are compared first, for what is saved is what all go on from. The checkpoint before it is good
-  // where the data have changed since.
+  // The weights of all ranks are compared first, because all ranks go on from what is saved. If the data have changed,
+  // this throws before it saves, and the checkpoint before stays good.
   void save() {
     setup_.dataset.require_unchanged();
     require_equal_weights(step_, session_, *machine_.program, ranks_);

@@ -65,9 +65,9 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
   return made;
 }
 
-// Leaves in mine_, for each tensor of this rank, how many of its weights have moved, and each one's move modulo 256.
-// What the others add to their own weights is the move and not the weight, so that a rank whose weights were wrong
-// before stays wrong and is found.
+// Leaves in mine_, for each tensor of this rank, how many of its weights moved, and the move of each weight modulo 256.
+// The others add these moves to their own weights and do not copy the weights, so a rank with wrong weights stays wrong
+// and is found.
 Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
                          const BatchBuffer& batch) {
   mine_.resize(sizes_[ranks_.rank()]);

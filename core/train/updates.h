@@ -15,14 +15,14 @@
 
 namespace eggroll {
 
-// By parameter, the rank that updates it where the update is sharded: the largest first, each to the rank that has
-// least. A parameter that is never updated belongs to nobody, UINT32_MAX.
+// By parameter, the rank that updates it if the update is sharded. Parameters are given out from the largest to the
+// smallest, each to the rank that has least so far. A parameter that is never updated has no owner, UINT32_MAX.
 std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t ranks);
 
 // Every function that a comment calls shared is called by all ranks in the same order.
 class Updates {
  public:
-  // Steps for which an `auto` plan tries each plan; the first is not timed.
+  // An `auto` plan tries each plan for this number of steps, and does not time the first of them.
   static constexpr size_t kTrialSteps = 4;
 
   // All outlive this.

@@ -24,8 +24,8 @@ bool matches(std::string_view pattern, std::string_view name) {
 
 [[noreturn]] void refuse(const std::string& text) { throw setting_error("groups", text); }
 
-// Streams of each group: the borders between shares, rounded to whole streams. A group without parameters has none, and
-// the shares of the others grow in proportion. group_of: by parameter.
+// The number of streams that each group gets. The borders between the groups' shares are rounded to whole streams. A
+// group without parameters gets none, and the shares of the others grow in proportion. group_of: by parameter.
 std::vector<uint32_t> streams_of(const TrainSettings& train, const std::vector<PerturbGroup>& groups,
                                  const std::vector<size_t>& group_of) {
   double share = 0.0;
@@ -72,7 +72,8 @@ std::vector<size_t> groups_of(const Program& program, const std::vector<PerturbG
         }
         found[i] = g;
       }
-      // A pattern may be of parameters that this model does not have; one that is misspelt leaves others in no group.
+      // A pattern may be meant for other models. If it is misspelt, the parameters that it means are in no group, which
+      // is found.
       if (!is_known && pattern.find('*') == std::string::npos) {
         refuse(
             fmt::format("'{}' of group {} is no parameter of the model, expected names that `eggroll show` prints; "
