@@ -42,8 +42,8 @@ struct RuleCase {
 std::vector<OpCase> op_cases();
 std::vector<RuleCase> rule_cases();
 
-// How many populations, groups and ranges of members there are, and a scenario with one of them: whole tiles of
-// members, tiles that are not full, ranges that begin or end within one, groups across them.
+// The number of shapes, and a scenario with one of them. A shape is a population, groups and a range of members: some
+// fill whole tiles of members and some do not, some ranges begin or end within a tile, and some groups cross tiles.
 uint32_t shape_count();
 constexpr uint32_t kOnePair = 1;  // the shape of two members
 Scenario shaped_scenario(uint32_t shape, const egg_noise& noise);

@@ -23,9 +23,9 @@ struct RandomCases {
   uint64_t count = 300;  // of programs, and as many of rules
 };
 
-// Every case of every op and rule op, with one thread and with three, against the hashes kept in golden.inc; then
-// random programs and rules against the reference, which is null where it is the tested one: then one thread against
-// three. A failing case is cut down to a small one, and its seed named.
+// Runs every case of every op and rule op, with one thread and with three, and compares them with the hashes kept in
+// golden.inc. Then runs random programs and rules against the reference. If the reference is itself tested, `reference`
+// is null, and one thread is compared with three. A failing case is cut down to a small one, and its seed is named.
 std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference,
                                  const RandomCases& random = {});
 
@@ -39,7 +39,7 @@ std::string kept_hash(const std::string& what);
 // The hash of the texts of some random cases, which are the same on every machine.
 std::string random_cases_hash();
 
-// All hashes that golden.inc must keep: for the one who changes the op set.
+// All hashes that golden.inc must keep, for whoever changes the op set.
 struct GoldenHash {
   std::string what;
   std::string sha256;

@@ -64,7 +64,7 @@ struct RandomCase {
 RandomCase random_program_case(uint64_t seed);
 RandomCase random_rule_case(uint64_t seed);
 
-// Steps of the generators: noise, members and calls for a program; the work of its token step; a smaller program.
+// Parts of the generators: noise, members and calls for a program; the work of its token step; a smaller program.
 void make_random_scenario(RandomCase& test, Draws& draws);
 int64_t macs_per_token(const RandomProgram& program);
 void cut_largest_size(RandomProgram& program);
@@ -79,8 +79,7 @@ Transcript run_case(const BackendInstance& backend, const RandomCase& test, cons
 // Empty where one thread, three threads and the reference agree, else a sentence. reference may be null.
 std::string disagreement(const RandomCase& test, const BackendInstance& tested, const BackendInstance* reference);
 
-// Takes away what can be taken away while fails() stays true: ops, slots, sizes, members, tokens, streams, ranks,
-// calls.
+// Removes as much as it can while fails() stays true: ops, slots, sizes, members, tokens, streams, ranks, calls.
 RandomCase shrink(const RandomCase& test, const std::function<bool(const RandomCase&)>& fails);
 
 // The program and the rule in the project's printed form, then the scenario.

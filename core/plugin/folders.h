@@ -14,14 +14,14 @@ struct PluginFolder {
   std::string problem = {};    // why nothing is read here, a sentence's end; the Registry fills it in where it is empty
 };
 
-// For a configuration that the user composes: configured (its plugins.path), then EGGROLL_PLUGIN_PATH (colon
-// separated), then the folders beside the executable that exist. Relative ones are meant from the current folder, which
-// is searched only where one of the first two names it.
+// For a configuration that the user composes: configured (its plugins.path), then EGGROLL_PLUGIN_PATH (separated by
+// colons), then those folders beside the executable that exist. A relative folder is relative to the current folder,
+// which itself is searched only if one of the first two names it.
 std::vector<PluginFolder> plugin_folders(const std::vector<std::filesystem::path>& configured);
 
-// For a run's folder, which may be somebody else's: allowed (--plugins), then EGGROLL_PLUGIN_PATH, then beside the
-// executable. configured, what the run's own configuration names, is listed with its problem: to load a plugin is to
-// run its code, and only the user allows that.
+// For a run's folder, which somebody else may have made: allowed (--plugins), then EGGROLL_PLUGIN_PATH, then the
+// folders beside the executable. configured: what the run's own configuration names. It is listed with its problem and
+// not read, because loading a plugin runs its code, and only the user may allow that.
 std::vector<PluginFolder> plugin_folders_of_run(const std::vector<std::filesystem::path>& allowed,
                                                 const std::vector<std::filesystem::path>& configured);
 

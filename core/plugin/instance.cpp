@@ -20,10 +20,11 @@
 namespace eggroll {
 namespace {
 
-// Fills what a plugin is to fill: a weight of this byte is none.
+// Fills memory that a plugin is to overwrite: no weight has this byte.
 constexpr int kNotGiven = 0x80;
 
-// One call of open with all that it touches; shared with the thread that makes it, which may outlive the caller's wait.
+// One call of open with all that it touches. The thread that makes the call shares it, and may outlive the caller's
+// wait.
 class Opening {
  public:
   Opening(decltype(egg_plugin_descriptor::open) open, const egg_settings& settings)
@@ -50,7 +51,7 @@ class Opening {
   void* self_ = nullptr;
 };
 
-// Closing must not throw; a plugin that does so all the same cannot be told.
+// Closing must not throw. If a plugin throws all the same, nobody is there to hear of it.
 template <class Function>
 void close_quietly(Function close, void* handle) noexcept {
   try {
@@ -298,7 +299,7 @@ void BackendSession::evaluate(egg_evaluate arguments, Threads* threads) {
   int64_t* const given = arguments.losses;
   arguments.losses = losses_.lend(arguments.count);
   const auto each_part = [&](const auto& body) { split(threads, arguments.count, body); };
-  // What the plugin leaves out is no loss.
+  // No loss is -1, so a loss that the plugin leaves out is found.
   each_part([&](size_t begin, size_t end) { std::fill(arguments.losses + begin, arguments.losses + end, -1); });
   call(table_->evaluate, &arguments);
   losses_.require_whole(who_, "losses", "evaluate");

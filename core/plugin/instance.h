@@ -59,9 +59,9 @@ class OptimizerInstance : public Instance {
   const egg_rule* rule_ = nullptr;
 };
 
-// An open session; see egg_backend_interface for shapes and meaning. Keeps its backend open. struct_size of every
-// argument is filled in here. A call whose plugin writes outside an array that it was given, or gives losses or changed
-// counts that cannot be, throws Error.
+// An open session; see egg_backend_interface for shapes and meaning. It keeps its backend open, and fills in
+// struct_size of every argument. A call throws Error if its plugin writes outside an array that it was given, or if it
+// gives losses or changed counts that are impossible.
 class BackendSession {
  public:
   BackendSession(BackendSession&&) = default;
@@ -73,14 +73,15 @@ class BackendSession {
   uint32_t indices() const { return spec_->program->index_count; }
   void set_weights(uint32_t param, const int8_t* weights);
   void get_weights(uint32_t param, int8_t* weights);
-  // The same into memory that the caller keeps for several tensors, and that holds them until the next call.
+  // The same into `memory`, which the caller can use again for other tensors. The result is valid until the next call
+  // with it.
   const int8_t* get_weights(uint32_t param, Guarded<int8_t>& memory);
   void set_slot(uint32_t param, uint32_t slot, const void* data);
   void get_slot(uint32_t param, uint32_t slot, void* data);
   const uint32_t* get_slot(uint32_t param, uint32_t slot, Guarded<uint32_t>& memory);
   void set_states(uint32_t first, uint32_t count, const int8_t* states);
   void get_states(uint32_t first, uint32_t count, int8_t* states);
-  // threads: for the host's part of the work; none: the caller's.
+  // threads: for the host's part of the work; null: the caller's thread does it.
   void evaluate(egg_evaluate arguments, Threads* threads = nullptr);
   void update(egg_update arguments);
   void infer(egg_infer arguments);
@@ -92,10 +93,10 @@ class BackendSession {
 
   // Throws Error where a call would read past the program's context.
   void require_context(const egg_batch& batch) const;
-  // Throws Error where one is no sum of the losses of the batch's tokens.
+  // Throws Error if a loss cannot be the sum of the losses of the batch's tokens.
   void require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function,
                       Threads* threads) const;
-  // Throws Error where votes depend on what was read and the call does not say it.
+  // Throws Error if votes depend on what was read and the call leaves it out.
   void require_read(const egg_update& update) const;
   // changed: (param_count)
   void require_changed(const int64_t* changed) const;

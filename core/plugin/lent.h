@@ -15,8 +15,9 @@
 
 namespace eggroll {
 
-// Memory between guards. A plugin that writes outside its array would damage the host's memory, which ends the process
-// much later, if at all, and names nobody. Byte-sized elements start at an odd address: no plugin may count on more.
+// Memory between guards. A plugin that writes outside its array would damage the host's memory. The process would end
+// much later, if at all, and nothing would name the plugin. Elements of one byte start at an odd address, because no
+// plugin may count on any alignment of theirs.
 template <class T>
 class Guarded {
  public:
@@ -54,7 +55,7 @@ class Guarded {
   std::unique_ptr<uint8_t[]> memory_;
 };
 
-// A guarded copy of an array of the host's, which goes back once the guards are seen to be whole.
+// A guarded copy of one of the host's arrays. It is copied back after its guards are found whole.
 template <class T>
 class Lent {
  public:

@@ -29,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Files = std::vector<PluginFile*>;
 
-// The verdict that the probe's answer is.
+// Makes the probe's answer the file's verdict.
 void judge(PluginFile& file, const SeamCall& call) {
   if (!call.thrown.empty()) {
     file.reason = fmt::format("{}: {} {}", file.path.string(), file.who(), call.thrown);
@@ -98,7 +98,7 @@ void send(int pipe, const std::string& line) {
   }
 }
 
-// In the child. What a plugin prints there is nobody's, and its death leaves no core file.
+// Runs in the child. What a plugin prints there is dropped, and its crash leaves no core file.
 [[noreturn]] void probe_from(const Files& files, size_t first, int pipe, pid_t parent) {
   die_with(parent);
   const int nothing = ::open("/dev/null", O_RDWR);
@@ -162,7 +162,7 @@ class Prober {
 
   bool hangs() const { return hangs_; }
 
-  // Ends the process where it has not ended itself; "SIGSEGV", "exit code 0".
+  // Kills the process if it still runs. Returns how it ended: "SIGSEGV", "exit code 0".
   std::string end() {
     if (child_ > 0) {
       ::kill(child_, SIGKILL);  // changes nothing where it has ended
@@ -180,7 +180,8 @@ class Prober {
   bool hangs_ = false;
 };
 
-// Files from `first` on, to the last or to the one at which the process ends; returns the number of the next.
+// Probes the files from `first` on in one process, up to the last file or to the one that ends the process. Returns the
+// number of the next file.
 size_t probe_in_child(const Files& files, size_t first, std::chrono::milliseconds limit) {
   Prober prober(files, first);
   bool loaded = false;
@@ -204,7 +205,7 @@ size_t probe_in_child(const Files& files, size_t first, std::chrono::millisecond
 }  // namespace
 
 void probe_files(std::vector<PluginFile>& files, std::chrono::milliseconds limit) {
-  // A driver that this process has used by now cannot be asked again behind a fork().
+  // Remembers files, because a driver that this process has used by now cannot be asked again in a fork.
   static auto& known = *new std::map<std::filesystem::path, PluginFile>();
   Files unknown;
   for (PluginFile& file : files) {

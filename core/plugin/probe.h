@@ -10,10 +10,10 @@
 
 namespace eggroll {
 
-// Fills in all that the files' paths leave open. limit: the longest that a file's constructors, or its probe, may take.
-// One process probes all files; where it ends, another goes on with the next file. Nothing is loaded into this process
-// but on macOS, whose frameworks cannot be used behind a fork(): there a plugin that crashes still ends the command.
-// A file is asked once in the life of a process. Throws Error where no process can be started.
+// Fills in everything that the files' paths leave open. limit: the longest that a file's constructors, or its probe,
+// may take. One child process probes all files; if a file ends it, another child goes on with the next file. This
+// process loads nothing, except on macOS: its frameworks do not work after a fork(), so a plugin that crashes there
+// ends the command. A file is asked once in the life of a process. Throws Error if no process can be started.
 void probe_files(std::vector<PluginFile>& files, std::chrono::milliseconds limit);
 
 }  // namespace eggroll

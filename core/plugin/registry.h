@@ -13,8 +13,8 @@ namespace eggroll {
 
 constexpr std::chrono::milliseconds kPluginTimeLimit{20000};
 
-// How the user gives a plugin of their own: in a configuration that they compose, to a command that takes a run's
-// folder, and to one that was told to take plugins from one folder alone.
+// How users name a plugin of their own: in a configuration that they compose, to a command that takes a run's folder,
+// and to a command that they told to take plugins from one folder alone.
 constexpr const char* kCureOfConfiguration = "set plugins.path or EGGROLL_PLUGIN_PATH to its folder";
 constexpr const char* kCureOfRun = "give its folder with --plugins DIR or EGGROLL_PLUGIN_PATH";
 constexpr const char* kCureOfOnlyFolder = "give its folder with --plugins DIR in place of --only-plugins";

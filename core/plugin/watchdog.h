@@ -22,10 +22,10 @@
 
 namespace eggroll {
 
-// A plugin's text as the host passes it on.
+// A plugin's text as the host prints it.
 inline std::string printed(std::string_view text) { return text.empty() ? std::string() : one_line(text, 1000); }
 
-// What the plugin said is printed().
+// The texts that come from the plugin are printed().
 struct SeamCall {
   int32_t result = EGG_OK;
   std::string text;    // of its error
@@ -62,8 +62,8 @@ inline void require_ok(const SeamCall& call, const std::string& who) {
   throw Error(who + ": " + (call.text.empty() ? "failed and gave no reason" : call.text), call.result, call.key);
 }
 
-// What body returns, or nothing after limit. An abandoned body runs on, on a thread of its own, to the end of the
-// process: it must own all that it touches, and must not throw.
+// Returns what body returns, or nothing if that takes longer than limit. An abandoned body goes on in its own thread
+// until the process ends, so it must own all that it touches, and must not throw.
 template <class Body>
 std::optional<std::invoke_result_t<Body>> finish_within(std::chrono::milliseconds limit, Body body) {
   std::packaged_task<std::invoke_result_t<Body>()> task(std::move(body));

@@ -18,8 +18,8 @@ namespace eggroll {
 // The sentence of a failed system call: "cannot ACTION PATH: why; the cure". A full disk also says what is free.
 Error file_error(const std::string& action, const std::filesystem::path& path, int error_number);
 
-// Opens /dev/null as standard input, output and error where the caller closed them: a file that a program opens would
-// else get their numbers, and what is printed would be written into it. Call first in main().
+// Opens /dev/null for each of standard input, output and error that the caller closed. Otherwise a file that a program
+// opens would get that number, and printed text would be written into the file. Call first in main().
 void open_standard_descriptors();
 
 // Whether something has this name. What cannot be looked at is there: the attempt to read it says why not.

@@ -32,22 +32,22 @@ void pin_to(const std::vector<int>& cores);
 // The path of this process's executable, absolute and without links.
 std::filesystem::path executable_path();
 
-// What execve() starts this very executable with. Linux: its open file, whatever has become of the path. macOS: its
-// path; throws Error where the file is another than when this process began.
+// What makes execve() start this very executable. Linux: its open file, even if the path now has another file. macOS:
+// its path; throws Error if the file there has changed since this process began.
 std::string executable_to_start();
 
 // This process's variables, as posix_spawn() takes them.
 char** environment();
 
-// The same, "NAME=value", for a process that is to die with this one; see die_with() and heed_parent().
+// The same, as "NAME=value", for a process that must end with this one; see die_with() and heed_parent().
 std::vector<std::string> environment_of_child();
 
-// Between fork() and exec(), with the process that forked: the system kills this one when that one ends. On macOS it
-// cannot, and the child has to see to it itself, with heed_parent().
+// Called between fork() and exec(), with the process that forked: the system kills this process when that one ends.
+// macOS cannot do so; there the child must do it itself, with heed_parent().
 void die_with(pid_t parent);
 
-// At the start of a program, before it has threads: where it was started by environment_of_child(), it is killed when
-// its parent ends. Throws Error where the parent cannot be watched.
+// Called at the start of a program, before it has threads. If environment_of_child() started the program, it is killed
+// when its parent ends. Throws Error if the parent cannot be watched.
 void heed_parent();
 
 // Whether a process made by fork() may use libraries without an exec(). Apple's frameworks forbid it.

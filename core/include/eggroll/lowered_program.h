@@ -68,7 +68,7 @@ struct LoweredProgram {
     find_stays();
   }
 
-  // The number of a value's state, which it must be.
+  // The number of the state that holds this value, which must be the value of a state.
   size_t state_of(int32_t value) const {
     const auto found = std::find_if(states.begin(), states.end(), [&](const LoweredState& state) {
       return state.value == static_cast<uint32_t>(value);
@@ -149,7 +149,7 @@ struct LoweredProgram {
     }
   }
 
-  // What is stored in a state leaves its value alone.
+  // A store does not change what the state's readers see in this token, so it does not lengthen the value's stay.
   void find_stays() {
     stays.resize(program->value_count);
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -172,15 +172,15 @@ struct Request {
   size_t bytes;
   Stay stay;
 
-  // The lowest offset from `at` on where this does not meet `taken`, which lies at `offset`.
+  // The lowest offset from `at` on where this request does not overlap `taken`, which lies at `offset`.
   size_t beside(size_t at, const Request& taken, size_t offset) const {
     if (taken.stay.begin > stay.end || stay.begin > taken.stay.end) return at;
     return at < offset + taken.bytes && offset < at + bytes ? offset + taken.bytes : at;
   }
 };
 
-// First fit: each request gets the lowest offset where it meets none of those before it. A kind of request may allow
-// two to meet, at the offset of the one that is there.
+// First fit: each request gets the lowest offset where it overlaps none of the requests before it. A kind of request
+// may allow two to overlap, if the second gets the offset of the first.
 template <class Kind = Request>
 class FirstFit {
  public:

@@ -35,8 +35,8 @@ inline int64_t squares_of(const egg_voters& voters, const int8_t* fitness) {
   return squares;
 }
 
-// The null variance of one pair's vote with one rank, on average; squares: of all voters of the parameter. In this
-// order of operations, in double precision, as in row_vote_std.
+// The null variance of one pair's vote with one rank, averaged over the voters. squares: of all voters of the
+// parameter. This order of operations in double precision is part of the definition, as it is in row_vote_std.
 inline double draw_variance(int64_t squares, const egg_noise& noise, const egg_voters& voters) {
   const double moment = noise_second_moment(noise.distribution);
   const double a = voters.joint != 0 ? EGG_JOINT_A * EGG_JOINT_A : moment;
@@ -48,8 +48,8 @@ inline float row_vote_std(uint64_t count, int32_t rank, double of_draw) {
   return static_cast<float>(std::sqrt(static_cast<double>(count * static_cast<uint64_t>(rank)) * of_draw));
 }
 
-// The rows of one parameter that have votes in a step. Keeps its memory from step to step, of what is read alone:
-// nothing here grows with the table.
+// The rows of one parameter that have votes in a step. It keeps its memory from step to step, which grows with the rows
+// that are read and not with the table.
 class RowVoters {
  public:
   // Pairs [begin, end), all of one stream.
@@ -79,7 +79,7 @@ class RowVoters {
     gather(voters, update.fitness, spec.noise);
   }
 
-  // In rising order. The end is marked by one row more, which is none.
+  // In rising order. One more row follows the last, which only marks the end.
   size_t size() const { return rows_.size() - 1; }
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<Pairs>& voters() const { return voters_; }
@@ -94,7 +94,7 @@ class RowVoters {
     Pairs pairs;
   };
 
-  // By what its embeds look the parameter up: see egg_op's attr.
+  // Finds how the parameter's embeds look up a row: see egg_op's attr.
   void find_indices(const egg_program& program, uint32_t param) {
     indices_.clear();
     for (uint32_t i = 0; i < program.op_count; ++i) {
@@ -115,7 +115,7 @@ class RowVoters {
     }
   }
 
-  // By row, digit after digit from the lowest; within a row in the order of the streams.
+  // A radix sort by row. Reads of one row stay in the order of the streams.
   void sort(uint32_t rows) {
     constexpr uint32_t kBits = 11;
     sorted_.resize(reads_.size());

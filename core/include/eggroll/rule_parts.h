@@ -6,16 +6,17 @@
 
 namespace eggroll {
 
-// The vote in standard deviations of the null vote; zero is a constant 0. Where no pair has a fitness it is 0, not a
-// vote of 0 over a deviation of 0.
+// The vote in standard deviations of the null vote, and 0 if no pair has a fitness: the division would give 0 / 0.
+// zero: a constant 0.
 inline Node standard_vote(RuleBuilder& builder, Node zero) {
   const Node std = builder.vote_std();
   const Node score = builder.op(EGG_RULE_FDIV, {builder.vote_f32(), std});
   return builder.op(EGG_RULE_SELECT, {builder.op(EGG_RULE_FLT, {zero, std}), score, zero});
 }
 
-// The weight and the slot `carried`, in (-1, 1), are together a real number: adds `update` to it, moves the weight by
-// whole units and carries the rest. That number saturates at +-127 as the weight does, so that nothing piles up there.
+// The sum of the weight and the slot `carried`, which is in (-1, 1), is a real number. Adds `update` to it, moves the
+// weight by whole units and carries the rest. The real number saturates at +-127 as the weight does, so that nothing
+// piles up beyond.
 inline void move_by_whole_units(RuleBuilder& builder, Node carried, Node update, Node zero) {
   const Node total = builder.op(EGG_RULE_FADD, {carried, update});
   const Node units = builder.op(EGG_RULE_TRUNC_I32, {total});

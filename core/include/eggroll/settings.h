@@ -96,8 +96,7 @@ class Settings {
     return count;
   }
 
-  // A key that nobody read is an error, never ignored. A plugin that does not call it last has it called by its
-  // adapter.
+  // Throws Error if a key was not read; no key is ever ignored. If a plugin does not call this last, its adapter does.
   void finish() const {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (read_[i]) continue;
@@ -167,7 +166,7 @@ class Settings {
     return " from " + text_of(low) + " to " + text_of(high);
   }
 
-  // Names the largest bounds only to who passes them.
+  // Names a very large upper bound only to those who exceed it.
   static std::string range(int64_t low, int64_t high, bool is_too_large = false) {
     const bool is_huge = high >= std::numeric_limits<int32_t>::max();
     if (is_too_large && is_huge) return " of at most " + std::to_string(high);

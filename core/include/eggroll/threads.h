@@ -20,8 +20,8 @@
 
 namespace eggroll {
 
-// oneTBB starts its threads on one of its own, where a failure ends the process without a word: whether the system
-// gives that many is found out before. count: with the one that asks.
+// Throws Error if the system does not give that many threads. oneTBB would start them later, on a thread of its own,
+// where a failure ends the process without a word. count: includes the thread that asks.
 inline void require_threads(uint32_t count) {
   const ThreadsGiven threads = threads_given(count);
   if (threads.refusal.empty()) return;
@@ -68,8 +68,8 @@ class Threads {
 
 namespace eggroll {
 
-// ThreadSanitizer cannot see the synchronisation inside the distribution's oneTBB, which is not instrumented: under it
-// plain threads make the cuts, so that races of the bodies are found and no others are reported.
+// Under ThreadSanitizer plain threads do the pieces. It cannot see the synchronisation inside the distribution's
+// oneTBB, which is not instrumented, and would report races that do not exist.
 class Threads {
  public:
   static uint32_t number(int count) {

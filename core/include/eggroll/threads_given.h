@@ -19,8 +19,8 @@ struct ThreadsGiven {
   std::string refusal;  // the system's words where it gives fewer than were asked for
 };
 
-// Starts and ends them, since what starts threads later may end the process where one cannot be had, as oneTBB does.
-// count: with the one that asks.
+// Starts the threads and ends them again, to try: if code such as oneTBB cannot get a thread later, it may end the
+// process. count: includes the thread that asks.
 inline ThreadsGiven threads_given(uint32_t count) {
   // Linux counts a thread against the limit until it is gone from here.
   const auto alive = [] {
