@@ -289,15 +289,19 @@ ordered_json axes_in(const ConfigNode& where) {
   return axes;
 }
 
-// values: of all axes, see gather_values().
-ordered_json read_claims(const ConfigNode& list, const ordered_json& values) {
+// points: the axes of each, see axes_of().
+ordered_json read_claims(const ConfigNode& list, const std::vector<ordered_json>& points) {
+  ordered_json values = ordered_json::object();
+  for (const ordered_json& point : points) gather_values(values, point);
   ordered_json claims = ordered_json::array();
   for (const ConfigNode& node : list_in(list, "sweep.claims")) {
     const std::string what = fmt::format("claim {} ({})", claims.size() + 1, node.source().text());
     claims.push_back(to_json(node));
     if (const ConfigNode* where = node.find("where")) claims.back()["where"] = axes_in(*where);
     try {
-      require_axes(claim_from_json(claims.back(), what), values, what);
+      const Claim claim = claim_from_json(claims.back(), what);
+      require_axes(claim, values, what);
+      require_pair(claim, points, what);
     } catch (const Error& error) {
       throw setting_error("", error.what());
     }
@@ -371,10 +375,10 @@ Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::
   }
   if (const ConfigNode* claims = section.find("claims")) {
     // They may speak of values that the command line leaves out.
-    ordered_json values = ordered_json::object();
-    for (const GridPoint& point : all) gather_values(values, axes_of(point));
-    for (const GridPoint& point : grid.points) gather_values(values, axes_of(point));
-    grid.claims = read_claims(*claims, values);
+    std::vector<ordered_json> axes;
+    for (const GridPoint& point : all) axes.push_back(axes_of(point));
+    for (const GridPoint& point : grid.points) axes.push_back(axes_of(point));
+    grid.claims = read_claims(*claims, axes);
   }
   return grid;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
@@ -218,6 +219,32 @@ void require_axes(const Claim& claim, const ordered_json& axes, const std::strin
     }
     if (numbers < 2) throw Error(fmt::format("{} asks for a slope over {}, which has one value", what, slope->axis));
   }
+}
+
+void require_pair(const Claim& claim, const std::vector<ordered_json>& points, const std::string& what) {
+  const auto* compare = std::get_if<Comparison>(&claim.test);
+  if (compare == nullptr) return;
+  const auto has = [](const ordered_json& point, const std::string& axis, const std::string& value) {
+    return point.contains(axis) && same_axis_value(axis_text(point.at(axis)), value);
+  };
+  std::set<std::string> others[2];  // of points with the value, and with the other one: all other axes
+  for (ordered_json point : points) {
+    const bool holds = std::all_of(claim.where.begin(), claim.where.end(),
+                                   [&](const auto& where) { return has(point, where.first, where.second); });
+    if (!holds) continue;
+    const bool is_value = has(point, compare->axis, compare->value);
+    const bool is_with = has(point, compare->axis, compare->with);
+    point.erase(compare->axis);
+    if (is_value) others[0].insert(point.dump());
+    if (is_with) others[1].insert(point.dump());
+  }
+  const bool has_pair = std::any_of(others[0].begin(), others[0].end(),
+                                    [&](const std::string& rest) { return others[1].contains(rest); });
+  if (has_pair) return;
+  throw Error(
+      fmt::format("{} compares {}={} with {}, but no two points have these values and agree in all other "
+                  "axes; let the axes that change together be one zip, and name it",
+                  what, compare->axis, compare->value, compare->with));
 }
 
 }  // namespace eggroll

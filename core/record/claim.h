@@ -62,6 +62,10 @@ Claim claim_from_json(const nlohmann::ordered_json& json, const std::string& wha
 // the list of its values.
 void require_axes(const Claim& claim, const nlohmann::ordered_json& axes, const std::string& what);
 
+// Throws where the claim compares two values and no two points have them and agree in all other axes. points: the axes
+// of each, with the value that it has.
+void require_pair(const Claim& claim, const std::vector<nlohmann::ordered_json>& points, const std::string& what);
+
 }  // namespace eggroll
 
 #endif

@@ -108,5 +108,24 @@ TEST(Claim, NamesAxesAndValuesOfItsSweep) {
             "claim 1 asks for a slope over one, which has one value");
 }
 
+TEST(Claim, ComparesValuesThatAPairOfPointsHas) {
+  const auto refusal = [](const std::vector<ordered_json>& points, const char* where = "{}") {
+    const std::string json = std::string(R"({"says": "s", "compare": {"axis": "model", "value": "a", "with": "b"},
+                                             "expect": "lower", "where": )") +
+                             where + "}";
+    return message_of([&] { require_pair(claim_of(json.c_str()), points, "claim 1"); });
+  };
+  EXPECT_EQ(refusal({{{"model", "a"}, {"steps", "9"}}, {{"model", "b"}, {"steps", "9"}}}), "");
+  EXPECT_EQ(refusal({{{"model", "a"}}, {{"model", "b"}}, {{"model", "b"}, {"steps", "9"}}}), "");
+  const std::string none =
+      "claim 1 compares model=a with b, but no two points have these values and agree in all other axes; let the axes "
+      "that change together be one zip, and name it";
+  EXPECT_EQ(refusal({{{"model", "a"}, {"steps", "9"}}, {{"model", "b"}, {"steps", "8"}}}), none);
+  EXPECT_EQ(refusal({{{"model", "a"}}, {{"model", "b"}, {"steps", "8"}}}), none);
+  EXPECT_EQ(refusal({{{"model", "a"}, {"steps", "9"}}, {{"model", "b"}, {"steps", "9"}}}, R"({"steps": 8})"), none);
+  const char* share = R"({"says": "s", "share": {"below": 1}, "expect": "lower", "than": 0.5})";
+  EXPECT_EQ(message_of([&] { require_pair(claim_of(share), {}, "claim 1"); }), "");
+}
+
 }  // namespace
 }  // namespace eggroll

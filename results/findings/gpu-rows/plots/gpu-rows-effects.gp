@@ -1,0 +1,20 @@
+# Draw again with: gnuplot THIS.gp > THIS.svg
+set terminal svg size 900,186 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+set encoding utf8
+set border 3 lc rgb '#555555'
+set tics nomirror out tc rgb '#333333'
+set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
+set lmargin 44
+set ytics ('rows: bits_16 - bits_14' 0, 'rows: bits_18 - bits_14' 1, 'rows: bits_20 - bits_14' 2, 'train.population: 8388608 - 524288' 3)
+set yrange [3.6:-0.6]
+set grid noytics
+$rows << END
+-0.09269051055315924 0 -0.09480929829483407 -0.09057172281148441
+-0.1409203824236861 1 -0.14226758637250705 -0.13957317847486514
+-0.16126040535365968 2 -0.163449545412925 -0.15907126529439436
+-0.32605753455333664 3 -0.32834875407138936 -0.3237663150352839
+END
+set xlabel 'difference in held-out bits per unit'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
+set xrange [-0.3447661917749588:0.01641743770356947]
+plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

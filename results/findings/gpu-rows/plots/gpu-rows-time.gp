@@ -1,0 +1,25 @@
+# Draw again with: gnuplot THIS.gp > THIS.svg
+set terminal svg size 900,322 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+set encoding utf8
+set border 3 lc rgb '#555555'
+set tics nomirror out tc rgb '#333333'
+set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
+set lmargin 44
+set ytics ('rows=bits_14 population=524288' 0, 'rows=bits_14 population=8388608' 1, 'rows=bits_16 population=524288' 2, 'rows=bits_16 population=8388608' 3, 'rows=bits_18 population=524288' 4, 'rows=bits_18 population=8388608' 5, 'rows=bits_20 population=524288' 6, 'rows=bits_20 population=8388608' 7)
+set yrange [7.6:-0.6]
+set grid noytics
+$bars << END
+0 10.609073938352955 20.95334722197774 100
+1 38.44843407289502 73.86845303589331 100
+2 10.480700529583492 21.074509102263413 100
+3 37.065846215306685 71.84756681497456 100
+4 6.929543324609587 14.51668493605679 99.99999999999999
+5 30.607815721261787 60.26903629284642 100
+6 2.978597195609574 6.353493975721385 100
+7 22.11026754600093 45.06004045541338 100
+END
+set xlabel '% of the time'
+set xrange [0:100]
+set style fill solid 1 noborder
+set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
+plot $bars using (0):1:(0):2:($1-0.35):($1+0.35) with boxxyerror fc rgb '#0b4f8a' title 'forward passes', $bars using (0):1:2:3:($1-0.35):($1+0.35) with boxxyerror fc rgb '#d6761b' title 'rest of the steps: votes, rule, files', $bars using (0):1:3:4:($1-0.35):($1+0.35) with boxxyerror fc rgb '#b9c0c7' title 'outside: evaluation, checkpoints, monitor, start'
