@@ -27,9 +27,13 @@ fs::path resolved(const fs::path& path) {
 }
 
 // Plugins of this project that only some builds have, and what those need.
-const std::map<std::string, std::string> kOfSomeBuilds = {
-    {"avx2", "an x86-64 processor"},    {"avx512", "an x86-64 processor"},   {"neon", "a 64-bit ARM processor"},
-    {"cuda", "NVIDIA's CUDA compiler"}, {"metal", "macOS on Apple Silicon"}, {"mpi", "an MPI"}};
+const std::map<std::string, std::string> kOfSomeBuilds = {{"amx", "Linux on an x86-64 processor"},
+                                                          {"avx2", "an x86-64 processor"},
+                                                          {"avx512", "an x86-64 processor"},
+                                                          {"neon", "a 64-bit ARM processor"},
+                                                          {"cuda", "NVIDIA's CUDA compiler"},
+                                                          {"metal", "macOS on Apple Silicon"},
+                                                          {"mpi", "an MPI"}};
 
 Error unusable(const std::string& text) { return Error(text, EGG_ERROR_CONFIG, "name"); }
 

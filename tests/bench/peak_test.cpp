@@ -25,7 +25,7 @@ TEST_P(PeakTest, IsMeasuredInGigamacs) {
   EXPECT_LT(meter.mean(), 10000.0) << meter.name();
 }
 
-INSTANTIATE_TEST_SUITE_P(OfBackends, PeakTest, testing::Values("reference", "avx2", "avx512", "neon"));
+INSTANTIATE_TEST_SUITE_P(OfBackends, PeakTest, testing::Values("reference", "amx", "avx2", "avx512", "neon"));
 
 TEST(PeakTest, ALoopThatLeavesProductsOutIsRefused) {
   const Peak half{"half", 8, [](uint64_t rounds) { return static_cast<int64_t>(rounds * 4); }};

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"optimizer=sgd", "no option 'sgd'", "found: es_adamw, es_sgd, sign_es"}},
         Wrong{"UnknownBackend",
               tiny({"backend=tpu"}),
-              {"backend=tpu", "no option 'tpu'", "found: auto, avx2, avx512, cuda, metal, neon, reference"}},
+              {"backend=tpu", "no option 'tpu'", "found: amx, auto, avx2, avx512, cuda, metal, neon, reference"}},
         Wrong{"UnknownDataset", tiny({"dataset=txt"}), {"dataset=txt", "no option 'txt'", "did you mean 'text'?"}},
         Wrong{"UnknownNoise", tiny({"noise=tabel"}), {"noise=tabel", "no option 'tabel'", "did you mean 'table'?"}},
         Wrong{"UnknownFitness", tiny({"fitness=zsore"}), {"no option 'zsore'", "did you mean 'zscore'?"}},

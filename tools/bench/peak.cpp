@@ -4,6 +4,8 @@
 #include <array>
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "eggroll/amx_features.h"
 #elif defined(__aarch64__)
 #include "eggroll/arm_features.h"
 #endif
@@ -57,6 +59,9 @@ const Peak& peak_neon() {
 }  // namespace
 
 const Peak& peak_of([[maybe_unused]] const std::string& backend) {
+#if defined(__x86_64__) && defined(__linux__)
+  if (backend == "amx" && ask_for_amx()) return kPeakAmx;
+#endif
 #if defined(__x86_64__)
   if (backend == "avx512" && __builtin_cpu_supports("avx512vnni")) return kPeakAvx512Vnni;
   return peak_avx2();

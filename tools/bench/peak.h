@@ -20,9 +20,9 @@ struct Peak {
 
 inline constexpr uint64_t kPeakRounds = uint64_t{1} << 24;
 
-// The peak that a backend's throughput is held against on this processor: avx512: vpdpbusd zmm; avx2: vpmaddubsw,
-// vpmaddwd, vpaddd, or vpdpbusd ymm where the processor has AVX-VNNI; neon: smmla, sdot, or smull and sadalp; any
-// other: the avx2 or neon one if it runs here, else scalar.
+// The peak that a backend's throughput is held against on this processor: amx: tdpbusd; avx512: vpdpbusd zmm; avx2:
+// vpmaddubsw, vpmaddwd, vpaddd, or vpdpbusd ymm where the processor has AVX-VNNI; neon: smmla, sdot, or smull and
+// sadalp; any other: the avx2 or neon one if it runs here, else scalar.
 const Peak& peak_of(const std::string& backend);
 
 // The sum of all int32 lanes.
@@ -36,6 +36,7 @@ int64_t sum_of_lanes(const Vector (&vectors)[kCount]) {
 }
 
 // Defined by the files with flags of their own, and only where the compiler makes code for that processor family.
+extern const Peak kPeakAmx;
 extern const Peak kPeakAvx512Vnni;
 extern const Peak kPeakAvxVnni;
 extern const Peak kPeakMaddubs;

@@ -20,9 +20,13 @@ class Linear {
     const PlanParam& p = tile.model.plan.forms[param];
     Linear call(tile, op, p);
     call.read_input();
-    for (size_t first = 0; first < size_t{p.row_groups} * 4; first += S::kBlock) {
-      const int8_t* weights = tile.model.weights.block(param, first);
-      call.run_block<S::kBlock>(first, Weights<S>::block_size(p, first), weights);
+    if constexpr (S::kTiled) {
+      call.run_tiled(param);
+    } else {
+      for (size_t first = 0; first < call.outputs(); first += S::kBlock) {
+        const int8_t* weights = tile.model.weights.block(param, first);
+        call.run_block<S::kBlock>(first, Weights<S>::block_size(p, first), weights);
+      }
     }
     // Groups that only the depth of a block adds.
     const size_t all = tile.model.plan.groups[static_cast<size_t>(op.out)];
@@ -44,39 +48,69 @@ class Linear {
         ranks_(noise_.ranks),
         wide_(tile.model.plan.is_wide(op.out)) {}
 
-  // The sums over x that do not depend on the output: of x itself, and q of each rank.
+  size_t outputs() const { return size_t{p_.row_groups} * 4; }
+
+  // The sums over x that do not depend on the output: of x itself, and q of each rank. Each has an accumulator for even
+  // groups and one for odd ones, so that fewer products wait for the one before.
   void read_input() {
-    V32 sum[kRegs] = {};
-    [[maybe_unused]] const size_t all = p_.col_groups * kGroupBytes;
-    for (size_t k = 0; k < p_.col_groups; ++k) {
-      for (size_t m = 0; m < kRegs; ++m) {
-        const size_t at = (k * kRegs + m) * S::kBytes;
-        const V8 x = S::template load<V8>(x_ + at);
-        if constexpr (S::kWeightExcess != 0) sum[m] = S::sum_signed(sum[m], x);
-        if constexpr (S::kPrepared != 0) S::prepare(x, tile_.prepared.data() + at, all);
-      }
-    }
-    for (size_t m = 0; m < kRegs; ++m) excess_[m] = sum[m] * S::kWeightExcess;
-    const int32_t q_shift = tile_.model.plan.q_shift();
-    const int32_t q_round = tile_.model.nearest() != 0 && q_shift > 0 ? 1 << (q_shift - 1) : 0;
+    V32 sum[2][kRegs] = {};
+    V32 dots[2][kRegs] = {};
+    const size_t all = p_.col_groups * kGroupBytes;
+    const int8_t* b = noise_.b;
+    read_pass<true>(b, all, sum, dots);
+    for (size_t m = 0; m < kRegs; ++m) excess_[m] = (sum[0][m] + sum[1][m]) * S::kWeightExcess;
     for (size_t r = 0; r < ranks_; ++r) {
-      const int8_t* b = noise_.b + r * p_.col_groups * S::kPairRegs * S::kBytes;
-      V32 q[kRegs];
-      for (size_t m = 0; m < kRegs; ++m) q[m] = q_round - excess_[m];
-      for (size_t k = 0; k < p_.col_groups; ++k) {
-        for (size_t m = 0; m < kRegs; ++m) {
-          q[m] = S::dot(q[m], S::template load<V8>(x_ + (k * kRegs + m) * S::kBytes),
-                        S::template load<V8>(b + (k * S::kPairRegs + m / 2) * S::kBytes));
-        }
+      if (r > 0) {
+        b += p_.col_groups * S::kPairRegs * S::kBytes;
+        for (auto& half : dots) std::fill(std::begin(half), std::end(half), V32{});
+        read_pass<false>(b, all, sum, dots);
       }
-      for (size_t m = 0; m < kRegs; ++m) {
-        const V32 clipped = S::clip16(q[m] >> q_shift);
-        const V32 with_sign = m % 2 == 0 ? clipped : -clipped;
-        q_low_[r][m] = (V16)(with_sign & 0xffff);
-        q_high_[r][m] = (V16)(with_sign << 16);
-      }
+      make_q(r, dots);
     }
   }
+
+  // Adds x to sum and prepares it, if kFirst; adds x times b to dots, if there is a perturbation.
+  template <bool kFirst>
+  EGG_INLINE void read_pass(const int8_t* b, [[maybe_unused]] size_t all, V32 (&sum)[2][kRegs], V32 (&dots)[2][kRegs]) {
+    const auto group = [&](size_t k, auto half) EGG_INLINE_LAMBDA {
+      unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
+        const size_t at = (k * kRegs + m) * S::kBytes;
+        const V8 x = S::template load<V8>(x_ + at);
+        if constexpr (kFirst && S::kWeightExcess != 0) sum[half][m] = S::sum_signed(sum[half][m], x);
+        if constexpr (kFirst && S::kPrepared != 0) S::prepare(x, tile_.prepared.data() + at, all);
+        if (ranks_ != 0) {
+          const V8 noise = S::template load<V8>(b + (k * S::kPairRegs + m / 2) * S::kBytes);
+          dots[half][m] = S::dot(dots[half][m], x, noise);
+        }
+      });
+    };
+    constexpr std::integral_constant<size_t, 0> kEven;
+    constexpr std::integral_constant<size_t, 1> kOdd;
+    size_t k = 0;
+    for (; k + 2 <= p_.col_groups; k += 2) {
+      group(k, kEven);
+      group(k + 1, kOdd);
+    }
+    if (k < p_.col_groups) group(k, kEven);
+  }
+
+  // q of rank r from x times its side B.
+  void make_q(size_t r, const V32 (&dots)[2][kRegs]) {
+    const int32_t shift = tile_.model.plan.q_shift();
+    const int32_t round = tile_.model.nearest() != 0 && shift > 0 ? 1 << (shift - 1) : 0;
+    for (size_t m = 0; m < kRegs; ++m) {
+      const V32 clipped = S::clip16((dots[0][m] + dots[1][m] + round - excess_[m]) >> shift);
+      const V32 with_sign = m % 2 == 0 ? clipped : -clipped;
+      q_low_[r][m] = (V16)(with_sign & 0xffff);
+      q_high_[r][m] = (V16)(with_sign << 16);
+    }
+  }
+
+  // Whether the product's rounding is a multiple of the guard bits' unit: then the sums begin with it, at no cost.
+  bool is_early() const { return round_ % (1 << EGG_LINEAR_GUARD_BITS) == 0; }
+  // What the sums of members m begin with.
+  EGG_INLINE V32 start(size_t m) const { return (is_early() ? round_ >> EGG_LINEAR_GUARD_BITS : 0) - excess_[m]; }
+  bool is_simple() const { return ranks_ == 1 && is_early() && bias_ == nullptr && !wide_; }
 
   // NB outputs, or the largest smaller block that `left` outputs fill.
   template <size_t NB>
@@ -88,54 +122,80 @@ class Linear {
       }
     }
     V32 acc[NB][kRegs];
-    // The product's rounding, where it is a multiple of the guard bits' unit, costs nothing here.
-    const bool early = round_ % (1 << EGG_LINEAR_GUARD_BITS) == 0;
     unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
-      const V32 start = (early ? round_ >> EGG_LINEAR_GUARD_BITS : 0) - excess_[m];
-      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA { acc[o][m] = start; });
+      const V32 begin = start(m);
+      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA { acc[o][m] = begin; });
     });
     S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_groups, weights, rows_ + first, acc);
-    if (ranks_ == 1 && early && bias_ == nullptr && !wide_) {
-      finish<NB, true>(first, acc, early);
-    } else {
-      finish<NB, false>(first, acc, early);
+    const auto finish = [&](auto simple) EGG_INLINE_LAMBDA {
+      unrolled<NB / 4>([&](auto g) EGG_INLINE_LAMBDA {
+        unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
+          V32 t[4];
+          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = acc[4 * g + i][m]; });
+          finish_group<simple>(first / 4 + g, m, t);
+        });
+      });
+    };
+    is_simple() ? finish(std::true_type{}) : finish(std::false_type{});
+  }
+
+  // The products of a block are under way while the one before is finished: a set whose products come to memory waits
+  // for what it has just stored.
+  void run_tiled(size_t param) {
+    const Weights<S>& weights = tile_.model.weights;
+    V32 sums[2][S::kBlock * kRegs];
+    const auto multiply = [&](size_t first, size_t buffer) {
+      S::multiply(x_, p_.col_groups, weights.block(param, first), Weights<S>::block_size(p_, first), sums[buffer]);
+    };
+    multiply(0, 0);
+    size_t buffer = 0;
+    for (size_t first = 0; first < outputs(); first += S::kBlock) {
+      if (first + S::kBlock < outputs()) multiply(first + S::kBlock, 1 - buffer);
+      const size_t groups = Weights<S>::block_size(p_, first) / 4;
+      is_simple() ? finish_tiled<true>(first / 4, groups, sums[buffer])
+                  : finish_tiled<false>(first / 4, groups, sums[buffer]);
+      buffer = 1 - buffer;
     }
   }
 
-  // kSimple: rank 1, no bias, rounding done, int8.
-  template <size_t NB, bool kSimple>
-  EGG_INLINE void finish(size_t first, V32 (&acc)[NB][kRegs], bool early) {
-    unrolled<NB / 4>([&](auto g) EGG_INLINE_LAMBDA {
-      const size_t group = first / 4 + g;
+  template <bool kSimple>
+  void finish_tiled(size_t first_group, size_t groups, const V32* sums) {
+    for (size_t g = 0; g < groups; ++g) {
       unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
         V32 t[4];
-        unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = acc[4 * g + i][m] << EGG_LINEAR_GUARD_BITS; });
-        const size_t ranks = kSimple ? 1 : ranks_;
-        for (size_t r = 0; r < ranks; ++r) {
-          const V8 a =
-              S::template load<V8>(noise_.a + ((r * p_.row_groups + group) * S::kPairRegs + m / 2) * S::kBytes);
-          const V16 even = S::even16(a);
-          const V16 odd = S::odd16(a);
-          t[0] = S::madd16(t[0], even, q_low_[r][m]);
-          t[1] = S::madd16(t[1], odd, q_low_[r][m]);
-          t[2] = S::madd16(t[2], even, q_high_[r][m]);
-          t[3] = S::madd16(t[3], odd, q_high_[r][m]);
-        }
-        const V32 late = V32{} + (kSimple || early ? 0 : round_);
-        unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = (kSimple ? t[i] : t[i] + late) >> shift_; });
-        const size_t at = (group * kRegs + m) * S::kBytes;
-        if (!kSimple && bias_ != nullptr) {
-          const V8 bias = S::template load<V8>(bias_ + at);
-          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] += S::byte32(bias, i); });
-        }
-        if (!kSimple && wide_) {
-          int8_t* to = y_ + (group * 4 * kRegs + m) * S::kBytes;
-          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { S::store(to + i * kGroupBytes, t[i]); });
-          return;
-        }
-        S::store(y_ + at, S::pack4(t[0], t[1], t[2], t[3]));
+        unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = sums[(4 * g + i) * kRegs + m] + start(m); });
+        finish_group<kSimple>(first_group + g, m, t);
       });
-    });
+    }
+  }
+
+  // Four outputs of a register of members, from their sums t. kSimple: rank 1, no bias, rounding done, int8.
+  template <bool kSimple>
+  EGG_INLINE void finish_group(size_t group, size_t m, V32 (&t)[4]) {
+    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] <<= EGG_LINEAR_GUARD_BITS; });
+    const size_t ranks = kSimple ? 1 : ranks_;
+    for (size_t r = 0; r < ranks; ++r) {
+      const V8 a = S::template load<V8>(noise_.a + ((r * p_.row_groups + group) * S::kPairRegs + m / 2) * S::kBytes);
+      const V16 even = S::even16(a);
+      const V16 odd = S::odd16(a);
+      t[0] = S::madd16(t[0], even, q_low_[r][m]);
+      t[1] = S::madd16(t[1], odd, q_low_[r][m]);
+      t[2] = S::madd16(t[2], even, q_high_[r][m]);
+      t[3] = S::madd16(t[3], odd, q_high_[r][m]);
+    }
+    const V32 late = V32{} + (kSimple || is_early() ? 0 : round_);
+    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = (kSimple ? t[i] : t[i] + late) >> shift_; });
+    const size_t at = (group * kRegs + m) * S::kBytes;
+    if (!kSimple && bias_ != nullptr) {
+      const V8 bias = S::template load<V8>(bias_ + at);
+      unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] += S::byte32(bias, i); });
+    }
+    if (!kSimple && wide_) {
+      int8_t* to = y_ + (group * 4 * kRegs + m) * S::kBytes;
+      unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { S::store(to + i * kGroupBytes, t[i]); });
+      return;
+    }
+    S::store(y_ + at, S::pack4(t[0], t[1], t[2], t[3]));
   }
 
   Tile<S>& tile_;

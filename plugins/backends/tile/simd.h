@@ -53,6 +53,9 @@ struct Simd {
     Row(const int8_t* /*weights*/, size_t /*cols*/) {}
   };
 
+  // Whether products come to memory, in blocks of kBlock outputs: then `multiply` stands for dot_block.
+  static constexpr bool kTiled = false;
+
   // The place of the four weights of output o and group k in a block of nb outputs.
   static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
 

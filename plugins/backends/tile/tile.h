@@ -105,6 +105,8 @@ struct Tile {
       params[i].b = free + a_bytes(p);
       params[i].a_keys.resize(p.by_lookup ? p.ranks * size_t{S::kPairRegs} : 0);
       free += noise_bytes(p);
+      // Groups that only the depth of a block adds are never drawn; they are 0.
+      std::fill(params[i].b, free, S::kWeightXor);
     }
   }
 

@@ -1,0 +1,99 @@
+// AMX beside AVX-512. A register of x holds four channels of 16 members, which is a row of a tile: a tile of x is 64
+// channels of 16 members, a tile of weights 64 inputs of 16 outputs, and their product the sums of 16 outputs of 16
+// members, laid out as `linear` wants them.
+#ifndef EGGROLL_AMX_SIMD_AMX_H
+#define EGGROLL_AMX_SIMD_AMX_H
+
+#include "simd_avx512.h"
+#include "tiles.h"
+
+namespace eggroll::tile {
+
+struct Amx : Avx512 {
+  static constexpr size_t kBlock = 2 * Tiles::kRows;
+  static constexpr size_t kDepth = Tiles::kRows;  // groups of four channels in a tile
+  static constexpr bool kTiled = true;
+
+  // 64 inputs of each output in turn: rows of a tile.
+  static constexpr size_t group_at(size_t nb, size_t o, size_t k) {
+    return (k / kDepth * nb + o) * Tiles::kRowBytes + k % kDepth * 4;
+  }
+
+  // sums[o][m] = the sum over groups of x[group][m] * w[o][group], as `dot` does it. x: (groups, kMemberRegs)
+  // registers; w: one packed block of this number of outputs, at most kBlock.
+  static void multiply(const int8_t* x, size_t groups, const int8_t* w, size_t outputs, V32* sums) {
+    static thread_local bool has_shapes = false;
+    if (!has_shapes) [[unlikely]] {
+      Tiles::shape();
+      has_shapes = true;
+    }
+    if (outputs == kBlock) return multiply_two(x, groups, w, sums);
+    const bool tiled = outputs >= Tiles::kRows;
+    if (tiled) multiply_one(x, groups, w, outputs, sums);
+    multiply_rest(x, groups, w, tiled ? Tiles::kRows : 0, outputs, sums);
+  }
+
+ private:
+  static_assert(kMemberRegs == 2 && kWeightXor == -128);
+  static constexpr size_t kMemberBytes = kMemberRegs * kBytes;
+
+  // Two tiles of outputs and two of members.
+  static void multiply_two(const int8_t* x, size_t groups, const int8_t* w, V32* sums) {
+    Tiles::zero<0>();
+    Tiles::zero<1>();
+    Tiles::zero<2>();
+    Tiles::zero<3>();
+    for (size_t k = 0; k < groups; k += kDepth) {
+      Tiles::load<6>(x, kMemberBytes);
+      Tiles::load<4>(w, Tiles::kRowBytes);
+      Tiles::multiply_add<0, 4, 6>();
+      Tiles::load<7>(x + kBytes, kMemberBytes);
+      Tiles::multiply_add<1, 4, 7>();
+      Tiles::load<5>(w + Tiles::kRows * Tiles::kRowBytes, Tiles::kRowBytes);
+      Tiles::multiply_add<2, 5, 6>();
+      Tiles::multiply_add<3, 5, 7>();
+      x += kDepth * kMemberBytes;
+      w += kBlock * Tiles::kRowBytes;
+    }
+    V32* const second = sums + Tiles::kRows * kMemberRegs;
+    Tiles::store<0>(sums, kMemberBytes);
+    Tiles::store<1>(sums + 1, kMemberBytes);
+    Tiles::store<2>(second, kMemberBytes);
+    Tiles::store<3>(second + 1, kMemberBytes);
+  }
+
+  // The first 16 outputs.
+  static void multiply_one(const int8_t* x, size_t groups, const int8_t* w, size_t outputs, V32* sums) {
+    Tiles::zero<0>();
+    Tiles::zero<1>();
+    for (size_t k = 0; k < groups; k += kDepth) {
+      Tiles::load<6>(x, kMemberBytes);
+      Tiles::load<4>(w, Tiles::kRowBytes);
+      Tiles::multiply_add<0, 4, 6>();
+      Tiles::load<7>(x + kBytes, kMemberBytes);
+      Tiles::multiply_add<1, 4, 7>();
+      x += kDepth * kMemberBytes;
+      w += outputs * Tiles::kRowBytes;
+    }
+    Tiles::store<0>(sums, kMemberBytes);
+    Tiles::store<1>(sums + 1, kMemberBytes);
+  }
+
+  // Outputs from `first` on, too few for a tile.
+  static void multiply_rest(const int8_t* x, size_t groups, const int8_t* w, size_t first, size_t outputs, V32* sums) {
+    for (size_t o = first; o < outputs; ++o) {
+      V32 acc[kMemberRegs] = {};
+      for (size_t k = 0; k < groups; ++k) {
+        const V8 weights = (V8)broadcast(w + group_at(outputs, o, k));
+        unrolled<kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA {
+          acc[m] = dot(acc[m], load<V8>(x + (k * kMemberRegs + m) * kBytes), weights);
+        });
+      }
+      for (size_t m = 0; m < kMemberRegs; ++m) sums[o * kMemberRegs + m] = acc[m];
+    }
+  }
+};
+
+}  // namespace eggroll::tile
+
+#endif
