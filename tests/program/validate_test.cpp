@@ -165,9 +165,10 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Ops, ValidateProgram,
     testing::Values(
-        Broken{"NegativeCode", [](RawProgram& r) { r.ops[kMix].code = -1; }, "op 4: code is -1, expected 0 to 11"},
+        Broken{"NegativeCode", [](RawProgram& r) { r.ops[kMix].code = -1; },
+               fmt::format("op 4: code is -1, expected 0 to {}", EGG_OP_COUNT - 1)},
         Broken{"UnknownCode", [](RawProgram& r) { r.ops[kMix].code = EGG_OP_COUNT; },
-               "op 4: code is 12, expected 0 to 11"},
+               fmt::format("op 4: code is {}, expected 0 to {}", int{EGG_OP_COUNT}, EGG_OP_COUNT - 1)},
         Broken{"MissingInput", [](RawProgram& r) { r.ops[kMix].in[2] = -1; },
                "op 4 (gru_mix 'm'): input is -1, expected 0 to 7"},
         Broken{"InputThatIsNone", [](RawProgram& r) { r.ops[kMix].in[2] = 8; },
