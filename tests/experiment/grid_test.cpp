@@ -179,6 +179,8 @@ struct Refused {
   const char* sentence;
 };
 
+void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.sentence; }
+
 class GridRefusal : public GridTest, public testing::WithParamInterface<Refused> {};
 
 TEST_P(GridRefusal, IsASentenceWithItsPlace) { EXPECT_EQ(refusal(GetParam().lines), GetParam().sentence); }

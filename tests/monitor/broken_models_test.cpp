@@ -30,6 +30,8 @@ struct Kind {
   std::string weight;
 };
 
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
 // A change of the model's program.
 using Change = std::function<void(std::vector<egg_param>&, std::vector<egg_op>&)>;
 

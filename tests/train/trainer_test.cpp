@@ -268,6 +268,8 @@ struct StopRule {
   const char* because;  // the beginning of the record's reason
 };
 
+void PrintTo(const StopRule& rule, std::ostream* out) { *out << rule.name; }
+
 class StopRules : public TrainerTest, public testing::WithParamInterface<StopRule> {};
 
 // A run that a rule ended has final figures. Without the rule it goes on to the weights of a run without rules.
