@@ -25,11 +25,17 @@ std::string group_path(const std::string& group) {
   return path;
 }
 
+// A part of an experiment: values, where the entry is _self_, or the choice of a group.
+struct Part {
+  DefaultsEntry entry;
+  ConfigNode values;
+};
+
 // An option with what it inherits.
 struct Option {
   ConfigNode values;
-  std::string package;                 // path from the top under which the values go
-  std::vector<DefaultsEntry> choices;  // of an experiment: overrides, and groups that config.yaml does not choose
+  std::string package;      // path from the top under which the values go
+  std::vector<Part> parts;  // of an experiment, in place of values: in the order of its defaults list
 };
 
 bool exists(const ConfigSearch& search, const DefaultsEntry& choice) {
@@ -55,14 +61,14 @@ Option load_option(const ConfigSearch& search, const std::string& group, const s
   const std::string package = file.package.value_or(group_path(group));
   Option option{ConfigNode(ConfigNode::Map(), file.values.source()), package, {}};
   for (const DefaultsEntry& entry : file.defaults) {
-    if (entry.kind == EntryKind::kSelf) {
-      overlay(option.values, file.values, package);
-    } else if (entry.kind == EntryKind::kOption) {
+    if (entry.kind == EntryKind::kOption) {
       const Option inherited = load_option(search, group, entry.option, entry.source, chain);
       overlay(option.values, inherited.values, package);
-      option.choices.insert(option.choices.end(), inherited.choices.begin(), inherited.choices.end());
+      option.parts.insert(option.parts.end(), inherited.parts.begin(), inherited.parts.end());
     } else if (group == kExperimentGroup) {
-      option.choices.push_back(entry);
+      option.parts.push_back({entry, file.values});
+    } else if (entry.kind == EntryKind::kSelf) {
+      overlay(option.values, file.values, package);
     } else {
       throw wrong(entry.source,
                   fmt::format("an option's defaults list names options of {} and _self_; move '{}: {}' to "
@@ -107,8 +113,10 @@ class Composer {
   }
   void load_experiment() {
     if (!experiment_ || is_none(*experiment_)) return experiment_.reset();
-    const Option loaded = load_option(search_, kExperimentGroup, experiment_->option, experiment_->source);
-    for (const DefaultsEntry& choice : loaded.choices) {
+    parts_ = load_option(search_, kExperimentGroup, experiment_->option, experiment_->source).parts;
+    for (const Part& part : parts_) {
+      const DefaultsEntry& choice = part.entry;
+      if (choice.kind == EntryKind::kSelf) continue;
       const DefaultsEntry* known = choice.group == kExperimentGroup ? nullptr : find(choice.group);
       if (choice.kind == EntryKind::kOverride && known == nullptr) {
         throw wrong(choice.source,
@@ -163,7 +171,12 @@ class Composer {
         place(result, entry);
       }
     }
-    if (experiment_) place_experiment(result, experiment_->option, experiment_->source);
+    for (const Part& part : parts_) {
+      if (part.entry.kind == EntryKind::kSelf) overlay(result, part.values, "");
+      for (const DefaultsEntry& chosen : experiments_) {
+        if (is_choice_of(chosen, part.entry.group) && !is_none(chosen)) place(result, chosen);
+      }
+    }
     for (const DefaultsEntry& entry : added_) {
       if (!is_none(entry)) place(result, entry);
     }
@@ -242,22 +255,6 @@ class Composer {
     return names;
   }
 
-  // The experiment's values and the options of groups that it adds, in the order of its defaults list.
-  void place_experiment(ConfigNode& result, const std::string& name, const Source& source) const {
-    const ConfigFile file = read_config_file(option_path(search_, kExperimentGroup, name, source));
-    for (const DefaultsEntry& entry : file.defaults) {
-      if (entry.kind == EntryKind::kSelf) {
-        overlay(result, file.values, "");
-      } else if (entry.kind == EntryKind::kOption) {
-        place_experiment(result, entry.option, entry.source);
-      } else {
-        for (const DefaultsEntry& chosen : experiments_) {
-          if (is_choice_of(chosen, entry.group) && !is_none(chosen)) place(result, chosen);
-        }
-      }
-    }
-  }
-
   // The option's values under their path, whose source becomes the option's file.
   void place(ConfigNode& result, const DefaultsEntry& choice) const {
     const Option option = load_option(search_, choice.group, choice.option, choice.source);
@@ -279,6 +276,7 @@ class Composer {
   const ConfigSearch& search_;
   ConfigFile main_;
   std::optional<DefaultsEntry> experiment_;
+  std::vector<Part> parts_;                 // of the experiment
   std::vector<DefaultsEntry> experiments_;  // choices of groups that the experiment adds
   std::vector<DefaultsEntry> added_;        // and the command line; they come last
 };

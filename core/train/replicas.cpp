@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "system/files.h"
+#include "train/safetensors.h"
 
 namespace eggroll {
 namespace {
@@ -29,7 +30,7 @@ std::string_view read_param(BackendSession& session, const Program& program, uin
                             std::vector<int8_t>& room) {
   room.resize(weight_count(program.params()[param]));
   session.get_weights(param, room.data());
-  return {reinterpret_cast<const char*>(room.data()), room.size()};
+  return bytes_of(room);
 }
 
 // The most frequent of all ranks' values; among equally frequent ones, that of the lowest rank.
