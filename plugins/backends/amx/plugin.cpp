@@ -15,19 +15,10 @@ const Engine& engine() {
 }
 
 int32_t probe_amx(egg_error* why) {
-  const X86Feature features[] = {
-      {"sse4.2", __builtin_cpu_supports("sse4.2") != 0, false},
-      {"avx2", __builtin_cpu_supports("avx2") != 0, false},
-      {"avx512f", __builtin_cpu_supports("avx512f") != 0, true},
-      {"avx512bw", __builtin_cpu_supports("avx512bw") != 0, true},
-      {"avx512dq", __builtin_cpu_supports("avx512dq") != 0, true},
-      {"avx512vl", __builtin_cpu_supports("avx512vl") != 0, true},
-      {"avx512vbmi", __builtin_cpu_supports("avx512vbmi") != 0, true},
-      {"avx512vnni", __builtin_cpu_supports("avx512vnni") != 0, true},
-      {"amx_int8", has_amx_int8(), true},
-      {"amx_permission", ask_for_amx(), true},
-  };
-  return probe_x86(features, std::size(features), 400, why);
+  std::vector<X86Feature> features = avx512_features();
+  features.push_back({"amx_int8", has_amx_int8(), true});
+  features.push_back({"amx_permission", ask_for_amx(), true});
+  return probe_x86(features.data(), features.size(), 400, why);
 }
 
 }  // namespace

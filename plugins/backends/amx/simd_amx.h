@@ -27,9 +27,9 @@ struct Amx : Avx512 {
       Tiles::shape();
       has_shapes = true;
     }
-    if (outputs == kBlock) return multiply_two(x, groups, w, sums);
+    if (outputs == kBlock) return multiply_tiles<2>(x, groups, w, outputs, sums);
     const bool tiled = outputs >= Tiles::kRows;
-    if (tiled) multiply_one(x, groups, w, outputs, sums);
+    if (tiled) multiply_tiles<1>(x, groups, w, outputs, sums);
     multiply_rest(x, groups, w, tiled ? Tiles::kRows : 0, outputs, sums);
   }
 
@@ -37,46 +37,37 @@ struct Amx : Avx512 {
   static_assert(kMemberRegs == 2 && kWeightXor == -128);
   static constexpr size_t kMemberBytes = kMemberRegs * kBytes;
 
-  // Two tiles of outputs and two of members.
-  static void multiply_two(const int8_t* x, size_t groups, const int8_t* w, V32* sums) {
+  // Two tiles of members and one or two of outputs, of a block of nb outputs.
+  template <size_t kOutputTiles>
+  static void multiply_tiles(const int8_t* x, size_t groups, const int8_t* w, size_t nb, V32* sums) {
+    constexpr bool kTwo = kOutputTiles == 2;
     Tiles::zero<0>();
     Tiles::zero<1>();
-    Tiles::zero<2>();
-    Tiles::zero<3>();
+    if constexpr (kTwo) {
+      Tiles::zero<2>();
+      Tiles::zero<3>();
+    }
     for (size_t k = 0; k < groups; k += kDepth) {
       Tiles::load<6>(x, kMemberBytes);
       Tiles::load<4>(w, Tiles::kRowBytes);
       Tiles::multiply_add<0, 4, 6>();
       Tiles::load<7>(x + kBytes, kMemberBytes);
       Tiles::multiply_add<1, 4, 7>();
-      Tiles::load<5>(w + Tiles::kRows * Tiles::kRowBytes, Tiles::kRowBytes);
-      Tiles::multiply_add<2, 5, 6>();
-      Tiles::multiply_add<3, 5, 7>();
+      if constexpr (kTwo) {
+        Tiles::load<5>(w + Tiles::kRows * Tiles::kRowBytes, Tiles::kRowBytes);
+        Tiles::multiply_add<2, 5, 6>();
+        Tiles::multiply_add<3, 5, 7>();
+      }
       x += kDepth * kMemberBytes;
-      w += kBlock * Tiles::kRowBytes;
-    }
-    V32* const second = sums + Tiles::kRows * kMemberRegs;
-    Tiles::store<0>(sums, kMemberBytes);
-    Tiles::store<1>(sums + 1, kMemberBytes);
-    Tiles::store<2>(second, kMemberBytes);
-    Tiles::store<3>(second + 1, kMemberBytes);
-  }
-
-  // The first 16 outputs.
-  static void multiply_one(const int8_t* x, size_t groups, const int8_t* w, size_t outputs, V32* sums) {
-    Tiles::zero<0>();
-    Tiles::zero<1>();
-    for (size_t k = 0; k < groups; k += kDepth) {
-      Tiles::load<6>(x, kMemberBytes);
-      Tiles::load<4>(w, Tiles::kRowBytes);
-      Tiles::multiply_add<0, 4, 6>();
-      Tiles::load<7>(x + kBytes, kMemberBytes);
-      Tiles::multiply_add<1, 4, 7>();
-      x += kDepth * kMemberBytes;
-      w += outputs * Tiles::kRowBytes;
+      w += nb * Tiles::kRowBytes;
     }
     Tiles::store<0>(sums, kMemberBytes);
     Tiles::store<1>(sums + 1, kMemberBytes);
+    if constexpr (kTwo) {
+      V32* const second = sums + Tiles::kRows * kMemberRegs;
+      Tiles::store<2>(second, kMemberBytes);
+      Tiles::store<3>(second + 1, kMemberBytes);
+    }
   }
 
   // Outputs from `first` on, too few for a tile.

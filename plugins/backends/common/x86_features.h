@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <vector>
 
 #include "eggroll/plugin.h"
 
@@ -15,6 +16,18 @@ struct X86Feature {
   bool here;
   bool needed;
 };
+
+// What the kernels on AVX-512 need, and what tells older processors apart.
+inline std::vector<X86Feature> avx512_features() {
+  return {{"sse4.2", __builtin_cpu_supports("sse4.2") != 0, false},
+          {"avx2", __builtin_cpu_supports("avx2") != 0, false},
+          {"avx512f", __builtin_cpu_supports("avx512f") != 0, true},
+          {"avx512bw", __builtin_cpu_supports("avx512bw") != 0, true},
+          {"avx512dq", __builtin_cpu_supports("avx512dq") != 0, true},
+          {"avx512vl", __builtin_cpu_supports("avx512vl") != 0, true},
+          {"avx512vbmi", __builtin_cpu_supports("avx512vbmi") != 0, true},
+          {"avx512vnni", __builtin_cpu_supports("avx512vnni") != 0, true}};
+}
 
 // score where every needed feature is here; else 0, and what is missing and what is here in why.
 inline int32_t probe_x86(const X86Feature* features, size_t count, int32_t score, egg_error* why) {

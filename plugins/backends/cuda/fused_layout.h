@@ -51,7 +51,7 @@ struct FusedTable {
   uint32_t a;       // where in a pair's noise its draws of side A lie, or their key
   SideA side_a;
 };
-// So many are looked up at once, one by each of a row's threads.
+// Each of a row's threads looks one up.
 constexpr uint32_t kTablesAtOnce = 4;
 constexpr uint32_t kMostHeadTables = 2 * kTablesAtOnce;
 

@@ -11,6 +11,8 @@ namespace {
 // Allocations take multiples of this.
 uint64_t taken(uint64_t bytes) { return (bytes + 511) / 512 * 512; }
 
+void set(AreaBytes& bytes, Area area, size_t count, size_t size) { bytes[static_cast<size_t>(area)] = count * size; }
+
 uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTilePairs); }
 
 }  // namespace
@@ -27,7 +29,6 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       state_stride_(plan.state_stride) {
   const egg_program& program = *plan.program;
   const egg_rule& rule = *spec.rule;
-  const auto set = [&](Area area, size_t count, size_t size) { bytes_[static_cast<size_t>(area)] = count * size; };
   size_t largest = 0;   // parameter
   size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
   size_t forms = 0;
@@ -61,42 +62,42 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   for (uint32_t t = 0; t < program.table_count; ++t) {
     listed_ += taken(program.tables[t].count * sizeof(int32_t)) + taken(program.tables[t].count);
   }
-  set(Area::kNoiseValues, 256, 1);
-  if (plan.noise.source == EGG_NOISE_TABLE) set(Area::kNoiseTable, size_t{1} << plan.noise.table_log2, 1);
-  set(Area::kOps, plan.ops.size(), sizeof(DeviceOp));
+  set(bytes_, Area::kNoiseValues, 256, 1);
+  if (plan.noise.source == EGG_NOISE_TABLE) set(bytes_, Area::kNoiseTable, size_t{1} << plan.noise.table_log2, 1);
+  set(bytes_, Area::kOps, plan.ops.size(), sizeof(DeviceOp));
   if (plan.fused) {
-    set(Area::kFusedStages, plan.fused->stages_of.size(), sizeof(uint64_t));
-    set(Area::kFusedPlaces, plan.fused->places.size(), sizeof(NoisePlaces));
+    set(bytes_, Area::kFusedStages, plan.fused->stages_of.size(), sizeof(uint64_t));
+    set(bytes_, Area::kFusedPlaces, plan.fused->places.size(), sizeof(NoisePlaces));
   } else {
-    set(Area::kStageSources, plan.source_count, sizeof(StageSource));
+    set(bytes_, Area::kStageSources, plan.source_count, sizeof(StageSource));
   }
-  set(Area::kSegments, plan.layout.segments.size(), sizeof(Segment));
-  set(Area::kVoteSegments, draws, sizeof(Segment));
-  set(Area::kLossTables, 1, sizeof(egg_loss_tables));
-  set(Area::kMatrixVoteJobs, jobs[0], sizeof(VoteJob));
-  set(Area::kVectorVoteJobs, jobs[1], sizeof(VoteJob));
-  set(Area::kRowVoteJobs, jobs[2], sizeof(RowVoteJob));
-  set(Area::kRowTables, jobs[2], sizeof(RowTable));
-  set(Area::kReaders, readers, sizeof(uint32_t));
-  set(Area::kVotedCounts, params.size(), sizeof(uint32_t));
-  set(Area::kRowVariances, params.size(), sizeof(double));
-  set(Area::kVotedRows, masked_rows, sizeof(VotedRow));
-  set(Area::kRuleJobs, jobs[0] + jobs[1], sizeof(RuleJob));
-  set(Area::kFormJobs, forms, sizeof(FormJob));
-  set(Area::kRuleNodes, plan.rule.nodes.size(), sizeof(RuleNode));
-  set(Area::kSlotPlaces, plan.rule.slot_places.size(), sizeof(int32_t));
-  set(Area::kScalars, rule.scalar_count, sizeof(float));
-  set(Area::kVoteStds, params.size(), sizeof(float));
-  set(Area::kChanged, params.size(), sizeof(int64_t));
-  set(Area::kChecksum, 1, sizeof(uint64_t));
-  set(Area::kVotes, votes, sizeof(int64_t));
+  set(bytes_, Area::kSegments, plan.layout.segments.size(), sizeof(Segment));
+  set(bytes_, Area::kVoteSegments, draws, sizeof(Segment));
+  set(bytes_, Area::kLossTables, 1, sizeof(egg_loss_tables));
+  set(bytes_, Area::kMatrixVoteJobs, jobs[0], sizeof(VoteJob));
+  set(bytes_, Area::kVectorVoteJobs, jobs[1], sizeof(VoteJob));
+  set(bytes_, Area::kRowVoteJobs, jobs[2], sizeof(RowVoteJob));
+  set(bytes_, Area::kRowTables, jobs[2], sizeof(RowTable));
+  set(bytes_, Area::kReaders, readers, sizeof(uint32_t));
+  set(bytes_, Area::kVotedCounts, params.size(), sizeof(uint32_t));
+  set(bytes_, Area::kRowVariances, params.size(), sizeof(double));
+  set(bytes_, Area::kVotedRows, masked_rows, sizeof(VotedRow));
+  set(bytes_, Area::kRuleJobs, jobs[0] + jobs[1], sizeof(RuleJob));
+  set(bytes_, Area::kFormJobs, forms, sizeof(FormJob));
+  set(bytes_, Area::kRuleNodes, plan.rule.nodes.size(), sizeof(RuleNode));
+  set(bytes_, Area::kSlotPlaces, plan.rule.slot_places.size(), sizeof(int32_t));
+  set(bytes_, Area::kScalars, rule.scalar_count, sizeof(float));
+  set(bytes_, Area::kVoteStds, params.size(), sizeof(float));
+  set(bytes_, Area::kChanged, params.size(), sizeof(int64_t));
+  set(bytes_, Area::kChecksum, 1, sizeof(uint64_t));
+  set(bytes_, Area::kVotes, votes, sizeof(int64_t));
   if (shares_votes) {
-    set(Area::kAllVotes, votes, sizeof(int64_t));
-    set(Area::kVotesOf, devices, sizeof(int64_t*));
+    set(bytes_, Area::kAllVotes, votes, sizeof(int64_t));
+    set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
   }
-  set(Area::kStaging, largest, 1);
-  set(Area::kRuleScratch, rule_scratch(plan.rule.places), sizeof(uint32_t));
-  set(Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
+  set(bytes_, Area::kStaging, largest, 1);
+  set(bytes_, Area::kRuleScratch, rule_scratch(plan.rule.places), sizeof(uint32_t));
+  set(bytes_, Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
 }
 
 // Where each parameter's votes lie. Those of masked tables are cleared by rows: they lie together, behind the others.
@@ -137,13 +138,12 @@ uint32_t MemoryPlan::least_noise_tiles(uint32_t population) const {
 
 AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise) const {
   AreaBytes bytes = bytes_;
-  const auto set = [&](Area area, size_t count, size_t size) { bytes[static_cast<size_t>(area)] = count * size; };
   const size_t own = size_t{2} * pairs_for(population);
-  set(Area::kStates, own, state_stride_);
-  set(Area::kLosses, own, sizeof(int64_t));
-  set(Area::kFitness, padded(population / 2, kTilePairs), 1);
-  set(Area::kWorkspace, size_t{blocks_for(population)} * tiles_, tile_workspace_);
-  set(Area::kNoise, tiles_of_noise, noise_tile);
+  set(bytes, Area::kStates, own, state_stride_);
+  set(bytes, Area::kLosses, own, sizeof(int64_t));
+  set(bytes, Area::kFitness, padded(population / 2, kTilePairs), 1);
+  set(bytes, Area::kWorkspace, size_t{blocks_for(population)} * tiles_, tile_workspace_);
+  set(bytes, Area::kNoise, tiles_of_noise, noise_tile);
   return bytes;
 }
 

@@ -86,7 +86,7 @@ struct MemoryPlan {
   // Fills in what follows from the population, of which least() is no more than most().
   void choose(uint32_t population);
 
-  // Of one array, once choose() has been called.
+  // The size of one array, once choose() has been called.
   size_t bytes(Area area) const { return bytes_[static_cast<size_t>(area)]; }
 
   std::vector<ParamMemory> params;
