@@ -1,16 +1,16 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 1076,178 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+set terminal svg size 964,178 noenhanced font 'DejaVu Sans,13' background '#ffffff'
 set encoding utf8
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 66
-set ytics ('model=gru_tables steps=200 tokens=- tables=- head_width=-' 0, 'model=int8nativeformer steps=50 tokens=4 tables=rows head_width=16' 1)
+set lmargin 52
+set ytics ('model=gru_tables steps=200 tokens=1 tables=joint' 0, 'model=int8nativeformer steps=50 tokens=4 tables=rows' 1)
 set yrange [1.6:-0.6]
 set grid noytics
 $bars << END
-0 27.260643009581038 57.8496005615031 100
-1 44.30547974690155 62.43833003022034 100
+0 26.94731625889684 56.954993513571985 100
+1 44.84402130187771 63.01916556320302 100
 END
 set xlabel '% of the time'
 set xrange [0:100]
