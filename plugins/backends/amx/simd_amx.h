@@ -19,18 +19,39 @@ struct Amx : Avx512 {
     return (k / kDepth * nb + o) * Tiles::kRowBytes + k % kDepth * 4;
   }
 
-  // sums[o][m] = the sum over groups of x[group][m] * w[o][group], as `dot` does it. x: (groups, kMemberRegs)
-  // registers; w: one packed block of this number of outputs, at most kBlock.
-  static void multiply(const int8_t* x, size_t groups, const int8_t* w, size_t outputs, V32* sums) {
+  // Begins sums[o][m] = the sum over groups of x[group][m] * w[o][group], as `dot` does it, which end_block hands over.
+  // x: (groups, kMemberRegs) registers; w: one packed block of this number of outputs, at most kBlock. Between the
+  // products work(k, steps) is called for k in [0, steps): a thread's tiles and registers work at the same time, but
+  // only on what stands close together.
+  template <class Work>
+  static EGG_INLINE void begin_block(const int8_t* x, size_t groups, const int8_t* w, size_t outputs,
+                                     const Work& work) {
     static thread_local bool has_shapes = false;
     if (!has_shapes) [[unlikely]] {
       Tiles::shape();
       has_shapes = true;
     }
-    if (outputs == kBlock) return multiply_tiles<2>(x, groups, w, outputs, sums);
-    const bool tiled = outputs >= Tiles::kRows;
-    if (tiled) multiply_tiles<1>(x, groups, w, outputs, sums);
-    multiply_rest(x, groups, w, tiled ? Tiles::kRows : 0, outputs, sums);
+    if (outputs == kBlock) {
+      multiply_tiles<2>(x, groups, w, outputs, work);
+    } else if (outputs >= Tiles::kRows) {
+      multiply_tiles<1>(x, groups, w, outputs, work);
+    } else {
+      work(size_t{0}, size_t{1});
+    }
+  }
+  // Of the block that was begun, with the same arguments. sums: (outputs, kMemberRegs).
+  static EGG_INLINE void end_block(const int8_t* x, size_t groups, const int8_t* w, size_t outputs, V32* sums) {
+    const size_t tiled = outputs / Tiles::kRows * Tiles::kRows;
+    if (tiled > 0) {
+      Tiles::store<0>(sums, kMemberBytes);
+      Tiles::store<1>(sums + 1, kMemberBytes);
+    }
+    if (tiled == kBlock) {
+      V32* const second = sums + Tiles::kRows * kMemberRegs;
+      Tiles::store<2>(second, kMemberBytes);
+      Tiles::store<3>(second + 1, kMemberBytes);
+    }
+    multiply_rest(x, groups, w, tiled, outputs, sums);
   }
 
  private:
@@ -38,8 +59,8 @@ struct Amx : Avx512 {
   static constexpr size_t kMemberBytes = kMemberRegs * kBytes;
 
   // Two tiles of members and one or two of outputs, of a block of nb outputs.
-  template <size_t kOutputTiles>
-  static void multiply_tiles(const int8_t* x, size_t groups, const int8_t* w, size_t nb, V32* sums) {
+  template <size_t kOutputTiles, class Work>
+  static EGG_INLINE void multiply_tiles(const int8_t* x, size_t groups, const int8_t* w, size_t nb, const Work& work) {
     constexpr bool kTwo = kOutputTiles == 2;
     Tiles::zero<0>();
     Tiles::zero<1>();
@@ -47,7 +68,8 @@ struct Amx : Avx512 {
       Tiles::zero<2>();
       Tiles::zero<3>();
     }
-    for (size_t k = 0; k < groups; k += kDepth) {
+    const size_t steps = groups / kDepth;
+    for (size_t k = 0; k < steps; ++k) {
       Tiles::load<6>(x, kMemberBytes);
       Tiles::load<4>(w, Tiles::kRowBytes);
       Tiles::multiply_add<0, 4, 6>();
@@ -60,13 +82,7 @@ struct Amx : Avx512 {
       }
       x += kDepth * kMemberBytes;
       w += nb * Tiles::kRowBytes;
-    }
-    Tiles::store<0>(sums, kMemberBytes);
-    Tiles::store<1>(sums + 1, kMemberBytes);
-    if constexpr (kTwo) {
-      V32* const second = sums + Tiles::kRows * kMemberRegs;
-      Tiles::store<2>(second, kMemberBytes);
-      Tiles::store<3>(second + 1, kMemberBytes);
+      work(k, steps);
     }
   }
 

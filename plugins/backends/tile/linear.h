@@ -21,7 +21,7 @@ class Linear {
     Linear call(tile, op, p);
     call.read_input();
     if constexpr (S::kTiled) {
-      call.run_tiled(param);
+      call.is_simple() ? call.template run_tiled<true>(param) : call.template run_tiled<false>(param);
     } else {
       for (size_t first = 0; first < call.outputs(); first += S::kBlock) {
         const int8_t* weights = tile.model.weights.block(param, first);
@@ -139,34 +139,33 @@ class Linear {
     is_simple() ? finish(std::true_type{}) : finish(std::false_type{});
   }
 
-  // The products of a block are under way while the one before is finished: a set whose products come to memory waits
-  // for what it has just stored.
-  void run_tiled(size_t param) {
-    const Weights<S>& weights = tile_.model.weights;
-    V32 sums[2][S::kBlock * kRegs];
-    const auto multiply = [&](size_t first, size_t buffer) {
-      S::multiply(x_, p_.col_groups, weights.block(param, first), Weights<S>::block_size(p_, first), sums[buffer]);
-    };
-    multiply(0, 0);
-    size_t buffer = 0;
-    for (size_t first = 0; first < outputs(); first += S::kBlock) {
-      if (first + S::kBlock < outputs()) multiply(first + S::kBlock, 1 - buffer);
-      const size_t groups = Weights<S>::block_size(p_, first) / 4;
-      is_simple() ? finish_tiled<true>(first / 4, groups, sums[buffer])
-                  : finish_tiled<false>(first / 4, groups, sums[buffer]);
-      buffer = 1 - buffer;
-    }
-  }
-
+  // A block is finished between the products of the next. Its sums are stored after that, because a load from the place
+  // of a store that is under way waits for it, and so does one 4 KiB away from such a place.
   template <bool kSimple>
-  void finish_tiled(size_t first_group, size_t groups, const V32* sums) {
-    for (size_t g = 0; g < groups; ++g) {
-      unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
-        V32 t[4];
-        unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = sums[(4 * g + i) * kRegs + m] + start(m); });
-        finish_group<kSimple>(first_group + g, m, t);
-      });
+  void run_tiled(size_t param) {
+    V32 begin[kRegs];
+    for (size_t m = 0; m < kRegs; ++m) begin[m] = start(m);
+    V32 sums[S::kBlock * kRegs];
+    size_t before = 0;  // first group of the block whose sums these are
+    size_t groups = 0;  // of that block
+    const auto finish = [&](size_t k, size_t steps) EGG_INLINE_LAMBDA {
+      for (size_t g = groups * k / steps; g < groups * (k + 1) / steps; ++g) {
+        unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
+          V32 t[4];
+          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = sums[(4 * g + i) * kRegs + m] + begin[m]; });
+          finish_group<kSimple>(before + g, m, t);
+        });
+      }
+    };
+    for (size_t first = 0; first < outputs(); first += S::kBlock) {
+      const int8_t* weights = tile_.model.weights.block(param, first);
+      const size_t size = Weights<S>::block_size(p_, first);
+      S::begin_block(x_, p_.col_groups, weights, size, finish);
+      S::end_block(x_, p_.col_groups, weights, size, sums);
+      before = first / 4;
+      groups = size / 4;
     }
+    finish(0, 1);
   }
 
   // Four outputs of a register of members, from their sums t. kSimple: rank 1, no bias, rounding done, int8.
