@@ -114,6 +114,17 @@ void Fitness::of_differences(std::span<const int64_t> d, std::vector<int8_t>& fi
   }
 }
 
+uint64_t pairs_without(std::span<const int8_t> fitness) {
+  constexpr size_t kBlock = size_t{1} << 16;  // counts that fit an int32: such a loop runs in wide registers
+  uint64_t count = 0;
+  for (size_t first = 0; first < fitness.size(); first += kBlock) {
+    int32_t zeros = 0;
+    for (const int8_t f : fitness.subspan(first, std::min(kBlock, fitness.size() - first))) zeros += f == 0 ? 1 : 0;
+    count += static_cast<uint64_t>(zeros);
+  }
+  return count;
+}
+
 std::vector<int64_t> differences(std::span<const int64_t> losses) {
   std::vector<int64_t> d(losses.size() / 2);
   for (size_t k = 0; k < d.size(); ++k) d[k] = losses[2 * k + 1] - losses[2 * k];

@@ -58,6 +58,9 @@ class Fitness {
 // By pair: the odd member's loss less the even member's.
 std::vector<int64_t> differences(std::span<const int64_t> losses);
 
+// How many pairs have the fitness 0.
+uint64_t pairs_without(std::span<const int8_t> fitness);
+
 // By parameter, the standard deviation of its votes where fitness is independent of noise: sqrt(sum f^2 * ranks) times
 // the noise's second moment (a vote is a sum of f * a * b with independent a and b). 0 for a frozen parameter. voters:
 // who votes on each; none: all pairs.

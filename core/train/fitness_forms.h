@@ -3,7 +3,6 @@
 #define EGGROLL_TRAIN_FITNESS_FORMS_H
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -41,8 +40,13 @@ double root_mean_square(std::span<const int64_t> d, Threads* threads);
 // d in units of the root mean square of all.
 inline double standardised(int64_t d, double rms) { return rms == 0.0 ? 0.0 : static_cast<double>(d) / rms; }
 
-// Rounded to the nearest integer, halves away from zero, and cut at +-127.
-inline int8_t quantised(double x) { return static_cast<int8_t>(std::round(std::clamp(x, -127.0, 127.0))); }
+// Rounded to the nearest integer, halves away from zero, and cut at +-127. std::round is a call for each value.
+inline int8_t quantised(double x) {
+  const double cut = std::clamp(x, -127.0, 127.0);
+  const auto whole = static_cast<int32_t>(cut);  // towards zero
+  const double rest = cut - whole;               // exact
+  return static_cast<int8_t>(whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0));
+}
 
 }  // namespace eggroll
 

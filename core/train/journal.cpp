@@ -146,22 +146,22 @@ JournalWriter::JournalWriter(const fs::path& path, uint32_t pairs, const std::st
   file_.truncate_to(kHeaderSize + first_step * entry_size(pairs));
 }
 
-void JournalWriter::append(const JournalEntry& entry) {
-  if (entry.step != next_step_ || entry.fitness.size() != pairs_) {
+void JournalWriter::append(uint64_t step, const std::optional<egg_evaluation>& made, std::span<const int8_t> fitness) {
+  if (step != next_step_ || fitness.size() != pairs_) {
     throw Error(fmt::format("the journal got step {} with {} pairs, expected step {} with {}; report this as a bug",
-                            entry.step, entry.fitness.size(), next_step_, pairs_));
+                            step, fitness.size(), next_step_, pairs_));
   }
-  const egg_evaluation evaluation = entry.evaluation.value_or(egg_evaluation{entry.step, 0, 0});
-  if (evaluation.step != entry.step) {
+  const egg_evaluation evaluation = made.value_or(egg_evaluation{step, 0, 0});
+  if (evaluation.step != step) {
     throw Error(fmt::format("the journal got an evaluation after {} steps before step {}; report this as a bug",
-                            evaluation.step, entry.step));
+                            evaluation.step, step));
   }
   std::string& bytes = bytes_;
   bytes.clear();
-  put(bytes, entry.step);
+  put(bytes, step);
   put(bytes, evaluation.loss);
   put(bytes, evaluation.tokens);
-  bytes.append(reinterpret_cast<const char*>(entry.fitness.data()), entry.fitness.size());
+  bytes.append(reinterpret_cast<const char*>(fitness.data()), fitness.size());
   put(bytes, crc_of(bytes));
   file_.append(bytes);
   ++next_step_;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class JournalWriter {
   JournalWriter(const std::filesystem::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step);
 
   // Steps come one after another from first_step on.
-  void append(const JournalEntry& entry);
+  void append(uint64_t step, const std::optional<egg_evaluation>& evaluation, std::span<const int8_t> fitness);
   void flush() { file_.flush(); }
   uint64_t size() const { return file_.size(); }  // bytes
 

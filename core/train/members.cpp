@@ -61,7 +61,8 @@ uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin
 
 const Scores& Members::score(uint64_t step, const Word& word) {
   if (coming_.step != step) fill(step, coming_);
-  const std::future<void> next = fill_beside(step + 1, scored_);
+  // Where a step takes milliseconds, reading its data takes a part of them.
+  const std::future<void> next = beside_backend([this, step] { fill(step + 1, scored_); });
   const auto began = Clock::now();
   evaluate_own(step);
   scores_.forward_seconds = seconds_since(began);
@@ -88,11 +89,9 @@ void Members::fill(uint64_t step, Filled& filled) {
   filled.step = step;
 }
 
-// While the backend computes: where a step takes milliseconds, reading its data takes a part of them.
-std::future<void> Members::fill_beside(uint64_t step, Filled& filled) {
-  const auto work = [this, step, &filled] { fill(step, filled); };
+std::future<void> Members::beside_backend(std::function<void()> work) const {
   // Even a thread that was there at the start may have gone to others since.
-  return has_thread_ ? beside(work) : std::async(std::launch::deferred, work);
+  return has_thread_ ? beside(std::move(work)) : std::async(std::launch::deferred, std::move(work));
 }
 
 void Members::evaluate_own(uint64_t step) {

@@ -5,6 +5,7 @@
 #define EGGROLL_TRAIN_MEMBERS_H
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <vector>
 
@@ -50,6 +51,9 @@ class Members {
   const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
   HeldOutSums evaluate(const EvalPlan& plan);
+  // Does the work while the backend computes, on a thread of its own where the system gives one, else when it is waited
+  // for. One at a time, and none during score().
+  std::future<void> beside_backend(std::function<void()> work) const;
   // Shared. All members' states, (population, state bytes), on rank 0; empty elsewhere.
   std::vector<int8_t> states();
 
@@ -66,7 +70,6 @@ class Members {
   struct Header;
 
   void fill(uint64_t step, Filled& filled);
-  std::future<void> fill_beside(uint64_t step, Filled& filled);
   void evaluate_own(uint64_t step);
   Header compare_own(const Word& word);
   void add(const Header& header);
@@ -79,7 +82,7 @@ class Members {
   MemberShare own_;
   std::vector<uint64_t> sizes_;  // by rank, bytes of a step
   uint32_t given_;               // threads that the system gives, as many as the backend's and one more at most
-  bool has_thread_;              // for a step's data, beside those of the backend
+  bool has_thread_;              // for the host's work, beside those of the backend
   Threads threads_;
   Filled coming_;                // of the step to come
   Filled scored_;                // of the step that was scored last

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <numeric>
 
 #include "monitor/monitor.h"
@@ -268,9 +269,10 @@ class Run {
     const Scores& scores = score();
     const std::vector<int8_t>& fitness = scores.fitness;
     const BatchBuffer& batch = members_.batch_of_all(step_);
-    if (journal_) journal_->append({step_, held_out_.made_after(step_), fitness});
     const auto scored = Clock::now();
+    std::future<void> noted = put_in_journal(fitness);
     const Update made = updates_.make(step_, held_out_.evaluations(), fitness, batch);
+    if (noted.valid()) noted.get();
     const double update_seconds = seconds_since(scored);
     if (monitor_) monitor_->add_votes({step_, fitness, made.vote_stds, batch});
 
@@ -291,13 +293,22 @@ class Run {
     put(std::move(step));
   }
 
+  // The fitness of this step; a large one beside the update, which reads it as well.
+  std::future<void> put_in_journal(const std::vector<int8_t>& fitness) {
+    constexpr size_t kLarge = size_t{64} << 10;  // bytes that take longer than a thread's start
+    if (!journal_) return {};
+    const auto append = [this, &fitness] { journal_->append(step_, held_out_.made_after(step_), fitness); };
+    if (fitness.size() >= kLarge) return members_.beside_backend(append);
+    append();
+    return {};
+  }
+
   StepFigures figures_of(const Scores& scores, const Update& made) const {
     StepFigures figures;
     const auto units = static_cast<double>(scores.scored.units * machine_.train.group);
     figures.bits_per_unit = static_cast<double>(scores.loss) / 65536.0 / units;
     figures.changed = share_changed(made.changed);
-    figures.pairs_without_fitness =
-        static_cast<uint64_t>(std::count(scores.fitness.begin(), scores.fitness.end(), int8_t{0}));
+    figures.pairs_without_fitness = pairs_without(scores.fitness);
     for (size_t i = 0; i < made.scalars.size(); ++i) {
       figures.scalars.emplace_back(machine_.rule->scalar_names()[i], made.scalars[i]);
     }

@@ -179,7 +179,7 @@ TEST_F(DamageTest, AJournalOfOtherStepsIsNoticedByReplay) {
   for (int8_t& fitness : steps[60].fitness) fitness = static_cast<int8_t>(-fitness);
   {
     JournalWriter writer(run_ / "journal.bin", reader.pairs(), reader.config_hash(), 0);
-    for (const JournalEntry& entry : steps) writer.append(entry);
+    for (const JournalEntry& entry : steps) writer.append(entry.step, entry.evaluation, entry.fitness);
   }
   expect_one_sentence(eggroll({"replay", folder_name_}),
                       {"checkpoint " + folder_name_ + "/checkpoints/step-00000120 holds other weights (" + digest_,

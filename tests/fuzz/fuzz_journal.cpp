@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::filesystem::path written = scratch.put("written.bin", "");
     {
       JournalWriter writer(written, journal->pairs, journal->config_hash, 0);
-      for (const JournalEntry& entry : journal->entries) writer.append(entry);
+      for (const JournalEntry& entry : journal->entries) writer.append(entry.step, entry.evaluation, entry.fitness);
     }
     require_same(*journal, read_journal(written), journal->entries.size());
   });

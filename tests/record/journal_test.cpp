@@ -41,7 +41,10 @@ class JournalTest : public ScratchTest {
 
   void write_steps(uint64_t first, uint64_t end) {
     JournalWriter journal(path_, kPairs, hash_, first);
-    for (uint64_t step = first; step < end; ++step) journal.append(entry_of(step));
+    for (uint64_t step = first; step < end; ++step) {
+      const JournalEntry entry = entry_of(step);
+      journal.append(entry.step, entry.evaluation, entry.fitness);
+    }
     journal.flush();
     EXPECT_EQ(journal.size(), std::filesystem::file_size(path_));
   }
@@ -191,16 +194,12 @@ TEST_F(JournalTest, RefusesAnotherVersionAndAForeignFile) {
 
 TEST_F(JournalTest, StepsComeInOrderWithOneFitnessAPair) {
   JournalWriter journal(path_, kPairs, hash_, 0);
-  EXPECT_EQ(message_of([&] {
-              journal.append({1, std::nullopt, fitness_of(1)});
-            }),
+  EXPECT_EQ(message_of([&] { journal.append(1, std::nullopt, fitness_of(1)); }),
             "the journal got step 1 with 5 pairs, expected step 0 with 5; report this as a bug");
-  EXPECT_EQ(message_of([&] {
-              journal.append({0, std::nullopt, std::vector<int8_t>(4)});
-            }),
+  EXPECT_EQ(message_of([&] { journal.append(0, std::nullopt, std::vector<int8_t>(4)); }),
             "the journal got step 0 with 4 pairs, expected step 0 with 5; report this as a bug");
   EXPECT_EQ(message_of([&] {
-              journal.append({0, egg_evaluation{1, 5, 5}, fitness_of(0)});
+              journal.append(0, egg_evaluation{1, 5, 5}, fitness_of(0));
             }),
             "the journal got an evaluation after 1 steps before step 0; report this as a bug");
   EXPECT_EQ(journal.size(), kHeader);

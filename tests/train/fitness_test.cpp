@@ -13,6 +13,7 @@
 #include <map>
 
 #include "eggroll/program_builder.h"
+#include "eggroll/row_voters.h"
 #include "eggroll/rule_builder.h"
 #include "eggroll/threads.h"
 #include "train/fitness_forms.h"
@@ -123,6 +124,34 @@ TEST(Fitness, DifferenceIsCutAtFullScale) {
   expected[0] = 127;
   expected[1] = -127;
   EXPECT_EQ(fitness_of("difference", "alpha", 127.0).of(losses_of(d)), expected);
+}
+
+TEST(Fitness, QuantisedIsTheCutValueRounded) {
+  for (int32_t k = -300; k <= 300; ++k) {
+    const double half = k / 2.0;
+    for (const double x : {half, std::nextafter(half, 1000.0), std::nextafter(half, -1000.0), half + 0.2, half - 0.2}) {
+      EXPECT_EQ(quantised(x), std::round(std::clamp(x, -127.0, 127.0))) << x;
+    }
+  }
+}
+
+TEST(Fitness, CountsThePairsWithoutFitness) {
+  Values fitness(200'000, 3);
+  EXPECT_EQ(pairs_without(fitness), 0U);
+  for (const size_t k : {0UL, 65'535UL, 65'536UL, 131'072UL, 199'999UL}) fitness[k] = 0;
+  EXPECT_EQ(pairs_without(fitness), 5U);
+  EXPECT_EQ(pairs_without(std::span(fitness).first(0)), 0U);
+}
+
+TEST(Fitness, SquaresAddUpOverAnyRange) {
+  Values fitness(200'000);
+  for (size_t k = 0; k < fitness.size(); ++k) fitness[k] = static_cast<int8_t>(k % 255 - 127);
+  const egg_voters range{777, 190'000, 0, 0};
+  int64_t expected = 0;
+  for (size_t k = 777; k < 190'777; ++k) expected += fitness[k] * fitness[k];
+  EXPECT_EQ(squares_of(range, fitness.data()), expected);
+  std::fill(fitness.begin(), fitness.end(), int8_t{-127});
+  EXPECT_EQ(squares_of(range, fitness.data()), 190'000LL * 127 * 127);
 }
 
 TEST(Fitness, EqualLossesAreWorthNothing) {

@@ -42,7 +42,7 @@ class OneStepJournal {
       : folder_(fs::temp_directory_path() / ("eggroll-bench-" + std::to_string(::getpid()))),
         pairs_(static_cast<uint32_t>(fitness.size())) {
     fs::create_directories(folder_);
-    JournalWriter(path(), pairs_, "", 0).append({0, std::nullopt, fitness});
+    JournalWriter(path(), pairs_, "", 0).append(0, std::nullopt, fitness);
   }
   OneStepJournal(const OneStepJournal&) = delete;
   OneStepJournal& operator=(const OneStepJournal&) = delete;
@@ -54,8 +54,7 @@ class OneStepJournal {
   // Returns the seconds that a second step takes to write; the next call cuts it off again.
   double append(const std::vector<int8_t>& fitness) const {
     JournalWriter journal(path(), pairs_, "", 1);
-    const JournalEntry entry{1, std::nullopt, fitness};
-    return seconds_of([&] { journal.append(entry); });
+    return seconds_of([&] { journal.append(1, std::nullopt, fitness); });
   }
 
  private:

@@ -30,8 +30,15 @@ inline bool is_perturbed(const egg_voters& voters, uint32_t param, uint32_t pair
 
 // The sum of the squares of the fitness of a parameter's voters.
 inline int64_t squares_of(const egg_voters& voters, const int8_t* fitness) {
+  constexpr uint32_t kBlock = 65536;  // squares of a byte whose sum fits an int32: such a loop runs in wide registers
   int64_t squares = 0;
-  for (uint32_t k = voters.first_pair; k < voters.first_pair + voters.pairs; ++k) squares += fitness[k] * fitness[k];
+  const uint32_t last = voters.first_pair + voters.pairs;
+  for (uint32_t first = voters.first_pair; first < last; first += std::min(kBlock, last - first)) {
+    const int8_t* const end = fitness + first + std::min(kBlock, last - first);
+    int32_t sum = 0;
+    for (const int8_t* f = fitness + first; f < end; ++f) sum += *f * *f;
+    squares += sum;
+  }
   return squares;
 }
 

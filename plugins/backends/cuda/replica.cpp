@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
 
 #include "eggroll/noise.h"
@@ -290,21 +291,33 @@ void Replica::infer(const egg_infer& i) {
   download_states(i.states, infer_states_.get(), streams);
 }
 
+// Of the pairs that this device votes for, and zeros up to whole tiles. Returns the largest magnitude.
+int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
+  own_fitness_.resize(padded(count, kTilePairs));
+  std::fill(own_fitness_.begin() + count, own_fitness_.end(), int8_t{0});
+  std::mutex taking_part;
+  int32_t most = 0;
+  threads_.split(count, [&](size_t begin, size_t end) {
+    int8_t least_here = 0;
+    int8_t most_here = 0;
+    for (size_t k = begin; k < end; ++k) {
+      own_fitness_[k] = fitness[k];
+      least_here = std::min(least_here, fitness[k]);
+      most_here = std::max(most_here, fitness[k]);
+    }
+    const std::lock_guard lock(taking_part);
+    most = std::max({most, -int32_t{least_here}, int32_t{most_here}});
+  });
+  fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_, threads_);
+  return most;
+}
+
 void Replica::vote_async(const egg_update& u) {
   activate();
   choose(u);
   const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
   const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
-  own_fitness_.resize(padded(end - begin, kTilePairs));
-  std::fill(std::copy(u.fitness + begin, u.fitness + end, own_fitness_.begin()), own_fitness_.end(), int8_t{0});
-  fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_, threads_);
-  int8_t least = 0;
-  int8_t most = 0;
-  for (const int8_t f : own_fitness_) {
-    least = std::min(least, f);
-    most = std::max(most, f);
-  }
-  const int32_t most_fitness = std::max(-int32_t{least}, int32_t{most});
+  const int32_t most_fitness = send_fitness(u.fitness + begin, end - begin);
   const std::vector<double> variances = row_variances(u);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   vote_stds_.upload(u.vote_stds, params_.size(), stream_);

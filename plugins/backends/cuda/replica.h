@@ -110,6 +110,7 @@ class Replica {
   void make_row_vote_jobs(const std::vector<bool>& chosen);
   uint32_t lead_of(size_t index) const;
   std::vector<double> row_variances(const egg_update& u) const;
+  int32_t send_fitness(const int8_t* fitness, uint32_t count);
   void choose(const egg_update& u);
   void add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form);
   void add_forms(size_t index);

@@ -2,6 +2,7 @@
 #ifndef EGGROLL_CUDA_SENT_ARRAY_H
 #define EGGROLL_CUDA_SENT_ARRAY_H
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -23,15 +24,22 @@ class SentArray {
     if (count == 0 || (count == count_ && is_there(from, count, threads))) return;
     sent_.reserve(count);
     data_.reserve(count);
-    threads.split(count, [&](size_t begin, size_t end) {
-      std::memcpy(sent_.get() + begin, from + begin, (end - begin) * sizeof(T));
-    });
+    // A piece is on its way while the next is copied.
+    for (size_t done = 0; done < count; done += kPiece) {
+      const size_t piece = std::min(kPiece, count - done);
+      T* const to = sent_.get() + done;
+      threads.split(piece, [&](size_t begin, size_t end) {
+        std::memcpy(to + begin, from + done + begin, (end - begin) * sizeof(T));
+      });
+      data_.upload(to, piece, stream, done);
+    }
     count_ = count;
-    data_.upload(sent_.get(), count, stream);
   }
   const T* get() const { return data_.get(); }
 
  private:
+  static constexpr size_t kPiece = (size_t{8} << 20) / sizeof(T);
+
   bool is_there(const T* from, size_t count, Threads& threads) const {
     std::atomic<bool> same = true;
     threads.split(count, [&](size_t begin, size_t end) {
