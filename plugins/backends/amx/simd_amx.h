@@ -39,7 +39,7 @@ struct Amx : Avx512 {
       work(size_t{0}, size_t{1});
     }
   }
-  // Of the block that was begun, with the same arguments. sums: (outputs, kMemberRegs).
+  // Hands over the block that was begun, with the same arguments. sums: (outputs, kMemberRegs).
   static EGG_INLINE void end_block(const int8_t* x, size_t groups, const int8_t* w, size_t outputs, V32* sums) {
     const size_t tiled = outputs / Tiles::kRows * Tiles::kRows;
     if (tiled > 0) {

@@ -291,7 +291,8 @@ void Replica::infer(const egg_infer& i) {
   download_states(i.states, infer_states_.get(), streams);
 }
 
-// Of the pairs that this device votes for, and zeros up to whole tiles. Returns the largest magnitude.
+// Sends the fitness of the pairs that this device votes for, and zeros up to whole tiles. Returns the largest
+// magnitude.
 int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
   own_fitness_.resize(padded(count, kTilePairs));
   std::fill(own_fitness_.begin() + count, own_fitness_.end(), int8_t{0});
