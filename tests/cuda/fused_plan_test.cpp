@@ -58,6 +58,28 @@ TEST_F(FusedPlanTest, LeavesOtherProgramsToTheirOps) {
   EXPECT_FALSE(plan_of({"model=gru", "model.width=256", "model.fixed_point=0"}).fused);
 }
 
+TEST_F(FusedPlanTest, MakesLogitsTwiceThatFindNoRoom) {
+  const auto stages_of_head = [](const Plan& plan) {
+    std::map<uint32_t, int> times;
+    const int32_t head = plan.fused->stages_of.back().param;
+    for (const FusedPlan::Stage& stage : plan.fused->stages_of) times[stage.block] += stage.param == head ? 1 : 0;
+    std::set<int> different;
+    for (const auto& [block, count] : times) different.insert(count);
+    return different;
+  };
+  const Plan& small = plan_of({"model=gru", "model.width=64", "model.vocab=256", "model.mlp_ratio=0"});
+  ASSERT_TRUE(small.fused);
+  EXPECT_EQ(small.fused->logit_blocks, 4U);
+  EXPECT_EQ(stages_of_head(small), std::set<int>{1});
+  for (const Room& room : {kRoom, kRoomOfOne}) {
+    const Plan& plan = plan_of({"model=gru", "model.width=64", "model.vocab=4096", "model.mlp_ratio=0"}, room);
+    ASSERT_TRUE(plan.fused);
+    EXPECT_EQ(plan.fused->logit_blocks, 0U);
+    EXPECT_EQ(plan.fused->segments.back().blocks, 64U);
+    EXPECT_EQ(stages_of_head(plan), std::set<int>{2});
+  }
+}
+
 TEST_F(FusedPlanTest, BringsEachBlockOfWeightsOnceAToken) {
   for (const Room& room : {kRoom, kRoomOfOne}) {
     for (const char* width : {"model.width=128", "model.width=192", "model.width=256"}) {

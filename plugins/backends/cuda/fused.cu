@@ -4,21 +4,6 @@
 namespace eggroll::cuda {
 namespace {
 
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ void write_logits(const FusedTile<kBlocks, kGroups>& tile) {
-  const FusedArgs& args = tile.args;
-  for (uint32_t h = 0; h < 2; ++h) {
-    if (!tile.is_real(h)) continue;
-    int8_t* out = args.logits + size_t{tile.member(h)} * args.vocab;
-    for (uint32_t b = tile.sharing.first(); b < args.logit_blocks; b += kGroups) {
-      const auto* raised = reinterpret_cast<const uint8_t*>(&tile.unit(kX, b, h));
-      const uint32_t begin = kBlock * b + kUnit * tile.quarter();
-      for (uint32_t i = 0; i < kUnit && begin + i < args.vocab; ++i)
-        out[begin + i] = static_cast<int8_t>(raised[i] - 127);
-    }
-  }
-}
-
 // Rows that begin anew: their states, on chip and in memory.
 template <uint32_t kBlocks, uint32_t kGroups>
 __device__ void reset(const FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
@@ -36,7 +21,7 @@ __device__ void reset(const FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups>
+template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
 __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t own_tile) {
   const FusedArgs& args = tile.args;
   const uint32_t first_state = args.segments[args.segment_count - 1].next_state;
@@ -66,7 +51,11 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
             run_mlp(tile, segment);
             break;
           default:
-            run_head(tile, segment, token);
+            if constexpr (kWide) {
+              run_wide_head(tile, segment, token);
+            } else {
+              run_head(tile, segment, token);
+            }
             break;
         }
       }
@@ -77,12 +66,16 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
     for (uint32_t h = 0; h < 2; ++h) {
       if (keeps_loss && tile.is_real(h)) args.losses[tile.member(h)] = tile.losses[8 * h];
     }
-    if (args.logits != nullptr) write_logits(tile);
+    for (uint32_t h = 0; !kWide && args.logits != nullptr && h < 2; ++h) {
+      for (uint32_t b = tile.sharing.first(); b < args.logit_blocks; b += kGroups) {
+        write_logits(tile, h, b, tile.unit(kX, b, h));
+      }
+    }
     __syncwarp();
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups>
+template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
 __device__ __forceinline__ void run_block(const FusedArgs& args) {
   extern __shared__ __align__(128) char fused_memory[];
   const FusedShape& shape = args.shape;
@@ -147,37 +140,45 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
                                      egg_rounding(16, args.nearest) + kRaise,
                                      (args.nearest != 0 ? 32767 : 65535) + kRaise,
                                      {0, 0}};
-    work(tile, own_tile);
+    work<kBlocks, kGroups, kWide>(tile, own_tile);
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups>
+template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
 __global__ void __launch_bounds__(3 * kGroupThreads, 1) fused_kernel(const __grid_constant__ FusedArgs args) {
-  if constexpr (kHasWgmma) run_block<kBlocks, kGroups>(args);
+  if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kWide>(args);
 }
 
-// By groups and blocks. One block of channels is not shared.
+// By groups and blocks. One block of channels is not shared. kWide: the logits find no room on the chip.
 using Kernel = void (*)(FusedArgs);
+template <bool kWide>
 constexpr Kernel kKernels[kMostFusedGroups][kMostFusedBlocks] = {
-    {&fused_kernel<1, 1>, &fused_kernel<2, 1>, &fused_kernel<3, 1>, &fused_kernel<4, 1>},
-    {nullptr, &fused_kernel<2, 2>, &fused_kernel<3, 2>, &fused_kernel<4, 2>}};
+    {&fused_kernel<1, 1, kWide>, &fused_kernel<2, 1, kWide>, &fused_kernel<3, 1, kWide>, &fused_kernel<4, 1, kWide>},
+    {nullptr, &fused_kernel<2, 2, kWide>, &fused_kernel<3, 2, kWide>, &fused_kernel<4, 2, kWide>}};
 
-}  // namespace
-
-void prepare_fused(uint32_t shared_bytes) {
-  for (const auto& of_groups : kKernels) {
+template <bool kWide>
+void reserve_shared(uint32_t bytes) {
+  for (const auto& of_groups : kKernels<kWide>) {
     for (const Kernel kernel : of_groups) {
       if (kernel == nullptr) continue;
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
             "reserve shared memory");
     }
   }
 }
 
+}  // namespace
+
+void prepare_fused(uint32_t shared_bytes) {
+  reserve_shared<false>(shared_bytes);
+  reserve_shared<true>(shared_bytes);
+}
+
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream) {
   const FusedShape& shape = args.shape;
   const FusedShared shared = fused_shared(args.blocks, args.logit_blocks, shape);
-  const Kernel kernel = kKernels[shape.groups - 1][args.blocks - 1];
+  const auto& kernels = args.logit_blocks == 0 ? kKernels<true> : kKernels<false>;
+  const Kernel kernel = kernels[shape.groups - 1][args.blocks - 1];
   kernel<<<blocks, (shape.tiles * shape.groups + 1) * kGroupThreads, shared.bytes, stream>>>(args);
   check_launch("run the forward pass");
 }

@@ -18,7 +18,7 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   int32_t loss_unit;
   uint32_t mean_factor;  // 2^24 / channels, rounded up: see egg_l1_mean
   uint32_t blocks;       // of x
-  uint32_t logit_blocks;
+  uint32_t logit_blocks;  // that are kept on the chip; 0: none, they are made twice
   uint32_t segment_count;
   FusedTable tables[kMostFusedTables];
   FusedSegment segments[kMostFusedSegments];

@@ -43,15 +43,15 @@ __device__ __forceinline__ uint32_t most_of(const uint4& logits) {
   return most;
 }
 
-// Keeps the thread's 16 raised logits of both rows, in block b, and the largest of those that the vocabulary has.
-// most: in two halves, the largest of all 16.
+// The largest of the thread's raised logits of both rows in block b, and those before. most: in two halves, the largest
+// of all 16.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void keep_logits(FusedTile<kBlocks, kGroups>& tile, uint32_t b, const uint4 (&units)[2],
-                                            const uint32_t (&most)[2], int32_t (&largest)[2]) {
+__device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups>& tile, uint32_t b,
+                                             const uint4 (&units)[2], const uint32_t (&most)[2],
+                                             int32_t (&largest)[2]) {
   const FusedArgs& args = tile.args;
 #pragma unroll
   for (uint32_t h = 0; h < 2; ++h) {
-    tile.unit(kX, b, h) = units[h];
     if (kBlock * (b + 1) <= args.vocab) {
       largest[h] = max(largest[h], static_cast<int32_t>(max(most[h] & 0xffff, most[h] >> 16)));
     } else {
@@ -65,26 +65,46 @@ __device__ __forceinline__ void keep_logits(FusedTile<kBlocks, kGroups>& tile, u
   }
 }
 
-// The logits, raised, take the places of x and the scratch value. largest: of each row's.
+// Hands over the thread's 16 raised logits of row h in block b.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void make_logits(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
-                                            uint32_t token, int32_t (&largest)[2]) {
+__device__ inline void write_logits(const FusedTile<kBlocks, kGroups>& tile, uint32_t h, uint32_t b,
+                                    const uint4& logits) {
+  const FusedArgs& args = tile.args;
+  if (!tile.is_real(h)) return;
+  int8_t* out = args.logits + size_t{tile.member(h)} * args.vocab;
+  const uint32_t begin = kBlock * b + kUnit * tile.quarter();
+#pragma unroll
+  for (uint32_t i = 0; i < kUnit; ++i) {
+    const auto raised = static_cast<int32_t>(word_of(logits, static_cast<int>(i / 4)) >> (8 * (i % 4)) & 0xff);
+    if (begin + i < args.vocab) out[begin + i] = static_cast<int8_t>(raised - 127);
+  }
+}
+
+// The rows of a head's tables that a token reads.
+template <uint32_t kBlocks, uint32_t kGroups>
+struct HeadRows {
+  TableRows<kBlocks, kGroups> rows;
+  TableRows<kBlocks, kGroups> more;
+
+  __device__ __forceinline__ HeadRows(const FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
+                                      uint32_t token)
+      : rows(tile, segment.first_table, segment.table_count, token),
+        more(tile, segment.first_table + rows.count, segment.table_count - rows.count, token) {}
+};
+
+// Calls take(block, the thread's 16 raised logits of both rows, most) for each of the group's blocks; most: see
+// note_largest. kFirst: q is made on the way, where that is later.
+template <bool kFirst, uint32_t kBlocks, uint32_t kGroups, class Take>
+__device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
+                                            const Fragment<kBlocks>& y, int32_t (&q)[2],
+                                            const HeadRows<kBlocks, kGroups>& tables, Take&& take) {
   const Rescale& head = segment.linears[0];
-  const Sharing<kGroups>& sharing = tile.sharing;
-  Fragment<kBlocks> y;
-  int32_t q[2];
-  tile.norm(y, head.of_q, q);
-  sharing.meet();  // the logits' places are those of y
-  const bool adds_rows = segment.table_count > 0;
-  const TableRows<kBlocks, kGroups> rows(tile, segment.first_table, segment.table_count, token);
-  const uint32_t further = segment.table_count - rows.count;
-  const TableRows<kBlocks, kGroups> more(tile, segment.first_table + rows.count, further, token);
 #pragma unroll 1
-  for (uint32_t b = sharing.first(); b < segment.blocks; b += kGroups) {
+  for (uint32_t b = tile.sharing.first(); b < segment.blocks; b += kGroups) {
     int32_t sums[32];
     tile.await_weights();
     const uint32_t free = tile.multiply(y, sums);
-    if (b == 0) tile.make_later_q(y, head.of_q, q);
+    if (kFirst && b == 0) tile.make_later_q(y, head.of_q, q);
     NoiseBlocks noise;
     const uint4 draws = noise.take(tile);
     wait_products<0>();
@@ -98,68 +118,120 @@ __device__ __forceinline__ void make_logits(FusedTile<kBlocks, kGroups>& tile, c
       word_at(units[h], k) = lower_bytes(l, u);
       most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
     });
-    if (adds_rows) {
-      add_to_logits(tile, rows, b, noise, units);
-      if (further > 0) add_to_logits(tile, more, b, noise, units);
+    if (segment.table_count > 0) {
+      add_to_logits(tile, tables.rows, b, noise, units);
+      if (tables.more.count > 0) add_to_logits(tile, tables.more, b, noise, units);
 #pragma unroll
       for (uint32_t h = 0; h < 2; ++h) most[h] = most_of(units[h]);
     }
-    keep_logits(tile, b, units, most, largest);
+    take(b, units, most);
   }
 }
 
-// The sum of the exponentials of the thread's logits of row h, below the row's largest.
+// The sum of the exponentials of the thread's 16 raised logits in block b, below `most`.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ unsigned long long sum_exponentials(FusedTile<kBlocks, kGroups>& tile,
-                                                               const FusedSegment& segment, uint32_t h, int32_t most) {
-  const FusedArgs& args = tile.args;
+__device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<kBlocks, kGroups>& tile,
+                                                               const uint4& logits, uint32_t b, int32_t most) {
+  const auto of = [&](int i) {
+    return tile.exponentials[most - static_cast<int32_t>(word_of(logits, i / 4) >> (8 * (i % 4)) & 0xff)];
+  };
   unsigned long long sum = 0;
-#pragma unroll 1
-  for (uint32_t b = tile.sharing.first(); b < segment.blocks; b += kGroups) {
-    const uint4 logits = tile.unit(kX, b, h);
+  if (kBlock * (b + 1) <= tile.args.vocab) {
+    // Three of at most 2^30 fit in 32 bits.
+#pragma unroll
+    for (int i = 0; i < 15; i += 3) sum += of(i) + of(i + 1) + of(i + 2);
+    sum += of(15);
+  } else {
     const uint32_t begin = kBlock * b + kUnit * tile.quarter();
-    const auto of = [&](int i) {
-      return tile.exponentials[most - static_cast<int32_t>(word_of(logits, i / 4) >> (8 * (i % 4)) & 0xff)];
-    };
-    if (kBlock * (b + 1) <= args.vocab) {
-      // Three of at most 2^30 fit in 32 bits.
 #pragma unroll
-      for (int i = 0; i < 15; i += 3) sum += of(i) + of(i + 1) + of(i + 2);
-      sum += of(15);
-    } else {
-#pragma unroll
-      for (int i = 0; i < static_cast<int>(kUnit); ++i) {
-        if (begin + static_cast<uint32_t>(i) < args.vocab) sum += of(i);
-      }
+    for (int i = 0; i < static_cast<int>(kUnit); ++i) {
+      if (begin + static_cast<uint32_t>(i) < tile.args.vocab) sum += of(i);
     }
   }
   return sum;
 }
 
+// Adds the loss of row h from the thread's part of the sum of exponentials below `most`. logit(): the target's, raised,
+// asked of the thread that has it.
+template <uint32_t kBlocks, uint32_t kGroups, class Logit>
+__device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups>& tile, uint32_t h, uint32_t target,
+                                         unsigned long long sum, int32_t most, Logit&& logit) {
+  const FusedArgs& args = tile.args;
+  sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+  sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+  sum = tile.sharing.add_up_row(kOfY, h, sum);
+  if (target == EGG_NO_TARGET || target / kUnit % 4 != tile.quarter()) return;
+  if (target / kBlock % kGroups != tile.sharing.first()) return;
+  const int raised = __clzll(static_cast<int64_t>(sum));
+  tile.losses[8 * h] +=
+      egg_loss_q16(sum << raised, most, logit(), args.loss_unit, args.loss_tables->log2_q24) - raised * 65536;
+}
+
+// The logits take the places of x and the scratch value.
 template <uint32_t kBlocks, uint32_t kGroups>
 __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
                                          uint32_t token) {
-  const FusedArgs& args = tile.args;
   const Sharing<kGroups>& sharing = tile.sharing;
   int32_t largest[2] = {0, 0};  // raised
-  make_logits(tile, segment, token, largest);
+  {
+    Fragment<kBlocks> y;
+    int32_t q[2];
+    tile.norm(y, segment.linears[0].of_q, q);
+    sharing.meet();  // the logits' places are those of y
+    const HeadRows<kBlocks, kGroups> tables(tile, segment, token);
+    each_logits<true>(tile, segment, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
+      tile.unit(kX, b, 0) = units[0];
+      tile.unit(kX, b, 1) = units[1];
+      note_largest(tile, b, units, most, largest);
+    });
+  }
   sharing.find_largest(kOfOutputs, largest);
 #pragma unroll 1
   for (uint32_t h = 0; h < 2; ++h) {
-    const uint32_t target = args.targets[tile.entry(h, token)];
+    const uint32_t target = tile.args.targets[tile.entry(h, token)];
     const int32_t most = h == 0 ? largest[0] : largest[1];
-    unsigned long long sum = sum_exponentials(tile, segment, h, most);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    sum = sharing.add_up_row(kOfY, h, sum);
-    // The thread that has the target's logit.
-    if (target == EGG_NO_TARGET || target / kUnit % 4 != tile.quarter()) continue;
-    if (target / kBlock % kGroups != sharing.first()) continue;
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&tile.unit(kX, target / kBlock, h));
-    const int32_t raised = __clzll(static_cast<int64_t>(sum));
-    tile.losses[8 * h] +=
-        egg_loss_q16(sum << raised, most, bytes[target % kUnit], args.loss_unit, args.loss_tables->log2_q24) -
-        raised * 65536;
+    unsigned long long sum = 0;
+#pragma unroll 1
+    for (uint32_t b = sharing.first(); b < segment.blocks; b += kGroups) {
+      sum += sum_exponentials(tile, tile.unit(kX, b, h), b, most);
+    }
+    add_loss(tile, h, target, sum, most, [&] {
+      return int32_t{reinterpret_cast<const uint8_t*>(&tile.unit(kX, target / kBlock, h))[target % kUnit]};
+    });
+  }
+}
+
+// The same where the logits find no room on the chip: they are made once for the largest and once more for the sum.
+template <uint32_t kBlocks, uint32_t kGroups>
+__device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
+                                              uint32_t token) {
+  const FusedArgs& args = tile.args;
+  Fragment<kBlocks> y;
+  int32_t q[2];
+  tile.norm(y, segment.linears[0].of_q, q);
+  const HeadRows<kBlocks, kGroups> tables(tile, segment, token);
+  int32_t largest[2] = {0, 0};  // raised
+  each_logits<true>(tile, segment, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
+    note_largest(tile, b, units, most, largest);
+  });
+  tile.sharing.find_largest(kOfOutputs, largest);
+  const uint32_t targets[2] = {args.targets[tile.entry(0, token)], args.targets[tile.entry(1, token)]};
+  const bool gives = args.logits != nullptr && token + 1 == args.tokens;
+  unsigned long long sums[2] = {0, 0};
+  uint32_t logits[2] = {0, 0};  // of the targets, raised
+  each_logits<false>(tile, segment, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&)[2]) {
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      sums[h] += sum_exponentials(tile, units[h], b, largest[h]);
+      if (targets[h] / kBlock == b && targets[h] / kUnit % 4 == tile.quarter()) {
+        logits[h] = word_of(units[h], static_cast<int>(targets[h] % kUnit / 4)) >> (8 * (targets[h] % 4)) & 0xff;
+      }
+      if (gives) write_logits(tile, h, b, units[h]);
+    }
+  });
+#pragma unroll
+  for (uint32_t h = 0; h < 2; ++h) {
+    add_loss(tile, h, targets[h], sums[h], largest[h], [&] { return static_cast<int32_t>(logits[h]); });
   }
 }
 

@@ -108,7 +108,7 @@ struct FusedShared {
   uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free
   uint32_t bytes;
 };
-// x and the scratch value together have room for the logits.
+// x and the scratch value together have room for the logits that are kept.
 EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const FusedShape& shape) {
   const uint32_t tiles = shape.tiles;
   const uint32_t stages = shape.groups * shape.stages;

@@ -12,8 +12,9 @@ namespace {
 // named for, and goes on behind them.
 class Fuser {
  public:
-  Fuser(const Plan& plan, FusedPlan& fused, uint32_t groups)
-      : plan_(plan), program_(*plan.program), fused_(fused), lists_(groups) {}
+  // keeps_logits: on the chip; else they are made twice.
+  Fuser(const Plan& plan, FusedPlan& fused, uint32_t groups, bool keeps_logits)
+      : plan_(plan), program_(*plan.program), fused_(fused), keeps_logits_(keeps_logits), lists_(groups) {}
 
   bool run() {
     fused_.cuts.assign(program_.param_count, StagesOf::kNothing);
@@ -321,18 +322,21 @@ class Fuser {
     const egg_op* loss = take(EGG_OP_LOSS);
     if (loss == nullptr || loss->in[0] != last || added.size() > kMostHeadTables) return false;
     fused_.loss_unit = loss->attr;
-    fused_.logit_blocks = divide_up(size_of(logits->out), kBlock);
+    const uint32_t logit_blocks = divide_up(size_of(logits->out), kBlock);
+    fused_.logit_blocks = keeps_logits_ ? logit_blocks : 0;
     add_norm(*y);
     add_draws(b_of(*logits), fused_.blocks);
-    each_list(fused_.logit_blocks, [&](List& list, const std::vector<uint32_t>& own) {
-      for (const uint32_t b : own) {
-        std::vector<uint32_t> blocks = {a_of(*logits) + b};
-        for (const egg_op* op : added) add_table(blocks, *op, b);
-        add_blocks(list, blocks);
-        add_stage(list, *logits, b);
-      }
-    });
-    add_segment(kHeadSegment, fused_.logit_blocks, scales);
+    for (int times = keeps_logits_ ? 1 : 2; times > 0; --times) {
+      each_list(logit_blocks, [&](List& list, const std::vector<uint32_t>& own) {
+        for (const uint32_t b : own) {
+          std::vector<uint32_t> blocks = {a_of(*logits) + b};
+          for (const egg_op* op : added) add_table(blocks, *op, b);
+          add_blocks(list, blocks);
+          add_stage(list, *logits, b);
+        }
+      });
+    }
+    add_segment(kHeadSegment, logit_blocks, scales);
     return true;
   }
 
@@ -353,6 +357,7 @@ class Fuser {
   const Plan& plan_;
   const egg_program& program_;
   FusedPlan& fused_;
+  bool keeps_logits_;
   uint32_t next_ = 0;
   int32_t x_ = -1;
   bool fits_ = true;                    // all noise has its places
@@ -379,8 +384,11 @@ bool choose_rings(FusedPlan& fused, uint32_t tiles, uint32_t groups, uint32_t ro
 
 std::optional<FusedPlan> fuse(const Plan& plan, const Room& room) {
   for (uint32_t groups = room.tiles == 1 ? kMostFusedGroups : 1; groups > 0; --groups) {
-    FusedPlan fused;
-    if (Fuser(plan, fused, groups).run() && choose_rings(fused, room.tiles, groups, room.whole)) return fused;
+    for (const bool keeps_logits : {true, false}) {
+      FusedPlan fused;
+      const bool is_chain = Fuser(plan, fused, groups, keeps_logits).run();
+      if (is_chain && choose_rings(fused, room.tiles, groups, room.whole)) return fused;
+    }
   }
   return std::nullopt;
 }

@@ -42,7 +42,7 @@ struct FusedPlan {
   int32_t loss_unit = 0;
   uint32_t channels = 0;
   uint32_t blocks = 0;
-  uint32_t logit_blocks = 0;
+  uint32_t logit_blocks = 0;  // that are kept on the chip; 0: none, they are made twice
   FusedShape shape{};
   uint32_t slot_blocks = 0;   // of a pair's noise that come in slots; behind them: what is read where a token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places
