@@ -229,7 +229,7 @@ class CliTest : public ScratchTest {
     }
   }
 
-  const fs::path work_ = folder_ / "work";
+  const fs::path work_ = folder_ / "here";
 };
 
 }  // namespace eggroll::test

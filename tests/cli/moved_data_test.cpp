@@ -75,7 +75,7 @@ TEST_F(MovedDataTest, ARunWithOtherOpsIsRefused) {
 
 TEST_F(MovedDataTest, TheSamePathWrittenOtherwiseIsTheSameRun) {
   ASSERT_EQ(eggroll(text_run({"train.steps=5"})).exit_code, 0);
-  for (const std::string& path : {(work_ / "text").string(), std::string("../work/./text")}) {
+  for (const std::string& path : {(work_ / "text").string(), std::string("../here/./text")}) {
     EXPECT_THAT(eggroll(text_run({"train.steps=5", "dataset.path=" + path})).out, HasSubstr("finished already"));
   }
   // ~ is HOME, which no shell replaces behind a dotted key.
@@ -109,7 +109,7 @@ TEST_F(MovedDataTest, DataThatMovedAreNamedAndCompared) {
 
 TEST_F(MovedDataTest, ARunThatReadsNoFileTakesNone) {
   ASSERT_EQ(eggroll(tiny_run({"train.steps=1"})).exit_code, 0);
-  expect_one_sentence(resume({"--data", "../work/text"}), {"--data was given, and the run has no dataset.path"});
+  expect_one_sentence(resume({"--data", "../here/text"}), {"--data was given, and the run has no dataset.path"});
 }
 
 TEST_F(MovedDataTest, AVocabularyThatMovedIsNamedToSample) {
