@@ -1,9 +1,11 @@
-// Every kind of schedule: its values, its bounds, and its refusals.
+// Every kind of schedule: its values, its bounds, and its refusals; and runs that follow one.
 #include "eggroll/schedule.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "config/settings_block.h"
+#include "train/replay.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -146,6 +148,69 @@ TEST(Schedule, RefusesWrongSettings) {
   EXPECT_EQ(refusal({"cosine.steps=0"}), "schedule.cosine.steps is 0, expected a number from 1 to 1000000000000");
   EXPECT_EQ(refusal({"plateau.factor=1"}), "schedule.plateau.factor is 1, expected a number from 0.01 to 0.99");
   EXPECT_EQ(refusal({"plateau.patience=-1"}), "schedule.plateau.patience is -1, expected an integer from 0 to 1000000");
+}
+
+// A schedule that follows the evaluations: each but the first, over two steps, halves the learning rate.
+class PlateauRunTest : public SmallRunTest {
+ protected:
+  static ConfigNode halving(const std::string& kind = "plateau") {
+    return small_config({"optimizer=es_adamw", "optimizer.learning_rate=4.0", "optimizer.schedule.kind=" + kind,
+                         "optimizer.schedule.plateau.factor=0.5", "optimizer.schedule.plateau.patience=0",
+                         "optimizer.schedule.plateau.cooldown=0", "optimizer.schedule.plateau.threshold=0.9"});
+  }
+
+  static std::vector<double> learning_rates(const std::filesystem::path& folder) {
+    std::vector<double> rates;
+    for (const auto& line : read_metrics(RunFolder{folder}.metrics())) {
+      if (line.contains("scalars")) rates.push_back(line.at("scalars").at("learning_rate"));
+    }
+    return rates;
+  }
+
+  const ConfigNode config_ = halving();
+  const std::vector<double> rates_ = {4, 4, 2, 2, 1, 1};
+};
+
+TEST_F(PlateauRunTest, TheScheduleSeesTheEvaluationsBeforeEachStep) {
+  const RunRecord whole = run_in(fresh("whole"), config_);
+  EXPECT_EQ(learning_rates(folder_ / "whole"), rates_);
+  const RunRecord constant = run_in(fresh("constant"), halving("constant"));
+  EXPECT_EQ(learning_rates(folder_ / "constant"), (std::vector<double>(6, 4.0)));
+  EXPECT_NE(whole.weights_sha256, constant.weights_sha256);
+}
+
+TEST_F(PlateauRunTest, StoppedOrFailedAnywhereItGoesOnToTheSameWeights) {
+  const RunRecord whole = run_in(fresh("whole"), config_);
+  const std::string journal = read_file(RunFolder{folder_ / "whole"}.journal());
+  for (uint64_t step = 0; step < 6; ++step) {
+    const std::filesystem::path stopped = fresh("stopped" + std::to_string(step));
+    run_until(stopped, config_, step);
+    // A run that fails leaves its last checkpoint and a longer journal, as a killed one does.
+    const std::filesystem::path failed = fresh("failed" + std::to_string(step));
+    TrainHooks hooks;
+    hooks.progress = [&](const Progress& progress) {
+      if (progress.done.step == step + 1) throw Error("the disk is full; free some space");
+    };
+    EXPECT_THROW(run_in(failed, config_, hooks), Error);
+    for (const std::filesystem::path& folder : {stopped, failed}) {
+      EXPECT_EQ(run_in(folder, config_).weights_sha256, whole.weights_sha256) << folder;
+      EXPECT_EQ(learning_rates(folder), rates_) << folder;
+      EXPECT_EQ(read_file(RunFolder{folder}.journal()), journal) << folder;
+    }
+  }
+}
+
+TEST_F(PlateauRunTest, ReplayRebuildsEveryCheckpoint) {
+  const RunFolder run{fresh("run")};
+  run_in(run.path, config_);
+  const Machine machine(config_, built_plugins());
+  for (const uint64_t step : {2U, 4U, 6U}) {
+    const Checkpoint checkpoint = load_checkpoint(run.path / "checkpoints" / fmt::format("step-{:08}", step));
+    EXPECT_EQ(weights_sha256(replay(machine, config_, run, step).weights), weights_sha256(checkpoint.weights));
+    ASSERT_EQ(checkpoint.evaluations.size(), step / 2 + 1);
+    EXPECT_EQ(checkpoint.evaluations.back().step, step);
+    EXPECT_EQ(checkpoint.evaluations.back().tokens, 31U);
+  }
 }
 
 }  // namespace

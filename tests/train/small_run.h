@@ -3,6 +3,7 @@
 #define EGGROLL_TESTS_TRAIN_SMALL_RUN_H
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "config/settings_block.h"
+#include "record/metrics.h"
 #include "record/scratch.h"
 #include "support/host.h"
 #include "train/checkpoint.h"
@@ -92,6 +94,19 @@ class SmallRunTest : public ScratchTest {
     hooks.stop = &stop;
     return run_in(folder, config, hooks);
   }
+};
+
+// Runs of the small configuration.
+class TrainerTest : public SmallRunTest {
+ protected:
+  static std::vector<uint64_t> steps_in(const std::filesystem::path& folder) {
+    std::vector<uint64_t> steps;
+    for (const auto& line : read_metrics(RunFolder{folder}.metrics())) steps.push_back(line.at("step"));
+    return steps;
+  }
+
+  const ConfigNode config_ = small_config();
+  const std::vector<uint64_t> all_steps_ = {0, 1, 2, 3, 4, 5, 6};
 };
 
 inline Fitness fitness_of(const std::string& name, const std::string& key = "", double value = 0.0) {

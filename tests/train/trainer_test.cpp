@@ -1,15 +1,13 @@
-// The step loop on a run of milliseconds. Whole, stopped at every step, failed or resumed, it leads to the same
-// weights, and its files tell the same story.
+// The step loop on a run of milliseconds. Whole, failed or resumed, it leads to the same weights, and its files tell
+// the same story.
 #include "train/trainer.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <stdexcept>
 
 #include "record/metrics.h"
 #include "train/evaluation.h"
-#include "train/journal.h"
 #include "train/replay.h"
 #include "train/session_io.h"
 #include "train/small_run.h"
@@ -18,18 +16,6 @@ namespace eggroll::test {
 namespace {
 
 using ::testing::HasSubstr;
-
-class TrainerTest : public SmallRunTest {
- protected:
-  static std::vector<uint64_t> steps_in(const std::filesystem::path& folder) {
-    std::vector<uint64_t> steps;
-    for (const auto& line : read_metrics(RunFolder{folder}.metrics())) steps.push_back(line.at("step"));
-    return steps;
-  }
-
-  const ConfigNode config_ = small_config();
-  const std::vector<uint64_t> all_steps_ = {0, 1, 2, 3, 4, 5, 6};
-};
 
 TEST_F(TrainerTest, ARecordTellsTheWholeRun) {
   const std::filesystem::path folder = fresh("whole");
@@ -261,106 +247,6 @@ TEST_F(TrainerTest, OtherDataAreRefusedWithoutARecord) {
   EXPECT_THAT(message_of([&] { run_in(run.path, config); }), HasSubstr("the data have changed since the run in"));
 }
 
-struct StopRule {
-  const char* name;
-  const char* rule;
-  uint64_t step;        // the step after which the rule ends the run
-  const char* because;  // the beginning of the record's reason
-};
-
-void PrintTo(const StopRule& rule, std::ostream* out) { *out << rule.name; }
-
-class StopRules : public TrainerTest, public testing::WithParamInterface<StopRule> {};
-
-// A run that a rule ended has final figures. Without the rule it goes on to the weights of a run without rules.
-TEST_P(StopRules, EndTheRunWhichCanGoOn) {
-  const std::filesystem::path folder = fresh("stopped");
-  const RunRecord stopped = run_in(folder, small_config({GetParam().rule}));
-  EXPECT_EQ(stopped.status, RunStatus::kStopped);
-  EXPECT_EQ(stopped.steps, GetParam().step);
-  EXPECT_THAT(stopped.stopped_because.value_or(""), testing::StartsWith(GetParam().because));
-  ASSERT_TRUE(stopped.final.has_value());
-  EXPECT_EQ(stopped.final->step, GetParam().step);
-  EXPECT_EQ(stopped.final->tokens, 98U);  // the whole held-out part
-  EXPECT_EQ(stopped.newest->step, GetParam().step);
-  EXPECT_EQ(stopped.newest->tokens, 31U);
-  EXPECT_TRUE(stopped.weights_sha256.has_value());
-  EXPECT_EQ(read_record(RunFolder{folder}.record()).stopped_because, stopped.stopped_because);
-
-  const RunRecord again = run_in(folder, small_config({GetParam().rule}));
-  EXPECT_EQ(again.status, RunStatus::kStopped);
-  EXPECT_EQ(again.steps, GetParam().step);
-
-  const RunRecord whole = run_in(folder, config_);
-  EXPECT_EQ(whole.status, RunStatus::kCompleted);
-  EXPECT_EQ(whole.stopped_because, std::nullopt);
-  EXPECT_EQ(whole.weights_sha256, run_in(fresh("whole"), config_).weights_sha256);
-  EXPECT_EQ(steps_in(folder), all_steps_);  // the stop's own line is gone
-}
-
-// Sixteen members read eight tokens a step; every second step is evaluated.
-INSTANTIATE_TEST_SUITE_P(
-    Rules, StopRules,
-    testing::Values(StopRule{"Tokens", "stop.tokens=129", 2, "stop.tokens is 129 and 256 member tokens were read"},
-                    StopRule{"Bits", "stop.bits=1000", 0, "stop.bits is 1000 and held-out bits are "}),
-    [](const auto& rule) { return rule.param.name; });
-
-TEST_F(TrainerTest, SecondsAreThoseOfAllProcesses) {
-  const std::filesystem::path folder = fresh("stopped");
-  const RunRecord first = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.2"}));
-  ASSERT_EQ(first.status, RunStatus::kStopped);
-  EXPECT_GE(first.wall_seconds, 0.2);
-  const RunRecord second = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.4"}));
-  ASSERT_EQ(second.status, RunStatus::kStopped);
-  EXPECT_GT(second.steps, first.steps);
-  EXPECT_THAT(second.stopped_because.value_or(""), testing::StartsWith("stop.seconds is 0.4 and the run took "));
-}
-
-TEST_F(TrainerTest, PatienceCountsEvaluationsSinceTheBest) {
-  // With noise this large the run learns nothing.
-  const RunRecord stopped =
-      run_in(fresh("stopped"), small_config({"stop.patience=2", "noise.sigma_shift=0", "train.steps=200"}));
-  ASSERT_EQ(stopped.status, RunStatus::kStopped);
-  EXPECT_EQ(stopped.steps, stopped.best->step + 4);
-  EXPECT_EQ(stopped.stopped_because,
-            fmt::format("stop.patience is 2 and the best evaluation was at step {}", stopped.best->step));
-}
-
-// A run that is stopped after any number of steps, even none, and run again has the same weights, counts and metrics.
-TEST_F(TrainerTest, StoppedAnywhereItGoesOnToTheSameWeights) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  for (uint64_t step = 0; step < 6; ++step) {
-    const std::filesystem::path folder = fresh("stopped" + std::to_string(step));
-    const RunRecord stopped = run_until(folder, config_, step);
-    EXPECT_EQ(stopped.status, RunStatus::kInterrupted);
-    EXPECT_EQ(stopped.steps, step);
-    ASSERT_TRUE(stopped.weights_sha256.has_value());
-    EXPECT_TRUE(stopped.ended_utc.has_value());
-    EXPECT_EQ(load_checkpoint(*latest_checkpoint(folder)).step, step);
-
-    const RunRecord resumed = run_in(folder, config_);
-    EXPECT_EQ(resumed.status, RunStatus::kCompleted);
-    EXPECT_EQ(resumed.resumes, 1U);
-    EXPECT_EQ(resumed.started_utc, stopped.started_utc);
-    EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256) << "stopped after " << step;
-    EXPECT_EQ(resumed.member_tokens, whole.member_tokens);
-    EXPECT_EQ(resumed.unique_tokens, whole.unique_tokens);
-    EXPECT_EQ(resumed.best->bits_per_unit, whole.best->bits_per_unit);
-    EXPECT_EQ(resumed.final->bits_per_unit, whole.final->bits_per_unit);
-    EXPECT_EQ(steps_in(folder), all_steps_) << "stopped after " << step;
-  }
-}
-
-TEST_F(TrainerTest, StoppedAtEveryStepItGoesOnToTheSameWeights) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  const std::filesystem::path folder = fresh("stopped");
-  for (uint64_t step = 1; step < 6; ++step) run_until(folder, config_, step);
-  const RunRecord resumed = run_in(folder, config_);
-  EXPECT_EQ(resumed.resumes, 5U);
-  EXPECT_EQ(resumed.weights_sha256, whole.weights_sha256);
-  EXPECT_EQ(steps_in(folder), all_steps_);
-}
-
 // Whatever ends a run, its record says `failed` and the reason, and the run can go on.
 TEST_F(TrainerTest, AFailedRunSaysSoAndGoesOn) {
   const RunRecord whole = run_in(fresh("whole"), config_);
@@ -466,69 +352,6 @@ TEST_F(TrainerTest, EverySettingResumesToTheSameWeights) {
   }
 }
 
-// A schedule that follows the evaluations: each but the first, over two steps, halves the learning rate.
-class PlateauRunTest : public TrainerTest {
- protected:
-  static ConfigNode halving(const std::string& kind = "plateau") {
-    return small_config({"optimizer=es_adamw", "optimizer.learning_rate=4.0", "optimizer.schedule.kind=" + kind,
-                         "optimizer.schedule.plateau.factor=0.5", "optimizer.schedule.plateau.patience=0",
-                         "optimizer.schedule.plateau.cooldown=0", "optimizer.schedule.plateau.threshold=0.9"});
-  }
-
-  static std::vector<double> learning_rates(const std::filesystem::path& folder) {
-    std::vector<double> rates;
-    for (const auto& line : read_metrics(RunFolder{folder}.metrics())) {
-      if (line.contains("scalars")) rates.push_back(line.at("scalars").at("learning_rate"));
-    }
-    return rates;
-  }
-
-  const ConfigNode config_ = halving();
-  const std::vector<double> rates_ = {4, 4, 2, 2, 1, 1};
-};
-
-TEST_F(PlateauRunTest, TheScheduleSeesTheEvaluationsBeforeEachStep) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  EXPECT_EQ(learning_rates(folder_ / "whole"), rates_);
-  const RunRecord constant = run_in(fresh("constant"), halving("constant"));
-  EXPECT_EQ(learning_rates(folder_ / "constant"), (std::vector<double>(6, 4.0)));
-  EXPECT_NE(whole.weights_sha256, constant.weights_sha256);
-}
-
-TEST_F(PlateauRunTest, StoppedOrFailedAnywhereItGoesOnToTheSameWeights) {
-  const RunRecord whole = run_in(fresh("whole"), config_);
-  const std::string journal = read_file(RunFolder{folder_ / "whole"}.journal());
-  for (uint64_t step = 0; step < 6; ++step) {
-    const std::filesystem::path stopped = fresh("stopped" + std::to_string(step));
-    run_until(stopped, config_, step);
-    // A run that fails leaves its last checkpoint and a longer journal, as a killed one does.
-    const std::filesystem::path failed = fresh("failed" + std::to_string(step));
-    TrainHooks hooks;
-    hooks.progress = [&](const Progress& progress) {
-      if (progress.done.step == step + 1) throw Error("the disk is full; free some space");
-    };
-    EXPECT_THROW(run_in(failed, config_, hooks), Error);
-    for (const std::filesystem::path& folder : {stopped, failed}) {
-      EXPECT_EQ(run_in(folder, config_).weights_sha256, whole.weights_sha256) << folder;
-      EXPECT_EQ(learning_rates(folder), rates_) << folder;
-      EXPECT_EQ(read_file(RunFolder{folder}.journal()), journal) << folder;
-    }
-  }
-}
-
-TEST_F(PlateauRunTest, ReplayRebuildsEveryCheckpoint) {
-  const RunFolder run{fresh("run")};
-  run_in(run.path, config_);
-  const Machine machine(config_, built_plugins());
-  for (const uint64_t step : {2U, 4U, 6U}) {
-    const Checkpoint checkpoint = load_checkpoint(run.path / "checkpoints" / fmt::format("step-{:08}", step));
-    EXPECT_EQ(weights_sha256(replay(machine, config_, run, step).weights), weights_sha256(checkpoint.weights));
-    ASSERT_EQ(checkpoint.evaluations.size(), step / 2 + 1);
-    EXPECT_EQ(checkpoint.evaluations.back().step, step);
-    EXPECT_EQ(checkpoint.evaluations.back().tokens, 31U);
-  }
-}
-
 TEST_F(TrainerTest, ACheckpointOfAnotherRunIsRefused) {
   const std::filesystem::path folder = fresh("run");
   run_until(folder, config_, 3);
@@ -540,62 +363,6 @@ TEST_F(TrainerTest, ACheckpointOfAnotherRunIsRefused) {
   EXPECT_THAT(message_of([&] { run_in(folder, small_config({"optimizer.residual=0"})); }),
               HasSubstr("was made with another update rule"));
   EXPECT_EQ(read_file(RunFolder{folder}.record()), before);
-}
-
-class ReplayTest : public TrainerTest {
- protected:
-  ReplayTest() : machine_(config_, built_plugins()) { record_ = run_in(fresh("run"), config_); }
-
-  Replayed replay_with(uint64_t steps) const { return replay(machine_, config_, run_, steps); }
-  std::string refusal(const ConfigNode& config, uint64_t steps = 0) const {
-    const Machine machine(config, built_plugins());
-    return message_of([&] { replay(machine, config, run_, steps); });
-  }
-
-  const RunFolder run_{folder_ / "run"};
-  Machine machine_;
-  RunRecord record_;
-};
-
-TEST_F(ReplayTest, RebuildsEveryCheckpoint) {
-  const Replayed all = replay_with(0);
-  EXPECT_EQ(all.steps, 6U);
-  EXPECT_EQ(weights_sha256(all.weights), *record_.weights_sha256);
-  for (const uint64_t step : {2U, 4U, 6U}) {
-    const Replayed part = replay_with(step);
-    EXPECT_EQ(part.steps, step);
-    const Checkpoint checkpoint = load_checkpoint(run_.path / "checkpoints" / fmt::format("step-{:08}", step));
-    EXPECT_EQ(weights_sha256(part.weights), weights_sha256(checkpoint.weights)) << "step " << step;
-  }
-  EXPECT_NE(weights_sha256(replay_with(5).weights), *record_.weights_sha256);
-}
-
-TEST_F(ReplayTest, RefusesMoreStepsThanThereAre) {
-  EXPECT_EQ(refusal(config_, 7), fmt::format("the journal {} holds 6 steps, expected at least 7; ask for fewer steps, "
-                                             "or let the run go on first",
-                                             run_.journal().string()));
-}
-
-TEST_F(ReplayTest, RefusesAnotherConfiguration) {
-  const std::string sentence =
-      fmt::format("the journal {} belongs to another configuration; replay the run folder that it was written in",
-                  run_.journal().string());
-  EXPECT_EQ(refusal(small_config({"seed=1"})), sentence);
-  EXPECT_EQ(refusal(small_config({"train.population=32"})), sentence);
-  EXPECT_EQ(refusal(small_config({"backend.threads=2"})), "");
-}
-
-TEST_F(ReplayTest, RefusesADamagedOrMissingJournal) {
-  const std::string whole = read_file(run_.journal());
-  std::string damaged = whole;
-  damaged[100] = static_cast<char>(damaged[100] ^ 1);
-  write_plainly(run_.journal(), damaged);
-  EXPECT_THAT(refusal(config_), HasSubstr("journal.bin is damaged at step 0"));
-  // A torn last entry is no damage: the steps before it are replayed.
-  write_plainly(run_.journal(), whole.substr(0, whole.size() - 3));
-  EXPECT_EQ(replay_with(0).steps, 5U);
-  std::filesystem::remove(run_.journal());
-  EXPECT_THAT(refusal(config_), HasSubstr("cannot read " + run_.journal().string()));
 }
 
 }  // namespace
