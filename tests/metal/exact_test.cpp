@@ -108,7 +108,7 @@ TEST(Exact, LongerSumsAreRefused) {
   EXPECT_NO_THROW(Plan(spec, 1024));
   for (const uint32_t block_inputs : {0U, 100U, 1040U, 1088U, 2048U}) {
     try {
-      Plan(spec, block_inputs);
+      const Plan refused(spec, block_inputs);
       FAIL() << block_inputs;
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), testing::HasSubstr("expected a multiple of 64 up to 1040, which stay below 2^24"));
