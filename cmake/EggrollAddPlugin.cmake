@@ -102,6 +102,17 @@ function(eggroll_add_plugin name)
   endforeach()
 endfunction()
 
+# eggroll_explain_absence(NAME REASON): what the host tells those who ask for the plugin where it is not.
+function(eggroll_explain_absence name reason)
+  set_property(GLOBAL APPEND_STRING PROPERTY EGGROLL_ABSENT "{\"${name}\", \"${reason}\"},\n")
+endfunction()
+
+# eggroll_leave_out(NAME REASON): this build does not make the plugin.
+function(eggroll_leave_out name reason)
+  message(STATUS "${name} is not built: ${reason}")
+  eggroll_explain_absence(${name} "${reason}")
+endfunction()
+
 # The plugins of this build.
 function(eggroll_plugin_targets variable)
   get_property(folders DIRECTORY ${PROJECT_SOURCE_DIR}/plugins PROPERTY SUBDIRECTORIES)

@@ -26,14 +26,11 @@ fs::path resolved(const fs::path& path) {
   return error ? path : result;
 }
 
-// Plugins of this project that only some builds have, and what those need.
-const std::map<std::string, std::string> kOfSomeBuilds = {{"amx", "Linux on an x86-64 processor"},
-                                                          {"avx2", "an x86-64 processor"},
-                                                          {"avx512", "an x86-64 processor"},
-                                                          {"neon", "a 64-bit ARM processor"},
-                                                          {"cuda", "NVIDIA's CUDA compiler"},
-                                                          {"metal", "macOS on Apple Silicon"},
-                                                          {"mpi", "an MPI"}};
+// Plugins of this project that this build or its package leaves out, and why: eggroll_explain_absence of CMake wrote
+// it.
+const std::map<std::string, std::string> kAbsent = {
+#include "eggroll_absent.inc"
+};
 
 Error unusable(const std::string& text) { return Error(text, EGG_ERROR_CONFIG, "name"); }
 
@@ -125,10 +122,11 @@ std::string Registry::unknown(egg_kind kind, const std::string& name) const {
     if (file.kind == kind && file.verdict == Verdict::kAccepted) known.push_back(file.name);
   }
   std::sort(known.begin(), known.end());
-  const auto elsewhere = kOfSomeBuilds.find(name);
-  if (elsewhere != kOfSomeBuilds.end() && !known.empty()) {
-    return fmt::format("the {} '{}' is not built here, because it needs {}; choose another: {}{}", kind_name(kind),
-                       name, elsewhere->second, fmt::join(known, ", "), kind == EGG_KIND_BACKEND ? ", or auto" : "");
+  const auto absent = kAbsent.find(name);
+  // Where no plugin of the kind is found, the folders are wrong; but ranks are one plugin, and a run does without.
+  if (absent != kAbsent.end() && (!known.empty() || kind == EGG_KIND_RANKS)) {
+    return fmt::format("the {} '{}' is not here: {}{}", kind_name(kind), name, absent->second,
+                       known.empty() ? "" : fmt::format("; choose another: {}, or auto", fmt::join(known, ", ")));
   }
   std::string text = fmt::format("unknown {} '{}'{}", kind_name(kind), name, suggestion(name, known));
   if (text.find("; did you mean") != std::string::npos) {

@@ -1,4 +1,6 @@
 // Numbers, maps and deletions of a configuration as commands read them, and `eggroll config`.
+#include <map>
+
 #include "cli/eggroll_command.h"
 
 namespace eggroll::test {
@@ -123,14 +125,28 @@ TEST_F(CliTest, ResumeDoesWithoutAFolderOfPlugins) {
   EXPECT_EQ(again.wait().exit_code, 130);
 }
 
-TEST_F(CliTest, ABackendOfAnotherProcessorIsSaidToBeOne) {
+// A build says why it has no such backend, as CMake did.
+TEST_F(CliTest, ABackendOfAnotherMachineIsSaidToBeOne) {
   const bool is_arm = fs::exists(EGGROLL_BIN_DIR "/plugins/neon.eggplugin");
-  const std::string name = is_arm ? "avx2" : "neon";
-  const std::string needs = is_arm ? "an x86-64 processor" : "a 64-bit ARM processor";
-  const Result refused = eggroll(tiny_run({"backend=" + name}));
-  expect_one_sentence(refused, {"command line 'backend=" + name + "'", "the backend '" + name + "' is not built here",
-                                "needs " + needs, "choose another", "reference", "or auto"});
-  EXPECT_EQ(refused.err.find(".yaml"), std::string::npos) << refused.err;
+  const std::map<std::string, std::string> reasons = {
+      is_arm ? std::pair{"avx2", "it needs an x86-64 processor, this build is for "}
+             : std::pair{"neon", "it needs a 64-bit ARM processor, this build is for "},
+      {"metal", "it needs macOS 14 or later on Apple Silicon, this build is for Linux"}};
+  for (const auto& [name, reason] : reasons) {
+    const Result refused = eggroll(tiny_run({"backend=" + name}));
+    expect_one_sentence(refused,
+                        {"command line 'backend=" + name + "'", "the backend '" + name + "' is not here: " + reason,
+                         "choose another", "reference", "or auto"});
+    EXPECT_EQ(refused.err.find(".yaml"), std::string::npos) << refused.err;
+  }
+}
+
+TEST_F(CliTest, ABuildWithoutCudaSaysWhyAndHowToHaveIt) {
+  if (fs::exists(EGGROLL_BIN_DIR "/plugins/cuda.eggplugin")) GTEST_SKIP() << "this build has the backend cuda";
+  const Result refused = eggroll(tiny_run({"backend=cuda"}));
+  expect_one_sentence(refused, {"the backend 'cuda' is not here: ", "configure", "choose another"});
+  EXPECT_THAT(refused.err,
+              testing::AnyOf(testing::HasSubstr("-DCMAKE_CUDA_COMPILER="), testing::HasSubstr("EGGROLL_SANITIZE")));
 }
 
 }  // namespace
