@@ -3,6 +3,8 @@
 // tried with more and larger sums as well.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "conformance/cases.h"
 #include "eggroll/error.h"
 #include "program/op_info.h"
@@ -42,12 +44,12 @@ Scenario updates(uint32_t population, const egg_noise& noise) {
 // An op of slots.
 Node make_node(RuleBuilder& rule, egg_rule_code code, char any) {
   const RuleOpInfo& info = kRuleOpInfo[static_cast<size_t>(code)];
-  const char* names[] = {"a", "b", "c"};
-  Node in[3]{};
+  constexpr std::array kNames = {"a", "b", "c"};
+  std::array<Node, 3> in{};
   for (size_t k = 0; k < info.operands.size(); ++k) {
     const char type = info.operands[k] == 't' ? any : info.operands[k];
-    in[k] = rule.slot(names[k], type);
-    rule.set_slot(in[k], in[k]);
+    in.at(k) = rule.slot(kNames.at(k), type);
+    rule.set_slot(in.at(k), in.at(k));
   }
   switch (info.operands.size()) {
     case 1:

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "eggroll/op_signature.h"
+
 namespace eggroll {
 namespace {
 

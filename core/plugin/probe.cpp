@@ -141,7 +141,7 @@ class Prober {
   // The next line; nothing where the process ended, or said nothing for so long.
   std::optional<std::string> line(std::chrono::milliseconds limit) {
     const auto until = Clock::now() + limit;
-    for (size_t end; (end = text_.find('\n')) == std::string::npos;) {
+    while (text_.find('\n') == std::string::npos) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
       pollfd ready{output_->get(), POLLIN, 0};
       const int events = ::poll(&ready, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));

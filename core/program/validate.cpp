@@ -201,24 +201,24 @@ class Validator {
     same_size(what, program_.params[id].rows, expected);
   }
 
-  void matrix(const char* what, int32_t id) const {
+  const egg_param& matrix(const char* what, int32_t id) const {
     if (program_.params[id].kind != EGG_PARAM_MATRIX) fail(fmt::format("{}: {} is not a matrix", who_, what));
+    return program_.params[id];
   }
 
   void shapes(const egg_op& o, const OpSignature& info) {
     const int32_t out = info.access == OpAccess::kEnd ? program_.vocab : size(o.out);
-    const egg_param* first = o.param[0] >= 0 ? &program_.params[o.param[0]] : nullptr;
     switch (info.first_param) {
       case FirstParam::kNone:
         break;
-      case FirstParam::kMatrix:
-        matrix("its weight", o.param[0]);
-        same_size("its input", size(o.in[0]), first->cols);
-        same_size("its output", out, first->rows);
+      case FirstParam::kMatrix: {
+        const egg_param& weight = matrix("its weight", o.param[0]);
+        same_size("its input", size(o.in[0]), weight.cols);
+        same_size("its output", out, weight.rows);
         break;
+      }
       case FirstParam::kTable:
-        matrix("the embedding", o.param[0]);
-        same_size("its output", out, first->cols);
+        same_size("its output", out, matrix("the embedding", o.param[0]).cols);
         break;
       case FirstParam::kGain:
         vector_of("its gain", o.param[0], out);

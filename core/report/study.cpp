@@ -159,10 +159,10 @@ bool before(const Study& study, const std::vector<std::string>& a, const std::ve
 
 // The newest statement of what a sweep asks: its folder's, else its youngest record's.
 void describe_sweep(Study& study, const Collection& collection) {
-  const RunRecord* youngest = nullptr;
+  const RunRecord* youngest = &study.runs.front().run->record;
   for (const StudyRun& run : study.runs) {
     const RunRecord& record = run.run->record;
-    if (youngest == nullptr || record.started_utc > youngest->started_utc) youngest = &record;
+    if (record.started_utc > youngest->started_utc) youngest = &record;
   }
   study.question = youngest->sweep->question;
   ordered_json current = youngest->sweep->claims;

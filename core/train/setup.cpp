@@ -202,9 +202,9 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   optimizer =
       open_plugin_of<OptimizerInstance>(config, "optimizer", EGG_KIND_OPTIMIZER, registry, kOptimizerHostKeys, plugins);
   program = std::make_unique<Program>(model->program());
-  rule = read_section(config, "optimizer", [&](Settings& s) {
+  read_section(config, "optimizer", [&](Settings& s) {
     if (config.find("optimizer.average") != nullptr) average = read_average(s);
-    return average ? rule_with_average(optimizer->rule(), optimizer->who()) : std::make_unique<Rule>(optimizer->rule());
+    rule = average ? rule_with_average(optimizer->rule(), optimizer->who()) : std::make_unique<Rule>(optimizer->rule());
   });
   read_section(config, "train", [&](Settings&) { require_context(train, *program); });
   noise = read_section(config, "noise", [&](Settings& s) {

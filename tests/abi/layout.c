@@ -5,5 +5,5 @@
 
 #define SIZE(type, bytes) {#type, "", sizeof(type)},
 #define FIELD(type, field, offset) {#type, #field, offsetof(type, field)},
-const struct layout_row layout_in_c[] = {EGG_LAYOUT(SIZE, FIELD)};
+const struct egg_layout_row layout_in_c[] = {EGG_LAYOUT(SIZE, FIELD)};
 const size_t layout_in_c_count = sizeof(layout_in_c) / sizeof(layout_in_c[0]);

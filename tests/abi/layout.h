@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-struct layout_row {
+struct egg_layout_row {
   const char* type;
   const char* field; /* empty for the size of the struct */
   size_t value;
@@ -14,7 +14,7 @@ struct layout_row {
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const struct layout_row layout_in_c[]; /* as a C11 compiler sees it */
+extern const struct egg_layout_row layout_in_c[]; /* as a C11 compiler sees it */
 extern const size_t layout_in_c_count;
 #ifdef __cplusplus
 }

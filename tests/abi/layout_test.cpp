@@ -11,17 +11,17 @@ namespace {
 
 #define SIZE(type, bytes) {#type, "", bytes},
 #define FIELD(type, field, offset) {#type, #field, offset},
-constexpr layout_row kFrozen[] = {EGG_LAYOUT(SIZE, FIELD)};
+constexpr egg_layout_row kFrozen[] = {EGG_LAYOUT(SIZE, FIELD)};
 #undef SIZE
 #undef FIELD
 
 #define SIZE(type, bytes) {#type, "", sizeof(type)},
 #define FIELD(type, field, offset) {#type, #field, offsetof(type, field)},
-constexpr layout_row kInCpp[] = {EGG_LAYOUT(SIZE, FIELD)};
+constexpr egg_layout_row kInCpp[] = {EGG_LAYOUT(SIZE, FIELD)};
 #undef SIZE
 #undef FIELD
 
-std::string where(const layout_row& row) { return std::string(row.type) + "." + row.field; }
+std::string where(const egg_layout_row& row) { return std::string(row.type) + "." + row.field; }
 
 TEST(Layout, IsThatOfAbi06) {
   ASSERT_EQ(EGG_ABI_MAJOR, 0);

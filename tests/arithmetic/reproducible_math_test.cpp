@@ -23,10 +23,12 @@ std::vector<double> positives() {
     all.push_back(1.0 + std::ldexp(1.0, -bit));
     all.push_back(1.0 - std::ldexp(1.0, -bit - 1));
   }
-  for (double x = std::sqrt(0.5), y = x, i = 0; i < 20; ++i) {
-    all.insert(all.end(), {x, y});
-    x = std::nextafter(x, 0.0);
-    y = std::nextafter(y, 1.0);
+  double below = std::sqrt(0.5);
+  double above = below;
+  for (int i = 0; i < 20; ++i) {
+    all.insert(all.end(), {below, above});
+    below = std::nextafter(below, 0.0);
+    above = std::nextafter(above, 1.0);
   }
   return all;
 }

@@ -230,7 +230,8 @@ class NoClusterTest : public SweepCommandTest {
 };
 
 TEST_F(NoClusterTest, WhereThereIsNoSlurmItIsSaid) {
-  const std::string path = std::getenv("PATH");
+  const char* const found = std::getenv("PATH");
+  const std::string path = found != nullptr ? found : "";
   ::setenv("PATH", "/nonexistent", 1);
   const Result result = sweep("none", {"launcher=slurm"});
   ::setenv("PATH", path.c_str(), 1);

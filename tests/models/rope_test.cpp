@@ -31,7 +31,8 @@ const egg_table& rope_table(const Machine& machine) {
 }
 
 double angle(double position, int32_t channel) {
-  return position * static_cast<double>(std::pow(10000.0L, -static_cast<long double>(channel / 2 * 2) / kHead));
+  const int32_t even = channel - channel % 2;
+  return position * static_cast<double>(std::pow(10000.0L, -static_cast<long double>(even) / kHead));
 }
 
 void expect_constants(const egg_table& table, uint32_t position) {

@@ -132,7 +132,8 @@ bool same_offset(const Draw& a, const Draw& b) {
 }
 
 // Gaussian counter noise under any key, starting at any index.
-Generator keyed(std::function<uint64_t(const Draw&)> key, std::function<uint32_t(const Draw&)> start = {}) {
+Generator keyed(const std::function<uint64_t(const Draw&)>& key,
+                const std::function<uint32_t(const Draw&)>& start = {}) {
   return [=](const Draw& draw, int8_t* out, uint32_t count) {
     const NoiseTable table = noise_table(EGG_NOISE_GAUSSIAN);
     const uint32_t first = start ? start(draw) : 0;

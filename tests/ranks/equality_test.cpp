@@ -1,4 +1,6 @@
 // The weights are those of one process, however many ranks share a run, share its updates or continue it.
+#include <fmt/format.h>
+
 #include "ranks/shared_run.h"
 #include "train/journal.h"
 

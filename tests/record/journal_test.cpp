@@ -79,7 +79,7 @@ TEST_F(JournalTest, ReadsWhatItWrote) {
 }
 
 TEST_F(JournalTest, AShortConfigHashComesBackAsItWas) {
-  JournalWriter(path_, kPairs, "abc123", 0);
+  JournalWriter(path_, kPairs, "abc123", 0).flush();
   EXPECT_EQ(JournalReader(path_).config_hash(), "abc123");
   EXPECT_EQ(message_of([&] { JournalWriter(path_, kPairs, std::string(65, 'a'), 0); }),
             "the config hash '" + std::string(65, 'a') + "' is longer than 64 digits; shorten it");

@@ -28,7 +28,8 @@ class Browser {
 
   // The path of the executable; nothing where none is installed.
   static std::optional<std::string> find() {
-    std::istringstream folders(std::getenv("PATH"));
+    const char* const path_list = std::getenv("PATH");
+    std::istringstream folders(path_list != nullptr ? path_list : "");
     for (std::string folder; std::getline(folders, folder, ':');) {
       for (const char* name : {"chromium-headless-shell", "chromium", "google-chrome"}) {
         const std::string path = folder + "/" + name;

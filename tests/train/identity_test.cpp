@@ -42,7 +42,9 @@ TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
   EXPECT_EQ(absolute_path("a/../b.txt"), here + "/b.txt");
   EXPECT_EQ(absolute_path("/a//b"), "/a/b");
   EXPECT_EQ(absolute_path(""), "");
-  EXPECT_EQ(absolute_path("~/b.txt"), std::string(std::getenv("HOME")) + "/b.txt");
+  const char* const home = std::getenv("HOME");
+  ASSERT_NE(home, nullptr);
+  EXPECT_EQ(absolute_path("~/b.txt"), home + std::string("/b.txt"));
   EXPECT_EQ(absolute_path("~b"), here + "/~b");
   const ConfigNode config = with_absolute_paths(repository_config({"plugins.path=[p]"}));
   EXPECT_EQ(config.at("plugins.path.0").text(), here + "/p");
