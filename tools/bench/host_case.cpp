@@ -113,7 +113,7 @@ class HostCase : public Case {
 
   void run(benchmark::State& state) override {
     double seconds = 0.0;
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
       const double once = work_();
       state.SetIterationTime(once);
       seconds += once;

@@ -238,7 +238,7 @@ class OpCase : public Case {
     double difference = 0.0;
     peak_.reset();
     peak_.take_slice();
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
       peak_.between_iterations();
       const double with = with_.evaluate();
       state.SetIterationTime(with);

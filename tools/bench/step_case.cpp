@@ -81,7 +81,7 @@ class StepCase : public Case {
     double whole = 0.0;
     peak_.reset();
     peak_.take_slice();
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {
       peak_.between_iterations();
       double forward = 0.0;
       const double seconds = seconds_of([&] {
