@@ -83,7 +83,7 @@ struct Watch::Found {
   size_t other_files = 0;
 };
 
-Watch::Watch(fs::path results)
+Watch::Watch(const fs::path& results)
     : results_(results.lexically_normal()),
       started_(fmt::format("{:x}", std::chrono::system_clock::now().time_since_epoch().count())),
       around_({{"sweeps", ordered_json::array()}, {"problems", ordered_json::array()}, {"other_files", 0}}) {

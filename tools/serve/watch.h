@@ -48,7 +48,7 @@ struct SeenRun {
 class Watch {
  public:
   // Throws Error if `results` is no folder.
-  explicit Watch(std::filesystem::path results);
+  explicit Watch(const std::filesystem::path& results);
 
   // Reads what has changed since the last look. Only one thread may look; the others may ask meanwhile, and see each
   // run as soon as it is read.

@@ -4,6 +4,7 @@
 #define EGGROLL_OP_SIGNATURE_H
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "eggroll/ops.h"
