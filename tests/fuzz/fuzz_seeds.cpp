@@ -78,9 +78,9 @@ class Seeds {
     const fs::path path = scratch_.path() / "journal.bin";
     {
       JournalWriter writer(path, 4, std::string(64, 'a'), 0);
-      writer.append({0, egg_evaluation{0, 65536, 8}, {1, -1, 127, -127}});
-      writer.append({1, std::nullopt, {0, 0, 0, 0}});
-      writer.append({2, egg_evaluation{2, 60000, 8}, {5, 6, 7, 8}});
+      writer.append(0, egg_evaluation{0, 65536, 8}, std::vector<int8_t>{1, -1, 127, -127});
+      writer.append(1, std::nullopt, std::vector<int8_t>(4, 0));
+      writer.append(2, egg_evaluation{2, 60000, 8}, std::vector<int8_t>{5, 6, 7, 8});
     }
     for (const char mended : {'\0', '\1'}) put_seed("journal", mended + read_file(path));
   }
