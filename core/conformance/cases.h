@@ -42,8 +42,8 @@ struct RuleCase {
 std::vector<OpCase> op_cases();
 std::vector<RuleCase> rule_cases();
 
-// The number of shapes, and a scenario with one of them. A shape is a population, groups and a range of members: some
-// fill whole tiles of members and some do not, some ranges begin or end within a tile, and some groups cross tiles.
+// The number of shapes, and a scenario with one of them. A shape is a population, streams and a range of members: some
+// fill whole tiles of members and some do not, some ranges begin or end within a tile, and some streams cross tiles.
 uint32_t shape_count();
 constexpr uint32_t kOnePair = 1;  // the shape of two members
 Scenario shaped_scenario(uint32_t shape, const egg_noise& noise);

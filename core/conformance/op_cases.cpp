@@ -75,7 +75,7 @@ std::vector<OpCase> cases_embed() {
         for (Action& action : test.scenario.actions) {
           if (action.kind != ActionKind::kUpdate) continue;
           action.tokens = tokens;
-          action.group = 2 * (1 + split % 5);
+          action.members_per_stream = 2 * (1 + split % 5);
         }
       }
     }

@@ -90,8 +90,8 @@ void require_valid(const RandomCase& test) {
   require_valid(*make_program(test.program), *make_rule(test.rule), test.scenario);
 }
 
-Transcript run_case(const BackendInstance& backend, const RandomCase& test, const Workers& workers) {
-  return run_scenario(backend, *make_program(test.program), *make_rule(test.rule), test.scenario, workers);
+Transcript run_case(const BackendInstance& backend, const RandomCase& test, const Division& division) {
+  return run_scenario(backend, *make_program(test.program), *make_rule(test.rule), test.scenario, division);
 }
 
 std::string disagreement(const RandomCase& test, const BackendInstance& tested, const BackendInstance* reference) {
@@ -103,7 +103,8 @@ std::string disagreement(const RandomCase& test, const BackendInstance& tested, 
     }
     // One or the other, for each takes as long as all that was before.
     const bool shared = test.scenario.seed % 4 == 0;
-    const std::string other = first_difference(actual, run_case(tested, test, shared ? Workers{1, 3} : Workers{3, 1}));
+    const std::string other =
+        first_difference(actual, run_case(tested, test, shared ? Division{1, 3} : Division{3, 1}));
     if (other.empty()) return "";
     return fmt::format("three {} give another result than one: {}",
                        shared ? "sessions that share members and updates" : "threads", other);

@@ -74,7 +74,7 @@ std::unique_ptr<Program> make_program(const RandomProgram& program);
 std::unique_ptr<Rule> make_rule(const RandomRule& rule);
 void require_valid(const RandomCase& test);
 
-Transcript run_case(const BackendInstance& backend, const RandomCase& test, const Workers& workers);
+Transcript run_case(const BackendInstance& backend, const RandomCase& test, const Division& division);
 
 // Empty where one thread, three threads and the reference agree, else a sentence. reference may be null.
 std::string disagreement(const RandomCase& test, const BackendInstance& tested, const BackendInstance* reference);

@@ -97,7 +97,7 @@ class ScenarioGenerator {
         return;
       case ActionKind::kUpdate:
         action.step = random_step();
-        action.group = draws_.one_in(3) ? 2 : even(2, std::max(2U, std::min(scenario_.population, 60U)));
+        action.members_per_stream = draws_.one_in(3) ? 2 : even(2, std::max(2U, std::min(scenario_.population, 60U)));
         action.tokens = 1 + draws_.below(4);
         break;
       case ActionKind::kInfer:
@@ -124,7 +124,7 @@ class ScenarioGenerator {
       action.first = even(0, population - 2);
       action.count = even(2, population - action.first);
     }
-    action.group = draws_.one_in(3) ? 2 : even(2, std::max(2U, std::min(action.count, 60U)));
+    action.members_per_stream = draws_.one_in(3) ? 2 : even(2, std::max(2U, std::min(action.count, 60U)));
     action.streams = draws_.one_in(8) ? 1 + draws_.below(3) : 0;
     action.tokens = tokens_for(action.count);
     // Often the step of the call before: what a backend keeps for a step must be that of these members.

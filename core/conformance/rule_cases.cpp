@@ -146,7 +146,7 @@ void add_masked_cases(std::vector<RuleCase>& cases) {
       for (Action& action : scenario.actions) {
         if (action.kind != ActionKind::kUpdate) continue;
         action.tokens = tokens;
-        action.group = 4;
+        action.members_per_stream = 4;
       }
       cases.push_back(RuleCase{EGG_RULE_VOTE_STD,
                                fmt::format("rule vote_std of masked rows, rank {}, {} tokens", rank, tokens), 13,

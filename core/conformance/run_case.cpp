@@ -6,7 +6,7 @@ namespace eggroll {
 namespace {
 
 struct Range {
-  uint32_t first, count, group;
+  uint32_t first, count, members_per_stream;
 };
 
 struct Shape {
@@ -29,7 +29,7 @@ Action evaluate(uint64_t step, const Range& range) {
   action.step = step;
   action.first = range.first;
   action.count = range.count;
-  action.group = range.group;
+  action.members_per_stream = range.members_per_stream;
   action.tokens = 3;
   return action;
 }

@@ -125,16 +125,16 @@ std::vector<egg_voters> voters_of(const Program& program, const Scenario& scenar
 class Run {
  public:
   Run(const BackendInstance& backend, const Program& program, const Rule& rule, const Scenario& scenario,
-      const Workers& workers)
+      const Division& division)
       : program_(program),
         rule_(rule),
         scenario_(scenario),
         state_bytes_(program.state_bytes()),
         voters_(voters_of(program, scenario)),
         session_(backend,
-                 egg_session_spec{sizeof(egg_session_spec), workers.threads, &program.view(), &rule.view(),
+                 egg_session_spec{sizeof(egg_session_spec), division.threads, &program.view(), &rule.view(),
                                   scenario.noise, scenario.population, 0, scenario.population, 0, voters_.data()},
-                 program, std::min(workers.sessions, scenario.population / 2)) {}
+                 program, std::min(division.sessions, scenario.population / 2)) {}
 
   Transcript go() {
     set_weights(0);
@@ -186,11 +186,12 @@ class Run {
   }
 
   void evaluate(const Action& action, const std::string& when, Draws& draws) {
-    const uint32_t streams = (action.count + action.group - 1) / action.group + action.streams;
+    const uint32_t streams =
+        (action.count + action.members_per_stream - 1) / action.members_per_stream + action.streams;
     Batch batch(draws, scenario_, streams, action.tokens, program_.view());
     Array<int64_t> losses(action.count);
-    session_.evaluate(egg_evaluate{sizeof(egg_evaluate), action.group, action.step, action.first, action.count,
-                                   batch.view, losses.data()});
+    session_.evaluate(egg_evaluate{sizeof(egg_evaluate), action.members_per_stream, action.step, action.first,
+                                   action.count, batch.view, losses.data()});
     losses.append_to(transcript_, fmt::format("losses {} (step {}, members {} to {})", when, action.step, action.first,
                                               action.first + action.count - 1));
   }
@@ -216,10 +217,11 @@ class Run {
     std::vector<float> stds(program_.params().size());
     for (float& std : stds) std = draws.pick(kStds);
     Array<int64_t> changed(program_.params().size());
-    const uint32_t streams = (scenario_.population + action.group - 1) / action.group;
+    const uint32_t streams = (scenario_.population + action.members_per_stream - 1) / action.members_per_stream;
     Batch batch(draws, scenario_, streams, action.tokens, program_.view());
     session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), action.step, fitness.data(),
-                               scalars.data(), stds.data(), changed.data(), nullptr, batch.view, action.group, 0});
+                               scalars.data(), stds.data(), changed.data(), nullptr, batch.view,
+                               action.members_per_stream, 0});
     changed.append_to(transcript_, "changed counts " + when);
   }
 
@@ -308,11 +310,12 @@ const char* name_of(Votes votes) {
 std::string action_text(const Action& action) {
   switch (action.kind) {
     case ActionKind::kEvaluate:
-      return fmt::format("evaluate members {} to {}, step {}, group {}, {} tokens{}", action.first,
-                         action.first + action.count - 1, action.step, action.group, action.tokens,
+      return fmt::format("evaluate members {} to {}, step {}, {} members a stream, {} tokens{}", action.first,
+                         action.first + action.count - 1, action.step, action.members_per_stream, action.tokens,
                          action.streams == 0 ? "" : fmt::format(", {} streams too many", action.streams));
     case ActionKind::kUpdate:
-      return fmt::format("update, step {}, group {}, {} tokens", action.step, action.group, action.tokens);
+      return fmt::format("update, step {}, {} members a stream, {} tokens", action.step, action.members_per_stream,
+                         action.tokens);
     case ActionKind::kInfer:
       return fmt::format("infer {} streams, {} tokens, {} logits", action.streams, action.tokens,
                          action.logits ? "with" : "without");
@@ -341,9 +344,9 @@ void require_valid(const Program& program, const Rule& rule, const Scenario& sce
 }
 
 Transcript run_scenario(const BackendInstance& backend, const Program& program, const Rule& rule,
-                        const Scenario& scenario, const Workers& workers) {
+                        const Scenario& scenario, const Division& division) {
   backend.require_support(program.view(), rule.view());
-  return Run(backend, program, rule, scenario, workers).go();
+  return Run(backend, program, rule, scenario, division).go();
 }
 
 std::string text(const Scenario& scenario) {

@@ -44,10 +44,10 @@ struct Action {
   uint64_t step = 0;   // evaluate, update
   uint32_t first = 0;  // evaluate, set and get states: members [first, first + count)
   uint32_t count = 0;
-  uint32_t group = 2;    // evaluate, update
-  uint32_t streams = 0;  // infer; evaluate: streams that no member reads, after those that are
-  uint32_t tokens = 1;   // evaluate, infer, update
-  bool logits = true;    // infer: asked for
+  uint32_t members_per_stream = 2;  // evaluate, update
+  uint32_t streams = 0;             // infer; evaluate: streams that no member reads, after those that are
+  uint32_t tokens = 1;              // evaluate, infer, update
+  bool logits = true;               // infer: asked for
 };
 
 struct Scenario {
@@ -68,8 +68,8 @@ struct Scenario {
 // Throws Error where the host would refuse to run this.
 void require_valid(const Program& program, const Rule& rule, const Scenario& scenario);
 
-// Who computes a scenario; no result may depend on it.
-struct Workers {
+// How the work of a scenario is divided; no result may depend on it.
+struct Division {
   int threads = 1;
   uint32_t sessions = 1;  // that share its members and its updates, each with `threads` threads
 };
@@ -77,7 +77,7 @@ struct Workers {
 // Opens sessions, fills them, does the actions and reads everything back. Throws Error if the backend fails or writes
 // outside a buffer it was given.
 Transcript run_scenario(const BackendInstance& backend, const Program& program, const Rule& rule,
-                        const Scenario& scenario, const Workers& workers);
+                        const Scenario& scenario, const Division& division);
 
 // One line a fact, for the report of a failure.
 std::string text(const Scenario& scenario);

@@ -297,8 +297,8 @@ void simpler_action(Candidates& cases, const RandomCase& test, size_t i) {
     smaller_number(cases, test, i, &Action::first, 0, evaluate ? 2 : 1);
     smaller_number(cases, test, i, &Action::count, evaluate ? 2 : 1, evaluate ? 2 : 1);
   }
-  if (evaluate && action.group != action.count) {
-    edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].group = s.actions[i].count; });
+  if (evaluate && action.members_per_stream != action.count) {
+    edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].members_per_stream = s.actions[i].count; });
   }
   if (action.step != 0) edit_scenario(cases, test, [&](Scenario& s) { s.actions[i].step = 0; });
 }

@@ -21,7 +21,7 @@ const std::vector<std::string> kCommon = {"name=trajectory",
                                           "seed=11",
                                           "train.steps=20",
                                           "train.population=70",
-                                          "train.group=14",
+                                          "train.members_per_stream=14",
                                           "train.tokens=7",
                                           "eval.every=20",
                                           "eval.tokens=64",
@@ -109,9 +109,9 @@ std::string difference(const Trajectory& trajectory, const std::vector<std::stri
   return "";
 }
 
-void use_backend(Machine& machine, const ChosenPlugin& backend) {
-  machine.backend = std::make_unique<BackendInstance>(backend, egg_settings{sizeof(egg_settings), 0, nullptr});
-  machine.backend->require_support(machine.program->view(), machine.rule->view());
+void use_backend(Learner& learner, const ChosenPlugin& backend) {
+  learner.backend = std::make_unique<BackendInstance>(backend, egg_settings{sizeof(egg_settings), 0, nullptr});
+  learner.backend->require_support(learner.program->view(), learner.rule->view());
 }
 
 // fault(trajectory): what is wrong with it, empty for nothing.
@@ -140,18 +140,18 @@ const std::vector<Trajectory>& trajectories() {
 std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, const ConfigSearch& configs,
                                                  const Registry& models, const ChosenPlugin& backend) {
   Setup setup(compose(configs, trajectory.overrides), models);
-  Machine& machine = setup.machine;
-  use_backend(machine, backend);
-  BackendSession session = machine.open_session();
+  Learner& learner = setup.learner;
+  use_backend(learner, backend);
+  BackendSession session = learner.open_session();
   BatchBuffer batch;
-  std::vector<int64_t> losses(machine.train.population);
+  std::vector<int64_t> losses(learner.train.population);
   std::vector<std::string> hashes;
   for (uint64_t step = 0; step < kTrajectorySteps; ++step) {
-    setup.plan.fill(step, batch);
-    session.evaluate(egg_evaluate{sizeof(egg_evaluate), machine.train.group, step, 0, machine.train.population,
-                                  batch.view(), losses.data()});
-    machine.update(session, step, {}, setup.fitness.of(losses), batch);
-    hashes.push_back(weights_sha256(read_weights(session, *machine.program)));
+    setup.streams.fill(step, batch);
+    session.evaluate(egg_evaluate{sizeof(egg_evaluate), learner.train.members_per_stream, step, 0,
+                                  learner.train.population, batch.view(), losses.data()});
+    learner.update(session, step, {}, setup.fitness.of(losses), batch);
+    hashes.push_back(weights_sha256(read_weights(session, *learner.program)));
   }
   return hashes;
 }
@@ -164,9 +164,9 @@ Check check_trajectories(const ConfigSearch& configs, const Registry& models, co
 
 Check check_plans(const ConfigSearch& configs, const Registry& models, const ChosenPlugin& backend) {
   return check_each("session plans", [&](const Trajectory& trajectory) {
-    Machine machine(compose(configs, trajectory.overrides), models);
-    use_backend(machine, backend);
-    machine.plan_session();
+    Learner learner(compose(configs, trajectory.overrides), models);
+    use_backend(learner, backend);
+    learner.plan_session();
     return std::string();
   });
 }

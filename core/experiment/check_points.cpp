@@ -32,7 +32,7 @@ class Checker {
     const Setup setup(checked_form(point.config), registry_,
                       [&](const ConfigNode& config) { return dataset_of(config); });
     if (!here_) return {{"error", ""}};
-    const SessionPlan plan = setup.machine.plan_session();
+    const SessionPlan plan = setup.learner.plan_session();
     return {{"error", ""}, {"device", plan.device}, {"memory", plan.memory}};
   } catch (const std::exception& error) {
     return {{"error", error.what()}};

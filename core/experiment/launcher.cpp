@@ -19,36 +19,37 @@ constexpr const char* kSection = "launcher";
 
 class LocalLauncher : public Launcher {
  public:
-  explicit LocalLauncher(std::vector<Slot> slots) : slots_(std::move(slots)) {}
+  explicit LocalLauncher(std::vector<Worker> workers) : workers_(std::move(workers)) {}
   bool runs_here() const override { return true; }
   SweepResult run(const Sweep& sweep, const LaunchOptions& options, const SweepHooks& hooks) override {
-    if (slots_.size() > 1 && !can_pin_cores() && hooks.said) {
+    if (workers_.size() > 1 && !can_pin_cores() && hooks.said) {
       hooks.said(
           "this system pins no cores, so points that run at once share all cores, with backend.threads threads each");
     }
-    return run_sweep(sweep, slots_, options, hooks);
+    return run_sweep(sweep, workers_, options, hooks);
   }
 
  private:
-  std::vector<Slot> slots_;
+  std::vector<Worker> workers_;
 };
 
 }  // namespace
 
-std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalSlots& slots) {
+std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalWorkers& workers) {
   const ConfigNode& name = section.at("name");
   if (scalar_text(name) == "local") {
     require_only(section, {"name"});
-    return std::make_unique<LocalLauncher>(slots.slots.empty() ? even_slots(slots.jobs.value_or(1))
-                                                               : parse_slots(slots.slots));
+    return std::make_unique<LocalLauncher>(workers.workers.empty() ? even_workers(workers.jobs.value_or(1))
+                                                                   : parse_workers(workers.workers));
   }
   if (scalar_text(name) != "slurm") {
     throw wrong(name.source(), fmt::format("launcher.name is {}, expected local or slurm{}; correct it",
                                            shown_value(name), near_name(scalar_text(name), {"local", "slurm"})));
   }
-  if (slots.jobs || !slots.slots.empty()) {
+  if (workers.jobs || !workers.workers.empty()) {
     throw Error(
-        "--jobs and --slots are for points on this machine, but launcher=slurm runs them elsewhere; leave them out, or "
+        "--jobs and --workers are for points on this machine, but launcher=slurm runs them elsewhere; leave them out, "
+        "or "
         "set launcher.at_once");
   }
   return std::make_unique<SlurmLauncher>(read_slurm(section));

@@ -1,7 +1,7 @@
 // Where the points of a sweep run. The section `launcher` of a configuration says which of these takes them.
 //
 // To add one: a class with the two functions below, its options as configs/launcher/NAME.yaml with every key, and a
-// line in open_launcher(). Points are claimed by ClaimFile, judged by standing_of() and counted by a Tally, whoever
+// line in open_launcher(). Points are held by PointHold, judged by standing_of() and counted by a Tally, whoever
 // runs them; a process on another machine runs one with `eggroll point` (submission.h), within the sweep's limits.
 #ifndef EGGROLL_EXPERIMENT_LAUNCHER_H
 #define EGGROLL_EXPERIMENT_LAUNCHER_H
@@ -72,14 +72,14 @@ class Launcher {
 };
 
 // Where points run on this machine, as the command line says it.
-struct LocalSlots {
-  std::optional<uint32_t> jobs;  // even slots; one where it is absent
-  std::string slots;             // see slots.h
+struct LocalWorkers {
+  std::optional<uint32_t> jobs;  // even workers; one where it is absent
+  std::string workers;           // see workers.h
 };
 
 // section: `launcher`, whose `name` is local or slurm. Throws Error with file and line, also where a launcher has no
-// use for slots and some are given.
-std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalSlots& slots);
+// use for workers and some are given.
+std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalWorkers& workers);
 
 // Points and runs do not depend on who launches them, so their configurations and overrides leave the launcher out.
 bool is_of_launcher(const std::string& override_text);

@@ -28,18 +28,18 @@ struct Launch {
   int log;
   pid_t parent;
 
-  Launch(const std::vector<std::string>& given, int log_file, const Slot& slot)
+  Launch(const std::vector<std::string>& given, int log_file, const Worker& worker)
       : executable(executable_to_start()),
         words{executable_path().string()},
-        cores(slot.cores),
+        cores(worker.cores),
         log(log_file),
         parent(::getpid()) {
     words.insert(words.end(), given.begin(), given.end());
     constexpr const char* kGpus = "CUDA_VISIBLE_DEVICES=";
     for (std::string& variable : environment_of_child()) {
-      if (slot.gpus.empty() || !variable.starts_with(kGpus)) variables.push_back(std::move(variable));
+      if (worker.gpus.empty() || !variable.starts_with(kGpus)) variables.push_back(std::move(variable));
     }
-    if (!slot.gpus.empty()) variables.push_back(kGpus + slot.gpus);
+    if (!worker.gpus.empty()) variables.push_back(kGpus + worker.gpus);
     for (std::string& word : words) arguments.push_back(word.data());
     for (std::string& variable : variables) environment.push_back(variable.data());
     arguments.push_back(nullptr);
@@ -66,9 +66,9 @@ struct Launch {
 }  // namespace
 
 PointProcess::PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log,
-                           const Slot& slot) {
+                           const Worker& worker) {
   const Descriptor file = open_regular(log, O_WRONLY | O_CREAT | O_APPEND, "write", Links::kRefused);
-  const Launch launch(arguments, file.get(), slot);
+  const Launch launch(arguments, file.get(), worker);
   std::fflush(nullptr);
   pid_ = ::fork();
   if (pid_ == 0) launch.run();

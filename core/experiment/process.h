@@ -1,4 +1,4 @@
-// One point's process: started in a slot, its output kept, killed with its runner.
+// One point's process: started in a worker, its output kept, killed with its runner.
 #ifndef EGGROLL_EXPERIMENT_PROCESS_H
 #define EGGROLL_EXPERIMENT_PROCESS_H
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "experiment/slots.h"
+#include "experiment/workers.h"
 
 namespace eggroll {
 
@@ -19,7 +19,7 @@ class PointProcess {
  public:
   // Starts this executable with these arguments (executable_to_start() says what happens if its file was replaced).
   // Appends both outputs to the log. The process is killed when this one ends. Throws Error if it cannot be started.
-  PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log, const Slot& slot);
+  PointProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log, const Worker& worker);
   PointProcess(const PointProcess&) = delete;
   PointProcess& operator=(const PointProcess&) = delete;
   ~PointProcess();  // kills and reaps

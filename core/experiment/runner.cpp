@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "eggroll/error.h"
-#include "experiment/claim_file.h"
+#include "experiment/point_hold.h"
 #include "experiment/process.h"
 #include "experiment/tally.h"
 #include "record/run_lock.h"
@@ -33,15 +33,15 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 // A point whose process runs.
 struct Active {
   const SweepPoint* point;
-  const Slot* slot;
-  ClaimFile claim;
+  const Worker* worker;
+  PointHold hold;
   PointProcess process;
   std::optional<std::pair<Failure::Kind, std::string>> over_limit;
   std::optional<Clock::time_point> asked;  // to save and end
 
-  Active(const SweepPoint& which, const Slot& where, ClaimFile claimed, const std::vector<std::string>& arguments,
+  Active(const SweepPoint& which, const Worker& where, PointHold held, const std::vector<std::string>& arguments,
          const fs::path& log)
-      : point(&which), slot(&where), claim(std::move(claimed)), process(arguments, log, where) {}
+      : point(&which), worker(&where), hold(std::move(held)), process(arguments, log, where) {}
 
   void ask_to_end() {
     if (asked) return;
@@ -59,9 +59,9 @@ bool is_free(const RunFolder& folder) try {
 
 class Runner {
  public:
-  Runner(const Sweep& sweep, const std::vector<Slot>& slots, const LaunchOptions& options, const SweepHooks& hooks)
+  Runner(const Sweep& sweep, const std::vector<Worker>& workers, const LaunchOptions& options, const SweepHooks& hooks)
       : sweep_(sweep), options_(options), hooks_(hooks), tally_(sweep, options) {
-    for (const Slot& slot : slots) free_slots_.push_back(&slot);
+    for (const Worker& worker : workers) free_workers_.push_back(&worker);
     for (const SweepPoint& point : sweep.points) {
       if (!tally_.is_settled(point)) waiting_.push_back(&point);
     }
@@ -95,31 +95,31 @@ class Runner {
   void start_points() {
     if (Clock::now() < next_scan_) return;
     elsewhere_ = 0;
-    for (auto next = waiting_.begin(); next != waiting_.end() && !free_slots_.empty();) {
+    for (auto next = waiting_.begin(); next != waiting_.end() && !free_workers_.empty();) {
       next = start(**next) ? waiting_.erase(next) : std::next(next);
     }
-    if (!free_slots_.empty()) next_scan_ = Clock::now() + kLook;
+    if (!free_workers_.empty()) next_scan_ = Clock::now() + kLook;
   }
 
   // Whether the point no longer waits: it runs, or another runner has finished it.
   bool start(const SweepPoint& point) {
     const RunFolder folder = sweep_.folder_of(point);
     create_folders(folder.path);
-    std::optional<ClaimFile> claim = ClaimFile::take(folder.path);
-    if (!claim || !is_free(folder)) {
+    std::optional<PointHold> hold = PointHold::take(folder.path);
+    if (!hold || !is_free(folder)) {
       ++elsewhere_;
       return false;
     }
     if (tally_.is_settled(point)) return true;
     write_point(sweep_, point);
-    const Slot& slot = *free_slots_.back();
-    AppendFile(folder.log()).append(fmt::format("== {} {}\n", utc_now(), slot.name));
+    const Worker& worker = *free_workers_.back();
+    AppendFile(folder.log()).append(fmt::format("== {} {}\n", utc_now(), worker.name));
     active_.emplace_back(
-        point, slot, std::move(*claim),
+        point, worker, std::move(*hold),
         std::vector<std::string>{"resume", "--only-plugins", options_.plugins.string(), folder.path.string()},
         folder.log());
-    free_slots_.pop_back();
-    if (hooks_.started) hooks_.started({&point, slot.name, 0.0, last_metrics(folder.metrics())});
+    free_workers_.pop_back();
+    if (hooks_.started) hooks_.started({&point, worker.name, 0.0, last_metrics(folder.metrics())});
     return true;
   }
 
@@ -131,7 +131,7 @@ class Runner {
         continue;
       }
       settle(*active, *status);
-      free_slots_.push_back(active->slot);
+      free_workers_.push_back(active->worker);
       active = active_.erase(active);
     }
   }
@@ -181,7 +181,7 @@ class Runner {
     }
   }
 
-  // From time to time: reads the running points' progress, checks the budget and renews the claims.
+  // From time to time: reads the running points' progress, checks the budget and renews the holds.
   void look() {
     if (Clock::now() < next_look_) return;
     next_look_ = Clock::now() + kLook;
@@ -189,7 +189,7 @@ class Runner {
     if (beat) next_beat_ = Clock::now() + kBeat;
     for (Active& active : active_) {
       tally_.look_at(*active.point);
-      if (beat) active.claim.beat();
+      if (beat) active.hold.beat();
     }
     if (tally_.has_spent()) {
       for (Active& active : active_) active.ask_to_end();
@@ -200,7 +200,7 @@ class Runner {
   SweepStatus status() const {
     std::vector<RunningPoint> running;
     for (const Active& active : active_) {
-      running.push_back({active.point, active.slot->name, active.process.seconds(), tally_.reached(*active.point)});
+      running.push_back({active.point, active.worker->name, active.process.seconds(), tally_.reached(*active.point)});
     }
     return tally_.status(std::move(running), {waiting_.begin(), waiting_.end()}, interrupted_, elsewhere_);
   }
@@ -209,7 +209,7 @@ class Runner {
   const LaunchOptions& options_;
   const SweepHooks& hooks_;
   Tally tally_;
-  std::vector<const Slot*> free_slots_;
+  std::vector<const Worker*> free_workers_;
   std::list<const SweepPoint*> waiting_;
   size_t interrupted_ = 0;  // in this launch, and for the next
   std::list<Active> active_;
@@ -221,9 +221,9 @@ class Runner {
 
 }  // namespace
 
-SweepResult run_sweep(const Sweep& sweep, const std::vector<Slot>& slots, const LaunchOptions& options,
+SweepResult run_sweep(const Sweep& sweep, const std::vector<Worker>& workers, const LaunchOptions& options,
                       const SweepHooks& hooks) {
-  return Runner(sweep, slots, options, hooks).run();
+  return Runner(sweep, workers, options, hooks).run();
 }
 
 }  // namespace eggroll

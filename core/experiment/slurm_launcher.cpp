@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "eggroll/error.h"
-#include "experiment/claim_file.h"
 #include "experiment/freeze.h"
+#include "experiment/point_hold.h"
 #include "experiment/submission.h"
 #include "experiment/tally.h"
 #include "system/files.h"
@@ -26,11 +26,11 @@ constexpr auto kGlance = std::chrono::milliseconds(50);  // at signals
 constexpr auto kClaimBeat = std::chrono::seconds(5);
 constexpr int kMostFruitless = 3;
 
-// An array that may be in the queue. Its elements are this launch's where it holds the claim of the submission.
+// An array that may be in the queue. Its elements are this launch's where it holds the submission.
 struct Array {
   fs::path folder;
   std::vector<std::string> hashes;
-  std::optional<ClaimFile> claim;
+  std::optional<PointHold> hold;
 };
 
 // A point that is not settled.
@@ -86,7 +86,7 @@ class SlurmLaunch {
     if (hooks_.tick) hooks_.tick(status());
     if (stops > 2 || open_.empty()) return true;
     if (!knows || !running_.empty() || !waiting_.empty()) return false;
-    // A point may be held by the claim of a machine that is gone, until it is stale.
+    // A point may be held by a machine that is gone, until it is stale.
     const bool expected =
         std::any_of(open_.begin(), open_.end(), [](const OpenPoint& p) { return p.output.has_value(); });
     return !expected || !tally_.ended_because().empty();
@@ -133,13 +133,13 @@ class SlurmLaunch {
     for (const QueuedElement& element : queue) {
       const Array* array = array_of(element.name);
       if (array == nullptr || element.number >= array->hashes.size()) continue;
-      if (array->claim) (element.runs ? running_ : waiting_).insert(element.job);
+      if (array->hold) (element.runs ? running_ : waiting_).insert(element.job);
       const auto found = by_hash.find(array->hashes[element.number]);
       if (found == by_hash.end()) continue;
       OpenPoint& open = *found->second;
-      open.is_others = !array->claim && (!open.queued || open.is_others);
+      open.is_others = !array->hold && (!open.queued || open.is_others);
       open.queued = true;
-      if (array->claim) see_element(open, *array, element);
+      if (array->hold) see_element(open, *array, element);
     }
     for (OpenPoint& open : open_) {
       if (before.contains(&open) && !open.queued) left(open);
@@ -180,8 +180,8 @@ class SlurmLaunch {
   }
 
   static void take_over(Array& array) {
-    if (array.claim) return;
-    if (std::optional<ClaimFile> claim = ClaimFile::take(array.folder)) array.claim.emplace(std::move(*claim));
+    if (array.hold) return;
+    if (std::optional<PointHold> hold = PointHold::take(array.folder)) array.hold.emplace(std::move(*hold));
   }
 
   std::string array_name(const std::string& id) const { return fmt::format("eggroll-{}-{}", sweep_.name, id); }
@@ -225,7 +225,7 @@ class SlurmLaunch {
     std::vector<OpenPoint*> free;
     for (auto open = open_.begin(); open != open_.end();) {
       const auto now = open++;
-      const bool is_taken = !now->queued && ClaimFile::is_taken(sweep_.folder_of(*now->point).path);
+      const bool is_taken = !now->queued && PointHold::is_taken(sweep_.folder_of(*now->point).path);
       if (now->is_others || is_taken) ++elsewhere_;
       if (now->queued || is_taken) continue;
       if (now->fruitless < kMostFruitless) {
@@ -255,8 +255,8 @@ class SlurmLaunch {
     const SweepPoint& point = *open.point;
     const RunFolder folder = sweep_.folder_of(point);
     create_folders(folder.path);
-    const std::optional<ClaimFile> claim = ClaimFile::take(folder.path);
-    if (!claim) return false;
+    const std::optional<PointHold> hold = PointHold::take(folder.path);
+    if (!hold) return false;
     write_point(sweep_, point);
     AppendFile log(folder.log());
     log.append(
@@ -278,7 +278,7 @@ class SlurmLaunch {
     const std::string id = write_submission(sweep_, submitted, options_.plugins);
     array.folder = submission_folder(sweep_, id);
     write_atomically(script_in(array.folder), script_text(executable_, array.folder));
-    array.claim.emplace(*ClaimFile::take(array.folder));
+    array.hold.emplace(*PointHold::take(array.folder));
     const SlurmArray asked{array_name(id), array.folder, points.size()};
     arrays_.emplace(asked.name, std::move(array));
     const std::string job = submit(settings_, asked);
@@ -303,7 +303,7 @@ class SlurmLaunch {
     if (Clock::now() < next_beat_) return;
     next_beat_ = Clock::now() + kClaimBeat;
     for (const auto& [name, array] : arrays_) {
-      if (array.claim) array.claim->beat();
+      if (array.hold) array.hold->beat();
     }
   }
 

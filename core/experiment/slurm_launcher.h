@@ -8,8 +8,8 @@
 namespace eggroll {
 
 // Submits what is left as an array with one element for each point. Then it watches the queue and the points' folders,
-// whose records and claims are the truth. What Slurm requeues goes on by itself; what Slurm ends without requeueing is
-// submitted again, as long as it makes progress. It takes over elements that an earlier launch left in the queue,
+// whose records and hold files are the truth. What Slurm requeues goes on by itself; what Slurm ends without requeueing
+// is submitted again, as long as it makes progress. It takes over elements that an earlier launch left in the queue,
 // unless that launch still runs.
 class SlurmLauncher : public Launcher {
  public:

@@ -2,7 +2,7 @@
 //
 // SWEEP/jobs/ID/
 //   elements.jsonl  name, question, claims, limits and plugins of the sweep, then a line a point: element N runs line N
-//   claim           held by the launch that made it, as long as it lives (ClaimFile)
+//   held            held by the launch that made it, as long as it lives (PointHold)
 // and what the launcher keeps there.
 #ifndef EGGROLL_EXPERIMENT_SUBMISSION_H
 #define EGGROLL_EXPERIMENT_SUBMISSION_H

@@ -24,7 +24,7 @@ struct MonitoredRun {
   uint32_t population;
   int32_t threads;
   const std::vector<egg_voters>& voters;
-  uint32_t group;
+  uint32_t members_per_stream;
 };
 
 class Monitor {

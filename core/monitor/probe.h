@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "data/plan.h"
+#include "data/streams.h"
 #include "monitor/probe_program.h"
 #include "plugin/instance.h"
 #include "program/rule.h"

@@ -72,7 +72,7 @@ std::optional<double> joint_deviations(const std::vector<std::optional<VoteSigna
 VoteMeter::VoteMeter(const MonitoredRun& run)
     : model_(run.program),
       noise_(run.noise),
-      group_(run.group),
+      members_per_stream_(run.members_per_stream),
       rule_(summing_rule()),
       spec_{sizeof(egg_session_spec),
             run.threads,
@@ -138,7 +138,7 @@ std::vector<std::optional<VoteSignal>> VoteMeter::measure() {
                             changed.data(),
                             nullptr,
                             step.batch.view(),
-                            group_,
+                            members_per_stream_,
                             0};
     session_.update(update);
     for (uint32_t i = 0; i < params.size(); ++i) {

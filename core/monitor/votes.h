@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/plan.h"
+#include "data/streams.h"
 #include "plugin/instance.h"
 #include "program/program.h"
 #include "program/rule.h"
@@ -61,7 +61,7 @@ class VoteMeter {
 
   const Program& model_;
   egg_noise noise_;
-  uint32_t group_;
+  uint32_t members_per_stream_;
   Rule rule_;
   egg_session_spec spec_;
   BackendSession session_;

@@ -287,7 +287,8 @@ void BackendSession::require_read(const egg_update& update) const {
   const bool masked =
       voters != nullptr && std::any_of(voters, voters + params, [](const egg_voters& v) { return v.masked != 0; });
   const egg_batch& batch = update.batch;
-  const bool covers_all = update.group >= 2 && uint64_t{batch.streams} * update.group >= spec_->population;
+  const bool covers_all =
+      update.members_per_stream >= 2 && uint64_t{batch.streams} * update.members_per_stream >= spec_->population;
   const bool has_rows = spec_->program->index_count == 0 || batch.rows != nullptr;
   if (!masked || (covers_all && batch.inputs != nullptr && has_rows)) return;
   throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/plan.h"
+#include "data/streams.h"
 #include "eggroll/plugin.h"
 #include "system/files.h"
 #include "train/safetensors.h"

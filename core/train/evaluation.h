@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "data/plan.h"
+#include "data/streams.h"
 #include "plugin/instance.h"
 
 namespace eggroll {
@@ -16,8 +16,8 @@ struct HeldOutSums {
   double bits_per_unit() const { return static_cast<double>(loss_q16) / 65536.0 / static_cast<double>(scored.units); }
 };
 
-// Runs streams [first, first + count) of the dataset's plan from zero states. state_bytes is the program's.
-HeldOutSums evaluate_held_out(BackendSession& session, const Dataset& dataset, const EvalPlan& plan,
+// Runs streams [first, first + count) from zero states. state_bytes is the program's.
+HeldOutSums evaluate_held_out(BackendSession& session, const Dataset& dataset, const HeldOutStreams& streams,
                               uint32_t state_bytes, uint32_t first, uint32_t count);
 
 }  // namespace eggroll

@@ -11,7 +11,7 @@ namespace eggroll {
 HeldOutFigures::HeldOutFigures(const Setup& setup, BackendSession& session, Members& members, Updates& updates,
                                const RunFolder& folder, RunRecord& record)
     : setup_(setup), session_(session), members_(members), updates_(updates), folder_(folder), record_(record) {
-  if (setup.machine.average) record_.average.emplace();
+  if (setup.learner.average) record_.average.emplace();
 }
 
 void HeldOutFigures::learn(const std::optional<egg_evaluation>& evaluation) {
@@ -25,7 +25,7 @@ std::optional<egg_evaluation> HeldOutFigures::made_after(uint64_t step) const {
 }
 
 void HeldOutFigures::add_to_curve(StepRecord& step, bool is_last) {
-  const Measured sample = measure(setup_.eval_plan);
+  const Measured sample = measure(setup_.curve_streams);
   evaluations_.push_back({step.step, sample.weights.loss_q16, sample.weights.scored.tokens});
   add_sample(step, sample);
   if (is_last) add_final(step, sample);
@@ -34,7 +34,7 @@ void HeldOutFigures::add_to_curve(StepRecord& step, bool is_last) {
 void HeldOutFigures::add_end(StepRecord& step) {
   std::optional<Measured> sample;
   if (!record_.newest || record_.newest->step != step.step) {
-    add_sample(step, sample.emplace(measure(setup_.eval_plan)));
+    add_sample(step, sample.emplace(measure(setup_.curve_streams)));
   }
   add_final(step, sample);
 }
@@ -65,11 +65,11 @@ Error HeldOutFigures::disagreement(const char* what, uint64_t step) const {
                   folder_.metrics().string(), what, step, kMetricsCure));
 }
 
-HeldOutFigures::Measured HeldOutFigures::measure(const EvalPlan& plan) {
-  Measured measured{members_.evaluate(plan), std::nullopt};
-  if (!setup_.machine.average) return measured;
-  updates_.share_slots(static_cast<uint32_t>(setup_.machine.rule->slots().size()) - 1);
-  measured.average = of_average(session_, setup_.machine, [&] { return members_.evaluate(plan); });
+HeldOutFigures::Measured HeldOutFigures::measure(const HeldOutStreams& streams) {
+  Measured measured{members_.evaluate(streams), std::nullopt};
+  if (!setup_.learner.average) return measured;
+  updates_.share_slots(static_cast<uint32_t>(setup_.learner.rule->slots().size()) - 1);
+  measured.average = of_average(session_, setup_.learner, [&] { return members_.evaluate(streams); });
   return measured;
 }
 
@@ -80,15 +80,15 @@ Evaluation HeldOutFigures::evaluation_of(const HeldOutSums& held_out, uint64_t s
 }
 
 void HeldOutFigures::add_sample(StepRecord& step, const Measured& sample) {
-  require_sound(session_, setup_.machine, step.step);
+  require_sound(session_, setup_.learner, step.step);
   step.held_out = evaluation_of(sample.weights, step.step);
   if (sample.average) step.average_held_out = evaluation_of(*sample.average, step.step);
 }
 
 // The whole held-out part. sample: the evaluation of the curve after the same step, if there is one at hand.
 void HeldOutFigures::add_final(StepRecord& step, const std::optional<Measured>& sample) {
-  const bool is_whole = sample && setup_.eval_plan.covers_all();
-  const Measured whole = is_whole ? *sample : measure(setup_.final_plan);
+  const bool is_whole = sample && setup_.curve_streams.covers_all();
+  const Measured whole = is_whole ? *sample : measure(setup_.final_streams);
   step.final = evaluation_of(whole.weights, step.step);
   if (whole.average) step.average_final = evaluation_of(*whole.average, step.step);
 }

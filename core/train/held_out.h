@@ -51,7 +51,7 @@ class HeldOutFigures {
     std::optional<HeldOutSums> average;
   };
 
-  Measured measure(const EvalPlan& plan);
+  Measured measure(const HeldOutStreams& streams);
   Evaluation evaluation_of(const HeldOutSums& held_out, uint64_t step) const;
   void add_sample(StepRecord& step, const Measured& sample);
   void add_final(StepRecord& step, const std::optional<Measured>& sample);

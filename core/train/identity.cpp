@@ -143,8 +143,8 @@ fs::path run_folder_of(const ConfigNode& config) {
   return found ? folders[*found] : own;
 }
 
-RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder) {
-  return RunIdentity{hex64(EGG_SPEC_HASH), machine.program->hash(), machine.rule->hash(), hash_in(folder, config)};
+RunIdentity identity_of(const Learner& learner, const ConfigNode& config, const RunFolder& folder) {
+  return RunIdentity{hex64(EGG_SPEC_HASH), learner.program->hash(), learner.rule->hash(), hash_in(folder, config)};
 }
 
 void require_same_data(const Setup& setup, const RunFolder& folder) {

@@ -21,7 +21,7 @@
 
 namespace eggroll {
 
-struct Machine;
+struct Learner;
 struct RunIdentity;
 struct Setup;
 
@@ -49,7 +49,7 @@ std::string former_run_hash(const ConfigNode& config);
 std::string hash_in(const RunFolder& folder, const ConfigNode& config);
 
 // The identity of the run that is in the folder or is to begin there.
-RunIdentity identity_of(const Machine& machine, const ConfigNode& config, const RunFolder& folder);
+RunIdentity identity_of(const Learner& learner, const ConfigNode& config, const RunFolder& folder);
 
 // Throws Error where the run in the folder was begun with other data: the file has changed since. The first compares
 // the folder's record, if there is one, the second this sha256, unless it is empty.

@@ -17,16 +17,20 @@ void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t f
   const size_t indices = session.indices();
   const egg_batch& batch = call.batch;
   for (const uint32_t end = first + count; first < end; first += count) {
-    const uint32_t stream = (first - call.first) / call.group;
-    const bool whole = (first - call.first) % call.group == 0 && end - first >= call.group;
-    const uint32_t last = call.first + (stream + 1) * call.group;
-    count = whole ? (end - first) / call.group * call.group : std::min(end, last) - first;
+    const uint32_t stream = (first - call.first) / call.members_per_stream;
+    const bool whole = (first - call.first) % call.members_per_stream == 0 && end - first >= call.members_per_stream;
+    const uint32_t last = call.first + (stream + 1) * call.members_per_stream;
+    count = whole ? (end - first) / call.members_per_stream * call.members_per_stream : std::min(end, last) - first;
     const size_t at = size_t{stream} * batch.tokens;
-    const egg_batch part{
-        whole ? count / call.group : 1, batch.tokens, batch.inputs + at, batch.targets + at, batch.resets + at,
-        batch.rows + at * indices};
-    session.evaluate(
-        egg_evaluate{sizeof(egg_evaluate), whole ? call.group : count, call.step, first, count, part, losses}, threads);
+    const egg_batch part{whole ? count / call.members_per_stream : 1,
+                         batch.tokens,
+                         batch.inputs + at,
+                         batch.targets + at,
+                         batch.resets + at,
+                         batch.rows + at * indices};
+    session.evaluate(egg_evaluate{sizeof(egg_evaluate), whole ? call.members_per_stream : count, call.step, first,
+                                  count, part, losses},
+                     threads);
     losses += count;
   }
 }
@@ -45,10 +49,10 @@ Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
     : setup_(setup),
       session_(session),
       ranks_(ranks),
-      shares_(shares_of(setup.machine.train.population, setup.machine.train.group, ranks.size())),
+      shares_(shares_of(setup.learner.train.population, setup.learner.train.members_per_stream, ranks.size())),
       own_(shares_[ranks.rank()]),
-      given_(threads_given(Threads::number(setup.machine.threads) + 1).count),
-      has_thread_(given_ > Threads::number(setup.machine.threads)),
+      given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
+      has_thread_(given_ > Threads::number(setup.learner.threads)),
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
       losses_(own_.count),
       d_(own_.count / 2) {
@@ -83,9 +87,9 @@ const Scores& Members::score(uint64_t step, const Word& word) {
 }
 
 void Members::fill(uint64_t step, Filled& filled) {
-  const uint32_t group = setup_.machine.train.group;
-  const uint32_t first = own_.first / group;
-  setup_.plan.fill(step, filled.batch, first, (own_.first + own_.count - 1) / group + 1 - first, &threads_);
+  const uint32_t each = setup_.learner.train.members_per_stream;
+  const uint32_t first = own_.first / each;
+  setup_.streams.fill(step, filled.batch, first, (own_.first + own_.count - 1) / each + 1 - first, &threads_);
   filled.step = step;
 }
 
@@ -95,10 +99,10 @@ std::future<void> Members::beside_backend(std::function<void()> work) const {
 }
 
 void Members::evaluate_own(uint64_t step) {
-  const uint32_t group = setup_.machine.train.group;
-  const uint32_t first = own_.first / group * group;  // of the first stream's members
+  const uint32_t each = setup_.learner.train.members_per_stream;
+  const uint32_t first = own_.first / each * each;  // of the first stream's members
   evaluate_part(session_,
-                egg_evaluate{sizeof(egg_evaluate), group, step, first, own_.first + own_.count - first,
+                egg_evaluate{sizeof(egg_evaluate), each, step, first, own_.first + own_.count - first,
                              coming_.batch.view(), nullptr},
                 own_.first, own_.count, losses_.data(), &threads_);
 }
@@ -114,7 +118,8 @@ Members::Header Members::compare_own(const Word& word) {
     }
     loss += sum;
   });
-  const bool shared = own_.first % setup_.machine.train.group != 0;  // the first stream is counted by a rank before
+  const bool shared =
+      own_.first % setup_.learner.train.members_per_stream != 0;  // the first stream is counted by a rank before
   const Scored scored = count_scored(coming_.batch, setup_.dataset, shared ? 1 : 0, &threads_);
   return {loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
 }
@@ -154,10 +159,10 @@ const BatchBuffer& Members::batch_of_all(uint64_t step) {
   return all_;
 }
 
-HeldOutSums Members::evaluate(const EvalPlan& plan) {
-  const uint64_t first = uint64_t{plan.streams()} * ranks_.rank() / ranks_.size();
-  const uint64_t end = uint64_t{plan.streams()} * (ranks_.rank() + 1) / ranks_.size();
-  const HeldOutSums own = evaluate_held_out(session_, setup_.dataset, plan, setup_.machine.program->state_bytes(),
+HeldOutSums Members::evaluate(const HeldOutStreams& streams) {
+  const uint64_t first = uint64_t{streams.streams()} * ranks_.rank() / ranks_.size();
+  const uint64_t end = uint64_t{streams.streams()} * (ranks_.rank() + 1) / ranks_.size();
+  const HeldOutSums own = evaluate_held_out(session_, setup_.dataset, streams, setup_.learner.program->state_bytes(),
                                             static_cast<uint32_t>(first), static_cast<uint32_t>(end - first));
   HeldOutSums all;
   for (const HeldOutSums& part : ranks_.gather(own)) {
@@ -169,7 +174,7 @@ HeldOutSums Members::evaluate(const EvalPlan& plan) {
 }
 
 std::vector<int8_t> Members::states() {
-  const uint64_t bytes = setup_.machine.program->state_bytes();
+  const uint64_t bytes = setup_.learner.program->state_bytes();
   std::vector<int8_t> mine(own_.count * bytes);
   session_.get_states(own_.first, own_.count, mine.data());
   std::vector<uint64_t> sizes;

@@ -27,7 +27,7 @@ struct Word {
 struct Scores {
   std::vector<int8_t> fitness;   // (pairs)
   int64_t loss = 0;              // of all members, Q16 bits
-  Scored scored;                 // in the step's streams; each is read by a whole group
+  Scored scored;                 // in the step's streams; each is read by members_per_stream members
   double forward_seconds = 0.0;  // this rank's
   double gather_seconds = 0.0;   // this rank's wait for the others
   std::vector<Word> words;       // by rank
@@ -50,7 +50,7 @@ class Members {
   // What all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
-  HeldOutSums evaluate(const EvalPlan& plan);
+  HeldOutSums evaluate(const HeldOutStreams& streams);
   // Does the work while the backend computes, on a thread of its own where the system gives one, else when it is waited
   // for. One at a time, and none during score().
   std::future<void> beside_backend(std::function<void()> work) const;

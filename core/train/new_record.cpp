@@ -25,7 +25,7 @@ PluginRecord plugin_record(const ChosenPlugin& plugin) {
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
                      const RunIdentity& identity, const SessionPlan& plan, const Ranks& ranks) {
   RunRecord record;
-  record.name = setup.machine.name;
+  record.name = setup.learner.name;
   record.started_utc = utc_now();
   record.config_hash = identity.config_hash;
   record.config = to_json(config);
@@ -36,15 +36,15 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.device = plan.device;
   record.plan = plan.plan;
   record.memory_bytes = plan.memory;
-  for (const ChosenPlugin& plugin : setup.machine.plugins) record.plugins.push_back(plugin_record(plugin));
+  for (const ChosenPlugin& plugin : setup.learner.plugins) record.plugins.push_back(plugin_record(plugin));
   if (!ranks.alone()) {
     record.plugins.push_back(plugin_record(*ranks.plugin()));
     record.ranks = RanksRecord{ranks.size(), 0, {}};
   }
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;
-  record.threads = Threads::number(setup.machine.threads);
-  record.seed = setup.machine.seed;
+  record.threads = Threads::number(setup.learner.threads);
+  record.seed = setup.learner.seed;
   DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};
   dataset.sizes = {{"train", setup.dataset.units(setup.dataset.train)},
                    {"held_out", setup.dataset.units(setup.dataset.valid)}};

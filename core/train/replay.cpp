@@ -8,35 +8,35 @@
 
 namespace eggroll {
 
-Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolder& folder, uint64_t steps) {
+Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolder& folder, uint64_t steps) {
   JournalReader journal(folder.journal());
-  if (journal.config_hash() != hash_in(folder, config) || journal.pairs() != machine.train.population / 2) {
+  if (journal.config_hash() != hash_in(folder, config) || journal.pairs() != learner.train.population / 2) {
     throw Error(
         fmt::format("the journal {} belongs to another configuration; replay the run folder that it was written in",
                     folder.journal().string()));
   }
-  BackendSession session = machine.open_session();
+  BackendSession session = learner.open_session();
   Replayed result;
   JournalEntry entry;
   std::vector<egg_evaluation> evaluations;
   std::optional<Dataset> dataset;
-  std::optional<DataPlan> plan;
-  if (machine.has_masks()) {
+  std::optional<TrainStreams> streams;
+  if (learner.has_masks()) {
     dataset.emplace(open_dataset_of(config));
-    plan.emplace(data_plan_of(machine, *dataset));
+    streams.emplace(train_streams_of(learner, *dataset));
   }
   BatchBuffer batch;
   while ((steps == 0 || result.steps < steps) && journal.next(entry)) {
     if (entry.evaluation) evaluations.push_back(*entry.evaluation);
-    if (plan) plan->fill(result.steps, batch);
-    machine.update(session, result.steps++, evaluations, entry.fitness, batch);
+    if (streams) streams->fill(result.steps, batch);
+    learner.update(session, result.steps++, evaluations, entry.fitness, batch);
   }
   if (result.steps < steps) {
     throw Error(fmt::format(
         "the journal {} holds {} steps, expected at least {}; ask for fewer steps, or let the run go on first",
         folder.journal().string(), result.steps, steps));
   }
-  result.weights = read_weights(session, *machine.program);
+  result.weights = read_weights(session, *learner.program);
   return result;
 }
 

@@ -18,7 +18,7 @@ struct Replayed {
 
 // Applies the journal's first `steps` entries (0: all) to the initial weights. Throws Error where the journal belongs
 // to another configuration or holds fewer. Where votes depend on what was read, the data are opened.
-Replayed replay(const Machine& machine, const ConfigNode& config, const RunFolder& folder, uint64_t steps);
+Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolder& folder, uint64_t steps);
 
 }  // namespace eggroll
 

@@ -22,7 +22,7 @@ namespace {
 
 // Ranks whose program, rule, data or settings differ would train different models.
 void require_same_work(const Setup& setup, const ConfigNode& config, const RunFolder& folder, Ranks& ranks) {
-  const RunIdentity identity = identity_of(setup.machine, config, folder);
+  const RunIdentity identity = identity_of(setup.learner, config, folder);
   const std::vector<std::pair<const char*, std::string>> facts = {{"specification", identity.spec_hash},
                                                                   {"program", identity.program_hash},
                                                                   {"rule", identity.rule_hash},
@@ -69,7 +69,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   Setup setup(config, registry);
   require_same_work(setup, config, folder, ranks);
   if (ranks.leads()) require_same_data(setup, folder);
-  RunResult result{{}, folder, setup.machine.train.steps, ranks.leads()};
+  RunResult result{{}, folder, setup.learner.train.steps, ranks.leads()};
   if (ended_before(config, ranks, result)) return result;
   if (hooks.opened) hooks.opened(setup);
   std::optional<RunLock> lock;

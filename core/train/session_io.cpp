@@ -12,11 +12,11 @@ namespace eggroll {
 namespace {
 
 template <class Body>
-void each_slot(const Machine& machine, Body&& body) {
-  const std::vector<egg_param>& params = machine.program->params();
+void each_slot(const Learner& learner, Body&& body) {
+  const std::vector<egg_param>& params = learner.program->params();
   for (uint32_t p = 0; p < params.size(); ++p) {
     if (params[p].perturbed == 0) continue;
-    for (uint32_t s = 0; s < machine.rule->slots().size(); ++s) body(p, params[p], s, machine.rule->slots()[s]);
+    for (uint32_t s = 0; s < learner.rule->slots().size(); ++s) body(p, params[p], s, learner.rule->slots()[s]);
   }
 }
 
@@ -24,7 +24,7 @@ std::string weight_name(const std::string& tensor) { return fmt::format("the ten
 
 // What no plugin may leave behind after a step.
 struct Soundness {
-  const Machine& machine;
+  const Learner& learner;
   uint64_t step;
 
   // -128 is no weight and no value.
@@ -34,7 +34,7 @@ struct Soundness {
     throw Error(
         fmt::format("{} gave {} a -128 at position {} after {} steps, expected values from -127 to 127; use "
                     "another backend or correct the plugin (eggroll check finds the op)",
-                    machine.backend->who(), what, static_cast<const int8_t*>(found) - values.data(), step));
+                    learner.backend->who(), what, static_cast<const int8_t*>(found) - values.data(), step));
   }
 
   void require(const std::string& param, const egg_slot& slot, std::span<const uint32_t> bits) const {
@@ -48,7 +48,7 @@ struct Soundness {
     throw Error(fmt::format(
         "the rule of {} made the slot '{}' of tensor '{}' {} at position {} after {} steps, expected "
         "finite numbers; guard its divisions or correct its settings",
-        machine.optimizer->who(), slot.name, param, std::bit_cast<float>(*found), found - bits.begin(), step));
+        learner.optimizer->who(), slot.name, param, std::bit_cast<float>(*found), found - bits.begin(), step));
   }
 };
 
@@ -65,13 +65,13 @@ std::vector<WeightTensor> read_weights(BackendSession& session, const Program& p
   return weights;
 }
 
-SessionTensors::SessionTensors(BackendSession& session, const Machine& machine, const std::vector<int8_t>& states,
+SessionTensors::SessionTensors(BackendSession& session, const Learner& learner, const std::vector<int8_t>& states,
                                uint64_t step) {
-  const Soundness sound{machine, step};
+  const Soundness sound{learner, step};
   const auto shape_of = [](const egg_param& param) {
     return std::vector<uint64_t>{static_cast<uint64_t>(param.rows), static_cast<uint64_t>(param.cols)};
   };
-  const std::vector<egg_param>& params = machine.program->params();
+  const std::vector<egg_param>& params = learner.program->params();
   for (uint32_t i = 0; i < params.size(); ++i) {
     const egg_param& param = params[i];
     tensors_.weights.push_back({{param.name, TensorType::kI8, shape_of(param)}, [this, &session, &param, sound, i] {
@@ -80,7 +80,7 @@ SessionTensors::SessionTensors(BackendSession& session, const Machine& machine, 
                                   return bytes_of(weights);
                                 }});
   }
-  each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
+  each_slot(learner, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
     const std::string name = fmt::format("{}/{}", param.name, slot.name);
     const TensorType type = slot.type == 'f' ? TensorType::kF32 : TensorType::kI32;
     tensors_.slots.push_back({{name, type, {weight_count(param)}}, [this, &session, &param, &slot, sound, p, s] {
@@ -89,21 +89,21 @@ SessionTensors::SessionTensors(BackendSession& session, const Machine& machine, 
                                 return bytes_of(cells);
                               }});
   });
-  tensors_.states = {{"states", TensorType::kI8, {machine.train.population, machine.program->state_bytes()}},
+  tensors_.states = {{"states", TensorType::kI8, {learner.train.population, learner.program->state_bytes()}},
                      [&states, sound] {
                        sound.require("the states", states);
                        return bytes_of(states);
                      }};
 }
 
-void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint) {
-  const std::vector<egg_param>& params = machine.program->params();
+void restore_session(BackendSession& session, const Learner& learner, const Checkpoint& checkpoint) {
+  const std::vector<egg_param>& params = learner.program->params();
   const auto foreign = [] {
     return Error(
         "the checkpoint's tensors do not fit this program and rule; use the checkpoint with the run that made it");
   };
-  if (checkpoint.weights.size() != params.size() || checkpoint.population != machine.train.population ||
-      checkpoint.state_bytes != machine.program->state_bytes()) {
+  if (checkpoint.weights.size() != params.size() || checkpoint.population != learner.train.population ||
+      checkpoint.state_bytes != learner.program->state_bytes()) {
     throw foreign();
   }
   for (uint32_t i = 0; i < params.size(); ++i) {
@@ -111,7 +111,7 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
     session.set_weights(i, checkpoint.weights[i].data.data());
   }
   size_t next = 0;
-  each_slot(machine, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot&) {
+  each_slot(learner, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot&) {
     if (next >= checkpoint.slots.size() || checkpoint.slots[next].bits.size() != weight_count(param)) throw foreign();
     session.set_slot(p, s, checkpoint.slots[next++].bits.data());
   });
@@ -119,9 +119,9 @@ void restore_session(BackendSession& session, const Machine& machine, const Chec
                      checkpoint.states.data() + session.first_member() * checkpoint.state_bytes);
 }
 
-void require_sound(BackendSession& session, const Machine& machine, uint64_t step) {
+void require_sound(BackendSession& session, const Learner& learner, uint64_t step) {
   const std::vector<int8_t> no_states;
-  const SessionTensors source(session, machine, no_states, step);
+  const SessionTensors source(session, learner, no_states, step);
   for (const auto* list : {&source.tensors().weights, &source.tensors().slots}) {
     for (const TensorSource& tensor : *list) {
       // An integer of a slot is always sound.

@@ -17,7 +17,7 @@ std::vector<WeightTensor> read_weights(BackendSession& session, const Program& p
 class SessionTensors {
  public:
   // states: (population, state bytes), of all members.
-  SessionTensors(BackendSession& session, const Machine& machine, const std::vector<int8_t>& states, uint64_t step);
+  SessionTensors(BackendSession& session, const Learner& learner, const std::vector<int8_t>& states, uint64_t step);
   SessionTensors(const SessionTensors&) = delete;
   SessionTensors& operator=(const SessionTensors&) = delete;
 
@@ -29,12 +29,12 @@ class SessionTensors {
   CheckpointTensors tensors_;
 };
 
-void restore_session(BackendSession& session, const Machine& machine, const Checkpoint& checkpoint);
+void restore_session(BackendSession& session, const Learner& learner, const Checkpoint& checkpoint);
 
 // Throws as SessionTensors do, for tensors of at most kQuickWeights weights: to read a large table back takes longer
 // than an evaluation, and it is looked at before it is saved.
 constexpr uint64_t kQuickWeights = uint64_t{1} << 22;
-void require_sound(BackendSession& session, const Machine& machine, uint64_t step);
+void require_sound(BackendSession& session, const Learner& learner, uint64_t step);
 
 }  // namespace eggroll
 

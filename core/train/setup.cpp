@@ -85,7 +85,7 @@ TrainSettings read_train(Settings& s) {
   TrainSettings train{};
   train.steps = static_cast<uint64_t>(s.integer("steps", 1, kMost));
   train.population = static_cast<uint32_t>(s.integer("population", 2, 1 << 24));
-  train.group = static_cast<uint32_t>(s.integer("group", 2, 1 << 24));
+  train.members_per_stream = static_cast<uint32_t>(s.integer("members_per_stream", 2, 1 << 24));
   train.tokens = static_cast<uint32_t>(s.integer("tokens", 1, 1 << 20));
   s.finish();
   if (train.population % 2 != 0) {
@@ -94,14 +94,17 @@ TrainSettings read_train(Settings& s) {
                                     "use {}",
                                     train.population, train.population + 1));
   }
-  if (train.group % 2 != 0) {
-    throw setting_error("group",
-                        fmt::format("group is {}, expected an even number, because an odd group splits a pair; use {}",
-                                    train.group, train.group + 1));
+  if (train.members_per_stream % 2 != 0) {
+    throw setting_error("members_per_stream",
+                        fmt::format("members_per_stream is {}, expected an even number, because two members are a pair "
+                                    "that reads one stream; use {}",
+                                    train.members_per_stream, train.members_per_stream + 1));
   }
-  if (train.population % train.group != 0) {
-    throw setting_error("group", fmt::format("group is {}, expected a divisor of the population {}; change one of them",
-                                             train.group, train.population));
+  if (train.population % train.members_per_stream != 0) {
+    throw setting_error(
+        "members_per_stream",
+        fmt::format("members_per_stream is {}, expected a divisor of the population {}; change one of them",
+                    train.members_per_stream, train.population));
   }
   return train;
 }
@@ -152,7 +155,7 @@ RanksSettings read_ranks(Settings& s) {
   s.text("name");  // read by choose_ranks
   RanksSettings ranks{};
   const int32_t update = s.choice("update", {"auto", "rebuilt", "sharded"});
-  if (update > 0) ranks.update = update == 1 ? UpdatePlan::kRebuilt : UpdatePlan::kSharded;
+  if (update > 0) ranks.update = update == 1 ? UpdateMethod::kRebuilt : UpdateMethod::kSharded;
   ranks.checksum_every = static_cast<uint64_t>(s.integer("checksum_every", 1, std::numeric_limits<int64_t>::max() / 2));
   s.finish();
   return ranks;
@@ -185,7 +188,7 @@ StopSettings read_stop(Settings& s) {
 
 }  // namespace
 
-Machine::Machine(const ConfigNode& config, const Registry& registry) {
+Learner::Learner(const ConfigNode& config, const Registry& registry) {
   require_only(config, kConfigKeys);
   for (const auto& [section, keys] : kHostKeys) {
     if (const ConfigNode* node = config.find(section)) require_only(*node, keys);
@@ -236,7 +239,7 @@ Machine::Machine(const ConfigNode& config, const Registry& registry) {
   backend->require_support(program->view(), rule->view());
 }
 
-egg_session_spec Machine::session_spec(const MemberShare& own) const {
+egg_session_spec Learner::session_spec(const MemberShare& own) const {
   return {sizeof(egg_session_spec),
           threads,
           &program->view(),
@@ -249,7 +252,7 @@ egg_session_spec Machine::session_spec(const MemberShare& own) const {
           voters.data()};
 }
 
-BackendSession Machine::open_session(const MemberShare& own) const {
+BackendSession Learner::open_session(const MemberShare& own) const {
   BackendSession session = backend->open_session(session_spec(own));
   for (uint32_t i = 0; i < program->params().size(); ++i) {
     session.set_weights(i, initial_weights(program->params()[i], i, seed).data());
@@ -257,33 +260,33 @@ BackendSession Machine::open_session(const MemberShare& own) const {
   return session;
 }
 
-std::vector<float> Machine::scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const {
+std::vector<float> Learner::scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const {
   std::vector<float> values = optimizer->scalars(step, evaluations);
   if (average) values.push_back(average_kept(*average, step));
   return values;
 }
 
-Update Machine::update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
+Update Learner::update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
                        const std::vector<int8_t>& fitness, const BatchBuffer& batch,
                        std::span<const uint8_t> chosen) const {
   Update made{std::vector<int64_t>(program->params().size()), scalars(step, evaluations), vote_stds(fitness)};
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
                             made.scalars.data(), made.vote_stds.data(), made.changed.data(),
-                            chosen.empty() ? nullptr : chosen.data(), batch.view(), train.group, 0});
+                            chosen.empty() ? nullptr : chosen.data(), batch.view(), train.members_per_stream, 0});
   return made;
 }
 
-std::vector<float> Machine::vote_stds(const std::vector<int8_t>& fitness) const {
+std::vector<float> Learner::vote_stds(const std::vector<int8_t>& fitness) const {
   return eggroll::vote_stds(fitness, program->params(), noise, voters);
 }
 
-bool Machine::has_masks() const {
+bool Learner::has_masks() const {
   return std::any_of(voters.begin(), voters.end(), [](const egg_voters& v) { return v.masked != 0; });
 }
 
-std::vector<uint32_t> Machine::group_pairs() const {
+std::vector<uint32_t> Learner::group_pairs() const {
   std::vector<uint32_t> pairs;
-  for (const uint32_t streams : group_streams) pairs.push_back(streams * (train.group / 2));
+  for (const uint32_t streams : group_streams) pairs.push_back(streams * (train.members_per_stream / 2));
   return pairs;
 }
 
@@ -291,39 +294,41 @@ Dataset open_dataset_of(const ConfigNode& config) {
   return read_section(config, "dataset", [](Settings& s) { return open_dataset(s); });
 }
 
-DataPlan data_plan_of(const Machine& machine, const Dataset& dataset) {
-  const TrainSettings& train = machine.train;
-  return {dataset, train.population / train.group, train.tokens, machine.program->indices(), machine.group_streams};
+TrainStreams train_streams_of(const Learner& learner, const Dataset& dataset) {
+  const TrainSettings& train = learner.train;
+  return {dataset, train.population / train.members_per_stream, train.tokens, learner.program->indices(),
+          learner.group_streams};
 }
 
 void check_dataset_of(const ConfigNode& config) { read_section(config, "dataset", check_dataset); }
 
 SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& registry)
-    : machine(config, registry),
+    : learner(config, registry),
       eval(read_section(config, "eval", read_eval)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       monitor(read_section(config, "monitor", read_monitor)),
       ranks(read_section(config, "ranks", read_ranks)),
       stop(read_section(config, "stop", read_stop)),
-      fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, machine.group_pairs()); })) {}
+      fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, learner.group_pairs()); })) {}
 
 Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open)
     : SetupWithoutData(config, registry),
       dataset(open(config)),
-      plan(data_plan_of(machine, dataset)),
-      eval_plan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens, sample, machine.program->indices()),
-      final_plan(dataset, eval.streams, eval_tokens(*machine.program), 0, sample, machine.program->indices()) {
-  check_vocabulary(dataset, static_cast<uint32_t>(machine.program->view().vocab));
+      streams(train_streams_of(learner, dataset)),
+      curve_streams(dataset, eval.streams, eval_tokens(*learner.program), eval.tokens, sample,
+                    learner.program->indices()),
+      final_streams(dataset, eval.streams, eval_tokens(*learner.program), 0, sample, learner.program->indices()) {
+  check_vocabulary(dataset, static_cast<uint32_t>(learner.program->view().vocab));
 }
 
 void Setup::fill_read(uint64_t step, BatchBuffer& batch) const {
-  if (machine.has_masks()) plan.fill(step, batch);
+  if (learner.has_masks()) streams.fill(step, batch);
 }
 
 void Setup::choose_sample(HeldOutSample chosen) {
   sample = chosen;
-  eval_plan =
-      EvalPlan(dataset, eval.streams, eval_tokens(*machine.program), eval.tokens, sample, machine.program->indices());
+  curve_streams = HeldOutStreams(dataset, eval.streams, eval_tokens(*learner.program), eval.tokens, sample,
+                                 learner.program->indices());
 }
 
 }  // namespace eggroll

@@ -12,7 +12,7 @@
 
 #include "config/tree.h"
 #include "data/dataset.h"
-#include "data/plan.h"
+#include "data/streams.h"
 #include "eggroll/plugin.h"
 #include "plugin/instance.h"
 #include "plugin/registry.h"
@@ -26,9 +26,9 @@ namespace eggroll {
 // The host's own sections.
 struct TrainSettings {
   uint64_t steps;
-  uint32_t population;  // members; even
-  uint32_t group;       // members to a stream; even, divides population
-  uint32_t tokens;      // per member and step
+  uint32_t population;          // members; even
+  uint32_t members_per_stream;  // members to a stream; even, divides population
+  uint32_t tokens;              // per member and step
 };
 // Some of the pairs, and the parameters that they alone perturb.
 struct PerturbGroup {
@@ -48,10 +48,10 @@ struct MonitorSettings {
   uint64_t every;  // steps; 0: never
 };
 // How ranks make an update: each of them all of it, or each of them some tensors.
-enum class UpdatePlan { kRebuilt, kSharded };
+enum class UpdateMethod { kRebuilt, kSharded };
 struct RanksSettings {
-  std::optional<UpdatePlan> update;  // none: the faster one
-  uint64_t checksum_every;           // steps
+  std::optional<UpdateMethod> update;  // none: the faster one
+  uint64_t checksum_every;             // steps
 };
 // What ends a run before its last step; each null in the configuration where it does not apply.
 struct StopSettings {
@@ -65,14 +65,14 @@ struct StopSettings {
 struct Update {
   std::vector<int64_t> changed;  // by parameter, the weights that moved
   std::vector<float> scalars;    // of the rule
-  std::vector<float> vote_stds;  // by parameter; see Machine::vote_stds
+  std::vector<float> vote_stds;  // by parameter; see Learner::vote_stds
 };
 
 // Model, optimizer, backend and noise: what is needed to hold and to change weights, without a dataset.
-struct Machine {
+struct Learner {
   // Opens the plugins the configuration names, proves the program free of overflow and supported. Throws Error with the
   // file and line of the setting at fault.
-  Machine(const ConfigNode& config, const Registry& registry);
+  Learner(const ConfigNode& config, const Registry& registry);
 
   std::string name;  // first part of the run folder's name
   uint64_t seed;
@@ -130,7 +130,7 @@ Dataset open_dataset_of(const ConfigNode& config);
 struct SetupWithoutData {
   SetupWithoutData(const ConfigNode& config, const Registry& registry);
 
-  Machine machine;
+  Learner learner;
   EvalSettings eval;
   CheckpointSettings checkpoint;
   MonitorSettings monitor;
@@ -139,8 +139,8 @@ struct SetupWithoutData {
   Fitness fitness;
 };
 
-// What its members read of the data. The machine must outlive the plan.
-DataPlan data_plan_of(const Machine& machine, const Dataset& dataset);
+// What its members read of the data. The learner must outlive them.
+TrainStreams train_streams_of(const Learner& learner, const Dataset& dataset);
 
 // Throws Error where the section of the dataset is wrong, whatever its files hold.
 void check_dataset_of(const ConfigNode& config);
@@ -157,10 +157,10 @@ struct Setup : SetupWithoutData {
   void choose_sample(HeldOutSample chosen);
 
   Dataset dataset;
-  DataPlan plan;
+  TrainStreams streams;
   HeldOutSample sample = HeldOutSample::kSpread;
-  EvalPlan eval_plan;   // of the curve: what evaluations on the way read, and one after the last step
-  EvalPlan final_plan;  // the whole held-out part
+  HeldOutStreams curve_streams;  // of the curve: what evaluations on the way read, and one after the last step
+  HeldOutStreams final_streams;  // the whole held-out part
 };
 
 // Top-level keys of a configuration.

@@ -31,15 +31,15 @@ class Run {
   Run(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
       const TrainHooks& hooks, Ranks& ranks, Clock::time_point began)
       : setup_(setup),
-        machine_(setup.machine),
+        learner_(setup.learner),
         folder_(folder),
         hooks_(hooks),
         ranks_(ranks),
         began_(began),
-        identity_(identity_of(machine_, config, folder)),
-        own_(shares_of(machine_.train.population, machine_.train.group, ranks.size())[ranks.rank()]),
+        identity_(identity_of(learner_, config, folder)),
+        own_(shares_of(learner_.train.population, learner_.train.members_per_stream, ranks.size())[ranks.rank()]),
         session_plan_(announce()),
-        session_(machine_.open_session(own_)),
+        session_(learner_.open_session(own_)),
         members_(setup, session_, ranks),
         updates_(setup, session_, ranks),
         record_(ranks.leads() ? new_record(setup, config, invocation, identity_, session_plan_, ranks) : RunRecord{}),
@@ -75,7 +75,7 @@ class Run {
   static constexpr uint64_t kPromptTokens = 64;
 
   SessionPlan announce() const {
-    SessionPlan plan = machine_.plan_session(own_);
+    SessionPlan plan = learner_.plan_session(own_);
     if (hooks_.planned) hooks_.planned(plan);
     return plan;
   }
@@ -88,7 +88,7 @@ class Run {
       const Checkpoint checkpoint = load_checkpoint(*newest);
       require_same_run(*newest, checkpoint.identity, identity_);
       require_same_data(setup_, folder_, checkpoint.data_sha256);
-      restore_session(session_, machine_, checkpoint);
+      restore_session(session_, learner_, checkpoint);
       step_ = checkpoint.step;
       held_out_.take_over(checkpoint.evaluations);
       setup_.choose_sample(checkpoint.sample);
@@ -112,26 +112,26 @@ class Run {
     if (ranks_.leads()) open_files();
     ranks_.meet();  // it has
     if (!fresh_) note_metrics();
-    require_same_start({step_, held_out_.evaluations().size(), held_out_.since_best()}, session_, *machine_.program,
+    require_same_start({step_, held_out_.evaluations().size(), held_out_.since_best()}, session_, *learner_.program,
                        ranks_);
   }
 
   // If members have no states, no forward pass is needed to get to the end of the journal.
   void catch_up() {
     const KnownSteps known =
-        steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_, machine_.train.steps,
+        steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_, learner_.train.steps,
                     setup_.dataset.unit, [&](const std::string& text) { warn(text); });
-    if (machine_.program->state_bytes() > 0) return;
+    if (learner_.program->state_bytes() > 0) return;
     for (const JournalEntry& entry : known.entries) {
       held_out_.learn(entry.evaluation);
-      machine_.update(session_, step_, held_out_.evaluations(), entry.fitness, members_.batch_of_all(step_));
+      learner_.update(session_, step_, held_out_.evaluations(), entry.fitness, members_.batch_of_all(step_));
       ++step_;
     }
     if (known.entries.empty()) return;
     held_out_.learn(known.evaluation);
     record_.member_tokens = known.last.member_tokens;
     record_.unique_tokens = known.last.unique_tokens;
-    record_.weights_sha256 = weights_sha256(read_weights(session_, *machine_.program));
+    record_.weights_sha256 = weights_sha256(read_weights(session_, *learner_.program));
   }
 
   void warn(const std::string& text) const {
@@ -142,7 +142,7 @@ class Run {
   void open_files() {
     carry_over_record();
     remove_leftovers(folder_.path, hooks_.warn);
-    journal_.emplace(folder_.journal(), machine_.train.population / 2, identity_.config_hash, step_);
+    journal_.emplace(folder_.journal(), learner_.train.population / 2, identity_.config_hash, step_);
     if (setup_.monitor.every > 0) open_monitor();
     // A line's step counts steps done, and line 0 is the untrained model.
     metrics_.emplace(folder_.metrics(), fresh_ ? 0 : step_ + 1);
@@ -151,15 +151,15 @@ class Run {
 
   // Opens the monitor with the votes of the steps that an earlier process did.
   void open_monitor() {
-    monitor_.emplace(MonitoredRun{*machine_.backend, *machine_.program, machine_.noise, machine_.train.population,
-                                  machine_.threads, machine_.voters, machine_.train.group},
+    monitor_.emplace(MonitoredRun{*learner_.backend, *learner_.program, learner_.noise, learner_.train.population,
+                                  learner_.threads, learner_.voters, learner_.train.members_per_stream},
                      setup_.dataset);
     JournalReader journal(folder_.journal());
     JournalEntry entry;
     while (journal.next(entry)) {
       if (entry.step + kVoteSteps >= step_)
         monitor_->add_votes(
-            {entry.step, entry.fitness, machine_.vote_stds(entry.fitness), members_.batch_of_all(entry.step)});
+            {entry.step, entry.fitness, learner_.vote_stds(entry.fitness), members_.batch_of_all(entry.step)});
     }
   }
 
@@ -206,15 +206,15 @@ class Run {
   void loop() {
     if (fresh_) measure_untrained();
     const uint64_t first = step_;
-    while (step_ < machine_.train.steps && !stopped() && !find_stop_reason()) {
+    while (step_ < learner_.train.steps && !stopped() && !find_stop_reason()) {
       one_step();
       report(first);
-      if (step_ % setup_.checkpoint.every == 0 || step_ == machine_.train.steps) save();
+      if (step_ % setup_.checkpoint.every == 0 || step_ == learner_.train.steps) save();
     }
     // Version 0.1 had no final figures of their own.
-    const bool ended = step_ == machine_.train.steps || record_.stopped_because;
+    const bool ended = step_ == learner_.train.steps || record_.stopped_because;
     if (ended && !record_.final) measure_end();
-    if (step_ < machine_.train.steps) save();
+    if (step_ < learner_.train.steps) save();
   }
 
   // Before a step: whether one of the stop rules holds, which the record then names.
@@ -250,7 +250,7 @@ class Run {
   const Scores& score() {
     Word word{seconds_before_ + seconds_since(began_), 0, signalled()};
     if (!ranks_.alone() && step_ % setup_.ranks.checksum_every == 0) {
-      word.weights = weights_checksum(session_, *machine_.program);
+      word.weights = weights_checksum(session_, *learner_.program);
     }
     const Scores& scores = members_.score(step_, word);
     seconds_ = scores.words[0].seconds;
@@ -259,12 +259,12 @@ class Run {
       one_was_signalled_ = one_was_signalled_ || each.wants_end;
       checksums.push_back(each.weights);
     }
-    require_equal_weights(checksums, step_, session_, *machine_.program, ranks_);
+    require_equal_weights(checksums, step_, session_, *learner_.program, ranks_);
     return scores;
   }
 
   void one_step() {
-    const TrainSettings& train = machine_.train;
+    const TrainSettings& train = learner_.train;
     const auto began = Clock::now();
     const Scores& scores = score();
     const std::vector<int8_t>& fitness = scores.fitness;
@@ -277,7 +277,7 @@ class Run {
     if (monitor_) monitor_->add_votes({step_, fitness, made.vote_stds, batch});
 
     record_.unique_tokens += scores.scored.tokens;
-    record_.member_tokens += scores.scored.tokens * train.group;
+    record_.member_tokens += scores.scored.tokens * train.members_per_stream;
     ++step_;
     record_.steps = step_;
 
@@ -305,12 +305,12 @@ class Run {
 
   StepFigures figures_of(const Scores& scores, const Update& made) const {
     StepFigures figures;
-    const auto units = static_cast<double>(scores.scored.units * machine_.train.group);
+    const auto units = static_cast<double>(scores.scored.units * learner_.train.members_per_stream);
     figures.bits_per_unit = static_cast<double>(scores.loss) / 65536.0 / units;
     figures.changed = share_changed(made.changed);
     figures.pairs_without_fitness = pairs_without(scores.fitness);
     for (size_t i = 0; i < made.scalars.size(); ++i) {
-      figures.scalars.emplace_back(machine_.rule->scalar_names()[i], made.scalars[i]);
+      figures.scalars.emplace_back(learner_.rule->scalar_names()[i], made.scalars[i]);
     }
     figures.forward_seconds = scores.forward_seconds;
     if (!ranks_.alone()) figures.gather_seconds = scores.gather_seconds;
@@ -320,7 +320,7 @@ class Run {
   // The share of the perturbed parameters' weights that has moved.
   double share_changed(const std::vector<int64_t>& changed) const {
     uint64_t weights = 0;
-    for (const egg_param& param : machine_.program->params()) weights += param.perturbed != 0 ? weight_count(param) : 0;
+    for (const egg_param& param : learner_.program->params()) weights += param.perturbed != 0 ? weight_count(param) : 0;
     const auto moved = std::accumulate(changed.begin(), changed.end(), int64_t{0});
     return weights == 0 ? 0.0 : static_cast<double>(moved) / static_cast<double>(weights);
   }
@@ -347,16 +347,16 @@ class Run {
     const double seconds = seconds_since(started_);
     const auto done = static_cast<double>(step_ - first);
     const std::optional<Evaluation> average = record_.average ? record_.average->newest : std::nullopt;
-    hooks_.progress({newest_, machine_.train.steps, record_.newest, average,
-                     done * machine_.train.population * machine_.train.tokens / seconds,
-                     seconds / done * static_cast<double>(machine_.train.steps - step_), setup_.dataset.unit});
+    hooks_.progress({newest_, learner_.train.steps, record_.newest, average,
+                     done * learner_.train.population * learner_.train.tokens / seconds,
+                     seconds / done * static_cast<double>(learner_.train.steps - step_), setup_.dataset.unit});
   }
 
   // The weights of all ranks are compared first, because all ranks go on from what is saved. If the data have changed,
   // this throws before it saves, and the checkpoint before stays good.
   void save() {
     setup_.dataset.require_unchanged();
-    require_equal_weights(step_, session_, *machine_.program, ranks_);
+    require_equal_weights(step_, session_, *learner_.program, ranks_);
     const std::vector<int8_t> states = members_.states();
     updates_.share_slots();
     if (!ranks_.leads()) return;
@@ -366,15 +366,15 @@ class Run {
     CheckpointFacts facts;
     facts.step = step_;
     facts.identity = identity_;
-    facts.population = machine_.train.population;
-    facts.state_bytes = machine_.program->state_bytes();
+    facts.population = learner_.train.population;
+    facts.state_bytes = learner_.program->state_bytes();
     facts.evaluations = held_out_.evaluations();
     facts.sample = setup_.sample;
     facts.data_sha256 = setup_.dataset.sha256;
     facts.counters = {{"member_tokens", record_.member_tokens},
                       {"unique_tokens", record_.unique_tokens},
                       {"seconds", record_.wall_seconds}};
-    const SessionTensors tensors(session_, machine_, states, step_);
+    const SessionTensors tensors(session_, learner_, states, step_);
     record_.weights_sha256 =
         save_checkpoint(folder_.path, facts, tensors.tensors(), setup_.checkpoint.keep, hooks_.warn).weights_sha256;
     put_record();
@@ -382,7 +382,7 @@ class Run {
 
   void finish() {
     setup_.dataset.require_unchanged();
-    record_.status = step_ == machine_.train.steps ? RunStatus::kCompleted
+    record_.status = step_ == learner_.train.steps ? RunStatus::kCompleted
                      : record_.stopped_because     ? RunStatus::kStopped
                                                    : RunStatus::kInterrupted;
     record_.ended_utc = utc_now();
@@ -418,13 +418,13 @@ class Run {
     }
     const auto& own = setup_.dataset.vocabulary;
     const Vocabulary& vocabulary = own ? *own : Vocabulary::of_bytes();
-    const std::vector<uint32_t> made = sample(session_, *machine_.program, prompt, SampleOptions{});
+    const std::vector<uint32_t> made = sample(session_, *learner_.program, prompt, SampleOptions{});
     write_atomically(folder_.samples(), vocabulary.text(prompt) + vocabulary.text(made) + "\n");
     record_.samples_file = folder_.samples().filename();
   }
 
   Setup& setup_;
-  Machine& machine_;
+  Learner& learner_;
   RunFolder folder_;
   const TrainHooks& hooks_;
   Ranks& ranks_;

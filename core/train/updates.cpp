@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
 
-const char* name_of(UpdatePlan plan) { return plan == UpdatePlan::kSharded ? "sharded" : "rebuilt"; }
+const char* name_of(UpdateMethod method) { return method == UpdateMethod::kSharded ? "sharded" : "rebuilt"; }
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -37,16 +37,16 @@ std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t r
 }
 
 Updates::Updates(const Setup& setup, BackendSession& session, Ranks& ranks)
-    : machine_(setup.machine),
+    : learner_(setup.learner),
       session_(session),
       ranks_(ranks),
-      plan_(ranks.alone() ? UpdatePlan::kRebuilt : setup.ranks.update.value_or(UpdatePlan::kRebuilt)),
+      method_(ranks.alone() ? UpdateMethod::kRebuilt : setup.ranks.update.value_or(UpdateMethod::kRebuilt)),
       on_trial_(!ranks.alone() && !setup.ranks.update),
-      owners_(owners_of(machine_.program->params(), ranks.size())),
+      owners_(owners_of(learner_.program->params(), ranks.size())),
       sizes_(ranks.size()) {
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     chosen_.push_back(owners_[i] == ranks.rank() ? 1 : 0);
-    if (owners_[i] != kNobody) sizes_[owners_[i]] += sizeof(int64_t) + weight_count(machine_.program->params()[i]);
+    if (owners_[i] != kNobody) sizes_[owners_[i]] += sizeof(int64_t) + weight_count(learner_.program->params()[i]);
   }
 }
 
@@ -54,8 +54,8 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
                      const BatchBuffer& batch) {
   const auto began = Clock::now();
   Update made;
-  if (plan_ == UpdatePlan::kRebuilt) {
-    made = machine_.update(session_, step, evaluations, fitness, batch);
+  if (method_ == UpdateMethod::kRebuilt) {
+    made = learner_.update(session_, step, evaluations, fitness, batch);
   } else {
     made = make_own(step, evaluations, fitness, batch);
     ranks_.gather(mine_, sizes_, all_);
@@ -78,7 +78,7 @@ Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluati
     std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
     at += sizeof(int64_t) + before_.size();
   }
-  Update made = machine_.update(session_, step, evaluations, fitness, batch, chosen_);
+  Update made = learner_.update(session_, step, evaluations, fitness, batch, chosen_);
   at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;
@@ -105,7 +105,7 @@ void Updates::take_others(std::vector<int64_t>& changed) {
     const uint8_t*& at = from[owners_[i]];
     std::memcpy(&changed[i], at, sizeof(int64_t));
     at += sizeof(int64_t);
-    const uint64_t count = weight_count(machine_.program->params()[i]);
+    const uint64_t count = weight_count(learner_.program->params()[i]);
     if (changed[i] != 0) {
       read(i, before_);
       for (uint64_t k = 0; k < count; ++k) {
@@ -119,35 +119,35 @@ void Updates::take_others(std::vector<int64_t>& changed) {
 }
 
 void Updates::read(uint32_t param, std::vector<int8_t>& weights) {
-  weights.resize(weight_count(machine_.program->params()[param]));
+  weights.resize(weight_count(learner_.program->params()[param]));
   session_.get_weights(param, weights.data());
 }
 
-// Takes the seconds of a step on trial. Tries the other plan after this one, and then keeps the faster.
+// Takes the seconds of a step on trial. Tries the other method after this one, and then keeps the faster.
 void Updates::note(double seconds) {
   seconds_.push_back(seconds);
   if (seconds_.size() < kTrialSteps) return;
   const std::vector<double> medians = ranks_.gather(median({seconds_.begin() + 1, seconds_.end()}));
   seconds_.clear();
   const double slowest = *std::max_element(medians.begin(), medians.end());
-  if (plan_ == UpdatePlan::kRebuilt) {
+  if (method_ == UpdateMethod::kRebuilt) {
     rebuilt_seconds_ = slowest;
-    plan_ = UpdatePlan::kSharded;
+    method_ = UpdateMethod::kSharded;
     return;
   }
   sharded_seconds_ = slowest;
   on_trial_ = false;
   if (*rebuilt_seconds_ > slowest) return;
   share_slots();
-  plan_ = UpdatePlan::kRebuilt;
+  method_ = UpdateMethod::kRebuilt;
 }
 
 void Updates::share_slots(uint32_t first) {
-  if (plan_ == UpdatePlan::kRebuilt) return;  // all have them
-  const uint32_t slots = static_cast<uint32_t>(machine_.rule->slots().size()) - first;
+  if (method_ == UpdateMethod::kRebuilt) return;  // all have them
+  const uint32_t slots = static_cast<uint32_t>(learner_.rule->slots().size()) - first;
   for (uint32_t i = 0; i < owners_.size() && slots > 0; ++i) {
     if (owners_[i] == kNobody) continue;
-    const uint64_t bytes = 4 * weight_count(machine_.program->params()[i]);
+    const uint64_t bytes = 4 * weight_count(learner_.program->params()[i]);
     std::vector<uint8_t> mine(chosen_[i] != 0 ? bytes * slots : 0);
     for (uint32_t s = 0; s < slots && chosen_[i] != 0; ++s) session_.get_slot(i, first + s, mine.data() + s * bytes);
     std::vector<uint64_t> sizes(ranks_.size());
@@ -159,8 +159,8 @@ void Updates::share_slots(uint32_t first) {
 }
 
 UpdateRecord Updates::record() const {
-  UpdateRecord record{name_of(plan_), 0, {}, {}};
-  if (plan_ == UpdatePlan::kSharded) record.bytes_per_step = *std::max_element(sizes_.begin(), sizes_.end());
+  UpdateRecord record{name_of(method_), 0, {}, {}};
+  if (method_ == UpdateMethod::kSharded) record.bytes_per_step = *std::max_element(sizes_.begin(), sizes_.end());
   if (sharded_seconds_) {
     record.rebuilt_seconds = rebuilt_seconds_;
     record.sharded_seconds = sharded_seconds_;

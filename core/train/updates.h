@@ -22,13 +22,13 @@ std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t r
 // Every function that a comment calls shared is called by all ranks in the same order.
 class Updates {
  public:
-  // An `auto` plan tries each plan for this number of steps, and does not time the first of them.
+  // `auto` tries each method for this number of steps, and does not time the first of them.
   static constexpr size_t kTrialSteps = 4;
 
   // All outlive this.
   Updates(const Setup& setup, BackendSession& session, Ranks& ranks);
 
-  // Shared. As Machine::update(), on all ranks.
+  // Shared. As Learner::update(), on all ranks.
   Update make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
               const BatchBuffer& batch);
   // Shared. Brings the slots of every tensor, from slot `first` on, from the rank that has updated it to all others.
@@ -43,13 +43,13 @@ class Updates {
   void read(uint32_t param, std::vector<int8_t>& weights);
   void note(double seconds);
 
-  const Machine& machine_;
+  const Learner& learner_;
   BackendSession& session_;
   Ranks& ranks_;
-  UpdatePlan plan_;
+  UpdateMethod method_;
   bool on_trial_;
-  std::vector<double> seconds_;  // of the plan on trial
-  // Seconds of a step: the slowest rank's median, where the plan has been tried.
+  std::vector<double> seconds_;  // of the method on trial
+  // Seconds of a step: the slowest rank's median, where the method has been tried.
   std::optional<double> rebuilt_seconds_;
   std::optional<double> sharded_seconds_;
   std::vector<uint32_t> owners_;  // by parameter

@@ -36,7 +36,7 @@ std::vector<uint32_t> streams_of(const TrainSettings& train, const std::vector<P
   const auto is_empty = [&](size_t g) { return std::find(group_of.begin(), group_of.end(), g) == group_of.end(); };
   double whole = 1.0;
   for (size_t g = 0; g < groups.size(); ++g) whole -= is_empty(g) ? groups[g].share : 0.0;
-  const uint32_t all = train.population / train.group;
+  const uint32_t all = train.population / train.members_per_stream;
   std::vector<uint32_t> streams(groups.size(), 0);
   share = 0.0;
   uint32_t before = 0;
@@ -45,10 +45,10 @@ std::vector<uint32_t> streams_of(const TrainSettings& train, const std::vector<P
     share += groups[g].share / whole;
     const auto border = static_cast<uint32_t>(std::lround(std::min(share, 1.0) * all));
     if (border == before) {
-      refuse(
-          fmt::format("group {} has none of the {} streams (train.population / train.group), expected at least one; "
-                      "give it a larger share or use more members",
-                      g, all));
+      refuse(fmt::format(
+          "group {} has none of the {} streams (train.population / train.members_per_stream), expected at least one; "
+          "give it a larger share or use more members",
+          g, all));
     }
     streams[g] = border - before;
     before = border;
@@ -109,8 +109,8 @@ Voting assign_voters(const Program& program, const TrainSettings& train, bool ma
     if (group_of[i] == groups.size()) continue;  // never perturbed
     const auto first = streams.begin();
     const uint32_t before = std::accumulate(first, first + static_cast<ptrdiff_t>(group_of[i]), uint32_t{0});
-    voting.voters[i].first_pair = before * (train.group / 2);
-    voting.voters[i].pairs = streams[group_of[i]] * (train.group / 2);
+    voting.voters[i].first_pair = before * (train.members_per_stream / 2);
+    voting.voters[i].pairs = streams[group_of[i]] * (train.members_per_stream / 2);
   }
   return voting;
 }

@@ -262,11 +262,12 @@ TEST_F(BackendInstanceTest, AnUpdateOfAMaskedParameterTakesWhatAllMembersRead) {
   BackendSession session = backend.open_session(spec);
   const std::vector<uint32_t> inputs(2);
   int64_t changed = 0;
-  const auto refusal_of = [&](uint32_t streams, uint32_t group, const uint32_t* read, const uint32_t* rows) {
+  const auto refusal_of = [&](uint32_t streams, uint32_t members_per_stream, const uint32_t* read,
+                              const uint32_t* rows) {
     egg_update update{};
     update.changed = &changed;
     update.batch = {streams, 1, read, nullptr, nullptr, rows};
-    update.group = group;
+    update.members_per_stream = members_per_stream;
     return error_of([&] { session.update(update); });
   };
   EXPECT_EQ(refusal_of(2, 4, inputs.data(), inputs.data()), "nothing was thrown");

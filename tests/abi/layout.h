@@ -158,7 +158,7 @@ extern const size_t layout_in_c_count;
   F(egg_batch, rows, 32) \
   S(egg_evaluate, 72) \
   F(egg_evaluate, struct_size, 0) \
-  F(egg_evaluate, group, 4) \
+  F(egg_evaluate, members_per_stream, 4) \
   F(egg_evaluate, step, 8) \
   F(egg_evaluate, first, 16) \
   F(egg_evaluate, count, 20) \
@@ -174,7 +174,7 @@ extern const size_t layout_in_c_count;
   F(egg_update, changed, 40) \
   F(egg_update, chosen, 48) \
   F(egg_update, batch, 56) \
-  F(egg_update, group, 96) \
+  F(egg_update, members_per_stream, 96) \
   F(egg_update, reserved, 100) \
   S(egg_infer, 72) \
   F(egg_infer, struct_size, 0) \

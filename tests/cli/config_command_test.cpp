@@ -28,7 +28,7 @@ TEST_F(CliTest, AMapNeedsNoBlanks) {
 }
 
 TEST_F(CliTest, OnlyRunSpeaksOfMultirun) {
-  for (const char* command : {"run", "config", "plan", "sweep", "show"}) {
+  for (const char* command : {"run", "config", "points", "sweep", "show"}) {
     const Result refused = eggroll({command, "experiment=count", "seed=1,2"});
     expect_one_sentence(refused, {"command line 'seed=1,2': several values, expected one"});
     EXPECT_EQ(refused.err.find("--multirun") != std::string::npos, std::string(command) == "run") << refused.err;
@@ -44,7 +44,8 @@ TEST_F(CliTest, AHintLeadsToNoFurtherRefusal) {
 }
 
 TEST_F(CliTest, ADeletedKeyIsSaidToBeDeleted) {
-  for (const char* key : {"train.steps", "train.group", "optimizer", "optimizer.name", "seed", "plugins"}) {
+  for (const char* key :
+       {"train.steps", "train.members_per_stream", "optimizer", "optimizer.name", "seed", "plugins"}) {
     const std::string by = "command line '~" + std::string(key) + "' deleted it";
     expect_one_sentence(eggroll(tiny_run({"~" + std::string(key)})), {by});
   }
@@ -91,14 +92,14 @@ TEST_F(CliTest, ConfigOpensNoDataAndAcceptsWhatRuns) {
   expect_one_sentence(eggroll({"run", "experiment=plain", "dataset.path=nowhere"}), {"which does not exist"});
 }
 
-// `config` checks the first point only; `plan` checks each.
+// `config` checks the first point only; `points` checks each.
 TEST_F(CliTest, ConfigChecksASweepsPoint) {
   for (const char* name : {"fitness", "optimizer", "rank"}) {
     const Result result = eggroll({"config", std::string("experiment=") + name, "backend=reference"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }
-  expect_one_sentence(eggroll({"config", "experiment=fitness", "backend=reference", "train.group=3"}),
-                      {"train.group is 3", "expected an even number"});
+  expect_one_sentence(eggroll({"config", "experiment=fitness", "backend=reference", "train.members_per_stream=3"}),
+                      {"train.members_per_stream is 3", "expected an even number"});
 }
 
 TEST_F(CliTest, AFolderOfPluginsThatIsNotThereIsRefused) {

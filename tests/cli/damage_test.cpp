@@ -191,9 +191,14 @@ TEST_F(CliTest, DataThatChangedAreRefused) {
   std::string text;
   while (text.size() < 4000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
   write_plainly(work_ / "text", text);
-  const Arguments arguments = {
-      "run",           "experiment=plain",   "dataset.path=text", "model.width=8", "train.population=16",
-      "train.group=8", "train.steps=100000", "checkpoint.every=5"};
+  const Arguments arguments = {"run",
+                               "experiment=plain",
+                               "dataset.path=text",
+                               "model.width=8",
+                               "train.population=16",
+                               "train.members_per_stream=8",
+                               "train.steps=100000",
+                               "checkpoint.every=5"};
   {
     Process process(work_, command(arguments));
     ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 12; }));

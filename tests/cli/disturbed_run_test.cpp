@@ -19,7 +19,7 @@ class DisturbedRunTest : public CliTest {
             "dataset.path=text",
             "model.width=8",
             "train.population=16",
-            "train.group=8",
+            "train.members_per_stream=8",
             "train.tokens=8",
             "train.steps=" + std::to_string(steps),
             "checkpoint.every=" + std::to_string(checkpoint_every),

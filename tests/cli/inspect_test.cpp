@@ -85,7 +85,7 @@ TEST_F(InspectTest, ExamplesNameExperimentsThatExist) {
   EXPECT_GE(commands, 15U) << help;
   // The example of a sweep names an experiment that needs no data.
   EXPECT_EQ(experiments_in(output_of({"sweep", "--help"})), (std::vector<std::string>{"count-convergence"}));
-  EXPECT_THAT(output_of({"plan", "experiment=count-convergence"}), HasSubstr(" 0 done, 80 left "));
+  EXPECT_THAT(output_of({"points", "experiment=count-convergence"}), HasSubstr(" 0 done, 80 left "));
 }
 
 size_t count_of(const std::string& text, const std::string& part) {
@@ -122,15 +122,15 @@ TEST_F(InspectTest, PluginsThatCannotBeUsedAreListedWithTheReason) {
 }
 
 TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
-  const Machine machine(repository_config({"model.width=16", "optimizer.residual=0"}), built_plugins());
+  const Learner learner(repository_config({"model.width=16", "optimizer.residual=0"}), built_plugins());
   const std::string text = output_of({"show", "experiment=plain", "model.width=16", "optimizer.residual=0"});
-  EXPECT_THAT(text, StartsWith(machine.program->text()));
-  EXPECT_THAT(text, HasSubstr("\nhash " + machine.program->hash() + "\n"));
+  EXPECT_THAT(text, StartsWith(learner.program->text()));
+  EXPECT_THAT(text, HasSubstr("\nhash " + learner.program->hash() + "\n"));
   EXPECT_THAT(text, HasSubstr("\nlargest accumulators, of 2147483647:\n"));
-  EXPECT_THAT(text, HasSubstr("\n" + machine.rule->text() + "hash " + machine.rule->hash() + "\n"));
+  EXPECT_THAT(text, HasSubstr("\n" + learner.rule->text() + "hash " + learner.rule->hash() + "\n"));
   EXPECT_THAT(output_of({"show", "model=egg_c"}), HasSubstr("l1_norm(embedded, layer0.norm1.gain, truncate)"));
   // `show` prints the comment at the beginning of the option's own file.
-  EXPECT_THAT(text, testing::EndsWith("hash " + machine.rule->hash() + "\n"));
+  EXPECT_THAT(text, testing::EndsWith("hash " + learner.rule->hash() + "\n"));
   const std::string former = output_of({"show", "model=egg_c_former", "model.width=64"});
   EXPECT_THAT(former, HasSubstr("/configs/model/egg_c_former.yaml begins:\n# The forward pass of egg.c's"));
   EXPECT_THAT(former, HasSubstr("exact ties"));

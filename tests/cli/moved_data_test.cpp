@@ -22,7 +22,7 @@ class MovedDataTest : public CliTest {
                      "dataset.path=text",
                      "model.width=8",
                      "train.population=16",
-                     "train.group=8",
+                     "train.members_per_stream=8",
                      "train.steps=300",
                      "checkpoint.every=5",
                      "eval.every=100",

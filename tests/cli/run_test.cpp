@@ -226,7 +226,7 @@ TEST_F(RunTest, TextIsSampledAsText) {
   while (text.size() < 3000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
   write_plainly(work_ / "text", text);
   const Result result = eggroll({"run", "experiment=plain", "dataset.path=text", "model.width=8", "train.population=16",
-                                 "train.steps=3", "train.group=8", "name=april"});
+                                 "train.steps=3", "train.members_per_stream=8", "name=april"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("bits per byte"));
   EXPECT_THAT(result.out, HasSubstr("sample results/runs/april-"));

@@ -182,10 +182,10 @@ void count_evaluate(const Action& action, const Scenario& scenario,
   count("a range within one tile", action.first % kTile != 0 && action.first / kTile == (end - 1) / kTile);
   count("several tiles of 64", action.count > 64);
   count("whole tiles of 64", action.count % 64 == 0);
-  count("a group across tiles", action.group % kTile != 0 && action.count > 64);
-  count("a group of more than 16", action.group > kTile && action.count > action.group);
-  count("a group in part", action.count % action.group != 0 && action.count > action.group);
-  count("one group for all", action.group >= action.count && action.count > 2);
+  count("a stream across tiles", action.members_per_stream % kTile != 0 && action.count > 64);
+  count("a stream of more than 16", action.members_per_stream > kTile && action.count > action.members_per_stream);
+  count("a stream in part", action.count % action.members_per_stream != 0 && action.count > action.members_per_stream);
+  count("one stream for all", action.members_per_stream >= action.count && action.count > 2);
   count("streams that nobody reads", action.streams > 0);
   count("many tokens", action.tokens > 16);
   count("one token", action.tokens == 1);
@@ -326,7 +326,7 @@ TEST_F(PlantedInBackend, AFaultOfOneOpIsCutDownToThatOp) {
     EXPECT_LE(lines_with(failure, "op "), 5U) << failure;
     EXPECT_EQ(lines_with(failure, "action "), 1U) << failure;
     EXPECT_THAT(failure, ContainsRegex("\npopulation 2; "));
-    EXPECT_THAT(failure, ContainsRegex("\naction 0: evaluate members 0 to 1, step 0, group 2, 1 tokens\n"));
+    EXPECT_THAT(failure, ContainsRegex("\naction 0: evaluate members 0 to 1, step 0, 2 members a stream, 1 tokens\n"));
     EXPECT_THAT(failure, HasSubstr("rank 1,"));
   }
 }

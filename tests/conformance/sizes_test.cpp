@@ -13,8 +13,8 @@ const std::vector<Trajectory>& sizes() {
     overrides.insert(
         overrides.begin(),
         {"name=sizes", "dataset=markov", "dataset.vocab=53", "dataset.tokens=4000", "dataset.valid_tokens=80",
-         "eval.tokens=64", "eval.streams=2", "train.steps=20", "train.population=6", "train.group=2", "train.tokens=3",
-         "noise.sigma_shift=2", "optimizer.schedule.inverse_time.decay=5", "backend=reference"});
+         "eval.tokens=64", "eval.streams=2", "train.steps=20", "train.population=6", "train.members_per_stream=2",
+         "train.tokens=3", "noise.sigma_shift=2", "optimizer.schedule.inverse_time.decay=5", "backend=reference"});
     return Trajectory{std::move(name), std::move(overrides)};
   };
   static const std::vector<Trajectory> all = {

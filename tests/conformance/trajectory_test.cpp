@@ -20,19 +20,19 @@ TEST_P(TrajectoryOfEveryBackend, CanBePlanned) { expect_passed(check_plans(kConf
 
 // On every backend more members take more memory, and a refusal names a population that is accepted.
 TEST_P(TrajectoryOfEveryBackend, MemoryGrowsWithThePopulation) {
-  Machine machine(repository_config({"model=gru", "model.width=512", "model.layers=6", "backend=" + GetParam()}),
+  Learner learner(repository_config({"model=gru", "model.width=512", "model.layers=6", "backend=" + GetParam()}),
                   built_plugins());
-  const uint64_t state_bytes = machine.program->state_bytes();
-  machine.train.population = 1 << 15;
-  const uint64_t memory = machine.plan_session().memory;
+  const uint64_t state_bytes = learner.program->state_bytes();
+  learner.train.population = 1 << 15;
+  const uint64_t memory = learner.plan_session().memory;
   EXPECT_GE(memory, (uint64_t{1} << 15) * state_bytes);
-  machine.train.population = 1 << 16;
-  EXPECT_GE(machine.plan_session().memory, memory + (uint64_t{1} << 15) * state_bytes);
+  learner.train.population = 1 << 16;
+  EXPECT_GE(learner.plan_session().memory, memory + (uint64_t{1} << 15) * state_bytes);
 
-  machine.train.population = UINT32_MAX - 1;
+  learner.train.population = UINT32_MAX - 1;
   std::string refusal;
   try {
-    machine.plan_session();
+    learner.plan_session();
     FAIL() << "this machine has " << memory_text(uint64_t{UINT32_MAX} * state_bytes);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), EGG_ERROR_MEMORY) << error.what();
@@ -40,12 +40,12 @@ TEST_P(TrajectoryOfEveryBackend, MemoryGrowsWithThePopulation) {
   }
   const std::string words = "; use at most ";
   ASSERT_NE(refusal.find(words), std::string::npos) << refusal;
-  machine.train.population = static_cast<uint32_t>(std::stoul(refusal.substr(refusal.find(words) + words.size())));
-  EXPECT_EQ(machine.train.population % 2, 0U);
-  EXPECT_NO_THROW(machine.plan_session()) << refusal;
+  learner.train.population = static_cast<uint32_t>(std::stoul(refusal.substr(refusal.find(words) + words.size())));
+  EXPECT_EQ(learner.train.population % 2, 0U);
+  EXPECT_NO_THROW(learner.plan_session()) << refusal;
   // The population is so far above the limit that memory which other processes free meanwhile does not matter.
-  machine.train.population += machine.train.population / 10 / 2 * 2;
-  EXPECT_THROW(machine.plan_session(), Error) << refusal;
+  learner.train.population += learner.train.population / 10 / 2 * 2;
+  EXPECT_THROW(learner.plan_session(), Error) << refusal;
 }
 
 INSTANTIATE_TEST_SUITE_P(Built, TrajectoryOfEveryBackend, testing::ValuesIn(built_backends()),

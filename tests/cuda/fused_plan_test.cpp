@@ -1,4 +1,4 @@
-// The programs that the cuda backend runs as fused segments, and the data that its rings bring them. Needs no GPU.
+// The programs that the cuda backend runs as fused ops, and the data that its rings bring them. Needs no GPU.
 #include "fused_plan.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "machine.h"
+#include "learner.h"
 #include "plan.h"
 
 namespace eggroll::cuda {
@@ -26,12 +26,12 @@ class FusedPlanTest : public testing::Test {
   // Stays valid until the next call.
   const Plan& plan_of(const std::vector<std::string>& overrides, const Room& room = kRoom) {
     plan_.reset();
-    machine_.emplace(machine_of(overrides));
-    plan_.emplace(machine_->session_spec(), room);
+    learner_.emplace(learner_of(overrides));
+    plan_.emplace(learner_->session_spec(), room);
     return *plan_;
   }
 
-  std::optional<Machine> machine_;
+  std::optional<Learner> learner_;
   std::optional<Plan> plan_;
 };
 
@@ -41,7 +41,7 @@ TEST_F(FusedPlanTest, TakesTheGruOfAnyShapeThatFits) {
       for (const char* tied : {"model.tied_head=false", "model.tied_head=true"}) {
         const Plan& plan = plan_of({"model=gru", "model.layers=3", width, ratio, tied});
         ASSERT_TRUE(plan.fused) << width << ' ' << ratio << ' ' << tied;
-        EXPECT_EQ(plan.fused->segments.size(), 8U);  // two a layer, the embedding and the head
+        EXPECT_EQ(plan.fused->ops.size(), 8U);  // two a layer, the embedding and the head
         EXPECT_EQ(plan.workspace_bytes, 0U);
       }
     }
@@ -75,7 +75,7 @@ TEST_F(FusedPlanTest, MakesLogitsTwiceThatFindNoRoom) {
     const Plan& plan = plan_of({"model=gru", "model.width=64", "model.vocab=4096", "model.mlp_ratio=0"}, room);
     ASSERT_TRUE(plan.fused);
     EXPECT_EQ(plan.fused->logit_blocks, 0U);
-    EXPECT_EQ(plan.fused->segments.back().blocks, 64U);
+    EXPECT_EQ(plan.fused->ops.back().blocks, 64U);
     EXPECT_EQ(stages_of_head(plan), std::set<int>{2});
   }
 }
@@ -109,8 +109,8 @@ TEST_F(FusedPlanTest, SharesATileThatIsAloneBetweenTwoWarpgroups) {
   const auto& [even, odd] = std::tie(plan.fused->feeds[0], plan.fused->feeds[1]);
   EXPECT_EQ(even.first_stage + even.stage_count, odd.first_stage);
   EXPECT_EQ(odd.first_stage + odd.stage_count, plan.fused->stages_of.size());
-  EXPECT_EQ(even.first_slot + even.slot_count, odd.first_slot);
-  EXPECT_EQ(2 * (odd.first_slot + odd.slot_count), plan.fused->slot_blocks);
+  EXPECT_EQ(even.first_noise_stage + even.noise_stage_count, odd.first_noise_stage);
+  EXPECT_EQ(2 * (odd.first_noise_stage + odd.noise_stage_count), plan.fused->ring_blocks);
   // The first group has two of the three blocks of outputs; the second group leaves both sums, 16 KB each, in stages of
   // 12 KB.
   std::vector<uint32_t> empty;
@@ -143,7 +143,7 @@ TEST_F(FusedPlanTest, GivesAllNoisePlacesOfItsOwn) {
       }
       EXPECT_LT(*taken.rbegin(), plan.fused->noise_blocks);
       EXPECT_EQ(plan.layout.bytes, size_t{plan.fused->noise_blocks} * kBlock);
-      EXPECT_LE(plan.fused->slot_blocks, plan.fused->noise_blocks);
+      EXPECT_LE(plan.fused->ring_blocks, plan.fused->noise_blocks);
     }
   }
 }

@@ -21,8 +21,8 @@ class FusedShareTest : public testing::Test {
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
   }
 
-  static Machine machine_of(uint32_t population) {
-    return Machine(test::repository_config({"model=gru", "model.width=256", "model.layers=6", "backend=reference",
+  static Learner learner_of(uint32_t population) {
+    return Learner(test::repository_config({"model=gru", "model.width=256", "model.layers=6", "backend=reference",
                                             "train.population=" + std::to_string(population)}),
                    test::built_plugins());
   }
@@ -59,10 +59,10 @@ class FusedShareTest : public testing::Test {
 
 // The test repeats the step many times, because a race between warps shows only at some timings.
 TEST_F(FusedShareTest, FewMembersLoseWhatTheyLoseAmongMany) {
-  const Machine few_machine = machine_of(kFew);
-  const Machine many_machine = machine_of(kMany);
-  const egg_session_spec few_spec = few_machine.session_spec();
-  const egg_session_spec many_spec = many_machine.session_spec();
+  const Learner few_learner = learner_of(kFew);
+  const Learner many_learner = learner_of(kMany);
+  const egg_session_spec few_spec = few_learner.session_spec();
+  const egg_session_spec many_spec = many_learner.session_spec();
   const auto few = open(few_spec);
   const auto many = open(many_spec);
   for (uint64_t step = 0; step < 20; ++step) {

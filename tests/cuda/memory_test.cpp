@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "eggroll/error.h"
-#include "machine.h"
+#include "learner.h"
 #include "replica_plan.h"
 
 namespace eggroll::cuda {
@@ -27,11 +27,11 @@ const std::vector<std::string> kFormer = {"model=int8nativeformer", "model.width
 
 class MemoryTest : public testing::Test {
  protected:
-  explicit MemoryTest(const std::vector<std::string>& overrides = kGru) : machine_(machine_of(overrides)) {}
+  explicit MemoryTest(const std::vector<std::string>& overrides = kGru) : learner_(learner_of(overrides)) {}
 
-  Plan plan(const Room& room = kRing) const { return Plan(machine_.session_spec(), room); }
+  Plan plan(const Room& room = kRing) const { return Plan(learner_.session_spec(), room); }
   MemoryPlan memory(uint64_t room = kMemory, uint32_t devices = 1) const {
-    return MemoryPlan(plan(), machine_.session_spec(), room, kBlocks, devices, devices > 1);
+    return MemoryPlan(plan(), learner_.session_spec(), room, kBlocks, devices, devices > 1);
   }
   MemoryPlan chosen(uint32_t population, uint64_t room = kMemory, uint32_t devices = 1) const {
     MemoryPlan memory = this->memory(room, devices);
@@ -49,7 +49,7 @@ class MemoryTest : public testing::Test {
     return all;
   }
 
-  Machine machine_;
+  Learner learner_;
 };
 
 class FormerMemoryTest : public MemoryTest {
@@ -80,13 +80,13 @@ TEST_F(MemoryTest, AMillionMembersOfTheGruFitAnH200) {
   EXPECT_LE(memory.total, kMemory - kCallReserve);
   EXPECT_EQ(memory.members, 1U << 20);
   // The memory holds the states and losses of all members, and nearly the most noise.
-  EXPECT_GE(memory.total, (uint64_t{1} << 20) * (machine_.program->state_bytes() + 8) + kMostNoise * 9 / 10);
+  EXPECT_GE(memory.total, (uint64_t{1} << 20) * (learner_.program->state_bytes() + 8) + kMostNoise * 9 / 10);
   EXPECT_LE(uint64_t{memory.noise_tiles} * memory.noise_tile, kMostNoise);
 }
 
 TEST_F(MemoryTest, OfTheStatesOwnMembersTakeTheirShare) {
-  const uint32_t population = machine_.train.population;
-  const MemoryPlan half(plan(), machine_.session_spec({population / 4, population / 2}), kMemory, kBlocks, 1, false);
+  const uint32_t population = learner_.train.population;
+  const MemoryPlan half(plan(), learner_.session_spec({population / 4, population / 2}), kMemory, kBlocks, 1, false);
   const uint64_t member = plan().state_stride + sizeof(int64_t);
   for (const uint32_t all : {population, 1U << 18}) {
     EXPECT_EQ(memory().least(all) - half.least(all), all / 2 * member) << all;
@@ -106,9 +106,9 @@ TEST_F(MemoryTest, GrowsByWhatAMemberTakes) {
 TEST_F(MemoryTest, HoldsTheWeightsAndWhatTheRuleKeeps) {
   uint64_t weights = 0;
   uint64_t slots = 0;
-  for (const egg_param& param : machine_.program->params()) {
+  for (const egg_param& param : learner_.program->params()) {
     weights += weight_count(param);
-    slots += param.perturbed != 0 ? weight_count(param) * machine_.rule->view().slot_count : 0;
+    slots += param.perturbed != 0 ? weight_count(param) * learner_.rule->view().slot_count : 0;
   }
   const MemoryPlan memory = this->memory();
   uint64_t planned = 0;
@@ -171,14 +171,13 @@ TEST_F(MemoryTest, TheFullestOfSeveralDevicesDecides) {
 TEST_F(MemoryTest, ThePlanSaysHowTheProgramRuns) {
   std::vector<ReplicaPlan> one = replicas({kMemory});
   fit(one, 1 << 14);
-  EXPECT_EQ(
-      describe(one).plan,
-      "two tiles of 64 members a block, layers as fused segments with rings of 5 stages of weights and 6 slots of "
-      "noise, noise of 8192 pairs at a time");
+  EXPECT_EQ(describe(one).plan,
+            "two tiles of 64 members a block, layers as fused ops with rings of 5 stages of weights and 6 of "
+            "noise, noise of 8192 pairs at a time");
   one[0].plan = plan(Room{227 << 10, 220 << 10, 1, 3, 12});
   EXPECT_THAT(describe(one).plan,
               HasSubstr("one tile of 64 members a block, shared by two warpgroups, layers as fused "));
-  // too little room for fused segments, and more than enough for the other kernels
+  // too little room for fused ops, and more than enough for the other kernels
   one[0].plan = plan(Room{0, 1 << 20, 2, 3, 12});
   const SessionPlan plan = describe(one);
   EXPECT_EQ(plan.device, "a GPU");

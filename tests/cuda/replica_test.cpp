@@ -16,10 +16,10 @@ namespace {
 class ReplicaTest : public testing::Test {
  protected:
   ReplicaTest()
-      : machine_(test::repository_config({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw",
-                                          "train.population=65536", "train.group=2", "backend=reference"}),
+      : learner_(test::repository_config({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw",
+                                          "train.population=65536", "train.members_per_stream=2", "backend=reference"}),
                  test::built_plugins()),
-        spec_(machine_.session_spec()) {}
+        spec_(learner_.session_spec()) {}
 
   void SetUp() override {
     int count = 0;
@@ -41,7 +41,7 @@ class ReplicaTest : public testing::Test {
     return two;
   }
 
-  Machine machine_;
+  Learner learner_;
   egg_session_spec spec_;
 };
 
@@ -107,8 +107,8 @@ TEST_F(ReplicaTest, OneCellOfASlotMakesADifference) {
 TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
   std::vector<int8_t> fitness(spec_.population / 2);
   for (size_t i = 0; i < fitness.size(); ++i) fitness[i] = static_cast<int8_t>(static_cast<int>(i % 9) - 4);
-  const std::vector<float> stds = machine_.vote_stds(fitness);
-  const std::vector<float> scalars = machine_.scalars(0, {});
+  const std::vector<float> stds = learner_.vote_stds(fitness);
+  const std::vector<float> scalars = learner_.scalars(0, {});
   std::vector<uint32_t> inputs(spec_.population / 2);
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<uint32_t>(i * i % 251);
   const auto streams = static_cast<uint32_t>(inputs.size());

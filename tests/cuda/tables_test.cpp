@@ -1,12 +1,12 @@
 // Programs that read tables, on a GPU against the reference: losses, weights, states and logits over some steps. Most
-// run as fused segments.
+// run as fused ops.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "eggroll/noise.h"
-#include "machine.h"
+#include "learner.h"
 #include "noise/initial_weights.h"
 #include "session.h"
 
@@ -95,12 +95,15 @@ class TablesTest : public testing::TestWithParam<TablesCase> {
 
 constexpr uint32_t kStreamMembers = 8;
 
-Machine machine_for(const TablesCase& test) {
-  std::vector<std::string> overrides = {"model=gru",           "optimizer=sign_es",
-                                        "perturb.tables=rows", "noise.distribution=gaussian",
-                                        "train.group=8",       "train.population=" + std::to_string(test.population)};
+Learner learner_for(const TablesCase& test) {
+  std::vector<std::string> overrides = {"model=gru",
+                                        "optimizer=sign_es",
+                                        "perturb.tables=rows",
+                                        "noise.distribution=gaussian",
+                                        "train.members_per_stream=8",
+                                        "train.population=" + std::to_string(test.population)};
   overrides.insert(overrides.end(), test.overrides.begin(), test.overrides.end());
-  return machine_of(overrides);
+  return learner_of(overrides);
 }
 
 // The tokens of some streams. One row in eight of each index is none.
@@ -146,7 +149,7 @@ struct Seen {
 };
 
 template <class AnySession>
-Seen run(AnySession& session, const Machine& machine, const egg_session_spec& spec) {
+Seen run(AnySession& session, const Learner& learner, const egg_session_spec& spec) {
   const egg_program& program = *spec.program;
   const uint32_t population = spec.population;
   Seen seen;
@@ -161,8 +164,8 @@ Seen run(AnySession& session, const Machine& machine, const egg_session_spec& sp
     std::vector<int64_t>& losses = seen.numbers.emplace_back(population);
     session.evaluate({sizeof(egg_evaluate), kStreamMembers, step, 0, population, read.view(), losses.data()});
     const std::vector<int8_t> fitness = fitness_of(population, step, tokens == 3);
-    const std::vector<float> stds = machine.vote_stds(fitness);
-    const std::vector<float> scalars = machine.scalars(step, {});
+    const std::vector<float> stds = learner.vote_stds(fitness);
+    const std::vector<float> scalars = learner.scalars(step, {});
     std::vector<int64_t>& changed = seen.numbers.emplace_back(program.param_count);
     // The last update votes with pairs whose noise is no longer in memory.
     session.update({sizeof(egg_update), population / 2, step + (tokens == 20 ? 1 : 0), fitness.data(), scalars.data(),
@@ -170,11 +173,11 @@ Seen run(AnySession& session, const Machine& machine, const egg_session_spec& sp
     ++step;
   }
   for (uint32_t i = 0; i < program.param_count; ++i) session.get_weights(i, seen.weights[i].data());
-  seen.states.resize(population * size_t{machine.program->state_bytes()});
+  seen.states.resize(population * size_t{learner.program->state_bytes()});
   session.get_states(0, population, seen.states.data());
   constexpr uint32_t kStreams = 70;
   const Tokens read(program, 99, kStreams, 5);
-  std::vector<int8_t> states(kStreams * size_t{machine.program->state_bytes()});
+  std::vector<int8_t> states(kStreams * size_t{learner.program->state_bytes()});
   seen.logits.resize(kStreams * static_cast<size_t>(program.vocab));
   session.infer({sizeof(egg_infer), 0, read.view(), states.data(), seen.numbers.emplace_back(kStreams).data(),
                  seen.logits.data()});
@@ -183,14 +186,14 @@ Seen run(AnySession& session, const Machine& machine, const egg_session_spec& sp
 }
 
 TEST_P(TablesTest, AreReadAndVotedOnAsTheReferenceDoes) {
-  const Machine machine = machine_for(GetParam());
-  const egg_session_spec spec = machine.session_spec();
+  const Learner learner = learner_for(GetParam());
+  const egg_session_spec spec = learner.session_spec();
   EXPECT_EQ(plan_replicas(spec, {0}).front().plan.fused.has_value(), GetParam().fused);
-  BackendSession reference = machine.open_session();
-  const Seen expected = run(reference, machine, spec);
+  BackendSession reference = learner.open_session();
+  const Seen expected = run(reference, learner, spec);
   for (const std::vector<int>& devices : {std::vector<int>{0}, std::vector<int>{0, 0, 0}}) {
     CudaSession session(spec, devices, 1);
-    const Seen seen = run(session, machine, spec);
+    const Seen seen = run(session, learner, spec);
     EXPECT_EQ(seen.numbers, expected.numbers);
     EXPECT_EQ(seen.states, expected.states);
     EXPECT_EQ(seen.logits, expected.logits);

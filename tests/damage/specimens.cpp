@@ -29,7 +29,7 @@ Damage::Damage() {
                 "  - _self_\n"
                 "name: four\n"
                 "model: {vocab: 16, width: 8}\n"
-                "train: {steps: 60, population: 16, group: 2}\n"
+                "train: {steps: 60, population: 16, members_per_stream: 2}\n"
                 "eval: {every: 5, tokens: 256}\n"
                 "checkpoint: {every: 5}\n"
                 "dataset: {rows: 64, valid_rows: 8}\n"
@@ -55,7 +55,7 @@ Arguments Damage::gru() const {
           "optimizer.schedule.kind=plateau",
           "optimizer.schedule.plateau.patience=1",
           "train.population=16",
-          "train.group=8",
+          "train.members_per_stream=8",
           "train.tokens=8",
           "train.steps=120",
           "checkpoint.every=10",

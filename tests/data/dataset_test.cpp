@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "data/plan.h"
+#include "data/streams.h"
 #include "helpers.h"
 
 namespace eggroll::tests {

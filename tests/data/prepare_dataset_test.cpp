@@ -215,7 +215,7 @@ class PreparedRun : public PrepareTest {
                      "model.vocab=500",
                      "model.width=8",
                      "train.population=16",
-                     "train.group=8",
+                     "train.members_per_stream=8",
                      "train.steps=3",
                      "backend=reference"};
     all.insert(all.end(), more.begin(), more.end());

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "data/plan.h"
+#include "data/streams.h"
 
 namespace eggroll::tests {
 namespace {
@@ -58,7 +58,7 @@ Tokens random_text(uint32_t size, uint32_t every) {
   return Tokens::own(std::move(text), "a");
 }
 
-// The tokens that each stream has read since its last reset, by the plan's own resets.
+// The tokens that each stream has read since its last reset, by the reading's own resets.
 class Readers {
  public:
   void expect_rows_of(const BatchBuffer& batch) {
@@ -91,14 +91,14 @@ TEST(Rows, OfTrainingAreThoseOfAStreamThatGoesOn) {
   for (const uint32_t every : {7U, 1000000U}) {
     const Dataset dataset = text_with(every);
     for (const uint32_t tokens : {1U, 2U, 5U}) {
-      const DataPlan plan(dataset, 6, tokens, kIndices);
+      const TrainStreams reading(dataset, 6, tokens, kIndices);
       Readers readers;
       BatchBuffer batch;
-      for (uint64_t step = 0; step < 2 * plan.segments() + 3; ++step) {
-        plan.fill(step, batch);
+      for (uint64_t step = 0; step < 2 * reading.segments() + 3; ++step) {
+        reading.fill(step, batch);
         ASSERT_NO_FATAL_FAILURE(readers.expect_rows_of(batch));
         BatchBuffer part;
-        plan.fill(step, part, 2, 3);
+        reading.fill(step, part, 2, 3);
         const size_t begin = size_t{2} * tokens * kIndices.size();
         ASSERT_THAT(part.rows, ElementsAreArray(batch.rows.data() + begin, part.rows.size()));
       }
@@ -111,14 +111,14 @@ TEST(Rows, OfRowsOfDataBeginWithEachRow) {
   dataset.train = random_text(60, 1000000);
   dataset.valid = random_text(60, 1000000);
   dataset.train_row = dataset.valid_row = 6;
-  const DataPlan plan(dataset, 3, 5, kIndices);
+  const TrainStreams reading(dataset, 3, 5, kIndices);
   BatchBuffer batch;
   Readers readers;
   for (uint64_t step = 0; step < 25; ++step) {
-    plan.fill(step, batch);
+    reading.fill(step, batch);
     ASSERT_NO_FATAL_FAILURE(readers.expect_rows_of(batch));
   }
-  const EvalPlan eval(dataset, 4, 3, 0, HeldOutSample::kSpread, kIndices);
+  const HeldOutStreams eval(dataset, 4, 3, 0, HeldOutSample::kSpread, kIndices);
   Readers held_out;
   for (uint64_t i = 0; i < eval.batches(); ++i) {
     eval.fill(i, batch);
@@ -129,26 +129,26 @@ TEST(Rows, OfRowsOfDataBeginWithEachRow) {
 TEST(Rows, OfAnEvaluationAreThoseOfAStreamThatGoesOn) {
   for (const uint32_t every : {7U, 1000000U}) {
     const Dataset dataset = text_with(every);
-    const EvalPlan plan(dataset, 5, 4, 0, HeldOutSample::kSpread, kIndices);
+    const HeldOutStreams reading(dataset, 5, 4, 0, HeldOutSample::kSpread, kIndices);
     Readers readers;
     BatchBuffer batch;
-    for (uint64_t i = 0; i < plan.batches(); ++i) {
-      plan.fill(i, batch);
+    for (uint64_t i = 0; i < reading.batches(); ++i) {
+      reading.fill(i, batch);
       ASSERT_NO_FATAL_FAILURE(readers.expect_rows_of(batch));
     }
   }
 }
 
 // Each part of the streams is spread over the whole text, and no two begin at one place.
-TEST(DataPlanParts, EachCoversTheText) {
+TEST(TrainStreamsParts, EachCoversTheText) {
   Dataset dataset;
   std::vector<uint32_t> places(1001);
   for (uint32_t i = 0; i < places.size(); ++i) places[i] = i;
   dataset.train = Tokens::own(std::move(places), "a");
   dataset.valid = random_text(9, 1000);
-  const DataPlan plan(dataset, 14, 2, {}, {4, 10});  // 500 segments
+  const TrainStreams reading(dataset, 14, 2, {}, {4, 10});  // 500 segments
   BatchBuffer batch;
-  plan.fill(0, batch);
+  reading.fill(0, batch);
   std::vector<uint32_t> begins;
   for (size_t s = 0; s < 14; ++s) begins.push_back(batch.inputs[2 * s]);
   EXPECT_THAT(begins, ElementsAre(0, 250, 500, 750, 50, 150, 250, 350, 450, 550, 650, 750, 850, 950));

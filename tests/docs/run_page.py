@@ -22,7 +22,7 @@ from pathlib import Path
 
 LINKED = ["configs", "core", "plugins", "results", "tools", "docs", "README.md"]
 COMMAND = re.compile(r"^(    )?(\S*/)?(eggroll|eggroll_bench|cmake|ctest|tools/\w+|mpirun|tar|git) ")
-CONFIGURED = re.compile(r"^(?:mpirun -n \d+ )?eggroll (?:run|sweep|plan) (.*)$")
+CONFIGURED = re.compile(r"^(?:mpirun -n \d+ )?eggroll (?:run|sweep|points) (.*)$")
 LINK = re.compile(r"\]\(([^):#]+)(?:#[^)]*)?\)")
 NEEDS = re.compile(r"^# Needs (.*)\.$")
 
@@ -49,7 +49,7 @@ def compositions(lines):
     for line in "\n".join(lines).replace("\\\n", " ").splitlines():
         found = CONFIGURED.match(line)
         if found:
-            words = shlex.split(re.sub(r'--slots "[^"]*"', "", found.group(1)), comments=True)
+            words = shlex.split(re.sub(r'--workers "[^"]*"', "", found.group(1)), comments=True)
             overrides = [word for word in words if "=" in word and not word.startswith("backend")]
             yield shlex.join(["eggroll", "config"] + overrides)
 

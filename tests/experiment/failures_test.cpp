@@ -43,12 +43,12 @@ TEST_F(SweepFailureTest, EachIsRecordedAndTheRestFinish) {
 
 TEST_F(SweepFailureTest, ABadValueIsRefusedBeforeAnythingRuns) {
   write_unruly("nothing,segfault", "");
-  const Result result = sweep("unruly", {"train.group=3"});
+  const Result result = sweep("unruly", {"train.members_per_stream=3"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("3 of 3 points cannot run, and nothing was begun"));
-  EXPECT_THAT(result.err, HasSubstr("group is 3, expected an even number"));
+  EXPECT_THAT(result.err, HasSubstr("members_per_stream is 3, expected an even number"));
   EXPECT_FALSE(fs::exists(points("unruly")));
-  EXPECT_EQ(plan("unruly", {"train.group=3"}).exit_code, 1);
+  EXPECT_EQ(list_points("unruly", {"train.members_per_stream=3"}).exit_code, 1);
 }
 
 // A damaged plugin is refused, because its code might still run and train other weights.

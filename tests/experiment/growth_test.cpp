@@ -23,7 +23,7 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
   EXPECT_EQ(before.size(), 4U);
 
   write_experiment("grows", grid("8,16,32", 2));
-  const Result planned = plan("grows");
+  const Result planned = list_points("grows");
   EXPECT_THAT(planned.out, HasSubstr("6 points in results/sweeps/grows: 4 done, 2 left"));
   const Result grown = sweep("grows");
   EXPECT_EQ(grown.exit_code, 0) << grown.err;
@@ -35,7 +35,7 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
   for (const auto& [folder, bytes] : before) EXPECT_EQ(after.at(folder), bytes);
 
   write_experiment("grows", grid("8", 1));
-  EXPECT_THAT(plan("grows").out,
+  EXPECT_THAT(list_points("grows").out,
               HasSubstr("1 points in results/sweeps/grows; 5 in the folder are no longer in the grid"));
 }
 
@@ -50,7 +50,7 @@ TEST_F(SweepGrowthTest, PointsGoOnWhereFoldersAndDataHaveMoved) {
                 "  - override backend: reference\n"
                 "  - _self_\n"
                 "name: moves\n"
-                "train: {steps: 400, population: 16, group: 8, tokens: 8}\n"
+                "train: {steps: 400, population: 16, members_per_stream: 8, tokens: 8}\n"
                 "eval: {every: 100, tokens: 512}\n"
                 "checkpoint: {every: 100}\n"
                 "backend: {threads: 1}\n"
@@ -158,7 +158,7 @@ TEST_F(SweepGrowthTest, TheRecordTellsThePlaceAndHowToRunItAlone) {
 
 TEST_F(SweepGrowthTest, PointsThatAreTheSameRunAreRunOnce) {
   write_experiment("grows", "  union: [{product: [\"model.width=16,32\"]}, {points: [[model.width=16]]}]\n");
-  EXPECT_THAT(plan("grows").out, HasSubstr("2 points in results/sweeps/grows; 1 more repeat one of these runs"));
+  EXPECT_THAT(list_points("grows").out, HasSubstr("2 points in results/sweeps/grows; 1 more repeat one of these runs"));
 }
 
 TEST_F(SweepGrowthTest, WhatRunsIsFrozenAtTheLaunch) {
@@ -190,10 +190,10 @@ TEST_F(SweepGrowthTest, RunAndSweepKnowEachOthersExperiments) {
 
 TEST_F(SweepGrowthTest, SlotsPinPoints) {
   write_experiment("grows", grid("16", 1));
-  const Result result = sweep("grows", {"--slots", "cores=0 gpu=3"});
+  const Result result = sweep("grows", {"--workers", "cores=0 gpu=3"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr(", cores=0 gpu=3\n"));
-  expect_one_sentence(sweep("grows", {"--slots", "core=0"}), {"the slot 'core=0' has the word"});
+  expect_one_sentence(sweep("grows", {"--workers", "core=0"}), {"the worker 'core=0' has the word"});
 }
 
 }  // namespace

@@ -241,11 +241,12 @@ TEST_F(NoClusterTest, WhereThereIsNoSlurmItIsSaid) {
 
 TEST_F(NoClusterTest, WhatIsNotForALauncherIsRefused) {
   expect_one_sentence(sweep("none", {"launcher=slurm", "--jobs", "2"}),
-                      {"--jobs and --slots are for points on this machine"});
-  expect_one_sentence(sweep("none", {"launcher=slurm", "--slots", "cores=0"}), {"--jobs and --slots are for points"});
+                      {"--jobs and --workers are for points on this machine"});
+  expect_one_sentence(sweep("none", {"launcher=slurm", "--workers", "cores=0"}),
+                      {"--jobs and --workers are for points"});
   expect_one_sentence(sweep("none", {"launcher=slrum"}), {"launcher has no option 'slrum'", "did you mean 'slurm'"});
   expect_one_sentence(sweep("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
-  expect_one_sentence(plan("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
+  expect_one_sentence(list_points("none", {"launcher=slurm", "launcher.cpus=-1"}), {"launcher.cpus is the integer -1"});
   expect_one_sentence(sweep("none", {"launcher.time=3"}), {"launcher", "has no key 'time'"});
   expect_one_sentence(eggroll(tiny_run({"launcher=slurm"})), {"'launcher=slurm' is for eggroll sweep"});
   expect_one_sentence(eggroll({"point", "results", "0"}), {"results holds no elements.jsonl"});
@@ -253,7 +254,7 @@ TEST_F(NoClusterTest, WhatIsNotForALauncherIsRefused) {
   expect_one_sentence(sweep("axis"), {"launcher is no axis"});
 }
 
-// Only the nodes can run this backend; the plan checks all else.
+// Only the nodes can run this backend; `points` checks all else.
 TEST_F(NoClusterTest, APlanForAClusterAsksForNothingThatOnlyItsNodesHave) {
   write_plainly(folder_ / "configs" / "backend" / "cannot_run.yaml", "name: cannot_run\nthreads: 0\n");
   const Arguments on_nodes = {"backend=cannot_run", "plugins.path=[" EGGROLL_CANNOT_RUN "]"};
@@ -262,13 +263,14 @@ TEST_F(NoClusterTest, APlanForAClusterAsksForNothingThatOnlyItsNodesHave) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  EXPECT_THAT(plan("none", on_nodes).err, HasSubstr("backend 'cannot_run' cannot run here"));
-  const Result result = plan("none", with({"launcher=slurm"}));
+  EXPECT_THAT(list_points("none", on_nodes).err, HasSubstr("backend 'cannot_run' cannot run here"));
+  const Result result = list_points("none", with({"launcher=slurm"}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("1 points in results/sweeps/none: 0 done, 1 left"));
   EXPECT_THAT(result.out, Not(HasSubstr("of memory on")));
-  expect_one_sentence(plan("none", with({"launcher=slurm", "train.group=3"})), {"group is 3, expected an even number"});
-  expect_one_sentence(plan("none", {"launcher=slurm", "++backend.name=nowhere"}), {"unknown backend 'nowhere'"});
+  expect_one_sentence(list_points("none", with({"launcher=slurm", "train.members_per_stream=3"})),
+                      {"members_per_stream is 3, expected an even number"});
+  expect_one_sentence(list_points("none", {"launcher=slurm", "++backend.name=nowhere"}), {"unknown backend 'nowhere'"});
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(SlurmCommand, BadSettingsAreNamedWithTheirPlace) {
   EXPECT_THAT(message_of([] {
                 open_launcher(section(), {2, ""});
               }),
-              HasSubstr("--jobs and --slots are for points on this"));
+              HasSubstr("--jobs and --workers are for points on this"));
 }
 
 TEST(SlurmCommand, TheScriptIsOneWordOfTheShellForEachPath) {

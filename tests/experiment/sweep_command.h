@@ -30,7 +30,7 @@ class SweepCommandTest : public CliTest {
                       name +
                       "\n"
                       "model: {vocab: 16, width: 16}\n"
-                      "train: {steps: 40, population: 32, group: 2}\n"
+                      "train: {steps: 40, population: 32, members_per_stream: 2}\n"
                       "eval: {every: 10, tokens: 512}\n"
                       "checkpoint: {every: 5}\n"
                       "dataset: {rows: 256, valid_rows: 8}\n"
@@ -49,8 +49,8 @@ class SweepCommandTest : public CliTest {
     all.insert(all.end(), more.begin(), more.end());
     return Process(work_, with_folder(all)).wait();
   }
-  Result plan(const std::string& name, const Arguments& more = {}) const {
-    Arguments all = {"plan", "experiment=" + name};
+  Result list_points(const std::string& name, const Arguments& more = {}) const {
+    Arguments all = {"points", "experiment=" + name};
     all.insert(all.end(), more.begin(), more.end());
     return Process(work_, with_folder(all)).wait();
   }

@@ -1,5 +1,5 @@
-// The display of a sweep on a terminal, the end of a sweep when the terminal closes, and the plan of a sweep that has
-// begun.
+// The display of a sweep on a terminal, the end of a sweep when the terminal closes, and the list of its points that
+// has begun.
 #include "cli/terminal.h"
 #include "experiment/submission.h"
 #include "experiment/sweep_command.h"
@@ -65,9 +65,9 @@ TEST_F(SweepTerminalTest, WhatRunsIsSavedWhenTheTerminalCloses) {
   EXPECT_EQ(record_in(begun).at("status"), "interrupted");
 
   // The row's columns stand below those of the others, although its state is a longer word.
-  Arguments plan = command_;
-  *std::find(plan.begin(), plan.end(), "sweep") = "plan";
-  const Result planned = Process(work_, plan).wait();
+  Arguments points = command_;
+  *std::find(points.begin(), points.end(), "sweep") = "points";
+  const Result planned = Process(work_, points).wait();
   EXPECT_EQ(planned.exit_code, 0) << planned.err;
   std::istringstream lines(planned.out);
   std::string heading;

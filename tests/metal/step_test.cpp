@@ -73,10 +73,11 @@ class StepTest : public testing::Test {
   static constexpr uint32_t kTokens = 100;
 
   explicit StepTest(uint64_t memory = 64 * kGiB)
-      : machine_(test::repository_config({"model=gru", "model.width=256", "model.layers=6", "optimizer=es_adamw",
-                                          "train.population=32768", "train.group=32768", "backend=reference"}),
-                 test::built_plugins()),
-        spec_(machine_.session_spec()),
+      : learner_(
+            test::repository_config({"model=gru", "model.width=256", "model.layers=6", "optimizer=es_adamw",
+                                     "train.population=32768", "train.members_per_stream=32768", "backend=reference"}),
+            test::built_plugins()),
+        spec_(learner_.session_spec()),
         session_(std::make_shared<FakeDevice>(recorded_, memory), spec_),
         fitness_(spec_.population / 2, 1),
         losses_(spec_.population) {
@@ -97,7 +98,7 @@ class StepTest : public testing::Test {
   }
 
   Recorded recorded_;
-  Machine machine_;
+  Learner learner_;
   egg_session_spec spec_;
   MetalSession session_;
   std::vector<int8_t> fitness_;
@@ -146,7 +147,7 @@ TEST_F(StepTest, IsTwoCommandBuffersOfFourDispatches) {
 
 // All weights are in one buffer, which every kernel reads or writes where it is.
 TEST_F(StepTest, WeightsStayWhereTheyAre) {
-  const std::vector<int8_t> embedding(weight_count(machine_.program->params()[0]), 99);
+  const std::vector<int8_t> embedding(weight_count(learner_.program->params()[0]), 99);
   session_.set_weights(0, embedding.data());
   step(0);
   const Dispatch& forward = recorded_.command_buffers[0][0];

@@ -33,8 +33,8 @@ void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 // One attention with the tables of a model; its queries, keys and values are three embeddings of the token.
 class OneAttention {
  public:
-  explicit OneAttention(const Kind& kind) : machine_(repository_config(kind.overrides), built_plugins()) {
-    const Program& model = *machine_.program;
+  explicit OneAttention(const Kind& kind) : learner_(repository_config(kind.overrides), built_plugins()) {
+    const Program& model = *learner_.program;
     for (const egg_op& candidate : model.ops()) {
       if (candidate.code == EGG_OP_ATTENTION) op_ = candidate;
     }
@@ -47,7 +47,7 @@ class OneAttention {
     const Table weights = builder.table("weights", {table.entries, table.entries + table.count});
     builder.store(builder.state("kept", width),
                   builder.attention("mixed", q, k, v, weights, op_.head, op_.mode, op_.attr));
-    one_.emplace(machine_, builder, kVocab);
+    one_.emplace(learner_, builder, kVocab);
     Draws draws(23);
     for (uint32_t i = 0; i < 3; ++i) {
       vectors_[i].resize(size_t{kVocab} * static_cast<size_t>(width));
@@ -82,7 +82,7 @@ class OneAttention {
   int8_t at(size_t which, uint32_t token, size_t channel) const { return vectors_[which][token * width() + channel]; }
 
  private:
-  Machine machine_;
+  Learner learner_;
   egg_op op_{};
   std::optional<OneOp> one_;
   std::vector<int8_t> vectors_[3];  // queries, keys, values: (vocabulary, width)

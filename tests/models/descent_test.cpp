@@ -28,7 +28,8 @@ const std::vector<std::string> kGru = {"model=gru"};
 const std::vector<std::string> kFormer = {"model=int8nativeformer", "model.head_width=4"};
 
 ConfigNode small(const std::vector<std::string>& model) {
-  std::vector<std::string> overrides = {"model.width=8", "model.vocab=7", "train.population=4096", "train.group=2"};
+  std::vector<std::string> overrides = {"model.width=8", "model.vocab=7", "train.population=4096",
+                                        "train.members_per_stream=2"};
   overrides.insert(overrides.end(), model.begin(), model.end());
   return repository_config(overrides);
 }
@@ -38,19 +39,19 @@ ConfigNode small(const std::vector<std::string>& model) {
 class OneTensorModel {
  public:
   OneTensorModel(const std::vector<std::string>& model, uint32_t tensor)
-      : machine_(small(model), built_plugins()), tensor_(tensor) {
+      : learner_(small(model), built_plugins()), tensor_(tensor) {
     RuleBuilder builder;
     builder.set_slot(builder.slot("vote", 'f'), builder.vote_f32());
     builder.delta(builder.constant(0));
     rule_.emplace(*builder.view());
-    params_ = machine_.program->params();
+    params_ = learner_.program->params();
     for (uint32_t i = 0; i < params_.size(); ++i) params_[i].perturbed = i == tensor ? 1 : 0;
-    egg_program view = machine_.program->view();
+    egg_program view = learner_.program->view();
     view.params = params_.data();
     program_.emplace(view);
     session_.emplace(
-        machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 0, &program_->view(), &rule_->view(),
-                                                        machine_.noise, kPopulation, 0, kPopulation, 0, nullptr}));
+        learner_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 0, &program_->view(), &rule_->view(),
+                                                        learner_.noise, kPopulation, 0, kPopulation, 0, nullptr}));
     Draws draws(101);
     for (uint32_t i = 0; i < params_.size(); ++i) {
       std::vector<int8_t> weights(weight_count(params_[i]));
@@ -86,7 +87,7 @@ class OneTensorModel {
       session_->evaluate(
           egg_evaluate{sizeof(egg_evaluate), kPopulation, step, 0, kPopulation, stream.batch(), losses.data()});
       const std::vector<int8_t> worth = fitness.of(losses);
-      const std::vector<float> stds = vote_stds(worth, params_, machine_.noise);
+      const std::vector<float> stds = vote_stds(worth, params_, learner_.noise);
       std::vector<int64_t> changed(params_.size());
       session_->update(egg_update{sizeof(egg_update),
                                   kPopulation / 2,
@@ -117,7 +118,7 @@ class OneTensorModel {
     return static_cast<double>(loss);
   }
 
-  Machine machine_;
+  Learner learner_;
   uint32_t tensor_;
   std::vector<egg_param> params_;
   std::optional<Rule> rule_;
@@ -155,8 +156,8 @@ TEST_P(FormerDescent, TheVoteCorrelatesWithTheGradient) { expect_descent(kFormer
 INSTANTIATE_TEST_SUITE_P(EveryTensor, FormerDescent, testing::Range(uint32_t{0}, kFormerTensors));
 
 TEST(DescentTest, CoversEveryTensor) {
-  EXPECT_EQ(Machine(small(kGru), built_plugins()).program->params().size(), kGruTensors);
-  EXPECT_EQ(Machine(small(kFormer), built_plugins()).program->params().size(), kFormerTensors);
+  EXPECT_EQ(Learner(small(kGru), built_plugins()).program->params().size(), kGruTensors);
+  EXPECT_EQ(Learner(small(kFormer), built_plugins()).program->params().size(), kFormerTensors);
 }
 
 }  // namespace

@@ -27,19 +27,19 @@ class Former : public testing::TestWithParam<FormerPreset> {};
 
 TEST_P(Former, GivesTheSameLogits) {
   const FormerPreset& preset = GetParam();
-  const Machine machine(repository_config(preset.overrides), built_plugins());
-  BackendSession session = machine.open_session();
+  const Learner learner(repository_config(preset.overrides), built_plugins());
+  BackendSession session = learner.open_session();
   FormerOracle oracle(preset.peer, preset.width, preset.layers, preset.head, 256);
   oracle.sigmoid = preset.sigmoid;
   Draws draws(17);
-  for (uint32_t i = 0; i < machine.program->params().size(); ++i) {
-    std::vector<int8_t> weights(weight_count(machine.program->params()[i]));
+  for (uint32_t i = 0; i < learner.program->params().size(); ++i) {
+    std::vector<int8_t> weights(weight_count(learner.program->params()[i]));
     for (int8_t& weight : weights) {
       weight = static_cast<int8_t>(static_cast<int32_t>(draws.below(2 * preset.largest_weight + 1)) -
                                    static_cast<int32_t>(preset.largest_weight));
     }
     session.set_weights(i, weights.data());
-    oracle.weights[machine.program->params()[i].name] = Row(weights.begin(), weights.end());
+    oracle.weights[learner.program->params()[i].name] = Row(weights.begin(), weights.end());
   }
   const TestStream stream(draws, preset.tokens, 256);
   const std::vector<uint32_t> targets(preset.tokens, EGG_NO_TARGET);

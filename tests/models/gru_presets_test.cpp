@@ -23,12 +23,12 @@ struct Preset {
 void PrintTo(const Preset& preset, std::ostream* out) { *out << preset.name; }
 
 void expect_same_logits(const Preset& preset) {
-  const Machine machine(repository_config(preset.overrides), built_plugins());
-  BackendSession session = machine.open_session();
+  const Learner learner(repository_config(preset.overrides), built_plugins());
+  BackendSession session = learner.open_session();
   GruOracle oracle(preset.peer, preset.width, preset.layers, 256);
   Draws draws(17);
-  for (uint32_t i = 0; i < machine.program->params().size(); ++i) {
-    const egg_param& param = machine.program->params()[i];
+  for (uint32_t i = 0; i < learner.program->params().size(); ++i) {
+    const egg_param& param = learner.program->params()[i];
     std::vector<int8_t> weights(weight_count(param));
     const bool embedding = std::string(param.name) == "embedding";
     for (int8_t& weight : weights) {
@@ -38,7 +38,7 @@ void expect_same_logits(const Preset& preset) {
     session.set_weights(i, weights.data());
     oracle.weights[param.name] = Row(weights.begin(), weights.end());
   }
-  std::vector<int8_t> states(machine.program->state_bytes());
+  std::vector<int8_t> states(learner.program->state_bytes());
   std::vector<int8_t> logits(256);
   for (int t = 0; t < 40; ++t) {
     const uint32_t token = draws.below(256);
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(GruPresets, NanoEggRefusesAWidthThatItDividesByNoPowerOfTwo) {
   try {
-    const Machine machine(repository_config({"model=nano_egg", "model.width=128"}), built_plugins());
+    const Learner learner(repository_config({"model=nano_egg", "model.width=128"}), built_plugins());
     FAIL() << "width 128 was accepted";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("expected a power of 4"), std::string::npos) << error.what();

@@ -16,15 +16,15 @@ constexpr uint32_t kPopulation = 4;
 class SmallFormer : public testing::TestWithParam<const char*> {
  protected:
   SmallFormer()
-      : machine_(repository_config({"model=int8nativeformer", "model.width=16", "model.head_width=8", "model.layers=2",
-                                    "model.vocab=13", "train.population=4", "train.group=2",
+      : learner_(repository_config({"model=int8nativeformer", "model.width=16", "model.head_width=8", "model.layers=2",
+                                    "model.vocab=13", "train.population=4", "train.members_per_stream=2",
                                     std::string("model.attention.kind=") + GetParam()}),
                  built_plugins()),
-        session_(machine_.open_session()),
+        session_(learner_.open_session()),
         draws_(11),
         stream_(draws_, kTokens, kVocab) {
-    for (uint32_t i = 0; i < machine_.program->params().size(); ++i) {
-      std::vector<int8_t> weights(weight_count(machine_.program->params()[i]));
+    for (uint32_t i = 0; i < learner_.program->params().size(); ++i) {
+      std::vector<int8_t> weights(weight_count(learner_.program->params()[i]));
       for (int8_t& weight : weights) weight = static_cast<int8_t>(static_cast<int32_t>(draws_.below(61)) - 30);
       session_.set_weights(i, weights.data());
     }
@@ -48,7 +48,7 @@ class SmallFormer : public testing::TestWithParam<const char*> {
     return other;
   }
 
-  Machine machine_;
+  Learner learner_;
   BackendSession session_;
   Draws draws_;
   TestStream stream_;
@@ -83,7 +83,7 @@ TEST_P(SmallFormer, ACallSeesNothingOfTheOneBeforeIt) {
   const std::vector<int64_t> losses = losses_at(kTokens - 1, stream_);
   for (uint32_t changed = 0; changed < kTokens; ++changed) losses_at(kTokens - 1, changed_at(changed));
   EXPECT_EQ(losses_at(kTokens - 1, stream_), losses);
-  EXPECT_EQ(machine_.program->state_bytes(), 0U);
+  EXPECT_EQ(learner_.program->state_bytes(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Weightings, SmallFormer, testing::Values("softmax", "sigmoid"),
@@ -93,7 +93,7 @@ std::string refusal(const std::vector<std::string>& overrides) {
   std::vector<std::string> all = {"model=int8nativeformer"};
   all.insert(all.end(), overrides.begin(), overrides.end());
   try {
-    const Machine machine(repository_config(all), built_plugins());
+    const Learner learner(repository_config(all), built_plugins());
   } catch (const Error& error) {
     return error.what();
   }
@@ -140,10 +140,10 @@ TEST(FormerSettings, TheLargestScaleIsTheHostsOwn) {
 }
 
 TEST(FormerProgram, Golden) {
-  const Machine machine(repository_config({"model=int8nativeformer", "model.vocab=11", "model.width=8",
+  const Learner learner(repository_config({"model=int8nativeformer", "model.vocab=11", "model.width=8",
                                            "model.head_width=4", "train.tokens=16"}),
                         built_plugins());
-  EXPECT_EQ(machine.program->text(), R"(program vocab 11, fixed point 4, rounding nearest, context 16
+  EXPECT_EQ(learner.program->text(), R"(program vocab 11, fixed point 4, rounding nearest, context 16
 param embedding                matrix 11 x 8       init normal 16
 param embedding.b              vector 8            init constant 0
 param init_mlp.norm.gain       vector 8            init constant 16

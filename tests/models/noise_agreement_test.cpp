@@ -26,7 +26,7 @@ constexpr uint32_t kTokens = 12;
 constexpr uint64_t kStep = 5;
 
 const std::vector<std::string> kRun = {"model.width=16", "model.layers=2", "model.vocab=11", "train.population=8",
-                                       "train.group=2"};
+                                       "train.members_per_stream=2"};
 
 struct TestedModel {
   const char* name;
@@ -86,14 +86,14 @@ const Rule& vote_rule() {
 class OneTensor {
  public:
   OneTensor(const TestedModel& model, std::optional<uint32_t> only, bool none = false)
-      : machine_(config_of(model), built_plugins()), oracle_(model.oracle()), draws_(3) {
-    params_ = machine_.program->params();
+      : learner_(config_of(model), built_plugins()), oracle_(model.oracle()), draws_(3) {
+    params_ = learner_.program->params();
     for (uint32_t i = 0; i < params_.size(); ++i) params_[i].perturbed = !none && (!only || *only == i) ? 1 : 0;
-    egg_program view = machine_.program->view();
+    egg_program view = learner_.program->view();
     view.params = params_.data();
     program_.emplace(view);
-    session_.emplace(machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 2, &program_->view(),
-                                                                     &vote_rule().view(), machine_.noise, kPopulation,
+    session_.emplace(learner_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 2, &program_->view(),
+                                                                     &vote_rule().view(), learner_.noise, kPopulation,
                                                                      0, kPopulation, 0, nullptr}));
     for (uint32_t i = 0; i < params_.size(); ++i) {
       std::vector<int8_t> weights(weight_count(params_[i]));
@@ -104,7 +104,7 @@ class OneTensor {
   }
 
   const std::vector<egg_param>& params() const { return params_; }
-  const egg_noise& noise() const { return machine_.noise; }
+  const egg_noise& noise() const { return learner_.noise; }
   BackendSession& session() { return *session_; }
 
   struct Forward {
@@ -180,7 +180,7 @@ class OneTensor {
   }
 
  private:
-  Machine machine_;
+  Learner learner_;
   std::unique_ptr<Oracle> oracle_;
   Draws draws_;
   std::vector<egg_param> params_;
@@ -302,10 +302,10 @@ TEST(NoiseAgreementOfOps, APairIsExactlyMirrored) {
   builder.loss(logits, 4096);
   const Program program(*builder.view());
 
-  const Machine machine(repository_config(kRun), built_plugins());
+  const Learner learner(repository_config(kRun), built_plugins());
   BackendSession session =
-      machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &vote_rule().view(),
-                                                     machine.noise, kPopulation, 0, kPopulation, 0, nullptr});
+      learner.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(), &vote_rule().view(),
+                                                     learner.noise, kPopulation, 0, kPopulation, 0, nullptr});
   const std::vector<int8_t> embedding(size_t{kVocab} * kSize, int8_t{9});
   session.set_weights(0, embedding.data());
   const size_t bytes = program.state_bytes();
@@ -324,7 +324,7 @@ TEST(NoiseAgreementOfOps, APairIsExactlyMirrored) {
                                 egg_batch{1, 1, &token, &token, &reset, nullptr}, losses.data()});
   session.get_states(0, kPopulation, states.data());
 
-  const NoiseSource source(machine.noise);
+  const NoiseSource source(learner.noise);
   const auto floor_div = [](int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); };
   const auto at = [&](size_t member, size_t part, size_t i) {
     return int64_t{states[member * bytes + part * kSize + i]};

@@ -15,11 +15,11 @@ class OneOp {
  public:
   // builder: its first state keeps the op's result. OneOp adds logits and loss, and takes the machine's backend and
   // noise.
-  OneOp(const Machine& machine, ProgramBuilder& builder, int32_t vocab)
+  OneOp(const Learner& learner, ProgramBuilder& builder, int32_t vocab)
       : program_(finished(builder, vocab)),
         rule_(still()),
-        session_(machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(),
-                                                                &rule_.view(), machine.noise, 2, 0, 2, 0, nullptr})) {}
+        session_(learner.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(),
+                                                                &rule_.view(), learner.noise, 2, 0, 2, 0, nullptr})) {}
 
   const egg_program& program() const { return program_.view(); }
   void set_weights(uint32_t param, const std::vector<int8_t>& weights) { session_.set_weights(param, weights.data()); }

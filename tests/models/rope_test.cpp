@@ -16,16 +16,16 @@ constexpr uint32_t kContext = 512;
 constexpr int32_t kHead = 32;
 constexpr double kEntry = 0.501;  // the largest error of a constant in units of 2^-20: its rounding and a little
 
-const Machine& former() {
-  static const Machine machine(
-      repository_config({"model=int8nativeformer", "model.context=512", "train.population=4", "train.group=2"}),
-      built_plugins());
-  return machine;
+const Learner& former() {
+  static const Learner learner(repository_config({"model=int8nativeformer", "model.context=512", "train.population=4",
+                                                  "train.members_per_stream=2"}),
+                               built_plugins());
+  return learner;
 }
 
-const egg_table& rope_table(const Machine& machine) {
-  for (const egg_op& op : machine.program->ops()) {
-    if (op.code == EGG_OP_ROPE) return machine.program->tables()[static_cast<size_t>(op.table)];
+const egg_table& rope_table(const Learner& learner) {
+  for (const egg_op& op : learner.program->ops()) {
+    if (op.code == EGG_OP_ROPE) return learner.program->tables()[static_cast<size_t>(op.table)];
   }
   throw Error("the model has no rope");
 }
@@ -52,10 +52,10 @@ TEST(Rope, ConstantsAreRightAtEveryPosition) {
 }
 
 TEST(Rope, ConstantsAreRightAtTheLargestPositionsThereCanBe) {
-  const Machine machine(
+  const Learner learner(
       repository_config({"model=int8nativeformer", "model.context=65536", "model.attention.softmax.scale=7"}),
       built_plugins());
-  for (uint32_t position = 65536 - 64; position < 65536; ++position) expect_constants(rope_table(machine), position);
+  for (uint32_t position = 65536 - 64; position < 65536; ++position) expect_constants(rope_table(learner), position);
 }
 
 // Rotates a head's channels by a real position.

@@ -49,13 +49,13 @@ class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind
     const ConfigNode config = small_config(overrides);
     eggroll::Setup setup(config, built_plugins());
     if (change) {
-      egg_program view = setup.machine.program->view();
-      std::vector<egg_param> params = setup.machine.program->params();
-      std::vector<egg_op> ops = setup.machine.program->ops();
+      egg_program view = setup.learner.program->view();
+      std::vector<egg_param> params = setup.learner.program->params();
+      std::vector<egg_op> ops = setup.learner.program->ops();
       change(params, ops);
       view.params = params.data();
       view.ops = ops.data();
-      setup.machine.program = std::make_unique<Program>(view);
+      setup.learner.program = std::make_unique<Program>(view);
     }
     Ranks alone;
     return train(setup, config, RunFolder{folder_}, Invocation{}, TrainHooks{}, alone).verdicts.value().texts;

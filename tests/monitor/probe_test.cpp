@@ -20,9 +20,9 @@ class ProbeTest : public BuiltBackend {
     return eggroll::Setup(small_config(overrides), built_plugins());
   }
 
-  static BackendSession session_of(const Machine& machine, const Program& program) {
-    return machine.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(),
-                                                          &machine.rule->view(), machine.noise, 2, 0, 2, 0, nullptr});
+  static BackendSession session_of(const Learner& learner, const Program& program) {
+    return learner.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program.view(),
+                                                          &learner.rule->view(), learner.noise, 2, 0, 2, 0, nullptr});
   }
 
   const std::vector<std::vector<std::string>> models_ = {
@@ -35,10 +35,10 @@ class ProbeTest : public BuiltBackend {
 TEST_P(ProbeTest, TheRewrittenProgramComputesTheSame) {
   for (const std::vector<std::string>& model : models_) {
     const eggroll::Setup run = open_run(model);
-    const Program& program = *run.machine.program;
+    const Program& program = *run.learner.program;
     const ProbeProgram probe(program);
-    BackendSession plain = session_of(run.machine, program);
-    BackendSession probed = session_of(run.machine, probe.program());
+    BackendSession plain = session_of(run.learner, program);
+    BackendSession probed = session_of(run.learner, probe.program());
     Draws draws(5);
     for (uint32_t i = 0; i < program.params().size(); ++i) {
       std::vector<int8_t> weights(weight_count(program.params()[i]));
@@ -75,17 +75,17 @@ TEST_P(ProbeTest, TheRewrittenProgramComputesTheSame) {
 TEST_P(ProbeTest, ShowsTheModelsValues) {
   for (const std::vector<std::string>& model : models_) {
     eggroll::Setup run = open_run(model);
-    const Program& program = *run.machine.program;
-    BackendSession session = run.machine.open_session();
+    const Program& program = *run.learner.program;
+    BackendSession session = run.learner.open_session();
     ModelWeights weights;
     for (const WeightTensor& tensor : read_weights(session, program)) weights.push_back(tensor.data);
-    Probe probe(*run.machine.backend, program, run.machine.noise, 1, run.dataset);
+    Probe probe(*run.learner.backend, program, run.learner.noise, 1, run.dataset);
     const std::vector<std::vector<int8_t>> values = probe.values(weights);
 
     const int32_t context = program.view().context;
     const uint32_t tokens = context > 0 ? std::min(kProbeTokens, static_cast<uint32_t>(context)) : kProbeTokens;
     BatchBuffer batch;
-    EvalPlan(run.dataset, kProbeStreams, tokens, 0).fill(0, batch);
+    HeldOutStreams(run.dataset, kProbeStreams, tokens, 0).fill(0, batch);
     // 98 tokens to score in 16 streams: seven or six each.
     EXPECT_EQ(probe.first_visible().size(), 98U);
     size_t sample = 0;
@@ -161,9 +161,9 @@ TEST(ProbeProgramTest, LeavesOutWideValues) {
 TEST(ProbeSamples, AResetHidesWhatCameBefore) {
   eggroll::Setup run(small_config(), built_plugins());
   run.dataset.separator = 3;
-  Probe probe(*run.machine.backend, *run.machine.program, run.machine.noise, 1, run.dataset);
+  Probe probe(*run.learner.backend, *run.learner.program, run.learner.noise, 1, run.dataset);
   BatchBuffer batch;
-  EvalPlan(run.dataset, kProbeStreams, kProbeTokens, 0).fill(0, batch);
+  HeldOutStreams(run.dataset, kProbeStreams, kProbeTokens, 0).fill(0, batch);
   size_t sample = 0;
   size_t hidden = 0;
   for (size_t s = 0; s < batch.streams; ++s) {

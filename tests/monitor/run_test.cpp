@@ -89,16 +89,16 @@ TEST_F(MonitoredRun, TheShareMovedIsThatOfTheMetrics) {
   const std::filesystem::path folder = fresh("run");
   const ConfigNode config = small_config(monitored(kGru));
   run_in(folder, config);
-  const Machine machine(config, built_plugins());
+  const Learner learner(config, built_plugins());
   for (const ordered_json& line : read_metrics(RunFolder{folder}.metrics())) {
     if (line.at("step") == 0) continue;
     double moved = 0.0;
-    for (const egg_param& param : machine.program->params()) {
+    for (const egg_param& param : learner.program->params()) {
       moved += line.at("monitor").at("tensors").at(param.name).at("moved").get<double>() *
                static_cast<double>(weight_count(param));
     }
     // Shares have four decimals.
-    EXPECT_NEAR(moved / static_cast<double>(machine.program->weight_count()), line.at("changed").get<double>(), 1e-4);
+    EXPECT_NEAR(moved / static_cast<double>(learner.program->weight_count()), line.at("changed").get<double>(), 1e-4);
   }
 }
 
@@ -179,7 +179,7 @@ class MonitorOn : public BuiltBackend {
 
 TEST_P(MonitorOn, ItSeesTheSame) {
   for (const Overrides& model : {kGru, kFormer}) {
-    const Overrides more = {"monitor.every=3", "train.population=48", "train.group=16", "noise=table",
+    const Overrides more = {"monitor.every=3", "train.population=48", "train.members_per_stream=16", "noise=table",
                             "noise.table_log2=14"};
     const std::vector<ordered_json> expected = looks(small_config(monitored(model, more)));
     EXPECT_EQ(expected.size(), 2U);

@@ -18,11 +18,11 @@ class VotesTest : public testing::Test {
   static constexpr uint32_t kPairs = 64;
 
   explicit VotesTest(const std::vector<std::string>& more = {"train.population=128", "votes.masked=false"})
-      : machine_(small_config(more), built_plugins()) {}
+      : learner_(small_config(more), built_plugins()) {}
 
   VoteMeter meter() const {
     return VoteMeter(
-        eggroll::MonitoredRun{*machine_.backend, *machine_.program, machine_.noise, 2 * kPairs, 1, machine_.voters, 2});
+        eggroll::MonitoredRun{*learner_.backend, *learner_.program, learner_.noise, 2 * kPairs, 1, learner_.voters, 2});
   }
 
   void add(VoteMeter& meter, uint64_t step, const std::vector<int8_t>& fitness) const {
@@ -30,9 +30,9 @@ class VotesTest : public testing::Test {
     batch.clear(kPairs, 2);
     Draws draws(1000 + step);
     for (uint32_t& token : batch.inputs) token = static_cast<uint32_t>(draws.weight() + 128) % vocab();
-    meter.add({step, fitness, machine_.vote_stds(fitness), batch});
+    meter.add({step, fitness, learner_.vote_stds(fitness), batch});
   }
-  uint32_t vocab() const { return static_cast<uint32_t>(machine_.program->view().vocab); }
+  uint32_t vocab() const { return static_cast<uint32_t>(learner_.program->view().vocab); }
   void expect_standard_normal() const;
 
   std::vector<int8_t> noise(uint64_t step, uint32_t pair, uint32_t param, uint32_t side, int32_t size) const {
@@ -41,8 +41,8 @@ class VotesTest : public testing::Test {
     return values;
   }
 
-  Machine machine_;
-  NoiseSource source_{machine_.noise};
+  Learner learner_;
+  NoiseSource source_{learner_.noise};
 };
 
 TEST_F(VotesTest, OfOneStepAreTheVotesOverTheNull) {
@@ -52,8 +52,8 @@ TEST_F(VotesTest, OfOneStepAreTheVotesOverTheNull) {
   VoteMeter meter = this->meter();
   add(meter, 7, fitness);
   const auto seen = meter.measure();
-  for (uint32_t i = 0; i < machine_.program->params().size(); ++i) {
-    const egg_param& param = machine_.program->params()[i];
+  for (uint32_t i = 0; i < learner_.program->params().size(); ++i) {
+    const egg_param& param = learner_.program->params()[i];
     const bool vector = param.kind == EGG_PARAM_VECTOR;
     const auto rows = static_cast<size_t>(param.rows);
     const auto cols = static_cast<size_t>(param.cols);
@@ -65,7 +65,7 @@ TEST_F(VotesTest, OfOneStepAreTheVotesOverTheNull) {
     }
     double squares = 0.0;
     for (const double vote : votes) squares += vote * vote;
-    const double expected = std::sqrt(squares / static_cast<double>(votes.size())) / machine_.vote_stds(fitness)[i];
+    const double expected = std::sqrt(squares / static_cast<double>(votes.size())) / learner_.vote_stds(fitness)[i];
     ASSERT_TRUE(seen[i].has_value());
     EXPECT_NEAR(seen[i]->over_null, expected, 1e-5 * expected) << param.name;  // float32 sums
   }
@@ -74,7 +74,7 @@ TEST_F(VotesTest, OfOneStepAreTheVotesOverTheNull) {
 // Fitness that does not depend on the noise, over windows that share no step.
 void VotesTest::expect_standard_normal() const {
   constexpr size_t kLooks = 50;
-  const size_t params = machine_.program->params().size();
+  const size_t params = learner_.program->params().size();
   std::vector<double> sums(params);
   std::vector<double> squares(params);
   double joint_sum = 0.0;
@@ -94,11 +94,11 @@ void VotesTest::expect_standard_normal() const {
     for (size_t i = 0; i < params; ++i) {
       sums[i] += seen[i]->deviations;
       squares[i] += seen[i]->deviations * seen[i]->deviations;
-      EXPECT_LT(std::fabs(seen[i]->deviations), 6.0) << machine_.program->params()[i].name;
+      EXPECT_LT(std::fabs(seen[i]->deviations), 6.0) << learner_.program->params()[i].name;
     }
   }
   for (size_t i = 0; i < params; ++i) {
-    const char* name = machine_.program->params()[i].name;
+    const char* name = learner_.program->params()[i].name;
     EXPECT_LT(std::fabs(sums[i] / kLooks), 4.0 / std::sqrt(kLooks)) << name;
     EXPECT_GT(squares[i] / kLooks, 0.4) << name;
     EXPECT_LT(squares[i] / kLooks, 2.5) << name;
@@ -116,14 +116,14 @@ class MaskedVotesTest : public VotesTest {
 };
 
 TEST_F(MaskedVotesTest, OfChanceAreStandardNormal) {
-  ASSERT_TRUE(machine_.has_masks());
+  ASSERT_TRUE(learner_.has_masks());
   expect_standard_normal();
 }
 
 // Fitness that follows the perturbation of one weight of the head: the head stands out, the others do not.
 TEST_F(VotesTest, OfSomethingStandOut) {
-  const auto head = static_cast<uint32_t>(machine_.program->params().size()) - 1;
-  ASSERT_STREQ(machine_.program->params()[head].name, "head");
+  const auto head = static_cast<uint32_t>(learner_.program->params().size()) - 1;
+  ASSERT_STREQ(learner_.program->params()[head].name, "head");
   VoteMeter meter = this->meter();
   for (uint64_t step = 0; step < kVoteSteps; ++step) {
     std::vector<int8_t> fitness;
@@ -139,7 +139,7 @@ TEST_F(VotesTest, OfSomethingStandOut) {
       EXPECT_GT(seen[i]->deviations, 10.0);
       EXPECT_GT(seen[i]->over_null, 1.1);
     } else {
-      EXPECT_LT(seen[i]->deviations, 4.0) << machine_.program->params()[i].name;
+      EXPECT_LT(seen[i]->deviations, 4.0) << learner_.program->params()[i].name;
     }
   }
   EXPECT_GT(joint_deviations(seen).value(), 2.0);

@@ -172,8 +172,8 @@ weight = clip(weight + %19)
 
 TEST(RuleText, OfSignEs) {
   const auto text = [](const std::string& residual) {
-    const Machine machine(repository_config({"optimizer.residual=" + residual}), built_plugins());
-    return machine.rule->text();
+    const Learner learner(repository_config({"optimizer.residual=" + residual}), built_plugins());
+    return learner.rule->text();
   };
   EXPECT_EQ(text("0"), kSignEs);
   EXPECT_EQ(text("0.5"), kSignEsWithResidual);

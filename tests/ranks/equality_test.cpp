@@ -43,7 +43,7 @@ TEST_F(EqualityTest, WeightsOfTheTransformerDoNotDependOnTheRanks) {
 
 // Signs travel packed. The whole population reads one stream, which the ranks then share.
 TEST_F(EqualityTest, SignsAndOneStreamForAll) {
-  const Arguments run = gru({"fitness=sign", "train.group=32"});
+  const Arguments run = gru({"fitness=sign", "train.members_per_stream=32"});
   const std::string digest = undisturbed(run);
   for (const int ranks : {2, 5}) EXPECT_EQ(digest_of(ranks, "auto", run), digest) << ranks;
 }

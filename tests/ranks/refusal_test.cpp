@@ -9,7 +9,8 @@ using ::testing::HasSubstr;
 class RefusalTest : public SharedRunTest {};
 
 TEST_F(RefusalTest, MoreRanksThanPairs) {
-  const Result result = Process(work_, shared(3, tiny_run({"train.population=4", "train.group=2"}))).wait();
+  const Result result =
+      Process(work_, shared(3, tiny_run({"train.population=4", "train.members_per_stream=2"}))).wait();
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr("3 ranks share 4 members, expected at most a rank for each pair"));
 }

@@ -40,13 +40,13 @@ TEST_F(AverageArithmetic, IsARunningMeanOfTheWeights) {
   for (const std::vector<std::string>& optimizer : optimizers) {
     for (const double share : {0.5, 0.9, 0.99999}) {
       std::vector<std::string> settings = optimizer;
-      const Machine plain = machine_with(settings);
+      const Learner plain = learner_with(settings);
       settings.push_back(fmt::format("optimizer.average={}", share));
-      const Machine machine = machine_with(settings);
-      ASSERT_EQ(machine.average, share);
+      const Learner learner = learner_with(settings);
+      ASSERT_EQ(learner.average, share);
       const auto slots = static_cast<uint32_t>(plain.rule->slots().size());
-      ASSERT_EQ(machine.rule->slots().size(), slots + 1U);
-      BackendSession session = session_of(*machine.rule);
+      ASSERT_EQ(learner.rule->slots().size(), slots + 1U);
+      BackendSession session = session_of(*learner.rule);
       BackendSession without = session_of(*plain.rule);
       std::vector<int8_t> weight = weights_near_bounds();
       session.set_weights(kWeight, weight.data());
@@ -54,7 +54,7 @@ TEST_F(AverageArithmetic, IsARunningMeanOfTheWeights) {
       std::vector<float> difference(kCount);
       std::vector<double> average(weight.begin(), weight.end());
       for (uint64_t step = 0; step < 40; ++step) {
-        const std::vector<float> scalars = machine.scalars(step, {});
+        const std::vector<float> scalars = learner.scalars(step, {});
         ASSERT_EQ(scalars.back(), kept_by_hand(share, step));
         constexpr float kStd = 30000.5F;
         update(session, step / 10, fitness_, scalars, kStd);
@@ -175,7 +175,7 @@ TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
   // the average still equals the weights
   EXPECT_EQ(lines[0].at("average_held_out_bits_per_unit"), lines[0].at("held_out_bits_per_unit"));
   eggroll::Setup setup(settings, built_plugins());
-  BackendSession session = setup.machine.open_session();
+  BackendSession session = setup.learner.open_session();
   for (const uint64_t step : {2U, 4U, 6U}) {
     const Checkpoint saved = load_checkpoint(folder / "checkpoints" / fmt::format("step-{:08}", step));
     size_t moved = 0;
@@ -193,18 +193,19 @@ TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
       session.set_weights(p, average.data());
     }
     EXPECT_GT(moved, 0U);
-    const auto bits_of = [&](const EvalPlan& plan) {
-      return evaluate_held_out(session, setup.dataset, plan, setup.machine.program->state_bytes(), 0, plan.streams())
+    const auto bits_of = [&](const HeldOutStreams& streams) {
+      return evaluate_held_out(session, setup.dataset, streams, setup.learner.program->state_bytes(), 0,
+                               streams.streams())
           .bits_per_unit();
     };
     const auto& line = lines[step];
-    EXPECT_EQ(line.at("average_held_out_bits_per_unit").get<double>(), bits_of(setup.eval_plan));
+    EXPECT_EQ(line.at("average_held_out_bits_per_unit").get<double>(), bits_of(setup.curve_streams));
     EXPECT_EQ(line.at("average_held_out_tokens"), line.at("held_out_tokens"));
     EXPECT_EQ(line.contains("average_final_bits_per_unit"), step == 6);
-    EXPECT_EQ(shown[step - 1], bits_of(setup.eval_plan));
+    EXPECT_EQ(shown[step - 1], bits_of(setup.curve_streams));
     EXPECT_EQ(line.at("scalars").at("average_kept").get<float>(), average_kept(0.8, step - 1));
     if (step < 6) continue;
-    EXPECT_EQ(line.at("average_final_bits_per_unit").get<double>(), bits_of(setup.final_plan));
+    EXPECT_EQ(line.at("average_final_bits_per_unit").get<double>(), bits_of(setup.final_streams));
   }
   EXPECT_EQ(record.average->newest->bits_per_unit, shown.back());
   EXPECT_EQ(record.average->newest->step, 6U);
@@ -252,8 +253,8 @@ TEST_F(AverageRun, AStoppedRunHasTheFiguresOfAnEnd) {
 TEST_F(AverageRun, ReplayRebuildsTheWeights) {
   const std::filesystem::path folder = fresh("run");
   const RunRecord record = run_in(folder, config());
-  const Machine machine(config(), built_plugins());
-  EXPECT_EQ(weights_sha256(replay(machine, config(), RunFolder{folder}, 0).weights), *record.weights_sha256);
+  const Learner learner(config(), built_plugins());
+  EXPECT_EQ(weights_sha256(replay(learner, config(), RunFolder{folder}, 0).weights), *record.weights_sha256);
 }
 
 // The test runs on every backend that can run here.
@@ -301,29 +302,29 @@ TEST_F(AverageRun, MaskedRowsThatNobodyReadsKeepTheirAverage) {
 TEST_F(AverageRun, WeightsAreBackToTheBitAfterAnEvaluation) {
   const std::filesystem::path folder = fresh("run");
   run_in(folder, config());
-  const Machine machine(config(), built_plugins());
+  const Learner learner(config(), built_plugins());
   const Checkpoint saved = last_of(folder);
-  BackendSession session = machine.open_session();
-  restore_session(session, machine, saved);
+  BackendSession session = learner.open_session();
+  restore_session(session, learner, saved);
   const std::string during =
-      of_average(session, machine, [&] { return weights_sha256(read_weights(session, *machine.program)); });
+      of_average(session, learner, [&] { return weights_sha256(read_weights(session, *learner.program)); });
   EXPECT_NE(during, weights_sha256(saved.weights));
-  const Checkpoint after = captured(session, machine);
+  const Checkpoint after = captured(session, learner);
   EXPECT_EQ(weights_sha256(after.weights), weights_sha256(saved.weights));
   for (size_t i = 0; i < saved.slots.size(); ++i) EXPECT_EQ(after.slots[i].bits, saved.slots[i].bits);
   EXPECT_EQ(after.states, saved.states);
 }
 
 TEST_F(AverageRun, ASlotThatIsNoAverageIsRefused) {
-  const Machine machine(config(), built_plugins());
-  const egg_param& param = machine.program->params()[0];
-  const auto slot = static_cast<uint32_t>(machine.rule->slots().size()) - 1;
+  const Learner learner(config(), built_plugins());
+  const egg_param& param = learner.program->params()[0];
+  const auto slot = static_cast<uint32_t>(learner.rule->slots().size()) - 1;
   for (const float wrong : {254.5F, -1e30F, std::nanf("")}) {
-    BackendSession session = machine.open_session();
+    BackendSession session = learner.open_session();
     std::vector<float> values(weight_count(param));
     values[3] = wrong;
     session.set_slot(0, slot, values.data());
-    EXPECT_EQ(message_of([&] { swap_in_average(session, machine); }),
+    EXPECT_EQ(message_of([&] { swap_in_average(session, learner); }),
               fmt::format("backend 'reference' holds {} at position 3 of the average of tensor '{}', expected a "
                           "difference of at most 254 from the weight; use another backend, or restore the checkpoint "
                           "from a copy",
@@ -333,7 +334,7 @@ TEST_F(AverageRun, ASlotThatIsNoAverageIsRefused) {
 
 TEST(AverageSetting, IsAShareOrNull) {
   const auto refusal = [](const std::string& value) {
-    return message_of([&] { Machine(small_config({"optimizer.average=" + value}), built_plugins()); });
+    return message_of([&] { Learner(small_config({"optimizer.average=" + value}), built_plugins()); });
   };
   EXPECT_EQ(refusal("null"), "");
   EXPECT_EQ(refusal("0.5"), "");
@@ -345,9 +346,9 @@ TEST(AverageSetting, IsAShareOrNull) {
   EXPECT_THAT(refusal("slow"), HasSubstr("optimizer.average is the text 'slow', expected a number"));
   EXPECT_THAT(refusal("true"), HasSubstr("optimizer.average is true, expected a number"));
   EXPECT_THAT(refusal("{share: 0.9}"), HasSubstr("missing key 'optimizer.average'"));
-  EXPECT_FALSE(Machine(small_config(), built_plugins()).average.has_value());
+  EXPECT_FALSE(Learner(small_config(), built_plugins()).average.has_value());
   // A configuration that is older than the key does not hold it.
-  EXPECT_FALSE(Machine(small_config({"~optimizer.average"}), built_plugins()).average.has_value());
+  EXPECT_FALSE(Learner(small_config({"~optimizer.average"}), built_plugins()).average.has_value());
 }
 
 }  // namespace

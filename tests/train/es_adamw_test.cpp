@@ -45,8 +45,8 @@ class EsAdamWSettings : public EsAdamWRule, public testing::WithParamInterface<A
 
 TEST_P(EsAdamWSettings, IsAdamInFloat32) {
   const Adam& adam = GetParam();
-  const Machine machine = machine_with(overrides(adam));
-  BackendSession session = session_of(*machine.rule);
+  const Learner learner = learner_with(overrides(adam));
+  BackendSession session = session_of(*learner.rule);
   const auto rate = static_cast<float>(adam.learning_rate);
   const auto beta1 = static_cast<float>(adam.beta1);
   const auto beta2 = static_cast<float>(adam.beta2);
@@ -69,7 +69,7 @@ TEST_P(EsAdamWSettings, IsAdamInFloat32) {
     std::vector<int8_t> fitness = is_empty ? std::vector<int8_t>(kPairs) : fitness_;
     const float std = is_empty ? 0.0F : kStd;
     const std::vector<float> vote = votes(step / 20, fitness);
-    const std::vector<float> scalars = machine.optimizer->scalars(step, {});
+    const std::vector<float> scalars = learner.optimizer->scalars(step, {});
     const auto power = [&](double beta) { return std::pow(static_cast<long double>(beta), step + 1.0L); };
     const float correct1 = adam.bias_correction ? static_cast<float>(1.0L / (1.0L - power(adam.beta1))) : 1.0F;
     const float correct2 = adam.bias_correction ? static_cast<float>(1.0L / (1.0L - power(adam.beta2))) : 1.0F;
@@ -118,9 +118,9 @@ TEST_F(EsAdamWRule, TheFirstStepIsTheLearningRate) {
        {Case{{"optimizer.learning_rate=5.5"}, 5}, Case{{"optimizer.learning_rate=10.0", "optimizer.beta1=0.9",
                                                         "optimizer.beta2=0.95", "optimizer.bias_correction=false"},
                                                        4}}) {
-    const Machine machine = machine_with(adamw(c.overrides));
-    BackendSession session = session_of(*machine.rule);
-    update(session, 4, fitness_, machine.optimizer->scalars(0, {}), 321.0F);
+    const Learner learner = learner_with(adamw(c.overrides));
+    BackendSession session = session_of(*learner.rule);
+    update(session, 4, fitness_, learner.optimizer->scalars(0, {}), 321.0F);
     std::vector<int8_t> expected;
     for (const float vote : votes(4, fitness_)) expected.push_back(static_cast<int8_t>(c.expected * sign_of(vote)));
     EXPECT_EQ(weights(session), expected);
@@ -129,10 +129,10 @@ TEST_F(EsAdamWRule, TheFirstStepIsTheLearningRate) {
 
 // Moments that vanish make a direction beyond an int32: the weights go to their bounds, and nothing is left over there.
 TEST_F(EsAdamWRule, AHugeDirectionSaturates) {
-  const Machine machine = machine_with(
+  const Learner learner = learner_with(
       adamw({"optimizer.learning_rate=127", "optimizer.beta1=0.99", "optimizer.beta2=0", "optimizer.epsilon=1.0e-12"}));
-  BackendSession session = session_of(*machine.rule);
-  const std::vector<float> scalars = machine.optimizer->scalars(1000, {});
+  BackendSession session = session_of(*learner.rule);
+  const std::vector<float> scalars = learner.optimizer->scalars(1000, {});
   const std::vector<float> vote = votes(4, fitness_);
   update(session, 4, fitness_, scalars, 1000.0F);
   update(session, 4, std::vector<int8_t>(kPairs), scalars, 0.0F);
@@ -145,12 +145,12 @@ TEST_F(EsAdamWRule, AHugeDirectionSaturates) {
 
 // Decay draws every weight towards 0 and no further, without any vote.
 TEST_F(EsAdamWRule, DecaysWithoutVotes) {
-  const Machine machine = machine_with(adamw({"optimizer.learning_rate=2.0", "optimizer.weight_decay=0.01"}));
-  BackendSession session = session_of(*machine.rule);
+  const Learner learner = learner_with(adamw({"optimizer.learning_rate=2.0", "optimizer.weight_decay=0.01"}));
+  BackendSession session = session_of(*learner.rule);
   const std::vector<int8_t> before = {0, 127, -127, 100, -100, 50, -50, 1, -1};
   session.set_weights(kWeight, before.data());
   for (uint64_t step = 0; step < 10; ++step) {
-    update(session, step, std::vector<int8_t>(kPairs), machine.optimizer->scalars(step, {}), 0.0F);
+    update(session, step, std::vector<int8_t>(kPairs), learner.optimizer->scalars(step, {}), 0.0F);
   }
   // About 0.98^10 = 0.817 of what they were, in whole units that follow the real number.
   EXPECT_EQ(weights(session), (std::vector<int8_t>{0, 104, -104, 82, -82, 41, -41, 1, -1}));
@@ -158,17 +158,17 @@ TEST_F(EsAdamWRule, DecaysWithoutVotes) {
 }
 
 TEST(EsAdamWScalars, FollowTheSchedule) {
-  const Machine machine(
+  const Learner learner(
       small_config({"optimizer=es_adamw", "optimizer.learning_rate=0.8", "optimizer.schedule.kind=inverse_time",
                     "optimizer.schedule.inverse_time.anneal=3", "optimizer.schedule.inverse_time.decay=10"}),
       built_plugins());
-  EXPECT_EQ(machine.optimizer->scalars(0, {}).at(0), 0.8F);
-  EXPECT_EQ(machine.optimizer->scalars(10, {}).at(0), 0.2F);
+  EXPECT_EQ(learner.optimizer->scalars(0, {}).at(0), 0.8F);
+  EXPECT_EQ(learner.optimizer->scalars(10, {}).at(0), 0.2F);
 }
 
 TEST(EsAdamWScalars, RefuseWrongSettings) {
   const auto refusal = [](const std::string& setting) {
-    return message_of([&] { Machine(small_config({"optimizer=es_adamw", setting}), built_plugins()); });
+    return message_of([&] { Learner(small_config({"optimizer=es_adamw", setting}), built_plugins()); });
   };
   EXPECT_THAT(refusal("optimizer.beta1=1"),
               testing::HasSubstr("optimizer.beta1 is 1, expected a number from 0 to 0.99999"));

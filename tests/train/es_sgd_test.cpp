@@ -12,8 +12,8 @@ enum SgdSlot : uint32_t { kVelocity, kSgdCarried };
 
 class EsSgdRule : public RuleSession {
  protected:
-  static Machine sgd(double learning_rate, double momentum) {
-    return machine_with({"optimizer=es_sgd", "optimizer.schedule.kind=constant",
+  static Learner sgd(double learning_rate, double momentum) {
+    return learner_with({"optimizer=es_sgd", "optimizer.schedule.kind=constant",
                          fmt::format("optimizer.learning_rate={}", learning_rate),
                          fmt::format("optimizer.momentum={}", momentum)});
   }
@@ -25,8 +25,8 @@ class EsSgdRule : public RuleSession {
 
 TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
   for (const auto& [learning_rate, momentum] : {std::pair(0.3, 0.9), {0.05, 0.0}, {21.7, 0.5}}) {
-    const Machine machine = sgd(learning_rate, momentum);
-    BackendSession session = session_of(*machine.rule);
+    const Learner learner = sgd(learning_rate, momentum);
+    BackendSession session = session_of(*learner.rule);
     const auto rate = static_cast<float>(learning_rate);
     const auto kept = static_cast<float>(momentum);
     constexpr float kStd = 30000.5F;  // about the size of a vote
@@ -42,7 +42,7 @@ TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
       const std::vector<int8_t> fitness = is_empty ? std::vector<int8_t>(kPairs) : fitness_;
       const float std = is_empty ? 0.0F : kStd;
       const std::vector<float> vote = votes(step / 20, fitness);
-      const std::vector<float> scalars = machine.optimizer->scalars(step, {});
+      const std::vector<float> scalars = learner.optimizer->scalars(step, {});
       ASSERT_EQ(scalars, std::vector<float>{rate});
       update(session, step / 20, fitness, scalars, std);
       for (size_t i = 0; i < kCount; ++i) {
@@ -63,10 +63,10 @@ TEST_F(EsSgdRule, IsMomentumWithErrorFeedbackInFloat32) {
 
 // With a deviation of one vote's size that vote counts as 1. A quarter of it moves the weight at every fourth step.
 TEST_F(EsSgdRule, NothingOfAVoteIsLost) {
-  const Machine machine = sgd(0.25, 0.0);
+  const Learner learner = sgd(0.25, 0.0);
   const std::vector<float> vote = votes(4, fitness_);
   for (size_t i = 0; i < kCount; ++i) {
-    BackendSession session = session_of(*machine.rule);
+    BackendSession session = session_of(*learner.rule);
     for (int step = 1; step <= 40; ++step) {
       update(session, 4, fitness_, {0.25F}, std::fabs(vote[i]));
       ASSERT_EQ(weights(session)[i], static_cast<int>(std::copysign(1.0F, vote[i])) * (step / 4)) << "step " << step;
@@ -76,10 +76,10 @@ TEST_F(EsSgdRule, NothingOfAVoteIsLost) {
 
 // However long a weight has been pushed against its bound, the first push inwards counts in full.
 TEST_F(EsSgdRule, NothingPilesUpAtTheBounds) {
-  const Machine machine = sgd(1.0, 0.0);
+  const Learner learner = sgd(1.0, 0.0);
   const std::vector<float> vote = votes(4, fitness_);
   for (size_t i = 0; i < kCount; ++i) {
-    BackendSession session = session_of(*machine.rule);
+    BackendSession session = session_of(*learner.rule);
     const float std = std::fabs(vote[i]);
     const int bound = vote[i] > 0.0F ? 127 : -127;
     const int inwards = vote[i] > 0.0F ? -1 : 1;

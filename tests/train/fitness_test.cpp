@@ -295,7 +295,7 @@ TEST(VoteStd, IsThatOfTheNull) {
   builder.set_slot(builder.slot("vote", 'f'), builder.vote_f32());
   builder.delta(builder.constant(0));
   const Rule rule(*builder.view());
-  const Machine machine(small_config(), built_plugins());
+  const Learner learner(small_config(), built_plugins());
   Values fitness;
   Draws draws(3);
   for (uint32_t k = 0; k < kPairs; ++k) fitness.push_back(draws.weight());
@@ -303,7 +303,7 @@ TEST(VoteStd, IsThatOfTheNull) {
   for (const int32_t rank : {1, 3}) {
     for (const int32_t distribution : {EGG_NOISE_GAUSSIAN, EGG_NOISE_UNIFORM, EGG_NOISE_RADEMACHER}) {
       const egg_noise noise = noise_of(distribution, rank);
-      BackendSession session = machine.backend->open_session(egg_session_spec{
+      BackendSession session = learner.backend->open_session(egg_session_spec{
           sizeof(egg_session_spec), 1, &program.view(), &rule.view(), noise, 2 * kPairs, 0, 2 * kPairs, 0, nullptr});
       std::vector<double> squares(2);
       const std::vector<float> stds(2, 1.0F);

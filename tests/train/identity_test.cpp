@@ -59,7 +59,7 @@ class IdentityTest : public ScratchTest {
                                           "results.dir=" + (folder_ / "results").string(),
                                           "model.width=8",
                                           "train.population=16",
-                                          "train.group=4",
+                                          "train.members_per_stream=4",
                                           "train.tokens=8",
                                           "train.steps=4",
                                           "checkpoint.every=2",

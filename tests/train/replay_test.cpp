@@ -13,16 +13,16 @@ using ::testing::HasSubstr;
 
 class ReplayTest : public TrainerTest {
  protected:
-  ReplayTest() : machine_(config_, built_plugins()) { record_ = run_in(fresh("run"), config_); }
+  ReplayTest() : learner_(config_, built_plugins()) { record_ = run_in(fresh("run"), config_); }
 
-  Replayed replay_with(uint64_t steps) const { return replay(machine_, config_, run_, steps); }
+  Replayed replay_with(uint64_t steps) const { return replay(learner_, config_, run_, steps); }
   std::string refusal(const ConfigNode& config, uint64_t steps = 0) const {
-    const Machine machine(config, built_plugins());
-    return message_of([&] { replay(machine, config, run_, steps); });
+    const Learner learner(config, built_plugins());
+    return message_of([&] { replay(learner, config, run_, steps); });
   }
 
   const RunFolder run_{folder_ / "run"};
-  Machine machine_;
+  Learner learner_;
   RunRecord record_;
 };
 

@@ -21,20 +21,20 @@ class RuleSession : public testing::Test {
   static constexpr uint32_t kWeight = 2;  // the parameter that tests read: w, 3 x 3
   static constexpr size_t kCount = 9;
 
-  RuleSession() : machine_(small_config(), built_plugins()), program_(raw_.view()) {
+  RuleSession() : learner_(small_config(), built_plugins()), program_(raw_.view()) {
     RuleBuilder builder;
     builder.set_slot(builder.slot("vote", 'f'), builder.vote_f32());
     builder.delta(builder.constant(0));
     vote_rule_.emplace(*builder.view());
   }
 
-  static Machine machine_with(const std::vector<std::string>& overrides) {
-    return Machine(small_config(overrides), built_plugins());
+  static Learner learner_with(const std::vector<std::string>& overrides) {
+    return Learner(small_config(overrides), built_plugins());
   }
 
   BackendSession session_of(const Rule& rule) {
-    return machine_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(), &rule.view(),
-                                                           machine_.noise, 2 * kPairs, 0, 2 * kPairs, 0, nullptr});
+    return learner_.backend->open_session(egg_session_spec{sizeof(egg_session_spec), 1, &program_.view(), &rule.view(),
+                                                           learner_.noise, 2 * kPairs, 0, 2 * kPairs, 0, nullptr});
   }
 
   // The weights that moved, by parameter.
@@ -83,7 +83,7 @@ class RuleSession : public testing::Test {
   }
 
   const std::vector<int8_t> fitness_ = {5, -3, 7, 1, 0, -127};
-  Machine machine_;
+  Learner learner_;
   RawProgram raw_;
   Program program_;
   std::optional<Rule> vote_rule_;

@@ -20,12 +20,12 @@ using Tokens = std::vector<uint32_t>;
 class OwnModel {
  public:
   OwnModel(ProgramBuilder& builder, const std::vector<std::vector<int8_t>>& weights)
-      : machine_(small_config(), built_plugins()), program_(*builder.view()) {
+      : learner_(small_config(), built_plugins()), program_(*builder.view()) {
     RuleBuilder rule;
     rule.delta(rule.constant(0));
     rule_.emplace(*rule.view());
-    session_.emplace(machine_.backend->open_session(egg_session_spec{
-        sizeof(egg_session_spec), 1, &program_.view(), &rule_->view(), machine_.noise, 2, 0, 2, 0, nullptr}));
+    session_.emplace(learner_.backend->open_session(egg_session_spec{
+        sizeof(egg_session_spec), 1, &program_.view(), &rule_->view(), learner_.noise, 2, 0, 2, 0, nullptr}));
     for (uint32_t i = 0; i < weights.size(); ++i) session_->set_weights(i, weights[i].data());
   }
 
@@ -34,7 +34,7 @@ class OwnModel {
   }
 
  private:
-  Machine machine_;
+  Learner learner_;
   Program program_;
   std::optional<Rule> rule_;
   std::optional<BackendSession> session_;
@@ -125,14 +125,14 @@ TEST(Sample, TemperatureFlattensOrSharpens) {
 
 // The small run's GRU, whose state matters, goes on from a prompt as from its own text.
 TEST(Sample, TheStateFollowsPromptAndText) {
-  const Machine machine(small_config(), built_plugins());
-  BackendSession session = machine.open_session();
+  const Learner learner(small_config(), built_plugins());
+  BackendSession session = learner.open_session();
   const Tokens prompt = {3, 4, 5, 6};
-  const Tokens text = sample(session, *machine.program, prompt, SampleOptions{40, 0.0, 0});
+  const Tokens text = sample(session, *learner.program, prompt, SampleOptions{40, 0.0, 0});
   // The text's own first half as part of the prompt gives its second half.
   Tokens longer = prompt;
   longer.insert(longer.end(), text.begin(), text.begin() + 20);
-  EXPECT_EQ(sample(session, *machine.program, longer, SampleOptions{20, 0.0, 0}),
+  EXPECT_EQ(sample(session, *learner.program, longer, SampleOptions{20, 0.0, 0}),
             Tokens(text.begin() + 20, text.end()));
   for (const uint32_t token : text) EXPECT_LT(token, 16U);
 }

@@ -203,10 +203,10 @@ TEST_F(PlateauRunTest, StoppedOrFailedAnywhereItGoesOnToTheSameWeights) {
 TEST_F(PlateauRunTest, ReplayRebuildsEveryCheckpoint) {
   const RunFolder run{fresh("run")};
   run_in(run.path, config_);
-  const Machine machine(config_, built_plugins());
+  const Learner learner(config_, built_plugins());
   for (const uint64_t step : {2U, 4U, 6U}) {
     const Checkpoint checkpoint = load_checkpoint(run.path / "checkpoints" / fmt::format("step-{:08}", step));
-    EXPECT_EQ(weights_sha256(replay(machine, config_, run, step).weights), weights_sha256(checkpoint.weights));
+    EXPECT_EQ(weights_sha256(replay(learner, config_, run, step).weights), weights_sha256(checkpoint.weights));
     ASSERT_EQ(checkpoint.evaluations.size(), step / 2 + 1);
     EXPECT_EQ(checkpoint.evaluations.back().step, step);
     EXPECT_EQ(checkpoint.evaluations.back().tokens, 31U);

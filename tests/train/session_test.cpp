@@ -1,10 +1,10 @@
-// A session and the data plan work together, and a checkpoint holds all of a session.
+// A session and the data reading work together, and a checkpoint holds all of a session.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "data/plan.h"
+#include "data/streams.h"
 #include "eggroll/program_builder.h"
 #include "support/whole_checkpoint.h"
 #include "train/small_run.h"
@@ -18,9 +18,9 @@ using ::testing::HasSubstr;
 // The small run without perturbation: every member is the unperturbed model.
 class UnperturbedRun : public testing::Test {
  protected:
-  UnperturbedRun() : setup_(small_config(), built_plugins()), params_(setup_.machine.program->params()) {
+  UnperturbedRun() : setup_(small_config(), built_plugins()), params_(setup_.learner.program->params()) {
     for (egg_param& param : params_) param.perturbed = 0;
-    egg_program view = setup_.machine.program->view();
+    egg_program view = setup_.learner.program->view();
     view.params = params_.data();
     program_.emplace(view);
     Draws draws(5);
@@ -31,17 +31,17 @@ class UnperturbedRun : public testing::Test {
   }
 
   BackendSession session() {
-    BackendSession session = setup_.machine.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), 1, &program_->view(), &setup_.machine.rule->view(),
-                         setup_.machine.noise, population(), 0, population(), 0, nullptr});
+    BackendSession session = setup_.learner.backend->open_session(
+        egg_session_spec{sizeof(egg_session_spec), 1, &program_->view(), &setup_.learner.rule->view(),
+                         setup_.learner.noise, population(), 0, population(), 0, nullptr});
     for (uint32_t i = 0; i < params_.size(); ++i) session.set_weights(i, weights_[i].data());
     return session;
   }
 
   std::vector<int64_t> evaluate(BackendSession& session, uint64_t step, const egg_batch& batch) {
     std::vector<int64_t> losses(population());
-    session.evaluate(
-        egg_evaluate{sizeof(egg_evaluate), setup_.machine.train.group, step, 0, population(), batch, losses.data()});
+    session.evaluate(egg_evaluate{sizeof(egg_evaluate), setup_.learner.train.members_per_stream, step, 0, population(),
+                                  batch, losses.data()});
     return losses;
   }
 
@@ -51,8 +51,8 @@ class UnperturbedRun : public testing::Test {
     return values;
   }
 
-  uint32_t population() const { return setup_.machine.train.population; }
-  uint32_t streams() const { return population() / setup_.machine.train.group; }
+  uint32_t population() const { return setup_.learner.train.population; }
+  uint32_t streams() const { return population() / setup_.learner.train.members_per_stream; }
 
   eggroll::Setup setup_;  // testing::Test has a Setup of its own
   std::vector<egg_param> params_;
@@ -61,9 +61,9 @@ class UnperturbedRun : public testing::Test {
 };
 
 TEST_F(UnperturbedRun, MembersOfAGroupReadTheSameStream) {
-  const DataPlan plan(setup_.dataset, streams(), setup_.machine.train.tokens);
+  const TrainStreams reading(setup_.dataset, streams(), setup_.learner.train.tokens);
   BatchBuffer batch;
-  plan.fill(0, batch);
+  reading.fill(0, batch);
   ASSERT_EQ(batch.streams, 4U);
   BackendSession opened = session();
   const std::vector<int64_t> losses = evaluate(opened, 0, batch.view());
@@ -72,7 +72,7 @@ TEST_F(UnperturbedRun, MembersOfAGroupReadTheSameStream) {
   std::vector<int64_t> inferred(streams());
   opened.infer(egg_infer{sizeof(egg_infer), 0, batch.view(), zero.data(), inferred.data(), nullptr});
   for (size_t member = 0; member < losses.size(); ++member) {
-    EXPECT_EQ(losses[member], inferred[member / setup_.machine.train.group]) << "member " << member;
+    EXPECT_EQ(losses[member], inferred[member / setup_.learner.train.members_per_stream]) << "member " << member;
   }
   EXPECT_GT(std::set<int64_t>(inferred.begin(), inferred.end()).size(), 1U);
 }
@@ -135,14 +135,14 @@ TEST_F(UnperturbedRun, TokensWithoutATargetAreReadAndNotScored) {
 }
 
 // A step of training without the trainer.
-void step_of(BackendSession& session, const Setup& setup, const DataPlan& plan, uint64_t step) {
+void step_of(BackendSession& session, const Setup& setup, const TrainStreams& reading, uint64_t step) {
   BatchBuffer batch;
-  plan.fill(step, batch);
-  const TrainSettings& train = setup.machine.train;
+  reading.fill(step, batch);
+  const TrainSettings& train = setup.learner.train;
   std::vector<int64_t> losses(train.population);
-  session.evaluate(
-      egg_evaluate{sizeof(egg_evaluate), train.group, step, 0, train.population, batch.view(), losses.data()});
-  setup.machine.update(session, step, {}, setup.fitness.of(losses), batch);
+  session.evaluate(egg_evaluate{sizeof(egg_evaluate), train.members_per_stream, step, 0, train.population, batch.view(),
+                                losses.data()});
+  setup.learner.update(session, step, {}, setup.fitness.of(losses), batch);
 }
 
 void expect_equal(const Checkpoint& a, const Checkpoint& b) {
@@ -160,16 +160,16 @@ class SessionCheckpoint : public ScratchTest {
  protected:
   SessionCheckpoint()
       : setup_(small_config(), built_plugins()),
-        plan_(setup_.dataset, setup_.machine.train.population / setup_.machine.train.group,
-              setup_.machine.train.tokens),
-        session_(setup_.machine.open_session()) {
-    for (uint64_t step = 0; step < 5; ++step) step_of(session_, setup_, plan_, step);
+        reading_(setup_.dataset, setup_.learner.train.population / setup_.learner.train.members_per_stream,
+                 setup_.learner.train.tokens),
+        session_(setup_.learner.open_session()) {
+    for (uint64_t step = 0; step < 5; ++step) step_of(session_, setup_, reading_, step);
   }
 
-  Checkpoint captured(BackendSession& session) const { return test::captured(session, setup_.machine); }
+  Checkpoint captured(BackendSession& session) const { return test::captured(session, setup_.learner); }
 
   eggroll::Setup setup_;  // testing::Test has a Setup of its own
-  DataPlan plan_;
+  TrainStreams reading_;
   BackendSession session_;  // after five steps
 };
 
@@ -186,13 +186,13 @@ TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
 
   const Checkpoint loaded = load_checkpoint(save_checkpoint(folder_, saved, 1));
   expect_equal(loaded, saved);
-  BackendSession other = setup_.machine.open_session();
-  restore_session(other, setup_.machine, loaded);
+  BackendSession other = setup_.learner.open_session();
+  restore_session(other, setup_.learner, loaded);
   expect_equal(captured(other), saved);
 
   for (uint64_t step = 5; step < 9; ++step) {
-    step_of(session_, setup_, plan_, step);
-    step_of(other, setup_, plan_, step);
+    step_of(session_, setup_, reading_, step);
+    step_of(other, setup_, reading_, step);
   }
   const Checkpoint after = captured(session_);
   expect_equal(captured(other), after);
@@ -202,15 +202,15 @@ TEST_F(SessionCheckpoint, RestoresWeightsSlotsAndStates) {
 // Each of the three is needed: without one of them the next steps differ.
 TEST_F(SessionCheckpoint, HoldsNothingThatCouldBeLeftOut) {
   const Checkpoint saved = captured(session_);
-  for (uint64_t step = 5; step < 9; ++step) step_of(session_, setup_, plan_, step);
+  for (uint64_t step = 5; step < 9; ++step) step_of(session_, setup_, reading_, step);
   const std::string expected = weights_sha256(captured(session_).weights);
 
   const auto result_without = [&](const std::function<void(Checkpoint&)>& spoil) {
     Checkpoint spoilt = saved;
     spoil(spoilt);
-    BackendSession other = setup_.machine.open_session();
-    restore_session(other, setup_.machine, spoilt);
-    for (uint64_t step = 5; step < 9; ++step) step_of(other, setup_, plan_, step);
+    BackendSession other = setup_.learner.open_session();
+    restore_session(other, setup_.learner, spoilt);
+    for (uint64_t step = 5; step < 9; ++step) step_of(other, setup_, reading_, step);
     return weights_sha256(captured(other).weights);
   };
   EXPECT_EQ(result_without([](Checkpoint&) {}), expected);
@@ -229,7 +229,7 @@ TEST_F(SessionCheckpoint, RefusesTensorsOfAnotherProgram) {
   const auto refusal = [&](const std::function<void(Checkpoint&)>& spoil) {
     Checkpoint spoilt = saved;
     spoil(spoilt);
-    return message_of([&] { restore_session(session_, setup_.machine, spoilt); });
+    return message_of([&] { restore_session(session_, setup_.learner, spoilt); });
   };
   EXPECT_EQ(refusal([](Checkpoint&) {}), "");
   EXPECT_EQ(refusal([](Checkpoint& c) { c.weights.pop_back(); }), sentence);
@@ -242,11 +242,11 @@ TEST_F(SessionCheckpoint, RefusesTensorsOfAnotherProgram) {
 
 // A value that no checkpoint may hold is refused where it appears.
 TEST_F(SessionCheckpoint, WeightsStatesAndSlotsThatAreNoneAreRefused) {
-  const Machine machine(small_config({"optimizer=es_adamw"}), built_plugins());
-  BackendSession session = machine.open_session();
-  std::vector<int8_t> states(machine.train.population * machine.program->state_bytes());
+  const Learner learner(small_config({"optimizer=es_adamw"}), built_plugins());
+  BackendSession session = learner.open_session();
+  std::vector<int8_t> states(learner.train.population * learner.program->state_bytes());
   const auto message = [&] {
-    const SessionTensors source(session, machine, states, 7);
+    const SessionTensors source(session, learner, states, 7);
     const CheckpointTensors& tensors = source.tensors();
     return message_of([&] {
       for (const auto* list : {&tensors.weights, &tensors.slots}) {
@@ -256,7 +256,7 @@ TEST_F(SessionCheckpoint, WeightsStatesAndSlotsThatAreNoneAreRefused) {
     });
   };
   EXPECT_EQ(message(), "");
-  const egg_param& param = machine.program->params()[1];
+  const egg_param& param = learner.program->params()[1];
   std::vector<int8_t> weights(weight_count(param));
   session.get_weights(1, weights.data());
   states[5] = -128;
@@ -269,14 +269,14 @@ TEST_F(SessionCheckpoint, WeightsStatesAndSlotsThatAreNoneAreRefused) {
   session.set_weights(1, weights.data());
   EXPECT_THAT(message(), HasSubstr("gave the states a -128 at position 5"));
   states[5] = 0;
-  ASSERT_EQ(machine.rule->slots()[0].type, 'f');
+  ASSERT_EQ(learner.rule->slots()[0].type, 'f');
   std::vector<uint32_t> bits(weight_count(param));
   for (const uint32_t wrong : {0x7fc00000U, 0x7f800000U}) {
     bits[2] = wrong;
     session.set_slot(1, 0, bits.data());
     EXPECT_THAT(message(), HasSubstr(fmt::format(
                                "the rule of optimizer 'es_adamw' made the slot '{}' of tensor '{}' {} at position 2",
-                               machine.rule->slots()[0].name, param.name, wrong == 0x7f800000U ? "inf" : "nan")));
+                               learner.rule->slots()[0].name, param.name, wrong == 0x7f800000U ? "inf" : "nan")));
   }
 }
 

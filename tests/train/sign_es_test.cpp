@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::Each;
 
-Machine sign_es_with(double anneal, double decay, double residual) {
-  return Machine(small_config({fmt::format("optimizer.schedule.inverse_time.anneal={}", anneal),
+Learner sign_es_with(double anneal, double decay, double residual) {
+  return Learner(small_config({fmt::format("optimizer.schedule.inverse_time.anneal={}", anneal),
                                fmt::format("optimizer.schedule.inverse_time.decay={}", decay),
                                fmt::format("optimizer.residual={}", residual)}),
                  built_plugins());
@@ -37,11 +37,11 @@ void PrintTo(const Schedule& schedule, std::ostream* out) { *out << schedule.nam
 class SignEsThreshold : public testing::TestWithParam<Schedule> {};
 
 TEST_P(SignEsThreshold, HasTheseBits) {
-  const Machine machine = sign_es_with(GetParam().anneal, GetParam().decay, GetParam().residual);
-  ASSERT_EQ(machine.rule->scalar_names().size(), 1U);
-  EXPECT_STREQ(machine.rule->scalar_names()[0], "threshold");
+  const Learner learner = sign_es_with(GetParam().anneal, GetParam().decay, GetParam().residual);
+  ASSERT_EQ(learner.rule->scalar_names().size(), 1U);
+  EXPECT_STREQ(learner.rule->scalar_names()[0], "threshold");
   for (const Threshold& expected : GetParam().thresholds) {
-    EXPECT_EQ(std::bit_cast<uint32_t>(machine.optimizer->scalars(expected.step, {}).at(0)), expected.bits)
+    EXPECT_EQ(std::bit_cast<uint32_t>(learner.optimizer->scalars(expected.step, {}).at(0)), expected.bits)
         << "step " << expected.step;
   }
 }
@@ -86,10 +86,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(SignEsThreshold, NeverFalls) {
   for (const double anneal : {0.001, 15.0, 1e9}) {
     for (const double decay : {1.0, 2000.0, 1e12}) {
-      const Machine machine = sign_es_with(anneal, decay, 0.5);
+      const Learner learner = sign_es_with(anneal, decay, 0.5);
       float before = -1.0F;
       for (uint64_t step = 0; step < (uint64_t{1} << 31); step = 2 * step + 1) {
-        const float threshold = machine.optimizer->scalars(step, {}).at(0);
+        const float threshold = learner.optimizer->scalars(step, {}).at(0);
         ASSERT_TRUE(std::isfinite(threshold));
         EXPECT_GE(threshold, before) << "anneal " << anneal << ", decay " << decay << ", step " << step;
         before = threshold;
@@ -99,7 +99,7 @@ TEST(SignEsThreshold, NeverFalls) {
 }
 
 float threshold_with(const std::vector<std::string>& overrides, uint64_t step) {
-  return Machine(small_config(overrides), built_plugins()).optimizer->scalars(step, {}).at(0);
+  return Learner(small_config(overrides), built_plugins()).optimizer->scalars(step, {}).at(0);
 }
 
 // The level is alpha times the schedule's share; one at or below 0 moves nothing and is no error.
@@ -129,7 +129,7 @@ class SignEsRule : public RuleSession {
 };
 
 TEST_F(SignEsRule, MovesByOneWhereTheVoteIsBeyondTheThreshold) {
-  const Machine plain = sign_es_with(15, 2000, 0);
+  const Learner plain = sign_es_with(15, 2000, 0);
   ASSERT_TRUE(plain.rule->slots().empty());
   const std::vector<float> vote = votes(4, fitness_);
   for (const float v : vote) {
@@ -151,7 +151,7 @@ TEST_F(SignEsRule, MovesByOneWhereTheVoteIsBeyondTheThreshold) {
 }
 
 TEST_F(SignEsRule, CountsTheThresholdInDeviations) {
-  const Machine plain = sign_es_with(15, 2000, 0);
+  const Learner plain = sign_es_with(15, 2000, 0);
   const std::vector<float> vote = votes(4, fitness_);
   BackendSession session = session_of(*plain.rule);
   update(session, 4, fitness_, std::fabs(vote[0]) / 1024.0F, 1024.0F);  // exact: a power of two
@@ -163,8 +163,8 @@ TEST_F(SignEsRule, CountsTheThresholdInDeviations) {
 // Threshold 0, the first step's: every weight with a vote moves, and one without stays.
 TEST_F(SignEsRule, MovesEveryVotedWeightAtThresholdZero) {
   for (const double residual : {0.0, 0.5}) {
-    const Machine machine = sign_es_with(15, 2000, residual);
-    BackendSession session = session_of(*machine.rule);
+    const Learner learner = sign_es_with(15, 2000, residual);
+    BackendSession session = session_of(*learner.rule);
     update(session, 4, fitness_, 0.0F, 1.0F);
     std::vector<int8_t> expected;
     for (const float v : votes(4, fitness_)) expected.push_back(sign_of(v));
@@ -173,7 +173,7 @@ TEST_F(SignEsRule, MovesEveryVotedWeightAtThresholdZero) {
 }
 
 TEST_F(SignEsRule, StopsAtTheLargestWeight) {
-  const Machine plain = sign_es_with(15, 2000, 0);
+  const Learner plain = sign_es_with(15, 2000, 0);
   BackendSession session = session_of(*plain.rule);
   const std::vector<float> vote = votes(4, fitness_);
   std::vector<int8_t> edge;
@@ -186,8 +186,8 @@ TEST_F(SignEsRule, StopsAtTheLargestWeight) {
 // A vote that did not move its weight is carried, halved, to the next step; a move spends it. A deviation of 64 keeps
 // all values exact.
 TEST_F(SignEsRule, CarriesDiscardedVotesUntilTheyMove) {
-  const Machine machine = sign_es_with(15, 2000, 0.5);
-  BackendSession session = session_of(*machine.rule);
+  const Learner learner = sign_es_with(15, 2000, 0.5);
+  BackendSession session = session_of(*learner.rule);
   constexpr float kStd = 64.0F;
   std::vector<float> evidence(9);
   std::vector<int8_t> weight(9);
@@ -218,8 +218,8 @@ TEST_F(SignEsRule, CarriesDiscardedVotesUntilTheyMove) {
 TEST_F(SignEsRule, ZeroFitnessMovesNothingAndLeavesNoNaN) {
   const std::vector<int8_t> none(kPairs, 0);
   for (const double residual : {0.0, 0.5}) {
-    const Machine machine = sign_es_with(15, 2000, residual);
-    BackendSession session = session_of(*machine.rule);
+    const Learner learner = sign_es_with(15, 2000, residual);
+    BackendSession session = session_of(*learner.rule);
     EXPECT_THAT(update(session, 0, none, 0.0F, 0.0F), Each(0));
     EXPECT_THAT(weights(session), Each(0));
     if (residual == 0.0) continue;
@@ -233,23 +233,24 @@ TEST_F(SignEsRule, ZeroFitnessMovesNothingAndLeavesNoNaN) {
   }
 }
 
-TEST(MachineUpdate, HandsTheRuleItsDeviationsAndThreshold) {
-  const Machine machine = sign_es_with(15, 2000, 0.5);
-  BackendSession session = machine.open_session();
-  const std::vector<int8_t> none(machine.train.population / 2, 0);
+TEST(LearnerUpdate, HandsTheRuleItsDeviationsAndThreshold) {
+  const Learner learner = sign_es_with(15, 2000, 0.5);
+  BackendSession session = learner.open_session();
+  const std::vector<int8_t> none(learner.train.population / 2, 0);
   BatchBuffer batch;  // each token occurs
-  batch.clear(machine.train.population / machine.train.group, static_cast<uint32_t>(machine.program->view().vocab));
+  batch.clear(learner.train.population / learner.train.members_per_stream,
+              static_cast<uint32_t>(learner.program->view().vocab));
   for (size_t i = 0; i < batch.inputs.size(); ++i) batch.inputs[i] = static_cast<uint32_t>(i % batch.tokens);
-  EXPECT_THAT(machine.update(session, 0, {}, none, batch).changed, Each(0));
+  EXPECT_THAT(learner.update(session, 0, {}, none, batch).changed, Each(0));
   // At step 0 the threshold is 0: all but the few weights whose votes cancel move.
   std::vector<int8_t> some = none;
   for (size_t k = 0; k < some.size(); ++k) some[k] = static_cast<int8_t>(k % 2 == 0 ? 64 : -31);
-  const Update first = machine.update(session, 0, {}, some, batch);
-  EXPECT_EQ(first.scalars, machine.scalars(0, {}));
-  EXPECT_EQ(first.vote_stds, machine.vote_stds(some));
+  const Update first = learner.update(session, 0, {}, some, batch);
+  EXPECT_EQ(first.scalars, learner.scalars(0, {}));
+  EXPECT_EQ(first.vote_stds, learner.vote_stds(some));
   for (size_t p = 0; p < first.changed.size(); ++p) {
-    const auto count = static_cast<double>(weight_count(machine.program->params()[p]));
-    EXPECT_GT(static_cast<double>(first.changed[p]), 0.7 * count) << machine.program->params()[p].name;
+    const auto count = static_cast<double>(weight_count(learner.program->params()[p]));
+    EXPECT_GT(static_cast<double>(first.changed[p]), 0.7 * count) << learner.program->params()[p].name;
   }
 }
 

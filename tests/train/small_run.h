@@ -28,7 +28,7 @@ inline ConfigNode small_config(const std::vector<std::string>& more = {}) {
                                         "dataset.tokens=999",
                                         "dataset.valid_tokens=99",
                                         "train.population=16",
-                                        "train.group=4",
+                                        "train.members_per_stream=4",
                                         "train.tokens=8",
                                         "train.steps=6",
                                         "checkpoint.every=2",
@@ -53,13 +53,13 @@ inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& c
 }
 
 // All that a checkpoint would hold of the session's tensors.
-inline Checkpoint captured(BackendSession& session, const Machine& machine) {
+inline Checkpoint captured(BackendSession& session, const Learner& learner) {
   Checkpoint checkpoint;
-  checkpoint.population = machine.train.population;
-  checkpoint.state_bytes = machine.program->state_bytes();
+  checkpoint.population = learner.train.population;
+  checkpoint.state_bytes = learner.program->state_bytes();
   checkpoint.states.resize(checkpoint.population * checkpoint.state_bytes);
-  session.get_states(0, machine.train.population, checkpoint.states.data());
-  const SessionTensors source(session, machine, checkpoint.states, 0);
+  session.get_states(0, learner.train.population, checkpoint.states.data());
+  const SessionTensors source(session, learner, checkpoint.states, 0);
   for (const TensorSource& tensor : source.tensors().weights) {
     const std::string_view data = tensor.read();
     checkpoint.weights.push_back({tensor.name,

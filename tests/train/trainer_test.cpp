@@ -108,8 +108,8 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   const ConfigNode config =
       repository_config({"dataset=tokens", "dataset.dtype=uint8", "dataset.path=" + (folder_ / "train.bin").string(),
                          "dataset.valid_path=" + (folder_ / "valid.bin").string(), "model.vocab=16", "model.width=8",
-                         "model.layers=1", "train.population=64", "train.group=8", "train.tokens=16", "train.steps=60",
-                         "eval.every=20", "eval.tokens=800", "eval.streams=16", "noise.sigma_shift=3",
+                         "model.layers=1", "train.population=64", "train.members_per_stream=8", "train.tokens=16",
+                         "train.steps=60", "eval.every=20", "eval.tokens=800", "eval.streams=16", "noise.sigma_shift=3",
                          "noise.sigma_vector_shift=3", "backend=reference", "backend.threads=2"});
   const std::filesystem::path folder = fresh("run");
   const RunRecord record = run_in(folder, config);
@@ -120,11 +120,11 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
 
   // The same weights are evaluated on each half of the sample, and on the beginning, which version 0.1 read.
   eggroll::Setup setup(config, built_plugins());
-  BackendSession session = setup.machine.open_session();
-  restore_session(session, setup.machine, load_checkpoint(*latest_checkpoint(folder)));
-  const uint32_t state_bytes = setup.machine.program->state_bytes();
+  BackendSession session = setup.learner.open_session();
+  restore_session(session, setup.learner, load_checkpoint(*latest_checkpoint(folder)));
+  const uint32_t state_bytes = setup.learner.program->state_bytes();
   const auto bits_of = [&](uint32_t first, uint32_t count) {
-    return evaluate_held_out(session, setup.dataset, setup.eval_plan, state_bytes, first, count).bits_per_unit();
+    return evaluate_held_out(session, setup.dataset, setup.curve_streams, state_bytes, first, count).bits_per_unit();
   };
   EXPECT_EQ(bits_of(0, 16), record.newest->bits_per_unit);
   EXPECT_LT(bits_of(0, 8), 0.6 * record.final->bits_per_unit);
@@ -148,12 +148,12 @@ TEST_F(TrainerTest, ARunOfVersion01KeepsItsSample) {
   EXPECT_EQ(last.sample, HeldOutSample::kPrefix);
 
   eggroll::Setup setup(config_, built_plugins());
-  BackendSession session = setup.machine.open_session();
-  restore_session(session, setup.machine, last);
+  BackendSession session = setup.learner.open_session();
+  restore_session(session, setup.learner, last);
   setup.choose_sample(HeldOutSample::kPrefix);
-  const uint32_t streams = setup.eval_plan.streams();
+  const uint32_t streams = setup.curve_streams.streams();
   const HeldOutSums of_prefix =
-      evaluate_held_out(session, setup.dataset, setup.eval_plan, setup.machine.program->state_bytes(), 0, streams);
+      evaluate_held_out(session, setup.dataset, setup.curve_streams, setup.learner.program->state_bytes(), 0, streams);
   EXPECT_EQ(last.evaluations.back().loss, of_prefix.loss_q16);
   EXPECT_EQ(record.newest->bits_per_unit, of_prefix.bits_per_unit());
   EXPECT_EQ(record.final->tokens, 98U);
@@ -234,10 +234,10 @@ TEST_F(TrainerTest, OtherDataAreRefusedWithoutARecord) {
   std::string text;
   for (int i = 0; i < 700; ++i) text += static_cast<char>(draws.below(11));
   write_plainly(folder_ / "tokens.bin", text);
-  const ConfigNode config =
-      repository_config({"dataset=tokens", "dataset.dtype=uint8", "dataset.path=" + (folder_ / "tokens.bin").string(),
-                         "model.vocab=11", "model.width=8", "train.population=16", "train.group=4", "train.tokens=8",
-                         "train.steps=6", "checkpoint.every=2", "backend=reference", "backend.threads=1"});
+  const ConfigNode config = repository_config(
+      {"dataset=tokens", "dataset.dtype=uint8", "dataset.path=" + (folder_ / "tokens.bin").string(), "model.vocab=11",
+       "model.width=8", "train.population=16", "train.members_per_stream=4", "train.tokens=8", "train.steps=6",
+       "checkpoint.every=2", "backend=reference", "backend.threads=1"});
   const RunFolder run{fresh("run")};
   run_until(run.path, config, 3);
   std::filesystem::remove(run.record());
@@ -336,7 +336,7 @@ TEST_F(TrainerTest, EverySettingResumesToTheSameWeights) {
        "optimizer.schedule.plateau.threshold=0.9"},
       {"fitness=centered_rank"},
       {"fitness=difference"},
-      {"fitness=sign", "train.group=16"},
+      {"fitness=sign", "train.members_per_stream=16"},
       {"model.layers=2", "model.tied_head=true"},
       {"model=egg_c", "model.width=8", "model.layers=1"},
   };
@@ -346,8 +346,8 @@ TEST_F(TrainerTest, EverySettingResumesToTheSameWeights) {
     const std::filesystem::path folder = fresh(std::to_string(i) + "stopped");
     run_until(folder, config, 3);
     EXPECT_EQ(run_in(folder, config).weights_sha256, whole.weights_sha256) << settings[i].front();
-    const Machine machine(config, built_plugins());
-    EXPECT_EQ(weights_sha256(replay(machine, config, RunFolder{folder}, 0).weights), *whole.weights_sha256)
+    const Learner learner(config, built_plugins());
+    EXPECT_EQ(weights_sha256(replay(learner, config, RunFolder{folder}, 0).weights), *whole.weights_sha256)
         << settings[i].front();
   }
 }

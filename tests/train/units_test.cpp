@@ -30,7 +30,7 @@ class UnitsTest : public ScratchTest {
   ConfigNode config(const std::string& vocabulary) const {
     return repository_config({"dataset=tokens", "dataset.dtype=uint8", "dataset.valid_fraction=0.3",
                               "dataset.path=" + (folder_ / "tokens.bin").string(), "dataset.vocabulary=" + vocabulary,
-                              "model.vocab=11", "model.width=8", "train.population=16", "train.group=4",
+                              "model.vocab=11", "model.width=8", "train.population=16", "train.members_per_stream=4",
                               "train.tokens=8", "train.steps=20", "eval.every=5", "eval.tokens=64", "eval.streams=3",
                               "backend=reference", "backend.threads=1"});
   }
@@ -63,7 +63,7 @@ TEST_F(UnitsTest, ATrainingStepIsMeasuredOverItsTargetsBytes) {
   ASSERT_EQ(per_byte.size(), 21U);
   BatchBuffer batch;
   for (uint64_t step = 1; step <= 20; ++step) {
-    setup.plan.fill(step - 1, batch);
+    setup.streams.fill(step - 1, batch);
     // Four streams of eight tokens.
     EXPECT_DOUBLE_EQ(per_byte[step].at("train_bits_per_unit").get<double>() * static_cast<double>(bytes_of(batch)),
                      per_token[step].at("train_bits_per_unit").get<double>() * 32);
@@ -72,17 +72,17 @@ TEST_F(UnitsTest, ATrainingStepIsMeasuredOverItsTargetsBytes) {
 
 TEST_F(UnitsTest, AnEvaluationIsMeasuredOverItsTargetsBytes) {
   const eggroll::Setup setup(config(vocabulary_), built_plugins());
-  BackendSession session = setup.machine.open_session();
-  for (const EvalPlan* plan : {&setup.eval_plan, &setup.final_plan}) {
+  BackendSession session = setup.learner.open_session();
+  for (const HeldOutStreams* plan : {&setup.curve_streams, &setup.final_streams}) {
     uint64_t bytes = 0;
     BatchBuffer batch;
     for (uint64_t i = 0; i < plan->batches(); ++i) {
       plan->fill(i, batch);
       bytes += bytes_of(batch);
     }
-    const uint32_t state_bytes = setup.machine.program->state_bytes();
+    const uint32_t state_bytes = setup.learner.program->state_bytes();
     const HeldOutSums held_out = evaluate_held_out(session, setup.dataset, *plan, state_bytes, 0, plan->streams());
-    EXPECT_EQ(held_out.scored.tokens, plan == &setup.eval_plan ? 63U : 209U);
+    EXPECT_EQ(held_out.scored.tokens, plan == &setup.curve_streams ? 63U : 209U);
     EXPECT_EQ(held_out.scored.units, bytes);
     EXPECT_EQ(held_out.bits_per_unit(), static_cast<double>(held_out.loss_q16) / 65536.0 / static_cast<double>(bytes));
   }

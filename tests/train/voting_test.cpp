@@ -22,55 +22,55 @@ ConfigNode with_tables(std::vector<std::string> more = {}) {
 }
 
 std::string refusal(const std::string& groups) {
-  return message_of([&] { Machine(with_tables({"perturb.groups=" + groups}), built_plugins()); });
+  return message_of([&] { Learner(with_tables({"perturb.groups=" + groups}), built_plugins()); });
 }
 
 TEST(Voting, TablesAreMaskedAndNothingElse) {
-  const Machine machine(with_tables(), built_plugins());
-  for (size_t i = 0; i < machine.voters.size(); ++i) {
-    const std::string name = machine.program->params()[i].name;
+  const Learner learner(with_tables(), built_plugins());
+  for (size_t i = 0; i < learner.voters.size(); ++i) {
+    const std::string name = learner.program->params()[i].name;
     const bool table = name == "embedding" || name.find("context") != std::string::npos;
-    EXPECT_EQ(machine.voters[i].masked, table ? 1 : 0) << name;
-    EXPECT_EQ(machine.voters[i].first_pair, 0U);
-    EXPECT_EQ(machine.voters[i].pairs, 8U);
+    EXPECT_EQ(learner.voters[i].masked, table ? 1 : 0) << name;
+    EXPECT_EQ(learner.voters[i].first_pair, 0U);
+    EXPECT_EQ(learner.voters[i].pairs, 8U);
   }
-  EXPECT_FALSE(Machine(with_tables({"votes.masked=false"}), built_plugins()).has_masks());
+  EXPECT_FALSE(Learner(with_tables({"votes.masked=false"}), built_plugins()).has_masks());
   // A tied head reads all rows.
-  EXPECT_FALSE(Machine(small_config({"model.tied_head=true"}), built_plugins()).has_masks());
+  EXPECT_FALSE(Learner(small_config({"model.tied_head=true"}), built_plugins()).has_masks());
 }
 
 TEST(Voting, GroupsShareOutTheStreams) {
-  const Machine machine(with_tables({kSplit, "train.population=40"}), built_plugins());  // ten streams
-  EXPECT_THAT(machine.group_streams, ElementsAre(5, 5));
-  EXPECT_THAT(machine.group_pairs(), ElementsAre(10, 10));
-  for (size_t i = 0; i < machine.voters.size(); ++i) {
-    EXPECT_EQ(machine.voters[i].first_pair, machine.voters[i].masked != 0 ? 0U : 10U);
-    EXPECT_EQ(machine.voters[i].pairs, 10U);
+  const Learner learner(with_tables({kSplit, "train.population=40"}), built_plugins());  // ten streams
+  EXPECT_THAT(learner.group_streams, ElementsAre(5, 5));
+  EXPECT_THAT(learner.group_pairs(), ElementsAre(10, 10));
+  for (size_t i = 0; i < learner.voters.size(); ++i) {
+    EXPECT_EQ(learner.voters[i].first_pair, learner.voters[i].masked != 0 ? 0U : 10U);
+    EXPECT_EQ(learner.voters[i].pairs, 10U);
   }
 }
 
 // A model's list of groups stays valid if the model is built without some of its parts.
 TEST(Voting, AGroupWithoutParametersLeavesItsShareToTheOthers) {
-  const Machine machine(
+  const Learner learner(
       with_tables({"perturb.groups=[{params: [\"adapter*\"], share: 0.5}, {params: [embedding, \"*context*\"], share: "
                    "0.3}, {params: [\"layer*\", \"norm*\", \"head*\", \"tail*\"], share: 0.2}]",
                    "train.population=40"}),
       built_plugins());  // ten streams
-  EXPECT_THAT(machine.group_streams, ElementsAre(6, 4));
-  for (size_t i = 0; i < machine.voters.size(); ++i) {
-    EXPECT_EQ(machine.voters[i].first_pair, machine.voters[i].masked != 0 ? 0U : 12U);
-    EXPECT_EQ(machine.voters[i].pairs, machine.voters[i].masked != 0 ? 12U : 8U);
+  EXPECT_THAT(learner.group_streams, ElementsAre(6, 4));
+  for (size_t i = 0; i < learner.voters.size(); ++i) {
+    EXPECT_EQ(learner.voters[i].first_pair, learner.voters[i].masked != 0 ? 0U : 12U);
+    EXPECT_EQ(learner.voters[i].pairs, learner.voters[i].masked != 0 ? 12U : 8U);
   }
 }
 
 // The first of the tables that add up to one value draws the perturbation of all.
 TEST(Voting, JointTablesNameTheirLead) {
-  const Machine machine(with_tables({"perturb.tables=joint"}), built_plugins());
+  const Learner learner(with_tables({"perturb.tables=joint"}), built_plugins());
   std::map<std::string, std::string> leads;
-  for (size_t i = 0; i < machine.voters.size(); ++i) {
-    const int32_t joint = machine.voters[i].joint;
+  for (size_t i = 0; i < learner.voters.size(); ++i) {
+    const int32_t joint = learner.voters[i].joint;
     if (joint != 0)
-      leads[machine.program->params()[i].name] = machine.program->params().at(static_cast<size_t>(joint - 1)).name;
+      leads[learner.program->params()[i].name] = learner.program->params().at(static_cast<size_t>(joint - 1)).name;
   }
   const std::map<std::string, std::string> expected = {{"embedding", "embedding"},
                                                        {"context0.w", "embedding"},
@@ -78,7 +78,7 @@ TEST(Voting, JointTablesNameTheirLead) {
                                                        {"logit_context0.w", "logit_context0.w"}};
   EXPECT_EQ(leads, expected);
   // Tables in different groups are not joined.
-  const Machine split(with_tables({"perturb.tables=joint",
+  const Learner split(with_tables({"perturb.tables=joint",
                                    "perturb.groups=[{params: [embedding], share: 0.5}, {params: [\"context*\", "
                                    "\"logit*\", \"layer*\", norm_out.gain, head], share: 0.5}]"}),
                       built_plugins());
@@ -88,7 +88,7 @@ TEST(Voting, JointTablesNameTheirLead) {
     EXPECT_EQ(split.voters[i].joint, 0) << name;
   }
   EXPECT_THAT(message_of([&] {
-                Machine(with_tables({"perturb.tables=joint", "votes.masked=false"}), built_plugins());
+                Learner(with_tables({"perturb.tables=joint", "votes.masked=false"}), built_plugins());
               }),
               HasSubstr("tables is joint, expected rows where votes.masked is false"));
 }
@@ -128,8 +128,8 @@ TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
   std::vector<bool> read(256);
   BatchBuffer batch;
   for (uint64_t step = 0; step < 3; ++step) {
-    setup.plan.fill(step, batch);
-    for (size_t i = 1; i < batch.rows.size(); i += setup.machine.program->indices().size()) {
+    setup.streams.fill(step, batch);
+    for (size_t i = 1; i < batch.rows.size(); i += setup.learner.program->indices().size()) {
       if (batch.rows[i] != EGG_NO_ROW) read[batch.rows[i]] = true;
     }
   }
@@ -164,8 +164,8 @@ TEST_F(MaskedRunTest, ResumedAndReplayedRunsAreTheSame) {
     hooks.progress = [&](const Progress& progress) { stop = progress.done.step == 3; };
     EXPECT_EQ(run_in(folder, config, hooks).status, RunStatus::kInterrupted);
     EXPECT_EQ(run_in(folder, config).weights_sha256, whole.weights_sha256) << i;
-    const Machine machine(config, built_plugins());
-    EXPECT_EQ(weights_sha256(replay(machine, config, RunFolder{folder}, 0).weights), *whole.weights_sha256) << i;
+    const Learner learner(config, built_plugins());
+    EXPECT_EQ(weights_sha256(replay(learner, config, RunFolder{folder}, 0).weights), *whole.weights_sha256) << i;
   }
 }
 

@@ -4,11 +4,11 @@
 
 namespace eggroll::bench {
 
-Machine open_machine(const Host& host, const std::string& backend, const std::vector<std::string>& overrides) {
+Learner open_learner(const Host& host, const std::string& backend, const std::vector<std::string>& overrides) {
   std::vector<std::string> all = host.overrides;
   all.push_back("backend=" + backend);
   all.insert(all.end(), overrides.begin(), overrides.end());
-  return Machine(compose(host.search, all), host.registry);
+  return Learner(compose(host.search, all), host.registry);
 }
 
 BatchBuffer random_batch(const egg_program& program, uint32_t streams, uint32_t tokens) {

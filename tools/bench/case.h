@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "config/compose.h"
-#include "data/plan.h"
+#include "data/streams.h"
 #include "plugin/registry.h"
 #include "train/setup.h"
 
@@ -31,7 +31,7 @@ class Case {
 };
 
 // The plugins opened with the command line's overrides and, over those, the benchmark's own.
-Machine open_machine(const Host& host, const std::string& backend, const std::vector<std::string>& overrides);
+Learner open_learner(const Host& host, const std::string& backend, const std::vector<std::string>& overrides);
 
 // Tokens drawn evenly from the vocabulary, all scored, and the rows of each index drawn evenly from its table.
 BatchBuffer random_batch(const egg_program& program, uint32_t streams, uint32_t tokens);

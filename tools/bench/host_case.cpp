@@ -73,18 +73,18 @@ class VoterSearch {
     spec_.program = builder_.view();
     spec_.noise.rank = 1;
     spec_.population = 2 * pairs;
-    batch_ = random_batch(*spec_.program, pairs / (kGroup / 2), kTokens);
+    batch_ = random_batch(*spec_.program, pairs / (kMembersPerStream / 2), kTokens);
     update_.pairs = pairs;
     update_.fitness = fitness.data();
     update_.batch = batch_.view();
-    update_.group = kGroup;
+    update_.members_per_stream = kMembersPerStream;
   }
 
   void find() { voters_.find(spec_, 0, update_); }
 
  private:
   static constexpr int32_t kRows = 65536;
-  static constexpr uint32_t kGroup = 16;
+  static constexpr uint32_t kMembersPerStream = 16;
   static constexpr uint32_t kTokens = 8;
 
   ProgramBuilder builder_{1, 4, EGG_ROUND_NEAREST};

@@ -172,8 +172,8 @@ const std::map<std::string, OpForm (*)(int32_t)> kForms = {
 class OpProgram {
  public:
   // copies 0: all but the op. For loss it is the program with the smallest vocabulary.
-  OpProgram(const Machine& machine, const OpForm& form, int32_t copies, uint32_t tokens)
-      : population_(machine.train.population), group_(machine.train.group) {
+  OpProgram(const Learner& learner, const OpForm& form, int32_t copies, uint32_t tokens)
+      : population_(learner.train.population), members_per_stream_(learner.train.members_per_stream) {
     const int32_t vocab = form.scored && copies == 0 ? kSmallVocab : form.vocab;
     ProgramBuilder builder(vocab, kFixedPoint, EGG_ROUND_NEAREST, kContext);
     // A program must have a parameter; this one has a single weight.
@@ -184,11 +184,11 @@ class OpProgram {
     form.build(builder, copies);
     builder.loss(input(builder, "logits", vocab), kLogitUnit);
     program_.emplace(*builder.view());
-    require_no_overflow(program_->view(), machine.noise);
-    machine.backend->require_support(program_->view(), machine.rule->view());
-    session_.emplace(machine.backend->open_session(
-        egg_session_spec{sizeof(egg_session_spec), machine.threads, &program_->view(), &machine.rule->view(),
-                         machine.noise, population_, 0, population_, 0, nullptr}));
+    require_no_overflow(program_->view(), learner.noise);
+    learner.backend->require_support(program_->view(), learner.rule->view());
+    session_.emplace(learner.backend->open_session(
+        egg_session_spec{sizeof(egg_session_spec), learner.threads, &program_->view(), &learner.rule->view(),
+                         learner.noise, population_, 0, population_, 0, nullptr}));
     std::minstd_rand draw(1);
     const auto fill = [&](std::vector<int8_t>& values) {
       for (int8_t& value : values) value = static_cast<int8_t>(static_cast<int32_t>(draw() % 255) - 127);
@@ -201,7 +201,7 @@ class OpProgram {
     std::vector<int8_t> states(size_t{population_} * program_->state_bytes());
     fill(states);
     session_->set_states(0, population_, states.data());
-    batch_ = random_batch(program_->view(), population_ / group_, tokens);
+    batch_ = random_batch(program_->view(), population_ / members_per_stream_, tokens);
     if (!form.scored) std::fill(batch_.targets.begin(), batch_.targets.end(), EGG_NO_TARGET);
     losses_.resize(population_);
     evaluate();
@@ -209,13 +209,14 @@ class OpProgram {
 
   double evaluate() {
     return seconds_of([&] {
-      session_->evaluate(egg_evaluate{sizeof(egg_evaluate), group_, 0, 0, population_, batch_.view(), losses_.data()});
+      session_->evaluate(
+          egg_evaluate{sizeof(egg_evaluate), members_per_stream_, 0, 0, population_, batch_.view(), losses_.data()});
     });
   }
 
  private:
   uint32_t population_;
-  uint32_t group_;
+  uint32_t members_per_stream_;
   std::optional<Program> program_;
   std::optional<BackendSession> session_;
   BatchBuffer batch_;
@@ -228,11 +229,11 @@ class OpCase : public Case {
       : form_(kForms.at(op)(width)),
         slow_(backend == "reference"),
         tokens_(slow_ ? 4 : kContext),
-        machine_(
-            open_machine(host, backend, {slow_ ? "train.population=16" : "train.population=1024", "train.group=16"})),
+        learner_(open_learner(
+            host, backend, {slow_ ? "train.population=16" : "train.population=1024", "train.members_per_stream=16"})),
         peak_(peak_of(backend), host.threads),
-        with_(machine_, form_, form_.copies, tokens_),
-        without_(machine_, form_, 0, tokens_) {}
+        with_(learner_, form_, form_.copies, tokens_),
+        without_(learner_, form_, 0, tokens_) {}
 
   void run(benchmark::State& state) override {
     double difference = 0.0;
@@ -245,7 +246,7 @@ class OpCase : public Case {
       difference += with - without_.evaluate();
     }
     peak_.take_slice();
-    const double units = form_.units * machine_.train.population * tokens_ * static_cast<double>(state.iterations());
+    const double units = form_.units * learner_.train.population * tokens_ * static_cast<double>(state.iterations());
     if (form_.is_linear) {
       const double gmacs = units / difference / 1e9;
       state.counters["GMAC/s"] = gmacs;
@@ -261,7 +262,7 @@ class OpCase : public Case {
   OpForm form_;
   bool slow_;
   uint32_t tokens_;
-  Machine machine_;
+  Learner learner_;
   PeakMeter peak_;
   OpProgram with_;
   OpProgram without_;

@@ -16,17 +16,17 @@
 namespace eggroll::bench {
 namespace {
 
-constexpr uint32_t kGroup = 16;          // members in a stream, where this divides the population
-constexpr uint32_t kFewStreams = 64;     // the held-out streams of configs/config.yaml
-constexpr uint32_t kManyStreams = 2048;  // fill every thread of a machine of some dozen cores
-constexpr uint64_t kFirstStep = 1000;    // sign_es moves most weights in the first ones
-constexpr int kShortCalls = 3;           // calls of each short part in a round
+constexpr uint32_t kMembersPerStream = 16;  // members in a stream, where this divides the population
+constexpr uint32_t kFewStreams = 64;        // the held-out streams of configs/config.yaml
+constexpr uint32_t kManyStreams = 2048;     // fill every thread of a machine of some dozen cores
+constexpr uint64_t kFirstStep = 1000;       // sign_es moves most weights in the first ones
+constexpr int kShortCalls = 3;              // calls of each short part in a round
 
 std::vector<std::string> overrides_of(const StepShape& shape) {
   std::vector<std::string> overrides = {
       fmt::format("model.layers={}", shape.layers), fmt::format("model.width={}", shape.width),
       fmt::format("train.population={}", shape.population), fmt::format("train.tokens={}", shape.tokens),
-      fmt::format("train.group={}", shape.population % kGroup == 0 ? kGroup : 2)};
+      fmt::format("train.members_per_stream={}", shape.population % kMembersPerStream == 0 ? kMembersPerStream : 2)};
   if (shape.tables) {
     overrides.emplace_back("votes.masked=true");
     overrides.emplace_back("model.context_tables=[{tokens: 2, rows: 65536}, {tokens: 3, rows: 65536}]");
@@ -64,14 +64,14 @@ class StepCase : public Case {
   StepCase(const Host& host, const std::string& backend, const StepShape& shape)
       : shape_(shape),
         memory_before_(mib(memory_of(::getpid()))),
-        machine_(open_machine(host, backend, overrides_of(shape))),
-        fitness_(read_fitness(compose(host.search, host.overrides), machine_.group_pairs())),
+        learner_(open_learner(host, backend, overrides_of(shape))),
+        fitness_(read_fitness(compose(host.search, host.overrides), learner_.group_pairs())),
         peak_(peak_of(backend), host.threads),
         batch_(training_batch(shape.tokens)),
         other_batch_(training_batch(other_tokens(shape.tokens))),
         losses_(shape.population),
-        plan_(machine_.plan_session()),
-        session_(machine_.open_session()) {
+        plan_(learner_.plan_session()),
+        session_(learner_.open_session()) {
     evaluate(other_batch_);  // memory is touched for the first time here
     update();
   }
@@ -111,30 +111,31 @@ class StepCase : public Case {
   };
 
   BatchBuffer training_batch(uint32_t tokens) const {
-    return random_batch(machine_.program->view(), shape_.population / machine_.train.group, tokens);
+    return random_batch(learner_.program->view(), shape_.population / learner_.train.members_per_stream, tokens);
   }
 
   void evaluate(const BatchBuffer& batch) {
-    session_.evaluate(egg_evaluate{sizeof(egg_evaluate), machine_.train.group, step_, 0, shape_.population,
+    session_.evaluate(egg_evaluate{sizeof(egg_evaluate), learner_.train.members_per_stream, step_, 0, shape_.population,
                                    batch.view(), losses_.data()});
   }
 
-  void update() { machine_.update(session_, step_, {}, last_fitness_ = fitness_.of(losses_), batch_); }
+  void update() { learner_.update(session_, step_, {}, last_fitness_ = fitness_.of(losses_), batch_); }
 
   // The votes of the last step under a rule that moves nothing.
   double still_update(BackendSession& session) {
     return seconds_of([&] {
-      const std::vector<float> stds = machine_.vote_stds(last_fitness_);
+      const std::vector<float> stds = learner_.vote_stds(last_fitness_);
       std::vector<int64_t> changed(stds.size());
       session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
-                                stds.data(), changed.data(), nullptr, batch_.view(), machine_.train.group, 0});
+                                stds.data(), changed.data(), nullptr, batch_.view(), learner_.train.members_per_stream,
+                                0});
     });
   }
 
   // A call of the unperturbed model.
   double infer(uint32_t streams) {
-    const BatchBuffer batch = random_batch(machine_.program->view(), streams, shape_.tokens);
-    std::vector<int8_t> states(size_t{streams} * machine_.program->state_bytes());
+    const BatchBuffer batch = random_batch(learner_.program->view(), streams, shape_.tokens);
+    std::vector<int8_t> states(size_t{streams} * learner_.program->state_bytes());
     std::vector<int64_t> losses(streams);
     return seconds_of([&] {
       session_.infer(egg_infer{sizeof(egg_infer), 0, batch.view(), states.data(), losses.data(), nullptr});
@@ -146,12 +147,12 @@ class StepCase : public Case {
   void measure_parts() {
     parts_.other_evaluate.push_back(seconds_of([&] { evaluate(other_batch_); }));
     const Rule rule = still_rule();
-    egg_session_spec spec = machine_.session_spec();
+    egg_session_spec spec = learner_.session_spec();
     spec.rule = &rule.view();
-    BackendSession still = machine_.backend->open_session(spec);
+    BackendSession still = learner_.backend->open_session(spec);
     still_update(still);  // touches the session's memory for the first time
     for (int i = 0; i < kShortCalls; ++i) {
-      parts_.update.push_back(seconds_of([&] { machine_.update(session_, step_, {}, last_fitness_, batch_); }));
+      parts_.update.push_back(seconds_of([&] { learner_.update(session_, step_, {}, last_fitness_, batch_); }));
       parts_.still_update.push_back(still_update(still));
     }
     for (int i = 0; i < kShortCalls; ++i) parts_.few_streams.push_back(infer(kFewStreams));
@@ -160,7 +161,7 @@ class StepCase : public Case {
 
   void report(benchmark::State& state, double step, double evaluation) {
     const double member_tokens = static_cast<double>(shape_.population) * shape_.tokens;
-    const double gmacs = static_cast<double>(machine_.program->macs_per_token()) * member_tokens / step / 1e9;
+    const double gmacs = static_cast<double>(learner_.program->macs_per_token()) * member_tokens / step / 1e9;
     auto& counters = state.counters;
     counters["GMAC/s"] = gmacs;
     counters["peak_GMAC/s"] = peak_.mean();
@@ -191,7 +192,7 @@ class StepCase : public Case {
 
   StepShape shape_;
   double memory_before_;
-  Machine machine_;
+  Learner learner_;
   Fitness fitness_;
   PeakMeter peak_;
   BatchBuffer batch_;

@@ -60,8 +60,8 @@ int replay_command(const ReplayArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), {});
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
-  const Machine machine(config, registry);
-  const Replayed replayed = replay(machine, config, folder, arguments.steps);
+  const Learner learner(config, registry);
+  const Replayed replayed = replay(learner, config, folder, arguments.steps);
   const std::string rebuilt = weights_sha256(replayed.weights);
   fmt::print("replayed {} steps\nweights sha256 {}\n", replayed.steps, rebuilt);
   const auto newest = latest_checkpoint(folder.path);
@@ -96,18 +96,18 @@ int sample_command(const SampleArguments& arguments) {
   const auto newest = latest_checkpoint(folder.path);
   if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
-  const Machine machine(config, registry);
-  if (arguments.weights == "average" && !machine.average) {
+  const Learner learner(config, registry);
+  if (arguments.weights == "average" && !learner.average) {
     throw Error(
         fmt::format("--weights is average, and the run in {} keeps no average of its weights; leave --weights "
                     "out, or begin a run with optimizer.average",
                     folder.path.string()));
   }
   const Checkpoint checkpoint = load_checkpoint(*newest);
-  require_same_run(*newest, checkpoint.identity, identity_of(machine, config, folder));
-  BackendSession session = machine.open_session();
-  restore_session(session, machine, checkpoint);
-  if (arguments.weights == "average") swap_in_average(session, machine);
+  require_same_run(*newest, checkpoint.identity, identity_of(learner, config, folder));
+  BackendSession session = learner.open_session();
+  restore_session(session, learner, checkpoint);
+  if (arguments.weights == "average") swap_in_average(session, learner);
 
   const std::optional<Vocabulary> vocabulary = vocabulary_of(config, folder);
   const bool takes_text = vocabulary && vocabulary->spells_every_byte();
@@ -116,7 +116,7 @@ int sample_command(const SampleArguments& arguments) {
   };
   const std::vector<uint32_t> given = tokens_of(arguments.prompt);
   const std::vector<uint32_t> made =
-      sample(session, *machine.program, given.empty() ? tokens_of(takes_text ? "\n" : "0") : given,
+      sample(session, *learner.program, given.empty() ? tokens_of(takes_text ? "\n" : "0") : given,
              SampleOptions{arguments.count, arguments.temperature, arguments.seed});
   std::string text;
   if (vocabulary) {

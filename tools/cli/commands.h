@@ -30,9 +30,9 @@ struct ResumeArguments {
 int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor);
 
 // sweep.cpp
-int plan_command(const HostOptions& host, const Overrides& overrides);
+int points_command(const HostOptions& host, const Overrides& overrides);
 struct SweepArguments {
-  LocalSlots slots;
+  LocalWorkers workers;
   bool retry_failed = false;
   bool keep_going = false;
   bool fail_fast = false;

@@ -14,11 +14,11 @@
 namespace eggroll {
 namespace {
 
-void print_bounds(const Machine& machine) {
+void print_bounds(const Learner& learner) {
   fmt::print("\nlargest accumulators, of 2147483647:\n");
-  for (const AccumulatorBound& bound : accumulator_bounds(machine.program->view(), machine.noise)) {
-    const egg_op& op = machine.program->ops()[bound.op];
-    const char* name = op.out >= 0 ? machine.program->values()[static_cast<size_t>(op.out)].name : "loss";
+  for (const AccumulatorBound& bound : accumulator_bounds(learner.program->view(), learner.noise)) {
+    const egg_op& op = learner.program->ops()[bound.op];
+    const char* name = op.out >= 0 ? learner.program->values()[static_cast<size_t>(op.out)].name : "loss";
     fmt::print("  {:<26} {:<18} {:>10}\n", name, bound.what, bound.largest);
   }
 }
@@ -46,12 +46,12 @@ void check_config(const ConfigNode& config) {
 int show_command(const HostOptions& host, const Overrides& overrides) {
   const ConfigNode config = compose(config_search(host), overrides);
   const Registry registry = find_plugins(config);
-  const Machine machine(config, registry);
-  const Program& program = *machine.program;
+  const Learner learner(config, registry);
+  const Program& program = *learner.program;
   fmt::print("{}\n{} weights, {} multiply-adds a token, {} bytes of state a member\nhash {}\n", program.text(),
              program.weight_count(), program.macs_per_token(), program.state_bytes(), program.hash());
-  print_bounds(machine);
-  fmt::print("\n{}hash {}\n{}", machine.rule->text(), machine.rule->hash(), heading_of(config.at("model")));
+  print_bounds(learner);
+  fmt::print("\n{}hash {}\n{}", learner.rule->text(), learner.rule->hash(), heading_of(config.at("model")));
   return 0;
 }
 

@@ -86,17 +86,17 @@ int dispatch(int argc, char** argv) {
   with_overrides("config", "Print the resolved configuration and where each value was written, and check it",
                  [&] { return config_command(host, overrides); });
 
-  with_overrides("plan", "List and check every point of a sweep: eggroll plan experiment=count-convergence",
-                 [&] { return plan_command(host, overrides); });
+  with_overrides("points", "List and check every point of a sweep: eggroll points experiment=count-convergence",
+                 [&] { return points_command(host, overrides); });
   SweepArguments sweeping;
   CLI::App* sweep = with_overrides(
       "sweep", "Run the points of a sweep that are not done: eggroll sweep experiment=count-convergence --jobs 2",
       [&] { return sweep_command(host, overrides, sweeping); });
   CLI::Option* jobs = sweep
-                          ->add_option("--jobs", sweeping.slots.jobs,
+                          ->add_option("--jobs", sweeping.workers.jobs,
                                        "Number of points that run at once and share the cores (default: 1)")
                           ->check(CLI::Range(1, 4096));
-  sweep->add_option("--slots", sweeping.slots.slots, "Where points run: \"cores=0-3 gpu=0;cores=4-7 gpu=1\"")
+  sweep->add_option("--workers", sweeping.workers.workers, "Where points run: \"cores=0-3 gpu=0;cores=4-7 gpu=1\"")
       ->excludes(jobs);
   sweep->add_flag("--retry-failed", sweeping.retry_failed, "Run failed points again, from their last checkpoint");
   CLI::Option* breaker =

@@ -18,7 +18,7 @@ int point_command(const std::filesystem::path& submission, uint64_t number, cons
   hooks.started = [&](const RunningPoint& running) { view.started(running); };
   hooks.ended = [&](const SweepPoint& point, const RunRecord* record) { view.ended(point, record); };
   hooks.stops = &stops;
-  const SweepResult result = run_sweep(element.sweep, {Slot{where, {}, ""}}, element.options, hooks);
+  const SweepResult result = run_sweep(element.sweep, {Worker{where, {}, ""}}, element.options, hooks);
   if (stops.load() > 0) return 128 + stop_signal.load();
   const std::filesystem::path folder = element.sweep.folder_of(element.sweep.points[0]).path;
   if (!result.failed.empty())

@@ -175,14 +175,14 @@ void require_one_value(const std::string& text) {
 }
 
 // The setting trains badly, but conformance tests it, so it is no error.
-void warn_of_joint_windows(const Machine& machine) {
+void warn_of_joint_windows(const Learner& learner) {
   const bool has_joint =
-      std::any_of(machine.voters.begin(), machine.voters.end(), [](const egg_voters& v) { return v.joint != 0; });
-  if (!has_joint || machine.train.tokens == 1) return;
+      std::any_of(learner.voters.begin(), learner.voters.end(), [](const egg_voters& v) { return v.joint != 0; });
+  if (!has_joint || learner.train.tokens == 1) return;
   fmt::print(
       "perturb.tables is joint and train.tokens is {}: all rows of a window get the votes of all its positions, and "
       "training fails; set train.tokens=1 or perturb.tables=rows\n",
-      machine.train.tokens);
+      learner.train.tokens);
 }
 
 int print_end(const RunResult& result, const ConfigNode& config) {
@@ -208,10 +208,10 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     }
   };
   hooks.opened = [&](const Setup& setup) {
-    const ChosenPlugin& chosen = setup.machine.plugins.back();
+    const ChosenPlugin& chosen = setup.learner.plugins.back();
     backend = chosen.file.name;
     fmt::print("backend {}: {}\n", backend, chosen.reason);
-    warn_of_joint_windows(setup.machine);
+    warn_of_joint_windows(setup.learner);
   };
   hooks.begins = [](const RunFolder& folder, const Ranks& ranks) {
     catch_signals();

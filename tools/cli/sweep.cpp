@@ -1,4 +1,4 @@
-// eggroll plan, eggroll sweep.
+// eggroll points, eggroll sweep.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,9 +14,9 @@
 #include "eggroll/error.h"
 #include "eggroll/session_plan.h"
 #include "experiment/check_points.h"
-#include "experiment/claim_file.h"
 #include "experiment/freeze.h"
 #include "experiment/launcher.h"
+#include "experiment/point_hold.h"
 #include "ranks/ranks.h"
 #include "system/machine.h"
 
@@ -81,7 +81,7 @@ class Pace {
 
 std::string text_of(const Sweep& sweep, const SweepPoint& point, const PointStanding& standing) {
   if (point.is_new) return "new";
-  if (ClaimFile::is_taken(sweep.folder_of(point).path)) return "running";
+  if (PointHold::is_taken(sweep.folder_of(point).path)) return "running";
   if (!standing.record) return "waiting";
   if (standing.state != PointState::kWaiting) return status_name(standing.record->status);
   return fmt::format("at step {}", standing.record->steps);
@@ -101,7 +101,7 @@ void print_said(const Sweep& sweep) {
 
 }  // namespace
 
-int plan_command(const HostOptions& host, const Overrides& overrides) {
+int points_command(const HostOptions& host, const Overrides& overrides) {
   const Sweep sweep = compose_sweep(config_search(host), overrides);
   const bool here = open_launcher(sweep.launcher, {})->runs_here();
   const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config), here);
@@ -148,7 +148,7 @@ int plan_command(const HostOptions& host, const Overrides& overrides) {
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
   require_no_launcher("a sweep");
   Sweep sweep = compose_sweep(config_search(host), overrides);
-  const std::unique_ptr<Launcher> launcher = open_launcher(sweep.launcher, arguments.slots);
+  const std::unique_ptr<Launcher> launcher = open_launcher(sweep.launcher, arguments.workers);
   LaunchOptions options;
   options.retry_failed = arguments.retry_failed;
   options.breaker = arguments.keep_going ? 0 : arguments.fail_fast ? 1 : arguments.breaker;

@@ -281,11 +281,11 @@ typedef struct egg_batch {
 } egg_batch;
 
 /* Members [first, first + count), a whole number of pairs of the session's own; member m reads stream (m - first) /
- * group of the batch. The session keeps each member's state from call to call. losses: (count), sums of Q16 bits over
- * the scored tokens. */
+ * members_per_stream of the batch. The session keeps each member's state from call to call. losses: (count), sums of
+ * Q16 bits over the scored tokens. */
 typedef struct egg_evaluate {
   uint32_t struct_size;
-  uint32_t group;
+  uint32_t members_per_stream;
   uint64_t step;
   uint32_t first;
   uint32_t count;
@@ -303,9 +303,9 @@ typedef struct egg_update {
   const float* vote_stds; /* (param_count): of the null; means nothing where masked */
   int64_t* changed;       /* (param_count): weights that moved */
   const uint8_t* chosen;  /* (param_count): 0: weights and slots stay as they are; NULL: all are chosen */
-  egg_batch batch;        /* what all members read in the step: member m stream m / group. Where a parameter is masked
-                             its inputs and rows are there; targets and resets never need be */
-  uint32_t group;
+  egg_batch batch; /* what all members read in the step: member m stream m / members_per_stream. Where a parameter
+                      is masked its inputs and rows are there; targets and resets never need be */
+  uint32_t members_per_stream;
   uint32_t reserved;
 } egg_update;
 

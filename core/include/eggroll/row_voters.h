@@ -74,7 +74,7 @@ class RowVoters {
   void find(const egg_session_spec& spec, uint32_t param, const egg_update& update) {
     reads_.clear();
     const egg_voters voters = voters_of(spec, param);
-    const uint32_t in_stream = update.group / 2;
+    const uint32_t in_stream = update.members_per_stream / 2;
     const uint32_t last = voters.first_pair + voters.pairs;
     find_indices(*spec.program, param);
     for (uint32_t begin = voters.first_pair, end = 0; begin < last; begin = end) {

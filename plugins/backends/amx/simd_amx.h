@@ -11,36 +11,35 @@ namespace eggroll::tile {
 
 struct Amx : Avx512 {
   static constexpr size_t kBlock = 2 * Tiles::kRows;
-  static constexpr size_t kDepth = Tiles::kRows;  // groups of four channels in a tile
+  static constexpr size_t kDepth = Tiles::kRows;  // quads of four channels in a tile
   static constexpr bool kTiled = true;
 
   // 64 inputs of each output in turn: rows of a tile.
-  static constexpr size_t group_at(size_t nb, size_t o, size_t k) {
+  static constexpr size_t quad_at(size_t nb, size_t o, size_t k) {
     return (k / kDepth * nb + o) * Tiles::kRowBytes + k % kDepth * 4;
   }
 
-  // Begins sums[o][m] = the sum over groups of x[group][m] * w[o][group], as `dot` does it, which end_block hands over.
-  // x: (groups, kMemberRegs) registers; w: one packed block of this number of outputs, at most kBlock. Between the
+  // Begins sums[o][m] = the sum over quads of x[quad][m] * w[o][quad], as `dot` does it, which end_block hands over.
+  // x: (quads, kMemberRegs) registers; w: one packed block of this number of outputs, at most kBlock. Between the
   // products work(k, steps) is called for k in [0, steps): a thread's tiles and registers work at the same time, but
   // only on what stands close together.
   template <class Work>
-  static EGG_INLINE void begin_block(const int8_t* x, size_t groups, const int8_t* w, size_t outputs,
-                                     const Work& work) {
+  static EGG_INLINE void begin_block(const int8_t* x, size_t quads, const int8_t* w, size_t outputs, const Work& work) {
     static thread_local bool has_shapes = false;
     if (!has_shapes) [[unlikely]] {
       Tiles::shape();
       has_shapes = true;
     }
     if (outputs == kBlock) {
-      multiply_tiles<2>(x, groups, w, outputs, work);
+      multiply_tiles<2>(x, quads, w, outputs, work);
     } else if (outputs >= Tiles::kRows) {
-      multiply_tiles<1>(x, groups, w, outputs, work);
+      multiply_tiles<1>(x, quads, w, outputs, work);
     } else {
       work(size_t{0}, size_t{1});
     }
   }
   // Hands over the block that was begun, with the same arguments. sums: (outputs, kMemberRegs).
-  static EGG_INLINE void end_block(const int8_t* x, size_t groups, const int8_t* w, size_t outputs, V32* sums) {
+  static EGG_INLINE void end_block(const int8_t* x, size_t quads, const int8_t* w, size_t outputs, V32* sums) {
     const size_t tiled = outputs / Tiles::kRows * Tiles::kRows;
     if (tiled > 0) {
       Tiles::store<0>(sums, kMemberBytes);
@@ -51,7 +50,7 @@ struct Amx : Avx512 {
       Tiles::store<2>(second, kMemberBytes);
       Tiles::store<3>(second + 1, kMemberBytes);
     }
-    multiply_rest(x, groups, w, tiled, outputs, sums);
+    multiply_rest(x, quads, w, tiled, outputs, sums);
   }
 
  private:
@@ -60,7 +59,7 @@ struct Amx : Avx512 {
 
   // Two tiles of members and one or two of outputs, of a block of nb outputs.
   template <size_t kOutputTiles, class Work>
-  static EGG_INLINE void multiply_tiles(const int8_t* x, size_t groups, const int8_t* w, size_t nb, const Work& work) {
+  static EGG_INLINE void multiply_tiles(const int8_t* x, size_t quads, const int8_t* w, size_t nb, const Work& work) {
     constexpr bool kTwo = kOutputTiles == 2;
     Tiles::zero<0>();
     Tiles::zero<1>();
@@ -68,7 +67,7 @@ struct Amx : Avx512 {
       Tiles::zero<2>();
       Tiles::zero<3>();
     }
-    const size_t steps = groups / kDepth;
+    const size_t steps = quads / kDepth;
     for (size_t k = 0; k < steps; ++k) {
       Tiles::load<6>(x, kMemberBytes);
       Tiles::load<4>(w, Tiles::kRowBytes);
@@ -87,11 +86,11 @@ struct Amx : Avx512 {
   }
 
   // Outputs from `first` on, too few for a tile.
-  static void multiply_rest(const int8_t* x, size_t groups, const int8_t* w, size_t first, size_t outputs, V32* sums) {
+  static void multiply_rest(const int8_t* x, size_t quads, const int8_t* w, size_t first, size_t outputs, V32* sums) {
     for (size_t o = first; o < outputs; ++o) {
       V32 acc[kMemberRegs] = {};
-      for (size_t k = 0; k < groups; ++k) {
-        const V8 weights = (V8)broadcast(w + group_at(outputs, o, k));
+      for (size_t k = 0; k < quads; ++k) {
+        const V8 weights = (V8)broadcast(w + quad_at(outputs, o, k));
         unrolled<kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA {
           acc[m] = dot(acc[m], load<V8>(x + (k * kMemberRegs + m) * kBytes), weights);
         });

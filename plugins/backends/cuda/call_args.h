@@ -14,13 +14,13 @@ namespace eggroll::cuda {
 // Rows are members, two a pair, or streams of the unperturbed model.
 struct CallArgs {
   uint32_t tokens;
-  uint32_t rows;        // of this launch
-  uint32_t paired;      // 1: members; 0: streams
-  uint32_t first;       // number of the launch's first row in the batch
-  uint32_t group;       // rows that read the same stream
-  const int8_t* noise;  // of the first tile; see noise_place
-  size_t tile_noise;    // bytes from tile to tile; 0: all read the same
-  int8_t* states;       // of the first row
+  uint32_t rows;                // of this launch
+  uint32_t paired;              // 1: members; 0: streams
+  uint32_t first;               // number of the launch's first row in the batch
+  uint32_t members_per_stream;  // rows that read the same stream
+  const int8_t* noise;          // of the first tile; see noise_place
+  size_t tile_noise;            // bytes from tile to tile; 0: all read the same
+  int8_t* states;               // of the first row
   size_t state_stride;
   const uint32_t* inputs;  // (streams, tokens), as targets and resets
   const uint32_t* targets;

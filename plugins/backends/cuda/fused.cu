@@ -1,5 +1,5 @@
 #include "device.h"
-#include "fused_segments.cuh"
+#include "fused_ops.cuh"
 
 namespace eggroll::cuda {
 namespace {
@@ -13,10 +13,10 @@ __device__ void reset(const FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
     tile.await_state();
     for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups) tile.state_unit(b, h) = make_uint4(0, 0, 0, 0);
     if (!tile.is_real(h)) continue;
-    for (uint32_t s = 0; s < args.segment_count; ++s) {
-      if (args.segments[s].code != kGruSegment) continue;
+    for (uint32_t s = 0; s < args.op_count; ++s) {
+      if (args.ops[s].code != kFusedGru) continue;
       for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups)
-        __stcg(tile.state_of(h, args.segments[s].state) + 4 * b, make_uint4(0, 0, 0, 0));
+        __stcg(tile.state_of(h, args.ops[s].state) + 4 * b, make_uint4(0, 0, 0, 0));
     }
   }
 }
@@ -24,7 +24,7 @@ __device__ void reset(const FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
 template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
 __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t own_tile) {
   const FusedArgs& args = tile.args;
-  const uint32_t first_state = args.segments[args.segment_count - 1].next_state;
+  const uint32_t first_state = args.ops[args.op_count - 1].next_state;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
   const uint32_t at_once = args.shape.tiles;
   for (uint32_t first = blockIdx.x * at_once; first < tiles; first += gridDim.x * at_once) {
@@ -38,23 +38,23 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
     for (uint32_t token = 0; token < args.tokens; ++token) {
       reset(tile, token);
 #pragma unroll 1
-      for (uint32_t s = 0; s < args.segment_count; ++s) {
-        const FusedSegment& segment = args.segments[s];
-        switch (segment.code) {
-          case kEmbedSegment:
-            run_embed(tile, segment, token);
+      for (uint32_t s = 0; s < args.op_count; ++s) {
+        const FusedOp& op = args.ops[s];
+        switch (op.code) {
+          case kFusedEmbed:
+            run_embed(tile, op, token);
             break;
-          case kGruSegment:
-            run_gru(tile, segment);
+          case kFusedGru:
+            run_gru(tile, op);
             break;
-          case kMlpSegment:
-            run_mlp(tile, segment);
+          case kFusedMlp:
+            run_mlp(tile, op);
             break;
           default:
             if constexpr (kWide) {
-              run_wide_head(tile, segment, token);
+              run_wide_head(tile, op, token);
             } else {
-              run_head(tile, segment, token);
+              run_head(tile, op, token);
             }
             break;
         }
@@ -86,7 +86,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   const uint32_t noise_barriers = start + at.barriers + 16 * kGroups * shape.stages;
   if (threadIdx.x == 0) {
     init_ring(start + at.barriers, kGroups * shape.stages, shape.tiles * kGroupThreads);
-    init_ring(noise_barriers, groups * shape.slots, kTileWarps * 32);
+    init_ring(noise_barriers, groups * shape.noise_stages, kTileWarps * 32);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();
   }
@@ -99,8 +99,8 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   const auto stages_of = [&](uint32_t of_group) {
     return RingPlace{start + at.barriers + 16 * of_group * shape.stages, shape.stages};
   };
-  const auto slots_of = [&](uint32_t group) {
-    return RingPlace{noise_barriers + 16 * group * shape.slots, shape.slots};
+  const auto noise_stages_of = [&](uint32_t group) {
+    return RingPlace{noise_barriers + 16 * group * shape.noise_stages, shape.noise_stages};
   };
   const uint32_t group = own_group();
   if (group == groups) {
@@ -111,8 +111,8 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
       bring_weights(args, args.feeds[warp], start + warp * ring_bytes, stages_of(warp));
     } else if (warp < kGroups + groups) {
       const uint32_t to = warp - kGroups;
-      bring_noise(args, args.feeds[to % kGroups], to / kGroups, start + at.noise + to * shape.slots * kNoiseSlot,
-                  slots_of(to));
+      bring_noise(args, args.feeds[to % kGroups], to / kGroups,
+                  start + at.noise + to * shape.noise_stages * kNoiseStage, noise_stages_of(to));
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
@@ -121,7 +121,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
     const uint32_t thread = threadIdx.x % kGroupThreads;
     const uint32_t row = thread / 32 * 16 + thread % 32 / 4;
     char* const values = fused_memory + at.values + own_tile * at.tile_values;
-    const char* const noise = fused_memory + at.noise + group * shape.slots * kNoiseSlot;
+    const char* const noise = fused_memory + at.noise + group * shape.noise_stages * kNoiseStage;
     auto* const losses = reinterpret_cast<int64_t*>(fused_memory + at.losses) + own_tile * kTileRows;
     // The threads of a row may each add to its loss: one does at a time, in tokens that are far apart.
     FusedTile<kBlocks, kGroups> tile{args,
@@ -135,7 +135,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
                                      fused_memory,
                                      describe(start + of_tile * ring_bytes, kBlock * kUnit),
                                      stages_of(of_tile),
-                                     slots_of(group),
+                                     noise_stages_of(group),
                                      0,
                                      egg_rounding(16, args.nearest) + kRaise,
                                      (args.nearest != 0 ? 32767 : 65535) + kRaise,

@@ -1,6 +1,6 @@
-// The forward pass of programs that are a chain of known segments, each a few ops made as one: see fused_plan.h for
-// which. A warpgroup has a tile, or two share one; another brings weights and noise to them, in the order in which they
-// are used.
+// The forward pass of programs that are a chain of fused ops, each a few ops of the program made as one: see
+// fused_plan.h for which. A warpgroup has a tile, or two share one; another brings weights and noise to them, in the
+// order in which they are used.
 #ifndef EGGROLL_CUDA_FUSED_H
 #define EGGROLL_CUDA_FUSED_H
 
@@ -13,15 +13,15 @@ namespace eggroll::cuda {
 
 struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   const unsigned long long* stages_of;  // where the weights of a token lie; 0: a stage that stays empty
-  FusedFeed feeds[kMostFusedGroups];    // of a tile's warpgroups; slots: of the tile's noise
+  FusedFeed feeds[kMostFusedGroups];    // of a tile's warpgroups; noise stages: of the tile
   FusedShape shape;
   int32_t loss_unit;
-  uint32_t mean_factor;  // 2^24 / channels, rounded up: see egg_l1_mean
-  uint32_t blocks;       // of x
+  uint32_t mean_factor;   // 2^24 / channels, rounded up: see egg_l1_mean
+  uint32_t blocks;        // of x
   uint32_t logit_blocks;  // that are kept on the chip; 0: none, they are made twice
-  uint32_t segment_count;
+  uint32_t op_count;
   FusedTable tables[kMostFusedTables];
-  FusedSegment segments[kMostFusedSegments];
+  FusedOp ops[kMostFusedOps];
 };
 static_assert(sizeof(FusedArgs) <= 32764, "CUDA's limit");
 

@@ -1,4 +1,4 @@
-// The layer of a minimal GRU as a fused segment.
+// The layer of a minimal GRU as a fused op.
 #ifndef EGGROLL_CUDA_FUSED_GRU_CUH
 #define EGGROLL_CUDA_FUSED_GRU_CUH
 
@@ -14,7 +14,7 @@ struct GruLayer {
   static constexpr bool kAhead = Tile::kAhead;
 
   Tile& tile;
-  const FusedSegment& segment;
+  const FusedOp& op;
   Fragment<kBlocks> y;  // the norm of x
   Fragment<kBlocks> h;  // the state, then the gated state
   int32_t q_h[2] = {0, 0};
@@ -25,7 +25,7 @@ struct GruLayer {
   uint32_t first_free = 0;  // the barriers that give their weights back
   uint32_t second_free = 0;
 
-  __device__ GruLayer(Tile& t, const FusedSegment& s) : tile(t), segment(s) {}
+  __device__ GruLayer(Tile& t, const FusedOp& s) : tile(t), op(s) {}
 
   __device__ __forceinline__ uint32_t begin(const Fragment<kBlocks>& in, int32_t (&sums)[32]) {
     tile.await_weights();
@@ -44,7 +44,7 @@ struct GruLayer {
 // Where products begin ahead, that of the state goes on while y is made.
 template <uint32_t kBlocks, uint32_t kGroups>
 __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::load_inputs() {
-  const Rescale(&linears)[4] = segment.linears;
+  const Rescale(&linears)[4] = op.linears;
   tile.await_state();
   if constexpr (kGroups == 1) {
     tile.load(h, state());
@@ -93,7 +93,7 @@ __device__ __forceinline__ void gate(const uint32_t (&of_y)[8], const uint32_t (
 // The forget gate takes the place of the scratch value, the gated state that of the state.
 template <uint32_t kBlocks, uint32_t kGroups>
 __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_gates() {
-  const Rescale(&linears)[4] = segment.linears;
+  const Rescale(&linears)[4] = op.linears;
   if constexpr (kAhead) second_free = begin(y, second);
 #pragma unroll(kGroups == 1 ? 1 : kMostOwn)
   for (uint32_t i = 0; i < kMostOwn; ++i) {
@@ -146,7 +146,7 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::load_gated() {
     q_h[0] = q_h[1] = 0;
     tile.add_own_dots(q_h, state());
     tile.sharing.add_up(kOfOutputs, q_h);
-    tile.scale_q(segment.linears[3].of_q, q_h);
+    tile.scale_q(op.linears[3].of_q, q_h);
   }
   tile.load(h, state());
 }
@@ -171,9 +171,9 @@ __device__ __forceinline__ void mix(const uint32_t (&of_y)[8], const uint32_t (&
 // The candidate, and with it the next state and x.
 template <uint32_t kBlocks, uint32_t kGroups>
 __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
-  const Rescale(&linears)[4] = segment.linears;
+  const Rescale(&linears)[4] = op.linears;
   // Then it stays on chip: nothing orders a copy of what has just been stored.
-  const bool only_state = segment.next_state == segment.state;
+  const bool only_state = op.next_state == op.state;
   const bool real[2] = {tile.is_real(0), tile.is_real(1)};
   if constexpr (kAhead) second_free = begin(h, second);
 #pragma unroll(kGroups == 1 ? 1 : kMostOwn)
@@ -182,7 +182,7 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
     const uint32_t b = tile.own_block(i);
     uint4 states[2];
 #pragma unroll
-    for (uint32_t half = 0; half < 2; ++half) states[half] = __ldcg(tile.state_of(half, segment.state) + 4 * b);
+    for (uint32_t half = 0; half < 2; ++half) states[half] = __ldcg(tile.state_of(half, op.state) + 4 * b);
     if constexpr (!kAhead) {
       tile.await_both_weights();
       first_free = tile.multiply(y, first);
@@ -224,18 +224,18 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
       uint4 next;
       uint4 sum;
       mix(of_y.of[half], of_h.of[half], biases[half], f, states[half], x, next, sum);
-      if (real[half]) __stcg(tile.state_of(half, segment.state) + 4 * b, next);
+      if (real[half]) __stcg(tile.state_of(half, op.state) + 4 * b, next);
       if (only_state) tile.state_unit(b, half) = next;
       tile.unit(kX, b, half) = sum;
       tile.magnitudes[half] = add_magnitudes(sum, tile.magnitudes[half]);
     }
   }
-  if (!only_state) tile.ask_for_state(segment.next_state);
+  if (!only_state) tile.ask_for_state(op.next_state);
 }
 
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment) {
-  GruLayer<kBlocks, kGroups> layer(tile, segment);
+__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op) {
+  GruLayer<kBlocks, kGroups> layer(tile, op);
   layer.load_inputs();
   layer.make_gates();
   layer.load_gated();

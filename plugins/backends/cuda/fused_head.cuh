@@ -1,4 +1,4 @@
-// The head and the loss as a fused segment.
+// The head and the loss as a fused op.
 #ifndef EGGROLL_CUDA_FUSED_HEAD_CUH
 #define EGGROLL_CUDA_FUSED_HEAD_CUH
 
@@ -86,21 +86,20 @@ struct HeadRows {
   TableRows<kBlocks, kGroups> rows;
   TableRows<kBlocks, kGroups> more;
 
-  __device__ __forceinline__ HeadRows(const FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
-                                      uint32_t token)
-      : rows(tile, segment.first_table, segment.table_count, token),
-        more(tile, segment.first_table + rows.count, segment.table_count - rows.count, token) {}
+  __device__ __forceinline__ HeadRows(const FusedTile<kBlocks, kGroups>& tile, const FusedOp& op, uint32_t token)
+      : rows(tile, op.first_table, op.table_count, token),
+        more(tile, op.first_table + rows.count, op.table_count - rows.count, token) {}
 };
 
 // Calls take(block, the thread's 16 raised logits of both rows, most) for each of the group's blocks; most: see
 // note_largest. kFirst: q is made on the way, where that is later.
 template <bool kFirst, uint32_t kBlocks, uint32_t kGroups, class Take>
-__device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
+__device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op,
                                             const Fragment<kBlocks>& y, int32_t (&q)[2],
                                             const HeadRows<kBlocks, kGroups>& tables, Take&& take) {
-  const Rescale& head = segment.linears[0];
+  const Rescale& head = op.linears[0];
 #pragma unroll 1
-  for (uint32_t b = tile.sharing.first(); b < segment.blocks; b += kGroups) {
+  for (uint32_t b = tile.sharing.first(); b < op.blocks; b += kGroups) {
     int32_t sums[32];
     tile.await_weights();
     const uint32_t free = tile.multiply(y, sums);
@@ -118,7 +117,7 @@ __device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups>& tile, c
       word_at(units[h], k) = lower_bytes(l, u);
       most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
     });
-    if (segment.table_count > 0) {
+    if (op.table_count > 0) {
       add_to_logits(tile, tables.rows, b, noise, units);
       if (tables.more.count > 0) add_to_logits(tile, tables.more, b, noise, units);
 #pragma unroll
@@ -169,17 +168,16 @@ __device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups>& tile, uint
 
 // The logits take the places of x and the scratch value.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
-                                         uint32_t token) {
+__device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op, uint32_t token) {
   const Sharing<kGroups>& sharing = tile.sharing;
   int32_t largest[2] = {0, 0};  // raised
   {
     Fragment<kBlocks> y;
     int32_t q[2];
-    tile.norm(y, segment.linears[0].of_q, q);
+    tile.norm(y, op.linears[0].of_q, q);
     sharing.meet();  // the logits' places are those of y
-    const HeadRows<kBlocks, kGroups> tables(tile, segment, token);
-    each_logits<true>(tile, segment, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
+    const HeadRows<kBlocks, kGroups> tables(tile, op, token);
+    each_logits<true>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
       tile.unit(kX, b, 0) = units[0];
       tile.unit(kX, b, 1) = units[1];
       note_largest(tile, b, units, most, largest);
@@ -192,7 +190,7 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
     const int32_t most = h == 0 ? largest[0] : largest[1];
     unsigned long long sum = 0;
 #pragma unroll 1
-    for (uint32_t b = sharing.first(); b < segment.blocks; b += kGroups) {
+    for (uint32_t b = sharing.first(); b < op.blocks; b += kGroups) {
       sum += sum_exponentials(tile, tile.unit(kX, b, h), b, most);
     }
     add_loss(tile, h, target, sum, most, [&] {
@@ -203,15 +201,14 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
 
 // The same where the logits find no room on the chip: they are made once for the largest and once more for the sum.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
-                                              uint32_t token) {
+__device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op, uint32_t token) {
   const FusedArgs& args = tile.args;
   Fragment<kBlocks> y;
   int32_t q[2];
-  tile.norm(y, segment.linears[0].of_q, q);
-  const HeadRows<kBlocks, kGroups> tables(tile, segment, token);
+  tile.norm(y, op.linears[0].of_q, q);
+  const HeadRows<kBlocks, kGroups> tables(tile, op, token);
   int32_t largest[2] = {0, 0};  // raised
-  each_logits<true>(tile, segment, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
+  each_logits<true>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
     note_largest(tile, b, units, most, largest);
   });
   tile.sharing.find_largest(kOfOutputs, largest);
@@ -219,7 +216,7 @@ __device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups>& tile,
   const bool gives = args.logits != nullptr && token + 1 == args.tokens;
   unsigned long long sums[2] = {0, 0};
   uint32_t logits[2] = {0, 0};  // of the targets, raised
-  each_logits<false>(tile, segment, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&)[2]) {
+  each_logits<false>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&)[2]) {
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
       sums[h] += sum_exponentials(tile, units[h], b, largest[h]);

@@ -8,13 +8,13 @@
 
 namespace eggroll::cuda {
 
-constexpr uint32_t kMostFusedBlocks = 4;  // of 64 channels, in the value that goes from segment to segment
-constexpr uint32_t kMostFusedSegments = 256;
+constexpr uint32_t kMostFusedBlocks = 4;  // of 64 channels, in the value that goes from fused op to fused op
+constexpr uint32_t kMostFusedOps = 256;
 constexpr uint32_t kMostFusedTables = 32;
 constexpr uint32_t kMostFusedStages = 16;
-constexpr uint32_t kMostFusedSlots = 16;
+constexpr uint32_t kMostNoiseStages = 16;
 constexpr uint32_t kNoiseBlock = kTilePairs * kBlock;  // 64 channels of a tile's pairs
-constexpr uint32_t kNoiseSlot = 2 * kNoiseBlock;
+constexpr uint32_t kNoiseStage = 2 * kNoiseBlock;
 constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows
 constexpr uint32_t kMostFusedGroups = 2;              // warpgroups that share a tile
 constexpr uint32_t kSharedWords = 6;                  // of each row, that such warpgroups tell each other
@@ -25,19 +25,19 @@ struct Rescale {
   int32_t of_q;
 };
 
-// x is the value that a segment takes and makes.
-enum SegmentCode : int32_t {
-  kEmbedSegment,  // x = embed(row, ... embed(row)), a chain over its tables
-  kGruSegment,    // y = l1_norm(x); f, c = gates of y and the state; the state and x from gru_mix
-  kMlpSegment,    // x = add(linear(linear(l1_norm(x))), x)
-  kHeadSegment    // loss(linear(l1_norm(x))), or of what a chain of embeds makes of the logits
+// x is the value that a fused op takes and makes.
+enum FusedCode : int32_t {
+  kFusedEmbed,  // x = embed(row, ... embed(row)), a chain over its tables
+  kFusedGru,    // y = l1_norm(x); f, c = gates of y and the state; the state and x from gru_mix
+  kFusedMlp,    // x = add(linear(linear(l1_norm(x))), x)
+  kFusedHead    // loss(linear(l1_norm(x))), or of what a chain of embeds makes of the logits
 };
 
-struct FusedSegment {
+struct FusedOp {
   int32_t code;
   uint32_t blocks;       // of 64 channels: between an MLP's linears, of the head's logits
   uint32_t state;        // a GRU's, in a member's states
-  uint32_t next_state;   // of the GRU segment that comes after this one, the first after the last
+  uint32_t next_state;   // of the GRU op that comes after this one, the first after the last
   uint32_t first_table;  // of an embedding or a head: its tables
   uint32_t table_count;
   Rescale linears[4];  // a GRU's: f of y and of the state, the candidate likewise; an MLP's in their order
@@ -59,20 +59,20 @@ constexpr uint32_t kMostHeadTables = 2 * kTablesAtOnce;
 EGG_FN uint32_t fused_stage_bytes(uint32_t blocks) { return blocks * kBlock * kBlock; }
 
 // Where a block of 64 values of a pair's noise lies: its number among the blocks of the stream in which a token takes
-// them, two a slot, or behind it. What is taken twice has a second place.
+// them, two a stage, or behind it. What is taken twice has a second place.
 struct NoisePlaces {
   uint16_t first;
   uint16_t second;
 };
 constexpr uint16_t kNoPlace = 0xffff;
 
-// What a token brings to the rings of a tile's warpgroup, or to those of all tiles: its part of the lists of stages and
-// of slots.
+// What a token brings to the rings of a tile's warpgroup, or to those of all tiles: its part of the lists of stages of
+// weights and of noise.
 struct FusedFeed {
   uint32_t first_stage;
   uint32_t stage_count;
-  uint32_t first_slot;
-  uint32_t slot_count;
+  uint32_t first_noise_stage;
+  uint32_t noise_stage_count;
 };
 
 // Warpgroups take blocks of 64 channels in turns.
@@ -92,7 +92,7 @@ struct FusedShape {
   uint32_t tiles;
   uint32_t groups;
   uint32_t stages;
-  uint32_t slots;
+  uint32_t noise_stages;
 };
 
 // Shared memory in bytes from its start: the rings of weights, one for each warpgroup of a tile, then those of noise,
@@ -112,18 +112,18 @@ struct FusedShared {
 EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const FusedShape& shape) {
   const uint32_t tiles = shape.tiles;
   const uint32_t stages = shape.groups * shape.stages;
-  const uint32_t slots = tiles * shape.groups * shape.slots;
+  const uint32_t noise_stages = tiles * shape.groups * shape.noise_stages;
   const uint32_t front = logit_blocks > 2 * blocks ? logit_blocks : 2 * blocks;
   FusedShared s{};
   s.noise = stages * fused_stage_bytes(blocks);
-  s.values = s.noise + slots * kNoiseSlot;
+  s.values = s.noise + noise_stages * kNoiseStage;
   s.state = front * kValueBlock;
   s.tile_values = s.state + blocks * kValueBlock;
   s.tables = s.values + tiles * s.tile_values;
   s.losses = s.tables + (256 + 128) * 4;
   s.words = s.losses + tiles * kTileRows * 8;
   s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : 0);
-  s.bytes = s.barriers + 16 * (stages + slots);
+  s.bytes = s.barriers + 16 * (stages + noise_stages);
   return s;
 }
 

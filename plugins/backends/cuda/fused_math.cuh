@@ -1,4 +1,4 @@
-// What the fused segments do to 16 neighbouring channels of a pair's two rows, which a thread holds.
+// What the fused ops do to 16 neighbouring channels of a pair's two rows, which a thread holds.
 //
 // Channels are worked on two in a word. `raised`: 127 higher, in [0, 254]; `fallen`: 127 minus the number, likewise, so
 // that one xor makes bytes of it.

@@ -24,7 +24,7 @@ class Fuser {
     while (next_ < program_.op_count) {
       if (!goes_on(&Fuser::gru) && !goes_on(&Fuser::mlp) && !goes_on(&Fuser::head)) return false;
     }
-    if (fused_.segments.back().code != kHeadSegment || fused_.segments.size() > kMostFusedSegments) return false;
+    if (fused_.ops.back().code != kFusedHead || fused_.ops.size() > kMostFusedOps) return false;
     place_lists();
     return fits_ && link_states();
   }
@@ -33,10 +33,10 @@ class Fuser {
   static constexpr int64_t kMostHalf = 32767 - 127;  // that may be raised
   static constexpr int64_t kAnyHalf = 32767;
 
-  bool goes_on(bool (Fuser::*segment)()) {
+  bool goes_on(bool (Fuser::*fused_op)()) {
     const uint32_t begin = next_;
     const std::vector<StagesOf> cuts = fused_.cuts;
-    if ((this->*segment)()) return true;
+    if ((this->*fused_op)()) return true;
     next_ = begin;
     fused_.cuts = cuts;
     return false;
@@ -93,7 +93,7 @@ class Fuser {
   // ---- What a token takes of the rings: each warpgroup of a tile what its own blocks of channels need ----
   struct List {
     std::vector<FusedPlan::Stage> stages;
-    std::vector<std::pair<uint32_t, uint32_t>> slots;  // blocks of noise; kNoBlock: half of the slot is unused
+    std::vector<std::pair<uint32_t, uint32_t>> noise_stages;  // blocks; kNoBlock: half is unused
   };
   static constexpr uint32_t kNoBlock = UINT32_MAX;
 
@@ -121,25 +121,25 @@ class Fuser {
   }
   static void add_draws(List& list, uint32_t first, const std::vector<uint32_t>& own) {
     for (size_t i = 0; i < own.size(); i += 2) {
-      list.slots.emplace_back(first + own[i], i + 1 < own.size() ? first + own[i + 1] : kNoBlock);
+      list.noise_stages.emplace_back(first + own[i], i + 1 < own.size() ? first + own[i + 1] : kNoBlock);
     }
   }
   void add_draws(uint32_t first, uint32_t count) {
     each_list(count, [&](List& list, const std::vector<uint32_t>& own) { add_draws(list, first, own); });
   }
   void place_lists() {
-    uint32_t slot = 0;
+    uint32_t stage = 0;
     for (const List& list : lists_) {
       fused_.feeds.push_back({static_cast<uint32_t>(fused_.stages_of.size()), static_cast<uint32_t>(list.stages.size()),
-                              slot, static_cast<uint32_t>(list.slots.size())});
+                              stage, static_cast<uint32_t>(list.noise_stages.size())});
       fused_.stages_of.insert(fused_.stages_of.end(), list.stages.begin(), list.stages.end());
-      for (const auto& [first, second] : list.slots) {
-        place(first, 2 * slot);
-        if (second != kNoBlock) place(second, 2 * slot + 1);
-        ++slot;
+      for (const auto& [first, second] : list.noise_stages) {
+        place(first, 2 * stage);
+        if (second != kNoBlock) place(second, 2 * stage + 1);
+        ++stage;
       }
     }
-    fused_.slot_blocks = fused_.noise_blocks = 2 * slot;
+    fused_.ring_blocks = fused_.noise_blocks = 2 * stage;
     for (FusedPlan::Table& table : fused_.tables) place_loose(table);
   }
   // What a token reads of a table's draws of side A: all of them, or the block that their key is in. Once, whoever
@@ -157,7 +157,7 @@ class Fuser {
   uint32_t b_of(const egg_op& op) const { return plan_.b_offset[static_cast<size_t>(op.param[0])] / kBlock; }
   // A vector parameter as an even and an odd member have it.
   void add_vector(List& list, int32_t param, uint32_t block) const {
-    list.slots.emplace_back(noise_block(param) + block, noise_block(param) + fused_.blocks + block);
+    list.noise_stages.emplace_back(noise_block(param) + block, noise_block(param) + fused_.blocks + block);
   }
   void add_norm(const egg_op& norm) {
     each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
@@ -168,24 +168,23 @@ class Fuser {
     list.stages.push_back({linear.param[0], block});
   }
 
-  FusedSegment& add_segment(SegmentCode code, uint32_t blocks, const Rescale (&linears)[4]) {
-    FusedSegment segment{code, blocks, 0, 0, first_table_, static_cast<uint32_t>(fused_.tables.size()) - first_table_,
-                         {}};
+  FusedOp& add_op(FusedCode code, uint32_t blocks, const Rescale (&linears)[4]) {
+    FusedOp op{code, blocks, 0, 0, first_table_, static_cast<uint32_t>(fused_.tables.size()) - first_table_, {}};
     first_table_ = static_cast<uint32_t>(fused_.tables.size());
-    std::copy(std::begin(linears), std::end(linears), segment.linears);
-    fused_.segments.push_back(segment);
-    return fused_.segments.back();
+    std::copy(std::begin(linears), std::end(linears), op.linears);
+    fused_.ops.push_back(op);
+    return fused_.ops.back();
   }
 
-  // ---- Segments ----
+  // ---- Fused ops ----
   // What an embed takes of a block of its channels.
   void add_table(std::vector<uint32_t>& blocks, const egg_op& embed, uint32_t b) const {
     if (side_a_of(embed.param[0]) != kNoA) blocks.push_back(b_of(embed) + b);
   }
-  // Blocks of noise, two a slot.
+  // Blocks of noise, two a stage.
   static void add_blocks(List& list, const std::vector<uint32_t>& blocks) {
     for (size_t i = 0; i < blocks.size(); i += 2) {
-      list.slots.emplace_back(blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNoBlock);
+      list.noise_stages.emplace_back(blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNoBlock);
     }
   }
 
@@ -209,7 +208,7 @@ class Fuser {
         add_blocks(list, blocks);
       }
     });
-    add_segment(kEmbedSegment, 0, {});
+    add_op(kFusedEmbed, 0, {});
     return true;
   }
 
@@ -232,7 +231,7 @@ class Fuser {
   void add_gate(const Gate& g, const egg_op& first, const egg_op& second) {
     each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
       for (const uint32_t b : own) {
-        list.slots.emplace_back(a_of(*g.of_x) + b, a_of(*g.of_h) + b);
+        list.noise_stages.emplace_back(a_of(*g.of_x) + b, a_of(*g.of_h) + b);
         add_vector(list, g.sum->param[1], b);
         add_stage(list, first, b);
         add_stage(list, second, b);
@@ -263,13 +262,13 @@ class Fuser {
     each_list(blocks, [&](List& list, const std::vector<uint32_t>& own) {
       for (const uint32_t b : own) {
         add_vector(list, y->param[0], b);
-        list.slots.emplace_back(b_of(*f.of_x) + b, b_of(*c.of_x) + b);
+        list.noise_stages.emplace_back(b_of(*f.of_x) + b, b_of(*c.of_x) + b);
       }
     });
     add_gate(f, *f.of_h, *f.of_x);
     add_draws(b_of(*c.of_h), blocks);
     add_gate(c, *c.of_x, *c.of_h);
-    add_segment(kGruSegment, 0, scales).state = plan_.state_place(h);
+    add_op(kFusedGru, 0, scales).state = plan_.state_place(h);
     state_taken_[static_cast<size_t>(h)] = true;
     x_ = sum->out;
     return true;
@@ -292,7 +291,7 @@ class Fuser {
     add_draws(b_of(*up), fused_.blocks);
     each_list(inner, [&](List& list, const std::vector<uint32_t>& own) {
       for (size_t i = 0; i < own.size(); ++i) {
-        list.slots.emplace_back(a_of(*up) + own[i], b_of(*down) + own[i]);
+        list.noise_stages.emplace_back(a_of(*up) + own[i], b_of(*down) + own[i]);
         add_stage(list, *up, own[i]);
         if (i > 0) add_stage(list, *down, own[i - 1]);
       }
@@ -302,7 +301,7 @@ class Fuser {
       lists_[g].stages.resize(lists_[g].stages.size() + trade_stages(fused_.blocks, g), {-1, 0});
     }
     add_draws(a_of(*down), fused_.blocks);
-    add_segment(kMlpSegment, inner, scales);
+    add_op(kFusedMlp, inner, scales);
     x_ = sum->out;
     return true;
   }
@@ -336,20 +335,20 @@ class Fuser {
         }
       });
     }
-    add_segment(kHeadSegment, logit_blocks, scales);
+    add_op(kFusedHead, logit_blocks, scales);
     return true;
   }
 
-  // Each segment knows the state that is taken next, so that it can be asked for ahead. A program without a state has
-  // no such segment to ask for one.
+  // Each fused op knows the state that is taken next, so that it can be asked for ahead. A program without a state has
+  // no GRU to ask for one.
   bool link_states() {
-    const auto is_gru = [](const FusedSegment& s) { return s.code == kGruSegment; };
-    const auto first = std::find_if(fused_.segments.begin(), fused_.segments.end(), is_gru);
-    if (first == fused_.segments.end()) return false;
+    const auto is_gru = [](const FusedOp& s) { return s.code == kFusedGru; };
+    const auto first = std::find_if(fused_.ops.begin(), fused_.ops.end(), is_gru);
+    if (first == fused_.ops.end()) return false;
     uint32_t next = first->state;
-    for (auto segment = fused_.segments.rbegin(); segment != fused_.segments.rend(); ++segment) {
-      segment->next_state = next;
-      if (is_gru(*segment)) next = segment->state;
+    for (auto op = fused_.ops.rbegin(); op != fused_.ops.rend(); ++op) {
+      op->next_state = next;
+      if (is_gru(*op)) next = op->state;
     }
     return true;
   }
@@ -361,8 +360,8 @@ class Fuser {
   uint32_t next_ = 0;
   int32_t x_ = -1;
   bool fits_ = true;                    // all noise has its places
-  uint32_t first_table_ = 0;            // of the segment at hand
-  std::map<uint32_t, uint32_t> loose_;  // places of blocks behind the slots, by the first block
+  uint32_t first_table_ = 0;            // of the fused op at hand
+  std::map<uint32_t, uint32_t> loose_;  // places of blocks behind the stages, by the first block
   std::vector<List> lists_;             // of the warpgroups of a tile
   std::vector<bool> state_taken_;
 };
@@ -375,8 +374,9 @@ bool choose_rings(FusedPlan& fused, uint32_t tiles, uint32_t groups, uint32_t ro
   FusedShape& shape = fused.shape;
   shape = {tiles, groups, 3, groups == 1 ? 6U : 5U};
   if (!fits(shape)) return false;
-  while (shape.stages < kMostFusedStages && fits({tiles, groups, shape.stages + 1, shape.slots})) ++shape.stages;
-  while (shape.slots < kMostFusedSlots && fits({tiles, groups, shape.stages, shape.slots + 1})) ++shape.slots;
+  while (shape.stages < kMostFusedStages && fits({tiles, groups, shape.stages + 1, shape.noise_stages})) ++shape.stages;
+  while (shape.noise_stages < kMostNoiseStages && fits({tiles, groups, shape.stages, shape.noise_stages + 1}))
+    ++shape.noise_stages;
   return true;
 }
 

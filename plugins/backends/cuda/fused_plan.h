@@ -33,7 +33,7 @@ struct FusedPlan {
     uint32_t place;
   };
 
-  std::vector<FusedSegment> segments;
+  std::vector<FusedOp> ops;
   std::vector<Stage> stages_of;     // in the order in which a token takes them, of one feed behind the other
   std::vector<FusedFeed> feeds;     // of the warpgroups of a tile
   std::vector<NoisePlaces> places;  // by block of the forward layout
@@ -44,7 +44,8 @@ struct FusedPlan {
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;  // that are kept on the chip; 0: none, they are made twice
   FusedShape shape{};
-  uint32_t slot_blocks = 0;   // of a pair's noise that come in slots; behind them: what is read where a token says
+  uint32_t ring_blocks =
+      0;  // of a pair's noise that come through the ring; behind them: what is read where a token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places
 };
 

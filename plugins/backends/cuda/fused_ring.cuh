@@ -61,24 +61,25 @@ __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& fee
   });
 }
 
-// By one thread, of the block's tile number `own`. Noise is asked for ahead, to the L2 cache, a few slots at a time:
+// By one thread, of the block's tile number `own`. Noise is asked for ahead, to the L2 cache, a few stages at a time:
 // the ring is too short for what device memory takes.
 __device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, uint32_t own, uint32_t ring,
                                    RingPlace place) {
-  constexpr uint32_t kChunk = 4 * kNoiseSlot;
+  constexpr uint32_t kChunk = 4 * kNoiseStage;
   constexpr uint32_t kAhead = 3 * kChunk;
-  const uint32_t bytes = feed.slot_count * kNoiseSlot;
+  const uint32_t bytes = feed.noise_stage_count * kNoiseStage;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
   each_pass(args, [&](uint32_t first) {
-    const int8_t* noise = args.noise + min(first + own, tiles - 1) * args.tile_noise + feed.first_slot * kNoiseSlot;
-    for (uint32_t at = 0; at < bytes; at += kNoiseSlot) {
+    const int8_t* noise =
+        args.noise + min(first + own, tiles - 1) * args.tile_noise + feed.first_noise_stage * kNoiseStage;
+    for (uint32_t at = 0; at < bytes; at += kNoiseStage) {
       if (at % kChunk == 0) {
         // Behind the end comes the next token's beginning.
         const uint32_t ahead = at + kAhead < bytes ? at + kAhead : at % kAhead;
         if (ahead < bytes) prefetch(noise + ahead, min(kChunk, bytes - ahead));
       }
       wait_for(place.free(), place.phase ^ 1);
-      fetch(ring + place.at * kNoiseSlot, noise + at, kNoiseSlot, place.filled());
+      fetch(ring + place.at * kNoiseStage, noise + at, kNoiseStage, place.filled());
       place.advance();
     }
   });

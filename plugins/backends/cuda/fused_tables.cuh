@@ -51,7 +51,7 @@ struct TableRows {
   }
 };
 
-// Blocks of noise as embeds take them: two a slot.
+// Blocks of noise as embeds take them: two a stage.
 struct NoiseBlocks {
   uint4 next = {};
   bool has_next = false;

@@ -1,4 +1,4 @@
-// A tile of the fused forward pass as one of its threads sees it, and the steps that segments are made of.
+// A tile of the fused forward pass as one of its threads sees it, and the steps that fused ops are made of.
 #ifndef EGGROLL_CUDA_FUSED_TILE_CUH
 #define EGGROLL_CUDA_FUSED_TILE_CUH
 
@@ -40,7 +40,7 @@ struct FusedTile {
   char* rings;       // of weights, of all groups
   uint32_t weights;  // description of the own ring's first stage
   RingPlace stage;
-  RingPlace slot;
+  RingPlace noise_stage;
   uint32_t number;          // of the tile in the launch
   int32_t rounding;         // of what becomes raised
   int32_t fallen_rounding;  // of what becomes fallen
@@ -63,7 +63,7 @@ struct FusedTile {
   __device__ bool is_real(uint32_t h) const { return index_of(h) < args.rows; }
   __device__ uint32_t member(uint32_t h) const { return min(index_of(h), args.rows - 1); }
   __device__ size_t entry(uint32_t h, uint32_t token) const {
-    return size_t{(args.first + member(h)) / args.group} * args.tokens + token;
+    return size_t{(args.first + member(h)) / args.members_per_stream} * args.tokens + token;
   }
   // The thread's own part of a state.
   __device__ uint4* state_of(uint32_t h, uint32_t offset) const {
@@ -76,10 +76,10 @@ struct FusedTile {
   __device__ uint4& state_unit(uint32_t block, uint32_t h) const { return state[(block * 2 + h) * kGroupThreads]; }
 
   // ---- Noise: two blocks at a time ----
-  __device__ void await_noise() const { wait_for(slot.filled(), slot.phase); }
+  __device__ void await_noise() const { wait_for(noise_stage.filled(), noise_stage.phase); }
   // What has come.
   __device__ void load_noise(uint4& a, uint4& b) {
-    const uint4* own = noise + slot.at * (kNoiseSlot / kUnit);
+    const uint4* own = noise + noise_stage.at * (kNoiseStage / kUnit);
     a = own[0];
     b = own[kNoiseBlock / kUnit];
     leave_noise();
@@ -90,7 +90,7 @@ struct FusedTile {
   }
   __device__ uint4 take_noise() {
     await_noise();
-    const uint4 a = noise[slot.at * (kNoiseSlot / kUnit)];
+    const uint4 a = noise[noise_stage.at * (kNoiseStage / kUnit)];
     leave_noise();
     return a;
   }
@@ -98,8 +98,8 @@ struct FusedTile {
   // anew what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was found.
   __device__ void leave_noise() {
     publish_to_async();
-    arrive(slot.free());
-    slot.advance();
+    arrive(noise_stage.free());
+    noise_stage.advance();
   }
 
   // ---- Products of weights that have arrived. Each product returns a barrier, and the caller arrives at it once the

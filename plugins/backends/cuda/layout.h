@@ -103,13 +103,13 @@ struct StageSource {
   uint32_t noise_end;
 };
 
-// A pair's noise is a list of segments; those of a tile's pairs lie together, each block of 64 bytes of all pairs in a
+// A pair's noise is a list of parts; those of a tile's pairs lie together, each block of 64 bytes of all pairs in a
 // row: see noise_place.
 // kDraw: the draws of a matrix's side and rank. kVector: a vector as the pair's members see it. kKey: see SideA.
-enum SegmentKind : int32_t { kDraw, kVector, kKey };
+enum NoisePartKind : int32_t { kDraw, kVector, kKey };
 constexpr uint32_t kKeyBytes = 8;
 
-struct Segment {
+struct NoisePart {
   int32_t kind;
   uint32_t param;
   uint32_t side;  // of a draw

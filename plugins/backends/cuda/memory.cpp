@@ -55,8 +55,8 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
                taken(param.slot_cells * sizeof(uint32_t));
   }
   const size_t masked_rows = place_votes();
-  const auto draws = static_cast<size_t>(std::count_if(plan.layout.segments.begin(), plan.layout.segments.end(),
-                                                       [](const Segment& s) { return s.kind != kVector; }));
+  const auto draws = static_cast<size_t>(std::count_if(plan.layout.parts.begin(), plan.layout.parts.end(),
+                                                       [](const NoisePart& s) { return s.kind != kVector; }));
   const auto readers = static_cast<size_t>(std::count_if(program.ops, program.ops + program.op_count,
                                                          [](const egg_op& op) { return op.code == EGG_OP_EMBED; }));
   for (uint32_t t = 0; t < program.table_count; ++t) {
@@ -71,8 +71,8 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   } else {
     set(bytes_, Area::kStageSources, plan.source_count, sizeof(StageSource));
   }
-  set(bytes_, Area::kSegments, plan.layout.segments.size(), sizeof(Segment));
-  set(bytes_, Area::kVoteSegments, draws, sizeof(Segment));
+  set(bytes_, Area::kNoiseParts, plan.layout.parts.size(), sizeof(NoisePart));
+  set(bytes_, Area::kVoteNoiseParts, draws, sizeof(NoisePart));
   set(bytes_, Area::kLossTables, 1, sizeof(egg_loss_tables));
   set(bytes_, Area::kMatrixVoteJobs, jobs[0], sizeof(VoteJob));
   set(bytes_, Area::kVectorVoteJobs, jobs[1], sizeof(VoteJob));

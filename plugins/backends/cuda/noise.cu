@@ -23,7 +23,7 @@ struct Lanes {
   __device__ uint32_t pair(uint32_t i) const { return i * kPairsAtOnce + lane / kBlockUnits; }
 };
 
-__device__ bool is_voter(const Segment& s, uint32_t pair) { return pair - s.first_voter < s.voters; }
+__device__ bool is_voter(const NoisePart& s, uint32_t pair) { return pair - s.first_voter < s.voters; }
 
 // Where blocks of 64 values go: one place or two.
 struct Out {
@@ -41,7 +41,7 @@ struct Out {
   }
 };
 
-__device__ void make_draws(const NoiseArgs& args, const OwnValues& own, const Segment& s, uint32_t first_pair,
+__device__ void make_draws(const NoiseArgs& args, const OwnValues& own, const NoisePart& s, uint32_t first_pair,
                            const Out& out) {
   const Lanes at;
   const uint64_t own_key = egg_noise_key(args.seed, args.step, first_pair + at.lane, s.param, s.side, s.rank);
@@ -57,7 +57,7 @@ __device__ void make_draws(const NoiseArgs& args, const OwnValues& own, const Se
 }
 
 // An even member's vector and an odd one's.
-__device__ void make_vector(const NoiseArgs& args, const OwnValues& own, const Segment& s, uint32_t first_pair,
+__device__ void make_vector(const NoiseArgs& args, const OwnValues& own, const NoisePart& s, uint32_t first_pair,
                             const Out& out) {
   const Lanes at;
   const bool perturb = args.perturb != 0 && s.perturbed != 0;
@@ -101,7 +101,7 @@ __device__ void make_vector(const NoiseArgs& args, const OwnValues& own, const S
   }
 }
 
-__device__ void make_key(const NoiseArgs& args, const Segment& s, uint32_t first_pair, const Out& out) {
+__device__ void make_key(const NoiseArgs& args, const NoisePart& s, uint32_t first_pair, const Out& out) {
   const uint32_t lane = threadIdx.x % 32;
   const uint32_t block = s.offset / kBlock;
   const uint32_t place = out.places == nullptr ? block : out.places[block].first;
@@ -109,15 +109,15 @@ __device__ void make_key(const NoiseArgs& args, const Segment& s, uint32_t first
       egg_noise_key(args.seed, args.step, first_pair + lane, s.param, EGG_SIDE_A, s.rank);
 }
 
-// A warp makes a segment of a tile's pairs.
+// A warp makes a part of a tile's pairs.
 __global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
   __shared__ uint32_t table[kOwnValues];
   const OwnValues own(args.values, table, kThreads);
   const uint64_t warps = uint64_t{gridDim.x} * kWarps;
-  const uint64_t items = uint64_t{args.tiles} * args.segment_count;
+  const uint64_t items = uint64_t{args.tiles} * args.part_count;
   for (uint64_t item = uint64_t{blockIdx.x} * kWarps + threadIdx.x / 32; item < items; item += warps) {
-    const auto tile = static_cast<uint32_t>(item / args.segment_count);
-    const Segment& s = args.segments[item % args.segment_count];
+    const auto tile = static_cast<uint32_t>(item / args.part_count);
+    const NoisePart& s = args.parts[item % args.part_count];
     const uint32_t first_pair = args.first_pair + tile * kTilePairs;
     const Out out{args.out + tile * args.tile_bytes, args.places};
     if (s.kind == kVector) {
@@ -135,8 +135,8 @@ __global__ void __launch_bounds__(kThreads) noise_kernel(const NoiseArgs args) {
 }  // namespace
 
 void launch_noise(const NoiseArgs& args, cudaStream_t stream) {
-  if (args.segment_count == 0) return;
-  const uint64_t items = uint64_t{args.tiles} * args.segment_count;
+  if (args.part_count == 0) return;
+  const uint64_t items = uint64_t{args.tiles} * args.part_count;
   const auto blocks = static_cast<uint32_t>(std::min<uint64_t>((items + kWarps - 1) / kWarps, args.most_blocks));
   noise_kernel<<<blocks, kThreads, 0, stream>>>(args);
   check_launch("make noise");

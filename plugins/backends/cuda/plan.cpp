@@ -73,15 +73,15 @@ class Planner {
     return param.voters.joint != 0 ? kJointA : param.masked ? kKeyedA : kDrawnA;
   }
 
-  uint32_t add_segment(Segment segment, uint32_t copies) {
+  uint32_t add_part(NoisePart part, uint32_t copies) {
     NoiseLayout& layout = plan_.layout;
-    segment.offset = static_cast<uint32_t>(layout.bytes);
-    layout.segments.push_back(segment);
-    layout.bytes += size_t{copies} * padded(segment.size, kBlock);
-    return segment.offset;
+    part.offset = static_cast<uint32_t>(layout.bytes);
+    layout.parts.push_back(part);
+    layout.bytes += size_t{copies} * padded(part.size, kBlock);
+    return part.offset;
   }
 
-  Segment segment_of(SegmentKind kind, uint32_t i, uint32_t side, uint32_t rank, int32_t size) const {
+  NoisePart part_of(NoisePartKind kind, uint32_t i, uint32_t side, uint32_t rank, int32_t size) const {
     const egg_voters& voters = plan_.params[i].voters;
     return {kind,
             i,
@@ -99,7 +99,7 @@ class Planner {
   uint32_t add_draws(uint32_t i, uint32_t side) {
     const egg_param& p = program_.params[i];
     const auto first = static_cast<uint32_t>(plan_.layout.bytes);
-    for (uint32_t r = 0; r < ranks(); ++r) add_segment(segment_of(kDraw, i, side, r, side == 0 ? p.rows : p.cols), 1);
+    for (uint32_t r = 0; r < ranks(); ++r) add_part(part_of(kDraw, i, side, r, side == 0 ? p.rows : p.cols), 1);
     return first;
   }
 
@@ -109,9 +109,9 @@ class Planner {
       if (plan_.side_a[i] != kKeyedA) continue;
       plan_.a_offset[i] = static_cast<uint32_t>(plan_.layout.bytes);
       for (uint32_t r = 0; r < ranks(); ++r) {
-        Segment key = segment_of(kKey, i, 0, r, kKeyBytes);
+        NoisePart key = part_of(kKey, i, 0, r, kKeyBytes);
         key.offset = static_cast<uint32_t>(plan_.layout.bytes);
-        plan_.layout.segments.push_back(key);
+        plan_.layout.parts.push_back(key);
         plan_.layout.bytes += kKeyBytes;
       }
     }
@@ -125,7 +125,7 @@ class Planner {
       const egg_param& p = program_.params[i];
       plan_.side_a.push_back(side_a_of(i));
       if (p.kind == EGG_PARAM_VECTOR) {
-        plan_.a_offset[i] = add_segment(segment_of(kVector, i, 0, 0, p.rows), 2);
+        plan_.a_offset[i] = add_part(part_of(kVector, i, 0, 0, p.rows), 2);
       } else if (plan_.side_a[i] != kNoA) {
         if (plan_.side_a[i] == kDrawnA) plan_.a_offset[i] = add_draws(i, 0);
         plan_.b_offset[i] = add_draws(i, 1);

@@ -17,8 +17,8 @@ namespace eggroll::cuda {
 
 // The bytes of a pair's noise: members' vectors and the draws of matrices.
 struct NoiseLayout {
-  std::vector<Segment> segments;  // without the addresses of weights
-  size_t bytes = 0;               // of a pair, a multiple of kBlock
+  std::vector<NoisePart> parts;  // without the addresses of weights
+  size_t bytes = 0;              // of a pair, a multiple of kBlock
 };
 
 // Shared memory for the values of `tiles` tiles and a ring of weights; without a ring, a device has no stages.
@@ -39,7 +39,7 @@ struct Plan : LoweredProgram {
   std::vector<int32_t> op_table;  // and its table
   NoiseLayout layout;
   std::vector<SideA> side_a;         // by parameter
-  std::vector<uint32_t> a_offset;    // by parameter: of its first segment in the layout, or of its keys
+  std::vector<uint32_t> a_offset;    // by parameter: of its first part in the layout, or of its keys
   std::vector<uint32_t> b_offset;    // by matrix: of its draws of side B, or its lead's
   uint32_t tiles;                    // that a block of threads works on at once
   uint32_t shared_values = 0;        // bytes of a tile's values in shared memory

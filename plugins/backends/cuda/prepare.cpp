@@ -101,17 +101,17 @@ void Replica::make_params() {
   staging_ = take<int8_t>(Area::kStaging);
 }
 
-DeviceArray<Segment> Replica::take_segments(Area area, std::vector<Segment> segments) const {
-  for (Segment& s : segments) {
+DeviceArray<NoisePart> Replica::take_parts(Area area, std::vector<NoisePart> parts) const {
+  for (NoisePart& s : parts) {
     if (s.kind == kVector) s.weights = params_[s.param].weights.get();
   }
-  return take(area, segments);
+  return take(area, parts);
 }
 
 void Replica::make_ops() {
   const Plan& plan = own_.plan;
   const egg_program& program = *plan.program;
-  segments_ = take_segments(Area::kSegments, plan.layout.segments);
+  parts_ = take_parts(Area::kNoiseParts, plan.layout.parts);
   for (uint32_t t = 0; t < program.table_count; ++t) {
     const std::vector<int32_t> entries(program.tables[t].entries, program.tables[t].entries + program.tables[t].count);
     tables_.emplace_back(entries.size());
@@ -173,8 +173,8 @@ void Replica::make_fused() {
   args.mean_factor = divide_up(1U << 24, fused.channels);
   args.blocks = fused.blocks;
   args.logit_blocks = fused.logit_blocks;
-  args.segment_count = static_cast<uint32_t>(fused.segments.size());
-  std::copy(fused.segments.begin(), fused.segments.end(), args.segments);
+  args.op_count = static_cast<uint32_t>(fused.ops.size());
+  std::copy(fused.ops.begin(), fused.ops.end(), args.ops);
   args.vocab = static_cast<uint32_t>(program.vocab);
 }
 
@@ -211,12 +211,12 @@ void Replica::choose(const egg_update& u) {
   vector_votes_.jobs = take(Area::kVectorVoteJobs, vector_votes_.list);
   make_row_vote_jobs(chosen);
   rule_jobs_.jobs = take(Area::kRuleJobs, rule_jobs_.list);
-  std::vector<Segment> draws = own_.plan.layout.segments;
+  std::vector<NoisePart> draws = own_.plan.layout.parts;
   std::vector<bool> voted(params_.size(), false);
   for (size_t i = 0; i < params_.size(); ++i) voted[lead_of(i)] = voted[lead_of(i)] || chosen[i];
-  std::erase_if(draws, [&](const Segment& s) { return s.kind == kVector || !voted[s.param]; });
-  vote_segment_count_ = draws.size();
-  vote_segments_ = take_segments(Area::kVoteSegments, std::move(draws));
+  std::erase_if(draws, [&](const NoisePart& s) { return s.kind == kVector || !voted[s.param]; });
+  vote_part_count_ = draws.size();
+  vote_parts_ = take_parts(Area::kVoteNoiseParts, std::move(draws));
 }
 
 void Replica::add_vote_job(size_t index) {

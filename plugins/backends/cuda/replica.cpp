@@ -198,11 +198,11 @@ void Replica::launch_forward_pass(const ForwardArgs& args) {
 }
 
 // All but the step and the tiles, for perturbed members.
-NoiseArgs Replica::noise_args(const DeviceArray<Segment>& segments, size_t count) const {
+NoiseArgs Replica::noise_args(const DeviceArray<NoisePart>& parts, size_t count) const {
   const Plan& plan = own_.plan;
   NoiseArgs args{};
-  args.segments = segments.get();
-  args.segment_count = static_cast<uint32_t>(count);
+  args.parts = parts.get();
+  args.part_count = static_cast<uint32_t>(count);
   args.values = values_of_noise_;
   args.seed = plan.noise.seed;
   args.vector_shift = plan.vector_shift();
@@ -221,12 +221,12 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   activate();
   const Plan& plan = own_.plan;
   const uint32_t first_row = share.first - e.first;
-  const uint32_t first_stream = first_row / e.group;
-  const uint32_t streams = (first_row + share.count - 1) / e.group + 1 - first_stream;
+  const uint32_t first_stream = first_row / e.members_per_stream;
+  const uint32_t streams = (first_row + share.count - 1) / e.members_per_stream + 1 - first_stream;
   const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
-    NoiseArgs noise = noise_args(segments_, plan.layout.segments.size());
+    NoiseArgs noise = noise_args(parts_, plan.layout.parts.size());
     noise.step = e.step;
     noise.first_pair = (share.first + done) / 2;
     noise.tiles = divide_up(rows, kTileRows);
@@ -239,8 +239,8 @@ void Replica::evaluate_async(const egg_evaluate& e) {
     ForwardArgs args = forward_args(e.batch);
     args.rows = rows;
     args.paired = 1;
-    args.first = first_row + done - first_stream * e.group;
-    args.group = e.group;
+    args.first = first_row + done - first_stream * e.members_per_stream;
+    args.members_per_stream = e.members_per_stream;
     args.noise = noise_.get();
     args.tile_noise = noise.tile_bytes;
     args.ranks = static_cast<uint32_t>(plan.noise.rank);
@@ -272,14 +272,14 @@ void Replica::infer(const egg_infer& i) {
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
   upload_states(infer_states_.get(), i.states, streams);
-  NoiseArgs noise = noise_args(segments_, plan.layout.segments.size());
+  NoiseArgs noise = noise_args(parts_, plan.layout.parts.size());
   noise.tiles = 1;
   noise.perturb = 0;
   noise.out = plain_noise_.get();
   launch_noise(noise, stream_);
   ForwardArgs args = forward_args(i.batch);
   args.rows = streams;
-  args.group = 1;
+  args.members_per_stream = 1;
   args.noise = plain_noise_.get();
   args.states = infer_states_.get();
   args.losses = losses_.get();
@@ -353,7 +353,7 @@ std::vector<double> Replica::row_variances(const egg_update& u) const {
 // Votes of all parameters but masked tables.
 void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness) {
   const Plan& plan = own_.plan;
-  NoiseArgs noise = noise_args(vote_segments_, vote_segment_count_);
+  NoiseArgs noise = noise_args(vote_parts_, vote_part_count_);
   noise.step = u.step;
   noise.first_pair = first_pair;
   noise.tiles = divide_up(pairs, kTilePairs);
@@ -378,7 +378,7 @@ void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pair
 void Replica::make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs) {
   const Plan& plan = own_.plan;
   RowVoteArgs args{};
-  args.stream_pairs = u.group / 2;
+  args.stream_pairs = u.members_per_stream / 2;
   const auto stream_of = [&](uint32_t pair) { return pair / args.stream_pairs; };
   const uint32_t sent = stream_of(own_.first_vote_pair);
   send_tokens(u.batch, sent, stream_of(std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs) - 1) + 1 - sent);

@@ -114,7 +114,7 @@ class Replica {
   void choose(const egg_update& u);
   void add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form);
   void add_forms(size_t index);
-  DeviceArray<Segment> take_segments(Area area, std::vector<Segment> segments) const;
+  DeviceArray<NoisePart> take_parts(Area area, std::vector<NoisePart> parts) const;
   Share share_of(uint32_t first, uint32_t count) const;
   template <class Body>
   void each_piece(size_t count, const Body& body) const;
@@ -128,7 +128,7 @@ class Replica {
   void make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs);
   void launch_forward_pass(const ForwardArgs& args);
   ForwardArgs forward_args(const egg_batch& batch) const;
-  NoiseArgs noise_args(const DeviceArray<Segment>& segments, size_t count) const;
+  NoiseArgs noise_args(const DeviceArray<NoisePart>& parts, size_t count) const;
   void make_fused();
   std::vector<StageSource> sources(const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
@@ -154,9 +154,9 @@ class Replica {
   DeviceArray<int8_t> noise_table_;
   NoiseValues values_of_noise_{};
   uint32_t noise_blocks_ = 0;
-  DeviceArray<Segment> segments_;
-  DeviceArray<Segment> vote_segments_;  // of the chosen parameters' draws
-  size_t vote_segment_count_ = 0;
+  DeviceArray<NoisePart> parts_;
+  DeviceArray<NoisePart> vote_parts_;  // of the chosen parameters' draws
+  size_t vote_part_count_ = 0;
   DeviceArray<int8_t> noise_;
   // All draws of these pairs are in noise_: the votes of a step are made of what its evaluation has left.
   struct {

@@ -15,8 +15,8 @@ std::string text_of(const Plan& plan) {
   if (plan.fused) {
     const FusedShape& shape = plan.fused->shape;
     if (shape.groups > 1) text += "shared by two warpgroups, ";
-    return text + "layers as fused segments with rings of " + std::to_string(shape.stages) + " stages of weights and " +
-           std::to_string(shape.slots) + " slots of noise";
+    return text + "layers as fused ops with rings of " + std::to_string(shape.stages) + " stages of weights and " +
+           std::to_string(shape.noise_stages) + " of noise";
   }
   if (plan.stages > 0) {
     text += "linears on wgmma with a ring of " + std::to_string(plan.stages) + " stages";

@@ -109,7 +109,7 @@ struct Tile {
   __device__ uint32_t ranks(const DeviceOp& op) const { return min(static_cast<uint32_t>(op.ranks), args.ranks); }
   // The entry of row r's stream at this token in the streams' lists.
   __device__ size_t entry(uint32_t r) const {
-    return size_t{(args.first + member(r)) / args.group} * args.tokens + at.token;
+    return size_t{(args.first + member(r)) / args.members_per_stream} * args.tokens + at.token;
   }
 
   __device__ const int8_t* noise(uint32_t r, uint32_t i) const { return at.noise + noise_place(pair_of(r), i); }

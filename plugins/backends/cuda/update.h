@@ -20,8 +20,8 @@ struct JobList {
 };
 
 struct NoiseArgs {
-  const Segment* segments;
-  uint32_t segment_count;
+  const NoisePart* parts;
+  uint32_t part_count;
   NoiseValues values;
   uint64_t seed;
   uint64_t step;

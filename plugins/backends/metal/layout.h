@@ -22,7 +22,7 @@ namespace metal {
 enum Binding {
   kBindArguments,  // the struct of the kernel's name, such as ForwardArgs
   kBindOps,
-  kBindSegments,
+  kBindNoiseParts,
   kBindTables,
   kBindLossTables,
   kBindNoise,
@@ -112,13 +112,13 @@ struct DeviceOp {
   uint32_t scores;     // (rows, context) int32, for any attention
 };
 
-// A pair's noise is a list of segments: draws of a matrix's sides, vector parameters as both members see them, and the
+// A pair's noise is a list of parts: draws of a matrix's sides, vector parameters as both members see them, and the
 // keys of side A of a matrix that an embed reads: of a draw as long as the table it takes one value.
 EGG_CONSTANT int32_t kDraw = 0;
 EGG_CONSTANT int32_t kVector = 1;
 EGG_CONSTANT int32_t kKeys = 2;
 
-struct Segment {
+struct NoisePart {
   int32_t kind;
   uint32_t param;
   uint32_t side;  // of a draw
@@ -143,14 +143,14 @@ struct ForwardArgs {
   NoiseArgs noise;
   uint64_t workspace_stride;  // of a tile
   uint32_t op_count;
-  uint32_t segment_count;
+  uint32_t part_count;
   uint32_t noise_bytes;  // of a pair, at the start of a tile's workspace
   uint32_t state_stride;
   uint32_t tokens;
   uint32_t rows;          // of the dispatch
   uint32_t first_row;     // of the call, for losses, logits and streams
   uint32_t first_member;  // counted from the session's first
-  uint32_t group;
+  uint32_t members_per_stream;
   uint32_t perturbed;  // 0: the unperturbed model, a row a stream
   int32_t nearest;
   int32_t q_shift;  // of linear's x*B
@@ -271,7 +271,7 @@ struct MaskedArgs {
 // The host and the device have compilers of their own.
 static_assert(sizeof(Place) == 16, "");
 static_assert(sizeof(DeviceOp) == 148, "");
-static_assert(sizeof(Segment) == 36, "");
+static_assert(sizeof(NoisePart) == 36, "");
 static_assert(sizeof(NoiseArgs) == 24, "");
 static_assert(sizeof(ForwardArgs) == 104, "");
 static_assert(sizeof(VoteJob) == 36, "");

@@ -52,7 +52,7 @@ uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t popula
   sum += taken(members * plan.state_stride) + taken(members * sizeof(int64_t));
   sum += taken(population / 2) + taken(noise_bytes_of(plan.noise)) + taken(sizeof(egg_loss_tables));
   sum += taken(plan.tables.size() * sizeof(int32_t)) + taken(rule_scratch_of(plan, rule));
-  sum += taken(plan.ops.size() * sizeof(DeviceOp)) + taken(plan.segments.size() * sizeof(Segment));
+  sum += taken(plan.ops.size() * sizeof(DeviceOp)) + taken(plan.parts.size() * sizeof(NoisePart));
   sum += taken(plan.votes.jobs.size() * sizeof(VoteJob)) + taken(plan.rules.jobs.size() * sizeof(RuleJob));
   sum += taken(plan.masked.size() * sizeof(MaskedJob)) + taken(plan.masked_rows * sizeof(VotedRow));
   sum += taken(row_voters_of(plan, population));

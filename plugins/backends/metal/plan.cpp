@@ -48,14 +48,14 @@ class Planner {
     uint32_t b;
   };
 
-  uint32_t add_segment(Segment segment, const egg_voters& voters) {
+  uint32_t add_part(NoisePart part, const egg_voters& voters) {
     const uint32_t at = plan_.noise_bytes;
-    segment.offset = at;
-    segment.first_pair = voters.first_pair;
-    segment.pairs = voters.pairs;
-    plan_.segments.push_back(segment);
-    const uint32_t bytes = segment.kind == kKeys ? 8 * segment.size : segment.size;
-    const size_t copies = segment.kind == kVector ? 2 : 1;
+    part.offset = at;
+    part.first_pair = voters.first_pair;
+    part.pairs = voters.pairs;
+    plan_.parts.push_back(part);
+    const uint32_t bytes = part.kind == kKeys ? 8 * part.size : part.size;
+    const size_t copies = part.kind == kVector ? 2 : 1;
     plan_.noise_bytes = fitted(plan_.noise_bytes + copies * padded(bytes, kBlock));
     return at;
   }
@@ -63,7 +63,7 @@ class Planner {
   // The draws of all ranks of one side.
   uint32_t add_draws(uint32_t param, uint32_t side, uint32_t size, const egg_voters& voters) {
     const uint32_t at = plan_.noise_bytes;
-    for (uint32_t r = 0; r < ranks(); ++r) add_segment({kDraw, param, side, r, size, 0, 0, 0, 0}, voters);
+    for (uint32_t r = 0; r < ranks(); ++r) add_part({kDraw, param, side, r, size, 0, 0, 0, 0}, voters);
     return at;
   }
 
@@ -72,11 +72,10 @@ class Planner {
     NoisePlace at{};
     if (param.vector) {
       const egg_voters none{0, 0, 0, 0};
-      at.a =
-          add_segment({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights}, param.perturbed ? voters : none);
+      at.a = add_part({kVector, i, EGG_SIDE_A, 0, param.cols, 0, 0, 0, param.weights}, param.perturbed ? voters : none);
     } else if (param.read_perturbed) {
       if (param.by_lookup && voters.joint == 0)
-        at.keys = add_segment({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
+        at.keys = add_part({kKeys, i, EGG_SIDE_A, 0, ranks(), 0, 0, 0, 0}, voters);
       if (param.by_product) at.a = add_draws(i, EGG_SIDE_A, param.rows, voters);
       at.b = add_draws(i, EGG_SIDE_B, param.cols, voters);
     }

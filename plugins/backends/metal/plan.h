@@ -51,7 +51,7 @@ struct Plan : LoweredProgram {
 
   uint32_t block_inputs;
   std::vector<DeviceOp> ops;
-  std::vector<Segment> segments;
+  std::vector<NoisePart> parts;
   std::vector<ParamPlace> places;      // by parameter
   std::vector<uint32_t> state_places;  // by state: bytes before it in a member's states on the device
   uint32_t state_place(int32_t value) const { return state_places[state_of(value)]; }

@@ -61,7 +61,7 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       plan_(spec, block_inputs),
       memory_(plan_, spec, device_->free_memory(), device_->largest_buffer()),
       ops_(uploaded(plan_.ops)),
-      segments_(uploaded(plan_.segments)),
+      parts_(uploaded(plan_.parts)),
       tables_(uploaded(plan_.tables)),
       loss_tables_(uploaded(loss_tables(*spec.program))),
       noise_(uploaded(noise_values(spec.noise))),
@@ -182,11 +182,11 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   args.noise = noise_args(0, 0);
   args.workspace_stride = plan_.workspace;
   args.op_count = static_cast<uint32_t>(plan_.ops.size());
-  args.segment_count = static_cast<uint32_t>(plan_.segments.size());
+  args.part_count = static_cast<uint32_t>(plan_.parts.size());
   args.noise_bytes = plan_.noise_bytes;
   args.state_stride = plan_.state_stride;
   args.tokens = batch.tokens;
-  args.group = 1;
+  args.members_per_stream = 1;
   args.nearest = plan_.nearest();
   args.q_shift = plan_.q_shift();
   args.vector_shift = plan_.vector_shift();
@@ -210,7 +210,7 @@ void MetalSession::run_forward(ForwardArgs args, const Memory& states) {
     args.noise.first_pair = first_pair + done / 2;
     dispatches.push_back(dispatch(Kernel::kForward, divide_up(args.rows, kTileRows), scratch, args,
                                   {{kBindOps, ops_.get()},
-                                   {kBindSegments, segments_.get()},
+                                   {kBindNoiseParts, parts_.get()},
                                    {kBindWeights, weights_.get()},
                                    {kBindTables, tables_.get()},
                                    {kBindLossTables, loss_tables_.get()},
@@ -233,7 +233,7 @@ void MetalSession::evaluate(const egg_evaluate& e) {
   args.noise = noise_args(e.step, e.first / 2);
   args.rows = e.count;
   args.first_member = e.first - spec_.first;
-  args.group = e.group;
+  args.members_per_stream = e.members_per_stream;
   args.perturbed = 1;
   run_forward(args, states_);
   std::copy_n(of<int64_t>(losses_), e.count, e.losses);

@@ -54,7 +54,7 @@ class MetalSession : public Session {
   Plan plan_;
   MemoryPlan memory_;
   Memory ops_;
-  Memory segments_;
+  Memory parts_;
   Memory tables_;
   Memory loss_tables_;
   Memory noise_;

@@ -92,8 +92,8 @@ void ReferenceSession::evaluate(const egg_evaluate& e) {
       for (const size_t member : {first_member, first_member + 1}) {
         const size_t local = member - e.first;
         e.losses[local] = run_member(model_, &noise, member % 2 == 0 ? 1 : -1,
-                                     stream_of(e.batch, local / e.group, model_.program->index_count), frame,
-                                     state_of(member), nullptr);
+                                     stream_of(e.batch, local / e.members_per_stream, model_.program->index_count),
+                                     frame, state_of(member), nullptr);
       }
     }
   });

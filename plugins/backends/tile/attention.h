@@ -16,17 +16,17 @@ class Attention {
   using F32 = typename S::F32;
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kLanes = S::kLanes;
-  static constexpr size_t kGroupBytes = Tile<S>::kGroupBytes;
+  static constexpr size_t kQuadBytes = Tile<S>::kQuadBytes;
 
   static void run(Tile<S>& tile, const egg_op& op) {
     Attention call(tile, op);
     call.keep();
-    const size_t head_groups = static_cast<size_t>(op.head) / 4;
+    const size_t head_quads = static_cast<size_t>(op.head) / 4;
     const auto size = static_cast<size_t>(tile.model.plan.program->values[op.out].size);
-    for (size_t g = 0; g < size / 4; g += head_groups) {
-      for (size_t m = 0; m < kRegs; ++m) call.attend(g, head_groups, m);
+    for (size_t g = 0; g < size / 4; g += head_quads) {
+      for (size_t m = 0; m < kRegs; ++m) call.attend(g, head_quads, m);
     }
-    std::memset(call.out_ + size / 4 * kGroupBytes, 0, (call.groups_ - size / 4) * kGroupBytes);
+    std::memset(call.out_ + size / 4 * kQuadBytes, 0, (call.quads_ - size / 4) * kQuadBytes);
   }
 
  private:
@@ -36,17 +36,17 @@ class Attention {
       : tile_(tile),
         op_(op),
         table_(tile.model.plan.program->tables[op.table].entries),
-        groups_(tile.model.plan.groups[static_cast<size_t>(op.out)]),
-        keys_(tile.cache.data() + tile.model.plan.caches[static_cast<size_t>(op.out)].keys * kGroupBytes),
-        values_(tile.cache.data() + tile.model.plan.caches[static_cast<size_t>(op.out)].values * kGroupBytes),
+        quads_(tile.model.plan.quads[static_cast<size_t>(op.out)]),
+        keys_(tile.cache.data() + tile.model.plan.caches[static_cast<size_t>(op.out)].keys * kQuadBytes),
+        values_(tile.cache.data() + tile.model.plan.caches[static_cast<size_t>(op.out)].values * kQuadBytes),
         query_(tile.at[static_cast<size_t>(op.in[0])]),
         out_(tile.at[static_cast<size_t>(op.out)]),
         begin_(tile.oldest_visible),
         end_(tile.position + 1) {}
 
-  int8_t* key(size_t position) { return keys_ + position * groups_ * kGroupBytes; }
-  // The values of four positions and a group of channels.
-  int8_t* four_values(size_t position, size_t g) { return values_ + (position / 4 * groups_ + g) * 4 * kGroupBytes; }
+  int8_t* key(size_t position) { return keys_ + position * quads_ * kQuadBytes; }
+  // The values of four positions and a quad of channels.
+  int8_t* four_values(size_t position, size_t g) { return values_ + (position / 4 * quads_ + g) * 4 * kQuadBytes; }
   int8_t* digits(size_t digit, size_t position) {
     const size_t fours = (tile_.model.plan.context + 3) / 4;
     return tile_.attended.digits.data() + (digit * fours + position / 4) * S::kBytes;
@@ -58,7 +58,7 @@ class Attention {
     const int8_t* v = tile_.at[static_cast<size_t>(op_.in[2])];
     const size_t p = tile_.position;
     const auto place = static_cast<uint32_t>(8 * (p % 4));
-    for (size_t g = 0; g < groups_; ++g) {
+    for (size_t g = 0; g < quads_; ++g) {
       for (size_t m = 0; m < kRegs; ++m) {
         const size_t at = (g * kRegs + m) * S::kBytes;
         S::store(key(p) + at, S::template load<V8>(k + at) ^ S::all8(S::kWeightXor));
@@ -73,7 +73,7 @@ class Attention {
     }
   }
 
-  // One head, groups [first, first + count), of one register of members.
+  // One head, quads [first, first + count), of one register of members.
   void attend(size_t first, size_t count, size_t m) {
     const V32 oldest = S::template load<V32>(tile_.first_visible.data() + m * kLanes);
     const V32 largest = score(first, count, m, oldest);
@@ -141,7 +141,7 @@ class Attention {
     return total;
   }
 
-  // The sum of weights times values of channel i of group g. Partial sums may wrap; the whole fits.
+  // The sum of weights times values of channel i of quad g. Partial sums may wrap; the whole fits.
   EGG_INLINE V32 weighted(size_t g, size_t i, size_t m, V32 total) {
     U32 sum = (U32)total * static_cast<uint32_t>(-S::kWeightExcess);
     for (size_t d = 0; d < Attended::kDigits; ++d) {
@@ -158,7 +158,7 @@ class Attention {
   Tile<S>& tile_;
   const egg_op& op_;
   const int32_t* table_;
-  size_t groups_;
+  size_t quads_;
   int8_t* keys_;
   int8_t* values_;
   const int8_t* query_;

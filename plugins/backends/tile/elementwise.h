@@ -31,7 +31,7 @@ struct Elementwise {
   }
   // Bytes of an op's first value, or of what it makes.
   static size_t bytes(Tile<S>& tile, int32_t value) {
-    return tile.model.plan.groups[static_cast<size_t>(value)] * Tile<S>::kGroupBytes;
+    return tile.model.plan.quads[static_cast<size_t>(value)] * Tile<S>::kQuadBytes;
   }
 
   // Both members of a pair read the same row if the table is perturbed, so its perturbation is drawn once for the two.
@@ -41,12 +41,12 @@ struct Elementwise {
       if (tile.perturbed) {
         call.find_rows(2 * reg);
         call.draw_a(reg);
-        call.each_group([&](size_t k, V8 row) EGG_INLINE_LAMBDA { call.put_both(reg, k, row); });
+        call.each_quad([&](size_t k, V8 row) EGG_INLINE_LAMBDA { call.put_both(reg, k, row); });
         continue;
       }
       for (size_t m = 2 * reg; m < 2 * reg + 2; ++m) {
         call.find_rows(m);
-        call.each_group([&](size_t k, V8 row) EGG_INLINE_LAMBDA { call.put(m, k, row); });
+        call.each_quad([&](size_t k, V8 row) EGG_INLINE_LAMBDA { call.put(m, k, row); });
       }
     }
   }
@@ -59,7 +59,7 @@ struct Elementwise {
           indices_(op.attr == 0 ? tile.tokens.data()
                                 : tile.rows.data() + (static_cast<size_t>(op.attr) - 1) * Tile<S>::kMembers),
           table_(tile.model.weights.rows(param_)),
-          groups_(tile.model.plan.forms[param_].col_groups),
+          quads_(tile.model.plan.forms[param_].col_quads),
           noise_(tile.params[param_]),
           joint_(tile.model.plan.forms[param_].voters.joint != 0),
           shift_(tile.model.plan.forms[param_].shift),
@@ -72,7 +72,7 @@ struct Elementwise {
     void find_rows(size_t m) {
       for (size_t l = 0; l < kLanes; ++l) {
         const uint32_t row = indices_[m * kLanes + l];
-        rows_[l] = row == EGG_NO_ROW ? tile_.model.weights.zeros() : table_ + size_t{row} * groups_ * 4;
+        rows_[l] = row == EGG_NO_ROW ? tile_.model.weights.zeros() : table_ + size_t{row} * quads_ * 4;
       }
     }
 
@@ -86,17 +86,17 @@ struct Elementwise {
       }
     }
 
-    // put(k, group k of every lane's row).
+    // put(k, quad k of every lane's row).
     template <class Put>
-    EGG_INLINE void each_group(const Put& put) {
+    EGG_INLINE void each_quad(const Put& put) {
       size_t k = 0;
-      for (; k + 4 <= groups_; k += 4) {
+      for (; k + 4 <= quads_; k += 4) {
         V32 four[4];
         S::gather4(rows_, four);
         for (size_t i = 0; i < 4; ++i) put(k + i, (V8)four[i]);
         for (const int8_t*& row : rows_) row += 16;
       }
-      for (; k < groups_; ++k) {
+      for (; k < quads_; ++k) {
         int32_t lanes[kLanes];
         for (size_t l = 0; l < kLanes; ++l) std::memcpy(&lanes[l], rows_[l], 4);
         put(k, S::template load<V8>(lanes));
@@ -129,7 +129,7 @@ struct Elementwise {
     };
 
     V8 side_b(size_t reg, size_t k, size_t r) const {
-      return S::template load<V8>(noise_.b + ((r * groups_ + k) * S::kPairRegs + reg) * S::kBytes) ^
+      return S::template load<V8>(noise_.b + ((r * quads_ + k) * S::kPairRegs + reg) * S::kBytes) ^
              S::all8(S::kWeightXor);
     }
 
@@ -174,7 +174,7 @@ struct Elementwise {
     size_t param_;
     const uint32_t* indices_;  // of each member
     const int8_t* table_;
-    size_t groups_;
+    size_t quads_;
     const typename Tile<S>::Param& noise_;
     bool joint_;
     int32_t shift_;
@@ -190,7 +190,7 @@ struct Elementwise {
     const int8_t* x = in(tile, op, 0);
     const size_t all = bytes(tile, op.out);
     V32 sums[kRegs] = {};
-    for (size_t i = 0; i < all; i += Tile<S>::kGroupBytes) {
+    for (size_t i = 0; i < all; i += Tile<S>::kQuadBytes) {
       for (size_t m = 0; m < kRegs; ++m) sums[m] = S::sum_abs(sums[m], S::template load<V8>(x + i + m * S::kBytes));
     }
     V32 means[kRegs];
@@ -233,7 +233,7 @@ struct Elementwise {
       factors[m] = (V16)((reciprocals & 0xffff) | (reciprocals << 16));
       wrapped[m] = (V16)(reciprocals >= 32768);
     }
-    for (size_t i = 0; i < all; i += Tile<S>::kGroupBytes) {
+    for (size_t i = 0; i < all; i += Tile<S>::kQuadBytes) {
       for (size_t m = 0; m < kRegs; ++m) {
         const size_t at = i + m * S::kBytes;
         const V8 value = S::template load<V8>(x + at);
@@ -261,7 +261,7 @@ struct Elementwise {
     for (size_t m = 0; m < kRegs; ++m) {
       int32_t mean[kLanes * 4];
       for (size_t i = 0; i < kLanes * 4; ++i) mean[i] = means[m][i / 4];
-      for (size_t at = m * S::kBytes; at < all; at += Tile<S>::kGroupBytes) {
+      for (size_t at = m * S::kBytes; at < all; at += Tile<S>::kQuadBytes) {
         for (size_t i = 0; i < kLanes * 4; ++i) {
           const int32_t xg = x[at + i] * gain[at + i];
           auto quotient = static_cast<int32_t>(static_cast<float>(xg) / static_cast<float>(mean[i]));
@@ -330,7 +330,7 @@ struct Elementwise {
     const typename S::Table128 low(table);
     const typename S::Table128 high(table + 128);
     const size_t size = static_cast<size_t>(tile.model.plan.program->values[op.out].size);
-    for (size_t g = 0; g < tile.model.plan.groups[static_cast<size_t>(op.out)]; ++g) {
+    for (size_t g = 0; g < tile.model.plan.quads[static_cast<size_t>(op.out)]; ++g) {
       const size_t channels = 4 * g < size ? std::min(size_t{4}, size - 4 * g) : 0;
       const U32 real = S::all32u(channels == 0 ? 0 : UINT32_MAX >> (32 - 8 * channels));
       for (size_t m = 0; m < kRegs; ++m) {

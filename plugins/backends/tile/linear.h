@@ -13,7 +13,7 @@ class Linear {
   using V16 = typename S::V16;
   using V32 = typename S::V32;
   static constexpr size_t kRegs = S::kMemberRegs;
-  static constexpr size_t kGroupBytes = Tile<S>::kGroupBytes;
+  static constexpr size_t kQuadBytes = Tile<S>::kQuadBytes;
 
   static void run(Tile<S>& tile, const egg_op& op) {
     const auto param = static_cast<size_t>(op.param[0]);
@@ -28,10 +28,10 @@ class Linear {
         call.run_block<S::kBlock>(first, Weights<S>::block_size(p, first), weights);
       }
     }
-    // Groups that only the depth of a block adds.
-    const size_t all = tile.model.plan.groups[static_cast<size_t>(op.out)];
-    const size_t bytes = kGroupBytes * (call.wide_ ? 4 : 1);
-    std::memset(call.y_ + p.row_groups * bytes, 0, (all - p.row_groups) * bytes);
+    // Quads that only the depth of a block adds.
+    const size_t all = tile.model.plan.quads[static_cast<size_t>(op.out)];
+    const size_t bytes = kQuadBytes * (call.wide_ ? 4 : 1);
+    std::memset(call.y_ + p.row_quads * bytes, 0, (all - p.row_quads) * bytes);
   }
 
  private:
@@ -48,20 +48,20 @@ class Linear {
         ranks_(noise_.ranks),
         wide_(tile.model.plan.is_wide(op.out)) {}
 
-  size_t outputs() const { return size_t{p_.row_groups} * 4; }
+  size_t outputs() const { return size_t{p_.row_quads} * 4; }
 
   // The sums over x that do not depend on the output: of x itself, and q of each rank. Each has an accumulator for even
-  // groups and one for odd ones, so that fewer products wait for the one before.
+  // quads and one for odd ones, so that fewer products wait for the one before.
   void read_input() {
     V32 sum[2][kRegs] = {};
     V32 dots[2][kRegs] = {};
-    const size_t all = p_.col_groups * kGroupBytes;
+    const size_t all = p_.col_quads * kQuadBytes;
     const int8_t* b = noise_.b;
     read_pass<true>(b, all, sum, dots);
     for (size_t m = 0; m < kRegs; ++m) excess_[m] = (sum[0][m] + sum[1][m]) * S::kWeightExcess;
     for (size_t r = 0; r < ranks_; ++r) {
       if (r > 0) {
-        b += p_.col_groups * S::kPairRegs * S::kBytes;
+        b += p_.col_quads * S::kPairRegs * S::kBytes;
         for (auto& half : dots) std::fill(std::begin(half), std::end(half), V32{});
         read_pass<false>(b, all, sum, dots);
       }
@@ -72,7 +72,7 @@ class Linear {
   // Adds x to sum and prepares it, if kFirst; adds x times b to dots, if there is a perturbation.
   template <bool kFirst>
   EGG_INLINE void read_pass(const int8_t* b, [[maybe_unused]] size_t all, V32 (&sum)[2][kRegs], V32 (&dots)[2][kRegs]) {
-    const auto group = [&](size_t k, auto half) EGG_INLINE_LAMBDA {
+    const auto quad = [&](size_t k, auto half) EGG_INLINE_LAMBDA {
       unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
         const size_t at = (k * kRegs + m) * S::kBytes;
         const V8 x = S::template load<V8>(x_ + at);
@@ -87,11 +87,11 @@ class Linear {
     constexpr std::integral_constant<size_t, 0> kEven;
     constexpr std::integral_constant<size_t, 1> kOdd;
     size_t k = 0;
-    for (; k + 2 <= p_.col_groups; k += 2) {
-      group(k, kEven);
-      group(k + 1, kOdd);
+    for (; k + 2 <= p_.col_quads; k += 2) {
+      quad(k, kEven);
+      quad(k + 1, kOdd);
     }
-    if (k < p_.col_groups) group(k, kEven);
+    if (k < p_.col_quads) quad(k, kEven);
   }
 
   // q of rank r from x times its side B.
@@ -126,13 +126,13 @@ class Linear {
       const V32 begin = start(m);
       unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA { acc[o][m] = begin; });
     });
-    S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_groups, weights, rows_ + first, acc);
+    S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_quads, weights, rows_ + first, acc);
     const auto finish = [&](auto simple) EGG_INLINE_LAMBDA {
       unrolled<NB / 4>([&](auto g) EGG_INLINE_LAMBDA {
         unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
           V32 t[4];
           unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = acc[4 * g + i][m]; });
-          finish_group<simple>(first / 4 + g, m, t);
+          finish_quad<simple>(first / 4 + g, m, t);
         });
       });
     };
@@ -146,35 +146,35 @@ class Linear {
     V32 begin[kRegs];
     for (size_t m = 0; m < kRegs; ++m) begin[m] = start(m);
     V32 sums[S::kBlock * kRegs];
-    size_t before = 0;  // first group of the block whose sums these are
-    size_t groups = 0;  // of that block
+    size_t before = 0;  // first quad of the block whose sums these are
+    size_t quads = 0;   // of that block
     const auto finish = [&](size_t k, size_t steps) EGG_INLINE_LAMBDA {
-      for (size_t g = groups * k / steps; g < groups * (k + 1) / steps; ++g) {
+      for (size_t g = quads * k / steps; g < quads * (k + 1) / steps; ++g) {
         unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
           V32 t[4];
           unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = sums[(4 * g + i) * kRegs + m] + begin[m]; });
-          finish_group<kSimple>(before + g, m, t);
+          finish_quad<kSimple>(before + g, m, t);
         });
       }
     };
     for (size_t first = 0; first < outputs(); first += S::kBlock) {
       const int8_t* weights = tile_.model.weights.block(param, first);
       const size_t size = Weights<S>::block_size(p_, first);
-      S::begin_block(x_, p_.col_groups, weights, size, finish);
-      S::end_block(x_, p_.col_groups, weights, size, sums);
+      S::begin_block(x_, p_.col_quads, weights, size, finish);
+      S::end_block(x_, p_.col_quads, weights, size, sums);
       before = first / 4;
-      groups = size / 4;
+      quads = size / 4;
     }
     finish(0, 1);
   }
 
   // Four outputs of a register of members, from their sums t. kSimple: rank 1, no bias, rounding done, int8.
   template <bool kSimple>
-  EGG_INLINE void finish_group(size_t group, size_t m, V32 (&t)[4]) {
+  EGG_INLINE void finish_quad(size_t quad, size_t m, V32 (&t)[4]) {
     unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] <<= EGG_LINEAR_GUARD_BITS; });
     const size_t ranks = kSimple ? 1 : ranks_;
     for (size_t r = 0; r < ranks; ++r) {
-      const V8 a = S::template load<V8>(noise_.a + ((r * p_.row_groups + group) * S::kPairRegs + m / 2) * S::kBytes);
+      const V8 a = S::template load<V8>(noise_.a + ((r * p_.row_quads + quad) * S::kPairRegs + m / 2) * S::kBytes);
       const V16 even = S::even16(a);
       const V16 odd = S::odd16(a);
       t[0] = S::madd16(t[0], even, q_low_[r][m]);
@@ -184,14 +184,14 @@ class Linear {
     }
     const V32 late = V32{} + (kSimple || is_early() ? 0 : round_);
     unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = (kSimple ? t[i] : t[i] + late) >> shift_; });
-    const size_t at = (group * kRegs + m) * S::kBytes;
+    const size_t at = (quad * kRegs + m) * S::kBytes;
     if (!kSimple && bias_ != nullptr) {
       const V8 bias = S::template load<V8>(bias_ + at);
       unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] += S::byte32(bias, i); });
     }
     if (!kSimple && wide_) {
-      int8_t* to = y_ + (group * 4 * kRegs + m) * S::kBytes;
-      unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { S::store(to + i * kGroupBytes, t[i]); });
+      int8_t* to = y_ + (quad * 4 * kRegs + m) * S::kBytes;
+      unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { S::store(to + i * kQuadBytes, t[i]); });
       return;
     }
     S::store(y_ + at, S::pack4(t[0], t[1], t[2], t[3]));

@@ -14,7 +14,7 @@ struct Loss {
   using U32 = typename S::U32;
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kLanes = S::kLanes;
-  static constexpr size_t kGroupBytes = Tile<S>::kGroupBytes;
+  static constexpr size_t kQuadBytes = Tile<S>::kQuadBytes;
 
   static void run(Tile<S>& tile, const egg_op& op) {
     const int8_t* logits = tile.at[static_cast<size_t>(op.in[0])];
@@ -35,7 +35,7 @@ struct Loss {
       }
       for (size_t l = 0; l < kLanes; ++l) {
         if (targets[l] == EGG_NO_TARGET) continue;
-        const int8_t target = mine[targets[l] / 4 * kGroupBytes + 4 * l + targets[l] % 4];
+        const int8_t target = mine[targets[l] / 4 * kQuadBytes + 4 * l + targets[l] % 4];
         tile.losses[m * kLanes + l] +=
             egg_loss_q16(sums[l], largest[l], target, op.attr, tile.model.loss_tables.tables.log2_q24);
       }
@@ -43,7 +43,7 @@ struct Loss {
   }
 
  private:
-  // A mask of the bytes of each lane that are logits, in the group that begins at logit `first`.
+  // A mask of the bytes of each lane that are logits, in the quad that begins at logit `first`.
   static U32 real(uint32_t first, uint32_t vocab) {
     return S::all32u(vocab - first >= 4 ? UINT32_MAX : UINT32_MAX >> (32 - 8 * (vocab - first)));
   }
@@ -53,7 +53,7 @@ struct Loss {
     V8 top = S::all8(-127);
     for (uint32_t v = 0; v < vocab; v += 4) {
       const U32 keep = real(v, vocab);
-      const U32 values = S::template load<U32>(logits + v / 4 * kGroupBytes);
+      const U32 values = S::template load<U32>(logits + v / 4 * kQuadBytes);
       top = S::max8(top, (V8)((values & keep) | ((U32)S::all8(-127) & ~keep)));
     }
     top = S::max8(top, (V8)(((U32)top >> 16) | ((U32)top << 16)));
@@ -67,9 +67,9 @@ struct Loss {
     const uint32_t* powers = tile.model.loss_tables.tables.exp2_q30;
     for (uint32_t v = 0; v < vocab; v += 4) {
       const uint32_t count = vocab - v < 4 ? vocab - v : 4;
-      const int8_t* group = logits + v / 4 * kGroupBytes;
+      const int8_t* quad = logits + v / 4 * kQuadBytes;
       for (size_t l = 0; l < kLanes; ++l) {
-        for (uint32_t i = 0; i < count; ++i) sums[l] += powers[largest[l] - group[4 * l + i]];
+        for (uint32_t i = 0; i < count; ++i) sums[l] += powers[largest[l] - quad[4 * l + i]];
       }
     }
   }
@@ -82,7 +82,7 @@ struct Loss {
       const typename S::Table128 high(plane + 128);
       V32 sum = {};
       for (uint32_t v = 0; v < vocab; v += 4) {
-        const U8 below = (U8)tops - S::template load<U8>(logits + v / 4 * kGroupBytes);
+        const U8 below = (U8)tops - S::template load<U8>(logits + v / 4 * kQuadBytes);
         const U8 power = below > 127 ? high.at(below & 0x7f) : low.at(below);
         sum = S::sum_unsigned(sum, (U8)((U32)power & real(v, vocab)));
       }

@@ -5,9 +5,9 @@
 namespace eggroll::tile {
 namespace {
 
-uint32_t groups_of(uint32_t size, uint32_t depth) {
-  const uint32_t groups = (size + 3) / 4;
-  return (groups + depth - 1) / depth * depth;
+uint32_t quads_of(uint32_t size, uint32_t depth) {
+  const uint32_t quads = (size + 3) / 4;
+  return (quads + depth - 1) / depth * depth;
 }
 
 // Gives each temporary value a place.
@@ -17,7 +17,7 @@ void place_values(Plan& plan) {
   for (uint32_t v = 0; v < plan.program->value_count; ++v) {
     if (plan.program->values[v].is_state == 0) plan.place[v] = frame.take({plan.room[v], plan.stays[v]});
   }
-  plan.frame_groups = frame.size();
+  plan.frame_quads = frame.size();
 }
 
 }  // namespace
@@ -25,17 +25,17 @@ void place_values(Plan& plan) {
 Plan::Plan(const egg_session_spec& spec, uint32_t depth)
     : LoweredProgram(spec), context(static_cast<size_t>(spec.program->context)) {
   for (const LoweredParam& p : params) {
-    forms.push_back({{p}, groups_of(p.rows, p.vector ? depth : 1), p.vector ? 0 : groups_of(p.cols, depth)});
+    forms.push_back({{p}, quads_of(p.rows, p.vector ? depth : 1), p.vector ? 0 : quads_of(p.cols, depth)});
   }
   for (uint32_t i = 0; i < program->value_count; ++i) {
     const egg_value& value = program->values[i];
-    groups.push_back(groups_of(static_cast<uint32_t>(value.size), depth));
-    room.push_back(groups.back() * (value.is_wide != 0 ? 4 : 1));
-    widest = std::max(widest, groups.back());
+    quads.push_back(quads_of(static_cast<uint32_t>(value.size), depth));
+    room.push_back(quads.back() * (value.is_wide != 0 ? 4 : 1));
+    widest = std::max(widest, quads.back());
   }
   for (const LoweredState& state : states) {
-    tile_states.push_back({{state}, groups[state.value], state_groups});
-    state_groups += groups[state.value];
+    tile_states.push_back({{state}, quads[state.value], state_quads});
+    state_quads += quads[state.value];
   }
   caches.resize(program->value_count);
   byte_tables.resize(program->table_count);
@@ -47,9 +47,9 @@ Plan::Plan(const egg_session_spec& spec, uint32_t depth)
     }
     if (program->ops[i].code != EGG_OP_ATTENTION) continue;
     const auto out = static_cast<size_t>(program->ops[i].out);
-    caches[out].keys = cache_groups;
-    caches[out].values = cache_groups + context * groups[out];
-    cache_groups = caches[out].values + (context + 3) / 4 * 4 * groups[out];
+    caches[out].keys = cache_quads;
+    caches[out].values = cache_quads + context * quads[out];
+    cache_quads = caches[out].values + (context + 3) / 4 * 4 * quads[out];
   }
   place_values(*this);
 }

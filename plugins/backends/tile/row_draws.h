@@ -188,7 +188,7 @@ class JointDraws {
   size_t block_draws() const { return block_draws_; }
 
   void draw(const Draw& noise, const PlanParam& p, uint32_t lead, const egg_update& u, Threads& threads) {
-    in_stream_ = u.group / 2;
+    in_stream_ = u.members_per_stream / 2;
     size_ = std::min(in_stream_, kMostPairs);
     a_stream_ = (in_stream_ + size_ - 1) / size_;
     block_draws_ = std::min<size_t>(kBlock, INT32_MAX / (EGG_JOINT_A * 127 * EGG_NOISE_MAX * size_ * p.ranks));

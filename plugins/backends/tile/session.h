@@ -31,7 +31,7 @@ class TileSession : public Session {
         threads_(spec.threads),
         votes_(spec_, plan_, noise_, weights_, slots_),
         first_pair_(spec.first / 2),
-        tile_bytes_(plan_.state_groups * T::kGroupBytes),
+        tile_bytes_(plan_.state_quads * T::kQuadBytes),
         states_(tiles_of(spec.members) * tile_bytes_) {
     for (size_t i = 0; i < plan_.forms.size(); ++i) {
       slots_.push_back({Buffer<uint32_t>(plan_.forms[i].perturbed ? weights_.size(i) * spec.rule->slot_count : 0)});
@@ -48,7 +48,7 @@ class TileSession : public Session {
       if (p.perturbed) bytes += uint64_t{p.rows} * p.cols * spec.rule->slot_count * sizeof(uint32_t);
     }
     return bytes + Votes<S>::memory(spec, plan, population) +
-           tiles_of(own_members(spec, population)) * plan.state_groups * T::kGroupBytes +
+           tiles_of(own_members(spec, population)) * plan.state_quads * T::kQuadBytes +
            Threads::number(spec.threads) * uint64_t{T::bytes(plan)};
   }
 
@@ -129,18 +129,18 @@ class TileSession : public Session {
 
   // One member's state, between the seam's order and a tile's.
   template <class Copy>
-  void each_group(size_t lane, const Copy& copy) const {
+  void each_quad(size_t lane, const Copy& copy) const {
     for (const PlanState& s : plan_.tile_states) {
       for (uint32_t g = 0; 4 * g < s.size; ++g) {
-        copy((s.groups_before + g) * T::kGroupBytes + 4 * lane, s.offset + 4 * g, std::min(4U, s.size - 4 * g));
+        copy((s.quads_before + g) * T::kQuadBytes + 4 * lane, s.offset + 4 * g, std::min(4U, s.size - 4 * g));
       }
     }
   }
   void put_state(int8_t* tile, size_t lane, const int8_t* state) const {
-    each_group(lane, [&](size_t at, size_t from, uint32_t count) { std::copy_n(state + from, count, tile + at); });
+    each_quad(lane, [&](size_t at, size_t from, uint32_t count) { std::copy_n(state + from, count, tile + at); });
   }
   void take_state(const int8_t* tile, size_t lane, int8_t* state) const {
-    each_group(lane, [&](size_t at, size_t to, uint32_t count) { std::copy_n(tile + at, count, state + to); });
+    each_quad(lane, [&](size_t at, size_t to, uint32_t count) { std::copy_n(tile + at, count, state + to); });
   }
 
   void evaluate_tile(T& tile, size_t number, const egg_evaluate& e) {
@@ -149,7 +149,7 @@ class TileSession : public Session {
     std::array<int64_t, T::kMembers> member_of;  // the member's place in the call; -1: a lane outside of the call
     bool whole = true;
     const int64_t first_place = int64_t{first_pair} - e.first / 2;
-    const auto in_stream = static_cast<int64_t>(e.group / 2);
+    const auto in_stream = static_cast<int64_t>(e.members_per_stream / 2);
     int64_t stream = std::max(first_place, int64_t{0}) / in_stream;
     for (size_t pair = 0; pair < T::kPairs; ++pair) {
       const int64_t place = first_place + static_cast<int64_t>(pair);
@@ -171,8 +171,7 @@ class TileSession : public Session {
       if (member_of[lane] < 0) continue;
       e.losses[member_of[lane]] = tile.losses[lane];
       if (whole) continue;
-      for (size_t at = 4 * lane; at < tile_bytes_; at += T::kGroupBytes)
-        std::copy_n(tile.states() + at, 4, states + at);
+      for (size_t at = 4 * lane; at < tile_bytes_; at += T::kQuadBytes) std::copy_n(tile.states() + at, 4, states + at);
     }
   }
 
@@ -195,8 +194,7 @@ class TileSession : public Session {
       take_state(tile.states(), lane, call.states + stream * plan_.state_bytes);
       if (call.logits == nullptr) continue;
       for (size_t v = 0; v < static_cast<size_t>(program.vocab); ++v) {
-        call.logits[stream * static_cast<size_t>(program.vocab) + v] =
-            logits[v / 4 * T::kGroupBytes + 4 * lane + v % 4];
+        call.logits[stream * static_cast<size_t>(program.vocab) + v] = logits[v / 4 * T::kQuadBytes + 4 * lane + v % 4];
       }
     }
   }
@@ -213,7 +211,7 @@ class TileSession : public Session {
   Votes<S> votes_;
   uint32_t first_pair_;
   size_t tile_bytes_;
-  Buffer<int8_t> states_;  // (tiles, state groups, kMemberRegs) registers
+  Buffer<int8_t> states_;  // (tiles, state quads, kMemberRegs) registers
   Idle<T> tiles_;
 };
 

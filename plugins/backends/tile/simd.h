@@ -4,7 +4,7 @@
 // An instruction set is a class S (simd_avx512.h, ...) derived from Simd<bytes of a register>, with
 //   kPairRegs    registers of pairs in a tile; kMemberRegs is twice that
 //   kBlock       outputs that dot_block makes at once, a multiple of 4
-//   kDepth       groups of four channels that dot_block reads at once
+//   kDepth       quads of four channels that dot_block reads at once
 //   kWeightXor   what weights and B noise are xored with before `dot` reads them
 //   kWeightExcess  what that adds to a product, times the sum of x
 //   kPrepared    prepared copies of x that dot_block reads
@@ -56,8 +56,8 @@ struct Simd {
   // Whether products come to memory, in blocks of kBlock outputs: then `multiply` stands for dot_block.
   static constexpr bool kTiled = false;
 
-  // The place of the four weights of output o and group k in a block of nb outputs.
-  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
+  // The place of the four weights of output o and quad k in a block of nb outputs.
+  static constexpr size_t quad_at(size_t nb, size_t o, size_t k) { return (k * nb + o) * 4; }
 
   template <class V>
   static EGG_INLINE V load(const void* from) {
@@ -114,12 +114,12 @@ struct Simd {
   }
 };
 
-// dot_block of a set whose `dot` needs nothing but x and weights. x: (groups, kMemberRegs) registers.
+// dot_block of a set whose `dot` needs nothing but x and weights. x: (quads, kMemberRegs) registers.
 template <class S, size_t NB>
-EGG_INLINE void plain_dot_block(const int8_t* x, size_t groups, const int8_t* w,
+EGG_INLINE void plain_dot_block(const int8_t* x, size_t quads, const int8_t* w,
                                 typename S::V32 (&acc)[NB][S::kMemberRegs]) {
   using V8 = typename S::V8;
-  for (size_t k = 0; k < groups; ++k) {
+  for (size_t k = 0; k < quads; ++k) {
     V8 values[S::kMemberRegs];
     unrolled<S::kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA { values[m] = S::template load<V8>(x + m * S::kBytes); });
     unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {

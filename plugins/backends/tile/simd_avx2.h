@@ -29,12 +29,12 @@ struct Avx2 : Simd<32> {
   }
 
   // With x + 127 in [0, 254] no sign needs to move: an int16 sum holds where the magnitudes of its weights add up to at
-  // most 129, for 254 * 129 < 2^15. With |x| it holds up to 258. And a sum may take in two groups of four channels
+  // most 129, for 254 * 129 < 2^15. With |x| it holds up to 258. And a sum may take in two quads of four channels
   // before it is widened.
   struct Row {
     bool shifted = true;      // every two neighbours: at most 129
-    bool shifted_two = true;  // the same over two groups
-    bool signed_two = true;   // over two groups: at most 258
+    bool shifted_two = true;  // the same over two quads
+    bool signed_two = true;   // over two quads: at most 258
     int32_t excess = 0;       // what x + 127 adds to the output
 
     Row() = default;
@@ -63,7 +63,7 @@ struct Avx2 : Simd<32> {
   }
 
   template <size_t NB>
-  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* prepared, size_t groups, const int8_t* w,
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* prepared, size_t quads, const int8_t* w,
                                    const Row* rows, V32 (&acc)[NB][kMemberRegs]) {
     bool shifted = true;
     bool shifted_two = true;
@@ -73,7 +73,7 @@ struct Avx2 : Simd<32> {
       shifted_two = shifted_two && rows[o].shifted_two;
       signed_two = signed_two && rows[o].signed_two;
     }
-    const int8_t* from = shifted ? prepared + groups * kMemberRegs * kBytes : x;
+    const int8_t* from = shifted ? prepared + quads * kMemberRegs * kBytes : x;
     if (shifted) {
       unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
         acc[o][0] -= rows[o].excess;
@@ -81,19 +81,19 @@ struct Avx2 : Simd<32> {
       });
     }
     if (shifted_two) {
-      products<NB, true, true>(from, prepared, groups, w, acc);
+      products<NB, true, true>(from, prepared, quads, w, acc);
     } else if (shifted) {
-      products<NB, true, false>(from, prepared, groups, w, acc);
+      products<NB, true, false>(from, prepared, quads, w, acc);
     } else if (signed_two) {
-      products<NB, false, true>(from, prepared, groups, w, acc);
+      products<NB, false, true>(from, prepared, quads, w, acc);
     } else {
-      products<NB, false, false>(from, prepared, groups, w, acc);
+      products<NB, false, false>(from, prepared, quads, w, acc);
     }
   }
 
-  // kShifted: x is x + 127. kTwo: int16 sums of two groups.
+  // kShifted: x is x + 127. kTwo: int16 sums of two quads.
   template <size_t NB, bool kShifted, bool kTwo>
-  static EGG_INLINE void products(const int8_t* x, const int8_t* magnitudes, size_t groups, const int8_t* w,
+  static EGG_INLINE void products(const int8_t* x, const int8_t* magnitudes, size_t quads, const int8_t* w,
                                   V32 (&acc)[NB][kMemberRegs]) {
     const auto pairs = [](const int8_t* at, const int8_t* magnitude, V8 weight) EGG_INLINE_LAMBDA {
       if constexpr (kShifted) return (V16)_mm256_maddubs_epi16(load<__m256i>(at), (__m256i)weight);
@@ -101,15 +101,15 @@ struct Avx2 : Simd<32> {
       return (V16)_mm256_maddubs_epi16(load<__m256i>(magnitude), with_sign);
     };
     const V16 ones = all16(1);
-    constexpr size_t kGroup = kMemberRegs * kBytes;
-    for (size_t k = 0; k < groups; k += 2) {
+    constexpr size_t kQuad = kMemberRegs * kBytes;
+    for (size_t k = 0; k < quads; k += 2) {
       unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
         const V8 first = (V8)broadcast(w + 4 * o);
         const V8 second = (V8)broadcast(w + 4 * (NB + o));
         unrolled<kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA {
           const size_t at = m * kBytes;
           const V16 one = pairs(x + at, magnitudes + at, first);
-          const V16 two = pairs(x + kGroup + at, magnitudes + kGroup + at, second);
+          const V16 two = pairs(x + kQuad + at, magnitudes + kQuad + at, second);
           if constexpr (kTwo) {
             acc[o][m] = madd16(acc[o][m], one + two, ones);
           } else {
@@ -117,8 +117,8 @@ struct Avx2 : Simd<32> {
           }
         });
       });
-      x += 2 * kGroup;
-      magnitudes += 2 * kGroup;
+      x += 2 * kQuad;
+      magnitudes += 2 * kQuad;
       w += 8 * NB;
     }
   }

@@ -27,12 +27,12 @@ struct Avx512 : Simd<64> {
     return acc;
   }
 
-  // acc[o][m] += the sum over groups of x[group][m] * w[o][group], as `dot` does it. x: (groups, kMemberRegs)
+  // acc[o][m] += the sum over quads of x[quad][m] * w[o][quad], as `dot` does it. x: (quads, kMemberRegs)
   // registers; w: one packed block, rows: of its outputs.
   template <size_t NB>
-  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
-    plain_dot_block<Avx512>(x, groups, w, acc);
+    plain_dot_block<Avx512>(x, quads, w, acc);
   }
 
   // acc + both products of the int16 of each lane.

@@ -26,9 +26,9 @@ struct AvxVnni : Avx2 {
   static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }
 
   template <size_t NB>
-  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
-    plain_dot_block<AvxVnni>(x, groups, w, acc);
+    plain_dot_block<AvxVnni>(x, quads, w, acc);
   }
 
   static EGG_INLINE V32 madd16(V32 acc, V16 a, V16 b) {

@@ -104,14 +104,14 @@ struct Neon : NeonCommon {
   // Two registers of members at a time. A sum is kept in two halves a lane, of its lower and its upper two channels, in
   // one register for the lower two lanes and one for the upper two.
   template <size_t NB>
-  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
     for (size_t first = 0; first < kMemberRegs; first += 2) {
       int32x4_t low[NB][2] = {};
       int32x4_t high[NB][2] = {};
       const int8_t* from = x + first * kBytes;
       const int8_t* weights = w;
-      for (size_t k = 0; k < groups; k += 2) {
+      for (size_t k = 0; k < quads; k += 2) {
         int8x16_t even[2];
         int8x16_t odd[2];
 #pragma GCC unroll 2
@@ -163,13 +163,13 @@ struct NeonDotprod : NeonCommon {
 
   // Two registers of members at a time, so that 24 sums, their inputs and the weights fit 32 registers.
   template <size_t NB>
-  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
     for (size_t first = 0; first < kMemberRegs; first += 2) {
       V32 sum[NB][2] = {};
       const int8_t* from = x + first * kBytes;
       const int8_t* weights = w;
-      for (size_t k = 0; k < groups; ++k) {
+      for (size_t k = 0; k < quads; ++k) {
         const V8 values[2] = {load<V8>(from), load<V8>(from + kBytes)};
         from += kMemberRegs * kBytes;
 #pragma GCC unroll 3
@@ -208,17 +208,17 @@ struct NeonI8mm : NeonCommon {
   }
 
   // Eight channels of an output side by side, then those of the next one.
-  static constexpr size_t group_at(size_t nb, size_t o, size_t k) { return (k / 2 * nb + o) * 8 + k % 2 * 4; }
+  static constexpr size_t quad_at(size_t nb, size_t o, size_t k) { return (k / 2 * nb + o) * 8 + k % 2 * 4; }
 
   // One register of members at a time. sum[p][h]: outputs 2p and 2p + 1 of its members 2h and 2h + 1.
   template <size_t NB>
-  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t groups, const int8_t* w,
+  static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
     for (size_t m = 0; m < kMemberRegs; ++m) {
       V32 sum[NB / 2][2] = {};
       const int8_t* from = x + m * kBytes;
       const int8_t* weights = w;
-      for (size_t k = 0; k < groups; k += 2) {
+      for (size_t k = 0; k < quads; k += 2) {
         const int32x4_t even = (int32x4_t)load<V32>(from);
         const int32x4_t odd = (int32x4_t)load<V32>(from + kMemberRegs * kBytes);
         from += 2 * kMemberRegs * kBytes;

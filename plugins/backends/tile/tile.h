@@ -1,6 +1,6 @@
 // A tile: the members that one thread takes through a token step together, and the memory they need.
 //
-// A register of pairs holds the same bytes of kLanes pairs. A value's group of four channels is kMemberRegs registers:
+// A register of pairs holds the same bytes of kLanes pairs. A value's quad of four channels is kMemberRegs registers:
 // register 2p + side holds side (0: even members, sign +1; 1: odd ones, sign -1) of the p-th register of pairs. In
 // inference the lanes are streams, in order. Padding channels of every value are 0.
 #ifndef EGGROLL_TILE_TILE_H
@@ -50,15 +50,15 @@ struct Tile {
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kPairs = S::kPairRegs * S::kLanes;
   static constexpr size_t kMembers = kRegs * S::kLanes;
-  static constexpr size_t kGroupBytes = kRegs * S::kBytes;  // of one group of channels
+  static constexpr size_t kQuadBytes = kRegs * S::kBytes;  // of one quad of channels
   using V8 = typename S::V8;
   using V16 = typename S::V16;
   using V32 = typename S::V32;
   using U32 = typename S::U32;
 
-  // A perturbed matrix: a (ranks, row groups, kPairRegs) and b (ranks, column groups, kPairRegs) registers, b xored as
+  // A perturbed matrix: a (ranks, row quads, kPairRegs) and b (ranks, column quads, kPairRegs) registers, b xored as
   // weights are; an embedding also has the keys of its side A (ranks, kPairRegs). A vector: its values as each member
-  // sees them, (row groups, kRegs) registers, in a.
+  // sees them, (row quads, kRegs) registers, in a.
   //
   // ranks: 0 where no pair of the tile perturbs the parameter; nothing is drawn then. voting: all bits of the lanes of
   // pairs that do. Side A is 0 in the others, in `a` already.
@@ -85,18 +85,18 @@ struct Tile {
 
   explicit Tile(const Model<S>& the_model)
       : model(the_model),
-        frame(the_model.plan.frame_groups * kGroupBytes),
-        cache(the_model.plan.cache_groups * kGroupBytes),
+        frame(the_model.plan.frame_quads * kQuadBytes),
+        cache(the_model.plan.cache_quads * kQuadBytes),
         attended(the_model.plan.context),
-        prepared(S::kPrepared * the_model.plan.widest * kGroupBytes),
-        state{Buffer<int8_t>(the_model.plan.state_groups * kGroupBytes),
-              Buffer<int8_t>(the_model.plan.state_groups * kGroupBytes)},
-        at(the_model.plan.groups.size()),
-        next(the_model.plan.groups.size()),
+        prepared(S::kPrepared * the_model.plan.widest * kQuadBytes),
+        state{Buffer<int8_t>(the_model.plan.state_quads * kQuadBytes),
+              Buffer<int8_t>(the_model.plan.state_quads * kQuadBytes)},
+        at(the_model.plan.quads.size()),
+        next(the_model.plan.quads.size()),
         params(the_model.plan.forms.size()),
         rows(the_model.plan.program->index_count * kMembers) {
     const Plan& plan = model.plan;
-    for (size_t v = 0; v < at.size(); ++v) at[v] = frame.data() + plan.place[v] * kGroupBytes;
+    for (size_t v = 0; v < at.size(); ++v) at[v] = frame.data() + plan.place[v] * kQuadBytes;
     noise = Buffer<int8_t>(noise_bytes(plan));
     int8_t* free = noise.data();
     for (size_t i = 0; i < params.size(); ++i) {
@@ -105,18 +105,18 @@ struct Tile {
       params[i].b = free + a_bytes(p);
       params[i].a_keys.resize(p.by_lookup ? p.ranks * size_t{S::kPairRegs} : 0);
       free += noise_bytes(p);
-      // Groups that only the depth of a block adds are never drawn; they are 0.
+      // Quads that only the depth of a block adds are never drawn; they are 0.
       std::fill(params[i].b, free, S::kWeightXor);
     }
   }
 
   // Rows of A are drawn where `linear` needs all of them; `embed` needs one a token.
   static size_t a_bytes(const PlanParam& p) {
-    if (p.vector) return p.row_groups * kGroupBytes;
-    return p.by_product ? size_t{p.ranks} * p.row_groups * S::kPairRegs * S::kBytes : 0;
+    if (p.vector) return p.row_quads * kQuadBytes;
+    return p.by_product ? size_t{p.ranks} * p.row_quads * S::kPairRegs * S::kBytes : 0;
   }
   static size_t noise_bytes(const PlanParam& p) {
-    return a_bytes(p) + (p.vector ? 0 : size_t{p.ranks} * p.col_groups * S::kPairRegs * S::kBytes);
+    return a_bytes(p) + (p.vector ? 0 : size_t{p.ranks} * p.col_quads * S::kPairRegs * S::kBytes);
   }
 
   static size_t noise_bytes(const Plan& plan) {
@@ -126,8 +126,8 @@ struct Tile {
   }
   // The bytes of all that a tile holds.
   static size_t bytes(const Plan& plan) {
-    const size_t groups = plan.frame_groups + plan.cache_groups + S::kPrepared * plan.widest + 2 * plan.state_groups;
-    return groups * kGroupBytes + Attended::bytes(plan.context) + noise_bytes(plan);
+    const size_t quads = plan.frame_quads + plan.cache_quads + S::kPrepared * plan.widest + 2 * plan.state_quads;
+    return quads * kQuadBytes + Attended::bytes(plan.context) + noise_bytes(plan);
   }
 
   // The perturbations of pairs [first, first + kPairs).
@@ -156,7 +156,7 @@ struct Tile {
 
   void zero_states(const std::array<int32_t, kMembers>& keep) {
     for (const PlanState& s : model.plan.tile_states) {
-      for (size_t g = 0; g < s.groups; ++g) {
+      for (size_t g = 0; g < s.quads; ++g) {
         for (size_t m = 0; m < kRegs; ++m) {
           int8_t* to = at[s.value] + (g * kRegs + m) * S::kBytes;
           S::store(to, S::template load<V32>(to) & S::template load<V32>(keep.data() + m * S::kLanes));
@@ -165,12 +165,12 @@ struct Tile {
     }
   }
 
-  // All states, (state groups, kRegs) registers.
+  // All states, (state quads, kRegs) registers.
   void begin(const int8_t* states) {
     std::copy_n(states, state[0].size(), state[0].data());
     for (const PlanState& s : model.plan.tile_states) {
-      at[s.value] = state[0].data() + s.groups_before * kGroupBytes;
-      next[s.value] = state[1].data() + s.groups_before * kGroupBytes;
+      at[s.value] = state[0].data() + s.quads_before * kQuadBytes;
+      next[s.value] = state[1].data() + s.quads_before * kQuadBytes;
     }
   }
   void end_token() {
@@ -201,7 +201,7 @@ struct Tile {
  private:
   void copy_vector(uint32_t param) {
     const int8_t* weights = model.weights.vector(param);
-    for (size_t g = 0; g < model.plan.forms[param].row_groups; ++g) {
+    for (size_t g = 0; g < model.plan.forms[param].row_quads; ++g) {
       for (size_t m = 0; m < kRegs; ++m) {
         S::store(params[param].a + (g * kRegs + m) * S::kBytes, S::broadcast(weights + 4 * g));
       }
@@ -239,10 +239,10 @@ struct Tile {
         const typename Draw::Keys a_keys = Draw::keys(keys, EGG_SIDE_A, r);
         if (p.by_lookup) mine.a_keys[r * S::kPairRegs + reg] = a_keys;
         if (p.by_product) {
-          int8_t* a = mine.a + (size_t{r} * p.row_groups * S::kPairRegs + reg) * S::kBytes;
+          int8_t* a = mine.a + (size_t{r} * p.row_quads * S::kPairRegs + reg) * S::kBytes;
           side_a.fill(a_keys, p.rows, mine.voting[reg], 0, a, S::kPairRegs);
         }
-        int8_t* b = mine.b + (size_t{r} * p.col_groups * S::kPairRegs + reg) * S::kBytes;
+        int8_t* b = mine.b + (size_t{r} * p.col_quads * S::kPairRegs + reg) * S::kBytes;
         side_b.fill(Draw::keys(keys, EGG_SIDE_B, r), p.cols, S::all32u(UINT32_MAX), S::kWeightXor, b, S::kPairRegs);
       }
     }
@@ -256,7 +256,7 @@ struct Tile {
     const typename Draw::Side side_a(model.noise, EGG_SIDE_A);
     const typename Draw::Side side_b(model.noise, EGG_SIDE_B);
     const Shift16<S> shifted(model.plan.vector_shift(), model.nearest() != 0);
-    const uint32_t groups = (p.rows + 3) / 4;
+    const uint32_t quads = (p.rows + 3) / 4;
     const U32 last = S::all32u(p.rows % 4 == 0 ? UINT32_MAX : UINT32_MAX >> (32 - 8 * (p.rows % 4)));
     for (size_t reg = 0; reg < S::kPairRegs; ++reg) {
       const auto pair = static_cast<uint32_t>(first_pair + reg * S::kLanes);
@@ -265,9 +265,9 @@ struct Tile {
       const typename Draw::Keys u_keys = Draw::keys(keys, EGG_SIDE_A, 0);
       const typename Draw::Keys v_keys = Draw::keys(keys, EGG_SIDE_B, 0);
       int8_t* out = params[param].a + 2 * reg * S::kBytes;
-      for (uint32_t g = 0; g < groups; ++g) {
+      for (uint32_t g = 0; g < quads; ++g) {
         // Beyond the size u is 0, and so is what is drawn.
-        const U32 real = g + 1 < groups ? voting : voting & last;
+        const U32 real = g + 1 < quads ? voting : voting & last;
         const V8 u = (V8)((U32)side_a.four(u_keys, S::all32u(g)) & real);
         const V8 v = side_b.four(v_keys, S::all32u(g));
         const V8 weight = (V8)S::broadcast(weights + 4 * g);
@@ -275,7 +275,7 @@ struct Tile {
         const V16 odd = shifted.of(S::odd16(u) * S::odd16(v));
         const V16 even_weight = S::even16(weight);
         const V16 odd_weight = S::odd16(weight);
-        int8_t* to = out + g * kGroupBytes;
+        int8_t* to = out + g * kQuadBytes;
         S::store(to, S::join(S::clip8(even_weight + even), S::clip8(odd_weight + odd)));
         S::store(to + S::kBytes, S::join(S::clip8(even_weight - even), S::clip8(odd_weight - odd)));
       }

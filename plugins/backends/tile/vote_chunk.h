@@ -43,28 +43,28 @@ class VoteChunk {
     size_t sum_cols;  // of a row of sums
   };
 
-  // How many groups of kLanes places a chunk of about this many draws has.
-  static size_t groups_of(size_t draws, const PlanParam& p) {
+  // How many bundles of kLanes places a chunk of about this many draws has.
+  static size_t bundles_of(size_t draws, const PlanParam& p) {
     return std::max(size_t{1}, std::min(draws, kDraws) / (p.ranks * S::kLanes));
   }
-  static uint64_t bytes(const PlanParam& p, size_t rows, size_t groups) {
-    return left_bytes(rows) + right_bytes(p, groups) + Shape(p).sum_cols * sizeof(int32_t);
+  static uint64_t bytes(const PlanParam& p, size_t rows, size_t bundles) {
+    return left_bytes(rows) + right_bytes(p, bundles) + Shape(p).sum_cols * sizeof(int32_t);
   }
 
-  // A matrix's next chunk: groups [first_group, last_group) of the pairs; rows [first_row, last_row), from a multiple
-  // of 4 on. Then `draw` of each group, and `end_draw`.
-  void begin(const PlanParam& p, const SortedPairs& pairs, size_t first_group, size_t last_group, size_t first_row,
+  // A matrix's next chunk: bundles [first_bundle, last_bundle) of the pairs; rows [first_row, last_row), from a
+  // multiple of 4 on. Then `draw` of each bundle, and `end_draw`.
+  void begin(const PlanParam& p, const SortedPairs& pairs, size_t first_bundle, size_t last_bundle, size_t first_row,
              size_t last_row) {
-    first_group_ = first_group;
-    steps_ = (last_group - first_group) * kBlocks * p.ranks;
+    first_bundle_ = first_bundle;
+    steps_ = (last_bundle - first_bundle) * kBlocks * p.ranks;
     first_row_ = first_row;
     last_row_ = last_row;
     grow(left_, left_bytes(last_row - first_row));
-    grow(right_, right_bytes(p, last_group - first_group));
+    grow(right_, right_bytes(p, last_bundle - first_bundle));
     if (excess_.size() < Shape(p).sum_cols) excess_ = Buffer<int32_t>(Shape(p).sum_cols);
     runs_.clear();
-    const size_t first = first_group * kBlocks;
-    const size_t last = last_group * kBlocks;
+    const size_t first = first_bundle * kBlocks;
+    const size_t last = last_bundle * kBlocks;
     for (const SortedPairs::Run& run : pairs.runs()) {
       if (run.last <= first || run.first >= last) continue;
       runs_.push_back(
@@ -73,11 +73,11 @@ class VoteChunk {
   }
 
   void draw(const Draw& noise, const PlanParam& p, uint32_t param, uint64_t step_key, const SortedPairs& pairs,
-            size_t group) {
-    const size_t place = (first_group_ + group) * S::kLanes;
+            size_t bundle) {
+    const size_t place = (first_bundle_ + bundle) * S::kLanes;
     const typename Draw::PairKeys keys = noise.pair_keys(step_key, S::template load<U32>(pairs.pairs() + place), param);
     for (uint32_t r = 0; r < p.ranks; ++r) {
-      const size_t step = group * kBlocks * p.ranks + r;
+      const size_t step = bundle * kBlocks * p.ranks + r;
       draw_left(noise, Draw::keys(keys, EGG_SIDE_A, r), S::template load<V8>(pairs.flips() + place), step, p.ranks);
       draw_right(noise, Draw::keys(keys, EGG_SIDE_B, r), pairs.real() + place, p.cols, step, p.ranks);
     }
@@ -109,22 +109,22 @@ class VoteChunk {
                          const int8_t* fitness, uint32_t first, uint32_t last, int32_t* sums) {
     const typename Draw::Side side_u(noise, EGG_SIDE_A);
     const typename Draw::Side side_v(noise, EGG_SIDE_B);
-    VectorGroup groups[32];
+    VectorBundle bundles[32];
     size_t count = 0;
     for (uint32_t pair = first; pair < last; pair += static_cast<uint32_t>(S::kLanes)) {
-      groups[count++] = VectorGroup(step_key, param, fitness, pair, last);
-      if (count < std::size(groups) && pair + S::kLanes < last) continue;
+      bundles[count++] = VectorBundle(step_key, param, fitness, pair, last);
+      if (count < std::size(bundles) && pair + S::kLanes < last) continue;
       for (uint32_t w = 0; 4 * w < shape.cols; ++w) {
         V32 votes[4] = {};
         for (size_t g = 0; g < count; ++g) {
-          const V8 u = side_u.four(groups[g].u, S::all32u(w));
-          const V8 v = side_v.four(groups[g].v, S::all32u(w));
+          const V8 u = side_u.four(bundles[g].u, S::all32u(w));
+          const V8 v = side_v.four(bundles[g].v, S::all32u(w));
           const V16 even = S::even16(u) * S::even16(v);
           const V16 odd = S::odd16(u) * S::odd16(v);
-          votes[0] = S::madd16(votes[0], even, groups[g].lower);
-          votes[1] = S::madd16(votes[1], odd, groups[g].lower);
-          votes[2] = S::madd16(votes[2], even, groups[g].upper);
-          votes[3] = S::madd16(votes[3], odd, groups[g].upper);
+          votes[0] = S::madd16(votes[0], even, bundles[g].lower);
+          votes[1] = S::madd16(votes[1], odd, bundles[g].lower);
+          votes[2] = S::madd16(votes[2], even, bundles[g].upper);
+          votes[3] = S::madd16(votes[3], odd, bundles[g].upper);
         }
         for (size_t i = 0; i < 4; ++i) {
           for (size_t l = 0; l < S::kLanes; ++l) sums[4 * w + i] += votes[i][l];
@@ -136,9 +136,9 @@ class VoteChunk {
 
  private:
   // kLanes pairs of a vector: the keys of both draws, and the fitness in one half of each lane, 0 in the other.
-  struct VectorGroup {
-    VectorGroup() = default;
-    VectorGroup(uint64_t step_key, uint32_t param, const int8_t* fitness, uint32_t pair, uint32_t last) {
+  struct VectorBundle {
+    VectorBundle() = default;
+    VectorBundle(uint64_t step_key, uint32_t param, const int8_t* fitness, uint32_t pair, uint32_t last) {
       const typename Draw::PairKeys keys = Draw::pair_keys(step_key, pair, param);
       u = Draw::keys(keys, EGG_SIDE_A, 0);
       v = Draw::keys(keys, EGG_SIDE_B, 0);
@@ -155,15 +155,15 @@ class VoteChunk {
     V16 upper;
   };
 
-  static constexpr size_t kBlocks = S::kLanes / SortedPairs::kBlock;  // of a group
+  static constexpr size_t kBlocks = S::kLanes / SortedPairs::kBlock;  // of a bundle
   static constexpr size_t kStepBytes = 16;                            // four rows of a block
   // The distance from four rows of `left` to the next four. It is a constant, and such that they begin in different
   // sets of the cache.
   static constexpr size_t kStride = kDraws / SortedPairs::kBlock * kStepBytes + 64;
 
   static size_t left_bytes(size_t rows) { return (rows + 3) / 4 * kStride; }
-  static size_t right_bytes(const PlanParam& p, size_t groups) {
-    return Shape(p).pieces * groups * kBlocks * p.ranks * S::kBytes;
+  static size_t right_bytes(const PlanParam& p, size_t bundles) {
+    return Shape(p).pieces * bundles * kBlocks * p.ranks * S::kBytes;
   }
   static void grow(Buffer<int8_t>& buffer, size_t size) {
     if (buffer.size() < size) buffer = Buffer<int8_t>(size);
@@ -258,7 +258,7 @@ class VoteChunk {
     }
   }
 
-  size_t first_group_ = 0;
+  size_t first_bundle_ = 0;
   size_t steps_ = 0;
   size_t first_row_ = 0;
   size_t last_row_ = 0;

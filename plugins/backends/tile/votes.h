@@ -50,14 +50,14 @@ class Votes {
       const Shape shape(p);
       if (p.vector || shape.rows * shape.cols <= kMostSums) {
         sums += shape.rows * shape.cols * sizeof(int64_t);
-        const uint64_t chunk = p.vector ? 0 : Chunk::bytes(p, p.rows, chunk_groups(p));
+        const uint64_t chunk = p.vector ? 0 : Chunk::bytes(p, p.rows, chunk_bundles(p));
         most_of_thread =
             std::max<uint64_t>(most_of_thread, chunk + shape.padded_rows * shape.sum_cols * sizeof(int32_t));
       }
       if (!p.vector) {
         const Large large(p, places);
         most_of_large = std::max<uint64_t>(
-            most_of_large, Chunk::bytes(p, large.stripe, large.groups) + large.carried * sizeof(int64_t));
+            most_of_large, Chunk::bytes(p, large.stripe, large.bundles) + large.carried * sizeof(int64_t));
       }
     }
     return sorted + sums + Threads::number(spec.threads) * most_of_thread + most_of_large +
@@ -96,28 +96,28 @@ class Votes {
   static constexpr size_t kMostSums = 1 << 18;           // that each thread has of its own
   static constexpr uint64_t kSmall = UINT64_C(1) << 23;  // products that are not worth sharing out
 
-  static size_t chunk_groups(const PlanParam& p) {
-    return Chunk::groups_of(kChunkBytes / (size_t{p.rows} + p.cols), p);
+  static size_t chunk_bundles(const PlanParam& p) {
+    return Chunk::bundles_of(kChunkBytes / (size_t{p.rows} + p.cols), p);
   }
 
   static bool by_pairs(const PlanParam& p, uint32_t pairs, uint32_t threads) {
     const uint64_t size = uint64_t{p.rows} * p.cols;
     if (p.vector || size > kMostSums) return p.vector;
-    return size * pairs * p.ranks < kSmall || pairs / (chunk_groups(p) * S::kLanes) >= 2 * threads;
+    return size * pairs * p.ranks < kSmall || pairs / (chunk_bundles(p) * S::kLanes) >= 2 * threads;
   }
 
   // A parameter whose pairs are shared out.
   struct Task {
     Task(uint32_t the_param, const PlanParam& p, const SortedPairs& the_pairs)
-        : param(the_param), shape(p), pairs(the_pairs), groups(chunk_groups(p)), votes(shape.rows * shape.cols) {
+        : param(the_param), shape(p), pairs(the_pairs), bundles(chunk_bundles(p)), votes(shape.rows * shape.cols) {
       const size_t all = p.vector ? p.voters.pairs : pairs.size() / S::kLanes;
-      const size_t chunk = p.vector ? kVectorPairs : groups;
+      const size_t chunk = p.vector ? kVectorPairs : bundles;
       chunks = std::max<size_t>(1, (all + chunk - 1) / chunk);
     }
     uint32_t param;
     Shape shape;
     const SortedPairs& pairs;
-    size_t groups;  // of a chunk
+    size_t bundles;  // of a chunk
     size_t chunks;
     std::mutex mutex;
     std::vector<int64_t> votes;
@@ -140,11 +140,11 @@ class Votes {
                           sums_.data());
         return;
       }
-      const size_t first = chunk * task.groups;
-      const size_t last = std::min(task.pairs.size() / S::kLanes, first + task.groups);
+      const size_t first = chunk * task.bundles;
+      const size_t last = std::min(task.pairs.size() / S::kLanes, first + task.bundles);
       chunk_.begin(p, task.pairs, first, last, 0, p.rows);
-      for (size_t group = 0; group < last - first; ++group) {
-        chunk_.draw(votes.noise_, p, task.param, step_key, task.pairs, group);
+      for (size_t bundle = 0; bundle < last - first; ++bundle) {
+        chunk_.draw(votes.noise_, p, task.param, step_key, task.pairs, bundle);
       }
       chunk_.end_draw(task.shape);
       for (size_t row = 0; row < p.rows; row += Chunk::kRows) {
@@ -218,12 +218,12 @@ class Votes {
   struct Large {
     Large(const PlanParam& p, size_t places)
         : stripe(std::min<size_t>(p.rows, kStripe)),
-          groups(Chunk::groups_of(Chunk::kDraws, p)),
-          chunks(std::max<size_t>(1, (places / S::kLanes + groups - 1) / groups)),
+          bundles(Chunk::bundles_of(Chunk::kDraws, p)),
+          chunks(std::max<size_t>(1, (places / S::kLanes + bundles - 1) / bundles)),
           carried(chunks > 1 ? stripe * p.cols : 0) {}
     static constexpr size_t kStripe = 6144;  // a multiple of every kVoteRows
     size_t stripe;
-    size_t groups;  // of a chunk
+    size_t bundles;  // of a chunk
     size_t chunks;
     size_t carried;
   };
@@ -240,11 +240,11 @@ class Votes {
       const size_t last_row = std::min<size_t>(p.rows, first_row + large.stripe);
       std::fill(carried.begin(), carried.end(), 0);
       for (size_t c = 0; c < large.chunks; ++c) {
-        const size_t first = c * large.groups;
-        const size_t last = std::min(pairs.size() / S::kLanes, first + large.groups);
+        const size_t first = c * large.bundles;
+        const size_t last = std::min(pairs.size() / S::kLanes, first + large.bundles);
         chunk.begin(p, pairs, first, last, first_row, last_row);
         threads.split(last - first, [&](size_t begin, size_t end) {
-          for (size_t group = begin; group < end; ++group) chunk.draw(noise_, p, param, step_key, pairs, group);
+          for (size_t bundle = begin; bundle < end; ++bundle) chunk.draw(noise_, p, param, step_key, pairs, bundle);
         });
         chunk.end_draw(shape);
         threads.split((last_row - first_row + Chunk::kRows - 1) / Chunk::kRows, [&](size_t begin, size_t stop) {

@@ -18,10 +18,10 @@ class Weights {
   struct Forms {
     explicit Forms(const PlanParam& p)
         : plain(size_t{p.rows} * p.cols),
-          blocks(p.by_product ? size_t{p.row_groups} * 4 * p.col_groups * 4 : 0),
-          outputs(p.by_product ? size_t{p.row_groups} * 4 : 0),
-          rows(p.by_lookup && p.cols != p.col_groups * 4 ? size_t{p.rows} * p.col_groups * 4 : 0),
-          vectors(p.vector ? size_t{p.row_groups} * 4 : 0) {}
+          blocks(p.by_product ? size_t{p.row_quads} * 4 * p.col_quads * 4 : 0),
+          outputs(p.by_product ? size_t{p.row_quads} * 4 : 0),
+          rows(p.by_lookup && p.cols != p.col_quads * 4 ? size_t{p.rows} * p.col_quads * 4 : 0),
+          vectors(p.vector ? size_t{p.row_quads} * 4 : 0) {}
     uint64_t bytes() const { return plain + blocks + outputs * sizeof(typename S::Row) + rows + vectors; }
     size_t plain;
     size_t blocks;
@@ -46,13 +46,13 @@ class Weights {
   int8_t* plain(size_t param) { return plain_[param].data(); }
   size_t size(size_t param) const { return plain_[param].size(); }
 
-  // For `linear`: blocks of kBlock outputs (the last one fewer), each as S::group_at says.
+  // For `linear`: blocks of kBlock outputs (the last one fewer), each as S::quad_at says.
   const int8_t* block(size_t param, size_t first_output) const {
-    return blocks_[param].data() + first_output * plan_.forms[param].col_groups * 4;
+    return blocks_[param].data() + first_output * plan_.forms[param].col_quads * 4;
   }
   // For `linear`: what it knows of each output's weights.
   const typename S::Row* outputs(size_t param) const { return outputs_[param].data(); }
-  // For `embed`: rows, padded with zeros to whole groups; where no row needs that, the plain ones.
+  // For `embed`: rows, padded with zeros to whole quads; where no row needs that, the plain ones.
   const int8_t* rows(size_t param) const { return (rows_[param].size() != 0 ? rows_ : plain_)[param].data(); }
   // A row of zeros for any `embed`.
   const int8_t* zeros() const { return zeros_.data(); }
@@ -61,7 +61,7 @@ class Weights {
 
   // Outputs of the block that begins at first_output.
   static size_t block_size(const PlanParam& p, size_t first_output) {
-    return std::min(size_t{S::kBlock}, size_t{p.row_groups} * 4 - first_output);
+    return std::min(size_t{S::kBlock}, size_t{p.row_quads} * 4 - first_output);
   }
 
   // Rows [begin, end) to the kernels' forms; with end == rows the padding too. Rows may be packed by several threads.
@@ -73,13 +73,13 @@ class Weights {
     }
     for (size_t row = begin; row < end; ++row) {
       const int8_t* from = plain(param) + row * p.cols;
-      if (rows_[param].size() != 0) std::copy_n(from, p.cols, rows_[param].data() + row * p.col_groups * 4);
+      if (rows_[param].size() != 0) std::copy_n(from, p.cols, rows_[param].data() + row * p.col_quads * 4);
       if (!p.by_product) continue;
       pack_output(param, row, from, p.cols);
       outputs_[param][row] = typename S::Row(from, p.cols);
     }
     if (!p.by_product || end != p.rows) return;
-    for (size_t row = end; row < size_t{p.row_groups} * 4; ++row) pack_output(param, row, nullptr, 0);
+    for (size_t row = end; row < size_t{p.row_quads} * 4; ++row) pack_output(param, row, nullptr, 0);
   }
 
  private:
@@ -88,9 +88,9 @@ class Weights {
     const PlanParam& p = plan_.forms[param];
     const size_t first = row / S::kBlock * S::kBlock;
     const size_t nb = block_size(p, first);
-    int8_t* block = blocks_[param].data() + first * p.col_groups * 4;
-    for (size_t k = 0; k < p.col_groups; ++k) {
-      int8_t* to = block + S::group_at(nb, row - first, k);
+    int8_t* block = blocks_[param].data() + first * p.col_quads * 4;
+    for (size_t k = 0; k < p.col_quads; ++k) {
+      int8_t* to = block + S::quad_at(nb, row - first, k);
       for (size_t i = 0; i < 4; ++i) {
         const int8_t weight = 4 * k + i < cols ? from[4 * k + i] : int8_t{0};
         to[i] = static_cast<int8_t>(weight ^ S::kWeightXor);

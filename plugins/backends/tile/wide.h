@@ -1,5 +1,5 @@
 // The ops that read or make wide values: add, max_norm, rope. A wide value holds a register of int32 for each channel:
-// (groups, 4, kRegs).
+// (quads, 4, kRegs).
 #ifndef EGGROLL_TILE_WIDE_H
 #define EGGROLL_TILE_WIDE_H
 
@@ -23,9 +23,9 @@ struct Wide {
   using U64 = typename S::U64;
   using F32 = typename S::F32;
   static constexpr size_t kRegs = S::kMemberRegs;
-  static constexpr size_t kGroupBytes = Tile<S>::kGroupBytes;
+  static constexpr size_t kQuadBytes = Tile<S>::kQuadBytes;
 
-  // The four channels of a group, of either width.
+  // The four channels of a quad, of either width.
   struct Four {
     V32 t[4];
   };
@@ -71,8 +71,8 @@ struct Wide {
     bool wide_;
   };
 
-  static size_t groups(const Tile<S>& tile, const egg_op& op) {
-    return tile.model.plan.groups[static_cast<size_t>(op.out)];
+  static size_t quads(const Tile<S>& tile, const egg_op& op) {
+    return tile.model.plan.quads[static_cast<size_t>(op.out)];
   }
 
   static void add(Tile<S>& tile, const egg_op& op) {
@@ -80,7 +80,7 @@ struct Wide {
     const Reader b(tile, op.in[1]);
     const int8_t* bias = op.param[1] < 0 ? nullptr : tile.params[static_cast<size_t>(op.param[1])].a;
     const Writer out(tile, op.out);
-    for (size_t g = 0; g < groups(tile, op); ++g) {
+    for (size_t g = 0; g < quads(tile, op); ++g) {
       for (size_t m = 0; m < kRegs; ++m) {
         Four sum = a.at(g, m);
         const Four other = b.at(g, m);
@@ -95,7 +95,7 @@ struct Wide {
   static void max_norm(Tile<S>& tile, const egg_op& op) {
     const Reader x(tile, op.in[0]);
     const Writer out(tile, op.out);
-    const size_t all = groups(tile, op);
+    const size_t all = quads(tile, op);
     V32 largest[kRegs];
     for (V32& lanes : largest) lanes = V32{} + 1;
     for (size_t g = 0; g < all; ++g) {
@@ -126,7 +126,7 @@ struct Wide {
     const Writer out(tile, op.out);
     const auto head = static_cast<size_t>(op.head);
     const int32_t* angles = tile.model.plan.program->tables[op.table].entries + tile.position * head;
-    for (size_t g = 0; g < groups(tile, op); ++g) {
+    for (size_t g = 0; g < quads(tile, op); ++g) {
       for (size_t m = 0; m < kRegs; ++m) {
         Four four = x.at(g, m);
         for (size_t i = 0; i < 4; i += 2) {

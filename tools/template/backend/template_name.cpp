@@ -52,7 +52,8 @@ class ScalarSession : public eggroll::Session {
       const Perturbation perturbation = draw(model_, e.step, pair);
       for (uint32_t m = local; m < local + 2; ++m) {
         const int32_t sign = m == local ? 1 : -1;
-        e.losses[m] = member.read(&perturbation, sign, e.batch, m / e.group, state_of(e.first + m), nullptr);
+        e.losses[m] =
+            member.read(&perturbation, sign, e.batch, m / e.members_per_stream, state_of(e.first + m), nullptr);
       }
     }
   }

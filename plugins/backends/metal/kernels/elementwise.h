@@ -4,12 +4,12 @@
 
 #include "tile.h"
 
-// The noise of the tile's pairs into its workspace, once for all tokens: a simdgroup a segment of a pair.
-inline void draw_noise(thread const Tile& tile, device const Segment* segments) {
+// The noise of the tile's pairs into its workspace, once for all tokens: a simdgroup a part of a pair.
+inline void draw_noise(thread const Tile& tile, device const NoisePart* parts) {
   const uint32_t pairs = divide_up(tile.rows, 2);
   const uint32_t first_pair = tile.number * kTilePairs;
-  for (uint32_t item = tile.simdgroup; item < pairs * tile.args->segment_count; item += kSimdgroups) {
-    const Segment s = own(segments[item / pairs]);
+  for (uint32_t item = tile.simdgroup; item < pairs * tile.args->part_count; item += kSimdgroups) {
+    const NoisePart s = own(parts[item / pairs]);
     const uint32_t pair = item % pairs;
     const NoiseArgs args = own_argument(tile.args->noise);
     const bool in_range = args.first_pair + first_pair + pair - s.first_pair < s.pairs;

@@ -28,8 +28,8 @@ inline void write_logits(thread const Tile& tile, device const DeviceOp& loss, d
 }
 
 kernel void forward(EGG_ARGUMENTS(ForwardArgs), EGG_BUFFER(const DeviceOp, ops, kBindOps),
-                    EGG_BUFFER(const Segment, segments, kBindSegments), EGG_BUFFER(const int8_t, weights, kBindWeights),
-                    EGG_BUFFER(const int32_t, tables, kBindTables),
+                    EGG_BUFFER(const NoisePart, parts, kBindNoiseParts),
+                    EGG_BUFFER(const int8_t, weights, kBindWeights), EGG_BUFFER(const int32_t, tables, kBindTables),
                     EGG_BUFFER(const egg_loss_tables, loss_tables, kBindLossTables),
                     EGG_BUFFER(const int8_t, noise, kBindNoise), EGG_BUFFER(const uint32_t, inputs, kBindInputs),
                     EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const uint8_t, resets, kBindResets),
@@ -54,7 +54,7 @@ kernel void forward(EGG_ARGUMENTS(ForwardArgs), EGG_BUFFER(const DeviceOp, ops, 
   tile.rows = min(kTileRows, args.rows - group * kTileRows);
   tile.lane = lane;
   tile.simdgroup = simdgroup;
-  draw_noise(tile, segments);
+  draw_noise(tile, parts);
   for (uint32_t row = simdgroup; row < tile.rows && lane == 0; row += kSimdgroups) losses[tile.row_of_call(row)] = 0;
   threadgroup_barrier(mem_flags::mem_device);
   for (tile.token = 0; tile.token < args.tokens; ++tile.token) {

@@ -1,4 +1,4 @@
-// The segments of the fused forward pass. Products are under way while a thread works on what the ones before left.
+// The fused ops but for the GRU and the head. Products are under way while a thread works on what the ones before left.
 #ifndef EGGROLL_CUDA_FUSED_SEGMENTS_CUH
 #define EGGROLL_CUDA_FUSED_SEGMENTS_CUH
 
@@ -8,11 +8,10 @@
 namespace eggroll::cuda {
 
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment,
-                                          uint32_t token) {
+__device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op, uint32_t token) {
 #pragma unroll 1
-  for (uint32_t first = 0; first < segment.table_count; first += kTablesAtOnce) {
-    const TableRows<kBlocks, kGroups> rows(tile, segment.first_table + first, segment.table_count - first, token);
+  for (uint32_t first = 0; first < op.table_count; first += kTablesAtOnce) {
+    const TableRows<kBlocks, kGroups> rows(tile, op.first_table + first, op.table_count - first, token);
     uint32_t ids[kTablesAtOnce][2];
     int32_t a[kTablesAtOnce][2];
 #pragma unroll
@@ -87,10 +86,10 @@ __device__ __forceinline__ void add_to_x(FusedTile<kBlocks, kGroups>& tile, cons
 
 // 64 channels between the two linears at a time: what comes of them is added to the second's sums at once.
 template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups>& tile, const FusedSegment& segment) {
-  const Rescale up = segment.linears[0];
-  const Rescale down = segment.linears[1];
-  const uint32_t blocks = blocks_of_group(segment.blocks, tile.sharing.first(), kGroups);
+__device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op) {
+  const Rescale up = op.linears[0];
+  const Rescale down = op.linears[1];
+  const uint32_t blocks = blocks_of_group(op.blocks, tile.sharing.first(), kGroups);
   Fragment<kBlocks> y;
   int32_t q_up[2];
   tile.norm(y, up.of_q, q_up);

@@ -49,13 +49,13 @@ Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t f
 // streams, reads on from step to step, and goes from the text's end to its beginning. In a dataset of rows, stream s
 // reads row (s * rows / streams + step) mod rows. If the streams come in parts, the streams of each part are spread
 // over the whole text: in part c of p, stream i of n begins at segment (i * segments + c * segments / p) / n.
-class DataPlan {
+class TrainStreams {
  public:
   // streams and tokens at least 1. Error (keys in full, "train.tokens"): the training part is too short for one
   // segment, or tokens is not the rows' length.
-  // indices: the program's; they outlive the plan. parts: streams of each part, none: all are one.
-  DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, std::span<const egg_index> indices = {},
-           std::vector<uint32_t> parts = {});
+  // indices: the program's; they outlive the streams. parts: streams of each part, none: all are one.
+  TrainStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, std::span<const egg_index> indices = {},
+               std::vector<uint32_t> parts = {});
 
   // Segments, or rows: after this number of steps every stream is back where it began.
   uint64_t segments() const { return segments_; }
@@ -88,13 +88,13 @@ enum class HeldOutSample {
 // Evaluation. Each token of the held-out part, or of a sample of it, is scored once; the first token of a text and of
 // each row is read but not scored. Stream s of S begins at s / S of the part, with a zero state, and reads 1 / S of the
 // sample. The lengths of streams differ by one token (or row) at most.
-class EvalPlan {
+class HeldOutStreams {
  public:
   // streams and tokens: at least 1. limit: the tokens of the sample, at least 2. The sample of a text scores limit - 1
   // of them; a sample of rows holds all rows that limit tokens touch. With 0, or a limit that leaves out less than one
-  // token (or row) of each stream, the whole held-out part is read. indices: the program's; they outlive the plan.
-  EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
-           HeldOutSample sample = HeldOutSample::kSpread, std::span<const egg_index> indices = {});
+  // token (or row) of each stream, the whole held-out part is read. indices: the program's; they outlive the streams.
+  HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
+                 HeldOutSample sample = HeldOutSample::kSpread, std::span<const egg_index> indices = {});
 
   uint32_t streams() const { return streams_; }  // as asked for, or fewer if some would have nothing to score
   bool covers_all() const { return units_ == all_units_; }

@@ -1,4 +1,4 @@
-#include "experiment/claim_file.h"
+#include "experiment/point_hold.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,13 +28,13 @@ std::string owner_in(int file) {
   return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "";
 }
 
-// Whether a machine whose locks this one does not see holds the claim.
+// Whether a machine whose locks this one does not see holds the file.
 bool held_far_away(int file) {
   const std::string owner = owner_in(file);
   if (owner.empty() || owner.starts_with(host_name() + " ")) return false;
   struct stat status {};
   if (::fstat(file, &status) != 0) return false;
-  return std::time(nullptr) - changed_ns(status) / 1'000'000'000 < ClaimFile::kStaleSeconds;
+  return std::time(nullptr) - changed_ns(status) / 1'000'000'000 < PointHold::kStaleSeconds;
 }
 
 // Locks of the open file, not of the process, that can also be asked for.
@@ -45,7 +45,7 @@ struct flock whole_file() {
   return lock;
 }
 
-Descriptor open_claim(const std::filesystem::path& path) {
+Descriptor open_held(const std::filesystem::path& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (file.get() >= 0 || errno != EEXIST) return file;
   return Descriptor(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -53,10 +53,10 @@ Descriptor open_claim(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::optional<ClaimFile> ClaimFile::take(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "claim";
-  Descriptor file = open_claim(path);
-  if (file.get() < 0) throw file_error("claim", path, errno);
+std::optional<PointHold> PointHold::take(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "held";
+  Descriptor file = open_held(path);
+  if (file.get() < 0) throw file_error("held", path, errno);
   const struct flock lock = whole_file();
   if (::fcntl(file.get(), kSetLockOfOpenFile, &lock) != 0) {
     if (errno != EAGAIN && errno != EACCES) throw file_error("lock", path, errno);
@@ -67,22 +67,22 @@ std::optional<ClaimFile> ClaimFile::take(const std::filesystem::path& folder) {
   if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), owner.data(), owner.size(), 0) < 0) {
     throw file_error("write", path, errno);
   }
-  return ClaimFile(std::move(file));
+  return PointHold(std::move(file));
 }
 
-bool ClaimFile::is_taken(const std::filesystem::path& folder) {
-  const Descriptor file(::open((folder / "claim").c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+bool PointHold::is_taken(const std::filesystem::path& folder) {
+  const Descriptor file(::open((folder / "held").c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0) return false;
   struct flock lock = whole_file();
   if (::fcntl(file.get(), kGetLockOfOpenFile, &lock) != 0) return true;
   return lock.l_type != F_UNLCK || held_far_away(file.get());
 }
 
-ClaimFile::~ClaimFile() {
+PointHold::~PointHold() {
   // Emptied first: whoever locks the file next then knows that its owner has left.
   if (file_.get() >= 0 && ::ftruncate(file_.get(), 0) != 0) return;
 }
 
-void ClaimFile::beat() const { ::futimens(file_.get(), nullptr); }
+void PointHold::beat() const { ::futimens(file_.get(), nullptr); }
 
 }  // namespace eggroll

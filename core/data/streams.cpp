@@ -1,5 +1,5 @@
-// The data plan: pure functions of (stream, step), so that resuming needs no state.
-#include "data/plan.h"
+// Which tokens each stream reads: pure functions of (stream, step), so that resuming needs no state.
+#include "data/streams.h"
 
 #include <algorithm>
 #include <atomic>
@@ -60,8 +60,8 @@ Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t f
   return {tokens, units};
 }
 
-DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, std::span<const egg_index> indices,
-                   std::vector<uint32_t> parts)
+TrainStreams::TrainStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens,
+                           std::span<const egg_index> indices, std::vector<uint32_t> parts)
     : train_(dataset.train),
       separator_(dataset.separator),
       row_(dataset.train_row),
@@ -83,20 +83,21 @@ DataPlan::DataPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, st
                                   train_.source(), train_.size(), uint64_t{tokens} + 1, train_.size() - 1));
 }
 
-uint64_t DataPlan::first_segment(uint64_t stream) const {
+uint64_t TrainStreams::first_segment(uint64_t stream) const {
   if (parts_.empty()) return share(stream, segments_, streams_);
   size_t part = 0;
   for (; stream >= parts_[part]; ++part) stream -= parts_[part];
   return (stream * segments_ + part * segments_ / parts_.size()) / parts_[part];
 }
 
-void DataPlan::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count, Threads* threads) const {
+void TrainStreams::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count,
+                        Threads* threads) const {
   batch.resize(count, tokens_, static_cast<uint32_t>(indices_.size()));
   split(threads, count, [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); });
 }
 
 // Streams [begin, end) of the batch, of which `first` is the first.
-void DataPlan::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t first, size_t begin, size_t end) const {
+void TrainStreams::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t first, size_t begin, size_t end) const {
   const uint64_t stride = row_ > 0 ? row_ : tokens_;
   // A GPU waits for this: loops that the compiler makes wide.
   train_.visit([&](auto tokens) {
@@ -125,8 +126,8 @@ void DataPlan::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t first, s
   });
 }
 
-EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit, HeldOutSample sample,
-                   std::span<const egg_index> indices)
+HeldOutStreams::HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
+                               HeldOutSample sample, std::span<const egg_index> indices)
     : valid_(dataset.valid),
       separator_(dataset.separator),
       row_(dataset.valid_row),
@@ -147,7 +148,7 @@ EvalPlan::EvalPlan(const Dataset& dataset, uint32_t streams, uint32_t tokens, ui
   batches_ = (longest + tokens - 1) / tokens;
 }
 
-void EvalPlan::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
+void HeldOutStreams::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
   batch.clear(count, tokens_, static_cast<uint32_t>(indices_.size()));
   for (uint32_t s = 0; s < count; ++s) {
     const uint64_t stream = uint64_t{first_stream} + s;

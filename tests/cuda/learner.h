@@ -1,14 +1,14 @@
 // A machine on the reference backend, for the tests of plans. They need no GPU.
-#ifndef EGGROLL_TESTS_CUDA_MACHINE_H
-#define EGGROLL_TESTS_CUDA_MACHINE_H
+#ifndef EGGROLL_TESTS_CUDA_LEARNER_H
+#define EGGROLL_TESTS_CUDA_LEARNER_H
 
 #include "support/host.h"
 
 namespace eggroll::cuda {
 
-inline Machine machine_of(std::vector<std::string> overrides) {
+inline Learner learner_of(std::vector<std::string> overrides) {
   overrides.emplace_back("backend=reference");
-  return Machine(test::repository_config(overrides), test::built_plugins());
+  return Learner(test::repository_config(overrides), test::built_plugins());
 }
 
 }  // namespace eggroll::cuda

@@ -1,5 +1,5 @@
 // The plans: what each stream reads at each step, where its state resets, and that an evaluation misses nothing.
-#include "data/plan.h"
+#include "data/streams.h"
 
 #include <gmock/gmock.h>
 
@@ -35,9 +35,9 @@ Dataset rows_of(uint64_t train_rows, uint64_t train_row, uint64_t valid_rows = 1
   return dataset;
 }
 
-BatchBuffer filled(const DataPlan& plan, uint64_t step) {
+BatchBuffer filled(const TrainStreams& reading, uint64_t step) {
   BatchBuffer batch;
-  plan.fill(step, batch);
+  reading.fill(step, batch);
   return batch;
 }
 
@@ -58,39 +58,39 @@ TEST(BatchBuffer, ItsViewShowsIt) {
   EXPECT_THAT(batch.targets, Each(EGG_NO_TARGET));
 }
 
-TEST(DataPlan, CutsATextIntoSegmentsOfOneStreamEach) {
-  const DataPlan plan(text_of(14), 2, 3);  // (14 - 1) / 3 = 4 segments: streams begin at 0 and 2
-  EXPECT_EQ(plan.segments(), 4U);
-  const BatchBuffer first = filled(plan, 0);
+TEST(TrainStreams, CutsATextIntoSegmentsOfOneStreamEach) {
+  const TrainStreams reading(text_of(14), 2, 3);  // (14 - 1) / 3 = 4 segments: streams begin at 0 and 2
+  EXPECT_EQ(reading.segments(), 4U);
+  const BatchBuffer first = filled(reading, 0);
   EXPECT_THAT(first.inputs, ElementsAre(0, 1, 2, 6, 7, 8));
   EXPECT_THAT(first.targets, ElementsAre(1, 2, 3, 7, 8, 9));
   EXPECT_THAT(first.resets, ElementsAre(1, 0, 0, 1, 0, 0));
-  const BatchBuffer second = filled(plan, 1);
+  const BatchBuffer second = filled(reading, 1);
   EXPECT_THAT(second.inputs, ElementsAre(3, 4, 5, 9, 10, 11));
   EXPECT_THAT(second.targets, ElementsAre(4, 5, 6, 10, 11, 12));
   EXPECT_THAT(second.resets, Each(0));
-  const BatchBuffer wrapped = filled(plan, 2);
+  const BatchBuffer wrapped = filled(reading, 2);
   EXPECT_THAT(wrapped.inputs, ElementsAre(6, 7, 8, 0, 1, 2));
   EXPECT_THAT(wrapped.resets, ElementsAre(0, 0, 0, 1, 0, 0));
 }
 
-TEST(DataPlan, ASegmentHasATargetForItsLastInput) {
-  EXPECT_EQ(DataPlan(text_of(12), 1, 3).segments(), 3U);
-  const DataPlan plan(text_of(13), 1, 3);
-  EXPECT_EQ(plan.segments(), 4U);
-  EXPECT_THAT(filled(plan, 3).targets, ElementsAre(10, 11, 12));
+TEST(TrainStreams, ASegmentHasATargetForItsLastInput) {
+  EXPECT_EQ(TrainStreams(text_of(12), 1, 3).segments(), 3U);
+  const TrainStreams reading(text_of(13), 1, 3);
+  EXPECT_EQ(reading.segments(), 4U);
+  EXPECT_THAT(filled(reading, 3).targets, ElementsAre(10, 11, 12));
 }
 
-TEST(DataPlan, EachStreamReadsTheWholeTextInOrder) {
+TEST(TrainStreams, EachStreamReadsTheWholeTextInOrder) {
   const uint32_t streams = 5;
   const uint32_t tokens = 4;
-  const DataPlan plan(text_of(47), streams, tokens);  // 11 segments, token 45 and 46 are beyond them
-  ASSERT_EQ(plan.segments(), 11U);
+  const TrainStreams reading(text_of(47), streams, tokens);  // 11 segments, token 45 and 46 are beyond them
+  ASSERT_EQ(reading.segments(), 11U);
   for (uint32_t s = 0; s < streams; ++s) {
     std::vector<int> reads(45);
     uint32_t last = 0;
-    for (uint64_t step = 0; step < plan.segments(); ++step) {
-      const BatchBuffer batch = filled(plan, step);
+    for (uint64_t step = 0; step < reading.segments(); ++step) {
+      const BatchBuffer batch = filled(reading, step);
       for (uint32_t t = 0; t < tokens; ++t) {
         const size_t slot = size_t{s} * tokens + t;
         const uint32_t at = batch.inputs[slot];
@@ -108,89 +108,89 @@ TEST(DataPlan, EachStreamReadsTheWholeTextInOrder) {
       }
     }
     EXPECT_EQ(std::count(reads.begin(), reads.begin() + 44, 1), 44) << s;
-    EXPECT_TRUE(same(filled(plan, 3 + plan.segments()), filled(plan, 3))) << s;
+    EXPECT_TRUE(same(filled(reading, 3 + reading.segments()), filled(reading, 3))) << s;
   }
 }
 
-TEST(DataPlan, ResetsBeforeEachSeparator) {
+TEST(TrainStreams, ResetsBeforeEachSeparator) {
   Dataset dataset = text_of(2);
   dataset.train = Tokens::own(std::vector<uint8_t>{9, 1, 2, 9, 3, 9, 9, 4, 5}, "a");
   dataset.separator = 9;
-  const DataPlan plan(dataset, 1, 4);
-  EXPECT_THAT(filled(plan, 0).resets, ElementsAre(1, 0, 0, 1));
-  EXPECT_THAT(filled(plan, 1).resets, ElementsAre(0, 1, 1, 0));
+  const TrainStreams reading(dataset, 1, 4);
+  EXPECT_THAT(filled(reading, 0).resets, ElementsAre(1, 0, 0, 1));
+  EXPECT_THAT(filled(reading, 1).resets, ElementsAre(0, 1, 1, 0));
   dataset.separator = std::nullopt;
-  EXPECT_THAT(filled(DataPlan(dataset, 1, 4), 1).resets, Each(0));
+  EXPECT_THAT(filled(TrainStreams(dataset, 1, 4), 1).resets, Each(0));
 }
 
-TEST(DataPlan, AStepDependsOnNothingBeforeIt) {
+TEST(TrainStreams, AStepDependsOnNothingBeforeIt) {
   const Dataset dataset = text_of(1001);
-  const DataPlan plan(dataset, 7, 8);
+  const TrainStreams reading(dataset, 7, 8);
   std::vector<BatchBuffer> forward;
-  for (uint64_t step = 0; step < 300; ++step) forward.push_back(filled(plan, step));
+  for (uint64_t step = 0; step < 300; ++step) forward.push_back(filled(reading, step));
   BatchBuffer reused;
   reused.clear(90, 90);
   for (uint64_t step = 300; step-- > 0;) {
-    plan.fill(step, reused);
+    reading.fill(step, reused);
     ASSERT_TRUE(same(reused, forward[step])) << step;
-    ASSERT_TRUE(same(filled(DataPlan(dataset, 7, 8), step), forward[step])) << step;
+    ASSERT_TRUE(same(filled(TrainStreams(dataset, 7, 8), step), forward[step])) << step;
   }
 }
 
-TEST(DataPlan, FillsFromSeveralThreads) {
-  const DataPlan plan(text_of(1001), 7, 8);
-  const BatchBuffer expected = filled(plan, 11);
+TEST(TrainStreams, FillsFromSeveralThreads) {
+  const TrainStreams reading(text_of(1001), 7, 8);
+  const BatchBuffer expected = filled(reading, 11);
   BatchBuffer other;
-  std::thread thread([&] { plan.fill(11, other); });
-  const BatchBuffer mine = filled(plan, 11);
+  std::thread thread([&] { reading.fill(11, other); });
+  const BatchBuffer mine = filled(reading, 11);
   thread.join();
   EXPECT_TRUE(same(mine, expected));
   EXPECT_TRUE(same(other, expected));
 }
 
-TEST(DataPlan, FarStepsDoNotOverflow) {
-  const DataPlan plan(text_of(14), 2, 3);
+TEST(TrainStreams, FarStepsDoNotOverflow) {
+  const TrainStreams reading(text_of(14), 2, 3);
   const uint64_t far = UINT64_C(1) << 63;  // a multiple of the 4 segments
-  BatchBuffer expected = filled(plan, 4);
-  EXPECT_TRUE(same(filled(plan, far), expected));
+  BatchBuffer expected = filled(reading, 4);
+  EXPECT_TRUE(same(filled(reading, far), expected));
 }
 
-TEST(DataPlan, MoreStreamsThanSegmentsShareThem) {
-  const BatchBuffer batch = filled(DataPlan(text_of(5), 4, 2), 1);  // segments 0 and 1; streams at 0, 0, 1, 1
+TEST(TrainStreams, MoreStreamsThanSegmentsShareThem) {
+  const BatchBuffer batch = filled(TrainStreams(text_of(5), 4, 2), 1);  // segments 0 and 1; streams at 0, 0, 1, 1
   EXPECT_THAT(batch.inputs, ElementsAre(2, 3, 2, 3, 0, 1, 0, 1));
   EXPECT_THAT(batch.resets, ElementsAre(0, 0, 0, 0, 1, 0, 1, 0));
 }
 
-TEST(DataPlan, RowsAreReadOneAStepFromAZeroState) {
-  const DataPlan plan(rows_of(5, 4), 2, 3);  // streams begin at rows 0 and 2
-  EXPECT_EQ(plan.segments(), 5U);
-  const BatchBuffer first = filled(plan, 0);
+TEST(TrainStreams, RowsAreReadOneAStepFromAZeroState) {
+  const TrainStreams reading(rows_of(5, 4), 2, 3);  // streams begin at rows 0 and 2
+  EXPECT_EQ(reading.segments(), 5U);
+  const BatchBuffer first = filled(reading, 0);
   EXPECT_THAT(first.inputs, ElementsAre(0, 1, 2, 8, 9, 10));
   EXPECT_THAT(first.targets, ElementsAre(1, 2, 3, 9, 10, 11));
-  const BatchBuffer later = filled(plan, 3);
+  const BatchBuffer later = filled(reading, 3);
   EXPECT_THAT(later.inputs, ElementsAre(12, 13, 14, 0, 1, 2));
   EXPECT_THAT(later.resets, ElementsAre(1, 0, 0, 1, 0, 0));
 }
 
-TEST(DataPlan, Refusals) {
-  EXPECT_NO_THROW(DataPlan(text_of(33), 1, 32));
-  EXPECT_EQ(error_of([] { DataPlan(text_of(32), 1, 32); }),
+TEST(TrainStreams, Refusals) {
+  EXPECT_NO_THROW(TrainStreams(text_of(33), 1, 32));
+  EXPECT_EQ(error_of([] { TrainStreams(text_of(32), 1, 32); }),
             "train.tokens: the training part of 'a' holds 32 tokens, expected at least 33 (train.tokens + 1); use more "
             "data or set train.tokens=31");
-  EXPECT_EQ(error_of([] { DataPlan(rows_of(5, 4), 1, 4); }),
+  EXPECT_EQ(error_of([] { TrainStreams(rows_of(5, 4), 1, 4); }),
             "train.tokens: train.tokens is 4, but a row of a has 3 tokens to read, expected as many; set "
             "train.tokens=3");
 }
 
 // Scores of every position of the held-out part over a whole evaluation; checks what holds of every batch on the way.
-std::vector<int> scores(const Dataset& dataset, const EvalPlan& plan, uint32_t tokens) {
+std::vector<int> scores(const Dataset& dataset, const HeldOutStreams& reading, uint32_t tokens) {
   std::vector<int> scored(dataset.valid.size());
-  std::vector<uint64_t> next(plan.streams());  // the input each stream reads next, where its state carries on
+  std::vector<uint64_t> next(reading.streams());  // the input each stream reads next, where its state carries on
   bool last_is_used = false;
-  for (uint64_t index = 0; index < plan.batches(); ++index) {
+  for (uint64_t index = 0; index < reading.batches(); ++index) {
     BatchBuffer batch;
-    plan.fill(index, batch);
-    EXPECT_EQ(batch.streams, plan.streams());
+    reading.fill(index, batch);
+    EXPECT_EQ(batch.streams, reading.streams());
     EXPECT_EQ(batch.tokens, tokens);
     last_is_used = false;
     for (uint32_t s = 0; s < batch.streams; ++s) {
@@ -222,20 +222,20 @@ std::vector<int> scores(const Dataset& dataset, const EvalPlan& plan, uint32_t t
   return scored;
 }
 
-TEST(EvalPlan, ScoresEveryTargetOnce) {
+TEST(HeldOutStreams, ScoresEveryTargetOnce) {
   for (const uint64_t size : {2U, 3U, 17U, 64U, 65U, 100U}) {
     const Dataset dataset = text_of(2, size);
     for (const uint32_t streams : {1U, 2U, 3U, 7U, 200U}) {
       for (const uint32_t tokens : {1U, 3U, 8U, 16U, 64U}) {
         for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, size / 2 + 2, size, size + 5}) {
           const uint64_t covered = limit == 0 ? size : std::min(limit, size);
-          const EvalPlan prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
+          const HeldOutStreams prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
           ASSERT_EQ(prefix.streams(), std::min<uint64_t>(streams, covered - 1));
           const std::vector<int> first = scores(dataset, prefix, tokens);
           for (uint64_t i = 0; i < size; ++i) {
             ASSERT_EQ(first[i], i > 0 && i < covered ? 1 : 0) << size << " " << streams << " " << tokens << " " << i;
           }
-          const EvalPlan spread(dataset, streams, tokens, limit);
+          const HeldOutStreams spread(dataset, streams, tokens, limit);
           const std::vector<int> scored = scores(dataset, spread, tokens);
           ASSERT_EQ(scored[0], 0);
           ASSERT_EQ(*std::max_element(scored.begin(), scored.end()), 1) << size << " " << streams << " " << limit;
@@ -253,7 +253,7 @@ TEST(EvalPlan, ScoresEveryTargetOnce) {
   }
 }
 
-TEST(EvalPlan, ScoresEveryTargetOfWholeRowsOnce) {
+TEST(HeldOutStreams, ScoresEveryTargetOfWholeRowsOnce) {
   for (const uint64_t row : {2U, 5U, 9U}) {
     const uint64_t rows = 11;
     const Dataset dataset = rows_of(1, 2, rows, row);
@@ -261,12 +261,12 @@ TEST(EvalPlan, ScoresEveryTargetOfWholeRowsOnce) {
       for (const uint32_t tokens : {1U, 3U, 8U}) {
         for (const uint64_t limit : {uint64_t{0}, uint64_t{2}, row, row + 1, rows * row, rows * row + 1}) {
           const uint64_t covered = limit == 0 ? rows : std::min(rows, (limit + row - 1) / row);
-          const EvalPlan prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
+          const HeldOutStreams prefix(dataset, streams, tokens, limit, HeldOutSample::kPrefix);
           const std::vector<int> first = scores(dataset, prefix, tokens);
           for (uint64_t i = 0; i < rows * row; ++i) {
             ASSERT_EQ(first[i], i % row != 0 && i / row < covered ? 1 : 0) << row << " " << streams << " " << i;
           }
-          const EvalPlan spread(dataset, streams, tokens, limit);
+          const HeldOutStreams spread(dataset, streams, tokens, limit);
           const std::vector<int> scored = scores(dataset, spread, tokens);
           uint64_t whole_rows = 0;
           for (uint64_t i = 0; i < rows * row; i += row) {
@@ -282,55 +282,56 @@ TEST(EvalPlan, ScoresEveryTargetOfWholeRowsOnce) {
   }
 }
 
-TEST(EvalPlan, ASampleIsSpreadEvenlyOverThePart) {
-  const EvalPlan plan(text_of(2, 101), 4, 3, 10);  // 9 of 100 targets: 2, 2, 2 and 3, a quarter of the text apart
-  EXPECT_FALSE(plan.covers_all());
-  EXPECT_EQ(plan.batches(), 1U);
+TEST(HeldOutStreams, ASampleIsSpreadEvenlyOverThePart) {
+  const HeldOutStreams reading(text_of(2, 101), 4, 3,
+                               10);  // 9 of 100 targets: 2, 2, 2 and 3, a quarter of the text apart
+  EXPECT_FALSE(reading.covers_all());
+  EXPECT_EQ(reading.batches(), 1U);
   BatchBuffer batch;
-  plan.fill(0, batch);
+  reading.fill(0, batch);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 0, 25, 26, 0, 50, 51, 0, 75, 76, 77));
   EXPECT_THAT(batch.targets,
               ElementsAre(1, 2, EGG_NO_TARGET, 26, 27, EGG_NO_TARGET, 51, 52, EGG_NO_TARGET, 76, 77, 78));
-  const EvalPlan rows(rows_of(1, 2, 10, 3), 2, 2, 6);  // two of ten rows
+  const HeldOutStreams rows(rows_of(1, 2, 10, 3), 2, 2, 6);  // two of ten rows
   rows.fill(0, batch);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 15, 16));
 }
 
-TEST(EvalPlan, StreamsDifferByOneToken) {
-  const EvalPlan plan(text_of(2, 12), 3, 2, 0);  // 11 targets: 3, 4 and 4
-  EXPECT_EQ(plan.streams(), 3U);
-  EXPECT_EQ(plan.batches(), 2U);
+TEST(HeldOutStreams, StreamsDifferByOneToken) {
+  const HeldOutStreams reading(text_of(2, 12), 3, 2, 0);  // 11 targets: 3, 4 and 4
+  EXPECT_EQ(reading.streams(), 3U);
+  EXPECT_EQ(reading.batches(), 2U);
   BatchBuffer batch;
-  plan.fill(0, batch);
+  reading.fill(0, batch);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 3, 4, 7, 8));
   EXPECT_THAT(batch.targets, ElementsAre(1, 2, 4, 5, 8, 9));
   EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0, 1, 0));
-  plan.fill(1, batch);
+  reading.fill(1, batch);
   EXPECT_THAT(batch.inputs, ElementsAre(2, 0, 5, 6, 9, 10));
   EXPECT_THAT(batch.targets, ElementsAre(3, EGG_NO_TARGET, 6, 7, 10, 11));
   EXPECT_THAT(batch.resets, Each(0));
 }
 
-TEST(EvalPlan, RowsResetWhereTheyBegin) {
-  const EvalPlan plan(rows_of(1, 2, 3, 3), 1, 4, 0);  // inputs 0 1 | 3 4 | 6 7
-  EXPECT_EQ(plan.batches(), 2U);
+TEST(HeldOutStreams, RowsResetWhereTheyBegin) {
+  const HeldOutStreams reading(rows_of(1, 2, 3, 3), 1, 4, 0);  // inputs 0 1 | 3 4 | 6 7
+  EXPECT_EQ(reading.batches(), 2U);
   BatchBuffer batch;
-  plan.fill(0, batch);
+  reading.fill(0, batch);
   EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 3, 4));
   EXPECT_THAT(batch.targets, ElementsAre(1, 2, 4, 5));
   EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0));
-  plan.fill(1, batch);
+  reading.fill(1, batch);
   EXPECT_THAT(batch.inputs, ElementsAre(6, 7, 0, 0));
   EXPECT_THAT(batch.targets, ElementsAre(7, 8, EGG_NO_TARGET, EGG_NO_TARGET));
   EXPECT_THAT(batch.resets, ElementsAre(1, 0, 0, 0));
 }
 
-TEST(EvalPlan, ResetsBeforeEachSeparator) {
+TEST(HeldOutStreams, ResetsBeforeEachSeparator) {
   Dataset dataset = text_of(2);
   dataset.valid = Tokens::own(std::vector<uint16_t>{1, 2, 300, 3, 300, 4}, "a");
   dataset.separator = 300;
   BatchBuffer batch;
-  EvalPlan(dataset, 1, 5, 0).fill(0, batch);
+  HeldOutStreams(dataset, 1, 5, 0).fill(0, batch);
   EXPECT_THAT(batch.resets, ElementsAre(1, 0, 1, 0, 1));
 }
 

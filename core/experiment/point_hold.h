@@ -1,6 +1,6 @@
 // Marks a point as taken: a file that one runner holds while it runs the point.
-#ifndef EGGROLL_EXPERIMENT_CLAIM_FILE_H
-#define EGGROLL_EXPERIMENT_CLAIM_FILE_H
+#ifndef EGGROLL_EXPERIMENT_POINT_HOLD_H
+#define EGGROLL_EXPERIMENT_POINT_HOLD_H
 
 #include <filesystem>
 #include <optional>
@@ -9,25 +9,25 @@
 
 namespace eggroll {
 
-// <folder>/claim, created by the first to come and locked for as long as this object lives. The system frees the lock
-// of a process that dies, so that a claim never outlives its runner. Where folders are shared between machines that do
+// <folder>/held, created by the first to come and locked for as long as this object lives. The system frees the lock
+// of a process that dies, so that a hold never outlives its runner. Where folders are shared between machines that do
 // not see each other's locks, the file's time, which beat() renews, keeps others away for kStale.
-class ClaimFile {
+class PointHold {
  public:
   static constexpr int kStaleSeconds = 60;
 
   // Nothing where another runner has it. The folder must exist.
-  static std::optional<ClaimFile> take(const std::filesystem::path& folder);
+  static std::optional<PointHold> take(const std::filesystem::path& folder);
   // Whether a runner has it.
   static bool is_taken(const std::filesystem::path& folder);
 
-  ClaimFile(ClaimFile&&) = default;
-  ~ClaimFile();
+  PointHold(PointHold&&) = default;
+  ~PointHold();
 
   void beat() const;  // every few seconds
 
  private:
-  explicit ClaimFile(Descriptor file) : file_(std::move(file)) {}
+  explicit PointHold(Descriptor file) : file_(std::move(file)) {}
   Descriptor file_;
 };
 
