@@ -1,4 +1,4 @@
-# eggroll_add_plugin(NAME KIND backend|model|optimizer|ranks SOURCES file... [LIBRARIES target...]
+# eggroll_add_plugin(NAME KIND backend|model|optimizer|processes SOURCES file... [LIBRARIES target...]
 #                    [EMULATED_CPUS label=cpu...])
 #
 # Builds NAME.eggplugin with hidden visibility, no undefined symbols and exact floats, and adds its tests: one exported
@@ -7,8 +7,8 @@
 
 function(eggroll_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;LIBRARIES;EMULATED_CPUS")
-  if(NOT arg_KIND MATCHES "^(backend|model|optimizer|ranks)$")
-    message(FATAL_ERROR "eggroll_add_plugin(${name}): KIND is '${arg_KIND}', expected backend, model, optimizer or ranks")
+  if(NOT arg_KIND MATCHES "^(backend|model|optimizer|processes)$")
+    message(FATAL_ERROR "eggroll_add_plugin(${name}): KIND is '${arg_KIND}', expected backend, model, optimizer or processes")
   endif()
   set(target eggroll_${arg_KIND}_${name})
   set(build ${CMAKE_CURRENT_BINARY_DIR}/${target}_build.cpp)
@@ -58,9 +58,9 @@ function(eggroll_add_plugin name)
   if(PROJECT_NAME STREQUAL Eggroll)
     set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/plugins)
     eggroll_find_libraries_in(${target} $ORIGIN/..)
-    if(arg_KIND STREQUAL ranks)
+    if(arg_KIND STREQUAL processes)
       # Not in the package: it goes with the MPI of the machine that it was built on.
-      install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins COMPONENT ranks)
+      install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins COMPONENT processes)
     else()
       install(TARGETS ${target} RUNTIME_DEPENDENCY_SET eggroll_libraries
               LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/eggroll/plugins COMPONENT runtime)
@@ -71,7 +71,7 @@ function(eggroll_add_plugin name)
   add_test(NAME plugin.${arg_KIND}.${name}.symbols
            COMMAND ${CMAKE_COMMAND} -DPLUGIN=$<TARGET_FILE:${target}> -DNM=${CMAKE_NM}
                    -P ${EGGROLL_CMAKE_DIR}/EggrollCheckSymbols.cmake)
-  if(arg_KIND STREQUAL ranks)
+  if(arg_KIND STREQUAL processes)
     return() # the check is a job of several processes, which its own tests start
   endif()
   # A model's or optimizer's settings are those of configs/KIND/NAME.yaml in the project's folder.
@@ -119,7 +119,7 @@ function(eggroll_plugin_targets variable)
   set(all "")
   foreach(folder IN LISTS folders)
     get_property(plugins DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-    list(FILTER plugins INCLUDE REGEX "^eggroll_(backend|model|optimizer|ranks)_")
+    list(FILTER plugins INCLUDE REGEX "^eggroll_(backend|model|optimizer|processes)_")
     list(APPEND all ${plugins})
   endforeach()
   set(${variable} ${all} PARENT_SCOPE)

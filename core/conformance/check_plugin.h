@@ -56,8 +56,8 @@ std::vector<Check> check_optimizer(const ChosenPlugin& plugin, const egg_setting
                                    const BackendInstance& reference);
 
 // By all processes of a job, each of which calls it: gathers, collects and broadcasts of many sizes bring what was
-// sent. Empty on all ranks but 0.
-std::vector<Check> check_ranks(const ChosenPlugin& plugin);
+// sent. Empty on all processes but 0.
+std::vector<Check> check_processes(const ChosenPlugin& plugin);
 
 }  // namespace eggroll
 

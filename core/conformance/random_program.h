@@ -79,7 +79,7 @@ Transcript run_case(const BackendInstance& backend, const RandomCase& test, cons
 // Empty where one thread, three threads and the reference agree, else a sentence. reference may be null.
 std::string disagreement(const RandomCase& test, const BackendInstance& tested, const BackendInstance* reference);
 
-// Removes as much as it can while fails() stays true: ops, slots, sizes, members, tokens, streams, ranks, calls.
+// Removes as much as it can while fails() stays true: ops, slots, sizes, members, tokens, streams, the rank, calls.
 RandomCase shrink(const RandomCase& test, const std::function<bool(const RandomCase&)>& fails);
 
 // The program and the rule in the project's printed form, then the scenario.

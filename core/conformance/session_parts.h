@@ -1,4 +1,4 @@
-// One session, or several of the same program that share its members and its updates, as the ranks of a run do.
+// One session, or several of the same program that share its members and its updates, as the processes of a run do.
 #ifndef EGGROLL_CONFORMANCE_SESSION_PARTS_H
 #define EGGROLL_CONFORMANCE_SESSION_PARTS_H
 

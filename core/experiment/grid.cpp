@@ -25,7 +25,7 @@ using Kind = ConfigNode::Kind;
 constexpr size_t kMostPoints = 100000;
 const std::vector<std::string> kShapes = {"product", "zip", "union", "points"};
 // Sections that say how runs are launched, watched and ended.
-const std::vector<std::string> kNoAxes = {"sweep", "results", "plugins", "monitor", "stop", "ranks", "launcher"};
+const std::vector<std::string> kNoAxes = {"sweep", "results", "plugins", "monitor", "stop", "processes", "launcher"};
 
 std::string key_of(const std::string& override_text) { return parse_override(override_text).key; }
 

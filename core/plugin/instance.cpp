@@ -337,33 +337,37 @@ void BackendSession::infer(egg_infer arguments) {
   require_losses(losses.data(), streams, arguments.batch, "infer", nullptr);
 }
 
-RanksInstance::RanksInstance(const ChosenPlugin& plugin, const egg_settings& settings)
-    : Instance(plugin, EGG_KIND_RANKS, settings) {}
+ProcessesInstance::ProcessesInstance(const ChosenPlugin& plugin, const egg_settings& settings)
+    : Instance(plugin, EGG_KIND_PROCESSES, settings) {}
 
 template <class Function, class... Arguments>
-void RanksInstance::call(Function function, Arguments... arguments) {
+void ProcessesInstance::call(Function function, Arguments... arguments) {
   require_ok(call_plugin([&](egg_error* error) { return function(self().get(), arguments..., error); }), who());
 }
 
-void RanksInstance::join(uint32_t& rank, uint32_t& size) {
-  call(table<egg_ranks_interface>().join, &rank, &size);
-  if (rank >= size) throw Error(fmt::format("{} says rank {} of {}; fix the plugin", who(), rank, size));
+void ProcessesInstance::join(uint32_t& process, uint32_t& size) {
+  call(table<egg_processes_interface>().join, &process, &size);
+  if (process >= size) throw Error(fmt::format("{} says process {} of {}; fix the plugin", who(), process, size));
 }
 
-void RanksInstance::gather_begin(const void* mine, const uint64_t* sizes, void* all) {
-  call(table<egg_ranks_interface>().gather_begin, mine, sizes, all);
+void ProcessesInstance::gather_begin(const void* mine, const uint64_t* sizes, void* all) {
+  call(table<egg_processes_interface>().gather_begin, mine, sizes, all);
 }
 
-void RanksInstance::gather_end() { call(table<egg_ranks_interface>().gather_end); }
+void ProcessesInstance::gather_end() { call(table<egg_processes_interface>().gather_end); }
 
-void RanksInstance::collect(const void* mine, const uint64_t* sizes, void* all) {
-  call(table<egg_ranks_interface>().collect, mine, sizes, all);
+void ProcessesInstance::collect(const void* mine, const uint64_t* sizes, void* all) {
+  call(table<egg_processes_interface>().collect, mine, sizes, all);
 }
 
-void RanksInstance::broadcast(void* bytes, uint64_t size) { call(table<egg_ranks_interface>().broadcast, bytes, size); }
+void ProcessesInstance::broadcast(void* bytes, uint64_t size) {
+  call(table<egg_processes_interface>().broadcast, bytes, size);
+}
 
-void RanksInstance::leave() { call(table<egg_ranks_interface>().leave); }
+void ProcessesInstance::leave() { call(table<egg_processes_interface>().leave); }
 
-void RanksInstance::abort(int32_t exit_code) noexcept { table<egg_ranks_interface>().abort(self().get(), exit_code); }
+void ProcessesInstance::abort(int32_t exit_code) noexcept {
+  table<egg_processes_interface>().abort(self().get(), exit_code);
+}
 
 }  // namespace eggroll

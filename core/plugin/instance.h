@@ -129,12 +129,12 @@ class BackendInstance : public Instance {
   BackendSession open_session(const egg_session_spec& spec) const;
 };
 
-// What carries bytes between the processes of a run; see egg_ranks_interface for order, shapes and meaning.
-class RanksInstance : public Instance {
+// What carries bytes between the processes of a run; see egg_processes_interface for order, shapes and meaning.
+class ProcessesInstance : public Instance {
  public:
-  RanksInstance(const ChosenPlugin& plugin, const egg_settings& settings);
+  ProcessesInstance(const ChosenPlugin& plugin, const egg_settings& settings);
 
-  void join(uint32_t& rank, uint32_t& size);
+  void join(uint32_t& process, uint32_t& size);
   void gather_begin(const void* mine, const uint64_t* sizes, void* all);
   void gather_end();
   void collect(const void* mine, const uint64_t* sizes, void* all);

@@ -42,9 +42,9 @@ std::string check_head(const void* symbol, PluginFile& file) {
 }
 
 std::string check_identity(const egg_plugin_descriptor& d, PluginFile& file) {
-  if (d.kind < EGG_KIND_BACKEND || d.kind > EGG_KIND_RANKS) {
-    return fmt::format("its kind is {}, expected 0 (backend), 1 (model), 2 (optimizer) or 3 (ranks); fix the plugin",
-                       d.kind);
+  if (d.kind < EGG_KIND_BACKEND || d.kind > EGG_KIND_PROCESSES) {
+    return fmt::format(
+        "its kind is {}, expected 0 (backend), 1 (model), 2 (optimizer) or 3 (processes); fix the plugin", d.kind);
   }
   file.kind = static_cast<egg_kind>(d.kind);
   if (d.name == nullptr || d.version == nullptr || d.build == nullptr) {
@@ -102,7 +102,7 @@ void require_all(Functions& functions, const egg_backend_interface& table) {
       .require("infer", table.infer);
 }
 
-void require_all(Functions& functions, const egg_ranks_interface& table) {
+void require_all(Functions& functions, const egg_processes_interface& table) {
   functions.require("join", table.join)
       .require("gather_begin", table.gather_begin)
       .require("gather_end", table.gather_end)
@@ -153,8 +153,8 @@ const char* kind_name(egg_kind kind) {
       return "model";
     case EGG_KIND_OPTIMIZER:
       return "optimizer";
-    case EGG_KIND_RANKS:
-      return "ranks";
+    case EGG_KIND_PROCESSES:
+      return "processes";
   }
   return "";
 }
@@ -185,8 +185,8 @@ std::string check_descriptor(const void* symbol, PluginFile& file) {
     case EGG_KIND_OPTIMIZER:
       reason = check_functions<egg_optimizer_interface>(descriptor, file);
       break;
-    case EGG_KIND_RANKS:
-      reason = check_functions<egg_ranks_interface>(descriptor, file);
+    case EGG_KIND_PROCESSES:
+      reason = check_functions<egg_processes_interface>(descriptor, file);
       break;
   }
   return reason;

@@ -123,8 +123,8 @@ std::string Registry::unknown(egg_kind kind, const std::string& name) const {
   }
   std::sort(known.begin(), known.end());
   const auto absent = kAbsent.find(name);
-  // Where no plugin of the kind is found, the folders are wrong; but ranks are one plugin, and a run does without.
-  if (absent != kAbsent.end() && (!known.empty() || kind == EGG_KIND_RANKS)) {
+  // Where no plugin of the kind is found, the folders are wrong; but processes are one plugin, and a run does without.
+  if (absent != kAbsent.end() && (!known.empty() || kind == EGG_KIND_PROCESSES)) {
     return fmt::format("the {} '{}' is not here: {}{}", kind_name(kind), name, absent->second,
                        known.empty() ? "" : fmt::format("; choose another: {}, or auto", fmt::join(known, ", ")));
   }

@@ -21,7 +21,8 @@ inline constexpr const char* kChanged = "changed";  // share of the perturbed pa
 inline constexpr const char* kPairsWithoutFitness = "pairs_without_fitness";
 inline constexpr const char* kScalars = "scalars";  // an object: the optimizer's scalars by name
 inline constexpr const char* kForwardSeconds = "forward_seconds";
-inline constexpr const char* kGatherSeconds = "gather_seconds";  // where several ranks share the run; the next one too
+inline constexpr const char* kGatherSeconds =
+    "gather_seconds";  // where several processes share the run; the next one too
 inline constexpr const char* kUpdateSeconds = "update_seconds";
 inline constexpr const char* kStepSeconds = "step_seconds";  // without evaluations
 

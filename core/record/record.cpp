@@ -117,21 +117,21 @@ ordered_json to_json(const Failure& failure) {
   return {{"kind", kFailureNames[static_cast<size_t>(failure.kind)]}, {"detail", failure.detail}, {"log", failure.log}};
 }
 
-ordered_json to_json(const RanksRecord& ranks) {
-  ordered_json update{{"plan", ranks.update.plan}, {"bytes_per_step", ranks.update.bytes_per_step}};
-  if (ranks.update.rebuilt_seconds) update["rebuilt_seconds"] = *ranks.update.rebuilt_seconds;
-  if (ranks.update.sharded_seconds) update["sharded_seconds"] = *ranks.update.sharded_seconds;
-  return {{"count", ranks.count}, {"bytes_per_step", ranks.bytes_per_step}, {"update", update}};
+ordered_json to_json(const ProcessesRecord& processes) {
+  ordered_json update{{"method", processes.update.method}, {"bytes_per_step", processes.update.bytes_per_step}};
+  if (processes.update.rebuilt_seconds) update["rebuilt_seconds"] = *processes.update.rebuilt_seconds;
+  if (processes.update.sharded_seconds) update["sharded_seconds"] = *processes.update.sharded_seconds;
+  return {{"count", processes.count}, {"bytes_per_step", processes.bytes_per_step}, {"update", update}};
 }
 
-RanksRecord ranks_of(const ordered_json& json) {
+ProcessesRecord processes_of(const ordered_json& json) {
   const ordered_json& update = json.at("update");
-  RanksRecord ranks{whole(json.at("count")),
-                    whole(json.at("bytes_per_step")),
-                    {update.at("plan"), whole(update.at("bytes_per_step")), {}, {}}};
-  if (update.contains("rebuilt_seconds")) ranks.update.rebuilt_seconds = update["rebuilt_seconds"].get<double>();
-  if (update.contains("sharded_seconds")) ranks.update.sharded_seconds = update["sharded_seconds"].get<double>();
-  return ranks;
+  ProcessesRecord processes{whole(json.at("count")),
+                            whole(json.at("bytes_per_step")),
+                            {update.at("method"), whole(update.at("bytes_per_step")), {}, {}}};
+  if (update.contains("rebuilt_seconds")) processes.update.rebuilt_seconds = update["rebuilt_seconds"].get<double>();
+  if (update.contains("sharded_seconds")) processes.update.sharded_seconds = update["sharded_seconds"].get<double>();
+  return processes;
 }
 
 Failure failure_of(const ordered_json& json, const std::string& what) {
@@ -199,7 +199,7 @@ ordered_json record_to_json(const RunRecord& record) {
   }
   if (record.failure) json["failure"] = to_json(*record.failure);
   if (record.stopped_because) json["stopped_because"] = *record.stopped_because;
-  if (record.ranks) json["ranks"] = to_json(*record.ranks);
+  if (record.processes) json["processes"] = to_json(*record.processes);
   if (record.sweep) json["sweep"] = sweep_to_json(*record.sweep);
   if (record.verdicts) json["monitor"] = {{"step", record.verdicts->step}, {"verdicts", record.verdicts->texts}};
   if (record.summary) json["summary"] = summary_to_json(*record.summary);
@@ -276,7 +276,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   }
   if (json.contains("failure")) record.failure = failure_of(json.at("failure"), what);
   if (json.contains("stopped_because")) record.stopped_because = json.at("stopped_because").get<std::string>();
-  if (json.contains("ranks")) record.ranks = ranks_of(json["ranks"]);
+  if (json.contains("processes")) record.processes = processes_of(json["processes"]);
   if (json.contains("sweep")) record.sweep = sweep_from_json(json.at("sweep"));
   if (json.contains("summary")) record.summary = summary_from_json(object_at(json, "summary"), what);
   if (json.contains("monitor")) {

@@ -25,7 +25,7 @@ enum class RunStatus {
 };
 
 struct PluginRecord {
-  std::string kind;  // backend, model, optimizer or ranks
+  std::string kind;  // backend, model, optimizer or processes
   std::string name;
   std::string version;
   std::string build;
@@ -92,17 +92,17 @@ struct SweepRecord {
 
 // How several processes update their weights.
 struct UpdateRecord {
-  std::string plan;             // rebuilt or sharded
-  uint64_t bytes_per_step = 0;  // that a rank sends of them, the most
-  // Seconds of a step by each plan, where both were tried.
+  std::string method;           // rebuilt or sharded
+  uint64_t bytes_per_step = 0;  // that a process sends of them, the most
+  // Seconds of a step by each method, where both were tried.
   std::optional<double> rebuilt_seconds;
   std::optional<double> sharded_seconds;
 };
 
 // Describes how several processes share a run.
-struct RanksRecord {
+struct ProcessesRecord {
   uint32_t count = 0;
-  uint64_t bytes_per_step = 0;  // of fitness that a rank sends; the largest share's
+  uint64_t bytes_per_step = 0;  // of fitness that a process sends; the largest share's
   UpdateRecord update;
 };
 
@@ -134,7 +134,7 @@ struct RunRecord {
   std::optional<std::string> plan;
   std::optional<uint64_t> memory_bytes;
   uint32_t threads = 0;
-  std::optional<RanksRecord> ranks;
+  std::optional<ProcessesRecord> processes;
   uint64_t seed = 0;
 
   std::optional<DatasetRecord> dataset;

@@ -9,7 +9,7 @@
 
 namespace eggroll {
 
-// The exact sums of an evaluation. Ranks add theirs up before the record's Evaluation is made of them.
+// The exact sums of an evaluation. Processes add theirs up before the record's Evaluation is made of them.
 struct HeldOutSums {
   int64_t loss_q16 = 0;  // sum of -log2 p over the scored tokens, Q16 bits
   Scored scored;

@@ -11,7 +11,7 @@
 #include "config/named.h"
 #include "eggroll/noise.h"
 #include "eggroll/row_voters.h"
-#include "ranks/packing.h"
+#include "processes/packing.h"
 #include "train/fitness_forms.h"
 
 namespace eggroll {

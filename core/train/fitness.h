@@ -21,7 +21,7 @@ struct FitnessForm {
   // Sets a value in [-127, 127] for each. A negated difference negates its own value and changes no other. threads may
   // be null.
   std::function<void(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads)> values;
-  // Each value is -1, 0 or 1, and depends on its own pair alone. Ranks then send values and not differences.
+  // Each value is -1, 0 or 1, and depends on its own pair alone. Processes then send values and not differences.
   bool is_sign = false;
 };
 

@@ -15,7 +15,7 @@
 
 namespace eggroll {
 
-// Every function that a comment calls shared is called by all ranks in the same order.
+// Every function that a comment calls shared is called by all processes in the same order.
 class HeldOutFigures {
  public:
   // All outlive this. record: newest, best, final and the same of the average are noted there.

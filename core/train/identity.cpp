@@ -16,8 +16,8 @@
 
 namespace eggroll {
 
-const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results", "plugins",
-                                               "monitor", "stop",       "ranks",   "launcher"};
+const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results",   "plugins",
+                                               "monitor", "stop",       "processes", "launcher"};
 const std::vector<std::string> kDataFiles = {"path", "valid_path", "vocabulary"};
 
 namespace {
@@ -84,7 +84,7 @@ ConfigNode with_absolute_paths(ConfigNode config) {
 std::string run_hash(const ConfigNode& config) { return config_hash(config, kOutsideHash); }
 
 std::string former_run_hash(const ConfigNode& config) {
-  return config_hash(config, {"results", "plugins", "monitor", "stop", "ranks", "launcher"});
+  return config_hash(config, {"results", "plugins", "monitor", "stop", "processes", "launcher"});
 }
 
 std::string hash_in(const RunFolder& folder, const ConfigNode& config) {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "eggroll/threads_given.h"
-#include "ranks/packing.h"
+#include "processes/packing.h"
 #include "system/beside.h"
 #include "train/clock.h"
 
@@ -35,7 +35,7 @@ void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t f
   }
 }
 
-// Heads the bytes that a rank sends; the machines of a run have the same byte order.
+// Heads the bytes that a process sends; the machines of a run have the same byte order.
 struct Members::Header {
   int64_t loss;     // of its members
   uint64_t tokens;  // scored, of the streams whose first member is its own
@@ -45,12 +45,12 @@ struct Members::Header {
   uint64_t wants_end;
 };
 
-Members::Members(const Setup& setup, BackendSession& session, Ranks& ranks)
+Members::Members(const Setup& setup, BackendSession& session, Processes& processes)
     : setup_(setup),
       session_(session),
-      ranks_(ranks),
-      shares_(shares_of(setup.learner.train.population, setup.learner.train.members_per_stream, ranks.size())),
-      own_(shares_[ranks.rank()]),
+      processes_(processes),
+      shares_(shares_of(setup.learner.train.population, setup.learner.train.members_per_stream, processes.size())),
+      own_(shares_[processes.index()]),
       given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
       has_thread_(given_ > Threads::number(setup.learner.threads)),
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
@@ -75,7 +75,7 @@ const Scores& Members::score(uint64_t step, const Word& word) {
   scores_.scored = {};
   scores_.words.clear();
   const Header own = compare_own(word);
-  if (ranks_.alone()) {
+  if (processes_.alone()) {
     add(own);
     setup_.fitness.of_differences(d_, scores_.fitness, &threads_);
   } else {
@@ -119,7 +119,7 @@ Members::Header Members::compare_own(const Word& word) {
     loss += sum;
   });
   const bool shared =
-      own_.first % setup_.learner.train.members_per_stream != 0;  // the first stream is counted by a rank before
+      own_.first % setup_.learner.train.members_per_stream != 0;  // the first stream is counted by a process before
   const Scored scored = count_scored(coming_.batch, setup_.dataset, shared ? 1 : 0, &threads_);
   return {loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
 }
@@ -136,8 +136,8 @@ void Members::gather(const Header& header) {
   std::memcpy(mine.data(), &header, sizeof(header));
   setup_.fitness.pack(d_, mine);
   const auto sent = Clock::now();
-  ranks_.begin_gather(mine, sizes_, gathered_);
-  ranks_.end_gather();
+  processes_.begin_gather(mine, sizes_, gathered_);
+  processes_.end_gather();
   scores_.gather_seconds = seconds_since(sent);
   std::vector<std::span<const uint8_t>> parts;
   const uint8_t* at = gathered_.data();
@@ -154,18 +154,18 @@ void Members::gather(const Header& header) {
 }
 
 const BatchBuffer& Members::batch_of_all(uint64_t step) {
-  if (ranks_.alone() && scored_.step == step) return scored_.batch;
+  if (processes_.alone() && scored_.step == step) return scored_.batch;
   setup_.fill_read(step, all_);
   return all_;
 }
 
 HeldOutSums Members::evaluate(const HeldOutStreams& streams) {
-  const uint64_t first = uint64_t{streams.streams()} * ranks_.rank() / ranks_.size();
-  const uint64_t end = uint64_t{streams.streams()} * (ranks_.rank() + 1) / ranks_.size();
+  const uint64_t first = uint64_t{streams.streams()} * processes_.index() / processes_.size();
+  const uint64_t end = uint64_t{streams.streams()} * (processes_.index() + 1) / processes_.size();
   const HeldOutSums own = evaluate_held_out(session_, setup_.dataset, streams, setup_.learner.program->state_bytes(),
                                             static_cast<uint32_t>(first), static_cast<uint32_t>(end - first));
   HeldOutSums all;
-  for (const HeldOutSums& part : ranks_.gather(own)) {
+  for (const HeldOutSums& part : processes_.gather(own)) {
     all.loss_q16 += part.loss_q16;
     all.scored.tokens += part.scored.tokens;
     all.scored.units += part.scored.units;
@@ -179,7 +179,7 @@ std::vector<int8_t> Members::states() {
   session_.get_states(own_.first, own_.count, mine.data());
   std::vector<uint64_t> sizes;
   for (const MemberShare& share : shares_) sizes.push_back(share.count * bytes);
-  return ranks_.collect(mine, sizes);
+  return processes_.collect(mine, sizes);
 }
 
 }  // namespace eggroll

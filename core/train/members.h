@@ -1,6 +1,6 @@
-// The members of a run, shared out over its ranks: each rank evaluates its own, and all learn every pair's fitness.
-// What crosses the wire in a step is one gather: a header of fixed size and, for a pair, 1.6 bits where fitness is a
-// sign, else the difference of its losses. Its size does not grow with the model's.
+// The members of a run, shared out over its processes: each process evaluates its own, and all learn every pair's
+// fitness. What crosses the wire in a step is one gather: a header of fixed size and, for a pair, 1.6 bits where
+// fitness is a sign, else the difference of its losses. Its size does not grow with the model's.
 #ifndef EGGROLL_TRAIN_MEMBERS_H
 #define EGGROLL_TRAIN_MEMBERS_H
 
@@ -10,27 +10,27 @@
 #include <vector>
 
 #include "eggroll/threads.h"
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "train/evaluation.h"
 #include "train/setup.h"
 
 namespace eggroll {
 
-// What a rank wants all others to know of it, once a step.
+// What a process wants all others to know of it, once a step.
 struct Word {
   double seconds = 0.0;    // of the run so far
   uint64_t weights = 0;    // a checksum of its weights, 0: not asked for
   bool wants_end = false;  // a signal told it to save and leave
 };
 
-// What all ranks know of a step once its losses are gathered.
+// What all processes know of a step once its losses are gathered.
 struct Scores {
   std::vector<int8_t> fitness;   // (pairs)
   int64_t loss = 0;              // of all members, Q16 bits
   Scored scored;                 // in the step's streams; each is read by members_per_stream members
-  double forward_seconds = 0.0;  // this rank's
-  double gather_seconds = 0.0;   // this rank's wait for the others
-  std::vector<Word> words;       // by rank
+  double forward_seconds = 0.0;  // this process's
+  double gather_seconds = 0.0;   // this process's wait for the others
+  std::vector<Word> words;       // by process
 };
 
 // Evaluates members [first, first + count) of a call, which are whole pairs. Their first and last stream may have
@@ -39,11 +39,11 @@ struct Scores {
 void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
                    Threads* threads = nullptr);
 
-// Every function that a comment calls shared is called by all ranks in the same order.
+// Every function that a comment calls shared is called by all processes in the same order.
 class Members {
  public:
-  // All three outlive this. Throws Error where there are more ranks than pairs.
-  Members(const Setup& setup, BackendSession& session, Ranks& ranks);
+  // All three outlive this. Throws Error where there are more processes than pairs.
+  Members(const Setup& setup, BackendSession& session, Processes& processes);
 
   // Shared. The losses of a step's members, and what they are worth. Valid until the next call.
   const Scores& score(uint64_t step, const Word& word);
@@ -54,10 +54,10 @@ class Members {
   // Does the work while the backend computes, on a thread of its own where the system gives one, else when it is waited
   // for. One at a time, and none during score().
   std::future<void> beside_backend(std::function<void()> work) const;
-  // Shared. All members' states, (population, state bytes), on rank 0; empty elsewhere.
+  // Shared. All members' states, (population, state bytes), on process 0; empty elsewhere.
   std::vector<int8_t> states();
 
-  // The bytes that a rank sends in a step, for the rank with the largest share.
+  // The bytes that a process sends in a step, for the process with the largest share.
   uint64_t bytes_per_step() const;
 
  private:
@@ -66,7 +66,7 @@ class Members {
     uint64_t step = ~uint64_t{0};
     BatchBuffer batch;
   };
-  // What a rank says of its members in a step, beside their fitness.
+  // What a process says of its members in a step, beside their fitness.
   struct Header;
 
   void fill(uint64_t step, Filled& filled);
@@ -77,10 +77,10 @@ class Members {
 
   const Setup& setup_;
   BackendSession& session_;
-  Ranks& ranks_;
-  std::vector<MemberShare> shares_;  // by rank
+  Processes& processes_;
+  std::vector<MemberShare> shares_;  // by process
   MemberShare own_;
-  std::vector<uint64_t> sizes_;  // by rank, bytes of a step
+  std::vector<uint64_t> sizes_;  // by process, bytes of a step
   uint32_t given_;               // threads that the system gives, as many as the backend's and one more at most
   bool has_thread_;              // for the host's work, beside those of the backend
   Threads threads_;

@@ -23,7 +23,7 @@ PluginRecord plugin_record(const ChosenPlugin& plugin) {
 }  // namespace
 
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
-                     const RunIdentity& identity, const SessionPlan& plan, const Ranks& ranks) {
+                     const RunIdentity& identity, const SessionPlan& plan, const Processes& processes) {
   RunRecord record;
   record.name = setup.learner.name;
   record.started_utc = utc_now();
@@ -37,9 +37,9 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.plan = plan.plan;
   record.memory_bytes = plan.memory;
   for (const ChosenPlugin& plugin : setup.learner.plugins) record.plugins.push_back(plugin_record(plugin));
-  if (!ranks.alone()) {
-    record.plugins.push_back(plugin_record(*ranks.plugin()));
-    record.ranks = RanksRecord{ranks.size(), 0, {}};
+  if (!processes.alone()) {
+    record.plugins.push_back(plugin_record(*processes.plugin()));
+    record.processes = ProcessesRecord{processes.size(), 0, {}};
   }
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "record/record.h"
 #include "train/checkpoint.h"
 #include "train/setup.h"
@@ -22,7 +22,7 @@ struct Invocation {
 
 // All that is known of a run before its first step. plan: of its session.
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
-                     const RunIdentity& identity, const SessionPlan& plan, const Ranks& ranks);
+                     const RunIdentity& identity, const SessionPlan& plan, const Processes& processes);
 
 }  // namespace eggroll
 

@@ -14,8 +14,8 @@
 namespace eggroll {
 namespace {
 
-std::vector<uint64_t> checksums_of_all(BackendSession& session, const Program& program, Ranks& ranks) {
-  return ranks.gather(ranks.alone() ? 0 : weights_checksum(session, program));
+std::vector<uint64_t> checksums_of_all(BackendSession& session, const Program& program, Processes& processes) {
+  return processes.gather(processes.alone() ? 0 : weights_checksum(session, program));
 }
 
 // The first 64 bits of a sha256, 1 where they are 0.
@@ -33,19 +33,19 @@ std::string_view read_param(BackendSession& session, const Program& program, uin
   return bytes_of(room);
 }
 
-// The most frequent of all ranks' values; among equally frequent ones, that of the lowest rank.
+// The most frequent of all processes' values; among equally frequent ones, that of the lowest process.
 uint64_t most_frequent(std::span<const uint64_t> values) {
   return *std::max_element(values.begin(), values.end(), [&](uint64_t a, uint64_t b) {
     return std::count(values.begin(), values.end(), a) < std::count(values.begin(), values.end(), b);
   });
 }
 
-std::vector<size_t> ranks_unlike(std::span<const uint64_t> values, uint64_t right) {
-  std::vector<size_t> ranks;
+std::vector<size_t> processes_unlike(std::span<const uint64_t> values, uint64_t right) {
+  std::vector<size_t> processes;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] != right) ranks.push_back(i);
+    if (values[i] != right) processes.push_back(i);
   }
-  return ranks;
+  return processes;
 }
 
 }  // namespace
@@ -58,39 +58,40 @@ uint64_t weights_checksum(BackendSession& session, const Program& program) {
 }
 
 void require_equal_weights(std::span<const uint64_t> checksums, uint64_t step, BackendSession& session,
-                           const Program& program, Ranks& ranks) {
-  if (ranks_unlike(checksums, checksums.front()).empty()) return;  // as in every step but the last of a failing job
-  const std::vector<size_t> unlike = ranks_unlike(checksums, most_frequent(checksums));
+                           const Program& program, Processes& processes) {
+  if (processes_unlike(checksums, checksums.front()).empty()) return;  // as in every step but the last of a failing job
+  const std::vector<size_t> unlike = processes_unlike(checksums, most_frequent(checksums));
   std::vector<std::string> tensors;
   std::vector<int8_t> room;
   for (uint32_t i = 0; i < program.params().size(); ++i) {
     Sha256 digest;
     digest.update(read_param(session, program, i, room));
-    const std::vector<uint64_t> hashes = ranks.gather(short_hash(digest));
-    if (!ranks_unlike(hashes, most_frequent(hashes)).empty()) tensors.push_back(program.params()[i].name);
+    const std::vector<uint64_t> hashes = processes.gather(short_hash(digest));
+    if (!processes_unlike(hashes, most_frequent(hashes)).empty()) tensors.push_back(program.params()[i].name);
   }
-  ranks.fail_together(fmt::format(
-      "after step {} the weights of rank {} differ from those of the {} other ranks in {}; a device or its memory has "
-      "failed: leave that machine out and start the job again, which goes on from its last checkpoint",
-      step, fmt::join(unlike, ", "), ranks.size() - unlike.size(), fmt::join(tensors, ", ")));
+  processes.fail_together(
+      fmt::format("after step {} the weights of process {} differ from those of the {} other processes in {}; a device "
+                  "or its memory has "
+                  "failed: leave that machine out and start the job again, which goes on from its last checkpoint",
+                  step, fmt::join(unlike, ", "), processes.size() - unlike.size(), fmt::join(tensors, ", ")));
 }
 
-void require_equal_weights(uint64_t step, BackendSession& session, const Program& program, Ranks& ranks) {
-  require_equal_weights(checksums_of_all(session, program, ranks), step, session, program, ranks);
+void require_equal_weights(uint64_t step, BackendSession& session, const Program& program, Processes& processes) {
+  require_equal_weights(checksums_of_all(session, program, processes), step, session, program, processes);
 }
 
-void require_same_start(const Start& start, BackendSession& session, const Program& program, Ranks& ranks) {
-  const std::vector<Start> starts = ranks.gather(start);
-  const std::vector<uint64_t> checksums = checksums_of_all(session, program, ranks);
-  for (size_t rank = 1; rank < starts.size(); ++rank) {
-    const Start& other = starts[rank];
+void require_same_start(const Start& start, BackendSession& session, const Program& program, Processes& processes) {
+  const std::vector<Start> starts = processes.gather(start);
+  const std::vector<uint64_t> checksums = checksums_of_all(session, program, processes);
+  for (size_t process = 1; process < starts.size(); ++process) {
+    const Start& other = starts[process];
     const bool same = other.step == starts[0].step && other.evaluations == starts[0].evaluations &&
-                      other.since_best == starts[0].since_best && checksums[rank] == checksums[0];
+                      other.since_best == starts[0].since_best && checksums[process] == checksums[0];
     if (same) continue;
-    ranks.fail_together(fmt::format(
-        "rank {} begins at step {} and rank 0 at step {}, expected all to see the same files of the run; put "
+    processes.fail_together(fmt::format(
+        "process {} begins at step {} and process 0 at step {}, expected all to see the same files of the run; put "
         "results.dir where all machines read it",
-        rank, other.step, starts[0].step));
+        process, other.step, starts[0].step));
   }
 }
 

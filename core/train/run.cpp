@@ -20,21 +20,22 @@
 namespace eggroll {
 namespace {
 
-// Ranks whose program, rule, data or settings differ would train different models.
-void require_same_work(const Setup& setup, const ConfigNode& config, const RunFolder& folder, Ranks& ranks) {
+// Processes whose program, rule, data or settings differ would train different models.
+void require_same_work(const Setup& setup, const ConfigNode& config, const RunFolder& folder, Processes& processes) {
   const RunIdentity identity = identity_of(setup.learner, config, folder);
   const std::vector<std::pair<const char*, std::string>> facts = {{"specification", identity.spec_hash},
                                                                   {"program", identity.program_hash},
                                                                   {"rule", identity.rule_hash},
                                                                   {"dataset", setup.dataset.sha256}};
   for (const auto& [what, hash] : facts) {
-    const std::vector<uint64_t> all = ranks.gather(uint64_t{std::stoull(hash.substr(0, 16), nullptr, 16)});
-    for (size_t rank = 1; rank < all.size(); ++rank) {
-      if (all[rank] == all[0]) continue;
-      ranks.fail_together(fmt::format(
-          "rank {} has another {} than rank 0 ({:016x}, {:016x}), expected the same build and files on all machines; "
-          "install the same eggroll and the same data on both",
-          rank, what, all[rank], all[0]));
+    const std::vector<uint64_t> all = processes.gather(uint64_t{std::stoull(hash.substr(0, 16), nullptr, 16)});
+    for (size_t process = 1; process < all.size(); ++process) {
+      if (all[process] == all[0]) continue;
+      processes.fail_together(
+          fmt::format("process {} has another {} than process 0 ({:016x}, {:016x}), expected the same build and files "
+                      "on all machines; "
+                      "install the same eggroll and the same data on both",
+                      process, what, all[process], all[0]));
     }
   }
 }
@@ -51,8 +52,8 @@ void tidy(const std::filesystem::path& folder) {
 }
 
 // Whether the folder holds the record of the run that has ended, which is then the result.
-bool ended_before(const ConfigNode& config, Ranks& ranks, RunResult& result) {
-  if (ranks.leads() && is_there(result.folder.record())) {
+bool ended_before(const ConfigNode& config, Processes& processes, RunResult& result) {
+  if (processes.leads() && is_there(result.folder.record())) {
     RunRecord record = read_record(result.folder.record());
     result.ended_before = has_ended(record, config);
     if (result.ended_before) {
@@ -60,28 +61,28 @@ bool ended_before(const ConfigNode& config, Ranks& ranks, RunResult& result) {
       tidy(result.folder.path);
     }
   }
-  return result.ended_before = ranks.broadcast(result.ended_before);
+  return result.ended_before = processes.broadcast(result.ended_before);
 }
 
 RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Registry& registry,
-                     const Invocation& invocation, const RunHooks& hooks, Ranks& ranks) {
+                     const Invocation& invocation, const RunHooks& hooks, Processes& processes) {
   const Clock::time_point began = Clock::now();
   Setup setup(config, registry);
-  require_same_work(setup, config, folder, ranks);
-  if (ranks.leads()) require_same_data(setup, folder);
-  RunResult result{{}, folder, setup.learner.train.steps, ranks.leads()};
-  if (ended_before(config, ranks, result)) return result;
+  require_same_work(setup, config, folder, processes);
+  if (processes.leads()) require_same_data(setup, folder);
+  RunResult result{{}, folder, setup.learner.train.steps, processes.leads()};
+  if (ended_before(config, processes, result)) return result;
   if (hooks.opened) hooks.opened(setup);
   std::optional<RunLock> lock;
-  if (ranks.leads()) {
+  if (processes.leads()) {
     create_folders(folder.path);
     lock.emplace(folder.path);
   }
   // Once more, for another process may have ended the run before this one had the lock.
-  if (ended_before(config, ranks, result)) return result;
-  if (ranks.leads()) write_config(folder, config);
-  if (hooks.begins) hooks.begins(folder, ranks);
-  result.record = train(setup, config, folder, invocation, hooks.train, ranks, began);
+  if (ended_before(config, processes, result)) return result;
+  if (processes.leads()) write_config(folder, config);
+  if (hooks.begins) hooks.begins(folder, processes);
+  result.record = train(setup, config, folder, invocation, hooks.train, processes, began);
   return result;
 }
 
@@ -95,19 +96,20 @@ bool has_ended(const RunRecord& record, const ConfigNode& config) {
 RunResult run_in_folder(const ConfigNode& config,
                         const std::function<std::filesystem::path(const ConfigNode&)>& folder_of,
                         const Registry& registry, const Invocation& invocation, const RunHooks& hooks) {
-  const std::optional<ChosenPlugin> network = choose_ranks(config, registry);
-  Ranks ranks = network ? Ranks(*network) : Ranks();
-  if (ranks.alone()) return run_shared(config, RunFolder{folder_of(config)}, registry, invocation, hooks, ranks);
+  const std::optional<ChosenPlugin> network = choose_processes(config, registry);
+  Processes processes = network ? Processes(*network) : Processes();
+  if (processes.alone())
+    return run_shared(config, RunFolder{folder_of(config)}, registry, invocation, hooks, processes);
   try {
-    if (hooks.joined) hooks.joined(ranks);
-    const ConfigNode shared = parse_yaml(ranks.broadcast(to_yaml(config)), "the configuration of rank 0");
-    RunResult result = run_shared(shared, RunFolder{folder_of(shared)}, registry, invocation, hooks, ranks);
-    ranks.leave();
+    if (hooks.joined) hooks.joined(processes);
+    const ConfigNode shared = parse_yaml(processes.broadcast(to_yaml(config)), "the configuration of process 0");
+    RunResult result = run_shared(shared, RunFolder{folder_of(shared)}, registry, invocation, hooks, processes);
+    processes.leave();
     return result;
   } catch (...) {
-    // The others wait for this rank and would for ever.
-    if (hooks.fails) hooks.fails(ranks, sentence_of_exception());
-    ranks.abort(1);
+    // The others wait for this process and would for ever.
+    if (hooks.fails) hooks.fails(processes, sentence_of_exception());
+    processes.abort(1);
     throw;
   }
 }

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "plugin/registry.h"
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "record/record.h"
 #include "train/run_folder.h"
 #include "train/setup.h"
@@ -17,24 +17,24 @@
 
 namespace eggroll {
 
-// What the caller is told, in this order. Each may be empty. All ranks call them.
+// What the caller is told, in this order. Each may be empty. All processes call them.
 struct RunHooks {
   // Several processes share the run and have met; not called where this one is alone.
-  std::function<void(const Ranks&)> joined;
+  std::function<void(const Processes&)> joined;
   // All parts of the run are open, and nothing is written yet.
   std::function<void(const Setup&)> opened;
   // The folder is locked and has its config.yaml; training begins.
-  std::function<void(const RunFolder&, const Ranks&)> begins;
+  std::function<void(const RunFolder&, const Processes&)> begins;
   TrainHooks train;
-  // This rank has failed and is about to end all others, which wait for it. Not called where it is alone.
-  std::function<void(const Ranks&, const std::string& sentence)> fails;
+  // This process has failed and is about to end all others, which wait for it. Not called where it is alone.
+  std::function<void(const Processes&, const std::string& sentence)> fails;
 };
 
 struct RunResult {
-  RunRecord record;  // whole on rank 0
+  RunRecord record;  // whole on process 0
   RunFolder folder;
   uint64_t steps = 0;         // that the configuration asks for
-  bool leads = true;          // this process is rank 0
+  bool leads = true;          // this process is process 0
   bool ended_before = false;  // the folder's record is of a run that has ended; no step was done
 };
 
@@ -42,8 +42,9 @@ struct RunResult {
 bool has_ended(const RunRecord& record, const ConfigNode& config);
 
 // Begins the run, or goes on with it, and returns once it has ended or a signal has stopped it. The configuration is
-// resolved and its paths are absolute; where several ranks share the run, that of rank 0 counts. folder_of: the run's
-// folder, which need not exist. Throws Error; where several ranks share the run, a failure of one ends them all.
+// resolved and its paths are absolute; where several processes share the run, that of process 0 counts. folder_of: the
+// run's folder, which need not exist. Throws Error; where several processes share the run, a failure of one ends them
+// all.
 RunResult run_in_folder(const ConfigNode& config,
                         const std::function<std::filesystem::path(const ConfigNode&)>& folder_of,
                         const Registry& registry, const Invocation& invocation, const RunHooks& hooks);

@@ -13,8 +13,8 @@
 namespace eggroll {
 
 const std::vector<std::string> kConfigKeys = {
-    "backend", "model",      "optimizer", "dataset", "noise",   "fitness", "ranks",    "name",  "seed",   "train",
-    "eval",    "checkpoint", "monitor",   "stop",    "plugins", "results", "launcher", "votes", "perturb"};
+    "backend", "model",      "optimizer", "dataset", "noise",   "fitness", "processes", "name",  "seed",   "train",
+    "eval",    "checkpoint", "monitor",   "stop",    "plugins", "results", "launcher",  "votes", "perturb"};
 
 const std::vector<std::string> kModelHostKeys = {"name", "perturb_groups"};
 const std::vector<std::string> kOptimizerHostKeys = {"name", "average"};
@@ -151,14 +151,15 @@ MonitorSettings read_monitor(Settings& s) {
   return monitor;
 }
 
-RanksSettings read_ranks(Settings& s) {
-  s.text("name");  // read by choose_ranks
-  RanksSettings ranks{};
+ProcessesSettings read_processes(Settings& s) {
+  s.text("name");  // read by choose_processes
+  ProcessesSettings processes{};
   const int32_t update = s.choice("update", {"auto", "rebuilt", "sharded"});
-  if (update > 0) ranks.update = update == 1 ? UpdateMethod::kRebuilt : UpdateMethod::kSharded;
-  ranks.checksum_every = static_cast<uint64_t>(s.integer("checksum_every", 1, std::numeric_limits<int64_t>::max() / 2));
+  if (update > 0) processes.update = update == 1 ? UpdateMethod::kRebuilt : UpdateMethod::kSharded;
+  processes.checksum_every =
+      static_cast<uint64_t>(s.integer("checksum_every", 1, std::numeric_limits<int64_t>::max() / 2));
   s.finish();
-  return ranks;
+  return processes;
 }
 
 // Nothing where the key is null.
@@ -307,7 +308,7 @@ SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& reg
       eval(read_section(config, "eval", read_eval)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       monitor(read_section(config, "monitor", read_monitor)),
-      ranks(read_section(config, "ranks", read_ranks)),
+      processes(read_section(config, "processes", read_processes)),
       stop(read_section(config, "stop", read_stop)),
       fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, learner.group_pairs()); })) {}
 

@@ -16,9 +16,9 @@
 #include "eggroll/plugin.h"
 #include "plugin/instance.h"
 #include "plugin/registry.h"
+#include "processes/processes.h"
 #include "program/program.h"
 #include "program/rule.h"
-#include "ranks/ranks.h"
 #include "train/fitness.h"
 
 namespace eggroll {
@@ -47,9 +47,9 @@ struct CheckpointSettings {
 struct MonitorSettings {
   uint64_t every;  // steps; 0: never
 };
-// How ranks make an update: each of them all of it, or each of them some tensors.
+// How processes make an update: each of them all of it, or each of them some tensors.
 enum class UpdateMethod { kRebuilt, kSharded };
-struct RanksSettings {
+struct ProcessesSettings {
   std::optional<UpdateMethod> update;  // none: the faster one
   uint64_t checksum_every;             // steps
 };
@@ -134,7 +134,7 @@ struct SetupWithoutData {
   EvalSettings eval;
   CheckpointSettings checkpoint;
   MonitorSettings monitor;
-  RanksSettings ranks;
+  ProcessesSettings processes;
   StopSettings stop;
   Fitness fitness;
 };

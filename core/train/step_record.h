@@ -23,7 +23,7 @@ struct StepFigures {
   uint64_t pairs_without_fitness = 0;
   std::vector<std::pair<std::string, float>> scalars;  // of the rule, in its order
   double forward_seconds = 0.0;
-  // Where several ranks share the run.
+  // Where several processes share the run.
   std::optional<double> gather_seconds;
   std::optional<double> update_seconds;
   double step_seconds = 0.0;  // without evaluations

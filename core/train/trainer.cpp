@@ -29,22 +29,24 @@ namespace {
 class Run {
  public:
   Run(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-      const TrainHooks& hooks, Ranks& ranks, Clock::time_point began)
+      const TrainHooks& hooks, Processes& processes, Clock::time_point began)
       : setup_(setup),
         learner_(setup.learner),
         folder_(folder),
         hooks_(hooks),
-        ranks_(ranks),
+        processes_(processes),
         began_(began),
         identity_(identity_of(learner_, config, folder)),
-        own_(shares_of(learner_.train.population, learner_.train.members_per_stream, ranks.size())[ranks.rank()]),
+        own_(shares_of(learner_.train.population, learner_.train.members_per_stream,
+                       processes.size())[processes.index()]),
         session_plan_(announce()),
         session_(learner_.open_session(own_)),
-        members_(setup, session_, ranks),
-        updates_(setup, session_, ranks),
-        record_(ranks.leads() ? new_record(setup, config, invocation, identity_, session_plan_, ranks) : RunRecord{}),
+        members_(setup, session_, processes),
+        updates_(setup, session_, processes),
+        record_(processes.leads() ? new_record(setup, config, invocation, identity_, session_plan_, processes)
+                                  : RunRecord{}),
         held_out_(setup, session_, members_, updates_, folder, record_) {
-    if (record_.ranks) record_.ranks->bytes_per_step = members_.bytes_per_step();
+    if (record_.processes) record_.processes->bytes_per_step = members_.bytes_per_step();
   }
 
   RunRecord go() {
@@ -82,7 +84,7 @@ class Run {
 
   // Goes on from the newest checkpoint and what the journal knows beyond it, or begins.
   void resume() {
-    ranks_.meet();  // rank 0 holds the lock of the run: nobody else writes what is read now
+    processes_.meet();  // process 0 holds the lock of the run: nobody else writes what is read now
     const auto newest = latest_checkpoint(folder_.path);
     if (newest) {
       const Checkpoint checkpoint = load_checkpoint(*newest);
@@ -108,12 +110,12 @@ class Run {
     }
     if (!fresh_) catch_up();
     record_.steps = step_;
-    ranks_.meet();  // all have read the files before rank 0 cuts them back to this step
-    if (ranks_.leads()) open_files();
-    ranks_.meet();  // it has
+    processes_.meet();  // all have read the files before process 0 cuts them back to this step
+    if (processes_.leads()) open_files();
+    processes_.meet();  // it has
     if (!fresh_) note_metrics();
     require_same_start({step_, held_out_.evaluations().size(), held_out_.since_best()}, session_, *learner_.program,
-                       ranks_);
+                       processes_);
   }
 
   // If members have no states, no forward pass is needed to get to the end of the journal.
@@ -135,10 +137,10 @@ class Run {
   }
 
   void warn(const std::string& text) const {
-    if (hooks_.warn && ranks_.leads()) hooks_.warn(text);
+    if (hooks_.warn && processes_.leads()) hooks_.warn(text);
   }
 
-  // What rank 0 writes, cut back to step_.
+  // What process 0 writes, cut back to step_.
   void open_files() {
     carry_over_record();
     remove_leftovers(folder_.path, hooks_.warn);
@@ -198,8 +200,8 @@ class Run {
   }
 
   void put_record() {
-    if (!ranks_.leads()) return;
-    if (record_.ranks) record_.ranks->update = updates_.record();
+    if (!processes_.leads()) return;
+    if (record_.processes) record_.processes->update = updates_.record();
     write_record(folder_.record(), record_);
   }
 
@@ -244,12 +246,12 @@ class Run {
 
   bool signalled() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
 
-  // All ranks stop after the same step: the one in which they learn that one of them was signalled.
-  bool stopped() const { return ranks_.alone() ? signalled() : one_was_signalled_; }
+  // All processes stop after the same step: the one in which they learn that one of them was signalled.
+  bool stopped() const { return processes_.alone() ? signalled() : one_was_signalled_; }
 
   const Scores& score() {
     Word word{seconds_before_ + seconds_since(began_), 0, signalled()};
-    if (!ranks_.alone() && step_ % setup_.ranks.checksum_every == 0) {
+    if (!processes_.alone() && step_ % setup_.processes.checksum_every == 0) {
       word.weights = weights_checksum(session_, *learner_.program);
     }
     const Scores& scores = members_.score(step_, word);
@@ -259,7 +261,7 @@ class Run {
       one_was_signalled_ = one_was_signalled_ || each.wants_end;
       checksums.push_back(each.weights);
     }
-    require_equal_weights(checksums, step_, session_, *learner_.program, ranks_);
+    require_equal_weights(checksums, step_, session_, *learner_.program, processes_);
     return scores;
   }
 
@@ -283,7 +285,7 @@ class Run {
 
     StepRecord step = begin_step_record();
     step.figures = figures_of(scores, made);
-    if (!ranks_.alone()) step.figures->update_seconds = update_seconds;
+    if (!processes_.alone()) step.figures->update_seconds = update_seconds;
     step.figures->step_seconds = seconds_since(began);
     const bool last = step_ == train.steps;
     if (last || step_ % setup_.eval.every == 0) held_out_.add_to_curve(step, last);
@@ -313,7 +315,7 @@ class Run {
       figures.scalars.emplace_back(learner_.rule->scalar_names()[i], made.scalars[i]);
     }
     figures.forward_seconds = scores.forward_seconds;
-    if (!ranks_.alone()) figures.gather_seconds = scores.gather_seconds;
+    if (!processes_.alone()) figures.gather_seconds = scores.gather_seconds;
     return figures;
   }
 
@@ -352,14 +354,14 @@ class Run {
                      seconds / done * static_cast<double>(learner_.train.steps - step_), setup_.dataset.unit});
   }
 
-  // The weights of all ranks are compared first, because all ranks go on from what is saved. If the data have changed,
-  // this throws before it saves, and the checkpoint before stays good.
+  // The weights of all processes are compared first, because all processes go on from what is saved. If the data have
+  // changed, this throws before it saves, and the checkpoint before stays good.
   void save() {
     setup_.dataset.require_unchanged();
-    require_equal_weights(step_, session_, *learner_.program, ranks_);
+    require_equal_weights(step_, session_, *learner_.program, processes_);
     const std::vector<int8_t> states = members_.states();
     updates_.share_slots();
-    if (!ranks_.leads()) return;
+    if (!processes_.leads()) return;
     metrics_->flush();
     journal_->flush();
     record_.wall_seconds = seconds_before_ + seconds_since(began_);
@@ -386,7 +388,7 @@ class Run {
                      : record_.stopped_because     ? RunStatus::kStopped
                                                    : RunStatus::kInterrupted;
     record_.ended_utc = utc_now();
-    if (!ranks_.leads()) return;
+    if (!processes_.leads()) return;
     if (record_.status != RunStatus::kInterrupted) {
       draw_curve();
       if (setup_.dataset.unit == "byte") write_samples();
@@ -427,7 +429,7 @@ class Run {
   Learner& learner_;
   RunFolder folder_;
   const TrainHooks& hooks_;
-  Ranks& ranks_;
+  Processes& processes_;
   Clock::time_point began_;  // the run, its setup included
   RunIdentity identity_;
   MemberShare own_;
@@ -437,7 +439,7 @@ class Run {
   Updates updates_;
   RunRecord record_;
   HeldOutFigures held_out_;
-  // Rank 0 alone has these, as it alone has the run's files.
+  // Process 0 alone has these, as it alone has the run's files.
   std::optional<Monitor> monitor_;
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
@@ -445,7 +447,7 @@ class Run {
   bool fresh_ = false;  // there was no checkpoint
   StepRecord newest_;
   double seconds_before_ = 0.0;
-  double seconds_ = 0.0;  // of the run, as all ranks know it
+  double seconds_ = 0.0;  // of the run, as all processes know it
   bool one_was_signalled_ = false;
   Clock::time_point started_ = Clock::now();  // its steps
 };
@@ -453,8 +455,8 @@ class Run {
 }  // namespace
 
 RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-                const TrainHooks& hooks, Ranks& ranks, Clock::time_point began) {
-  return Run(setup, config, folder, invocation, hooks, ranks, began).go();
+                const TrainHooks& hooks, Processes& processes, Clock::time_point began) {
+  return Run(setup, config, folder, invocation, hooks, processes, began).go();
 }
 
 }  // namespace eggroll

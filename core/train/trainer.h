@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "record/record.h"
 #include "train/clock.h"
 #include "train/new_record.h"
@@ -43,11 +43,11 @@ struct TrainHooks {
 
 // Runs or goes on with the run in the folder, which must exist and be locked by the caller. A folder with checkpoints
 // is resumed from the newest. Writes the record at the start, at each checkpoint and at the end; where a step fails,
-// the record says failed and the Error is thrown on. Called by all ranks that share the run: they read the folder, rank
-// 0 alone writes it and learns of the run through the hooks; every rank returns the record. began: when the work on the
-// run began, from which its wall_seconds are counted.
+// the record says failed and the Error is thrown on. Called by all processes that share the run: they read the folder,
+// process 0 alone writes it and learns of the run through the hooks; every process returns the record. began: when the
+// work on the run began, from which its wall_seconds are counted.
 RunRecord train(Setup& setup, const ConfigNode& config, const RunFolder& folder, const Invocation& invocation,
-                const TrainHooks& hooks, Ranks& ranks, Clock::time_point began = Clock::now());
+                const TrainHooks& hooks, Processes& processes, Clock::time_point began = Clock::now());
 
 }  // namespace eggroll
 

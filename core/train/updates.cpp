@@ -19,7 +19,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t ranks) {
+std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t processes) {
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < params.size(); ++i) {
     if (params[i].perturbed != 0) order.push_back(i);
@@ -27,7 +27,7 @@ std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t r
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return weight_count(params[a]) > weight_count(params[b]); });
   std::vector<uint32_t> owners(params.size(), kNobody);
-  std::vector<uint64_t> weights(ranks);
+  std::vector<uint64_t> weights(processes);
   for (const uint32_t param : order) {
     const auto least = std::min_element(weights.begin(), weights.end());
     *least += weight_count(params[param]);
@@ -36,16 +36,16 @@ std::vector<uint32_t> owners_of(const std::vector<egg_param>& params, uint32_t r
   return owners;
 }
 
-Updates::Updates(const Setup& setup, BackendSession& session, Ranks& ranks)
+Updates::Updates(const Setup& setup, BackendSession& session, Processes& processes)
     : learner_(setup.learner),
       session_(session),
-      ranks_(ranks),
-      method_(ranks.alone() ? UpdateMethod::kRebuilt : setup.ranks.update.value_or(UpdateMethod::kRebuilt)),
-      on_trial_(!ranks.alone() && !setup.ranks.update),
-      owners_(owners_of(learner_.program->params(), ranks.size())),
-      sizes_(ranks.size()) {
+      processes_(processes),
+      method_(processes.alone() ? UpdateMethod::kRebuilt : setup.processes.update.value_or(UpdateMethod::kRebuilt)),
+      on_trial_(!processes.alone() && !setup.processes.update),
+      owners_(owners_of(learner_.program->params(), processes.size())),
+      sizes_(processes.size()) {
   for (uint32_t i = 0; i < owners_.size(); ++i) {
-    chosen_.push_back(owners_[i] == ranks.rank() ? 1 : 0);
+    chosen_.push_back(owners_[i] == processes.index() ? 1 : 0);
     if (owners_[i] != kNobody) sizes_[owners_[i]] += sizeof(int64_t) + weight_count(learner_.program->params()[i]);
   }
 }
@@ -58,19 +58,19 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
     made = learner_.update(session_, step, evaluations, fitness, batch);
   } else {
     made = make_own(step, evaluations, fitness, batch);
-    ranks_.gather(mine_, sizes_, all_);
+    processes_.gather(mine_, sizes_, all_);
     take_others(made.changed);
   }
   if (on_trial_) note(seconds_since(began));
   return made;
 }
 
-// Leaves in mine_, for each tensor of this rank, how many of its weights moved, and the move of each weight modulo 256.
-// The others add these moves to their own weights and do not copy the weights, so a rank with wrong weights stays wrong
-// and is found.
+// Leaves in mine_, for each tensor of this process, how many of its weights moved, and the move of each weight modulo
+// 256. The others add these moves to their own weights and do not copy the weights, so a process with wrong weights
+// stays wrong and is found.
 Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
                          const BatchBuffer& batch) {
-  mine_.resize(sizes_[ranks_.rank()]);
+  mine_.resize(sizes_[processes_.index()]);
   uint8_t* at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;
@@ -96,9 +96,9 @@ Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluati
 void Updates::take_others(std::vector<int64_t>& changed) {
   std::vector<const uint8_t*> from(sizes_.size());
   uint64_t offset = 0;
-  for (size_t rank = 0; rank < sizes_.size(); ++rank) {
-    from[rank] = all_.data() + offset;
-    offset += sizes_[rank];
+  for (size_t process = 0; process < sizes_.size(); ++process) {
+    from[process] = all_.data() + offset;
+    offset += sizes_[process];
   }
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (owners_[i] == kNobody || chosen_[i] != 0) continue;
@@ -127,7 +127,7 @@ void Updates::read(uint32_t param, std::vector<int8_t>& weights) {
 void Updates::note(double seconds) {
   seconds_.push_back(seconds);
   if (seconds_.size() < kTrialSteps) return;
-  const std::vector<double> medians = ranks_.gather(median({seconds_.begin() + 1, seconds_.end()}));
+  const std::vector<double> medians = processes_.gather(median({seconds_.begin() + 1, seconds_.end()}));
   seconds_.clear();
   const double slowest = *std::max_element(medians.begin(), medians.end());
   if (method_ == UpdateMethod::kRebuilt) {
@@ -150,10 +150,10 @@ void Updates::share_slots(uint32_t first) {
     const uint64_t bytes = 4 * weight_count(learner_.program->params()[i]);
     std::vector<uint8_t> mine(chosen_[i] != 0 ? bytes * slots : 0);
     for (uint32_t s = 0; s < slots && chosen_[i] != 0; ++s) session_.get_slot(i, first + s, mine.data() + s * bytes);
-    std::vector<uint64_t> sizes(ranks_.size());
+    std::vector<uint64_t> sizes(processes_.size());
     sizes[owners_[i]] = bytes * slots;
     std::vector<uint8_t> all;
-    ranks_.gather(mine, sizes, all);
+    processes_.gather(mine, sizes, all);
     for (uint32_t s = 0; s < slots && chosen_[i] == 0; ++s) session_.set_slot(i, first + s, all.data() + s * bytes);
   }
 }

@@ -206,16 +206,16 @@ extern const size_t layout_in_c_count;
   F(egg_backend_interface, evaluate, 96) \
   F(egg_backend_interface, update, 104) \
   F(egg_backend_interface, infer, 112) \
-  S(egg_ranks_interface, 64) \
-  F(egg_ranks_interface, struct_size, 0) \
-  F(egg_ranks_interface, reserved, 4) \
-  F(egg_ranks_interface, join, 8) \
-  F(egg_ranks_interface, gather_begin, 16) \
-  F(egg_ranks_interface, gather_end, 24) \
-  F(egg_ranks_interface, collect, 32) \
-  F(egg_ranks_interface, broadcast, 40) \
-  F(egg_ranks_interface, leave, 48) \
-  F(egg_ranks_interface, abort, 56) \
+  S(egg_processes_interface, 64) \
+  F(egg_processes_interface, struct_size, 0) \
+  F(egg_processes_interface, reserved, 4) \
+  F(egg_processes_interface, join, 8) \
+  F(egg_processes_interface, gather_begin, 16) \
+  F(egg_processes_interface, gather_end, 24) \
+  F(egg_processes_interface, collect, 32) \
+  F(egg_processes_interface, broadcast, 40) \
+  F(egg_processes_interface, leave, 48) \
+  F(egg_processes_interface, abort, 56) \
   S(egg_plugin_descriptor, 88) \
   F(egg_plugin_descriptor, magic, 0) \
   F(egg_plugin_descriptor, abi_major, 4) \

@@ -70,7 +70,7 @@ TEST(Layout, NumbersAreThoseOfAbi06) {
                          EGG_KIND_BACKEND,
                          EGG_KIND_MODEL,
                          EGG_KIND_OPTIMIZER,
-                         EGG_KIND_RANKS};
+                         EGG_KIND_PROCESSES};
   const int frozen[] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 0, 1, 0, 1, 0, 1, 0, 1, 2, 0, 1, 0, 1, 0, 1, 2, 0, 1, 2, 3};
   ASSERT_EQ(std::size(numbers), std::size(frozen));
   for (size_t i = 0; i < std::size(frozen); ++i) EXPECT_EQ(numbers[i], frozen[i]) << "number " << i;

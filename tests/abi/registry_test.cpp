@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                "host's, " +
                    kHostSpec + kRebuild},
         Broken{"wrong_kind", Verdict::kRejected,
-               "PATH: its kind is 4, expected 0 (backend), 1 (model), 2 (optimizer) or 3 (ranks); fix the plugin"},
+               "PATH: its kind is 4, expected 0 (backend), 1 (model), 2 (optimizer) or 3 (processes); fix the plugin"},
         Broken{"wrong_name", Verdict::kRejected,
                "PATH: its name is 'Wrong-Name', expected lower_snake other than auto; fix the plugin"},
         Broken{"no_name", Verdict::kRejected, "PATH: its name, version or build is missing; fix the plugin"},

@@ -69,7 +69,7 @@ TEST_F(CliTest, ConfigRefusesWhatARunWouldRefuse) {
       {"eval.every=0", {"eval.every is 0"}},
       {"fitness.clip=0", {"fitness.clip is 0"}},
       {"dataset.valid_fraction=1.5", {"dataset.valid_fraction is 1.5", "above 0 and below 1"}},
-      {"ranks.name=mpo", {"unknown ranks", "mpo"}},
+      {"processes.name=mpo", {"unknown processes", "mpo"}},
       {"optimizer.name=sgd", {"unknown optimizer 'sgd'"}},
   };
   for (const auto& [change, fragments] : cases) {

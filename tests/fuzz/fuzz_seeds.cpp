@@ -123,7 +123,7 @@ class Seeds {
     record.status = RunStatus::kFailed;
     record.error = "a disk is full";
     record.failure = Failure{Failure::Kind::kSignal, "SIGSEGV", {"its last line"}};
-    record.ranks = RanksRecord{2, 64, {"sharded", 128, 0.5, 0.25}};
+    record.processes = ProcessesRecord{2, 64, {"sharded", 128, 0.5, 0.25}};
     record.sweep = SweepRecord{"grid", 3, {{"seed", "1"}}, "does it help?", {{{"text", "it does"}}}};
     record.verdicts = Verdicts{2, {"h is stuck"}};
     put_record(record);

@@ -57,7 +57,7 @@ class BrokenModels : public ScratchTest, public testing::WithParamInterface<Kind
       view.ops = ops.data();
       setup.learner.program = std::make_unique<Program>(view);
     }
-    Ranks alone;
+    Processes alone;
     return train(setup, config, RunFolder{folder_}, Invocation{}, TrainHooks{}, alone).verdicts.value().texts;
   }
 };

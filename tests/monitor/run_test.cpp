@@ -170,7 +170,7 @@ class MonitorOn : public BuiltBackend {
     hooks.progress = [&](const Progress& progress) {
       if (progress.done.monitor) seen.push_back(to_json(*progress.done.monitor));
     };
-    Ranks alone;
+    Processes alone;
     train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
     std::filesystem::remove_all(folder);
     return seen;

@@ -90,10 +90,10 @@ use(eggroll "2 of 2 points done, 0 failed" sweep experiment=count-convergence sw
 use(eggroll "" replay ${trained})
 use(eggroll "" sample ${trained} --count 4)
 use(eggroll "holds your model" new model mine)
-execute_process(COMMAND env -i ${root}/bin/eggroll run experiment=count ranks.name=mpi WORKING_DIRECTORY ${empty}
+execute_process(COMMAND env -i ${root}/bin/eggroll run experiment=count processes.name=mpi WORKING_DIRECTORY ${empty}
                 OUTPUT_QUIET ERROR_VARIABLE error)
-if(NOT error MATCHES "the ranks 'mpi' is not here: [^\n]* MPI")
-  message(FATAL_ERROR "ranks.name=mpi is refused without its reason: ${error}")
+if(NOT error MATCHES "the processes 'mpi' is not here: [^\n]* MPI")
+  message(FATAL_ERROR "processes.name=mpi is refused without its reason: ${error}")
 endif()
 if(BENCHMARKS)
   use(eggroll_bench "op/reference/add/64" --benchmark_filter=^op/reference/add/64/ --benchmark_min_time=0.001)

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 TEST(RunHash, IsOfWhatMayChangeWeightsOrFiguresAlone) {
   const std::string hash = run_hash(small_config());
   for (const char* other : {"backend=auto", "backend.threads=3", "checkpoint.every=1", "checkpoint.keep=7",
-                            "monitor.every=2", "stop.tokens=9", "results.dir=x", "ranks.update=rebuilt"}) {
+                            "monitor.every=2", "stop.tokens=9", "results.dir=x", "processes.update=rebuilt"}) {
     EXPECT_EQ(run_hash(small_config({other})), hash) << other;
   }
   for (const char* other :

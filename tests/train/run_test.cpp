@@ -26,9 +26,9 @@ class RunTest : public SmallRunTest {
 TEST_F(RunTest, GoesFromItsConfigurationToItsRecord) {
   std::vector<std::string> told;
   RunHooks hooks;
-  hooks.joined = [&](const Ranks&) { told.emplace_back("joined"); };
+  hooks.joined = [&](const Processes&) { told.emplace_back("joined"); };
   hooks.opened = [&](const eggroll::Setup&) { told.emplace_back(is_there(path_) ? "late" : "opened"); };
-  hooks.begins = [&](const RunFolder& folder, const Ranks&) {
+  hooks.begins = [&](const RunFolder& folder, const Processes&) {
     told.emplace_back("begins");
     EXPECT_EQ(folder.path, path_);
     EXPECT_TRUE(is_there(folder.config()));

@@ -48,7 +48,7 @@ inline ConfigNode small_config(const std::vector<std::string>& more = {}) {
 // Runs, or goes on, in the folder.
 inline RunRecord run_in(const std::filesystem::path& folder, const ConfigNode& config, const TrainHooks& hooks = {}) {
   Setup setup(config, built_plugins());
-  Ranks alone;
+  Processes alone;
   return train(setup, config, RunFolder{folder}, Invocation{}, hooks, alone);
 }
 

@@ -1,4 +1,4 @@
-// The host's own work on the fitness of a step, which every rank does for its own pairs or for all pairs.
+// The host's own work on the fitness of a step, which every process does for its own pairs or for all pairs.
 #ifndef EGGROLL_BENCH_HOST_CASE_H
 #define EGGROLL_BENCH_HOST_CASE_H
 

@@ -7,7 +7,7 @@
 #include "config/yaml.h"
 #include "experiment/launcher.h"
 #include "experiment/sweep.h"
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "system/files.h"
 #include "train/setup.h"
 
@@ -35,7 +35,7 @@ std::string heading_of(const ConfigNode& section) {
 // Checks the configuration as a run does, except for its data.
 void check_config(const ConfigNode& config) {
   const Registry registry = find_plugins(config);
-  choose_ranks(config, registry);
+  choose_processes(config, registry);
   const SetupWithoutData setup(config, registry);
   check_dataset_of(config);
   config.at("results.dir").text();

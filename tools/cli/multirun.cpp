@@ -12,7 +12,7 @@
 #include "cli/stops.h"
 #include "cli/terminal.h"
 #include "eggroll/error.h"
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "system/machine.h"
 #include "system/process.h"
 

@@ -106,8 +106,8 @@ int check_command(const HostOptions& host, const CheckArguments& arguments) {
     throw Error(
         fmt::format("--seed and --cases were given for the {}, expected a backend; leave them out", chosen.file.who()));
   }
-  if (*chosen.file.kind == EGG_KIND_RANKS) {
-    const std::vector<Check> checks = check_ranks(chosen);
+  if (*chosen.file.kind == EGG_KIND_PROCESSES) {
+    const std::vector<Check> checks = check_processes(chosen);
     return checks.empty() ? 0 : print_checks(chosen, checks);
   }
   const BackendInstance reference(registry.choose(EGG_KIND_BACKEND, "reference"), none);

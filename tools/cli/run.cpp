@@ -19,7 +19,7 @@
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
 #include "monitor/display.h"
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "record/sentence.h"
 #include "system/files.h"
 #include "train/identity.h"
@@ -146,9 +146,9 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
   if (record.samples_file) fmt::print("sample {}\n", folder.samples().string());
 }
 
-// Returns the exit code of a process that a signal ended, as shells count it. Only rank 0 returns it, because mpirun
-// ends all processes when one fails, and would end rank 0 before its last line. A signal to another rank counts as
-// SIGTERM.
+// Returns the exit code of a process that a signal ended, as shells count it. Only process 0 returns it, because mpirun
+// ends all processes when one fails, and would end process 0 before its last line. A signal to another process counts
+// as SIGTERM.
 int interrupted(const RunResult& result, const ConfigNode& config) {
   if (!result.leads) return 0;
   std::string plugins;  // the run's own configuration cannot name plugin folders
@@ -202,8 +202,8 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
   ProgressLine progress;
   std::string backend;
   RunHooks hooks;
-  hooks.joined = [](const Ranks& ranks) {
-    if (!ranks.leads() && std::freopen("/dev/null", "w", stdout) == nullptr) {
+  hooks.joined = [](const Processes& processes) {
+    if (!processes.leads() && std::freopen("/dev/null", "w", stdout) == nullptr) {
       throw file_error("open", "/dev/null", errno);
     }
   };
@@ -213,11 +213,11 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     fmt::print("backend {}: {}\n", backend, chosen.reason);
     warn_of_joint_windows(setup.learner);
   };
-  hooks.begins = [](const RunFolder& folder, const Ranks& ranks) {
+  hooks.begins = [](const RunFolder& folder, const Processes& processes) {
     catch_signals();
     fmt::print("run folder {}\n", folder.path.string());
     std::fflush(stdout);
-    if (!ranks.alone()) fmt::print("{} ranks share the run's members\n", ranks.size());
+    if (!processes.alone()) fmt::print("{} processes share the run's members\n", processes.size());
   };
   hooks.train.planned = [&](const SessionPlan& plan) {
     fmt::print("{} on {}: {}; {} of memory\n", backend, plan.device, plan.plan, memory_text(plan.memory));
@@ -232,9 +232,9 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     print_error("eggroll", text);
   };
   hooks.train.stop = &stop_requested;
-  hooks.fails = [&](const Ranks& ranks, const std::string& sentence) {
+  hooks.fails = [&](const Processes& processes, const std::string& sentence) {
     progress.finish();
-    print_error(fmt::format("eggroll: rank {} of {}", ranks.rank(), ranks.size()), sentence);
+    print_error(fmt::format("eggroll: process {} of {}", processes.index(), processes.size()), sentence);
     std::fflush(nullptr);
   };
   const RunResult result = run_in_folder(config, folder_of, registry, invocation, hooks);

@@ -17,7 +17,7 @@
 #include "experiment/freeze.h"
 #include "experiment/launcher.h"
 #include "experiment/point_hold.h"
-#include "ranks/ranks.h"
+#include "processes/processes.h"
 #include "system/machine.h"
 
 namespace eggroll {

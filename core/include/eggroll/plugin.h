@@ -1,5 +1,5 @@
 /* The plugin contract, ABI 0.6. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
- * ranks.h.
+ * processes.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
  * descriptor never moves; the host reads it before it calls any function. While the major number is 0 the minor must be
@@ -192,7 +192,7 @@ typedef struct egg_noise {
 
 /* ---- The four kinds ---- */
 
-enum egg_kind { EGG_KIND_BACKEND = 0, EGG_KIND_MODEL = 1, EGG_KIND_OPTIMIZER = 2, EGG_KIND_RANKS = 3 };
+enum egg_kind { EGG_KIND_BACKEND = 0, EGG_KIND_MODEL = 1, EGG_KIND_OPTIMIZER = 2, EGG_KIND_PROCESSES = 3 };
 
 typedef struct egg_model_interface {
   uint32_t struct_size;
@@ -344,26 +344,26 @@ typedef struct egg_backend_interface {
   int32_t (*infer)(void* session, const egg_infer* arguments, egg_error* error);
 } egg_backend_interface;
 
-/* The processes that share a run, each a rank. All of them call the same functions in the same order with equal sizes;
+/* The processes that share a run. All of them call the same functions in the same order with equal sizes;
  * a call may wait for all others. Bytes are the host's own: little-endian, without meaning to the plugin. */
-typedef struct egg_ranks_interface {
+typedef struct egg_processes_interface {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Called first, once. 0 <= rank < size. */
-  int32_t (*join)(void* self, uint32_t* rank, uint32_t* size, egg_error* error);
-  /* Gives every rank the bytes of all ranks, sizes[i] of rank i, in the order of ranks. The caller may work between
+  /* Called first, once. 0 <= index < size. */
+  int32_t (*join)(void* self, uint32_t* index, uint32_t* size, egg_error* error);
+  /* Gives every process the bytes of all processes, sizes[i] of process i, in their order. The caller may work between
    * begin and end, but leaves mine, sizes and all alone and calls nothing else here. */
   int32_t (*gather_begin)(void* self, const void* mine, const uint64_t* sizes, void* all, egg_error* error);
   int32_t (*gather_end)(void* self, egg_error* error);
-  /* Gives rank 0 the bytes of all ranks; all is NULL on the others. */
+  /* Gives process 0 the bytes of all processes; all is NULL on the others. */
   int32_t (*collect)(void* self, const void* mine, const uint64_t* sizes, void* all, egg_error* error);
-  /* Gives every rank the bytes of rank 0. */
+  /* Gives every process the bytes of process 0. */
   int32_t (*broadcast)(void* self, void* bytes, uint64_t size, egg_error* error);
-  /* The last call of a rank whose run ended well. It waits for all others. */
+  /* The last call of a process whose run ended well. It waits for all others. */
   int32_t (*leave)(void* self, egg_error* error);
-  /* Ends every rank's process at once, this one too. */
+  /* Ends every process at once, this one too. */
   void (*abort)(void* self, int32_t exit_code);
-} egg_ranks_interface;
+} egg_processes_interface;
 
 /* Constant-initialised data, so that the host can read and refuse it before it calls any function. Constructors of the
  * library, and of those that it needs, have run by then: loading a plugin runs its code. The host loads and probes each

@@ -1,5 +1,5 @@
 // What the four adapters share: construction and destruction behind the guard. Authors include model.h, optimizer.h,
-// backend.h or ranks.h instead.
+// backend.h or processes.h instead.
 #ifndef EGGROLL_PLUGIN_ADAPTER_H
 #define EGGROLL_PLUGIN_ADAPTER_H
 
