@@ -122,6 +122,17 @@ TEST_F(FusedPlanTest, SharesATileThatIsAloneBetweenTwoWarpgroups) {
   EXPECT_EQ(empty, (std::vector<uint32_t>{2, 3}));
 }
 
+TEST_F(FusedPlanTest, HasAThirdTileWhereThereAreFewChannels) {
+  Room room = kRoom;
+  room.tiles = 3;
+  for (const char* width : {"model.width=64", "model.width=128"}) {
+    const Plan& plan = plan_of({"model=gru", width}, room);
+    ASSERT_TRUE(plan.fused) << width;
+    EXPECT_EQ(plan.fused->shape.tiles, 3U) << width;
+  }
+  EXPECT_FALSE(plan_of({"model=gru", "model.width=192"}, room).fused);
+}
+
 TEST_F(FusedPlanTest, DoesNotShareWhatHasNoSecondBlock) {
   EXPECT_EQ(plan_of({"model=gru", "model.width=64"}, kRoomOfOne).fused->shape.groups, 1U);
   EXPECT_EQ(plan_of({"model=gru", "model.width=128"}, kRoomOfOne).fused->shape.groups, 2U);

@@ -38,6 +38,9 @@ struct CallArgs {
   int32_t joint_shift;  // the same of tables that share a perturbation
 };
 
+// The compilers of host and device lay these out alike.
+static_assert(sizeof(CallArgs) == 168);
+
 }  // namespace eggroll::cuda
 
 #endif

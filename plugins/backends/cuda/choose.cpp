@@ -40,8 +40,8 @@ struct Choice {
 };
 
 // A multiprocessor works on two tiles at once where they find room beside each other and there are more tiles than
-// multiprocessors. With a ring of weights a block has both, and only what linears read must be on chip; without, each
-// has a block of its own, and all its values on chip.
+// multiprocessors, on three of fused ops with few channels. With a ring of weights a block has both, and only what
+// linears read must be on chip; without, each has a block of its own, and all its values on chip.
 Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
   const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
@@ -57,6 +57,12 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
   if (stages > 0) {
     const bool few = divide_up(members, kTileRows) <= multiprocessors;
     Plan three = plan(whole, few ? 1 : 2, 3);
+    if (!few) {
+      // Logits that two tiles keep on chip are not made twice for a third tile.
+      Plan narrow = plan(whole, kMostFusedTiles, 3);
+      const auto keeps = [](const Plan& p) { return p.fused && p.fused->logit_blocks > 0; };
+      if (narrow.fused && (keeps(narrow) || !keeps(three))) return {std::move(narrow), multiprocessors};
+    }
     if (few || three.fused) return {std::move(three), multiprocessors};
     // Three stages let two tiles drift apart a little; two are the fewest that work.
     if (three.all_streamed) return {std::move(three), multiprocessors};

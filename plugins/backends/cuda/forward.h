@@ -25,7 +25,7 @@ struct ForwardArgs : CallArgs {
   size_t workspace_stride;  // of a tile at work
   DeviceOp inline_ops[kMostInlineOps];
 };
-static_assert(sizeof(ForwardArgs) <= 32764, "CUDA's limit");
+static_assert(sizeof(ForwardArgs) == 30960);  // CUDA's limit is 32764
 
 // Most stages of the ring of weights on the current device; 0 where it has none: it takes wgmma, compute
 // capability 9.0.

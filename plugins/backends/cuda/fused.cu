@@ -26,9 +26,12 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
   const FusedArgs& args = tile.args;
   const uint32_t first_state = args.ops[args.op_count - 1].next_state;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
-  const uint32_t at_once = args.shape.tiles;
-  for (uint32_t first = blockIdx.x * at_once; first < tiles; first += gridDim.x * at_once) {
-    tile.number = first + own_tile;
+  for (uint32_t pass = 0; tile_of_pass(args, pass, 0) < tiles; ++pass) {
+    tile.number = tile_of_pass(args, pass, own_tile);
+    if (tile.number >= tiles) {
+      tile.pass_by_weights(args.feeds[0].stage_count * args.tokens);
+      continue;
+    }
     // One thread of one group keeps each row's loss.
     const bool keeps_loss = tile.quarter() == 0 && tile.sharing.first() == 0;
     if (keeps_loss) tile.losses[0] = tile.losses[8] = 0;
@@ -50,7 +53,7 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
           case kFusedMlp:
             run_mlp(tile, op);
             break;
-          default:
+          case kFusedHead:
             if constexpr (kWide) {
               run_wide_head(tile, op, token);
             } else {
@@ -115,7 +118,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
                   start + at.noise + to * shape.noise_stages * kNoiseStage, noise_stages_of(to));
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(worker_registers(most_workers(kBlocks, kGroups))));
     const uint32_t own_tile = group / kGroups;
     const uint32_t of_tile = group % kGroups;
     const uint32_t thread = threadIdx.x % kGroupThreads;
@@ -145,7 +148,8 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
 }
 
 template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
-__global__ void __launch_bounds__(3 * kGroupThreads, 1) fused_kernel(const __grid_constant__ FusedArgs args) {
+__global__ void __launch_bounds__((most_workers(kBlocks, kGroups) + 1) * kGroupThreads, 1)
+    fused_kernel(const __grid_constant__ FusedArgs args) {
   if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kWide>(args);
 }
 

@@ -17,6 +17,7 @@ constexpr uint32_t kNoiseBlock = kTilePairs * kBlock;  // 64 channels of a tile'
 constexpr uint32_t kNoiseStage = 2 * kNoiseBlock;
 constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows
 constexpr uint32_t kMostFusedGroups = 2;              // warpgroups that share a tile
+constexpr uint32_t kMostFusedTiles = 3;               // of a block of threads
 constexpr uint32_t kSharedWords = 6;                  // of each row, that such warpgroups tell each other
 
 // What makes the upper half of a word the output: sums * of_sums + q * of_q + rounding.
@@ -75,6 +76,14 @@ struct FusedFeed {
   uint32_t noise_stage_count;
 };
 
+// Warpgroups that work on tiles in a block of threads: values of few channels leave registers for more of them.
+EGG_FN constexpr uint32_t most_workers(uint32_t blocks, uint32_t groups) {
+  return groups == 1 && blocks <= 2 ? kMostFusedTiles : 2;
+}
+// Registers of a worker's thread. The threads of the warpgroup that brings weights and noise have 24, and a
+// multiprocessor has 64 K.
+EGG_FN constexpr uint32_t worker_registers(uint32_t workers) { return workers == 3 ? 160 : 240; }
+
 // Warpgroups take blocks of 64 channels in turns.
 EGG_FN uint32_t blocks_of_group(uint32_t blocks, uint32_t group, uint32_t groups) {
   return (blocks + groups - 1 - group) / groups;
@@ -126,6 +135,15 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
   s.bytes = s.barriers + 16 * (stages + noise_stages);
   return s;
 }
+
+// The compilers of host and device lay these out alike.
+static_assert(sizeof(Rescale) == 8);
+static_assert(sizeof(FusedOp) == 56);
+static_assert(sizeof(FusedTable) == 24);
+static_assert(sizeof(NoisePlaces) == 4);
+static_assert(sizeof(FusedFeed) == 16);
+static_assert(sizeof(FusedShape) == 16);
+static_assert(sizeof(FusedShared) == 36);
 
 }  // namespace eggroll::cuda
 

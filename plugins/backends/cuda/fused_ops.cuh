@@ -1,6 +1,6 @@
 // The fused ops but for the GRU and the head. Products are under way while a thread works on what the ones before left.
-#ifndef EGGROLL_CUDA_FUSED_SEGMENTS_CUH
-#define EGGROLL_CUDA_FUSED_SEGMENTS_CUH
+#ifndef EGGROLL_CUDA_FUSED_OPS_CUH
+#define EGGROLL_CUDA_FUSED_OPS_CUH
 
 #include "fused_gru.cuh"
 #include "fused_head.cuh"

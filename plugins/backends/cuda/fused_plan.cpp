@@ -373,7 +373,7 @@ bool choose_rings(FusedPlan& fused, uint32_t tiles, uint32_t groups, uint32_t ro
   };
   FusedShape& shape = fused.shape;
   shape = {tiles, groups, 3, groups == 1 ? 6U : 5U};
-  if (!fits(shape)) return false;
+  if (tiles * groups > most_workers(fused.blocks, groups) || !fits(shape)) return false;
   while (shape.stages < kMostFusedStages && fits({tiles, groups, shape.stages + 1, shape.noise_stages})) ++shape.stages;
   while (shape.noise_stages < kMostNoiseStages && fits({tiles, groups, shape.stages, shape.noise_stages + 1}))
     ++shape.noise_stages;

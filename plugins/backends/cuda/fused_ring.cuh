@@ -31,13 +31,18 @@ __device__ inline void init_ring(uint32_t barriers, uint32_t count, uint32_t rea
   }
 }
 
-// Passes of a block over its tiles: body() for each token of each.
+// The tile that number `own` of a block's works on in a pass. Those of the last pass are spread over all blocks, so
+// that the fewer of them share a multiprocessor.
+__device__ inline uint32_t tile_of_pass(const FusedArgs& args, uint32_t pass, uint32_t own) {
+  return (pass * args.shape.tiles + own) * gridDim.x + blockIdx.x;
+}
+
+// Calls body(tile) for each token of each pass in which number `own` has a tile.
 template <class Body>
-__device__ __forceinline__ void each_pass(const FusedArgs& args, Body&& body) {
+__device__ __forceinline__ void each_pass(const FusedArgs& args, uint32_t own, Body&& body) {
   const uint32_t tiles = divide_up(args.rows, kTileRows);
-  const uint32_t at_once = args.shape.tiles;
-  for (uint32_t first = blockIdx.x * at_once; first < tiles; first += gridDim.x * at_once) {
-    for (uint32_t token = 0; token < args.tokens; ++token) body(first);
+  for (uint32_t pass = 0; tile_of_pass(args, pass, own) < tiles; ++pass) {
+    for (uint32_t token = 0; token < args.tokens; ++token) body(tile_of_pass(args, pass, own));
   }
 }
 
@@ -46,7 +51,7 @@ __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& fee
   const uint32_t bytes = fused_stage_bytes(args.blocks);
   const unsigned long long* stages_of = args.stages_of + feed.first_stage;
   unsigned long long from = __ldg(stages_of);
-  each_pass(args, [&](uint32_t) {
+  each_pass(args, 0, [&](uint32_t) {
     for (uint32_t i = 0; i < feed.stage_count; ++i) {
       const unsigned long long next = __ldg(stages_of + (i + 1 < feed.stage_count ? i + 1 : 0));
       wait_for(place.free(), place.phase ^ 1);
@@ -68,10 +73,8 @@ __device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed,
   constexpr uint32_t kChunk = 4 * kNoiseStage;
   constexpr uint32_t kAhead = 3 * kChunk;
   const uint32_t bytes = feed.noise_stage_count * kNoiseStage;
-  const uint32_t tiles = divide_up(args.rows, kTileRows);
-  each_pass(args, [&](uint32_t first) {
-    const int8_t* noise =
-        args.noise + min(first + own, tiles - 1) * args.tile_noise + feed.first_noise_stage * kNoiseStage;
+  each_pass(args, own, [&](uint32_t tile) {
+    const int8_t* noise = args.noise + tile * args.tile_noise + feed.first_noise_stage * kNoiseStage;
     for (uint32_t at = 0; at < bytes; at += kNoiseStage) {
       if (at % kChunk == 0) {
         // Behind the end comes the next token's beginning.

@@ -138,6 +138,14 @@ struct FusedTile {
   __device__ static void leave_weights(uint32_t free) {
     if (threadIdx.x % 32 == 0) arrive(free, 32);  // for its warp
   }
+  // Where the block's other tiles take weights and this one has no work.
+  __device__ void pass_by_weights(uint32_t stages) {
+    for (; stages > 0; --stages) {
+      await_weights();
+      leave_weights(stage.free());
+      stage.advance();
+    }
+  }
 
   // ---- Sums of all outputs, of which each group has a part ----
   // Adds the other group's part to the sums of the own blocks, of which number i comes to be sums[kGroups * i], and to

@@ -27,7 +27,7 @@ constexpr uint32_t kPart = 2 * kBlock * kBlock;
 constexpr uint32_t kParts = 2;
 constexpr uint32_t kStage = kParts * kPart;
 
-EGG_FN uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
+EGG_FN constexpr uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
 EGG_FN uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
 
 // Where a value lies: its first plane `offset` bytes from the start of the tile's values, `bytes` bytes in each row, a
@@ -133,6 +133,14 @@ struct NoiseValues {
 EGG_FN size_t noise_place(uint32_t pair, uint32_t at) {
   return (size_t{at / kBlock} * kTilePairs + pair) * kBlock + at % kBlock;
 }
+
+// The compilers of host and device lay these out alike.
+static_assert(sizeof(Place) == 16);
+static_assert(sizeof(VectorNoise) == 8);
+static_assert(sizeof(DeviceOp) == 192);
+static_assert(sizeof(StageSource) == 16);
+static_assert(sizeof(NoisePart) == 48);
+static_assert(sizeof(NoiseValues) == 24);
 
 }  // namespace eggroll::cuda
 

@@ -10,7 +10,8 @@ std::string text_of(const Plan& plan) {
   const auto linears =
       std::count_if(plan.ops.begin(), plan.ops.end(), [](const DeviceOp& op) { return op.code == EGG_OP_LINEAR; });
   const size_t others = static_cast<size_t>(linears) - plan.streams.size();
-  std::string text = plan.tiles == 1 ? "one tile" : "two tiles";
+  static constexpr const char* kTiles[] = {"one tile", "two tiles", "three tiles"};
+  std::string text = kTiles[plan.tiles - 1];
   text += " of " + std::to_string(kTileRows) + " members a block, ";
   if (plan.fused) {
     const FusedShape& shape = plan.fused->shape;

@@ -232,6 +232,20 @@ uint32_t rule_pieces(size_t weights);
 size_t rule_scratch(uint32_t places);
 void launch_rule(const RuleArgs& args, cudaStream_t stream);
 
+// The compilers of host and device lay these out alike.
+static_assert(sizeof(JobList<VoteJob>) == 16);
+static_assert(sizeof(NoiseArgs) == 112);
+static_assert(sizeof(FormJob) == 40);
+static_assert(sizeof(VoteJob) == 56);
+static_assert(sizeof(VoteArgs) == 112);
+static_assert(sizeof(VotedRow) == 8);
+static_assert(sizeof(RowTable) == 88);
+static_assert(sizeof(RowVoteJob) == 36);
+static_assert(sizeof(RowVoteArgs) == 144);
+static_assert(sizeof(RowTables) == 16);
+static_assert(sizeof(RuleJob) == 48);
+static_assert(sizeof(RuleArgs) == 104);
+
 }  // namespace eggroll::cuda
 
 #endif
