@@ -95,7 +95,7 @@ void Members::fill(uint64_t step, Filled& filled) {
 
 std::future<void> Members::beside_backend(std::function<void()> work) const {
   // Even a thread that was there at the start may have gone to others since.
-  return has_thread_ ? beside(std::move(work)) : std::async(std::launch::deferred, std::move(work));
+  return has_thread_ ? beside(work) : std::async(std::launch::deferred, std::move(work));
 }
 
 void Members::evaluate_own(uint64_t step) {
