@@ -49,8 +49,7 @@ std::unique_ptr<Launcher> open_launcher(const ConfigNode& section, const LocalWo
   if (workers.jobs || !workers.workers.empty()) {
     throw Error(
         "--jobs and --workers are for points on this machine, but launcher=slurm runs them elsewhere; leave them out, "
-        "or "
-        "set launcher.at_once");
+        "or set launcher.at_once");
   }
   return std::make_unique<SlurmLauncher>(read_slurm(section));
 }
