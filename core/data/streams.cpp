@@ -46,7 +46,7 @@ Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t f
   const size_t first = size_t{first_stream} * batch.tokens;
   std::atomic<uint64_t> tokens = 0;
   std::atomic<uint64_t> units = 0;
-  split(threads, batch.targets.size() - first, [&](size_t begin, size_t end) {
+  split(threads, batch.targets.size() - first, kFewestElements, [&](size_t begin, size_t end) {
     Scored part;
     for (size_t i = first + begin; i < first + end; ++i) {
       const uint32_t target = batch.targets[i];
@@ -93,7 +93,8 @@ uint64_t TrainStreams::first_segment(uint64_t stream) const {
 void TrainStreams::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count,
                         Threads* threads) const {
   batch.resize(count, tokens_, static_cast<uint32_t>(indices_.size()));
-  split(threads, count, [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); });
+  const size_t fewest = std::max<size_t>(kFewestElements / tokens_, 1);
+  split(threads, count, fewest, [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); });
 }
 
 // Streams [begin, end) of the batch, of which `first` is the first.

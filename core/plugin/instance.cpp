@@ -255,7 +255,7 @@ void BackendSession::require_losses(const int64_t* losses, uint64_t count, const
                                     Threads* threads) const {
   const auto largest = static_cast<uint64_t>(batch.tokens) * static_cast<uint64_t>(largest_loss(*spec_->program));
   std::atomic<bool> possible = true;
-  split(threads, count, [&](size_t begin, size_t end) {
+  split(threads, count, kFewestElements, [&](size_t begin, size_t end) {
     uint64_t most = 0;  // a negative loss becomes a very large number
     for (size_t i = begin; i < end; ++i) most = std::max(most, static_cast<uint64_t>(losses[i]));
     if (most > largest) possible = false;
@@ -299,7 +299,7 @@ void BackendSession::evaluate(egg_evaluate arguments, Threads* threads) {
   arguments.struct_size = sizeof(arguments);
   int64_t* const given = arguments.losses;
   arguments.losses = losses_.lend(arguments.count);
-  const auto each_part = [&](const auto& body) { split(threads, arguments.count, body); };
+  const auto each_part = [&](const auto& body) { split(threads, arguments.count, kFewestElements, body); };
   // No loss is -1, so a loss that the plugin leaves out is found.
   each_part([&](size_t begin, size_t end) { std::fill(arguments.losses + begin, arguments.losses + end, -1); });
   call(table_->evaluate, &arguments);

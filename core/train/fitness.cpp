@@ -28,7 +28,7 @@ std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* thre
   constexpr size_t kBlock = 1024;                 // squares whose sum does not overflow
   std::atomic<uint64_t> sum = 0;
   std::atomic<bool> is_exact = true;
-  split(threads, d.size(), [&](size_t begin, size_t end) {
+  split(threads, d.size(), kFewestElements, [&](size_t begin, size_t end) {
     for (size_t at = begin; at < end && is_exact; at += kBlock) {
       uint64_t squares = 0;
       uint64_t most = 0;

@@ -110,7 +110,7 @@ void Members::evaluate_own(uint64_t step) {
 // Leaves the differences of own pairs in d_.
 Members::Header Members::compare_own(const Word& word) {
   std::atomic<int64_t> loss = 0;
-  threads_.split(d_.size(), [&](size_t begin, size_t end) {
+  threads_.split(d_.size(), kFewestElements, [&](size_t begin, size_t end) {
     int64_t sum = 0;
     for (size_t k = begin; k < end; ++k) {
       d_[k] = losses_[2 * k + 1] - losses_[2 * k];

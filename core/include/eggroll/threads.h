@@ -45,13 +45,21 @@ class Threads {
     require_threads(number(count));
   }
 
-  // body(begin, end) over disjoint pieces of [0, count); no result may depend on where the cuts fall.
+  // body(begin, end) over disjoint pieces of [0, count); no result may depend on where the cuts fall. A loop of
+  // `fewest` or less stays on the caller's thread.
   template <class Body>
-  void split(size_t count, const Body& body) {
+  void split(size_t count, size_t fewest, const Body& body) {
+    if (count == 0) return;
+    if (count <= fewest) return body(size_t{0}, count);
     arena_.execute([&] {
-      tbb::parallel_for(tbb::blocked_range<size_t>(0, count),
+      tbb::parallel_for(tbb::blocked_range<size_t>(0, count, fewest),
                         [&](const tbb::blocked_range<size_t>& range) { body(range.begin(), range.end()); });
     });
+  }
+
+  template <class Body>
+  void split(size_t count, const Body& body) {
+    split(count, 1, body);
   }
 
  private:
@@ -79,13 +87,19 @@ class Threads {
   explicit Threads(int count) : count_(number(count)) {}
 
   template <class Body>
-  void split(size_t count, const Body& body) {
-    const size_t piece = (count + count_ - 1) / count_;
+  void split(size_t count, size_t fewest, const Body& body) {
+    if (count == 0) return;
+    if (count <= fewest) return body(size_t{0}, count);
+    const size_t piece = std::max(fewest, (count + count_ - 1) / count_);
     std::vector<std::thread> threads;
     for (size_t begin = 0; begin < count; begin += piece) {
       threads.emplace_back([&body, begin, end = std::min(count, begin + piece)] { body(begin, end); });
     }
     for (std::thread& thread : threads) thread.join();
+  }
+  template <class Body>
+  void split(size_t count, const Body& body) {
+    split(count, 1, body);
   }
 
  private:
@@ -98,11 +112,14 @@ class Threads {
 
 namespace eggroll {
 
+// Elements of a loop that takes about a nanosecond for each: fewer take less time than another thread's waking.
+constexpr size_t kFewestElements = size_t{1} << 15;
+
 // The same on these threads, or, where there are none, on the caller's.
 template <class Body>
-void split(Threads* threads, size_t count, const Body& body) {
+void split(Threads* threads, size_t count, size_t fewest, const Body& body) {
   if (threads != nullptr) {
-    threads->split(count, body);
+    threads->split(count, fewest, body);
   } else {
     body(size_t{0}, count);
   }

@@ -28,7 +28,7 @@ class SentArray {
     for (size_t done = 0; done < count; done += kPiece) {
       const size_t piece = std::min(kPiece, count - done);
       T* const to = sent_.get() + done;
-      threads.split(piece, [&](size_t begin, size_t end) {
+      threads.split(piece, kFewestElements, [&](size_t begin, size_t end) {
         std::memcpy(to + begin, from + done + begin, (end - begin) * sizeof(T));
       });
       data_.upload(to, piece, stream, done);
@@ -42,7 +42,7 @@ class SentArray {
 
   bool is_there(const T* from, size_t count, Threads& threads) const {
     std::atomic<bool> same = true;
-    threads.split(count, [&](size_t begin, size_t end) {
+    threads.split(count, kFewestElements, [&](size_t begin, size_t end) {
       if (same && std::memcmp(sent_.get() + begin, from + begin, (end - begin) * sizeof(T)) != 0) same = false;
     });
     return same;
