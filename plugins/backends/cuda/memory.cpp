@@ -54,7 +54,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
     listed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
                taken(param.slot_cells * sizeof(uint32_t));
   }
-  const size_t masked_rows = place_votes();
+  place_votes();
   const auto draws = static_cast<size_t>(std::count_if(plan.layout.parts.begin(), plan.layout.parts.end(),
                                                        [](const NoisePart& s) { return s.kind != kVector; }));
   const auto readers = static_cast<size_t>(std::count_if(program.ops, program.ops + program.op_count,
@@ -81,7 +81,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kReaders, readers, sizeof(uint32_t));
   set(bytes_, Area::kVotedCounts, params.size(), sizeof(uint32_t));
   set(bytes_, Area::kRowVariances, params.size(), sizeof(double));
-  set(bytes_, Area::kVotedRows, masked_rows, sizeof(VotedRow));
+  set(bytes_, Area::kVotedRows, counts, sizeof(VotedRow));
   set(bytes_, Area::kRuleJobs, jobs[0] + jobs[1], sizeof(RuleJob));
   set(bytes_, Area::kFormJobs, forms, sizeof(FormJob));
   set(bytes_, Area::kRuleNodes, plan.rule.nodes.size(), sizeof(RuleNode));
@@ -101,7 +101,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
 }
 
 // Where each parameter's votes lie. Those of masked tables are cleared by rows: they lie together, behind the others.
-size_t MemoryPlan::place_votes() {
+void MemoryPlan::place_votes() {
   for (const bool masked : {false, true}) {
     for (ParamMemory& param : params) {
       if (!param.perturbed || param.masked != masked) continue;
@@ -110,15 +110,14 @@ size_t MemoryPlan::place_votes() {
     }
     if (!masked) masked_votes = votes;
   }
-  size_t masked_rows = 0;
+  counts = votes;
   for (ParamMemory& param : params) {
     if (!param.masked) continue;
     param.counts_offset = votes;
     votes += param.rows;
-    masked_rows += param.rows;
   }
+  counts = votes - counts;
   masked_votes = votes - masked_votes;
-  return masked_rows;
 }
 
 // The pairs of the largest share.

@@ -92,6 +92,7 @@ struct MemoryPlan {
   std::vector<ParamMemory> params;
   size_t votes = 0;         // cells, of the votes of all parameters, then of how many vote on masked tables' rows
   size_t masked_votes = 0;  // of those cells, those of masked tables, the last ones
+  size_t counts = 0;        // of these, the counts, the last ones
   size_t noise_tile = 0;    // of a tile's pairs
 
   uint32_t members = 0;      // of the largest share
@@ -100,7 +101,7 @@ struct MemoryPlan {
   uint64_t total = 0;        // of all that lasts as long as the session
 
  private:
-  size_t place_votes();  // returns the rows of all masked tables
+  void place_votes();
   uint32_t pairs_for(uint32_t population) const;
   uint32_t blocks_for(uint32_t population) const;
   uint32_t least_noise_tiles(uint32_t population) const;

@@ -258,7 +258,7 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
   if (share.count == 0) return;
   activate();
   check(cudaStreamSynchronize(stream_), "run the forward pass");
-  threads_.split(share.count, [&](size_t begin, size_t end) {
+  threads_.split(share.count, kFewestElements, [&](size_t begin, size_t end) {
     std::copy(host_losses_.get() + begin, host_losses_.get() + end, e.losses + (share.first - e.first) + begin);
   });
 }
@@ -299,7 +299,7 @@ int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
   std::fill(own_fitness_.begin() + count, own_fitness_.end(), int8_t{0});
   std::mutex taking_part;
   int32_t most = 0;
-  threads_.split(count, [&](size_t begin, size_t end) {
+  threads_.split(count, kFewestElements, [&](size_t begin, size_t end) {
     int8_t least_here = 0;
     int8_t most_here = 0;
     for (size_t k = begin; k < end; ++k) {
@@ -407,12 +407,16 @@ void Replica::make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t 
 
 void Replica::apply_rule_async() {
   activate();
+  // Masked tables have few rows with votes: the counts say which.
+  const MemoryPlan& memory = own_.memory;
+  const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
   if (own_.shares_votes) {
     for (const Replica* replica : replicas_) check(cudaStreamWaitEvent(stream_, replica->voted_), "wait for votes");
-    launch_sum_votes(votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get(), own_.memory.votes,
-                     stream_);
+    launch_sum_votes(parts, 0, memory.votes - memory.masked_votes, stream_);
+    launch_sum_votes(parts, memory.votes - memory.counts, memory.votes, stream_);
   }
   launch_find_rows(row_tables_, row_variances_.get(), static_cast<uint32_t>(own_.plan.noise.rank), stream_);
+  if (own_.shares_votes) launch_sum_row_votes(row_tables_, parts, stream_);
   const RulePlan& plan = own_.plan.rule;
   RuleArgs rule{};
   rule.nodes = rule_nodes_.get();

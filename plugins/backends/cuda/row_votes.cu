@@ -204,6 +204,22 @@ __global__ void __launch_bounds__(kThreads) clear_rows_kernel(const RowTable* ta
   }
 }
 
+// A warp adds up a row.
+__global__ void __launch_bounds__(kThreads) sum_rows_kernel(const RowTable* tables, const VoteParts parts) {
+  const RowTable& table = tables[blockIdx.y];
+  const auto first = static_cast<size_t>(table.all_votes - parts.votes);
+  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t count = *table.voted_count;
+  for (uint32_t i = blockIdx.x * kWarps + threadIdx.x / 32; i < count; i += gridDim.x * kWarps) {
+    const size_t row = first + size_t{table.voted[i].row} * table.cols;
+    for (uint32_t c = lane; c < table.cols; c += 32) {
+      long long sum = 0;
+      for (uint32_t p = 0; p < parts.count; ++p) sum += parts.parts[p][row + c];
+      parts.votes[row + c] = sum;
+    }
+  }
+}
+
 constexpr uint32_t kMostBlocks = 132 * 16;
 
 dim3 blocks_for(uint32_t warps, uint32_t jobs) { return {std::clamp(divide_up(warps, kWarps), 1U, kMostBlocks), jobs}; }
@@ -222,6 +238,12 @@ void launch_find_rows(const RowTables& tables, const double* variances, uint32_t
   const dim3 blocks = blocks_for(divide_up(tables.most_rows, 32), tables.count);
   find_rows_kernel<<<blocks, kThreads, 0, stream>>>(tables.tables, variances, ranks);
   check_launch("find rows with votes");
+}
+
+void launch_sum_row_votes(const RowTables& tables, const VoteParts& parts, cudaStream_t stream) {
+  if (tables.count == 0) return;
+  sum_rows_kernel<<<blocks_for(tables.most_rows, tables.count), kThreads, 0, stream>>>(tables.tables, parts);
+  check_launch("add up votes");
 }
 
 void launch_clear_rows(const RowTables& tables, cudaStream_t stream) {

@@ -195,9 +195,16 @@ void launch_find_rows(const RowTables& tables, const double* variances, uint32_t
 // Makes votes and counts of the rows of the last list zero, and the list empty.
 void launch_clear_rows(const RowTables& tables, cudaStream_t stream);
 
-// Adds up votes of several places, `cells` each, on devices that this one can read.
-void launch_sum_votes(const long long* const* parts, uint32_t part_count, long long* votes, size_t cells,
-                      cudaStream_t stream);
+// Votes of several devices, all of which this one can read.
+struct VoteParts {
+  const long long* const* parts;
+  uint32_t count;
+  long long* votes;  // their sum
+};
+// Adds up cells [begin, end).
+void launch_sum_votes(const VoteParts& parts, size_t begin, size_t end, cudaStream_t stream);
+// Adds up the listed rows of masked tables; their all_votes lie in the sum.
+void launch_sum_row_votes(const RowTables& tables, const VoteParts& parts, cudaStream_t stream);
 
 // The rule's work on a parameter that is not masked.
 struct RuleJob {

@@ -307,12 +307,11 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    sum_votes_kernel(const long long* const* parts, uint32_t part_count, long long* votes, size_t cells) {
-  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < cells; i += size_t{gridDim.x} * kThreads) {
+__global__ void __launch_bounds__(kThreads) sum_votes_kernel(const VoteParts parts, size_t begin, size_t end) {
+  for (size_t i = begin + size_t{blockIdx.x} * kThreads + threadIdx.x; i < end; i += size_t{gridDim.x} * kThreads) {
     long long sum = 0;
-    for (uint32_t p = 0; p < part_count; ++p) sum += parts[p][i];
-    votes[i] = sum;
+    for (uint32_t p = 0; p < parts.count; ++p) sum += parts.parts[p][i];
+    parts.votes[i] = sum;
   }
 }
 
@@ -355,12 +354,11 @@ void launch_vector_votes(const VoteArgs& args, cudaStream_t stream) {
   check_launch("gather votes");
 }
 
-void launch_sum_votes(const long long* const* parts, uint32_t part_count, long long* votes, size_t cells,
-                      cudaStream_t stream) {
+void launch_sum_votes(const VoteParts& parts, size_t begin, size_t end, cudaStream_t stream) {
   constexpr size_t kMostBlocks = 4096;
-  if (cells == 0) return;
-  const size_t blocks = std::min((cells + kThreads - 1) / kThreads, kMostBlocks);
-  sum_votes_kernel<<<static_cast<uint32_t>(blocks), kThreads, 0, stream>>>(parts, part_count, votes, cells);
+  if (begin == end) return;
+  const size_t blocks = std::min((end - begin + kThreads - 1) / kThreads, kMostBlocks);
+  sum_votes_kernel<<<static_cast<uint32_t>(blocks), kThreads, 0, stream>>>(parts, begin, end);
   check_launch("add up votes");
 }
 
