@@ -53,7 +53,7 @@ TEST_F(FusedPlanTest, LeavesOtherProgramsToTheirOps) {
   EXPECT_FALSE(plan_of({"model=gru", "model.width=320"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "model.gate_clip=twice"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "model.norm_division=truncate"}).fused);
-  EXPECT_FALSE(plan_of({"model=gru", "noise.rank=2"}).fused);
+  EXPECT_FALSE(plan_of({"model=gru", "noise.rank=9"}).fused);
   // The scaled sums do not fit 32 bits.
   EXPECT_FALSE(plan_of({"model=gru", "model.width=256", "model.fixed_point=0"}).fused);
 }

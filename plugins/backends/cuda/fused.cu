@@ -5,8 +5,8 @@ namespace eggroll::cuda {
 namespace {
 
 // Rows that begin anew: their states, on chip and in memory.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ void reset(const FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ void reset(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t token) {
   const FusedArgs& args = tile.args;
   for (uint32_t h = 0; h < 2; ++h) {
     if (args.resets[tile.entry(h, token)] == 0) continue;
@@ -21,8 +21,8 @@ __device__ void reset(const FusedTile<kBlocks, kGroups>& tile, uint32_t token) {
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
-__device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t own_tile) {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, bool kWide>
+__device__ __forceinline__ void work(FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t own_tile) {
   const FusedArgs& args = tile.args;
   const uint32_t first_state = args.ops[args.op_count - 1].next_state;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
@@ -78,7 +78,7 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups>& tile, uint32_t
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, bool kWide>
 __device__ __forceinline__ void run_block(const FusedArgs& args) {
   extern __shared__ __align__(128) char fused_memory[];
   const FusedShape& shape = args.shape;
@@ -127,44 +127,51 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
     const char* const noise = fused_memory + at.noise + group * shape.noise_stages * kNoiseStage;
     auto* const losses = reinterpret_cast<int64_t*>(fused_memory + at.losses) + own_tile * kTileRows;
     // The threads of a row may each add to its loss: one does at a time, in tokens that are far apart.
-    FusedTile<kBlocks, kGroups> tile{args,
-                                     {of_tile, reinterpret_cast<int32_t*>(fused_memory + at.words) + row},
-                                     reinterpret_cast<uint4*>(values) + thread,
-                                     reinterpret_cast<uint4*>(values + at.state) + thread,
-                                     reinterpret_cast<const uint4*>(noise) + thread,
-                                     tables,
-                                     reinterpret_cast<const int32_t*>(tables + 256),
-                                     losses + row,
-                                     fused_memory,
-                                     describe(start + of_tile * ring_bytes, kBlock * kUnit),
-                                     stages_of(of_tile),
-                                     noise_stages_of(group),
-                                     0,
-                                     egg_rounding(16, args.nearest) + kRaise,
-                                     (args.nearest != 0 ? 32767 : 65535) + kRaise,
-                                     {0, 0}};
-    work<kBlocks, kGroups, kWide>(tile, own_tile);
+    FusedTile<kBlocks, kGroups, kMore> tile{
+        args,
+        {of_tile, reinterpret_cast<int32_t*>(fused_memory + at.words) + row},
+        reinterpret_cast<uint4*>(values) + thread,
+        reinterpret_cast<uint4*>(values + at.state) + thread,
+        reinterpret_cast<const uint4*>(noise) + thread,
+        tables,
+        reinterpret_cast<const int32_t*>(tables + 256),
+        losses + row,
+        fused_memory,
+        reinterpret_cast<int32_t*>(fused_memory + at.words + own_tile * at.tile_words) + row,
+        describe(start + of_tile * ring_bytes, kBlock * kUnit),
+        stages_of(of_tile),
+        noise_stages_of(group),
+        0,
+        egg_rounding(16, args.nearest) + kRaise,
+        (args.nearest != 0 ? 32767 : 65535) + kRaise,
+        {0, 0}};
+    work<kBlocks, kGroups, kMore, kWide>(tile, own_tile);
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kWide>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, bool kWide>
 __global__ void __launch_bounds__((most_workers(kBlocks, kGroups) + 1) * kGroupThreads, 1)
     fused_kernel(const __grid_constant__ FusedArgs args) {
-  if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kWide>(args);
+  if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kMore, kWide>(args);
 }
 
-// By groups and blocks. One block of channels is not shared. kWide: the logits find no room on the chip.
+// Of one group for each number of blocks, of one draw a side and of several, then of two groups: one block of channels
+// is not shared. kWide: the logits find no room on the chip.
 using Kernel = void (*)(FusedArgs);
+template <uint32_t kGroups, bool kMore, bool kWide>
+constexpr Kernel kKernels[kMostFusedBlocks] = {
+    &fused_kernel<kGroups, kGroups, kMore, kWide>, &fused_kernel<2, kGroups, kMore, kWide>,
+    &fused_kernel<3, kGroups, kMore, kWide>, &fused_kernel<4, kGroups, kMore, kWide>};
+
 template <bool kWide>
-constexpr Kernel kKernels[kMostFusedGroups][kMostFusedBlocks] = {
-    {&fused_kernel<1, 1, kWide>, &fused_kernel<2, 1, kWide>, &fused_kernel<3, 1, kWide>, &fused_kernel<4, 1, kWide>},
-    {nullptr, &fused_kernel<2, 2, kWide>, &fused_kernel<3, 2, kWide>, &fused_kernel<4, 2, kWide>}};
+const Kernel (&kernels_of(uint32_t groups, uint32_t ranks))[kMostFusedBlocks] {
+  return groups > 1 ? kKernels<2, false, kWide> : ranks > 1 ? kKernels<1, true, kWide> : kKernels<1, false, kWide>;
+}
 
 template <bool kWide>
 void reserve_shared(uint32_t bytes) {
-  for (const auto& of_groups : kKernels<kWide>) {
-    for (const Kernel kernel : of_groups) {
-      if (kernel == nullptr) continue;
+  for (const auto* of_blocks : {&kernels_of<kWide>(1, 1), &kernels_of<kWide>(1, 2), &kernels_of<kWide>(2, 1)}) {
+    for (const Kernel kernel : *of_blocks) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
             "reserve shared memory");
     }
@@ -181,8 +188,9 @@ void prepare_fused(uint32_t shared_bytes) {
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream) {
   const FusedShape& shape = args.shape;
   const FusedShared shared = fused_shared(args.blocks, args.logit_blocks, shape);
-  const auto& kernels = args.logit_blocks == 0 ? kKernels<true> : kKernels<false>;
-  const Kernel kernel = kernels[shape.groups - 1][args.blocks - 1];
+  const auto& kernels = args.logit_blocks == 0 ? kernels_of<true>(shape.groups, shape.ranks)
+                                               : kernels_of<false>(shape.groups, shape.ranks);
+  const Kernel kernel = kernels[args.blocks - 1];
   kernel<<<blocks, (shape.tiles * shape.groups + 1) * kGroupThreads, shared.bytes, stream>>>(args);
   check_launch("run the forward pass");
 }

@@ -16,14 +16,15 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   FusedFeed feeds[kMostFusedGroups];    // of a tile's warpgroups; noise stages: of the tile
   FusedShape shape;
   int32_t loss_unit;
-  uint32_t mean_factor;   // 2^24 / channels, rounded up: see egg_l1_mean
-  uint32_t blocks;        // of x
-  uint32_t logit_blocks;  // that are kept on the chip; 0: none, they are made twice
+  uint32_t mean_factor;     // 2^24 / channels, rounded up: see egg_l1_mean
+  uint32_t clips_products;  // 1: see kMostProducts
+  uint32_t blocks;          // of x
+  uint32_t logit_blocks;    // that are kept on the chip; 0: none, they are made twice
   uint32_t op_count;
   FusedTable tables[kMostFusedTables];
   FusedOp ops[kMostFusedOps];
 };
-static_assert(sizeof(FusedArgs) == 15352);  // CUDA's limit is 32764
+static_assert(sizeof(FusedArgs) == 15616);  // CUDA's limit is 32764
 
 // Allows launches on the current device this amount of shared memory.
 void prepare_fused(uint32_t shared_bytes);

@@ -7,9 +7,9 @@
 namespace eggroll::cuda {
 
 // A layer's work. Two products are under way while a thread works on what the ones before left.
-template <uint32_t kBlocks, uint32_t kGroups>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
 struct GruLayer {
-  using Tile = FusedTile<kBlocks, kGroups>;
+  using Tile = FusedTile<kBlocks, kGroups, kMore>;
   static constexpr uint32_t kMostOwn = Tile::kMostOwn;
   static constexpr bool kAhead = Tile::kAhead;
 
@@ -42,13 +42,13 @@ struct GruLayer {
 };
 
 // Where products begin ahead, that of the state goes on while y is made.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::load_inputs() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::load_inputs() {
   const Rescale(&linears)[4] = op.linears;
   tile.await_state();
   if constexpr (kGroups == 1) {
     tile.load(h, state());
-    tile.make_q(h, linears[1].of_q, q_h);
+    tile.make_q(h, linears[1].of_q, q_h, kOfState);
   } else {
     tile.add_own_dots(q_h, state());
   }
@@ -72,6 +72,22 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::load_inputs() {
   }
   tile.scale_q(linears[0].of_q, q_y);
   tile.scale_q(linears[2].of_q, q_candidate);
+  tile.each_more_rank([&](uint32_t rank) {
+    int32_t two_y[2] = {0, 0};
+    int32_t two_candidate[2] = {0, 0};
+#pragma unroll
+    for (uint32_t b = 0; b < kBlocks; ++b) {
+      uint4 draws[2];
+      tile.take_noise(draws[0], draws[1]);
+      tile.add_dot(&y.of[8 * b], draws[0], two_y[0], two_y[1]);
+      tile.add_dot(&y.of[8 * b], draws[1], two_candidate[0], two_candidate[1]);
+    }
+    tile.sharing.add_up(kOfY, two_y, two_candidate);
+    tile.scale_q(linears[0].of_q, two_y);
+    tile.scale_q(linears[2].of_q, two_candidate);
+    tile.keep(kOfForget, rank, two_y);
+    tile.keep(kOfCandidate, rank, two_candidate);
+  });
 }
 
 // 16 channels of a row's forget gate and of its gated state. Biases are 128 higher.
@@ -91,8 +107,8 @@ __device__ __forceinline__ void gate(const uint32_t (&of_y)[8], const uint32_t (
 }
 
 // The forget gate takes the place of the scratch value, the gated state that of the state.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_gates() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::make_gates() {
   const Rescale(&linears)[4] = op.linears;
   if constexpr (kAhead) second_free = begin(y, second);
 #pragma unroll(kGroups == 1 ? 1 : kMostOwn)
@@ -107,12 +123,14 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_gates() {
     uint4 draws[2];
     uint4 biases[2];
     tile.take_noise(draws[0], draws[1]);
+    NoiseBlocks more;
     Outputs of_y;
     Outputs of_h;
     wait_products<1>();
     take_sums(first);
     tile.leave_weights(first_free);
-    take_outputs(first, draws[1], linears[1].of_sums, q_h, tile.rounding, of_h);
+    tile.add_more(first, linears[1].of_sums, kOfState, more);
+    take_outputs(first, draws[1], tile.of_more(linears[1].of_sums), q_h, tile.rounding, of_h);
     tile.settle(of_h.of[0]);
     tile.settle(of_h.of[1]);
     // Begins the next block's product, or the candidate's first, which does not need the gated state.
@@ -121,7 +139,8 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_gates() {
     wait_products<kAhead ? 1 : 0>();
     take_sums(second);
     tile.leave_weights(second_free);
-    take_outputs(second, draws[0], linears[0].of_sums, q_y, tile.rounding, of_y);
+    tile.add_more(second, linears[0].of_sums, kOfForget, more);
+    take_outputs(second, draws[0], tile.of_more(linears[0].of_sums), q_y, tile.rounding, of_y);
     if (kAhead && i + 1 < kMostOwn) {
       tile.settle(of_y.of[0]);
       tile.settle(of_y.of[1]);
@@ -140,8 +159,8 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_gates() {
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::load_gated() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::load_gated() {
   if constexpr (kGroups > 1) {
     q_h[0] = q_h[1] = 0;
     tile.add_own_dots(q_h, state());
@@ -169,8 +188,8 @@ __device__ __forceinline__ void mix(const uint32_t (&of_y)[8], const uint32_t (&
 }
 
 // The candidate, and with it the next state and x.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::make_state() {
   const Rescale(&linears)[4] = op.linears;
   // Then it stays on chip: nothing orders a copy of what has just been stored.
   const bool only_state = op.next_state == op.state;
@@ -188,16 +207,18 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
       first_free = tile.multiply(y, first);
       second_free = tile.multiply(h, second);
     }
-    if (i == 0) tile.make_later_q(h, linears[3].of_q, q_h);
+    if (i == 0) tile.make_later_q(h, linears[3].of_q, q_h, kOfState);
     uint4 draws[2];
     uint4 biases[2];
     tile.take_noise(draws[0], draws[1]);
+    NoiseBlocks more;
     Outputs of_y;
     Outputs of_h;
     wait_products<1>();
     take_sums(first);
     tile.leave_weights(first_free);
-    take_outputs(first, draws[0], linears[2].of_sums, q_candidate, tile.fallen_rounding, of_y);
+    tile.add_more(first, linears[2].of_sums, kOfCandidate, more);
+    take_outputs(first, draws[0], tile.of_more(linears[2].of_sums), q_candidate, tile.fallen_rounding, of_y);
     tile.settle(of_y.of[0]);
     tile.settle(of_y.of[1]);
     const bool goes_on = kAhead && i + 1 < kMostOwn;
@@ -210,7 +231,8 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
     }
     take_sums(second);
     tile.leave_weights(second_free);
-    take_outputs(second, draws[1], linears[3].of_sums, q_h, tile.fallen_rounding, of_h);
+    tile.add_more(second, linears[3].of_sums, kOfState, more);
+    take_outputs(second, draws[1], tile.of_more(linears[3].of_sums), q_h, tile.fallen_rounding, of_h);
     if (goes_on) {
       tile.settle(of_h.of[0]);
       tile.settle(of_h.of[1]);
@@ -233,9 +255,9 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups>::make_state() {
   if (!only_state) tile.ask_for_state(op.next_state);
 }
 
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op) {
-  GruLayer<kBlocks, kGroups> layer(tile, op);
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op) {
+  GruLayer<kBlocks, kGroups, kMore> layer(tile, op);
   layer.load_inputs();
   layer.make_gates();
   layer.load_gated();

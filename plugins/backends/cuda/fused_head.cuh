@@ -7,10 +7,10 @@
 namespace eggroll::cuda {
 
 // Adds rows of a head's tables to 16 raised logits of both rows, in block b.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups>& tile,
-                                              const TableRows<kBlocks, kGroups>& rows, uint32_t b, NoiseBlocks& noise,
-                                              uint4 (&units)[2]) {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups, kMore>& tile,
+                                              const TableRows<kBlocks, kGroups, kMore>& rows, uint32_t b,
+                                              NoiseBlocks& noise, uint4 (&units)[2]) {
   const auto flip = [](uint32_t word) { return word ^ 0x80808080u; };
 #pragma unroll
   for (uint4& unit : units) unit = each_word([&](int k) { return flip(word_of(unit, k) + 0x01010101u); });
@@ -26,7 +26,7 @@ __device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups>& tile,
       weights[h] = make_uint4(0, 0, 0, 0);
       if (ids[h] != EGG_NO_ROW) weights[h] = rows.weights(i, ids[h], b);
     }
-    add_table(tile, rows.tables[i], ids, a, weights, noise, units);
+    add_table(tile, rows, i, ids, a, weights, noise, units);
   }
 #pragma unroll
   for (uint4& unit : units) unit = each_word([&](int k) { return flip(word_of(unit, k)) - 0x01010101u; });
@@ -45,8 +45,8 @@ __device__ __forceinline__ uint32_t most_of(const uint4& logits) {
 
 // The largest of the thread's raised logits of both rows in block b, and those before. most: in two halves, the largest
 // of all 16.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups>& tile, uint32_t b,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t b,
                                              const uint4 (&units)[2], const uint32_t (&most)[2],
                                              int32_t (&largest)[2]) {
   const FusedArgs& args = tile.args;
@@ -66,8 +66,8 @@ __device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups>& 
 }
 
 // Hands over the thread's 16 raised logits of row h in block b.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ inline void write_logits(const FusedTile<kBlocks, kGroups>& tile, uint32_t h, uint32_t b,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ inline void write_logits(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t h, uint32_t b,
                                     const uint4& logits) {
   const FusedArgs& args = tile.args;
   if (!tile.is_real(h)) return;
@@ -81,42 +81,44 @@ __device__ inline void write_logits(const FusedTile<kBlocks, kGroups>& tile, uin
 }
 
 // The rows of a head's tables that a token reads.
-template <uint32_t kBlocks, uint32_t kGroups>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
 struct HeadRows {
-  TableRows<kBlocks, kGroups> rows;
-  TableRows<kBlocks, kGroups> more;
+  TableRows<kBlocks, kGroups, kMore> rows;
+  TableRows<kBlocks, kGroups, kMore> more;
 
-  __device__ __forceinline__ HeadRows(const FusedTile<kBlocks, kGroups>& tile, const FusedOp& op, uint32_t token)
+  __device__ __forceinline__ HeadRows(const FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op, uint32_t token)
       : rows(tile, op.first_table, op.table_count, token),
         more(tile, op.first_table + rows.count, op.table_count - rows.count, token) {}
 };
 
 // Calls take(block, the thread's 16 raised logits of both rows, most) for each of the group's blocks; most: see
 // note_largest. kFirst: q is made on the way, where that is later.
-template <bool kFirst, uint32_t kBlocks, uint32_t kGroups, class Take>
-__device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op,
+template <bool kFirst, uint32_t kBlocks, uint32_t kGroups, bool kMore, class Take>
+__device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op,
                                             const Fragment<kBlocks>& y, int32_t (&q)[2],
-                                            const HeadRows<kBlocks, kGroups>& tables, Take&& take) {
+                                            const HeadRows<kBlocks, kGroups, kMore>& tables, Take&& take) {
   const Rescale& head = op.linears[0];
+  NoiseBlocks noise;
 #pragma unroll 1
   for (uint32_t b = tile.sharing.first(); b < op.blocks; b += kGroups) {
     int32_t sums[32];
     tile.await_weights();
     const uint32_t free = tile.multiply(y, sums);
-    if (kFirst && b == 0) tile.make_later_q(y, head.of_q, q);
-    NoiseBlocks noise;
+    if (kFirst && b == 0) tile.make_later_q(y, head.of_q, q, kOfFirst);
     const uint4 draws = noise.take(tile);
     wait_products<0>();
     take_sums(sums);
     tile.leave_weights(free);
     uint4 units[2];
     uint32_t most[2] = {0, 0};
-    each_output(sums, draws, head.of_sums, q, tile.rounding, [&](int h, int k, uint32_t low, uint32_t high) {
-      const uint32_t l = clipped(low);
-      const uint32_t u = clipped(high);
-      word_at(units[h], k) = lower_bytes(l, u);
-      most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
-    });
+    tile.add_more(sums, head.of_sums, kOfFirst, noise);
+    each_output(sums, draws, tile.of_more(head.of_sums), q, tile.rounding,
+                [&](int h, int k, uint32_t low, uint32_t high) {
+                  const uint32_t l = clipped(low);
+                  const uint32_t u = clipped(high);
+                  word_at(units[h], k) = lower_bytes(l, u);
+                  most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
+                });
     if (op.table_count > 0) {
       add_to_logits(tile, tables.rows, b, noise, units);
       if (tables.more.count > 0) add_to_logits(tile, tables.more, b, noise, units);
@@ -128,8 +130,8 @@ __device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups>& tile, c
 }
 
 // The sum of the exponentials of the thread's 16 raised logits in block b, below `most`.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<kBlocks, kGroups>& tile,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<kBlocks, kGroups, kMore>& tile,
                                                                const uint4& logits, uint32_t b, int32_t most) {
   const auto of = [&](int i) {
     return tile.exponentials[most - static_cast<int32_t>(word_of(logits, i / 4) >> (8 * (i % 4)) & 0xff)];
@@ -152,8 +154,8 @@ __device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<k
 
 // Adds the loss of row h from the thread's part of the sum of exponentials below `most`. logit(): the target's, raised,
 // asked of the thread that has it.
-template <uint32_t kBlocks, uint32_t kGroups, class Logit>
-__device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups>& tile, uint32_t h, uint32_t target,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, class Logit>
+__device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t h, uint32_t target,
                                          unsigned long long sum, int32_t most, Logit&& logit) {
   const FusedArgs& args = tile.args;
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
@@ -167,8 +169,8 @@ __device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups>& tile, uint
 }
 
 // The logits take the places of x and the scratch value.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op, uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op, uint32_t token) {
   const Sharing<kGroups>& sharing = tile.sharing;
   int32_t largest[2] = {0, 0};  // raised
   {
@@ -176,7 +178,7 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
     int32_t q[2];
     tile.norm(y, op.linears[0].of_q, q);
     sharing.meet();  // the logits' places are those of y
-    const HeadRows<kBlocks, kGroups> tables(tile, op, token);
+    const HeadRows<kBlocks, kGroups, kMore> tables(tile, op, token);
     each_logits<true>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
       tile.unit(kX, b, 0) = units[0];
       tile.unit(kX, b, 1) = units[1];
@@ -200,13 +202,14 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups>& tile, cons
 }
 
 // The same where the logits find no room on the chip: they are made once for the largest and once more for the sum.
-template <uint32_t kBlocks, uint32_t kGroups>
-__device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups>& tile, const FusedOp& op, uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+__device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op,
+                                              uint32_t token) {
   const FusedArgs& args = tile.args;
   Fragment<kBlocks> y;
   int32_t q[2];
   tile.norm(y, op.linears[0].of_q, q);
-  const HeadRows<kBlocks, kGroups> tables(tile, op, token);
+  const HeadRows<kBlocks, kGroups, kMore> tables(tile, op, token);
   int32_t largest[2] = {0, 0};  // raised
   each_logits<true>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
     note_largest(tile, b, units, most, largest);

@@ -19,6 +19,9 @@ constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's
 constexpr uint32_t kMostFusedGroups = 2;              // warpgroups that share a tile
 constexpr uint32_t kMostFusedTiles = 3;               // of a block of threads
 constexpr uint32_t kSharedWords = 6;                  // of each row, that such warpgroups tell each other
+constexpr uint32_t kMostFusedRanks = 8;               // draws of a side
+constexpr int32_t kMostProducts = 1 << 30;            // of a linear, as scaled, before those of further ranks are added
+constexpr uint32_t kMoreSums = 3;                     // x·B of further ranks that a row keeps at a time
 
 // What makes the upper half of a word the output: sums * of_sums + q * of_q + rounding.
 struct Rescale {
@@ -48,8 +51,9 @@ struct FusedOp {
 struct FusedTable {
   const int8_t* weights;  // rows of `stride`
   uint32_t stride;
-  uint32_t row_of;  // 0: the token is the row, i: index i - 1 of the batch is
-  uint32_t a;       // where in a pair's noise its draws of side A lie, or their key
+  uint32_t row_of;    // 0: the token is the row, i: index i - 1 of the batch is
+  uint32_t a;         // where in a pair's noise its draws of side A lie, or their key
+  uint32_t a_stride;  // to those of the next rank
   SideA side_a;
 };
 // Each of a row's threads looks one up.
@@ -102,6 +106,7 @@ struct FusedShape {
   uint32_t groups;
   uint32_t stages;
   uint32_t noise_stages;
+  uint32_t ranks;  // draws of a side; groups: 1 where there are several
 };
 
 // Shared memory in bytes from its start: the rings of weights, one for each warpgroup of a tile, then those of noise,
@@ -113,7 +118,8 @@ struct FusedShared {
   uint32_t state;        // in a tile's values
   uint32_t tables;       // 2^-x for the loss, reciprocals
   uint32_t losses;       // of each row
-  uint32_t words;        // what warpgroups that share a tile tell each other
+  uint32_t words;        // what warpgroups that share a tile tell each other, or x·B of further ranks
+  uint32_t tile_words;   // bytes of the latter
   uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free
   uint32_t bytes;
 };
@@ -131,7 +137,8 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
   s.tables = s.values + tiles * s.tile_values;
   s.losses = s.tables + (256 + 128) * 4;
   s.words = s.losses + tiles * kTileRows * 8;
-  s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : 0);
+  s.tile_words = (shape.ranks - 1) * kMoreSums * kTileRows * 4;
+  s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : tiles * s.tile_words);
   s.bytes = s.barriers + 16 * (stages + noise_stages);
   return s;
 }
@@ -139,11 +146,11 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
 // The compilers of host and device lay these out alike.
 static_assert(sizeof(Rescale) == 8);
 static_assert(sizeof(FusedOp) == 56);
-static_assert(sizeof(FusedTable) == 24);
+static_assert(sizeof(FusedTable) == 32);
 static_assert(sizeof(NoisePlaces) == 4);
 static_assert(sizeof(FusedFeed) == 16);
-static_assert(sizeof(FusedShape) == 16);
-static_assert(sizeof(FusedShared) == 36);
+static_assert(sizeof(FusedShape) == 20);
+static_assert(sizeof(FusedShared) == 40);
 
 }  // namespace eggroll::cuda
 

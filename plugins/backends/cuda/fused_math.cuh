@@ -36,6 +36,14 @@ __device__ inline uint32_t& word_at(uint4& unit, int i) {
   return i == 0 ? unit.x : i == 1 ? unit.y : i == 2 ? unit.z : unit.w;
 }
 
+// A word's four bytes with their signs.
+__device__ __forceinline__ void factors_of(uint32_t word, int32_t (&factors)[4]) {
+  factors[0] = static_cast<int32_t>(pick(word, 0, 0x8880));
+  factors[1] = static_cast<int32_t>(pick(word, 0, 0x9991));
+  factors[2] = static_cast<int32_t>(pick(word, 0, 0xaaa2));
+  factors[3] = static_cast<int32_t>(pick(word, 0, 0xbbb3));
+}
+
 // Calls make(row of the pair, k, halves of channels 4 k and 4 k + 1, halves of the next two): the outputs of a linear
 // before they are clipped, as `rounding` raises them. a: noise of the 16 channels; q: of either row, times of_q.
 template <class Make>
@@ -43,10 +51,8 @@ __device__ __forceinline__ void each_output(const int32_t (&sums)[32], const uin
                                             const int32_t (&q)[2], int32_t rounding, Make&& make) {
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    const uint32_t word = word_of(a, k);
-    const int32_t factors[4] = {
-        static_cast<int32_t>(pick(word, 0, 0x8880)), static_cast<int32_t>(pick(word, 0, 0x9991)),
-        static_cast<int32_t>(pick(word, 0, 0xaaa2)), static_cast<int32_t>(pick(word, 0, 0xbbb3))};
+    int32_t factors[4];
+    factors_of(word_of(a, k), factors);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const auto y = [&](int e) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "plan.h"
 
@@ -20,7 +21,7 @@ class Fuser {
     fused_.cuts.assign(program_.param_count, StagesOf::kNothing);
     state_taken_.assign(program_.value_count, false);
     fused_.places.assign(plan_.layout.bytes / kBlock, {kNoPlace, kNoPlace});
-    if (plan_.noise.rank != 1 || !embedding()) return false;
+    if (ranks() > kMostFusedRanks || !embedding()) return false;
     while (next_ < program_.op_count) {
       if (!goes_on(&Fuser::gru) && !goes_on(&Fuser::mlp) && !goes_on(&Fuser::head)) return false;
     }
@@ -62,7 +63,7 @@ class Fuser {
     const egg_op& op = program_.ops[next_];
     if (op.in[0] != x || fused_.tables.size() == kMostFusedTables) return nullptr;
     ++next_;
-    fused_.tables.push_back({op.param[0], static_cast<uint32_t>(op.attr), 0});
+    fused_.tables.push_back({op.param[0], static_cast<uint32_t>(op.attr), 0, 0});
     return &op;
   }
 
@@ -77,10 +78,19 @@ class Fuser {
     if (shift > 16) return nullptr;
     const int64_t of_q = int64_t{1} << (16 - shift);
     const int64_t of_sums = of_q << EGG_LINEAR_GUARD_BITS;
-    if (127 * 127 * matrix.cols * of_sums + 32767 * 127 * of_q + 65535 > most << 16) return nullptr;
+    if (!fits_halves(127 * 127 * matrix.cols * of_sums, 32767 * 127 * of_q * ranks() + 65535, most)) return nullptr;
     now = cut;
     scale = {static_cast<int32_t>(of_sums) * sign, static_cast<int32_t>(of_q) * sign};
     return op;
+  }
+
+  // Of several ranks the products are clipped first (see add_more): what is clipped there must stay beyond every
+  // output.
+  bool fits_halves(int64_t products, int64_t others, int64_t most) {
+    if (products > INT32_MAX) return false;
+    if (ranks() == 1 || products <= kMostProducts) return products + others <= most << 16;
+    fused_.clips_products = true;
+    return kMostProducts + others <= most << 16 && kMostProducts - others >= int64_t{128} << 16;
   }
 
   const egg_op* add(int32_t a, int32_t b, bool biased) {
@@ -98,6 +108,7 @@ class Fuser {
   static constexpr uint32_t kNoBlock = UINT32_MAX;
 
   uint32_t groups() const { return static_cast<uint32_t>(lists_.size()); }
+  uint32_t ranks() const { return static_cast<uint32_t>(plan_.noise.rank); }
   // body(list, blocks of the list's group)
   template <class Body>
   void each_list(uint32_t blocks, const Body& body) {
@@ -113,19 +124,28 @@ class Fuser {
   uint32_t blocks_of_a(int32_t matrix) const {
     return divide_up(static_cast<uint32_t>(program_.params[matrix].rows), kBlock);
   }
+  uint32_t blocks_of_b(int32_t matrix) const {
+    return divide_up(static_cast<uint32_t>(program_.params[matrix].cols), kBlock);
+  }
   void place(uint32_t block, uint32_t at) {
     NoisePlaces& places = fused_.places[block];
     uint16_t& free = places.first == kNoPlace ? places.first : places.second;
     if (free != kNoPlace || at >= kNoPlace) fits_ = false;
     free = static_cast<uint16_t>(at);
   }
-  static void add_draws(List& list, uint32_t first, const std::vector<uint32_t>& own) {
-    for (size_t i = 0; i < own.size(); i += 2) {
-      list.noise_stages.emplace_back(first + own[i], i + 1 < own.size() ? first + own[i + 1] : kNoBlock);
-    }
+  // Side B of a linear, rank by rank.
+  void add_side_b(const egg_op& op) {
+    each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      std::vector<uint32_t> blocks;
+      for (uint32_t rank = 0; rank < ranks(); ++rank) {
+        for (const uint32_t b : own) blocks.push_back(b_of(op, rank) + b);
+      }
+      add_blocks(list, blocks);
+    });
   }
-  void add_draws(uint32_t first, uint32_t count) {
-    each_list(count, [&](List& list, const std::vector<uint32_t>& own) { add_draws(list, first, own); });
+  // A block of side A, of the ranks after the first.
+  void add_more_a(std::vector<uint32_t>& blocks, const egg_op& op, uint32_t block) const {
+    for (uint32_t rank = 1; rank < ranks(); ++rank) blocks.push_back(a_of(op, rank) + block);
   }
   void place_lists() {
     uint32_t stage = 0;
@@ -142,19 +162,34 @@ class Fuser {
     fused_.ring_blocks = fused_.noise_blocks = 2 * stage;
     for (FusedPlan::Table& table : fused_.tables) place_loose(table);
   }
-  // What a token reads of a table's draws of side A: all of them, or the block that their key is in. Once, whoever
-  // reads it.
+  // What a token reads of a table's draws of side A: all of them, or the keys of all tables, which lie together behind
+  // all draws. Once, whoever reads it.
   void place_loose(FusedPlan::Table& table) {
     const SideA side_a = side_a_of(table.param);
     if (side_a == kJointA || side_a == kNoA) return;
-    const uint32_t first = noise_block(table.param);
-    const uint32_t count = side_a == kKeyedA ? 1 : blocks_of_a(table.param);
+    const bool keyed = side_a == kKeyedA;
+    const uint32_t at = plan_.a_offset[static_cast<size_t>(table.param)];
+    const uint32_t first = (keyed ? first_key() : at) / kBlock;
+    const uint32_t end =
+        keyed ? static_cast<uint32_t>(plan_.layout.bytes / kBlock) : first + ranks() * blocks_of_a(table.param);
     const auto [known, is_new] = loose_.try_emplace(first, fused_.noise_blocks);
-    for (uint32_t b = 0; is_new && b < count; ++b) place(first + b, fused_.noise_blocks++);
-    table.place = known->second * kBlock + plan_.a_offset[static_cast<size_t>(table.param)] % kBlock;
+    for (uint32_t b = first; is_new && b < end; ++b) place(b, fused_.noise_blocks++);
+    table.place = known->second * kBlock + at - first * kBlock;
+    table.stride = keyed ? kKeyBytes : blocks_of_a(table.param) * kBlock;
   }
-  uint32_t a_of(const egg_op& op) const { return noise_block(op.param[0]); }
-  uint32_t b_of(const egg_op& op) const { return plan_.b_offset[static_cast<size_t>(op.param[0])] / kBlock; }
+  uint32_t first_key() const {
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < program_.param_count; ++i) {
+      if (plan_.side_a[i] == kKeyedA) first = std::min(first, plan_.a_offset[i]);
+    }
+    return first;
+  }
+  uint32_t a_of(const egg_op& op, uint32_t rank = 0) const {
+    return noise_block(op.param[0]) + rank * blocks_of_a(op.param[0]);
+  }
+  uint32_t b_of(const egg_op& op, uint32_t rank = 0) const {
+    return plan_.b_offset[static_cast<size_t>(op.param[0])] / kBlock + rank * blocks_of_b(op.param[0]);
+  }
   // A vector parameter as an even and an odd member have it.
   void add_vector(List& list, int32_t param, uint32_t block) const {
     list.noise_stages.emplace_back(noise_block(param) + block, noise_block(param) + fused_.blocks + block);
@@ -179,10 +214,11 @@ class Fuser {
   // ---- Fused ops ----
   // What an embed takes of a block of its channels.
   void add_table(std::vector<uint32_t>& blocks, const egg_op& embed, uint32_t b) const {
-    if (side_a_of(embed.param[0]) != kNoA) blocks.push_back(b_of(embed) + b);
+    if (side_a_of(embed.param[0]) == kNoA) return;
+    for (uint32_t rank = 0; rank < ranks(); ++rank) blocks.push_back(b_of(embed, rank) + b);
   }
   // Blocks of noise, two a stage.
-  static void add_blocks(List& list, const std::vector<uint32_t>& blocks) {
+  static void add_blocks(List& list, std::span<const uint32_t> blocks) {
     for (size_t i = 0; i < blocks.size(); i += 2) {
       list.noise_stages.emplace_back(blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNoBlock);
     }
@@ -232,7 +268,13 @@ class Fuser {
     each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
       for (const uint32_t b : own) {
         list.noise_stages.emplace_back(a_of(*g.of_x) + b, a_of(*g.of_h) + b);
+        std::vector<uint32_t> more;
+        add_more_a(more, first, b);
+        const size_t of_first = (more.size() + 1) / 2 * 2;
+        add_more_a(more, second, b);
+        add_blocks(list, std::span(more).first(of_first));
         add_vector(list, g.sum->param[1], b);
+        add_blocks(list, std::span(more).subspan(of_first));
         add_stage(list, first, b);
         add_stage(list, second, b);
       }
@@ -258,15 +300,18 @@ class Fuser {
     if (sum == nullptr) return false;
 
     const uint32_t blocks = fused_.blocks;
-    add_draws(b_of(*f.of_h), blocks);
+    add_side_b(*f.of_h);
     each_list(blocks, [&](List& list, const std::vector<uint32_t>& own) {
       for (const uint32_t b : own) {
         add_vector(list, y->param[0], b);
         list.noise_stages.emplace_back(b_of(*f.of_x) + b, b_of(*c.of_x) + b);
       }
+      for (uint32_t rank = 1; rank < ranks(); ++rank) {
+        for (const uint32_t b : own) list.noise_stages.emplace_back(b_of(*f.of_x, rank) + b, b_of(*c.of_x, rank) + b);
+      }
     });
     add_gate(f, *f.of_h, *f.of_x);
-    add_draws(b_of(*c.of_h), blocks);
+    add_side_b(*c.of_h);
     add_gate(c, *c.of_x, *c.of_h);
     add_op(kFusedGru, 0, scales).state = plan_.state_place(h);
     state_taken_[static_cast<size_t>(h)] = true;
@@ -288,10 +333,14 @@ class Fuser {
     const uint32_t inner = divide_up(size_of(up->out), kBlock);
     if (inner < groups()) return false;
     add_norm(*y);
-    add_draws(b_of(*up), fused_.blocks);
+    add_side_b(*up);
     each_list(inner, [&](List& list, const std::vector<uint32_t>& own) {
       for (size_t i = 0; i < own.size(); ++i) {
         list.noise_stages.emplace_back(a_of(*up) + own[i], b_of(*down) + own[i]);
+        std::vector<uint32_t> more;
+        add_more_a(more, *up, own[i]);
+        for (uint32_t rank = 1; rank < ranks(); ++rank) more.push_back(b_of(*down, rank) + own[i]);
+        add_blocks(list, more);
         add_stage(list, *up, own[i]);
         if (i > 0) add_stage(list, *down, own[i - 1]);
       }
@@ -300,7 +349,14 @@ class Fuser {
     for (uint32_t g = 0; groups() > 1 && g < groups(); ++g) {
       lists_[g].stages.resize(lists_[g].stages.size() + trade_stages(fused_.blocks, g), {-1, 0});
     }
-    add_draws(a_of(*down), fused_.blocks);
+    each_list(fused_.blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      std::vector<uint32_t> blocks;
+      for (const uint32_t b : own) {
+        blocks.push_back(a_of(*down) + b);
+        add_more_a(blocks, *down, b);
+      }
+      add_blocks(list, blocks);
+    });
     add_op(kFusedMlp, inner, scales);
     x_ = sum->out;
     return true;
@@ -324,15 +380,17 @@ class Fuser {
     const uint32_t logit_blocks = divide_up(size_of(logits->out), kBlock);
     fused_.logit_blocks = keeps_logits_ ? logit_blocks : 0;
     add_norm(*y);
-    add_draws(b_of(*logits), fused_.blocks);
+    add_side_b(*logits);
     for (int times = keeps_logits_ ? 1 : 2; times > 0; --times) {
       each_list(logit_blocks, [&](List& list, const std::vector<uint32_t>& own) {
+        std::vector<uint32_t> blocks;
         for (const uint32_t b : own) {
-          std::vector<uint32_t> blocks = {a_of(*logits) + b};
+          blocks.push_back(a_of(*logits) + b);
+          add_more_a(blocks, *logits, b);
           for (const egg_op* op : added) add_table(blocks, *op, b);
-          add_blocks(list, blocks);
           add_stage(list, *logits, b);
         }
+        add_blocks(list, blocks);
       });
     }
     add_op(kFusedHead, logit_blocks, scales);
@@ -367,27 +425,31 @@ class Fuser {
 };
 
 // The rings of weights first: a tile waits there.
-bool choose_rings(FusedPlan& fused, uint32_t tiles, uint32_t groups, uint32_t room) {
+bool choose_rings(FusedPlan& fused, uint32_t tiles, uint32_t groups, uint32_t ranks, uint32_t room) {
   const auto fits = [&](const FusedShape& shape) {
     return fused_shared(fused.blocks, fused.logit_blocks, shape).bytes <= room;
   };
   FusedShape& shape = fused.shape;
-  shape = {tiles, groups, 3, groups == 1 ? 6U : 5U};
+  shape = {tiles, groups, 3, groups == 1 ? 6U : 5U, ranks};
   if (tiles * groups > most_workers(fused.blocks, groups) || !fits(shape)) return false;
-  while (shape.stages < kMostFusedStages && fits({tiles, groups, shape.stages + 1, shape.noise_stages})) ++shape.stages;
-  while (shape.noise_stages < kMostNoiseStages && fits({tiles, groups, shape.stages, shape.noise_stages + 1}))
+  while (shape.stages < kMostFusedStages && fits({tiles, groups, shape.stages + 1, shape.noise_stages, ranks})) {
+    ++shape.stages;
+  }
+  while (shape.noise_stages < kMostNoiseStages && fits({tiles, groups, shape.stages, shape.noise_stages + 1, ranks})) {
     ++shape.noise_stages;
+  }
   return true;
 }
 
 }  // namespace
 
 std::optional<FusedPlan> fuse(const Plan& plan, const Room& room) {
-  for (uint32_t groups = room.tiles == 1 ? kMostFusedGroups : 1; groups > 0; --groups) {
+  const auto ranks = static_cast<uint32_t>(plan.noise.rank);
+  for (uint32_t groups = room.tiles == 1 && ranks == 1 ? kMostFusedGroups : 1; groups > 0; --groups) {
     for (const bool keeps_logits : {true, false}) {
       FusedPlan fused;
       const bool is_chain = Fuser(plan, fused, groups, keeps_logits).run();
-      if (is_chain && choose_rings(fused, room.tiles, groups, room.whole)) return fused;
+      if (is_chain && choose_rings(fused, room.tiles, groups, ranks, room.whole)) return fused;
     }
   }
   return std::nullopt;

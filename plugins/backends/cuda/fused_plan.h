@@ -1,6 +1,6 @@
 // Which programs the fused forward pass runs, and how: chains of an embedding of one or more tables, layers of a
 // minimal GRU or of an MLP with two linears, each with an l1 norm before it and its input added behind it, and a head
-// with the loss, to whose logits rows of tables may be added; of up to 256 channels, perturbed with one draw a side.
+// with the loss, to whose logits rows of tables may be added; of up to 256 channels and 8 draws a side.
 // Host code, no CUDA.
 #ifndef EGGROLL_CUDA_FUSED_PLAN_H
 #define EGGROLL_CUDA_FUSED_PLAN_H
@@ -26,11 +26,12 @@ struct FusedPlan {
     uint32_t block;
   };
 
-  // See FusedTable; place: of its draws of side A or their key, in bytes.
+  // See FusedTable; place: of its draws of side A or their key, in bytes; stride: to the next rank's.
   struct Table {
     int32_t param;
     uint32_t row_of;
     uint32_t place;
+    uint32_t stride;
   };
 
   std::vector<FusedOp> ops;
@@ -40,6 +41,7 @@ struct FusedPlan {
   std::vector<StagesOf> cuts;       // by parameter
   std::vector<Table> tables;        // those of the embedding, then those of the head
   int32_t loss_unit = 0;
+  bool clips_products = false;  // see kMostProducts
   uint32_t channels = 0;
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;  // that are kept on the chip; 0: none, they are made twice

@@ -22,7 +22,26 @@ struct Fragment {
   uint32_t of[8 * kBlocks];
 };
 
-template <uint32_t kBlocks, uint32_t kGroups>
+// Blocks of noise one after the other, two a stage.
+struct NoiseBlocks {
+  uint4 next = {};
+  bool has_next = false;
+
+  template <class T>
+  __device__ __forceinline__ uint4 take(T& tile) {
+    uint4 block = next;
+    if (!has_next) tile.take_noise(block, next);
+    has_next = !has_next;
+    return block;
+  }
+};
+
+// Where x·B of further ranks lies: those of a GRU's state (and then of the gated one), forget gate and candidate, or
+// of an MLP's linears, or of a head's.
+enum MoreOf : uint32_t { kOfState, kOfForget, kOfCandidate, kOfFirst = 0, kOfSecond };
+
+// kMore: a side has several draws. The first rank's are worked with as where there is one.
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
 struct FusedTile {
   // The most blocks that a warpgroup owns.
   static constexpr uint32_t kMostOwn = (kBlocks + kGroups - 1) / kGroups;
@@ -38,6 +57,7 @@ struct FusedTile {
   const int32_t* reciprocals;
   int64_t* losses;   // of the thread's rows: [0] and [8]
   char* rings;       // of weights, of all groups
+  int32_t* more;     // x·B of further ranks, of the thread's first row; kMore alone
   uint32_t weights;  // description of the own ring's first stage
   RingPlace stage;
   RingPlace noise_stage;
@@ -76,15 +96,15 @@ struct FusedTile {
   __device__ uint4& state_unit(uint32_t block, uint32_t h) const { return state[(block * 2 + h) * kGroupThreads]; }
 
   // ---- Noise: two blocks at a time ----
-  __device__ void await_noise() const { wait_for(noise_stage.filled(), noise_stage.phase); }
+  __device__ __forceinline__ void await_noise() const { wait_for(noise_stage.filled(), noise_stage.phase); }
   // What has come.
-  __device__ void load_noise(uint4& a, uint4& b) {
+  __device__ __forceinline__ void load_noise(uint4& a, uint4& b) {
     const uint4* own = noise + noise_stage.at * (kNoiseStage / kUnit);
     a = own[0];
     b = own[kNoiseBlock / kUnit];
     leave_noise();
   }
-  __device__ void take_noise(uint4& a, uint4& b) {
+  __device__ __forceinline__ void take_noise(uint4& a, uint4& b) {
     await_noise();
     load_noise(a, b);
   }
@@ -96,7 +116,7 @@ struct FusedTile {
   }
   // Each thread for itself, its reads done: without the fence an arrival may overtake a load, and the copy engine write
   // anew what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was found.
-  __device__ void leave_noise() {
+  __device__ __forceinline__ void leave_noise() {
     publish_to_async();
     arrive(noise_stage.free());
     noise_stage.advance();
@@ -233,18 +253,76 @@ struct FusedTile {
 #pragma unroll
     for (int h = 0; h < 2; ++h) sums[h] = dot16(x[h], b, sums[h]);
   }
-  __device__ void make_q(const Fragment<kBlocks>& x, int32_t of_q, int32_t (&q)[2]) {
-    q[0] = q[1] = 0;
+  __device__ __forceinline__ void make_q(const Fragment<kBlocks>& x, int32_t of_q, int32_t (&q)[2], MoreOf of) {
+    NoiseBlocks noise;
+    if constexpr (kMore) __syncwarp();  // all have read what is kept anew
+#pragma unroll 1
+    for (uint32_t rank = 0; rank < (kMore ? args.shape.ranks : 1); ++rank) {
+      int32_t two[2] = {0, 0};
 #pragma unroll
-    for (uint32_t b = 0; b < kBlocks; b += 2) {
-      uint4 noise_b[2];
-      take_noise(noise_b[0], noise_b[1]);
-      add_dot(&x.of[8 * b], noise_b[0], q[0], q[1]);
-      if (b + 1 < kBlocks) add_dot(&x.of[8 * (b + 1)], noise_b[1], q[0], q[1]);
+      for (uint32_t b = 0; b < kBlocks; ++b) add_dot(&x.of[8 * b], noise.take(*this), two[0], two[1]);
+      sharing.add_up(0, two);
+      scale_q(of_q, two);
+      if (rank == 0) {
+        q[0] = two[0];
+        q[1] = two[1];
+      } else {
+        keep(of, rank, two);
+      }
     }
-    sharing.add_up(0, q);
-    scale_q(of_q, q);
+    if constexpr (kMore) __syncwarp();
   }
+
+  // ---- Further ranks ----
+  // Calls body(rank) for each but the first. What it keeps is seen behind it.
+  template <class Body>
+  __device__ __forceinline__ void each_more_rank(Body&& body) {
+    if constexpr (kMore) {
+      __syncwarp();  // all have read what is kept anew
+#pragma unroll 1
+      for (uint32_t rank = 1; rank < args.shape.ranks; ++rank) body(rank);
+      __syncwarp();
+    }
+  }
+  __device__ __forceinline__ int32_t& more_q(MoreOf of, uint32_t rank, uint32_t h) const {
+    return more[(of * (args.shape.ranks - 1) + rank - 1) * kTileRows + 8 * h];
+  }
+  // two: the same in all threads of a row.
+  __device__ __forceinline__ void keep(MoreOf of, uint32_t rank, const int32_t (&two)[2]) const {
+    if (quarter() != 0) return;
+    more_q(of, rank, 0) = two[0];
+    more_q(of, rank, 1) = two[1];
+  }
+  // Scales sums for outputs and adds the perturbation of further ranks: the first is added to that with a scale of
+  // of_more(). Sums are clipped so that the whole fits: their outputs are clipped all the same. noise: where draws are
+  // next.
+  __device__ __forceinline__ void add_more(int32_t (&sums)[32], int32_t of_sums, MoreOf of, NoiseBlocks& noise) {
+    if constexpr (kMore) {
+      // Loops by number: with others the compiler leaves the sums in memory, and products wait.
+#pragma unroll
+      for (uint32_t i = 0; i < 32; ++i) sums[i] *= of_sums;
+      if (args.clips_products != 0) {
+#pragma unroll
+        for (uint32_t i = 0; i < 32; ++i) sums[i] = min(max(sums[i], -kMostProducts), kMostProducts);
+      }
+#pragma unroll 1
+      for (uint32_t rank = 1; rank < args.shape.ranks; ++rank) {
+        const uint4 a = noise.take(*this);
+        const int32_t q[2] = {more_q(of, rank, 0), more_q(of, rank, 1)};
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          int32_t factors[4];
+          factors_of(word_of(a, k), factors);
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) sums[8 * k + 4 * (e / 2) + 2 * h + e % 2] += factors[e] * q[h];
+          }
+        }
+      }
+    }
+  }
+  __device__ static constexpr int32_t of_more(int32_t of_sums) { return kMore ? 1 : of_sums; }
   // The part that the thread's own channels have in a row's sum, of a value in shared memory.
   template <class Load>
   __device__ void add_own_dots(int32_t (&sums)[2], Load&& unit_at) {
@@ -322,8 +400,8 @@ struct FusedTile {
     }
     load_scratch(y);
   }
-  __device__ void make_later_q(const Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2]) {
-    if constexpr (kGroups == 1) make_q(y, of_q, q);
+  __device__ __forceinline__ void make_later_q(const Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2], MoreOf of) {
+    if constexpr (kGroups == 1) make_q(y, of_q, q, of);
   }
 
   // Asks for the group's blocks of a state to be brought to their place on chip, which nobody reads any longer.

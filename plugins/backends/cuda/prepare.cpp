@@ -164,11 +164,12 @@ void Replica::make_fused() {
   std::copy(fused.feeds.begin(), fused.feeds.end(), args.feeds);
   args.shape = fused.shape;
   args.loss_unit = fused.loss_unit;
+  args.clips_products = fused.clips_products ? 1 : 0;
   for (size_t i = 0; i < fused.tables.size(); ++i) {
     const FusedPlan::Table& table = fused.tables[i];
     const Param& param = params_[static_cast<size_t>(table.param)];
-    args.tables[i] = {param.weights.get(), param.stride, table.row_of, table.place,
-                      plan.side_a[static_cast<size_t>(table.param)]};
+    args.tables[i] = {param.weights.get(), param.stride, table.row_of,
+                      table.place,         table.stride, plan.side_a[static_cast<size_t>(table.param)]};
   }
   args.mean_factor = divide_up(1U << 24, fused.channels);
   args.blocks = fused.blocks;

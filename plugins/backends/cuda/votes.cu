@@ -160,21 +160,36 @@ __device__ __forceinline__ void add_draw(const int8_t* stage, const Fragments& a
 
 // A place in the noise of tiles that goes on from draw to draw: all ranks of a tile, then the next tile's.
 struct Walk {
+  const VoteArgs& args;
+  const int8_t* tile;
   const int8_t* at;
-  size_t step;  // to the next rank
-  size_t rest;  // from the last to the next tile's first
+  uint32_t block;
+  uint32_t stride;  // to the next rank
   uint32_t ranks;
   uint32_t rank = 0;
-  __device__ Walk(const VoteArgs& args, uint32_t tile, uint32_t block, uint32_t stride, uint32_t the_ranks)
-      : at(args.noise + tile * args.tile_bytes +
-           size_t{args.places == nullptr ? block : args.places[block].first} * kNoiseBlock),
-        step(size_t{stride} * kNoiseBlock),
-        rest(args.tile_bytes - (the_ranks - 1) * step),
-        ranks(the_ranks) {}
+  __device__ Walk(const VoteArgs& the_args, uint32_t first_tile, uint32_t the_block, uint32_t the_stride,
+                  uint32_t the_ranks)
+      : args(the_args),
+        tile(args.noise + first_tile * args.tile_bytes),
+        block(the_block),
+        stride(the_stride),
+        ranks(the_ranks) {
+    at = tile + place();
+  }
+  __device__ size_t place() const {
+    const uint32_t now = block + rank * stride;
+    return size_t{args.places == nullptr ? now : args.places[now].first} * kNoiseBlock;
+  }
   __device__ void advance() {
-    const bool last = ++rank == ranks;
-    at += last ? rest : step;
-    if (last) rank = 0;
+    if (ranks == 1) {
+      at += args.tile_bytes;
+      return;
+    }
+    if (++rank == ranks) {
+      rank = 0;
+      tile += args.tile_bytes;
+    }
+    at = tile + place();
   }
 };
 
