@@ -72,13 +72,17 @@ class Linear {
   // Adds x to sum and prepares it, if kFirst; adds x times b to dots, if there is a perturbation.
   template <bool kFirst>
   EGG_INLINE void read_pass(const int8_t* b, [[maybe_unused]] size_t all, V32 (&sum)[2][kRegs], V32 (&dots)[2][kRegs]) {
+    // Copies: a store of prepared bytes might change what a pointer leads to.
+    const int8_t* const from = x_;
+    [[maybe_unused]] int8_t* const prepared = tile_.prepared.data();
+    const bool perturbed = ranks_ != 0;
     const auto quad = [&](size_t k, auto half) EGG_INLINE_LAMBDA {
       unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
         const size_t at = (k * kRegs + m) * S::kBytes;
-        const V8 x = S::template load<V8>(x_ + at);
+        const V8 x = S::template load<V8>(from + at);
         if constexpr (kFirst && S::kWeightExcess != 0) sum[half][m] = S::sum_signed(sum[half][m], x);
-        if constexpr (kFirst && S::kPrepared != 0) S::prepare(x, tile_.prepared.data() + at, all);
-        if (ranks_ != 0) {
+        if constexpr (kFirst && S::kPrepared != 0) S::prepare(x, prepared + at, all);
+        if (perturbed) {
           const V8 noise = S::template load<V8>(b + (k * S::kPairRegs + m / 2) * S::kBytes);
           dots[half][m] = S::dot(dots[half][m], x, noise);
         }
@@ -86,12 +90,13 @@ class Linear {
     };
     constexpr std::integral_constant<size_t, 0> kEven;
     constexpr std::integral_constant<size_t, 1> kOdd;
+    const size_t quads = p_.col_quads;
     size_t k = 0;
-    for (; k + 2 <= p_.col_quads; k += 2) {
+    for (; k + 2 <= quads; k += 2) {
       quad(k, kEven);
       quad(k + 1, kOdd);
     }
-    if (k < p_.col_quads) quad(k, kEven);
+    if (k < quads) quad(k, kEven);
   }
 
   // q of rank r from x times its side B.
