@@ -155,8 +155,8 @@ __global__ void __launch_bounds__((most_workers(kBlocks, kGroups) + 1) * kGroupT
   if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kMore, kWide>(args);
 }
 
-// Of one group for each number of blocks, of one draw a side and of several, then of two groups: one block of channels
-// is not shared. kWide: the logits find no room on the chip.
+// The kernels by number of blocks. Two groups do not share one block of channels, and have one draw a side. kWide: the
+// logits find no room on the chip.
 using Kernel = void (*)(FusedArgs);
 template <uint32_t kGroups, bool kMore, bool kWide>
 constexpr Kernel kKernels[kMostFusedBlocks] = {

@@ -84,8 +84,7 @@ class Fuser {
     return op;
   }
 
-  // Of several ranks the products are clipped first (see add_more): what is clipped there must stay beyond every
-  // output.
+  // With several ranks, add_more clips the products first: what it clips must stay beyond every output.
   bool fits_halves(int64_t products, int64_t others, int64_t most) {
     if (products > INT32_MAX) return false;
     if (ranks() == 1 || products <= kMostProducts) return products + others <= most << 16;
