@@ -49,13 +49,72 @@ TEST_F(FusedPlanTest, TakesTheGruOfAnyShapeThatFits) {
 }
 
 TEST_F(FusedPlanTest, LeavesOtherProgramsToTheirOps) {
-  EXPECT_FALSE(plan_of({"model=int8nativeformer", "model.width=64", "model.head_width=32"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "model.width=320"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "model.gate_clip=twice"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "model.norm_division=truncate"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "noise.rank=9"}).fused);
   // The scaled sums do not fit 32 bits.
   EXPECT_FALSE(plan_of({"model=gru", "model.width=256", "model.fixed_point=0"}).fused);
+}
+
+class TokensPlanTest : public FusedPlanTest {
+ protected:
+  const Plan& plan_of(std::vector<std::string> overrides, const Room& room = kRoom) {
+    overrides.insert(overrides.begin(), "model=int8nativeformer");
+    return FusedPlanTest::plan_of(overrides, room);
+  }
+  bool has_tokens(const std::vector<std::string>& overrides, const Room& room = kRoom) {
+    const auto& fused = plan_of(overrides, room).fused;
+    return fused && fused->shape.rows == Rows::kSpan;
+  }
+};
+
+TEST_F(TokensPlanTest, TakesTransformersWithWindowsOfSomeTokens) {
+  EXPECT_TRUE(has_tokens({"train.tokens=16", "model.width=64", "model.head_width=32"}));
+  EXPECT_TRUE(has_tokens({"train.tokens=32", "model.width=256", "model.head_width=64", "model.layers=4"}));
+  EXPECT_TRUE(has_tokens({"train.tokens=128", "model.width=64", "model.head_width=16", "model.layers=8"}));
+  EXPECT_FALSE(has_tokens({"train.tokens=15", "model.width=64", "model.head_width=32"}));
+  EXPECT_FALSE(has_tokens({"train.tokens=32", "model.width=64", "model.head_width=8"}));
+  EXPECT_FALSE(has_tokens({"train.tokens=32", "model.width=320", "model.head_width=64"}));
+  EXPECT_FALSE(has_tokens({"train.tokens=32", "model.width=64", "model.head_width=32", "noise.rank=2"}));
+  EXPECT_FALSE(has_tokens({"train.tokens=32", "model.width=64", "model.head_width=32", "model.norm_division=floor"}));
+  EXPECT_FALSE(has_tokens({"train.tokens=512", "model.width=256", "model.head_width=64"}));
+}
+
+TEST_F(TokensPlanTest, PutsShortWindowsOfSeveralPairsInATile) {
+  const Plan& plan = plan_of({"train.tokens=3", "model.width=64", "model.head_width=32"});
+  ASSERT_TRUE(plan.fused);
+  EXPECT_EQ(plan.fused->shape.rows, Rows::kWindows);
+  EXPECT_EQ(plan.fused->shape.span, 4U);
+  EXPECT_EQ(tile_members(plan.fused->shape), 16U);
+  EXPECT_FALSE(plan_of({"train.tokens=1", "model.width=64", "model.head_width=32"}).fused);
+  EXPECT_FALSE(plan_of({"train.tokens=9", "model.width=64", "model.head_width=32"}).fused);
+  EXPECT_FALSE(plan_of({"train.tokens=4", "model.width=192", "model.head_width=32"}).fused);
+}
+
+TEST_F(TokensPlanTest, HasAThirdTileOfOneBlockOfChannels) {
+  Room three = kRoom;
+  three.tiles = 3;
+  EXPECT_TRUE(has_tokens({"train.tokens=128", "model.width=64", "model.head_width=32"}, three));
+  EXPECT_FALSE(has_tokens({"train.tokens=32", "model.width=128", "model.head_width=32"}, three));
+}
+
+TEST_F(TokensPlanTest, BringsEachOpItsStages) {
+  const Plan& plan = plan_of({"train.tokens=32", "model.width=128", "model.head_width=32", "model.layers=2"});
+  ASSERT_TRUE(plan.fused);
+  const FusedPlan& fused = *plan.fused;
+  ASSERT_EQ(fused.ops.size(), 7U);  // the embedding, an MLP, two of each layer and the head
+  uint32_t stages = 0;
+  uint32_t noise_stages = 0;
+  for (const FusedNeed& need : fused.needs) {
+    stages += need.stages;
+    noise_stages += need.noise_stages;
+    EXPECT_LE(need.noise_stages * 2 * kBlock, fused.shape.noise_slot);
+  }
+  EXPECT_EQ(stages, fused.stages_of.size());
+  EXPECT_EQ(2 * noise_stages, fused.ring_blocks);
+  EXPECT_EQ(fused.ops[2].code, kFusedAttention);
+  EXPECT_EQ(fused.needs[2].stages, 4U * 2);  // 64 outputs of v, k, q and the last linear each
 }
 
 TEST_F(FusedPlanTest, MakesLogitsTwiceThatFindNoRoom) {

@@ -3,12 +3,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "eggroll/noise.h"
-#include "learner.h"
-#include "noise/initial_weights.h"
-#include "session.h"
+#include "against_reference.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -102,8 +97,6 @@ class TablesTest : public testing::TestWithParam<TablesCase> {
   }
 };
 
-constexpr uint32_t kStreamMembers = 8;
-
 Learner learner_for(const TablesCase& test) {
   std::vector<std::string> overrides = {"model=gru",
                                         "optimizer=sign_es",
@@ -115,101 +108,11 @@ Learner learner_for(const TablesCase& test) {
   return learner_of(overrides);
 }
 
-// The tokens of some streams. One row in eight of each index is none.
-struct Tokens {
-  Tokens(const egg_program& program, uint64_t seed, uint32_t the_streams, uint32_t the_tokens)
-      : streams(the_streams), tokens(the_tokens) {
-    test::Draws draws(seed);
-    const auto vocab = static_cast<uint32_t>(program.vocab);
-    for (uint32_t i = 0; i < streams * tokens; ++i) {
-      inputs.push_back(draws.below(draws.below(2) == 0 ? 4 : vocab));
-      targets.push_back(draws.below(6) == 0 ? EGG_NO_TARGET : draws.below(vocab));
-      resets.push_back(draws.below(7) == 0 ? 1 : 0);
-      for (uint32_t k = 0; k < program.index_count; ++k) {
-        const auto limit = static_cast<uint32_t>(program.indices[k].rows);
-        rows.push_back(draws.below(8) == 0 ? EGG_NO_ROW : draws.below(draws.below(2) == 0 ? 3 : limit));
-      }
-    }
-  }
-  egg_batch view() const { return {streams, tokens, inputs.data(), targets.data(), resets.data(), rows.data()}; }
-
-  uint32_t streams;
-  uint32_t tokens;
-  std::vector<uint32_t> inputs;
-  std::vector<uint32_t> targets;
-  std::vector<uint8_t> resets;
-  std::vector<uint32_t> rows;
-};
-
-std::vector<int8_t> fitness_of(uint32_t population, uint64_t seed, bool small) {
-  test::Draws draws(seed);
-  std::vector<int8_t> fitness(population / 2);
-  for (int8_t& f : fitness) f = small ? static_cast<int8_t>(static_cast<int>(draws.below(3)) - 1) : draws.weight();
-  std::fill_n(fitness.begin(), kStreamMembers / 2, int8_t{0});  // all members of one stream have no fitness
-  return fitness;
-}
-
-// Everything that a session holds and returns.
-struct Seen {
-  std::vector<std::vector<int8_t>> weights;
-  std::vector<int8_t> states;
-  std::vector<std::vector<int64_t>> numbers;  // losses, and counts of changed weights
-  std::vector<int8_t> logits;
-};
-
-template <class AnySession>
-Seen run(AnySession& session, const Learner& learner, const egg_session_spec& spec) {
-  const egg_program& program = *spec.program;
-  const uint32_t population = spec.population;
-  Seen seen;
-  for (uint32_t i = 0; i < program.param_count; ++i) {
-    const std::vector<int8_t> weights = initial_weights(program.params[i], i, 7);
-    session.set_weights(i, weights.data());
-    seen.weights.push_back(weights);
-  }
-  uint64_t step = 3;
-  for (const uint32_t tokens : {1U, 3U, 20U}) {
-    const Tokens read(program, step, population / kStreamMembers, tokens);
-    std::vector<int64_t>& losses = seen.numbers.emplace_back(population);
-    session.evaluate({sizeof(egg_evaluate), kStreamMembers, step, 0, population, read.view(), losses.data()});
-    const std::vector<int8_t> fitness = fitness_of(population, step, tokens == 3);
-    const std::vector<float> stds = learner.vote_stds(fitness);
-    const std::vector<float> scalars = learner.scalars(step, {});
-    std::vector<int64_t>& changed = seen.numbers.emplace_back(program.param_count);
-    // The last update votes with pairs whose noise is no longer in memory.
-    session.update({sizeof(egg_update), population / 2, step + (tokens == 20 ? 1 : 0), fitness.data(), scalars.data(),
-                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0});
-    ++step;
-  }
-  for (uint32_t i = 0; i < program.param_count; ++i) session.get_weights(i, seen.weights[i].data());
-  seen.states.resize(population * size_t{learner.program->state_bytes()});
-  session.get_states(0, population, seen.states.data());
-  constexpr uint32_t kStreams = 70;
-  const Tokens read(program, 99, kStreams, 5);
-  std::vector<int8_t> states(kStreams * size_t{learner.program->state_bytes()});
-  seen.logits.resize(kStreams * static_cast<size_t>(program.vocab));
-  session.infer({sizeof(egg_infer), 0, read.view(), states.data(), seen.numbers.emplace_back(kStreams).data(),
-                 seen.logits.data()});
-  seen.states.insert(seen.states.end(), states.begin(), states.end());
-  return seen;
-}
-
 TEST_P(TablesTest, AreReadAndVotedOnAsTheReferenceDoes) {
   const Learner learner = learner_for(GetParam());
-  const egg_session_spec spec = learner.session_spec();
-  EXPECT_EQ(plan_replicas(spec, {0}).front().plan.fused.has_value(), GetParam().fused);
-  BackendSession reference = learner.open_session();
-  const Seen expected = run(reference, learner, spec);
-  for (const std::vector<int>& devices : {std::vector<int>{0}, std::vector<int>{0, 0, 0}}) {
-    CudaSession session(spec, devices, 1);
-    const Seen seen = run(session, learner, spec);
-    EXPECT_EQ(seen.numbers, expected.numbers);
-    EXPECT_EQ(seen.states, expected.states);
-    EXPECT_EQ(seen.logits, expected.logits);
-    for (size_t i = 0; i < seen.weights.size(); ++i) {
-      EXPECT_EQ(seen.weights[i], expected.weights[i]) << spec.program->params[i].name;
-    }
-  }
+  EXPECT_EQ(plan_replicas(learner.session_spec(), {0}).front().plan.fused.has_value(), GetParam().fused);
+  constexpr uint32_t kWindows[] = {1, 3, 20};
+  expect_equal(learner, kWindows, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, TablesTest, testing::ValuesIn(kCases),

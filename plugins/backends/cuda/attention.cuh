@@ -3,6 +3,7 @@
 #ifndef EGGROLL_CUDA_ATTENTION_CUH
 #define EGGROLL_CUDA_ATTENTION_CUH
 
+#include "divisor.cuh"
 #include "eggroll/plugin.h"
 #include "linear.cuh"
 #include "tile.cuh"
@@ -111,29 +112,6 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
     if (mine) tile.word(op.out, r, first + 4 * word) = pack4(y[0], y[1], y[2], y[3]);
   }
 }
-
-// egg_divide32 by a divisor that many numbers share, none above 127 times it: an estimate in float32, set right in
-// integers.
-struct Divisor {
-  uint32_t twice;
-  uint32_t half;  // what is added for rounding
-  uint32_t shift;
-  float reciprocal;
-
-  __device__ Divisor(int32_t d, int32_t nearest) : twice(2 * static_cast<uint32_t>(d)), half(nearest != 0 ? d : 0) {
-    // 22 bits of what is divided are left, which a float32 holds.
-    shift = static_cast<uint32_t>(max(10 - __clz(255 * d), 0));
-    reciprocal = __fdiv_rn(static_cast<float>(1u << shift), static_cast<float>(twice));
-  }
-  __device__ int32_t operator()(int32_t n) const {
-    const uint32_t whole = 2 * static_cast<uint32_t>(abs(n)) + half;
-    int32_t y = float_to_byte(__fmul_rn(whole_to_float(whole >> shift), reciprocal));
-    const auto rest = static_cast<int32_t>(whole - static_cast<uint32_t>(y) * twice);
-    y += rest >= static_cast<int32_t>(twice) ? 1 : 0;
-    y -= rest < 0 ? 1 : 0;
-    return n < 0 ? -y : y;
-  }
-};
 
 // Adds the products of two positions' weights with 32 channels of their values. kSmall: weights are below 2^15.
 template <bool kSmall>

@@ -55,19 +55,24 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
     return Plan(spec, Room{whole, bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
   };
   if (stages > 0) {
-    const bool few = divide_up(members, kTileRows) <= multiprocessors;
-    Plan three = plan(whole, few ? 1 : 2, 3);
-    if (!few) {
-      // Logits that two tiles keep on chip are not made twice for a third tile.
-      Plan narrow = plan(whole, kMostFusedTiles, 3);
-      const auto keeps = [](const Plan& p) { return p.fused && p.fused->logit_blocks > 0; };
-      if (narrow.fused && (keeps(narrow) || !keeps(three))) return {std::move(narrow), multiprocessors};
-    }
-    if (few || three.fused) return {std::move(three), multiprocessors};
+    const auto is_few = [&](const Plan& p) {
+      const uint32_t in_tile = p.fused ? tile_members(p.fused->shape) : kTileRows;
+      return divide_up(members, in_tile) <= multiprocessors;
+    };
+    Plan one = plan(whole, 1, 3);
+    if (is_few(one)) return {std::move(one), multiprocessors};
+    Plan two = plan(whole, 2, 3);
+    // Logits that two tiles keep on chip are not made twice for a third tile.
+    Plan three = plan(whole, kMostFusedTiles, 3);
+    const auto keeps = [](const Plan& p) { return p.fused && p.fused->logit_blocks > 0; };
+    if (three.fused && (keeps(three) || !keeps(two))) return {std::move(three), multiprocessors};
+    if (two.fused) return {std::move(two), multiprocessors};
+    // A single tile of tokens is faster than two tiles op by op.
+    if (one.fused && has_tokens(one.fused->shape.rows)) return {std::move(one), multiprocessors};
     // Three stages let two tiles drift apart a little; two are the fewest that work.
-    if (three.all_streamed) return {std::move(three), multiprocessors};
-    Plan two = plan(whole, 2, 2);
     if (two.all_streamed) return {std::move(two), multiprocessors};
+    Plan short_ring = plan(whole, 2, 2);
+    if (short_ring.all_streamed) return {std::move(short_ring), multiprocessors};
     return {plan(whole, 1, 2), multiprocessors};
   }
   Plan beside = plan(half, 1, 0);

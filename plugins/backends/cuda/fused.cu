@@ -1,12 +1,15 @@
 #include "device.h"
-#include "fused_ops.cuh"
+#include "fused_embed.cuh"
+#include "fused_gru.cuh"
+#include "fused_head.cuh"
+#include "fused_layer.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
 // Rows that begin anew: their states, on chip and in memory.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ void reset(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ void reset(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t token) {
   const FusedArgs& args = tile.args;
   for (uint32_t h = 0; h < 2; ++h) {
     if (args.resets[tile.entry(h, token)] == 0) continue;
@@ -21,69 +24,130 @@ __device__ void reset(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t t
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore, bool kWide>
-__device__ __forceinline__ void work(FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t own_tile) {
+template <bool kWide, uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void run_op(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
+                                       uint32_t step) {
+  switch (op.code) {
+    case kFusedEmbed:
+      run_embed(tile, op, step);
+      break;
+    case kFusedGru:
+      if constexpr (!has_tokens(kRows)) run_gru(tile, op);
+      break;
+    case kFusedMlp:
+      if constexpr (!has_tokens(kRows)) run_mlp(tile, op);
+      break;
+    case kFusedHead:
+      if constexpr (kWide) {
+        run_wide_head(tile, op, step);
+      } else {
+        run_head(tile, op, step);
+      }
+      break;
+    case kFusedAttention:
+      break;
+  }
+  if constexpr (has_tokens(kRows)) {
+    if (op.code != kFusedMlp && op.code != kFusedAttention) return;
+    Fragment<kBlocks> y;
+    tile.norm_tokens(y);
+    op.code == kFusedAttention ? run_attention(tile, op, y, step) : run_token_mlp(tile, op, y);
+  }
+}
+
+// Writes the losses of the tile's members, each the sum of its rows'.
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void give_losses(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, bool keeps_loss) {
+  const FusedArgs& args = tile.args;
+  if constexpr (kRows == Rows::kWindows) {
+    int64_t sums[2] = {keeps_loss ? tile.losses[0] : 0, keeps_loss ? tile.losses[8] : 0};
+    for (uint32_t distance = 1; distance < args.shape.span; distance *= 2) {
+      for (int64_t& sum : sums) sum += __shfl_xor_sync(0xffffffffu, sum, 4 * distance);
+    }
+    for (uint32_t h = 0; h < 2; ++h) {
+      if (keeps_loss && tile.position(h, 0) == 0 && tile.is_real(h)) args.losses[tile.member(h)] = sums[h];
+    }
+  } else if constexpr (kRows == Rows::kSpan) {
+    const uint32_t warp = tile.thread() / 32;
+    long long sum = keeps_loss ? tile.losses[0] + tile.losses[8] : 0;
+#pragma unroll
+    for (uint32_t distance = 4; distance < 32; distance *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    __syncwarp();
+    int64_t* const of_tile = tile.losses - tile.row(0);
+    if (threadIdx.x % 32 == 0) of_tile[16 * warp] = sum;
+    tile.meet();
+    if (threadIdx.x % 64 == 0 && tile.is_real(0)) {
+      args.losses[tile.member(0)] = of_tile[16 * warp] + of_tile[16 * warp + 16];
+    }
+    tile.meet();
+  } else {
+    for (uint32_t h = 0; h < 2; ++h) {
+      if (keeps_loss && tile.is_real(h)) args.losses[tile.member(h)] = tile.losses[8 * h];
+    }
+  }
+}
+
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
+__device__ __forceinline__ void work(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t own_tile) {
   const FusedArgs& args = tile.args;
   const uint32_t first_state = args.ops[args.op_count - 1].next_state;
-  const uint32_t tiles = divide_up(args.rows, kTileRows);
+  const uint32_t tiles = tiles_of<kRows>(args);
+  const uint32_t steps = steps_of<kRows>(args);
   for (uint32_t pass = 0; tile_of_pass(args, pass, 0) < tiles; ++pass) {
     tile.number = tile_of_pass(args, pass, own_tile);
     if (tile.number >= tiles) {
-      tile.pass_by_weights(args.feeds[0].stage_count * args.tokens);
+      tile.pass_by_weights(args.feeds[0].stage_count * steps);
       continue;
     }
     // One thread of one group keeps each row's loss.
     const bool keeps_loss = tile.quarter() == 0 && tile.sharing.first() == 0;
     if (keeps_loss) tile.losses[0] = tile.losses[8] = 0;
     __syncwarp();
-    tile.ask_for_state(first_state);
-#pragma unroll 1
-    for (uint32_t token = 0; token < args.tokens; ++token) {
-      reset(tile, token);
+    if constexpr (has_tokens(kRows)) {
+      uint4* const values = tile.values;
 #pragma unroll 1
       for (uint32_t s = 0; s < args.op_count; ++s) {
-        const FusedOp& op = args.ops[s];
-        switch (op.code) {
-          case kFusedEmbed:
-            run_embed(tile, op, token);
-            break;
-          case kFusedGru:
-            run_gru(tile, op);
-            break;
-          case kFusedMlp:
-            run_mlp(tile, op);
-            break;
-          case kFusedHead:
-            if constexpr (kWide) {
-              run_wide_head(tile, op, token);
-            } else {
-              run_head(tile, op, token);
-            }
-            break;
+        const uint4* noise = tile.await_noise_of_op();
+#pragma unroll 1
+        for (uint32_t step = 0; step < steps; ++step) {
+          tile.next_noise = noise;
+          tile.values = values + step * (2 * kBlocks * kGroupThreads);
+          run_op<kWide>(tile, args.ops[s], step);
         }
+        tile.leave_noise();
+      }
+      tile.values = values;
+    } else {
+      tile.ask_for_state(first_state);
+#pragma unroll 1
+      for (uint32_t token = 0; token < args.tokens; ++token) {
+        reset(tile, token);
+#pragma unroll 1
+        for (uint32_t s = 0; s < args.op_count; ++s) run_op<kWide>(tile, args.ops[s], token);
       }
     }
     tile.await_state();
     __syncwarp();
     tile.sharing.meet();
-    for (uint32_t h = 0; h < 2; ++h) {
-      if (keeps_loss && tile.is_real(h)) args.losses[tile.member(h)] = tile.losses[8 * h];
-    }
+    give_losses(tile, keeps_loss);
     for (uint32_t h = 0; !kWide && args.logits != nullptr && h < 2; ++h) {
+      if (!tile.gives_logits(h, steps - 1)) continue;
       for (uint32_t b = tile.sharing.first(); b < args.logit_blocks; b += kGroups) {
-        write_logits(tile, h, b, tile.unit(kX, b, h));
+        write_logits(tile, h, b, tile.logit_unit(b, h));
       }
     }
     __syncwarp();
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore, bool kWide>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
 __device__ __forceinline__ void run_block(const FusedArgs& args) {
   extern __shared__ __align__(128) char fused_memory[];
   const FusedShape& shape = args.shape;
-  const FusedShared at = fused_shared(args.blocks, args.logit_blocks, shape);
+  // Tiles of tokens leave no registers for what would be worked out here. Tiles of members are faster with it.
+  const FusedShared at = has_tokens(kRows) ? args.at : fused_shared(args.blocks, args.logit_blocks, shape);
   const uint32_t start = shared_address(fused_memory);
+  const uint32_t slot = has_tokens(kRows) ? shape.noise_slot : kNoiseStage;
   auto* tables = reinterpret_cast<uint32_t*>(fused_memory + at.tables);
   const uint32_t groups = shape.tiles * kGroups;
   const uint32_t noise_barriers = start + at.barriers + 16 * kGroups * shape.stages;
@@ -97,6 +161,14 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   for (uint32_t i = threadIdx.x; i < 128; i += blockDim.x) {
     tables[256 + i] = static_cast<uint32_t>(egg_reciprocal(static_cast<int32_t>(max(i, 1u))));
   }
+  if constexpr (has_tokens(kRows)) {
+    for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) tables[384 + i] = static_cast<uint32_t>(args.weights[i]);
+    // Entry i is for the number 127 - i, and holds 127 less what the lut has for it.
+    for (uint32_t i = threadIdx.x; i < 255 * kLookUpCopies; i += blockDim.x) {
+      const auto found = static_cast<uint8_t>(args.look_up[255 - i / kLookUpCopies]);
+      reinterpret_cast<uint32_t*>(fused_memory + at.look_up)[i] = found ^ 0x7fU;
+    }
+  }
   __syncthreads();
   const uint32_t ring_bytes = shape.stages * fused_stage_bytes(args.blocks);
   const auto stages_of = [&](uint32_t of_group) {
@@ -109,30 +181,39 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   if (group == groups) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     const uint32_t warp = threadIdx.x / 32 % kTileWarps;
+    const uint32_t to = warp - kGroups;
+    const uint32_t noise = start + at.noise + to * shape.noise_stages * slot;
+    if constexpr (has_tokens(kRows)) {
+      if (warp >= kGroups && to < groups) bring_pair_noise<kRows>(args, to, noise, noise_stages_of(to));
+    }
     if (threadIdx.x % 32 != 0) return;
-    if (warp < kGroups) {
+    if (has_tokens(kRows) && warp == 0) {
+      bring_token_weights<kRows>(args, start, stages_of(0));
+    } else if (!has_tokens(kRows) && warp < kGroups) {
       bring_weights(args, args.feeds[warp], start + warp * ring_bytes, stages_of(warp));
-    } else if (warp < kGroups + groups) {
-      const uint32_t to = warp - kGroups;
-      bring_noise(args, args.feeds[to % kGroups], to / kGroups,
-                  start + at.noise + to * shape.noise_stages * kNoiseStage, noise_stages_of(to));
+    } else if (!has_tokens(kRows) && to < groups) {
+      bring_noise(args, args.feeds[to % kGroups], to / kGroups, noise, noise_stages_of(to));
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(worker_registers(most_workers(kBlocks, kGroups))));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(
+        worker_registers(most_workers(kBlocks, kGroups, has_tokens(kRows)))));
     const uint32_t own_tile = group / kGroups;
     const uint32_t of_tile = group % kGroups;
     const uint32_t thread = threadIdx.x % kGroupThreads;
     const uint32_t row = thread / 32 * 16 + thread % 32 / 4;
     char* const values = fused_memory + at.values + own_tile * at.tile_values;
-    const char* const noise = fused_memory + at.noise + group * shape.noise_stages * kNoiseStage;
+    const char* const noise = fused_memory + at.noise + group * shape.noise_stages * slot;
     auto* const losses = reinterpret_cast<int64_t*>(fused_memory + at.losses) + own_tile * kTileRows;
     // The threads of a row may each add to its loss: one does at a time, in tokens that are far apart.
-    FusedTile<kBlocks, kGroups, kMore> tile{
+    // All rows of a span read one pair's noise; each short window reads its own pair's.
+    const uint32_t of_pair = kRows == Rows::kWindows ? thread / 4 / shape.span * 4 : 0;
+    const uint32_t first_noise = has_tokens(kRows) ? of_pair + thread % 4 : thread;
+    FusedTile<kBlocks, kGroups, kMore, kRows> tile{
         args,
         {of_tile, reinterpret_cast<int32_t*>(fused_memory + at.words) + row},
         reinterpret_cast<uint4*>(values) + thread,
         reinterpret_cast<uint4*>(values + at.state) + thread,
-        reinterpret_cast<const uint4*>(noise) + thread,
+        reinterpret_cast<const uint4*>(noise) + first_noise,
         tables,
         reinterpret_cast<const int32_t*>(tables + 256),
         losses + row,
@@ -144,38 +225,62 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
         0,
         egg_rounding(16, args.nearest) + kRaise,
         (args.nearest != 0 ? 32767 : 65535) + kRaise,
-        {0, 0}};
-    work<kBlocks, kGroups, kMore, kWide>(tile, own_tile);
+        {0, 0},
+        fused_memory + at.look_up + 4 * (threadIdx.x % kLookUpCopies),
+        reinterpret_cast<const int32_t*>(tables + 384),
+        values + at.state,
+        reinterpret_cast<uint4*>(values + at.state) + thread,
+        nullptr};
+    work<kBlocks, kGroups, kMore, kRows, kWide>(tile, own_tile);
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore, bool kWide>
-__global__ void __launch_bounds__((most_workers(kBlocks, kGroups) + 1) * kGroupThreads, 1)
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
+__global__ void __launch_bounds__((most_workers(kBlocks, kGroups, has_tokens(kRows)) + 1) * kGroupThreads, 1)
     fused_kernel(const __grid_constant__ FusedArgs args) {
-  if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kMore, kWide>(args);
+  if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kMore, kRows, kWide>(args);
 }
 
 // The kernels by number of blocks. Two groups do not share one block of channels, and have one draw a side. kWide: the
 // logits find no room on the chip.
 using Kernel = void (*)(FusedArgs);
-template <uint32_t kGroups, bool kMore, bool kWide>
+template <uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
 constexpr Kernel kKernels[kMostFusedBlocks] = {
-    &fused_kernel<kGroups, kGroups, kMore, kWide>, &fused_kernel<2, kGroups, kMore, kWide>,
-    &fused_kernel<3, kGroups, kMore, kWide>, &fused_kernel<4, kGroups, kMore, kWide>};
+    &fused_kernel<kGroups, kGroups, kMore, kRows, kWide>, &fused_kernel<2, kGroups, kMore, kRows, kWide>,
+    &fused_kernel<3, kGroups, kMore, kRows, kWide>, &fused_kernel<4, kGroups, kMore, kRows, kWide>};
+template <bool kWide>
+constexpr Kernel kWindowKernels[kMostWindowBlocks] = {&fused_kernel<1, 1, false, Rows::kWindows, kWide>,
+                                                      &fused_kernel<2, 1, false, Rows::kWindows, kWide>};
 
 template <bool kWide>
-const Kernel (&kernels_of(uint32_t groups, uint32_t ranks))[kMostFusedBlocks] {
-  return groups > 1 ? kKernels<2, false, kWide> : ranks > 1 ? kKernels<1, true, kWide> : kKernels<1, false, kWide>;
+Kernel kernel_of(const FusedShape& shape, uint32_t blocks) {
+  switch (shape.rows) {
+    case Rows::kSpan:
+      return kKernels<1, false, Rows::kSpan, kWide>[blocks - 1];
+    case Rows::kWindows:
+      return kWindowKernels<kWide>[blocks - 1];
+    case Rows::kMembers:
+      break;
+  }
+  const auto& of_members = shape.groups > 1  ? kKernels<2, false, Rows::kMembers, kWide>
+                           : shape.ranks > 1 ? kKernels<1, true, Rows::kMembers, kWide>
+                                             : kKernels<1, false, Rows::kMembers, kWide>;
+  return of_members[blocks - 1];
 }
 
 template <bool kWide>
 void reserve_shared(uint32_t bytes) {
-  for (const auto* of_blocks : {&kernels_of<kWide>(1, 1), &kernels_of<kWide>(1, 2), &kernels_of<kWide>(2, 1)}) {
-    for (const Kernel kernel : *of_blocks) {
+  const auto reserve = [&](const auto& kernels) {
+    for (const Kernel kernel : kernels) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
             "reserve shared memory");
     }
-  }
+  };
+  reserve(kKernels<1, false, Rows::kMembers, kWide>);
+  reserve(kKernels<1, true, Rows::kMembers, kWide>);
+  reserve(kKernels<2, false, Rows::kMembers, kWide>);
+  reserve(kKernels<1, false, Rows::kSpan, kWide>);
+  reserve(kWindowKernels<kWide>);
 }
 
 }  // namespace
@@ -187,11 +292,9 @@ void prepare_fused(uint32_t shared_bytes) {
 
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream) {
   const FusedShape& shape = args.shape;
-  const FusedShared shared = fused_shared(args.blocks, args.logit_blocks, shape);
-  const auto& kernels = args.logit_blocks == 0 ? kernels_of<true>(shape.groups, shape.ranks)
-                                               : kernels_of<false>(shape.groups, shape.ranks);
-  const Kernel kernel = kernels[args.blocks - 1];
-  kernel<<<blocks, (shape.tiles * shape.groups + 1) * kGroupThreads, shared.bytes, stream>>>(args);
+  const Kernel kernel =
+      args.logit_blocks == 0 ? kernel_of<true>(shape, args.blocks) : kernel_of<false>(shape, args.blocks);
+  kernel<<<blocks, (shape.tiles * shape.groups + 1) * kGroupThreads, args.at.bytes, stream>>>(args);
   check_launch("run the forward pass");
 }
 

@@ -15,16 +15,26 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   const unsigned long long* stages_of;  // where the weights of a token lie; 0: a stage that stays empty
   FusedFeed feeds[kMostFusedGroups];    // of a tile's warpgroups; noise stages: of the tile
   FusedShape shape;
+  FusedShared at;
   int32_t loss_unit;
   uint32_t mean_factor;     // 2^24 / channels, rounded up: see egg_l1_mean
   uint32_t clips_products;  // 1: see kMostProducts
   uint32_t blocks;          // of x
   uint32_t logit_blocks;    // that are kept on the chip; 0: none, they are made twice
+  // Where rows are tokens: what all luts, ropes and attentions have alike.
+  const int8_t* look_up;   // 256, see lut
+  const int32_t* angles;   // (context, head)
+  const int32_t* weights;  // 256, below 2^15
+  uint32_t head;           // channels: 16, 32 or 64
+  int32_t weighting;
+  int32_t score_shift;
+  uint32_t context;
   uint32_t op_count;
-  FusedTable tables[kMostFusedTables];
+  alignas(16) FusedTable tables[kMostFusedTables];  // several fields are read at once
   FusedOp ops[kMostFusedOps];
+  FusedNeed needs[kMostFusedOps];  // of each op, where rows are tokens
 };
-static_assert(sizeof(FusedArgs) == 15616);  // CUDA's limit is 32764
+static_assert(sizeof(FusedArgs) == 17776);  // CUDA's limit is 32764
 
 // Allows launches on the current device this amount of shared memory.
 void prepare_fused(uint32_t shared_bytes);

@@ -7,9 +7,9 @@
 namespace eggroll::cuda {
 
 // A layer's work. Two products are under way while a thread works on what the ones before left.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct GruLayer {
-  using Tile = FusedTile<kBlocks, kGroups, kMore>;
+  using Tile = FusedTile<kBlocks, kGroups, kMore, kRows>;
   static constexpr uint32_t kMostOwn = Tile::kMostOwn;
   static constexpr bool kAhead = Tile::kAhead;
 
@@ -42,8 +42,8 @@ struct GruLayer {
 };
 
 // Where products begin ahead, that of the state goes on while y is made.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::load_inputs() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::load_inputs() {
   const Rescale(&linears)[4] = op.linears;
   tile.await_state();
   if constexpr (kGroups == 1) {
@@ -107,8 +107,8 @@ __device__ __forceinline__ void gate(const uint32_t (&of_y)[8], const uint32_t (
 }
 
 // The forget gate takes the place of the scratch value, the gated state that of the state.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::make_gates() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_gates() {
   const Rescale(&linears)[4] = op.linears;
   if constexpr (kAhead) second_free = begin(y, second);
 #pragma unroll(kGroups == 1 ? 1 : kMostOwn)
@@ -159,8 +159,8 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::make_gates() 
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::load_gated() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::load_gated() {
   if constexpr (kGroups > 1) {
     q_h[0] = q_h[1] = 0;
     tile.add_own_dots(q_h, state());
@@ -188,8 +188,8 @@ __device__ __forceinline__ void mix(const uint32_t (&of_y)[8], const uint32_t (&
 }
 
 // The candidate, and with it the next state and x.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::make_state() {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_state() {
   const Rescale(&linears)[4] = op.linears;
   // Then it stays on chip: nothing orders a copy of what has just been stored.
   const bool only_state = op.next_state == op.state;
@@ -255,9 +255,9 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore>::make_state() 
   if (!only_state) tile.ask_for_state(op.next_state);
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op) {
-  GruLayer<kBlocks, kGroups, kMore> layer(tile, op);
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void run_gru(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op) {
+  GruLayer<kBlocks, kGroups, kMore, kRows> layer(tile, op);
   layer.load_inputs();
   layer.make_gates();
   layer.load_gated();

@@ -7,9 +7,9 @@
 namespace eggroll::cuda {
 
 // Adds rows of a head's tables to 16 raised logits of both rows, in block b.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups, kMore>& tile,
-                                              const TableRows<kBlocks, kGroups, kMore>& rows, uint32_t b,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
+                                              const TableRows<kBlocks, kGroups, kMore, kRows>& rows, uint32_t b,
                                               NoiseBlocks& noise, uint4 (&units)[2]) {
   const auto flip = [](uint32_t word) { return word ^ 0x80808080u; };
 #pragma unroll
@@ -45,8 +45,8 @@ __device__ __forceinline__ uint32_t most_of(const uint4& logits) {
 
 // The largest of the thread's raised logits of both rows in block b, and those before. most: in two halves, the largest
 // of all 16.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t b,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t b,
                                              const uint4 (&units)[2], const uint32_t (&most)[2],
                                              int32_t (&largest)[2]) {
   const FusedArgs& args = tile.args;
@@ -66,11 +66,10 @@ __device__ __forceinline__ void note_largest(const FusedTile<kBlocks, kGroups, k
 }
 
 // Hands over the thread's 16 raised logits of row h in block b.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ inline void write_logits(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t h, uint32_t b,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ inline void write_logits(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t h, uint32_t b,
                                     const uint4& logits) {
   const FusedArgs& args = tile.args;
-  if (!tile.is_real(h)) return;
   int8_t* out = args.logits + size_t{tile.member(h)} * args.vocab;
   const uint32_t begin = kBlock * b + kUnit * tile.quarter();
 #pragma unroll
@@ -81,22 +80,23 @@ __device__ inline void write_logits(const FusedTile<kBlocks, kGroups, kMore>& ti
 }
 
 // The rows of a head's tables that a token reads.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct HeadRows {
-  TableRows<kBlocks, kGroups, kMore> rows;
-  TableRows<kBlocks, kGroups, kMore> more;
+  TableRows<kBlocks, kGroups, kMore, kRows> rows;
+  TableRows<kBlocks, kGroups, kMore, kRows> more;
 
-  __device__ __forceinline__ HeadRows(const FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op, uint32_t token)
-      : rows(tile, op.first_table, op.table_count, token),
-        more(tile, op.first_table + rows.count, op.table_count - rows.count, token) {}
+  __device__ __forceinline__ HeadRows(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
+                                      uint32_t step)
+      : rows(tile, op.first_table, op.table_count, step),
+        more(tile, op.first_table + rows.count, op.table_count - rows.count, step) {}
 };
 
 // Calls take(block, the thread's 16 raised logits of both rows, most) for each of the group's blocks; most: see
 // note_largest. kFirst: q is made on the way, where that is later.
-template <bool kFirst, uint32_t kBlocks, uint32_t kGroups, bool kMore, class Take>
-__device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op,
+template <bool kFirst, uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, class Take>
+__device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
                                             const Fragment<kBlocks>& y, int32_t (&q)[2],
-                                            const HeadRows<kBlocks, kGroups, kMore>& tables, Take&& take) {
+                                            const HeadRows<kBlocks, kGroups, kMore, kRows>& tables, Take&& take) {
   const Rescale& head = op.linears[0];
   NoiseBlocks noise;
 #pragma unroll 1
@@ -130,23 +130,26 @@ __device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups, kMore>& 
 }
 
 // The sum of the exponentials of the thread's 16 raised logits in block b, below `most`.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<kBlocks, kGroups, kMore>& tile,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
                                                                const uint4& logits, uint32_t b, int32_t most) {
-  const auto of = [&](int i) {
-    return tile.exponentials[most - static_cast<int32_t>(word_of(logits, i / 4) >> (8 * (i % 4)) & 0xff)];
-  };
   unsigned long long sum = 0;
   if (kBlock * (b + 1) <= tile.args.vocab) {
+    // Four distances below the largest at once: no byte borrows from another.
+    const uint32_t four_most = static_cast<uint32_t>(most) * 0x01010101u;
+    const auto of = [&](uint32_t i) {
+      return tile.exponentials[pick(four_most - word_of(logits, static_cast<int>(i / 4)), 0, 0x4440 + i % 4)];
+    };
     // Three of at most 2^30 fit in 32 bits.
 #pragma unroll
-    for (int i = 0; i < 15; i += 3) sum += of(i) + of(i + 1) + of(i + 2);
-    sum += of(15);
+    for (uint32_t i = 0; i < kUnit - 1; i += 3) sum += of(i) + of(i + 1) + of(i + 2);
+    sum += of(kUnit - 1);
   } else {
     const uint32_t begin = kBlock * b + kUnit * tile.quarter();
 #pragma unroll
-    for (int i = 0; i < static_cast<int>(kUnit); ++i) {
-      if (begin + static_cast<uint32_t>(i) < tile.args.vocab) sum += of(i);
+    for (uint32_t i = 0; i < kUnit; ++i) {
+      const uint32_t logit = word_of(logits, static_cast<int>(i / 4)) >> (8 * (i % 4)) & 0xff;
+      if (begin + i < tile.args.vocab) sum += tile.exponentials[static_cast<uint32_t>(most) - logit];
     }
   }
   return sum;
@@ -154,8 +157,8 @@ __device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<k
 
 // Adds the loss of row h from the thread's part of the sum of exponentials below `most`. logit(): the target's, raised,
 // asked of the thread that has it.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore, class Logit>
-__device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t h, uint32_t target,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, class Logit>
+__device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t h, uint32_t target,
                                          unsigned long long sum, int32_t most, Logit&& logit) {
   const FusedArgs& args = tile.args;
   sum += __shfl_xor_sync(0xffffffffu, sum, 1);
@@ -168,55 +171,58 @@ __device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups, kMore>& til
       egg_loss_q16(sum << raised, most, logit(), args.loss_unit, args.loss_tables->log2_q24) - raised * 65536;
 }
 
-// The logits take the places of x and the scratch value.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op, uint32_t token) {
+// The logits take the places of x and the scratch value, or of keys and values.
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
+                                         uint32_t step) {
   const Sharing<kGroups>& sharing = tile.sharing;
   int32_t largest[2] = {0, 0};  // raised
   {
     Fragment<kBlocks> y;
     int32_t q[2];
     tile.norm(y, op.linears[0].of_q, q);
-    sharing.meet();  // the logits' places are those of y
-    const HeadRows<kBlocks, kGroups, kMore> tables(tile, op, token);
+    sharing.meet();                                // the logits' places are those of y
+    if constexpr (has_tokens(kRows)) tile.meet();  // or those of keys and values
+    const HeadRows<kBlocks, kGroups, kMore, kRows> tables(tile, op, step);
     each_logits<true>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
-      tile.unit(kX, b, 0) = units[0];
-      tile.unit(kX, b, 1) = units[1];
+      tile.logit_unit(b, 0) = units[0];
+      tile.logit_unit(b, 1) = units[1];
       note_largest(tile, b, units, most, largest);
     });
   }
   sharing.find_largest(kOfOutputs, largest);
 #pragma unroll 1
   for (uint32_t h = 0; h < 2; ++h) {
-    const uint32_t target = tile.args.targets[tile.entry(h, token)];
+    const uint32_t target = tile.target(h, step);
     const int32_t most = h == 0 ? largest[0] : largest[1];
     unsigned long long sum = 0;
 #pragma unroll 1
     for (uint32_t b = sharing.first(); b < op.blocks; b += kGroups) {
-      sum += sum_exponentials(tile, tile.unit(kX, b, h), b, most);
+      sum += sum_exponentials(tile, tile.logit_unit(b, h), b, most);
     }
     add_loss(tile, h, target, sum, most, [&] {
-      return int32_t{reinterpret_cast<const uint8_t*>(&tile.unit(kX, target / kBlock, h))[target % kUnit]};
+      return int32_t{reinterpret_cast<const uint8_t*>(&tile.logit_unit(target / kBlock, h))[target % kUnit]};
     });
   }
 }
 
 // The same where the logits find no room on the chip: they are made once for the largest and once more for the sum.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op,
-                                              uint32_t token) {
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
+                                              uint32_t step) {
   const FusedArgs& args = tile.args;
   Fragment<kBlocks> y;
   int32_t q[2];
   tile.norm(y, op.linears[0].of_q, q);
-  const HeadRows<kBlocks, kGroups, kMore> tables(tile, op, token);
+  const HeadRows<kBlocks, kGroups, kMore, kRows> tables(tile, op, step);
   int32_t largest[2] = {0, 0};  // raised
   each_logits<true>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
     note_largest(tile, b, units, most, largest);
   });
   tile.sharing.find_largest(kOfOutputs, largest);
-  const uint32_t targets[2] = {args.targets[tile.entry(0, token)], args.targets[tile.entry(1, token)]};
-  const bool gives = args.logits != nullptr && token + 1 == args.tokens;
+  const uint32_t targets[2] = {tile.target(0, step), tile.target(1, step)};
+  const bool gives[2] = {args.logits != nullptr && tile.gives_logits(0, step),
+                         args.logits != nullptr && tile.gives_logits(1, step)};
   unsigned long long sums[2] = {0, 0};
   uint32_t logits[2] = {0, 0};  // of the targets, raised
   each_logits<false>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&)[2]) {
@@ -226,7 +232,7 @@ __device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups, kMore>
       if (targets[h] / kBlock == b && targets[h] / kUnit % 4 == tile.quarter()) {
         logits[h] = word_of(units[h], static_cast<int>(targets[h] % kUnit / 4)) >> (8 * (targets[h] % 4)) & 0xff;
       }
-      if (gives) write_logits(tile, h, b, units[h]);
+      if (gives[h]) write_logits(tile, h, b, units[h]);
     }
   });
 #pragma unroll

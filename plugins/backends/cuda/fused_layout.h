@@ -23,7 +23,23 @@ constexpr uint32_t kMostFusedRanks = 8;               // draws of a side
 constexpr int32_t kMostProducts = 1 << 30;            // of a linear, as scaled, before those of further ranks are added
 constexpr uint32_t kMoreSums = 3;                     // x·B of further ranks that a row keeps at a time
 
-// What makes the upper half of a word the output: sums * of_sums + q * of_q + rounding.
+// What the rows of a tile are: members; or a span of kSpan tokens of either member of a pair; or short windows, up to
+// kMostWindow tokens each, of the members of several pairs. Where they are tokens, attention finds those before on the
+// chip.
+enum class Rows : uint8_t { kMembers, kSpan, kWindows };
+EGG_FN constexpr bool has_tokens(Rows rows) { return rows != Rows::kMembers; }
+constexpr uint32_t kSpan = kTileRows / 2;
+constexpr uint32_t kFewestSpanTokens = kSpan / 2;  // of a window: with fewer, most rows would be idle
+constexpr uint32_t kMostWindow = 8;
+constexpr uint32_t kMostWindowBlocks = 2;  // of channels
+// A lut is on the chip in 16 copies, each with half of the banks for even entries and half for odd ones: entry i is a
+// word, kLookUpStride bytes behind entry i - 1.
+constexpr uint32_t kLookUpCopies = 16;
+constexpr uint32_t kLookUpStride = 4 * kLookUpCopies;
+constexpr uint32_t kLookUpBytes = 256 * kLookUpStride;
+
+// What makes the upper half of a word the output: sums * of_sums + q * of_q + rounding. If the linear's output is wide,
+// of_sums is its shift with the guard bits, and of_q is 1.
 struct Rescale {
   int32_t of_sums;
   int32_t of_q;
@@ -34,7 +50,11 @@ enum FusedCode : int32_t {
   kFusedEmbed,  // x = embed(row, ... embed(row)), a chain over its tables
   kFusedGru,    // y = l1_norm(x); f, c = gates of y and the state; the state and x from gru_mix
   kFusedMlp,    // x = add(linear(linear(l1_norm(x))), x)
-  kFusedHead    // loss(linear(l1_norm(x))), or of what a chain of embeds makes of the logits
+  kFusedHead,   // loss(linear(l1_norm(x))), or of what a chain of embeds makes of the logits
+  // x = max_norm(add(linear(attention(q, k, v)), x)), where q, k and v are max_norm(linear(l1_norm(x))), and q and k
+  // have a rope before max_norm. Its tile holds tokens. There norms have a bias, and so have what kFusedEmbed makes and
+  // both linears of kFusedMlp, which is x = max_norm(add(linear(lut(linear(l1_norm(x)))), x)).
+  kFusedAttention
 };
 
 struct FusedOp {
@@ -44,7 +64,15 @@ struct FusedOp {
   uint32_t next_state;   // of the GRU op that comes after this one, the first after the last
   uint32_t first_table;  // of an embedding or a head: its tables
   uint32_t table_count;
-  Rescale linears[4];  // a GRU's: f of y and of the state, the candidate likewise; an MLP's in their order
+  // A GRU's: f of y and of the state, the candidate likewise; an MLP's in their order; an attention's: of v, k and q,
+  // and the last.
+  Rescale linears[4];
+};
+
+// Where rows are tokens: stages that an op takes, of weights at each step, of noise once.
+struct FusedNeed {
+  uint32_t stages;
+  uint32_t noise_stages;
 };
 
 // A table of which each token reads a row.
@@ -81,8 +109,8 @@ struct FusedFeed {
 };
 
 // Warpgroups that work on tiles in a block of threads: values of few channels leave registers for more of them.
-EGG_FN constexpr uint32_t most_workers(uint32_t blocks, uint32_t groups) {
-  return groups == 1 && blocks <= 2 ? kMostFusedTiles : 2;
+EGG_FN constexpr uint32_t most_workers(uint32_t blocks, uint32_t groups, bool tokens) {
+  return groups == 1 && blocks <= (tokens ? 1 : 2) ? kMostFusedTiles : 2;
 }
 // Registers of a worker's thread. The threads of the warpgroup that brings weights and noise have 24, and a
 // multiprocessor has 64 K.
@@ -107,7 +135,22 @@ struct FusedShape {
   uint32_t stages;
   uint32_t noise_stages;
   uint32_t ranks;  // draws of a side; groups: 1 where there are several
+  Rows rows;
+  uint32_t span;        // tokens of a member in a tile: 1, kSpan, or a power of two up to kMostWindow
+  uint32_t noise_slot;  // bytes of a stage of the ring of noise: of kSpan, what the longest op takes
+  uint32_t steps;       // most, in which a tile of tokens takes a window
+  uint32_t caches;      // bytes of a tile's keys and values, or of its logits where these are more
 };
+
+// Members that a tile holds, and pairs of them.
+EGG_FN uint32_t tile_members(const FusedShape& shape) { return kTileRows / shape.span; }
+EGG_FN uint32_t tile_pairs(const FusedShape& shape) { return kTilePairs / shape.span; }
+// Parts of a tile's caches: of its two members, or of the short windows of each warp.
+EGG_FN constexpr uint32_t cache_parts(Rows rows) { return rows == Rows::kSpan ? 2 : 4; }
+
+// Keys and values of an attention lie by part and block of channels; the values of 32 positions by channel. Both have
+// room for whole spans.
+EGG_FN uint32_t cache_block_bytes(uint32_t context) { return padded(context, kSpan) * kBlock; }
 
 // Shared memory in bytes from its start: the rings of weights, one for each warpgroup of a tile, then those of noise,
 // one for each warpgroup.
@@ -115,27 +158,32 @@ struct FusedShared {
   uint32_t noise;
   uint32_t values;       // of a tile: x, a scratch value of the same size, and the state's
   uint32_t tile_values;  // bytes
-  uint32_t state;        // in a tile's values
-  uint32_t tables;       // 2^-x for the loss, reciprocals
+  uint32_t state;        // in a tile's values; or keys and values, and at last the logits
+  uint32_t tables;       // 2^-x for the loss, reciprocals, weights of attention
+  uint32_t look_up;      // a lut, see kLookUpCopies
   uint32_t losses;       // of each row
   uint32_t words;        // what warpgroups that share a tile tell each other, or x·B of further ranks
   uint32_t tile_words;   // bytes of the latter
   uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free
   uint32_t bytes;
 };
-// x and the scratch value together have room for the logits that are kept.
+// x and the scratch value together have room for the logits that are kept. Where rows are tokens there is an x of each
+// step and no scratch value.
 EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const FusedShape& shape) {
+  const bool tokens = has_tokens(shape.rows);
   const uint32_t tiles = shape.tiles;
   const uint32_t stages = shape.groups * shape.stages;
   const uint32_t noise_stages = tiles * shape.groups * shape.noise_stages;
-  const uint32_t front = logit_blocks > 2 * blocks ? logit_blocks : 2 * blocks;
+  const uint32_t kept = logit_blocks > 2 * blocks ? logit_blocks : 2 * blocks;
+  const uint32_t front = tokens ? shape.steps * blocks : kept;
   FusedShared s{};
   s.noise = stages * fused_stage_bytes(blocks);
-  s.values = s.noise + noise_stages * kNoiseStage;
+  s.values = s.noise + padded(noise_stages * shape.noise_slot, 128);
   s.state = front * kValueBlock;
-  s.tile_values = s.state + blocks * kValueBlock;
+  s.tile_values = s.state + (tokens ? shape.caches : blocks * kValueBlock);
   s.tables = s.values + tiles * s.tile_values;
-  s.losses = s.tables + (256 + 128) * 4;
+  s.look_up = s.tables + (256 + 128 + (tokens ? 256 : 0)) * 4;
+  s.losses = s.look_up + (tokens ? kLookUpBytes : 0);
   s.words = s.losses + tiles * kTileRows * 8;
   s.tile_words = (shape.ranks - 1) * kMoreSums * kTileRows * 4;
   s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : tiles * s.tile_words);
@@ -146,11 +194,12 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
 // The compilers of host and device lay these out alike.
 static_assert(sizeof(Rescale) == 8);
 static_assert(sizeof(FusedOp) == 56);
+static_assert(sizeof(FusedNeed) == 8);
 static_assert(sizeof(FusedTable) == 32);
 static_assert(sizeof(NoisePlaces) == 4);
 static_assert(sizeof(FusedFeed) == 16);
-static_assert(sizeof(FusedShape) == 20);
-static_assert(sizeof(FusedShared) == 40);
+static_assert(sizeof(FusedShape) == 40);
+static_assert(sizeof(FusedShared) == 44);
 
 }  // namespace eggroll::cuda
 

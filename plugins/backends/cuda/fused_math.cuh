@@ -111,6 +111,20 @@ __device__ inline uint32_t normed(uint32_t x, uint32_t gains, int32_t factor, in
   return lower_bytes(low, high) ^ kFall;
 }
 
+// The same with a bias. rounding: of what is not raised.
+__device__ inline uint32_t normed(uint32_t x, uint32_t gains, uint32_t biases, int32_t factor, int32_t rounding) {
+  const auto g = static_cast<int32_t>(gains);
+  const uint32_t fallen = biases ^ kFall;
+  const auto y = [&](int32_t xg) { return xg * factor + rounding; };
+  const auto two = [&](uint32_t selector) { return static_cast<int32_t>(pick(x, 0, selector)); };
+  const auto sum = [](int32_t a, int32_t b, uint32_t bias) {
+    return __viaddmin_s16x2_relu(upper_halves(a, b), bias, twice(254));
+  };
+  const uint32_t low = sum(y(__dp2a_lo(two(0x4480), g, 0)), y(__dp2a_lo(two(0x9144), g, 0)), plain_low(fallen));
+  const uint32_t high = sum(y(__dp2a_hi(two(0x44a2), g, 0)), y(__dp2a_hi(two(0xb344), g, 0)), plain_high(fallen));
+  return lower_bytes(low, high) ^ kFall;
+}
+
 }  // namespace eggroll::cuda
 
 #endif

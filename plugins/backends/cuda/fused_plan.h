@@ -35,6 +35,7 @@ struct FusedPlan {
   };
 
   std::vector<FusedOp> ops;
+  std::vector<FusedNeed> needs;     // of each op
   std::vector<Stage> stages_of;     // in the order in which a token takes them, of one feed behind the other
   std::vector<FusedFeed> feeds;     // of the warpgroups of a tile
   std::vector<NoisePlaces> places;  // by block of the forward layout
@@ -46,6 +47,13 @@ struct FusedPlan {
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;  // that are kept on the chip; 0: none, they are made twice
   FusedShape shape{};
+  // Where rows are tokens: numbers of the program's tables, and what all attentions have.
+  int32_t look_up = -1;
+  int32_t angles = -1;
+  int32_t weights = -1;
+  uint32_t head = 0;
+  int32_t weighting = 0;
+  int32_t score_shift = 0;
   uint32_t ring_blocks =
       0;  // of a pair's noise that come through the ring; behind them: what is read where a token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places

@@ -37,10 +37,21 @@ __device__ inline uint32_t tile_of_pass(const FusedArgs& args, uint32_t pass, ui
   return (pass * args.shape.tiles + own) * gridDim.x + blockIdx.x;
 }
 
+template <Rows kRows>
+__device__ inline uint32_t tiles_of(const FusedArgs& args) {
+  if constexpr (kRows == Rows::kWindows) return divide_up(args.rows, tile_members(args.shape));
+  return divide_up(args.rows, kRows == Rows::kSpan ? kTileRows / kSpan : kTileRows);
+}
+// Tokens that a tile takes one after the other, or spans of them.
+template <Rows kRows>
+__device__ inline uint32_t steps_of(const FusedArgs& args) {
+  return kRows == Rows::kWindows ? 1 : divide_up(args.tokens, kRows == Rows::kSpan ? kSpan : 1);
+}
+
 // Calls body(tile) for each token of each pass in which number `own` has a tile.
 template <class Body>
 __device__ __forceinline__ void each_pass(const FusedArgs& args, uint32_t own, Body&& body) {
-  const uint32_t tiles = divide_up(args.rows, kTileRows);
+  const uint32_t tiles = tiles_of<Rows::kMembers>(args);
   for (uint32_t pass = 0; tile_of_pass(args, pass, own) < tiles; ++pass) {
     for (uint32_t token = 0; token < args.tokens; ++token) body(tile_of_pass(args, pass, own));
   }
@@ -86,6 +97,64 @@ __device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed,
       place.advance();
     }
   });
+}
+
+// The noise of pair `pair` of a launch: its first block; the next block lies kNoiseBlock further.
+__device__ inline const int8_t* noise_of_pair(const FusedArgs& args, uint32_t pair) {
+  return args.noise + pair / kTilePairs * args.tile_noise + pair % kTilePairs * kBlock;
+}
+
+// What fills a ring of many stages leaves the processor to others while it waits.
+__device__ inline void wait_idly(uint32_t barrier, uint32_t parity) {
+  while (!has_ended(barrier, parity)) __nanosleep(100);
+}
+
+// bring_weights where rows are tokens: one op after the other, each at all steps.
+template <Rows kRows>
+__device__ inline void bring_token_weights(const FusedArgs& args, uint32_t ring, RingPlace place) {
+  const uint32_t bytes = fused_stage_bytes(args.blocks);
+  const uint32_t tiles = tiles_of<kRows>(args);
+  const uint32_t steps = steps_of<kRows>(args);
+  for (uint32_t pass = 0; tile_of_pass(args, pass, 0) < tiles; ++pass) {
+    const unsigned long long* of_op = args.stages_of;
+    for (uint32_t s = 0; s < args.op_count; ++s) {
+      const uint32_t stages = args.needs[s].stages;
+      for (uint32_t step = 0; step < steps; ++step) {
+        for (uint32_t i = 0; i < stages; ++i) {
+          const auto* from = reinterpret_cast<const int8_t*>(__ldg(of_op + i));
+          wait_idly(place.free(), place.phase ^ 1);
+          fetch(ring + place.at * bytes, from, bytes, place.filled());
+          place.advance();
+        }
+      }
+      of_op += stages;
+    }
+  }
+}
+
+// By one warp: a stage of the ring has all that an op takes of the tile's pairs, at all steps.
+template <Rows kRows>
+__device__ inline void bring_pair_noise(const FusedArgs& args, uint32_t own, uint32_t ring, RingPlace place) {
+  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t tiles = tiles_of<kRows>(args);
+  const uint32_t pairs = kRows == Rows::kSpan ? 1 : tile_pairs(args.shape);
+  const uint32_t bytes = pairs * kBlock;  // of a block
+  for (uint32_t pass = 0; tile_of_pass(args, pass, own) < tiles; ++pass) {
+    const int8_t* from = noise_of_pair(args, tile_of_pass(args, pass, own) * pairs);
+    for (uint32_t s = 0; s < args.op_count; ++s) {
+      const uint32_t blocks = 2 * args.needs[s].noise_stages;
+      wait_idly(place.free(), place.phase ^ 1);
+      if (lane == 0) announce(place.filled(), blocks * bytes);
+      __syncwarp();
+      for (uint32_t b = lane; b < blocks; b += 32) {
+        bring(ring + place.at * args.shape.noise_slot + b * bytes, from + size_t{b} * kNoiseBlock, bytes,
+              place.filled());
+      }
+      __syncwarp();
+      from += size_t{blocks} * kNoiseBlock;
+      place.advance();
+    }
+  }
 }
 
 }  // namespace eggroll::cuda

@@ -9,7 +9,7 @@ namespace eggroll::cuda {
 
 // What a token reads of up to kTablesAtOnce tables from `first` on. Each of a row's threads looks one up, so that they
 // all wait once.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct TableRows {
   const FusedTable* tables;
   uint32_t count;
@@ -17,21 +17,21 @@ struct TableRows {
   uint32_t ids[2];      // of the thread's own table, for both rows
   int32_t draws[2];     // of side A
 
-  __device__ TableRows(const FusedTile<kBlocks, kGroups, kMore>& tile, uint32_t first, uint32_t left, uint32_t token)
+  __device__ TableRows(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t first, uint32_t left,
+                       uint32_t step)
       : tables(tile.args.tables + first), count(min(left, kTablesAtOnce)) {
     if (count == 0) return;
     const FusedArgs& args = tile.args;
     const FusedTable& table = tables[min(tile.quarter(), count - 1)];
-    const uint32_t in_launch = args.tile_noise == 0 ? 0 : min(tile.number, divide_up(args.rows, kTileRows) - 1);
-    noise = args.noise + in_launch * args.tile_noise;
-    const uint32_t pair = tile.thread() / 4;
+    noise = tile.noise_of_tile();
+    const uint32_t pair = tile.pair();
     unsigned long long key = 0;
     if (table.side_a == kKeyedA) {
       key = __ldg(reinterpret_cast<const unsigned long long*>(noise + noise_place(pair, table.a)));
     }
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
-      const size_t entry = tile.entry(h, token);
+      const size_t entry = tile.entry(h, step);
       ids[h] = table.row_of == 0 ? args.inputs[entry] : args.row_numbers[entry * args.index_count + table.row_of - 1];
       draws[h] = EGG_JOINT_A;
       if (ids[h] == EGG_NO_ROW) continue;
@@ -70,25 +70,25 @@ __device__ __forceinline__ uint4 add_plain_row(const uint4& x, const uint4& weig
     return lower_bytes(add_clipped(signed_low(a), signed_low(b)), add_clipped(signed_high(a), signed_high(b)));
   });
 }
-// clip(x + weights + s * rshift(ab)), of row h of a pair; ab(i): sum of the draws' products in channel i.
+// clip(x + weights + s * rshift(ab)); ab(i): sum of the draws' products in channel i; is_odd: s is -1.
 template <class Product>
 __device__ __forceinline__ uint4 add_row(const uint4& x, const uint4& weights, Product&& ab, int32_t shift,
-                                         int32_t nearest, uint32_t h) {
+                                         int32_t nearest, uint32_t is_odd) {
   return each_word([&](int k) {
     int32_t y[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
       const int32_t moved = egg_rshift(ab(4 * k + e), shift, nearest);
-      y[e] = byte_of(word_of(x, k), e) + byte_of(word_of(weights, k), e) + (h == 0 ? moved : -moved);
+      y[e] = byte_of(word_of(x, k), e) + byte_of(word_of(weights, k), e) + (is_odd == 0 ? moved : -moved);
     }
     return clip_pack4(y);
   });
 }
 
 // Adds table number i to both rows' 16 channels.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups, kMore>& tile,
-                                          const TableRows<kBlocks, kGroups, kMore>& rows, uint32_t i,
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
+                                          const TableRows<kBlocks, kGroups, kMore, kRows>& rows, uint32_t i,
                                           const uint32_t (&ids)[2], const int32_t (&a)[2], const uint4 (&weights)[2],
                                           NoiseBlocks& noise, uint4 (&x)[2]) {
   const FusedArgs& args = tile.args;
@@ -134,7 +134,7 @@ __device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups, kMore>& ti
     for (uint32_t h = 0; h < 2; ++h) {
       if (ids[h] == EGG_NO_ROW) continue;
       x[h] = add_row(
-          x[h], weights[h], [&](int c) { return a[h] * b_at(b, c); }, shift, args.nearest, h);
+          x[h], weights[h], [&](int c) { return a[h] * b_at(b, c); }, shift, args.nearest, tile.is_odd(h));
     }
   }
 }

@@ -22,6 +22,22 @@ struct Fragment {
   uint32_t of[8 * kBlocks];
 };
 
+// Calls change(block, its words) for each block. The code is there once: blocks take turns in the same registers.
+template <uint32_t kBlocks, class Change>
+__device__ __forceinline__ void each_block(Fragment<kBlocks>& x, Change&& change) {
+#pragma unroll 1
+  for (uint32_t b = 0; b < kBlocks; ++b) {
+    uint32_t block[8];
+#pragma unroll
+    for (uint32_t i = 0; i < 8; ++i) block[i] = x.of[i];
+    change(b, block);
+#pragma unroll
+    for (uint32_t i = 8; i < 8 * kBlocks; ++i) x.of[i - 8] = x.of[i];
+#pragma unroll
+    for (uint32_t i = 0; i < 8; ++i) x.of[8 * (kBlocks - 1) + i] = block[i];
+  }
+}
+
 // Blocks of noise one after the other, two a stage.
 struct NoiseBlocks {
   uint4 next = {};
@@ -40,9 +56,13 @@ struct NoiseBlocks {
 // of an MLP's linears, or of a head's.
 enum MoreOf : uint32_t { kOfState, kOfForget, kOfCandidate, kOfFirst = 0, kOfSecond };
 
-// kMore: a side has several draws. The first rank's are worked with as where there is one.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
+// kMore: a side has several draws. The first rank's are worked with as where there is one. Where rows are tokens, kMore
+// is false and kGroups 1. Two warps of a span have an even member's tokens, two those of the odd member of its pair. A
+// thread of short windows has the same token of both members of a pair.
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct FusedTile {
+  static constexpr Rows kWhat = kRows;
+  static constexpr bool kTokens = has_tokens(kRows);
   // The most blocks that a warpgroup owns.
   static constexpr uint32_t kMostOwn = (kBlocks + kGroups - 1) / kGroups;
   // Whether gates' products begin ahead. In a loop that is not unrolled whole the compiler would wait for each at once.
@@ -65,6 +85,12 @@ struct FusedTile {
   int32_t rounding;         // of what becomes raised
   int32_t fallen_rounding;  // of what becomes fallen
   int32_t magnitudes[2];    // of x, of the thread's own channels
+  // Where rows are tokens:
+  const char* look_up;  // the first entry of the lane's copy of a lut
+  const int32_t* weights_of_scores;
+  char* caches;             // the tile's: keys and values
+  uint4* logits;            // the thread's own unit of the first block of logits
+  const uint4* next_noise;  // the thread's own unit of what take_noise is to take
 
   // Block number i of the group, and whether the group has one of that number.
   __device__ uint32_t own_block(uint32_t i) const { return sharing.first() + kGroups * i; }
@@ -77,14 +103,53 @@ struct FusedTile {
   // Rows beyond the last read what the last one reads, and write nothing.
   __device__ uint32_t index_of(uint32_t h) const {
     const uint32_t r = row(h);
+    if constexpr (kRows == Rows::kSpan) return 2 * number + odd();
+    if constexpr (kRows == Rows::kWindows) return 2 * (number * tile_pairs(args.shape) + own_pair()) + h;
     if (args.paired == 0) return number * kTileRows + r;
     return (number * kTilePairs + r / 16 * 8 + r % 8) * 2 + h;
   }
   __device__ bool is_real(uint32_t h) const { return index_of(h) < args.rows; }
   __device__ uint32_t member(uint32_t h) const { return min(index_of(h), args.rows - 1); }
-  __device__ size_t entry(uint32_t h, uint32_t token) const {
-    return size_t{(args.first + member(h)) / args.members_per_stream} * args.tokens + token;
+  __device__ size_t entry(uint32_t h, uint32_t step) const {
+    return size_t{(args.first + member(h)) / args.members_per_stream} * args.tokens + token(h, step);
   }
+  __device__ static uint32_t odd() {
+    return thread() / (kGroupThreads / 2);
+  }  // whether a span's thread has the odd member
+  // A warp of short windows has eight tokens of even members and those of their pairs' odd ones.
+  __device__ uint32_t own_pair() const { return thread() / 4 >> __popc(args.shape.span - 1); }  // a power of two
+  // Where rows are tokens there may be positions beyond the last.
+  __device__ uint32_t position(uint32_t h, uint32_t step) const {
+    if constexpr (kRows == Rows::kWindows) return thread() / 4 & (args.shape.span - 1);
+    return kTokens ? step * kSpan + row(h) % kSpan : step;
+  }
+  __device__ uint32_t token(uint32_t h, uint32_t step) const {
+    return kTokens ? min(position(h, step), args.tokens - 1) : step;
+  }
+  __device__ uint32_t target(uint32_t h, uint32_t step) const {
+    return !kTokens || position(h, step) < args.tokens ? args.targets[entry(h, step)] : EGG_NO_TARGET;
+  }
+  // Whether row h has the logits behind the last token.
+  __device__ bool gives_logits(uint32_t h, uint32_t step) const {
+    return position(h, step) + 1 == args.tokens && is_real(h);
+  }
+  // Waits for the tile's other warps.
+  __device__ static void meet() {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + threadIdx.x / kGroupThreads), "n"(kGroupThreads) : "memory");
+  }
+  // 1 where the perturbation is taken away.
+  __device__ static uint32_t is_odd(uint32_t h) { return kRows == Rows::kSpan ? odd() : h; }
+  // The pair's noise, and its number there.
+  __device__ const int8_t* noise_of_tile() const {
+    if constexpr (kTokens) return args.noise + first_pair() / kTilePairs * args.tile_noise;
+    const uint32_t in_launch = args.tile_noise == 0 ? 0 : min(number, divide_up(args.rows, kTileRows) - 1);
+    return args.noise + in_launch * args.tile_noise;
+  }
+  __device__ uint32_t pair() const {
+    if constexpr (kTokens) return first_pair() % kTilePairs + (kRows == Rows::kWindows ? own_pair() : 0);
+    return thread() / 4;
+  }
+  __device__ uint32_t first_pair() const { return number * (kRows == Rows::kWindows ? tile_pairs(args.shape) : 1); }
   // The thread's own part of a state.
   __device__ uint4* state_of(uint32_t h, uint32_t offset) const {
     return reinterpret_cast<uint4*>(args.states + member(h) * args.state_stride + offset) + quarter();
@@ -93,12 +158,23 @@ struct FusedTile {
   __device__ uint4& unit(FusedValue v, uint32_t block, uint32_t h) const {
     return values[((v * kBlocks + block) * 2 + h) * kGroupThreads];
   }
+  __device__ uint4& logit_unit(uint32_t block, uint32_t h) const {
+    return (kTokens ? logits : values)[(block * 2 + h) * kGroupThreads];
+  }
   __device__ uint4& state_unit(uint32_t block, uint32_t h) const { return state[(block * 2 + h) * kGroupThreads]; }
 
   // ---- Noise: two blocks at a time ----
-  __device__ __forceinline__ void await_noise() const { wait_for(noise_stage.filled(), noise_stage.phase); }
+  __device__ __forceinline__ void await_noise() const {
+    if constexpr (!kTokens) wait_for(noise_stage.filled(), noise_stage.phase);
+  }
   // What has come.
   __device__ __forceinline__ void load_noise(uint4& a, uint4& b) {
+    if constexpr (kTokens) {
+      a = next_noise[0];
+      b = next_noise[noise_block()];
+      next_noise += 2 * noise_block();
+      return;
+    }
     const uint4* own = noise + noise_stage.at * (kNoiseStage / kUnit);
     a = own[0];
     b = own[kNoiseBlock / kUnit];
@@ -108,11 +184,23 @@ struct FusedTile {
     await_noise();
     load_noise(a, b);
   }
-  __device__ uint4 take_noise() {
-    await_noise();
-    const uint4 a = noise[noise_stage.at * (kNoiseStage / kUnit)];
-    leave_noise();
-    return a;
+  // 16 channels of a vector as both rows' members see it.
+  __device__ __forceinline__ void take_vector(uint4 (&of_rows)[2]) {
+    if constexpr (kRows == Rows::kSpan) {
+      of_rows[0] = of_rows[1] = next_noise[odd() * noise_block()];
+      next_noise += 2 * noise_block();
+    } else {
+      take_noise(of_rows[0], of_rows[1]);
+    }
+  }
+  // Units of a block of the noise of a tile's pairs.
+  __device__ uint32_t noise_block() const {
+    return (kRows == Rows::kWindows ? tile_pairs(args.shape) : 1) * (kBlock / kUnit);
+  }
+  // A stage holds the noise of a whole op.
+  __device__ __forceinline__ const uint4* await_noise_of_op() const {
+    wait_for(noise_stage.filled(), noise_stage.phase);
+    return noise + noise_stage.at * (args.shape.noise_slot / kUnit);
   }
   // Each thread for itself, its reads done: without the fence an arrival may overtake a load, and the copy engine write
   // anew what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was found.
@@ -238,8 +326,11 @@ struct FusedTile {
   // ---- q of linear ----
   // of rows' sums.
   __device__ void scale_q(int32_t of_q, int32_t (&q)[2]) const {
-    q[0] = egg_linear_q(q[0], args.q_shift, args.nearest) * of_q;
-    q[1] = -egg_linear_q(q[1], args.q_shift, args.nearest) * of_q;
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      q[h] = egg_linear_q(q[h], args.q_shift, args.nearest) * of_q;
+      if (is_odd(h) != 0) q[h] = -q[h];
+    }
   }
   __device__ static void add_dot(const uint32_t* x, const uint4& b, int32_t& even, int32_t& odd) {
 #pragma unroll
@@ -373,7 +464,7 @@ struct FusedTile {
       const uint32_t b = own_block(i);
       uint4 gains[2];
       uint4 normal[2];
-      take_noise(gains[0], gains[1]);
+      take_vector(gains);
 #pragma unroll
       for (uint32_t h = 0; h < 2; ++h) {
         const uint4 x = unit(kX, b, h);
@@ -389,6 +480,7 @@ struct FusedTile {
   }
   // y = l1_norm(x), for a linear; its q as well where groups meet, and else later, while products are made.
   __device__ void norm(Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2]) {
+    if constexpr (kTokens) return norm_tokens(y);
     int32_t factor[2];
     make_factors(factor);
     norm_own(factor, [](const uint4(&)[2]) {});
@@ -399,6 +491,31 @@ struct FusedTile {
       scale_q(of_q, q);
     }
     load_scratch(y);
+  }
+  __device__ __forceinline__ void norm_tokens(Fragment<kBlocks>& y) {
+#pragma unroll
+    for (uint32_t b = 0; b < kBlocks; ++b) {
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) magnitudes[h] = add_magnitudes(unit(kX, b, h), magnitudes[h]);
+    }
+    int32_t factor[2];
+    make_factors(factor);
+#pragma unroll
+    for (uint32_t b = 0; b < kBlocks; ++b) {
+      uint4 gains[2];
+      uint4 biases[2];
+      take_vector(gains);
+      take_vector(biases);
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) {
+        const uint4 x = unit(kX, b, h);
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+          y.of[8 * b + 2 * static_cast<uint32_t>(w) + h] =
+              normed(word_of(x, w), word_of(gains[h], w), word_of(biases[h], w), factor[h], fallen_rounding - kRaise);
+        }
+      }
+    }
   }
   __device__ __forceinline__ void make_later_q(const Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2], MoreOf of) {
     if constexpr (kGroups == 1) make_q(y, of_q, q, of);

@@ -156,8 +156,13 @@ __device__ inline uint32_t max_norm_byte(int32_t x, double scale) {
   return static_cast<uint32_t>(__double2loint(__fma_rn(real, scale, kMiddle)));
 }
 
-// The same for |x| <= largest < 2^13, as byte 0 of the result. scale: a little more than 127 / largest, so that ties go
-// up and nothing else does: results are at least 1 / (2 largest) from where they change, and the error is below 5e-5.
+// The same for |x| <= largest < kSmallLargest, as byte 0 of the result. scale: a little more than 127 / largest, so
+// that ties go up and nothing else does: results are at least 1 / (2 largest) from where they change, and the error is
+// below 5e-5.
+constexpr int32_t kSmallLargest = 1 << 13;
+__device__ inline float small_max_norm_scale(int32_t largest) {
+  return __fmul_rn(__fdiv_rn(127.0F, static_cast<float>(largest)), 1.0F + 1.0F / (1 << 22));
+}
 __device__ inline uint32_t max_norm_byte(int32_t x, float scale) {
   constexpr float kMiddle = 12582912.0F;  // 1.5 * 2^23: integers around it are its lower bits and theirs
   const float real = __fsub_rn(__int_as_float(0x4b400000 + x), kMiddle);
@@ -200,9 +205,7 @@ __device__ inline void scale_few(T& tile, const DeviceOp& op) {
       });
     }
   };
-  if (!__any_sync(0xffffffffu, largest >= 1 << 13)) {
-    return put(__fmul_rn(__fdiv_rn(127.0F, static_cast<float>(largest)), 1.0F + 1.0F / (1 << 22)));
-  }
+  if (!__any_sync(0xffffffffu, largest >= kSmallLargest)) return put(small_max_norm_scale(largest));
   put(max_norm_scale(largest));
 }
 

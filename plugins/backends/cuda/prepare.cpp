@@ -163,6 +163,7 @@ void Replica::make_fused() {
   args.stages_of = fused_stages_.get();
   std::copy(fused.feeds.begin(), fused.feeds.end(), args.feeds);
   args.shape = fused.shape;
+  args.at = fused_shared(fused.blocks, fused.logit_blocks, fused.shape);
   args.loss_unit = fused.loss_unit;
   args.clips_products = fused.clips_products ? 1 : 0;
   for (size_t i = 0; i < fused.tables.size(); ++i) {
@@ -174,6 +175,16 @@ void Replica::make_fused() {
   args.mean_factor = divide_up(1U << 24, fused.channels);
   args.blocks = fused.blocks;
   args.logit_blocks = fused.logit_blocks;
+  if (has_tokens(fused.shape.rows)) {
+    args.look_up = byte_tables_[static_cast<size_t>(fused.look_up)].get();
+    args.angles = tables_[static_cast<size_t>(fused.angles)].get();
+    args.weights = tables_[static_cast<size_t>(fused.weights)].get();
+    args.head = fused.head;
+    args.weighting = fused.weighting;
+    args.score_shift = fused.score_shift;
+    std::copy(fused.needs.begin(), fused.needs.end(), args.needs);
+    args.context = static_cast<uint32_t>(program.context);
+  }
   args.op_count = static_cast<uint32_t>(fused.ops.size());
   std::copy(fused.ops.begin(), fused.ops.end(), args.ops);
   args.vocab = static_cast<uint32_t>(program.vocab);

@@ -155,8 +155,10 @@ void Replica::send_targets(const egg_batch& batch, uint32_t first, uint32_t stre
 }
 
 uint32_t Replica::blocks_for(uint32_t rows) const {
-  const uint32_t tiles = own_.plan.fused ? 1 : own_.plan.tiles;  // fused ops spread tiles over all blocks
-  return std::min(own_.memory.blocks, divide_up(rows, tiles * kTileRows));
+  // Fused ops spread tiles over all blocks.
+  const Plan& plan = own_.plan;
+  return std::min(own_.memory.blocks,
+                  divide_up(rows, plan.fused ? tile_members(plan.fused->shape) : plan.tiles * kTileRows));
 }
 
 // All but the rows, their noise and their states.

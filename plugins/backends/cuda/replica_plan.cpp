@@ -12,7 +12,13 @@ std::string text_of(const Plan& plan) {
   const size_t others = static_cast<size_t>(linears) - plan.streams.size();
   static constexpr const char* kTiles[] = {"one tile", "two tiles", "three tiles"};
   std::string text = kTiles[plan.tiles - 1];
-  text += " of " + std::to_string(kTileRows) + " members a block, ";
+  if (plan.fused && has_tokens(plan.fused->shape.rows)) {
+    const FusedShape& shape = plan.fused->shape;
+    text += " of " + std::to_string(shape.span) + " tokens of " + std::to_string(tile_members(shape)) + " members";
+  } else {
+    text += " of " + std::to_string(kTileRows) + " members";
+  }
+  text += " a block, ";
   if (plan.fused) {
     const FusedShape& shape = plan.fused->shape;
     if (shape.groups > 1) text += "shared by two warpgroups, ";

@@ -31,6 +31,21 @@ __device__ inline void wait_for(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
+// Whether it has ended, after a short wait.
+__device__ inline bool has_ended(uint32_t barrier, uint32_t parity) {
+  uint32_t ended = 0;
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n"
+      "}\n"
+      : "=r"(ended)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return ended != 0;
+}
+
 // This thread arrives at the barrier, which makes the phase wait for this number of bytes too.
 __device__ inline void announce(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");

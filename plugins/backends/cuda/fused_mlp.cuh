@@ -1,65 +1,16 @@
-// The fused ops but for the GRU and the head. Products are under way while a thread works on what the ones before left.
-#ifndef EGGROLL_CUDA_FUSED_OPS_CUH
-#define EGGROLL_CUDA_FUSED_OPS_CUH
+// An MLP with two linears as a fused op. Products are under way while a thread works on what the ones before left.
+#ifndef EGGROLL_CUDA_FUSED_MLP_CUH
+#define EGGROLL_CUDA_FUSED_MLP_CUH
 
-#include "fused_gru.cuh"
-#include "fused_head.cuh"
+#include "fused_wide.cuh"
 
 namespace eggroll::cuda {
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op, uint32_t token) {
-#pragma unroll 1
-  for (uint32_t first = 0; first < op.table_count; first += kTablesAtOnce) {
-    const TableRows<kBlocks, kGroups, kMore> rows(tile, op.first_table + first, op.table_count - first, token);
-    uint32_t ids[kTablesAtOnce][2];
-    int32_t a[kTablesAtOnce][2];
-#pragma unroll
-    for (uint32_t i = 0; i < kTablesAtOnce; ++i) {
-#pragma unroll
-      for (uint32_t h = 0; h < 2; ++h) {
-        ids[i][h] = rows.id(i, h);
-        a[i][h] = rows.draw(i, h);
-        if (i >= rows.count) ids[i][h] = EGG_NO_ROW;
-      }
-    }
-    NoiseBlocks noise;
-#pragma unroll 1
-    for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups) {
-      uint4 weights[kTablesAtOnce][2];
-#pragma unroll
-      for (uint32_t i = 0; i < kTablesAtOnce; ++i) {
-#pragma unroll
-        for (uint32_t h = 0; h < 2; ++h) {
-          weights[i][h] = make_uint4(0, 0, 0, 0);
-          if (ids[i][h] != EGG_NO_ROW) weights[i][h] = rows.weights(i, ids[i][h], b);
-        }
-      }
-      uint4 x[2] = {};
-      if (first > 0) {
-        x[0] = tile.unit(kX, b, 0);
-        x[1] = tile.unit(kX, b, 1);
-      }
-#pragma unroll
-      for (uint32_t i = 0; i < kTablesAtOnce; ++i) {
-        if (i < rows.count) add_table(tile, rows, i, ids[i], a[i], weights[i], noise, x);
-      }
-      tile.unit(kX, b, 0) = x[0];
-      tile.unit(kX, b, 1) = x[1];
-    }
-  }
-#pragma unroll 1
-  for (uint32_t b = tile.sharing.first(); b < kBlocks; b += kGroups) {
-#pragma unroll
-    for (uint32_t h = 0; h < 2; ++h) tile.magnitudes[h] = add_magnitudes(tile.unit(kX, b, h), tile.magnitudes[h]);
-  }
-}
-
 // Adds a linear's outputs to x.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void add_to_x(FusedTile<kBlocks, kGroups, kMore>& tile, int32_t (&sums)[kBlocks][32],
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void add_to_x(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, int32_t (&sums)[kBlocks][32],
                                          int32_t of_sums, const int32_t (&q)[2]) {
-  constexpr uint32_t kMostOwn = FusedTile<kBlocks, kGroups, kMore>::kMostOwn;
+  constexpr uint32_t kMostOwn = FusedTile<kBlocks, kGroups, kMore, kRows>::kMostOwn;
   NoiseBlocks noise;
 #pragma unroll
   for (uint32_t i = 0; i < kMostOwn; ++i) {
@@ -82,16 +33,15 @@ __device__ __forceinline__ void add_to_x(FusedTile<kBlocks, kGroups, kMore>& til
   }
 }
 
-// 64 channels between the two linears at a time: what comes of them is added to the second's sums at once.
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore>
-__device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups, kMore>& tile, const FusedOp& op) {
+// The sums of an MLP's second linear and its q. 64 channels between the two linears at a time: what comes of them is
+// added to the sums at once.
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void multiply_mlp(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
+                                             Fragment<kBlocks>& y, int32_t (&q_up)[2], int32_t (&sums)[kBlocks][32],
+                                             int32_t (&q_down)[2]) {
   const Rescale up = op.linears[0];
   const Rescale down = op.linears[1];
   const uint32_t blocks = blocks_of_group(op.blocks, tile.sharing.first(), kGroups);
-  Fragment<kBlocks> y;
-  int32_t q_up[2];
-  tile.norm(y, up.of_q, q_up);
-  int32_t sums[kBlocks][32];
 #pragma unroll
   for (auto& block : sums) {
 #pragma unroll
@@ -100,7 +50,7 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups, kMore>& tile
   int32_t inner[32];
   tile.await_weights();
   uint32_t up_free = tile.multiply(y, inner);
-  int32_t q_down[2] = {0, 0};
+  q_down[0] = q_down[1] = 0;
   tile.make_later_q(y, up.of_q, q_up, kOfFirst);
   Fragment<1> u;
   Fragment<1> fallen;  // what becomes u once no product reads it any more
@@ -108,12 +58,24 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups, kMore>& tile
   uint4 draws_a;
   NoiseBlocks more;  // of further ranks, of both linears
   const auto take = [&] {
-    more = {};
-    tile.add_more(inner, up.of_sums, kOfFirst, more);
-    const int32_t of_sums = tile.of_more(up.of_sums);
-    each_output(inner, draws_a, of_sums, q_up, tile.fallen_rounding, [&](int h, int k, uint32_t low, uint32_t high) {
-      fallen.of[2 * k + h] = lower_bytes(clipped(low), clipped(high));
-    });
+    if constexpr (has_tokens(kRows)) {
+      uint4 biases[2];
+      tile.take_vector(biases);
+      each_output(inner, draws_a, up.of_sums, q_up, tile.fallen_rounding - kRaise,
+                  [&](int h, int k, uint32_t low, uint32_t high) {
+                    const uint32_t bias = word_of(biases[h], k) ^ kFall;
+                    fallen.of[2 * k + h] =
+                        looked_up(tile.look_up, __viaddmin_s16x2_relu(low, plain_low(bias), twice(254)),
+                                  __viaddmin_s16x2_relu(high, plain_high(bias), twice(254)));
+                  });
+    } else {
+      more = {};
+      tile.add_more(inner, up.of_sums, kOfFirst, more);
+      const int32_t of_sums = tile.of_more(up.of_sums);
+      each_output(inner, draws_a, of_sums, q_up, tile.fallen_rounding, [&](int h, int k, uint32_t low, uint32_t high) {
+        fallen.of[2 * k + h] = lower_bytes(clipped(low), clipped(high));
+      });
+    }
     tile.settle(fallen.of);
   };
   const auto hand_over = [&] {
@@ -194,7 +156,17 @@ __device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups, kMore>& tile
     tile.trade(sums, q_down);
     tile.scale_q(down.of_q, q_down);
   }
-  add_to_x(tile, sums, down.of_sums, q_down);
+}
+
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void run_mlp(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op) {
+  Fragment<kBlocks> y;
+  int32_t q_up[2];
+  tile.norm(y, op.linears[0].of_q, q_up);
+  int32_t sums[kBlocks][32];
+  int32_t q_down[2];
+  multiply_mlp(tile, op, y, q_up, sums, q_down);
+  add_to_x(tile, sums, op.linears[1].of_sums, q_down);
 }
 
 }  // namespace eggroll::cuda

@@ -1,0 +1,121 @@
+// Everything that a session computes in some steps, to compare a GPU's with the reference's.
+#ifndef EGGROLL_TESTS_CUDA_AGAINST_REFERENCE_H
+#define EGGROLL_TESTS_CUDA_AGAINST_REFERENCE_H
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "eggroll/noise.h"
+#include "learner.h"
+#include "noise/initial_weights.h"
+#include "session.h"
+
+namespace eggroll::cuda {
+
+constexpr uint32_t kStreamMembers = 8;
+
+// The tokens of some streams. One row in eight of each index is none.
+struct Tokens {
+  Tokens(const egg_program& program, uint64_t seed, uint32_t the_streams, uint32_t the_tokens)
+      : streams(the_streams), tokens(the_tokens) {
+    test::Draws draws(seed);
+    const auto vocab = static_cast<uint32_t>(program.vocab);
+    for (uint32_t i = 0; i < streams * tokens; ++i) {
+      inputs.push_back(draws.below(draws.below(2) == 0 ? 4 : vocab));
+      targets.push_back(draws.below(6) == 0 ? EGG_NO_TARGET : draws.below(vocab));
+      resets.push_back(draws.below(7) == 0 ? 1 : 0);
+      for (uint32_t k = 0; k < program.index_count; ++k) {
+        const auto limit = static_cast<uint32_t>(program.indices[k].rows);
+        rows.push_back(draws.below(8) == 0 ? EGG_NO_ROW : draws.below(draws.below(2) == 0 ? 3 : limit));
+      }
+    }
+  }
+  egg_batch view() const { return {streams, tokens, inputs.data(), targets.data(), resets.data(), rows.data()}; }
+
+  uint32_t streams;
+  uint32_t tokens;
+  std::vector<uint32_t> inputs;
+  std::vector<uint32_t> targets;
+  std::vector<uint8_t> resets;
+  std::vector<uint32_t> rows;
+};
+
+inline std::vector<int8_t> fitness_of(uint32_t population, uint64_t seed, bool small) {
+  test::Draws draws(seed);
+  std::vector<int8_t> fitness(population / 2);
+  for (int8_t& f : fitness) f = small ? static_cast<int8_t>(static_cast<int>(draws.below(3)) - 1) : draws.weight();
+  std::fill_n(fitness.begin(), kStreamMembers / 2, int8_t{0});  // all members of one stream have no fitness
+  return fitness;
+}
+
+// Everything that a session holds and returns.
+struct Seen {
+  std::vector<std::vector<int8_t>> weights;
+  std::vector<int8_t> states;
+  std::vector<std::vector<int64_t>> numbers;  // losses, and counts of changed weights
+  std::vector<int8_t> logits;
+};
+
+// Evaluates and updates once for each number of tokens, then runs the unperturbed model on `last` tokens.
+template <class AnySession>
+Seen run(AnySession& session, const Learner& learner, const egg_session_spec& spec, std::span<const uint32_t> windows,
+         uint32_t last) {
+  const egg_program& program = *spec.program;
+  const uint32_t population = spec.population;
+  Seen seen;
+  for (uint32_t i = 0; i < program.param_count; ++i) {
+    const std::vector<int8_t> weights = initial_weights(program.params[i], i, 7);
+    session.set_weights(i, weights.data());
+    seen.weights.push_back(weights);
+  }
+  uint64_t step = 3;
+  for (size_t w = 0; w < windows.size(); ++w) {
+    const uint32_t tokens = windows[w];
+    const Tokens read(program, step, population / kStreamMembers, tokens);
+    std::vector<int64_t>& losses = seen.numbers.emplace_back(population);
+    session.evaluate({sizeof(egg_evaluate), kStreamMembers, step, 0, population, read.view(), losses.data()});
+    const std::vector<int8_t> fitness = fitness_of(population, step, w == 1);
+    const std::vector<float> stds = learner.vote_stds(fitness);
+    const std::vector<float> scalars = learner.scalars(step, {});
+    std::vector<int64_t>& changed = seen.numbers.emplace_back(program.param_count);
+    // The third update votes with pairs whose noise is no longer in memory.
+    session.update({sizeof(egg_update), population / 2, step + (w == 2 ? 1 : 0), fitness.data(), scalars.data(),
+                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0});
+    ++step;
+  }
+  for (uint32_t i = 0; i < program.param_count; ++i) session.get_weights(i, seen.weights[i].data());
+  seen.states.resize(population * size_t{learner.program->state_bytes()});
+  session.get_states(0, population, seen.states.data());
+  constexpr uint32_t kStreams = 70;
+  const Tokens read(program, 99, kStreams, last);
+  std::vector<int8_t> states(kStreams * size_t{learner.program->state_bytes()});
+  seen.logits.resize(kStreams * static_cast<size_t>(program.vocab));
+  session.infer({sizeof(egg_infer), 0, read.view(), states.data(), seen.numbers.emplace_back(kStreams).data(),
+                 seen.logits.data()});
+  seen.states.insert(seen.states.end(), states.begin(), states.end());
+  return seen;
+}
+
+// Compares a program on one GPU, and shared as by three, with the reference.
+inline void expect_equal(const Learner& learner, std::span<const uint32_t> windows, uint32_t last) {
+  const egg_session_spec spec = learner.session_spec();
+  BackendSession reference = learner.open_session();
+  const Seen expected = run(reference, learner, spec, windows, last);
+  for (const std::vector<int>& devices : {std::vector<int>{0}, std::vector<int>{0, 0, 0}}) {
+    CudaSession session(spec, devices, 1);
+    const Seen seen = run(session, learner, spec, windows, last);
+    EXPECT_EQ(seen.numbers, expected.numbers);
+    EXPECT_EQ(seen.states, expected.states);
+    EXPECT_EQ(seen.logits, expected.logits);
+    for (size_t i = 0; i < seen.weights.size(); ++i) {
+      EXPECT_EQ(seen.weights[i], expected.weights[i]) << spec.program->params[i].name;
+    }
+  }
+}
+
+}  // namespace eggroll::cuda
+
+#endif
