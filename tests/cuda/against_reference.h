@@ -11,7 +11,6 @@
 #include "eggroll/noise.h"
 #include "learner.h"
 #include "noise/initial_weights.h"
-#include "session.h"
 
 namespace eggroll::cuda {
 
@@ -99,13 +98,14 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   return seen;
 }
 
-// Compares a program on one GPU, and shared as by three, with the reference.
-inline void expect_equal(const Learner& learner, std::span<const uint32_t> windows, uint32_t last) {
+// Compares a program on one GPU, and shared as by three, with the reference. open(spec, devices): a session.
+template <class Open>
+void expect_equal(const Learner& learner, std::span<const uint32_t> windows, uint32_t last, Open&& open) {
   const egg_session_spec spec = learner.session_spec();
   BackendSession reference = learner.open_session();
   const Seen expected = run(reference, learner, spec, windows, last);
   for (const std::vector<int>& devices : {std::vector<int>{0}, std::vector<int>{0, 0, 0}}) {
-    CudaSession session(spec, devices, 1);
+    auto session = open(spec, devices);
     const Seen seen = run(session, learner, spec, windows, last);
     EXPECT_EQ(seen.numbers, expected.numbers);
     EXPECT_EQ(seen.states, expected.states);

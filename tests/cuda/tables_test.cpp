@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "against_reference.h"
+#include "session.h"
 
 namespace eggroll::cuda {
 namespace {
@@ -112,7 +113,9 @@ TEST_P(TablesTest, AreReadAndVotedOnAsTheReferenceDoes) {
   const Learner learner = learner_for(GetParam());
   EXPECT_EQ(plan_replicas(learner.session_spec(), {0}).front().plan.fused.has_value(), GetParam().fused);
   constexpr uint32_t kWindows[] = {1, 3, 20};
-  expect_equal(learner, kWindows, 5);
+  expect_equal(learner, kWindows, 5, [](const egg_session_spec& spec, const std::vector<int>& devices) {
+    return CudaSession(spec, devices, 1);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, TablesTest, testing::ValuesIn(kCases),
