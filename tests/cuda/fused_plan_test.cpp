@@ -92,6 +92,22 @@ TEST_F(TokensPlanTest, PutsShortWindowsOfSeveralPairsInATile) {
   EXPECT_FALSE(plan_of({"train.tokens=4", "model.width=192", "model.head_width=32"}).fused);
 }
 
+// No model of ours has a rope that clips.
+TEST_F(TokensPlanTest, LeavesARopeThatClipsToItsOp) {
+  const Learner learner =
+      learner_of({"model=int8nativeformer", "train.tokens=32", "model.width=64", "model.head_width=32"});
+  egg_session_spec spec = learner.session_spec();
+  egg_program program = *spec.program;
+  std::vector<egg_value> values(program.values, program.values + program.value_count);
+  program.values = values.data();
+  spec.program = &program;
+  ASSERT_TRUE(Plan(spec, kRoom).fused);
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    if (program.ops[i].code == EGG_OP_ROPE) values[static_cast<size_t>(program.ops[i].out)].is_wide = 0;
+  }
+  EXPECT_FALSE(Plan(spec, kRoom).fused);
+}
+
 TEST_F(TokensPlanTest, HasAThirdTileOfOneBlockOfChannels) {
   Room three = kRoom;
   three.tiles = 3;

@@ -88,7 +88,7 @@ class TokenFuser : public Fuser {
     int32_t x = p.linear->out;
     if (turned) {
       const egg_op* turn = take(EGG_OP_ROPE);
-      if (turn == nullptr || turn->in[0] != x) return false;
+      if (turn == nullptr || turn->in[0] != x || is_narrow(*turn)) return false;  // one that clips
       angles_.push_back(turn->table);
       heads_.push_back(turn->head);
       x = turn->out;

@@ -7,9 +7,9 @@
 
 namespace eggroll::cuda {
 
-// Keys and values in the thread's part of an attention's caches, by block of channels: of keys 64 channels of each
-// position; of values, for each span of positions and each channel in the tensor cores' order, the 32 positions: 4 c +
-// 2 half + i and 8 more than that, i < 2, for c < 4 and either half of the span. The positions of short windows are the
+// Keys and values in the thread's part of an attention's caches, by block of channels. Keys: 64 channels of each
+// position. Values: for each span, and each channel in the order of the tensor cores, 32 positions. Thread c of four
+// has positions 2 c, 2 c + 1 and the two 8 further, of both halves of a span. The positions of short windows are the
 // rows of their warp.
 template <class Tile>
 struct Caches {
@@ -129,7 +129,7 @@ __device__ __forceinline__ void attend(const Tile& tile, const Caches<Tile>& cac
   constexpr bool kSpans = Tile::kWhat == Rows::kSpan;
   const uint32_t first_span = kSpans ? __reduce_min_sync(0xffffffffu, begin[0]) / kSpan : 0;
   const bool resets = __any_sync(0xffffffffu, begin[1] > 0);
-  // Eights of the last span's positions that the warp's rows may see.
+  // How many eights of the last span's positions the warp's rows may see.
   const uint32_t last_count = kSpans ? tile.row(0) % kSpan / 16 * 2 + 2 : 2;
   int32_t low[8][4] = {};   // of weights' lower bytes
   int32_t high[8][4] = {};  // and of their upper ones
@@ -175,7 +175,7 @@ __device__ __forceinline__ void attend(const Tile& tile, const Caches<Tile>& cac
     for (uint32_t span = first_span; span <= step; ++span) {
       const uint32_t count = span == step ? last_count : 4;
       const bool cut = span == step || resets;
-      // Those of a single span are there.
+      // Those of a single span are still in registers.
       if (first_span < step || args.weighting != EGG_WEIGHT_SOFTMAX) make_scores(caches, b, span, count, x, scores);
       uint32_t weights[2][4];  // of row h: lower bytes of a half's positions, then upper ones
 #pragma unroll

@@ -7,7 +7,7 @@
 
 namespace eggroll::cuda {
 
-// What each row's attention sees at this step: nothing before the last token that begins anew.
+// The first position that each row's attention sees: that of the last token, up to its own, that begins anew; else 0.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void find_visible(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t step,
                                              uint32_t (&begin)[2]) {

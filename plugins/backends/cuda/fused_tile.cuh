@@ -57,8 +57,8 @@ struct NoiseBlocks {
 enum MoreOf : uint32_t { kOfState, kOfForget, kOfCandidate, kOfFirst = 0, kOfSecond };
 
 // kMore: a side has several draws. The first rank's are worked with as where there is one. Where rows are tokens, kMore
-// is false and kGroups 1. Two warps of a span have an even member's tokens, two those of the odd member of its pair. A
-// thread of short windows has the same token of both members of a pair.
+// is false and kGroups 1. In a span two warps hold the even member's tokens, and two hold the odd member's. A thread of
+// short windows has the same token of both members of a pair.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct FusedTile {
   static constexpr Rows kWhat = kRows;
@@ -135,6 +135,7 @@ struct FusedTile {
   }
   // Waits for the tile's other warps.
   __device__ static void meet() {
+    __syncwarp();  // lanes may have parted
     asm volatile("bar.sync %0, %1;" ::"r"(1 + threadIdx.x / kGroupThreads), "n"(kGroupThreads) : "memory");
   }
   // 1 where the perturbation is taken away.

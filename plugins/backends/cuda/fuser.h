@@ -14,7 +14,7 @@
 
 namespace eggroll::cuda {
 
-// What returns a bool says whether the ops at hand are what it is named for, and goes on behind them.
+// A function that returns bool says whether the next ops are the ones in its name. If so, it goes on behind them.
 class Fuser {
  public:
   // keeps_logits: on the chip; else they are made twice.
