@@ -1,8 +1,8 @@
 // A member's loss does not depend on the number of members on a GPU, although a tile that is alone on its
 // multiprocessor runs in another kernel than two tiles that share one.
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include "gpu_test.h"
 #include "noise/initial_weights.h"
 #include "session.h"
 #include "support/host.h"
@@ -14,13 +14,8 @@ constexpr uint32_t kFew = 8192;  // a tile for each of 132 multiprocessors
 constexpr uint32_t kMany = 4 * kFew;
 constexpr uint32_t kGroup = 64;
 
-class FusedShareTest : public testing::Test {
+class FusedShareTest : public GpuTest {
  protected:
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
-  }
-
   static Learner learner_of(uint32_t population) {
     return Learner(test::repository_config({"model=gru", "model.width=256", "model.layers=6", "backend=reference",
                                             "train.population=" + std::to_string(population)}),

@@ -1,7 +1,7 @@
 // Replicas of the cuda backend on one GPU: what they take of its memory, and the checksum that tells them apart.
 #include "replica.h"
+#include "gpu_test.h"
 
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,18 +13,13 @@
 namespace eggroll::cuda {
 namespace {
 
-class ReplicaTest : public testing::Test {
+class ReplicaTest : public GpuTest {
  protected:
   ReplicaTest()
       : learner_(test::repository_config({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw",
                                           "train.population=65536", "train.members_per_stream=2", "backend=reference"}),
                  test::built_plugins()),
         spec_(learner_.session_spec()) {}
-
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
-  }
 
   // Opens a replica on the first GPU, with the initial weights.
   std::unique_ptr<Replica> open() const {

@@ -1,9 +1,9 @@
 // Programs that read tables, on a GPU against the reference: losses, weights, states and logits over some steps. Most
 // run as fused ops.
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include "against_reference.h"
+#include "gpu_test.h"
 #include "session.h"
 
 namespace eggroll::cuda {
@@ -90,13 +90,7 @@ const TablesCase kCases[] = {
     {"slots", true, {"model.width=64", kTables, "optimizer=es_adamw", "fitness=sign"}},
 };
 
-class TablesTest : public testing::TestWithParam<TablesCase> {
- protected:
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
-  }
-};
+class TablesTest : public GpuTest, public testing::WithParamInterface<TablesCase> {};
 
 Learner learner_for(const TablesCase& test) {
   std::vector<std::string> overrides = {"model=gru",

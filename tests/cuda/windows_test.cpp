@@ -1,9 +1,9 @@
 // Transformers whose tiles hold tokens, on a GPU against the reference: losses, weights and logits over some steps,
 // with windows that fill their spans and others that do not.
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include "against_reference.h"
+#include "gpu_test.h"
 #include "session.h"
 
 namespace eggroll::cuda {
@@ -63,13 +63,7 @@ const WindowsCase kWindowCases[] = {
      {"model.width=64", "model.head_width=32", "model.attention.softmax.scale=15"}},
 };
 
-class WindowsTest : public testing::TestWithParam<WindowsCase> {
- protected:
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU here";
-  }
-};
+class WindowsTest : public GpuTest, public testing::WithParamInterface<WindowsCase> {};
 
 TEST_P(WindowsTest, AreReadAsTheReferenceDoes) {
   const WindowsCase& test = GetParam();

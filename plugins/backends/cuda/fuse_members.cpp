@@ -134,6 +134,7 @@ class MemberFuser : public Fuser {
     }
     return true;
   }
+
   std::vector<bool> state_taken_;
 };
 

@@ -30,12 +30,17 @@ class TokenFuser : public Fuser {
     return op != nullptr && op->in[0] == in ? op : nullptr;
   }
 
+  // Keeps what the kernel has once for all ops. False where an op before had something else.
+  static bool keep(int32_t& kept, int32_t value) {
+    if (kept < 0) kept = value;
+    return kept == value;
+  }
+
   // max_norm(x + made): becomes x.
   bool residual(int32_t made) {
-    const egg_op* sum = take(EGG_OP_ADD);
-    if (sum == nullptr || is_narrow(*sum) || sum->param[1] >= 0) return false;
-    const bool both = (sum->in[0] == x_ && sum->in[1] == made) || (sum->in[0] == made && sum->in[1] == x_);
-    const egg_op* scaled = both ? max_norm(sum->out) : nullptr;
+    const egg_op* sum = sum_of(x_, made, false);
+    if (sum == nullptr || is_narrow(*sum)) return false;
+    const egg_op* scaled = max_norm(sum->out);
     if (scaled == nullptr) return false;
     x_ = scaled->out;
     return true;
@@ -57,7 +62,7 @@ class TokenFuser : public Fuser {
     const egg_op* look_up = take(EGG_OP_LUT);
     if (look_up == nullptr || look_up->in[0] != up->out) return false;
     const egg_op* down = wide_linear(look_up->out, StagesOf::kInputs, true, scales[1]);
-    if (down == nullptr || !residual(down->out)) return false;
+    if (down == nullptr || !residual(down->out) || !keep(fused_.look_up, look_up->table)) return false;
 
     const uint32_t inner = divide_up(size_of(up->out), kBlock);
     List& list = lists_[0];
@@ -73,7 +78,6 @@ class TokenFuser : public Fuser {
     add_side_a(*down);
     for (uint32_t b = 0; b < fused_.blocks; ++b) add_vector(list, down->param[1], b);
     add_op(kFusedMlp, inner, scales);
-    look_ups_.push_back(look_up->table);
     return true;
   }
 
@@ -89,8 +93,7 @@ class TokenFuser : public Fuser {
     if (turned) {
       const egg_op* turn = take(EGG_OP_ROPE);
       if (turn == nullptr || turn->in[0] != x || is_narrow(*turn)) return false;  // one that clips
-      angles_.push_back(turn->table);
-      heads_.push_back(turn->head);
+      if (!keep(fused_.angles, turn->table) || !keep(fused_.head, turn->head)) return false;
       x = turn->out;
     }
     const egg_op* scaled = max_norm(x);
@@ -112,34 +115,21 @@ class TokenFuser : public Fuser {
     if (mixed == nullptr || mixed->in[0] != q.out || mixed->in[1] != k.out || mixed->in[2] != v.out) return false;
     const egg_op* last = wide_linear(mixed->out, StagesOf::kOutputs, false, scales[3]);
     if (last == nullptr || !residual(last->out)) return false;
+    if (!keep(fused_.weights, mixed->table) || !keep(fused_.weighting, mixed->mode)) return false;
+    if (!keep(fused_.head, mixed->head) || !keep(fused_.score_shift, mixed->attr)) return false;
 
     add_norm(*y);
     for (const egg_op* op : {v.linear, k.linear, q.linear, last}) add_square(*op);
     add_op(kFusedAttention, 0, scales);
-    score_shifts_.push_back(mixed->attr);
-    weights_.push_back(mixed->table);
-    heads_.push_back(mixed->head);
-    weightings_.push_back(mixed->mode);
     return true;
   }
 
-  // Whether all luts, ropes and attentions are alike in what the kernel has once.
+  // Needs an MLP and an attention, so that the kernel has its tables.
   bool finish() override {
-    const auto alike = [](const std::vector<int32_t>& of) {
-      return !of.empty() && std::all_of(of.begin(), of.end(), [&](int32_t x) { return x == of.front(); });
-    };
-    if (!alike(look_ups_) || !alike(angles_) || !alike(weights_) || !alike(heads_) || !alike(weightings_)) return false;
-    if (!alike(score_shifts_)) return false;
-    const int32_t head = heads_.front();
-    const egg_table& weights = program_.tables[weights_.front()];
+    if (fused_.look_up < 0 || fused_.weights < 0) return false;
+    const egg_table& weights = program_.tables[fused_.weights];
     const bool small = *std::max_element(weights.entries, weights.entries + weights.count) < 1 << 15;
-    if (!small || (head != 16 && head != 32 && head != 64)) return false;
-    fused_.look_up = look_ups_.front();
-    fused_.angles = angles_.front();
-    fused_.weights = weights_.front();
-    fused_.head = static_cast<uint32_t>(head);
-    fused_.weighting = weightings_.front();
-    fused_.score_shift = score_shifts_.front();
+    if (!small || (fused_.head != 16 && fused_.head != 32 && fused_.head != 64)) return false;
     uint32_t most_noise = 0;
     for (const FusedNeed& need : fused_.needs) most_noise = std::max(most_noise, need.noise_stages);
     FusedShape& shape = fused_.shape;
@@ -155,12 +145,6 @@ class TokenFuser : public Fuser {
   }
 
   Rows rows_;
-  std::vector<int32_t> look_ups_;  // tables, heads and weightings of the ops that have them
-  std::vector<int32_t> angles_;
-  std::vector<int32_t> weights_;
-  std::vector<int32_t> heads_;
-  std::vector<int32_t> weightings_;
-  std::vector<int32_t> score_shifts_;
 };
 
 }  // namespace

@@ -41,8 +41,7 @@ __device__ __forceinline__ void keep_keys(const Tile& tile, const Caches<Tile>& 
   for (uint32_t b = 0; b < kBlocks; ++b) {
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
-      const uint32_t* of = &k.of[8 * b + h];
-      caches.key(b, caches.position(tile, h, step), tile.quarter()) = make_uint4(of[0], of[2], of[4], of[6]);
+      caches.key(b, caches.position(tile, h, step), tile.quarter()) = k.unit(b, h);
     }
   }
 }

@@ -42,10 +42,7 @@ __device__ __forceinline__ void keep_x(const Tile& tile, const Fragment<kBlocks>
 #pragma unroll
   for (uint32_t b = 0; b < kBlocks; ++b) {
 #pragma unroll
-    for (uint32_t h = 0; h < 2; ++h) {
-      const uint32_t* of = &x.of[8 * b + h];
-      tile.unit(kX, b, h) = make_uint4(of[0], of[2], of[4], of[6]);
-    }
+    for (uint32_t h = 0; h < 2; ++h) tile.unit(kX, b, h) = x.unit(b, h);
   }
 }
 

@@ -51,9 +51,9 @@ struct FusedPlan {
   int32_t look_up = -1;
   int32_t angles = -1;
   int32_t weights = -1;
-  uint32_t head = 0;
-  int32_t weighting = 0;
-  int32_t score_shift = 0;
+  int32_t head = -1;  // channels
+  int32_t weighting = -1;
+  int32_t score_shift = -1;
   uint32_t ring_blocks =
       0;  // of a pair's noise that come through the ring; behind them: what is read where a token says
   uint32_t noise_blocks = 0;  // of a pair's noise, all places

@@ -20,6 +20,11 @@ enum FusedValue : uint32_t { kX, kScratch };
 template <uint32_t kBlocks>
 struct Fragment {
   uint32_t of[8 * kBlocks];
+
+  __device__ uint4 unit(uint32_t b, uint32_t h) const {
+    const uint32_t* own = &of[8 * b + h];
+    return make_uint4(own[0], own[2], own[4], own[6]);
+  }
 };
 
 // Calls change(block, its words) for each block. The code is there once: blocks take turns in the same registers.

@@ -119,11 +119,16 @@ class Fuser {
     return kMostProducts + others <= most << 16 && kMostProducts - others >= int64_t{128} << 16;
   }
 
-  const egg_op* add(int32_t a, int32_t b, bool biased) {
+  // a and b in either order; b: -1 where there is none.
+  const egg_op* sum_of(int32_t a, int32_t b, bool biased) {
     const egg_op* op = take(EGG_OP_ADD);
-    if (op == nullptr || !is_narrow(*op) || (op->param[1] >= 0) != biased) return nullptr;
+    if (op == nullptr || (op->param[1] >= 0) != biased) return nullptr;
     const bool both = (op->in[0] == a && op->in[1] == b) || (op->in[0] == b && op->in[1] == a);
     return both ? op : nullptr;
+  }
+  const egg_op* add(int32_t a, int32_t b, bool biased) {
+    const egg_op* op = sum_of(a, b, biased);
+    return op != nullptr && is_narrow(*op) ? op : nullptr;
   }
 
   // ---- What a token takes of the rings: each warpgroup of a tile what its own blocks of channels need ----
@@ -291,9 +296,8 @@ class Fuser {
       }
     });
     if (tokens_) {
-      const egg_op* biased = take(EGG_OP_ADD);
-      if (biased == nullptr || biased->in[0] != x_ || biased->in[1] >= 0 || !is_narrow(*biased)) return false;
-      if (biased->param[1] < 0) return false;
+      const egg_op* biased = add(x_, -1, true);
+      if (biased == nullptr) return false;
       for (uint32_t b = 0; b < fused_.blocks; ++b) add_vector(lists_[0], biased->param[1], b);
       x_ = biased->out;
     }

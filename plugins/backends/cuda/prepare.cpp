@@ -179,7 +179,7 @@ void Replica::make_fused() {
     args.look_up = byte_tables_[static_cast<size_t>(fused.look_up)].get();
     args.angles = tables_[static_cast<size_t>(fused.angles)].get();
     args.weights = tables_[static_cast<size_t>(fused.weights)].get();
-    args.head = fused.head;
+    args.head = static_cast<uint32_t>(fused.head);
     args.weighting = fused.weighting;
     args.score_shift = fused.score_shift;
     std::copy(fused.needs.begin(), fused.needs.end(), args.needs);
