@@ -128,12 +128,13 @@ void TrainStreams::fill_streams(uint64_t step, BatchBuffer& batch, uint32_t firs
 }
 
 HeldOutStreams::HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
-                               HeldOutSample sample, std::span<const egg_index> indices)
+                               HeldOutSample sample, std::span<const egg_index> indices, uint32_t warmup)
     : valid_(dataset.valid),
       separator_(dataset.separator),
       row_(dataset.valid_row),
       unit_(row_ > 0 ? row_ - 1 : 1),
       all_units_(row_ > 0 ? valid_.size() / row_ : valid_.size() - 1),
+      warmup_(row_ > 0 ? 0 : warmup),
       tokens_(tokens),
       indices_(indices) {
   const uint64_t covered = limit == 0 ? valid_.size() : std::min(limit, valid_.size());
@@ -145,7 +146,9 @@ HeldOutStreams::HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_
     streams_ = static_cast<uint32_t>(std::min<uint64_t>(streams, units_));
   }
   span_ = sample == HeldOutSample::kSpread ? all_units_ : units_;
-  const uint64_t longest = (units_ + streams_ - 1) / streams_ * unit_;
+  // The last stream has the most text before it.
+  const uint64_t before = std::min<uint64_t>(warmup_, share(streams_ - 1, span_, streams_));
+  const uint64_t longest = before + (units_ + streams_ - 1) / streams_ * unit_;
   batches_ = (longest + tokens - 1) / tokens;
 }
 
@@ -155,16 +158,18 @@ void HeldOutStreams::fill(uint64_t index, BatchBuffer& batch, uint32_t first_str
     const uint64_t stream = uint64_t{first_stream} + s;
     const uint64_t first = share(stream, span_, streams_);
     const uint64_t length = (share(stream + 1, units_, streams_) - share(stream, units_, streams_)) * unit_;
+    const uint64_t unscored = std::min<uint64_t>(warmup_, first);  // for rows 0
     for (uint32_t t = 0; t < tokens_; ++t) {
       const uint64_t i = index * tokens_ + t;
-      if (i >= length) break;
-      const uint64_t position = row_ > 0 ? (first + i / unit_) * row_ + i % unit_ : first + i;
+      if (i >= unscored + length) break;
+      const uint64_t position = row_ > 0 ? (first + i / unit_) * row_ + i % unit_ : first - unscored + i;
       const bool fresh = row_ > 0 ? i % unit_ == 0 : i == 0;
       const size_t place = size_t{s} * tokens_ + t;
       read_token(valid_, position, fresh, separator_, place, batch);
+      if (i < unscored) batch.targets[place] = EGG_NO_TARGET;
       if (indices_.empty()) continue;
       put_rows(
-          indices_, i % (row_ > 0 ? unit_ : length) + 1, separator_, [&](uint32_t j) { return valid_[position - j]; },
+          indices_, (row_ > 0 ? i % unit_ : i) + 1, separator_, [&](uint32_t j) { return valid_[position - j]; },
           batch.rows.data() + place * indices_.size());
     }
   }

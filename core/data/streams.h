@@ -87,14 +87,17 @@ enum class HeldOutSample {
 
 // Evaluation. Each token of the held-out part, or of a sample of it, is scored once; the first token of a text and of
 // each row is read but not scored. Stream s of S begins at s / S of the part, with a zero state, and reads 1 / S of the
-// sample. The lengths of streams differ by one token (or row) at most.
+// sample. The lengths of streams differ by one token (or row) at most. With a warmup, a stream of a text begins this
+// many tokens earlier, or at the text's beginning, and does not score them.
 class HeldOutStreams {
  public:
   // streams and tokens: at least 1. limit: the tokens of the sample, at least 2. The sample of a text scores limit - 1
   // of them; a sample of rows holds all rows that limit tokens touch. With 0, or a limit that leaves out less than one
   // token (or row) of each stream, the whole held-out part is read. indices: the program's; they outlive the streams.
+  // warmup: tokens; rows have none, for each begins with a zero state.
   HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_t tokens, uint64_t limit,
-                 HeldOutSample sample = HeldOutSample::kSpread, std::span<const egg_index> indices = {});
+                 HeldOutSample sample = HeldOutSample::kSpread, std::span<const egg_index> indices = {},
+                 uint32_t warmup = 0);
 
   uint32_t streams() const { return streams_; }  // as asked for, or fewer if some would have nothing to score
   bool covers_all() const { return units_ == all_units_; }
@@ -113,6 +116,7 @@ class HeldOutStreams {
   uint64_t all_units_;  // tokens, or rows, of the held-out part
   uint64_t units_;      // of the sample
   uint64_t span_;       // units over which the streams' beginnings are spread
+  uint32_t warmup_;
   uint32_t streams_;
   uint32_t tokens_;
   uint64_t batches_;

@@ -32,6 +32,13 @@ void make_absolute(ConfigNode* path) {
   *path = ConfigNode(absolute_path(path->text()), path->source());
 }
 
+// Keys that came later are left out while they change nothing, so that runs of before keep their hash.
+ordered_json without_later_keys(ordered_json config) {
+  const auto eval = config.find("eval");
+  if (eval != config.end() && eval->is_object() && eval->value("warmup", ordered_json()) == 0) eval->erase("warmup");
+  return config;
+}
+
 // The hash without the names of files.
 std::string settings_hash(ordered_json config) {
   for (const std::string& key : kDataFiles) {
@@ -39,7 +46,7 @@ std::string settings_hash(ordered_json config) {
         config.contains("dataset") && config["dataset"].contains(key) && config["dataset"][key].is_string();
     if (named) config["dataset"][key] = "a file";
   }
-  return json_hash(config, kOutsideHash);
+  return json_hash(without_later_keys(std::move(config)), kOutsideHash);
 }
 
 // "" where there is no journal that can be read.
@@ -81,7 +88,7 @@ ConfigNode with_absolute_paths(ConfigNode config) {
   return config;
 }
 
-std::string run_hash(const ConfigNode& config) { return config_hash(config, kOutsideHash); }
+std::string run_hash(const ConfigNode& config) { return json_hash(without_later_keys(to_json(config)), kOutsideHash); }
 
 std::string former_run_hash(const ConfigNode& config) {
   return config_hash(config, {"results", "plugins", "monitor", "stop", "processes", "launcher"});

@@ -115,6 +115,8 @@ EvalSettings read_eval(Settings& s) {
   eval.every = static_cast<uint64_t>(s.integer("every", 1, kMost));
   eval.tokens = static_cast<uint64_t>(s.integer("tokens", 2, kMost));
   eval.streams = static_cast<uint32_t>(s.integer("streams", 1, 1 << 20));
+  // Runs that began before there was one have none.
+  eval.warmup = s.has("warmup") ? static_cast<uint32_t>(s.integer("warmup", 0, 1 << 20)) : 0;
   s.finish();
   return eval;
 }
@@ -312,14 +314,32 @@ SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& reg
       stop(read_section(config, "stop", read_stop)),
       fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, learner.group_pairs()); })) {}
 
+namespace {
+
+void require_use_of_warmup(const Setup& setup) {
+  if (setup.eval.warmup == 0) return;
+  const bool rows = setup.dataset.valid_row > 0;
+  if (!rows && setup.learner.program->state_bytes() > 0) return;
+  throw setting_error("eval.warmup",
+                      fmt::format("eval.warmup is {}, but {}, expected 0; set eval.warmup=0", setup.eval.warmup,
+                                  rows ? "each row of this dataset begins with a zero state"
+                                       : "this model has no state that tokens before could fill"));
+}
+
+}  // namespace
+
 Setup::Setup(const ConfigNode& config, const Registry& registry, const OpenDataset& open)
     : SetupWithoutData(config, registry),
       dataset(open(config)),
       streams(train_streams_of(learner, dataset)),
-      curve_streams(dataset, eval.streams, eval_tokens(*learner.program), eval.tokens, sample,
-                    learner.program->indices()),
-      final_streams(dataset, eval.streams, eval_tokens(*learner.program), 0, sample, learner.program->indices()) {
+      curve_streams(held_out_streams(eval.tokens)),
+      final_streams(held_out_streams(0)) {
   check_vocabulary(dataset, static_cast<uint32_t>(learner.program->view().vocab));
+  require_use_of_warmup(*this);
+}
+
+HeldOutStreams Setup::held_out_streams(uint64_t limit) const {
+  return {dataset, eval.streams, eval_tokens(*learner.program), limit, sample, learner.program->indices(), eval.warmup};
 }
 
 void Setup::fill_read(uint64_t step, BatchBuffer& batch) const {
@@ -328,8 +348,7 @@ void Setup::fill_read(uint64_t step, BatchBuffer& batch) const {
 
 void Setup::choose_sample(HeldOutSample chosen) {
   sample = chosen;
-  curve_streams = HeldOutStreams(dataset, eval.streams, eval_tokens(*learner.program), eval.tokens, sample,
-                                 learner.program->indices());
+  curve_streams = held_out_streams(eval.tokens);
 }
 
 }  // namespace eggroll

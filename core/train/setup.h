@@ -39,6 +39,7 @@ struct EvalSettings {
   uint64_t every;   // steps
   uint64_t tokens;  // held-out tokens of an evaluation on the way
   uint32_t streams;
+  uint32_t warmup;  // tokens that each of them reads before those that it scores
 };
 struct CheckpointSettings {
   uint64_t every;  // steps
@@ -161,6 +162,9 @@ struct Setup : SetupWithoutData {
   HeldOutSample sample = HeldOutSample::kSpread;
   HeldOutStreams curve_streams;  // of the curve: what evaluations on the way read, and one after the last step
   HeldOutStreams final_streams;  // the whole held-out part
+
+ private:
+  HeldOutStreams held_out_streams(uint64_t limit) const;
 };
 
 // Top-level keys of a configuration.

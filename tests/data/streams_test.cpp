@@ -326,6 +326,47 @@ TEST(HeldOutStreams, RowsResetWhereTheyBegin) {
   EXPECT_THAT(batch.resets, ElementsAre(1, 0, 0, 0));
 }
 
+TEST(HeldOutStreams, AWarmupIsReadAndNotScored) {
+  const HeldOutStreams reading(text_of(2, 12), 3, 4, 0, HeldOutSample::kSpread, {}, 2);  // 11 targets: 3, 4 and 4
+  EXPECT_EQ(reading.batches(), 2U);
+  BatchBuffer batch;
+  reading.fill(0, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(0, 1, 2, 0, 1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(batch.targets, ElementsAre(1, 2, 3, EGG_NO_TARGET,  // nothing lies before the text
+                                         EGG_NO_TARGET, EGG_NO_TARGET, 4, 5, EGG_NO_TARGET, EGG_NO_TARGET, 8, 9));
+  EXPECT_THAT(batch.resets, ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0));
+  reading.fill(1, batch);
+  EXPECT_THAT(batch.inputs, ElementsAre(0, 0, 0, 0, 5, 6, 0, 0, 9, 10, 0, 0));
+  EXPECT_THAT(batch.targets, ElementsAre(EGG_NO_TARGET, EGG_NO_TARGET, EGG_NO_TARGET, EGG_NO_TARGET, 6, 7,
+                                         EGG_NO_TARGET, EGG_NO_TARGET, 10, 11, EGG_NO_TARGET, EGG_NO_TARGET));
+}
+
+TEST(HeldOutStreams, AWarmupChangesNoTargetThatIsScored) {
+  for (const uint64_t size : {2U, 3U, 17U, 100U}) {
+    const Dataset dataset = text_of(2, size);
+    for (const uint32_t streams : {1U, 3U, 7U}) {
+      for (const uint32_t warmup : {1U, 5U, 200U}) {
+        for (const uint64_t limit : {uint64_t{0}, size / 2 + 2}) {
+          const auto scored = [&](uint32_t tokens_before) {
+            const HeldOutStreams reading(dataset, streams, 4, limit, HeldOutSample::kSpread, {}, tokens_before);
+            std::vector<uint32_t> targets;
+            for (uint64_t i = 0; i < reading.batches(); ++i) {
+              BatchBuffer batch;
+              reading.fill(i, batch);
+              for (const uint32_t target : batch.targets) {
+                if (target != EGG_NO_TARGET) targets.push_back(target);
+              }
+            }
+            std::sort(targets.begin(), targets.end());
+            return targets;
+          };
+          ASSERT_EQ(scored(warmup), scored(0)) << size << " " << streams << " " << warmup << " " << limit;
+        }
+      }
+    }
+  }
+}
+
 TEST(HeldOutStreams, ResetsBeforeEachSeparator) {
   Dataset dataset = text_of(2);
   dataset.valid = Tokens::own(std::vector<uint16_t>{1, 2, 300, 3, 300, 4}, "a");

@@ -37,6 +37,19 @@ TEST(RunHash, OfEggroll01TookBackendAndCheckpointToo) {
   EXPECT_EQ(former_run_hash(config), sha256_hex(R"({"backend":{"threads":2},"checkpoint":{"keep":3},"seed":1})"));
 }
 
+TEST(RunHash, ARunThatBeganBeforeThereWasAWarmupGoesOn) {
+  std::string text = to_yaml(small_config());
+  const size_t key = text.find("warmup");
+  ASSERT_NE(key, std::string::npos);
+  const size_t line = text.rfind('\n', key);
+  text.erase(line, text.find('\n', key) - line);
+  const ConfigNode before = parse_yaml(text, "");
+  ASSERT_EQ(before.find("eval.warmup"), nullptr);
+  EXPECT_EQ(run_hash(before), run_hash(small_config()));
+  EXPECT_NE(run_hash(before), run_hash(small_config({"eval.warmup=1"})));
+  EXPECT_EQ(eggroll::Setup(before, built_plugins()).eval.warmup, 0U);
+}
+
 TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
   const std::string here = fs::current_path().string();
   EXPECT_EQ(absolute_path("a/../b.txt"), here + "/b.txt");

@@ -97,6 +97,33 @@ TEST_F(TrainerTest, AWholeSampleIsTheFinalEvaluation) {
   EXPECT_EQ(line.at("held_out_bits_per_unit"), line.at("final_bits_per_unit"));
 }
 
+TEST_F(TrainerTest, AWarmupChangesTheEvaluationAlone) {
+  const RunRecord cold = run_in(fresh("cold"), config_);
+  const RunRecord warm = run_in(fresh("warm"), small_config({"eval.warmup=5"}));
+  EXPECT_EQ(warm.weights_sha256, cold.weights_sha256);
+  EXPECT_EQ(warm.final->tokens, 98U);
+  EXPECT_EQ(warm.newest->tokens, 31U);
+  EXPECT_NE(warm.final->bits_per_unit, cold.final->bits_per_unit);
+}
+
+TEST(SetupTest, AWarmupMustBeOfUse) {
+  const auto error_with = [](std::vector<std::string> overrides) -> std::string {
+    overrides.insert(overrides.end(), {"backend=reference", "eval.warmup=5"});
+    try {
+      const eggroll::Setup setup(repository_config(overrides), built_plugins());
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error_with({"experiment=markov", "model=int8nativeformer"}),
+              HasSubstr("eval.warmup is 5, but this model has no state that tokens before could fill, expected 0; set "
+                        "eval.warmup=0"));
+  EXPECT_THAT(error_with({"experiment=count"}),
+              HasSubstr("eval.warmup is 5, but each row of this dataset begins with a zero state, expected 0; set "
+                        "eval.warmup=0"));
+}
+
 // The held-out part is easy at its beginning and hard at its end, so a sample from its beginning would say nothing
 // about the whole.
 TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
