@@ -2,6 +2,8 @@
 #ifndef EGGROLL_DATA_ROWS_H
 #define EGGROLL_DATA_ROWS_H
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,19 +21,19 @@ template <class Back>
 void put_rows(std::span<const egg_index> indices, uint64_t available, std::optional<uint32_t> separator,
               const Back& back, uint32_t* rows) {
   int32_t longest = 0;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    rows[i] = EGG_NO_ROW;
-    longest = indices[i].tokens > longest ? indices[i].tokens : longest;
-  }
+  for (const egg_index& index : indices) longest = std::max(longest, index.tokens);
+  std::array<uint32_t, EGG_INDEX_TOKENS_MAX + 1> hashes;  // of the last 1, 2, ... tokens
+  int32_t known = 0;
   uint64_t hash = 0;
-  for (int32_t j = 0; j < longest && static_cast<uint64_t>(j) < available; ++j) {
-    const uint32_t token = back(static_cast<uint32_t>(j));
+  while (known < longest && static_cast<uint64_t>(known) < available) {
+    const uint32_t token = back(static_cast<uint32_t>(known));
     hash = egg_absorb(hash, token);
-    for (size_t i = 0; i < indices.size(); ++i) {
-      if (indices[i].tokens == j + 1)
-        rows[i] = static_cast<uint32_t>(hash) & static_cast<uint32_t>(indices[i].rows - 1);
-    }
+    hashes[static_cast<size_t>(++known)] = static_cast<uint32_t>(hash);
     if (token == separator) break;
+  }
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const auto [tokens, count] = indices[i];
+    rows[i] = tokens <= known ? hashes[static_cast<size_t>(tokens)] & static_cast<uint32_t>(count - 1) : EGG_NO_ROW;
   }
 }
 

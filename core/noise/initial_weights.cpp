@@ -18,7 +18,7 @@ std::vector<int8_t> initial_weights(const egg_param& param, uint32_t param_index
                 EGG_ERROR_CONFIG);
   }
   std::vector<int8_t> weights(static_cast<size_t>(count), egg_clip8(param.init_value));
-  if (param.init == EGG_INIT_CONSTANT) return weights;
+  if (param.init == EGG_INIT_CONSTANT || param.init_value == 0) return weights;
   egg_noise noise{};
   noise.seed = seed;
   const NoiseSource source(noise);  // counter, gaussian

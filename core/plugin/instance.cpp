@@ -294,19 +294,23 @@ void BackendSession::require_read(const egg_update& update) const {
   throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");
 }
 
-void BackendSession::evaluate(egg_evaluate arguments, Threads* threads) {
+const int64_t* BackendSession::losses_of(egg_evaluate arguments, Threads* threads) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
-  int64_t* const given = arguments.losses;
   arguments.losses = losses_.lend(arguments.count);
-  const auto each_part = [&](const auto& body) { split(threads, arguments.count, kFewestElements, body); };
   // No loss is -1, so a loss that the plugin leaves out is found.
-  each_part([&](size_t begin, size_t end) { std::fill(arguments.losses + begin, arguments.losses + end, -1); });
+  split(threads, arguments.count, kFewestElements,
+        [&](size_t begin, size_t end) { std::fill(arguments.losses + begin, arguments.losses + end, -1); });
   call(table_->evaluate, &arguments);
   losses_.require_whole(who_, "losses", "evaluate");
   require_losses(arguments.losses, arguments.count, arguments.batch, "evaluate", threads);
-  each_part(
-      [&](size_t begin, size_t end) { std::copy(arguments.losses + begin, arguments.losses + end, given + begin); });
+  return arguments.losses;
+}
+
+void BackendSession::evaluate(egg_evaluate arguments, Threads* threads) {
+  const int64_t* losses = losses_of(arguments, threads);
+  split(threads, arguments.count, kFewestElements,
+        [&](size_t begin, size_t end) { std::copy(losses + begin, losses + end, arguments.losses + begin); });
 }
 
 void BackendSession::update(egg_update arguments) {

@@ -83,6 +83,9 @@ class BackendSession {
   void get_states(uint32_t first, uint32_t count, int8_t* states);
   // threads: for the host's part of the work; null: the caller's thread does it.
   void evaluate(egg_evaluate arguments, Threads* threads = nullptr);
+  // The same, but for the losses: they are (count) at the result, until the next evaluation. arguments.losses is not
+  // read.
+  const int64_t* losses_of(egg_evaluate arguments, Threads* threads);
   void update(egg_update arguments);
   void infer(egg_infer arguments);
 

@@ -98,7 +98,7 @@ std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
 }
 
 // Writes one file of tensors; returns its size and sha256 for the description. Each tensor's bytes are digested while
-// they are written, by seen too.
+// they are written, by seen too, and the next tensor is read.
 ordered_json write_tensors(const fs::path& path, const std::vector<TensorSource>& tensors,
                            const TensorMetadata& metadata,
                            const std::function<void(const TensorHead&, std::string_view)>& seen = {}) {
@@ -108,8 +108,16 @@ ordered_json write_tensors(const fs::path& path, const std::vector<TensorSource>
   write_atomically(path, [&](const WriteBytes& write) {
     digest.update(header);
     write(header);
-    for (const TensorSource& tensor : tensors) {
-      const std::string_view data = tensor.read();
+    std::string_view coming;
+    const auto begin_to_read = [&](size_t i) {
+      return i < tensors.size() ? beside([&tensors, &coming, i] { coming = tensors[i].read(); }) : std::future<void>();
+    };
+    std::future<void> reading = begin_to_read(0);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const TensorSource& tensor = tensors[i];
+      reading.get();
+      const std::string_view data = coming;
+      reading = begin_to_read(i + 1);
       if (data.size() != tensor.bytes()) {
         throw Error(fmt::format("tensor '{}' has {} bytes, expected {} from its shape; report this as a bug",
                                 tensor.name, data.size(), tensor.bytes()));

@@ -71,7 +71,7 @@ struct Checkpoint : CheckpointFacts {
 };
 
 // A tensor that is read only when it is written, because all tensors of a session take as much memory as the session
-// itself. The result of read is valid until another tensor is read.
+// itself. The result of read is valid until the second tensor after it is read.
 struct TensorSource : TensorHead {
   std::function<std::string_view()> read;
 };

@@ -54,7 +54,6 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
       given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
       has_thread_(given_ > Threads::number(setup.learner.threads)),
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
-      losses_(own_.count),
       d_(own_.count / 2) {
   static_assert(sizeof(Header) == 48);
   for (const MemberShare& share : shares_)
@@ -68,13 +67,13 @@ const Scores& Members::score(uint64_t step, const Word& word) {
   // Where a step takes milliseconds, reading its data takes a part of them.
   const std::future<void> next = beside_backend([this, step] { fill(step + 1, scored_); });
   const auto began = Clock::now();
-  evaluate_own(step);
+  const int64_t* losses = evaluate_own(step);
   scores_.forward_seconds = seconds_since(began);
   scores_.gather_seconds = 0.0;
   scores_.loss = 0;
   scores_.scored = {};
   scores_.words.clear();
-  const Header own = compare_own(word);
+  const Header own = compare_own(losses, word);
   if (processes_.alone()) {
     add(own);
     setup_.fitness.of_differences(d_, scores_.fitness, &threads_);
@@ -98,23 +97,26 @@ std::future<void> Members::beside_backend(std::function<void()> work) const {
   return has_thread_ ? beside(work) : std::async(std::launch::deferred, std::move(work));
 }
 
-void Members::evaluate_own(uint64_t step) {
+// The losses of own members, until the next call.
+const int64_t* Members::evaluate_own(uint64_t step) {
   const uint32_t each = setup_.learner.train.members_per_stream;
   const uint32_t first = own_.first / each * each;  // of the first stream's members
-  evaluate_part(session_,
-                egg_evaluate{sizeof(egg_evaluate), each, step, first, own_.first + own_.count - first,
-                             coming_.batch.view(), nullptr},
-                own_.first, own_.count, losses_.data(), &threads_);
+  const egg_evaluate call{sizeof(egg_evaluate), each,   step, first, own_.first + own_.count - first,
+                          coming_.batch.view(), nullptr};
+  if (first == own_.first && own_.count % each == 0) return session_.losses_of(call, &threads_);
+  losses_.resize(own_.count);
+  evaluate_part(session_, call, own_.first, own_.count, losses_.data(), &threads_);
+  return losses_.data();
 }
 
 // Leaves the differences of own pairs in d_.
-Members::Header Members::compare_own(const Word& word) {
+Members::Header Members::compare_own(const int64_t* losses, const Word& word) {
   std::atomic<int64_t> loss = 0;
   threads_.split(d_.size(), kFewestElements, [&](size_t begin, size_t end) {
     int64_t sum = 0;
     for (size_t k = begin; k < end; ++k) {
-      d_[k] = losses_[2 * k + 1] - losses_[2 * k];
-      sum += losses_[2 * k + 1] + losses_[2 * k];
+      d_[k] = losses[2 * k + 1] - losses[2 * k];
+      sum += losses[2 * k + 1] + losses[2 * k];
     }
     loss += sum;
   });

@@ -70,8 +70,8 @@ class Members {
   struct Header;
 
   void fill(uint64_t step, Filled& filled);
-  void evaluate_own(uint64_t step);
-  Header compare_own(const Word& word);
+  const int64_t* evaluate_own(uint64_t step);
+  Header compare_own(const int64_t* losses, const Word& word);
   void add(const Header& header);
   void gather(const Header& header);
 
@@ -87,7 +87,7 @@ class Members {
   Filled coming_;                // of the step to come
   Filled scored_;                // of the step that was scored last
   BatchBuffer all_;              // what all members read in a step
-  std::vector<int64_t> losses_;  // of own members
+  std::vector<int64_t> losses_;  // of own members, where they come in parts
   std::vector<int64_t> d_;       // of own pairs
   std::vector<uint8_t> gathered_;
   Scores scores_;

@@ -75,7 +75,7 @@ SessionTensors::SessionTensors(BackendSession& session, const Learner& learner, 
   for (uint32_t i = 0; i < params.size(); ++i) {
     const egg_param& param = params[i];
     tensors_.weights.push_back({{param.name, TensorType::kI8, shape_of(param)}, [this, &session, &param, sound, i] {
-                                  const std::span weights(session.get_weights(i, weights_), weight_count(param));
+                                  const std::span weights(session.get_weights(i, weights_[i % 2]), weight_count(param));
                                   sound.require(weight_name(param.name), weights);
                                   return bytes_of(weights);
                                 }});
@@ -83,8 +83,9 @@ SessionTensors::SessionTensors(BackendSession& session, const Learner& learner, 
   each_slot(learner, [&](uint32_t p, const egg_param& param, uint32_t s, const egg_slot& slot) {
     const std::string name = fmt::format("{}/{}", param.name, slot.name);
     const TensorType type = slot.type == 'f' ? TensorType::kF32 : TensorType::kI32;
-    tensors_.slots.push_back({{name, type, {weight_count(param)}}, [this, &session, &param, &slot, sound, p, s] {
-                                const std::span cells(session.get_slot(p, s, cells_), weight_count(param));
+    Guarded<uint32_t>& memory = cells_[tensors_.slots.size() % 2];
+    tensors_.slots.push_back({{name, type, {weight_count(param)}}, [&memory, &session, &param, &slot, sound, p, s] {
+                                const std::span cells(session.get_slot(p, s, memory), weight_count(param));
                                 sound.require(param.name, slot, cells);
                                 return bytes_of(cells);
                               }});

@@ -2,6 +2,7 @@
 #ifndef EGGROLL_TRAIN_SESSION_IO_H
 #define EGGROLL_TRAIN_SESSION_IO_H
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,8 +25,9 @@ class SessionTensors {
   const CheckpointTensors& tensors() const { return tensors_; }
 
  private:
-  Guarded<int8_t> weights_;
-  Guarded<uint32_t> cells_;
+  // In turns: one is written while the next is read.
+  std::array<Guarded<int8_t>, 2> weights_;
+  std::array<Guarded<uint32_t>, 2> cells_;
   CheckpointTensors tensors_;
 };
 
