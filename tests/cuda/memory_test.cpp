@@ -209,6 +209,34 @@ TEST_F(MemoryTest, ThePlanSaysWhatFoundNoRoom) {
   EXPECT_THAT(describe(tight).plan, HasSubstr("a block, linears on mma.sync, "));
 }
 
+class TablesMemoryTest : public MemoryTest {
+ protected:
+  TablesMemoryTest() : MemoryTest({"model=gru_tables", "model.width=32"}) {}
+};
+
+// Where all noise is there at once the rule takes votes row by row, and they never lie in memory.
+TEST_F(TablesMemoryTest, VotesOnRowsLieInMemoryOnlyWhereTheyMust) {
+  const uint32_t population = 1 << 20;
+  const MemoryPlan whole = chosen(population);
+  EXPECT_FALSE(whole.keeps_row_votes);
+  EXPECT_EQ(uint64_t{whole.noise_tiles} * kTileRows, population);
+  EXPECT_EQ(whole.bytes(Area::kVotedRows), 0U);
+  EXPECT_EQ(whole.bytes(Area::kVotes), 8 * (whole.votes - whole.masked_votes));
+
+  const MemoryPlan shared = chosen(population, kMemory, 2);
+  EXPECT_TRUE(shared.keeps_row_votes);
+  EXPECT_EQ(shared.bytes(Area::kVotes), 8 * shared.votes);
+  EXPECT_EQ(shared.bytes(Area::kAllVotes), 8 * shared.votes);
+
+  const uint64_t noise = uint64_t{whole.noise_tiles} * whole.noise_tile;
+  const uint64_t enough = kCallReserve + whole.total + noise;
+  EXPECT_FALSE(chosen(population, enough).keeps_row_votes);
+  const MemoryPlan tight = chosen(population, enough - 1);
+  EXPECT_TRUE(tight.keeps_row_votes);
+  EXPECT_LT(tight.noise_tiles, whole.noise_tiles);
+  EXPECT_LT(tight.total, enough - kCallReserve);
+}
+
 // An attention's keys and values take memory for every tile at work; there are never more of them than tiles.
 TEST_F(FormerMemoryTest, WorkspaceIsThatOfTheTilesAtWork) {
   EXPECT_EQ(chosen(2).blocks, 1U);

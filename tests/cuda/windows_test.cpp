@@ -79,9 +79,7 @@ TEST_P(WindowsTest, AreReadAsTheReferenceDoes) {
   const std::optional<FusedPlan> fused = plan_replicas(learner.session_spec(), {0}).front().plan.fused;
   EXPECT_EQ(fused ? fused->shape.rows : Rows::kMembers, test.rows);
   const uint32_t windows[] = {1, test.context - 1, test.context};
-  expect_equal(
-      learner, windows, std::max(1U, test.context * 3 / 4),
-      [](const egg_session_spec& spec, const std::vector<int>& devices) { return CudaSession(spec, devices, 1); });
+  expect_equal(learner, windows, std::max(1U, test.context * 3 / 4));
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, WindowsTest, testing::ValuesIn(kWindowCases),

@@ -24,6 +24,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       room_(room),
       most_blocks_(most_blocks),
       devices_(devices),
+      shares_votes_(shares_votes),
       tiles_(plan.tiles),
       tile_workspace_(plan.workspace_bytes),
       state_stride_(plan.state_stride) {
@@ -76,12 +77,11 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kLossTables, 1, sizeof(egg_loss_tables));
   set(bytes_, Area::kMatrixVoteJobs, jobs[0], sizeof(VoteJob));
   set(bytes_, Area::kVectorVoteJobs, jobs[1], sizeof(VoteJob));
-  set(bytes_, Area::kRowVoteJobs, jobs[2], sizeof(RowVoteJob));
   set(bytes_, Area::kRowTables, jobs[2], sizeof(RowTable));
   set(bytes_, Area::kReaders, readers, sizeof(uint32_t));
-  set(bytes_, Area::kVotedCounts, params.size(), sizeof(uint32_t));
+  set(bytes_, Area::kRowCounters, kRowCounters * params.size(), sizeof(uint32_t));
   set(bytes_, Area::kRowVariances, params.size(), sizeof(double));
-  set(bytes_, Area::kVotedRows, counts, sizeof(VotedRow));
+  set(bytes_, Area::kRowBegins, table_rows_, sizeof(uint32_t));
   set(bytes_, Area::kRuleJobs, jobs[0] + jobs[1], sizeof(RuleJob));
   set(bytes_, Area::kFormJobs, forms, sizeof(FormJob));
   set(bytes_, Area::kRuleNodes, plan.rule.nodes.size(), sizeof(RuleNode));
@@ -90,33 +90,30 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kVoteStds, params.size(), sizeof(float));
   set(bytes_, Area::kChanged, params.size(), sizeof(int64_t));
   set(bytes_, Area::kChecksum, 1, sizeof(uint64_t));
-  set(bytes_, Area::kVotes, votes, sizeof(int64_t));
-  if (shares_votes) {
-    set(bytes_, Area::kAllVotes, votes, sizeof(int64_t));
-    set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
-  }
+  if (shares_votes) set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
   set(bytes_, Area::kStaging, largest, 1);
-  set(bytes_, Area::kRuleScratch, rule_scratch(plan.rule.places), sizeof(uint32_t));
+  set(bytes_, Area::kRuleScratch, rule_scratch(plan.rule.constants, plan.rule.places), sizeof(uint32_t));
   set(bytes_, Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
 }
 
-// Where each parameter's votes lie. Those of masked tables are cleared by rows: they lie together, behind the others.
+// Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.
 void MemoryPlan::place_votes() {
-  for (const bool masked : {false, true}) {
+  const auto place = [&](bool masked) {
     for (ParamMemory& param : params) {
       if (!param.perturbed || param.masked != masked) continue;
       param.votes_offset = votes;
       votes += param.count();
     }
-    if (!masked) masked_votes = votes;
-  }
-  counts = votes;
+  };
+  place(false);
   for (ParamMemory& param : params) {
     if (!param.masked) continue;
     param.counts_offset = votes;
     votes += param.rows;
+    table_rows_ += param.rows;
   }
-  counts = votes - counts;
+  masked_votes = votes;
+  place(true);
   masked_votes = votes - masked_votes;
 }
 
@@ -135,7 +132,7 @@ uint32_t MemoryPlan::least_noise_tiles(uint32_t population) const {
   return std::min(blocks_for(population) * tiles_, tiles_of(population));
 }
 
-AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise) const {
+AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bool with_row_votes) const {
   AreaBytes bytes = bytes_;
   const size_t own = size_t{2} * pairs_for(population);
   set(bytes, Area::kStates, own, state_stride_);
@@ -143,26 +140,43 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise) co
   set(bytes, Area::kFitness, padded(population / 2, kTilePairs), 1);
   set(bytes, Area::kWorkspace, size_t{blocks_for(population)} * tiles_, tile_workspace_);
   set(bytes, Area::kNoise, tiles_of_noise, noise_tile);
+  set(bytes, Area::kVotes, with_row_votes ? votes : votes - masked_votes, sizeof(int64_t));
+  if (shares_votes_) set(bytes, Area::kAllVotes, votes, sizeof(int64_t));
+  if (with_row_votes) set(bytes, Area::kVotedRows, table_rows_, sizeof(VotedRow));
   return bytes;
 }
 
-uint64_t MemoryPlan::total_for(uint32_t population, uint32_t tiles_of_noise) const {
+uint64_t MemoryPlan::total_for(uint32_t population, uint32_t tiles_of_noise, bool with_row_votes) const {
   uint64_t sum = listed_;
-  for (const size_t bytes : bytes_for(population, tiles_of_noise)) sum += taken(bytes);
+  for (const size_t bytes : bytes_for(population, tiles_of_noise, with_row_votes)) sum += taken(bytes);
   return sum;
 }
 
-uint64_t MemoryPlan::least(uint32_t population) const { return total_for(population, least_noise_tiles(population)); }
+// What must be free for all noise to lie in memory, which takes half of what is left when all else has its place.
+// UINT64_MAX where it may not: where votes are shared, or it is more than kMostNoise.
+uint64_t MemoryPlan::whole(uint32_t population) const {
+  const uint64_t noise = uint64_t{std::max(1U, tiles_of(population))} * noise_tile;
+  if (shares_votes_ || noise > kMostNoise) return UINT64_MAX;
+  return total_for(population, 0, false) + 2 * noise;
+}
+
+uint64_t MemoryPlan::least(uint32_t population) const {
+  return std::min(whole(population), total_for(population, least_noise_tiles(population), true));
+}
 
 void MemoryPlan::choose(uint32_t population) {
   members = 2 * pairs_for(population);
   blocks = blocks_for(population);
-  const uint64_t rest = most() - total_for(population, 0);
-  const uint64_t noise = std::min(kMostNoise, rest / 2) / noise_tile;
-  noise_tiles = static_cast<uint32_t>(
-      std::clamp<uint64_t>(noise, least_noise_tiles(population), std::max(1U, tiles_of(population))));
-  bytes_ = bytes_for(population, noise_tiles);
-  total = total_for(population, noise_tiles);
+  keeps_row_votes = whole(population) > most();
+  const uint32_t all = std::max(1U, tiles_of(population));
+  noise_tiles = all;
+  if (keeps_row_votes) {
+    const uint64_t rest = most() - total_for(population, 0, true);
+    const uint64_t noise = std::min(kMostNoise, rest / 2) / noise_tile;
+    noise_tiles = static_cast<uint32_t>(std::clamp<uint64_t>(noise, least_noise_tiles(population), all));
+  }
+  bytes_ = bytes_for(population, noise_tiles, keeps_row_votes);
+  total = total_for(population, noise_tiles, keeps_row_votes);
 }
 
 }  // namespace eggroll::cuda

@@ -14,7 +14,8 @@
 
 namespace eggroll::cuda {
 
-// Left free for what calls bring (tokens, streams of the unperturbed model) and for the driver.
+// Left free for what grows with the tokens that calls bring, which a plan does not know (the tokens, the lists of
+// streams by row, streams of the unperturbed model), and for the driver.
 constexpr uint64_t kCallReserve = uint64_t{1} << 30;
 // Noise is made for as many pairs at once as fit here, or in half of what is left when all else has its place: other
 // sessions live beside this one.
@@ -33,12 +34,11 @@ enum class Area : uint8_t {
   kLossTables,
   kMatrixVoteJobs,
   kVectorVoteJobs,
-  kRowVoteJobs,
   kRowTables,
   kReaders,
-  kVotedCounts,
+  kRowCounters,
   kRowVariances,
-  kVotedRows,
+  kRowBegins,
   kRuleJobs,
   kFormJobs,
   kRuleNodes,
@@ -47,8 +47,6 @@ enum class Area : uint8_t {
   kVoteStds,
   kChanged,
   kChecksum,
-  kVotes,
-  kAllVotes,
   kVotesOf,
   kStaging,  // the largest parameter as it crosses the seam
   kRuleScratch,
@@ -59,6 +57,9 @@ enum class Area : uint8_t {
   kFitness,
   kWorkspace,  // of all tiles that are at work at once
   kNoise,
+  kVotes,
+  kAllVotes,
+  kVotedRows,
   kCount,
 };
 using AreaBytes = std::array<size_t, static_cast<size_t>(Area::kCount)>;
@@ -69,9 +70,11 @@ struct ParamMemory : LoweredParam {
   size_t fragment_bytes;  // as linears without a ring read it, else 0
   size_t stage_bytes;     // as those with one do, or as the fused forward pass does
   size_t slot_cells;      // of all slots
-  size_t votes_offset;    // cells before its votes
-  size_t counts_offset;   // of a masked table: cells before its rows' counts of voters, behind all votes
+  size_t votes_offset;    // cells before its votes; those of masked tables are the last
+  size_t counts_offset;   // of a masked table: cells before its rows' counts of voters
 };
+
+constexpr size_t kRowCounters = 3;  // of a masked table: of its list of streams, its pieces, and its rows with votes
 
 struct MemoryPlan {
   // room: what is free on the device. most_blocks: blocks of the forward pass that can run on it at once. devices: the
@@ -90,33 +93,38 @@ struct MemoryPlan {
   size_t bytes(Area area) const { return bytes_[static_cast<size_t>(area)]; }
 
   std::vector<ParamMemory> params;
-  size_t votes = 0;         // cells, of the votes of all parameters, then of how many vote on masked tables' rows
-  size_t masked_votes = 0;  // of those cells, those of masked tables, the last ones
-  size_t counts = 0;        // of these, the counts, the last ones
+  size_t votes = 0;         // cells: votes of all that is not masked, counts of voters by row, votes of masked tables
+  size_t masked_votes = 0;  // of those cells, the last ones
   size_t noise_tile = 0;    // of a tile's pairs
 
   uint32_t members = 0;      // of the largest share
   uint32_t blocks = 0;       // of the forward pass at once
   uint32_t noise_tiles = 0;  // whose noise is in memory at once
-  uint64_t total = 0;        // of all that lasts as long as the session
+  // Whether the votes of masked tables lie in memory until all are made. Where one device has the noise of all pairs at
+  // once, the rule takes most of them row by row.
+  bool keeps_row_votes = true;
+  uint64_t total = 0;  // of all that lasts as long as the session
 
  private:
   void place_votes();
   uint32_t pairs_for(uint32_t population) const;
   uint32_t blocks_for(uint32_t population) const;
   uint32_t least_noise_tiles(uint32_t population) const;
-  AreaBytes bytes_for(uint32_t population, uint32_t tiles_of_noise) const;
-  uint64_t total_for(uint32_t population, uint32_t tiles_of_noise) const;
+  AreaBytes bytes_for(uint32_t population, uint32_t tiles_of_noise, bool with_row_votes) const;
+  uint64_t total_for(uint32_t population, uint32_t tiles_of_noise, bool with_row_votes) const;
+  uint64_t whole(uint32_t population) const;
 
   egg_session_spec spec_;
   uint64_t room_;
   uint32_t most_blocks_;
   uint32_t devices_;
+  bool shares_votes_;
   uint32_t tiles_;  // of a block
   size_t tile_workspace_;
   size_t state_stride_;
-  AreaBytes bytes_{};    // until choose(), of the areas that do not grow with the population
-  uint64_t listed_ = 0;  // of parameters and lookup tables
+  AreaBytes bytes_{};      // until choose(), of the areas that do not grow with the population
+  uint64_t listed_ = 0;    // of parameters and lookup tables
+  size_t table_rows_ = 0;  // of all masked tables
 };
 
 }  // namespace eggroll::cuda

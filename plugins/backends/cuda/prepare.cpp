@@ -1,5 +1,6 @@
 // What a replica makes once: its memory, as planned, and the ops as kernels read them.
 #include <algorithm>
+#include <numeric>
 
 #include "eggroll/backend.h"
 #include "eggroll/noise_source.h"
@@ -14,7 +15,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   keep_freed_memory();
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
   check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
-  for (cudaEvent_t* event : {&sent_, &voted_}) {
+  for (cudaEvent_t* event : {&sent_, &voted_, &updated_}) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
   }
   allow_shared_memory();
@@ -28,6 +29,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   scalars_ = take<float>(Area::kScalars);
   vote_stds_ = take<float>(Area::kVoteStds);
   changed_ = take<unsigned long long>(Area::kChanged);
+  host_changed_ = HostArray<unsigned long long>(params_.size());
   checksum_ = take<unsigned long long>(Area::kChecksum);
   states_ = take<int8_t>(Area::kStates);
   states_.zero(stream_);
@@ -96,7 +98,8 @@ void Replica::make_params() {
   votes_ = take<long long>(Area::kVotes);
   all_votes_ = take<long long>(Area::kAllVotes);
   voted_rows_ = take<VotedRow>(Area::kVotedRows);
-  voted_counts_ = take<uint32_t>(Area::kVotedCounts);
+  row_counters_ = take<uint32_t>(Area::kRowCounters);
+  row_begins_ = take<uint32_t>(Area::kRowBegins);
   row_variances_ = take<double>(Area::kRowVariances);
   staging_ = take<int8_t>(Area::kStaging);
 }
@@ -204,8 +207,14 @@ void Replica::make_jobs() {
 void Replica::choose(const egg_update& u) {
   std::vector<bool> chosen;
   for (uint32_t i = 0; i < params_.size(); ++i) chosen.push_back(params_[i].perturbed && is_chosen(u, i));
-  if (chosen == chosen_) return;
-  chosen_ = chosen;
+  const uint32_t stream_pairs = u.members_per_stream / 2;
+  const bool reads_alike =
+      streams_read_ == u.batch.streams && tokens_read_ == u.batch.tokens && stream_pairs_ == stream_pairs;
+  if (chosen == chosen_ && reads_alike) return;
+  chosen_.clear();  // until all is there
+  streams_read_ = u.batch.streams;
+  tokens_read_ = u.batch.tokens;
+  stream_pairs_ = stream_pairs;
   matrix_votes_ = {};
   vector_votes_ = {};
   rule_jobs_ = {};
@@ -217,11 +226,11 @@ void Replica::choose(const egg_update& u) {
     add_vote_job(i);
     rule_jobs_.add({0, static_cast<uint32_t>(i), votes.get() + param.votes_offset, param.weights.get(), param.rows,
                     param.cols, param.stride, param.slots.get()},
-                   rule_pieces(param.count()));
+                   rule_pieces(param.rows, param.cols));
   }
   matrix_votes_.jobs = take(Area::kMatrixVoteJobs, matrix_votes_.list);
   vector_votes_.jobs = take(Area::kVectorVoteJobs, vector_votes_.list);
-  make_row_vote_jobs(chosen);
+  make_row_tables(chosen, u);
   rule_jobs_.jobs = take(Area::kRuleJobs, rule_jobs_.list);
   std::vector<NoisePart> draws = own_.plan.layout.parts;
   std::vector<bool> voted(params_.size(), false);
@@ -229,6 +238,7 @@ void Replica::choose(const egg_update& u) {
   std::erase_if(draws, [&](const NoisePart& s) { return s.kind == kVector || !voted[s.param]; });
   vote_part_count_ = draws.size();
   vote_parts_ = take_parts(Area::kVoteNoiseParts, std::move(draws));
+  chosen_ = chosen;
 }
 
 void Replica::add_vote_job(size_t index) {
@@ -255,67 +265,107 @@ void Replica::add_vote_job(size_t index) {
 
 uint32_t Replica::lead_of(size_t index) const { return own_.plan.params[index].lead; }
 
-// A job for each masked table, or for all chosen ones of a lead.
-void Replica::make_row_vote_jobs(const std::vector<bool>& chosen) {
+// The chosen masked tables.
+void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update& u) {
   const Plan& plan = own_.plan;
-  std::vector<RowVoteJob> jobs;
   std::vector<RowTable> tables;
   std::vector<uint32_t> readers;
   const long long* all_votes = own_.shares_votes ? all_votes_.get() : votes_.get();
-  size_t voted = 0;
   row_tables_ = {};
+  row_tables_.keeps_votes = own_.memory.keeps_row_votes ? 1 : 0;
   row_params_.clear();
-  for (size_t lead = 0; lead < params_.size(); ++lead) {
-    RowVoteJob job{};
-    job.first_table = static_cast<uint32_t>(tables.size());
-    for (size_t i = 0; i < params_.size(); ++i) {
-      const Param& param = params_[i];
-      if (!chosen[i] || !param.masked || lead_of(i) != lead) continue;
-      RowTable table{};
-      table.param = static_cast<uint32_t>(i);
-      table.rows = param.rows;
-      table.cols = param.cols;
-      table.stride = param.stride;
-      table.first_reader = static_cast<uint32_t>(readers.size());
-      for (uint32_t k = 0; k < plan.program->op_count; ++k) {
-        const egg_op& op = plan.program->ops[k];
-        const bool reads = op.code == EGG_OP_EMBED && op.param[0] == static_cast<int32_t>(i);
-        if (reads) readers.push_back(static_cast<uint32_t>(op.attr));
-      }
-      table.reader_count = static_cast<uint32_t>(readers.size()) - table.first_reader;
-      table.votes = votes_.get() + param.votes_offset;
-      table.counts = reinterpret_cast<unsigned long long*>(votes_.get() + param.counts_offset);
-      table.all_votes = all_votes + param.votes_offset;
-      table.all_counts = reinterpret_cast<const unsigned long long*>(all_votes + param.counts_offset);
-      table.voted = voted_rows_.get() + voted;
-      table.voted_count = voted_counts_.get() + tables.size();
-      table.weights = param.weights.get();
-      table.slots = param.slots.get();
-      voted += table.rows;
-      row_tables_.most_rows = std::max(row_tables_.most_rows, table.rows);
-      tables.push_back(table);
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const Param& param = params_[i];
+    if (!chosen[i] || !param.masked) continue;
+    const uint32_t lead = lead_of(i);
+    RowTable table{};
+    table.param = static_cast<uint32_t>(i);
+    table.rows = param.rows;
+    table.cols = param.cols;
+    table.stride = param.stride;
+    table.first_reader = static_cast<uint32_t>(readers.size());
+    for (uint32_t k = 0; k < plan.program->op_count; ++k) {
+      const egg_op& op = plan.program->ops[k];
+      const bool reads = op.code == EGG_OP_EMBED && op.param[0] == static_cast<int32_t>(i);
+      if (reads) readers.push_back(static_cast<uint32_t>(op.attr));
     }
-    job.table_count = static_cast<uint32_t>(tables.size()) - job.first_table;
-    if (job.table_count == 0) continue;
-    job.joint = plan.params[lead].voters.joint != 0 ? 1 : 0;
-    job.first_voter = plan.params[lead].voters.first_pair;
-    job.voters = plan.params[lead].voters.pairs;
-    job.cols = params_[lead].cols;
-    job.key_offset = plan.a_offset[lead];
-    job.b_offset = plan.b_offset[lead];
-    job.b_stride = params_[lead].stride;
-    jobs.push_back(job);
+    table.reader_count = static_cast<uint32_t>(readers.size()) - table.first_reader;
+    table.first_voter = plan.params[lead].voters.first_pair;
+    table.voters = plan.params[lead].voters.pairs;
+    table.joint = plan.params[lead].voters.joint != 0 ? 1 : 0;
+    table.key_offset = plan.a_offset[lead];
+    table.b_offset = plan.b_offset[lead];
+    table.b_stride = params_[lead].stride;
+    table.counts = reinterpret_cast<unsigned long long*>(votes_.get() + param.counts_offset);
+    table.all_counts = reinterpret_cast<const unsigned long long*>(all_votes + param.counts_offset);
+    table.weights = param.weights.get();
+    table.slots = param.slots.get();
+    row_tables_.most_rows = std::max(row_tables_.most_rows, table.rows);
+    row_tables_.most_readers = std::max(row_tables_.most_readers, table.reader_count);
+    tables.push_back(table);
+    row_params_.push_back(table.param);
   }
-  row_vote_count_ = static_cast<uint32_t>(jobs.size());
-  row_vote_jobs_ = take(Area::kRowVoteJobs, jobs);
+  row_tables_.count = static_cast<uint32_t>(tables.size());
+  give_room(tables, u);
   readers_ = take(Area::kReaders, readers);
   tables_of_rows_ = take(Area::kRowTables, tables);
   row_tables_.tables = tables_of_rows_.get();
-  row_tables_.count = static_cast<uint32_t>(tables.size());
-  for (const RowTable& table : tables) row_params_.push_back(table.param);
   // What earlier choices have left.
   votes_.zero(stream_);
-  voted_counts_.zero(stream_);
+  row_counters_.zero(stream_);
+}
+
+// Where the tables' lists and votes lie.
+void Replica::give_room(std::vector<RowTable>& tables, const egg_update& u) {
+  if (tables.empty()) return;
+  const MemoryPlan& memory = own_.memory;
+  // Of the streams that have a vote here.
+  const size_t streams = std::min<size_t>(u.batch.streams, divide_up(own_.vote_pairs, stream_pairs_) + 1);
+  struct Extent {
+    size_t rows = 0;
+    size_t reads = 0;
+    size_t pieces = 0;
+    size_t shared_rows = 0;  // that several pieces have
+    size_t votes = 0;        // of these
+  };
+  const auto after = [&](Extent room, const RowTable& table) {
+    const size_t reads = streams * u.batch.tokens * table.reader_count;
+    // A row's pieces are full but for the last one.
+    const size_t full = reads * stream_pairs_ / piece_pairs(static_cast<uint32_t>(own_.plan.noise.rank));
+    room.rows += table.rows;
+    room.reads += reads;
+    room.pieces += std::min<size_t>(table.rows, reads) + full;
+    room.shared_rows += std::min<size_t>(table.rows, full);
+    room.votes += std::min<size_t>(table.rows, full) * table.cols;
+    return room;
+  };
+  const Extent all = std::accumulate(tables.begin(), tables.end(), Extent{}, after);
+  read_places_.reserve(all.reads);
+  read_streams_.reserve(all.reads);
+  row_pieces_.reserve(all.pieces);
+  if (!memory.keeps_row_votes) {
+    piece_votes_.reserve(all.votes);
+    piece_vote_count_ = all.votes;
+    voted_rows_.reserve(all.shared_rows);
+  }
+  const long long* all_votes = own_.shares_votes ? all_votes_.get() : votes_.get();
+  Extent before;
+  for (size_t t = 0; t < tables.size(); ++t) {
+    RowTable& table = tables[t];
+    const size_t votes = params_[table.param].votes_offset;
+    table.votes = memory.keeps_row_votes ? votes_.get() + votes : piece_votes_.get() + before.votes;
+    table.all_votes = memory.keeps_row_votes ? all_votes + votes : table.votes;
+    table.voted = voted_rows_.get() + (memory.keeps_row_votes ? before.rows : before.shared_rows);
+    table.begins = row_begins_.get() + before.rows;
+    table.places = read_places_.get() + before.reads;
+    table.streams = read_streams_.get() + before.reads;
+    table.pieces = row_pieces_.get() + before.pieces;
+    uint32_t* counters = row_counters_.get() + kRowCounters * t;
+    table.stream_count = counters;
+    table.piece_count = counters + 1;
+    table.voted_count = counters + 2;
+    before = after(before, table);
+  }
 }
 
 void Replica::add_forms(size_t index) {

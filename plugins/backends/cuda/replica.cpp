@@ -21,7 +21,7 @@ Replica::~Replica() {
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
   if (sending_ != nullptr) cudaStreamDestroy(sending_);
-  for (const cudaEvent_t event : {sent_, voted_}) {
+  for (const cudaEvent_t event : {sent_, voted_, updated_}) {
     if (event != nullptr) cudaEventDestroy(event);
   }
 }
@@ -34,6 +34,7 @@ void Replica::set_weights(uint32_t index, const int8_t* weights) {
   staging_.upload(weights, param.count(), stream_);
   launch_pad(staging_.get(), param.weights.get(), param.rows, param.cols, param.stride, stream_);
   launch_forms(forms_.on_device(), param.first_form, param.form_pieces, stream_);
+  made_.with_vectors = false;
   check(cudaStreamSynchronize(stream_), "take weights");
 }
 
@@ -218,6 +219,18 @@ NoiseArgs Replica::noise_args(const DeviceArray<NoisePart>& parts, size_t count)
   return args;
 }
 
+// All that members read of the noise, unless it is there.
+void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs) {
+  const bool is_there = made_.step == step && made_.first_pair == first_pair && made_.pairs >= pairs;
+  if (is_there && made_.with_vectors) return;
+  NoiseArgs noise = noise_args(parts_, own_.plan.layout.parts.size());
+  noise.step = step;
+  noise.first_pair = first_pair;
+  noise.tiles = divide_up(pairs, kTilePairs);
+  launch_noise(noise, stream_);
+  made_ = {step, first_pair, pairs, true};
+}
+
 void Replica::evaluate_async(const egg_evaluate& e) {
   const Share share = share_of(e.first, e.count);
   if (share.count == 0) return;
@@ -229,12 +242,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
-    NoiseArgs noise = noise_args(parts_, plan.layout.parts.size());
-    noise.step = e.step;
-    noise.first_pair = (share.first + done) / 2;
-    noise.tiles = divide_up(rows, kTileRows);
-    launch_noise(noise, stream_);
-    made_ = {e.step, noise.first_pair, rows / 2};
+    make_noise(e.step, (share.first + done) / 2, rows / 2);
     if (done == 0) {
       send_targets(e.batch, first_stream, streams);
       send_tokens(e.batch, first_stream, streams);
@@ -245,7 +253,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
     args.first = first_row + done - first_stream * e.members_per_stream;
     args.members_per_stream = e.members_per_stream;
     args.noise = noise_.get();
-    args.tile_noise = noise.tile_bytes;
+    args.tile_noise = plan.layout.bytes * kTilePairs;
     args.ranks = static_cast<uint32_t>(plan.noise.rank);
     args.states = states_.get() + (share.first + done - first_member()) * plan.state_stride;
     args.losses = losses_.get() + done;
@@ -322,20 +330,25 @@ void Replica::vote_async(const egg_update& u) {
   const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
   const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
   const int32_t most_fitness = send_fitness(u.fitness + begin, end - begin);
-  const std::vector<double> variances = row_variances(u);
   scalars_.upload(u.scalars, rule_->scalar_count, stream_);
   vote_stds_.upload(u.vote_stds, params_.size(), stream_);
   votes_.zero(stream_, own_.memory.votes - own_.memory.masked_votes);
   changed_.zero(stream_);
-  launch_clear_rows(row_tables_, stream_);
-  voted_counts_.zero(stream_);
-  row_variances_.upload(variances.data(), variances.size(), stream_);
+  if (own_.memory.keeps_row_votes) launch_clear_rows(row_tables_, stream_);
+  piece_votes_.zero(stream_, piece_vote_count_);
+  row_counters_.zero(stream_);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
   for (uint32_t done = begin; done < end; done += most_pairs) {
     const uint32_t pairs = std::min(most_pairs, end - done);
     make_votes(u, done, pairs, most_fitness);
-    if (row_vote_count_ > 0) make_row_votes(u, done, pairs);
+    if (row_tables_.count == 0) continue;
+    if (done == begin) {
+      send_variances(u);
+      list_streams(u);
+    }
+    if (own_.memory.keeps_row_votes) make_row_votes(done, pairs);
   }
+  if (begin == end) send_variances(u);
   check(cudaEventRecord(voted_, stream_), "gather votes");
 }
 
@@ -351,6 +364,11 @@ std::vector<double> Replica::row_variances(const egg_update& u) const {
     variances.push_back(draw_variance(squares, own_.plan.noise, voters));
   }
   return variances;
+}
+
+void Replica::send_variances(const egg_update& u) {
+  const std::vector<double> variances = row_variances(u);
+  row_variances_.upload(variances.data(), variances.size(), stream_);
 }
 
 // Votes of all parameters but masked tables.
@@ -377,18 +395,32 @@ void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pair
   launch_vector_votes(votes_of(vector_votes_), stream_);
 }
 
+// Lists the streams of the own pairs by the rows that they read.
+void Replica::list_streams(const egg_update& u) {
+  ReadArgs args{};
+  args.tables = row_tables_;
+  args.readers = readers_.get();
+  args.first_pair = std::min(own_.first_vote_pair, u.pairs);
+  args.pairs = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs) - args.first_pair;
+  args.first_stream = args.first_pair / stream_pairs_;
+  args.streams = (args.first_pair + args.pairs - 1) / stream_pairs_ + 1 - args.first_stream;
+  args.stream_pairs = stream_pairs_;
+  args.tokens = u.batch.tokens;
+  send_tokens(u.batch, args.first_stream, args.streams);
+  args.inputs = inputs_.get();
+  args.row_numbers = row_numbers_.get();
+  args.index_count = own_.plan.program->index_count;
+  args.ranks = static_cast<uint32_t>(own_.plan.noise.rank);
+  args.variances = row_variances_.get();
+  launch_list_streams(args, stream_);
+  listed_ = {args.first_pair, args.pairs, args.first_stream};
+}
+
 // Votes of masked tables; their noise is there.
-void Replica::make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs) {
+void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
   const Plan& plan = own_.plan;
   RowVoteArgs args{};
-  args.stream_pairs = u.members_per_stream / 2;
-  const auto stream_of = [&](uint32_t pair) { return pair / args.stream_pairs; };
-  const uint32_t sent = stream_of(own_.first_vote_pair);
-  send_tokens(u.batch, sent, stream_of(std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs) - 1) + 1 - sent);
-  args.jobs = row_vote_jobs_.get();
-  args.job_count = row_vote_count_;
-  args.tables = row_tables_.tables;
-  args.readers = readers_.get();
+  args.tables = row_tables_;
   args.noise = noise_.get();
   args.tile_bytes = plan.layout.bytes * kTilePairs;
   args.places = fused_places_.get();
@@ -397,28 +429,40 @@ void Replica::make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t 
   args.first_pair = first_pair;
   args.pairs = pairs;
   args.fitness = fitness_.get() + (first_pair - own_.first_vote_pair);
-  args.first_stream = stream_of(first_pair);
-  args.streams = stream_of(first_pair + pairs - 1) + 1 - args.first_stream;
-  args.tokens = u.batch.tokens;
-  args.index_count = plan.program->index_count;
-  const size_t before = size_t{args.first_stream - sent} * args.tokens;
-  args.inputs = inputs_.get() + before;
-  args.row_numbers = row_numbers_.get() + before * args.index_count;
-  launch_row_votes(args, stream_);
+  args.first_stream = listed_.first_stream;
+  args.stream_pairs = stream_pairs_;
+  launch_row_votes(args, rule_args(), stream_);
 }
 
 void Replica::apply_rule_async() {
   activate();
-  // Masked tables have few rows with votes: the counts say which.
   const MemoryPlan& memory = own_.memory;
-  const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
   if (own_.shares_votes) {
+    const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
     for (const Replica* replica : replicas_) check(cudaStreamWaitEvent(stream_, replica->voted_), "wait for votes");
-    launch_sum_votes(parts, 0, memory.votes - memory.masked_votes, stream_);
-    launch_sum_votes(parts, memory.votes - memory.counts, memory.votes, stream_);
+    launch_sum_votes(parts, memory.votes - memory.masked_votes, stream_);
+    find_rows();
+    launch_sum_row_votes(row_tables_, parts, stream_);
+  } else if (memory.keeps_row_votes) {
+    find_rows();
+  } else if (row_tables_.count > 0) {
+    make_row_votes(listed_.first_pair, listed_.pairs);
   }
+  launch_rule(rule_args(), stream_);
+  launch_forms(forms_.on_device(), 0, forms_.pieces, stream_);
+  changed_.download(host_changed_.get(), params_.size(), stream_);
+  check(cudaEventRecord(updated_, stream_), "update the weights");
+  // While the host is at work between two steps. Where it comes in pieces, the first would push out the last.
+  made_.with_vectors = false;
+  if (made_.pairs > 0 && made_.pairs == members() / 2) make_noise(made_.step + 1, made_.first_pair, made_.pairs);
+}
+
+// Of masked tables, few rows have votes: the counts say which.
+void Replica::find_rows() {
   launch_find_rows(row_tables_, row_variances_.get(), static_cast<uint32_t>(own_.plan.noise.rank), stream_);
-  if (own_.shares_votes) launch_sum_row_votes(row_tables_, parts, stream_);
+}
+
+RuleArgs Replica::rule_args() const {
   const RulePlan& plan = own_.plan.rule;
   RuleArgs rule{};
   rule.nodes = rule_nodes_.get();
@@ -435,17 +479,15 @@ void Replica::apply_rule_async() {
   rule.list = rule_jobs_.on_device();
   rule.tables = row_tables_.tables;
   rule.table_count = row_tables_.count;
-  launch_rule(rule, stream_);
-  launch_forms(forms_.on_device(), 0, forms_.pieces, stream_);
+  return rule;
 }
 
 void Replica::finish_update(const egg_update& u) {
   activate();
   static_assert(sizeof(unsigned long long) == sizeof(int64_t));
-  std::vector<unsigned long long> changed(params_.size());
-  changed_.download(changed.data(), changed.size(), stream_);
-  check(cudaStreamSynchronize(stream_), "update the weights");
-  for (size_t i = 0; i < changed.size(); ++i) u.changed[i] = static_cast<int64_t>(changed[i]);
+  check(cudaEventSynchronize(updated_), "update the weights");
+  const unsigned long long* changed = host_changed_.get();
+  for (size_t i = 0; i < params_.size(); ++i) u.changed[i] = static_cast<int64_t>(changed[i]);
 }
 
 uint64_t Replica::checksum() {

@@ -107,7 +107,8 @@ class Replica {
   void make_ops();
   void make_jobs();
   void add_vote_job(size_t index);
-  void make_row_vote_jobs(const std::vector<bool>& chosen);
+  void make_row_tables(const std::vector<bool>& chosen, const egg_update& u);
+  void give_room(std::vector<RowTable>& tables, const egg_update& u);
   uint32_t lead_of(size_t index) const;
   std::vector<double> row_variances(const egg_update& u) const;
   int32_t send_fitness(const int8_t* fitness, uint32_t count);
@@ -122,10 +123,15 @@ class Replica {
   void each_state(size_t count, const Copy& copy) const;
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
+  void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs);
   void send_tokens(const egg_batch& batch, uint32_t first, uint32_t streams);
   void send_targets(const egg_batch& batch, uint32_t first, uint32_t streams);
   void make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness);
-  void make_row_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs);
+  void send_variances(const egg_update& u);
+  void list_streams(const egg_update& u);
+  void make_row_votes(uint32_t first_pair, uint32_t pairs);
+  void find_rows();
+  RuleArgs rule_args() const;
   void launch_forward_pass(const ForwardArgs& args);
   ForwardArgs forward_args(const egg_batch& batch) const;
   NoiseArgs noise_args(const DeviceArray<NoisePart>& parts, size_t count) const;
@@ -140,6 +146,7 @@ class Replica {
   cudaStream_t sending_ = nullptr;  // of what calls bring, beside the work on noise
   cudaEvent_t sent_ = nullptr;
   cudaEvent_t voted_ = nullptr;  // for the streams of other replicas
+  cudaEvent_t updated_ = nullptr;
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
   DeviceArray<DeviceOp> ops_;
@@ -158,11 +165,13 @@ class Replica {
   DeviceArray<NoisePart> vote_parts_;  // of the chosen parameters' draws
   size_t vote_part_count_ = 0;
   DeviceArray<int8_t> noise_;
-  // All draws of these pairs are in noise_: the votes of a step are made of what its evaluation has left.
+  // All draws of these pairs are in noise_: what an evaluation has left for the votes of its step, or what is there
+  // ahead of the next one.
   struct {
     uint64_t step;
     uint32_t first_pair;
     uint32_t pairs;
+    bool with_vectors;  // of the weights as they are
   } made_{};
   DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
   DeviceArray<char> workspace_;
@@ -188,20 +197,35 @@ class Replica {
   DeviceArray<const long long*> votes_of_;
   std::vector<const Replica*> replicas_;  // whose votes those are
   std::vector<bool> chosen_;              // parameters whose jobs are these
+  uint32_t streams_read_ = 0;             // in such an update
+  uint32_t tokens_read_ = 0;              // by each of these
   Jobs<VoteJob> matrix_votes_;
   Jobs<VoteJob> vector_votes_;
-  DeviceArray<RowVoteJob> row_vote_jobs_;
-  uint32_t row_vote_count_ = 0;
   DeviceArray<uint32_t> readers_;         // see RowTable
   DeviceArray<RowTable> tables_of_rows_;  // of those jobs
   RowTables row_tables_{};
   std::vector<uint32_t> row_params_;  // the tables' parameters
   DeviceArray<VotedRow> voted_rows_;
-  DeviceArray<uint32_t> voted_counts_;
+  DeviceArray<uint32_t> row_counters_;
+  DeviceArray<uint32_t> row_begins_;
+  // What follows grows with what streams read.
+  DeviceArray<uint32_t> read_places_;
+  DeviceArray<uint32_t> read_streams_;
+  DeviceArray<RowPiece> row_pieces_;
+  DeviceArray<long long> piece_votes_;  // of rows with several pieces, where no others lie in memory
+  size_t piece_vote_count_ = 0;
+  uint32_t stream_pairs_ = 0;
+  // Whose streams the lists have.
+  struct {
+    uint32_t first_pair;
+    uint32_t pairs;
+    uint32_t first_stream;
+  } listed_{};
   DeviceArray<double> row_variances_;
   Jobs<RuleJob> rule_jobs_;
   Jobs<FormJob> forms_;
   DeviceArray<unsigned long long> changed_;
+  HostArray<unsigned long long> host_changed_;
   DeviceArray<unsigned long long> checksum_;
 };
 

@@ -121,14 +121,31 @@ void prepare_votes();
 void launch_matrix_votes(const VoteArgs& args, cudaStream_t stream);
 void launch_vector_votes(const VoteArgs& args, cudaStream_t stream);
 
-// A row that has votes, and their null deviation.
+struct RuleArgs;
+
+// A row whose votes were added up in memory: in which row of the table's votes they lie, and their null deviation.
 struct VotedRow {
   uint32_t row;
+  uint32_t votes_row;
   float vote_std;
 };
 
-// A masked table's part of an update. Votes and counts of the pairs that vote on each row: of the pairs whose votes are
-// made here, and of all.
+// Some of the pairs that vote on a row. Those of the streams that read it, one stream's behind another's, are numbered
+// from 0.
+struct RowPiece {
+  uint32_t row;
+  uint32_t streams;  // where they begin in the table's list
+  uint32_t first;    // pair
+  uint32_t pairs;
+  uint32_t votes_row;  // where the votes are added up; kNoVotesRow: no other piece has the row, and the rule takes them
+  float vote_std;      // then
+};
+constexpr uint32_t kNoVotesRow = 0xffffffffu;
+// The most pairs of a piece: 127 * 46 * 46 * 4096 < 2^31, so that sums of votes fit 32 bits.
+EGG_FN uint32_t piece_pairs(uint32_t ranks) { return ranks <= 4 ? 1024 : ranks < 4096 ? 4096 / ranks : 1; }
+
+// A masked table's part of an update. Offsets are in the noise's layout, of the matrix's sides A and B, those of a lead
+// for tables that share a perturbation.
 struct RowTable {
   uint32_t param;
   uint32_t rows;
@@ -136,44 +153,46 @@ struct RowTable {
   uint32_t stride;        // of a row of weights
   uint32_t first_reader;  // the ops that read it
   uint32_t reader_count;
-  long long* votes;  // (rows, cols)
-  unsigned long long* counts;
-  const long long* all_votes;
+  uint32_t first_voter;
+  uint32_t voters;
+  uint32_t joint;  // 1: it shares a perturbation
+  uint32_t key_offset;
+  uint32_t b_offset;
+  uint32_t b_stride;
+  long long* votes;            // (rows, cols), or as many rows as VotedRow says
+  unsigned long long* counts;  // (rows): pairs that vote on a row, and their streams in the upper half
+  const long long* all_votes;  // those of all devices
   const unsigned long long* all_counts;
+  uint32_t* begins;   // (rows): where a row's streams begin in the list
+  uint32_t* places;   // of each read: where its stream lies among those of its row; kNotListed: it is not in the list
+  uint32_t* streams;  // the list
+  RowPiece* pieces;   // in any order
+  uint32_t* piece_count;
+  uint32_t* stream_count;
   VotedRow* voted;  // in any order
   uint32_t* voted_count;
   int8_t* weights;  // padded rows
   uint32_t* slots;  // (slot_count, rows, cols)
 };
+constexpr uint32_t kNotListed = 0xffffffffu;
+EGG_FN uint32_t pairs_voting(unsigned long long count) { return static_cast<uint32_t>(count); }
+EGG_FN uint32_t streams_voting(unsigned long long count) { return static_cast<uint32_t>(count >> 32); }
 
-// Where the votes of a masked table come from, or of tables that share a perturbation. Offsets are in the noise's
-// layout; of a matrix's side A or B.
-struct RowVoteJob {
-  uint32_t first_table;
-  uint32_t table_count;
-  uint32_t joint;  // 1: they share a perturbation
-  uint32_t first_voter;
-  uint32_t voters;
-  uint32_t cols;
-  uint32_t key_offset;  // of one table that does not
-  uint32_t b_offset;
-  uint32_t b_stride;
+struct RowTables {
+  const RowTable* tables;
+  uint32_t count;
+  uint32_t most_rows;     // of one of them
+  uint32_t most_readers;  // likewise
+  uint32_t keeps_votes;   // 1: all votes are added up in memory, 0: only those on rows that have several pieces
 };
 
-// Pairs as of VoteArgs; their streams are [first_stream, first_stream + streams), of stream_pairs pairs each.
-struct RowVoteArgs {
-  const RowVoteJob* jobs;
-  uint32_t job_count;
-  const RowTable* tables;
+// Pairs [first_pair, first_pair + pairs) vote, whose streams are [first_stream, first_stream + streams), of
+// stream_pairs pairs each.
+struct ReadArgs {
+  RowTables tables;
   const uint32_t* readers;  // what says the row: 0: the token, i: index i - 1
-  const int8_t* noise;
-  size_t tile_bytes;
-  const NoisePlaces* places;
-  NoiseValues values;
-  uint32_t ranks;
   uint32_t first_pair;
   uint32_t pairs;
-  const int8_t* fitness;
   uint32_t first_stream;
   uint32_t streams;
   uint32_t stream_pairs;
@@ -181,18 +200,32 @@ struct RowVoteArgs {
   const uint32_t* inputs;       // (streams, tokens)
   const uint32_t* row_numbers;  // (streams, tokens, index_count)
   uint32_t index_count;
+  uint32_t ranks;
+  const double* variances;  // of a vote of one pair under the null, by table
 };
-// Adds to the tables' votes and counts.
-void launch_row_votes(const RowVoteArgs& args, cudaStream_t stream);
+// Lists the streams that read each row, and the pieces of their pairs. Counts are zero before.
+void launch_list_streams(const ReadArgs& args, cudaStream_t stream);
 
-struct RowTables {
-  const RowTable* tables;
-  uint32_t count;
-  uint32_t most_rows;  // of one of them
+// The pairs whose noise is there.
+struct RowVoteArgs {
+  RowTables tables;
+  const int8_t* noise;  // as of VoteArgs
+  size_t tile_bytes;
+  const NoisePlaces* places;
+  NoiseValues values;
+  uint32_t ranks;
+  uint32_t first_pair;
+  uint32_t pairs;
+  const int8_t* fitness;
+  uint32_t first_stream;  // of the list
+  uint32_t stream_pairs;
 };
-// Lists the rows that have votes. variances: of a vote of one pair under the null, by table; ranks: draws of each pair.
+// Makes the votes of listed pieces: adds them to the tables' votes, or gives them to the rule at once.
+void launch_row_votes(const RowVoteArgs& args, const RuleArgs& rule, cudaStream_t stream);
+
+// Lists the rows that have votes. ranks: draws of each pair.
 void launch_find_rows(const RowTables& tables, const double* variances, uint32_t ranks, cudaStream_t stream);
-// Makes votes and counts of the rows of the last list zero, and the list empty.
+// Makes votes of the rows of the last list zero.
 void launch_clear_rows(const RowTables& tables, cudaStream_t stream);
 
 // Votes of several devices, all of which this one can read.
@@ -201,8 +234,8 @@ struct VoteParts {
   uint32_t count;
   long long* votes;  // their sum
 };
-// Adds up cells [begin, end).
-void launch_sum_votes(const VoteParts& parts, size_t begin, size_t end, cudaStream_t stream);
+// Adds up the first `count` cells.
+void launch_sum_votes(const VoteParts& parts, size_t count, cudaStream_t stream);
 // Adds up the listed rows of masked tables; their all_votes lie in the sum.
 void launch_sum_row_votes(const RowTables& tables, const VoteParts& parts, cudaStream_t stream);
 
@@ -234,9 +267,9 @@ struct RuleArgs {
   const RowTable* tables;
   uint32_t table_count;
 };
-uint32_t rule_pieces(size_t weights);
-// Words of device memory that a rule with this number of places works in.
-size_t rule_scratch(uint32_t places);
+uint32_t rule_pieces(uint32_t rows, uint32_t cols);
+// Words of device memory that a rule works in.
+size_t rule_scratch(uint32_t constants, uint32_t places);
 void launch_rule(const RuleArgs& args, cudaStream_t stream);
 
 // The compilers of host and device lay these out alike.
@@ -245,11 +278,12 @@ static_assert(sizeof(NoiseArgs) == 112);
 static_assert(sizeof(FormJob) == 40);
 static_assert(sizeof(VoteJob) == 56);
 static_assert(sizeof(VoteArgs) == 112);
-static_assert(sizeof(VotedRow) == 8);
-static_assert(sizeof(RowTable) == 88);
-static_assert(sizeof(RowVoteJob) == 36);
-static_assert(sizeof(RowVoteArgs) == 144);
-static_assert(sizeof(RowTables) == 16);
+static_assert(sizeof(VotedRow) == 12);
+static_assert(sizeof(RowPiece) == 24);
+static_assert(sizeof(RowTable) == 160);
+static_assert(sizeof(RowTables) == 24);
+static_assert(sizeof(ReadArgs) == 88);
+static_assert(sizeof(RowVoteArgs) == 104);
 static_assert(sizeof(RuleJob) == 48);
 static_assert(sizeof(RuleArgs) == 104);
 

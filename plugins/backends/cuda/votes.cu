@@ -322,8 +322,8 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
   }
 }
 
-__global__ void __launch_bounds__(kThreads) sum_votes_kernel(const VoteParts parts, size_t begin, size_t end) {
-  for (size_t i = begin + size_t{blockIdx.x} * kThreads + threadIdx.x; i < end; i += size_t{gridDim.x} * kThreads) {
+__global__ void __launch_bounds__(kThreads) sum_votes_kernel(const VoteParts parts, size_t count) {
+  for (size_t i = size_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += size_t{gridDim.x} * kThreads) {
     long long sum = 0;
     for (uint32_t p = 0; p < parts.count; ++p) sum += parts.parts[p][i];
     parts.votes[i] = sum;
@@ -369,11 +369,11 @@ void launch_vector_votes(const VoteArgs& args, cudaStream_t stream) {
   check_launch("gather votes");
 }
 
-void launch_sum_votes(const VoteParts& parts, size_t begin, size_t end, cudaStream_t stream) {
+void launch_sum_votes(const VoteParts& parts, size_t count, cudaStream_t stream) {
   constexpr size_t kMostBlocks = 4096;
-  if (begin == end) return;
-  const size_t blocks = std::min((end - begin + kThreads - 1) / kThreads, kMostBlocks);
-  sum_votes_kernel<<<static_cast<uint32_t>(blocks), kThreads, 0, stream>>>(parts, begin, end);
+  if (count == 0) return;
+  const size_t blocks = std::min((count + kThreads - 1) / kThreads, kMostBlocks);
+  sum_votes_kernel<<<static_cast<uint32_t>(blocks), kThreads, 0, stream>>>(parts, count);
   check_launch("add up votes");
 }
 
