@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "eggroll/noise.h"
+#include "gpu_test.h"
 #include "learner.h"
 #include "noise/initial_weights.h"
-#include "session.h"
 
 namespace eggroll::cuda {
 
@@ -99,59 +100,26 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   return seen;
 }
 
-// One GPU that has memory for the noise of one tile of pairs at a time.
-class SessionInPieces {
- public:
-  explicit SessionInPieces(const egg_session_spec& spec) : replica_(plan(spec), spec) {}
-
-  void set_weights(uint32_t param, const int8_t* weights) { replica_.set_weights(param, weights); }
-  void get_weights(uint32_t param, int8_t* weights) { replica_.get_weights(param, weights); }
-  void get_states(uint32_t first, uint32_t count, int8_t* states) { replica_.get_states(first, count, states); }
-  void evaluate(const egg_evaluate& arguments) {
-    replica_.evaluate_async(arguments);
-    replica_.finish_evaluate(arguments);
-  }
-  void update(const egg_update& arguments) {
-    replica_.vote_async(arguments);
-    replica_.apply_rule_async();
-    replica_.finish_update(arguments);
-  }
-  void infer(const egg_infer& arguments) { replica_.infer(arguments); }
-
- private:
-  static ReplicaPlan plan(const egg_session_spec& spec) {
-    ReplicaPlan plan = std::move(plan_replicas(spec, {0}).front());
-    const uint64_t least = MemoryPlan(plan.plan, spec, 0, 1, 1, false).least(spec.population);
-    plan.memory = MemoryPlan(plan.plan, spec, kCallReserve + least, 1, 1, false);
-    plan.memory.choose(spec.population);
-    EXPECT_TRUE(plan.memory.keeps_row_votes);
-    EXPECT_EQ(plan.memory.noise_tiles, plan.plan.tiles);
-    return plan;
-  }
-
-  Replica replica_;
-};
-
 // Compares a program on one GPU, shared as by three, and, with many members, with its noise in pieces, with the
 // reference.
 inline void expect_equal(const Learner& learner, std::span<const uint32_t> windows, uint32_t last) {
   const egg_session_spec spec = learner.session_spec();
   BackendSession reference = learner.open_session();
   const Seen expected = run(reference, learner, spec, windows, last);
-  const auto compare = [&](auto session) {
-    const Seen seen = run(session, learner, spec, windows, last);
+  std::vector<std::unique_ptr<Session>> sessions;
+  sessions.push_back(open_session(spec, {0}));
+  sessions.push_back(open_session(spec, {0, 0, 0}));
+  constexpr uint32_t kManyMembers = 4096;  // whose noise takes more memory than votes on rows do
+  if (spec.population >= kManyMembers) sessions.push_back(open_session_in_pieces(spec));
+  for (const auto& session : sessions) {
+    const Seen seen = run(*session, learner, spec, windows, last);
     EXPECT_EQ(seen.numbers, expected.numbers);
     EXPECT_EQ(seen.states, expected.states);
     EXPECT_EQ(seen.logits, expected.logits);
     for (size_t i = 0; i < seen.weights.size(); ++i) {
       EXPECT_EQ(seen.weights[i], expected.weights[i]) << spec.program->params[i].name;
     }
-  };
-  for (const std::vector<int>& devices : {std::vector<int>{0}, std::vector<int>{0, 0, 0}}) {
-    compare(CudaSession(spec, devices, 1));
   }
-  constexpr uint32_t kManyMembers = 4096;  // whose noise takes more memory than votes on rows do
-  if (spec.population >= kManyMembers) compare(SessionInPieces(spec));
 }
 
 }  // namespace eggroll::cuda

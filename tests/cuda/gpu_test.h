@@ -1,8 +1,13 @@
-// A test that is skipped, and counted, where there is no GPU.
+// A test that is skipped, and counted, where there is no GPU, and sessions for such tests.
 #ifndef EGGROLL_TESTS_CUDA_GPU_TEST_H
 #define EGGROLL_TESTS_CUDA_GPU_TEST_H
 
 #include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "eggroll/backend.h"
 
 namespace eggroll::cuda {
 
@@ -10,6 +15,11 @@ class GpuTest : public testing::Test {
  protected:
   void SetUp() override;
 };
+
+// Replicas are compared after each update.
+std::unique_ptr<Session> open_session(const egg_session_spec& spec, const std::vector<int>& devices);
+// On one GPU that has memory for the noise of one block's tiles at a time.
+std::unique_ptr<Session> open_session_in_pieces(const egg_session_spec& spec);
 
 }  // namespace eggroll::cuda
 
