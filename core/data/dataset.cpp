@@ -64,6 +64,11 @@ uint64_t Dataset::units(const Tokens& tokens) const {
   return sum;
 }
 
+std::string Dataset::held_out_sha256() const {
+  const std::span<const std::byte> bytes = valid.bytes();
+  return sha256_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 void Dataset::require_unchanged() const {
   for (const Tokens* tokens : {&train, &valid}) {
     const DataFile* file = tokens->file();

@@ -35,6 +35,9 @@ struct Dataset {
   uint64_t units(uint32_t token) const { return vocabulary ? vocabulary->bytes(token).size() : 1; }
   uint64_t units(const Tokens& tokens) const;
 
+  // sha256 of the held-out part's token bytes alone.
+  std::string held_out_sha256() const;
+
   // Error: a file that the tokens are mapped from has been written to since it was opened. Reads the bytes again only
   // where its times leave that open.
   void require_unchanged() const;

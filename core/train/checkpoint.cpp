@@ -1,6 +1,7 @@
 #include "train/checkpoint.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -378,6 +379,20 @@ std::optional<fs::path> latest_checkpoint(const fs::path& run_folder) {
   const std::map<uint64_t, fs::path> present = checkpoints_in(folder);
   if (present.empty()) return std::nullopt;
   return present.rbegin()->second;
+}
+
+fs::path checkpoint_after(const fs::path& run_folder, uint64_t step) {
+  const fs::path folder = checkpoints_of(run_folder);
+  const std::map<uint64_t, fs::path> present =
+      is_there(folder) ? checkpoints_in(folder) : std::map<uint64_t, fs::path>();
+  const auto found = present.find(step);
+  if (found != present.end()) return found->second;
+  std::vector<uint64_t> steps;
+  for (const auto& [kept, path] : present) steps.push_back(kept);
+  throw Error(
+      fmt::format("{} keeps no checkpoint after {} steps, expected one of: {}; name one of these, or keep more "
+                  "with checkpoint.keep",
+                  run_folder.string(), step, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", "))));
 }
 
 Checkpoint load_checkpoint(const fs::path& folder) { return Loader(folder).load(); }

@@ -103,6 +103,10 @@ void remove_leftovers(const std::filesystem::path& run_folder, const std::functi
 // Folder of the newest checkpoint, if there is one.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& run_folder);
 
+// Folder of the checkpoint after this number of steps. Throws Error, which names those that are kept, where it is none
+// of them.
+std::filesystem::path checkpoint_after(const std::filesystem::path& run_folder, uint64_t step);
+
 // Verifies format, sizes, sha256, types and shapes; whether it is this run's is require_same_run's to say.
 Checkpoint load_checkpoint(const std::filesystem::path& folder);
 

@@ -38,8 +38,8 @@ TEST_F(InspectTest, VersionNamesAbiAndSpec) {
 
 TEST_F(InspectTest, HelpListsTheCommands) {
   const std::string text = output_of({"--help"});
-  for (const char* name : {"run", "resume", "replay", "sample", "show", "config", "plugins", "check", "new", "report",
-                           "compare", "export"}) {
+  for (const char* name : {"run", "resume", "replay", "eval", "sample", "show", "config", "plugins", "check", "new",
+                           "report", "compare", "export"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + name + " ")) << name;
     EXPECT_THAT(output_of({name, "--help"}), HasSubstr("Usage:"));
   }

@@ -8,16 +8,15 @@
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "cli/trained.h"
 #include "data/vocabulary.h"
 #include "eggroll/error.h"
 #include "record/record.h"
 #include "system/text.h"
-#include "train/average.h"
 #include "train/checkpoint.h"
 #include "train/identity.h"
 #include "train/replay.h"
 #include "train/sample.h"
-#include "train/session_io.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -93,21 +92,10 @@ int sample_command(const SampleArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), arguments.data);
   require_file(config, "vocabulary");
-  const auto newest = latest_checkpoint(folder.path);
-  if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
+  choose_checkpoint(folder, arguments.checkpoint);  // before the work
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
   const Learner learner(config, registry);
-  if (arguments.weights == "average" && !learner.average) {
-    throw Error(
-        fmt::format("--weights is average, and the run in {} keeps no average of its weights; leave --weights "
-                    "out, or begin a run with optimizer.average",
-                    folder.path.string()));
-  }
-  const Checkpoint checkpoint = load_checkpoint(*newest);
-  require_same_run(*newest, checkpoint.identity, identity_of(learner, config, folder));
-  BackendSession session = learner.open_session();
-  restore_session(session, learner, checkpoint);
-  if (arguments.weights == "average") swap_in_average(session, learner);
+  BackendSession session = open_trained(learner, config, folder, arguments.checkpoint, arguments.weights).session;
 
   const std::optional<Vocabulary> vocabulary = vocabulary_of(config, folder);
   const bool takes_text = vocabulary && vocabulary->spells_every_byte();

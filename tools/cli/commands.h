@@ -56,10 +56,23 @@ struct SampleArguments {
   double temperature = 1.0;
   uint64_t seed = 0;
   std::string prompt;
+  std::string checkpoint = "last";  // or a number of steps
   std::string weights = "weights";  // or "average"
   MovedData data;                   // only the vocabulary may be set
 };
 int sample_command(const SampleArguments& arguments);
+
+// evaluate.cpp
+struct EvalArguments {
+  std::filesystem::path run;
+  std::vector<std::filesystem::path> plugins;
+  std::string text;                 // the file to evaluate on; empty: the run's held-out part
+  std::string checkpoint = "last";  // or a number of steps
+  std::string weights = "weights";  // or "average"
+  bool json = false;
+  MovedData data{{}, {}, {}, "--train-data"};
+};
+int eval_command(const EvalArguments& arguments);
 
 // inspect.cpp
 int show_command(const HostOptions& host, const Overrides& overrides);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "config/yaml.h"
@@ -84,8 +83,9 @@ RunFolder existing_run(const fs::path& path) {
 namespace {
 
 // The option that says where the file of a dataset's key lies.
-const std::map<std::string, std::string> kDataOptions = {
-    {"path", "--data"}, {"valid_path", "--valid-data"}, {"vocabulary", "--vocabulary"}};
+std::string option_of(const std::string& key, const MovedData& moved) {
+  return key == "path" ? moved.path_option : key == "valid_path" ? "--valid-data" : "--vocabulary";
+}
 
 }  // namespace
 
@@ -93,7 +93,7 @@ ConfigNode with_data(ConfigNode config, const MovedData& moved) {
   for (const auto& [key, file] :
        {std::pair{"path", moved.path}, {"valid_path", moved.valid_path}, {"vocabulary", moved.vocabulary}}) {
     if (file.empty()) continue;
-    const std::string& option = kDataOptions.at(key);
+    const std::string option = option_of(key, moved);
     ConfigNode* node = config.find(std::string("dataset.") + key);
     if (node == nullptr || node->kind() != ConfigNode::Kind::kText) {
       throw Error(fmt::format("{} was given, and the run has no dataset.{}; leave it out", option, key));
@@ -103,14 +103,14 @@ ConfigNode with_data(ConfigNode config, const MovedData& moved) {
   return with_absolute_paths(std::move(config));
 }
 
-void require_file(const ConfigNode& config, const std::string& key) {
+void require_file(const ConfigNode& config, const std::string& key, const MovedData& moved) {
   const ConfigNode* node = config.find("dataset." + key);
   std::error_code failure;
   if (node == nullptr || node->kind() != ConfigNode::Kind::kText || fs::exists(node->text(), failure)) return;
   throw wrong(node->source(),
               fmt::format("dataset.{} is '{}', which does not exist, expected a file that can be read; say where it is "
                           "now: {} FILE",
-                          key, node->text(), kDataOptions.at(key)));
+                          key, node->text(), option_of(key, moved)));
 }
 
 // Throws Error if an eggroll with other ops began the run, because then its settings may differ too.

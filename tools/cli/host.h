@@ -48,6 +48,7 @@ struct MovedData {
   std::string path;
   std::string valid_path;
   std::string vocabulary;
+  const char* path_option = "--data";  // the command's option for `path`
 };
 
 // The run's configuration with these files and absolute paths. Throws Error if a file is given for a key that the run
@@ -55,7 +56,7 @@ struct MovedData {
 ConfigNode with_data(ConfigNode config, const MovedData& moved);
 
 // Throws Error if the file that this key of the run's dataset names does not exist.
-void require_file(const ConfigNode& config, const std::string& key);
+void require_file(const ConfigNode& config, const std::string& key, const MovedData& moved = {});
 
 }  // namespace eggroll
 

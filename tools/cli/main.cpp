@@ -147,11 +147,38 @@ int dispatch(int argc, char** argv) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   replay->callback([&] { exit_code = replay_command(replaying); });
 
+  EvalArguments evaluating;
+  CLI::App* eval = app.add_subcommand(
+      "eval", "Measure a run's model on its held-out data or on another text, beside unigram, bigram and gzip");
+  eval->add_option("run", evaluating.run, "The run's folder")->required();
+  with_plugins(eval, evaluating.plugins);
+  const auto is_named = [](const std::string& text) { return text.empty() ? "it is empty, expected a file" : ""; };
+  eval->add_option("--data", evaluating.text,
+                   "The file to measure on, of the same kind as the run's (default: what the run holds out)")
+      ->check(is_named);
+  const auto with_checkpoint = [](CLI::App* sub, std::string& checkpoint, std::string& weights) {
+    sub->add_option("--checkpoint", checkpoint, "last, or the number of steps of a checkpoint that the run keeps")
+        ->capture_default_str();
+    sub->add_option("--weights", weights,
+                    "What to take: the run's weights, or their average, which a run with optimizer.average keeps")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"weights", "average"}));
+  };
+  with_checkpoint(eval, evaluating.checkpoint, evaluating.weights);
+  eval->add_flag("--json", evaluating.json, "Print the record in place of sentences");
+  eval->add_option("--train-data", evaluating.data.path,
+                   "Where the file of dataset.path lies now; unigram and bigram count it")
+      ->check(is_named);
+  eval->add_option("--valid-data", evaluating.data.valid_path, "Where the file of dataset.valid_path lies now")
+      ->check(is_named);
+  eval->add_option("--vocabulary", evaluating.data.vocabulary, "The same for dataset.vocabulary")->check(is_named);
+  eval->callback([&] { exit_code = eval_command(evaluating); });
+
   SampleArguments sampling;
-  CLI::App* sample = app.add_subcommand(
-      "sample",
-      "Print text from a run's newest checkpoint; a terminal shows control characters and broken UTF-8 as \\xNN, "
-      "a file or a pipe gets the bytes themselves");
+  CLI::App* sample = app.add_subcommand("sample",
+                                        "Print text from a run's newest checkpoint, or another; a terminal shows "
+                                        "control characters and broken UTF-8 as \\xNN, "
+                                        "a file or a pipe gets the bytes themselves");
   sample->add_option("run", sampling.run, "The run's folder")->required();
   with_plugins(sample, sampling.plugins);
   sample->add_option("--count", sampling.count, "Tokens to make")->capture_default_str()->check(CLI::Range(1, 1000000));
@@ -167,11 +194,7 @@ int dispatch(int argc, char** argv) {
       });
   sample->add_option("--prompt", sampling.prompt,
                      "Text to continue; if tokens stand for no text, token numbers with commas between");
-  sample
-      ->add_option("--weights", sampling.weights,
-                   "What to sample with: the run's weights, or their average, which a run with optimizer.average keeps")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"weights", "average"}));
+  with_checkpoint(sample, sampling.checkpoint, sampling.weights);
   sample->add_option("--vocabulary", sampling.data.vocabulary,
                      "Where the file of dataset.vocabulary lies now; it must hold what the run began with");
   sample->callback([&] { exit_code = sample_command(sampling); });

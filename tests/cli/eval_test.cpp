@@ -1,0 +1,150 @@
+// A run's model on its own held-out part and on other texts.
+#include "cli/eggroll_command.h"
+#include "record/record.h"
+#include "record/seal.h"
+
+namespace eggroll::test {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+class EvalTest : public CliTest {
+ protected:
+  EvalTest() {
+    write_text("text", "It was a bright cold day in April, and the clocks were striking thirteen. ", 4000);
+    write_text("other", "The clocks were bright that day, and it was striking in April, thirteen cold days on. ", 700);
+  }
+
+  void write_text(const std::string& name, const std::string& sentence, size_t size) const {
+    std::string text;
+    while (text.size() < size) text += sentence;
+    text.resize(size);
+    write_plainly(work_ / name, text);
+  }
+  static Arguments text_run(const Arguments& more = {}) {
+    Arguments all = {"run",
+                     "experiment=plain",
+                     "dataset.path=text",
+                     "model.width=8",
+                     "train.population=16",
+                     "train.members_per_stream=8",
+                     "train.steps=20",
+                     "checkpoint.every=10",
+                     "eval.every=10",
+                     "eval.tokens=256",
+                     "eval.streams=4",
+                     "optimizer.average=0.9",
+                     "backend=reference",
+                     "backend.threads=1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  void begin() const { ASSERT_EQ(eggroll(text_run()).exit_code, 0); }
+  // The record that eval prints.
+  ordered_json evaluation(const Arguments& more = {}) const {
+    Arguments all = {"eval", run_folder().string(), "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Result result = eggroll(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const ordered_json record = ordered_json::parse(result.out);
+    EXPECT_EQ(seal_of(record), Seal::kWhole);
+    return record;
+  }
+};
+
+TEST_F(EvalTest, OfTheRunsOwnPartIsTheRecordsFinalFigure) {
+  begin();
+  const RunRecord run = read_record(run_folder() / "record.json");
+  const ordered_json weights = evaluation();
+  EXPECT_EQ(weights.at("bits_per_unit").get<double>(), run.final->bits_per_unit);
+  EXPECT_EQ(weights.at("tokens").get<uint64_t>(), run.final->tokens);
+  EXPECT_EQ(weights.at("weights_sha256").get<std::string>(), *run.weights_sha256);
+  EXPECT_EQ(weights.at("step").get<uint64_t>(), 20U);
+  EXPECT_EQ(weights.at("baselines").at("gzip").get<double>(), *run.baselines.gzip);
+  EXPECT_TRUE(weights.at("data").at("file").is_null());
+  const ordered_json average = evaluation({"--weights", "average"});
+  EXPECT_EQ(average.at("bits_per_unit").get<double>(), run.average->final->bits_per_unit);
+  EXPECT_NE(average.at("bits_per_unit"), weights.at("bits_per_unit"));
+  EXPECT_NE(average.at("weights_sha256"), weights.at("weights_sha256"));
+}
+
+// A run that holds out another text has the same weights, for it trains on the same.
+TEST_F(EvalTest, OfAnotherTextIsTheFigureOfARunThatHeldItOut) {
+  write_text("train", "It was a bright cold day in April, and the clocks were striking thirteen. ", 3600);
+  const Arguments with_other = {"dataset.path=train", "dataset.valid_path=other", "results.dir=beside"};
+  ASSERT_EQ(eggroll(text_run(with_other)).exit_code, 0);
+  const fs::path beside = (*fs::directory_iterator(work_ / "beside")).path();
+  const RunRecord expected = read_record(beside / "record.json");
+  begin();
+  const ordered_json record = evaluation({"--data", "other"});
+  EXPECT_EQ(record.at("weights_sha256").get<std::string>(), *expected.weights_sha256);
+  EXPECT_EQ(record.at("tokens").get<uint64_t>(), 699U);
+  EXPECT_EQ(record.at("bits_per_unit").get<double>(), expected.final->bits_per_unit);
+  EXPECT_EQ(record.at("data").at("sha256").get<std::string>(), sha256_hex(read_file(work_ / "other")));
+  // Unigram and bigram count what the run was trained on, whatever they are measured on.
+  EXPECT_EQ(record.at("baselines").at("bigram").get<double>(), *expected.baselines.bigram);
+}
+
+TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
+  begin();
+  const ordered_json early = evaluation({"--checkpoint", "10"});
+  EXPECT_EQ(early.at("step").get<uint64_t>(), 10U);
+  EXPECT_NE(early.at("bits_per_unit"), evaluation().at("bits_per_unit"));
+  EXPECT_EQ(entries_in(run_folder() / "evaluations"), 2U);
+  evaluation();
+  EXPECT_EQ(entries_in(run_folder() / "evaluations"), 2U) << "the same evaluation has one record";
+  const std::string run = run_folder().string();
+  expect_one_sentence(eggroll({"eval", run, "--checkpoint", "7"}),
+                      {"keeps no checkpoint after 7 steps", "expected one of: 10, 20", "checkpoint.keep"});
+  expect_one_sentence(eggroll({"eval", run, "--checkpoint", "best"}),
+                      {"--checkpoint is 'best'", "expected last or a number of steps"});
+  const Arguments sample = {"sample", run, "--count", "30", "--checkpoint"};
+  const auto sampled = [&](const std::string& step) {
+    Arguments all = sample;
+    all.push_back(step);
+    return eggroll(all).out;
+  };
+  EXPECT_EQ(sampled("20"), sampled("last"));
+  EXPECT_NE(sampled("10"), sampled("last"));
+}
+
+TEST_F(EvalTest, SaysWhatItFound) {
+  begin();
+  const Result result = eggroll({"eval", run_folder().string(), "--data", "other"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr(" bits per byte on other (699 tokens), weights after 20 steps\n"));
+  EXPECT_THAT(result.out, HasSubstr("on the same data: unigram "));
+  EXPECT_THAT(result.out, HasSubstr("/evaluations/step-00000020-"));
+}
+
+TEST_F(EvalTest, RefusesWhatItCannotMeasure) {
+  begin();
+  const std::string run = run_folder().string();
+  expect_one_sentence(eggroll({"eval", run, "--data", "nothing"}),
+                      {"--data is 'nothing', which does not exist", "expected a file that can be read"});
+  fs::create_directory_symlink(work_, run_folder() / "evaluations");
+  expect_one_sentence(eggroll({"eval", run}), {"evaluations is a link", "remove the link"});
+  fs::remove(run_folder() / "evaluations");
+  fs::rename(work_ / "text", work_ / "moved");
+  expect_one_sentence(eggroll({"eval", run}), {"dataset.path is '", "which does not exist", "--train-data FILE"});
+  EXPECT_EQ(evaluation({"--train-data", "moved"}).at("step").get<uint64_t>(), 20U);
+  // Other bytes than those of the run.
+  expect_one_sentence(eggroll({"eval", run, "--train-data", "other"}),
+                      {"the data are not those of the run in ", "--train-data"});
+  expect_one_sentence(eggroll({"eval", run, "--data", "moved", "--train-data", "other"}),
+                      {"the data are not those of the run in ", "--train-data"});
+  expect_one_sentence(eggroll({"eval", run, "--train-data", "moved", "--data", work_.string()}),
+                      {"which is no file or empty", "expected a file with at least 2 tokens"});
+  EXPECT_EQ(entries_in(run_folder() / "evaluations"), 1U);
+}
+
+TEST_F(EvalTest, AGeneratedDatasetHasNoOtherText) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  expect_one_sentence(eggroll({"eval", run_folder().string(), "--data", "other"}),
+                      {"--data was given", "reads no file", "leave --data out"});
+  EXPECT_EQ(evaluation().at("data").at("unit").get<std::string>(), "token");
+}
+
+}  // namespace
+}  // namespace eggroll::test

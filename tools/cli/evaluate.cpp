@@ -1,0 +1,167 @@
+// eggroll eval.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/trained.h"
+#include "data/baselines.h"
+#include "eggroll/error.h"
+#include "record/environment.h"
+#include "record/seal.h"
+#include "system/files.h"
+#include "train/evaluation.h"
+#include "train/identity.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr int kEvaluationSchema = 1;  // of the records in a run's evaluations/
+
+// The run's configuration, with this text in place of its held-out part.
+ConfigNode with_text(ConfigNode config, const std::string& text) {
+  ConfigNode* node = config.find("dataset.valid_path");
+  if (node == nullptr) {
+    throw Error(fmt::format("--data was given, and the run's dataset '{}' reads no file; leave --data out",
+                            config.at("dataset.name").text()));
+  }
+  const std::string path = absolute_path(text);
+  std::error_code failure;
+  const fs::file_type type = fs::status(path, failure).type();
+  if (type == fs::file_type::not_found) {
+    throw Error(
+        fmt::format("--data is '{}', which does not exist, expected a file that can be read; correct it", text));
+  }
+  if (!failure && (type != fs::file_type::regular || fs::file_size(path, failure) == 0)) {
+    throw Error(
+        fmt::format("--data is '{}', which is no file or empty, expected a file with at least 2 tokens; name "
+                    "another",
+                    text));
+  }
+  *node = ConfigNode(path, Source{fmt::format("command line '--data {}'", text), 0});
+  return config;
+}
+
+// The run's own data, and the text in place of what it holds out. sha256 stays that of the run's own.
+Dataset open_with_text(const ConfigNode& config, const std::string& text) {
+  Dataset dataset = open_dataset_of(config);
+  if (text.empty()) return dataset;
+  const Dataset other = open_dataset_of(with_text(config, text));
+  dataset.valid = other.valid;
+  dataset.vocab_needed = std::max(dataset.vocab_needed, other.vocab_needed);
+  return dataset;
+}
+
+void require_own_data(const Setup& setup, const RunFolder& folder, const Trained& trained) {
+  if (trained.data_sha256.empty() || trained.data_sha256 == setup.dataset.sha256) return;
+  throw Error(fmt::format(
+      "the data are not those of the run in {} (sha256 {}, expected {}); restore them, or say where they are "
+      "now with --train-data, --valid-data and --vocabulary",
+      folder.path.string(), setup.dataset.sha256, trained.data_sha256));
+}
+
+// A file's name need not be UTF-8, as JSON must be.
+std::string as_utf8(const std::string& name) {
+  return ordered_json::parse(ordered_json(name).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+ordered_json record_of(const EvalArguments& arguments, const Setup& setup, const Trained& trained,
+                       const HeldOutSums& sums, const Baselines& baselines) {
+  const Environment environment = capture_environment();
+  return {{"schema", kEvaluationSchema},
+          {"run", as_utf8(fs::canonical(arguments.run).filename().string())},
+          {"step", trained.step},
+          {"weights", arguments.weights},
+          {"weights_sha256", trained.weights_sha256},
+          {"data",
+           {{"file", arguments.text.empty() ? ordered_json() : ordered_json(as_utf8(arguments.text))},
+            {"sha256", setup.dataset.held_out_sha256()},
+            {"unit", setup.dataset.unit}}},
+          {"tokens", sums.scored.tokens},
+          {"units", sums.scored.units},
+          {"loss_q16", sums.loss_q16},
+          {"bits_per_unit", sums.bits_per_unit()},
+          {"baselines", {{"unigram", baselines.unigram}, {"bigram", baselines.bigram}, {"gzip", baselines.gzip}}},
+          {"streams", setup.final_streams.streams()},
+          {"warmup", setup.eval.warmup},
+          {"backend", setup.learner.backend->who()},
+          {"host_version", environment.host_version},
+          {"host_commit", environment.host_commit},
+          {"evaluated_utc", utc_now()}};
+}
+
+// Refuses a link: it would lead to a folder that is not the run's.
+fs::path evaluations_of(const RunFolder& folder) {
+  const fs::path path = folder.path / "evaluations";
+  std::error_code unknown;
+  if (!fs::is_symlink(path, unknown)) return path;
+  throw Error(
+      fmt::format("{} is a link, and links among results are not followed; put the folder itself there or "
+                  "remove the link",
+                  path.string()));
+}
+
+// Of the checkpoint, the weights and the text: the same evaluation takes the place of its record.
+fs::path record_path(const RunFolder& folder, const ordered_json& record) {
+  const auto step = record.at("step").get<uint64_t>();
+  const bool average = record.at("weights") == "average";
+  const std::string text = record.at("data").at("sha256").get<std::string>().substr(0, 12);
+  return evaluations_of(folder) / fmt::format("step-{:08}-{}{}.json", step, text, average ? "-average" : "");
+}
+
+void print(const EvalArguments& arguments, const Setup& setup, const ordered_json& record, const fs::path& path) {
+  const std::string unit = setup.dataset.unit;
+  const ordered_json& baselines = record.at("baselines");
+  fmt::print("{:.4f} bits per {} on {} ({} tokens), {} after {} steps\n", record.at("bits_per_unit").get<double>(),
+             unit, arguments.text.empty() ? "the run's held-out part" : arguments.text,
+             record.at("tokens").get<uint64_t>(), arguments.weights == "average" ? "average of the weights" : "weights",
+             record.at("step").get<uint64_t>());
+  fmt::print("on the same data: unigram {:.3f}, bigram {:.3f}, gzip {:.3f}\nrecord {}\n",
+             baselines.at("unigram").get<double>(), baselines.at("bigram").get<double>(),
+             baselines.at("gzip").get<double>(), path.string());
+}
+
+// Under a name of its own until it is whole: another process may write the same record.
+void write_evaluation(const fs::path& path, const ordered_json& record) {
+  const fs::path own = fmt::format("{}.{}", path.string(), ::getpid());
+  write_atomically(own, record.dump(2) + "\n");
+  std::error_code failure;
+  fs::rename(own, path, failure);
+  if (failure) throw file_error("write", path, failure.value());
+}
+
+}  // namespace
+
+int eval_command(const EvalArguments& arguments) {
+  const RunFolder folder = existing_run(arguments.run);
+  const ConfigNode config = with_data(run_config(folder), arguments.data);
+  for (const std::string& key : kDataFiles) require_file(config, key, arguments.data);
+  // Before the work.
+  choose_checkpoint(folder, arguments.checkpoint);
+  const fs::path evaluations = evaluations_of(folder);
+  if (!arguments.text.empty()) with_text(config, arguments.text);
+  create_folders(evaluations);
+  const Registry registry = find_plugins_of_run(config, arguments.plugins);
+  const Setup setup(config, registry, [&](const ConfigNode& of) { return open_with_text(of, arguments.text); });
+  Trained trained = open_trained(setup.learner, config, folder, arguments.checkpoint, arguments.weights);
+  require_own_data(setup, folder, trained);
+  const HeldOutStreams& streams = setup.final_streams;
+  const HeldOutSums sums = evaluate_held_out(trained.session, setup.dataset, streams,
+                                             setup.learner.program->state_bytes(), 0, streams.streams());
+  const ordered_json record = sealed(record_of(arguments, setup, trained, sums, measure_baselines(setup.dataset)));
+  const fs::path path = record_path(folder, record);
+  write_evaluation(path, record);
+  if (arguments.json) {
+    fmt::print("{}\n", record.dump(2));
+  } else {
+    print(arguments, setup, record, path);
+  }
+  return 0;
+}
+
+}  // namespace eggroll
