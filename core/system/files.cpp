@@ -120,6 +120,15 @@ bool is_there(const fs::path& path) {
   return fs::status(path, failure).type() != fs::file_type::not_found;
 }
 
+fs::path own_folder(const fs::path& folder) {
+  std::error_code unknown;
+  if (!fs::is_symlink(folder, unknown)) return folder;
+  throw Error(
+      fmt::format("{} is a link, and links among results are not followed; put the folder itself there or "
+                  "remove the link",
+                  folder.string()));
+}
+
 void create_folders(const fs::path& folder) {
   std::error_code failure;
   fs::create_directories(folder, failure);

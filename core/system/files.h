@@ -25,6 +25,10 @@ void open_standard_descriptors();
 // Whether something has this name. What cannot be looked at is there: the attempt to read it says why not.
 bool is_there(const std::filesystem::path& path);
 
+// The folder of this name among a run's files; throws Error where it is a link, which would lead to a folder that is
+// not the run's. It need not exist.
+std::filesystem::path own_folder(const std::filesystem::path& folder);
+
 // Creates the folder and those above it where they are missing.
 void create_folders(const std::filesystem::path& folder);
 

@@ -29,18 +29,8 @@ constexpr std::array<const char*, 2> kSampleNames = {"spread", "prefix"};  // by
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kTemporaryPrefix = ".tmp-";
 
-// Refuses a link: it would lead to a folder that is not the run's, and old checkpoints are removed there.
-fs::path checkpoints_of(const fs::path& run_folder) {
-  const fs::path folder = run_folder / "checkpoints";
-  std::error_code unknown;
-  if (fs::is_symlink(folder, unknown)) {
-    throw Error(
-        fmt::format("{} is a link, and links among results are not followed; put the folder itself there or "
-                    "remove the link",
-                    folder.string()));
-  }
-  return folder;
-}
+// Old checkpoints are removed there.
+fs::path checkpoints_of(const fs::path& run_folder) { return own_folder(run_folder / "checkpoints"); }
 
 std::string folder_name(uint64_t step) { return fmt::format("{}{:08}", kStepPrefix, step); }
 

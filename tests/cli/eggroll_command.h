@@ -173,6 +173,21 @@ class CliTest : public ScratchTest {
     return all;
   }
 
+  // A run on the file `text` in work_.
+  static Arguments text_run_with(const Arguments& settings, const Arguments& more) {
+    Arguments all = {"run",
+                     "experiment=plain",
+                     "dataset.path=text",
+                     "model.width=8",
+                     "train.population=16",
+                     "train.members_per_stream=8",
+                     "backend=reference",
+                     "backend.threads=1"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
   fs::path runs() const { return work_ / "results" / "runs"; }
 
   // The folder of the only run; empty where no run has begun.

@@ -23,22 +23,9 @@ class EvalTest : public CliTest {
     write_plainly(work_ / name, text);
   }
   static Arguments text_run(const Arguments& more = {}) {
-    Arguments all = {"run",
-                     "experiment=plain",
-                     "dataset.path=text",
-                     "model.width=8",
-                     "train.population=16",
-                     "train.members_per_stream=8",
-                     "train.steps=20",
-                     "checkpoint.every=10",
-                     "eval.every=10",
-                     "eval.tokens=256",
-                     "eval.streams=4",
-                     "optimizer.average=0.9",
-                     "backend=reference",
-                     "backend.threads=1"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return text_run_with({"train.steps=20", "checkpoint.every=10", "eval.every=10", "eval.tokens=256", "eval.streams=4",
+                          "optimizer.average=0.9"},
+                         more);
   }
   void begin() const { ASSERT_EQ(eggroll(text_run()).exit_code, 0); }
   // The record that eval prints.

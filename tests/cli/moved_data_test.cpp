@@ -17,20 +17,7 @@ class MovedDataTest : public CliTest {
   }
 
   static Arguments text_run(const Arguments& more = {}) {
-    Arguments all = {"run",
-                     "experiment=plain",
-                     "dataset.path=text",
-                     "model.width=8",
-                     "train.population=16",
-                     "train.members_per_stream=8",
-                     "train.steps=300",
-                     "checkpoint.every=5",
-                     "eval.every=100",
-                     "eval.tokens=512",
-                     "backend=reference",
-                     "backend.threads=1"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return text_run_with({"train.steps=300", "checkpoint.every=5", "eval.every=100", "eval.tokens=512"}, more);
   }
   // Begins the run in work_, and stops it in its middle.
   void interrupt(const Arguments& arguments) const {

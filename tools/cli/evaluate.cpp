@@ -12,8 +12,10 @@
 #include "record/environment.h"
 #include "record/seal.h"
 #include "system/files.h"
+#include "train/checkpoint.h"
 #include "train/evaluation.h"
 #include "train/identity.h"
+#include "train/session_io.h"
 
 namespace eggroll {
 namespace {
@@ -70,14 +72,14 @@ std::string as_utf8(const std::string& name) {
   return ordered_json::parse(ordered_json(name).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
-ordered_json record_of(const EvalArguments& arguments, const Setup& setup, const Trained& trained,
-                       const HeldOutSums& sums, const Baselines& baselines) {
+ordered_json record_of(const EvalArguments& arguments, const Setup& setup, Trained& trained, const HeldOutSums& sums,
+                       const Baselines& baselines) {
   const Environment environment = capture_environment();
   return {{"schema", kEvaluationSchema},
           {"run", as_utf8(fs::canonical(arguments.run).filename().string())},
           {"step", trained.step},
           {"weights", arguments.weights},
-          {"weights_sha256", trained.weights_sha256},
+          {"weights_sha256", weights_sha256(read_weights(trained.session, *setup.learner.program))},
           {"data",
            {{"file", arguments.text.empty() ? ordered_json() : ordered_json(as_utf8(arguments.text))},
             {"sha256", setup.dataset.held_out_sha256()},
@@ -95,18 +97,9 @@ ordered_json record_of(const EvalArguments& arguments, const Setup& setup, const
           {"evaluated_utc", utc_now()}};
 }
 
-// Refuses a link: it would lead to a folder that is not the run's.
-fs::path evaluations_of(const RunFolder& folder) {
-  const fs::path path = folder.path / "evaluations";
-  std::error_code unknown;
-  if (!fs::is_symlink(path, unknown)) return path;
-  throw Error(
-      fmt::format("{} is a link, and links among results are not followed; put the folder itself there or "
-                  "remove the link",
-                  path.string()));
-}
+fs::path evaluations_of(const RunFolder& folder) { return own_folder(folder.path / "evaluations"); }
 
-// Of the checkpoint, the weights and the text: the same evaluation takes the place of its record.
+// Its name has the checkpoint, the weights and the text: the same evaluation takes the place of its record.
 fs::path record_path(const RunFolder& folder, const ordered_json& record) {
   const auto step = record.at("step").get<uint64_t>();
   const bool average = record.at("weights") == "average";

@@ -57,10 +57,9 @@ Trained open_trained(const Learner& learner, const ConfigNode& config, const Run
                     folder.path.string()));
   }
   const Checkpoint checkpoint = load_chosen(learner, config, folder, chosen);
-  Trained trained{learner.open_session(), checkpoint.step, "", checkpoint.data_sha256};
+  Trained trained{learner.open_session(), checkpoint.step, checkpoint.data_sha256};
   restore_session(trained.session, learner, checkpoint);
   if (average) swap_in_average(trained.session, learner);
-  trained.weights_sha256 = weights_sha256(read_weights(trained.session, *learner.program));
   return trained;
 }
 

@@ -14,9 +14,8 @@ namespace eggroll {
 
 struct Trained {
   BackendSession session;
-  uint64_t step;               // steps done
-  std::string weights_sha256;  // of the weights in the session
-  std::string data_sha256;     // of the data that they were trained on
+  uint64_t step;            // steps done
+  std::string data_sha256;  // of the data that they were trained on
 };
 
 // chosen: "last", or a number of steps. Throws Error where the run keeps no such checkpoint.

@@ -319,7 +319,7 @@ void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update&
 void Replica::give_room(std::vector<RowTable>& tables, const egg_update& u) {
   if (tables.empty()) return;
   const MemoryPlan& memory = own_.memory;
-  // Of the streams that have a vote here.
+  // Streams that have a vote here.
   const size_t streams = std::min<size_t>(u.batch.streams, divide_up(own_.vote_pairs, stream_pairs_) + 1);
   struct Extent {
     size_t rows = 0;

@@ -123,6 +123,7 @@ class Replica {
   void each_state(size_t count, const Copy& copy) const;
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
+  bool has_draws(uint64_t step, uint32_t first_pair, uint32_t pairs) const;
   void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs);
   void send_tokens(const egg_batch& batch, uint32_t first, uint32_t streams);
   void send_targets(const egg_batch& batch, uint32_t first, uint32_t streams);

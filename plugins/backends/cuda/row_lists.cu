@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "device.h"
-#include "rows.cuh"
 #include "update.h"
 
 namespace eggroll::cuda {
@@ -12,6 +11,12 @@ namespace {
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kMostBlocks = 132 * 16;
+
+// row_vote_std of row_voters.h, in device code. count: as in RowTable.
+__device__ float row_vote_std(unsigned long long count, uint32_t ranks, double variance) {
+  const auto draws = static_cast<double>(static_cast<unsigned long long>(pairs_voting(count)) * ranks);
+  return __double2float_rn(__dsqrt_rn(__dmul_rn(draws, variance)));
+}
 
 // One of a stream's reads of a table.
 struct Read {
@@ -201,7 +206,7 @@ __global__ void __launch_bounds__(kThreads) sum_rows_kernel(const RowTable* tabl
   }
 }
 
-// Of so many threads for each table.
+// Blocks for this number of threads for each table.
 dim3 blocks_for(size_t threads, const RowTables& tables) {
   const size_t blocks = (threads + kThreads - 1) / kThreads;
   return {static_cast<uint32_t>(std::clamp<size_t>(blocks, 1, kMostBlocks)), tables.count};

@@ -204,7 +204,7 @@ __device__ void add_moved(uint32_t moved, unsigned long long* changed) {
   if (threadIdx.x % 32 == 0 && moved > 0) atomicAdd(changed, static_cast<unsigned long long>(moved));
 }
 
-// Of a block, in units of 16 bytes.
+// What the values of a block take, in units of 16 bytes.
 __host__ __device__ inline size_t value_units(uint32_t constants, uint32_t places) {
   return constants + size_t{places - constants} * kHalves * kRuleThreads;
 }

@@ -1,0 +1,199 @@
+// A replica's part of an update: votes, and the rule.
+#include <algorithm>
+#include <mutex>
+
+#include "eggroll/noise.h"
+#include "eggroll/row_voters.h"
+#include "replica.h"
+
+namespace eggroll::cuda {
+
+// Sends the fitness of the pairs that this device votes for, and zeros up to whole tiles. Returns the largest
+// magnitude.
+int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
+  own_fitness_.resize(padded(count, kTilePairs));
+  std::fill(own_fitness_.begin() + count, own_fitness_.end(), int8_t{0});
+  std::mutex taking_part;
+  int32_t most = 0;
+  threads_.split(count, kFewestElements, [&](size_t begin, size_t end) {
+    int8_t least_here = 0;
+    int8_t most_here = 0;
+    for (size_t k = begin; k < end; ++k) {
+      own_fitness_[k] = fitness[k];
+      least_here = std::min(least_here, fitness[k]);
+      most_here = std::max(most_here, fitness[k]);
+    }
+    const std::lock_guard lock(taking_part);
+    most = std::max({most, -int32_t{least_here}, int32_t{most_here}});
+  });
+  fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_, threads_);
+  return most;
+}
+
+void Replica::vote_async(const egg_update& u) {
+  activate();
+  choose(u);
+  const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
+  const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
+  const int32_t most_fitness = send_fitness(u.fitness + begin, end - begin);
+  scalars_.upload(u.scalars, rule_->scalar_count, stream_);
+  vote_stds_.upload(u.vote_stds, params_.size(), stream_);
+  votes_.zero(stream_, own_.memory.votes - own_.memory.masked_votes);
+  changed_.zero(stream_);
+  if (own_.memory.keeps_row_votes) launch_clear_rows(row_tables_, stream_);
+  piece_votes_.zero(stream_, piece_vote_count_);
+  row_counters_.zero(stream_);
+  const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
+  for (uint32_t done = begin; done < end; done += most_pairs) {
+    const uint32_t pairs = std::min(most_pairs, end - done);
+    make_votes(u, done, pairs, most_fitness);
+    if (row_tables_.count == 0) continue;
+    if (done == begin) {
+      send_variances(u);
+      list_streams(u);
+    }
+    if (own_.memory.keeps_row_votes) make_row_votes(done, pairs);
+  }
+  if (begin == end) send_variances(u);
+  check(cudaEventRecord(voted_, stream_), "gather votes");
+}
+
+// By table: draw_variance, with the squares added up once for tables that have the same voters.
+std::vector<double> Replica::row_variances(const egg_update& u) const {
+  std::vector<double> variances;
+  egg_voters known{};
+  int64_t squares = 0;
+  for (const uint32_t param : row_params_) {
+    const egg_voters& voters = own_.plan.params[param].voters;
+    if (voters.first_pair != known.first_pair || voters.pairs != known.pairs) squares = squares_of(voters, u.fitness);
+    known = voters;
+    variances.push_back(draw_variance(squares, own_.plan.noise, voters));
+  }
+  return variances;
+}
+
+void Replica::send_variances(const egg_update& u) {
+  const std::vector<double> variances = row_variances(u);
+  row_variances_.upload(variances.data(), variances.size(), stream_);
+}
+
+// Votes of all parameters but masked tables.
+void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness) {
+  const Plan& plan = own_.plan;
+  NoiseArgs noise = noise_args(vote_parts_, vote_part_count_);
+  noise.step = u.step;
+  noise.first_pair = first_pair;
+  noise.tiles = divide_up(pairs, kTilePairs);
+  if (!has_draws(u.step, first_pair, pairs)) {
+    launch_noise(noise, stream_);
+    made_ = {};
+  }
+  const auto votes_of = [&](const Jobs<VoteJob>& jobs) {
+    return VoteArgs{noise_.get(),    noise.tile_bytes,
+                    noise.places,    noise.values,
+                    noise.seed,      noise.step,
+                    first_pair,      pairs,
+                    noise.tiles,     fitness_.get() + (first_pair - own_.first_vote_pair),
+                    most_fitness,    static_cast<uint32_t>(plan.noise.rank),
+                    jobs.on_device()};
+  };
+  launch_matrix_votes(votes_of(matrix_votes_), stream_);
+  launch_vector_votes(votes_of(vector_votes_), stream_);
+}
+
+// Lists the streams of the own pairs by the rows that they read.
+void Replica::list_streams(const egg_update& u) {
+  ReadArgs args{};
+  args.tables = row_tables_;
+  args.readers = readers_.get();
+  args.first_pair = std::min(own_.first_vote_pair, u.pairs);
+  args.pairs = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs) - args.first_pair;
+  args.first_stream = args.first_pair / stream_pairs_;
+  args.streams = (args.first_pair + args.pairs - 1) / stream_pairs_ + 1 - args.first_stream;
+  args.stream_pairs = stream_pairs_;
+  args.tokens = u.batch.tokens;
+  send_tokens(u.batch, args.first_stream, args.streams);
+  args.inputs = inputs_.get();
+  args.row_numbers = row_numbers_.get();
+  args.index_count = own_.plan.program->index_count;
+  args.ranks = static_cast<uint32_t>(own_.plan.noise.rank);
+  args.variances = row_variances_.get();
+  launch_list_streams(args, stream_);
+  listed_ = {args.first_pair, args.pairs, args.first_stream};
+}
+
+// Votes of masked tables; their noise is there.
+void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
+  const Plan& plan = own_.plan;
+  RowVoteArgs args{};
+  args.tables = row_tables_;
+  args.noise = noise_.get();
+  args.tile_bytes = plan.layout.bytes * kTilePairs;
+  args.places = fused_places_.get();
+  args.values = values_of_noise_;
+  args.ranks = static_cast<uint32_t>(plan.noise.rank);
+  args.first_pair = first_pair;
+  args.pairs = pairs;
+  args.fitness = fitness_.get() + (first_pair - own_.first_vote_pair);
+  args.first_stream = listed_.first_stream;
+  args.stream_pairs = stream_pairs_;
+  launch_row_votes(args, rule_args(), stream_);
+}
+
+void Replica::apply_rule_async() {
+  activate();
+  const MemoryPlan& memory = own_.memory;
+  if (own_.shares_votes) {
+    const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
+    for (const Replica* replica : replicas_) check(cudaStreamWaitEvent(stream_, replica->voted_), "wait for votes");
+    launch_sum_votes(parts, memory.votes - memory.masked_votes, stream_);
+    find_rows();
+    launch_sum_row_votes(row_tables_, parts, stream_);
+  } else if (memory.keeps_row_votes) {
+    find_rows();
+  } else if (row_tables_.count > 0) {
+    make_row_votes(listed_.first_pair, listed_.pairs);
+  }
+  launch_rule(rule_args(), stream_);
+  launch_forms(forms_.on_device(), 0, forms_.pieces, stream_);
+  changed_.download(host_changed_.get(), params_.size(), stream_);
+  check(cudaEventRecord(updated_, stream_), "update the weights");
+  // While the host is at work between two steps. Where it comes in pieces, the first would push out the last.
+  made_.with_vectors = false;
+  if (made_.pairs > 0 && made_.pairs == members() / 2) make_noise(made_.step + 1, made_.first_pair, made_.pairs);
+}
+
+// Few rows of masked tables have votes: the counts say which.
+void Replica::find_rows() {
+  launch_find_rows(row_tables_, row_variances_.get(), static_cast<uint32_t>(own_.plan.noise.rank), stream_);
+}
+
+RuleArgs Replica::rule_args() const {
+  const RulePlan& plan = own_.plan.rule;
+  RuleArgs rule{};
+  rule.nodes = rule_nodes_.get();
+  rule.node_count = static_cast<uint32_t>(plan.nodes.size());
+  rule.constants = plan.constants;
+  rule.places = plan.places;
+  rule.slot_places = slot_places_.get();
+  rule.slot_count = rule_->slot_count;
+  rule.delta_place = plan.delta_place;
+  rule.scalars = scalars_.get();
+  rule.vote_stds = vote_stds_.get();
+  rule.changed = changed_.get();
+  rule.scratch = rule_scratch_.get();
+  rule.list = rule_jobs_.on_device();
+  rule.tables = row_tables_.tables;
+  rule.table_count = row_tables_.count;
+  return rule;
+}
+
+void Replica::finish_update(const egg_update& u) {
+  activate();
+  static_assert(sizeof(unsigned long long) == sizeof(int64_t));
+  check(cudaEventSynchronize(updated_), "update the weights");
+  const unsigned long long* changed = host_changed_.get();
+  for (size_t i = 0; i < params_.size(); ++i) u.changed[i] = static_cast<int64_t>(changed[i]);
+}
+
+}  // namespace eggroll::cuda
