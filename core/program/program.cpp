@@ -1,6 +1,8 @@
 // Copying a program across the seam, and what follows from its shapes.
 #include "program/program.h"
 
+#include <algorithm>
+
 #include "eggroll/error.h"
 #include "system/files.h"
 
@@ -65,7 +67,7 @@ Program::Program(const egg_program& source) : view_(source) {
     entries_.emplace_back(table.entries, table.entries + table.count);
     tables_.push_back(egg_table{table.name, table.count, 0, entries_.back().data()});
   }
-  indices_.assign(source.indices, source.indices + source.index_count);
+  merge_indices(source);
   names_.reserve(params_.size() + values_.size() + tables_.size());
   for (egg_param& param : params_) param.name = names_.emplace_back(param.name).c_str();
   for (egg_value& value : values_) value.name = names_.emplace_back(value.name).c_str();
@@ -75,6 +77,22 @@ Program::Program(const egg_program& source) : view_(source) {
   view_.ops = ops_.data();
   view_.tables = tables_.data();
   view_.indices = indices_.data();
+  view_.index_count = static_cast<uint32_t>(indices_.size());
+}
+
+// Tables that are read by the same hash share its index, so that a batch carries each number once.
+void Program::merge_indices(const egg_program& source) {
+  std::vector<int32_t> merged;  // by index of the source
+  for (uint32_t i = 0; i < source.index_count; ++i) {
+    const egg_index& index = source.indices[i];
+    const auto same = [&](const egg_index& other) { return other.tokens == index.tokens && other.rows == index.rows; };
+    const auto known = std::find_if(indices_.begin(), indices_.end(), same);
+    merged.push_back(static_cast<int32_t>(known - indices_.begin()));
+    if (known == indices_.end()) indices_.push_back(index);
+  }
+  for (egg_op& op : ops_) {
+    if (op.code == EGG_OP_EMBED && op.attr > 0) op.attr = merged[static_cast<size_t>(op.attr - 1)] + 1;
+  }
 }
 
 uint32_t Program::state_bytes() const { return eggroll::state_bytes(view_); }

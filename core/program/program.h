@@ -32,6 +32,8 @@ class Program {
   std::string hash() const;  // sha256 of text()
 
  private:
+  void merge_indices(const egg_program& source);
+
   std::vector<std::string> names_;
   std::vector<egg_param> params_;
   std::vector<egg_value> values_;

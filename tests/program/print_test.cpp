@@ -54,6 +54,35 @@ TEST(ProgramText, ShowsWhatTheTinyProgramLacks) {
   }
 }
 
+// A batch carries each number once; the text, and so the hash, is that of the program as the model wrote it.
+TEST(ProgramIndices, OfTheSameHashAreShared) {
+  ProgramBuilder b(16, 4, EGG_ROUND_NEAREST);
+  const auto add = [&](const char* name, Value x, int32_t tokens, int32_t rows) {
+    return b.embed(name, b.matrix(std::string(name) + "_rows", rows, 16, 16), b.index(tokens, rows), x);
+  };
+  Value x = b.embed("token", b.matrix("e", 16, 16, 16));
+  x = add("two", x, 2, 32);
+  x = add("more_rows", x, 2, 64);
+  x = add("three", x, 3, 32);
+  x = add("three_again", x, 3, 32);
+  x = add("two_again", x, 2, 32);
+  b.loss(x, 4096);
+  const egg_program& source = *b.view();
+  ASSERT_EQ(source.index_count, 5U);
+  const Program program(source);
+  ASSERT_EQ(program.view().index_count, 3U);
+  ASSERT_EQ(program.indices().size(), 3U);
+  for (uint32_t i = 1; i < source.op_count - 1; ++i) {
+    const egg_index& expected = source.indices[source.ops[i].attr - 1];
+    const egg_index& shared = program.indices().at(static_cast<size_t>(program.ops()[i].attr - 1));
+    EXPECT_EQ(shared.tokens, expected.tokens) << i;
+    EXPECT_EQ(shared.rows, expected.rows) << i;
+  }
+  EXPECT_EQ(program.ops()[0].attr, 0);
+  const std::string text = program.text();
+  EXPECT_NE(text.find("= embed(hash of 3 tokens, three, three_again_rows)"), std::string::npos) << text;
+}
+
 TEST(ProgramText, OfTheTinyFormer) {
   RawProgram raw(tiny_former());
   const std::string text = Program(raw.view()).text();
