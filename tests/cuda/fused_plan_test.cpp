@@ -146,12 +146,17 @@ TEST_F(FusedPlanTest, MakesLogitsTwiceThatFindNoRoom) {
   ASSERT_TRUE(small.fused);
   EXPECT_EQ(small.fused->logit_blocks, 4U);
   EXPECT_EQ(stages_of_head(small), std::set<int>{1});
+  EXPECT_EQ(small.fused->feeds[0].repeated_noise_stages, 0U);
+  const uint32_t blocks_of_small = small.fused->noise_blocks;
   for (const Room& room : {kRoom, kRoomOfOne}) {
     const Plan& plan = plan_of({"model=gru", "model.width=64", "model.vocab=4096", "model.mlp_ratio=0"}, room);
     ASSERT_TRUE(plan.fused);
     EXPECT_EQ(plan.fused->logit_blocks, 0U);
     EXPECT_EQ(plan.fused->ops.back().blocks, 64U);
     EXPECT_EQ(stages_of_head(plan), std::set<int>{2});
+    // Noise lies in memory once: two blocks a stage.
+    EXPECT_EQ(plan.fused->feeds[0].repeated_noise_stages, 32U);
+    EXPECT_EQ(plan.fused->noise_blocks - blocks_of_small, 60U);
   }
 }
 

@@ -219,6 +219,7 @@ __device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups, kMore,
   each_logits<true>(tile, op, y, q, tables, [&](uint32_t b, const uint4(&units)[2], const uint32_t(&most)[2]) {
     note_largest(tile, b, units, most, largest);
   });
+  tile.take_noise_again();
   tile.sharing.find_largest(kOfOutputs, largest);
   const uint32_t targets[2] = {tile.target(0, step), tile.target(1, step)};
   const bool gives[2] = {args.logits != nullptr && tile.gives_logits(0, step),

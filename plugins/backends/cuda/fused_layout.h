@@ -106,6 +106,7 @@ struct FusedFeed {
   uint32_t stage_count;
   uint32_t first_noise_stage;
   uint32_t noise_stage_count;
+  uint32_t repeated_noise_stages;  // the last of them, which come once more
 };
 
 // Warpgroups that work on tiles in a block of threads: values of few channels leave registers for more of them.
@@ -197,7 +198,7 @@ static_assert(sizeof(FusedOp) == 56);
 static_assert(sizeof(FusedNeed) == 8);
 static_assert(sizeof(FusedTable) == 32);
 static_assert(sizeof(NoisePlaces) == 4);
-static_assert(sizeof(FusedFeed) == 16);
+static_assert(sizeof(FusedFeed) == 20);
 static_assert(sizeof(FusedShape) == 40);
 static_assert(sizeof(FusedShared) == 44);
 

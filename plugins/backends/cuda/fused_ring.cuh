@@ -77,23 +77,19 @@ __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& fee
   });
 }
 
-// By one thread, of the block's tile number `own`. Noise is asked for ahead, to the L2 cache, a few stages at a time:
-// the ring is too short for what device memory takes.
+// By one thread, of the block's tile number `own`. Each token reads all of the noise anew, and the L2 cache does not
+// hold the noise of all tiles at work. If each line made room for the next, none would be there when its turn comes
+// again.
 __device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, uint32_t own, uint32_t ring,
                                    RingPlace place) {
-  constexpr uint32_t kChunk = 4 * kNoiseStage;
-  constexpr uint32_t kAhead = 3 * kChunk;
-  const uint32_t bytes = feed.noise_stage_count * kNoiseStage;
+  const uint32_t repeated = feed.repeated_noise_stages;
+  const uint32_t stages = feed.noise_stage_count;
   each_pass(args, own, [&](uint32_t tile) {
     const int8_t* noise = args.noise + tile * args.tile_noise + feed.first_noise_stage * kNoiseStage;
-    for (uint32_t at = 0; at < bytes; at += kNoiseStage) {
-      if (at % kChunk == 0) {
-        // Behind the end comes the next token's beginning.
-        const uint32_t ahead = at + kAhead < bytes ? at + kAhead : at % kAhead;
-        if (ahead < bytes) prefetch(noise + ahead, min(kChunk, bytes - ahead));
-      }
+    for (uint32_t i = 0; i < stages + repeated; ++i) {
+      const uint32_t from = i < stages ? i : i - repeated;
       wait_for(place.free(), place.phase ^ 1);
-      fetch(ring + place.at * kNoiseStage, noise + at, kNoiseStage, place.filled());
+      fetch_passing(ring + place.at * kNoiseStage, noise + from * kNoiseStage, kNoiseStage, place.filled());
       place.advance();
     }
   });

@@ -190,6 +190,10 @@ struct FusedTile {
     await_noise();
     load_noise(a, b);
   }
+  // Where a ring does not bring it: those stages come once more that the feed says.
+  __device__ __forceinline__ void take_noise_again() {
+    if constexpr (kTokens) next_noise -= args.feeds[0].repeated_noise_stages * 2 * noise_block();
+  }
   // 16 channels of a vector as both rows' members see it.
   __device__ __forceinline__ void take_vector(uint4 (&of_rows)[2]) {
     if constexpr (kRows == Rows::kSpan) {

@@ -135,6 +135,7 @@ class Fuser {
   struct List {
     std::vector<FusedPlan::Stage> stages;
     std::vector<std::pair<uint32_t, uint32_t>> noise_stages;  // blocks; kNoBlock: half is unused
+    uint32_t repeated_noise_stages = 0;
   };
   static constexpr uint32_t kNoBlock = UINT32_MAX;
 
@@ -182,7 +183,7 @@ class Fuser {
     uint32_t stage = 0;
     for (const List& list : lists_) {
       fused_.feeds.push_back({static_cast<uint32_t>(fused_.stages_of.size()), static_cast<uint32_t>(list.stages.size()),
-                              stage, static_cast<uint32_t>(list.noise_stages.size())});
+                              stage, static_cast<uint32_t>(list.noise_stages.size()), list.repeated_noise_stages});
       fused_.stages_of.insert(fused_.stages_of.end(), list.stages.begin(), list.stages.end());
       for (const auto& [first, second] : list.noise_stages) {
         place(first, 2 * stage);
@@ -324,18 +325,19 @@ class Fuser {
     fused_.logit_blocks = keeps_logits_ ? logit_blocks : 0;
     add_norm(*y);
     add_side_b(*logits);
-    for (int times = keeps_logits_ ? 1 : 2; times > 0; --times) {
-      each_list(logit_blocks, [&](List& list, const std::vector<uint32_t>& own) {
-        std::vector<uint32_t> blocks;
-        for (const uint32_t b : own) {
-          blocks.push_back(a_of(*logits) + b);
-          add_more_a(blocks, *logits, b);
-          for (const egg_op* op : added) add_table(blocks, *op, b);
-          add_stage(list, *logits, b);
-        }
-        add_blocks(list, blocks);
-      });
-    }
+    each_list(logit_blocks, [&](List& list, const std::vector<uint32_t>& own) {
+      std::vector<uint32_t> blocks;
+      for (const uint32_t b : own) {
+        blocks.push_back(a_of(*logits) + b);
+        add_more_a(blocks, *logits, b);
+        for (const egg_op* op : added) add_table(blocks, *op, b);
+      }
+      for (int times = keeps_logits_ ? 1 : 2; times > 0; --times) {
+        for (const uint32_t b : own) add_stage(list, *logits, b);
+      }
+      if (!keeps_logits_) list.repeated_noise_stages = divide_up(static_cast<uint32_t>(blocks.size()), 2);
+      add_blocks(list, blocks);
+    });
     add_op(kFusedHead, logit_blocks, scales);
     return true;
   }

@@ -84,6 +84,17 @@ __device__ inline void fetch(uint32_t to, const void* from, uint32_t bytes, uint
   announce(barrier, bytes);
   bring(to, from, bytes, barrier);
 }
+// The same of bytes that the L2 cache gives up first when it needs room.
+__device__ inline void fetch_passing(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  announce(barrier, bytes);
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(to),
+      "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
+}
 
 // Brings bytes, a multiple of 16, to the L2 cache.
 __device__ inline void prefetch(const void* from, uint32_t bytes) {
