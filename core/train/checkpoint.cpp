@@ -169,11 +169,50 @@ bool holds_the_same(const fs::path& folder, const fs::path& other) {
   return files(folder) == files(other);
 }
 
+// The step of the evaluation with the fewest bits, of those at steps that `counts` admits; of equal ones the first.
+template <class Counts>
+std::optional<uint64_t> best_step(const std::vector<egg_evaluation>& evaluations, Counts&& counts) {
+  std::optional<uint64_t> step;
+  double fewest = std::numeric_limits<double>::infinity();
+  for (const egg_evaluation& evaluation : evaluations) {
+    if (evaluation.tokens == 0 || !counts(evaluation.step)) continue;
+    const double bits = static_cast<double>(evaluation.loss) / static_cast<double>(evaluation.tokens);
+    if (bits >= fewest) continue;
+    fewest = bits;
+    step = evaluation.step;
+  }
+  return step;
+}
+
 class Loader {
  public:
   explicit Loader(const fs::path& folder) : folder_(folder) {}
 
-  Checkpoint load() try {
+  Checkpoint load() {
+    return checked([&] {
+      Checkpoint checkpoint;
+      static_cast<CheckpointFacts&>(checkpoint) = read_facts();
+      load_weights(checkpoint);
+      load_slots(checkpoint);
+      load_states(checkpoint);
+      return checkpoint;
+    });
+  }
+
+  // Without what the tensors say: population and state_bytes.
+  CheckpointFacts facts() {
+    return checked([&] { return read_facts(); });
+  }
+
+ private:
+  template <class Read>
+  auto checked(Read&& read) -> decltype(read()) try {
+    return read();
+  } catch (const nlohmann::json::exception& error) {
+    fail(fmt::format("{}: {}", kDescriptionFile, reason_of(error)));
+  }
+
+  CheckpointFacts read_facts() {
     const fs::path path = folder_ / kDescriptionFile;
     if (!is_there(path)) fail(fmt::format("{} is missing", kDescriptionFile));
     description_ = parse_json(read_file(path, Links::kRefused), path.string(), kCheckpointCure);
@@ -188,7 +227,7 @@ class Loader {
     if (seal_of(description_) != (is_of_version_0_1 ? Seal::kAbsent : Seal::kWhole)) {
       fail(fmt::format("the sha256 in {} is not that of its contents", kDescriptionFile));
     }
-    Checkpoint checkpoint;
+    CheckpointFacts checkpoint;
     checkpoint.step = whole(description_.at("step"));
     require_step_in_name(checkpoint.step);
     checkpoint.identity = {description_.at("spec_hash"), description_.at("program_hash"), description_.at("rule_hash"),
@@ -200,15 +239,9 @@ class Loader {
     }
     checkpoint.sample = is_of_version_0_1 ? HeldOutSample::kPrefix : sample_named();
     if (!is_of_version_0_1) checkpoint.data_sha256 = description_.at("data_sha256").get<std::string>();
-    load_weights(checkpoint);
-    load_slots(checkpoint);
-    load_states(checkpoint);
     return checkpoint;
-  } catch (const nlohmann::json::exception& error) {
-    fail(fmt::format("{}: {}", kDescriptionFile, reason_of(error)));
   }
 
- private:
   // A folder that was copied under a name of another kind may have any step.
   void require_step_in_name(uint64_t step) const {
     const std::string name = folder_.filename().string();
@@ -332,10 +365,15 @@ SavedCheckpoint save_checkpoint(const fs::path& run_folder, const CheckpointFact
   sync_folder(folder);
 
   std::map<uint64_t, fs::path> present = checkpoints_in(folder);
+  const auto best = best_step(facts.evaluations, [&](uint64_t step) { return present.contains(step); });
   size_t count = present.size();
   for (const auto& [step, path] : present) {
     if (count <= keep) break;
     if (step == facts.step) continue;
+    if (step == best) {
+      --count;  // it stays beside the newest
+      continue;
+    }
     try {
       retire(path);
     } catch (const Error& error) {
@@ -369,6 +407,16 @@ std::optional<fs::path> latest_checkpoint(const fs::path& run_folder) {
   const std::map<uint64_t, fs::path> present = checkpoints_in(folder);
   if (present.empty()) return std::nullopt;
   return present.rbegin()->second;
+}
+
+std::optional<BestCheckpoint> best_checkpoint(const fs::path& run_folder) {
+  const auto newest = latest_checkpoint(run_folder);
+  if (!newest) return std::nullopt;
+  const std::vector<egg_evaluation> evaluations = Loader(*newest).facts().evaluations;
+  const std::map<uint64_t, fs::path> present = checkpoints_in(checkpoints_of(run_folder));
+  const auto best = best_step(evaluations, [&](uint64_t step) { return present.contains(step); });
+  if (!best) return std::nullopt;
+  return BestCheckpoint{present.at(*best), *best, best_step(evaluations, [](uint64_t) { return true; }).value()};
 }
 
 fs::path checkpoint_after(const fs::path& run_folder, uint64_t step) {

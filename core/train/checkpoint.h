@@ -88,8 +88,8 @@ struct SavedCheckpoint {
   std::string weights_sha256;
 };
 
-// Keeps the newest `keep` (at least 1) checkpoints and removes older ones; warn is told of one that cannot be removed.
-// A failure, also of a tensor's read, leaves the checkpoints there were.
+// Keeps the newest `keep` (at least 1) checkpoints and that of the best evaluation, and removes the others; warn is
+// told of one that cannot be removed. A failure, also of a tensor's read, leaves the checkpoints there were.
 SavedCheckpoint save_checkpoint(const std::filesystem::path& run_folder, const CheckpointFacts& facts,
                                 const CheckpointTensors& tensors, uint32_t keep,
                                 const std::function<void(const std::string&)>& warn = {});
@@ -102,6 +102,15 @@ void remove_leftovers(const std::filesystem::path& run_folder, const std::functi
 
 // Folder of the newest checkpoint, if there is one.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& run_folder);
+
+// Of the checkpoints after which the model was evaluated, that of the fewest bits, of equal ones the first.
+struct BestCheckpoint {
+  std::filesystem::path folder;
+  uint64_t step;
+  uint64_t best_step;  // of the best evaluation of all: another one where no checkpoint was saved after it
+};
+// Throws Error where the newest checkpoint is damaged.
+std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run_folder);
 
 // Folder of the checkpoint after this number of steps. Throws Error, which names those that are kept, where it is none
 // of them.

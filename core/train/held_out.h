@@ -31,6 +31,8 @@ class HeldOutFigures {
   std::optional<egg_evaluation> made_after(uint64_t step) const;
   // Evaluations since the one with the fewest bits.
   uint64_t since_best() const { return since_best_; }
+  // Whether the evaluation after this step was made, and is the best so far.
+  bool is_best(uint64_t step) const { return since_best_ == 0 && made_after(step).has_value(); }
 
   // Shared. Adds an evaluation of the curve after this step and, after the last step, the final figures.
   void add_to_curve(StepRecord& step, bool is_last);

@@ -143,6 +143,8 @@ CheckpointSettings read_checkpoint(Settings& s) {
   CheckpointSettings checkpoint{};
   checkpoint.every = static_cast<uint64_t>(s.integer("every", 1, std::numeric_limits<int64_t>::max() / 2));
   checkpoint.keep = static_cast<uint32_t>(s.integer("keep", 1, 1000000));
+  // Runs that were begun before there was this key have none.
+  if (s.has("best") && !s.is_null("best")) checkpoint.best = s.boolean("best");
   s.finish();
   return checkpoint;
 }

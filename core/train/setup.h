@@ -44,6 +44,8 @@ struct EvalSettings {
 struct CheckpointSettings {
   uint64_t every;  // steps
   uint32_t keep;
+  std::optional<bool> best;  // whether one is saved after each held-out evaluation that is the best so far; none: where
+                             // the run stops by patience
 };
 struct MonitorSettings {
   uint64_t every;  // steps; 0: never

@@ -225,13 +225,16 @@ class Run {
     while (step_ < learner_.train.steps && !stopped() && !find_stop_reason()) {
       one_step();
       report(first);
-      if (step_ % setup_.checkpoint.every == 0 || step_ == learner_.train.steps) save();
+      const bool due = step_ % setup_.checkpoint.every == 0 || step_ == learner_.train.steps;
+      if (due || (keeps_best() && held_out_.is_best(step_))) save();
     }
     // Version 0.1 had no final figures of their own.
     const bool ended = step_ == learner_.train.steps || record_.stopped_because;
     if (ended && !record_.final) measure_end();
     if (step_ < learner_.train.steps) save();
   }
+
+  bool keeps_best() const { return setup_.checkpoint.best.value_or(setup_.stop.patience.has_value()); }
 
   // Before a step: whether one of the stop rules holds, which the record then names.
   bool find_stop_reason() {

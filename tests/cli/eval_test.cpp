@@ -38,6 +38,9 @@ class EvalTest : public CliTest {
     EXPECT_EQ(seal_of(record), Seal::kWhole);
     return record;
   }
+
+  int runs_begun_ = 0;
+  std::string said_;  // by the newest step_of
 };
 
 TEST_F(EvalTest, OfTheRunsOwnPartIsTheRecordsFinalFigure) {
@@ -84,8 +87,8 @@ TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
   const std::string run = run_folder().string();
   expect_one_sentence(eggroll({"eval", run, "--checkpoint", "7"}),
                       {"keeps no checkpoint after 7 steps", "expected one of: 10, 20", "checkpoint.keep"});
-  expect_one_sentence(eggroll({"eval", run, "--checkpoint", "best"}),
-                      {"--checkpoint is 'best'", "expected last or a number of steps"});
+  expect_one_sentence(eggroll({"eval", run, "--checkpoint", "newest"}),
+                      {"--checkpoint is 'newest'", "expected last, best or a number of steps"});
   const Arguments sample = {"sample", run, "--count", "30", "--checkpoint"};
   const auto sampled = [&](const std::string& step) {
     Arguments all = sample;
@@ -94,6 +97,51 @@ TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
   };
   EXPECT_EQ(sampled("20"), sampled("last"));
   EXPECT_NE(sampled("10"), sampled("last"));
+}
+
+// Every third letter of the held-out text is one that the run never reads, so that more steps soon make it worse.
+TEST_F(EvalTest, TheBestCheckpointIsKeptAndMeasured) {
+  std::string other = read_file(work_ / "other");
+  for (size_t i = 0; i < other.size(); i += 3) other[i] = 'Z';
+  write_plainly(work_ / "other", other);
+  const auto run_with = [&](const Arguments& more) {
+    Arguments all = {"dataset.valid_path=other",
+                     "train.steps=60",
+                     "train.population=64",
+                     "optimizer.alpha=1",
+                     "eval.every=5",
+                     "eval.tokens=256",
+                     "eval.streams=4",
+                     "checkpoint.every=1000",
+                     "checkpoint.keep=1",
+                     "results.dir=runs/" + std::to_string(runs_begun_)};
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_EQ(eggroll(text_run_with(all, {})).exit_code, 0);
+    return fs::directory_iterator(work_ / "runs" / std::to_string(runs_begun_++))->path();
+  };
+  const auto step_of = [&](const fs::path& run, const std::string& checkpoint) {
+    const Result result = eggroll({"eval", run.string(), "--json", "--checkpoint", checkpoint});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    said_ = result.err;
+    return ordered_json::parse(result.out).at("step").get<uint64_t>();
+  };
+  // Patience asks for it.
+  const fs::path stopped = run_with({"stop.patience=2"});
+  const RunRecord record = read_record(stopped / "record.json");
+  ASSERT_EQ(record.status, RunStatus::kStopped);
+  ASSERT_EQ(record.best->step + 10, record.newest->step);
+  EXPECT_EQ(entries_in(stopped / "checkpoints"), 2U);
+  EXPECT_EQ(step_of(stopped, "last"), record.newest->step);
+  EXPECT_EQ(step_of(stopped, "best"), record.best->step);
+  EXPECT_EQ(said_, "");
+  EXPECT_NE(eggroll({"sample", stopped.string(), "--count", "30", "--checkpoint", "best"}).out,
+            eggroll({"sample", stopped.string(), "--count", "30"}).out);
+  // Where nobody does, the best of those that are kept is named as such.
+  const fs::path whole = run_with({"train.steps=" + std::to_string(record.newest->step)});
+  EXPECT_EQ(entries_in(whole / "checkpoints"), 1U);
+  EXPECT_EQ(step_of(whole, "best"), record.newest->step);
+  EXPECT_THAT(said_, HasSubstr("the best evaluation was after " + std::to_string(record.best->step) + " steps"));
+  EXPECT_EQ(entries_in(run_with({"stop.patience=2", "checkpoint.best=false"}) / "checkpoints"), 1U);
 }
 
 TEST_F(EvalTest, SaysWhatItFound) {

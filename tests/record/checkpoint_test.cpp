@@ -128,6 +128,43 @@ TEST_F(CheckpointTest, KeepsTheNewestAndFindsTheLatest) {
             "checkpoints to keep are 0, expected at least 1; correct the setting");
 }
 
+TEST_F(CheckpointTest, KeepsThatOfTheBestEvaluationBesideTheNewest) {
+  EXPECT_FALSE(best_checkpoint(folder_).has_value());
+  std::vector<egg_evaluation> evaluations = {{0, 10, 4}, {1, 90, 100}};  // of 4 tokens: more bits each
+  const auto save = [&](uint64_t step, int64_t loss) {
+    evaluations.push_back({step, loss, 100});
+    Checkpoint checkpoint = sample(step);
+    checkpoint.evaluations = evaluations;
+    save_checkpoint(folder_, checkpoint, 2);
+  };
+  save(10, 70);
+  save(20, 60);
+  save(30, 60);
+  EXPECT_EQ(names(), "step-00000020 step-00000030");
+  save(40, 65);
+  save(50, 61);
+  EXPECT_EQ(names(), "step-00000020 step-00000040 step-00000050");
+  const auto best = best_checkpoint(folder_);
+  ASSERT_TRUE(best.has_value());
+  EXPECT_EQ(best->folder, checkpoints() / "step-00000020");
+  EXPECT_EQ(best->step, 20U);
+  EXPECT_EQ(best->best_step, 20U);
+  evaluations.push_back({55, 50, 100});  // no checkpoint was saved after it
+  save(60, 59);
+  EXPECT_EQ(names(), "step-00000050 step-00000060");
+  EXPECT_EQ(best_checkpoint(folder_)->step, 60U);
+  EXPECT_EQ(best_checkpoint(folder_)->best_step, 55U);
+  write_plainly(checkpoints() / "step-00000060" / "checkpoint.json", "{}");
+  EXPECT_THAT(message_of([&] { best_checkpoint(folder_); }), HasSubstr("checkpoint.json"));
+}
+
+TEST_F(CheckpointTest, HasNoBestWhereNoneWasEvaluated) {
+  Checkpoint checkpoint = sample(3);
+  checkpoint.evaluations = {{0, 5, 10}, {3, 5, 0}};
+  save_checkpoint(folder_, checkpoint, 2);
+  EXPECT_FALSE(best_checkpoint(folder_).has_value());
+}
+
 TEST_F(CheckpointTest, WhatAKillLeavesIsNeverTakenForACheckpoint) {
   save_checkpoint(folder_, sample(10), 3);
   // Leftovers of a kill during a save, and during the removal of an old checkpoint.

@@ -157,7 +157,9 @@ int dispatch(int argc, char** argv) {
                    "The file to measure on, of the same kind as the run's (default: what the run holds out)")
       ->check(is_named);
   const auto with_checkpoint = [](CLI::App* sub, std::string& checkpoint, std::string& weights) {
-    sub->add_option("--checkpoint", checkpoint, "last, or the number of steps of a checkpoint that the run keeps")
+    sub->add_option(
+           "--checkpoint", checkpoint,
+           "last, best (by its held-out evaluation), or the number of steps of a checkpoint that the run keeps")
         ->capture_default_str();
     sub->add_option("--weights", weights,
                     "What to take: the run's weights, or their average, which a run with optimizer.average keeps")
