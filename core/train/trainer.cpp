@@ -181,24 +181,10 @@ class Run {
     return step;
   }
 
-  // The line of a long step is written beside what follows.
   void put(StepRecord step) {
-    constexpr double kLong = 0.005;  // seconds, beside which a thread's start is little
     note(step);
-    if (metrics_) {
-      end_line();
-      const auto append = [this, line = to_json(step)] { metrics_->append(line); };
-      if (step.figures && step.figures->step_seconds >= kLong) {
-        line_ = members_.beside_backend(append);
-      } else {
-        append();
-      }
-    }
+    if (metrics_) metrics_->append(to_json(step));
     newest_ = std::move(step);
-  }
-
-  void end_line() {
-    if (line_.valid()) line_.get();
   }
 
   // Keeps what the run's record says of its newest step.
@@ -379,7 +365,6 @@ class Run {
     const std::vector<int8_t> states = members_.states();
     updates_.share_slots();
     if (!processes_.leads()) return;
-    end_line();
     metrics_->flush();
     journal_->flush();
     record_.wall_seconds = seconds_before_ + seconds_since(began_);
@@ -401,7 +386,6 @@ class Run {
   }
 
   void finish() {
-    end_line();
     setup_.dataset.require_unchanged();
     record_.status = step_ == learner_.train.steps ? RunStatus::kCompleted
                      : record_.stopped_because     ? RunStatus::kStopped
@@ -418,7 +402,6 @@ class Run {
   }
 
   void summarize() {
-    end_line();
     if (metrics_) record_.summary = summarize_metrics(folder_.metrics());
   }
 
@@ -463,9 +446,8 @@ class Run {
   std::optional<Monitor> monitor_;
   std::optional<JournalWriter> journal_;
   std::optional<MetricsFile> metrics_;
-  std::future<void> line_;  // of metrics_, on its way
-  uint64_t step_ = 0;       // steps done
-  bool fresh_ = false;      // there was no checkpoint
+  uint64_t step_ = 0;   // steps done
+  bool fresh_ = false;  // there was no checkpoint
   StepRecord newest_;
   double seconds_before_ = 0.0;
   double seconds_ = 0.0;  // of the run, as all processes know it
