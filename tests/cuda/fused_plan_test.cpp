@@ -160,6 +160,23 @@ TEST_F(FusedPlanTest, MakesLogitsTwiceThatFindNoRoom) {
   }
 }
 
+TEST_F(FusedPlanTest, TakesATiedHeadOfAnyVocabulary) {
+  const std::vector<std::string> tied = {"model.vocab=3600", "model.tied_head=true"};
+  for (const Room& room : {kRoom, kRoomOfOne}) {
+    for (const char* width : {"model.width=64", "model.width=128"}) {
+      for (const char* rank : {"noise.rank=1", "noise.rank=2"}) {
+        EXPECT_TRUE(plan_of({"model=gru", width, rank, tied[0], tied[1]}, room).fused) << width << ' ' << rank;
+      }
+    }
+    for (const char* tokens : {"train.tokens=4", "train.tokens=20", "train.tokens=70"}) {
+      const Plan& plan =
+          plan_of({"model=int8nativeformer", tokens, "model.width=64", "model.head_width=32", tied[0], tied[1]}, room);
+      ASSERT_TRUE(plan.fused) << tokens;
+      EXPECT_TRUE(has_tokens(plan.fused->shape.rows)) << tokens;
+    }
+  }
+}
+
 TEST_F(FusedPlanTest, BringsEachBlockOfWeightsOnceAToken) {
   for (const Room& room : {kRoom, kRoomOfOne}) {
     for (const char* width : {"model.width=128", "model.width=192", "model.width=256"}) {

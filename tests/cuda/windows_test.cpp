@@ -38,6 +38,7 @@ const WindowsCase kWindowCases[] = {
     {"tables", Rows::kSpan, 32, {"model.width=64", "model.head_width=32", kWindowTables, kWindowLogitTables}},
     // Logits that find no room on the chip.
     {"vocabulary", Rows::kSpan, 20, {"model.width=64", "model.head_width=32", "model.vocab=3600"}},
+    {"vocabulary_of_steps", Rows::kSpan, 70, {"model.width=64", "model.head_width=32", "model.vocab=3600"}},
     {"slots", Rows::kSpan, 32, {"model.width=64", "model.head_width=32", "optimizer=es_adamw"}},
     {"many", Rows::kSpan, 33, {"model.width=64", "model.head_width=32"}, 1600},
     {"two_tokens", Rows::kWindows, 2, {"model.width=64", "model.head_width=32"}},

@@ -92,7 +92,7 @@ constexpr uint32_t kMostHeadTables = 2 * kTablesAtOnce;
 EGG_FN uint32_t fused_stage_bytes(uint32_t blocks) { return blocks * kBlock * kBlock; }
 
 // Where a block of 64 values of a pair's noise lies: its number among the blocks of the stream in which a token takes
-// them, two a stage, or behind it. What is taken twice has a second place.
+// them, two a stage, or behind it. What two ops take has a second place.
 struct NoisePlaces {
   uint16_t first;
   uint16_t second;

@@ -78,8 +78,8 @@ __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& fee
 }
 
 // By one thread, of the block's tile number `own`. Each token reads all of the noise anew, and the L2 cache does not
-// hold the noise of all tiles at work. If each line made room for the next, none would be there when its turn comes
-// again.
+// hold the noise of all tiles at work. Were its lines like any other, each would be gone before its turn comes again.
+// The cache gives up the newest of them first, so a part of the others is still there.
 __device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, uint32_t own, uint32_t ring,
                                    RingPlace place) {
   const uint32_t repeated = feed.repeated_noise_stages;

@@ -190,7 +190,7 @@ struct FusedTile {
     await_noise();
     load_noise(a, b);
   }
-  // Where a ring does not bring it: those stages come once more that the feed says.
+  // Steps back to the noise that is taken once more. A ring of stages brings it again by itself.
   __device__ __forceinline__ void take_noise_again() {
     if constexpr (kTokens) next_noise -= args.feeds[0].repeated_noise_stages * 2 * noise_block();
   }
