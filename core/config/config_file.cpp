@@ -124,16 +124,9 @@ std::string joined(const auto& names_or_paths) {
 
 Error no_such_group(const ConfigSearch& search, const std::string& group, const Source& source) {
   std::vector<std::string> folders;
-  std::set<std::string> groups;
-  for (const fs::path& dir : search.config_dirs) {
-    folders.push_back(group_folder(dir, group).string());
-    for (const fs::directory_entry& entry : entries_of(dir)) {
-      std::error_code failure;
-      if (entry.is_directory(failure)) groups.insert(entry.path().filename().string());
-    }
-  }
+  for (const fs::path& dir : search.config_dirs) folders.push_back(group_folder(dir, group).string());
   return wrong(source, fmt::format("no group '{}', expected the folder {} with its options{}", group, joined(folders),
-                                   near_name(group, {groups.begin(), groups.end()})));
+                                   near_name(group, group_names(search))));
 }
 
 // `# @package x` in the comment that the file begins with.
@@ -203,6 +196,18 @@ fs::path main_config_path(const ConfigSearch& search) {
 }
 
 bool is_group(const ConfigSearch& search, const std::string& group) { return !group_folders(search, group).empty(); }
+
+std::vector<std::string> group_names(const ConfigSearch& search) {
+  std::set<std::string> names;
+  for (const fs::path& dir : search.config_dirs) {
+    for (const fs::directory_entry& entry : entries_of(dir)) {
+      std::error_code failure;
+      if (entry.is_directory(failure)) names.insert(entry.path().filename().string());
+    }
+  }
+  if (is_group(search, kExperimentGroup)) names.insert(kExperimentGroup);
+  return {names.begin(), names.end()};
+}
 
 std::vector<std::string> option_names(const ConfigSearch& search, const std::string& group) {
   std::set<std::string> names;

@@ -50,6 +50,9 @@ std::filesystem::path main_config_path(const ConfigSearch& search);
 // The folder is there, whatever it holds.
 bool is_group(const ConfigSearch& search, const std::string& group);
 
+// In order of their names, those inside others left out.
+std::vector<std::string> group_names(const ConfigSearch& search);
+
 // In order of their names.
 std::vector<std::string> option_names(const ConfigSearch& search, const std::string& group);
 

@@ -1,15 +1,13 @@
 // eggroll: the command line. Parses, calls one command, turns an Error into one sentence and a non-zero exit code.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/misuse.h"
 #include "eggroll/error.h"
-#include "eggroll/suggest.h"
 #include "record/environment.h"
 #include "record/sentence.h"
 #include "serve/command.h"
@@ -19,37 +17,13 @@
 namespace eggroll {
 namespace {
 
-// CLI11's message as one sentence with the cure; a misspelt command gets a suggestion.
-Error misused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& command_line) {
-  std::vector<std::string> commands;
-  for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(sub->get_name());
-  std::string first;  // word that is no option of eggroll itself
-  for (size_t i = 1; i < command_line.size() && first.empty(); ++i) {
-    if (command_line[i] == "--config-dir") {
-      ++i;
-    } else if (command_line[i][0] != '-') {
-      first = command_line[i];
-    }
-  }
-  const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
-  if (first.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return Error(
-        fmt::format("no command was given, expected one of: {} (see eggroll --help)", fmt::join(commands, ", ")));
-  }
-  if (!first.empty() && !known) {
-    return Error(fmt::format("unknown command '{}'{} (see eggroll --help)", first, suggestion(first, commands)));
-  }
-  std::string text = error.what();
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return Error(fmt::format("{} (see eggroll {}--help)", text, known ? first + " " : ""));
-}
-
 int dispatch(int argc, char** argv) {
   std::vector<std::string> command_line(argv, argv + argc);
   command_line[0] = "eggroll";  // a record says the same wherever the executable lies
-  CLI::App app{"Experiments with integer evolution strategies"};
+  CLI::App app{"Experiments with integer evolution strategies", "eggroll"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", [] {
+  app.footer("eggroll help COMMAND describes a command, eggroll keys lists groups, options and keys.");
+  app.set_version_flag("-V,--version", [] {
     const Environment environment = capture_environment();
     return fmt::format("eggroll {} ({}), plugin ABI {}, spec {}", environment.host_version, environment.host_commit,
                        environment.abi, environment.spec_hash);
@@ -64,6 +38,7 @@ int dispatch(int argc, char** argv) {
     CLI::App* sub = app.add_subcommand(name, help);
     sub->add_option("overrides", overrides, "group=option, a.b=value, +a.b=value, ++a.b=value, ~a.b");
     sub->fallthrough();
+    sub->footer("eggroll keys lists groups, their options and all keys; eggroll keys optimizer those of one group.");
     sub->callback([&, command] { exit_code = command(); });
     return sub;
   };
@@ -85,6 +60,21 @@ int dispatch(int argc, char** argv) {
                  [&] { return show_command(host, overrides); });
   with_overrides("config", "Print the resolved configuration and where each value was written, and check it",
                  [&] { return config_command(host, overrides); });
+
+  std::string key;
+  CLI::App* keys = app.add_subcommand(
+      "keys", "List groups and options, or the keys below one: eggroll keys optimizer, eggroll keys train");
+  keys->add_option("key", key, "A group or a key; all groups if it is left out");
+  keys->add_option("overrides", overrides, "What to choose first: model=int8nativeformer");
+  keys->fallthrough();
+  keys->callback([&] { exit_code = keys_command(host, key, overrides); });
+  std::string described;
+  CLI::App* help = app.add_subcommand("help", "Describe a command: eggroll help run");
+  help->add_option("command", described, "Its name; all commands if it is left out");
+  std::string overview;
+  help->callback([&] {
+    fmt::print("{}", described.empty() ? overview : command_named(app, described).help(app.get_name()));
+  });
 
   with_overrides("points", "List and check every point of a sweep: eggroll points experiment=count-convergence",
                  [&] { return points_command(host, overrides); });
@@ -252,6 +242,11 @@ int dispatch(int argc, char** argv) {
   exported->add_option("--tensorboard", tensorboard, "A folder of event files, one for each run");
   exported->callback([&] { exit_code = export_command(results, csv, tensorboard); });
 
+  overview = app.help();  // before a command is parsed, which app.help() would describe
+  if (argc == 1) {
+    fmt::print("{}", overview);
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

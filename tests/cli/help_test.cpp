@@ -1,0 +1,71 @@
+// Help, the lists of groups and keys, and what a command line that cannot be read is answered with.
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST_F(CliTest, WithoutArgumentsItHelps) {
+  const Result help = Process(work_, {EGGROLL_BIN_DIR "/eggroll"}).wait();
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.err, "");
+  EXPECT_THAT(help.out, AllOf(HasSubstr("Usage: eggroll [OPTIONS] SUBCOMMAND"), HasSubstr("eggroll keys")));
+  EXPECT_EQ(help.out, eggroll({"--help"}).out);
+  EXPECT_EQ(help.out, eggroll({"help"}).out);
+  EXPECT_THAT(eggroll({"-V"}).out, StartsWith("eggroll "));
+  EXPECT_EQ(eggroll({"-V"}).out, eggroll({"--version"}).out);
+}
+
+TEST_F(CliTest, HelpDescribesACommand) {
+  for (const char* command : {"run", "eval", "keys", "compare"}) {
+    const Result help = eggroll({"help", command});
+    EXPECT_EQ(help.exit_code, 0) << help.err;
+    EXPECT_THAT(help.out, HasSubstr(std::string("Usage: eggroll ") + command + " "));
+    EXPECT_EQ(help.out, eggroll({command, "--help"}).out);
+  }
+  expect_one_sentence(eggroll({"help", "rnu"}), {"unknown command 'rnu'", "did you mean 'run'?"});
+}
+
+TEST_F(CliTest, AnUnknownOptionGetsASuggestion) {
+  expect_one_sentence(eggroll({"run", "--multirn"}), {"unknown option '--multirn'", "did you mean '--multirun'?"});
+  expect_one_sentence(eggroll({"sweep", "--job=2"}), {"unknown option '--job'", "did you mean '--jobs'?"});
+  expect_one_sentence(eggroll({"run", "--config-dri", "x"}), {"did you mean '--config-dir'?", "eggroll run --help"});
+  expect_one_sentence(eggroll({"--versoin"}), {"unknown option '--versoin'", "did you mean '--version'?"});
+  expect_one_sentence(eggroll({"eval", "x", "--frobnicate"}), {"unknown option '--frobnicate' (see eggroll eval"});
+  // As Hydra has them.
+  expect_one_sentence(eggroll({"run", "--cfg", "job"}), {"unknown option '--cfg'", "use eggroll config"});
+  expect_one_sentence(eggroll({"run", "--config-name", "mine"}), {"use experiment=NAME"});
+}
+
+TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
+  const std::string all = eggroll({"keys"}).out;
+  for (const char* group : {"\nbackend\n", "\nexperiment\n", "\nmodel\n", "\noptimizer\n"}) {
+    EXPECT_THAT(all, HasSubstr(group));
+  }
+  EXPECT_THAT(all, AllOf(HasSubstr("es_adamw es_sgd sign_es"), HasSubstr("checkpoint monitor stop")));
+
+  const Result optimizer = eggroll({"keys", "optimizer"});
+  EXPECT_EQ(optimizer.exit_code, 0) << optimizer.err;
+  EXPECT_THAT(optimizer.out, AllOf(HasSubstr("optimizer=sign_es   (chosen)\n    A weight moves by one"),
+                                   HasSubstr("optimizer=es_sgd\n    Momentum on the vote"),
+                                   HasSubstr("\noptimizer.alpha=1.0\n    level of the test at the first step\n")));
+  const std::string adam = eggroll({"keys", "optimizer", "optimizer=es_adamw"}).out;
+  EXPECT_THAT(adam, AllOf(HasSubstr("optimizer=es_adamw   (chosen)"), HasSubstr("optimizer.beta1=")));
+
+  EXPECT_EQ(eggroll({"keys", "train.steps", "train.steps=7"}).out, "train.steps=7\n");
+  EXPECT_EQ(eggroll({"keys", "stop.patience"}).out,
+            "stop.patience=null\n    held-out evaluations in a row without a new best\n");
+  // A comment goes on in the next lines, and is wrapped.
+  EXPECT_THAT(
+      eggroll({"keys", "eval.warmup"}).out,
+      StartsWith("eval.warmup=0\n    tokens before its part that each stream reads and does not score, so that\n"));
+  EXPECT_THAT(eggroll({"keys", "eval.warmup"}).out, HasSubstr("models without a"));
+  expect_one_sentence(eggroll({"keys", "modl"}), {"'modl' is no group and no key", "did you mean 'model'?"});
+  expect_one_sentence(eggroll({"keys", "train.stepz"}), {"'train.stepz' is no group and no key"});
+}
+
+}  // namespace
+}  // namespace eggroll::test

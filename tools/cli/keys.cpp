@@ -1,0 +1,146 @@
+// eggroll keys: groups, their options and the keys of the configuration, with what their files say of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "config/yaml.h"
+#include "eggroll/suggest.h"
+#include "system/files.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kIndent = 4;
+
+std::vector<std::string> lines_of(const std::string& file) {
+  std::vector<std::string> lines;
+  std::istringstream text(is_there(file) ? read_file(file) : "");
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+// Where a line's comment begins, npos where it has none.
+size_t comment_begin(const std::string& line) {
+  char quote = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#' && (i == 0 || line[i - 1] == ' ')) {
+      return i;
+    }
+  }
+  return std::string::npos;
+}
+
+// The comment behind the value that was written there, with the lines that go on with it; "" where there is none.
+std::string comment_at(const Source& source) {
+  const std::vector<std::string> lines = lines_of(source.file);
+  const auto first = static_cast<size_t>(source.line) - 1;
+  if (source.line <= 0 || first >= lines.size()) return "";
+  const size_t begin = comment_begin(lines[first]);
+  if (begin == std::string::npos) return "";
+  std::string comment = trimmed(lines[first].substr(begin + 1));
+  for (size_t i = first + 1; i < lines.size() && trimmed(lines[i]).starts_with('#'); ++i) {
+    comment += " " + trimmed(trimmed(lines[i]).substr(1));
+  }
+  return comment;
+}
+
+// The first sentence of the comment that the file begins with; "" where it begins with none.
+std::string summary_of(const fs::path& file) {
+  std::string comment;
+  for (const std::string& line : lines_of(file)) {
+    if (!line.starts_with('#')) break;
+    if (!line.starts_with("# @package")) comment += (comment.empty() ? "" : " ") + trimmed(line.substr(1));
+  }
+  const size_t end = comment.find(". ");
+  return end == std::string::npos ? comment : comment.substr(0, end + 1);
+}
+
+void print_wrapped(const std::string& text) {
+  const size_t width = terminal_width();
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && kIndent + line.size() + 1 + word.size() > width) {
+      fmt::print("{:{}}{}\n", "", kIndent, line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  if (!line.empty()) fmt::print("{:{}}{}\n", "", kIndent, line);
+}
+
+void print_keys(const std::string& path, const ConfigNode& node) {
+  if (node.kind() == ConfigNode::Kind::kMap && !node.map().empty()) {
+    for (const auto& [key, value] : node.map()) print_keys(join_path(path, key), value);
+    return;
+  }
+  fmt::print("{}={}\n", path, to_line(node));
+  print_wrapped(comment_at(node.source()));
+}
+
+// The option that a group's part of the configuration is of; "" where it has no file.
+std::string chosen_option(const ConfigNode& config, const std::string& group) {
+  const ConfigNode* node = config.find(group);
+  return node == nullptr ? "" : fs::path(node->source().file).stem().string();
+}
+
+void print_options(const ConfigSearch& search, const ConfigNode& config, const std::string& group) {
+  fmt::print("Options (eggroll run {}=OPTION):\n\n", group);
+  const std::string chosen = chosen_option(config, group);
+  for (const std::string& option : option_names(search, group)) {
+    fmt::print("{}={}{}\n", group, option, option == chosen ? "   (chosen)" : "");
+    print_wrapped(summary_of(option_path(search, group, option, Source{})));
+  }
+}
+
+void print_overview(const ConfigSearch& search, const ConfigNode& config) {
+  fmt::print("Groups, with their options (eggroll run GROUP=OPTION):\n");
+  const std::vector<std::string> groups = group_names(search);
+  for (const std::string& group : groups) {
+    std::string options;
+    for (const std::string& option : option_names(search, group)) options += " " + option;
+    fmt::print("\n{}\n", group);
+    print_wrapped(options);
+  }
+  std::string keys;
+  for (const auto& [key, value] : config.map()) keys += " " + key;
+  fmt::print("\nKeys of the configuration (eggroll keys KEY shows what is below one):\n\n");
+  print_wrapped(keys);
+}
+
+}  // namespace
+
+int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides) {
+  const ConfigSearch search = config_search(host);
+  const ConfigNode config = compose(search, overrides);
+  if (key.empty()) {
+    print_overview(search, config);
+    return 0;
+  }
+  const ConfigNode* node = config.find(key);
+  const std::vector<std::string> groups = group_names(search);
+  const bool is_group = std::find(groups.begin(), groups.end(), key) != groups.end();
+  if (node == nullptr && !is_group) {
+    std::vector<std::string> known = groups;
+    for (const auto& [name, value] : config.map()) known.push_back(name);
+    throw Error(fmt::format("'{}' is no group and no key{} (eggroll keys lists all)", key, suggestion(key, known)));
+  }
+  if (is_group) print_options(search, config, key);
+  if (node == nullptr) return 0;
+  if (is_group) fmt::print("\nKeys of the option that is chosen:\n\n");
+  print_keys(key, *node);
+  return 0;
+}
+
+}  // namespace eggroll
