@@ -80,6 +80,9 @@ int show_command(const HostOptions& host, const Overrides& overrides);
 // reading data.
 int config_command(const HostOptions& host, const Overrides& overrides);
 
+// runs.cpp. Lists runs, the newest first. words: a folder (default: results), and filters key=value.
+int ls_command(const std::vector<std::string>& words, bool json);
+
 // keys.cpp. Prints groups and options, or what is below a group or a key; key: "" for all.
 int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides);
 

@@ -72,11 +72,11 @@ std::string as_utf8(const std::string& name) {
   return ordered_json::parse(ordered_json(name).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
-ordered_json record_of(const EvalArguments& arguments, const Setup& setup, Trained& trained, const HeldOutSums& sums,
-                       const Baselines& baselines) {
+ordered_json record_of(const EvalArguments& arguments, const RunFolder& folder, const Setup& setup, Trained& trained,
+                       const HeldOutSums& sums, const Baselines& baselines) {
   const Environment environment = capture_environment();
   return {{"schema", kEvaluationSchema},
-          {"run", as_utf8(fs::canonical(arguments.run).filename().string())},
+          {"run", as_utf8(fs::canonical(folder.path).filename().string())},
           {"step", trained.step},
           {"weights", arguments.weights},
           {"weights_sha256", weights_sha256(read_weights(trained.session, *setup.learner.program))},
@@ -146,7 +146,8 @@ int eval_command(const EvalArguments& arguments) {
   const HeldOutStreams& streams = setup.final_streams;
   const HeldOutSums sums = evaluate_held_out(trained.session, setup.dataset, streams,
                                              setup.learner.program->state_bytes(), 0, streams.streams());
-  const ordered_json record = sealed(record_of(arguments, setup, trained, sums, measure_baselines(setup.dataset)));
+  const ordered_json record =
+      sealed(record_of(arguments, folder, setup, trained, sums, measure_baselines(setup.dataset)));
   const fs::path path = record_path(folder, record);
   write_evaluation(path, record);
   if (arguments.json) {

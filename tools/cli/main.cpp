@@ -17,6 +17,8 @@
 namespace eggroll {
 namespace {
 
+constexpr const char* kRunHelp = "The run: its folder, or the name or hash of one below ./results (eggroll ls)";
+
 int dispatch(int argc, char** argv) {
   std::vector<std::string> command_line(argv, argv + argc);
   command_line[0] = "eggroll";  // a record says the same wherever the executable lies
@@ -72,9 +74,8 @@ int dispatch(int argc, char** argv) {
   CLI::App* help = app.add_subcommand("help", "Describe a command: eggroll help run");
   help->add_option("command", described, "Its name; all commands if it is left out");
   std::string overview;
-  help->callback([&] {
-    fmt::print("{}", described.empty() ? overview : command_named(app, described).help(app.get_name()));
-  });
+  help->callback(
+      [&] { fmt::print("{}", described.empty() ? overview : command_named(app, described).help(app.get_name())); });
 
   with_overrides("points", "List and check every point of a sweep: eggroll points experiment=count-convergence",
                  [&] { return points_command(host, overrides); });
@@ -108,9 +109,16 @@ int dispatch(int argc, char** argv) {
   point->add_option("--where", where, "The name of this job in the point's log")->capture_default_str();
   point->callback([&] { exit_code = point_command(submission, element, where); });
 
+  std::vector<std::string> listed;
+  bool list_as_json = false;
+  CLI::App* ls = app.add_subcommand("ls", "List runs, the newest first: eggroll ls status=failed model.width=64");
+  ls->add_option("what", listed, "A folder (default: results), and key=value for each condition");
+  ls->add_flag("--json", list_as_json, "Print them as JSON");
+  ls->callback([&] { exit_code = ls_command(listed, list_as_json); });
+
   ResumeArguments resuming;
   CLI::App* resume = app.add_subcommand("resume", "Continue an interrupted run");
-  resume->add_option("run", resuming.run, "The run's folder")->required();
+  resume->add_option("run", resuming.run, kRunHelp)->required();
   const auto with_plugins = [](CLI::App* sub, std::vector<std::filesystem::path>& plugins) {
     return sub
         ->add_option("--plugins", plugins,
@@ -131,7 +139,7 @@ int dispatch(int argc, char** argv) {
   ReplayArguments replaying;
   CLI::App* replay =
       app.add_subcommand("replay", "Rebuild a run's weights from its seed, journal and data, and compare");
-  replay->add_option("run", replaying.run, "The run's folder")->required();
+  replay->add_option("run", replaying.run, kRunHelp)->required();
   with_plugins(replay, replaying.plugins);
   replay->add_option("--steps", replaying.steps, "Number of steps of the journal to replay (default: all)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
@@ -140,7 +148,7 @@ int dispatch(int argc, char** argv) {
   EvalArguments evaluating;
   CLI::App* eval = app.add_subcommand(
       "eval", "Measure a run's model on its held-out data or on another text, beside unigram, bigram and gzip");
-  eval->add_option("run", evaluating.run, "The run's folder")->required();
+  eval->add_option("run", evaluating.run, kRunHelp)->required();
   with_plugins(eval, evaluating.plugins);
   const auto is_named = [](const std::string& text) { return text.empty() ? "it is empty, expected a file" : ""; };
   eval->add_option("--data", evaluating.text,
@@ -171,7 +179,7 @@ int dispatch(int argc, char** argv) {
                                         "Print text from a run's newest checkpoint, or another; a terminal shows "
                                         "control characters and broken UTF-8 as \\xNN, "
                                         "a file or a pipe gets the bytes themselves");
-  sample->add_option("run", sampling.run, "The run's folder")->required();
+  sample->add_option("run", sampling.run, kRunHelp)->required();
   with_plugins(sample, sampling.plugins);
   sample->add_option("--count", sampling.count, "Tokens to make")->capture_default_str()->check(CLI::Range(1, 1000000));
   sample

@@ -1,0 +1,74 @@
+// eggroll ls, and runs that are named by less than their folder.
+#include "cli/eggroll_command.h"
+#include "record/record.h"
+
+namespace eggroll::test {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class RunsTest : public CliTest {
+ protected:
+  void begin(const Arguments& more) const { ASSERT_EQ(eggroll(tiny_run(more)).exit_code, 0); }
+  // Lists with these words; each run's `key`.
+  std::vector<std::string> listed(const Arguments& words, const char* key) const {
+    Arguments all = {"ls", "--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Result result = eggroll(all);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::vector<std::string> values;
+    for (const ordered_json& run : ordered_json::parse(result.out)) values.push_back(run.at(key));
+    return values;
+  }
+};
+
+TEST_F(RunsTest, LsListsRunsAndFiltersThem) {
+  begin({"seed=0"});
+  begin({"seed=1", "model.width=32"});
+  EXPECT_NE(eggroll(tiny_run({"seed=2", "plugins.path=[nowhere]"})).exit_code, 0);
+  const std::vector<std::string> folders = listed({}, "folder");
+  ASSERT_EQ(folders.size(), 2U);
+  const fs::path wide = listed({"model.width=32"}, "folder").at(0);
+  const RunRecord record = read_record(work_ / wide / "record.json");
+  EXPECT_EQ(record.seed, 1U);
+  EXPECT_EQ(listed({"model.width=3.2e1", "status=completed"}, "hash"), std::vector<std::string>{record.config_hash});
+  EXPECT_EQ(listed({"results", "seed=0", "model.width=32"}, "hash"), std::vector<std::string>{});
+  EXPECT_EQ(listed({"model=gru"}, "hash").size(), 2U);
+  const std::string table = eggroll({"ls", "seed=1"}).out;
+  EXPECT_THAT(table, AllOf(HasSubstr("hash "), HasSubstr(record.config_hash.substr(0, 12)), HasSubstr("completed"),
+                           HasSubstr(fmt::format("{:.4f} a token", record.final->bits_per_unit)),
+                           HasSubstr(wide.filename().string())));
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
+  EXPECT_EQ(eggroll({"ls", "status=failed"}).out, "no such run\n");
+  expect_one_sentence(eggroll({"ls", "model.widht=32"}), {"no run has a key 'model.widht'"});
+  expect_one_sentence(eggroll({"ls", "results", "other"}), {"two folders were given, 'results' and 'other'"});
+  expect_one_sentence(eggroll({"ls", "nowhere"}), {"nowhere does not exist"});
+}
+
+TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
+  begin({"seed=0"});
+  begin({"seed=1"});
+  const fs::path folder = listed({"seed=1"}, "folder").at(0);
+  const std::string hash = listed({"seed=1"}, "hash").at(0);
+  for (const std::string& name : {folder.string(), folder.filename().string(), hash, hash.substr(0, 8)}) {
+    const Result result = eggroll({"eval", name, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << name << result.err;
+    EXPECT_EQ(ordered_json::parse(result.out).at("run").get<std::string>(), folder.filename().string());
+  }
+  EXPECT_THAT(eggroll({"resume", hash.substr(0, 8)}).out, HasSubstr("finished already"));
+  expect_one_sentence(eggroll({"eval", hash.substr(0, 3)}), {"is no run", "eggroll ls lists them"});
+  // A copy beside it makes the hash ambiguous, and its own name is not.
+  fs::create_directories(work_ / "results" / "copies");
+  fs::copy(work_ / folder, work_ / "results" / "copies" / "mine", fs::copy_options::recursive);
+  expect_one_sentence(eggroll({"eval", hash.substr(0, 8)}),
+                      {"may mean any of 2 runs", "results/copies/mine", folder.string(), "name more of it"});
+  EXPECT_EQ(eggroll({"eval", "mine"}).exit_code, 0);
+  // A damaged record has no hash, and hides no other run.
+  write_plainly(work_ / "results" / "copies" / "mine" / "record.json", "{");
+  EXPECT_EQ(eggroll({"eval", hash.substr(0, 8)}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace eggroll::test
