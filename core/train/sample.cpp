@@ -1,27 +1,46 @@
 #include "train/sample.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "data/rows.h"
+#include "eggroll/arithmetic.h"
 #include "eggroll/error.h"
 #include "eggroll/noise.h"
 
 namespace eggroll {
 namespace {
 
-// unit: bits of one logit step. Probabilities go as 2^(logit * unit / temperature).
-uint32_t draw(const std::vector<int8_t>& logits, double unit, double temperature, double uniform) {
-  const auto best = std::max_element(logits.begin(), logits.end());
-  if (temperature == 0.0) return static_cast<uint32_t>(best - logits.begin());
-  std::vector<double> cumulative;
-  double total = 0.0;
-  for (const int8_t logit : logits) {
-    total += std::exp2((logit - *best) * unit / temperature);
-    cumulative.push_back(total);
+// Tokens from the likeliest on, of equally likely ones the lower first.
+std::vector<uint32_t> by_likelihood(const std::vector<int8_t>& logits) {
+  std::vector<uint32_t> tokens(logits.size());
+  std::iota(tokens.begin(), tokens.end(), 0U);
+  std::stable_sort(tokens.begin(), tokens.end(), [&](uint32_t a, uint32_t b) { return logits[a] > logits[b]; });
+  return tokens;
+}
+
+// unit: 1/65536 bits of one logit step. Probabilities go as 2^(logit * unit / temperature), in Q30 of the likeliest's.
+// word: the draw, 32 random bits.
+uint32_t draw(const std::vector<int8_t>& logits, int32_t unit, const SampleOptions& options, uint32_t word) {
+  std::vector<uint32_t> tokens = by_likelihood(logits);
+  if (options.temperature == 0.0) return tokens.front();
+  if (options.top_k > 0 && options.top_k < tokens.size()) tokens.resize(options.top_k);
+  const int32_t largest = logits[tokens.front()];
+  std::vector<uint64_t> sums;  // of the probabilities so far
+  for (const uint32_t token : tokens) {
+    const double bits = static_cast<double>((largest - logits[token]) * int64_t{unit}) / options.temperature;
+    const uint32_t weight = egg_exp2_neg_q30(static_cast<uint32_t>(std::min(bits, 4294967295.0)));
+    sums.push_back((sums.empty() ? 0 : sums.back()) + weight);
   }
-  const auto it = std::upper_bound(cumulative.begin(), cumulative.end(), uniform * total);
-  return static_cast<uint32_t>(std::min<ptrdiff_t>(it - cumulative.begin(), static_cast<ptrdiff_t>(logits.size()) - 1));
+  const double least = options.top_p * static_cast<double>(sums.back());
+  const auto enough =
+      std::find_if(sums.begin(), sums.end(), [&](uint64_t sum) { return static_cast<double>(sum) >= least; });
+  sums.erase(std::next(enough), sums.end());
+  // The upper half of a product: below the sum of all.
+  const uint64_t all = sums.back();
+  const uint64_t point = (all >> 32) * word + ((all & 0xffffffffU) * word >> 32);
+  return tokens[static_cast<size_t>(std::upper_bound(sums.begin(), sums.end(), point) - sums.begin())];
 }
 
 }  // namespace
@@ -36,8 +55,8 @@ std::vector<uint32_t> sample(BackendSession& session, const Program& program, co
                   ", expected a token below the vocabulary's size " + std::to_string(vocab) + "; give another prompt");
     }
   }
-  const double unit = program.ops().back().attr / 65536.0;
-  const uint64_t key = egg_noise_key(options.seed, EGG_STEP_DATA, 0, 0, 0, 0);
+  const int32_t unit = program.ops().back().attr;
+  const uint64_t key = egg_noise_key(options.seed, EGG_STEP_DATA, options.number, 0, 0, 0);
   std::vector<int8_t> states(program.state_bytes());
   std::vector<int8_t> logits(vocab);
   const auto context = static_cast<size_t>(program.view().context);  // 0: any number of tokens
@@ -62,8 +81,7 @@ std::vector<uint32_t> sample(BackendSession& session, const Program& program, co
                           rows.data()};
     session.infer(egg_infer{sizeof(egg_infer), 0, batch, states.data(), &loss, logits.data()});
     next = text.size();
-    const double uniform = egg_noise_word(key, static_cast<uint32_t>(next - prompt.size())) / 4294967296.0;
-    text.push_back(draw(logits, unit, options.temperature, uniform));
+    text.push_back(draw(logits, unit, options, egg_noise_word(key, static_cast<uint32_t>(next - prompt.size()))));
   }
   return {text.begin() + static_cast<ptrdiff_t>(prompt.size()), text.end()};
 }

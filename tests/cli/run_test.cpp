@@ -169,6 +169,19 @@ TEST_F(RunTest, SampleGoesOnFromThePrompt) {
   EXPECT_EQ(sample({"--prompt", "3,4", "--seed", "5"}), text);
   EXPECT_NE(sample({"--prompt", "3,4", "--seed", "5", "--temperature", "50"}), text);
   EXPECT_EQ(sample({"--temperature", "0", "--seed", "1"}), sample({"--temperature", "0", "--seed", "2"}));
+  EXPECT_EQ(sample({"--top-k", "1"}), sample({"--temperature", "0"}));
+  EXPECT_EQ(sample({"--top-p", "1e-9"}), sample({"--temperature", "0"}));
+  const std::string two = sample({"--samples", "2", "--prompt", "3,4", "--seed", "5"});
+  EXPECT_TRUE(two.starts_with("--- sample 0 ---\n" + text + "--- sample 1 ---\n3,4,")) << two;
+  const nlohmann::json list =
+      nlohmann::json::parse(sample({"--samples", "2", "--prompt", "3,4", "--seed", "5", "--json"}));
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].at("text").get<std::string>() + "\n", text);
+  EXPECT_EQ(list[1].at("tokens").size(), 20U);
+  EXPECT_NE(list[0].at("tokens"), list[1].at("tokens"));
+  expect_one_sentence(eggroll({"sample", run, "--top-p", "0"}), {"--top-p", "0"});
+  expect_one_sentence(eggroll({"sample", run, "--top-p", "nan"}),
+                      {"--top-p is nan", "expected a number from 1e-9 to 1"});
   expect_one_sentence(eggroll({"sample", run, "--prompt", "3,16"}),
                       {"holds the token 16", "expected a token below the vocabulary's size 16", "give another prompt"});
   expect_one_sentence(eggroll({"sample", run, "--prompt", "three"}),

@@ -29,8 +29,11 @@ class OwnModel {
     for (uint32_t i = 0; i < weights.size(); ++i) session_->set_weights(i, weights[i].data());
   }
 
+  Tokens sample(const Tokens& prompt, const SampleOptions& options) {
+    return eggroll::sample(*session_, program_, prompt, options);
+  }
   Tokens sample(const Tokens& prompt, uint32_t count, double temperature, uint64_t seed) {
-    return eggroll::sample(*session_, program_, prompt, SampleOptions{count, temperature, seed});
+    return sample(prompt, SampleOptions{count, temperature, seed});
   }
 
  private:
@@ -121,6 +124,49 @@ TEST(Sample, TemperatureFlattensOrSharpens) {
   EXPECT_NEAR(sharp[2], 5333, 209);
   // A temperature of nearly 0 gives the same text as 0.
   EXPECT_THAT(model.sample({0}, 100, 0.01, 5), Each(2U));
+}
+
+TEST(Sample, TopKDrawsFromTheLikeliest) {
+  OwnModel model = constant_model();
+  const auto with = [&](uint32_t top_k, double top_p) {
+    SampleOptions options{7000, 1.0, 5};
+    options.top_k = top_k;
+    options.top_p = top_p;
+    return model.sample({0}, options);
+  };
+  const Tokens all = with(0, 1.0);
+  EXPECT_EQ(with(3, 1.0), all);
+  EXPECT_EQ(with(99, 1.0), all);
+  EXPECT_THAT(with(1, 1.0), Each(2U));
+  const std::array<int, 3> two = counts_of(with(2, 1.0));  // odds 2 and 4 of 6
+  EXPECT_EQ(two[0], 0);
+  EXPECT_NEAR(two[1], 2333, 209);
+  // Probabilities are 4/7, 2/7 and 1/7: the first alone has 0.571, the first two 0.857.
+  EXPECT_THAT(with(0, 0.5), Each(2U));
+  EXPECT_THAT(with(0, 0.571), Each(2U));
+  EXPECT_EQ(with(0, 0.572), with(2, 1.0));
+  EXPECT_EQ(with(0, 0.857), with(2, 1.0));
+  EXPECT_EQ(with(0, 0.858), all);
+  EXPECT_EQ(with(2, 0.66), with(1, 1.0));  // of the two that are left the first has 0.667
+  OwnModel tie = table_model({{5, 7, 7}, {5, 7, 7}, {5, 7, 7}});
+  SampleOptions first{100, 1.0, 3};
+  first.top_k = 1;
+  EXPECT_THAT(tie.sample({0}, first), Each(1U));
+}
+
+// Its draws are words of the noise, so a seed gives the same text everywhere.
+TEST(Sample, IsAFunctionOfSeedAndNumber) {
+  OwnModel model = constant_model();
+  SampleOptions options{200, 1.0, 5};
+  const Tokens first = model.sample({0}, options);
+  const uint64_t key = egg_noise_key(5, EGG_STEP_DATA, 0, 0, 0, 0);
+  for (uint32_t i = 0; i < 200; ++i) {
+    // Of 7 equal parts the likeliest token has the first four.
+    const uint64_t part = uint64_t{egg_noise_word(key, i)} * 7 >> 32;
+    EXPECT_EQ(first[i], part < 4 ? 2U : part < 6 ? 1U : 0U) << i;
+  }
+  options.number = 1;
+  EXPECT_NE(model.sample({0}, options), first);
 }
 
 // The small run's GRU, whose state matters, goes on from a prompt as from its own text.

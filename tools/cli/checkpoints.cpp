@@ -85,10 +85,19 @@ int replay_command(const ReplayArguments& arguments) {
   return 0;
 }
 
+namespace {
+
+void require_number(const char* option, double value, const char* expected) {
+  if (std::isfinite(value)) return;
+  throw Error(fmt::format("{} is {}, expected {}", option, value, expected));
+}
+
+}  // namespace
+
 int sample_command(const SampleArguments& arguments) {
-  if (!std::isfinite(arguments.temperature)) {
-    throw Error(fmt::format("--temperature is {}, expected a number from 0 to 100", arguments.temperature));
-  }
+  SampleOptions options = arguments.options;
+  require_number("--temperature", options.temperature, "a number from 0 to 100");
+  require_number("--top-p", options.top_p, "a number from 1e-9 to 1");
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), arguments.data);
   require_file(config, "vocabulary");
@@ -103,19 +112,30 @@ int sample_command(const SampleArguments& arguments) {
     return takes_text ? vocabulary->tokens_of(text) : parse_numbers(text);
   };
   const std::vector<uint32_t> given = tokens_of(arguments.prompt);
-  const std::vector<uint32_t> made =
-      sample(session, *learner.program, given.empty() ? tokens_of(takes_text ? "\n" : "0") : given,
-             SampleOptions{arguments.count, arguments.temperature, arguments.seed});
-  std::string text;
-  if (vocabulary) {
-    text = vocabulary->text(given) + vocabulary->text(made);
-  } else {
-    text = arguments.prompt;
+  const std::vector<uint32_t> prompt = given.empty() ? tokens_of(takes_text ? "\n" : "0") : given;
+  const auto text_of = [&](const std::vector<uint32_t>& made) {
+    if (vocabulary) return vocabulary->text(given) + vocabulary->text(made);
+    std::string text = arguments.prompt;
     for (const uint32_t token : made) text += (text.empty() ? "" : ",") + std::to_string(token);
+    return text;
+  };
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (options.number = 0; options.number < arguments.samples; ++options.number) {
+    const std::vector<uint32_t> made = sample(session, *learner.program, prompt, options);
+    const std::string text = text_of(made);
+    if (arguments.json) {
+      list.push_back({{"tokens", made}, {"text", text}});
+      continue;
+    }
+    if (arguments.samples > 1) fmt::print("--- sample {} ---\n", options.number);
+    const std::string shown = on_terminal() ? escaped(text) : text;
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
+    fmt::print("\n");
   }
-  if (on_terminal()) text = escaped(text);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  fmt::print("\n");
+  // Text need not be UTF-8, as JSON must be.
+  if (arguments.json) {
+    fmt::print("{}\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  }
   return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/host.h"
 #include "experiment/launcher.h"
+#include "train/sample.h"
 
 namespace eggroll {
 
@@ -52,9 +53,9 @@ int replay_command(const ReplayArguments& arguments);
 struct SampleArguments {
   std::filesystem::path run;
   std::vector<std::filesystem::path> plugins;
-  uint32_t count = 400;
-  double temperature = 1.0;
-  uint64_t seed = 0;
+  SampleOptions options;
+  uint32_t samples = 1;
+  bool json = false;
   std::string prompt;
   std::string checkpoint = "last";  // or a number of steps
   std::string weights = "weights";  // or "average"

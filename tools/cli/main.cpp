@@ -181,17 +181,33 @@ int dispatch(int argc, char** argv) {
                                         "a file or a pipe gets the bytes themselves");
   sample->add_option("run", sampling.run, kRunHelp)->required();
   with_plugins(sample, sampling.plugins);
-  sample->add_option("--count", sampling.count, "Tokens to make")->capture_default_str()->check(CLI::Range(1, 1000000));
+  sample->add_option("--count", sampling.options.count, "Tokens to make")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
   sample
-      ->add_option("--temperature", sampling.temperature,
+      ->add_option("--temperature", sampling.options.temperature,
                    "How random the choice of tokens is; 0 always takes the likeliest")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 100.0));
-  sample->add_option("--seed", sampling.seed, "Seed of the random draws")
+  sample
+      ->add_option("--top-k", sampling.options.top_k,
+                   "Choose from the likeliest tokens, this number of them; 0: from all")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000000));
+  sample
+      ->add_option("--top-p", sampling.options.top_p,
+                   "Choose from the likeliest tokens that together have at least this probability")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-9, 1.0));
+  sample->add_option("--samples", sampling.samples, "Number of texts to make")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  sample->add_option("--seed", sampling.options.seed, "Seed of the random draws")
       ->capture_default_str()
       ->check([](const std::string& text) {
         return text.starts_with('-') ? fmt::format("it is {}, expected a whole number of at least 0", text) : "";
       });
+  sample->add_flag("--json", sampling.json, "Print tokens and text as JSON");
   sample->add_option("--prompt", sampling.prompt,
                      "Text to continue; if tokens stand for no text, token numbers with commas between");
   with_checkpoint(sample, sampling.checkpoint, sampling.weights);
