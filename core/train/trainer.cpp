@@ -206,7 +206,10 @@ class Run {
   }
 
   void loop() {
-    if (fresh_) measure_untrained();
+    if (fresh_) {
+      measure_untrained();
+      if (keeps_best() && step_ < learner_.train.steps) save();  // the best so far
+    }
     const uint64_t first = step_;
     while (step_ < learner_.train.steps && !stopped() && !find_stop_reason()) {
       one_step();

@@ -64,7 +64,9 @@ TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
       StartsWith("eval.warmup=0\n    tokens before its part that each stream reads and does not score, so that\n"));
   EXPECT_THAT(eggroll({"keys", "eval.warmup"}).out, HasSubstr("models without a"));
   expect_one_sentence(eggroll({"keys", "modl"}), {"'modl' is no group and no key", "did you mean 'model'?"});
-  expect_one_sentence(eggroll({"keys", "train.stepz"}), {"'train.stepz' is no group and no key"});
+  expect_one_sentence(eggroll({"keys", "train."}), {"'train.' is no group and no key"});
+  expect_one_sentence(eggroll({"keys", "train.stepz"}),
+                      {"'train.stepz' is no group and no key", "did you mean 'train.steps'?"});
 }
 
 }  // namespace

@@ -173,15 +173,24 @@ TEST_F(RunTest, SampleGoesOnFromThePrompt) {
   EXPECT_EQ(sample({"--top-p", "1e-9"}), sample({"--temperature", "0"}));
   const std::string two = sample({"--samples", "2", "--prompt", "3,4", "--seed", "5"});
   EXPECT_TRUE(two.starts_with("--- sample 0 ---\n" + text + "--- sample 1 ---\n3,4,")) << two;
-  const nlohmann::json list =
-      nlohmann::json::parse(sample({"--samples", "2", "--prompt", "3,4", "--seed", "5", "--json"}));
-  ASSERT_EQ(list.size(), 2U);
-  EXPECT_EQ(list[0].at("text").get<std::string>() + "\n", text);
-  EXPECT_EQ(list[1].at("tokens").size(), 20U);
-  EXPECT_NE(list[0].at("tokens"), list[1].at("tokens"));
-  expect_one_sentence(eggroll({"sample", run, "--top-p", "0"}), {"--top-p", "0"});
-  expect_one_sentence(eggroll({"sample", run, "--top-p", "nan"}),
-                      {"--top-p is nan", "expected a number from 1e-9 to 1"});
+  const auto json = nlohmann::json::parse(sample({"--samples", "2", "--prompt", "3,4", "--seed", "5", "--json"}));
+  ASSERT_EQ(json.at("samples").size(), 2U);
+  EXPECT_EQ("3,4," + json.at("samples")[0].at("text").get<std::string>() + "\n", text);
+  EXPECT_EQ(json.at("prompt"), nlohmann::json({3, 4}));
+  EXPECT_EQ(json.at("step"), 40);
+  EXPECT_EQ(json.at("seed"), 5);
+  EXPECT_EQ(json.at("samples")[1].at("tokens").size(), 20U);
+  EXPECT_NE(json.at("samples")[0].at("tokens"), json.at("samples")[1].at("tokens"));
+  for (const auto& [option, value] : {std::pair{"--top-p", "0"},
+                                      {"--top-p", "nan"},
+                                      {"--count", "010"},
+                                      {"--count", ""},
+                                      {"--seed", "18446744073709551616"},
+                                      {"--seed", "-1"},
+                                      {"--top-k", "1.5"}}) {
+    expect_one_sentence(eggroll({"sample", run, option, value}),
+                        {option, fmt::format("it is '{}', expected a", value)});
+  }
   expect_one_sentence(eggroll({"sample", run, "--prompt", "3,16"}),
                       {"holds the token 16", "expected a token below the vocabulary's size 16", "give another prompt"});
   expect_one_sentence(eggroll({"sample", run, "--prompt", "three"}),

@@ -25,6 +25,7 @@ class RunsTest : public CliTest {
 };
 
 TEST_F(RunsTest, LsListsRunsAndFiltersThem) {
+  EXPECT_EQ(eggroll({"ls"}).out, "no runs yet\n");
   begin({"seed=0"});
   begin({"seed=1", "model.width=32"});
   EXPECT_NE(eggroll(tiny_run({"seed=2", "plugins.path=[nowhere]"})).exit_code, 0);
@@ -35,10 +36,14 @@ TEST_F(RunsTest, LsListsRunsAndFiltersThem) {
   EXPECT_EQ(record.seed, 1U);
   EXPECT_EQ(listed({"model.width=3.2e1", "status=completed"}, "hash"), std::vector<std::string>{record.config_hash});
   EXPECT_EQ(listed({"results", "seed=0", "model.width=32"}, "hash"), std::vector<std::string>{});
-  EXPECT_EQ(listed({"model=gru"}, "hash").size(), 2U);
+  EXPECT_EQ(listed({"model.name=gru"}, "hash").size(), 2U);
+  EXPECT_EQ(listed({"hash=" + record.config_hash.substr(0, 6)}, "hash").size(), 1U);
+  EXPECT_EQ(listed({wide.string()}, "hash").size(), 1U);
+  expect_one_sentence(eggroll({"ls", "model=gru"}), {"'model' has keys below it", "such as model.name"});
+  expect_one_sentence(eggroll({"ls", "status=compleated"}), {"status is 'compleated'", "completed"});
   const std::string table = eggroll({"ls", "seed=1"}).out;
-  EXPECT_THAT(table, AllOf(HasSubstr("hash "), HasSubstr(record.config_hash.substr(0, 12)), HasSubstr("completed"),
-                           HasSubstr(fmt::format("{:.4f} a token", record.final->bits_per_unit)),
+  EXPECT_THAT(table, AllOf(HasSubstr("hash "), HasSubstr(record.config_hash.substr(0, 8)), HasSubstr("completed"),
+                           HasSubstr(fmt::format("{:.4f}/token", record.final->bits_per_unit)),
                            HasSubstr(wide.filename().string())));
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 2);
   EXPECT_EQ(eggroll({"ls", "status=failed"}).out, "no such run\n");
@@ -52,7 +57,8 @@ TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
   begin({"seed=1"});
   const fs::path folder = listed({"seed=1"}, "folder").at(0);
   const std::string hash = listed({"seed=1"}, "hash").at(0);
-  for (const std::string& name : {folder.string(), folder.filename().string(), hash, hash.substr(0, 8)}) {
+  for (const std::string& name :
+       {folder.string(), "runs/" + folder.filename().string(), folder.filename().string(), hash, hash.substr(0, 8)}) {
     const Result result = eggroll({"eval", name, "--json"});
     ASSERT_EQ(result.exit_code, 0) << name << result.err;
     EXPECT_EQ(ordered_json::parse(result.out).at("run").get<std::string>(), folder.filename().string());
@@ -68,6 +74,9 @@ TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
   // A damaged record has no hash, and hides no other run.
   write_plainly(work_ / "results" / "copies" / "mine" / "record.json", "{");
   EXPECT_EQ(eggroll({"eval", hash.substr(0, 8)}).exit_code, 0);
+  const Result partial = eggroll({"ls"});
+  EXPECT_EQ(partial.exit_code, 1) << "the list is not whole";
+  EXPECT_EQ(std::count(partial.out.begin(), partial.out.end(), '\n'), 3);
 }
 
 }  // namespace

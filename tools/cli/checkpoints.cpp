@@ -1,12 +1,12 @@
 // eggroll replay, eggroll sample.
 #include <fmt/format.h>
-
-#include <cmath>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/runs.h"
 #include "cli/terminal.h"
 #include "cli/trained.h"
 #include "data/vocabulary.h"
@@ -85,26 +85,15 @@ int replay_command(const ReplayArguments& arguments) {
   return 0;
 }
 
-namespace {
-
-void require_number(const char* option, double value, const char* expected) {
-  if (std::isfinite(value)) return;
-  throw Error(fmt::format("{} is {}, expected {}", option, value, expected));
-}
-
-}  // namespace
-
 int sample_command(const SampleArguments& arguments) {
   SampleOptions options = arguments.options;
-  require_number("--temperature", options.temperature, "a number from 0 to 100");
-  require_number("--top-p", options.top_p, "a number from 1e-9 to 1");
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), arguments.data);
   require_file(config, "vocabulary");
   choose_checkpoint(folder, arguments.checkpoint);  // before the work
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
   const Learner learner(config, registry);
-  BackendSession session = open_trained(learner, config, folder, arguments.checkpoint, arguments.weights).session;
+  Trained trained = open_trained(learner, config, folder, arguments.checkpoint, arguments.weights);
 
   const std::optional<Vocabulary> vocabulary = vocabulary_of(config, folder);
   const bool takes_text = vocabulary && vocabulary->spells_every_byte();
@@ -113,28 +102,31 @@ int sample_command(const SampleArguments& arguments) {
   };
   const std::vector<uint32_t> given = tokens_of(arguments.prompt);
   const std::vector<uint32_t> prompt = given.empty() ? tokens_of(takes_text ? "\n" : "0") : given;
-  const auto text_of = [&](const std::vector<uint32_t>& made) {
-    if (vocabulary) return vocabulary->text(given) + vocabulary->text(made);
-    std::string text = arguments.prompt;
-    for (const uint32_t token : made) text += (text.empty() ? "" : ",") + std::to_string(token);
-    return text;
+  const auto text_of = [&](const std::vector<uint32_t>& tokens) {
+    if (vocabulary) return vocabulary->text(tokens);
+    return fmt::format("{}", fmt::join(tokens, ","));
   };
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (options.number = 0; options.number < arguments.samples; ++options.number) {
-    const std::vector<uint32_t> made = sample(session, *learner.program, prompt, options);
-    const std::string text = text_of(made);
+    const std::vector<uint32_t> made = sample(trained.session, *learner.program, prompt, options);
     if (arguments.json) {
-      list.push_back({{"tokens", made}, {"text", text}});
+      list.push_back({{"number", options.number}, {"tokens", made}, {"text", text_of(made)}});
       continue;
     }
+    std::vector<uint32_t> all = given;
+    all.insert(all.end(), made.begin(), made.end());
+    const std::string text = on_terminal() ? escaped(text_of(all)) : text_of(all);
     if (arguments.samples > 1) fmt::print("--- sample {} ---\n", options.number);
-    const std::string shown = on_terminal() ? escaped(text) : text;
-    std::fwrite(shown.data(), 1, shown.size(), stdout);
+    std::fwrite(text.data(), 1, text.size(), stdout);
     fmt::print("\n");
   }
-  // Text need not be UTF-8, as JSON must be.
   if (arguments.json) {
-    fmt::print("{}\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    const nlohmann::ordered_json result = {{"step", trained.step},   {"weights", arguments.weights},
+                                           {"seed", options.seed},   {"temperature", options.temperature},
+                                           {"top_k", options.top_k}, {"top_p", options.top_p},
+                                           {"prompt", prompt},       {"samples", list}};
+    // Text need not be UTF-8, as JSON must be.
+    fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/runs.h"
 #include "cli/trained.h"
 #include "data/baselines.h"
 #include "eggroll/error.h"
@@ -107,16 +108,15 @@ fs::path record_path(const RunFolder& folder, const ordered_json& record) {
   return evaluations_of(folder) / fmt::format("step-{:08}-{}{}.json", step, text, average ? "-average" : "");
 }
 
-void print(const EvalArguments& arguments, const Setup& setup, const ordered_json& record, const fs::path& path) {
+void print(const EvalArguments& arguments, const Setup& setup, const ordered_json& record) {
   const std::string unit = setup.dataset.unit;
   const ordered_json& baselines = record.at("baselines");
   fmt::print("{:.4f} bits per {} on {} ({} tokens), {} after {} steps\n", record.at("bits_per_unit").get<double>(),
              unit, arguments.text.empty() ? "the run's held-out part" : arguments.text,
              record.at("tokens").get<uint64_t>(), arguments.weights == "average" ? "average of the weights" : "weights",
              record.at("step").get<uint64_t>());
-  fmt::print("on the same data: unigram {:.3f}, bigram {:.3f}, gzip {:.3f}\nrecord {}\n",
-             baselines.at("unigram").get<double>(), baselines.at("bigram").get<double>(),
-             baselines.at("gzip").get<double>(), path.string());
+  fmt::print("on the same data: unigram {:.3f}, bigram {:.3f}, gzip {:.3f}\n", baselines.at("unigram").get<double>(),
+             baselines.at("bigram").get<double>(), baselines.at("gzip").get<double>());
 }
 
 // Under a name of its own until it is whole: another process may write the same record.
@@ -149,12 +149,14 @@ int eval_command(const EvalArguments& arguments) {
   const ordered_json record =
       sealed(record_of(arguments, folder, setup, trained, sums, measure_baselines(setup.dataset)));
   const fs::path path = record_path(folder, record);
-  write_evaluation(path, record);
   if (arguments.json) {
     fmt::print("{}\n", record.dump(2));
   } else {
-    print(arguments, setup, record, path);
+    print(arguments, setup, record);
   }
+  // Behind the figure, which is of use also where the run's folder cannot be written to.
+  write_evaluation(path, record);
+  if (!arguments.json) fmt::print("record {}\n", path.string());
   return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "eggroll/spec.h"
 #include "record/environment.h"
 #include "record/record.h"
-#include "report/collection.h"
 #include "system/files.h"
 #include "system/machine.h"
 #include "train/identity.h"
@@ -70,57 +69,6 @@ std::string duration_text(double seconds) {
   if (s < 60) return fmt::format("{}s", s);
   if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
   return fmt::format("{}h{:02}m", s / 3600, s % 3600 / 60);
-}
-
-namespace {
-
-constexpr const char* kResults = "results";
-constexpr size_t kFewestDigits = 4;
-
-bool begins_hash(const std::string& word) {
-  return word.size() >= kFewestDigits &&
-         std::all_of(word.begin(), word.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
-
-// "" where the record is damaged.
-std::string hash_of(const fs::path& record) {
-  try {
-    return read_record(record).config_hash;
-  } catch (const Error&) {
-    return "";
-  }
-}
-
-// The folders below ./results that the word names.
-std::vector<fs::path> runs_named(const std::string& word) {
-  std::vector<fs::path> named;
-  if (word.find('/') != std::string::npos || !is_there(kResults)) return named;
-  for (const fs::path& record : find_records({kResults}).records) {
-    const fs::path folder = record.parent_path();
-    if (record.filename() != RunFolder{folder}.record().filename() || !is_there(RunFolder{folder}.config())) continue;
-    const bool is_name = folder.filename() == word;
-    if (is_name || (begins_hash(word) && hash_of(record).starts_with(word))) named.push_back(folder);
-  }
-  return named;
-}
-
-}  // namespace
-
-RunFolder existing_run(const fs::path& path) {
-  if (is_there(RunFolder{path}.config())) return RunFolder{path};
-  const std::vector<fs::path> named = runs_named(path.string());
-  if (named.size() == 1) return RunFolder{named.front()};
-  if (named.size() > 1) {
-    constexpr size_t kMost = 5;
-    std::string list;
-    for (size_t i = 0; i < std::min(kMost, named.size()); ++i) list += (i > 0 ? ", " : "") + named[i].string();
-    throw Error(fmt::format("'{}' may mean any of {} runs: {}{}; name more of it, or the folder", path.string(),
-                            named.size(), list, named.size() > kMost ? ", ..." : ""));
-  }
-  throw Error(
-      fmt::format("{} is no run, expected its folder with a config.yaml, or the name or hash of one below {} (eggroll "
-                  "ls lists them)",
-                  path.string(), kResults));
 }
 
 namespace {

@@ -37,10 +37,6 @@ std::string duration_text(double seconds);
 // The folder of the running executable.
 std::filesystem::path executable_folder();
 
-// The run that a command was given: its folder, or below ./results its folder's name or the beginning of its hash, 4
-// digits at least. Throws Error if it is none, or if several are meant.
-RunFolder existing_run(const std::filesystem::path& path);
-
 // The resolved configuration kept in a run folder.
 ConfigNode run_config(const RunFolder& folder);
 

@@ -89,6 +89,12 @@ void print_keys(const std::string& path, const ConfigNode& node) {
   print_wrapped(comment_at(node.source()));
 }
 
+void add_paths(const std::string& path, const ConfigNode& node, std::vector<std::string>& paths) {
+  if (!path.empty()) paths.push_back(path);
+  if (node.kind() != ConfigNode::Kind::kMap) return;
+  for (const auto& [key, value] : node.map()) add_paths(join_path(path, key), value, paths);
+}
+
 // The option that a group's part of the configuration is of; "" where it has no file.
 std::string chosen_option(const ConfigNode& config, const std::string& group) {
   const ConfigNode* node = config.find(group);
@@ -128,13 +134,16 @@ int keys_command(const HostOptions& host, const std::string& key, const Override
     print_overview(search, config);
     return 0;
   }
-  const ConfigNode* node = config.find(key);
+  const ConfigNode* node = is_path(key) ? config.find(key) : nullptr;
   const std::vector<std::string> groups = group_names(search);
   const bool is_group = std::find(groups.begin(), groups.end(), key) != groups.end();
   if (node == nullptr && !is_group) {
     std::vector<std::string> known = groups;
-    for (const auto& [name, value] : config.map()) known.push_back(name);
-    throw Error(fmt::format("'{}' is no group and no key{} (eggroll keys lists all)", key, suggestion(key, known)));
+    add_paths("", config, known);
+    throw Error(
+        fmt::format("'{}' is no group and no key, expected one such as optimizer or train.steps{} (eggroll keys "
+                    "lists all)",
+                    key, near_name(key, known)));
   }
   if (is_group) print_options(search, config, key);
   if (node == nullptr) return 0;

@@ -2,10 +2,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 
 #include "cli/commands.h"
+#include "cli/completion.h"
 #include "cli/misuse.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
@@ -17,7 +21,29 @@
 namespace eggroll {
 namespace {
 
-constexpr const char* kRunHelp = "The run: its folder, or the name or hash of one below ./results (eggroll ls)";
+constexpr const char* kRunHelp =
+    "The run: its folder, or the name of one below ./results or 4 digits of its hash (eggroll ls)";
+
+// CLI11 reads 010 as 8, takes what is too large for the largest number, and an empty word for 0.
+std::function<std::string(const std::string&)> whole_number(uint64_t least, uint64_t most) {
+  return [=](const std::string& text) {
+    uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, number);
+    const bool is_plain = status == std::errc() && stop == end && (text.size() == 1 || text[0] != '0');
+    if (is_plain && number >= least && number <= most) return std::string();
+    return fmt::format("it is '{}', expected a whole number from {} to {}", text, least, most);
+  };
+}
+std::function<std::string(const std::string&)> real_number(double least, double most) {
+  return [=](const std::string& text) {
+    double number = 0.0;
+    const char* end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, number);
+    const bool is_there = status == std::errc() && stop == end && number >= least && number <= most;
+    return is_there ? std::string() : fmt::format("it is '{}', expected a number from {} to {}", text, least, most);
+  };
+}
 
 int dispatch(int argc, char** argv) {
   std::vector<std::string> command_line(argv, argv + argc);
@@ -25,11 +51,12 @@ int dispatch(int argc, char** argv) {
   CLI::App app{"Experiments with integer evolution strategies", "eggroll"};
   app.require_subcommand(1);
   app.footer("eggroll help COMMAND describes a command, eggroll keys lists groups, options and keys.");
-  app.set_version_flag("-V,--version", [] {
+  const auto version = [] {
     const Environment environment = capture_environment();
     return fmt::format("eggroll {} ({}), plugin ABI {}, spec {}", environment.host_version, environment.host_commit,
                        environment.abi, environment.spec_hash);
-  });
+  };
+  app.set_version_flag("-V,--version", version);
   HostOptions host;
   app.add_option("--config-dir", host.config_dirs, "A folder with config.yaml or with more options; may be repeated")
       ->allow_extra_args(false);
@@ -76,6 +103,14 @@ int dispatch(int argc, char** argv) {
   std::string overview;
   help->callback(
       [&] { fmt::print("{}", described.empty() ? overview : command_named(app, described).help(app.get_name())); });
+
+  std::string shell;
+  CLI::App* completion = app.add_subcommand(
+      "completion", "Print the script that completes command lines: source <(eggroll completion bash)");
+  completion->add_option("shell", shell, "bash, zsh or fish")->required();
+  completion->callback([&] { fmt::print("{}", completion_script(shell)); });
+  CLI::App* manual = app.add_subcommand("man", "Print the manual page: eggroll man > eggroll.1");
+  manual->callback([&] { fmt::print("{}", manual_page(app, version())); });
 
   with_overrides("points", "List and check every point of a sweep: eggroll points experiment=count-convergence",
                  [&] { return points_command(host, overrides); });
@@ -183,30 +218,28 @@ int dispatch(int argc, char** argv) {
   with_plugins(sample, sampling.plugins);
   sample->add_option("--count", sampling.options.count, "Tokens to make")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->check(whole_number(1, 1000000));
   sample
       ->add_option("--temperature", sampling.options.temperature,
                    "How random the choice of tokens is; 0 always takes the likeliest")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(real_number(0.0, 100.0));
   sample
       ->add_option("--top-k", sampling.options.top_k,
                    "Choose from the likeliest tokens, this number of them; 0: from all")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000000000));
+      ->check(whole_number(0, 1000000000));
   sample
       ->add_option("--top-p", sampling.options.top_p,
                    "Choose from the likeliest tokens that together have at least this probability")
       ->capture_default_str()
-      ->check(CLI::Range(1e-9, 1.0));
+      ->check(real_number(1e-9, 1.0));
   sample->add_option("--samples", sampling.samples, "Number of texts to make")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->check(whole_number(1, 10000));
   sample->add_option("--seed", sampling.options.seed, "Seed of the random draws")
       ->capture_default_str()
-      ->check([](const std::string& text) {
-        return text.starts_with('-') ? fmt::format("it is {}, expected a whole number of at least 0", text) : "";
-      });
+      ->check(whole_number(0, UINT64_MAX));
   sample->add_flag("--json", sampling.json, "Print tokens and text as JSON");
   sample->add_option("--prompt", sampling.prompt,
                      "Text to continue; if tokens stand for no text, token numbers with commas between");
@@ -266,6 +299,11 @@ int dispatch(int argc, char** argv) {
   exported->add_option("--tensorboard", tensorboard, "A folder of event files, one for each run");
   exported->callback([&] { exit_code = export_command(results, csv, tensorboard); });
 
+  // The scripts of shells call this. Its words are no command line yet.
+  if (argc > 1 && command_line[1] == "complete") {
+    print_completions(app, {command_line.begin() + 2, command_line.end()});
+    return 0;
+  }
   overview = app.help();  // before a command is parsed, which app.help() would describe
   if (argc == 1) {
     fmt::print("{}", overview);

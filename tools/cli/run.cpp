@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/runs.h"
 #include "cli/stops.h"
 #include "cli/terminal.h"
 #include "config/override.h"

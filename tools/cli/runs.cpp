@@ -1,31 +1,89 @@
-// eggroll ls: the runs of a results folder.
+// eggroll ls, and runs by what people call them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "cli/commands.h"
+#include "cli/runs.h"
 #include "record/sentence.h"
 #include "report/collection.h"
 #include "system/files.h"
 
 namespace eggroll {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kFewestDigits = 4;
+
+bool begins_hash(const std::string& word) {
+  return word.size() >= kFewestDigits &&
+         std::all_of(word.begin(), word.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+// "" where the record is damaged.
+std::string hash_of(const fs::path& record) {
+  try {
+    return read_record(record).config_hash;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// The folders below ./results that the word names.
+std::vector<fs::path> runs_named(const std::string& word) {
+  std::vector<fs::path> named;
+  if (word.find('/') != std::string::npos || !is_there(kResults)) return named;
+  for (const fs::path& record : find_records({kResults}).records) {
+    const fs::path folder = record.parent_path();
+    if (record.filename() != RunFolder{folder}.record().filename() || !is_there(RunFolder{folder}.config())) continue;
+    const bool is_name = folder.filename() == word;
+    if (is_name || (begins_hash(word) && hash_of(record).starts_with(word))) named.push_back(folder);
+  }
+  return named;
+}
+
+}  // namespace
+
+RunFolder existing_run(const fs::path& path) {
+  for (const fs::path& folder : {path, kResults / path}) {
+    if (is_there(RunFolder{folder}.config())) return RunFolder{folder};
+  }
+  const std::vector<fs::path> named = runs_named(path.string());
+  if (named.size() == 1) return RunFolder{named.front()};
+  if (named.size() > 1) {
+    constexpr size_t kMost = 5;
+    std::string list;
+    for (size_t i = 0; i < std::min(kMost, named.size()); ++i) list += (i > 0 ? ", " : "") + named[i].string();
+    throw Error(fmt::format("'{}' may mean any of {} runs: {}{}; name more of it, or the folder", path.string(),
+                            named.size(), list, named.size() > kMost ? ", ..." : ""));
+  }
+  throw Error(
+      fmt::format("{} is no run, expected its folder with a config.yaml, or the name or hash of one below {} (eggroll "
+                  "ls lists them)",
+                  path.string(), kResults));
+}
+
 namespace {
 
 using nlohmann::ordered_json;
 
 struct Filter {
-  std::string key;  // of the record's configuration, or status
+  std::string key;  // of the record's configuration; or status, name or hash
   std::string value;
 };
 
 // Splits words into a folder and filters.
-std::vector<Filter> read_filters(const std::vector<std::string>& words, std::filesystem::path& results) {
+std::vector<Filter> read_filters(const std::vector<std::string>& words, fs::path& results) {
   std::vector<Filter> filters;
   bool has_folder = false;
   for (const std::string& word : words) {
     const size_t sign = word.find('=');
-    if (sign != std::string::npos) {
+    // Folders of a sweep's points have such signs too.
+    const bool is_folder = sign == std::string::npos || word.find('/') < sign || is_there(word);
+    if (!is_folder) {
       filters.push_back({word.substr(0, sign), word.substr(sign + 1)});
     } else if (has_folder) {
       throw Error(fmt::format("two folders were given, '{}' and '{}', expected one and key=value; leave one out",
@@ -59,26 +117,43 @@ std::optional<double> number_of(const std::string& text) {
 // "" is what the run has none of.
 std::string value_of(const RunRecord& record, const std::string& key) {
   if (key == "status") return status_name(record.status);
+  if (key == "hash") return record.config_hash;
   const ordered_json* node = find_key(record.config, key);
-  // A group's own name is below it, as in model.name.
-  if (node != nullptr && node->is_object()) node = node->contains("name") ? &node->at("name") : nullptr;
-  if (node == nullptr) return "";
+  if (node == nullptr || node->is_object()) return "";
   return node->is_string() ? node->get<std::string>() : node->dump();
 }
 
 bool passes(const RunRecord& record, const Filter& filter) {
   const std::string value = value_of(record, filter.key);
+  if (filter.key == "hash") return value.starts_with(filter.value);
   const auto number = number_of(filter.value);
   return value == filter.value || (number && number_of(value) == number);
 }
 
-// Throws where no run has the key: it is misspelt.
+// Throws where no run has the key, or none can have the status: it is misspelt.
 void require_known(const Collection& collection, const Filter& filter) {
-  const bool known = std::any_of(collection.runs.begin(), collection.runs.end(),
-                                 [&](const CollectedRun& run) { return !value_of(run.record, filter.key).empty(); });
-  if (known || collection.runs.empty()) return;
+  if (filter.key == "status") {
+    std::vector<std::string> known;
+    for (const RunStatus status : {RunStatus::kRunning, RunStatus::kCompleted, RunStatus::kStopped,
+                                   RunStatus::kInterrupted, RunStatus::kFailed}) {
+      known.push_back(status_name(status));
+    }
+    if (std::find(known.begin(), known.end(), filter.value) != known.end()) return;
+    throw Error(fmt::format("status is '{}', expected one of: {}; correct it", filter.value, fmt::join(known, ", ")));
+  }
+  bool is_group = false;
+  for (const CollectedRun& run : collection.runs) {
+    if (!value_of(run.record, filter.key).empty()) return;
+    const ordered_json* node = find_key(run.record.config, filter.key);
+    is_group = is_group || (node != nullptr && node->is_object());
+  }
+  if (collection.runs.empty()) return;
+  if (is_group) {
+    throw Error(
+        fmt::format("'{0}' has keys below it, expected one of these, such as {0}.name; correct it", filter.key));
+  }
   throw Error(
-      fmt::format("no run has a key '{}', expected status or a key such as model.width; correct it", filter.key));
+      fmt::format("no run has a key '{}', expected status, hash or a key such as model.width; correct it", filter.key));
 }
 
 std::optional<Evaluation> figure_of(const RunRecord& record) { return record.final ? record.final : record.newest; }
@@ -100,13 +175,14 @@ ordered_json json_of(const CollectedRun& run) {
 
 void print_table(const std::vector<const CollectedRun*>& runs) {
   if (runs.empty()) return fmt::print("no such run\n");
-  fmt::print("{:<12}  {:<11} {:>8}  {:<16}  {:<20}  {}\n", "hash", "status", "steps", "bits", "started", "run");
+  fmt::print("{:<8} {:<11} {:>7} {:<13} {:<16} {}\n", "hash", "status", "steps", "bits", "started", "run");
   for (const CollectedRun* run : runs) {
     const RunRecord& record = run->record;
     const auto figure = figure_of(record);
-    fmt::print("{:<12}  {:<11} {:>8}  {:<16}  {:<20}  {}\n", record.config_hash.substr(0, 12),
-               status_name(record.status), record.steps,
-               figure ? fmt::format("{:.4f} a {}", figure->bits_per_unit, figure->unit) : "-", record.started_utc,
+    std::string started = record.started_utc.substr(0, 16);
+    std::replace(started.begin(), started.end(), 'T', ' ');
+    fmt::print("{:<8} {:<11} {:>7} {:<13} {:<16} {}\n", record.config_hash.substr(0, 8), status_name(record.status),
+               record.steps, figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, figure->unit) : "-", started,
                run->name);
   }
 }
@@ -114,8 +190,12 @@ void print_table(const std::vector<const CollectedRun*>& runs) {
 }  // namespace
 
 int ls_command(const std::vector<std::string>& words, bool json) {
-  std::filesystem::path results = "results";
+  fs::path results = kResults;
   const std::vector<Filter> filters = read_filters(words, results);
+  if (results == kResults && !is_there(results)) {
+    fmt::print("{}", json ? "[]\n" : "no runs yet\n");
+    return 0;
+  }
   const Collection collection = collect({results});
   for (const std::string& problem : collection.problems) print_error("eggroll", problem);
   std::vector<const CollectedRun*> runs;
@@ -135,7 +215,7 @@ int ls_command(const std::vector<std::string>& words, bool json) {
   } else {
     print_table(runs);
   }
-  return 0;
+  return collection.problems.empty() ? 0 : 1;  // what it could not read is not in the list
 }
 
 }  // namespace eggroll

@@ -75,7 +75,7 @@ Trained open_trained(const Learner& learner, const ConfigNode& config, const Run
     const BestCheckpoint best = choose_best(folder);
     if (best.step != best.best_step) {
       print_error("eggroll", fmt::format("the best evaluation was after {} steps, and {} keeps no checkpoint of it: "
-                                         "this is the best of those that it keeps (checkpoint.best=true keeps it)",
+                                         "this is the best of those that it keeps",
                                          best.best_step, folder.path.string()));
     }
   }

@@ -1,0 +1,163 @@
+// Completion in real shells, and the manual page through man.
+#include <algorithm>
+#include <sstream>
+
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+class CompletionTest : public CliTest {
+ protected:
+  CompletionTest() {
+    // As a shell sees it: a command on the path, in a folder with configurations.
+    fs::create_directory(work_ / "bin");
+    fs::create_symlink(EGGROLL_BIN_DIR "/eggroll", work_ / "bin" / "eggroll");
+    for (const char* folder : {"configs", "experiments"}) {
+      fs::create_directory_symlink(fs::path(EGGROLL_SOURCE_DIR) / folder, work_ / folder);
+    }
+  }
+
+  // What the words, the last of which is to be completed, may become.
+  std::vector<std::string> completed(const Arguments& words) const {
+    Arguments all = {(work_ / "bin" / "eggroll").string(), "complete"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Result result = Process(work_, all).wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    std::vector<std::string> found = lines_of(result.out);
+    for (std::string& line : found) line.resize(std::min(line.find('\t'), line.size()));
+    return found;
+  }
+
+  // What a shell's own script prints; skips the test where the shell is not installed.
+  std::string shell(const std::string& name, const Arguments& options, const std::string& script) const {
+    Arguments all = {"/usr/bin/env", "PATH=" + (work_ / "bin").string() + ":/usr/bin:/bin", "HOME=" + work_.string(),
+                     name};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"-c", script});
+    const Result result = Process(work_, all).wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  }
+  static bool is_installed(const std::string& program) { return fs::exists("/usr/bin/" + program); }
+};
+
+TEST_F(CompletionTest, OffersCommandsOptionsGroupsAndKeys) {
+  EXPECT_THAT(completed({"re"}), ElementsAre("replay", "report", "resume"));
+  EXPECT_THAT(completed({"help", "ev"}), ElementsAre("eval"));
+  EXPECT_THAT(completed({"--ver"}), ElementsAre("--version"));
+  EXPECT_THAT(completed({"sweep", "--j"}), ElementsAre("--jobs"));
+  EXPECT_THAT(completed({"run", "mod"}), ElementsAre("model.", "model="));
+  EXPECT_THAT(completed({"run", "model=g"}), ElementsAre("model=gru", "model=gru_tables"));
+  EXPECT_THAT(completed({"run", "seed=1", "train.st"}), ElementsAre("train.steps="));
+  EXPECT_THAT(completed({"run", "optimizer=es_adamw", "optimizer.beta"}),
+              ElementsAre("optimizer.beta1=", "optimizer.beta2="));
+  EXPECT_THAT(completed({"run", "optimizer.schedule.p"}), ElementsAre("optimizer.schedule.plateau."));
+  EXPECT_THAT(completed({"run", "experiment=english"}), ElementsAre("experiment=english", "experiment=english_gpu"));
+  EXPECT_THAT(completed({"keys", "mon"}), ElementsAre("monitor"));
+  EXPECT_THAT(completed({"eval", "x", "--weights", ""}), ElementsAre("average", "weights"));
+  EXPECT_THAT(completed({"eval", "x", "--checkpoint", "b"}), ElementsAre("best"));
+  EXPECT_THAT(completed({"ls", "status=f"}), ElementsAre("status=failed"));
+  EXPECT_THAT(completed({"new", "m"}), ElementsAre("model"));
+  EXPECT_THAT(completed({"--config-dir", EGGROLL_SOURCE_DIR "/configs", "run", "noise=c"}),
+              ElementsAre("noise=counter"));
+  // Files are the shell's.
+  EXPECT_THAT(completed({"eval", "x", "--data", ""}), IsEmpty());
+  EXPECT_THAT(completed({"frobnicate", ""}), IsEmpty());
+  EXPECT_THAT(completed({"run", "a=b=c", "model.width=3"}), IsEmpty());
+  EXPECT_THAT(completed({""}), AllOf(Contains("run"), Contains("ls"), Contains("completion")));
+}
+
+TEST_F(CompletionTest, OffersRuns) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  EXPECT_THAT(completed({"eval", "count-"}), ElementsAre(run_folder().filename().string()));
+  EXPECT_THAT(completed({"eval", "other"}), IsEmpty());
+}
+
+// A shell that completes must not see an error.
+TEST_F(CompletionTest, IsSilentWhereThereIsNoConfiguration) {
+  fs::remove(work_ / "configs");
+  const Result result = Process(work_ / "bin", {(work_ / "bin" / "eggroll").string(), "complete", "run", "mod"}).wait();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(CompletionTest, Bash) {
+  const auto in_bash = [&](const std::string& line) {
+    return lines_of(
+        shell("bash", {"--norc"},
+              "source <(eggroll completion bash); complete -p eggroll > /dev/null || exit 1; COMP_LINE='" + line +
+                  "'; COMP_POINT=${#COMP_LINE}; _eggroll 2> /dev/null; printf '%s\\n' \"${COMPREPLY[@]}\""));
+  };
+  EXPECT_THAT(in_bash("eggroll re"), ElementsAre("replay", "report", "resume"));
+  // readline replaces what is behind the last '='.
+  EXPECT_THAT(in_bash("eggroll run model=g"), ElementsAre("gru", "gru_tables"));
+  EXPECT_THAT(in_bash("eggroll run seed=1 train.st"), ElementsAre("train.steps="));
+  EXPECT_THAT(in_bash("eggroll help "), AllOf(Contains("run"), Contains("eval")));
+}
+
+TEST_F(CompletionTest, Zsh) {
+  if (!is_installed("zsh")) GTEST_SKIP() << "zsh is not installed";
+  // What the line editor would be given: the completion system itself needs a terminal.
+  const auto in_zsh = [&](const std::string& words, int current) {
+    return lines_of(shell("zsh", {"-f"},
+                          "compdef() { defined=$*; }\n"
+                          "compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -rl -- \"$@\"; }\n"
+                          "_files() { print files; }; eval \"$(eggroll completion zsh)\"\n"
+                          "[[ $defined == '_eggroll eggroll' ]] || exit 1\nwords=(" +
+                              words + "); CURRENT=" + std::to_string(current) + "; _eggroll"));
+  };
+  EXPECT_THAT(in_zsh("eggroll re", 2), ElementsAre("replay", "report", "resume"));
+  EXPECT_THAT(in_zsh("eggroll run mod", 3), ElementsAre("model.", "model="));
+  EXPECT_THAT(in_zsh("eggroll run model=g", 3), ElementsAre("model=gru", "model=gru_tables"));
+  EXPECT_THAT(in_zsh("eggroll eval x --data ''", 5), ElementsAre("files"));
+}
+
+TEST_F(CompletionTest, Fish) {
+  if (!is_installed("fish")) GTEST_SKIP() << "fish is not installed";
+  const auto in_fish = [&](const std::string& line) {
+    std::vector<std::string> found =
+        lines_of(shell("fish", {"--no-config"}, "eggroll completion fish | source; complete -C '" + line + "'"));
+    for (std::string& candidate : found) candidate.resize(std::min(candidate.find('\t'), candidate.size()));
+    return found;
+  };
+  EXPECT_THAT(in_fish("eggroll re"), ElementsAre("replay", "report", "resume"));
+  EXPECT_THAT(in_fish("eggroll run model=g"), ElementsAre("model=gru", "model=gru_tables"));
+  EXPECT_THAT(in_fish("eggroll eval x --data ex"), Contains(testing::StartsWith("experiments")));
+}
+
+TEST_F(CompletionTest, RefusesAnotherShell) {
+  expect_one_sentence(eggroll({"completion", "tcsh"}), {"unknown shell 'tcsh'", "expected bash, zsh or fish"});
+}
+
+TEST_F(CompletionTest, TheManualPageIsOneForMan) {
+  if (!is_installed("man")) GTEST_SKIP() << "man is not installed";
+  const Result page = eggroll({"man"});
+  ASSERT_EQ(page.exit_code, 0);
+  write_plainly(work_ / "eggroll.1", page.out);
+  const Result shown = Process(work_, {"/usr/bin/env", "MANWIDTH=80", "LC_ALL=C.UTF-8", "MAN_KEEP_FORMATTING=", "man",
+                                       "--warnings", "-P", "cat", "-l", "eggroll.1"})
+                           .wait();
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_EQ(shown.err, "");
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("EGGROLL(1)"), HasSubstr("eggroll sample"), HasSubstr("--top-k"),
+                               HasSubstr("Continue an interrupted run"), Not(HasSubstr("\\-"))));
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,267 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/host.h"
+#include "eggroll/error.h"
+#include "report/collection.h"
+#include "system/files.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Completer {
+ public:
+  Completer(const CLI::App& app, const std::vector<std::string>& words) : app_(app), words_(words) {}
+
+  void complete() {
+    if (words_.empty()) return;
+    find_command();
+    const std::string& word = words_.back();
+    const CLI::App& command = command_ != nullptr ? *command_ : app_;
+    if (const CLI::Option* option = option_before(command)) return values_of(option->get_name());
+    if (word.starts_with('-')) return options_of(command);
+    if (command_ == nullptr) return commands();
+    const std::string name = command_->get_name();
+    const auto is_one_of = [&](std::initializer_list<const char*> names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (name == "help") {
+      commands();
+    } else if (name == "completion") {
+      offer({"bash", "zsh", "fish"});
+    } else if (name == "new" && positionals_ == 0) {
+      offer({"backend", "model", "optimizer"});
+    } else if (name == "keys" && positionals_ == 0) {
+      groups_and_sections();
+    } else if (is_one_of({"run", "show", "config", "points", "sweep", "keys"})) {
+      overrides();
+    } else if (is_one_of({"resume", "replay", "eval", "sample"}) && positionals_ == 0) {
+      runs();
+    } else if (name == "ls") {
+      offer({"status=completed", "status=failed", "status=interrupted", "status=running", "status=stopped"});
+      keys();
+    }
+  }
+
+  std::string text() const {
+    std::string text;
+    for (const auto& [word, meaning] : found_) text += meaning.empty() ? word + "\n" : word + "\t" + meaning + "\n";
+    return text;
+  }
+
+ private:
+  // The command and the words behind it that are no options, up to the last word.
+  void find_command() {
+    for (size_t i = 0; i + 1 < words_.size(); ++i) {
+      const std::string& word = words_[i];
+      if (word == "--config-dir" && i + 2 < words_.size()) {
+        host_.config_dirs.emplace_back(words_[++i]);
+      } else if (word.starts_with('-')) {
+        continue;
+      } else if (command_ != nullptr) {
+        ++positionals_;
+        overrides_.push_back(word);
+      } else {
+        for (const CLI::App* sub : app_.get_subcommands({})) {
+          if (sub->get_name() == word) command_ = sub;
+        }
+        if (command_ == nullptr) throw Error("unknown command");  // nothing follows it
+      }
+    }
+  }
+
+  // The option whose value the last word is.
+  const CLI::Option* option_before(const CLI::App& command) const {
+    if (words_.size() < 2) return nullptr;
+    const std::string& before = words_[words_.size() - 2];
+    for (const CLI::App* each : {&command, &app_}) {
+      const CLI::Option* option = before.starts_with("--") ? each->get_option_no_throw(before) : nullptr;
+      if (option != nullptr && option->get_items_expected_max() > 0) return option;
+    }
+    return nullptr;
+  }
+
+  void offer(const std::string& word, const std::string& meaning = "") {
+    if (word.starts_with(words_.back())) found_.emplace(word, meaning);
+  }
+  void offer(std::initializer_list<const char*> words) {
+    for (const char* word : words) offer(std::string(word));
+  }
+  void commands() {
+    for (const CLI::App* sub : app_.get_subcommands({})) offer(sub->get_name(), sub->get_description());
+  }
+  void options_of(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) offer("--" + name, option->get_description());
+    }
+  }
+  // Of other options: files, which the shell knows.
+  void values_of(const std::string& option) {
+    if (option == "--checkpoint") offer({"last", "best"});
+    if (option == "--weights") offer({"weights", "average"});
+  }
+
+  void runs() {
+    if (!is_there("results")) return;
+    for (const fs::path& record : find_records({"results"}).records) {
+      const fs::path folder = record.parent_path();
+      if (is_there(RunFolder{folder}.config())) offer(folder.filename().string(), folder.string());
+    }
+  }
+
+  void groups_and_sections() {
+    for (const std::string& group : group_names(config_search(host_))) offer(group);
+    const ConfigNode config = compose(config_search(host_), {});
+    for (const auto& [key, value] : config.map()) offer(key);
+  }
+
+  // group=option, and keys up to their next dot.
+  void overrides() {
+    const std::string& word = words_.back();
+    const ConfigSearch search = config_search(host_);
+    const size_t sign = word.find('=');
+    const std::vector<std::string> groups = group_names(search);
+    if (sign != std::string::npos) {
+      const std::string group = word.substr(0, sign);
+      if (std::find(groups.begin(), groups.end(), group) == groups.end()) return;
+      for (const std::string& option : option_names(search, group)) offer(group + "=" + option);
+      return;
+    }
+    for (const std::string& group : groups) offer(group + "=", "a group");
+    keys();
+  }
+
+  void keys() {
+    if (words_.back().find('=') != std::string::npos) return;
+    std::vector<std::string> chosen = overrides_;
+    std::erase_if(chosen, [](const std::string& word) { return word.find('=') == std::string::npos; });
+    add_keys("", compose(config_search(host_), chosen));
+  }
+
+  void add_keys(const std::string& path, const ConfigNode& node) {
+    if (node.kind() != ConfigNode::Kind::kMap) return offer(path + "=");
+    for (const auto& [key, value] : node.map()) {
+      const std::string below = join_path(path, key);
+      const std::string& word = words_.back();
+      if (word.starts_with(below + ".") || value.kind() != ConfigNode::Kind::kMap) {
+        add_keys(below, value);
+      } else {
+        offer(below + ".");
+      }
+    }
+  }
+
+  const CLI::App& app_;
+  const std::vector<std::string>& words_;
+  HostOptions host_;
+  const CLI::App* command_ = nullptr;
+  size_t positionals_ = 0;  // of the command, before the last word
+  std::vector<std::string> overrides_;
+  std::map<std::string, std::string> found_;
+};
+
+// readline ends words at '=', and only what is behind it is replaced.
+constexpr const char* kBash = R"(_eggroll() {
+  local line="${COMP_LINE:0:COMP_POINT}" current prefix="" candidate
+  local -a words
+  read -r -a words <<< "$line"
+  [[ "$line" == *[[:space:]] ]] && words+=("")
+  current="${words[${#words[@]}-1]}"
+  [[ "$COMP_WORDBREAKS" == *=* && "$current" == *=* ]] && prefix="${current%=*}="
+  COMPREPLY=()
+  while IFS=$'\t' read -r candidate _; do
+    [[ -n "$candidate" ]] && COMPREPLY+=("${candidate#"$prefix"}")
+  done < <("${words[0]}" complete "${words[@]:1}" 2> /dev/null)
+  [[ ${#COMPREPLY[@]} -eq 1 && "${COMPREPLY[0]}" == *[=.] ]] && compopt -o nospace
+  return 0
+}
+complete -o default -F _eggroll eggroll
+)";
+
+constexpr const char* kZsh = R"(#compdef eggroll
+_eggroll() {
+  local candidate meaning
+  local -a open whole
+  while IFS=$'\t' read -r candidate meaning; do
+    if [[ "$candidate" == *[=.] ]]; then open+=("$candidate"); else whole+=("$candidate"); fi
+  done < <("${words[1]}" complete "${(@)words[2,CURRENT]}" 2> /dev/null)
+  (( ${#open} + ${#whole} == 0 )) && { _files; return; }
+  (( ${#open} )) && compadd -S '' -- "${open[@]}"
+  (( ${#whole} )) && compadd -- "${whole[@]}"
+  return 0
+}
+if [[ "${funcstack[1]}" == _eggroll ]]; then _eggroll "$@"; else compdef _eggroll eggroll; fi
+)";
+
+constexpr const char* kFish = R"(function __eggroll_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found ($words[1] complete $words[2..-1] 2> /dev/null)
+  if test (count $found) -gt 0
+    printf '%s\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c eggroll -f -a '(__eggroll_complete)'
+)";
+
+// A line of text for man: '-' stays itself, and no line begins with a request.
+std::string man_text(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\\') {
+      escaped += "\\e";
+    } else if (c == '-') {
+      escaped += "\\-";
+    } else {
+      escaped += c;
+    }
+  }
+  return (escaped.starts_with('.') || escaped.starts_with('\'') ? "\\&" : "") + escaped + "\n";
+}
+
+std::string man_options(const CLI::App& app) {
+  std::string page;
+  for (const CLI::Option* option : app.get_options()) {
+    page += ".TP\n.B " + man_text(option->get_name(true, true)) + man_text(option->get_description());
+  }
+  return page;
+}
+
+}  // namespace
+
+void print_completions(const CLI::App& app, const std::vector<std::string>& words) {
+  Completer completer(app, words);
+  try {
+    completer.complete();
+  } catch (const Error&) {
+    // A shell asks at every key: what is wrong is said when the command runs.
+  }
+  fmt::print("{}", completer.text());
+}
+
+std::string completion_script(const std::string& shell) {
+  if (shell == "bash") return kBash;
+  if (shell == "zsh") return kZsh;
+  if (shell == "fish") return kFish;
+  throw Error(fmt::format("unknown shell '{}', expected bash, zsh or fish; name one of these", shell));
+}
+
+std::string manual_page(const CLI::App& app, const std::string& version) {
+  std::string page =
+      fmt::format(".TH EGGROLL 1 \"\" \"{}\"\n.SH NAME\neggroll \\- {}", version, man_text(app.get_description()));
+  page += ".SH SYNOPSIS\n.B eggroll\n[options] command [arguments]\n.SH OPTIONS\n" + man_options(app);
+  page += ".SH COMMANDS\n";
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    page += ".SS " + man_text("eggroll " + sub->get_name()) + man_text(sub->get_description()) + man_options(*sub);
+  }
+  return page;
+}
+
+}  // namespace eggroll

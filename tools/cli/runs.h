@@ -1,0 +1,20 @@
+// Runs by what people call them.
+#ifndef EGGROLL_TOOLS_CLI_RUNS_H
+#define EGGROLL_TOOLS_CLI_RUNS_H
+
+#include <filesystem>
+
+#include "train/run_folder.h"
+
+namespace eggroll {
+
+// Where runs are looked for that are named by less than their folder, and what `eggroll ls` lists.
+inline constexpr const char* kResults = "results";
+
+// The run that a command was given: its folder; or below ./results its path, its folder's name or the beginning of its
+// hash, 4 digits at least. Throws Error if it is none, or if several are meant.
+RunFolder existing_run(const std::filesystem::path& path);
+
+}  // namespace eggroll
+
+#endif
