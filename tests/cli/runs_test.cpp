@@ -1,4 +1,8 @@
 // eggroll ls, and runs that are named by less than their folder.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "cli/eggroll_command.h"
 #include "record/record.h"
 
