@@ -1,4 +1,6 @@
 // Help, the lists of groups and keys, and what a command line that cannot be read is answered with.
+#include <sstream>
+
 #include "cli/eggroll_command.h"
 
 namespace eggroll::test {
@@ -27,6 +29,18 @@ TEST_F(CliTest, HelpDescribesACommand) {
     EXPECT_EQ(help.out, eggroll({command, "--help"}).out);
   }
   expect_one_sentence(eggroll({"help", "rnu"}), {"unknown command 'rnu'", "did you mean 'run'?"});
+}
+
+// Usage lines have one word that no line end may part.
+TEST_F(CliTest, HelpFitsATerminalOf80Columns) {
+  Arguments commands = {"help"};
+  std::istringstream listed(Process(work_, {EGGROLL_BIN_DIR "/eggroll", "complete", "help", ""}).wait().out);
+  for (std::string line; std::getline(listed, line);) commands.push_back(line.substr(0, line.find('\t')));
+  EXPECT_GE(commands.size(), 20U);
+  for (const std::string& command : commands) {
+    std::istringstream help(eggroll({"help", command}).out);
+    for (std::string line; std::getline(help, line);) EXPECT_LE(line.size(), 80U) << command << ": " << line;
+  }
 }
 
 TEST_F(CliTest, AnUnknownOptionGetsASuggestion) {

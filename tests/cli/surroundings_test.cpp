@@ -249,8 +249,9 @@ TEST_F(SurroundingsTest, OptionsOfSampleThatAreNone) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const std::string run = run_folder().string();
   expect_one_sentence(eggroll({"sample", run, "--temperature", "nan"}),
-                      {"--temperature is nan, expected a number from 0 to 100"});
-  expect_one_sentence(eggroll({"sample", run, "--seed", "-1"}), {"--seed", "expected a whole number of at least 0"});
+                      {"--temperature: it is 'nan', expected a number from 0 to 100"});
+  expect_one_sentence(eggroll({"sample", run, "--seed", "-1"}),
+                      {"--seed: it is '-1', expected a whole number from 0 to"});
   expect_one_sentence(eggroll({"sample", run, "--plugins", "nowhere"}),
                       {"--plugins is 'nowhere', which does not exist, expected a folder of plugins"});
 }

@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/help.h"
 #include "cli/misuse.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
@@ -49,6 +50,7 @@ int dispatch(int argc, char** argv) {
   std::vector<std::string> command_line(argv, argv + argc);
   command_line[0] = "eggroll";  // a record says the same wherever the executable lies
   CLI::App app{"Experiments with integer evolution strategies", "eggroll"};
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
   app.footer("eggroll help COMMAND describes a command, eggroll keys lists groups, options and keys.");
   const auto version = [] {

@@ -1,0 +1,56 @@
+// Help that fits a terminal of 80 columns.
+#ifndef EGGROLL_TOOLS_CLI_HELP_H
+#define EGGROLL_TOOLS_CLI_HELP_H
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <string>
+
+namespace eggroll {
+
+// With line ends in place of blanks, so that no line is longer unless a word is.
+inline std::string wrapped(const std::string& text, size_t width) {
+  std::istringstream words(text);
+  std::string lines;
+  size_t column = 0;
+  for (std::string word; words >> word;) {
+    const bool fits = column + 1 + word.size() <= width;
+    if (column > 0) lines += fits ? " " : "\n";
+    column = column > 0 && fits ? column + 1 + word.size() : word.size();
+    lines += word;
+  }
+  return lines;
+}
+
+// CLI11 indents what follows a line end in a description.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(CLI::Formatter::make_option_desc(option), kColumns - get_column_width());
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    const size_t indent = get_column_width();
+    std::string name = "  " + command->get_name();
+    name.resize(std::max(indent, name.size() + 1), ' ');
+    std::string text = wrapped(command->get_description(), kColumns - indent);
+    for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
+      text.insert(end + 1, indent, ' ');
+    }
+    return name + text + "\n";
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(CLI::Formatter::make_description(app), kColumns) + "\n";
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    return app->get_footer().empty() ? "" : "\n" + wrapped(app->get_footer(), kColumns) + "\n";
+  }
+
+ private:
+  static constexpr size_t kColumns = 80;
+};
+
+}  // namespace eggroll
+
+#endif
