@@ -12,7 +12,8 @@ namespace eggroll {
 
 class Program {
  public:
-  // Copies and validates, and gives ops that read the same hash one index; throws Error that names the op, value or parameter at fault.
+  // Copies and validates, and gives ops that read the same hash one index; throws Error that names the op, value or
+  // parameter at fault.
   explicit Program(const egg_program& source);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

@@ -155,6 +155,7 @@ SweepRecord sweep_from_json(const ordered_json& json) {
 }
 
 std::string status_name(RunStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
+std::vector<std::string> status_names() { return {kStatusNames.begin(), kStatusNames.end()}; }
 
 ordered_json record_to_json(const RunRecord& record) {
   ordered_json json = {{"schema", kRecordSchema},

@@ -167,6 +167,7 @@ SweepRecord sweep_from_json(const nlohmann::ordered_json& json);  // within read
 
 // "completed".
 std::string status_name(RunStatus status);
+std::vector<std::string> status_names();  // all of them
 
 // json: sealed (record/seal.h), but for a record of version 0.1. what names the record in errors: another schema, a
 // broken seal, a missing or mistyped key.

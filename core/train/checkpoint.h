@@ -103,7 +103,7 @@ void remove_leftovers(const std::filesystem::path& run_folder, const std::functi
 // Folder of the newest checkpoint, if there is one.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& run_folder);
 
-// Of the checkpoints after which the model was evaluated, that of the fewest bits, of equal ones the first.
+// The checkpoint with the fewest held-out bits, of those after which the model was evaluated; of equal ones the first.
 struct BestCheckpoint {
   std::filesystem::path folder;
   uint64_t step;

@@ -23,8 +23,10 @@ std::vector<uint32_t> by_likelihood(const std::vector<int8_t>& logits) {
 // unit: 1/65536 bits of one logit step. Probabilities go as 2^(logit * unit / temperature), in Q30 of the likeliest's.
 // word: the draw, 32 random bits.
 uint32_t draw(const std::vector<int8_t>& logits, int32_t unit, const SampleOptions& options, uint32_t word) {
+  if (options.temperature == 0.0) {
+    return static_cast<uint32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  }
   std::vector<uint32_t> tokens = by_likelihood(logits);
-  if (options.temperature == 0.0) return tokens.front();
   if (options.top_k > 0 && options.top_k < tokens.size()) tokens.resize(options.top_k);
   const int32_t largest = logits[tokens.front()];
   std::vector<uint64_t> sums;  // of the probabilities so far

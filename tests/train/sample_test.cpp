@@ -161,7 +161,7 @@ TEST(Sample, IsAFunctionOfSeedAndNumber) {
   const Tokens first = model.sample({0}, options);
   const uint64_t key = egg_noise_key(5, EGG_STEP_DATA, 0, 0, 0, 0);
   for (uint32_t i = 0; i < 200; ++i) {
-    // Of 7 equal parts the likeliest token has the first four.
+    // The likeliest token has the first four of seven equal parts.
     const uint64_t part = uint64_t{egg_noise_word(key, i)} * 7 >> 32;
     EXPECT_EQ(first[i], part < 4 ? 2U : part < 6 ? 1U : 0U) << i;
   }

@@ -6,9 +6,10 @@
 #include <map>
 
 #include "cli/host.h"
+#include "cli/misuse.h"
+#include "cli/runs.h"
 #include "eggroll/error.h"
-#include "report/collection.h"
-#include "system/files.h"
+#include "record/record.h"
 
 namespace eggroll {
 namespace {
@@ -44,7 +45,7 @@ class Completer {
     } else if (is_one_of({"resume", "replay", "eval", "sample"}) && positionals_ == 0) {
       runs();
     } else if (name == "ls") {
-      offer({"status=completed", "status=failed", "status=interrupted", "status=running", "status=stopped"});
+      for (const std::string& status : status_names()) offer("status=" + status);
       keys();
     }
   }
@@ -68,10 +69,7 @@ class Completer {
         ++positionals_;
         overrides_.push_back(word);
       } else {
-        for (const CLI::App* sub : app_.get_subcommands({})) {
-          if (sub->get_name() == word) command_ = sub;
-        }
-        if (command_ == nullptr) throw Error("unknown command");  // nothing follows it
+        command_ = &command_named(app_, word);  // nothing follows an unknown one
       }
     }
   }
@@ -101,18 +99,14 @@ class Completer {
       for (const std::string& name : option->get_lnames()) offer("--" + name, option->get_description());
     }
   }
-  // Of other options: files, which the shell knows.
+  // The values of other options are files, which the shell knows.
   void values_of(const std::string& option) {
     if (option == "--checkpoint") offer({"last", "best"});
     if (option == "--weights") offer({"weights", "average"});
   }
 
   void runs() {
-    if (!is_there("results")) return;
-    for (const fs::path& record : find_records({"results"}).records) {
-      const fs::path folder = record.parent_path();
-      if (is_there(RunFolder{folder}.config())) offer(folder.filename().string(), folder.string());
-    }
+    for (const fs::path& folder : run_folders()) offer(folder.filename().string(), folder.string());
   }
 
   void groups_and_sections() {

@@ -4,25 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <sstream>
 #include <string>
 
-namespace eggroll {
+#include "cli/terminal.h"
 
-// With line ends in place of blanks, so that no line is longer unless a word is.
-inline std::string wrapped(const std::string& text, size_t width) {
-  std::istringstream words(text);
-  std::string lines;
-  size_t column = 0;
-  for (std::string word; words >> word;) {
-    const bool fits = column + 1 + word.size() <= width;
-    if (column > 0) lines += fits ? " " : "\n";
-    column = column > 0 && fits ? column + 1 + word.size() : word.size();
-    lines += word;
-  }
-  return lines;
-}
+namespace eggroll {
 
 // CLI11 indents what follows a line end in a description.
 class HelpFormatter : public CLI::Formatter {
@@ -34,11 +20,7 @@ class HelpFormatter : public CLI::Formatter {
     const size_t indent = get_column_width();
     std::string name = "  " + command->get_name();
     name.resize(std::max(indent, name.size() + 1), ' ');
-    std::string text = wrapped(command->get_description(), kColumns - indent);
-    for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
-      text.insert(end + 1, indent, ' ');
-    }
-    return name + text + "\n";
+    return name + wrapped(command->get_description(), kColumns - indent, indent) + "\n";
   }
   std::string make_description(const CLI::App* app) const override {
     return wrapped(CLI::Formatter::make_description(app), kColumns) + "\n";

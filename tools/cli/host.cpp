@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <sstream>
 
 #include "config/yaml.h"
 #include "eggroll/error.h"
@@ -17,6 +18,13 @@
 
 namespace eggroll {
 namespace fs = std::filesystem;
+
+std::string heading_comment(const fs::path& file) {
+  std::istringstream lines(is_there(file) ? read_file(file) : "");
+  std::string comment;
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');) comment += line + "\n";
+  return comment;
+}
 
 fs::path executable_folder() { return executable_path().parent_path(); }
 

@@ -26,9 +26,7 @@ void print_bounds(const Learner& learner) {
 // The comment that the file of the chosen option begins with; "" where it begins with none.
 std::string heading_of(const ConfigNode& section) {
   const std::string& file = section.source().file;
-  std::istringstream lines(is_there(file) ? read_file(file) : "");
-  std::string heading;
-  for (std::string line; std::getline(lines, line) && line.starts_with('#');) heading += line + "\n";
+  const std::string heading = heading_comment(file);
   return heading.empty() ? "" : fmt::format("\n{} begins:\n{}", file, heading);
 }
 

@@ -18,10 +18,14 @@ namespace fs = std::filesystem;
 
 constexpr size_t kIndent = 4;
 
-std::vector<std::string> lines_of(const std::string& file) {
-  std::vector<std::string> lines;
-  std::istringstream text(is_there(file) ? read_file(file) : "");
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
+using Lines = std::vector<std::string>;
+// Those of each file that has been read.
+using Files = std::map<std::string, Lines>;
+
+Lines lines_of(const std::string& text) {
+  Lines lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
 
@@ -42,8 +46,10 @@ size_t comment_begin(const std::string& line) {
 }
 
 // The comment behind the value that was written there, with the lines that go on with it; "" where there is none.
-std::string comment_at(const Source& source) {
-  const std::vector<std::string> lines = lines_of(source.file);
+std::string comment_at(const Source& source, Files& files) {
+  const auto [file, is_new] = files.try_emplace(source.file);
+  Lines& lines = file->second;
+  if (is_new && is_there(source.file)) lines = lines_of(read_file(source.file));
   const auto first = static_cast<size_t>(source.line) - 1;
   if (source.line <= 0 || first >= lines.size()) return "";
   const size_t begin = comment_begin(lines[first]);
@@ -58,35 +64,26 @@ std::string comment_at(const Source& source) {
 // The first sentence of the comment that the file begins with; "" where it begins with none.
 std::string summary_of(const fs::path& file) {
   std::string comment;
-  for (const std::string& line : lines_of(file)) {
-    if (!line.starts_with('#')) break;
+  for (const std::string& line : lines_of(heading_comment(file))) {
     if (!line.starts_with("# @package")) comment += (comment.empty() ? "" : " ") + trimmed(line.substr(1));
   }
   const size_t end = comment.find(". ");
   return end == std::string::npos ? comment : comment.substr(0, end + 1);
 }
 
-void print_wrapped(const std::string& text) {
-  const size_t width = terminal_width();
-  std::istringstream words(text);
-  std::string line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && kIndent + line.size() + 1 + word.size() > width) {
-      fmt::print("{:{}}{}\n", "", kIndent, line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  if (!line.empty()) fmt::print("{:{}}{}\n", "", kIndent, line);
+void print_indented(const std::string& text) {
+  if (text.empty()) return;
+  const size_t width = std::max(terminal_width(), 2 * kIndent) - kIndent;
+  fmt::print("{:{}}{}\n", "", kIndent, wrapped(text, width, kIndent));
 }
 
-void print_keys(const std::string& path, const ConfigNode& node) {
+void print_keys(const std::string& path, const ConfigNode& node, Files& files) {
   if (node.kind() == ConfigNode::Kind::kMap && !node.map().empty()) {
-    for (const auto& [key, value] : node.map()) print_keys(join_path(path, key), value);
+    for (const auto& [key, value] : node.map()) print_keys(join_path(path, key), value, files);
     return;
   }
   fmt::print("{}={}\n", path, to_line(node));
-  print_wrapped(comment_at(node.source()));
+  print_indented(comment_at(node.source(), files));
 }
 
 void add_paths(const std::string& path, const ConfigNode& node, std::vector<std::string>& paths) {
@@ -106,7 +103,7 @@ void print_options(const ConfigSearch& search, const ConfigNode& config, const s
   const std::string chosen = chosen_option(config, group);
   for (const std::string& option : option_names(search, group)) {
     fmt::print("{}={}{}\n", group, option, option == chosen ? "   (chosen)" : "");
-    print_wrapped(summary_of(option_path(search, group, option, Source{})));
+    print_indented(summary_of(option_path(search, group, option, Source{})));
   }
 }
 
@@ -117,12 +114,12 @@ void print_overview(const ConfigSearch& search, const ConfigNode& config) {
     std::string options;
     for (const std::string& option : option_names(search, group)) options += " " + option;
     fmt::print("\n{}\n", group);
-    print_wrapped(options);
+    print_indented(options);
   }
   std::string keys;
   for (const auto& [key, value] : config.map()) keys += " " + key;
   fmt::print("\nKeys of the configuration (eggroll keys KEY shows what is below one):\n\n");
-  print_wrapped(keys);
+  print_indented(keys);
 }
 
 }  // namespace
@@ -148,7 +145,8 @@ int keys_command(const HostOptions& host, const std::string& key, const Override
   if (is_group) print_options(search, config, key);
   if (node == nullptr) return 0;
   if (is_group) fmt::print("\nKeys of the option that is chosen:\n\n");
-  print_keys(key, *node);
+  Files files;
+  print_keys(key, *node, files);
   return 0;
 }
 

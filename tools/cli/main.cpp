@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/completion.h"
@@ -18,6 +20,7 @@
 #include "serve/command.h"
 #include "system/files.h"
 #include "system/machine.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -38,10 +41,8 @@ std::function<std::string(const std::string&)> whole_number(uint64_t least, uint
 }
 std::function<std::string(const std::string&)> real_number(double least, double most) {
   return [=](const std::string& text) {
-    double number = 0.0;
-    const char* end = text.data() + text.size();
-    const auto [stop, status] = std::from_chars(text.data(), end, number);
-    const bool is_there = status == std::errc() && stop == end && number >= least && number <= most;
+    const std::optional<double> number = real_of(text);
+    const bool is_there = number && *number >= least && *number <= most;
     return is_there ? std::string() : fmt::format("it is '{}', expected a number from {} to {}", text, least, most);
   };
 }

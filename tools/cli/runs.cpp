@@ -3,13 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "record/sentence.h"
 #include "report/collection.h"
 #include "system/files.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -35,17 +35,27 @@ std::string hash_of(const fs::path& record) {
 // The folders below ./results that the word names.
 std::vector<fs::path> runs_named(const std::string& word) {
   std::vector<fs::path> named;
-  if (word.find('/') != std::string::npos || !is_there(kResults)) return named;
-  for (const fs::path& record : find_records({kResults}).records) {
-    const fs::path folder = record.parent_path();
-    if (record.filename() != RunFolder{folder}.record().filename() || !is_there(RunFolder{folder}.config())) continue;
+  if (word.find('/') != std::string::npos) return named;
+  for (const fs::path& folder : run_folders()) {
     const bool is_name = folder.filename() == word;
-    if (is_name || (begins_hash(word) && hash_of(record).starts_with(word))) named.push_back(folder);
+    if (is_name || (begins_hash(word) && hash_of(RunFolder{folder}.record()).starts_with(word))) {
+      named.push_back(folder);
+    }
   }
   return named;
 }
 
 }  // namespace
+
+std::vector<fs::path> run_folders() {
+  std::vector<fs::path> folders;
+  if (!is_there(kResults)) return folders;
+  for (const fs::path& record : find_records({kResults}).records) {
+    const RunFolder folder{record.parent_path()};
+    if (record == folder.record() && is_there(folder.config())) folders.push_back(folder.path);
+  }
+  return folders;
+}
 
 RunFolder existing_run(const fs::path& path) {
   for (const fs::path& folder : {path, kResults / path}) {
@@ -108,12 +118,6 @@ const ordered_json* find_key(const ordered_json& config, const std::string& key)
   return node;
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double number = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return status == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 // "" is what the run has none of.
 std::string value_of(const RunRecord& record, const std::string& key) {
   if (key == "status") return status_name(record.status);
@@ -126,18 +130,14 @@ std::string value_of(const RunRecord& record, const std::string& key) {
 bool passes(const RunRecord& record, const Filter& filter) {
   const std::string value = value_of(record, filter.key);
   if (filter.key == "hash") return value.starts_with(filter.value);
-  const auto number = number_of(filter.value);
-  return value == filter.value || (number && number_of(value) == number);
+  const auto number = real_of(filter.value);
+  return value == filter.value || (number && real_of(value) == number);
 }
 
 // Throws where no run has the key, or none can have the status: it is misspelt.
 void require_known(const Collection& collection, const Filter& filter) {
   if (filter.key == "status") {
-    std::vector<std::string> known;
-    for (const RunStatus status : {RunStatus::kRunning, RunStatus::kCompleted, RunStatus::kStopped,
-                                   RunStatus::kInterrupted, RunStatus::kFailed}) {
-      known.push_back(status_name(status));
-    }
+    const std::vector<std::string> known = status_names();
     if (std::find(known.begin(), known.end(), filter.value) != known.end()) return;
     throw Error(fmt::format("status is '{}', expected one of: {}; correct it", filter.value, fmt::join(known, ", ")));
   }

@@ -3,6 +3,7 @@
 #define EGGROLL_TOOLS_CLI_RUNS_H
 
 #include <filesystem>
+#include <vector>
 
 #include "train/run_folder.h"
 
@@ -10,6 +11,9 @@ namespace eggroll {
 
 // Where runs are looked for that are named by less than their folder, and what `eggroll ls` lists.
 inline constexpr const char* kResults = "results";
+
+// The folders of all runs below ./results, sorted.
+std::vector<std::filesystem::path> run_folders();
 
 // The run that a command was given: its folder; or below ./results its path, its folder's name or the beginning of its
 // hash, 4 digits at least. Throws Error if it is none, or if several are meant.

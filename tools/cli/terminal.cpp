@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <sstream>
 
 namespace eggroll {
 
@@ -12,6 +13,19 @@ bool on_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
 size_t terminal_width() {
   winsize size{};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string wrapped(const std::string& text, size_t width, size_t indent) {
+  std::istringstream words(text);
+  std::string lines;
+  size_t column = 0;
+  for (std::string word; words >> word;) {
+    const bool fits = column + 1 + word.size() <= width;
+    if (column > 0) lines += fits ? " " : "\n" + std::string(indent, ' ');
+    column = column > 0 && fits ? column + 1 + word.size() : word.size();
+    lines += word;
+  }
+  return lines;
 }
 
 void say(const std::string& text) {

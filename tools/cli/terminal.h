@@ -10,6 +10,10 @@ namespace eggroll {
 bool on_terminal();
 size_t terminal_width();  // the number of columns; 80 where the terminal does not say
 
+// The words in lines of `width` columns; a word that is longer has a line of its own. Lines after the first begin with
+// `indent` blanks, which do not count.
+std::string wrapped(const std::string& text, size_t width, size_t indent = 0);
+
 // Prints at once. Unlike fmt::print it does not throw if the text cannot be written, because a closed terminal must not
 // end a run. main() reports the failure at the end.
 void say(const std::string& text);
