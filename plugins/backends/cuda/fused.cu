@@ -268,32 +268,21 @@ Kernel kernel_of(const FusedShape& shape, uint32_t blocks) {
   return of_members[blocks - 1];
 }
 
-template <bool kWide>
-void reserve_shared(uint32_t bytes) {
-  const auto reserve = [&](const auto& kernels) {
-    for (const Kernel kernel : kernels) {
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-            "reserve shared memory");
-    }
-  };
-  reserve(kKernels<1, false, Rows::kMembers, kWide>);
-  reserve(kKernels<1, true, Rows::kMembers, kWide>);
-  reserve(kKernels<2, false, Rows::kMembers, kWide>);
-  reserve(kKernels<1, false, Rows::kSpan, kWide>);
-  reserve(kWindowKernels<kWide>);
+Kernel kernel_for(const FusedShape& shape, uint32_t blocks, uint32_t logit_blocks) {
+  return logit_blocks == 0 ? kernel_of<true>(shape, blocks) : kernel_of<false>(shape, blocks);
 }
 
 }  // namespace
 
-void prepare_fused(uint32_t shared_bytes) {
-  reserve_shared<false>(shared_bytes);
-  reserve_shared<true>(shared_bytes);
+void prepare_fused(const FusedShape& shape, uint32_t blocks, uint32_t logit_blocks, uint32_t shared_bytes) {
+  check(cudaFuncSetAttribute(kernel_for(shape, blocks, logit_blocks), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared_bytes)),
+        "reserve shared memory");
 }
 
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream) {
   const FusedShape& shape = args.shape;
-  const Kernel kernel =
-      args.logit_blocks == 0 ? kernel_of<true>(shape, args.blocks) : kernel_of<false>(shape, args.blocks);
+  const Kernel kernel = kernel_for(shape, args.blocks, args.logit_blocks);
   kernel<<<blocks, (shape.tiles * shape.groups + 1) * kGroupThreads, args.at.bytes, stream>>>(args);
   check_launch("run the forward pass");
 }

@@ -35,17 +35,22 @@ __device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups, kMore, kRo
           if (ids[i][h] != EGG_NO_ROW) weights[i][h] = rows.weights(i, ids[i][h], b);
         }
       }
-      uint4 x[2] = {};
-      if (first > 0) {
-        x[0] = tile.unit(kX, b, 0);
-        x[1] = tile.unit(kX, b, 1);
+      Outputs x;
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) {
+        if (first > 0) {
+          raise(tile.unit(kX, b, h), x.of[h]);
+        } else {
+#pragma unroll
+          for (uint32_t& two : x.of[h]) two = twice(127);
+        }
       }
 #pragma unroll
       for (uint32_t i = 0; i < kTablesAtOnce; ++i) {
         if (i < rows.count) add_table(tile, rows, i, ids[i], a[i], weights[i], noise, x);
       }
-      tile.unit(kX, b, 0) = x[0];
-      tile.unit(kX, b, 1) = x[1];
+#pragma unroll
+      for (uint32_t h = 0; h < 2; ++h) tile.unit(kX, b, h) = lowered(bytes_of(x.of[h]));
     }
   }
 #pragma unroll 1
@@ -54,7 +59,12 @@ __device__ __forceinline__ void run_embed(FusedTile<kBlocks, kGroups, kMore, kRo
       uint4 biases[2];
       tile.take_vector(biases);
 #pragma unroll
-      for (uint32_t h = 0; h < 2; ++h) tile.unit(kX, b, h) = add_plain_row(tile.unit(kX, b, h), biases[h]);
+      for (uint32_t h = 0; h < 2; ++h) {
+        Outputs x;
+        raise(tile.unit(kX, b, h), x.of[h]);
+        add_row(x, h, biases[h]);
+        tile.unit(kX, b, h) = lowered(bytes_of(x.of[h]));
+      }
     }
 #pragma unroll
     for (uint32_t h = 0; h < 2 && !has_tokens(kRows); ++h) {

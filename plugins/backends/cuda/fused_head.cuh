@@ -11,9 +11,9 @@ template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
                                               const TableRows<kBlocks, kGroups, kMore, kRows>& rows, uint32_t b,
                                               NoiseBlocks& noise, uint4 (&units)[2]) {
-  const auto flip = [](uint32_t word) { return word ^ 0x80808080u; };
+  Outputs x;
 #pragma unroll
-  for (uint4& unit : units) unit = each_word([&](int k) { return flip(word_of(unit, k) + 0x01010101u); });
+  for (uint32_t h = 0; h < 2; ++h) halves_of(units[h], x.of[h]);
 #pragma unroll 1
   for (uint32_t i = 0; i < rows.count; ++i) {
     uint32_t ids[2];
@@ -26,10 +26,10 @@ __device__ __forceinline__ void add_to_logits(FusedTile<kBlocks, kGroups, kMore,
       weights[h] = make_uint4(0, 0, 0, 0);
       if (ids[h] != EGG_NO_ROW) weights[h] = rows.weights(i, ids[h], b);
     }
-    add_table(tile, rows, i, ids, a, weights, noise, units);
+    add_table(tile, rows, i, ids, a, weights, noise, x);
   }
 #pragma unroll
-  for (uint4& unit : units) unit = each_word([&](int k) { return flip(word_of(unit, k)) - 0x01010101u; });
+  for (uint32_t h = 0; h < 2; ++h) units[h] = bytes_of(x.of[h]);
 }
 
 // The largest of 16 raised logits.
@@ -137,8 +137,10 @@ __device__ __forceinline__ unsigned long long sum_exponentials(const FusedTile<k
   if (kBlock * (b + 1) <= tile.args.vocab) {
     // Four distances below the largest at once: no byte borrows from another.
     const uint32_t four_most = static_cast<uint32_t>(most) * 0x01010101u;
+    const uint32_t entries = shared_address(tile.exponentials);
+    // A product of bytes makes a distance the address of its entry, in one instruction.
     const auto of = [&](uint32_t i) {
-      return tile.exponentials[pick(four_most - word_of(logits, static_cast<int>(i / 4)), 0, 0x4440 + i % 4)];
+      return load_shared(__dp4a(four_most - word_of(logits, static_cast<int>(i / 4)), 4u << (8 * (i % 4)), entries));
     };
     // Three of at most 2^30 fit in 32 bits.
 #pragma unroll

@@ -75,6 +75,25 @@ __device__ __forceinline__ void take_outputs(const int32_t (&sums)[32], const ui
   });
 }
 
+// Raised halves of 16 raised bytes, and back.
+__device__ __forceinline__ void halves_of(const uint4& bytes, uint32_t (&halves)[8]) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    halves[2 * k] = plain_low(word_of(bytes, k));
+    halves[2 * k + 1] = plain_high(word_of(bytes, k));
+  }
+}
+__device__ __forceinline__ uint4 bytes_of(const uint32_t (&halves)[8]) {
+  return each_word([&](int k) { return lower_bytes(halves[2 * k], halves[2 * k + 1]); });
+}
+// Raises numbers to halves, and the numbers of raised bytes. The carry never leaves a byte.
+__device__ __forceinline__ void raise(const uint4& numbers, uint32_t (&halves)[8]) {
+  halves_of(each_word([&](int k) { return (word_of(numbers, k) ^ 0x80808080u) - 0x01010101u; }), halves);
+}
+__device__ __forceinline__ uint4 lowered(const uint4& raised) {
+  return each_word([&](int k) { return (word_of(raised, k) + 0x01010101u) ^ 0x80808080u; });
+}
+
 // egg_gru_gate of four channels; f raised.
 __device__ inline uint32_t gated(uint32_t f_low, uint32_t f_high, uint32_t h) {
   const auto four = static_cast<int32_t>(h);

@@ -7,6 +7,13 @@
 
 namespace eggroll::cuda {
 
+__device__ inline int32_t table_shift(const FusedArgs& args, SideA side_a) {
+  return side_a == kJointA ? args.joint_shift : args.embed_shift;
+}
+// Brings what is to be shifted to the upper half of a word. A product of two draws is below 2^14 in magnitude: further
+// shifts change nothing.
+__device__ inline int32_t scale_of_shift(int32_t shift) { return 1 << (16 - min(shift, 16)); }
+
 // What a token reads of up to kTablesAtOnce tables from `first` on. Each of a row's threads looks one up, so that they
 // all wait once.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
@@ -15,7 +22,8 @@ struct TableRows {
   uint32_t count;
   const int8_t* noise;  // of the tile
   uint32_t ids[2];      // of the thread's own table, for both rows
-  int32_t draws[2];     // of side A
+  // Of side A; with one draw a side they are scaled by scale_of_shift() and, for odd members, negative. 0: no row.
+  int32_t draws[2];
 
   __device__ TableRows(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t first, uint32_t left,
                        uint32_t step)
@@ -33,10 +41,15 @@ struct TableRows {
     for (uint32_t h = 0; h < 2; ++h) {
       const size_t entry = tile.entry(h, step);
       ids[h] = table.row_of == 0 ? args.inputs[entry] : args.row_numbers[entry * args.index_count + table.row_of - 1];
-      draws[h] = EGG_JOINT_A;
+      draws[h] = 0;
       if (ids[h] == EGG_NO_ROW) continue;
+      draws[h] = EGG_JOINT_A;
       if (table.side_a == kKeyedA) draws[h] = draw_of(args.values_of_noise, key, EGG_SIDE_A, ids[h]);
       if (table.side_a == kDrawnA) draws[h] = __ldg(noise + noise_place(pair, table.a + ids[h]));
+      if constexpr (!kMore) {
+        const int32_t scale = scale_of_shift(table_shift(args, table.side_a));
+        draws[h] *= tile.is_odd(h) == 0 ? scale : -scale;
+      }
     }
   }
 
@@ -62,53 +75,52 @@ struct TableRows {
   }
 };
 
-// clip(x + weights) of 16 channels.
-__device__ __forceinline__ uint4 add_plain_row(const uint4& x, const uint4& weights) {
-  return each_word([&](int k) {
-    const uint32_t a = word_of(x, k);
-    const uint32_t b = word_of(weights, k);
-    return lower_bytes(add_clipped(signed_low(a), signed_low(b)), add_clipped(signed_high(a), signed_high(b)));
-  });
-}
-// clip(x + weights + s * rshift(ab)); ab(i): sum of the draws' products in channel i; is_odd: s is -1.
-template <class Product>
-__device__ __forceinline__ uint4 add_row(const uint4& x, const uint4& weights, Product&& ab, int32_t shift,
-                                         int32_t nearest, uint32_t is_odd) {
-  return each_word([&](int k) {
-    int32_t y[4];
+// Adds weights to 16 channels of row h.
+__device__ __forceinline__ void add_row(Outputs& x, uint32_t h, const uint4& weights) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int32_t moved = egg_rshift(ab(4 * k + e), shift, nearest);
-      y[e] = byte_of(word_of(x, k), e) + byte_of(word_of(weights, k), e) + (is_odd == 0 ? moved : -moved);
-    }
-    return clip_pack4(y);
-  });
+  for (int k = 0; k < 4; ++k) {
+    const uint32_t four = word_of(weights, k);
+    x.of[h][2 * k] = __viaddmin_s16x2_relu(x.of[h][2 * k], signed_low(four), twice(254));
+    x.of[h][2 * k + 1] = __viaddmin_s16x2_relu(x.of[h][2 * k + 1], signed_high(four), twice(254));
+  }
+}
+// The same and a perturbation: moved(i) has it in halves, of channels 2 i and 2 i + 1. Up to 2^14 in magnitude.
+template <class Moved>
+__device__ __forceinline__ void add_row(Outputs& x, uint32_t h, const uint4& weights, Moved&& moved) {
+  const auto add = [](uint32_t& to, uint32_t two, uint32_t by) {
+    to = __viaddmin_s16x2_relu(to, __viaddmin_s16x2(two, by, twice(32767)), twice(254));
+  };
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const uint32_t four = word_of(weights, k);
+    add(x.of[h][2 * k], signed_low(four), moved(2 * k));
+    add(x.of[h][2 * k + 1], signed_high(four), moved(2 * k + 1));
+  }
 }
 
-// Adds table number i to both rows' 16 channels.
+// Adds table number i to both rows' 16 channels, raised.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
                                           const TableRows<kBlocks, kGroups, kMore, kRows>& rows, uint32_t i,
                                           const uint32_t (&ids)[2], const int32_t (&a)[2], const uint4 (&weights)[2],
-                                          NoiseBlocks& noise, uint4 (&x)[2]) {
+                                          NoiseBlocks& noise, Outputs& x) {
   const FusedArgs& args = tile.args;
   const FusedTable& table = rows.tables[i];
   if (table.side_a == kNoA) {
 #pragma unroll
-    for (uint32_t h = 0; h < 2; ++h) x[h] = add_plain_row(x[h], weights[h]);
+    for (uint32_t h = 0; h < 2; ++h) add_row(x, h, weights[h]);
     return;
   }
+  const int32_t shift = table_shift(args, table.side_a);
   const uint4 b = noise.take(tile);
-  const int32_t shift = table.side_a == kJointA ? args.joint_shift : args.embed_shift;
-  const auto b_at = [](const uint4& draws, int c) { return byte_of(word_of(draws, c / 4), c % 4); };
   if constexpr (kMore) {
     constexpr int kCount = static_cast<int>(kUnit);
-    int32_t even[kCount];
-    int32_t odd[kCount];
+    const auto b_at = [](const uint4& draws, int c) { return byte_of(word_of(draws, c / 4), c % 4); };
+    int32_t sums[2][kCount];
 #pragma unroll
     for (int c = 0; c < kCount; ++c) {
-      even[c] = a[0] * b_at(b, c);
-      odd[c] = a[1] * b_at(b, c);
+      sums[0][c] = a[0] * b_at(b, c);
+      sums[1][c] = a[1] * b_at(b, c);
     }
 #pragma unroll 1
     for (uint32_t rank = 1; rank < args.shape.ranks; ++rank) {
@@ -117,24 +129,37 @@ __device__ __forceinline__ void add_table(FusedTile<kBlocks, kGroups, kMore, kRo
       const int32_t more_odd = ids[1] == EGG_NO_ROW ? 0 : rows.more_draw(args, i, ids[1], rank);
 #pragma unroll
       for (int c = 0; c < kCount; ++c) {
-        even[c] += more_even * b_at(more_b, c);
-        odd[c] += more_odd * b_at(more_b, c);
+        sums[0][c] += more_even * b_at(more_b, c);
+        sums[1][c] += more_odd * b_at(more_b, c);
       }
     }
-    if (ids[0] != EGG_NO_ROW) {
-      x[0] = add_row(
-          x[0], weights[0], [&](int c) { return even[c]; }, shift, args.nearest, 0);
-    }
-    if (ids[1] != EGG_NO_ROW) {
-      x[1] = add_row(
-          x[1], weights[1], [&](int c) { return odd[c]; }, shift, args.nearest, 1);
-    }
-  } else {
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
-      if (ids[h] == EGG_NO_ROW) continue;
-      x[h] = add_row(
-          x[h], weights[h], [&](int c) { return a[h] * b_at(b, c); }, shift, args.nearest, tile.is_odd(h));
+      // A larger one is clipped behind the sum all the same.
+      const auto moved = [&](int c) {
+        const int32_t by = egg_clip(egg_rshift(sums[h][c], shift, args.nearest), 1 << 14);
+        return static_cast<uint32_t>(h == 0 ? by : -by);
+      };
+      add_row(x, h, weights[h], [&](int i) { return pick(moved(2 * i), moved(2 * i + 1), 0x5410); });
+    }
+  } else {
+    // The upper half of -ab, scaled, becomes -rshift(ab) with a rounding of its own.
+    const int32_t even_rounding = egg_rounding(16, args.nearest) & -static_cast<int32_t>(shift > 0);
+    const int32_t odd_rounding = 65536 - scale_of_shift(shift) - even_rounding;
+    int32_t factors[kUnit];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      int32_t four[4];
+      factors_of(word_of(b, k), four);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) factors[4 * k + e] = four[e];
+    }
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      const int32_t rounding = tile.is_odd(h) == 0 ? even_rounding : odd_rounding;
+      add_row(x, h, weights[h], [&](int i) {
+        return upper_halves(a[h] * factors[2 * i] + rounding, a[h] * factors[2 * i + 1] + rounding);
+      });
     }
   }
 }

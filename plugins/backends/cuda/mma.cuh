@@ -7,6 +7,12 @@
 namespace eggroll::cuda {
 
 __device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
+// A word that nobody changes any more.
+__device__ inline uint32_t load_shared(uint32_t address) {
+  uint32_t word;
+  asm("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
+  return word;
+}
 
 // sum and the products of 16 numbers with 16 others.
 __device__ inline int32_t dot16(const uint4& x, const uint4& y, int32_t sum) {

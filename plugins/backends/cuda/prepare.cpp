@@ -71,9 +71,14 @@ void Replica::read_votes_of(const std::vector<std::unique_ptr<Replica>>& replica
 void Replica::allow_shared_memory() const {
   int bytes = 0;
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, own_.device), "describe itself");
-  prepare_forward(static_cast<uint32_t>(bytes));
+  const auto shared_bytes = static_cast<uint32_t>(bytes);
+  if (own_.plan.fused) {
+    const FusedPlan& fused = *own_.plan.fused;
+    prepare_fused(fused.shape, fused.blocks, fused.logit_blocks, shared_bytes);
+  } else {
+    prepare_forward(shared_bytes);
+  }
   prepare_votes();
-  if (own_.plan.fused) prepare_fused(static_cast<uint32_t>(bytes));
 }
 
 void Replica::make_noise_values() {
