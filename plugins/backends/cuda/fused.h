@@ -36,8 +36,8 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
 };
 static_assert(sizeof(FusedArgs) == 17776);  // CUDA's limit is 32764
 
-// Allows launches of the kernel for these arguments, on the current device, this amount of shared memory. The others are
-// not touched: the driver loads a kernel when it is first touched, and where it loads many, those run slower.
+// Allows launches of the kernel for these arguments, on the current device, this amount of shared memory. The others
+// are not touched: the driver loads a kernel when it is first touched, and where it loads many, those run slower.
 void prepare_fused(const FusedShape& shape, uint32_t blocks, uint32_t logit_blocks, uint32_t shared_bytes);
 void launch_fused(const FusedArgs& args, uint32_t blocks, cudaStream_t stream);
 
