@@ -172,7 +172,7 @@ class SweepLock {
 };
 
 SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> overrides, const GridPoint& at,
-                         uint64_t seed) {
+                         uint64_t seed, const FindRun& find) {
   SweepPoint point;
   std::erase_if(overrides, is_of_launcher);
   point.axes = axes_of(at);
@@ -182,7 +182,7 @@ SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> ov
   overrides.push_back(fmt::format("seed={}", seed));
   point.overrides = std::move(overrides);
   try {
-    point.config = compose(search, point.overrides);
+    point.config = with_beginning(compose(search, point.overrides), find);
   } catch (const Error& error) {
     throw Error(fmt::format("the point {}: {}", point.axes.dump(), error.what()));
   }
@@ -211,7 +211,7 @@ SweepRecord Sweep::record_of(const SweepPoint& point) const {
   return SweepRecord{name, point.index, point.axes, grid.question, grid.claims};
 }
 
-Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides) {
+Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides, const FindRun& find) {
   const ConfigNode base = compose(search, overrides);
   if (base.find("sweep") == nullptr) {
     throw Error(
@@ -226,7 +226,7 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
   std::set<std::string> seen;
   for (const uint64_t seed : sweep.grid.seeds) {
     for (const GridPoint& at : sweep.grid.points) {
-      SweepPoint point = compose_point(search, overrides, at, seed);
+      SweepPoint point = compose_point(search, overrides, at, seed, find);
       if (seen.insert(point.hash).second) {
         sweep.points.push_back(std::move(point));
       } else {

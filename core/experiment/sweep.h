@@ -20,6 +20,7 @@
 
 #include "experiment/grid.h"
 #include "record/record.h"
+#include "train/beginning.h"
 #include "train/run_folder.h"
 
 namespace eggroll {
@@ -53,8 +54,10 @@ struct Sweep {
   SweepRecord record_of(const SweepPoint& point) const;
 };
 
-// Composes every point. New ones get the indices that follow those of the folder. Throws Error with file and line.
-Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides);
+// Composes every point. find: the run that a point's init.from names. New ones get the indices that follow those of the
+// folder. Throws Error with file and line.
+Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides,
+                    const FindRun& find = run_at);
 
 // Numbers the new points again, now that no other launch does, and writes points.jsonl, claims.jsonl and sweep.json.
 void write_sweep(Sweep& sweep);

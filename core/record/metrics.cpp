@@ -49,8 +49,8 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
 }
 
 // Bytes up to the end of the first line of step first_step - 1, where the lines before are there, each once.
-size_t end_before(const std::filesystem::path& path, uint64_t first_step) {
-  uint64_t next = 0;  // step of the next line
+size_t end_before(const std::filesystem::path& path, uint64_t first_step, uint64_t origin) {
+  uint64_t next = origin;  // step of the next line
   size_t kept = 0;
   if (first_step == 0) return kept;
   for_each_line(path, [&](const Line& line) {
@@ -74,8 +74,8 @@ std::string unknown_metrics_schema(const std::filesystem::path& path) {
       path.string(), kMetricsSchema);
 }
 
-MetricsFile::MetricsFile(const std::filesystem::path& path, uint64_t first_step) : file_(path) {
-  file_.truncate_to(end_before(path, first_step));
+MetricsFile::MetricsFile(const std::filesystem::path& path, uint64_t first_step, uint64_t origin) : file_(path) {
+  file_.truncate_to(end_before(path, first_step, origin));
 }
 
 void MetricsFile::append(const ordered_json& line) {

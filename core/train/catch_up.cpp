@@ -30,16 +30,17 @@ void require_same_evaluation(const RunFolder& folder, const JournalEntry& entry,
 
 // Entries from step `first` on.
 std::vector<JournalEntry> read_journal(const RunFolder& folder, const std::string& config_hash,
-                                       std::span<const egg_evaluation> evaluations, uint64_t first, const Warn& warn) {
+                                       std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t origin,
+                                       const Warn& warn) {
   std::vector<JournalEntry> entries;
   std::optional<JournalReader> journal;
   try {
-    journal.emplace(folder.journal());
+    journal.emplace(folder.journal(), origin);
   } catch (const Error&) {
     return entries;  // JournalWriter says why not
   }
   if (journal->config_hash() != config_hash) return entries;
-  uint64_t next = 0;
+  uint64_t next = origin;
   const auto next_entry = [&](JournalEntry& entry) {
     try {
       return journal->next(entry);
@@ -62,10 +63,10 @@ std::vector<JournalEntry> read_journal(const RunFolder& folder, const std::strin
 }  // namespace
 
 KnownSteps steps_known(const RunFolder& folder, const std::string& config_hash,
-                       std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last,
+                       std::span<const egg_evaluation> evaluations, uint64_t first, uint64_t last, uint64_t origin,
                        const std::string& unit, const Warn& warn) {
   KnownSteps known;
-  known.entries = read_journal(folder, config_hash, evaluations, first, warn);
+  known.entries = read_journal(folder, config_hash, evaluations, first, origin, warn);
   const std::vector<JournalEntry>& entries = known.entries;
   uint64_t reached = first;
   std::optional<uint64_t> newest;

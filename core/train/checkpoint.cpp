@@ -10,6 +10,7 @@
 #include <map>
 #include <system_error>
 
+#include "config/hash.h"
 #include "record/json.h"
 #include "record/seal.h"
 #include "system/beside.h"
@@ -202,6 +203,19 @@ class Loader {
   // Without what the tensors say: population and state_bytes.
   CheckpointFacts facts() {
     return checked([&] { return read_facts(); });
+  }
+
+  std::string beginning_sha256(bool goes_on) {
+    return checked([&] {
+      read_facts();
+      if (!goes_on) return description_.at("weights_sha256").get<std::string>();
+      nlohmann::json taken;
+      for (const char* key : {"step", "evaluations", "held_out_sample"})
+        taken[key] = description_.value(key, ordered_json());
+      for (const char* key : {"member_tokens", "unique_tokens"}) taken[key] = description_.at("counters").at(key);
+      for (const auto& [name, file] : description_.at("files").items()) taken["files"][name] = file.at("sha256");
+      return json_hash(std::move(taken), {});
+    });
   }
 
  private:
@@ -409,6 +423,14 @@ std::optional<fs::path> latest_checkpoint(const fs::path& run_folder) {
   return present.rbegin()->second;
 }
 
+BestCheckpoint require_best(const RunFolder& folder) {
+  if (const auto best = best_checkpoint(folder.path)) return *best;
+  throw Error(
+      fmt::format("{} keeps no checkpoint of a step after which the model was evaluated; name last or a number of "
+                  "steps, or begin a run with checkpoint.best=true",
+                  folder.path.string()));
+}
+
 std::optional<BestCheckpoint> best_checkpoint(const fs::path& run_folder) {
   const auto newest = latest_checkpoint(run_folder);
   if (!newest) return std::nullopt;
@@ -433,7 +455,29 @@ fs::path checkpoint_after(const fs::path& run_folder, uint64_t step) {
                   run_folder.string(), step, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", "))));
 }
 
+fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who) {
+  const auto newest = latest_checkpoint(folder.path);
+  if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
+  if (chosen == "last") return *newest;
+  if (chosen == "best") return require_best(folder).folder;
+  uint64_t step = 0;
+  const char* end = chosen.data() + chosen.size();
+  const auto [stop, status] = std::from_chars(chosen.data(), end, step);
+  if (status != std::errc() || stop != end) {
+    throw Error(fmt::format("{} '{}', expected last, best or a number of steps; correct it", who, chosen));
+  }
+  return checkpoint_after(folder.path, step);
+}
+
 Checkpoint load_checkpoint(const fs::path& folder) { return Loader(folder).load(); }
+
+CheckpointFacts read_facts(const fs::path& folder) { return Loader(folder).facts(); }
+
+std::string beginning_sha256(const fs::path& folder, bool goes_on) { return Loader(folder).beginning_sha256(goes_on); }
+
+std::vector<fs::path> checkpoint_files(const fs::path& folder) {
+  return {folder / kModelFile, folder / kOptimizerFile, folder / kStatesFile, folder / kDescriptionFile};
+}
 
 void require_same_run(const fs::path& folder, const RunIdentity& checkpoint, const RunIdentity& run) {
   const auto require_equal = [&](const std::string& what, const std::string& theirs, const std::string& ours,

@@ -18,6 +18,7 @@
 #include "data/streams.h"
 #include "eggroll/plugin.h"
 #include "system/files.h"
+#include "train/run_folder.h"
 #include "train/safetensors.h"
 
 namespace eggroll {
@@ -111,13 +112,29 @@ struct BestCheckpoint {
 };
 // Throws Error where the newest checkpoint is damaged.
 std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run_folder);
+// The same; throws Error where there is none, too.
+BestCheckpoint require_best(const RunFolder& folder);
 
 // Folder of the checkpoint after this number of steps. Throws Error, which names those that are kept, where it is none
 // of them.
 std::filesystem::path checkpoint_after(const std::filesystem::path& run_folder, uint64_t step);
 
+// The one that `chosen` means: "last", "best" or a number of steps. who: how a message about it begins. Throws Error
+// where the run keeps no such checkpoint.
+std::filesystem::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who);
+
 // Verifies format, sizes, sha256, types and shapes; whether it is this run's is require_same_run's to say.
 Checkpoint load_checkpoint(const std::filesystem::path& folder);
+
+// What it says beside its tensors: without population and state_bytes, which they say.
+CheckpointFacts read_facts(const std::filesystem::path& folder);
+
+// sha256 of what another run that begins with it takes: its weights, or also its step, slots, states, evaluations and
+// counts of tokens. The same on every machine.
+std::string beginning_sha256(const std::filesystem::path& folder, bool goes_on);
+
+// Its files.
+std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path& folder);
 
 // Throws, naming what differs and the cure, where the checkpoint of this folder is another run's.
 void require_same_run(const std::filesystem::path& folder, const RunIdentity& checkpoint, const RunIdentity& run);

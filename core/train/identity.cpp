@@ -36,6 +36,16 @@ void make_absolute(ConfigNode* path) {
 ordered_json without_later_keys(ordered_json config) {
   const auto eval = config.find("eval");
   if (eval != config.end() && eval->is_object() && eval->value("warmup", ordered_json()) == 0) eval->erase("warmup");
+  const auto init = config.find("init");
+  if (init != config.end() && init->is_object()) {
+    if (init->value("from", ordered_json()).is_null()) {
+      config.erase(init);
+    } else {
+      // What the checkpoint holds counts, not where it lies.
+      init->erase("from");
+      init->erase("run");
+    }
+  }
   return config;
 }
 
@@ -91,7 +101,7 @@ ConfigNode with_absolute_paths(ConfigNode config) {
 std::string run_hash(const ConfigNode& config) { return json_hash(without_later_keys(to_json(config)), kOutsideHash); }
 
 std::string former_run_hash(const ConfigNode& config) {
-  return config_hash(config, {"results", "plugins", "monitor", "stop", "processes", "launcher"});
+  return config_hash(config, {"results", "plugins", "monitor", "stop", "processes", "launcher", "init"});
 }
 
 std::string hash_in(const RunFolder& folder, const ConfigNode& config) {

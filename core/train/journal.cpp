@@ -110,14 +110,15 @@ JournalHeader read_header(std::ifstream& file, const fs::path& path) {
 }
 
 // Makes the file fit to go on at first_step, or throws. Returns its path, for AppendFile.
-fs::path prepared(const fs::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step) {
+fs::path prepared(const fs::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step,
+                  uint64_t origin) {
   if (config_hash.size() > kHashSize) {
     throw Error(fmt::format("the config hash '{}' is longer than {} digits; shorten it", config_hash, kHashSize));
   }
   std::error_code failure;
   const bool missing = fs::status(path, failure).type() == fs::file_type::not_found;
-  if (missing || (first_step == 0 && size_of(path) < kHeaderSize)) {
-    if (first_step > 0) fail(path, fmt::format("is missing, expected the steps before {}", first_step));
+  if (missing || (first_step == origin && size_of(path) < kHeaderSize)) {
+    if (first_step > origin) fail(path, fmt::format("is missing, expected the steps before {}", first_step));
     write_atomically(path, header_of(pairs, config_hash));
     return path;
   }
@@ -128,10 +129,10 @@ fs::path prepared(const fs::path& path, uint32_t pairs, const std::string& confi
                            header.config_hash, pairs, config_hash));
   }
   const uint64_t entries = (size_of(path) - kHeaderSize) / entry_size(pairs);
-  if (entries < first_step) fail(path, fmt::format("holds {} steps, expected at least {}", entries, first_step));
-  if (first_step > 0) {
-    const std::string last =
-        read_some(file, path, kHeaderSize + (first_step - 1) * entry_size(pairs), entry_size(pairs));
+  const uint64_t before = first_step - origin;
+  if (entries < before) fail(path, fmt::format("holds {} steps, expected at least {}", entries, before));
+  if (before > 0) {
+    const std::string last = read_some(file, path, kHeaderSize + (before - 1) * entry_size(pairs), entry_size(pairs));
     if (!is_whole(last) || get<uint64_t>(last, 0) != first_step - 1) {
       fail(path, fmt::format("is damaged at step {}", first_step - 1));
     }
@@ -141,9 +142,10 @@ fs::path prepared(const fs::path& path, uint32_t pairs, const std::string& confi
 
 }  // namespace
 
-JournalWriter::JournalWriter(const fs::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step)
-    : pairs_(pairs), next_step_(first_step), file_(prepared(path, pairs, config_hash, first_step)) {
-  file_.truncate_to(kHeaderSize + first_step * entry_size(pairs));
+JournalWriter::JournalWriter(const fs::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step,
+                             uint64_t origin)
+    : pairs_(pairs), next_step_(first_step), file_(prepared(path, pairs, config_hash, first_step, origin)) {
+  file_.truncate_to(kHeaderSize + (first_step - origin) * entry_size(pairs));
 }
 
 void JournalWriter::append(uint64_t step, const std::optional<egg_evaluation>& made, std::span<const int8_t> fitness) {
@@ -167,7 +169,8 @@ void JournalWriter::append(uint64_t step, const std::optional<egg_evaluation>& m
   ++next_step_;
 }
 
-JournalReader::JournalReader(const fs::path& path) : path_(path), file_(open_to_read(path)) {
+JournalReader::JournalReader(const fs::path& path, uint64_t origin)
+    : path_(path), file_(open_to_read(path)), origin_(origin), step_(origin) {
   const JournalHeader header = read_header(file_, path_);
   pairs_ = header.pairs;
   config_hash_ = header.config_hash;
@@ -177,11 +180,13 @@ JournalReader::JournalReader(const fs::path& path) : path_(path), file_(open_to_
 }
 
 bool JournalReader::next(JournalEntry& entry) {
-  if (step_ == entries_) return false;
-  const std::string bytes = read_some(file_, path_, kHeaderSize + step_ * entry_size(pairs_), entry_size(pairs_));
+  const uint64_t entry_number = step_ - origin_;
+  if (entry_number == entries_) return false;
+  const std::string bytes =
+      read_some(file_, path_, kHeaderSize + entry_number * entry_size(pairs_), entry_size(pairs_));
   if (bytes.size() < entry_size(pairs_) || !is_whole(bytes)) {
-    if (step_ + 1 < entries_ || torn_) fail(path_, fmt::format("is damaged at step {}", step_));
-    entries_ = step_;
+    if (entry_number + 1 < entries_ || torn_) fail(path_, fmt::format("is damaged at step {}", step_));
+    entries_ = entry_number;
     torn_ = true;
     return false;
   }

@@ -1,8 +1,8 @@
 // journal.bin: every step's fitness and the evaluations between steps, from which replay rebuilds any checkpoint.
 //
 // Header: "EGGJRNL" and a zero byte; version and pairs, uint32; config hash, 64 bytes, zero-padded; crc32 of all that.
-// Then entry i for step i: step, uint64; loss, int64, and tokens, uint64, of the evaluation just before it, 0 tokens
-// where there was none; fitness, int8 (pairs); crc32 of all that. Integers are little-endian.
+// Then an entry for each step from the run's first on: step, uint64; loss, int64, and tokens, uint64, of the evaluation
+// just before it, 0 tokens where there was none; fitness, int8 (pairs); crc32 of all that. Integers are little-endian.
 #ifndef EGGROLL_TRAIN_JOURNAL_H
 #define EGGROLL_TRAIN_JOURNAL_H
 
@@ -27,9 +27,11 @@ struct JournalEntry {
 
 class JournalWriter {
  public:
-  // first_step 0 begins the journal anew. Above 0 it must hold the steps before, and is cut back to them: a torn last
-  // entry and steps done after the checkpoint go. Throws where it belongs to other pairs or another config hash.
-  JournalWriter(const std::filesystem::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step);
+  // origin: the run's first step. first_step = origin begins the journal anew. Above, it must hold the steps before,
+  // and is cut back to them: a torn last entry and steps done after the checkpoint go. Throws where it belongs to other
+  // pairs or another config hash.
+  JournalWriter(const std::filesystem::path& path, uint32_t pairs, const std::string& config_hash, uint64_t first_step,
+                uint64_t origin = 0);
 
   // Steps come one after another from first_step on.
   void append(uint64_t step, const std::optional<egg_evaluation>& evaluation, std::span<const int8_t> fitness);
@@ -45,13 +47,14 @@ class JournalWriter {
 
 class JournalReader {
  public:
-  explicit JournalReader(const std::filesystem::path& path);
+  // origin: the run's first step.
+  explicit JournalReader(const std::filesystem::path& path, uint64_t origin = 0);
 
   uint32_t pairs() const { return pairs_; }
   const std::string& config_hash() const { return config_hash_; }
 
-  // Reads the next step, from 0 on; false at the end. Throws, naming the step, where an entry before the last is
-  // damaged.
+  // Reads the next step, from the first on; false at the end. Throws, naming the step, where an entry before the last
+  // is damaged.
   bool next(JournalEntry& entry);
 
   // After next() has returned false: whether a last entry, cut short or damaged by a crash, was left out.
@@ -62,6 +65,7 @@ class JournalReader {
   std::ifstream file_;
   uint32_t pairs_ = 0;
   std::string config_hash_;
+  uint64_t origin_;
   uint64_t entries_ = 0;  // whole ones
   uint64_t step_ = 0;     // of the next
   bool torn_ = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "train/beginning.h"
 #include "train/identity.h"
 #include "train/journal.h"
 #include "train/session_io.h"
@@ -9,7 +10,9 @@
 namespace eggroll {
 
 Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolder& folder, uint64_t steps) {
-  JournalReader journal(folder.journal());
+  const std::optional<BeginSettings> begin = begin_settings_of(config);
+  const uint64_t origin = begin ? begin->step : 0;
+  JournalReader journal(folder.journal(), origin);
   if (journal.config_hash() != hash_in(folder, config) || journal.pairs() != learner.train.population / 2) {
     throw Error(
         fmt::format("the journal {} belongs to another configuration; replay the run folder that it was written in",
@@ -19,6 +22,16 @@ Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolde
   Replayed result;
   JournalEntry entry;
   std::vector<egg_evaluation> evaluations;
+  if (begin) {
+    Checkpoint beginning = read_beginning(*begin, folder);
+    begin_session(session, learner, beginning);
+    evaluations = std::move(beginning.evaluations);
+    result.steps = origin;
+  }
+  if (steps > 0 && steps < origin) {
+    throw Error(fmt::format(
+        "{} steps are asked for, and this run begins at step {}; replay the run that it goes on from", steps, origin));
+  }
   std::optional<Dataset> dataset;
   std::optional<TrainStreams> streams;
   if (learner.has_masks()) {

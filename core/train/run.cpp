@@ -13,6 +13,7 @@
 #include "record/run_lock.h"
 #include "record/sentence.h"
 #include "system/files.h"
+#include "train/beginning.h"
 #include "train/checkpoint.h"
 #include "train/clock.h"
 #include "train/identity.h"
@@ -81,6 +82,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   // Once more, for another process may have ended the run before this one had the lock.
   if (ended_before(config, processes, result)) return result;
   if (processes.leads()) write_config(folder, config);
+  if (processes.leads() && setup.begin) keep_beginning(*setup.begin, folder);
   if (hooks.begins) hooks.begins(folder, processes);
   result.record = train(setup, config, folder, invocation, hooks.train, processes, began);
   return result;

@@ -13,8 +13,8 @@
 namespace eggroll {
 
 const std::vector<std::string> kConfigKeys = {
-    "backend", "model",      "optimizer", "dataset", "noise",   "fitness", "processes", "name",  "seed",   "train",
-    "eval",    "checkpoint", "monitor",   "stop",    "plugins", "results", "launcher",  "votes", "perturb"};
+    "backend", "model", "optimizer",  "dataset", "noise", "fitness", "processes", "name",     "seed",  "train",
+    "init",    "eval",  "checkpoint", "monitor", "stop",  "plugins", "results",   "launcher", "votes", "perturb"};
 
 const std::vector<std::string> kModelHostKeys = {"name", "perturb_groups"};
 const std::vector<std::string> kOptimizerHostKeys = {"name", "average"};
@@ -191,7 +191,31 @@ StopSettings read_stop(Settings& s) {
   return stop;
 }
 
+BeginSettings read_begin(Settings& s) {
+  BeginSettings begin{};
+  begin.from = s.text("from");
+  begin.goes_on = s.boolean("continue");
+  s.text("run");
+  begin.step = static_cast<uint64_t>(s.integer("step", 0, std::numeric_limits<int32_t>::max()));
+  begin.sha256 = s.text("sha256");
+  s.finish();
+  return begin;
+}
+
 }  // namespace
+
+std::optional<BeginSettings> begin_settings_of(const ConfigNode& config) {
+  const ConfigNode* from = config.find("init.from");
+  if (from == nullptr) return std::nullopt;  // a run that began before there was a section `init`
+  if (from->kind() != ConfigNode::Kind::kNull) return read_section(config, "init", read_begin);
+  if (config.at("init.continue").boolean()) {
+    throw wrong(
+        config.at("init.continue").source(),
+        "init.continue is true, and init.from names no run to go on from; name one, or set init.continue=false");
+  }
+  require_only(config.at("init"), {"from", "continue"});
+  return std::nullopt;
+}
 
 Learner::Learner(const ConfigNode& config, const Registry& registry) {
   require_only(config, kConfigKeys);
@@ -310,6 +334,7 @@ void check_dataset_of(const ConfigNode& config) { read_section(config, "dataset"
 SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& registry)
     : learner(config, registry),
       eval(read_section(config, "eval", read_eval)),
+      begin(begin_settings_of(config)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       monitor(read_section(config, "monitor", read_monitor)),
       processes(read_section(config, "processes", read_processes)),

@@ -47,6 +47,13 @@ struct CheckpointSettings {
   std::optional<bool> best;  // whether one is saved after each held-out evaluation that is the best so far; none: where
                              // the run stops by patience
 };
+// What the run begins with, where its weights are not drawn: see train/beginning.h.
+struct BeginSettings {
+  std::string from;    // FOLDER@STEP
+  bool goes_on;        // from that step, with all that the checkpoint holds
+  uint64_t step;       // the run's first
+  std::string sha256;  // of what is taken
+};
 struct MonitorSettings {
   uint64_t every;  // steps; 0: never
 };
@@ -126,6 +133,9 @@ struct Voting {
 Voting assign_voters(const Program& program, const TrainSettings& train, bool masked,
                      const std::vector<PerturbGroup>& groups);
 
+// Nothing where the weights are drawn. Throws Error where with_beginning() has not been called.
+std::optional<BeginSettings> begin_settings_of(const ConfigNode& config);
+
 // The dataset of the configuration's section, with file and line in any error.
 Dataset open_dataset_of(const ConfigNode& config);
 
@@ -135,6 +145,7 @@ struct SetupWithoutData {
 
   Learner learner;
   EvalSettings eval;
+  std::optional<BeginSettings> begin;
   CheckpointSettings checkpoint;
   MonitorSettings monitor;
   ProcessesSettings processes;

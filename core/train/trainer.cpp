@@ -11,6 +11,7 @@
 #include "record/json.h"
 #include "record/metrics.h"
 #include "record/sentence.h"
+#include "train/beginning.h"
 #include "train/catch_up.h"
 #include "train/checkpoint.h"
 #include "train/clock.h"
@@ -104,6 +105,7 @@ class Run {
       record_.weights_sha256 = weights_sha256(checkpoint.weights);
     }
     fresh_ = !newest;
+    if (fresh_ && setup_.begin) begin();
     std::error_code unknown;
     if (fresh_ && std::filesystem::is_regular_file(folder_.journal(), unknown)) {
       warn(fmt::format("{} has a journal and no checkpoint; its steps are done again", folder_.path.string()));
@@ -118,10 +120,37 @@ class Run {
                        processes_);
   }
 
+  // Begins with what the run keeps of another one.
+  void begin() {
+    const Checkpoint beginning = read_beginning(*setup_.begin, folder_);
+    begin_session(session_, learner_, beginning, [&](const std::string& text) { warn(text); });
+    if (!setup_.begin->goes_on) return;
+    if (!beginning.data_sha256.empty() && beginning.data_sha256 != setup_.dataset.sha256) {
+      throw Error(
+          fmt::format("init.continue goes on from a run with other data (sha256 {}, this run's {}); name the same "
+                      "files, or begin with its weights alone: init.continue=false",
+                      beginning.data_sha256, setup_.dataset.sha256));
+    }
+    if (beginning.step >= learner_.train.steps) {
+      throw Error(fmt::format("train.steps is {}, and the run goes on from step {}, expected more; set train.steps",
+                              learner_.train.steps, beginning.step));
+    }
+    step_ = beginning.step;
+    held_out_.take_over(beginning.evaluations);
+    setup_.choose_sample(beginning.sample);
+    read_members("the counters of the checkpoint to begin with", kCheckpointCure, [&] {
+      record_.member_tokens = whole(beginning.counters.at("member_tokens"));
+      record_.unique_tokens = whole(beginning.counters.at("unique_tokens"));
+    });
+  }
+
+  // The step that the run begins at.
+  uint64_t origin() const { return setup_.begin ? setup_.begin->step : 0; }
+
   // If members have no states, no forward pass is needed to get to the end of the journal.
   void catch_up() {
     const KnownSteps known =
-        steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_, learner_.train.steps,
+        steps_known(folder_, identity_.config_hash, held_out_.evaluations(), step_, learner_.train.steps, origin(),
                     setup_.dataset.unit, [&](const std::string& text) { warn(text); });
     if (learner_.program->state_bytes() > 0) return;
     for (const JournalEntry& entry : known.entries) {
@@ -144,10 +173,10 @@ class Run {
   void open_files() {
     carry_over_record();
     remove_leftovers(folder_.path, hooks_.warn);
-    journal_.emplace(folder_.journal(), learner_.train.population / 2, identity_.config_hash, step_);
+    journal_.emplace(folder_.journal(), learner_.train.population / 2, identity_.config_hash, step_, origin());
     if (setup_.monitor.every > 0) open_monitor();
     // A line's step counts steps done, and line 0 is the untrained model.
-    metrics_.emplace(folder_.metrics(), fresh_ ? 0 : step_ + 1);
+    metrics_.emplace(folder_.metrics(), fresh_ ? 0 : step_ + 1, origin());
     record_.metrics_file = folder_.metrics().filename();
   }
 
@@ -156,7 +185,7 @@ class Run {
     monitor_.emplace(MonitoredRun{*learner_.backend, *learner_.program, learner_.noise, learner_.train.population,
                                   learner_.threads, learner_.voters, learner_.train.members_per_stream},
                      setup_.dataset);
-    JournalReader journal(folder_.journal());
+    JournalReader journal(folder_.journal(), origin());
     JournalEntry entry;
     while (journal.next(entry)) {
       if (entry.step + kVoteSteps >= step_)

@@ -90,7 +90,7 @@ int sample_command(const SampleArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), arguments.data);
   require_file(config, "vocabulary");
-  choose_checkpoint(folder, arguments.checkpoint);  // before the work
+  choose_checkpoint(folder, arguments.checkpoint, "--checkpoint is");  // before the work
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
   const Learner learner(config, registry);
   Trained trained = open_trained(learner, config, folder, arguments.checkpoint, arguments.weights);

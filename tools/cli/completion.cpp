@@ -42,8 +42,10 @@ class Completer {
       groups_and_sections();
     } else if (is_one_of({"run", "show", "config", "points", "sweep", "keys"})) {
       overrides();
-    } else if (is_one_of({"resume", "replay", "eval", "sample"}) && positionals_ == 0) {
+    } else if (is_one_of({"resume", "fork", "replay", "eval", "sample"}) && positionals_ == 0) {
       runs();
+    } else if (name == "fork") {
+      keys();
     } else if (name == "ls") {
       for (const std::string& status : status_names()) offer("status=" + status);
       keys();

@@ -135,7 +135,7 @@ int eval_command(const EvalArguments& arguments) {
   const ConfigNode config = with_data(run_config(folder), arguments.data);
   for (const std::string& key : kDataFiles) require_file(config, key, arguments.data);
   // Before the work.
-  choose_checkpoint(folder, arguments.checkpoint);
+  choose_checkpoint(folder, arguments.checkpoint, "--checkpoint is");
   const fs::path evaluations = evaluations_of(folder);
   if (!arguments.text.empty()) with_text(config, arguments.text);
   create_folders(evaluations);

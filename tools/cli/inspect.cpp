@@ -4,11 +4,13 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/runs.h"
 #include "config/yaml.h"
 #include "experiment/launcher.h"
 #include "experiment/sweep.h"
 #include "processes/processes.h"
 #include "system/files.h"
+#include "train/beginning.h"
 #include "train/setup.h"
 
 namespace eggroll {
@@ -58,12 +60,12 @@ int config_command(const HostOptions& host, const Overrides& overrides) {
   ConfigNode config = compose(search, overrides);
   fmt::print("{}", to_yaml(config, true));
   if (config.find("sweep") != nullptr) {
-    const Sweep sweep = compose_sweep(search, overrides);
+    const Sweep sweep = compose_sweep(search, overrides, existing_run);
     open_launcher(sweep.launcher, {});
     config = sweep.points.front().config;
   }
   erase_launcher(config);
-  check_config(config);
+  check_config(with_beginning(std::move(config), existing_run));
   return 0;
 }
 

@@ -174,6 +174,17 @@ int dispatch(int argc, char** argv) {
   with_monitor(resume);
   resume->callback([&] { exit_code = resume_command(resuming, command_line, show_monitor); });
 
+  std::string forked;
+  CLI::App* fork = app.add_subcommand(
+      "fork", "Go on from a run's checkpoint under other settings, as a run of its own: eggroll fork RUN@800 seed=1");
+  fork->add_option("run", forked,
+                   fmt::format("{}; RUN@best or RUN@STEP unless its newest checkpoint is meant", kRunHelp))
+      ->required();
+  fork->add_option("overrides", overrides, "What to change: train.steps=2000 optimizer=es_adamw");
+  fork->fallthrough();
+  with_monitor(fork);
+  fork->callback([&] { exit_code = fork_command(host, forked, overrides, command_line, show_monitor); });
+
   ReplayArguments replaying;
   CLI::App* replay =
       app.add_subcommand("replay", "Rebuild a run's weights from its seed, journal and data, and compare");

@@ -23,6 +23,7 @@
 #include "processes/processes.h"
 #include "record/sentence.h"
 #include "system/files.h"
+#include "train/beginning.h"
 #include "train/identity.h"
 #include "train/run.h"
 
@@ -214,9 +215,13 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     fmt::print("backend {}: {}\n", backend, chosen.reason);
     warn_of_joint_windows(setup.learner);
   };
-  hooks.begins = [](const RunFolder& folder, const Processes& processes) {
+  hooks.begins = [&](const RunFolder& folder, const Processes& processes) {
     catch_signals();
     fmt::print("run folder {}\n", folder.path.string());
+    if (const ConfigNode* from = config.find("init.from"); from != nullptr && from->kind() == ConfigNode::Kind::kText) {
+      fmt::print("{} {}\n", config.at("init.continue").boolean() ? "goes on from" : "begins with the weights of",
+                 from->text());
+    }
     std::fflush(stdout);
     if (!processes.alone()) fmt::print("{} processes share the run's members\n", processes.size());
   };
@@ -261,9 +266,46 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
   }
   erase_launcher(config);
   if (show_monitor) config = with_monitor(std::move(config));
-  config = with_absolute_paths(std::move(config));
+  config = with_beginning(with_absolute_paths(std::move(config)), existing_run);
   return train_in(config, run_folder_of, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
                   show_monitor);
+}
+
+namespace {
+
+// What the run in the folder was composed of, but for what it began with.
+Overrides overrides_of(const HostOptions& host, const RunFolder& folder) {
+  Overrides overrides = read_record(folder.record()).overrides;
+  ConfigNode composed = compose(config_search(host), overrides);
+  erase_launcher(composed);
+  const ConfigNode config = run_config(folder);
+  ConfigNode* init = composed.find("init");
+  const ConfigNode* own = config.find("init");
+  if (init != nullptr && own != nullptr) *init = *own;
+  if (run_hash(with_absolute_paths(std::move(composed))) != run_hash(with_absolute_paths(config))) {
+    throw Error(
+        fmt::format("the configuration files have changed since the run in {} began, so that its settings cannot "
+                    "be composed again; give all of them: eggroll run init.from={} init.continue=true "
+                    "KEY=VALUE...",
+                    folder.path.string(), folder.path.string()));
+  }
+  std::erase_if(overrides, [](const std::string& text) { return text.find("init.") < text.find('='); });
+  return overrides;
+}
+
+}  // namespace
+
+int fork_command(const HostOptions& host, const std::string& from, const Overrides& changes,
+                 const std::vector<std::string>& command_line, bool show_monitor) {
+  const size_t sign = from.rfind('@');
+  const bool is_step = sign != std::string::npos && !is_there(from);
+  const RunFolder folder = existing_run(is_step ? from.substr(0, sign) : from);
+  Overrides overrides = overrides_of(host, folder);
+  overrides.insert(overrides.end(), changes.begin(), changes.end());
+  const std::string checkpoint = is_step ? from.substr(sign) : "@last";
+  overrides.push_back("init.from=\"" + absolute_path(folder.path.string()) + checkpoint + "\"");
+  overrides.emplace_back("init.continue=true");
+  return run_command(host, overrides, command_line, show_monitor);
 }
 
 int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cli/commands.h"
+#include "cli/runs.h"
 #include "cli/stops.h"
 #include "cli/sweep_view.h"
 #include "cli/terminal.h"
@@ -102,7 +103,7 @@ void print_said(const Sweep& sweep) {
 }  // namespace
 
 int points_command(const HostOptions& host, const Overrides& overrides) {
-  const Sweep sweep = compose_sweep(config_search(host), overrides);
+  const Sweep sweep = compose_sweep(config_search(host), overrides, existing_run);
   const bool here = open_launcher(sweep.launcher, {})->runs_here();
   const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config), here);
   std::vector<PointStanding> standings;
@@ -147,7 +148,7 @@ int points_command(const HostOptions& host, const Overrides& overrides) {
 
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
   require_no_launcher("a sweep");
-  Sweep sweep = compose_sweep(config_search(host), overrides);
+  Sweep sweep = compose_sweep(config_search(host), overrides, existing_run);
   const std::unique_ptr<Launcher> launcher = open_launcher(sweep.launcher, arguments.workers);
   LaunchOptions options;
   options.retry_failed = arguments.retry_failed;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "eggroll/error.h"
 #include "record/sentence.h"
 #include "system/files.h"
@@ -17,38 +15,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-BestCheckpoint choose_best(const RunFolder& folder) {
-  if (const auto best = best_checkpoint(folder.path)) return *best;
-  throw Error(
-      fmt::format("{} keeps no checkpoint of a step after which the model was evaluated; name last or a number of "
-                  "steps, or begin a run with checkpoint.best=true",
-                  folder.path.string()));
-}
-
-}  // namespace
-
-fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen) {
-  const auto newest = latest_checkpoint(folder.path);
-  if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
-  if (chosen == "last") return *newest;
-  if (chosen == "best") return choose_best(folder).folder;
-  uint64_t step = 0;
-  const char* end = chosen.data() + chosen.size();
-  const auto [stop, status] = std::from_chars(chosen.data(), end, step);
-  if (status != std::errc() || stop != end) {
-    throw Error(fmt::format("--checkpoint is '{}', expected last, best or a number of steps; correct it", chosen));
-  }
-  return checkpoint_after(folder.path, step);
-}
-
-namespace {
-
 // A run that goes on may remove a checkpoint while it is read: then the choice is made again.
 Checkpoint load_chosen(const Learner& learner, const ConfigNode& config, const RunFolder& folder,
                        const std::string& chosen) {
   constexpr int kTries = 10;
   for (int i = 1;; ++i) {
-    const fs::path path = choose_checkpoint(folder, chosen);
+    const fs::path path = choose_checkpoint(folder, chosen, "--checkpoint is");
     try {
       Checkpoint checkpoint = load_checkpoint(path);
       require_same_run(path, checkpoint.identity, identity_of(learner, config, folder));
@@ -72,7 +44,7 @@ Trained open_trained(const Learner& learner, const ConfigNode& config, const Run
   }
   const Checkpoint checkpoint = load_chosen(learner, config, folder, chosen);
   if (chosen == "best") {
-    const BestCheckpoint best = choose_best(folder);
+    const BestCheckpoint best = require_best(folder);
     if (best.step != best.best_step) {
       print_error("eggroll", fmt::format("the best evaluation was after {} steps, and {} keeps no checkpoint of it: "
                                          "this is the best of those that it keeps",

@@ -18,11 +18,8 @@ struct Trained {
   std::string data_sha256;  // of the data that they were trained on
 };
 
-// chosen: "last", "best", or a number of steps. Throws Error where the run keeps no such checkpoint.
-std::filesystem::path choose_checkpoint(const RunFolder& folder, const std::string& chosen);
-
-// weights: "weights" or "average". Throws Error where the checkpoint is another run's or damaged, or the run keeps no
-// average.
+// chosen: see choose_checkpoint(). weights: "weights" or "average". Throws Error where the checkpoint is another run's
+// or damaged, or the run keeps no average.
 Trained open_trained(const Learner& learner, const ConfigNode& config, const RunFolder& folder,
                      const std::string& chosen, const std::string& weights);
 

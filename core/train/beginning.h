@@ -1,0 +1,45 @@
+// What a run begins with where it does not draw its weights: a checkpoint of another run (section `init`).
+//
+// The run keeps that checkpoint in <run folder>/initial, so that it can be replayed when the other run is gone.
+#ifndef EGGROLL_TRAIN_BEGINNING_H
+#define EGGROLL_TRAIN_BEGINNING_H
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "config/tree.h"
+#include "plugin/instance.h"
+#include "train/checkpoint.h"
+#include "train/run_folder.h"
+#include "train/setup.h"
+
+namespace eggroll {
+
+// The run that a text names. Throws Error if it is none.
+using FindRun = std::function<RunFolder(const std::filesystem::path&)>;
+// The one that knows folders alone.
+RunFolder run_at(const std::filesystem::path& folder);
+
+// Says in `init` which checkpoint init.from means and what it holds: from becomes FOLDER@STEP, and `run` (its config
+// hash), `step` (the one that this run begins at) and `sha256` are added. A configuration that has them, or begins with
+// drawn weights, stays as it is. Throws Error with file and line.
+ConfigNode with_beginning(ConfigNode config, const FindRun& find);
+
+// Keeps the checkpoint in the run's folder, unless it is there. Throws Error where the other run no longer has it.
+void keep_beginning(const BeginSettings& begin, const RunFolder& folder);
+
+// What the run takes of the checkpoint that it keeps: of one that it does not go on from, the weights alone. Throws
+// Error where it is damaged or another one.
+Checkpoint read_beginning(const BeginSettings& begin, const RunFolder& folder);
+
+// Puts it into a session that is new. Where the checkpoint lacks a slot of the rule, the slot begins with zeros, and so
+// do states where the population is another; warn is told. Throws Error where a tensor has another shape or is missing.
+void begin_session(BackendSession& session, const Learner& learner, const Checkpoint& beginning,
+                   const std::function<void(const std::string&)>& warn = {});
+
+}  // namespace eggroll
+
+#endif

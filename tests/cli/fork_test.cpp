@@ -1,0 +1,109 @@
+// eggroll fork, and runs that begin with the weights of another.
+#include "cli/eggroll_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ForkTest : public CliTest {
+ protected:
+  ForkTest() {
+    EXPECT_EQ(eggroll(tiny_run({"name=source", "checkpoint.keep=9"})).exit_code, 0);
+    source_ = run_named("source").filename();
+  }
+  fs::path run_named(const std::string& name) const {
+    for (const auto& entry : fs::directory_iterator(runs())) {
+      if (entry.path().filename().string().starts_with(name + "-")) return entry.path();
+    }
+    return {};
+  }
+  std::string weights_of(const std::string& name) const { return record_in(run_named(name)).at("weights_sha256"); }
+
+  std::string source_;
+};
+
+TEST_F(ForkTest, GoesOnFromAStepByTheRunsName) {
+  const Result same = eggroll({"fork", source_ + "@20", "name=same"});
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("goes on from "));
+  EXPECT_EQ(weights_of("same"), weights_of("source"));
+  EXPECT_EQ(steps_in(run_named("same")).front(), 20U);
+  const nlohmann::json init = record_in(run_named("same")).at("config").at("init");
+  EXPECT_EQ(init.at("run"), record_in(run_named("source")).at("config_hash"));
+  EXPECT_EQ(init.at("step"), 20);
+
+  const Result other = eggroll({"fork", source_, "name=other", "train.steps=60", "optimizer=es_adamw"});
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_EQ(steps_in(run_named("other")).front(), 40U);
+  EXPECT_EQ(steps_in(run_named("other")).back(), 60U);
+  EXPECT_THAT(eggroll({"replay", run_named("other").string()}).out, HasSubstr("replayed 60 steps"));
+  // One more, from what is a fork itself.
+  const Result next = eggroll({"fork", run_named("other").string() + "@60", "name=next", "train.steps=70"});
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+  EXPECT_EQ(record_in(run_named("next")).at("config").at("optimizer").at("name"), "es_adamw");
+}
+
+TEST_F(ForkTest, KilledItGoesOnToTheSameWeights) {
+  const Arguments forking = {"fork", source_ + "@20", "train.steps=400", "checkpoint.every=10"};
+  const auto with_name = [&](const std::string& name) {
+    Arguments all = forking;
+    all.push_back("name=" + name);
+    return command(all);
+  };
+  for (int i = 1; i <= 3; ++i) {
+    Process process(work_, with_name("killed"));
+    const size_t lines = lines_in(run_named("killed"));
+    process.wait_until([&] { return lines_in(run_named("killed")) > lines + 30; });
+    process.signal(SIGKILL);
+    process.wait();
+  }
+  ASSERT_EQ(Process(work_, with_name("killed")).wait().exit_code, 0);
+  ASSERT_EQ(Process(work_, with_name("whole")).wait().exit_code, 0);
+  EXPECT_EQ(weights_of("killed"), weights_of("whole"));
+  EXPECT_EQ(steps_in(run_named("killed")), steps_in(run_named("whole")));
+}
+
+TEST_F(ForkTest, ASweepBeginsWithTheWeightsOfARun) {
+  fs::create_directories(work_ / "own" / "configs");
+  fs::create_directories(work_ / "own" / "experiments");
+  write_plainly(work_ / "own" / "experiments" / "branches.yaml",
+                "defaults:\n  - count\n  - _self_\nname: branches\ninit: {from: \"" + source_ +
+                    "@20\", continue: true}\nsweep:\n  product: [\"train.steps=30,40\"]\n");
+  Arguments sweep = tiny_run();
+  sweep.erase(sweep.begin(), sweep.begin() + 2);
+  std::erase(sweep, "train.steps=40");
+  sweep.insert(sweep.begin(), {"--config-dir", "own/configs", "sweep", "experiment=branches", "results.sweeps=sweeps"});
+  const Result result = eggroll(sweep);
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  std::vector<std::string> weights;
+  for (const auto& point : fs::directory_iterator(work_ / "sweeps" / "branches" / "points")) {
+    EXPECT_EQ(steps_in(point.path()).front(), 20U);
+    weights.push_back(record_in(point.path()).at("weights_sha256"));
+  }
+  EXPECT_EQ(weights.size(), 2U);
+  EXPECT_THAT(weights, testing::Contains(weights_of("source")));
+}
+
+TEST_F(ForkTest, RefusesInASentence) {
+  expect_one_sentence(eggroll({"fork", source_ + "@25"}),
+                      {"keeps no checkpoint after 25 steps", "expected one of: 10"});
+  expect_one_sentence(eggroll({"fork", "nothing"}), {"nothing is no run", "eggroll ls"});
+  expect_one_sentence(eggroll({"fork", source_, "train.steps=40"}),
+                      {"train.steps is 40", "goes on from step 40", "set train.steps"});
+  expect_one_sentence(eggroll(tiny_run({"init.from=" + source_, "model.width=32"})), {"init.from", "model settings"});
+  // The run's own settings cannot be composed where the files give others.
+  for (const char* folder : {"configs", "experiments"}) {
+    fs::create_directories(work_ / "changed" / folder);
+    fs::copy(fs::path(EGGROLL_SOURCE_DIR) / folder, work_ / "changed" / folder, fs::copy_options::recursive);
+  }
+  std::string config = read_file(work_ / "changed" / "configs" / "config.yaml");
+  config.replace(config.find("\nseed: 0"), 8, "\nseed: 1");
+  write_plainly(work_ / "changed" / "configs" / "config.yaml", config);
+  const Result result =
+      Process(work_, {EGGROLL_BIN_DIR "/eggroll", "--config-dir", "changed/configs", "fork", source_ + "@20"}).wait();
+  expect_one_sentence(result, {"the configuration files have changed", "init.continue=true"});
+}
+
+}  // namespace
+}  // namespace eggroll::test
