@@ -7,8 +7,19 @@
 namespace eggroll {
 namespace {
 
-void split(const FileOptions& options, TokenFormat format, Dataset& dataset) {
+// What is taken of the file to learn from.
+Tokens open_taken(const FileOptions& options, TokenFormat format) {
   const Tokens all = open_tokens(options.train(), format);
+  if (!options.take) return all;
+  if (*options.take <= all.size()) return all.part(0, *options.take);
+  throw setting_error("take",
+                      fmt::format("take is {}, and '{}' has {} tokens, expected at most that; use fewer, or null "
+                                  "for all",
+                                  *options.take, all.source(), all.size()));
+}
+
+void split(const FileOptions& options, TokenFormat format, Dataset& dataset) {
+  const Tokens all = open_taken(options, format);
   if (options.valid_path) {
     dataset.train = all;
     dataset.valid = open_tokens(*options.valid_path, format);
@@ -44,6 +55,10 @@ FileOptions read_file_options(Settings& settings, uint32_t largest_separator) {
   FileOptions options;
   if (!settings.is_null("path")) options.path = NamedFile{"path", settings.text("path")};
   if (!settings.is_null("valid_path")) options.valid_path = NamedFile{"valid_path", settings.text("valid_path")};
+  // Runs that began before there was one have none.
+  if (settings.has("take") && !settings.is_null("take")) {
+    options.take = static_cast<uint64_t>(settings.integer("take", 2, std::numeric_limits<int64_t>::max()));
+  }
   using Limits = std::numeric_limits<double>;
   options.valid_fraction = settings.real("valid_fraction", Limits::lowest(), Limits::max());
   const double fraction = options.valid_fraction;

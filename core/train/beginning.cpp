@@ -41,7 +41,35 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
 
 fs::path initial_of(const RunFolder& folder) { return folder.path / "initial"; }
 
+constexpr const char* kInitialCure = "restore that folder from a copy";
+
+// The other run's checkpoint, as with_beginning() named it.
+fs::path source_of(const BeginSettings& begin) {
+  const Named named = split_name(begin.from);
+  return choose_checkpoint(run_at(named.run), named.checkpoint, "the checkpoint that it names is");
+}
+
+bool needs_beginning(const RunFolder& folder) {
+  return !is_there(initial_of(folder)) && !latest_checkpoint(folder.path);
+}
+
+bool are_equal(const ConfigNode& a, const ConfigNode& b, const std::vector<std::string>& keys) {
+  return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    const ConfigNode* of_a = a.find(key);
+    const ConfigNode* of_b = b.find(key);
+    return of_a != nullptr && of_b != nullptr && *of_a == *of_b;
+  });
+}
+
 std::string shape_text(int32_t rows, int32_t cols) { return fmt::format("({}, {})", rows, cols); }
+
+}  // namespace
+
+namespace {
+
+RunFolder found_run(const FindRun& find, const fs::path& name) try { return find(name); } catch (const Error& error) {
+  throw Error(fmt::format("{}; a run that has begun with it goes on by itself: eggroll resume", error.what()));
+}
 
 }  // namespace
 
@@ -57,16 +85,25 @@ ConfigNode with_beginning(ConfigNode config, const FindRun& find) {
   ConfigNode& section = *config.find("init");
   if (section.find("sha256") != nullptr) return config;
   const Source source = from->source();
+  if (from->kind() != ConfigNode::Kind::kText) {
+    throw wrong(source,
+                fmt::format("init.from is {}, expected the name of a run; write RUN@last, so that it is no number",
+                            shown_value(*from)));
+  }
   try {
     const bool goes_on = config.at("init.continue").boolean();
-    const Named named = split_name(scalar_text(*from));
+    const Named named = split_name(from->text());
     const std::string path = absolute_path(named.run);
-    const RunFolder run = find(is_there(path) ? path : named.run);
+    const RunFolder run = found_run(find, is_there(path) ? path : named.run);
     const fs::path checkpoint = choose_checkpoint(run, named.checkpoint, "the checkpoint that it names is");
     const CheckpointFacts facts = read_facts(checkpoint);
     *from = ConfigNode(fmt::format("{}@{}", absolute_path(run.path.string()), facts.step), source);
     set(section, "run", facts.identity.config_hash, source);
     set(section, "step", static_cast<int64_t>(goes_on ? facts.step : 0), source);
+    const ConfigNode other = read_config(run);
+    set(section, "states",
+        goes_on && are_equal(config, other, {"train.population", "train.members_per_stream", "train.tokens"}), source);
+    set(section, "evaluations", goes_on && are_equal(config, other, {"eval.tokens", "eval.streams"}), source);
     set(section, "sha256", beginning_sha256(checkpoint, goes_on), source);
   } catch (const Error& error) {
     throw wrong(source, fmt::format("init.from: {}", error.what()));
@@ -75,14 +112,9 @@ ConfigNode with_beginning(ConfigNode config, const FindRun& find) {
 }
 
 void keep_beginning(const BeginSettings& begin, const RunFolder& folder) {
+  if (!needs_beginning(folder)) return;
+  const fs::path source = source_of(begin);
   const fs::path kept = initial_of(folder);
-  if (is_there(kept)) return;
-  const Named named = split_name(begin.from);
-  const fs::path source = choose_checkpoint(RunFolder{named.run}, named.checkpoint, "the checkpoint that it names is");
-  if (beginning_sha256(source, begin.goes_on) != begin.sha256) {
-    throw Error(fmt::format("{} is not the checkpoint that this run was to begin with (sha256 {}); begin another run",
-                            source.string(), begin.sha256));
-  }
   const fs::path temporary = folder.path / ".tmp-initial";
   std::error_code failure;
   fs::remove_all(temporary, failure);
@@ -95,16 +127,18 @@ void keep_beginning(const BeginSettings& begin, const RunFolder& folder) {
 
 Checkpoint read_beginning(const BeginSettings& begin, const RunFolder& folder) {
   const fs::path kept = initial_of(folder);
-  Checkpoint beginning = load_checkpoint(kept);
+  Checkpoint beginning = load_checkpoint(kept, kInitialCure);
   if (beginning_sha256(kept, begin.goes_on) != begin.sha256) {
-    throw Error(fmt::format("{} is not what this run began with, which has the sha256 {}; restore it from a copy",
-                            kept.string(), begin.sha256));
+    throw Error(fmt::format("{} is not what this run began with, which has the sha256 {}; {}", kept.string(),
+                            begin.sha256, kInitialCure));
   }
   if (!begin.goes_on) {
     Checkpoint weights;
     weights.weights = std::move(beginning.weights);
     return weights;
   }
+  if (!begin.states) beginning.states.clear();
+  if (!begin.evaluations) beginning.evaluations.clear();
   // The run evaluates its first weights itself.
   std::erase_if(beginning.evaluations, [&](const egg_evaluation& e) { return e.step >= beginning.step; });
   return beginning;
@@ -112,42 +146,58 @@ Checkpoint read_beginning(const BeginSettings& begin, const RunFolder& folder) {
 
 namespace {
 
-void set_weights(BackendSession& session, const Learner& learner, const Checkpoint& beginning) {
+// Calls take(number of the parameter, its tensor) for each parameter.
+template <class Take>
+void each_tensor(const Program& program, const Checkpoint& beginning, Take&& take) {
   std::map<std::string, const WeightTensor*> tensors;
   for (const WeightTensor& tensor : beginning.weights) tensors[tensor.name] = &tensor;
-  const std::vector<egg_param>& params = learner.program->params();
+  constexpr const char* kCure = "give this run the other's model settings";
+  const std::vector<egg_param>& params = program.params();
   for (uint32_t i = 0; i < params.size(); ++i) {
     const egg_param& param = params[i];
     const auto found = tensors.find(param.name);
     if (found == tensors.end()) {
       throw Error(
-          fmt::format("init.from: the other run has no tensor '{}', which this model has; give this run the "
-                      "other's model settings",
-                      param.name));
+          fmt::format("init.from: the other run has no tensor '{}', which this model has; {}", param.name, kCure));
     }
     const WeightTensor& tensor = *found->second;
     if (tensor.rows != param.rows || tensor.cols != param.cols) {
-      throw Error(
-          fmt::format("init.from: the tensor '{}' is {} in the other run, expected {}; give this run the other's "
-                      "model settings",
-                      param.name, shape_text(tensor.rows, tensor.cols), shape_text(param.rows, param.cols)));
+      throw Error(fmt::format("init.from: the tensor '{}' is {} in the other run, expected {}; {}", param.name,
+                              shape_text(tensor.rows, tensor.cols), shape_text(param.rows, param.cols), kCure));
     }
-    session.set_weights(i, tensor.data.data());
+    take(i, tensor);
     tensors.erase(found);
   }
   if (tensors.empty()) return;
-  throw Error(
-      fmt::format("init.from: the other run has a tensor '{}', which this model lacks; give this run the other's "
-                  "model settings",
-                  tensors.begin()->first));
+  throw Error(fmt::format("init.from: the other run has a tensor '{}', which this model lacks; {}",
+                          tensors.begin()->first, kCure));
 }
 
 }  // namespace
 
+void require_beginning(const Setup& setup, const RunFolder& folder) {
+  if (!needs_beginning(folder)) return;
+  const BeginSettings& begin = *setup.begin;
+  const fs::path source = source_of(begin);
+  const Checkpoint beginning = load_checkpoint(source);
+  if (beginning_sha256(source, begin.goes_on) != begin.sha256) {
+    throw Error(fmt::format("{} is not the checkpoint that this run was to begin with (sha256 {}); begin another run",
+                            source.string(), begin.sha256));
+  }
+  each_tensor(*setup.learner.program, beginning, [](uint32_t, const WeightTensor&) {});
+  if (!begin.goes_on || beginning.data_sha256.empty() || beginning.data_sha256 == setup.dataset.sha256) return;
+  throw Error(
+      fmt::format("init.continue goes on from a run with other data (sha256 {}, this run's {}); name the same "
+                  "files (of generated data the same dataset.seed), or begin with its weights alone: eggroll run "
+                  "init.from=RUN",
+                  beginning.data_sha256, setup.dataset.sha256));
+}
+
 void begin_session(BackendSession& session, const Learner& learner, const Checkpoint& beginning,
                    const std::function<void(const std::string&)>& warn) {
-  set_weights(session, learner, beginning);
-  if (beginning.step == 0 && beginning.slots.empty() && beginning.states.empty()) return;
+  each_tensor(*learner.program, beginning,
+              [&](uint32_t i, const WeightTensor& tensor) { session.set_weights(i, tensor.data.data()); });
+  if (beginning.step == 0 && beginning.slots.empty()) return;
   const auto tell = [&](const std::string& text) {
     if (warn) warn(text);
   };
@@ -173,13 +223,10 @@ void begin_session(BackendSession& session, const Learner& learner, const Checkp
   }
   for (const std::string& name : new_slots) tell(fmt::format("the optimizer's slot '{}' begins with zeros", name));
   for (const std::string& name : left) tell(fmt::format("the other run's slot '{}' is left behind", name));
-  const bool has_states = learner.program->state_bytes() > 0;
-  if (beginning.population == learner.train.population && beginning.state_bytes == learner.program->state_bytes()) {
-    session.set_states(session.first_member(), session.members(),
-                       beginning.states.data() + session.first_member() * beginning.state_bytes);
-  } else if (has_states) {
-    tell("the members' states begin with zeros, because the population is another");
-  }
+  if (learner.program->state_bytes() == 0) return;
+  if (beginning.states.empty()) return tell("the members' states begin with zeros, because they read other tokens");
+  session.set_states(session.first_member(), session.members(),
+                     beginning.states.data() + session.first_member() * beginning.state_bytes);
 }
 
 }  // namespace eggroll

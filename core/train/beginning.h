@@ -23,12 +23,17 @@ using FindRun = std::function<RunFolder(const std::filesystem::path&)>;
 // The one that knows folders alone.
 RunFolder run_at(const std::filesystem::path& folder);
 
-// Says in `init` which checkpoint init.from means and what it holds: from becomes FOLDER@STEP, and `run` (its config
-// hash), `step` (the one that this run begins at) and `sha256` are added. A configuration that has them, or begins with
-// drawn weights, stays as it is. Throws Error with file and line.
+// Says in `init` which checkpoint init.from means and what this run takes of it: from becomes FOLDER@STEP, and `run`
+// (its config hash), `step` (the one that this run begins at), `states` and `evaluations` (whether they are kept; not
+// where members read other tokens, or evaluations others) and `sha256` are added. A configuration that has them, or
+// begins with drawn weights, stays as it is. Throws Error with file and line.
 ConfigNode with_beginning(ConfigNode config, const FindRun& find);
 
-// Keeps the checkpoint in the run's folder, unless it is there. Throws Error where the other run no longer has it.
+// Throws Error where the run in the folder cannot begin: the other run no longer has the checkpoint, it is damaged, or
+// tensors or data are others. A run that has checkpoints of its own needs nothing.
+void require_beginning(const Setup& setup, const RunFolder& folder);
+
+// Keeps the checkpoint in the run's folder, unless it is there or not needed.
 void keep_beginning(const BeginSettings& begin, const RunFolder& folder);
 
 // What the run takes of the checkpoint that it keeps: of one that it does not go on from, the weights alone. Throws
@@ -36,7 +41,7 @@ void keep_beginning(const BeginSettings& begin, const RunFolder& folder);
 Checkpoint read_beginning(const BeginSettings& begin, const RunFolder& folder);
 
 // Puts it into a session that is new. Where the checkpoint lacks a slot of the rule, the slot begins with zeros, and so
-// do states where the population is another; warn is told. Throws Error where a tensor has another shape or is missing.
+// do states that are not kept; warn is told. Throws Error where a tensor has another shape or is missing.
 void begin_session(BackendSession& session, const Learner& learner, const Checkpoint& beginning,
                    const std::function<void(const std::string&)>& warn = {});
 

@@ -187,7 +187,7 @@ std::optional<uint64_t> best_step(const std::vector<egg_evaluation>& evaluations
 
 class Loader {
  public:
-  explicit Loader(const fs::path& folder) : folder_(folder) {}
+  explicit Loader(const fs::path& folder, const char* cure = kCheckpointCure) : folder_(folder), cure_(cure) {}
 
   Checkpoint load() {
     return checked([&] {
@@ -229,7 +229,7 @@ class Loader {
   CheckpointFacts read_facts() {
     const fs::path path = folder_ / kDescriptionFile;
     if (!is_there(path)) fail(fmt::format("{} is missing", kDescriptionFile));
-    description_ = parse_json(read_file(path, Links::kRefused), path.string(), kCheckpointCure);
+    description_ = parse_json(read_file(path, Links::kRefused), path.string(), cure_);
     if (!description_.is_object()) fail(fmt::format("{} is not a JSON object", kDescriptionFile));
     const ordered_json& format = description_.at("format");
     if (!format.is_number_integer() || (format != kCheckpointFormat && format != kFormatOfVersion01)) {
@@ -272,7 +272,7 @@ class Loader {
   }
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(fmt::format("checkpoint {} is damaged: {}; {}", folder_.string(), reason, kCheckpointCure));
+    throw Error(fmt::format("checkpoint {} is damaged: {}; {}", folder_.string(), reason, cure_));
   }
 
   // The file's bytes, verified; the tensors that parse_safetensors finds point into them.
@@ -342,6 +342,7 @@ class Loader {
   }
 
   const fs::path& folder_;
+  const char* cure_;
   ordered_json description_;
 };
 
@@ -469,7 +470,7 @@ fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, c
   return checkpoint_after(folder.path, step);
 }
 
-Checkpoint load_checkpoint(const fs::path& folder) { return Loader(folder).load(); }
+Checkpoint load_checkpoint(const fs::path& folder, const char* cure) { return Loader(folder, cure).load(); }
 
 CheckpointFacts read_facts(const fs::path& folder) { return Loader(folder).facts(); }
 

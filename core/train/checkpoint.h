@@ -124,7 +124,7 @@ std::filesystem::path checkpoint_after(const std::filesystem::path& run_folder, 
 std::filesystem::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who);
 
 // Verifies format, sizes, sha256, types and shapes; whether it is this run's is require_same_run's to say.
-Checkpoint load_checkpoint(const std::filesystem::path& folder);
+Checkpoint load_checkpoint(const std::filesystem::path& folder, const char* cure = kCheckpointCure);
 
 // What it says beside its tensors: without population and state_bytes, which they say.
 CheckpointFacts read_facts(const std::filesystem::path& folder);

@@ -24,9 +24,9 @@ std::optional<egg_evaluation> HeldOutFigures::made_after(uint64_t step) const {
   return evaluations_.back();
 }
 
-void HeldOutFigures::add_to_curve(StepRecord& step, bool is_last) {
+void HeldOutFigures::add_to_curve(StepRecord& step, bool is_last, bool counts) {
   const Measured sample = measure(setup_.curve_streams);
-  evaluations_.push_back({step.step, sample.weights.loss_q16, sample.weights.scored.tokens});
+  if (counts) evaluations_.push_back({step.step, sample.weights.loss_q16, sample.weights.scored.tokens});
   add_sample(step, sample);
   if (is_last) add_final(step, sample);
 }

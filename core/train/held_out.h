@@ -34,8 +34,9 @@ class HeldOutFigures {
   // Whether the evaluation after this step was made, and is the best so far.
   bool is_best(uint64_t step) const { return since_best_ == 0 && made_after(step).has_value(); }
 
-  // Shared. Adds an evaluation of the curve after this step and, after the last step, the final figures.
-  void add_to_curve(StepRecord& step, bool is_last);
+  // Shared. Adds an evaluation of the curve after this step and, after the last step, the final figures. counts:
+  // schedules follow it.
+  void add_to_curve(StepRecord& step, bool is_last, bool counts = true);
   // Shared. Adds the final figures of a run that ends before its last step. The optimizer does not learn of them, so a
   // run that goes on later is the same as one that never stopped.
   void add_end(StepRecord& step);

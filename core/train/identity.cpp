@@ -36,6 +36,10 @@ void make_absolute(ConfigNode* path) {
 ordered_json without_later_keys(ordered_json config) {
   const auto eval = config.find("eval");
   if (eval != config.end() && eval->is_object() && eval->value("warmup", ordered_json()) == 0) eval->erase("warmup");
+  const auto dataset = config.find("dataset");
+  if (dataset != config.end() && dataset->is_object() && dataset->contains("take") && dataset->at("take").is_null()) {
+    dataset->erase("take");
+  }
   const auto init = config.find("init");
   if (init != config.end() && init->is_object()) {
     if (init->value("from", ordered_json()).is_null()) {

@@ -73,6 +73,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   if (processes.leads()) require_same_data(setup, folder);
   RunResult result{{}, folder, setup.learner.train.steps, processes.leads()};
   if (ended_before(config, processes, result)) return result;
+  if (processes.leads() && setup.begin) require_beginning(setup, folder);
   if (hooks.opened) hooks.opened(setup);
   std::optional<RunLock> lock;
   if (processes.leads()) {

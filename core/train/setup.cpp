@@ -197,6 +197,8 @@ BeginSettings read_begin(Settings& s) {
   begin.goes_on = s.boolean("continue");
   s.text("run");
   begin.step = static_cast<uint64_t>(s.integer("step", 0, std::numeric_limits<int32_t>::max()));
+  begin.states = s.boolean("states");
+  begin.evaluations = s.boolean("evaluations");
   begin.sha256 = s.text("sha256");
   s.finish();
   return begin;
@@ -339,7 +341,12 @@ SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& reg
       monitor(read_section(config, "monitor", read_monitor)),
       processes(read_section(config, "processes", read_processes)),
       stop(read_section(config, "stop", read_stop)),
-      fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, learner.group_pairs()); })) {}
+      fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, learner.group_pairs()); })) {
+  if (!begin || begin->step < learner.train.steps) return;
+  throw wrong(config.at("train.steps").source(),
+              fmt::format("train.steps is {}, and the run goes on from step {}, expected more; set train.steps",
+                          learner.train.steps, begin->step));
+}
 
 namespace {
 

@@ -125,16 +125,8 @@ class Run {
     const Checkpoint beginning = read_beginning(*setup_.begin, folder_);
     begin_session(session_, learner_, beginning, [&](const std::string& text) { warn(text); });
     if (!setup_.begin->goes_on) return;
-    if (!beginning.data_sha256.empty() && beginning.data_sha256 != setup_.dataset.sha256) {
-      throw Error(
-          fmt::format("init.continue goes on from a run with other data (sha256 {}, this run's {}); name the same "
-                      "files, or begin with its weights alone: init.continue=false",
-                      beginning.data_sha256, setup_.dataset.sha256));
-    }
-    if (beginning.step >= learner_.train.steps) {
-      throw Error(fmt::format("train.steps is {}, and the run goes on from step {}, expected more; set train.steps",
-                              learner_.train.steps, beginning.step));
-    }
+    if (!setup_.begin->evaluations)
+      warn("the other run's evaluations are left behind, because eval has other settings");
     step_ = beginning.step;
     held_out_.take_over(beginning.evaluations);
     setup_.choose_sample(beginning.sample);
@@ -222,9 +214,10 @@ class Run {
     if (step.monitor) record_.verdicts = Verdicts{step.step, step.monitor->verdicts};
   }
 
-  void measure_untrained() {
+  // A fork evaluates its first step in any case. Schedules follow that only where a run that did not stop would have.
+  void measure_first() {
     StepRecord step = begin_step_record();
-    held_out_.add_to_curve(step, false);
+    held_out_.add_to_curve(step, false, step_ % setup_.eval.every == 0);
     put(std::move(step));
   }
 
@@ -236,7 +229,7 @@ class Run {
 
   void loop() {
     if (fresh_) {
-      measure_untrained();
+      measure_first();
       if (keeps_best() && step_ < learner_.train.steps) save();  // the best so far
     }
     const uint64_t first = step_;

@@ -85,7 +85,24 @@ TEST_F(ForkTest, ASweepBeginsWithTheWeightsOfARun) {
   EXPECT_THAT(weights, testing::Contains(weights_of("source")));
 }
 
+// Paths of data are those that the run began with, wherever the fork is begun, and a name may hold any character.
+TEST_F(ForkTest, TheFolderItIsBegunFromDoesNotMatter) {
+  const fs::path text = work_ / "a \\ \"${x}\" @";
+  fs::create_directories(text);
+  write_plainly(text / "text", std::string(4000, 'a'));
+  const Arguments begin = command(text_run_with(
+      {"train.steps=20", "checkpoint.every=10", "eval.every=10", "eval.tokens=64", "eval.streams=1", "name=text"}, {}));
+  ASSERT_EQ(Process(text, begin).wait().exit_code, 0);
+  const fs::path run = fs::directory_iterator(text / "results" / "runs")->path();
+  const Result forked = eggroll({"fork", run.string() + "@10", "name=forked"});
+  ASSERT_EQ(forked.exit_code, 0) << forked.err;
+  EXPECT_EQ(weights_of("forked"), record_in(run).at("weights_sha256"));
+}
+
 TEST_F(ForkTest, RefusesInASentence) {
+  expect_one_sentence(eggroll({"fork", source_, "init.continue=false"}),
+                      {"'init.continue=false' is for eggroll run", "leave it out"});
+  expect_one_sentence(eggroll(tiny_run({"init.from=12345678"})), {"init.from is the integer 12345678", "RUN@last"});
   expect_one_sentence(eggroll({"fork", source_ + "@25"}),
                       {"keeps no checkpoint after 25 steps", "expected one of: 10"});
   expect_one_sentence(eggroll({"fork", "nothing"}), {"nothing is no run", "eggroll ls"});

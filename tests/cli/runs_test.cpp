@@ -83,5 +83,68 @@ TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
   EXPECT_EQ(std::count(partial.out.begin(), partial.out.end(), '\n'), 3);
 }
 
+TEST_F(RunsTest, TagsAndANoteAreKeptBesideTheRecord) {
+  begin({"seed=0", "name=tagged"});
+  begin({"seed=1"});
+  const std::string run = listed({"seed=0"}, "hash").at(0).substr(0, 6);
+  EXPECT_EQ(eggroll({"tag", run}).out, "\n");
+  EXPECT_EQ(eggroll({"tag", run, "baseline", "best-of.3", "baseline"}).out, "baseline\nbest-of.3\n");
+  EXPECT_EQ(eggroll({"note", run, "the first that learns"}).out, "the first that learns\n");
+  EXPECT_EQ(listed({"tag=baseline"}, "note"), std::vector<std::string>{"the first that learns"});
+  EXPECT_EQ(listed({"tag=other"}, "note"), std::vector<std::string>{});
+  EXPECT_THAT(eggroll({"ls"}).out, HasSubstr(" [baseline, best-of.3]\n"));
+  EXPECT_EQ(eggroll({"tag", run, "--remove", "baseline"}).out, "best-of.3\n");
+  EXPECT_EQ(eggroll({"note", run, ""}).out, "\n");
+  expect_one_sentence(eggroll({"tag", run, "--remove", "baseline"}), {"has no tag 'baseline'", "best-of.3"});
+  expect_one_sentence(eggroll({"tag", run, "two words"}), {"the tag 'two words' is none", "1 to 40 letters"});
+  // The run goes on being the same.
+  EXPECT_EQ(eggroll(tiny_run({"seed=0", "name=tagged", "train.steps=40"})).exit_code, 0);
+  EXPECT_EQ(listed({}, "name").size(), 2U);
+  write_plainly(work_ / listed({"seed=0"}, "folder").at(0) / "labels.json", "{\"tags\": [\"x\"], \"note\": \"\"}");
+  const Result damaged = eggroll({"ls"});
+  EXPECT_EQ(damaged.exit_code, 1);
+  EXPECT_THAT(damaged.err, AllOf(HasSubstr("labels.json is damaged"), HasSubstr("restore it from a copy")));
+  EXPECT_EQ(std::count(damaged.out.begin(), damaged.out.end(), '\n'), 3);
+}
+
+TEST_F(RunsTest, RmRemovesWhatNothingRefersTo) {
+  begin({"name=source"});
+  begin({"name=alone", "seed=1"});
+  const auto folder_named = [&](const std::string& name) { return fs::path(listed({"name=" + name}, "folder").at(0)); };
+  const std::string source = folder_named("source").filename();
+  const std::string alone = folder_named("alone").filename();
+  ASSERT_EQ(eggroll({"fork", source + "@40", "train.steps=60", "name=fork"}).exit_code, 0);
+  expect_one_sentence(eggroll({"rm", alone, source}), {source + " is not removed", "which began with it", "--force"});
+  EXPECT_EQ(listed({}, "name").size(), 3U) << "nothing is removed by half";
+  EXPECT_THAT(eggroll({"rm", alone}).out, AllOf(HasSubstr("removed "), HasSubstr(alone)));
+  EXPECT_EQ(listed({}, "name").size(), 2U);
+  expect_one_sentence(eggroll({"rm", alone}), {"is no run"});
+  ASSERT_EQ(eggroll({"report", "results/runs"}).exit_code, 0);
+  const std::string fork = folder_named("fork").filename();
+  expect_one_sentence(eggroll({"rm", fork}), {"the report in ", "results/runs/report"});
+  EXPECT_EQ(eggroll({"rm", "--force", source}).exit_code, 0);
+  // The fork has what it began with.
+  EXPECT_THAT(eggroll({"replay", fork}).out, HasSubstr("replayed 60 steps"));
+  EXPECT_EQ(eggroll({"rm", fork, "--force"}).exit_code, 0);
+  EXPECT_EQ(entries_in(runs()), 1U) << "the report is left";
+}
+
+TEST_F(RunsTest, RmLeavesARunAtWorkAndAPointOfASweep) {
+  Process process(work_, command(tiny_run({"train.steps=1000000"})));
+  ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 2; }));
+  const std::string run = run_folder().filename();
+  expect_one_sentence(eggroll({"rm", "--force", run_folder().string()}), {"is in use by pid"});
+  process.signal(SIGKILL);
+  process.wait();
+  EXPECT_EQ(eggroll({"rm", run_folder().string()}).exit_code, 0);
+  const Result swept =
+      eggroll({"sweep", "experiment=count-convergence", "sweep.seeds=1", "train.steps=2", "eval.every=2",
+               "model.width=8", "dataset.rows=64", "dataset.valid_rows=4", "name=swept"});
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  const fs::path points = work_ / "results" / "sweeps" / "swept" / "points";
+  const fs::path point = fs::directory_iterator(points)->path();
+  expect_one_sentence(eggroll({"rm", point.string()}), {"is not removed", "the sweep in ", "--force"});
+}
+
 }  // namespace
 }  // namespace eggroll::test

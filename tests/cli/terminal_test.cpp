@@ -51,7 +51,10 @@ TEST_F(TerminalTest, ARunKeepsToOneLine) {
   for (const uint16_t columns : {uint16_t{60}, uint16_t{80}}) {
     const std::vector<std::string> rows = progress_rows(columns);
     ASSERT_THAT(rows, SizeIs(1));
-    EXPECT_THAT(rows[0], AllOf(HasSubstr(" left  loss "), Not(HasSubstr("member tokens/s"))));
+    EXPECT_THAT(rows[0], AllOf(HasSubstr("/100000  ["), HasSubstr(" left  loss "), Not(HasSubstr("member tokens/s"))));
+    if (columns == 80) {
+      EXPECT_THAT(rows[0], HasSubstr("  held-out "));
+    }
   }
   const std::vector<std::string> wide = progress_rows(200);
   ASSERT_THAT(wide, SizeIs(1));

@@ -41,6 +41,21 @@ TEST_F(DatasetFiles, TheFractionIsRoundedToTokens) {
   EXPECT_EQ(text(std::string(100, 'a')).set("valid_fraction", 0.5).open().valid.size(), 50U);
 }
 
+TEST_F(DatasetFiles, APartOfTheFileIsTaken) {
+  const Dataset part = text("abcdefghij").set("take", int64_t{4}).set("valid_fraction", 0.5).open();
+  EXPECT_THAT(list_of(part.train), ElementsAre('a', 'b'));
+  EXPECT_THAT(list_of(part.valid), ElementsAre('c', 'd'));
+  EXPECT_EQ(part.sha256, text("abcd").set("valid_fraction", 0.5).open().sha256);
+  const Dataset beside = text("abcdefghij").set("take", int64_t{3}).set("valid_path", write("c.txt", "xyz")).open();
+  EXPECT_THAT(list_of(beside.train), ElementsAre('a', 'b', 'c'));
+  EXPECT_THAT(list_of(beside.valid), ElementsAre('x', 'y', 'z'));
+  EXPECT_EQ(text("abcd").set("take", int64_t{4}).set("valid_fraction", 0.5).open().train.size(), 2U);
+  EXPECT_THAT(
+      refusal(text("abcd").set("take", int64_t{5})),
+      testing::AllOf(testing::HasSubstr("take is 5"), testing::HasSubstr("has 4 tokens, expected at most that")));
+  EXPECT_THAT(refusal(text("abcd").set("take", int64_t{1})), testing::HasSubstr("take is 1"));
+}
+
 TEST_F(DatasetFiles, TextWithAHeldOutFile) {
   const Dataset dataset = text("abc").set("valid_path", write("b.txt", "defgh")).open();
   EXPECT_THAT(list_of(dataset.train), ElementsAre('a', 'b', 'c'));
@@ -222,9 +237,9 @@ TEST_F(DatasetFiles, RefusesUnknownTypesAndKeys) {
   EXPECT_EQ(
       refusal(text("abc").set("name", "txt")),
       fmt::format("name: name is 'txt', expected one of {}; did you mean 'text'?", fmt::join(dataset_names(), ", ")));
-  EXPECT_EQ(
-      refusal(text("abc").set("dtype", "uint8")),
-      "dtype: unknown key 'dtype'; known: name, path, separator, valid_fraction, valid_path (correct or remove it)");
+  EXPECT_EQ(refusal(text("abc").set("dtype", "uint8")),
+            "dtype: unknown key 'dtype'; known: name, path, separator, take, valid_fraction, valid_path (correct or "
+            "remove it)");
 }
 
 TEST_F(DatasetFiles, AnUnknownKeyIsFoundBeforeAnyFileIsRead) {

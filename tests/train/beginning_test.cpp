@@ -75,7 +75,7 @@ TEST_F(BeginningTest, AForkGoesOnUnderOtherSettingsWholeOrResumed) {
   RunHooks hooks;
   hooks.train.warn = [&](const std::string& text) { warnings.push_back(text); };
   const std::string whole = *run("whole", config, hooks).record.weights_sha256;
-  EXPECT_THAT(warnings, Contains("the members' states begin with zeros, because the population is another"));
+  EXPECT_THAT(warnings, Contains("the members' states begin with zeros, because they read other tokens"));
   EXPECT_THAT(warnings, Contains(HasSubstr("begins with zeros")));
   EXPECT_THAT(steps_in("whole"), ElementsAre(4, 5, 6, 7, 8, 9));
   EXPECT_EQ(replayed("whole", config), whole);
@@ -86,6 +86,39 @@ TEST_F(BeginningTest, AForkGoesOnUnderOtherSettingsWholeOrResumed) {
   EXPECT_EQ(replayed("parts", config), whole);
   EXPECT_EQ(message_of([&] { replay(Learner(config, built_plugins()), config, RunFolder{folder_ / "parts"}, 3); }),
             "3 steps are asked for, and this run begins at step 4; replay the run that it goes on from");
+}
+
+// Schedules follow evaluations: those before the fork too, and none that a run that did not stop would not have made.
+TEST_F(BeginningTest, AForkFollowsTheSameScheduleAsTheOtherRun) {
+  const std::vector<std::string> plateau = {"optimizer.schedule.kind=plateau", "optimizer.schedule.plateau.patience=1",
+                                            "optimizer.schedule.plateau.cooldown=0", "train.steps=40", "eval.every=7"};
+  const RunRecord whole = run("plateau", small_config(plateau)).record;
+  for (const int step : {2, 14, 20, 36}) {
+    std::vector<std::string> overrides = plateau;
+    overrides.push_back(fmt::format("init.from={}@{}", (folder_ / "plateau").string(), step));
+    overrides.emplace_back("init.continue=true");
+    const ConfigNode config = config_of(overrides);
+    const std::string name = fmt::format("plateau-{}", step);
+    EXPECT_EQ(run(name, config).record.weights_sha256, whole.weights_sha256) << "from step " << step;
+    EXPECT_EQ(replayed(name, config), *whole.weights_sha256);
+  }
+}
+
+TEST_F(BeginningTest, StatesAndEvaluationsOfOtherTokensAreLeftBehind) {
+  const auto warnings_of = [&](const std::string& change) {
+    std::vector<std::string> warnings;
+    RunHooks hooks;
+    hooks.train.warn = [&](const std::string& text) { warnings.push_back(text); };
+    const ConfigNode config = config_of({source("@4"), "init.continue=true", change});
+    run(fmt::format("other-{}", ++refused_), config, hooks);
+    return warnings;
+  };
+  const std::string states = "the members' states begin with zeros, because they read other tokens";
+  EXPECT_THAT(warnings_of("train.tokens=4"), ElementsAre(states));
+  EXPECT_THAT(warnings_of("train.members_per_stream=8"), ElementsAre(states));
+  EXPECT_THAT(warnings_of("eval.tokens=40"),
+              ElementsAre("the other run's evaluations are left behind, because eval has other settings"));
+  EXPECT_THAT(warnings_of("fitness=sign"), testing::IsEmpty());
 }
 
 TEST_F(BeginningTest, TheFirstStepsAreDoneAgainWhereNoCheckpointWasSaved) {
@@ -145,6 +178,30 @@ TEST_F(BeginningTest, RefusesWhatItCannotBeginWith) {
               HasSubstr("train.steps is 4, and the run goes on from step 4, expected more"));
   EXPECT_THAT(refusal({source("@4"), "init.continue=true", "dataset.tokens=998"}), HasSubstr("with other data"));
   EXPECT_THAT(refusal({"init.continue=true"}), HasSubstr("init.from names no run to go on from"));
+}
+
+TEST_F(BeginningTest, ARefusedRunLeavesNoFolder) {
+  refusal({source(""), "model.width=16"});
+  refusal({source("@4"), "init.continue=true", "dataset.tokens=998"});
+  const auto model = checkpoint_after(folder_ / "source", 4) / "model.safetensors";
+  const std::string whole = read_file(model);
+  const ConfigNode config = config_of({source("@4")});
+  write_plainly(model, whole.substr(0, whole.size() - 1));
+  EXPECT_THAT(message_of([&] { run("damaged", config); }), HasSubstr("source/checkpoints/step-00000004 is damaged"));
+  for (const char* name : {"refused-1", "refused-2", "damaged"}) EXPECT_FALSE(is_there(folder_ / name)) << name;
+  write_plainly(model, whole);
+  run("damaged", config);
+}
+
+TEST_F(BeginningTest, ARunGoesOnWithoutWhatItBeganWith) {
+  const ConfigNode config = config_of({source("@4"), "init.continue=true", "train.steps=9"});
+  const std::string whole = *run("whole", config).record.weights_sha256;
+  run_until("run", config, 7);
+  std::filesystem::remove_all(folder_ / "source");
+  std::filesystem::remove_all(folder_ / "run" / "initial");
+  EXPECT_EQ(*run("run", config).record.weights_sha256, whole);
+  EXPECT_THAT(message_of([&] { replayed("run", config); }),
+              testing::AllOf(HasSubstr("initial is damaged"), HasSubstr("restore that folder from a copy")));
 }
 
 TEST_F(BeginningTest, RefusesADamagedBeginning) {

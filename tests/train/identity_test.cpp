@@ -50,6 +50,12 @@ TEST(RunHash, ARunThatBeganBeforeThereWasAWarmupGoesOn) {
   EXPECT_EQ(eggroll::Setup(before, built_plugins()).eval.warmup, 0U);
 }
 
+TEST(RunHash, ATextThatIsTakenWholeHasTheHashOfBefore) {
+  const auto hash = [](const std::vector<std::string>& overrides) { return run_hash(repository_config(overrides)); };
+  EXPECT_EQ(hash({}), hash({"~dataset.take"}));
+  EXPECT_NE(hash({}), hash({"dataset.take=1000"}));
+}
+
 TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
   const std::string here = fs::current_path().string();
   EXPECT_EQ(absolute_path("a/../b.txt"), here + "/b.txt");

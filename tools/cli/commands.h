@@ -87,6 +87,11 @@ int config_command(const HostOptions& host, const Overrides& overrides);
 
 // runs.cpp. Lists runs, the newest first. words: a folder (default: results), and filters key=value.
 int ls_command(const std::vector<std::string>& words, bool json);
+// rm.cpp. Without force, a run that a report, a sweep or another run refers to stays, and all others with it.
+int rm_command(const std::vector<std::string>& runs, bool force);
+// labels.cpp. Both print what the run has then.
+int tag_command(const std::string& run, const std::vector<std::string>& tags, bool removes);
+int note_command(const std::string& run, const std::optional<std::string>& text);
 
 // keys.cpp. Prints groups and options, or what is below a group or a key; key: "" for all.
 int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides);

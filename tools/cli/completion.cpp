@@ -42,7 +42,9 @@ class Completer {
       groups_and_sections();
     } else if (is_one_of({"run", "show", "config", "points", "sweep", "keys"})) {
       overrides();
-    } else if (is_one_of({"resume", "fork", "replay", "eval", "sample"}) && positionals_ == 0) {
+    } else if (is_one_of({"resume", "fork", "replay", "eval", "sample", "tag", "note"}) && positionals_ == 0) {
+      runs();
+    } else if (name == "rm") {
       runs();
     } else if (name == "fork") {
       keys();

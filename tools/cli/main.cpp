@@ -154,6 +154,30 @@ int dispatch(int argc, char** argv) {
   ls->add_flag("--json", list_as_json, "Print them as JSON");
   ls->callback([&] { exit_code = ls_command(listed, list_as_json); });
 
+  std::vector<std::string> removed;
+  bool force = false;
+  CLI::App* rm = app.add_subcommand("rm", "Remove runs with all that is in their folders: eggroll rm RUN RUN");
+  rm->add_option("runs", removed, kRunHelp)->required();
+  rm->add_flag("--force", force, "Also those that a report, a sweep or another run refers to");
+  rm->callback([&] { exit_code = rm_command(removed, force); });
+
+  std::string labelled;
+  std::vector<std::string> tags;
+  bool removes_tags = false;
+  CLI::App* tag =
+      app.add_subcommand("tag", "Tag a run, or print its tags: eggroll tag RUN baseline; eggroll ls tag=baseline");
+  tag->add_option("run", labelled, kRunHelp)->required();
+  tag->add_option("tags", tags, "Tags to add; the run's are printed if there are none");
+  tag->add_flag("--remove", removes_tags, "Take these tags away");
+  tag->callback([&] { exit_code = tag_command(labelled, tags, removes_tags); });
+
+  std::optional<std::string> note;
+  CLI::App* noted =
+      app.add_subcommand("note", "Write a note to a run, or print it: eggroll note RUN 'diverged at 800'");
+  noted->add_option("run", labelled, kRunHelp)->required();
+  noted->add_option("text", note, "The note, which replaces the one before; '' for none");
+  noted->callback([&] { exit_code = note_command(labelled, note); });
+
   ResumeArguments resuming;
   CLI::App* resume = app.add_subcommand("resume", "Continue an interrupted run");
   resume->add_option("run", resuming.run, kRunHelp)->required();
@@ -176,7 +200,8 @@ int dispatch(int argc, char** argv) {
 
   std::string forked;
   CLI::App* fork = app.add_subcommand(
-      "fork", "Go on from a run's checkpoint under other settings, as a run of its own: eggroll fork RUN@800 seed=1");
+      "fork",
+      "Go on from a run's checkpoint under other settings, as a run of its own: eggroll fork RUN@800 train.steps=2000");
   fork->add_option("run", forked,
                    fmt::format("{}; RUN@best or RUN@STEP unless its newest checkpoint is meant", kRunHelp))
       ->required();

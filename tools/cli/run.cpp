@@ -95,13 +95,21 @@ class ProgressLine {
   }
 
  private:
+  static std::string bar_of(const Progress& p) {
+    constexpr uint64_t kCells = 8;
+    const uint64_t done = p.done.step * kCells / std::max<uint64_t>(p.steps, 1);
+    return "[" + std::string(done, '#') + std::string(kCells - done, '.') + "]";
+  }
+
   // Shows only the parts that fit, because half a number would look like another one. Leaves room for an echoed ^C.
   std::string text_of(const Progress& p) const {
     const size_t width = terminal_ ? std::max<size_t>(terminal_width(), 4) - 3 : std::string::npos;
     const std::string held_out = p.held_out ? fmt::format("{:.4f}", p.held_out->bits_per_unit) : "-";
+    // On 80 columns a run of 100,000 steps shows all but averages and speed.
     std::vector<std::string> parts = {fmt::format("{} left", duration_text(p.seconds_left)),
                                       fmt::format("loss {:.4f}", p.done.figures->bits_per_unit),
-                                      fmt::format("held-out {} bits per {}", held_out, p.unit)};
+                                      fmt::format("held-out {}/{}", held_out, p.unit)};
+    if (terminal_) parts.insert(parts.begin(), bar_of(p));
     if (p.average) parts.push_back(fmt::format("average of weights {:.4f}", p.average->bits_per_unit));
     parts.push_back(fmt::format("{:.0f} member tokens/s", p.member_tokens_per_second));
     std::string line = fmt::format("step {}/{}", p.done.step, p.steps);
@@ -273,23 +281,39 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
 
 namespace {
 
-// What the run in the folder was composed of, but for what it began with.
-Overrides overrides_of(const HostOptions& host, const RunFolder& folder) {
+// Text as an override's value.
+std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' || text[i] == '"') all += '\\';
+    if (text[i] == '$' && i + 1 < text.size() && text[i + 1] == '{') all += '$';
+    all += text[i];
+  }
+  return all + '"';
+}
+
+// What the run in the folder was composed of, its files by absolute paths, but for what it began with.
+Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const std::string& from) {
   Overrides overrides = read_record(folder.record()).overrides;
+  std::erase_if(overrides, [](const std::string& text) { return text.find("init.") < text.find('='); });
+  const ConfigNode config = run_config(folder);
+  for (const std::string& key : kDataFiles) {
+    const ConfigNode* file = config.find("dataset." + key);
+    if (file == nullptr || file->kind() != ConfigNode::Kind::kText) continue;
+    overrides.push_back(fmt::format("dataset.{}={}", key, quoted(file->text())));
+  }
   ConfigNode composed = compose(config_search(host), overrides);
   erase_launcher(composed);
-  const ConfigNode config = run_config(folder);
   ConfigNode* init = composed.find("init");
   const ConfigNode* own = config.find("init");
   if (init != nullptr && own != nullptr) *init = *own;
-  if (run_hash(with_absolute_paths(std::move(composed))) != run_hash(with_absolute_paths(config))) {
+  if (run_hash(with_absolute_paths(std::move(composed))) != run_hash(config)) {
     throw Error(
         fmt::format("the configuration files have changed since the run in {} began, so that its settings cannot "
                     "be composed again; give all of them: eggroll run init.from={} init.continue=true "
                     "KEY=VALUE...",
-                    folder.path.string(), folder.path.string()));
+                    folder.path.string(), from));
   }
-  std::erase_if(overrides, [](const std::string& text) { return text.find("init.") < text.find('='); });
   return overrides;
 }
 
@@ -300,10 +324,15 @@ int fork_command(const HostOptions& host, const std::string& from, const Overrid
   const size_t sign = from.rfind('@');
   const bool is_step = sign != std::string::npos && !is_there(from);
   const RunFolder folder = existing_run(is_step ? from.substr(0, sign) : from);
-  Overrides overrides = overrides_of(host, folder);
+  for (const std::string& text : changes) {
+    const std::string key = text.substr(std::min(text.find_first_not_of("+~"), text.size()));
+    if (!key.starts_with("init.") && !key.starts_with("init=") && key != "init") continue;
+    throw Error(fmt::format("'{}' is for eggroll run, and eggroll fork sets init itself; leave it out", text));
+  }
+  Overrides overrides = overrides_of(host, folder, from);
   overrides.insert(overrides.end(), changes.begin(), changes.end());
   const std::string checkpoint = is_step ? from.substr(sign) : "@last";
-  overrides.push_back("init.from=\"" + absolute_path(folder.path.string()) + checkpoint + "\"");
+  overrides.push_back("init.from=" + quoted(absolute_path(folder.path.string()) + checkpoint));
   overrides.emplace_back("init.continue=true");
   return run_command(host, overrides, command_line, show_monitor);
 }

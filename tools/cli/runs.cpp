@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/labels.h"
 #include "cli/runs.h"
 #include "record/sentence.h"
 #include "report/collection.h"
@@ -127,8 +128,17 @@ std::string value_of(const RunRecord& record, const std::string& key) {
   return node->is_string() ? node->get<std::string>() : node->dump();
 }
 
-bool passes(const RunRecord& record, const Filter& filter) {
-  const std::string value = value_of(record, filter.key);
+struct ListedRun {
+  const CollectedRun* run;
+  Labels labels;
+};
+
+bool passes(const ListedRun& listed, const Filter& filter) {
+  if (filter.key == "tag") {
+    const std::vector<std::string>& tags = listed.labels.tags;
+    return std::find(tags.begin(), tags.end(), filter.value) != tags.end();
+  }
+  const std::string value = value_of(listed.run->record, filter.key);
   if (filter.key == "hash") return value.starts_with(filter.value);
   const auto number = real_of(filter.value);
   return value == filter.value || (number && real_of(value) == number);
@@ -136,6 +146,7 @@ bool passes(const RunRecord& record, const Filter& filter) {
 
 // Throws where no run has the key, or none can have the status: it is misspelt.
 void require_known(const Collection& collection, const Filter& filter) {
+  if (filter.key == "tag") return;
   if (filter.key == "status") {
     const std::vector<std::string> known = status_names();
     if (std::find(known.begin(), known.end(), filter.value) != known.end()) return;
@@ -152,13 +163,14 @@ void require_known(const Collection& collection, const Filter& filter) {
     throw Error(
         fmt::format("'{0}' has keys below it, expected one of these, such as {0}.name; correct it", filter.key));
   }
-  throw Error(
-      fmt::format("no run has a key '{}', expected status, hash or a key such as model.width; correct it", filter.key));
+  throw Error(fmt::format("no run has a key '{}', expected status, hash, tag or a key such as model.width; correct it",
+                          filter.key));
 }
 
 std::optional<Evaluation> figure_of(const RunRecord& record) { return record.final ? record.final : record.newest; }
 
-ordered_json json_of(const CollectedRun& run) {
+ordered_json json_of(const ListedRun& listed) {
+  const CollectedRun& run = *listed.run;
   const RunRecord& record = run.record;
   const auto figure = figure_of(record);
   return {{"name", run.name},
@@ -170,20 +182,23 @@ ordered_json json_of(const CollectedRun& run) {
           {"bits_per_unit", figure ? ordered_json(figure->bits_per_unit) : ordered_json()},
           {"unit", figure ? ordered_json(figure->unit) : ordered_json()},
           {"started_utc", record.started_utc},
-          {"wall_seconds", record.wall_seconds}};
+          {"wall_seconds", record.wall_seconds},
+          {"tags", listed.labels.tags},
+          {"note", listed.labels.note}};
 }
 
-void print_table(const std::vector<const CollectedRun*>& runs) {
+void print_table(const std::vector<ListedRun>& runs) {
   if (runs.empty()) return fmt::print("no such run\n");
   fmt::print("{:<8} {:<11} {:>7} {:<13} {:<16} {}\n", "hash", "status", "steps", "bits", "started", "run");
-  for (const CollectedRun* run : runs) {
-    const RunRecord& record = run->record;
+  for (const ListedRun& listed : runs) {
+    const RunRecord& record = listed.run->record;
     const auto figure = figure_of(record);
     std::string started = record.started_utc.substr(0, 16);
     std::replace(started.begin(), started.end(), 'T', ' ');
-    fmt::print("{:<8} {:<11} {:>7} {:<13} {:<16} {}\n", record.config_hash.substr(0, 8), status_name(record.status),
+    const std::vector<std::string>& tags = listed.labels.tags;
+    fmt::print("{:<8} {:<11} {:>7} {:<13} {:<16} {}{}\n", record.config_hash.substr(0, 8), status_name(record.status),
                record.steps, figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, figure->unit) : "-", started,
-               run->name);
+               listed.run->name, tags.empty() ? "" : fmt::format(" [{}]", fmt::join(tags, ", ")));
   }
 }
 
@@ -198,24 +213,33 @@ int ls_command(const std::vector<std::string>& words, bool json) {
   }
   const Collection collection = collect({results});
   for (const std::string& problem : collection.problems) print_error("eggroll", problem);
-  std::vector<const CollectedRun*> runs;
+  bool is_whole = collection.problems.empty();
+  std::vector<ListedRun> runs;
   for (const Filter& filter : filters) require_known(collection, filter);
   for (const CollectedRun& run : collection.runs) {
-    const auto is_passed = [&](const Filter& filter) { return passes(run.record, filter); };
-    if (std::all_of(filters.begin(), filters.end(), is_passed)) runs.push_back(&run);
+    ListedRun listed{&run, {}};
+    try {
+      const RunFolder folder{run.record_file.parent_path()};
+      if (run.record_file == folder.record()) listed.labels = read_labels(folder);
+    } catch (const Error& error) {
+      print_error("eggroll", error.what());
+      is_whole = false;
+    }
+    const auto is_passed = [&](const Filter& filter) { return passes(listed, filter); };
+    if (std::all_of(filters.begin(), filters.end(), is_passed)) runs.push_back(std::move(listed));
   }
   // The newest first; of the same second by name.
-  std::stable_sort(runs.begin(), runs.end(), [](const CollectedRun* a, const CollectedRun* b) {
-    return a->record.started_utc > b->record.started_utc;
+  std::stable_sort(runs.begin(), runs.end(), [](const ListedRun& a, const ListedRun& b) {
+    return a.run->record.started_utc > b.run->record.started_utc;
   });
   if (json) {
     ordered_json list = ordered_json::array();
-    for (const CollectedRun* run : runs) list.push_back(json_of(*run));
+    for (const ListedRun& run : runs) list.push_back(json_of(run));
     fmt::print("{}\n", list.dump(2));
   } else {
     print_table(runs);
   }
-  return collection.problems.empty() ? 0 : 1;  // what it could not read is not in the list
+  return is_whole ? 0 : 1;  // what it could not read is not in the list
 }
 
 }  // namespace eggroll

@@ -1,0 +1,82 @@
+// eggroll tag, eggroll note.
+#include "cli/labels.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/runs.h"
+#include "record/json.h"
+#include "record/seal.h"
+#include "system/files.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kCure = "restore it from a copy, or delete it to have no tags and no note";
+
+std::filesystem::path file_of(const RunFolder& folder) { return folder.path / "labels.json"; }
+
+void require_tag(const std::string& tag) {
+  const bool is_sound =
+      tag.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos;
+  if (!tag.empty() && tag.size() <= 40 && is_sound) return;
+  throw Error(fmt::format("the tag '{}' is none, expected 1 to 40 letters, digits, _, - and .; correct it", tag));
+}
+
+}  // namespace
+
+Labels read_labels(const RunFolder& folder) {
+  const std::filesystem::path file = file_of(folder);
+  Labels labels;
+  if (!is_there(file)) return labels;
+  const ordered_json json = read_json(file, kCure);
+  if (!json.is_object() || seal_of(json) != Seal::kWhole) {
+    throw Error(fmt::format("{} is damaged; {}", file.string(), kCure));
+  }
+  read_members(file.string(), kCure, [&] {
+    labels.tags = json.at("tags").get<std::vector<std::string>>();
+    labels.note = json.at("note").get<std::string>();
+  });
+  return labels;
+}
+
+void write_labels(const RunFolder& folder, const Labels& labels) {
+  write_atomically(file_of(folder), sealed({{"tags", labels.tags}, {"note", labels.note}}).dump(2) + "\n");
+}
+
+int tag_command(const std::string& run, const std::vector<std::string>& tags, bool removes) {
+  const RunFolder folder = existing_run(run);
+  Labels labels = read_labels(folder);
+  for (const std::string& tag : tags) {
+    require_tag(tag);
+    const auto found = std::find(labels.tags.begin(), labels.tags.end(), tag);
+    const bool is_there = found != labels.tags.end();
+    if (removes && !is_there) {
+      throw Error(fmt::format("{} has no tag '{}', expected one of: {}; correct it", folder.path.string(), tag,
+                              labels.tags.empty() ? "none" : fmt::format("{}", fmt::join(labels.tags, ", "))));
+    }
+    if (removes) labels.tags.erase(found);
+    if (!removes && !is_there) labels.tags.push_back(tag);
+  }
+  if (!tags.empty()) write_labels(folder, labels);
+  fmt::print("{}\n", fmt::join(labels.tags, "\n"));
+  return 0;
+}
+
+int note_command(const std::string& run, const std::optional<std::string>& text) {
+  const RunFolder folder = existing_run(run);
+  Labels labels = read_labels(folder);
+  if (text) {
+    labels.note = *text;
+    write_labels(folder, labels);
+  }
+  fmt::print("{}\n", labels.note);
+  return 0;
+}
+
+}  // namespace eggroll
