@@ -176,7 +176,9 @@ class Resolver {
 
   ConfigNode refer(const ConfigNode& node, const std::string& path, const std::string& given) {
     const size_t colon = given.find(':');
-    if (given.starts_with("env:")) return from_environment(node, path, given.substr(colon + 1));
+    // Hydra calls it oc.env.
+    if (given.starts_with("env:") || given.starts_with("oc.env:"))
+      return from_environment(node, path, given.substr(colon + 1));
     if (given.starts_with("now:")) return from_clock(node, path, given.substr(colon + 1));
     if (colon != std::string::npos) {
       const std::string word = given.substr(0, colon);

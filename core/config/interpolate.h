@@ -1,5 +1,5 @@
-// ${a.b}: the value at another path; ${.b}: one beside it; ${env:NAME}: a variable of the environment; ${now:%Y-%m-%d}:
-// the time; $${ is a plain "${".
+// ${a.b}: the value at another path; ${.b}: one beside it; ${env:NAME} or ${oc.env:NAME}: a variable of the
+// environment; ${now:%Y-%m-%d}: the time; $${ is a plain "${".
 #ifndef EGGROLL_CONFIG_INTERPOLATE_H
 #define EGGROLL_CONFIG_INTERPOLATE_H
 

@@ -9,7 +9,7 @@ namespace {
 
 // What is taken of the file to learn from.
 Tokens open_taken(const FileOptions& options, TokenFormat format) {
-  const Tokens all = open_tokens(options.train(), format);
+  const Tokens all = open_all_tokens(options.train(), format);
   if (!options.take) return all;
   if (*options.take <= all.size()) return all.part(0, *options.take);
   throw setting_error("take",
@@ -22,7 +22,7 @@ void split(const FileOptions& options, TokenFormat format, Dataset& dataset) {
   const Tokens all = open_taken(options, format);
   if (options.valid_path) {
     dataset.train = all;
-    dataset.valid = open_tokens(*options.valid_path, format);
+    dataset.valid = open_all_tokens(*options.valid_path, format);
     for (const auto& [tokens, file] :
          {std::pair{&dataset.train, &options.train()}, {&dataset.valid, &*options.valid_path}}) {
       if (tokens->size() >= 2) continue;

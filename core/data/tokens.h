@@ -100,6 +100,14 @@ class Tokens {
 
 enum class TokenFormat { kUint8, kUint16, kUint32, kNpy };
 
+// Whether the path is a pattern for several files, as the shell matches names: it holds one of * ? [ and is no file.
+bool is_pattern(const std::string& path);
+
+// The same of a path that may be a pattern: the files that match, one after the other in the order of their names,
+// which do not depend on the language. Several files are copied to memory. Error: none matches, or their tokens have
+// several widths.
+Tokens open_all_tokens(const NamedFile& file, TokenFormat format);
+
 // Maps the file. Error: it is missing, a directory, empty, unreadable, or does not hold whole tokens of that format.
 // What happens where the file changes while it is in use: data/data_file.h.
 Tokens open_tokens(const NamedFile& file, TokenFormat format);

@@ -56,6 +56,28 @@ TEST_F(DatasetFiles, APartOfTheFileIsTaken) {
   EXPECT_THAT(refusal(text("abcd").set("take", int64_t{1})), testing::HasSubstr("take is 1"));
 }
 
+TEST_F(DatasetFiles, APatternIsAllFilesThatMatchInTheOrderOfTheirNames) {
+  write("part-2", "cd");
+  write("part-10", "ab");
+  write("other", "xy");
+  write("odd[1]", "efgh");
+  const auto open = [&](const std::string& pattern) {
+    return Options("text").set("path", path(pattern)).set("valid_fraction", 0.5);
+  };
+  const Dataset both = open("part-*").open();
+  EXPECT_THAT(list_of(both.train), ElementsAre('a', 'b'));
+  EXPECT_THAT(list_of(both.valid), ElementsAre('c', 'd'));
+  EXPECT_EQ(both.sha256, text("abcd").set("valid_fraction", 0.5).open().sha256);
+  both.require_unchanged();
+  EXPECT_THAT(list_of(open("odd[1]").open().train), ElementsAre('e', 'f'));  // a file of that name
+  EXPECT_THAT(list_of(open("part-1?").set("valid_path", path("oth*")).open().valid), ElementsAre('x', 'y'));
+  const Dataset part = open("part-*").set("take", int64_t{3}).set("valid_path", path("other")).open();
+  EXPECT_THAT(list_of(part.train), ElementsAre('a', 'b', 'c'));
+  EXPECT_THAT(refusal(open("nothing-*")), testing::HasSubstr("which matches no file, expected a file, or a pattern"));
+  write("part-3", "");
+  EXPECT_THAT(refusal(open("part-*")), testing::HasSubstr("part-3', which is empty"));
+}
+
 TEST_F(DatasetFiles, TextWithAHeldOutFile) {
   const Dataset dataset = text("abc").set("valid_path", write("b.txt", "defgh")).open();
   EXPECT_THAT(list_of(dataset.train), ElementsAre('a', 'b', 'c'));
