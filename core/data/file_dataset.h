@@ -15,7 +15,7 @@ namespace eggroll {
 struct FileOptions {
   std::optional<NamedFile> path;
   std::optional<NamedFile> valid_path;
-  std::optional<uint64_t> take;  // of path, its first tokens
+  std::optional<uint64_t> take;  // how many of the first tokens of path are used
   double valid_fraction = 0.0;
   std::optional<uint32_t> separator;
 

@@ -171,6 +171,18 @@ class SweepLock {
   Descriptor file_;
 };
 
+// The newest or the best checkpoint may be another when the sweep goes on.
+void require_step(const ConfigNode& config) {
+  const ConfigNode* from = config.find("init.from");
+  if (from == nullptr || from->kind() != ConfigNode::Kind::kText) return;
+  const std::string checkpoint = split_name(from->text()).checkpoint;
+  if (checkpoint.find_first_not_of("0123456789") == std::string::npos) return;
+  throw wrong(from->source(),
+              fmt::format("init.from is '{}', expected a step in a sweep, which may go on later; name it: "
+                          "RUN@800",
+                          from->text()));
+}
+
 SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> overrides, const GridPoint& at,
                          uint64_t seed, const FindRun& find) {
   SweepPoint point;
@@ -182,7 +194,9 @@ SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> ov
   overrides.push_back(fmt::format("seed={}", seed));
   point.overrides = std::move(overrides);
   try {
-    point.config = with_beginning(compose(search, point.overrides), find);
+    ConfigNode config = compose(search, point.overrides);
+    require_step(config);
+    point.config = with_beginning(std::move(config), find);
   } catch (const Error& error) {
     throw Error(fmt::format("the point {}: {}", point.axes.dump(), error.what()));
   }

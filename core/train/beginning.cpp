@@ -1,12 +1,16 @@
 #include "train/beginning.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <set>
 #include <system_error>
 
+#include "config/hash.h"
+#include "system/file_calls.h"
 #include "system/files.h"
 #include "train/identity.h"
 
@@ -14,18 +18,6 @@ namespace eggroll {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Named {
-  std::string run;
-  std::string checkpoint;
-};
-
-// A folder's name may hold an @ too.
-Named split_name(const std::string& text) {
-  const size_t sign = text.rfind('@');
-  if (sign == std::string::npos || is_there(text)) return {text, "last"};
-  return {text.substr(0, sign), text.substr(sign + 1)};
-}
 
 void set(ConfigNode& section, const std::string& key, ConfigNode::Value value, const Source& source) {
   section.map().push_back({key, ConfigNode(std::move(value), source)});
@@ -35,8 +27,11 @@ void set(ConfigNode& section, const std::string& key, ConfigNode::Value value, c
 void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code failure;
   fs::create_hard_link(from, to, failure);
-  if (failure) fs::copy_file(from, to, failure);
+  if (!failure) return;
+  fs::copy_file(from, to, failure);
   if (failure) throw file_error("copy", from, failure.value());
+  const Descriptor copy = open_regular(to, O_RDONLY, "read", Links::kRefused);
+  if (sync_to_disk(copy.get()) != 0) throw file_error("write", to, errno);
 }
 
 fs::path initial_of(const RunFolder& folder) { return folder.path / "initial"; }
@@ -45,33 +40,55 @@ constexpr const char* kInitialCure = "restore that folder from a copy";
 
 // The other run's checkpoint, as with_beginning() named it.
 fs::path source_of(const BeginSettings& begin) {
-  const Named named = split_name(begin.from);
+  const NamedCheckpoint named = split_name(begin.from);
   return choose_checkpoint(run_at(named.run), named.checkpoint, "the checkpoint that it names is");
+}
+
+Error another(const fs::path& source, const BeginSettings& begin) {
+  return Error(fmt::format("{} is not the checkpoint that this run was to begin with (sha256 {}); begin another run",
+                           source.string(), begin.sha256));
 }
 
 bool needs_beginning(const RunFolder& folder) {
   return !is_there(initial_of(folder)) && !latest_checkpoint(folder.path);
 }
 
-bool are_equal(const ConfigNode& a, const ConfigNode& b, const std::vector<std::string>& keys) {
-  return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
-    const ConfigNode* of_a = a.find(key);
-    const ConfigNode* of_b = b.find(key);
-    return of_a != nullptr && of_b != nullptr && *of_a == *of_b;
-  });
+// Whether both have the same at each of these paths, but for some keys below.
+bool are_equal(const ConfigNode& a, const ConfigNode& b, const std::vector<std::string>& paths,
+               const std::vector<std::string>& but_for = {}) {
+  const auto value_of = [&](const ConfigNode& config, const std::string& path) {
+    const ConfigNode* node = config.find(path);
+    nlohmann::ordered_json json = node != nullptr ? to_json(*node) : nlohmann::ordered_json();
+    for (const std::string& key : but_for) {
+      if (json.is_object()) json.erase(key);
+    }
+    return json;
+  };
+  return std::all_of(paths.begin(), paths.end(),
+                     [&](const std::string& path) { return value_of(a, path) == value_of(b, path); });
+}
+
+void require_states(const Learner& learner, const Checkpoint& beginning) {
+  const uint64_t bytes = learner.program->state_bytes();
+  const bool fit = beginning.population == learner.train.population && beginning.state_bytes == bytes &&
+                   beginning.states.size() == learner.train.population * bytes;
+  if (beginning.states.empty() || fit) return;
+  throw Error(
+      fmt::format("init.from: the states in the checkpoint are of {} members with {} bytes each, expected {} with "
+                  "{}; begin with the weights alone: init.continue=false",
+                  beginning.population, beginning.state_bytes, learner.train.population, bytes));
 }
 
 std::string shape_text(int32_t rows, int32_t cols) { return fmt::format("({}, {})", rows, cols); }
 
 }  // namespace
 
-namespace {
-
-RunFolder found_run(const FindRun& find, const fs::path& name) try { return find(name); } catch (const Error& error) {
-  throw Error(fmt::format("{}; a run that has begun with it goes on by itself: eggroll resume", error.what()));
+// A folder's name may hold an @ too.
+NamedCheckpoint split_name(const std::string& text) {
+  const size_t sign = text.rfind('@');
+  if (sign == std::string::npos || is_there(text)) return {text, "last"};
+  return {text.substr(0, sign), text.substr(sign + 1)};
 }
-
-}  // namespace
 
 RunFolder run_at(const fs::path& folder) {
   const RunFolder run{folder};
@@ -92,18 +109,20 @@ ConfigNode with_beginning(ConfigNode config, const FindRun& find) {
   }
   try {
     const bool goes_on = config.at("init.continue").boolean();
-    const Named named = split_name(from->text());
+    const NamedCheckpoint named = split_name(from->text());
     const std::string path = absolute_path(named.run);
-    const RunFolder run = found_run(find, is_there(path) ? path : named.run);
+    const RunFolder run = find(is_there(path) ? path : named.run);
     const fs::path checkpoint = choose_checkpoint(run, named.checkpoint, "the checkpoint that it names is");
     const CheckpointFacts facts = read_facts(checkpoint);
     *from = ConfigNode(fmt::format("{}@{}", absolute_path(run.path.string()), facts.step), source);
     set(section, "run", facts.identity.config_hash, source);
     set(section, "step", static_cast<int64_t>(goes_on ? facts.step : 0), source);
     const ConfigNode other = read_config(run);
+    const bool same_data = goes_on && are_equal(config, other, {"dataset"}, kDataFiles);
     set(section, "states",
-        goes_on && are_equal(config, other, {"train.population", "train.members_per_stream", "train.tokens"}), source);
-    set(section, "evaluations", goes_on && are_equal(config, other, {"eval.tokens", "eval.streams"}), source);
+        same_data && are_equal(config, other, {"train.population", "train.members_per_stream", "train.tokens"}),
+        source);
+    set(section, "evaluations", same_data && are_equal(config, other, {"eval"}, {"every"}), source);
     set(section, "sha256", beginning_sha256(checkpoint, goes_on), source);
   } catch (const Error& error) {
     throw wrong(source, fmt::format("init.from: {}", error.what()));
@@ -120,6 +139,8 @@ void keep_beginning(const BeginSettings& begin, const RunFolder& folder) {
   fs::remove_all(temporary, failure);
   create_folders(temporary);
   for (const fs::path& file : checkpoint_files(source)) link_or_copy(file, temporary / file.filename());
+  sync_folder(temporary);
+  if (beginning_sha256(temporary, begin.goes_on) != begin.sha256) throw another(source, begin);
   fs::rename(temporary, kept, failure);
   if (failure) throw file_error("rename", temporary, failure.value());
   sync_folder(folder.path);
@@ -180,11 +201,9 @@ void require_beginning(const Setup& setup, const RunFolder& folder) {
   const BeginSettings& begin = *setup.begin;
   const fs::path source = source_of(begin);
   const Checkpoint beginning = load_checkpoint(source);
-  if (beginning_sha256(source, begin.goes_on) != begin.sha256) {
-    throw Error(fmt::format("{} is not the checkpoint that this run was to begin with (sha256 {}); begin another run",
-                            source.string(), begin.sha256));
-  }
+  if (beginning_sha256(source, begin.goes_on) != begin.sha256) throw another(source, begin);
   each_tensor(*setup.learner.program, beginning, [](uint32_t, const WeightTensor&) {});
+  if (begin.states) require_states(setup.learner, beginning);
   if (!begin.goes_on || beginning.data_sha256.empty() || beginning.data_sha256 == setup.dataset.sha256) return;
   throw Error(
       fmt::format("init.continue goes on from a run with other data (sha256 {}, this run's {}); name the same "
@@ -225,6 +244,7 @@ void begin_session(BackendSession& session, const Learner& learner, const Checkp
   for (const std::string& name : left) tell(fmt::format("the other run's slot '{}' is left behind", name));
   if (learner.program->state_bytes() == 0) return;
   if (beginning.states.empty()) return tell("the members' states begin with zeros, because they read other tokens");
+  require_states(learner, beginning);
   session.set_states(session.first_member(), session.members(),
                      beginning.states.data() + session.first_member() * beginning.state_bytes);
 }

@@ -18,9 +18,16 @@
 
 namespace eggroll {
 
+// RUN, or RUN@CHECKPOINT: see choose_checkpoint(). Without one the newest is meant, "last".
+struct NamedCheckpoint {
+  std::string run;
+  std::string checkpoint;
+};
+NamedCheckpoint split_name(const std::string& text);
+
 // The run that a text names. Throws Error if it is none.
 using FindRun = std::function<RunFolder(const std::filesystem::path&)>;
-// The one that knows folders alone.
+// Finds a run by its folder alone.
 RunFolder run_at(const std::filesystem::path& folder);
 
 // Says in `init` which checkpoint init.from means and what this run takes of it: from becomes FOLDER@STEP, and `run`

@@ -50,9 +50,9 @@ struct CheckpointSettings {
 // What the run begins with, where its weights are not drawn: see train/beginning.h.
 struct BeginSettings {
   std::string from;    // FOLDER@STEP
-  bool goes_on;        // from that step, with all that the checkpoint holds, but for
-  bool states;         // of members, which are kept where this is true
-  bool evaluations;    // likewise
+  bool goes_on;        // from that step, with the optimizer's slots as well
+  bool states;         // the members' states are kept
+  bool evaluations;    // the other run's evaluations are kept
   uint64_t step;       // the run's first
   std::string sha256;  // of what is taken
 };

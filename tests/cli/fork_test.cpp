@@ -54,7 +54,7 @@ TEST_F(ForkTest, KilledItGoesOnToTheSameWeights) {
   for (int i = 1; i <= 3; ++i) {
     Process process(work_, with_name("killed"));
     const size_t lines = lines_in(run_named("killed"));
-    process.wait_until([&] { return lines_in(run_named("killed")) > lines + 30; });
+    ASSERT_TRUE(process.wait_until([&] { return lines_in(run_named("killed")) > lines + 30; }));
     process.signal(SIGKILL);
     process.wait();
   }
@@ -106,6 +106,8 @@ TEST_F(ForkTest, RefusesInASentence) {
   expect_one_sentence(eggroll({"fork", source_ + "@25"}),
                       {"keeps no checkpoint after 25 steps", "expected one of: 10"});
   expect_one_sentence(eggroll({"fork", "nothing"}), {"nothing is no run", "eggroll ls"});
+  expect_one_sentence(eggroll({"sweep", "experiment=count-convergence", "init.from=" + source_ + "@best"}),
+                      {"expected a step in a sweep", "RUN@800"});
   expect_one_sentence(eggroll({"fork", source_, "train.steps=40"}),
                       {"train.steps is 40", "goes on from step 40", "set train.steps"});
   expect_one_sentence(eggroll(tiny_run({"init.from=" + source_, "model.width=32"})), {"init.from", "model settings"});

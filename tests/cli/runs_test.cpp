@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "cli/eggroll_command.h"
 #include "record/record.h"
@@ -96,7 +97,15 @@ TEST_F(RunsTest, TagsAndANoteAreKeptBesideTheRecord) {
   EXPECT_EQ(eggroll({"tag", run, "--remove", "baseline"}).out, "best-of.3\n");
   EXPECT_EQ(eggroll({"note", run, ""}).out, "\n");
   expect_one_sentence(eggroll({"tag", run, "--remove", "baseline"}), {"has no tag 'baseline'", "best-of.3"});
-  expect_one_sentence(eggroll({"tag", run, "two words"}), {"the tag 'two words' is none", "1 to 40 letters"});
+  expect_one_sentence(eggroll({"tag", run, "two words"}), {"the tag is 'two words'", "1 to 40 letters"});
+  expect_one_sentence(eggroll({"note", run, "a\033[31mred"}), {"without control characters"});
+  expect_one_sentence(eggroll({"note", run, "\xff"}), {"broken UTF-8"});
+  std::vector<std::unique_ptr<Process>> several;
+  for (const char* tag : {"a", "b", "c", "d"}) {
+    several.push_back(std::make_unique<Process>(work_, command({"tag", run, tag})));
+  }
+  for (const auto& process : several) EXPECT_EQ(process->wait().exit_code, 0);
+  EXPECT_EQ(listed({"tag=a", "tag=b", "tag=c", "tag=d"}, "hash").size(), 1U);
   // The run goes on being the same.
   EXPECT_EQ(eggroll(tiny_run({"seed=0", "name=tagged", "train.steps=40"})).exit_code, 0);
   EXPECT_EQ(listed({}, "name").size(), 2U);
@@ -122,7 +131,13 @@ TEST_F(RunsTest, RmRemovesWhatNothingRefersTo) {
   ASSERT_EQ(eggroll({"report", "results/runs"}).exit_code, 0);
   const std::string fork = folder_named("fork").filename();
   expect_one_sentence(eggroll({"rm", fork}), {"the report in ", "results/runs/report"});
-  EXPECT_EQ(eggroll({"rm", "--force", source}).exit_code, 0);
+  fs::create_directory_symlink(runs() / fork, work_ / "link");
+  expect_one_sentence(eggroll({"rm", "--force", "link"}), {"is a link"});
+  write_plainly(runs() / fork / "record.json", "{");
+  expect_one_sentence(eggroll({"rm", fork}), {"record.json", "--force"});
+  expect_one_sentence(eggroll({"rm", source}), {"which began with it"});
+  EXPECT_EQ(eggroll({"rm", "--force", "results/runs/" + source + "/", source}).exit_code, 0);
+  EXPECT_FALSE(is_there(runs() / source));
   // The fork has what it began with.
   EXPECT_THAT(eggroll({"replay", fork}).out, HasSubstr("replayed 60 steps"));
   EXPECT_EQ(eggroll({"rm", fork, "--force"}).exit_code, 0);

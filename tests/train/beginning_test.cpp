@@ -118,7 +118,9 @@ TEST_F(BeginningTest, StatesAndEvaluationsOfOtherTokensAreLeftBehind) {
   EXPECT_THAT(warnings_of("train.members_per_stream=8"), ElementsAre(states));
   EXPECT_THAT(warnings_of("eval.tokens=40"),
               ElementsAre("the other run's evaluations are left behind, because eval has other settings"));
+  EXPECT_THAT(warnings_of("eval.streams=2"), testing::SizeIs(1));
   EXPECT_THAT(warnings_of("fitness=sign"), testing::IsEmpty());
+  EXPECT_THAT(warnings_of("eval.every=3"), testing::IsEmpty());
 }
 
 TEST_F(BeginningTest, TheFirstStepsAreDoneAgainWhereNoCheckpointWasSaved) {
@@ -202,6 +204,20 @@ TEST_F(BeginningTest, ARunGoesOnWithoutWhatItBeganWith) {
   EXPECT_EQ(*run("run", config).record.weights_sha256, whole);
   EXPECT_THAT(message_of([&] { replayed("run", config); }),
               testing::AllOf(HasSubstr("initial is damaged"), HasSubstr("restore that folder from a copy")));
+}
+
+// A checkpoint from elsewhere may hold anything.
+TEST_F(BeginningTest, RefusesStatesOfOtherMembers) {
+  const Learner learner(small_config(), built_plugins());
+  BackendSession session = learner.open_session();
+  Checkpoint beginning = load_checkpoint(checkpoint_after(folder_ / "source", 4));
+  begin_session(session, learner, beginning);
+  beginning.states.resize(beginning.states.size() / 2);
+  EXPECT_THAT(message_of([&] { begin_session(session, learner, beginning); }),
+              HasSubstr("the states in the checkpoint"));
+  beginning.states.resize(4096);
+  beginning.state_bytes = 4096 / beginning.population;
+  EXPECT_THAT(message_of([&] { begin_session(session, learner, beginning); }), HasSubstr("expected 16 with 8"));
 }
 
 TEST_F(BeginningTest, RefusesADamagedBeginning) {

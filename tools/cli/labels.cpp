@@ -1,16 +1,20 @@
 // eggroll tag, eggroll note.
 #include "cli/labels.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "record/json.h"
 #include "record/seal.h"
 #include "system/files.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -25,8 +29,27 @@ void require_tag(const std::string& tag) {
   const bool is_sound =
       tag.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == std::string::npos;
   if (!tag.empty() && tag.size() <= 40 && is_sound) return;
-  throw Error(fmt::format("the tag '{}' is none, expected 1 to 40 letters, digits, _, - and .; correct it", tag));
+  throw Error(fmt::format("the tag is '{}', expected 1 to 40 letters, digits, _, - and .; correct it", escaped(tag)));
 }
+
+// A terminal would obey control characters, and JSON holds no broken UTF-8.
+void require_note(const std::string& note) {
+  if (escaped(note) == note) return;
+  throw Error(fmt::format("the note is '{}', expected text without control characters and broken UTF-8; correct it",
+                          escaped(note)));
+}
+
+// Held while labels are read and written anew.
+class LabelsLock {
+ public:
+  explicit LabelsLock(const RunFolder& folder)
+      : file_(open_regular(folder.path / "labels.lock", O_RDWR | O_CREAT, "lock", Links::kRefused)) {
+    if (::flock(file_.get(), LOCK_EX) != 0) throw file_error("lock", folder.path / "labels.lock", errno);
+  }
+
+ private:
+  Descriptor file_;
+};
 
 }  // namespace
 
@@ -42,6 +65,12 @@ Labels read_labels(const RunFolder& folder) {
     labels.tags = json.at("tags").get<std::vector<std::string>>();
     labels.note = json.at("note").get<std::string>();
   });
+  try {
+    for (const std::string& tag : labels.tags) require_tag(tag);
+    require_note(labels.note);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", file.string(), error.what()));
+  }
   return labels;
 }
 
@@ -51,9 +80,10 @@ void write_labels(const RunFolder& folder, const Labels& labels) {
 
 int tag_command(const std::string& run, const std::vector<std::string>& tags, bool removes) {
   const RunFolder folder = existing_run(run);
+  for (const std::string& tag : tags) require_tag(tag);
+  const LabelsLock lock(folder);
   Labels labels = read_labels(folder);
   for (const std::string& tag : tags) {
-    require_tag(tag);
     const auto found = std::find(labels.tags.begin(), labels.tags.end(), tag);
     const bool is_there = found != labels.tags.end();
     if (removes && !is_there) {
@@ -70,6 +100,8 @@ int tag_command(const std::string& run, const std::vector<std::string>& tags, bo
 
 int note_command(const std::string& run, const std::optional<std::string>& text) {
   const RunFolder folder = existing_run(run);
+  if (text) require_note(*text);
+  const LabelsLock lock(folder);
   Labels labels = read_labels(folder);
   if (text) {
     labels.note = *text;

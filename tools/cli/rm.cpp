@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <optional>
+#include <map>
 #include <system_error>
 
 #include "cli/commands.h"
@@ -18,15 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "" where the run has no record that can be read.
-std::string hash_of(const RunFolder& folder) {
-  try {
-    return read_record(folder.record()).config_hash;
-  } catch (const Error&) {
-    return "";
-  }
-}
-
 // The reports that a folder around the run holds and that list it.
 std::vector<std::string> reports_of(const fs::path& run, const std::string& hash) {
   std::vector<std::string> reports;
@@ -41,65 +32,78 @@ std::vector<std::string> reports_of(const fs::path& run, const std::string& hash
   return reports;
 }
 
-// The runs below ./results that began with this one.
+// The runs below ./results that began with this one, those without a record too.
 std::vector<std::string> followers_of(const std::string& hash) {
   std::vector<std::string> followers;
-  if (hash.empty()) return followers;
-  for (const fs::path& folder : run_folders()) {
+  std::error_code failure;
+  for (fs::recursive_directory_iterator entry(kResults, failure);
+       !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+    const RunFolder folder{entry->path().parent_path()};
+    if (entry->path() != folder.config()) continue;
     try {
-      const auto& config = read_record(RunFolder{folder}.record()).config;
-      const auto init = config.find("init");
-      if (init == config.end() || init->value("run", "") != hash) continue;
-      followers.push_back("the run in " + folder.string() + ", which began with it");
+      const ConfigNode config = read_config(folder);
+      const ConfigNode* run = config.find("init.run");
+      if (run == nullptr || run->kind() != ConfigNode::Kind::kText || run->text() != hash) continue;
+      followers.push_back("the run in " + folder.path.string() + ", which began with it");
     } catch (const Error&) {
-      continue;  // eggroll ls says what is wrong with it
+      continue;  // no run can go on with a configuration that cannot be read
     }
   }
   return followers;
 }
 
 std::vector<std::string> referrers_of(const RunFolder& folder) {
-  const std::string hash = hash_of(folder);
-  const fs::path path = absolute_path(folder.path.string());
-  std::vector<std::string> all = reports_of(path, hash);
-  if (is_there(folder.point())) all.push_back("the sweep in " + path.parent_path().parent_path().string());
+  std::string hash;
+  try {
+    hash = read_record(folder.record()).config_hash;
+  } catch (const Error& error) {
+    throw Error(fmt::format(
+        "{}; so nobody knows what refers to the run, and eggroll rm --force removes it all the same", error.what()));
+  }
+  std::vector<std::string> all = reports_of(folder.path, hash);
+  if (is_there(folder.point())) all.push_back("the sweep in " + folder.path.parent_path().parent_path().string());
   const std::vector<std::string> followers = followers_of(hash);
   all.insert(all.end(), followers.begin(), followers.end());
   return all;
 }
 
-// Under another name first: half removed, it must not look like a run.
-void remove_run(const fs::path& folder) {
-  const fs::path retired = folder.parent_path() / (".removed-" + folder.filename().string());
+// Without a link and a slash at its end.
+RunFolder own_run(const std::string& name) {
+  fs::path path = absolute_path(existing_run(name).path.string());
+  if (!path.has_filename()) path = path.parent_path();
+  if (!fs::is_symlink(path)) return {path};
+  throw Error(fmt::format("{} is a link, expected the run's own folder; name {}, or remove the link with rm",
+                          path.string(), fs::read_symlink(path).string()));
+}
+
+// Takes away first what makes the folder a run: half removed, it is none.
+void remove_run(const RunFolder& folder) {
   std::error_code failure;
-  fs::remove_all(retired, failure);
-  fs::rename(folder, retired, failure);
-  if (failure) throw file_error("remove", folder, failure.value());
-  fs::remove_all(retired, failure);
-  if (failure) throw file_error("remove", retired, failure.value());
+  for (const fs::path& file : {folder.record(), folder.config()}) {
+    fs::remove(file, failure);
+    if (failure) throw file_error("remove", file, failure.value());
+  }
+  fs::remove_all(folder.path, failure);
+  if (failure) throw file_error("remove", folder.path, failure.value());
 }
 
 }  // namespace
 
 int rm_command(const std::vector<std::string>& runs, bool force) {
-  std::vector<RunFolder> folders;
+  std::map<fs::path, RunLock> locks;  // until all are removed; one that is named twice has one
   for (const std::string& run : runs) {
-    RunFolder folder = existing_run(run);
-    folder.path = absolute_path(folder.path.string());
-    { const RunLock free(folder.path); }  // throws where a process is at work there
+    const RunFolder folder = own_run(run);
+    if (!locks.try_emplace(folder.path, folder.path).second) continue;
     const std::vector<std::string> referrers = force ? std::vector<std::string>() : referrers_of(folder);
-    if (!referrers.empty()) {
-      throw Error(
-          fmt::format("{} is not removed, because it is referred to by {}; nothing was removed, and eggroll rm "
-                      "--force removes it all the same",
-                      folder.path.string(), fmt::join(referrers, ", and by ")));
-    }
-    folders.push_back(folder);
+    if (referrers.empty()) continue;
+    throw Error(
+        fmt::format("{} is not removed, because it is referred to by {}; nothing was removed, and eggroll rm "
+                    "--force removes it all the same",
+                    folder.path.string(), fmt::join(referrers, ", and by ")));
   }
-  for (const RunFolder& folder : folders) {
-    if (!is_there(folder.path)) continue;  // named twice
-    remove_run(folder.path);
-    fmt::print("removed {}\n", folder.path.string());
+  for (const auto& [path, lock] : locks) {
+    remove_run(RunFolder{path});
+    fmt::print("removed {}\n", path.string());
   }
   return 0;
 }

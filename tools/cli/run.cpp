@@ -274,12 +274,23 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
   }
   erase_launcher(config);
   if (show_monitor) config = with_monitor(std::move(config));
-  config = with_beginning(with_absolute_paths(std::move(config)), existing_run);
+  config = with_beginning(with_absolute_paths(std::move(config)), [](const std::filesystem::path& name) {
+    try {
+      return existing_run(name);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}; a run that has begun with it goes on by itself: eggroll resume", error.what()));
+    }
+  });
   return train_in(config, run_folder_of, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
                   show_monitor);
 }
 
 namespace {
+
+bool is_of_init(const std::string& override_text) {
+  const std::string key = override_text.substr(std::min(override_text.find_first_not_of("+~"), override_text.size()));
+  return key.starts_with("init.") || key.starts_with("init=") || key == "init";
+}
 
 // Text as an override's value.
 std::string quoted(const std::string& text) {
@@ -295,7 +306,7 @@ std::string quoted(const std::string& text) {
 // What the run in the folder was composed of, its files by absolute paths, but for what it began with.
 Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const std::string& from) {
   Overrides overrides = read_record(folder.record()).overrides;
-  std::erase_if(overrides, [](const std::string& text) { return text.find("init.") < text.find('='); });
+  std::erase_if(overrides, is_of_init);
   const ConfigNode config = run_config(folder);
   for (const std::string& key : kDataFiles) {
     const ConfigNode* file = config.find("dataset." + key);
@@ -321,18 +332,15 @@ Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const s
 
 int fork_command(const HostOptions& host, const std::string& from, const Overrides& changes,
                  const std::vector<std::string>& command_line, bool show_monitor) {
-  const size_t sign = from.rfind('@');
-  const bool is_step = sign != std::string::npos && !is_there(from);
-  const RunFolder folder = existing_run(is_step ? from.substr(0, sign) : from);
+  const NamedCheckpoint named = split_name(from);
+  const RunFolder folder = existing_run(named.run);
   for (const std::string& text : changes) {
-    const std::string key = text.substr(std::min(text.find_first_not_of("+~"), text.size()));
-    if (!key.starts_with("init.") && !key.starts_with("init=") && key != "init") continue;
+    if (!is_of_init(text)) continue;
     throw Error(fmt::format("'{}' is for eggroll run, and eggroll fork sets init itself; leave it out", text));
   }
   Overrides overrides = overrides_of(host, folder, from);
   overrides.insert(overrides.end(), changes.begin(), changes.end());
-  const std::string checkpoint = is_step ? from.substr(sign) : "@last";
-  overrides.push_back("init.from=" + quoted(absolute_path(folder.path.string()) + checkpoint));
+  overrides.push_back("init.from=" + quoted(absolute_path(folder.path.string()) + "@" + named.checkpoint));
   overrides.emplace_back("init.continue=true");
   return run_command(host, overrides, command_line, show_monitor);
 }

@@ -22,7 +22,8 @@ struct TableRows {
   uint32_t count;
   const int8_t* noise;  // of the tile
   uint32_t ids[2];      // of the thread's own table, for both rows
-  // Of side A; with one draw a side they are scaled by scale_of_shift() and, for odd members, negative. 0: no row.
+  // Side A's. Where there is one draw a side, each is scaled by scale_of_shift() and, for odd members, negative. 0: no
+  // row.
   int32_t draws[2];
 
   __device__ TableRows(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t first, uint32_t left,
