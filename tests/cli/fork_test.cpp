@@ -76,6 +76,8 @@ TEST_F(ForkTest, ASweepBeginsWithTheWeightsOfARun) {
   sweep.insert(sweep.begin(), {"--config-dir", "own/configs", "sweep", "experiment=branches", "results.sweeps=sweeps"});
   const Result result = eggroll(sweep);
   ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\nfewest held-out bits of 2 settings: "));
+  EXPECT_THAT(result.out, testing::EndsWith("\nsee all: eggroll report sweeps/branches\n"));
   std::vector<std::string> weights;
   for (const auto& point : fs::directory_iterator(work_ / "sweeps" / "branches" / "points")) {
     EXPECT_EQ(steps_in(point.path()).front(), 20U);

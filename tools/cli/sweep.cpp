@@ -146,6 +146,47 @@ int points_command(const HostOptions& host, const Overrides& overrides) {
   return 0;
 }
 
+namespace {
+
+// "noise.rank=1 train.population=512"
+std::string axes_text(const nlohmann::ordered_json& axes) {
+  std::string text;
+  for (const auto& [key, value] : axes.items()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+struct Settings {
+  double bits = 0.0;  // sum over its seeds
+  size_t seeds = 0;
+};
+
+// The settings with the fewest held-out bits on the average of their seeds, and how to see all.
+void print_best(const Sweep& sweep) {
+  std::map<std::string, Settings> all;
+  std::string unit;
+  for (const SweepPoint& point : sweep.points) {
+    const RunRecord record = read_record(sweep.folder_of(point).record());
+    if (!record.final || (!unit.empty() && record.final->unit != unit)) return;  // not all can be compared
+    unit = record.final->unit;
+    Settings& settings = all[axes_text(point.axes)];
+    settings.bits += record.final->bits_per_unit;
+    ++settings.seeds;
+  }
+  const auto mean = [](const auto& entry) { return entry.second.bits / static_cast<double>(entry.second.seeds); };
+  const auto best =
+      std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
+  if (all.size() > 1) {
+    say(fmt::format("fewest held-out bits of {} settings: {:.4f} per {} with {}{}\n", all.size(), mean(*best), unit,
+                    best->first, best->second.seeds > 1 ? fmt::format(" (mean of {} seeds)", best->second.seeds) : ""));
+  }
+  say(fmt::format("see all: eggroll report {}\n", sweep.folder.string()));
+}
+
+}  // namespace
+
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
   require_no_launcher("a sweep");
   Sweep sweep = compose_sweep(config_search(host), overrides, existing_run);
@@ -196,6 +237,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
     throw Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on", s.ended_because,
                             s.done, s.total));
   }
+  if (s.done == s.total) print_best(sweep);
   return 0;
 }
 
