@@ -32,6 +32,8 @@ class Completer {
     const auto is_one_of = [&](std::initializer_list<const char*> names) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
+    const bool takes_run =
+        name == "rm" || (positionals_ == 0 && is_one_of({"resume", "fork", "replay", "eval", "sample", "tag", "note"}));
     if (name == "help") {
       commands();
     } else if (name == "completion") {
@@ -42,9 +44,7 @@ class Completer {
       groups_and_sections();
     } else if (is_one_of({"run", "show", "config", "points", "sweep", "keys"})) {
       overrides();
-    } else if (is_one_of({"resume", "fork", "replay", "eval", "sample", "tag", "note"}) && positionals_ == 0) {
-      runs();
-    } else if (name == "rm") {
+    } else if (takes_run) {
       runs();
     } else if (name == "fork") {
       keys();
