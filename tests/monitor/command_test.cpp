@@ -82,7 +82,7 @@ TEST_F(MonitorCommand, InColourOnATerminal) {
   const std::string coloured = on_terminal(nullptr, arguments);
   EXPECT_THAT(coloured, HasSubstr("\r\033[Kmonitor, step 10\r\n"));
   EXPECT_THAT(coloured, HasSubstr("\033[31m! "));
-  EXPECT_THAT(coloured, HasSubstr("\r\033[Kstep 10/10  0s left  loss "));
+  EXPECT_THAT(coloured, HasSubstr("\r\033[Kstep 10/10  [########]  0s left  loss "));
   fs::remove_all(runs());
   const std::string plain = on_terminal("1", arguments);
   EXPECT_THAT(plain, HasSubstr("\r\n! "));
