@@ -1,11 +1,8 @@
 #include "experiment/sweep.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <set>
 
@@ -13,6 +10,7 @@
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
 #include "record/json.h"
+#include "record/run_lock.h"
 #include "record/seal.h"
 #include "record/stated_claims.h"
 #include "system/files.h"
@@ -159,18 +157,6 @@ class Numbering {
   std::map<std::string, size_t> by_hash_;
 };
 
-// Held while points are numbered and written; freed by the system when the process ends.
-class SweepLock {
- public:
-  explicit SweepLock(const fs::path& folder)
-      : file_(open_regular(folder / "lock", O_RDWR | O_CREAT, "lock", Links::kRefused)) {
-    if (::flock(file_.get(), LOCK_EX) != 0) throw file_error("lock", folder / "lock", errno);
-  }
-
- private:
-  Descriptor file_;
-};
-
 // The newest or the best checkpoint may be another when the sweep goes on.
 void require_step(const ConfigNode& config) {
   const ConfigNode* from = config.find("init.from");
@@ -302,7 +288,7 @@ void state_claims(const Sweep& sweep) {
 
 void write_sweep(Sweep& sweep) {
   create_folders(sweep.folder / "points");
-  const SweepLock lock(sweep.folder);
+  const FileLock lock(sweep.folder / "lock");  // while points are numbered and written
   Numbering(sweep).number();
   AppendFile file(points_file(sweep));
   file.truncate_to(whole_lines(points_file(sweep)).size());

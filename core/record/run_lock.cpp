@@ -29,10 +29,13 @@ std::string owner_in(int file) {
   return owner.empty() ? "another process" : owner;
 }
 
+Descriptor open_lock(const std::filesystem::path& path) {
+  return open_regular(path, O_RDWR | O_CREAT, "lock", Links::kRefused);
+}
+
 }  // namespace
 
-RunLock::RunLock(const std::filesystem::path& run_folder)
-    : file_(open_regular(run_folder / "lock", O_RDWR | O_CREAT, "lock", Links::kRefused)) {
+RunLock::RunLock(const std::filesystem::path& run_folder) : file_(open_lock(run_folder / "lock")) {
   const std::filesystem::path path = run_folder / "lock";
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw file_error("lock", path, errno);
@@ -44,6 +47,10 @@ RunLock::RunLock(const std::filesystem::path& run_folder)
   if (::ftruncate(file_.get(), 0) != 0 || ::pwrite(file_.get(), owner.data(), owner.size(), 0) < 0) {
     throw file_error("write", path, errno);
   }
+}
+
+FileLock::FileLock(const std::filesystem::path& path) : file_(open_lock(path)) {
+  if (::flock(file_.get(), LOCK_EX) != 0) throw file_error("lock", path, errno);
 }
 
 }  // namespace eggroll

@@ -18,6 +18,16 @@ class RunLock {
   Descriptor file_;
 };
 
+// Waits for the file's lock, and holds it for as long as it lives. The file is made where there is none; the system
+// frees the lock of a process that dies.
+class FileLock {
+ public:
+  explicit FileLock(const std::filesystem::path& path);
+
+ private:
+  Descriptor file_;
+};
+
 }  // namespace eggroll
 
 #endif

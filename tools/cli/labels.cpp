@@ -1,17 +1,15 @@
 // eggroll tag, eggroll note.
 #include "cli/labels.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "record/json.h"
+#include "record/run_lock.h"
 #include "record/seal.h"
 #include "system/files.h"
 #include "system/text.h"
@@ -40,16 +38,7 @@ void require_note(const std::string& note) {
 }
 
 // Held while labels are read and written anew.
-class LabelsLock {
- public:
-  explicit LabelsLock(const RunFolder& folder)
-      : file_(open_regular(folder.path / "labels.lock", O_RDWR | O_CREAT, "lock", Links::kRefused)) {
-    if (::flock(file_.get(), LOCK_EX) != 0) throw file_error("lock", folder.path / "labels.lock", errno);
-  }
-
- private:
-  Descriptor file_;
-};
+FileLock lock_labels(const RunFolder& folder) { return FileLock(folder.path / "labels.lock"); }
 
 }  // namespace
 
@@ -81,7 +70,7 @@ void write_labels(const RunFolder& folder, const Labels& labels) {
 int tag_command(const std::string& run, const std::vector<std::string>& tags, bool removes) {
   const RunFolder folder = existing_run(run);
   for (const std::string& tag : tags) require_tag(tag);
-  const LabelsLock lock(folder);
+  const FileLock lock = lock_labels(folder);
   Labels labels = read_labels(folder);
   for (const std::string& tag : tags) {
     const auto found = std::find(labels.tags.begin(), labels.tags.end(), tag);
@@ -101,7 +90,7 @@ int tag_command(const std::string& run, const std::vector<std::string>& tags, bo
 int note_command(const std::string& run, const std::optional<std::string>& text) {
   const RunFolder folder = existing_run(run);
   if (text) require_note(*text);
-  const LabelsLock lock(folder);
+  const FileLock lock = lock_labels(folder);
   Labels labels = read_labels(folder);
   if (text) {
     labels.note = *text;

@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 // The reports that a folder around the run holds and that list it.
 std::vector<std::string> reports_of(const fs::path& run, const std::string& hash) {
   std::vector<std::string> reports;
-  if (hash.empty()) return reports;
   for (fs::path around = run.parent_path(); around != around.root_path(); around = around.parent_path()) {
     for (const fs::path& report : {around, around / "report"}) {
       const fs::path table = report / "runs.csv";

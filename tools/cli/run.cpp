@@ -17,6 +17,7 @@
 #include "cli/terminal.h"
 #include "config/override.h"
 #include "config/value.h"
+#include "config/yaml.h"
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
 #include "monitor/display.h"
@@ -292,15 +293,16 @@ bool is_of_init(const std::string& override_text) {
   return key.starts_with("init.") || key.starts_with("init=") || key == "init";
 }
 
-// Text as an override's value.
-std::string quoted(const std::string& text) {
-  std::string all = "\"";
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' || text[i] == '"') all += '\\';
-    if (text[i] == '$' && i + 1 < text.size() && text[i + 1] == '{') all += '$';
-    all += text[i];
+// Text as an override's value, in which ${ stands for itself.
+std::string text_value(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    if (c == '{' && plain.ends_with('$'))
+      plain += "${";
+    else
+      plain += c;
   }
-  return all + '"';
+  return to_line(ConfigNode(plain, {}));
 }
 
 // What the run in the folder was composed of, its files by absolute paths, but for what it began with.
@@ -311,7 +313,7 @@ Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const s
   for (const std::string& key : kDataFiles) {
     const ConfigNode* file = config.find("dataset." + key);
     if (file == nullptr || file->kind() != ConfigNode::Kind::kText) continue;
-    overrides.push_back(fmt::format("dataset.{}={}", key, quoted(file->text())));
+    overrides.push_back(fmt::format("dataset.{}={}", key, text_value(file->text())));
   }
   ConfigNode composed = compose(config_search(host), overrides);
   erase_launcher(composed);
@@ -340,7 +342,7 @@ int fork_command(const HostOptions& host, const std::string& from, const Overrid
   }
   Overrides overrides = overrides_of(host, folder, from);
   overrides.insert(overrides.end(), changes.begin(), changes.end());
-  overrides.push_back("init.from=" + quoted(absolute_path(folder.path.string()) + "@" + named.checkpoint));
+  overrides.push_back("init.from=" + text_value(absolute_path(folder.path.string()) + "@" + named.checkpoint));
   overrides.emplace_back("init.continue=true");
   return run_command(host, overrides, command_line, show_monitor);
 }

@@ -19,6 +19,7 @@
 #include "experiment/launcher.h"
 #include "experiment/point_hold.h"
 #include "processes/processes.h"
+#include "record/claim.h"
 #include "system/machine.h"
 
 namespace eggroll {
@@ -148,16 +149,6 @@ int points_command(const HostOptions& host, const Overrides& overrides) {
 
 namespace {
 
-// "noise.rank=1 train.population=512"
-std::string axes_text(const nlohmann::ordered_json& axes) {
-  std::string text;
-  for (const auto& [key, value] : axes.items()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key,
-                        value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return text;
-}
-
 struct Settings {
   double bits = 0.0;  // sum over its seeds
   size_t seeds = 0;
@@ -171,7 +162,7 @@ void print_best(const Sweep& sweep) {
     const RunRecord record = read_record(sweep.folder_of(point).record());
     if (!record.final || (!unit.empty() && record.final->unit != unit)) return;  // not all can be compared
     unit = record.final->unit;
-    Settings& settings = all[axes_text(point.axes)];
+    Settings& settings = all[axis_text(point.axes)];
     settings.bits += record.final->bits_per_unit;
     ++settings.seeds;
   }
