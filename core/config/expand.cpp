@@ -43,6 +43,7 @@ std::vector<std::string> each_value(const ConfigSearch& search, const std::strin
   if (!change.value) return {text};
   const OverrideValue value = parse_override_value(*change.value, change.source);
   if (!value.is_sweep) return {text};
+  require_values(value, change.source);
   std::vector<ConfigNode> choices = value.choices;
   if (value.glob) {
     for (const std::string& name : matching(search, change, *value.glob)) choices.push_back({name, change.source});

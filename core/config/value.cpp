@@ -21,7 +21,8 @@ constexpr const char* kSpaces = " \t\r\n";
 constexpr size_t kMostChoices = 100000;
 constexpr int kDeepest = 20;  // functions within each other
 
-const std::vector<std::string> kFunctions = {"int", "float", "str", "bool", "choice", "range", "glob"};
+const std::vector<std::string> kFunctions = {"int",   "float", "str",      "bool", "choice",
+                                             "range", "glob",  "interval", "tag"};
 
 // Letters, digits and '_', no digit first, at the text's start.
 size_t word_length(std::string_view text) {
@@ -322,7 +323,65 @@ OverrideValue glob(const std::string& text, const Source& source) {
   return value;
 }
 
+OverrideValue interval(const std::string& text, const Source& source) {
+  std::optional<double> ends[2];
+  const std::vector<std::string> names = {"start", "end"};
+  size_t placed = 0;
+  for (const Argument& argument : arguments_of("interval", text, names, source)) {
+    const size_t which = argument.name.empty() ? placed++ : argument.name == names[0] ? 0 : 1;
+    if (which > 1) throw wrong(source, "interval() has more than two numbers; remove the rest");
+    if (ends[which]) throw wrong(source, fmt::format("interval() has '{}' twice; remove one", names[which]));
+    const ConfigNode number = plain_scalar(argument.text, source);
+    if (number.kind() != Kind::kInteger && number.kind() != Kind::kReal) {
+      throw wrong(source, fmt::format("interval() has {} as its {}, expected a number; write interval(low, high)",
+                                      shown_value(number), names[which]));
+    }
+    ends[which] = number.kind() == Kind::kReal ? number.real() : static_cast<double>(number.integer());
+  }
+  if (!ends[0] || !ends[1] || !(*ends[0] < *ends[1]) || std::max(std::abs(*ends[0]), std::abs(*ends[1])) > 0x1p53) {
+    throw wrong(source, fmt::format("the interval is ({}), expected two numbers of at most 2^53, the lower one first; "
+                                    "write interval(low, high)",
+                                    text));
+  }
+  OverrideValue value;
+  value.is_sweep = true;
+  value.interval = SearchInterval{*ends[0], *ends[1]};
+  return value;
+}
+
 OverrideValue parse_elements(const std::vector<std::string>& elements, const Source& source, int depth);
+
+// tag(log, interval): the one tag that a search knows.
+OverrideValue tag(const std::string& inside, const Source& source, int depth) {
+  const std::vector<std::string> parts = split(inside);
+  if (parts.size() != 2 || parts[0] != "log") {
+    throw wrong(
+        source,
+        fmt::format("the tag is ({}), expected log and an interval; write tag(log, interval(low, high))", inside));
+  }
+  OverrideValue value = parse_elements({parts[1]}, source, depth + 1);
+  if (!value.interval || value.interval->low <= 0.0) {
+    throw wrong(source,
+                fmt::format("tag(log, ...) holds {}, expected an interval above 0; write tag(log, interval(low, "
+                            "high))",
+                            parts[1]));
+  }
+  value.interval->logarithmic = true;
+  return value;
+}
+
+OverrideValue cast_interval(const std::string& function, OverrideValue value, const Source& source) {
+  const SearchInterval& numbers = *value.interval;
+  const bool has_ends = std::trunc(numbers.low) == numbers.low && std::trunc(numbers.high) == numbers.high;
+  if (function == "float" && !numbers.whole) return value;
+  if (function != "int" || !has_ends) {
+    throw wrong(source, fmt::format("{}() casts an interval from {} to {}, expected int() of one between integers; "
+                                    "correct it",
+                                    function, numbers.low, numbers.high));
+  }
+  value.interval->whole = true;
+  return value;
+}
 
 OverrideValue call(const std::string& text, const Source& source, int depth) {
   if (depth == kDeepest) throw wrong(source, "too many nested functions; remove some");
@@ -342,11 +401,15 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
   if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it; give one", function));
   if (function == "range") return range(inside, source);
   if (function == "glob") return glob(inside, source);
+  if (function == "interval") return interval(inside, source);
+  if (function == "tag") return tag(inside, source, depth);
   OverrideValue value = parse_elements(split(inside), source, depth + 1);
   if (function == "choice") {
+    require_values(value, source);
     value.is_sweep = true;
     return value;
   }
+  if (value.interval) return cast_interval(function, std::move(value), source);
   if (value.glob) throw wrong(source, fmt::format("{}() casts a glob(), expected values; remove the cast", function));
   for (ConfigNode& choice : value.choices) choice = cast(function, choice, source);
   return value;
@@ -380,8 +443,16 @@ OverrideValue parse_override_value(const std::string& text, const Source& source
   return parse_elements(split(text), source, 0);
 }
 
+void require_values(const OverrideValue& value, const Source& source) {
+  if (!value.interval) return;
+  throw wrong(source,
+              "an interval, expected values, because only a search draws from intervals; list them, or put it "
+              "into sweep.search.params");
+}
+
 ConfigNode parse_element(const std::string& text, const Source& source) {
   OverrideValue value = parse_override_value(text, source);
+  require_values(value, source);
   if (value.is_sweep) throw several_values(source);
   return std::move(value.choices.front());
 }

@@ -3,25 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "config/settings_block.h"
-#include "eggroll/settings.h"
+#include "experiment/section.h"
 
 namespace eggroll {
 namespace {
 
 constexpr int64_t kMost = int64_t{1} << 62;
-
-template <class Body>
-auto read_section(const ConfigNode& config, const char* section, const std::vector<std::string>& keys, Body&& body) {
-  const SettingsBlock block(config, section);
-  require_only(config.at(section), keys);
-  try {
-    Settings settings(block.view());
-    return body(settings);
-  } catch (const Error& error) {
-    throw block.located(error);
-  }
-}
 
 std::optional<double> seconds_of(Settings& s) {
   return s.has("seconds") ? std::optional(s.real("seconds", 1e-3, 1e9)) : std::nullopt;
@@ -35,13 +22,13 @@ std::optional<uint64_t> count_of(Settings& s, const char* key) {
 }  // namespace
 
 SweepBudget read_budget(const ConfigNode& config) {
-  return read_section(config, "sweep.budget", {"seconds", "steps", "tokens"}, [](Settings& s) {
+  return read_section(config, "sweep.budget", {"seconds", "steps", "tokens"}, {}, [](Settings& s) {
     return SweepBudget{seconds_of(s), count_of(s, "steps"), count_of(s, "tokens")};
   });
 }
 
 PointLimits read_limits(const ConfigNode& config) {
-  return read_section(config, "sweep.limits", {"seconds", "memory_gib"}, [](Settings& s) {
+  return read_section(config, "sweep.limits", {"seconds", "memory_gib"}, {}, [](Settings& s) {
     PointLimits limits{seconds_of(s), std::nullopt};
     if (s.has("memory_gib")) {
       limits.memory_bytes = static_cast<uint64_t>(s.real("memory_gib", 1e-3, 1e6) * (1 << 30));

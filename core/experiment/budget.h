@@ -16,6 +16,12 @@ struct SweepBudget {
   std::optional<uint64_t> tokens;  // member tokens of all points together
 };
 
+struct Spent {
+  double seconds = 0.0;
+  uint64_t steps = 0;
+  uint64_t tokens = 0;
+};
+
 // Limits one point's process, which is killed beyond them.
 struct PointLimits {
   std::optional<double> seconds;         // of wall time

@@ -93,6 +93,13 @@ std::vector<Row> Chosen::agreeing(std::vector<Row> rows, const Source& source) {
   return {row};
 }
 
+bool Chosen::fixes(const std::string& key, const Source& source, const std::string& text) {
+  require_whole(key, source);
+  if (!has(key)) return false;
+  say(key, to_line(values_.at(key)), text.substr(text.find('=') + 1));
+  return true;
+}
+
 void Chosen::say(const std::string& key, const std::string& value, const std::string& instead_of) {
   std::string sentence = fmt::format("{} is {}, as the command line says; the sweep has {}", key, value, instead_of);
   if (std::find(said_.begin(), said_.end(), sentence) == said_.end()) said_.push_back(std::move(sentence));

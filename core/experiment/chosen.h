@@ -22,6 +22,10 @@ class Chosen {
   bool narrows() const { return !values_.empty(); }
   bool has(const std::string& key) const { return values_.contains(key); }
 
+  // Whether the command line sets the key, which is then said: text is what would vary it. Throws Error at source if it
+  // sets only a part of the key's value.
+  bool fixes(const std::string& key, const Source& source, const std::string& text);
+
   // rows: the values of an axis, with one override each; of a zip, with one override for each of its axes; or listed
   // points. Returns the rows that agree with the command line. If none agrees and the command line sets every key of
   // the rows, returns the row that it sets. Throws Error at source if the command line sets too few of the keys, or

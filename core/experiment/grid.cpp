@@ -24,8 +24,6 @@ using Kind = ConfigNode::Kind;
 
 constexpr size_t kMostPoints = 100000;
 const std::vector<std::string> kShapes = {"product", "zip", "union", "points"};
-// Sections that say how runs are launched, watched and ended.
-const std::vector<std::string> kNoAxes = {"sweep", "results", "plugins", "monitor", "stop", "processes", "launcher"};
 
 std::string key_of(const std::string& override_text) { return parse_override(override_text).key; }
 
@@ -43,6 +41,7 @@ struct Condition {
       throw wrong(source, fmt::format("the condition '{}' changes something, expected key=value", node.text()));
     }
     const OverrideValue value = parse_override_value(*read.value, source);
+    require_values(value, source);
     if (value.glob) throw wrong(source, "a condition has a glob(), expected a list of values; write key=value,value");
     key = read.key;
     values = value.choices;
@@ -199,7 +198,7 @@ class GridReader {
   static std::vector<GridPoint> extended(const std::vector<GridPoint>& before, const std::vector<AxisValue>& values,
                                          const Source& source) {
     for (const AxisValue& value : values) {
-      for (const std::string& text : value.overrides) require_axis(text, source);
+      for (const std::string& text : value.overrides) require_axis(key_of(text), source);
     }
     check_size(before.size() * values.size(), source);
     std::vector<GridPoint> points;
@@ -211,17 +210,6 @@ class GridReader {
       }
     }
     return points;
-  }
-
-  static void require_axis(const std::string& text, const Source& source) {
-    const std::string key = key_of(text);
-    if (key == "seed") throw wrong(source, "seed is no axis, because seeds are replicates; write sweep.seeds");
-    const std::string top = key.substr(0, key.find('.'));
-    if (std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
-    throw wrong(
-        source,
-        fmt::format("{} is no axis, because runs that differ only in {} are the same run; set it for the whole sweep",
-                    key, top));
   }
 
   static void require_new_keys(const GridPoint& point, const AxisValue& value, const Source& source) {
@@ -289,7 +277,8 @@ ordered_json axes_in(const ConfigNode& where) {
   return axes;
 }
 
-// points: the axes of each, see axes_of().
+}  // namespace
+
 ordered_json read_claims(const ConfigNode& list, const std::vector<ordered_json>& points) {
   ordered_json values = ordered_json::object();
   for (const ordered_json& point : points) gather_values(values, point);
@@ -309,7 +298,7 @@ ordered_json read_claims(const ConfigNode& list, const std::vector<ordered_json>
   return claims;
 }
 
-std::vector<uint64_t> read_seeds(const ConfigNode& node) {
+std::vector<uint64_t> read_seeds(const ConfigNode& node, const char* what) {
   const auto seed = [&](const ConfigNode& item) {
     const std::optional<int64_t> number = whole_number(item);
     if (number && *number >= 0) return static_cast<uint64_t>(*number);
@@ -318,14 +307,13 @@ std::vector<uint64_t> read_seeds(const ConfigNode& node) {
   std::vector<uint64_t> seeds;
   if (const std::optional<int64_t> count = whole_number(node)) {
     if (*count < 1 || *count > 10000) {
-      throw wrong(
-          node.source(),
-          fmt::format("sweep.seeds is {}, expected a number of seeds from 1 to 10000 or a list of seeds", *count));
+      throw wrong(node.source(),
+                  fmt::format("{} is {}, expected a number of seeds from 1 to 10000 or a list of seeds", what, *count));
     }
     for (int64_t i = 0; i < *count; ++i) seeds.push_back(static_cast<uint64_t>(i));
     return seeds;
   }
-  for (const ConfigNode& item : list_in(node, "sweep.seeds")) {
+  for (const ConfigNode& item : list_in(node, what)) {
     seeds.push_back(seed(item));
     if (std::count(seeds.begin(), seeds.end(), seeds.back()) > 1) {
       throw wrong(item.source(), fmt::format("the seed {} is given twice; remove one", seeds.back()));
@@ -333,8 +321,6 @@ std::vector<uint64_t> read_seeds(const ConfigNode& node) {
   }
   return seeds;
 }
-
-}  // namespace
 
 Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::vector<std::string>& overrides) {
   const ConfigNode& section = config.at("sweep");

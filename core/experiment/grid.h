@@ -55,6 +55,12 @@ struct Grid {
 // zip or listed points none of which agrees with the command line.
 Grid read_grid(const ConfigNode& config, const ConfigSearch& search, const std::vector<std::string>& overrides = {});
 
+// The section's list of claims, about points with these axes. Throws Error with file and line.
+nlohmann::ordered_json read_claims(const ConfigNode& list, const std::vector<nlohmann::ordered_json>& points);
+
+// sweep.seeds: a number of seeds from 0 on, or a list. Throws Error with file and line.
+std::vector<uint64_t> read_seeds(const ConfigNode& node, const char* what = "sweep.seeds");
+
 // {"train.population": "512", "model.width+train.tokens": {"model.width": "64", "train.tokens": "8"}}
 nlohmann::ordered_json axes_of(const GridPoint& point);
 

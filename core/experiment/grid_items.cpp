@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace eggroll {
 namespace {
 
 using ItemKind = ConfigNode::Kind;
+
+// Sections that say how runs are launched, watched and ended.
+const std::vector<std::string> kNoAxes = {"sweep", "results", "plugins", "monitor", "stop", "processes", "launcher"};
 
 // [train.population=256,512] is two items in YAML.
 void require_no_split(const std::vector<ConfigNode>& list) {
@@ -40,6 +45,16 @@ const std::string& text_in(const ConfigNode& node, const char* what) {
   if (node.kind() == ItemKind::kText) return node.text();
   throw wrong(node.source(),
               fmt::format("{} is {}, expected an override such as train.population=512,2048", what, shown_value(node)));
+}
+
+void require_axis(const std::string& key, const Source& source) {
+  if (key == "seed") throw wrong(source, "seed is no axis, because seeds are replicates; write sweep.seeds");
+  const std::string top = key.substr(0, key.find('.'));
+  if (std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
+  throw wrong(
+      source,
+      fmt::format("{} is no axis, because runs that differ only in {} are the same run; set it for the whole sweep",
+                  key, top));
 }
 
 }  // namespace eggroll

@@ -16,6 +16,9 @@ const std::vector<ConfigNode>& list_in(const ConfigNode& node, const char* what)
 // The override that the node holds as text.
 const std::string& text_in(const ConfigNode& node, const char* what);
 
+// Throws Error at source where runs may not differ in this key.
+void require_axis(const std::string& key, const Source& source);
+
 }  // namespace eggroll
 
 #endif

@@ -12,6 +12,7 @@
 #include "eggroll/error.h"
 #include "experiment/point_hold.h"
 #include "experiment/process.h"
+#include "experiment/search_log.h"
 #include "experiment/tally.h"
 #include "record/run_lock.h"
 #include "system/files.h"
@@ -68,6 +69,7 @@ class Runner {
   }
 
   SweepResult run() {
+    tally_.has_spent();
     while (true) {
       heed_signals();
       reap();
@@ -110,6 +112,8 @@ class Runner {
       ++elsewhere_;
       return false;
     }
+    // Another runner of the search may have gone on with this trial.
+    if (point.trial && is_judged(sweep_.folder, point.trial->trial, point.trial->rung)) return true;
     if (tally_.is_settled(point)) return true;
     write_point(sweep_, point);
     const Worker& worker = *free_workers_.back();

@@ -169,14 +169,17 @@ void require_step(const ConfigNode& config) {
                           from->text()));
 }
 
-SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> overrides, const GridPoint& at,
+SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> overrides, const AskedPoint& asked,
                          uint64_t seed, const FindRun& find) {
   SweepPoint point;
   std::erase_if(overrides, is_of_launcher);
-  point.axes = axes_of(at);
+  point.axes = asked.axes;
   point.seed = seed;
+  point.trial = asked.trial;
   overrides.emplace_back("~sweep");
-  for (const AxisValue& value : at) overrides.insert(overrides.end(), value.overrides.begin(), value.overrides.end());
+  overrides.insert(overrides.end(), asked.overrides.begin(), asked.overrides.end());
+  for (const AxisValue& value : asked.at)
+    overrides.insert(overrides.end(), value.overrides.begin(), value.overrides.end());
   overrides.push_back(fmt::format("seed={}", seed));
   point.overrides = std::move(overrides);
   try {
@@ -208,11 +211,10 @@ uint64_t SweepPoint::member_tokens() const {
 }
 
 SweepRecord Sweep::record_of(const SweepPoint& point) const {
-  return SweepRecord{name, point.index, point.axes, grid.question, grid.claims};
+  return SweepRecord{name, point.index, point.axes, grid.question, grid.claims, point.trial};
 }
 
-Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides, const FindRun& find) {
-  const ConfigNode base = compose(search, overrides);
+Sweep open_sweep(const ConfigNode& base) {
   if (base.find("sweep") == nullptr) {
     throw Error(
         "the configuration has no sweep, expected an experiment with a section `sweep`; for one run use "
@@ -221,12 +223,16 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
   Sweep sweep;
   sweep.name = base.at("name").text();
   sweep.folder = fs::path(base.at("results.sweeps").text()) / sweep.name;
-  sweep.grid = read_grid(base, search, overrides);
   sweep.launcher = base.at("launcher");
+  return sweep;
+}
+
+void add_points(Sweep& sweep, const ConfigSearch& search, const std::vector<std::string>& overrides,
+                const std::vector<AskedPoint>& points, const FindRun& find) {
   std::set<std::string> seen;
   for (const uint64_t seed : sweep.grid.seeds) {
-    for (const GridPoint& at : sweep.grid.points) {
-      SweepPoint point = compose_point(search, overrides, at, seed, find);
+    for (const AskedPoint& asked : points) {
+      SweepPoint point = compose_point(search, overrides, asked, seed, find);
       if (seen.insert(point.hash).second) {
         sweep.points.push_back(std::move(point));
       } else {
@@ -235,6 +241,15 @@ Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& 
     }
   }
   Numbering(sweep).number();
+}
+
+Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides, const FindRun& find) {
+  const ConfigNode base = compose(search, overrides);
+  Sweep sweep = open_sweep(base);
+  sweep.grid = read_grid(base, search, overrides);
+  std::vector<AskedPoint> points;
+  for (const GridPoint& at : sweep.grid.points) points.push_back({at, axes_of(at), {}, {}});
+  add_points(sweep, search, overrides, points, find);
   return sweep;
 }
 

@@ -34,7 +34,8 @@ struct SweepPoint {
   nlohmann::ordered_json axes;         // see axes_of()
   std::vector<std::string> overrides;  // that make it, with the sweep's own
   ConfigNode config;
-  bool is_new = false;  // not in points.jsonl yet
+  bool is_new = false;               // not in points.jsonl yet
+  std::optional<TrialRecord> trial;  // of a search
 
   // What it reads at most.
   uint64_t steps() const;
@@ -49,13 +50,29 @@ struct Sweep {
   size_t repeated = 0;             // points of the grid that are the same run as an earlier one
   size_t left_behind = 0;          // points of the folder that the grid no longer has
   ConfigNode launcher;             // the section that says where points run
+  Spent spent;                     // of the budget, outside of these points and before this launch
 
   RunFolder folder_of(const SweepPoint& point) const { return RunFolder{folder / "points" / point.folder}; }
   SweepRecord record_of(const SweepPoint& point) const;
 };
 
-// Composes every point. find: the run that a point's init.from names. New ones get the indices that follow those of the
-// folder. Throws Error with file and line.
+// A point to be composed, once for each seed.
+struct AskedPoint {
+  GridPoint at;
+  nlohmann::ordered_json axes;         // see axes_of()
+  std::vector<std::string> overrides;  // besides those of `at`
+  std::optional<TrialRecord> trial;
+};
+
+// The sweep of this configuration, without grid and points. Throws Error where there is no section `sweep`.
+Sweep open_sweep(const ConfigNode& base);
+
+// Composes the points with the seeds of the grid and numbers them. find: as below. Throws Error.
+void add_points(Sweep& sweep, const ConfigSearch& search, const std::vector<std::string>& overrides,
+                const std::vector<AskedPoint>& points, const FindRun& find);
+
+// Composes every point of a grid. find: the run that a point's init.from names. New ones get the indices that follow
+// those of the folder. Throws Error with file and line.
 Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides,
                     const FindRun& find = run_at);
 

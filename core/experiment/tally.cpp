@@ -40,13 +40,15 @@ void Tally::look_at(const SweepPoint& point) { reached_[&point] = last_metrics(s
 
 bool Tally::has_spent() {
   const SweepBudget& budget = sweep_.grid.budget;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-  uint64_t steps = 0;
+  const double seconds =
+      sweep_.spent.seconds + std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  uint64_t steps = sweep_.spent.steps;
   for (const auto& [point, last] : reached_) steps += last.step;
   std::string spent;
   if (budget.seconds && seconds >= *budget.seconds) spent = fmt::format("{} seconds", *budget.seconds);
   if (budget.steps && steps >= *budget.steps) spent = fmt::format("{} steps", *budget.steps);
-  if (budget.tokens && tokens_reached() >= *budget.tokens) spent = fmt::format("{} member tokens", *budget.tokens);
+  if (budget.tokens && sweep_.spent.tokens + tokens_reached() >= *budget.tokens)
+    spent = fmt::format("{} member tokens", *budget.tokens);
   if (!spent.empty()) end(fmt::format("sweep.budget is spent ({})", spent));
   return !spent.empty();
 }

@@ -142,16 +142,23 @@ Failure failure_of(const ordered_json& json, const std::string& what) {
 }  // namespace
 
 ordered_json sweep_to_json(const SweepRecord& sweep) {
-  return {{"name", sweep.name},
-          {"point", sweep.point},
-          {"axes", sweep.axes},
-          {"question", or_null(sweep.question)},
-          {"claims", sweep.claims}};
+  ordered_json json = {{"name", sweep.name},
+                       {"point", sweep.point},
+                       {"axes", sweep.axes},
+                       {"question", or_null(sweep.question)},
+                       {"claims", sweep.claims}};
+  if (sweep.trial) json["search"] = {{"trial", sweep.trial->trial}, {"rung", sweep.trial->rung}};
+  return json;
 }
 
 SweepRecord sweep_from_json(const ordered_json& json) {
-  return SweepRecord{json.at("name"), whole(json.at("point")), object_at(json, "axes"),
-                     optional_of<std::string>(json.at("question")), json.at("claims")};
+  SweepRecord sweep{json.at("name"), whole(json.at("point")), object_at(json, "axes"),
+                    optional_of<std::string>(json.at("question")), json.at("claims")};
+  if (json.contains("search")) {
+    const ordered_json& search = object_at(json, "search");
+    sweep.trial = TrialRecord{whole(search.at("trial")), whole(search.at("rung"))};
+  }
+  return sweep;
 }
 
 std::string status_name(RunStatus status) { return kStatusNames[static_cast<size_t>(status)]; }

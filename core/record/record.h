@@ -80,6 +80,12 @@ struct Failure {
   std::vector<std::string> log;  // its last lines
 };
 
+// Which trial of a search a run is, and how often the search has let it go on.
+struct TrialRecord {
+  uint64_t trial = 0;  // from 0
+  uint64_t rung = 0;   // from 0
+};
+
 // The place of a run in a sweep, and what the sweep asks (see experiment/grid.h).
 struct SweepRecord {
   std::string name;
@@ -88,6 +94,7 @@ struct SweepRecord {
   nlohmann::ordered_json axes = nlohmann::ordered_json::object();
   std::optional<std::string> question;
   nlohmann::ordered_json claims = nlohmann::ordered_json::array();
+  std::optional<TrialRecord> trial = std::nullopt;  // where the sweep is a search
 };
 
 // How several processes update their weights.

@@ -91,9 +91,20 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
 
 }  // namespace
 
+namespace {
+
+// Those that apply: version 0.1 knew fewer.
+nlohmann::ordered_json stop_rules(nlohmann::ordered_json stop) {
+  for (auto rule = stop.begin(); rule != stop.end();) rule = rule->is_null() ? stop.erase(rule) : std::next(rule);
+  return stop;
+}
+
+}  // namespace
+
 bool has_ended(const RunRecord& record, const ConfigNode& config) {
   if (record.status == RunStatus::kCompleted) return true;
-  return record.status == RunStatus::kStopped && record.config.at("stop") == to_json(config.at("stop"));
+  return record.status == RunStatus::kStopped &&
+         stop_rules(record.config.at("stop")) == stop_rules(to_json(config.at("stop")));
 }
 
 RunResult run_in_folder(const ConfigNode& config,

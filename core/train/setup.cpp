@@ -184,6 +184,8 @@ StopSettings read_stop(Settings& s) {
   };
   StopSettings stop;
   stop.seconds = optional_setting(s, "seconds", [&] { return s.real("seconds", 1e-3, 1e9); });
+  // Runs that began before there was one have none.
+  if (s.has("steps")) stop.steps = count("steps");
   stop.tokens = count("tokens");
   stop.bits = optional_setting(s, "bits", [&] { return s.real("bits", 0.0, 1e3); });
   stop.patience = count("patience");

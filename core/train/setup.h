@@ -68,6 +68,7 @@ struct ProcessesSettings {
 // What ends a run before its last step; each null in the configuration where it does not apply.
 struct StopSettings {
   std::optional<double> seconds;     // of wall time, over all its processes
+  std::optional<uint64_t> steps;     // done
   std::optional<uint64_t> tokens;    // member tokens
   std::optional<double> bits;        // a held-out evaluation at or below this
   std::optional<uint64_t> patience;  // held-out evaluations in a row without a new best

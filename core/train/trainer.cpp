@@ -250,7 +250,9 @@ class Run {
   // Before a step: whether one of the stop rules holds, which the record then names.
   bool find_stop_reason() {
     const StopSettings& stop = setup_.stop;
-    if (stop.tokens && newest_.member_tokens >= *stop.tokens) {
+    if (stop.steps && step_ >= *stop.steps) {
+      record_.stopped_because = fmt::format("stop.steps is {} and {} steps were done", *stop.steps, step_);
+    } else if (stop.tokens && newest_.member_tokens >= *stop.tokens) {
       record_.stopped_because =
           fmt::format("stop.tokens is {} and {} member tokens were read", *stop.tokens, newest_.member_tokens);
     } else if (stop.bits && record_.newest && record_.newest->bits_per_unit <= *stop.bits) {

@@ -361,7 +361,7 @@ const std::vector<OverrideRow> kRows = {
     {{"seed=Int(1)"}, kRefused, "unknown function 'Int'; did you mean 'int'?; put text in quotes"},
     {{"name=f(x)"},
      kRefused,
-     "unknown function 'f'; known: int, float, str, bool, choice, range, glob; put text in quotes"},
+     "unknown function 'f'; known: int, float, str, bool, choice, range, glob, interval, tag; put text in quotes"},
 
 };
 

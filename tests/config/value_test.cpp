@@ -11,6 +11,16 @@ TEST(Value, AChoiceOfOneIsASweepAndAListIsNone) {
   EXPECT_FALSE(parse_override_value("[1,2]", {}).is_sweep);
 }
 
+TEST(Value, IntervalsAreForASearchAlone) {
+  const OverrideValue value = parse_override_value("tag(log, int(interval(1, 64)))", {});
+  ASSERT_TRUE(value.interval.has_value());
+  EXPECT_EQ(value.interval->high, 64.0);
+  EXPECT_TRUE(value.interval->whole && value.interval->logarithmic);
+  EXPECT_EQ(config_error_of([] { parse_element("interval(1, 2)", {"here", 0}); }),
+            "here: an interval, expected values, because only a search draws from intervals; list them, or put it into "
+            "sweep.search.params");
+}
+
 TEST(Value, FunctionsNestNoDeeperThanTheStackAllows) {
   std::string deep;
   for (int i = 0; i < 30000; ++i) deep += "int(";

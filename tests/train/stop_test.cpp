@@ -47,7 +47,8 @@ TEST_P(StopRules, EndTheRunWhichCanGoOn) {
 // Sixteen members read eight tokens a step; every second step is evaluated.
 INSTANTIATE_TEST_SUITE_P(
     Rules, StopRules,
-    testing::Values(StopRule{"Tokens", "stop.tokens=129", 2, "stop.tokens is 129 and 256 member tokens were read"},
+    testing::Values(StopRule{"Steps", "stop.steps=3", 3, "stop.steps is 3 and 3 steps were done"},
+                    StopRule{"Tokens", "stop.tokens=129", 2, "stop.tokens is 129 and 256 member tokens were read"},
                     StopRule{"Bits", "stop.bits=1000", 0, "stop.bits is 1000 and held-out bits are "}),
     [](const auto& rule) { return rule.param.name; });
 

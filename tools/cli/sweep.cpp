@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cli/commands.h"
+#include "cli/launch.h"
 #include "cli/runs.h"
 #include "cli/stops.h"
 #include "cli/sweep_view.h"
@@ -18,6 +19,7 @@
 #include "experiment/freeze.h"
 #include "experiment/launcher.h"
 #include "experiment/point_hold.h"
+#include "experiment/search.h"
 #include "processes/processes.h"
 #include "record/claim.h"
 #include "system/machine.h"
@@ -101,10 +103,7 @@ void print_said(const Sweep& sweep) {
   for (const std::string& sentence : sweep.grid.said) fmt::print("{}\n", sentence);
 }
 
-}  // namespace
-
-int points_command(const HostOptions& host, const Overrides& overrides) {
-  const Sweep sweep = compose_sweep(config_search(host), overrides, existing_run);
+int print_points(const Sweep& sweep) {
   const bool here = open_launcher(sweep.launcher, {})->runs_here();
   const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config), here);
   std::vector<PointStanding> standings;
@@ -147,6 +146,21 @@ int points_command(const HostOptions& host, const Overrides& overrides) {
   return 0;
 }
 
+}  // namespace
+
+int points_command(const HostOptions& host, const Overrides& overrides) {
+  const ConfigSearch search = config_search(host);
+  if (!is_search(compose(search, overrides))) return print_points(compose_sweep(search, overrides, existing_run));
+  const Search rounds(search, overrides, existing_run);
+  const std::optional<SearchRound> next = rounds.next();
+  if (!next) {
+    fmt::print("the search in {} has ended; see it: eggroll report {}\n", rounds.folder().string(),
+               rounds.folder().string());
+    return 0;
+  }
+  fmt::print("next in {}: {}\n", rounds.folder().string(), next->title);
+  return print_points(next->sweep);
+}
 namespace {
 
 struct Settings {
@@ -178,23 +192,20 @@ void print_best(const Sweep& sweep) {
 
 }  // namespace
 
-int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
-  require_no_launcher("a sweep");
-  Sweep sweep = compose_sweep(config_search(host), overrides, existing_run);
-  const std::unique_ptr<Launcher> launcher = open_launcher(sweep.launcher, arguments.workers);
-  LaunchOptions options;
-  options.retry_failed = arguments.retry_failed;
-  options.breaker = arguments.keep_going ? 0 : arguments.fail_fast ? 1 : arguments.breaker;
-  options.plugins = freeze_plugins(plugin_folders_of(sweep.points[0].config), sweep.folder / "plugins");
-  checked(sweep, {{std::filesystem::absolute(options.plugins), "frozen for the sweep"}}, launcher->runs_here());
-  write_sweep(sweep);
-  print_said(sweep);
-  fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
-  std::fflush(stdout);
+Launch open_launch(const Sweep& sweep, const SweepArguments& arguments, const std::filesystem::path& plugins) {
+  Launch launch{open_launcher(sweep.launcher, arguments.workers), {}};
+  launch.options.retry_failed = arguments.retry_failed;
+  launch.options.breaker = arguments.keep_going ? 0 : arguments.fail_fast ? 1 : arguments.breaker;
+  launch.options.plugins = freeze_plugins(plugin_folders_of(sweep.points[0].config), plugins);
+  return launch;
+}
 
-  catch_stops(false);
-  // On a cluster, points go on without the command, so it has nothing to save.
-  if (launcher->runs_here()) catch_hangup(stop_at_once);
+void check_frozen(const Sweep& sweep, const Launch& launch) {
+  checked(sweep, {{std::filesystem::absolute(launch.options.plugins), "frozen for the sweep"}},
+          launch.launcher->runs_here());
+}
+
+SweepResult run_points(const Sweep& sweep, const Launch& launch) {
   SweepView view(sweep);
   SweepHooks hooks;
   hooks.started = [&](const RunningPoint& running) { view.started(running); };
@@ -202,18 +213,46 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   hooks.tick = [&](const SweepStatus& status) { view.tick(status); };
   hooks.said = [&](const std::string& line) { view.said(line); };
   hooks.stops = &stops;
-  const SweepResult result = launcher->run(sweep, options, hooks);
+  SweepResult result = launch.launcher->run(sweep, launch.options, hooks);
   view.clear();
+  return result;
+}
 
+void heed_stops(const Launch& launch) {
+  catch_stops(false);
+  // On a cluster, points go on without the command, so it has nothing to save.
+  if (launch.launcher->runs_here()) catch_hangup(stop_at_once);
+}
+
+int stopped_by_signal() {
+  say("stopped; the same command goes on from here\n");
+  return 128 + stop_signal.load();
+}
+
+Error spent_error(const SweepStatus& status) {
+  return Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on",
+                           status.ended_because, status.done, status.total));
+}
+
+int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
+  require_no_launcher("a sweep");
+  const ConfigSearch search = config_search(host);
+  if (is_search(compose(search, overrides))) return search_command(search, overrides, arguments);
+  Sweep sweep = compose_sweep(search, overrides, existing_run);
+  const Launch launch = open_launch(sweep, arguments, sweep.folder / "plugins");
+  check_frozen(sweep, launch);
+  write_sweep(sweep);
+  print_said(sweep);
+  fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
+  std::fflush(stdout);
+  heed_stops(launch);
+  const SweepResult result = run_points(sweep, launch);
   const SweepStatus& s = result.status;
   say(fmt::format("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting));
   if (s.elsewhere > 0 && s.ended_because.empty()) {
     say(fmt::format("{} of them run in other processes; run the sweep again when these have ended\n", s.elsewhere));
   }
-  if (stops.load() > 0) {
-    say("stopped; the same command goes on from here\n");
-    return 128 + stop_signal.load();
-  }
+  if (stops.load() > 0) return stopped_by_signal();
   if (!result.failed.empty()) {
     std::vector<std::string> names;
     for (const SweepPoint* point : result.failed) names.push_back(fmt::format("{:04}", point->index));
@@ -224,10 +263,7 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
                     s.ended_because.empty() ? "" : s.ended_because + ": ", names.size(), s.total,
                     fmt::join(names, ", "), (sweep.folder / "points").string()));
   }
-  if (!s.ended_because.empty()) {
-    throw Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on", s.ended_because,
-                            s.done, s.total));
-  }
+  if (!s.ended_because.empty()) throw spent_error(s);
   if (s.done == s.total) print_best(sweep);
   return 0;
 }

@@ -1,0 +1,75 @@
+// A search: rounds of points, each decided by the results of those before it. search_settings.h has its section of the
+// configuration, search_log.h the file by which it goes on.
+#ifndef EGGROLL_EXPERIMENT_SEARCH_H
+#define EGGROLL_EXPERIMENT_SEARCH_H
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/search_log.h"
+#include "experiment/search_settings.h"
+#include "experiment/sweep.h"
+
+namespace eggroll {
+
+// Points that may run at once.
+struct SearchRound {
+  Sweep sweep;
+  std::string title;         // "8 of 16 trials, to step 250"
+  std::vector<Trial> drawn;  // trials that the log does not have yet
+  bool confirms = false;     // the settings that were found and the experiment's own, on fresh seeds
+};
+
+class Search {
+ public:
+  // Throws Error, also where the folder holds another search.
+  Search(const ConfigSearch& search, std::vector<std::string> overrides, FindRun find);
+
+  // What the log says is next; nothing once the search and its confirmation have ended. Throws Error, also where all
+  // trials failed.
+  std::optional<SearchRound> next() const;
+  // Writes down the round's trials and points; before any of them runs.
+  void begin(SearchRound& round) const;
+  // Writes down what the round came to. Returns false where some of its points have not ended: run it again.
+  bool settle(const SearchRound& round) const;
+
+  // How the command line narrows it.
+  const std::vector<std::string>& said() const { return chosen_.said(); }
+  const SearchSettings& settings() const { return settings_; }
+  const std::filesystem::path& folder() const { return frame_.folder; }
+
+  // A line for each trial, the best first: those that came further before others, then by their bits.
+  struct Row {
+    uint64_t trial;
+    std::string settings;  // "model.width=32 optimizer.learning_rate=0.5"
+    TrialResult last;
+    uint64_t rung;
+  };
+  std::vector<Row> table() const;
+  // The points of the confirmation. The search has ended.
+  Sweep confirmation() const;
+  // Whether the best settings are the experiment's own, and nothing is to be confirmed.
+  bool found_own() const;
+
+ private:
+  SearchLog log() const;
+  SearchRound round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers, uint64_t rung) const;
+  std::vector<Trial> draw(const std::vector<Trial>& trials) const;
+  Spent spent(const Sweep& sweep) const;
+
+  const ConfigSearch& search_;
+  std::vector<std::string> overrides_;
+  FindRun find_;
+  ConfigNode base_;
+  Chosen chosen_;
+  SearchSettings settings_;
+  Sweep frame_;  // without points
+  std::string base_hash_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,117 @@
+#include "experiment/search_log.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "eggroll/error.h"
+#include "record/json.h"
+#include "record/seal.h"
+#include "system/files.h"
+
+namespace eggroll {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr int kLogSchema = 1;
+constexpr const char* kLogName = "search.jsonl";
+constexpr const char* kLogCure = "restore it from a copy, or remove the sweep's folder to search anew";
+
+Error damaged(const std::string& what, const std::string& why) {
+  return Error(fmt::format("{} is damaged: {}; {}", what, why, kLogCure));
+}
+
+// Calls take(line, what it is called) for each whole line of the file.
+template <class Take>
+void each_line(const fs::path& file, const std::string& text, Take&& take) {
+  uint64_t number = 0;
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string what = fmt::format("line {} of {}", ++number, file.string());
+    const std::string_view written = std::string_view(text).substr(begin, end - begin);
+    if (seal_of_line(written) != Seal::kWhole) throw damaged(what, "its checksum is not that of the line");
+    take(parse_json(written, what, kLogCure), what, number == 1);
+  }
+}
+
+}  // namespace
+
+SearchLog::SearchLog(const fs::path& folder, ordered_json search, std::string base, size_t params)
+    : file_(folder / kLogName), params_(params) {
+  head_ = {{"schema", kLogSchema}, {"search", std::move(search)}, {"base", std::move(base)}};
+  if (is_there(file_)) {
+    read(read_file(file_, Links::kRefused));
+  } else {
+    lines_ = sealed_line(head_) + "\n";
+  }
+}
+
+void SearchLog::read(const std::string& text) {
+  each_line(file_, text, [&](const ordered_json& line, const std::string& what, bool is_first) {
+    read_members(what, kLogCure, [&] {
+      if (!is_first) return read_line(line, what);
+      const auto differs = [&](const char* key) { return line.at(key) != head_.at(key); };
+      if (!differs("schema") && !differs("search") && !differs("base")) return;
+      throw Error(
+          fmt::format("the search in {} was begun with other {}, expected the same until it ends; restore them, "
+                      "give this search another name (name=...), or remove that folder",
+                      file_.parent_path().string(),
+                      differs("schema")   ? "versions of its file"
+                      : differs("search") ? "settings of sweep.search"
+                                          : "settings outside of sweep.search"));
+    });
+  });
+  lines_ = text.substr(0, text.rfind('\n') + 1);
+  if (lines_.empty()) throw damaged(file_.string(), "it has no whole line");
+}
+
+void SearchLog::read_line(const ordered_json& line, const std::string& what) {
+  const uint64_t number = whole(line.at("trial"));
+  if (!line.contains("rung")) {
+    Trial trial{whole(line.at("draw")), line.at("unit").get<std::vector<double>>(), {}};
+    bool inside = trial.unit.size() == params_ && number == trials_.size();
+    for (const double u : trial.unit) inside = inside && u >= 0.0 && u < 1.0;
+    if (!inside) throw damaged(what, "its trial is not the next, or not within the settings' ranges");
+    trials_.push_back(std::move(trial));
+    return;
+  }
+  const ordered_json& bits = line.at("bits");
+  const std::optional<double> figure = bits.is_null() ? std::nullopt : std::optional(bits.get<double>());
+  if (number >= trials_.size() || line.at("rung") != trials_[number].results.size() ||
+      (figure && !std::isfinite(*figure))) {
+    throw damaged(what, "its result is not the next of a trial");
+  }
+  trials_[number].results.push_back({figure, whole(line.at("steps"))});
+}
+
+void SearchLog::add_trials(const std::vector<Trial>& drawn) {
+  for (const Trial& trial : drawn) {
+    lines_ += sealed_line({{"trial", trials_.size()}, {"draw", trial.draw}, {"unit", trial.unit}}) + "\n";
+    trials_.push_back(trial);
+  }
+  write_atomically(file_, lines_);
+}
+
+void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
+  std::vector<TrialResult>& results = trials_.at(trial).results;
+  lines_ += sealed_line({{"trial", trial},
+                         {"rung", results.size()},
+                         {"bits", result.bits ? ordered_json(*result.bits) : ordered_json()},
+                         {"steps", result.steps}}) +
+            "\n";
+  results.push_back(result);
+  write_atomically(file_, lines_);
+}
+
+bool is_judged(const fs::path& sweep, uint64_t trial, uint64_t rung) {
+  const fs::path file = sweep / kLogName;
+  if (!is_there(file)) return false;
+  bool found = false;
+  each_line(file, read_file(file, Links::kRefused), [&](const ordered_json& line, const std::string&, bool) {
+    found = found || (line.contains("rung") && line.value("trial", ordered_json()) == trial && line["rung"] == rung);
+  });
+  return found;
+}
+
+}  // namespace eggroll

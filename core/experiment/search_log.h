@@ -1,0 +1,59 @@
+// search.jsonl, in a sweep's folder: what a search drew and found. Whoever goes on with a search decides by this file
+// alone, so that several runners agree and no decision is made twice.
+//
+// A sealed line (record/seal.h) for the search itself: {"schema", "search", "base"}; then, in the order in which they
+// were made, a line for each trial: {"trial", "draw", "unit"}; and for each of its results: {"trial", "rung", "bits",
+// "steps"}.
+#ifndef EGGROLL_EXPERIMENT_SEARCH_LOG_H
+#define EGGROLL_EXPERIMENT_SEARCH_LOG_H
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace eggroll {
+
+struct TrialResult {
+  std::optional<double> bits;  // held-out bits per unit, over all that is held out, the mean of the seeds; absent where
+                               // a run failed
+  uint64_t steps = 0;          // done, of the seed that did the most
+};
+
+struct Trial {
+  uint64_t draw = 0;                 // its number among all draws, of which some repeat an earlier trial
+  std::vector<double> unit;          // where it lies, in [0, 1) for each setting
+  std::vector<TrialResult> results;  // by rung
+};
+
+class SearchLog {
+ public:
+  // folder: the sweep's. search and base: what decides the trials, see SearchSettings::text, and the hash of all other
+  // settings. Reads the file, if there is one. Throws Error where it is damaged, or was written for another search or
+  // base.
+  SearchLog(const std::filesystem::path& folder, nlohmann::ordered_json search, std::string base, size_t params);
+
+  const std::vector<Trial>& trials() const { return trials_; }
+  // Each is written before it returns. The caller holds the sweep's lock and has opened the log under it.
+  void add_trials(const std::vector<Trial>& drawn);
+  void add_result(uint64_t trial, const TrialResult& result);
+
+ private:
+  void read(const std::string& text);
+  void read_line(const nlohmann::ordered_json& line, const std::string& what);
+
+  std::filesystem::path file_;
+  nlohmann::ordered_json head_;
+  size_t params_;
+  std::vector<Trial> trials_;
+  std::string lines_;
+};
+
+// Whether the log in this sweep's folder has the trial's result at the rung, so that no run of it may go back there.
+bool is_judged(const std::filesystem::path& sweep, uint64_t trial, uint64_t rung);
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,137 @@
+#include "experiment/search_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/hash.h"
+#include "eggroll/error.h"
+#include "experiment/grid.h"
+#include "experiment/section.h"
+
+namespace eggroll {
+namespace {
+
+constexpr int64_t kMostTrials = 10000;
+constexpr int64_t kMostSteps = int64_t{1} << 62;
+const std::vector<std::string> kSamplers = {"random", "sobol", "tpe"};  // as in SamplerKind
+
+uint64_t count_of(Settings& s, const char* key, int64_t most, uint64_t otherwise) {
+  return s.has(key) ? static_cast<uint64_t>(s.integer(key, 1, most)) : otherwise;
+}
+
+Halving read_halving(const ConfigNode& config, uint64_t steps) {
+  Halving halving;
+  read_section(config, "sweep.search.halving", {"from", "seconds", "by"}, {}, [&](Settings& s) {
+    if (s.has("from") == s.has("seconds")) {
+      throw setting_error("by", "halving needs one of from, a number of steps, and seconds; set one of them");
+    }
+    if (s.has("from")) halving.steps = static_cast<uint64_t>(s.integer("from", 1, kMostSteps));
+    if (s.has("seconds")) halving.seconds = s.real("seconds", 1e-3, 1e9);
+    halving.by = count_of(s, "by", 1000, halving.by);
+    if (halving.by == 1) throw setting_error("by", "by is 1, expected an integer from 2; with 1 all trials go on");
+    if (halving.steps && *halving.steps >= steps) {
+      throw setting_error("from", fmt::format("from is {}, expected less than train.steps, which is {}; lower it",
+                                              *halving.steps, steps));
+    }
+  });
+  return halving;
+}
+
+std::vector<uint64_t> seeds_of(const ConfigNode& config, const ConfigNode& section, Chosen& chosen) {
+  const std::vector<uint64_t> own = {static_cast<uint64_t>(config.at("seed").integer())};
+  const ConfigNode* seeds = section.find("seeds");
+  if (seeds == nullptr || chosen.fixes("seed", seeds->source(), "seed=" + to_json(*seeds).dump())) return own;
+  return read_seeds(*seeds);
+}
+
+std::vector<uint64_t> read_confirm(const ConfigNode& node, const std::vector<uint64_t>& tried) {
+  std::vector<uint64_t> seeds = read_seeds(node, "sweep.search.confirm");
+  for (const uint64_t seed : seeds) {
+    if (std::find(tried.begin(), tried.end(), seed) == tried.end()) continue;
+    throw wrong(node.source(), fmt::format("the seed {} is one that the search chooses by, expected others for the "
+                                           "confirmation; set sweep.seeds to [100], say",
+                                           seed));
+  }
+  return seeds;
+}
+
+}  // namespace
+
+uint64_t SearchSettings::reach(uint64_t rung) const {
+  uint64_t left = trials;
+  for (; halving && rung > 0; --rung) left = std::max<uint64_t>(left / halving->by, 1);
+  return left;
+}
+
+uint64_t SearchSettings::rungs() const {
+  uint64_t rung = 0;
+  while (reach(rung) > 1 && !end_of(rung).empty()) ++rung;
+  return rung + 1;
+}
+
+std::vector<std::string> SearchSettings::end_of(uint64_t rung) const {
+  if (!halving) return {};
+  const double factor = std::pow(static_cast<double>(halving->by), static_cast<double>(rung));
+  if (halving->seconds) {
+    return reach(rung) == 1 ? std::vector<std::string>()
+                            : std::vector{fmt::format("stop.seconds={}", *halving->seconds * factor)};
+  }
+  const double end = static_cast<double>(*halving->steps) * factor;
+  if (end >= static_cast<double>(steps) || reach(rung) == 1) return {};
+  return {fmt::format("stop.steps={}", static_cast<uint64_t>(end))};
+}
+
+std::string SearchSettings::end_text(uint64_t rung) const {
+  const std::vector<std::string> end = end_of(rung);
+  if (end.empty()) return "to the end";
+  const std::string number = end[0].substr(end[0].find('=') + 1);
+  return halving->seconds ? fmt::format("for {} s", number) : fmt::format("to step {}", number);
+}
+
+bool is_search(const ConfigNode& config) {
+  const ConfigNode* section = config.find("sweep");
+  return section != nullptr && section->kind() == ConfigNode::Kind::kMap && section->find("search") != nullptr;
+}
+
+SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search, Chosen& chosen) {
+  const ConfigNode& section = config.at("sweep");
+  require_only(section, {"question", "claims", "seeds", "budget", "limits", "search"});
+  SearchSettings settings;
+  settings.steps = static_cast<uint64_t>(config.at("train.steps").integer());
+  settings.seeds = seeds_of(config, section, chosen);
+  const ConfigNode& own = config.at("sweep.search");
+  const std::vector<std::string> nested = {"params", "halving", "confirm"};
+  std::vector<std::string> keys = {"sampler", "trials", "seed", "startup", "batch"};
+  keys.insert(keys.end(), nested.begin(), nested.end());
+  read_section(config, "sweep.search", keys, nested, [&](Settings& s) {
+    settings.sampler = static_cast<SamplerKind>(s.choice("sampler", kSamplers));
+    settings.trials = static_cast<uint64_t>(s.integer("trials", 1, kMostTrials));
+    if (s.has("seed")) settings.seed = static_cast<uint64_t>(s.integer("seed", 0, kMostSteps));
+    settings.startup = count_of(s, "startup", kMostTrials, settings.startup);
+    settings.batch = count_of(s, "batch", kMostTrials, settings.batch);
+  });
+  const ConfigNode* params = own.find("params");
+  if (params == nullptr) {
+    throw wrong(own.source(),
+                "sweep.search has no params, expected a list of settings with the values of each; add it");
+  }
+  settings.params = read_params(*params, search, chosen);
+  if (own.find("halving") != nullptr) settings.halving = read_halving(config, settings.steps);
+  if (const ConfigNode* confirm = own.find("confirm")) settings.confirm = read_confirm(*confirm, settings.seeds);
+  if (section.find("claims") != nullptr && settings.confirm.empty()) {
+    throw wrong(section.find("claims")->source(),
+                "a search has claims and no confirmation, expected sweep.search.confirm, because a claim is judged on "
+                "fresh seeds alone; add it");
+  }
+  settings.text = to_json(own);
+  settings.text.erase("confirm");
+  settings.text["seeds"] = settings.seeds;
+  nlohmann::ordered_json varied = nlohmann::ordered_json::array();
+  for (const SearchParam& param : settings.params) varied.push_back(param.key);
+  settings.text["varied"] = varied;
+  return settings;
+}
+
+}  // namespace eggroll

@@ -1,0 +1,73 @@
+// The section sweep.search: trials drawn from ranges of settings in place of a grid.
+//
+// clang-format off
+//   sweep:
+//     seeds: [100]        # of each trial; without it the configuration's seed
+//     search:
+//       params:           # overrides as in a grid, and intervals; every trial has one value of each
+//         - "noise.sigma_shift=2,3,4"
+//         - "model.width=range(16, 129, 16)"
+//         - "optimizer.learning_rate=tag(log, interval(0.1, 10))"
+//       sampler: tpe      # random, sobol or tpe; see sampler.h
+//       trials: 16
+//       seed: 0           # optional, of the draws; 0
+//       startup: 8        # optional, of tpe: trials that are Sobol points; 8
+//       batch: 4          # optional, of tpe: trials that are drawn together, and so may run at once; 4
+//       halving: {from: 250, by: 3}  # optional: the best third of the trials goes on at 250 steps, at 750, ...;
+//                                    # {seconds: 20, by: 3} of wall time
+//       confirm: 5        # optional: seeds 0 to 4, or a list; those of the trials are none of them
+//     claims: [...]       # optional, with confirm: the axis `settings` has the values found and own
+//     budget, limits, question: as in a grid
+// clang-format on
+#ifndef EGGROLL_EXPERIMENT_SEARCH_SETTINGS_H
+#define EGGROLL_EXPERIMENT_SEARCH_SETTINGS_H
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiment/sampler.h"
+#include "experiment/space.h"
+
+namespace eggroll {
+
+// Successive halving (Jamieson and Talwalkar, 2016): rung r ends after from * by^r, and 1 / by of its trials go on.
+struct Halving {
+  std::optional<uint64_t> steps;  // one of these two
+  std::optional<double> seconds;
+  uint64_t by = 3;
+};
+
+struct SearchSettings {
+  std::vector<SearchParam> params;
+  SamplerKind sampler = SamplerKind::kTpe;
+  uint64_t trials = 0;
+  uint64_t seed = 0;
+  uint64_t startup = 8;
+  uint64_t batch = 4;
+  std::optional<Halving> halving;
+  uint64_t steps = 0;             // of a whole run
+  std::vector<uint64_t> seeds;    // of each trial
+  std::vector<uint64_t> confirm;  // seeds; none: the best settings are not confirmed
+  nlohmann::ordered_json text;    // what decides the trials and their figures, for the log
+
+  uint64_t rungs() const;
+  // Trials of that many begun which reach the rung; at least 1.
+  uint64_t reach(uint64_t rung) const;
+  // The override that ends a run at the rung; none at the last, where the run comes to its own end.
+  std::vector<std::string> end_of(uint64_t rung) const;
+  // "to step 250", "for 20 s", "to the end".
+  std::string end_text(uint64_t rung) const;
+};
+
+bool is_search(const ConfigNode& config);
+
+// config: a composed configuration with sweep.search. chosen: what the command line sets. Throws Error with file and
+// line.
+SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search, Chosen& chosen);
+
+}  // namespace eggroll
+
+#endif

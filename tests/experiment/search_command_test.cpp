@@ -1,0 +1,121 @@
+// `eggroll sweep` of a search: whole, killed, shared by two runners and failing.
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "experiment/sweep_command.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SearchCommandTest : public SweepCommandTest {
+ protected:
+  SearchCommandTest() { write_search("hunt"); }
+
+  void write_search(const std::string& name, const std::string& more = "") const {
+    write_experiment(name,
+                     "  seeds: [100, 101]\n"
+                     "  search:\n"
+                     "    params: [\"model.width=8,16,32\", \"noise.sigma_shift=int(interval(0, 4))\", "
+                     "\"fitness=sign,zscore\"]\n"
+                     "    sampler: tpe\n"
+                     "    trials: 9\n"
+                     "    startup: 5\n"
+                     "    halving: {from: 5, by: 3}\n"
+                     "    confirm: 2\n" +
+                         more);
+  }
+
+  // From the table on.
+  static std::string table_of(const Result& result) { return result.out.substr(result.out.find("trial  ")); }
+
+  std::mt19937 random_{20261125};
+};
+
+TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
+  EXPECT_THAT(list_points("hunt").out, HasSubstr("next in results/sweeps/hunt: 5 of 9 trials, to step 5\n"));
+  const Result whole = sweep("hunt");
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.out, HasSubstr("results/sweeps/hunt: 3 of 9 trials, to step 15\n"));
+  EXPECT_THAT(whole.out, HasSubstr("on 2 fresh seeds: found "));
+  size_t to_the_end = 0;
+  for (const auto& entry : fs::directory_iterator(points("hunt"))) {
+    const nlohmann::json record = record_in(entry.path());
+    const uint64_t rung = record.at("sweep").at("search").at("rung");
+    const uint64_t steps = record.at("steps");
+    EXPECT_EQ(steps, (std::array<uint64_t, 3>{5, 15, 40}).at(rung)) << entry.path();
+    // Nothing was done twice, and what a rung measured at its end is not in the way of the next.
+    std::vector<uint64_t> lines = each_step_once(steps);
+    if (steps < 40) lines.push_back(steps);  // a stop has a line of its own
+    EXPECT_EQ(steps_in(entry.path()), lines) << entry.path();
+    EXPECT_EQ(record.at("final").at("step"), steps) << entry.path();
+    if (steps < 40) continue;
+    ++to_the_end;
+    // The same run without a search has the same weights.
+    Arguments alone = {"run", "~sweep", "experiment=hunt", fmt::format("seed={}", record.at("seed").get<int>())};
+    for (const auto& [axis, value] : record.at("sweep").at("axes").items()) {
+      alone.push_back(axis + "=" + value.get<std::string>());
+    }
+    const Result run = Process(work_, with_folder(alone)).wait();
+    EXPECT_THAT(run.out, HasSubstr(record.at("weights_sha256").get<std::string>()));
+  }
+  EXPECT_EQ(to_the_end, 2U);
+  const Result again = sweep("hunt");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(table_of(again), table_of(whole));
+  EXPECT_THAT(list_points("hunt").out, HasSubstr("the search in results/sweeps/hunt has ended"));
+}
+
+TEST_F(SearchCommandTest, KilledAndSharedItEndsWithTheSameTable) {
+  const Result whole = sweep("hunt", {"results.sweeps=undisturbed"});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  for (int kill = 0; kill < 8; ++kill) {
+    Process first(work_, with_folder({"sweep", "experiment=hunt", "--jobs", kill % 2 == 0 ? "2" : "1"}));
+    Process second(work_, with_folder({"sweep", "experiment=hunt"}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50 + random_() % 700));
+    (kill % 2 == 0 ? first : second).signal(SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(random_() % 200));
+    (kill % 2 == 0 ? second : first).signal(SIGKILL);
+    first.wait();
+    second.wait();
+  }
+  Process first(work_, with_folder({"sweep", "experiment=hunt"}));
+  Process second(work_, with_folder({"sweep", "experiment=hunt"}));
+  const Result one = first.wait();
+  const Result two = second.wait();
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(two.exit_code, 0) << two.err;
+  const std::string table = std::regex_replace(table_of(whole), std::regex("undisturbed"), "results/sweeps");
+  EXPECT_EQ(table_of(one), table);
+  EXPECT_EQ(table_of(two), table);
+  EXPECT_EQ(weights("hunt"), weights("hunt", "undisturbed"));
+  EXPECT_EQ(read_file(work_ / "results/sweeps/hunt/search.jsonl"), read_file(work_ / "undisturbed/hunt/search.jsonl"));
+}
+
+TEST_F(SearchCommandTest, ABudgetEndsItAndMoreGoesOn) {
+  write_search("spent", "  budget: {steps: 40}\n");
+  const Result first = sweep("spent");
+  expect_one_sentence(first, {"sweep.budget is spent (40 steps)", "raise it and run the same command to go on"});
+  const Result still = sweep("spent");
+  expect_one_sentence(still, {"sweep.budget is spent (40 steps)"});
+  write_search("spent");
+  const Result rest = sweep("spent");
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(table_of(rest), std::regex_replace(table_of(sweep("hunt")), std::regex("hunt"), "spent"));
+}
+
+TEST_F(SearchCommandTest, FailedTrialsAreLastAndSaidAtTheEnd) {
+  write_experiment("aborting",
+                   "  seeds: [100]\n"
+                   "  search: {params: [\"optimizer.does=nothing,abort\", \"model.width=8,16\"], sampler: random, "
+                   "trials: 4}\n");
+  const Result result = sweep("aborting", {"optimizer=unruly"});
+  expect_one_sentence(result, {"2 runs of the search failed; the records in results/sweeps/aborting say why"});
+  EXPECT_THAT(table_of(result), HasSubstr("failed  optimizer.does=abort"));
+  EXPECT_EQ(table_of(sweep("aborting", {"optimizer=unruly"})), table_of(result));
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,289 @@
+// What a search draws, what it lets go on, and what it writes down, without running any trial.
+#include "experiment/search.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <regex>
+
+#include "record/scratch.h"
+#include "record/seal.h"
+#include "system/files.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kParams =
+    "params: [\"model.width=16,32,64\", \"optimizer.alpha=tag(log, interval(0.01, 1))\", "
+    "\"train.tokens=int(interval(1, 4))\", \"fitness=sign,zscore\"]";
+
+class SearchTest : public ScratchTest {
+ protected:
+  SearchTest() {
+    std::filesystem::create_directories(folder_ / "configs");
+    std::filesystem::create_directories(folder_ / "experiments");
+    search_.config_dirs = {folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"};
+  }
+  // section: what stands in `search: {}`.
+  Search open(const std::string& section, const std::vector<std::string>& more = {}, const std::string& beside = "") {
+    write_plainly(folder_ / "experiments" / "s.yaml",
+                  "name: s\ntrain: {steps: 900}\nsweep: {seeds: [100], " + beside + "search: {" + section + "}}\n");
+    std::vector<std::string> overrides = {"experiment=s", "results.sweeps=" + (folder_ / "sweeps").string()};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return {search_, overrides, run_at};
+  }
+  std::string refusal(const std::string& section, const std::vector<std::string>& more = {},
+                      const std::string& beside = "") {
+    return message_of([&] { open(section, more, beside); });
+  }
+  SearchLog log(const Search& search) const {
+    const std::string text = read_file(search.folder() / "search.jsonl");
+    const auto head = nlohmann::ordered_json::parse(text.substr(0, text.find('\n')));
+    return {search.folder(), head.at("search"), head.at("base"), search.settings().params.size()};
+  }
+  // Writes down results as if the round's runs had ended with these bits.
+  void end_round(const Search& search, SearchRound& round, const std::function<std::optional<double>(uint64_t)>& bits) {
+    search.begin(round);
+    SearchLog known = log(search);
+    for (const SweepPoint& point : round.sweep.points)
+      known.add_result(point.trial->trial, {bits(point.trial->trial), 1});
+  }
+
+  ConfigSearch search_;
+};
+
+TEST_F(SearchTest, TrialsAreWithinTheirRangesAndTheSameEachTime) {
+  for (const char* sampler : {"random", "sobol", "tpe"}) {
+    const std::string section = fmt::format("{}, sampler: {}, trials: 40, startup: 40", kParams, sampler);
+    const std::optional<SearchRound> round = open(section).next();
+    ASSERT_TRUE(round.has_value());
+    ASSERT_EQ(round->sweep.points.size(), 40U) << sampler;
+    std::set<std::string> widths;
+    for (const SweepPoint& point : round->sweep.points) {
+      EXPECT_EQ(point.seed, 100U);
+      widths.insert(point.axes.at("model.width"));
+      const double alpha = point.config.at("optimizer.alpha").real();
+      EXPECT_GE(alpha, 0.01);
+      EXPECT_LE(alpha, 1.0);
+      const int64_t tokens = point.config.at("train.tokens").integer();
+      EXPECT_TRUE(tokens >= 1 && tokens <= 4) << tokens;
+    }
+    EXPECT_EQ(widths.size(), 3U) << sampler;
+    const std::optional<SearchRound> again = open(section).next();
+    for (size_t i = 0; i < 40; ++i) EXPECT_EQ(again->sweep.points[i].hash, round->sweep.points[i].hash);
+    const std::optional<SearchRound> other = open(section + ", seed: 1").next();
+    EXPECT_NE(other->sweep.points[0].hash, round->sweep.points[0].hash);
+  }
+}
+
+// Half of a logarithmic interval's draws lie below its geometric mean; Sobol points divide it evenly.
+TEST_F(SearchTest, LogarithmicAndWholeIntervalsAreEvenlyCovered) {
+  const std::optional<SearchRound> round =
+      open(
+          "params: [\"optimizer.alpha=tag(log, interval(0.01, 1))\", \"train.tokens=int(interval(1, 4))\"], sampler: "
+          "sobol, trials: 64")
+          .next();
+  size_t below = 0;
+  std::map<int64_t, size_t> tokens;
+  for (const SweepPoint& point : round->sweep.points) {
+    below += point.config.at("optimizer.alpha").real() < 0.1 ? 1U : 0U;
+    ++tokens[point.config.at("train.tokens").integer()];
+  }
+  EXPECT_NEAR(static_cast<double>(below), 32.0, 1.0);
+  for (int64_t value = 1; value <= 4; ++value) EXPECT_NEAR(static_cast<double>(tokens[value]), 16.0, 2.0) << value;
+}
+
+// On a bowl, trials that the estimator draws come closer to its bottom than random ones.
+TEST_F(SearchTest, TpeFindsTheBottomOfABowl) {
+  SearchParam real;
+  real.interval = SearchInterval{0.0, 1.0};
+  real.ordered = true;
+  SearchParam choice;
+  choice.choices = {"c=0", "c=1", "c=2", "c=3"};
+  const std::vector<SearchParam> params = {real, real, choice};
+  const auto bowl = [&](const std::vector<double>& u) {
+    return std::pow(u[0] - 0.3, 2) + std::pow(u[1] - 0.8, 2) + (params[2].choice_at(u[2]) == 2 ? 0.0 : 0.2);
+  };
+  const auto mean_of_late = [&](SamplerKind kind, uint64_t seed) {
+    std::vector<Observed> observed;
+    double late = 0.0;
+    for (uint64_t draw = 0; draw < 40; ++draw) {
+      const SamplerKind now = draw < 8 ? SamplerKind::kSobol : kind;
+      const std::vector<double> u = draw_point(now, params, seed, draw, observed);
+      observed.push_back({u, draw == 5 ? std::nullopt : std::optional(bowl(u))});
+      if (draw >= 24) late += bowl(u) / 16.0;
+    }
+    return late;
+  };
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    EXPECT_LT(mean_of_late(SamplerKind::kTpe, seed), 0.5 * mean_of_late(SamplerKind::kRandom, seed)) << seed;
+  }
+}
+
+TEST_F(SearchTest, TheBestThirdGoesOnAndFailedTrialsDoNot) {
+  const std::string section = kParams + ", sampler: random, trials: 9, halving: {from: 100, by: 3}";
+  const Search search = open(section);
+  EXPECT_EQ(search.settings().rungs(), 3U);
+  std::optional<SearchRound> round = search.next();
+  ASSERT_EQ(round->sweep.points.size(), 9U);
+  EXPECT_EQ(round->sweep.points[0].config.at("stop.steps").integer(), 100);
+  const std::string hash = round->sweep.points[7].hash;
+  // The higher its number, the better a trial; 8 and 6 fail.
+  const auto bits = [](uint64_t trial) {
+    return trial == 8 || trial == 6 ? std::nullopt : std::optional(10.0 - static_cast<double>(trial));
+  };
+  end_round(search, *round, bits);
+  round = search.next();
+  ASSERT_EQ(round->sweep.points.size(), 3U);
+  EXPECT_EQ(round->sweep.points[0].trial->trial, 4U);
+  EXPECT_EQ(round->sweep.points[2].trial->trial, 7U);
+  EXPECT_EQ(round->sweep.points[2].trial->rung, 1U);
+  EXPECT_EQ(round->sweep.points[2].config.at("stop.steps").integer(), 300);
+  EXPECT_EQ(round->sweep.points[2].hash, hash);
+  EXPECT_FALSE(round->sweep.points[2].is_new);
+  end_round(search, *round, bits);
+  round = search.next();
+  ASSERT_EQ(round->sweep.points.size(), 1U);
+  EXPECT_EQ(round->sweep.points[0].config.at("stop.steps").kind(), ConfigNode::Kind::kNull);
+  end_round(search, *round, bits);
+  EXPECT_FALSE(search.next().has_value());
+  const std::vector<Search::Row> table = search.table();
+  ASSERT_EQ(table.size(), 9U);
+  EXPECT_EQ(table[0].trial, 7U);
+  EXPECT_EQ(table[1].trial, 5U);
+  EXPECT_FALSE(table[8].last.bits.has_value());
+}
+
+TEST_F(SearchTest, ASearchWhoseTrialsAllFailSaysSo) {
+  const Search search = open(kParams + ", sampler: random, trials: 3, halving: {seconds: 2, by: 2}");
+  std::optional<SearchRound> round = search.next();
+  EXPECT_EQ(round->sweep.points[0].config.at("stop.seconds").integer(), 2);
+  end_round(search, *round, [](uint64_t) { return std::nullopt; });
+  EXPECT_THAT(message_of([&] { search.next(); }), HasSubstr("that ran for 2 s failed; their records say why"));
+}
+
+TEST_F(SearchTest, TheBestIsConfirmedOnFreshSeeds) {
+  const std::string section = kParams + ", sampler: random, trials: 2, confirm: 2";
+  const Search search = open(section);
+  std::optional<SearchRound> round = search.next();
+  end_round(search, *round, [](uint64_t trial) { return 2.0 - static_cast<double>(trial); });
+  round = search.next();
+  ASSERT_TRUE(round && round->confirms);
+  EXPECT_EQ(round->sweep.name, "s-confirmed");
+  ASSERT_EQ(round->sweep.points.size(), 4U);
+  EXPECT_EQ(round->sweep.points[0].axes.dump(), R"({"settings":"found"})");
+  EXPECT_EQ(round->sweep.points[0].seed, 0U);
+  EXPECT_EQ(round->sweep.points[1].axes.dump(), R"({"settings":"own"})");
+  EXPECT_EQ(round->sweep.points[3].seed, 1U);
+  EXPECT_EQ(round->sweep.grid.claims.at(0).at("compare").at("axis"), "settings");
+  EXPECT_EQ(
+      open(section, {}, "claims: [{says: X, compare: {axis: settings, value: found, with: own}, expect: lower}], ")
+          .next()
+          ->sweep.grid.claims.at(0)
+          .at("says"),
+      "X");
+}
+
+TEST_F(SearchTest, WhereTheOwnSettingsAreBestNothingIsConfirmed) {
+  const Search search = open("params: [\"model.width=32,16\"], sampler: sobol, trials: 2, confirm: 2");
+  std::optional<SearchRound> round = search.next();
+  ASSERT_EQ(round->sweep.points.size(), 2U);
+  const bool first = round->sweep.points[0].axes.at("model.width") == "32";  // as gru_tables has it
+  end_round(search, *round, [&](uint64_t trial) { return (trial == 0) == first ? 1.0 : 2.0; });
+  EXPECT_TRUE(search.found_own());
+  EXPECT_FALSE(search.next().has_value());
+}
+
+// Draws that repeat a trial are passed over, and where nothing else is left the search goes on with fewer.
+TEST_F(SearchTest, NoSettingsAreTriedTwice) {
+  for (const char* sampler : {"random", "sobol", "tpe"}) {
+    const Search search =
+        open(fmt::format("params: [\"model.width=16,32\", \"fitness=sign,zscore\"], sampler: {}, trials: 9, startup: 2",
+                         sampler),
+             {fmt::format("name={}", sampler)});
+    std::set<std::string> seen;
+    while (std::optional<SearchRound> round = search.next()) {
+      for (const SweepPoint& point : round->sweep.points) EXPECT_TRUE(seen.insert(point.hash).second) << sampler;
+      end_round(search, *round, [](uint64_t trial) { return 1.0 + static_cast<double>(trial); });
+    }
+    EXPECT_EQ(seen.size(), 4U) << sampler;
+  }
+}
+
+TEST_F(SearchTest, TheCommandLineTakesASettingOutOfTheSearch) {
+  const Search search = open(kParams + ", sampler: random, trials: 4", {"model.width=64", "seed=7"});
+  EXPECT_THAT(search.said(),
+              ElementsAre(HasSubstr("seed is 7"), HasSubstr("model.width is 64, as the command line says; "
+                                                            "the sweep has 16,32,64")));
+  const std::optional<SearchRound> round = search.next();
+  EXPECT_EQ(round->sweep.points[0].seed, 7U);
+  EXPECT_FALSE(round->sweep.points[0].axes.contains("model.width"));
+  EXPECT_EQ(round->sweep.points[0].config.at("model.width").integer(), 64);
+  EXPECT_THAT(refusal("params: [\"model.width=16,32\"], sampler: random, trials: 4", {"model.width=64"}),
+              HasSubstr("the command line sets all that the search varies"));
+}
+
+TEST_F(SearchTest, AnotherSearchInTheSameFolderIsRefused) {
+  const std::string section = kParams + ", sampler: random, trials: 2";
+  Search search = open(section);
+  std::optional<SearchRound> round = search.next();
+  search.begin(*round);
+  EXPECT_THAT(refusal(kParams + ", sampler: random, trials: 3"),
+              HasSubstr("was begun with other settings of sweep.search, expected the same until it ends"));
+  EXPECT_THAT(refusal(section, {"noise.rank=2"}), HasSubstr("was begun with other settings outside of sweep.search"));
+  EXPECT_EQ(refusal(section, {"backend.threads=1"}), "");
+  EXPECT_EQ(refusal(section + ", confirm: 3"), "");
+}
+
+TEST_F(SearchTest, ADamagedLogIsRefused) {
+  const std::string section = kParams + ", sampler: random, trials: 2";
+  const Search search = open(section);
+  std::optional<SearchRound> round = search.next();
+  end_round(search, *round, [](uint64_t) { return 1.0; });
+  const std::filesystem::path file = search.folder() / "search.jsonl";
+  const std::string whole = read_file(file);
+  const auto with = [&](const std::string& text) {
+    write_plainly(file, text);
+    return refusal(section);
+  };
+  EXPECT_EQ(with(whole + "{\"trial\": 1, \"ru"), "");  // as a power cut leaves it
+  EXPECT_THAT(with(std::regex_replace(whole, std::regex("\"bits\":1.0"), "\"bits\":0.5")),
+              HasSubstr("its checksum is not that of the line; restore it from a copy"));
+  EXPECT_THAT(with(whole + sealed_line({{"trial", 5}, {"rung", 0}, {"bits", 1.0}, {"steps", 1}}) + "\n"),
+              HasSubstr("its result is not the next of a trial"));
+  EXPECT_THAT(with(whole + sealed_line({{"trial", 2}, {"draw", 2}, {"unit", {0.5, 0.5, 0.5, 1.5}}}) + "\n"),
+              HasSubstr("its trial is not the next, or not within the settings' ranges"));
+  EXPECT_THAT(with(whole + sealed_line({{"trial", "2"}}) + "\n"), HasSubstr("is damaged"));
+  EXPECT_THAT(with(""), HasSubstr("it has no whole line"));
+}
+
+TEST_F(SearchTest, BadSectionsAreRefusedInOneSentence) {
+  const std::string rest = ", sampler: random, trials: 4";
+  EXPECT_THAT(refusal("sampler: random, trials: 4"), HasSubstr("sweep.search has no params"));
+  EXPECT_THAT(refusal("params: [\"model.width=32\"]" + rest),
+              HasSubstr("has one value, expected several or an interval"));
+  EXPECT_THAT(refusal("params: [\"seed=1,2\"]" + rest), HasSubstr("seed is no axis"));
+  EXPECT_THAT(refusal("params: [\"stop.bits=1,2\"]" + rest), HasSubstr("stop.bits is no axis"));
+  EXPECT_THAT(refusal("params: [\"a=1,2\", \"a=3,4\"]" + rest), HasSubstr("a is given twice"));
+  EXPECT_THAT(refusal("params: [\"a=interval(2, 1)\"]" + rest), HasSubstr("expected two numbers"));
+  EXPECT_THAT(refusal("params: [\"a=tag(log, interval(0, 1))\"]" + rest), HasSubstr("expected an interval above 0"));
+  EXPECT_THAT(refusal("params: [\"a=int(interval(0.5, 2))\"]" + rest), HasSubstr("int() of one between integers"));
+  EXPECT_THAT(refusal("params: [~a]" + rest), HasSubstr("deletes, expected key=values"));
+  EXPECT_THAT(refusal(kParams + ", sampler: grid, trials: 4"), HasSubstr("sweep.search.sampler is 'grid'"));
+  EXPECT_THAT(refusal(kParams + ", sampler: tpe, trials: 0"), HasSubstr("sweep.search.trials is 0"));
+  EXPECT_THAT(refusal(kParams + rest + ", trails: 3"), HasSubstr("unknown key 'trails'"));
+  EXPECT_THAT(refusal(kParams + rest + ", halving: {by: 3}"), HasSubstr("halving needs one of from"));
+  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 900, by: 3}"), HasSubstr("expected less than train.steps"));
+  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 9, by: 1}"), HasSubstr("with 1 all trials go on"));
+  EXPECT_THAT(refusal(kParams + rest + ", confirm: [3, 100]"),
+              HasSubstr("the seed 100 is one that the search chooses by"));
+  EXPECT_THAT(refusal(kParams + rest, {}, "claims: [], "), HasSubstr("a search has claims and no confirmation"));
+  EXPECT_THAT(refusal(kParams + rest, {}, "product: [\"a=1,2\"], "), HasSubstr("unknown key"));
+}
+
+}  // namespace
+}  // namespace eggroll::test

@@ -1,0 +1,110 @@
+// eggroll sweep, where the sweep is a search: one round of points after the other.
+#include "experiment/search.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "cli/launch.h"
+#include "cli/runs.h"
+#include "cli/stops.h"
+#include "cli/terminal.h"
+#include "eggroll/error.h"
+#include "report/figures.h"
+#include "report/statistics.h"
+
+namespace eggroll {
+namespace {
+
+constexpr auto kLookAgain = std::chrono::seconds(1);  // at points that another process runs
+
+void print_row(const Search::Row& row) {
+  const std::string bits = row.last.bits ? fmt::format("{:.4f}", *row.last.bits) : "failed";
+  say(fmt::format("{:>5}  {:>9}  {:>7}  {}\n", row.trial, row.last.steps, bits, row.settings));
+}
+
+// Every trial, the best first. Returns how many failed.
+size_t print_trials(const Search& search) {
+  size_t failed = 0;
+  const std::vector<Search::Row> rows = search.table();
+  if (rows.size() < search.settings().trials) {
+    say(fmt::format("{} trials in place of {}, because all settings of the ranges were tried\n", rows.size(),
+                    search.settings().trials));
+  }
+  say("trial      steps     bits  settings\n");
+  for (const Search::Row& row : rows) {
+    print_row(row);
+    failed += row.last.bits ? 0U : 1U;
+  }
+  return failed;
+}
+
+// Found minus own, over the fresh seeds. Returns how many runs failed.
+size_t print_confirmation(const Search& search) {
+  if (search.settings().confirm.empty()) return 0;
+  if (search.found_own()) {
+    say("the best settings are the experiment's own, so that nothing is to be confirmed\n");
+    return 0;
+  }
+  const Sweep sweep = search.confirmation();
+  size_t failed = 0;
+  std::map<uint64_t, std::map<std::string, double>> bits;
+  for (const SweepPoint& point : sweep.points) {
+    const RunRecord record = read_record(sweep.folder_of(point).record());
+    failed += record.status == RunStatus::kFailed ? 1U : 0U;
+    if (record.final) bits[point.seed][point.axes.front().get<std::string>()] = record.final->bits_per_unit;
+  }
+  std::vector<double> found;
+  std::vector<double> own;
+  std::vector<double> differences;
+  for (const auto& [seed, of_seed] : bits) {
+    if (of_seed.size() < 2) continue;
+    found.push_back(of_seed.at("found"));
+    own.push_back(of_seed.at("own"));
+    differences.push_back(found.back() - own.back());
+  }
+  if (differences.empty()) return failed;
+  const Mean difference = mean_of(differences);
+  say(fmt::format("on {} fresh seeds: found {:.4f}, the experiment's own {:.4f}, difference {:+.4f}{}\n",
+                  differences.size(), mean_of(found).mean, mean_of(own).mean, difference.mean,
+                  difference.interval ? fmt::format(" (95 % interval {:+.4f} to {:+.4f})", difference.interval->low,
+                                                    difference.interval->high)
+                                      : ""));
+  return failed;
+}
+
+}  // namespace
+
+int search_command(const ConfigSearch& config, const Overrides& overrides, const SweepArguments& arguments) {
+  const Search search(config, overrides, existing_run);
+  for (const std::string& sentence : search.said()) fmt::print("{}\n", sentence);
+  std::optional<Launch> launch;
+  std::string announced;
+  while (std::optional<SearchRound> round = search.next()) {
+    if (!launch) {
+      launch = open_launch(round->sweep, arguments, search.folder() / "plugins");
+      heed_stops(*launch);
+    }
+    if (round->title != announced) {
+      check_frozen(round->sweep, *launch);
+      say(fmt::format("{}: {}\n", search.folder().string(), announced = round->title));
+    }
+    search.begin(*round);
+    const SweepResult result = run_points(round->sweep, *launch);
+    launch->options.retry_failed = false;
+    const bool is_settled = search.settle(*round);
+    if (stops.load() > 0) return stopped_by_signal();
+    if (!result.status.ended_because.empty()) throw spent_error(result.status);
+    // The others run in another process, which writes down what they came to.
+    if (!is_settled) std::this_thread::sleep_for(kLookAgain);
+  }
+  const size_t failed = print_trials(search) + print_confirmation(search);
+  say(fmt::format("see all: eggroll report {}\n", search.folder().string()));
+  if (failed == 0) return 0;
+  throw Error(fmt::format("{} of the search failed; the records in {} say why", count_text(failed, "run"),
+                          search.folder().string()));
+}
+
+}  // namespace eggroll
