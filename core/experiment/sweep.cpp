@@ -200,12 +200,17 @@ SweepPoint compose_point(const ConfigSearch& search, std::vector<std::string> ov
 
 }  // namespace
 
-uint64_t SweepPoint::steps() const { return static_cast<uint64_t>(config.at("train.steps").integer()); }
+uint64_t SweepPoint::steps() const {
+  const auto steps = static_cast<uint64_t>(config.at("train.steps").integer());
+  const ConfigNode* stop = config.find("stop.steps");
+  const bool has_stop = stop != nullptr && stop->kind() != ConfigNode::Kind::kNull;
+  return has_stop ? std::min(steps, static_cast<uint64_t>(stop->integer())) : steps;
+}
 
 uint64_t SweepPoint::member_tokens() const {
   const ConfigNode& train = config.at("train");
   const auto count = [&](const char* key) { return static_cast<uint64_t>(train.at(key).integer()); };
-  const uint64_t tokens = count("steps") * count("population") * count("tokens");
+  const uint64_t tokens = steps() * count("population") * count("tokens");
   const ConfigNode& stop = config.at("stop.tokens");
   return stop.kind() == ConfigNode::Kind::kNull ? tokens : std::min(tokens, static_cast<uint64_t>(stop.integer()));
 }
