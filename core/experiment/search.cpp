@@ -12,6 +12,7 @@
 #include "record/claim.h"
 #include "record/run_lock.h"
 #include "system/files.h"
+#include "train/checkpoint.h"
 #include "train/identity.h"
 
 namespace eggroll {
@@ -20,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-// Draws in a row that repeat a trial: after some they are random, as the estimator's may be all alike; after many nothing
-// else is left to try.
+// Draws in a row that repeat a trial: after some they are random, as the estimator's may be all alike; after many
+// nothing else is left to try.
 constexpr uint64_t kRepeatsBeforeRandom = 20;
 constexpr uint64_t kMostRepeats = 1000;
 constexpr const char* kSettingsAxis = "settings";
@@ -132,14 +133,16 @@ Search::Search(const ConfigSearch& search, std::vector<std::string> overrides, F
 
 SearchLog Search::log() const { return {frame_.folder, settings_.text, base_hash_, settings_.params.size()}; }
 
-std::optional<SearchRound> Search::next() const {
+std::optional<SearchRound> Search::next(bool retry_failed) const {
   const SearchLog known = log();
   std::vector<Trial> trials = known.trials();
   for (uint64_t rung = 0; rung < settings_.rungs(); ++rung) {
     const std::vector<uint64_t> here = reaching(trials, rung, settings_.reach(rung));
     if (rung > 0 && here.empty()) {
-      throw Error(fmt::format("all trials of the search in {} that ran {} failed; their records say why", frame_.folder.string(),
-                              settings_.end_text(rung - 1)));
+      throw Error(
+          fmt::format("all trials of the search in {} that ran {} failed; their records say why, and --retry-failed "
+                      "runs them again",
+                      frame_.folder.string(), settings_.end_text(rung - 1)));
     }
     std::vector<uint64_t> open;
     for (const uint64_t trial : here) {
@@ -161,7 +164,8 @@ std::optional<SearchRound> Search::next() const {
   round.title = fmt::format("the settings that were found and the experiment's own, {} fresh seeds of each",
                             settings_.confirm.size());
   const auto is_open = [&](const SweepPoint& point) {
-    return standing_of(round.sweep, point).state == PointState::kWaiting;
+    const PointState state = standing_of(round.sweep, point).state;
+    return state == PointState::kWaiting || (retry_failed && state == PointState::kFailed);
   };
   const std::vector<SweepPoint>& points = round.sweep.points;
   return std::any_of(points.begin(), points.end(), is_open) ? std::optional(std::move(round)) : std::nullopt;
@@ -204,8 +208,7 @@ SearchRound Search::round_of(const std::vector<Trial>& trials, const std::vector
   }
   add_points(round.sweep, search_, overrides_, points, find_);
   round.sweep.spent = spent(round.sweep);
-  round.title =
-      fmt::format("{} of {} trials, {}", numbers.size(), settings_.trials, settings_.end_text(rung));
+  round.title = fmt::format("{} of {} trials, {}", numbers.size(), settings_.trials, settings_.end_text(rung));
   return round;
 }
 
@@ -275,7 +278,36 @@ bool Search::settle(const SearchRound& round) const {
   for (const auto& [trial, result] : results) {
     if (known.trials().at(trial).results.size() == rung) known.add_result(trial, result);
   }
+  drop_checkpoints(known.trials());
   return true;
+}
+
+void Search::forget_failures() const {
+  const std::vector<Row> rows = table();
+  if (std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.last.bits.has_value(); })) return;
+  const FileLock lock(frame_.folder / "lock");
+  log().forget_failures();
+}
+
+// A trial that as many others have beaten at its rung as go on from there stays there. Its checkpoints may be large.
+void Search::drop_checkpoints(const std::vector<Trial>& trials) const {
+  for (uint64_t rung = 0; rung + 1 < settings_.rungs(); ++rung) {
+    std::vector<uint64_t> out;
+    const std::vector<uint64_t> best = reaching(trials, rung + 1, settings_.reach(rung + 1));
+    for (uint64_t trial = 0; trial < trials.size(); ++trial) {
+      const std::vector<TrialResult>& results = trials[trial].results;
+      const bool is_out = std::find(best.begin(), best.end(), trial) == best.end();
+      if (results.size() == rung + 1 && results.back().bits && is_out) out.push_back(trial);
+    }
+    if (out.empty()) continue;
+    const SearchRound round = round_of(trials, out, rung);
+    for (const SweepPoint& point : round.sweep.points) {
+      const RunFolder folder = round.sweep.folder_of(point);
+      if (!latest_checkpoint(folder.path)) continue;
+      const RunLock lock(folder.path);
+      remove_checkpoints(folder.path);
+    }
+  }
 }
 
 std::vector<Search::Row> Search::table() const {

@@ -27,13 +27,16 @@ class Search {
   // Throws Error, also where the folder holds another search.
   Search(const ConfigSearch& search, std::vector<std::string> overrides, FindRun find);
 
-  // What the log says is next; nothing once the search and its confirmation have ended. Throws Error, also where all
-  // trials failed.
-  std::optional<SearchRound> next() const;
+  // What the log says is next; nothing once the search and its confirmation have ended. retry_failed: a confirmation
+  // with failed runs has not ended. Throws Error, also where all trials failed.
+  std::optional<SearchRound> next(bool retry_failed = false) const;
   // Writes down the round's trials and points; before any of them runs.
   void begin(SearchRound& round) const;
-  // Writes down what the round came to. Returns false where some of its points have not ended: run it again.
+  // Writes down what the round came to, and removes the checkpoints of trials that cannot go on any more. Returns false
+  // where some of its points have not ended: run it again.
   bool settle(const SearchRound& round) const;
+  // Lets trials that failed be tried again.
+  void forget_failures() const;
 
   // How the command line narrows it.
   const std::vector<std::string>& said() const { return chosen_.said(); }
@@ -58,6 +61,7 @@ class Search {
   SearchRound round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers, uint64_t rung) const;
   std::vector<Trial> draw(const std::vector<Trial>& trials) const;
   Spent spent(const Sweep& sweep) const;
+  void drop_checkpoints(const std::vector<Trial>& trials) const;
 
   const ConfigSearch& search_;
   std::vector<std::string> overrides_;

@@ -104,6 +104,19 @@ void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
   write_atomically(file_, lines_);
 }
 
+void SearchLog::forget_failures() {
+  const std::vector<Trial> all = std::move(trials_);
+  trials_.clear();
+  lines_ = sealed_line(head_) + "\n";
+  add_trials(all);
+  for (uint64_t trial = 0; trial < all.size(); ++trial) {
+    trials_[trial].results.clear();
+    for (const TrialResult& result : all[trial].results) {
+      if (result.bits) add_result(trial, result);
+    }
+  }
+}
+
 bool is_judged(const fs::path& sweep, uint64_t trial, uint64_t rung) {
   const fs::path file = sweep / kLogName;
   if (!is_there(file)) return false;

@@ -39,6 +39,8 @@ class SearchLog {
   // Each is written before it returns. The caller holds the sweep's lock and has opened the log under it.
   void add_trials(const std::vector<Trial>& drawn);
   void add_result(uint64_t trial, const TrialResult& result);
+  // Takes back the results of trials that failed, so that they can be tried again.
+  void forget_failures();
 
  private:
   void read(const std::string& text);

@@ -399,6 +399,12 @@ SavedCheckpoint save_checkpoint(const fs::path& run_folder, const CheckpointFact
   return saved;
 }
 
+void remove_checkpoints(const fs::path& run_folder) {
+  const fs::path folder = checkpoints_of(run_folder);
+  if (!is_there(folder)) return;
+  for (const auto& [step, path] : checkpoints_in(folder)) retire(path);
+}
+
 bool has_leftovers(const fs::path& run_folder) {
   const fs::path folder = checkpoints_of(run_folder);
   return is_there(folder) && !entries_of(folder, kTemporaryPrefix).empty();

@@ -95,6 +95,9 @@ SavedCheckpoint save_checkpoint(const std::filesystem::path& run_folder, const C
                                 const CheckpointTensors& tensors, uint32_t keep,
                                 const std::function<void(const std::string&)>& warn = {});
 
+// Removes all checkpoints; the run's journal still tells its weights. Nobody else may write to the folder meanwhile.
+void remove_checkpoints(const std::filesystem::path& run_folder);
+
 bool has_leftovers(const std::filesystem::path& run_folder);
 
 // Removes what processes left that were killed while they saved or removed a checkpoint; warn is told of what stays.

@@ -51,6 +51,8 @@ TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
     if (steps < 40) lines.push_back(steps);  // a stop has a line of its own
     EXPECT_EQ(steps_in(entry.path()), lines) << entry.path();
     EXPECT_EQ(record.at("final").at("step"), steps) << entry.path();
+    // Trials that stayed behind keep no checkpoint; their journal tells their weights.
+    EXPECT_EQ(fs::is_empty(entry.path() / "checkpoints"), steps < 40) << entry.path();
     if (steps < 40) continue;
     ++to_the_end;
     // The same run without a search has the same weights.
@@ -112,9 +114,13 @@ TEST_F(SearchCommandTest, FailedTrialsAreLastAndSaidAtTheEnd) {
                    "  search: {params: [\"optimizer.does=nothing,abort\", \"model.width=8,16\"], sampler: random, "
                    "trials: 4}\n");
   const Result result = sweep("aborting", {"optimizer=unruly"});
-  expect_one_sentence(result, {"2 runs of the search failed; the records in results/sweeps/aborting say why"});
+  expect_one_sentence(
+      result, {"2 runs of the search failed; the records in results/sweeps/aborting say why, and --retry-failed"});
   EXPECT_THAT(table_of(result), HasSubstr("failed  optimizer.does=abort"));
   EXPECT_EQ(table_of(sweep("aborting", {"optimizer=unruly"})), table_of(result));
+  const std::string again = sweep("aborting", {"optimizer=unruly", "--retry-failed"}).out;
+  const std::regex begun("(^|\n)begun ");
+  EXPECT_EQ(std::distance(std::sregex_iterator(again.begin(), again.end(), begun), std::sregex_iterator()), 2);
 }
 
 }  // namespace

@@ -80,22 +80,31 @@ size_t print_confirmation(const Search& search) {
 int search_command(const ConfigSearch& config, const Overrides& overrides, const SweepArguments& arguments) {
   const Search search(config, overrides, existing_run);
   for (const std::string& sentence : search.said()) fmt::print("{}\n", sentence);
+  if (arguments.retry_failed) search.forget_failures();
   std::optional<Launch> launch;
   std::string announced;
-  while (std::optional<SearchRound> round = search.next()) {
+  bool retry_confirmation = arguments.retry_failed;
+  while (std::optional<SearchRound> round = search.next(retry_confirmation)) {
     if (!launch) {
       launch = open_launch(round->sweep, arguments, search.folder() / "plugins");
       heed_stops(*launch);
     }
-    if (round->title != announced) {
+    const std::string which = round->title + round->sweep.points[0].hash;
+    launch->options.retry_failed = arguments.retry_failed && which != announced;
+    if (which != announced) {
       check_frozen(round->sweep, *launch);
-      say(fmt::format("{}: {}\n", search.folder().string(), announced = round->title));
+      say(fmt::format("{}: {}\n", search.folder().string(), round->title));
+      announced = which;
     }
+    retry_confirmation = retry_confirmation && !round->confirms;
     search.begin(*round);
     const SweepResult result = run_points(round->sweep, *launch);
-    launch->options.retry_failed = false;
     const bool is_settled = search.settle(*round);
     if (stops.load() > 0) return stopped_by_signal();
+    if (!result.status.ended_because.empty() && !result.failed.empty()) {
+      throw Error(fmt::format("{}; the records in {} say why, and --retry-failed runs them again",
+                              result.status.ended_because, search.folder().string()));
+    }
     if (!result.status.ended_because.empty()) throw spent_error(result.status);
     // The others run in another process, which writes down what they came to.
     if (!is_settled) std::this_thread::sleep_for(kLookAgain);
@@ -103,8 +112,8 @@ int search_command(const ConfigSearch& config, const Overrides& overrides, const
   const size_t failed = print_trials(search) + print_confirmation(search);
   say(fmt::format("see all: eggroll report {}\n", search.folder().string()));
   if (failed == 0) return 0;
-  throw Error(fmt::format("{} of the search failed; the records in {} say why", count_text(failed, "run"),
-                          search.folder().string()));
+  throw Error(fmt::format("{} of the search failed; the records in {} say why, and --retry-failed runs them again",
+                          count_text(failed, "run"), search.folder().string()));
 }
 
 }  // namespace eggroll
