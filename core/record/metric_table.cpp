@@ -172,7 +172,7 @@ const std::vector<double>* MetricTable::find(const std::string& key) const {
   return nullptr;
 }
 
-MetricTable read_metric_table(const std::filesystem::path& path, bool nested) {
+MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers) {
   MetricTable table;
   std::string text;
   try {
@@ -181,7 +181,7 @@ MetricTable read_metric_table(const std::filesystem::path& path, bool nested) {
     table.problems.emplace_back(error.what());
     return table;
   }
-  LineHandler handler(nested);
+  LineHandler handler(numbers != Numbers::kOwn);
   size_t number = 0;
   size_t damaged = 0;
   size_t first_damaged = 0;
@@ -208,6 +208,7 @@ MetricTable read_metric_table(const std::filesystem::path& path, bool nested) {
       return table;
     }
     if (!order.takes(line, seal == Seal::kWhole, static_cast<uint64_t>(handler.row()[0]), number)) continue;
+    if (numbers == Numbers::kLooks && !handler.has_monitor()) continue;
     for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
       table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});
     }

@@ -173,7 +173,7 @@ std::optional<double> RunMetrics::late_mean_of_scalar(const std::string& name) c
 
 RunMetrics read_run_metrics(const std::filesystem::path& path, std::vector<std::string>& problems,
                             size_t most_training_points) {
-  const MetricTable table = read_metric_table(path, false);
+  const MetricTable table = read_metric_table(path, Numbers::kOwn);
   if (!table.half_line.empty()) problems.push_back(table.half_line);
   return run_metrics_of(table, path, problems, most_training_points);
 }

@@ -201,7 +201,7 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
   std::map<std::string, size_t> places;
   for (const CollectedRun& run : collection.runs) {
     if (!run.metrics_file) continue;
-    for (const MetricTable::Column& column : read_metric_table(*run.metrics_file, true).columns) {
+    for (const MetricTable::Column& column : read_metric_table(*run.metrics_file, Numbers::kNested).columns) {
       if (places.emplace(column.key, keys.size()).second) keys.push_back(column.key);
     }
   }
@@ -217,7 +217,7 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
     out.append(head.end());
     for (const CollectedRun& run : collection.runs) {
       if (!run.metrics_file) continue;
-      const MetricTable table = read_metric_table(*run.metrics_file, true);
+      const MetricTable table = read_metric_table(*run.metrics_file, Numbers::kNested);
       std::vector<const std::vector<double>*> columns(keys.size(), nullptr);
       for (const MetricTable::Column& column : table.columns) {
         const auto place = places.find(column.key);

@@ -111,7 +111,7 @@ ExportSummary export_tensorboard(const Collection& collection, const std::filesy
   ExportSummary summary;
   for (const CollectedRun& run : collection.runs) {
     if (!run.metrics_file) continue;
-    const MetricTable table = read_metric_table(*run.metrics_file, true);
+    const MetricTable table = read_metric_table(*run.metrics_file, Numbers::kNested);
     if (table.lines == 0) continue;
     const double start = unix_time(run.record.started_utc);
     std::filesystem::create_directories(folder / run.name);

@@ -19,9 +19,9 @@ using ::testing::NanSensitiveDoubleEq;
 
 class MetricTableTest : public ScratchTest {
  protected:
-  MetricTable table_of(const std::string& text, bool nested = false) {
+  MetricTable table_of(const std::string& text, Numbers numbers = Numbers::kOwn) {
     write_plainly(path_, text);
-    return read_metric_table(path_, nested);
+    return read_metric_table(path_, numbers);
   }
 
   const std::filesystem::path path_ = folder_ / "metrics.jsonl";
@@ -53,12 +53,25 @@ TEST_F(MetricTableTest, NestedNumbersHaveDottedKeysWhereAsked) {
   const MetricTable flat = table_of(line);
   EXPECT_EQ(flat.columns.size(), 2U);
   EXPECT_EQ(flat.newest_monitor + "\n", line);
-  const MetricTable nested = table_of(line, true);
+  const MetricTable nested = table_of(line, Numbers::kNested);
   EXPECT_EQ(nested.columns.size(), 5U);
   EXPECT_THAT(*nested.find("monitor.values.a.b.mean"), ElementsAre(0.5));
   EXPECT_THAT(*nested.find("monitor.heads.h.0.x"), ElementsAre(1));
   EXPECT_THAT(*nested.find("monitor.heads.h.1.x"), ElementsAre(2));
   EXPECT_THAT(*nested.find("z"), ElementsAre(3));
+}
+
+TEST_F(MetricTableTest, LooksAreTheLinesOfTheMonitorAlone) {
+  const MetricTable table = table_of(
+      "{\"step\":0,\"monitor\":{\"values\":{\"a\":{\"mean\":0.5}}}}\n"
+      "{\"step\":1,\"rate\":0.25}\n"
+      "{\"step\":2,\"monitor\":null}\n"
+      "{\"step\":3,\"monitor\":{\"values\":{\"a\":{\"mean\":-1}}}}\n",
+      Numbers::kLooks);
+  EXPECT_THAT(table.problems, IsEmpty());
+  EXPECT_EQ(table.lines, 2U);
+  EXPECT_THAT(*table.find("step"), ElementsAre(0, 3));
+  EXPECT_THAT(*table.find("monitor.values.a.mean"), ElementsAre(0.5, -1));
 }
 
 TEST_F(MetricTableTest, DamagedLinesAreLeftOutAndSaidSo) {
@@ -90,7 +103,7 @@ TEST_F(MetricTableTest, AnotherSchemaIsAProblem) {
 }
 
 TEST_F(MetricTableTest, AFileThatCannotBeReadIsAProblem) {
-  const MetricTable table = read_metric_table(folder_ / "absent.jsonl", false);
+  const MetricTable table = read_metric_table(folder_ / "absent.jsonl", Numbers::kOwn);
   EXPECT_EQ(table.lines, 0U);
   ASSERT_EQ(table.problems.size(), 1U);
   EXPECT_THAT(table.problems[0], HasSubstr("absent.jsonl: No such file or directory"));
@@ -179,7 +192,7 @@ TEST_F(MetricTableTest, ALineWhoseChecksumIsNotItsOwnIsLeftOut) {
   std::string changed = sealed_line({{"step", 1}, {"changed", 0.5}});
   changed[changed.find("0.5") + 2] = '6';
   write_plainly(path_, sealed_line({{"step", 0}, {"changed", 0.25}}) + "\n" + changed + "\n");
-  const MetricTable table = read_metric_table(path_, false);
+  const MetricTable table = read_metric_table(path_, Numbers::kOwn);
   EXPECT_EQ(table.lines, 1U);
   ASSERT_EQ(table.problems.size(), 1U);
   EXPECT_THAT(table.problems[0], HasSubstr("1 of the 2 lines of " + path_.string() + " are damaged"));

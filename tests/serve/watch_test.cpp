@@ -6,6 +6,7 @@
 
 #include "record/seal.h"
 #include "serve/results.h"
+#include "serve/summary.h"
 
 namespace eggroll::test {
 namespace {
@@ -52,7 +53,7 @@ TEST_F(WatchTest, RunsOutsideASweepHaveTheirOverridesAsAxes) {
   watch.look();
   const ordered_json seen = run_in(watch.runs(""), "runs/plain-1");
   EXPECT_EQ(seen.at("sweep"), nullptr);
-  EXPECT_EQ(seen.at("axes"), ordered_json::parse(R"({"experiment": "grid", "model.width": "32"})"));
+  EXPECT_EQ(seen.at("axes"), ordered_json::parse(R"({"model.width": "32"})"));
 }
 
 TEST_F(WatchTest, OnlyWhatChangedIsToldAgain) {
@@ -134,6 +135,52 @@ TEST_F(WatchTest, ARunsPageHasRecordMonitorSamplesLogAndConfiguration) {
   EXPECT_EQ(page.at("samples"), "caf\xc3\xa9 \xff");
   EXPECT_EQ(page.at("log"), "the last line\n");
   EXPECT_EQ(page.at("config"), "seed: 0\n");
+}
+
+TEST_F(WatchTest, TheMonitorsNumbersAreToldOverTimeAndThinnedWhereTheyAreMany) {
+  const auto series = [](const ordered_json& monitor) {
+    std::map<std::string, ordered_json> columns;
+    for (const ordered_json& column : monitor.at("series")) columns[column.at(0)] = column.at(1);
+    return columns;
+  };
+  SyntheticRun run;
+  run.monitor_every = 25;
+  const std::string few = add_point("few", run);
+  run.monitor_every = 1;
+  run.steps = 2 * kMostLooks + 1;
+  const std::string many = add_point("many", run);
+  Watch watch(results_);
+  watch.look();
+  const ordered_json monitor = watch.run(few)->at("monitor");
+  EXPECT_EQ(monitor.at("steps"), ordered_json({25, 50, 75, 100}));
+  EXPECT_EQ(monitor.at("every"), 1);
+  const auto columns = series(monitor);
+  EXPECT_EQ(columns.size(), 2U * 6 + 2 + 6 + 2);  // less "op", which is no number; two figures of the monitor's own
+  EXPECT_EQ(columns.at("values.head.saturated"), ordered_json({0.4, 0.4, 0.4, 0.4}));
+  EXPECT_EQ(columns.at("heads.mixed.0.largest").size(), 4U);
+  EXPECT_EQ(columns.at("tensors.embedding.moved").at(3), 0.1);
+
+  const ordered_json thinned = watch.run(many)->at("monitor");
+  EXPECT_EQ(thinned.at("every"), 3);
+  EXPECT_EQ(thinned.at("steps").size(), 134U);
+  EXPECT_EQ(thinned.at("steps").at(0), 2);
+  EXPECT_EQ(thinned.at("steps").back(), run.steps);
+  for (const auto& [key, values] : series(thinned)) EXPECT_EQ(values.size(), 134U) << key;
+}
+
+TEST_F(WatchTest, DataOfAFileHaveItsHash) {
+  SyntheticRun run;
+  RunRecord record = synthetic_record(run);
+  const auto hash_of = [&](const std::string& folder) {
+    fs::create_directories(results_ / folder);
+    write_record(results_ / folder / "record.json", record);
+    Watch watch(results_);
+    watch.look();
+    return run_in(watch.runs(""), folder).at("data_hash");
+  };
+  EXPECT_EQ(hash_of("generated"), nullptr);  // from a seed: it differs between seeds
+  record.config["dataset"] = {{"name", "text"}, {"path", "a.txt"}};
+  EXPECT_EQ(hash_of("file"), "222222222222");
 }
 
 TEST_F(WatchTest, JsonThatNestsDeepIsNamedAndTheRestShown) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "record/metric_keys.h"
 #include "report/study.h"
 
 namespace eggroll {
@@ -21,7 +22,8 @@ ordered_json bits_of(const std::optional<Evaluation>& evaluation) {
   return evaluation ? ordered_json(evaluation->bits_per_unit) : ordered_json();
 }
 
-// The axes of a run outside a sweep: its overrides, except for the seed and the place of its results.
+// The axes of a run outside a sweep: its overrides, except for those that name the run, its seed and the place of its
+// results.
 ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
   ordered_json axes = ordered_json::object();
   for (const std::string& text : overrides) {
@@ -29,7 +31,8 @@ ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
     const size_t begin = text.find_first_not_of('+');
     if (equals == std::string::npos || begin >= equals) continue;
     const std::string key = text.substr(begin, equals - begin);
-    if (key != "seed" && key != "name" && key != "results.dir") axes[key] = text.substr(equals + 1);
+    if (key == "experiment" || key == "name" || key == "seed" || key.starts_with("results.")) continue;
+    axes[key] = text.substr(equals + 1);
   }
   return axes;
 }
@@ -41,6 +44,13 @@ ordered_json config_of(const RunRecord& record) {
     if (!key.starts_with("results.") && !key.starts_with("plugins.")) values[key] = value;
   }
   return values;
+}
+
+// The start of the data's sha256, which tells files of one name apart. Null for data that are generated from a seed.
+ordered_json data_hash_of(const RunRecord& record) {
+  const ordered_json::json_pointer seed("/dataset/seed");
+  if (!record.dataset || record.config.contains(seed)) return nullptr;
+  return record.dataset->sha256.substr(0, 12);
 }
 
 ordered_json plugin_name(const RunRecord& record, const std::string& kind) {
@@ -86,6 +96,7 @@ ordered_json summary_of(const RunRecord& record) {
                           {"axes", record.sweep ? record.sweep->axes : axes_of_overrides(record.overrides)},
                           {"config", config_of(record)},
                           {"data", data_of(record)},
+                          {"data_hash", data_hash_of(record)},
                           {"bits", bits_of(record.final ? record.final : record.newest)},
                           {"best", bits_of(record.best)},
                           {"unit", record.dataset ? ordered_json(record.dataset->unit) : ordered_json()},
@@ -126,6 +137,26 @@ void add_metrics(ordered_json& summary, const RunMetrics& metrics) {
 
 ordered_json curves_of(const RunMetrics& metrics) {
   return {{"train", columns_of(metrics.training)}, {"held_out", columns_of(metrics.held_out)}};
+}
+
+ordered_json series_of(const MetricTable& looks) {
+  const size_t every = (looks.lines + kMostLooks - 1) / kMostLooks;
+  const auto thinned = [&](const std::vector<double>& values) {
+    ordered_json list = ordered_json::array();
+    for (size_t i = 0; i < values.size(); ++i) {
+      if ((values.size() - 1 - i) % every == 0) list.push_back(values[i]);  // NaN becomes null
+    }
+    return list;
+  };
+  const std::string within = std::string(metric::kMonitor) + ".";
+  ordered_json series = ordered_json::array();
+  for (const MetricTable::Column& column : looks.columns) {
+    if (column.key.starts_with(within)) {
+      series.push_back(ordered_json::array({column.key.substr(within.size()), thinned(column.values)}));
+    }
+  }
+  const std::vector<double>* steps = looks.find(metric::kStep);
+  return {{"steps", steps == nullptr ? ordered_json::array() : thinned(*steps)}, {"every", every}, {"series", series}};
 }
 
 }  // namespace eggroll

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "record/metric_table.h"
 #include "record/record.h"
 #include "record/run_metrics.h"
 
@@ -16,6 +17,11 @@ void add_metrics(nlohmann::ordered_json& summary, const RunMetrics& metrics);
 
 // {"train": {"step": [...], "tokens": [...], "seconds": [...], "bits": [...]}, "held_out": the same}
 nlohmann::ordered_json curves_of(const RunMetrics& metrics);
+
+// The monitor's numbers over time, from a table of its looks: {"steps": [...], "every": 1, "series":
+// [["values.head.saturated", [...]], ...]}. Of more than kMostLooks looks, every second, third, ... to the newest.
+inline constexpr size_t kMostLooks = 200;
+nlohmann::ordered_json series_of(const MetricTable& looks);
 
 }  // namespace eggroll
 

@@ -202,7 +202,7 @@ void Watch::read_metrics_of(const std::string& folder) {
   run.half_line.clear();
   run.metrics = RunMetrics();
   if (run.metrics_file != FileStamp()) {
-    const MetricTable table = read_metric_table(path, false);
+    const MetricTable table = read_metric_table(path, Numbers::kOwn);
     run.half_line = table.half_line;
     run.metrics = run_metrics_of(table, path, run.problems);
     if (const auto missing = missing_lines(path, run.metrics, run.known)) run.problems.push_back(*missing);
@@ -293,9 +293,12 @@ std::optional<ordered_json> Watch::run(const std::string& folder) const {
   }
   if (!run->has_folder()) return reply;
   if (run->metrics.monitor) {
-    const std::string line = read_metric_table(run->file("metrics.jsonl"), false).newest_monitor;
-    const ordered_json newest = json_or_null(line);
-    if (newest.is_object()) reply["monitor"] = {{"step", newest[metric::kStep]}, {"monitor", newest[metric::kMonitor]}};
+    const MetricTable looks = read_metric_table(run->file("metrics.jsonl"), Numbers::kLooks);
+    const ordered_json newest = json_or_null(looks.newest_monitor);
+    if (newest.is_object()) {
+      reply["monitor"] = {{"step", newest[metric::kStep]}, {"monitor", newest[metric::kMonitor]}};
+      reply["monitor"].update(series_of(looks));
+    }
   }
   reply["samples"] = text_or_null(run->file("samples.txt"), beginning_of);
   reply["log"] = text_or_null(run->file("log.txt"), end_of);
