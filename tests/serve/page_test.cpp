@@ -1,88 +1,12 @@
 // The page in a browser. It shows the runs, sorts, filters and draws them, follows them, treats their texts as plain
 // text, and asks only its server.
-#include "serve/browser.h"
-#include "serve/results.h"
-#include "serve/server.h"
+#include "serve/page.h"
 
 namespace eggroll::test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
-
-class PageTest : public ResultsTest {
- protected:
-  void SetUp() override {
-    const auto executable = Browser::find();
-    if (!executable) {
-      GTEST_SKIP() << "there is no Chromium (chromium-headless-shell, chromium or google-chrome) to show the page in";
-    }
-    browser_.emplace(*executable, folder_ / "browser");
-  }
-
-  // No script failed, and the page asked no other host.
-  void TearDown() override {
-    if (!browser_) return;
-    EXPECT_THAT(browser_->exceptions(), IsEmpty());
-    EXPECT_FALSE(browser_->requested().empty());
-    for (const std::string& address : browser_->requested()) {
-      EXPECT_THAT(address, StartsWith(address_));
-    }
-  }
-
-  // Serves the results as they are, and opens the page once all of them are read.
-  void open(const std::string& path = "#/") {
-    if (!server_) server_.emplace(results_, 0);
-    address_ = server_->address();
-    browser_->open(address_ + path);
-    ASSERT_TRUE(browser_->wait_for("document.querySelector('#progress, #facts')"));
-    ASSERT_TRUE(browser_->wait_for("!document.body.innerText.includes('still reading')"));
-  }
-
-  std::string text(const std::string& selector) {
-    return browser_->evaluate("document.querySelector(" + quoted(selector) + ").innerText");
-  }
-  // The text of the cell below this heading in each row of the leaderboard.
-  std::vector<std::string> column(const std::string& heading) {
-    const auto cells = browser_->evaluate(
-        "(() => { const at = [...document.querySelectorAll('#leaderboard th')].findIndex((th) => "
-        "th.innerText.trim().startsWith(" +
-        quoted(heading) +
-        ")); return [...document.querySelectorAll('#leaderboard tbody tr')].map((row) => "
-        "row.cells[at].innerText.trim()); })()");
-    return cells.get<std::vector<std::string>>();
-  }
-  void click_heading(const std::string& heading) {
-    browser_->evaluate("[...document.querySelectorAll('#leaderboard th button')].find((b) => b.innerText === " +
-                       quoted(heading) + ").click()");
-  }
-  void choose(const std::string& label, const std::string& value) {
-    browser_->evaluate("(() => { const s = document.querySelector('select[aria-label=\"" + label +
-                       "\"]'); s.value = " + quoted(value) + "; s.dispatchEvent(new Event('change')); })()");
-  }
-  // The number of the canvas' pixels that are not grey. Curves and marks have colours, the grid and the labels are
-  // grey.
-  int coloured_pixels(const std::string& canvas) {
-    return browser_->evaluate(
-        "(() => { const c = document.querySelector(" + quoted(canvas) +
-        "); const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;"
-        "for (let i = 0; i < p.length; i += 4) {"
-        "  if (p[i + 3] > 100 && Math.max(p[i], p[i + 1], p[i + 2]) - Math.min(p[i], p[i + 1], p[i + 2]) > 60) n += 1;"
-        "} return n; })()");
-  }
-  Browser::Json datasets(const std::string& canvas) {
-    return browser_->evaluate(
-        "Chart.getChart(document.querySelector(" + quoted(canvas) +
-        ")).data.datasets.map((set) => ({label: set.label ?? '', baseline: set.baseline ?? '', data: set.data}))");
-  }
-  static std::string quoted(const std::string& text) { return ordered_json(text).dump(); }
-
-  std::optional<Server> server_;
-  std::string address_;
-  std::optional<Browser> browser_;
-};
 
 TEST_F(PageTest, ItShowsTheRunsAndHowFarTheyAre) {
   add_grid();
@@ -307,7 +231,7 @@ TEST_F(PageTest, ThePageOpensOnTheNewestExperimentAndSaysWhereTheAddressNamesNon
   browser_->evaluate("location.hash = '#/?experiment=none'");
   ASSERT_TRUE(browser_->wait_for("document.querySelector('#unknown')"));
   EXPECT_THAT(text("#unknown"), HasSubstr("No run is of the experiment \u201cnone\u201d"));
-  EXPECT_THAT(text("#unknown"), HasSubstr("zeta (sweep), grid (sweep), alpha (sweep)"));
+  EXPECT_THAT(text("#unknown"), HasSubstr("There are: zeta (sweep), grid (sweep), alpha (sweep)"));
   EXPECT_TRUE(column("run").empty());
   browser_->evaluate("[...document.querySelectorAll('#unknown a')].pop().click()");
   ASSERT_TRUE(browser_->wait_for("!document.querySelector('#unknown')"));
@@ -331,31 +255,13 @@ TEST_F(PageTest, AllExperimentsHaveTheirDefaultsAndEachDataItsOwnOrder) {
   EXPECT_THAT(browser_->evaluate("[...document.querySelectorAll('#leaderboard tr.data')].map((row) => row.innerText)"),
               ElementsAre("on count", "on count other.txt"));
   EXPECT_EQ(browser_->evaluate("[...document.querySelectorAll('#leaderboard tbody tr:not(.data)')].map((row) => "
-                               "row.cells[1].innerText.trim()).join(' ')"),
+                               "row.cells[2].innerText.trim()).join(' ')"),
             "2048-0 2048-1 512-0 512-1 plain other");
   EXPECT_EQ(browser_->evaluate(
                 "(() => { const at = [...document.querySelectorAll('#leaderboard thead th')].findIndex((th) => "
                 "th.innerText.trim() === 'population'); return [...document.querySelectorAll('#leaderboard tbody "
                 "tr:not(.data)')].map((row) => row.cells[at].innerText.trim()).join(' '); })()"),
             "2048 2048 512 512 1024 512");
-}
-
-TEST_F(PageTest, CurvesBeginWhereTheyAreWorthReading) {
-  add_grid();
-  open();
-  ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves'))"));
-  const auto scale = [&](const std::string& of) {
-    return browser_->evaluate("Chart.getChart(document.querySelector('#curves'))." + of);
-  };
-  // The curve falls from 7 to 3 bits; its first tenth lies above the range that is shown.
-  EXPECT_LT(scale("scales.y.max").get<double>(), 5.0);
-  EXPECT_LT(scale("scales.y.min").get<double>(), 3.0);
-  // The baselines' names have a column of their own beside the curves.
-  EXPECT_GT(scale("width").get<double>() - scale("chartArea.right").get<double>(), 60.0);
-  choose("bits", "all");
-  ASSERT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves')).scales.y.max > 7"));
-  choose("bits", "log");
-  EXPECT_TRUE(browser_->wait_for("Chart.getChart(document.querySelector('#curves')).scales.y.type === 'logarithmic'"));
 }
 
 TEST_F(PageTest, PointsOfASweepAreNamedByTheirNumber) {

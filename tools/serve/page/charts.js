@@ -1,4 +1,10 @@
-// Chart.js with this page's style: no animation, the page's colours, light or dark.
+// Chart.js with this page's style: no animation, the page's colours, light or dark; and axes that zoom and turn
+// logarithmic. The address keeps both.
+import { baselineNames, roomForNames } from "./baselines.js";
+import { h, themed } from "./dom.js";
+import { logarithmicText, logarithmicTicks, plainTicks } from "./ticks.js";
+import { change, view } from "./view.js";
+import { kKeys, rangeIn, zoomable } from "./zoom.js";
 
 export const colours = [
   "#4e79a7", "#e8812b", "#3f9b6c", "#c9485b", "#8a6bbd", "#a0785a", "#d673a8", "#7b8794", "#b0a12f", "#2aa0b5",
@@ -8,85 +14,91 @@ export const clear = (colour, share) => `${colour}${Math.round(255 * share).toSt
 
 // A small square of the colour. A script sets the colour, because the page's rules forbid styles within its text.
 export function keyOf(colour) {
-  const key = document.createElement("span");
-  key.className = "key";
+  const key = h("span", { class: "key" });
   key.style.color = colour;
   return key;
 }
 
-// The names of baselines to the right of the chart, each at its line's height where there is room, else below the one
-// above it; an arrow says that the line lies beyond the range that is shown.
-const kNameHeight = 13; // pixels
-const baselineNames = {
-  id: "baselineNames",
-  afterDatasetsDraw({ ctx, chartArea, data, scales }) {
-    const names = data.datasets
-      .filter((set) => set.baseline)
-      .map((set) => ({ text: set.baseline, y: scales.y.getPixelForValue(set.data[0].y) }))
-      .sort((a, b) => a.y - b.y);
-    let free = chartArea.top;
-    for (const name of names) {
-      if (name.y < chartArea.top) name.text = `↑ ${name.text}`;
-      if (name.y > chartArea.bottom) name.text = `↓ ${name.text}`;
-      name.y = Math.max(free, Math.min(name.y, chartArea.bottom));
-      free = name.y + kNameHeight;
-    }
-    // Names that ran out of the bottom move up.
-    let bottom = chartArea.bottom;
-    for (const name of [...names].reverse()) {
-      name.y = Math.min(name.y, bottom);
-      bottom = name.y - kNameHeight;
-    }
-    ctx.save();
-    ctx.font = nameFont();
-    ctx.textBaseline = "middle";
-    ctx.fillStyle = themed("--text");
-    for (const name of names) ctx.fillText(name.text, chartArea.right + 6, name.y);
-    ctx.restore();
-  },
-};
-
-const nameFont = () => `11px ${getComputedStyle(document.body).fontFamily}`;
-
-// The width of the longest name, in pixels.
-function roomForNames(canvas, datasets) {
-  const names = datasets.filter((set) => set.baseline).map((set) => `↑ ${set.baseline}`);
-  if (!names.length) return 0;
-  const ctx = canvas.getContext("2d");
-  ctx.save();
-  ctx.font = nameFont();
-  const widest = Math.max(...names.map((name) => ctx.measureText(name).width));
-  ctx.restore();
-  return Math.ceil(widest) + 10;
+// A logarithmic axis has no place for what is not above 0: such points of x are left out, and y has a gap there. A
+// baseline begins at the axis' left end.
+function positive(datasets, name, left) {
+  return datasets.map((set) => ({
+    ...set,
+    data: name === "y"
+      ? set.data.map((point) => ({ ...point, y: point.y > 0 ? point.y : NaN }))
+      : set.data.map((point) => (set.baseline ? { ...point, x: Math.max(point.x, left) } : point)).filter((point) => point.x > 0),
+  }));
 }
 
-export const themed = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-// A canvas in a box. draw(datasets, axes) shows the datasets, and may be called again.
-export function chartPanel(id) {
-  const canvas = document.createElement("canvas");
-  canvas.id = id;
-  const box = document.createElement("div");
-  box.className = "chart";
-  box.append(canvas);
+// A canvas in a box, and the switches of its axes as `tools`. axes: those that zoom and turn logarithmic.
+// draw(datasets, scales) shows the datasets, and may be called again. fit(x's zoom or null, whether y is logarithmic)
+// gives the range of y that is shown where the reader has not zoomed it.
+export function chartPanel(id, title, axes = ["x", "y"]) {
+  const canvas = h("canvas", { id, tabindex: "0", role: "img", "aria-describedby": `${id}-keys` });
+  const frame = h("div", { class: "frame", hidden: true });
+  const keys = h("p", { class: "keys", id: `${id}-keys` }, kKeys);
+  const box = h("div", { class: "chart" }, canvas, frame, keys);
   let chart = null;
-  const draw = (datasets, scales) => {
+
+  const logsOf = () => axes.filter((name) => (view().of.get(`${id} log`) ?? "").includes(name));
+  const switches = axes.map((name) => h("input", {
+    type: "checkbox",
+    onchange: ({ target }) =>
+      change({ [`${id} log`]: axes.filter((axis) => (axis === name ? target.checked : logsOf().includes(axis))).join("") }),
+  }));
+  const inAddress = (ranges) => Object.fromEntries(Object.entries(ranges).map(([name, text]) => [`${id} ${name}`, text]));
+  const reset = h("button", { class: "plain", onclick: () => {
+    change(inAddress({ x: null, y: null }));
+    canvas.focus();
+  } }, "Reset zoom");
+  const hint = h("span", { class: "quiet" }, "drag over a part to zoom");
+  const tools = h("span", { class: "tools", role: "group", "aria-label": `axes of: ${title}` },
+    switches.map((input, i) => h("label", { class: "check" }, input, `log ${axes[i]}`)), reset, hint);
+  zoomable(canvas, frame, axes, () => chart, (ranges, replace) => change(inAddress(ranges), replace));
+
+  const draw = (sets, scales, fit = () => ({})) => {
+    let datasets = sets;
+    const { of } = view();
+    const logs = logsOf();
+    const zoom = Object.fromEntries(axes.map((name) => [name, rangeIn(of.get(`${id} ${name}`))]));
+    switches.forEach((input, i) => { input.checked = logs.includes(axes[i]); });
+    reset.hidden = !axes.some((name) => zoom[name]);
+    hint.hidden = !reset.hidden;
+    Object.assign(scales.y, fit(zoom.x ?? null, logs.includes("y")));
     const grid = themed("--line");
     const text = themed("--quiet");
-    for (const scale of Object.values(scales)) {
+    for (const [name, scale] of Object.entries(scales)) {
+      const isLog = logs.includes(name);
+      Object.assign(scale, { type: isLog ? "logarithmic" : "linear" }, zoom[name]);
+      if (isLog) {
+        const least = Math.min(...sets.flatMap((set) => (set.baseline ? [] : set.data.map((point) => point[name]))).filter((value) => value > 0));
+        if (!(scale.min > 0)) scale.min = Number.isFinite(least) ? least : undefined;
+        datasets = positive(datasets, name, scale.min);
+        scale.afterBuildTicks = logarithmicTicks;
+        scale.ticks = { maxRotation: 0, callback: logarithmicText };
+      }
       scale.grid = { color: grid, borderColor: grid };
-      scale.ticks = { color: text, ...scale.ticks };
+      scale.ticks = { color: text, includeBounds: false, callback: plainTicks, ...scale.ticks };
       if (scale.title) Object.assign(scale.title, { display: true, color: text });
     }
     const options = {
       animation: false,
-      layout: { padding: { right: roomForNames(canvas, datasets) } },
+      layout: { padding: { right: () => roomForNames(canvas, datasets) } },
       maintainAspectRatio: false,
       parsing: false,
       normalized: true,
       interaction: { mode: "nearest", axis: "xy", intersect: false },
       scales,
-      plugins: { legend: { display: false }, tooltip: { filter: (item) => Boolean(item.dataset.label) } },
+      plugins: {
+        legend: { display: false },
+        tooltip: {
+          filter: (item) => Boolean(item.dataset.label),
+          callbacks: {
+            title: ([item]) => item && `${scales.x.title.text}: ${Number(item.parsed.x.toPrecision(6))}`,
+            label: (item) => `${item.dataset.label}: ${Number(item.parsed.y.toPrecision(5))}`,
+          },
+        },
+      },
     };
     if (chart === null) {
       chart = new Chart(canvas, { type: "line", data: { datasets }, options, plugins: [baselineNames] });
@@ -95,7 +107,9 @@ export function chartPanel(id) {
       chart.options = options;
       chart.update("none");
     }
+    const ends = sets.filter((set) => set.named).map(({ label, data }) => `${label} ends at ${Number(data[data.length - 1].y.toPrecision(4))}`);
+    canvas.setAttribute("aria-label", [title, ...ends].join("; "));
+    return chart;
   };
-  const remove = () => chart?.destroy();
-  return { box, draw, remove };
+  return { box, tools, draw, remove: () => chart?.destroy() };
 }

@@ -1,12 +1,15 @@
 // The learning curves of some rows: each run's own, or the mean over seeds with a band from the lowest to the highest.
-import { chartPanel, clear, colours, keyOf, themed } from "./charts.js";
-import { h } from "./dom.js";
+import { baselineEntries, baselinesOf } from "./baselines.js";
+import { chartPanel, clear, colours, keyOf } from "./charts.js";
+import { choice, h, renew } from "./dom.js";
 import { count, duration } from "./format.js";
 import { curvesOf } from "./store.js";
+import { ticksAs } from "./ticks.js";
+import { change } from "./view.js";
 
-export const rangeNames = { late: "late training", all: "all", log: "all, logarithmic" };
+const rangeNames = { late: "late training", all: "from the start" };
 
-export const xNames = { step: "steps", tokens: "member tokens", seconds: "seconds in steps" };
+const xNames = { step: "steps", tokens: "member tokens", seconds: "seconds in steps" };
 
 // Interpolates linearly between the two nearest points; null beyond the ends.
 function valueAt(line, column, step) {
@@ -51,7 +54,7 @@ function datasetsOf(lines, x, label, colour, held_out) {
     ...band,
     {
       label,
-      held_out,
+      named: held_out,
       data: of("mean"),
       borderColor: held_out ? colour : clear(colour, 0.55),
       backgroundColor: colour,
@@ -61,55 +64,56 @@ function datasetsOf(lines, x, label, colour, held_out) {
   ];
 }
 
-// Each baseline is a line. If the runs' baselines differ, the line is at their mean and the label gives the range. Runs
-// on different data have no baselines in common, so none is drawn.
-function baselinesOf(runs, end) {
-  if (new Set(runs.map((run) => run.data)).size > 1) return [];
-  const values = new Map();
-  for (const run of runs) {
-    for (const [name, value] of Object.entries(run.baselines)) {
-      if (Number.isFinite(value)) values.set(name, [...(values.get(name) ?? []), value]);
-    }
-  }
-  return [...values].map(([name, list], i) => {
-    const [low, high] = [Math.min(...list), Math.max(...list)];
-    const y = list.reduce((sum, value) => sum + value, 0) / list.length;
-    return {
-      baseline: high - low < 5e-4 ? `${name} ${y.toFixed(3)}` : `${name} ${low.toFixed(3)} to ${high.toFixed(3)}`,
-      data: [{ x: 0, y }, { x: end, y }],
-      borderColor: themed("--quiet"),
-      borderDash: [[7, 4], [2, 3], [10, 3, 2, 3], [4, 6]][i % 4],
-      borderWidth: 1,
-      pointRadius: 0,
-      pointHitRadius: 0,
-    };
-  });
-}
-
 const kEarly = 0.25; // the share of a curve whose bits the late range leaves out
 
-// The range of the lines' held-out bits after kEarly, and of the baselines within it or next to it.
-function lateRange(datasets, baselines) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const { data } of datasets.filter((set) => set.held_out)) {
-    const from = data[0].x + kEarly * (data[data.length - 1].x - data[0].x);
-    // With few points, at least the last half counts.
-    const late = data.filter((point, i) => point.x >= from || 2 * i >= data.length);
-    low = Math.min(low, ...late.map((point) => point.y));
-    high = Math.max(high, ...late.map((point) => point.y));
-  }
-  if (!Number.isFinite(low)) return {};
-  const room = Math.max(high - low, 0.05) / 2;
-  const near = baselines.map(({ data: [{ y }] }) => y).filter((y) => y > low - room && y < high + room);
-  const margin = room / 5;
-  return { min: Math.min(low, ...near) - margin, max: Math.max(high, ...near) + margin };
+// The line's value at x, linear between its two nearest points; null beyond the ends.
+function heightAt(data, x) {
+  const after = data.findIndex((point) => point.x >= x);
+  if (after < 0 || (after === 0 && data[0].x > x)) return null;
+  if (data[after].x === x) return data[after].y;
+  const [a, b] = [data[after - 1], data[after]];
+  return a.y + ((b.y - a.y) * (x - a.x)) / (b.x - a.x);
 }
 
-export function curvesChart() {
-  const panel = chartPanel("curves");
+// The range of y that shows the held-out bits well: those within the zoomed range of x, or else those after kEarly. A
+// baseline within it or next to it is shown too.
+function fitting(datasets, baselines, zoom, isLog) {
+  const heights = datasets.filter((set) => set.named).flatMap(({ data }) => {
+    if (zoom) {
+      const inside = data.filter((point) => point.x >= zoom.min && point.x <= zoom.max).map((point) => point.y);
+      return [...inside, heightAt(data, zoom.min), heightAt(data, zoom.max)].filter((y) => y !== null);
+    }
+    const from = data[0].x + kEarly * (data[data.length - 1].x - data[0].x);
+    // With few points, at least the last half counts.
+    return data.filter((point, i) => point.x >= from || 2 * i >= data.length).map((point) => point.y);
+  });
+  const [to, back] = isLog ? [Math.log10, (value) => 10 ** value] : [Number, Number];
+  const places = heights.map(to).filter(Number.isFinite);
+  if (!places.length) return {};
+  const [low, high] = [Math.min(...places), Math.max(...places)];
+  const room = Math.max(high - low, isLog ? 0.02 : 0.05) / 2;
+  const near = baselines.map((set) => to(set.level)).filter((y) => y > low - room && y < high + room);
+  const [bottom, top] = [Math.min(low, ...near) - room / 5, Math.max(high, ...near) + room / 5];
+  // No bits are below 0.
+  return { min: isLog ? back(bottom) : Math.max(bottom, low < 0 ? bottom : 0), max: back(top) };
+}
+
+// The controls of what the axes show, in `parent`; returns what the address chooses.
+export function curveChoices(parent, of) {
+  const x = xNames[of.get("x")] ? of.get("x") : "step";
+  const range = rangeNames[of.get("range")] ? of.get("range") : "late";
+  renew(parent,
+    choice("over", Object.entries(xNames), x, (to) => change({ x: to, "curves x": null, "curves y": null })), " ",
+    choice("bits", Object.entries(rangeNames), range, (to) => change({ range: to, "curves y": null })));
+  return { x, range };
+}
+
+// The chart of the canvas #curves and its legend. tools: the switches of its axes.
+export function curvesChart(title) {
+  const panel = chartPanel("curves", title);
   const legend = h("div", { class: "legend" });
   // rows: each with its runs; labels: one for each. Returns how many rows have something to draw.
-  async function show(rows, labels, x, range = "all") {
+  async function show(rows, labels, x, range) {
     const datasets = [];
     const entries = []; // for the legend
     let drawn = 0;
@@ -129,30 +133,18 @@ export function curvesChart() {
     });
     const end = Math.max(0, ...datasets.flatMap((set) => set.data.map((point) => point.x)));
     const units = new Set(runs.map((run) => run.unit).filter(Boolean));
-    const baselines = drawn ? baselinesOf(runs, end) : [];
-    const limits = range === "late" ? lateRange(datasets, baselines) : {};
-    datasets.push(...baselines);
-    panel.draw(
-      datasets,
+    const baselines = drawn && new Set(rows.map((row) => row.axes.data)).size === 1 ? baselinesOf(runs, end) : [];
+    const format = x === "seconds" ? duration : count;
+    const chart = panel.draw(
+      [...datasets, ...baselines],
       {
-        x: {
-          type: "linear",
-          min: 0,
-          max: end || undefined,
-          title: { text: xNames[x] },
-          ticks: { maxRotation: 0, callback: x === "seconds" ? duration : count },
-        },
-        y: {
-          type: range === "log" ? "logarithmic" : "linear",
-          ...limits,
-          title: { text: `bits per ${[...units].join(" or ") || "unit"}` },
-          ticks: { callback: (value) => value.toPrecision(3), includeBounds: false },
-        },
+        x: { min: 0, max: end || undefined, title: { text: xNames[x] }, ticks: { maxRotation: 0, callback: ticksAs(format) } },
+        y: { title: { text: `bits per ${[...units].join(" or ") || "unit"}` } },
       },
+      (zoom, isLog) => (range === "all" && !zoom ? {} : fitting(datasets, baselines, zoom, isLog)),
     );
-    legend.replaceChildren(...entries);
+    renew(legend, entries, baselineEntries(chart));
     return drawn;
   }
-  return { box: h("div", {}, panel.box, legend), show, remove: panel.remove };
+  return { box: h("div", {}, panel.box, legend), tools: panel.tools, show, remove: panel.remove };
 }
-

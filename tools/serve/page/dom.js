@@ -10,8 +10,24 @@ export function h(tag, attributes = {}, ...children) {
       element.setAttribute(name, value === true ? "" : value);
     }
   }
-  element.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+const shownIn = new WeakMap(); // by parent: its children as HTML
+
+// Gives the parent these children. It stays as it is where they look as before, so that the reader keeps an open list
+// or a selected text; where they do not, the control of the same name gets the focus back.
+export function renew(parent, ...children) {
+  const fresh = h("div", {}, ...children);
+  if (shownIn.get(parent) === fresh.innerHTML) return;
+  shownIn.set(parent, fresh.innerHTML);
+  const nameOf = (control) =>
+    [control.tagName, control.getAttribute("aria-label") ?? control.textContent, control.getAttribute("href")].join(" ");
+  const focused = parent.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  parent.replaceChildren(...fresh.childNodes);
+  if (focused === null) return;
+  [...parent.querySelectorAll("a, button, input, select, summary")].find((control) => nameOf(control) === focused)?.focus();
 }
 
 // A <select> of [value, text] pairs.
@@ -27,3 +43,6 @@ export function choice(label, options, chosen, onchange) {
 export function status(name) {
   return h("span", { class: `status ${name}` }, name);
 }
+
+// A colour of style.css, light or dark.
+export const themed = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,19 +1,20 @@
 // The effect of one axis on a metric. A line joins runs that are equal in everything else, also in the seed; diamonds are
 // means. Only final runs are shown.
 import { chartPanel, clear, colours } from "./charts.js";
-import { axisValue, bits, count, duration, share } from "./format.js";
+import { axisValue, count, duration, share } from "./format.js";
 import { experimentOf, isFinal } from "./select.js";
+import { ticksAs } from "./ticks.js";
 
 export const metrics = {
-  bits: ["final bits", bits],
-  best: ["best bits", bits],
+  bits: ["final bits", null],
+  best: ["best bits", null],
   tokens_per_second: ["tokens/s", count],
   update_rate: ["update rate", share],
   wall_seconds: ["wall time", duration],
 };
 
 export function effectsChart() {
-  const panel = chartPanel("effects");
+  const panel = chartPanel("effects", "Effect of an axis", ["y"]);
   // values: the axis' values in order. Returns how many runs have the metric.
   function show(rows, axis, values, metric) {
     const place = new Map(values.map((value, i) => [value, i]));
@@ -58,7 +59,6 @@ export function effectsChart() {
       ],
       {
         x: {
-          type: "linear",
           min: -0.4,
           max: values.length - 0.6,
           title: { text: axis },
@@ -68,10 +68,10 @@ export function effectsChart() {
           },
           ticks: { autoSkip: false, callback: (at) => values[at] || "(not set)" },
         },
-        y: { type: "linear", title: { text: name }, ticks: { callback: format } },
+        y: { title: { text: name }, ticks: format ? { callback: ticksAs(format) } : {} },
       },
     );
     return means.length ? [...sets.values()].reduce((sum, points) => sum + points.length, 0) : 0;
   }
-  return { box: panel.box, show, remove: panel.remove };
+  return { box: panel.box, tools: panel.tools, show, remove: panel.remove };
 }

@@ -2,22 +2,14 @@
 import { keyOf } from "./charts.js";
 import { h, status } from "./dom.js";
 import { axisValue, bits, count, duration, share } from "./format.js";
-import { isOfBits, shortName } from "./select.js";
+import { isOfBits, kSilent, nameOf, shortName } from "./select.js";
 import { store } from "./store.js";
-import { change, runAddress } from "./view.js";
+import { change, choose, chosenRuns, runAddress } from "./view.js";
 
 const kShown = 200; // rows that are shown until the reader asks for all
-const kSilent = 300; // seconds after which a running run may have died
-
-// A run's folder without the folders above it. For a point of a sweep,
-// "0003-optimizer=sign_es,population=512-1a2b3c4d", it is only the number, because the columns say the rest.
-function nameOf(folder) {
-  const last = folder.slice(folder.lastIndexOf("/") + 1);
-  return /^(\d{4,})-.*-[0-9a-f]{8}$/.exec(last)?.[1] ?? last;
-}
 
 // [sort key, heading, format]
-const numbers = [
+export const figures = [
   ["bits", "final bits", bits],
   ["best", "best bits", bits],
   ["tokens_per_second", "tokens/s", count],
@@ -26,7 +18,7 @@ const numbers = [
   ["wall_seconds", "wall time", duration],
 ];
 
-const hints = {
+export const hints = {
   bits: "the unperturbed model on all that is held out, after the last step",
   best: "the lowest of the learning curve, whose evaluations all read one sample of what is held out",
   tokens_per_second: "member tokens, of the median step",
@@ -38,13 +30,13 @@ function heading(of, key, text, isNumber) {
   const down = chosen && of.get("down") !== null;
   return h(
     "th",
-    { class: isNumber ? "number" : null, "aria-sort": chosen ? (down ? "descending" : "ascending") : null },
+    { scope: "col", class: isNumber ? "number" : null, "aria-sort": chosen ? (down ? "descending" : "ascending") : null },
     h("button", { title: hints[key], onclick: () => change({ sort: key, down: chosen && !down ? "1" : null }) }, text),
   );
 }
 
 // The statuses of a row's runs, each with its number of runs if there are several.
-function statusCell(row) {
+export function statusOf(row) {
   const counts = new Map();
   for (const run of row.runs) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
   if (row.n === undefined) {
@@ -56,7 +48,11 @@ function statusCell(row) {
   return [...counts].map(([name, n], i) => [i ? " " : "", h("span", { class: name }, `${n} ${name}`)]);
 }
 
-function numberCell(row, [key, , format]) {
+// "2 of 3" of a mean's runs have ended.
+export const seedsOf = (row) => (row.n === row.runs.length ? String(row.n) : `${row.n} of ${row.runs.length}`);
+
+// below: a note under the figure.
+export function figureCell(row, [key, , format], below = null) {
   let text = format(row[key]);
   if (key === "steps" && row.status === "running" && row.planned_steps) text += ` of ${row.planned_steps}`;
   const range = row.ranges?.[key];
@@ -68,19 +64,29 @@ function numberCell(row, [key, , format]) {
     range && range.high > range.low
       ? h("div", { class: "range" }, `${format(range.low)} to ${format(range.high)}`)
       : null,
+    below === null ? null : h("div", { class: "range" }, below),
   );
 }
 
 // With several data, each data's first row has a heading above it.
 function dataHeading(row, before, columns) {
   if (row.axes.data === undefined || before?.axes.data === row.axes.data) return null;
-  return h("tr", { class: "data" }, h("th", { colspan: columns }, `on ${row.axes.data || "unknown data"}`));
+  return h("tr", { class: "data" }, h("th", { colspan: columns }, h("span", {}, `on ${row.axes.data || "unknown data"}`)));
 }
 
-export function leaderboard(rows, axes, of, colourOf) {
+export function leaderboard(rows, allAxes, of, colourOf) {
   const byData = isOfBits(of.get("sort") ?? "bits");
+  const axes = allAxes.filter(([axis]) => axis !== "data" || !byData); // headings say which data
   const means = of.get("rows") === "means";
   const shown = of.get("all") ? rows : rows.slice(0, kShown);
+  const chosen = new Set(chosenRuns(of));
+  const box = (row) => {
+    const folders = row.runs.map((run) => run.folder);
+    return h("input", {
+      type: "checkbox", "aria-label": `compare ${row.folder}`, checked: folders.every((folder) => chosen.has(folder)),
+      onchange: ({ target }) => choose(folders, target.checked),
+    });
+  };
   const table = h(
     "table",
     { id: "leaderboard" },
@@ -90,31 +96,33 @@ export function leaderboard(rows, axes, of, colourOf) {
       h(
         "tr",
         {},
+        h("th", { scope: "col" }, h("span", { class: "unseen" }, "compare")),
         heading(of, "status", "status"),
         heading(of, "folder", means ? "one of its runs" : "run"),
-        axes.map(([axis]) => heading(of, `axis ${axis}`, shortName(axis, axes))),
+        axes.map(([axis]) => heading(of, `axis ${axis}`, shortName(axis, allAxes))),
         means ? heading(of, "n", "n", true) : heading(of, "seed", "seed", true),
-        numbers.map(([key, text]) => heading(of, key, text, true)),
+        figures.map(([key, text]) => heading(of, key, text, true)),
       ),
     ),
     h(
       "tbody",
       {},
       shown.map((row, i) => [
-        byData ? dataHeading(row, shown[i - 1], 3 + axes.length + numbers.length) : null,
+        byData ? dataHeading(row, shown[i - 1], 4 + axes.length + figures.length) : null,
         h(
           "tr",
           {},
-          h("td", {}, statusCell(row)),
+          h("td", {}, box(row)),
+          h("td", {}, statusOf(row)),
           h(
             "td",
             { class: "name", title: row.folder },
             colourOf(row) ? keyOf(colourOf(row)) : null,
             h("a", { href: runAddress(row.folder) }, nameOf(row.folder)),
           ),
-          axes.map(([axis]) => h("td", {}, axisValue(row.axes[axis]))),
-          h("td", { class: "number" }, means ? (row.n === row.runs.length ? String(row.n) : `${row.n} of ${row.runs.length}`) : String(row.seed ?? "")),
-          numbers.map((column) => numberCell(row, column)),
+          axes.map(([axis]) => h("td", { class: "value" }, axisValue(row.axes[axis]) || h("span", { class: "range" }, "(not set)"))),
+          h("td", { class: "number" }, means ? seedsOf(row) : String(row.seed ?? "")),
+          figures.map((column) => figureCell(row, column)),
         ),
       ]),
     ),
@@ -127,5 +135,5 @@ export function leaderboard(rows, axes, of, colourOf) {
           h("button", { class: "plain", onclick: () => change({ all: "1" }) }, `Show all ${rows.length} rows`),
         )
       : null;
-  return [h("div", { class: "wide" }, table), more];
+  return { table, more };
 }

@@ -1,4 +1,5 @@
 // Asks the server for changes every other second, and shows the page that the address names.
+import { comparePage } from "./compare.js";
 import { overview } from "./overview.js";
 import { runPage } from "./run.js";
 import { refresh, store } from "./store.js";
@@ -13,10 +14,10 @@ let pageOf = "";
 
 async function show() {
   const { path, of } = view();
-  const wanted = path === "/run" ? `run ${of.get("folder")}` : "overview";
+  const wanted = path === "/run" ? `run ${of.get("folder")}` : path === "/compare" ? "compare" : "overview";
   if (wanted !== pageOf) {
     page?.remove();
-    page = path === "/run" ? runPage(main, of.get("folder") ?? "") : overview(main);
+    page = path === "/run" ? runPage(main, of.get("folder") ?? "") : path === "/compare" ? comparePage(main) : overview(main);
     pageOf = wanted;
     scrollTo(0, 0);
   }

@@ -1,12 +1,12 @@
 // The first page: progress, curves, the effect of each axis, the leaderboard.
 import { colours } from "./charts.js";
-import { curvesChart, rangeNames, xNames } from "./curves.js";
-import { choice, h, status } from "./dom.js";
+import { curveChoices, curvesChart } from "./curves.js";
+import { choice, h, renew, status } from "./dom.js";
 import { effectsChart, metrics } from "./effects.js";
 import { leaderboard } from "./leaderboard.js";
-import { experimentOf, experiments, filtered, labelOf, rowsOf, shortName, tellingAxes, varyingAxes, withValues } from "./select.js";
+import { experimentOf, experiments, filtered, isOfBits, labelsOf, shortName, sortedRows, varyingAxes, withValues } from "./select.js";
 import { store } from "./store.js";
-import { change, view } from "./view.js";
+import { addressOf, change, chosenRuns, experimentAddress, openedOn, view } from "./view.js";
 
 const kCurves = 10; // rows with a curve: the first of the table
 
@@ -61,11 +61,14 @@ function filters(names, chosen, axes, of) {
     { class: "filters", id: "filters" },
     names.length > 1 || (chosen && !names.includes(chosen))
       ? choice("experiment", [...new Set([...names, chosen].filter(Boolean))].map((name) => [name, name]).concat([["*", "all"]]), chosen || "*",
-          // Filters of one experiment mean nothing in another.
-          (name) => { location.hash = `/?${new URLSearchParams({ experiment: name })}`; })
+          // Filters of one experiment mean nothing in another; what was chosen to compare stays.
+          (name) => {
+            const kept = chosenRuns(of).map((folder) => ["run", folder]);
+            location.hash = addressOf("/", new URLSearchParams([["experiment", name], ...kept]));
+          })
       : null,
     h("label", {}, h("span", {}, "find"), find),
-    axes.map(([axis, values]) =>
+    axes.filter(([axis]) => axis !== "experiment").map(([axis, values]) =>
       choice(shortName(axis, axes), [["*", "all"], ...values.map((value) => [value, value || "(not set)"])], of.get(`axis ${axis}`) ?? "*",
         (value) => change({ [`axis ${axis}`]: value === "*" ? null : value }))),
     choice("rows", [["runs", "runs"], ["means", "means over seeds"]], of.get("rows") ?? "runs",
@@ -73,81 +76,105 @@ function filters(names, chosen, axes, of) {
   );
 }
 
+// Sentences about what the address asks for and the runs do not have.
+function complaints(path, names, chosen, axes, of) {
+  const sentences = [];
+  if (path !== "/") sentences.push(`There is no page ${path}, which the address names; these are all runs.`);
+  if (chosen && names.length && !names.includes(chosen)) {
+    sentences.push([`No run is of the experiment “${chosen}”, which the address of this page names. There are: `,
+      names.map((name, i) => [i ? ", " : "", h("a", { href: experimentAddress(name) }, name)])]);
+    return sentences; // no run, no axis
+  }
+  for (const [name, wanted] of of) {
+    if (!name.startsWith("axis ")) continue;
+    const axis = name.slice(5);
+    const values = axes.find(([other]) => other === axis)?.[1];
+    if (!values) sentences.push(`The runs do not differ in “${axis}”, by which the address filters them; all are shown.`);
+    else if (!values.includes(wanted)) sentences.push(`No run has ${axis}=${wanted}, by which the address filters them.`);
+  }
+  return sentences;
+}
+
+// The way to the comparison, as long as runs are chosen.
+function chosenBar(of) {
+  const n = chosenRuns(of).length;
+  if (!n) return null;
+  return h("div", { class: "chosen", id: "chosen" },
+    h("span", { role: "status" }, `${plural(n, "run")} chosen`),
+    h("a", { class: "plain", href: addressOf("/compare", of) }, "Compare"),
+    h("button", { class: "plain", onclick: () => change({ run: null }) }, "Choose none"));
+}
+
 // The page's parts live as long as it is shown, so that charts are updated rather than made anew.
 export function overview(main) {
-  const parts = { unknown: h("div"), progress: h("div"), filters: h("div"), table: h("div") };
-  const curves = curvesChart();
+  const parts = { unknown: h("div"), progress: h("div"), filters: h("div"), count: h("span", { class: "quiet" }), wide: h("div", { class: "wide" }), more: h("div"), chosen: h("div", { class: "stays" }) };
+  const curves = curvesChart("Learning curves");
   const effects = effectsChart();
-  const curveHead = h("div", { class: "head" });
+  const curveChoice = h("div");
   const curveNote = h("p", { class: "note", id: "curves-note" });
-  const effectHead = h("div", { class: "head" });
+  const effectChoice = h("div");
   const effectNote = h("p", { class: "note", id: "effects-note" });
-  const curvePanel = h("section", {}, curveHead, curves.box, curveNote);
-  const effectPanel = h("section", {}, effectHead, effects.box, effectNote);
+  const curvePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Learning curves"), curveChoice, curves.tools), curves.box, curveNote);
+  const effectPanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Effect of an axis"), effectChoice, effects.tools), effects.box, effectNote);
   main.replaceChildren(
     parts.unknown, parts.progress, parts.filters,
     h("div", { class: "charts" }, curvePanel, effectPanel),
-    parts.table,
+    h("section", {}, h("div", { class: "head" }, h("h2", {}, "Leaderboard"), parts.count), parts.wide, parts.more, parts.chosen),
   );
-  let filtersShown = "";
+
+  function showEffects(rows, runs, axes, of) {
+    const metric = metrics[of.get("metric")] ? of.get("metric") : "bits";
+    const { data } = rows.find((row) => Number.isFinite(row[metric]))?.axes ?? {};
+    const comparable = (all) => (isOfBits(metric) ? all.filter((one) => one.axes.data === data) : all);
+    const tried = varyingAxes(comparable(runs)).filter(([name]) => name !== "data" && name !== "experiment");
+    effectPanel.hidden = tried.length === 0;
+    if (effectPanel.hidden) return;
+    const [axis, values] = tried.find(([name]) => name === of.get("effect")) ?? tried[0];
+    renew(effectChoice,
+      choice("axis", tried.map(([name]) => [name, shortName(name, axes)]), axis, (to) => change({ effect: to })), " ",
+      choice("on", Object.entries(metrics).map(([key, [name]]) => [key, name]), metric, (to) => change({ metric: to, "effects y": null })));
+    const n = effects.show(comparable(rows), axis, values, metric);
+    effects.box.hidden = effects.tools.hidden = n === 0;
+    const what = of.get("rows") === "means" ? "configuration" : "run";
+    effectNote.textContent = n === 0 ? `No ${what} with this figure has ended.` :
+      `${plural(n, `final ${what}`)}; a line joins those that are equal in all else, diamonds are means.` +
+      (comparable(rows).length < rows.length ? ` Only runs on ${data}, because bits on different data cannot be compared.` : "");
+  }
 
   async function show() {
-    const { of } = view();
+    const { path, of } = view();
     const all = [...store.runs.values()];
-    const names = experiments(all);
+    const names = experiments(all, store.now);
     const asked = of.get("experiment");
+    if (asked === null) openedOn(names[0] ?? "");
     const chosen = asked === "*" ? "" : asked ?? names[0] ?? "";
     const runs = withValues(all.filter((run) => !chosen || experimentOf(run) === chosen));
-    parts.unknown.replaceChildren(...(chosen && !names.includes(chosen)
-      ? [h("section", { id: "unknown" },
-          h("p", { class: "bad" }, `No run is of the experiment “${chosen}”, which the address of this page names.`),
-          h("p", { class: "note" }, "There are: ", names.map((name, i) =>
-            [i ? ", " : "", h("a", { href: `#/?${new URLSearchParams({ experiment: name })}` }, name)])))]
-      : []));
     const axes = varyingAxes(runs);
-    const rows = rowsOf(filtered(runs, axes, of), of);
+    const rows = sortedRows(filtered(runs, axes, of), of);
+    const sentences = complaints(path, names, chosen, axes, of);
+    renew(parts.unknown, sentences.length ? h("section", { id: "unknown" }, sentences.map((text) => h("p", { class: "bad" }, text))) : null);
+    renew(parts.progress, progress(runs, chosen, of));
+    renew(parts.filters, filters(names, chosen, axes, of));
 
-    parts.progress.replaceChildren(progress(runs, chosen, of));
-    // The filters are made anew only if they differ, because the reader may be using one.
-    const filtersNow = JSON.stringify([names, chosen, axes, of.toString()]);
-    if (filtersNow !== filtersShown) parts.filters.replaceChildren(filters(names, chosen, axes, of));
-    filtersShown = filtersNow;
-
-    const x = of.get("x") ?? "step";
-    const range = rangeNames[of.get("range")] ? of.get("range") : "late";
-    curveHead.replaceChildren(
-      h("h2", {}, "Learning curves"), choice("over", Object.entries(xNames), x, (to) => change({ x: to })),
-      choice("bits", Object.entries(rangeNames), range, (to) => change({ range: to })));
-    const first = rows.filter((row) => row.runs.some((run) => run.has_curve)).slice(0, kCurves);
-    const colourOf = (row) => (first.includes(row) ? colours[first.indexOf(row) % colours.length] : null);
-
-    const tried = axes.filter(([name]) => name !== "data");
-    const axis = tried.some(([name]) => name === of.get("effect")) ? of.get("effect") : tried[0]?.[0];
-    const metric = metrics[of.get("metric")] ? of.get("metric") : "bits";
-    effectPanel.hidden = axis === undefined;
-    if (axis !== undefined) {
-      effectHead.replaceChildren(
-        h("h2", {}, "Effect of an axis"),
-        choice("axis", tried.map(([name]) => [name, shortName(name, axes)]), axis, (to) => change({ effect: to })),
-        choice("on", Object.entries(metrics).map(([key, [name]]) => [key, name]), metric, (to) => change({ metric: to })));
-      const n = effects.show(rows, axis, axes.find(([name]) => name === axis)[1], metric);
-      const what = of.get("rows") === "means" ? "configuration" : "run";
-      effectNote.textContent =
-        `${plural(n, `final ${what}`)}; a line joins those that are equal in all else, diamonds are means.` +
-        (axes.some(([name]) => name === "data") ? " The means mix several data: choose one above to compare bits." : "");
-    }
-    parts.table.replaceChildren(
-      h("section", {},
-        h("div", { class: "head" }, h("h2", {}, "Leaderboard"),
-          h("span", { class: "quiet" }, `${rows.length} rows of ${plural(runs.length, "run")}`)),
-        leaderboard(rows, axes, of, colourOf)));
+    const { x, range } = curveChoices(curveChoice, of);
+    // Curves on different data do not belong into one chart.
+    const drawable = rows.filter((row) => row.runs.some((run) => run.has_curve));
+    const comparable = drawable.filter((row) => row.axes.data === drawable[0].axes.data);
+    const first = comparable.slice(0, kCurves);
+    const colourOf = (row) => (first.includes(row) ? colours[first.indexOf(row)] : null);
+    showEffects(rows, runs, axes, of);
+    const { table, more } = leaderboard(rows, axes, of, colourOf);
+    parts.count.textContent = `${plural(rows.length, "row")} of ${plural(runs.length, "run")}`;
+    renew(parts.wide, table);
+    renew(parts.more, more);
+    renew(parts.chosen, chosenBar(of));
 
     curvePanel.hidden = first.length === 0;
     if (curvePanel.hidden) return;
-    const telling = tellingAxes(first, axes);
-    const drawn = await curves.show(first, first.map((row) => labelOf(row, telling)), x, range);
+    const drawn = await curves.show(first, labelsOf(first, axes), x, range);
     curveNote.textContent =
-      `The first ${drawn} of ${rows.length} rows below: held-out bits thick, training bits thin` +
+      (rows.length === 1 ? "" : `The first ${drawn} of ${plural(comparable.length, "row")} below${comparable.length < drawable.length ? ` on ${first[0].axes.data}` : ""}: `) +
+      "held-out bits thick, training bits thin" +
       (of.get("rows") === "means" ? "; bands reach from the lowest seed to the highest." : ".");
   }
   return { show, remove: () => { curves.remove(); effects.remove(); } };

@@ -1,11 +1,13 @@
-// The page of one run: its record, curve, the monitor's newest look, samples, log and configuration.
-import { curvesChart, xNames } from "./curves.js";
-import { choice, h, status } from "./dom.js";
+// The page of one run: its record, curve, what the monitor saw, samples, log and configuration.
+import { curveChoices, curvesChart } from "./curves.js";
+import { h, renew, status } from "./dom.js";
 import { axisValue, bits, count, duration, share } from "./format.js";
+import { monitorChart, monitorOf } from "./monitor.js";
+import { experimentOf, labelsOf } from "./select.js";
 import { details, store } from "./store.js";
-import { change, view } from "./view.js";
+import { experimentAddress, view } from "./view.js";
 
-function facts(pairs) {
+function factList(pairs) {
   const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return h("dl", { class: "facts" }, known.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
@@ -14,7 +16,7 @@ function factsOf(run, record) {
   const per = run.unit ? ` per ${run.unit}` : "";
   const evaluation = (value) => (value ? `${bits(value.bits_per_unit)} bits${per} at step ${value.step}, of ${count(value.tokens)} tokens` : null);
   const plugins = { model: run.model, optimizer: run.optimizer, backend: run.backend };
-  return facts([
+  return factList([
     ["status", status(run.status)],
     ["final, all that is held out", evaluation(record?.final) ?? (Number.isFinite(run.bits) ? `${bits(run.bits)} bits${per} so far` : null)],
     ["final, of the average of the weights", evaluation(record?.average?.final)],
@@ -41,33 +43,6 @@ function factsOf(run, record) {
   ]);
 }
 
-// Shows an object of objects as a table: a row for each object, a column for each of their keys.
-function tableOf(objects, first) {
-  const rows = Object.entries(objects ?? {}).flatMap(([name, value]) =>
-    Array.isArray(value) ? value.map((one, i) => [`${name} ${i}`, one]) : [[name, value]]);
-  if (!rows.length) return null;
-  const keys = [...new Set(rows.flatMap(([, value]) => Object.keys(value)))];
-  const cell = (value) => (value === null || value === undefined ? "" : String(value));
-  return h("div", { class: "wide" },
-    h("table", {},
-      h("thead", {}, h("tr", {}, h("th", {}, first), keys.map((key) => h("th", { class: key === "op" ? null : "number" }, key.replaceAll("_", " "))))),
-      h("tbody", {}, rows.map(([name, value]) =>
-        h("tr", {}, h("td", {}, name), keys.map((key) => h("td", { class: key === "op" ? null : "number" }, cell(value[key]))))))));
-}
-
-function monitorOf(look) {
-  if (!look) return null;
-  const { step, monitor } = look;
-  const verdicts = monitor.verdicts ?? [];
-  return h("section", { id: "monitor" },
-    h("div", { class: "head" }, h("h2", {}, "Monitor"), h("span", { class: "quiet" }, `after step ${step}`)),
-    verdicts.length
-      ? h("ul", { class: "verdicts" }, verdicts.map((text) => h("li", { class: "bad" }, text)))
-      : h("p", { class: "note" }, "no verdict: nothing looks wrong"),
-    h("div", { class: "tables" },
-      tableOf(monitor.values, "value"), tableOf(monitor.heads, "head"), tableOf(monitor.tensors, "tensor")));
-}
-
 function textOf(title, text, id, open) {
   if (!text) return null;
   return h("section", { id }, h("details", { open }, h("summary", {}, title), h("pre", {}, text)));
@@ -75,50 +50,53 @@ function textOf(title, text, id, open) {
 
 export function runPage(main, folder) {
   const above = h("div");
-  const below = h("div");
-  const curves = curvesChart();
-  const head = h("div", { class: "head" });
-  const curvePanel = h("section", {}, head, curves.box);
-  main.replaceChildren(above, curvePanel, below);
-  let shown = "";
+  const facts = h("div");
+  const monitor = h("div");
+  const texts = h("div");
+  const curves = curvesChart(`Learning curve of ${folder}`);
+  const overTime = monitorChart();
+  const choices = h("div");
+  const curvePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Learning curve"), choices, curves.tools), curves.box);
+  main.replaceChildren(above, facts, curvePanel, overTime.box, monitor, texts);
+  let known = null; // what the server told of the run, and which summary that was of
+  let summary = "";
 
   async function show() {
-    const x = view().of.get("x") ?? "step";
+    const { of } = view();
     const run = store.runs.get(folder);
+    curvePanel.hidden = !run?.has_curve;
     if (!run) {
-      curvePanel.hidden = true;
-      above.replaceChildren(h("p", {}, h("a", { href: "#/" }, "← all runs")), h("p", { class: "bad" }, `No run is in ${folder}.`));
-      below.replaceChildren();
+      renew(above, h("p", {}, h("a", { href: "#/" }, "← all runs")), h("p", { class: "bad" }, `No run is in ${folder}.`));
+      for (const part of [facts, monitor, texts]) renew(part);
+      overTime.show(null, of);
       return;
     }
-    const now = JSON.stringify([run, x]);
-    if (now === shown) return;
-    const { record, monitor, samples, log, config } = await details(folder);
-    above.replaceChildren(
-      h("p", {}, h("a", { href: "#/" }, "← all runs")),
-      h("p", { class: "title", id: "title" }, h("strong", {}, run.name), ` ${folder}`),
-      ...(run.why ? [h("p", { class: run.status === "stopped" ? "note" : "bad", id: "why" }, run.why)] : []),
-      ...run.problems.map((text) => h("p", { class: "bad" }, text)),
-      h("section", { id: "facts" }, factsOf(run, record)),
-    );
-    head.replaceChildren(
-      h("h2", {}, "Learning curve"), choice("over", Object.entries(xNames), x, (to) => change({ x: to })));
-    curvePanel.hidden = !run.has_curve;
-    // Only a text that changed is made anew, so that the others stay open and scrolled as they are.
+    if (JSON.stringify(run) !== summary) {
+      known = await details(folder);
+      summary = JSON.stringify(run);
+    }
+    const { record, samples, log, config } = known;
+    renew(above,
+      h("p", {}, h("a", { href: experimentAddress(experimentOf(run)) }, `← all runs of ${experimentOf(run)}`)),
+      h("h2", { class: "title", id: "title" }, run.name, " ", h("span", { class: "quiet" }, folder)),
+      run.why ? h("p", { class: run.status === "stopped" ? "note" : "bad", id: "why" }, run.why) : null,
+      run.problems?.map((text) => h("p", { class: "bad" }, text)));
+    renew(facts, h("section", { id: "facts" }, factsOf(run, record)));
+    renew(monitor, monitorOf(known.monitor));
     const parts = [
-      monitorOf(monitor),
       textOf("Samples", samples, "samples", true),
       textOf("Log (its end)", log ?? record?.failure?.log?.join("\n"), "log", run.status === "failed"),
       textOf("Configuration", config ?? (record ? JSON.stringify(record.config, null, 2) : null), "config", false),
       textOf("Record", record ? JSON.stringify(record, null, 2) : null, "record", false),
     ].filter(Boolean);
     for (const part of parts) {
-      const before = below.querySelector(`#${part.id} details`);
+      const before = texts.querySelector(`#${part.id} details`);
       if (before) part.firstChild.open = before.open;
     }
-    below.replaceChildren(...parts);
-    if (!curvePanel.hidden) await curves.show([{ ...run, runs: [run] }], ["held-out (training thin)"], x);
-    shown = now;
+    renew(texts, parts);
+    overTime.show(known.monitor, of);
+    const { x, range } = curveChoices(choices, of);
+    if (!curvePanel.hidden) await curves.show([{ ...run, runs: [run] }], labelsOf([run], []), x, range);
   }
-  return { show, remove: curves.remove };
+  return { show, remove: () => { curves.remove(); overTime.remove(); } };
 }

@@ -3,13 +3,17 @@ import { axisValue, inOrder } from "./format.js";
 
 export const experimentOf = (run) => (run.sweep ? `${run.sweep} (sweep)` : run.name);
 
-// All experiments; the one whose run began last comes first. Among runs of the same second, the one that was written
-// last counts.
-export function experiments(runs) {
+// A running run that wrote nothing for this many seconds may have died.
+export const kSilent = 300;
+
+// All experiments. One with a run at work comes first, then the one whose run began last. Among runs of the same
+// second, the one that was written last counts. now: the server's clock.
+export function experiments(runs, now) {
   const newest = new Map();
   for (const run of runs) {
     const name = experimentOf(run);
-    const begun = `${run.started_utc ?? ""} ${String(run.written ?? 0).padStart(12, "0")}`;
+    const isAtWork = run.status === "running" && now - run.written <= kSilent;
+    const begun = `${Number(isAtWork)} ${run.started_utc ?? ""} ${String(run.written ?? 0).padStart(12, "0")}`;
     if (begun >= (newest.get(name) ?? "")) newest.set(name, begun);
   }
   return [...newest].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).map(([name]) => name);
@@ -28,15 +32,37 @@ function valueOf(run, axis) {
   return parts.includes(undefined) ? "" : parts.join(", ");
 }
 
-// The runs, each with a value for every axis that any of them names. If they read different data, the data are an axis
-// too, because bits on different data cannot be compared.
+// What each run read, so that bits can be compared where the text is the same: where files of one name differ it has
+// their hash, and where units differ the unit.
+function dataOf(runs) {
+  const kinds = new Map();
+  for (const run of runs) {
+    const kind = kinds.get(run.data) ?? { hashes: new Set(), units: new Set() };
+    if (run.data_hash) kind.hashes.add(run.data_hash);
+    if (run.unit) kind.units.add(run.unit);
+    kinds.set(run.data, kind);
+  }
+  return runs.map((run) => [
+    run.data ?? "",
+    run.data_hash && kinds.get(run.data).hashes.size > 1 ? `sha256 ${run.data_hash}` : "",
+    run.unit && kinds.get(run.data).units.size > 1 ? `bits per ${run.unit}` : "",
+  ].filter(Boolean).join(", "));
+}
+
+// The runs, each with a value for every axis that any of them names. If they are of different experiments, these are an
+// axis. If they read different data, the data are an axis in place of the dataset's settings, because bits on different
+// data cannot be compared.
 export function withValues(runs) {
-  const axes = [...new Set(runs.flatMap((run) => Object.keys(run.axes)))];
-  const severalData = new Set(runs.map((run) => run.data).filter(Boolean)).size > 1;
-  return runs.map((run) => ({
+  const data = dataOf(runs);
+  const severalData = new Set(data.filter((_, i) => Number.isFinite(runs[i].bits))).size > 1;
+  const severalExperiments = new Set(runs.map(experimentOf)).size > 1;
+  const isShown = (axis) => !severalData || !axis.startsWith("dataset.") || axis === "dataset.seed";
+  const axes = [...new Set(runs.flatMap((run) => Object.keys(run.axes)))].filter(isShown);
+  return runs.map((run, i) => ({
     ...run,
     axes: {
-      ...(severalData ? { data: run.data ?? "" } : {}),
+      ...(severalExperiments ? { experiment: experimentOf(run) } : {}),
+      ...(severalData ? { data: data[i] } : {}),
       ...Object.fromEntries(axes.map((axis) => [axis, valueOf(run, axis)])),
     },
   }));
@@ -54,10 +80,15 @@ export function varyingAxes(runs) {
   return [...axes].filter(([, values]) => values.size > 1).map(([axis, values]) => [axis, [...values].sort(inOrder)]);
 }
 
-// "train.population" is "population" where no other axis is called so.
+// Names of the table's other columns and of the controls above it.
+const kTaken = ["best bits", "data", "experiment", "final bits", "find", "n", "rows", "run", "seed", "status"];
+
+// "train.population" is "population", and "noise.rank+noise.sigma_shift" is "rank+sigma_shift", where nothing else is
+// called so.
 export function shortName(axis, axes) {
-  const last = (name) => name.slice(name.lastIndexOf(".") + 1);
-  return axes.filter(([other]) => last(other) === last(axis)).length > 1 ? axis : last(axis);
+  const short = (name) => name.split("+").map((key) => key.slice(key.lastIndexOf(".") + 1)).join("+");
+  const isTaken = kTaken.includes(short(axis)) || axes.filter(([other]) => short(other) === short(axis)).length > 1;
+  return isTaken ? axis : short(axis);
 }
 
 export function filtered(runs, axes, of) {
@@ -99,10 +130,14 @@ function grouped(runs) {
   });
 }
 
+// The runs, or their means over seeds, in the runs' order.
+export const rowsOf = (runs, of) =>
+  of.get("rows") === "means" ? grouped(runs) : runs.map((run) => ({ ...run, runs: [run] }));
+
 // Sorts by the order in the address; without one, the lowest final bits come first. Bits are compared only among rows
 // on the same data.
-export function rowsOf(runs, of) {
-  const rows = of.get("rows") === "means" ? grouped(runs) : runs.map((run) => ({ ...run, runs: [run] }));
+export function sortedRows(runs, of) {
+  const rows = rowsOf(runs, of);
   const sort = of.get("sort") ?? "bits";
   const sorted = (row) => (sort.startsWith("axis ") ? axisValue(row.axes[sort.slice(5)]) : row[sort]);
   const sign = of.get("down") ? -1 : 1;
@@ -128,12 +163,33 @@ export function tellingAxes(rows, axes) {
 
 export const isOfBits = (key) => key === "bits" || key === "best";
 
-// The text that tells a row from the others: "population=2048, optimizer=sign_es, seed 0".
-export function labelOf(row, axes) {
-  const values = axes
-    .map(([axis]) => [shortName(axis, axes), axisValue(row.axes[axis])])
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name}=${value}`);
-  if (row.n === undefined) values.push(`seed ${row.seed ?? "?"}`);
-  return values.join(", ") || row.name;
+// A run's folder without the folders above it. For a point of a sweep,
+// "0003-optimizer=sign_es,population=512-1a2b3c4d", it is only the number, because the axes say the rest.
+export function nameOf(folder) {
+  const last = folder.slice(folder.lastIndexOf("/") + 1);
+  return /^(\d{4,})-.*-[0-9a-f]{8}$/.exec(last)?.[1] ?? last;
+}
+
+// "population=2048"; "rank=4, sigma_shift=6" for keys that change together.
+function valueText(row, axis, axes) {
+  const value = axisValue(row.axes[axis]) || "(not set)";
+  const [names, values] = [shortName(axis, axes).split("+"), value.split(", ")];
+  if (names.length !== values.length) return `${names.join("+")}=${value}`;
+  return names.map((name, i) => `${name}=${values[i]}`).join(", ");
+}
+
+// For each row, the text that tells it from the others: "population=2048, optimizer=sign_es, seed=0". Rows that are
+// equal in all that have the run's name too.
+export function labelsOf(rows, axes) {
+  const telling = tellingAxes(rows, axes);
+  const severalSeeds = rows.some((row) => row.n === undefined && row.seed !== rows[0].seed);
+  const texts = rows.map((row) => [
+    ...telling.map(([axis]) => valueText(row, axis, axes)),
+    ...(severalSeeds ? [`seed=${row.seed ?? "?"}`] : []),
+  ].join(", "));
+  return texts.map((text, i) => {
+    if (text && texts.filter((other) => other === text).length === 1) return text;
+    const name = nameOf(rows[i].folder);
+    return [text, rows[i].sweep ? `${rows[i].sweep}, point ${name}` : name].filter(Boolean).join(", ");
+  });
 }

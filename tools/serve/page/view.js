@@ -5,14 +5,37 @@ export function view() {
   return { path: path || "/", of: new URLSearchParams(query) };
 }
 
-// Changes some of the address's parameters; null removes one.
-export function change(values) {
+export const addressOf = (path, of) => `#${path}?${of}`;
+export const runAddress = (folder) => addressOf("/run", new URLSearchParams({ folder }));
+export const experimentAddress = (experiment) => addressOf("/", new URLSearchParams({ experiment }));
+
+// The experiment that is shown where the address names none. The first choice of the reader puts it into the address,
+// so that the view stays what it is when a newer run begins.
+let opened = "";
+export const openedOn = (experiment) => { opened = experiment; };
+
+function go(path, of, replace) {
+  if (path !== "/run" && opened && !of.has("experiment")) of.set("experiment", opened);
+  if (replace) location.replace(addressOf(path, of));
+  else location.hash = addressOf(path, of);
+}
+
+// Changes some of the address's parameters; null removes one. replace: without a new entry in the browser's history.
+export function change(values, replace = false) {
   const { path, of } = view();
   for (const [name, value] of Object.entries(values)) {
     if (value === null || value === "") of.delete(name);
     else of.set(name, value);
   }
-  location.hash = `${path}?${of}`;
+  go(path, of, replace);
 }
 
-export const runAddress = (folder) => `#/run?${new URLSearchParams({ folder })}`;
+// The folders of the runs that the reader chose to compare, and a change of them.
+export const chosenRuns = (of) => of.getAll("run");
+export function choose(folders, isChosen) {
+  const { path, of } = view();
+  const others = chosenRuns(of).filter((folder) => !folders.includes(folder));
+  of.delete("run");
+  for (const folder of isChosen ? [...others, ...folders] : others) of.append("run", folder);
+  go(path, of, false);
+}

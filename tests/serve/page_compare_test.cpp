@@ -1,0 +1,249 @@
+// The page tells runs apart: what it opens on, legends, columns, chosen runs side by side, and what an address asks
+// for.
+#include <chrono>
+#include <functional>
+#include <set>
+
+#include "serve/page.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PageCompareTest : public PageTest {
+ protected:
+  // A run of its own sweep in a folder of its name.
+  void add_run(const std::string& name, SyntheticRun run, const std::function<void(RunRecord&)>& change = {}) {
+    run.sweep = name;
+    write_synthetic_run(results_ / name, run);
+    RunRecord record = synthetic_record(run);
+    if (change) change(record);
+    write_record(results_ / name / "record.json", record);
+  }
+  // The cells of the row of the comparison that begins with this text.
+  std::vector<std::string> compared(const std::string& name) {
+    return browser_
+        ->evaluate(
+            "(() => { const row = [...document.querySelectorAll('#compare tr')].find((tr) => "
+            "tr.cells[0].innerText.trim() === " +
+            quoted(name) +
+            "); return row ? [...row.cells].slice(1).map((cell) => cell.innerText.trim()) : ['no such row']; })()")
+        .get<std::vector<std::string>>();
+  }
+  void tick(const std::string& folder) {
+    browser_->evaluate("document.querySelector('input[aria-label=" + quoted("compare " + folder) + "]').click()");
+  }
+  std::string address() { return browser_->evaluate("decodeURIComponent(location.hash)"); }
+  std::string experiment() {
+    return browser_->evaluate("document.querySelector('select[aria-label=experiment]').value");
+  }
+};
+
+TEST_F(PageCompareTest, ThePageOpensOnWhatRuns) {
+  SyntheticRun run;
+  run.started = "2026-01-02T09:00:00Z";
+  add_run("newest", run);
+  run.started = "2026-01-01T01:00:00Z";
+  run.status = RunStatus::kRunning;
+  run.steps = 20;
+  add_run("at-work", run);
+  // A run whose record says running, although nothing was written for an hour, is not at work.
+  run.started = "2026-01-02T08:00:00Z";
+  add_run("died", run);
+  for (const char* file : {"record.json", "metrics.jsonl"}) {
+    fs::last_write_time(results_ / "died" / file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  open();
+  EXPECT_EQ(experiment(), "at-work (sweep)");
+  // The first choice keeps the experiment, also when a newer one begins.
+  choose("rows", "means");
+  ASSERT_TRUE(browser_->wait_for("location.hash.includes('experiment=')"));
+  EXPECT_THAT(address(), HasSubstr("experiment=at-work+(sweep)"));
+}
+
+TEST_F(PageCompareTest, WhatTheAddressAsksForInVainIsSaid) {
+  add_grid();
+  open("#/?axis+train.population=77&axis+model.depth=3");
+  EXPECT_THAT(text("#unknown"), HasSubstr("No run has train.population=77"));
+  EXPECT_THAT(text("#unknown"), HasSubstr("The runs do not differ in \u201cmodel.depth\u201d"));
+  browser_->evaluate("location.hash = '#/nowhere'");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#unknown').innerText.includes('There is no page /nowhere')"));
+  browser_->evaluate("location.hash = '#/compare?run=sweeps/grid/points/512-0&run=gone'");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#compare')"));
+  EXPECT_THAT(texts(".bad"), ElementsAre("No run is in gone, which the address of this page names."));
+}
+
+TEST_F(PageCompareTest, LegendsNameWhatDiffers) {
+  for (const uint64_t seed : {0U, 1U}) {
+    for (const int rank : {1, 4}) {
+      SyntheticRun run;
+      run.seed = seed;
+      run.axes = {{"model.width", "64"},
+                  {"noise.rank+noise.sigma_shift",
+                   {{"noise.rank", std::to_string(rank)}, {"noise.sigma_shift", std::to_string(rank + 2)}}}};
+      run.final_bits = 3.0 + rank + 0.25 * static_cast<double>(seed);
+      RunRecord record = synthetic_record(run);
+      record.config["noise"] = {{"rank", rank}, {"sigma_shift", rank + 2}};
+      const std::string folder = add_point(std::to_string(rank) + "-" + std::to_string(seed), run);
+      write_record(results_ / folder / "record.json", record);
+    }
+  }
+  open();
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  const std::string entries = "#curves ~ .legend > span:not(.narrow), .chart + .legend > span:not(.narrow)";
+  // The width is equal in all, so it is in no legend; both keys of an axis of two are named.
+  EXPECT_THAT(texts(entries), ElementsAre("rank=1, sigma_shift=3, seed=0", "rank=1, sigma_shift=3, seed=1",
+                                          "rank=4, sigma_shift=6, seed=0", "rank=4, sigma_shift=6, seed=1"));
+  EXPECT_THAT(column("rank+sigma_shift"), ElementsAre("1, 3", "1, 3", "4, 6", "4, 6"));
+  choose("rows", "means");
+  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 2"));
+  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('.chart + .legend > span:not(.narrow)').length === 2"));
+  EXPECT_THAT(texts(entries), ElementsAre("rank=1, sigma_shift=3", "rank=4, sigma_shift=6"));
+}
+
+TEST_F(PageCompareTest, RunsThatAreEqualInAllAreNamedByTheirFolder) {
+  add_point("0001-a-1a2b3c4d", {});
+  add_point("0002-a-1a2b3c4d", {});
+  open();
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  EXPECT_THAT(texts(".chart + .legend > span:not(.narrow)"), ElementsAre("grid, point 0001", "grid, point 0002"));
+}
+
+TEST_F(PageCompareTest, NoTwoColumnsHaveOneName) {
+  for (const char* value : {"1", "2"}) {
+    SyntheticRun run;
+    run.axes = {{"dataset.seed", value}, {"model.width", value}, {"noise.width", value}, {"train.status", value}};
+    add_point(value, run);
+  }
+  open();
+  const std::vector<std::string> names = texts("#leaderboard thead th");
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size()) << ::testing::PrintToString(names);
+  EXPECT_THAT(names, Contains("dataset.seed"));
+  EXPECT_THAT(names, Contains("model.width"));
+  EXPECT_THAT(names, Contains("noise.width"));
+  const auto labels = browser_->evaluate("[...document.querySelectorAll('#filters select')].map((s) => s.ariaLabel)");
+  EXPECT_EQ(std::set<std::string>(labels.begin(), labels.end()).size(), labels.size()) << labels;
+}
+
+TEST_F(PageCompareTest, BitsOfOtherDataOrUnitsAreRankedApart) {
+  const auto text_of = [](const std::string& hash, const std::string& unit) {
+    return [hash, unit](RunRecord& record) {
+      record.config["dataset"] = {{"name", "text"}, {"path", "a.txt"}};
+      record.dataset->name = "text";
+      record.dataset->sha256 = hash + std::string(64 - hash.size(), '0');
+      record.dataset->unit = unit;
+    };
+  };
+  SyntheticRun run;
+  run.final_bits = 2.0;
+  add_run("first", run, text_of("aaaa", "byte"));
+  run.final_bits = 1.0;
+  add_run("other-text", run, text_of("bbbb", "byte"));  // a file of the same name with another text
+  run.final_bits = 3.0;
+  add_run("same-text", run, text_of("aaaa", "byte"));
+  run.final_bits = 0.5;
+  add_run("other-unit", run, text_of("aaaa", "token"));
+  open("#/?experiment=*");
+  EXPECT_THAT(texts("#leaderboard tr.data"), ElementsAre("on text a.txt, sha256 aaaa00000000, bits per byte",
+                                                         "on text a.txt, sha256 aaaa00000000, bits per token",
+                                                         "on text a.txt, sha256 bbbb00000000, bits per byte"));
+  EXPECT_EQ(browser_->evaluate("[...document.querySelectorAll('#leaderboard tbody tr:not(.data)')].map((row) => "
+                               "row.cells[2].innerText.trim()).join(' ')"),
+            "first same-text other-unit other-text");
+  // Curves on different data are not drawn together, and the note says so.
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  EXPECT_THAT(text("#curves-note"), HasSubstr("The first 2 of 2 rows below on text a.txt, sha256 aaaa"));
+}
+
+TEST_F(PageCompareTest, ChosenRunsAreComparedSideBySide) {
+  add_grid();
+  open();
+  for (const char* point : {"512-0", "2048-0"}) {
+    tick(std::string("sweeps/grid/points/") + point);
+    ASSERT_TRUE(browser_->wait_for("location.hash.includes('" + std::string(point) + "')"));
+  }
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#chosen').innerText.includes('2 runs chosen')"));
+  click("#chosen a");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#compare')"));
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  EXPECT_THAT(texts("#compare thead a"), ElementsAre("population=512", "population=2048"));
+  EXPECT_THAT(compared("final bits"), ElementsAre("3.5000", "3.0000\n\u22120.5000"));
+  EXPECT_THAT(compared("steps done"), ElementsAre("100", "100"));
+  EXPECT_THAT(compared("train.population"), ElementsAre("512", "2048"));
+  EXPECT_THAT(compared("model.width"), ElementsAre("no such row"));  // equal in both
+  EXPECT_THAT(compared("seed"), ElementsAre("no such row"));
+  std::vector<std::string> drawn;
+  for (const auto& set : datasets("#curves")) drawn.push_back(set.at("label"));
+  EXPECT_THAT(drawn, Contains("population=512"));
+  EXPECT_THAT(drawn, Contains("population=2048"));
+
+  // The link shows the same in another window, and the way back keeps the choice.
+  const std::string link = browser_->evaluate("location.hash");
+  browser_->open("about:blank");
+  open(link);
+  EXPECT_THAT(compared("train.population"), ElementsAre("512", "2048"));
+  browser_->evaluate("document.querySelector('main a').click()");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#leaderboard')"));
+  EXPECT_EQ(
+      browser_->evaluate("[...document.querySelectorAll('#leaderboard input')].filter((box) => box.checked).length"),
+      2);
+}
+
+TEST_F(PageCompareTest, AComparedRunCanBeLeftOut) {
+  add_grid();
+  open("#/compare?run=sweeps/grid/points/512-0&run=sweeps/grid/points/2048-0&run=sweeps/grid/points/512-1");
+  EXPECT_THAT(texts("#compare thead a"),
+              ElementsAre("population=512, seed=0", "population=2048, seed=0", "population=512, seed=1"));
+  EXPECT_THAT(compared("seed"), ElementsAre("0", "0", "1"));
+  click("#compare thead button");
+  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#compare thead a').length === 2"));
+  EXPECT_THAT(address(), Not(HasSubstr("512-0")));
+  browser_->evaluate("location.hash = '#/compare'");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#nothing')"));
+}
+
+TEST_F(PageCompareTest, MeansOverSeedsAreComparedAsMeans) {
+  add_grid();
+  open("#/?rows=means");
+  for (const char* point : {"512-0", "2048-0"}) {
+    tick(std::string("sweeps/grid/points/") + point);
+    ASSERT_TRUE(browser_->wait_for("location.hash.includes('" + std::string(point) + "')"));
+  }
+  click("#chosen a");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#compare')"));
+  EXPECT_THAT(compared("seeds"), ElementsAre("2", "2"));
+  EXPECT_THAT(compared("final bits"),
+              ElementsAre("3.6250\n3.5000 to 3.7500", "3.1250\n3.0000 to 3.2500\n\u22120.5000"));
+  EXPECT_THAT(compared("train.population"), ElementsAre("512", "2048"));
+  EXPECT_THAT(compared("seed"), ElementsAre("no such row"));
+}
+
+TEST_F(PageCompareTest, ControlsHaveNamesAndKeepTheFocus) {
+  const std::string running = add_running();
+  add_grid();
+  open();
+  ASSERT_TRUE(wait_for_chart("#curves"));
+  EXPECT_EQ(browser_->evaluate("[...document.querySelectorAll('a, button, input, select, canvas')].filter((one) => "
+                               "!(one.ariaLabel || one.innerText || one.labels?.[0]?.innerText)).map((one) => "
+                               "one.outerHTML).join()"),
+            "");
+  EXPECT_THAT(browser_->evaluate("document.querySelector('#curves').ariaLabel").get<std::string>(),
+              HasSubstr("population=2048, seed=0 ends at 3"));
+  // The table is made anew when a run writes, and the focus stays where it was.
+  const std::string box = "document.querySelector('input[aria-label=\"compare sweeps/grid/points/512-0\"]')";
+  browser_->evaluate("window.before = " + box + "; window.before.focus()");
+  append_evaluation(running, 30, 2.5);
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#leaderboard').innerText.includes('2.5000')"));
+  EXPECT_EQ(browser_->evaluate("document.activeElement === " + box + " && window.before !== " + box), true);
+  // A focused control has an outline.
+  browser_->call("Input.dispatchKeyEvent",
+                 {{"type", "keyDown"}, {"key", "Tab"}, {"code", "Tab"}, {"windowsVirtualKeyCode", 9}});
+  EXPECT_EQ(browser_->evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
+}
+
+}  // namespace
+}  // namespace eggroll::test
