@@ -1,5 +1,6 @@
 // The page tells runs apart: what it opens on, legends, columns, chosen runs side by side, and what an address asks
 // for.
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <set>
@@ -129,6 +130,22 @@ TEST_F(PageCompareTest, NoTwoColumnsHaveOneName) {
   EXPECT_EQ(std::set<std::string>(labels.begin(), labels.end()).size(), labels.size()) << labels;
 }
 
+TEST_F(PageCompareTest, ManyAxesDoNotPushTheFiguresAway) {
+  for (const char* value : {"1", "2"}) {
+    SyntheticRun run;
+    for (int i = 0; i < 10; ++i) run.axes["model.a" + std::to_string(i)] = value;
+    add_point(value, run);
+  }
+  open();
+  const std::vector<std::string> names = texts("#leaderboard thead th");
+  EXPECT_LT(std::find(names.begin(), names.end(), "final bits"), std::find(names.begin(), names.end(), "a0"));
+  EXPECT_EQ(text("#filters summary"), "2 more axes");
+  EXPECT_EQ(browser_->evaluate("document.querySelector('#filters details').open"), false);
+  choose("a9", "2");
+  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 1"));
+  EXPECT_EQ(browser_->evaluate("document.querySelector('#filters details').open"), true);
+}
+
 TEST_F(PageCompareTest, BitsOfOtherDataOrUnitsAreRankedApart) {
   const auto text_of = [](const std::string& hash, const std::string& unit) {
     return [hash, unit](RunRecord& record) {
@@ -156,7 +173,7 @@ TEST_F(PageCompareTest, BitsOfOtherDataOrUnitsAreRankedApart) {
             "first same-text other-unit other-text");
   // Curves on different data are not drawn together, and the note says so.
   ASSERT_TRUE(wait_for_chart("#curves"));
-  EXPECT_THAT(text("#curves-note"), HasSubstr("The first 2 of 2 rows below on text a.txt, sha256 aaaa"));
+  EXPECT_THAT(text("#curves-note"), HasSubstr("All 2 rows below on text a.txt, sha256 aaaa"));
 }
 
 TEST_F(PageCompareTest, ChosenRunsAreComparedSideBySide) {

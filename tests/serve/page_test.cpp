@@ -269,6 +269,10 @@ TEST_F(PageTest, PointsOfASweepAreNamedByTheirNumber) {
   open();
   EXPECT_THAT(column("run"), ElementsAre("0003"));
   EXPECT_EQ(browser_->evaluate("document.querySelector('#leaderboard td.name').title"), folder);
+  // A published record has the same name, with an ending.
+  write_record(results_ / "0004-population=512,seed=0-1a2b3c4d.json", synthetic_record({}));
+  ASSERT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 2"));
+  EXPECT_THAT(column("run"), ::testing::UnorderedElementsAre("0003", "0004"));
 }
 
 TEST_F(PageTest, ManyRowsAreShownWhenAskedFor) {

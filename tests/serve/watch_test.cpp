@@ -168,6 +168,19 @@ TEST_F(WatchTest, TheMonitorsNumbersAreToldOverTimeAndThinnedWhereTheyAreMany) {
   for (const auto& [key, values] : series(thinned)) EXPECT_EQ(values.size(), 134U) << key;
 }
 
+TEST_F(WatchTest, TheBestOfARunningRunIsThatOfItsMetricsWhereTheRecordIsOlder) {
+  SyntheticRun run;
+  run.status = RunStatus::kRunning;
+  const std::string folder = add_point("0", run);
+  RunRecord record = synthetic_record(run);
+  record.newest = record.best = Evaluation{50, 4.5, 1000, "token"};
+  write_record(results_ / folder / "record.json", record);
+  Watch watch(results_);
+  watch.look();
+  EXPECT_EQ(run_in(watch.runs(""), folder).at("bits"), 4.0);
+  EXPECT_EQ(run_in(watch.runs(""), folder).at("best"), 4.0);
+}
+
 TEST_F(WatchTest, DataOfAFileHaveItsHash) {
   SyntheticRun run;
   RunRecord record = synthetic_record(run);

@@ -129,7 +129,8 @@ void add_metrics(ordered_json& summary, const RunMetrics& metrics) {
     }
     const auto lowest = std::min_element(metrics.held_out.begin(), metrics.held_out.end(),
                                          [](const CurvePoint& a, const CurvePoint& b) { return a.bits < b.bits; });
-    if (summary["best"].is_null()) summary["best"] = lowest->bits;
+    // A running run's record is older than its metrics.
+    if (summary["best"].is_null() || lowest->bits < summary["best"]) summary["best"] = lowest->bits;
   }
   // The record is written at checkpoints, the metrics at every step.
   if (summary["status"] == "running" && metrics.last_step > summary["steps"]) summary["steps"] = metrics.last_step;

@@ -59,7 +59,7 @@ export function comparePage(main) {
   const choices = h("div");
   const note = h("p", { class: "note" });
   const curvePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Learning curves"), choices, curves.tools), curves.box, note);
-  const wide = h("div", { class: "wide" });
+  const wide = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "side by side" });
   const tablePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Side by side")), wide);
   main.replaceChildren(above, curvePanel, tablePanel);
 

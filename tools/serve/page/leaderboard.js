@@ -7,6 +7,7 @@ import { store } from "./store.js";
 import { change, choose, chosenRuns, runAddress } from "./view.js";
 
 const kShown = 200; // rows that are shown until the reader asks for all
+const kAxes = 8; // more of them stand behind the figures, which would lie far to the right
 
 // [sort key, heading, format]
 export const figures = [
@@ -77,6 +78,8 @@ function dataHeading(row, before, columns) {
 export function leaderboard(rows, allAxes, of, colourOf) {
   const byData = isOfBits(of.get("sort") ?? "bits");
   const axes = allAxes.filter(([axis]) => axis !== "data" || !byData); // headings say which data
+  const inOrderOf = (ofAxes, ofSeed, ofFigures) =>
+    axes.length > kAxes ? [ofSeed, ofFigures, ofAxes] : [ofAxes, ofSeed, ofFigures];
   const means = of.get("rows") === "means";
   const shown = of.get("all") ? rows : rows.slice(0, kShown);
   const chosen = new Set(chosenRuns(of));
@@ -99,9 +102,11 @@ export function leaderboard(rows, allAxes, of, colourOf) {
         h("th", { scope: "col" }, h("span", { class: "unseen" }, "compare")),
         heading(of, "status", "status"),
         heading(of, "folder", means ? "one of its runs" : "run"),
-        axes.map(([axis]) => heading(of, `axis ${axis}`, shortName(axis, allAxes))),
-        means ? heading(of, "n", "n", true) : heading(of, "seed", "seed", true),
-        figures.map(([key, text]) => heading(of, key, text, true)),
+        inOrderOf(
+          axes.map(([axis]) => heading(of, `axis ${axis}`, shortName(axis, allAxes))),
+          means ? heading(of, "n", "n", true) : heading(of, "seed", "seed", true),
+          figures.map(([key, text]) => heading(of, key, text, true)),
+        ),
       ),
     ),
     h(
@@ -120,9 +125,11 @@ export function leaderboard(rows, allAxes, of, colourOf) {
             colourOf(row) ? keyOf(colourOf(row)) : null,
             h("a", { href: runAddress(row.folder) }, nameOf(row.folder)),
           ),
-          axes.map(([axis]) => h("td", { class: "value" }, axisValue(row.axes[axis]) || h("span", { class: "range" }, "(not set)"))),
-          h("td", { class: "number" }, means ? seedsOf(row) : String(row.seed ?? "")),
-          figures.map((column) => figureCell(row, column)),
+          inOrderOf(
+            axes.map(([axis]) => h("td", { class: "value" }, axisValue(row.axes[axis]) || h("span", { class: "range" }, "(not set)"))),
+            h("td", { class: "number" }, means ? seedsOf(row) : String(row.seed ?? "")),
+            figures.map((column) => figureCell(row, column)),
+          ),
         ),
       ]),
     ),

@@ -9,6 +9,7 @@ import { store } from "./store.js";
 import { addressOf, change, chosenRuns, experimentAddress, openedOn, view } from "./view.js";
 
 const kCurves = 10; // rows with a curve: the first of the table
+const kFilters = 8; // axes with a filter that is always seen
 
 const statuses = ["completed", "stopped", "running", "interrupted", "failed", "unreadable", "waiting"];
 
@@ -56,6 +57,11 @@ function filters(names, chosen, axes, of) {
     type: "search", value: of.get("find") ?? "", "aria-label": "find",
     onchange: () => change({ find: find.value }),
   });
+  const shown = axes.filter(([axis]) => axis !== "experiment"); // which has a choice of its own
+  const rest = shown.slice(kFilters);
+  const filter = ([axis, values]) =>
+    choice(shortName(axis, axes), [["*", "all"], ...values.map((value) => [value, value || "(not set)"])], of.get(`axis ${axis}`) ?? "*",
+      (value) => change({ [`axis ${axis}`]: value === "*" ? null : value }));
   return h(
     "section",
     { class: "filters", id: "filters" },
@@ -68,11 +74,13 @@ function filters(names, chosen, axes, of) {
           })
       : null,
     h("label", {}, h("span", {}, "find"), find),
-    axes.filter(([axis]) => axis !== "experiment").map(([axis, values]) =>
-      choice(shortName(axis, axes), [["*", "all"], ...values.map((value) => [value, value || "(not set)"])], of.get(`axis ${axis}`) ?? "*",
-        (value) => change({ [`axis ${axis}`]: value === "*" ? null : value }))),
+    shown.slice(0, kFilters).map(filter),
     choice("rows", [["runs", "runs"], ["means", "means over seeds"]], of.get("rows") ?? "runs",
       (rows) => change({ rows, sort: null, down: null })),
+    rest.length
+      ? h("details", { open: rest.some(([axis]) => of.has(`axis ${axis}`)) },
+          h("summary", {}, `${rest.length} more axes`), h("div", { class: "filters" }, rest.map(filter)))
+      : null,
   );
 }
 
@@ -107,7 +115,7 @@ function chosenBar(of) {
 
 // The page's parts live as long as it is shown, so that charts are updated rather than made anew.
 export function overview(main) {
-  const parts = { unknown: h("div"), progress: h("div"), filters: h("div"), count: h("span", { class: "quiet" }), wide: h("div", { class: "wide" }), more: h("div"), chosen: h("div", { class: "stays" }) };
+  const parts = { unknown: h("div"), progress: h("div"), filters: h("div"), count: h("span", { class: "quiet" }), wide: h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "leaderboard" }), more: h("div"), chosen: h("div", { class: "stays" }) };
   const curves = curvesChart("Learning curves");
   const effects = effectsChart();
   const curveChoice = h("div");
@@ -172,9 +180,10 @@ export function overview(main) {
     curvePanel.hidden = first.length === 0;
     if (curvePanel.hidden) return;
     const drawn = await curves.show(first, labelsOf(first, axes), x, range);
+    const n = comparable.length;
+    const which = drawn < n ? `The first ${drawn} of ${n} rows` : n === 1 ? "The row" : `All ${n} rows`;
     curveNote.textContent =
-      (rows.length === 1 ? "" : `The first ${drawn} of ${plural(comparable.length, "row")} below${comparable.length < drawable.length ? ` on ${first[0].axes.data}` : ""}: `) +
-      "held-out bits thick, training bits thin" +
+      `${which} below${drawable.length < rows.length ? " with a curve" : ""}${n < drawable.length ? ` on ${first[0].axes.data}` : ""}: held-out bits thick, training bits thin` +
       (of.get("rows") === "means" ? "; bands reach from the lowest seed to the highest." : ".");
   }
   return { show, remove: () => { curves.remove(); effects.remove(); } };

@@ -56,7 +56,7 @@ export function withValues(runs) {
   const data = dataOf(runs);
   const severalData = new Set(data.filter((_, i) => Number.isFinite(runs[i].bits))).size > 1;
   const severalExperiments = new Set(runs.map(experimentOf)).size > 1;
-  const isShown = (axis) => !severalData || !axis.startsWith("dataset.") || axis === "dataset.seed";
+  const isShown = (axis) => !severalData || !/^dataset($|\.)/.test(axis) || axis === "dataset.seed";
   const axes = [...new Set(runs.flatMap((run) => Object.keys(run.axes)))].filter(isShown);
   return runs.map((run, i) => ({
     ...run,
@@ -163,10 +163,10 @@ export function tellingAxes(rows, axes) {
 
 export const isOfBits = (key) => key === "bits" || key === "best";
 
-// A run's folder without the folders above it. For a point of a sweep,
+// A run's folder, or its published record, without the folders above it. For a point of a sweep,
 // "0003-optimizer=sign_es,population=512-1a2b3c4d", it is only the number, because the axes say the rest.
 export function nameOf(folder) {
-  const last = folder.slice(folder.lastIndexOf("/") + 1);
+  const last = folder.slice(folder.lastIndexOf("/") + 1).replace(/\.json$/, "");
   return /^(\d{4,})-.*-[0-9a-f]{8}$/.exec(last)?.[1] ?? last;
 }
 
