@@ -31,8 +31,8 @@ function positive(datasets, name, left) {
 }
 
 // A canvas in a box, and the switches of its axes as `tools`. axes: those that zoom and turn logarithmic.
-// draw(datasets, scales) shows the datasets, and may be called again. fit(x's zoom or null, whether y is logarithmic)
-// gives the range of y that is shown where the reader has not zoomed it.
+// draw(datasets, scales) shows the datasets, and may be called again. fit(x's zoom or null, the names of the logarithmic
+// axes) gives the range of y that is shown where the reader has not zoomed it.
 export function chartPanel(id, title, axes = ["x", "y"]) {
   const canvas = h("canvas", { id, tabindex: "0", role: "img", "aria-describedby": `${id}-keys` });
   const frame = h("div", { class: "frame", hidden: true });
@@ -64,7 +64,7 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
     switches.forEach((input, i) => { input.checked = logs.includes(axes[i]); });
     reset.hidden = !axes.some((name) => zoom[name]);
     hint.hidden = !reset.hidden;
-    Object.assign(scales.y, fit(zoom.x ?? null, logs.includes("y")));
+    Object.assign(scales.y, fit(zoom.x ?? null, logs));
     const grid = themed("--line");
     const text = themed("--quiet");
     for (const [name, scale] of Object.entries(scales)) {
@@ -107,7 +107,8 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
       chart.options = options;
       chart.update("none");
     }
-    const ends = sets.filter((set) => set.named).map(({ label, data }) => `${label} ends at ${Number(data[data.length - 1].y.toPrecision(4))}`);
+    const lastOf = ({ data }) => data.filter((point) => Number.isFinite(point.y)).pop()?.y;
+    const ends = sets.filter((set) => set.named).map((set) => `${set.label} ends at ${Number(lastOf(set)?.toPrecision(4))}`);
     canvas.setAttribute("aria-label", [title, ...ends].join("; "));
     return chart;
   };

@@ -74,9 +74,11 @@ export function comparePage(main) {
       h("p", {}, h("a", { href: addressOf("/", of) }, "← all runs")),
       missing.map((folder) => h("p", { class: "bad" }, `No run is in ${folder}, which the address of this page names.`)),
       rows.length ? null : h("p", { class: "note", id: "nothing" }, "No run is chosen: choose some by their boxes in the leaderboard."));
-    tablePanel.hidden = curvePanel.hidden = rows.length === 0;
+    tablePanel.hidden = rows.length === 0;
+    curvePanel.hidden = !runs.some((run) => run.has_curve);
     if (!rows.length) return;
     renew(wide, sideBySide(rows, labels, of.get("rows") === "means"));
+    if (curvePanel.hidden) return;
     const { x, range } = curveChoices(choices, of);
     const drawn = await curves.show(rows.slice(0, colours.length), labels, x, range);
     const which = rows.length > colours.length ? ` of the first ${drawn} of ${rows.length}` : "";

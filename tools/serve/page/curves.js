@@ -64,7 +64,7 @@ function datasetsOf(lines, x, label, colour, held_out) {
   ];
 }
 
-const kEarly = 0.25; // the share of a curve whose bits the late range leaves out
+const kEarly = 0.25; // the share of a curve's width whose bits the late range leaves out
 
 // The line's value at x, linear between its two nearest points; null beyond the ends.
 function heightAt(data, x) {
@@ -75,27 +75,35 @@ function heightAt(data, x) {
   return a.y + ((b.y - a.y) * (x - a.x)) / (b.x - a.x);
 }
 
-// The range of y that shows the held-out bits well: those within the zoomed range of x, or else those after kEarly. A
-// baseline within it or next to it is shown too.
-function fitting(datasets, baselines, zoom, isLog) {
-  const heights = datasets.filter((set) => set.named).flatMap(({ data }) => {
-    if (zoom) {
-      const inside = data.filter((point) => point.x >= zoom.min && point.x <= zoom.max).map((point) => point.y);
-      return [...inside, heightAt(data, zoom.min), heightAt(data, zoom.max)].filter((y) => y !== null);
-    }
-    const from = data[0].x + kEarly * (data[data.length - 1].x - data[0].x);
-    // With few points, at least the last half counts.
-    return data.filter((point, i) => point.x >= from || 2 * i >= data.length).map((point) => point.y);
+const asShown = (isLog) => (isLog ? [Math.log10, (place) => 10 ** place] : [Number, Number]);
+
+// The bits that the late range shows: those after the first kEarly of the axis, with few points at least the last half.
+function late(data, logX) {
+  const [to, from] = asShown(logX);
+  const places = data.map((point) => to(point.x)).filter(Number.isFinite);
+  const begin = from(places[0] + kEarly * (places[places.length - 1] - places[0]));
+  return data.filter((point, i) => point.x >= begin || 2 * i >= data.length).map((point) => point.y);
+}
+
+// The range of y that shows all bits, or the held-out bits well: those within the zoomed range of x, or else the late
+// ones. A baseline within it or next to it is shown too. logs: the logarithmic axes.
+function fitting(datasets, baselines, range, zoom, logs) {
+  const all = range === "all" && !zoom;
+  const heights = datasets.filter((set) => all || set.named).flatMap(({ data }) => {
+    if (all) return data.map((point) => point.y);
+    if (!zoom) return late(data, logs.includes("x"));
+    const inside = data.filter((point) => point.x >= zoom.min && point.x <= zoom.max).map((point) => point.y);
+    return [...inside, heightAt(data, zoom.min), heightAt(data, zoom.max)].filter((y) => y !== null);
   });
-  const [to, back] = isLog ? [Math.log10, (value) => 10 ** value] : [Number, Number];
+  const logY = logs.includes("y");
+  const [to, from] = asShown(logY);
   const places = heights.map(to).filter(Number.isFinite);
   if (!places.length) return {};
   const [low, high] = [Math.min(...places), Math.max(...places)];
-  const room = Math.max(high - low, isLog ? 0.02 : 0.05) / 2;
+  const room = Math.max(high - low, logY ? 0.02 : 0.05) / 2;
   const near = baselines.map((set) => to(set.level)).filter((y) => y > low - room && y < high + room);
-  const [bottom, top] = [Math.min(low, ...near) - room / 5, Math.max(high, ...near) + room / 5];
-  // No bits are below 0.
-  return { min: isLog ? back(bottom) : Math.max(bottom, low < 0 ? bottom : 0), max: back(top) };
+  const [bottom, top] = [from(Math.min(low, ...near) - room / 5), from(Math.max(high, ...near) + room / 5)];
+  return { min: Math.max(bottom, 0), max: top }; // no bits are below 0
 }
 
 // The controls of what the axes show, in `parent`; returns what the address chooses.
@@ -141,7 +149,7 @@ export function curvesChart(title) {
         x: { min: 0, max: end || undefined, title: { text: xNames[x] }, ticks: { maxRotation: 0, callback: ticksAs(format) } },
         y: { title: { text: `bits per ${[...units].join(" or ") || "unit"}` } },
       },
-      (zoom, isLog) => (range === "all" && !zoom ? {} : fitting(datasets, baselines, zoom, isLog)),
+      (zoom, logs) => fitting(datasets, baselines, range, zoom, logs),
     );
     renew(legend, entries, baselineEntries(chart));
     return drawn;
