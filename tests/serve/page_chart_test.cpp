@@ -111,9 +111,14 @@ TEST_F(PageChartTest, ADragZoomsAndTheAddressKeepsIt) {
   const double low = limit("y.min");
   const double high = limit("y.max");
   const double y = low + (high - low) / 4;
-  drag(at("#curves", 40, y), at("#curves", 80, low + (high - low) / 2));
+  mouse("mousePressed", at("#curves", 40, y));
+  const Point end = at("#curves", 80, low + (high - low) / 2);
+  mouse("mouseMoved", end);
+  EXPECT_TRUE(sees(".frame"));  // what is dragged over
+  mouse("mouseReleased", end);
   ASSERT_TRUE(wait_for_limit("Math.abs(x.min - 40) < 1 && Math.abs(x.max - 80) < 1"));
   EXPECT_NEAR(limit("y.min"), y, 0.05);
+  EXPECT_FALSE(sees(".frame"));
   EXPECT_TRUE(sees(".tools .plain"));
   // The link shows the same part in another window.
   const std::string link = browser_->evaluate("location.hash");

@@ -150,7 +150,7 @@ TEST_F(PageTest, ARunsPageShowsAllThereIsOfIt) {
   EXPECT_THAT(text("#record pre"), HasSubstr("\"detail\": \"SIGSEGV\""));
   EXPECT_GT(coloured_pixels("#curves"), 200);
   browser_->evaluate("location.hash = '#/run?folder=none'");
-  EXPECT_TRUE(browser_->wait_for("document.body.innerText.includes('No run is in none.')"));
+  EXPECT_TRUE(browser_->wait_for("document.body.innerText.includes('No run is in none, which the address')"));
 }
 
 TEST_F(PageTest, TextOfFilesIsNeverMarkup) {

@@ -22,17 +22,23 @@ export function keyOf(colour) {
 // A logarithmic axis has no place for what is not above 0: such points of x are left out, and y has a gap there. A
 // baseline begins at the axis' left end.
 function positive(datasets, name, left) {
-  return datasets.map((set) => ({
-    ...set,
-    data: name === "y"
-      ? set.data.map((point) => ({ ...point, y: point.y > 0 ? point.y : NaN }))
-      : set.data.map((point) => (set.baseline ? { ...point, x: Math.max(point.x, left) } : point)).filter((point) => point.x > 0),
-  }));
+  const dataOf = ({ baseline, data }) => {
+    if (name === "y") return data.map((point) => ({ ...point, y: point.y > 0 ? point.y : NaN }));
+    if (baseline) return data.map((point) => ({ ...point, x: Math.max(point.x, left) }));
+    return data.filter((point) => point.x > 0);
+  };
+  return datasets.map((set) => ({ ...set, data: dataOf(set) }));
+}
+
+function leastPositive(datasets, name) {
+  const values = datasets.filter((set) => !set.baseline).flatMap((set) => set.data.map((point) => point[name]));
+  const least = Math.min(...values.filter((value) => value > 0));
+  return Number.isFinite(least) ? least : undefined;
 }
 
 // A canvas in a box, and the switches of its axes as `tools`. axes: those that zoom and turn logarithmic.
-// draw(datasets, scales) shows the datasets, and may be called again. fit(x's zoom or null, the names of the logarithmic
-// axes) gives the range of y that is shown where the reader has not zoomed it.
+// draw(datasets, scales, fit) shows the datasets, and may be called again. fit(x's zoom or null, the names of the
+// logarithmic axes) gives the range of y that is shown where the reader has not zoomed it.
 export function chartPanel(id, title, axes = ["x", "y"]) {
   const canvas = h("canvas", { id, tabindex: "0", role: "img", "aria-describedby": `${id}-keys` });
   const frame = h("div", { class: "frame", hidden: true });
@@ -43,10 +49,13 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
   const logsOf = () => axes.filter((name) => (view().of.get(`${id} log`) ?? "").includes(name));
   const switches = axes.map((name) => h("input", {
     type: "checkbox",
-    onchange: ({ target }) =>
-      change({ [`${id} log`]: axes.filter((axis) => (axis === name ? target.checked : logsOf().includes(axis))).join("") }),
+    onchange: ({ target }) => {
+      const isLog = (axis) => (axis === name ? target.checked : logsOf().includes(axis));
+      change({ [`${id} log`]: axes.filter(isLog).join("") });
+    },
   }));
-  const inAddress = (ranges) => Object.fromEntries(Object.entries(ranges).map(([name, text]) => [`${id} ${name}`, text]));
+  const inAddress = (ranges) =>
+    Object.fromEntries(Object.entries(ranges).map(([name, text]) => [`${id} ${name}`, text]));
   const reset = h("button", { class: "plain", onclick: () => {
     change(inAddress({ x: null, y: null }));
     canvas.focus();
@@ -71,8 +80,7 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
       const isLog = logs.includes(name);
       Object.assign(scale, { type: isLog ? "logarithmic" : "linear" }, zoom[name]);
       if (isLog) {
-        const least = Math.min(...sets.flatMap((set) => (set.baseline ? [] : set.data.map((point) => point[name]))).filter((value) => value > 0));
-        if (!(scale.min > 0)) scale.min = Number.isFinite(least) ? least : undefined;
+        if (!(scale.min > 0)) scale.min = leastPositive(sets, name);
         datasets = positive(datasets, name, scale.min);
         scale.afterBuildTicks = logarithmicTicks;
         scale.ticks = { maxRotation: 0, callback: logarithmicText };
@@ -108,7 +116,9 @@ export function chartPanel(id, title, axes = ["x", "y"]) {
       chart.update("none");
     }
     const lastOf = ({ data }) => data.filter((point) => Number.isFinite(point.y)).pop()?.y;
-    const ends = sets.filter((set) => set.named).map((set) => `${set.label} ends at ${Number(lastOf(set)?.toPrecision(4))}`);
+    const ends = sets
+      .filter((set) => set.named)
+      .map((set) => `${set.label} ends at ${Number(lastOf(set)?.toPrecision(4))}`);
     canvas.setAttribute("aria-label", [title, ...ends].join("; "));
     return chart;
   };

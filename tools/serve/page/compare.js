@@ -1,7 +1,7 @@
 // The chosen runs side by side: their curves over each other, final figures, and the configuration that differs.
 import { colours, keyOf } from "./charts.js";
 import { curvesChart, curveChoices } from "./curves.js";
-import { h, renew } from "./dom.js";
+import { h, head, renew } from "./dom.js";
 import { bits, count } from "./format.js";
 import { figureCell, figures, hints, seedsOf, statusOf } from "./leaderboard.js";
 import { isOfBits, labelsOf, rowsOf, varyingAxes, withValues } from "./select.js";
@@ -18,7 +18,8 @@ function differences(rows) {
   const built = [["backend in use", "backend"], ["built from", "commit"], ["data, sha256", "data_hash"]]
     .map(([name, key]) => [name, rows.map((row) => valuesOf(row, (run) => run[key]))]);
   const all = [...settings, ...built];
-  return { differing: all.filter(([, values]) => new Set(values).size > 1), equal: all.filter(([, values]) => new Set(values).size === 1).length };
+  const differing = all.filter(([, values]) => new Set(values).size > 1);
+  return { differing, equal: all.length - differing.length };
 }
 
 function sideBySide(rows, labels, means) {
@@ -27,7 +28,9 @@ function sideBySide(rows, labels, means) {
   // A long key may break after its dots.
   const broken = (name) => name.split(/(?<=[._])/).map((part) => [part, h("wbr")]);
   const line = (name, cells, hint) => h("tr", {}, h("th", { scope: "row", title: hint }, broken(name)), cells);
-  const part = (title) => h("tr", { class: "data" }, h("th", { colspan: rows.length + 1, scope: "colgroup" }, h("span", {}, title)));
+  const cell = (content, kind = "number") => h("td", { class: kind }, content);
+  const part = (title) =>
+    h("tr", { class: "data" }, h("th", { colspan: rows.length + 1, scope: "colgroup" }, h("span", {}, title)));
   // How far the row's bits are from the first row's; bits on different data have no difference.
   const beside = (row, key) => {
     const far = row[key] - rows[0][key];
@@ -43,14 +46,18 @@ function sideBySide(rows, labels, means) {
           onclick: () => choose(row.runs.map((run) => run.folder), false) }, "×"))))),
     h("tbody", {},
       part(sameData ? "Figures" : "Figures, on different data: their bits cannot be compared"),
-      line("status", rows.map((row) => h("td", { class: "number" }, statusOf(row)))),
-      means ? line("seeds", rows.map((row) => h("td", { class: "number" }, seedsOf(row)))) : null,
-      figures.map((figure) => line(figure[1], rows.map((row) => figureCell(row, figure, beside(row, figure[0]))), hints[figure[0]])),
-      line("member tokens", rows.map((row) => h("td", { class: "number" }, valuesOf(row, (run) => count(run.member_tokens))))),
+      line("status", rows.map((row) => cell(statusOf(row)))),
+      means ? line("seeds", rows.map((row) => cell(seedsOf(row)))) : null,
+      figures.map((figure) => {
+        const [key, name] = figure;
+        return line(name, rows.map((row) => figureCell(row, figure, beside(row, key))), hints[key]);
+      }),
+      line("member tokens", rows.map((row) => cell(valuesOf(row, (run) => count(run.member_tokens))))),
       part(differing.length
         ? `Configuration: ${differing.length} differ, ${equal} are equal`
         : `Configuration: all ${equal} are equal`),
-      differing.map(([name, values]) => line(name, values.map((value) => h("td", { class: "number value" }, value || "(not set)"))))));
+      differing.map(([name, values]) =>
+        line(name, values.map((value) => cell(value || "(not set)", "number value"))))));
 }
 
 export function comparePage(main) {
@@ -58,9 +65,9 @@ export function comparePage(main) {
   const curves = curvesChart("Learning curves of the chosen runs");
   const choices = h("div");
   const note = h("p", { class: "note" });
-  const curvePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Learning curves"), choices, curves.tools), curves.box, note);
+  const curvePanel = h("section", {}, head("Learning curves", choices, curves.tools), curves.box, note);
   const wide = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "side by side" });
-  const tablePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Side by side")), wide);
+  const tablePanel = h("section", {}, head("Side by side"), wide);
   main.replaceChildren(above, curvePanel, tablePanel);
 
   async function show() {
@@ -72,8 +79,10 @@ export function comparePage(main) {
     const labels = labelsOf(rows, varyingAxes(rows));
     renew(above,
       h("p", {}, h("a", { href: addressOf("/", of) }, "← all runs")),
-      missing.map((folder) => h("p", { class: "bad" }, `No run is in ${folder}, which the address of this page names.`)),
-      rows.length ? null : h("p", { class: "note", id: "nothing" }, "No run is chosen: choose some by their boxes in the leaderboard."));
+      missing.map((folder) =>
+        h("p", { class: "bad" }, `No run is in ${folder}, which the address of this page names.`)),
+      rows.length ? null
+        : h("p", { class: "note", id: "nothing" }, "No run is chosen: choose some by their boxes in the leaderboard."));
     tablePanel.hidden = rows.length === 0;
     curvePanel.hidden = !runs.some((run) => run.has_curve);
     if (!rows.length) return;
@@ -82,8 +91,9 @@ export function comparePage(main) {
     const { x, range } = curveChoices(choices, of);
     const drawn = await curves.show(rows.slice(0, colours.length), labels, x, range);
     const which = rows.length > colours.length ? ` of the first ${drawn} of ${rows.length}` : "";
+    const severalData = new Set(rows.map((row) => row.axes.data)).size > 1;
     note.textContent = `Held-out bits${which} thick, training bits thin` +
-      (new Set(rows.map((row) => row.axes.data)).size > 1 ? "; they are on different data, so they cannot be compared." : ".");
+      (severalData ? "; they are on different data, so they cannot be compared." : ".");
   }
   return { show, remove: curves.remove };
 }

@@ -146,7 +146,12 @@ export function curvesChart(title) {
     const chart = panel.draw(
       [...datasets, ...baselines],
       {
-        x: { min: 0, max: end || undefined, title: { text: xNames[x] }, ticks: { maxRotation: 0, callback: ticksAs(format) } },
+        x: {
+          min: 0,
+          max: end || undefined,
+          title: { text: xNames[x] },
+          ticks: { maxRotation: 0, callback: ticksAs(format) },
+        },
         y: { title: { text: `bits per ${[...units].join(" or ") || "unit"}` } },
       },
       (zoom, logs) => fitting(datasets, baselines, range, zoom, logs),

@@ -22,13 +22,19 @@ export function renew(parent, ...children) {
   const fresh = h("div", {}, ...children);
   if (shownIn.get(parent) === fresh.innerHTML) return;
   shownIn.set(parent, fresh.innerHTML);
-  const nameOf = (control) =>
-    [control.tagName, control.getAttribute("aria-label") ?? control.textContent, control.getAttribute("href")].join(" ");
+  const nameOf = (control) => {
+    const text = control.getAttribute("aria-label") ?? control.textContent;
+    return [control.tagName, text, control.getAttribute("href")].join(" ");
+  };
   const focused = parent.contains(document.activeElement) ? nameOf(document.activeElement) : null;
   parent.replaceChildren(...fresh.childNodes);
   if (focused === null) return;
-  [...parent.querySelectorAll("a, button, input, select, summary")].find((control) => nameOf(control) === focused)?.focus();
+  const controls = [...parent.querySelectorAll("a, button, input, select, summary")];
+  controls.find((control) => nameOf(control) === focused)?.focus();
 }
+
+// A section's first line: its title and what stands beside it.
+export const head = (title, ...beside) => h("div", { class: "head" }, h("h2", {}, title), ...beside);
 
 // A <select> of [value, text] pairs.
 export function choice(label, options, chosen, onchange) {

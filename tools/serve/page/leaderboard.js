@@ -29,9 +29,10 @@ export const hints = {
 function heading(of, key, text, isNumber) {
   const chosen = (of.get("sort") ?? "bits") === key;
   const down = chosen && of.get("down") !== null;
+  const order = chosen ? (down ? "descending" : "ascending") : null;
   return h(
     "th",
-    { scope: "col", class: isNumber ? "number" : null, "aria-sort": chosen ? (down ? "descending" : "ascending") : null },
+    { scope: "col", class: isNumber ? "number" : null, "aria-sort": order },
     h("button", { title: hints[key], onclick: () => change({ sort: key, down: chosen && !down ? "1" : null }) }, text),
   );
 }
@@ -69,10 +70,13 @@ export function figureCell(row, [key, , format], below = null) {
   );
 }
 
+const valueCell = (value) => h("td", { class: "value" }, value || h("span", { class: "range" }, "(not set)"));
+
 // With several data, each data's first row has a heading above it.
 function dataHeading(row, before, columns) {
   if (row.axes.data === undefined || before?.axes.data === row.axes.data) return null;
-  return h("tr", { class: "data" }, h("th", { colspan: columns }, h("span", {}, `on ${row.axes.data || "unknown data"}`)));
+  const title = h("span", {}, `on ${row.axes.data || "unknown data"}`);
+  return h("tr", { class: "data" }, h("th", { colspan: columns }, title));
 }
 
 export function leaderboard(rows, allAxes, of, colourOf) {
@@ -126,7 +130,7 @@ export function leaderboard(rows, allAxes, of, colourOf) {
             h("a", { href: runAddress(row.folder) }, nameOf(row.folder)),
           ),
           inOrderOf(
-            axes.map(([axis]) => h("td", { class: "value" }, axisValue(row.axes[axis]) || h("span", { class: "range" }, "(not set)"))),
+            axes.map(([axis]) => valueCell(axisValue(row.axes[axis]))),
             h("td", { class: "number" }, means ? seedsOf(row) : String(row.seed ?? "")),
             figures.map((column) => figureCell(row, column)),
           ),

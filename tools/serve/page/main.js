@@ -14,10 +14,12 @@ let pageOf = "";
 
 async function show() {
   const { path, of } = view();
-  const wanted = path === "/run" ? `run ${of.get("folder")}` : path === "/compare" ? "compare" : "overview";
+  const folder = of.get("folder") ?? "";
+  const pages = { "/run": () => runPage(main, folder), "/compare": () => comparePage(main) };
+  const wanted = pages[path] ? `${path} ${path === "/run" ? folder : ""}` : "/";
   if (wanted !== pageOf) {
     page?.remove();
-    page = path === "/run" ? runPage(main, of.get("folder") ?? "") : path === "/compare" ? comparePage(main) : overview(main);
+    page = pages[path]?.() ?? overview(main);
     pageOf = wanted;
     scrollTo(0, 0);
   }

@@ -1,6 +1,6 @@
 // What the monitor saw of one run: its newest look as tables, and each of its numbers over time as a chart.
 import { chartPanel, clear, colours, keyOf } from "./charts.js";
-import { choice, h, renew, themed } from "./dom.js";
+import { choice, h, head, renew, themed } from "./dom.js";
 import { count } from "./format.js";
 import { ticksAs } from "./ticks.js";
 import { change } from "./view.js";
@@ -13,11 +13,13 @@ function tableOf(objects, first) {
   const keys = [...new Set(rows.flatMap(([, value]) => Object.keys(value)))];
   const cell = (value) => (value === null || value === undefined ? "" : String(value));
   const kind = (key) => (key === "op" ? null : "number");
+  const heading = (key) => h("th", { scope: "col", class: kind(key) }, key.replaceAll("_", " "));
   return h("div", { class: "wide" },
     h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, first), keys.map((key) => h("th", { scope: "col", class: kind(key) }, key.replaceAll("_", " "))))),
-      h("tbody", {}, rows.map(([name, value]) =>
-        h("tr", {}, h("th", { scope: "row" }, name), keys.map((key) => h("td", { class: kind(key) }, cell(value[key]))))))));
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, first), keys.map(heading))),
+      h("tbody", {}, rows.map(([name, value]) => h("tr", {},
+        h("th", { scope: "row" }, name),
+        keys.map((key) => h("td", { class: kind(key) }, cell(value[key]))))))));
 }
 
 export function monitorOf(look) {
@@ -25,7 +27,7 @@ export function monitorOf(look) {
   const { step, monitor } = look;
   const verdicts = monitor.verdicts ?? [];
   return h("section", { id: "monitor" },
-    h("div", { class: "head" }, h("h2", {}, "Monitor"), h("span", { class: "quiet" }, `after step ${step}`)),
+    head("Monitor", h("span", { class: "quiet" }, `after step ${step}`)),
     verdicts.length
       ? h("ul", { class: "verdicts" }, verdicts.map((text) => h("li", { class: "bad" }, text)))
       : h("p", { class: "note" }, "no verdict: nothing looks wrong"),
@@ -38,7 +40,8 @@ export function monitorOf(look) {
 function figuresOf(series) {
   const figures = new Map();
   for (const [key, values] of series) {
-    const [, of, name, figure] = /^(values|heads|tensors)\.(.+)\.([^.]+)$/.exec(key) ?? [null, "the model", "the model", key];
+    const parts = /^(values|heads|tensors)\.(.+)\.([^.]+)$/.exec(key);
+    const [, of, name, figure] = parts ?? [key, "the model", "the model", key];
     const title = `${figure.replaceAll("_", " ")} of ${of}`;
     if (!figures.has(title)) figures.set(title, []);
     figures.get(title).push({ name: of === "heads" ? name.replace(/\.(\d+)$/, " head $1") : name, values });
@@ -54,11 +57,11 @@ function span({ values }) {
 
 export function monitorChart() {
   const panel = chartPanel("monitor-curves", "Monitor over time");
-  const head = h("div");
+  const choices = h("div");
   const legend = h("div", { class: "legend" });
   const note = h("p", { class: "note" });
   const box = h("section", { id: "monitor-time", hidden: true },
-    h("div", { class: "head" }, h("h2", {}, "Monitor over time"), head, panel.tools), panel.box, legend, note);
+    head("Monitor over time", choices, panel.tools), panel.box, legend, note);
 
   // look: the monitor's part of the reply about a run; null where there is none.
   function show(look, of) {
@@ -66,7 +69,7 @@ export function monitorChart() {
     box.hidden = figures.size === 0;
     if (box.hidden) return;
     const chosen = [of.get("figure"), "std of values", ...figures.keys()].find((figure) => figures.has(figure));
-    renew(head, choice("figure", [...figures.keys()].map((title) => [title, title]), chosen,
+    renew(choices, choice("figure", [...figures.keys()].map((title) => [title, title]), chosen,
       (figure) => change({ figure, "monitor-curves y": null })));
     const lines = [...figures.get(chosen)].sort((a, b) => span(b) - span(a));
     const grey = clear(themed("--waiting"), 0.7);
@@ -82,15 +85,19 @@ export function monitorChart() {
     }));
     const last = look.steps[look.steps.length - 1];
     panel.draw(sets, {
-      x: { min: 0, max: last || undefined, title: { text: "steps" }, ticks: { maxRotation: 0, callback: ticksAs(count) } },
+      x: {
+        min: 0,
+        max: last || undefined,
+        title: { text: "steps" },
+        ticks: { maxRotation: 0, callback: ticksAs(count) },
+      },
       y: { title: { text: chosen } },
     });
     renew(legend, lines.slice(0, colours.length).map(({ name }, i) => h("span", {}, keyOf(colours[i]), name)));
-    note.textContent = [
-      look.every > 1 ? `Every ${look.every}th look of the monitor.` : "Every look of the monitor.",
-      lines.length > colours.length
-        ? `The ${colours.length} of ${lines.length} whose ${chosen.split(" of ")[0]} changes most have a colour; the others are grey.` : "",
-    ].join(" ");
+    const looks = look.every > 1 ? `One of ${look.every} looks of the monitor.` : "Every look of the monitor.";
+    const figure = chosen.slice(0, chosen.lastIndexOf(" of "));
+    note.textContent = lines.length <= colours.length ? looks
+      : `${looks} The ${colours.length} of ${lines.length} whose ${figure} changes most have a colour; others are grey.`;
   }
   return { box, show, remove: panel.remove };
 }

@@ -1,10 +1,12 @@
 // The first page: progress, curves, the effect of each axis, the leaderboard.
 import { colours } from "./charts.js";
 import { curveChoices, curvesChart } from "./curves.js";
-import { choice, h, renew, status } from "./dom.js";
+import { choice, h, head, renew, status } from "./dom.js";
 import { effectsChart, metrics } from "./effects.js";
 import { leaderboard } from "./leaderboard.js";
-import { experimentOf, experiments, filtered, isOfBits, labelsOf, shortName, sortedRows, varyingAxes, withValues } from "./select.js";
+import {
+  experimentOf, experiments, filtered, isOfBits, labelsOf, shortName, sortedRows, varyingAxes, withValues,
+} from "./select.js";
 import { store } from "./store.js";
 import { addressOf, change, chosenRuns, experimentAddress, openedOn, view } from "./view.js";
 
@@ -32,19 +34,21 @@ function progress(runs, chosen, of) {
     part.style.flexGrow = n;
     bar.append(part);
   }
-  const pick = (name) => change({ status: of.get("status") === name ? null : name });
+  const isPicked = (name) => of.get("status") === name;
+  const pick = (name) => change({ status: isPicked(name) ? null : name });
   return h(
     "section",
     { id: "progress" },
-    h("div", { class: "head" }, h("h2", {}, `${ended} of ${plural(total, "run")} ended`),
-      store.unread ? h("span", { class: "quiet" }, `still reading the metrics of ${plural(store.unread, "run")}`) : null),
+    head(`${ended} of ${plural(total, "run")} ended`,
+      store.unread
+        ? h("span", { class: "quiet" }, `still reading the metrics of ${plural(store.unread, "run")}`) : null),
     planned.map((sweep) => (sweep.question ? h("p", { class: "note" }, sweep.question) : null)),
     bar,
     h("div", { class: "counts" },
       [...counts].filter(([, n]) => n > 0).map(([name, n]) =>
         name === "waiting"
           ? h("span", {}, status(name), ` ${n}`)
-          : h("button", { "aria-pressed": String(of.get("status") === name), onclick: () => pick(name) }, status(name), ` ${n}`))),
+          : h("button", { "aria-pressed": String(isPicked(name)), onclick: () => pick(name) }, status(name), ` ${n}`))),
     store.problems.length
       ? h("details", { class: "note" }, h("summary", {}, plural(store.problems.length, "problem")),
           h("ul", {}, store.problems.map((text) => h("li", { class: "bad" }, text))))
@@ -59,14 +63,17 @@ function filters(names, chosen, axes, of) {
   });
   const shown = axes.filter(([axis]) => axis !== "experiment"); // which has a choice of its own
   const rest = shown.slice(kFilters);
-  const filter = ([axis, values]) =>
-    choice(shortName(axis, axes), [["*", "all"], ...values.map((value) => [value, value || "(not set)"])], of.get(`axis ${axis}`) ?? "*",
+  const filter = ([axis, values]) => {
+    const options = [["*", "all"], ...values.map((value) => [value, value || "(not set)"])];
+    return choice(shortName(axis, axes), options, of.get(`axis ${axis}`) ?? "*",
       (value) => change({ [`axis ${axis}`]: value === "*" ? null : value }));
+  };
+  const known = [...new Set([...names, chosen].filter(Boolean))].map((name) => [name, name]);
   return h(
     "section",
     { class: "filters", id: "filters" },
     names.length > 1 || (chosen && !names.includes(chosen))
-      ? choice("experiment", [...new Set([...names, chosen].filter(Boolean))].map((name) => [name, name]).concat([["*", "all"]]), chosen || "*",
+      ? choice("experiment", [...known, ["*", "all"]], chosen || "*",
           // Filters of one experiment mean nothing in another; what was chosen to compare stays.
           (name) => {
             const kept = chosenRuns(of).map((folder) => ["run", folder]);
@@ -97,8 +104,11 @@ function complaints(path, names, chosen, axes, of) {
     if (!name.startsWith("axis ")) continue;
     const axis = name.slice(5);
     const values = axes.find(([other]) => other === axis)?.[1];
-    if (!values) sentences.push(`The runs do not differ in “${axis}”, by which the address filters them; all are shown.`);
-    else if (!values.includes(wanted)) sentences.push(`No run has ${axis}=${wanted}, by which the address filters them.`);
+    if (!values) {
+      sentences.push(`The runs do not differ in “${axis}”, by which the address filters them; all are shown.`);
+    } else if (!values.includes(wanted)) {
+      sentences.push(`No run has ${axis}=${wanted}, by which the address filters them.`);
+    }
   }
   return sentences;
 }
@@ -115,19 +125,23 @@ function chosenBar(of) {
 
 // The page's parts live as long as it is shown, so that charts are updated rather than made anew.
 export function overview(main) {
-  const parts = { unknown: h("div"), progress: h("div"), filters: h("div"), count: h("span", { class: "quiet" }), wide: h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "leaderboard" }), more: h("div"), chosen: h("div", { class: "stays" }) };
+  const parts = {
+    unknown: h("div"), progress: h("div"), filters: h("div"), count: h("span", { class: "quiet" }),
+    wide: h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "leaderboard" }),
+    more: h("div"), chosen: h("div", { class: "stays" }),
+  };
   const curves = curvesChart("Learning curves");
   const effects = effectsChart();
   const curveChoice = h("div");
   const curveNote = h("p", { class: "note", id: "curves-note" });
   const effectChoice = h("div");
   const effectNote = h("p", { class: "note", id: "effects-note" });
-  const curvePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Learning curves"), curveChoice, curves.tools), curves.box, curveNote);
-  const effectPanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Effect of an axis"), effectChoice, effects.tools), effects.box, effectNote);
+  const curvePanel = h("section", {}, head("Learning curves", curveChoice, curves.tools), curves.box, curveNote);
+  const effectPanel = h("section", {}, head("Effect of an axis", effectChoice, effects.tools), effects.box, effectNote);
   main.replaceChildren(
     parts.unknown, parts.progress, parts.filters,
     h("div", { class: "charts" }, curvePanel, effectPanel),
-    h("section", {}, h("div", { class: "head" }, h("h2", {}, "Leaderboard"), parts.count), parts.wide, parts.more, parts.chosen),
+    h("section", {}, head("Leaderboard", parts.count), parts.wide, parts.more, parts.chosen),
   );
 
   function showEffects(rows, runs, axes, of) {
@@ -140,13 +154,15 @@ export function overview(main) {
     const [axis, values] = tried.find(([name]) => name === of.get("effect")) ?? tried[0];
     renew(effectChoice,
       choice("axis", tried.map(([name]) => [name, shortName(name, axes)]), axis, (to) => change({ effect: to })), " ",
-      choice("on", Object.entries(metrics).map(([key, [name]]) => [key, name]), metric, (to) => change({ metric: to, "effects y": null })));
+      choice("on", Object.entries(metrics).map(([key, [name]]) => [key, name]), metric,
+        (to) => change({ metric: to, "effects y": null })));
     const n = effects.show(comparable(rows), axis, values, metric);
     effects.box.hidden = effects.tools.hidden = n === 0;
     const what = of.get("rows") === "means" ? "configuration" : "run";
     effectNote.textContent = n === 0 ? `No ${what} with this figure has ended.` :
       `${plural(n, `final ${what}`)}; a line joins those that are equal in all else, diamonds are means.` +
-      (comparable(rows).length < rows.length ? ` Only runs on ${data}, because bits on different data cannot be compared.` : "");
+      (comparable(rows).length === rows.length ? ""
+        : ` Only runs on ${data}, because bits on different data cannot be compared.`);
   }
 
   async function show() {
@@ -160,7 +176,8 @@ export function overview(main) {
     const axes = varyingAxes(runs);
     const rows = sortedRows(filtered(runs, axes, of), of);
     const sentences = complaints(path, names, chosen, axes, of);
-    renew(parts.unknown, sentences.length ? h("section", { id: "unknown" }, sentences.map((text) => h("p", { class: "bad" }, text))) : null);
+    renew(parts.unknown, sentences.length
+      ? h("section", { id: "unknown" }, sentences.map((text) => h("p", { class: "bad" }, text))) : null);
     renew(parts.progress, progress(runs, chosen, of));
     renew(parts.filters, filters(names, chosen, axes, of));
 
@@ -182,8 +199,9 @@ export function overview(main) {
     const drawn = await curves.show(first, labelsOf(first, axes), x, range);
     const n = comparable.length;
     const which = drawn < n ? `The first ${drawn} of ${n} rows` : n === 1 ? "The row" : `All ${n} rows`;
-    curveNote.textContent =
-      `${which} below${drawable.length < rows.length ? " with a curve" : ""}${n < drawable.length ? ` on ${first[0].axes.data}` : ""}: held-out bits thick, training bits thin` +
+    const withCurve = drawable.length < rows.length ? " with a curve" : "";
+    const onData = n < drawable.length ? ` on ${first[0].axes.data}` : "";
+    curveNote.textContent = `${which} below${withCurve}${onData}: held-out bits thick, training bits thin` +
       (of.get("rows") === "means" ? "; bands reach from the lowest seed to the highest." : ".");
   }
   return { show, remove: () => { curves.remove(); effects.remove(); } };

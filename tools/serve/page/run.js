@@ -1,6 +1,6 @@
 // The page of one run: its record, curve, what the monitor saw, samples, log and configuration.
 import { curveChoices, curvesChart } from "./curves.js";
-import { h, renew, status } from "./dom.js";
+import { h, head, renew, status } from "./dom.js";
 import { axisValue, bits, count, duration, share } from "./format.js";
 import { monitorChart, monitorOf } from "./monitor.js";
 import { experimentOf, labelsOf } from "./select.js";
@@ -56,7 +56,7 @@ export function runPage(main, folder) {
   const curves = curvesChart(`Learning curve of ${folder}`);
   const overTime = monitorChart();
   const choices = h("div");
-  const curvePanel = h("section", {}, h("div", { class: "head" }, h("h2", {}, "Learning curve"), choices, curves.tools), curves.box);
+  const curvePanel = h("section", {}, head("Learning curve", choices, curves.tools), curves.box);
   main.replaceChildren(above, facts, curvePanel, overTime.box, monitor, texts);
   let known = null; // what the server told of the run, and which summary that was of
   let summary = "";
@@ -66,7 +66,9 @@ export function runPage(main, folder) {
     const run = store.runs.get(folder);
     curvePanel.hidden = !run?.has_curve;
     if (!run) {
-      renew(above, h("p", {}, h("a", { href: "#/" }, "← all runs")), h("p", { class: "bad" }, `No run is in ${folder}.`));
+      renew(above,
+        h("p", {}, h("a", { href: "#/" }, "← all runs")),
+        h("p", { class: "bad" }, `No run is in ${folder}, which the address of this page names.`));
       for (const part of [facts, monitor, texts]) renew(part);
       overTime.show(null, of);
       return;

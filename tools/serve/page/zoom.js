@@ -53,9 +53,9 @@ export function zoomable(canvas, frame, names, chartOf, set) {
   canvas.addEventListener("pointerdown", (event) => {
     const area = chartOf()?.chartArea;
     if (event.button !== 0 || !area) return;
-    const inside = event.offsetX >= area.left && event.offsetX <= area.right && event.offsetY >= area.top && event.offsetY <= area.bottom;
-    if (!inside) return;
-    from = { x: event.offsetX, y: event.offsetY };
+    const [x, y] = [event.offsetX, event.offsetY];
+    if (x < area.left || x > area.right || y < area.top || y > area.bottom) return;
+    from = { x, y };
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -64,7 +64,9 @@ export function zoomable(canvas, frame, names, chartOf, set) {
     const { left, right, top, bottom } = chartOf().chartArea;
     const [x, y] = [chosen.includes("x") ? part.x : [left, right], chosen.includes("y") ? part.y : [top, bottom]];
     frame.hidden = chosen.length === 0;
-    Object.assign(frame.style, { left: `${x[0]}px`, width: `${x[1] - x[0]}px`, top: `${y[0]}px`, height: `${y[1] - y[0]}px` });
+    Object.assign(frame.style, {
+      left: `${x[0]}px`, width: `${x[1] - x[0]}px`, top: `${y[0]}px`, height: `${y[1] - y[0]}px`,
+    });
   });
   canvas.addEventListener("pointerup", (event) => {
     if (!from) return;
@@ -91,6 +93,7 @@ export function zoomable(canvas, frame, names, chartOf, set) {
     if (!moved.length || !chartOf()) return;
     event.preventDefault();
     const { scales } = chartOf();
-    set(Object.fromEntries(moved.map((name) => [name, textOf(changed(scales[name], key[name] ?? 0, key.factor ?? 1))])), true);
+    const rangeOf = (name) => textOf(changed(scales[name], key[name] ?? 0, key.factor ?? 1));
+    set(Object.fromEntries(moved.map((name) => [name, rangeOf(name)])), true);
   });
 }
