@@ -86,7 +86,7 @@ function filters(names, chosen, axes, of) {
       (rows) => change({ rows, sort: null, down: null })),
     rest.length
       ? h("details", { open: rest.some(([axis]) => of.has(`axis ${axis}`)) },
-          h("summary", {}, `${rest.length} more axes`), h("div", { class: "filters" }, rest.map(filter)))
+          h("summary", {}, `${rest.length} more ${rest.length === 1 ? "axis" : "axes"}`), h("div", { class: "filters" }, rest.map(filter)))
       : null,
   );
 }
