@@ -202,6 +202,7 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"memory_bytes", record.memory_bytes ? ordered_json(*record.memory_bytes) : ordered_json()},
                        {"threads", record.threads},
                        {"environment", environment_to_json(record.environment)}};
+  if (record.parameters) json["parameters"] = *record.parameters;
   if (record.average) {
     json["average"] = {{"newest", or_null(record.average->newest)}, {"final", or_null(record.average->final)}};
   }
@@ -278,6 +279,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   }
   record.threads = whole(json.at("threads"));
   record.environment = environment_of(json.at("environment"));
+  if (json.contains("parameters")) record.parameters = whole(json["parameters"]);
   if (json.contains("average")) {
     const ordered_json& average = json["average"];
     record.average = AverageRecord{evaluation_of(average.at("newest")), evaluation_of(average.at("final"))};

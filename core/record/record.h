@@ -135,6 +135,7 @@ struct RunRecord {
   std::vector<PluginRecord> plugins;
   std::optional<std::string> program_hash;
   std::optional<std::string> rule_hash;
+  std::optional<uint64_t> parameters;  // weights of the model; older records do not say it
   // The training session: what computes, how, and the bytes it takes of its device. Records from before ABI 0.3 have
   // only the first.
   std::optional<std::string> device;

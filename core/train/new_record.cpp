@@ -43,6 +43,7 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   }
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;
+  record.parameters = setup.learner.program->weight_count();
   record.threads = Threads::number(setup.learner.threads);
   record.seed = setup.learner.seed;
   DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};

@@ -246,6 +246,15 @@ TEST_F(RecordTest, ReadsARecordOfBeforeThereWerePlans) {
   EXPECT_EQ(read.memory_bytes, std::nullopt);
 }
 
+TEST_F(RecordTest, OlderRecordsDoNotSayHowManyParametersTheModelHas) {
+  RunRecord record = completed_record();
+  write_record(path_, record);
+  EXPECT_EQ(read_record(path_).parameters, std::nullopt);
+  record.parameters = 5'000'000'000;
+  write_record(path_, record);
+  EXPECT_EQ(read_record(path_).parameters, 5'000'000'000U);
+}
+
 TEST_F(RecordTest, BytesThatAreNoUtf8DoNotLoseTheRecord) {
   RunRecord record = completed_record();
   record.command_line = {"eggroll", "text=\xff.txt"};
@@ -363,6 +372,7 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
       {"/wall_seconds", -1},
       {"/plan", "two\nlines"},
       {"/memory_bytes", 0},
+      {"/parameters", -1},
       {"/steps", 1.5},
       {"/started_utc", "yesterday"},
       {"/plugins/0/chosen_because", nullptr},
