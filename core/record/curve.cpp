@@ -48,19 +48,6 @@ void append_data(std::string& script, const std::string& name, const Points& poi
   script += "END\n";
 }
 
-void spread(std::vector<EdgeLabel>& labels, double bottom, double top) {
-  std::sort(labels.begin(), labels.end(), [](const EdgeLabel& a, const EdgeLabel& b) { return a.value < b.value; });
-  const double gap = kLabelSpacing * (top - bottom);
-  for (size_t i = 0; i < labels.size(); ++i) {
-    labels[i].y = i > 0 ? std::max(labels[i].value, labels[i - 1].y + gap) : labels[i].value;
-  }
-  double highest = top;
-  for (size_t i = labels.size(); i-- > 0; highest -= gap) {
-    highest = std::min(highest, labels[i].y);
-    labels[i].y = highest;
-  }
-}
-
 std::string curve_script(const Curve& curve, const Points& train, const Points& held_out, const Points& average,
                          const std::string& name) {
   std::vector<EdgeLabel> labels;
@@ -89,7 +76,12 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
   const double margin = std::max(0.05 * (high - low), 0.01);
   const double bottom = std::max(low - margin, low < 0 ? low : 0.0);
   const double top = high + margin;
-  spread(labels, bottom, top);
+  std::sort(labels.begin(), labels.end(),
+            [](const EdgeLabel& one, const EdgeLabel& other) { return one.value < other.value; });
+  std::vector<double> places;
+  for (const EdgeLabel& label : labels) places.push_back(label.value);
+  places = spread(std::move(places), bottom, top, kLabelSpacing * (top - bottom));
+  for (size_t i = 0; i < labels.size(); ++i) labels[i].y = places[i];
 
   const auto [x_unit, x_unit_name] = gnuplot_unit(right);
   const double width = std::max(right / x_unit, 1e-9);
@@ -153,7 +145,7 @@ void draw_learning_curve(const fs::path& metrics, const Curve& curve, const fs::
                 " holds no loss yet; draw it after the run's first step");
   }
   const Points average = points_of(lines, kAverageHeldOutKeys.bits);
-  draw_with_gnuplot(curve_script(curve, train, held_out, average, png.stem().string()), png,
+  draw_with_gnuplot(curve_script(curve, train, held_out, average, png.stem().string()), {png},
                     "no learning curve was drawn");
 }
 

@@ -36,9 +36,10 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Text>> rows;
   std::vector<size_t> runs;  // in the table of runs: each row's number, to which links lead
+  std::string latex;         // "tables/claims.tex": its copy for LaTeX; empty: there is none
 };
 struct Figure {
-  std::string file;  // "plots/curves.svg"
+  std::string file;  // "plots/curves.svg"; .pdf and .png lie beside it
   std::string caption;
   std::string svg;  // its text
 };
@@ -56,6 +57,9 @@ std::string to_markdown(const Document& document);
 
 // One file that needs no other and no network; its few lines of script sort and filter tables.
 std::string to_html(const Document& document);
+
+// A tabular of booktabs, without the columns that only link to runs.
+std::string to_latex(const Table& table);
 
 // For a name in a file or an anchor: letters, digits and dashes.
 std::string slug(const std::string& text);

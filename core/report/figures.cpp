@@ -8,6 +8,11 @@
 #include <utility>
 
 namespace eggroll {
+namespace {
+
+constexpr std::array<std::pair<double, const char*>, 3> kUnits = {{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+
+}  // namespace
 
 std::string text_of(double value) { return fmt::format("{:.4g}", value == 0.0 ? 0.0 : value); }
 
@@ -27,10 +32,41 @@ std::string Decimals::operator()(double value) const {
   return text.find_first_of("123456789") == std::string::npos && text.front() == '-' ? text.substr(1) : text;
 }
 
+Counts::Counts(const std::vector<double>& together) {
+  constexpr int kMost = 4;
+  double largest = 0.0;
+  double smallest = 0.0;  // but for 0
+  for (const double value : together) {
+    largest = std::max(largest, std::abs(value));
+    if (value != 0.0) smallest = smallest == 0.0 ? std::abs(value) : std::min(smallest, std::abs(value));
+  }
+  if (largest == 0.0) return;
+  for (const auto& [size, unit] : kUnits) {
+    if (largest < size) continue;
+    size_ = size;
+    unit_ = unit;
+    break;
+  }
+  // Three digits of the largest, and two of the smallest.
+  const auto behind_point = [&](double value, int digits) {
+    return digits - 1 - static_cast<int>(std::floor(std::log10(value / size_) + 1e-9));
+  };
+  decimals_ = std::clamp(std::max(behind_point(largest, 3), behind_point(smallest, 2)), 0, kMost);
+}
+
+std::string Counts::operator()(double value) const {
+  return fmt::format("{:.{}f}{}{}", value / size_, decimals_, *unit_ == '\0' ? "" : " ", unit_);
+}
+
+std::string p_text(double p) {
+  constexpr double kSmallest = 1e-4;
+  return p < kSmallest ? "< 0.0001" : fmt::format("{:.4f}", p);
+}
+
 std::string percent(double share) { return fmt::format("{:.3g} %", 100.0 * share); }
 
 std::string short_count(double value) {
-  for (const auto& [size, unit] : std::array<std::pair<double, const char*>, 3>{{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}}) {
+  for (const auto& [size, unit] : kUnits) {
     if (std::abs(value) >= size) return fmt::format("{:.3g} {}", value / size, unit);
   }
   return fmt::format("{:.3g}", value);

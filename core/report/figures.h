@@ -23,6 +23,21 @@ class Decimals {
   int count_ = -1;  // below 0: the numbers are too small to be written so
 };
 
+// Counts that are read together have one unit and equally many decimals: "0.475 M" beside "1.410 M".
+class Counts {
+ public:
+  explicit Counts(const std::vector<double>& together);
+  std::string operator()(double value) const;
+
+ private:
+  double size_ = 1.0;
+  const char* unit_ = "";
+  int decimals_ = 0;
+};
+
+// Of a p-value, with four decimals: "0.0123"; "< 0.0001".
+std::string p_text(double p);
+
 // "12.3 %".
 std::string percent(double share);
 

@@ -97,6 +97,7 @@ void add_provenance(Draft& draft, const Study& study) {
 void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
   draft.heading(2, study.name);
   if (study.question) draft.paragraph("Question: " + *study.question);
+  add_setup(draft, study);
   if (!judged.empty()) {
     draft.heading(3, "Verdicts");
     Table table;
@@ -106,10 +107,11 @@ void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judg
                             verdict_text(claim), claim.verdict.finding, correction_text(claim),
                             Text("", claim.verdict.runs)});
     }
-    draft.add(std::move(table));
+    draft.table(slug(study.name) + "-claims", std::move(table));
   }
   add_leaderboard(draft, study);
   add_effects(draft, study);
+  add_interactions(draft, study);
   add_curves(draft, study);
   add_threshold(draft, study);
   add_speed(draft, study);
@@ -212,10 +214,18 @@ void add_problems(Draft& draft, const Collection& collection) {
 
 }  // namespace
 
+void Draft::table(const std::string& name, Table table) {
+  table.latex = (fs::path("tables") / (name + ".tex")).string();
+  write_atomically(folder_ / table.latex, to_latex(table));
+  add(std::move(table));
+}
+
 void Draft::figure(const std::string& name, const std::string& script, const std::string& caption) {
   const fs::path file = fs::path("plots") / (name + ".svg");
   try {
-    draw_with_gnuplot(script, folder_ / file, "no figure " + name + " was drawn");
+    const fs::path svg = folder_ / file;
+    draw_with_gnuplot(script, {svg, fs::path(svg).replace_extension(".pdf"), fs::path(svg).replace_extension(".png")},
+                      "no figure " + name + " was drawn");
     add(Figure{file.string(), caption, read_file(folder_ / file)});
   } catch (const Error& error) {
     problems_.emplace_back(error.what());
@@ -229,6 +239,7 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
                             collection.problems.empty() ? "" : "; " + collection.problems.front()));
   }
   create_folders(folder / "plots");
+  create_folders(folder / "tables");
   const std::vector<Study> studies = studies_of(collection);
   Document document{"Findings: " + title, {}};
   Draft draft(document, folder);

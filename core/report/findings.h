@@ -15,8 +15,8 @@ struct FindingsSummary {
   std::vector<std::string> problems;  // of the collection, and figures that could not be drawn
 };
 
-// Writes findings.md, findings.html, runs.csv, curves.csv and plots/*.svg into the folder, which is made where it is
-// missing. Throws where there is no run.
+// Writes findings.md, findings.html, runs.csv, curves.csv, plots/* and tables/*.tex into the folder, which is made
+// where it is missing. Throws where there is no run.
 FindingsSummary write_findings(const Collection& collection, const std::string& title,
                                const std::filesystem::path& folder);
 

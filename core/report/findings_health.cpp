@@ -123,15 +123,14 @@ std::string command_of(std::string command, const std::vector<std::string>& over
 }
 
 // The number of seeds that would separate two configurations that tie, if it can be estimated.
-std::string seeds_to_decide(const Standing& second, const Standing& best) {
+std::string seeds_to_decide(const Mean& difference) {
   constexpr double kMostSeeds = 1000.0;
-  const std::optional<Mean> difference = paired_difference(second, best);
-  if (!difference) return ".";
-  const std::string words = fmt::format(": their difference is {}", text_of(*difference, "seed"));
+  const std::string words = fmt::format(": their difference is {}", text_of(difference, "seed"));
   // The half width of an interval shrinks with the root of the number of seeds.
-  const double half = (difference->interval->high - difference->interval->low) / 2.0;
-  const double seeds = std::ceil(static_cast<double>(difference->n) * std::pow(half / difference->mean, 2.0));
-  if (!(difference->mean > 0.0) || !(seeds <= kMostSeeds)) return words + ".";
+  const double half = (difference.interval->high - difference.interval->low) / 2.0;
+  const double seeds = std::ceil(static_cast<double>(difference.n) * std::pow(half / difference.mean, 2.0));
+  const bool is_estimate = difference.mean > 0.0 && seeds > static_cast<double>(difference.n) && seeds <= kMostSeeds;
+  if (!is_estimate) return words + ".";
   return words + fmt::format(". If this difference is the true one, about {} seeds would show it.", seeds);
 }
 
@@ -206,17 +205,18 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
     }
     if (standings.size() < 2) continue;
     const Standing& second = standings[1];
-    const std::optional<bool> tied = tie(best, second);
+    const AgainstBest against = compare_with_best(standings)[1];
     std::vector<size_t> runs = best.runs;
     runs.insert(runs.end(), second.runs.begin(), second.runs.end());
-    if (!tied) {
+    if (against.place == Place::kNotCompared) {
       items.emplace_back(
-          "It is open which of the two best configurations is better, because one of them has only one seed; run more "
+          "It is open which of the two best configurations is better, because they share fewer than two seeds; run "
+          "more "
           "seeds.",
           runs);
-    } else if (*tied) {
-      items.emplace_back("It is open which of the two best configurations is better" + seeds_to_decide(second, best),
-                         runs);
+    } else if (against.place == Place::kTie) {
+      items.emplace_back(
+          "It is open which of the two best configurations is better" + seeds_to_decide(*against.difference), runs);
     }
   }
   if (study.planned && *study.planned > study.runs.size()) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "report/figures.h"
+#include "report/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
 #include "system/text.h"
@@ -94,6 +95,26 @@ std::string range_text(const std::vector<double>& values, std::string (*write)(d
   return *low == *high ? write(*low) : fmt::format("{} to {}", write(*low), write(*high));
 }
 
+// Runs at one threshold, or that change next to nothing, make no figure.
+void add_votes_figure(Draft& draft, const Study& study, const std::vector<std::pair<double, double>>& points) {
+  constexpr double kLeastRate = 1e-6;
+  constexpr double kLeastSpread = 0.02;
+  std::vector<std::pair<double, double>> shown;
+  for (const auto& point : points) {
+    if (point.second >= kLeastRate) shown.push_back(point);
+  }
+  const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
+  if (shown.empty() || high->first - low->first < kLeastSpread * high->first) return;
+  const size_t stride = (shown.size() + kMostPoints - 1) / kMostPoints;
+  std::vector<std::pair<double, double>> drawn;
+  for (size_t i = 0; i < shown.size(); i += stride) drawn.push_back(shown[i]);
+  draft.figure(
+      slug(study.name) + "-threshold", votes_script(study.name + ": threshold and update rate", drawn),
+      fmt::format("The share of the weights that a step changes against the threshold, for {} of {} runs. The figure "
+                  "does not show runs that change less than a millionth of the weights.",
+                  drawn.size(), points.size()));
+}
+
 }  // namespace
 
 void add_threshold(Draft& draft, const Study& study) {
@@ -135,14 +156,7 @@ void add_threshold(Draft& draft, const Study& study) {
       points.emplace_back(deviations_of(run->run->record, metrics.threshold->late), metrics.update_rate->late);
     }
   }
-  const size_t stride = (points.size() + kMostPoints - 1) / kMostPoints;
-  std::vector<std::pair<double, double>> drawn;
-  for (size_t i = 0; i < points.size(); i += stride) drawn.push_back(points[i]);
-  draft.figure(
-      slug(study.name) + "-threshold", votes_script(drawn),
-      fmt::format("The share of the weights that a step changes against the threshold, for {} of {} runs. The figure "
-                  "does not show runs that change less than a millionth of the weights.",
-                  drawn.size(), points.size()));
+  add_votes_figure(draft, study, points);
   draft.add(std::move(table));
 }
 
@@ -179,9 +193,9 @@ void add_speed(Draft& draft, const Study& study) {
       std::any_of(lines.begin(), lines.end(), [](const PointLine& line) { return line.points.size() > 1; });
   if (has_line) {
     const size_t all = lines.size();
-    if (lines.size() > 8) lines.resize(8);
+    if (lines.size() > kLineStyles) lines.resize(kLineStyles);
     draft.figure(
-        slug(study.name) + "-speed", speed_script(lines),
+        slug(study.name) + "-speed", speed_script(study.name + ": speed", lines),
         fmt::format("Member tokens per second against the population: the median over runs, for {} of {} devices.",
                     lines.size(), all));
   }
@@ -198,7 +212,7 @@ void add_time(Draft& draft, const Study& study) {
   for (const Configuration& configuration : configurations_where(study, [](const StudyRun& run) {
          return has_ended_well(run.run->record) && run.run->metrics.forward_share && run.run->record.wall_seconds > 0;
        })) {
-    TimeBar bar{study.label(configuration.values), 0.0, 0.0, 0.0};
+    TimeBar bar{study.spoken_label(configuration.values), 0.0, 0.0, 0.0};
     double wall = 0.0;
     double steps = 0.0;
     double forward = 0.0;
@@ -220,8 +234,8 @@ void add_time(Draft& draft, const Study& study) {
     bar.outside = (total - steps) / total;
     const auto seconds = [](double value) { return Text(seconds_text(value), value); };
     const auto share = [](double value) { return Text(percent(value), value); };
-    table.rows.push_back({bar.label, seconds(wall / n), share(bar.forward), share(bar.rest), share(bar.outside),
-                          seconds(step.p5), seconds(step.median), seconds(step.p95),
+    table.rows.push_back({study.label(configuration.values), seconds(wall / n), share(bar.forward), share(bar.rest),
+                          share(bar.outside), seconds(step.p5), seconds(step.median), seconds(step.p95),
                           Text("", numbers_of(configuration.runs))});
     bars.push_back(std::move(bar));
   }
@@ -229,7 +243,7 @@ void add_time(Draft& draft, const Study& study) {
   draft.heading(3, "Where the time goes");
   const size_t all = bars.size();
   if (bars.size() > kMostBars) bars.resize(kMostBars);
-  draft.figure(slug(study.name) + "-time", time_script(bars),
+  draft.figure(slug(study.name) + "-time", time_script(study.name + ": where the time goes", bars),
                fmt::format("How the wall time divides, for {} of {} configurations.", bars.size(), all));
   draft.add(std::move(table));
 }

@@ -149,13 +149,21 @@ class Page {
       out_ += "</tr>\n";
     }
     out_ += "</tbody></table></div>\n";
+    if (!table.latex.empty()) {
+      out_ += fmt::format("<p class=of><a href=\"{}\">This table for LaTeX</a></p>\n", escaped(table.latex));
+    }
   }
 
   void operator()(const Figure& figure) {
     // The part before it is only for files.
     const size_t begin = std::min(figure.svg.find("<svg"), figure.svg.size());
-    out_ += fmt::format("<figure>{}<figcaption>{} (<a href=\"{}\">{}</a>)</figcaption></figure>\n",
-                        figure.svg.substr(begin), escaped(figure.caption), escaped(figure.file), escaped(figure.file));
+    const std::string stem = figure.file.substr(0, figure.file.rfind('.'));
+    std::string files;
+    for (const char* format : {"svg", "pdf", "png"}) {
+      files += fmt::format("{}<a href=\"{}.{}\">{}</a>", files.empty() ? "" : ", ", escaped(stem), format, format);
+    }
+    out_ += fmt::format("<figure>{}<figcaption>{} ({})</figcaption></figure>\n", figure.svg.substr(begin),
+                        escaped(figure.caption), files);
   }
 
   void operator()(const Code& code) { out_ += "<pre>" + escaped(code.text) + "</pre>\n"; }

@@ -60,6 +60,7 @@ void append(std::string& out, const Table& table) {
     out += "|\n";
   }
   out += "\n";
+  if (!table.latex.empty()) out += fmt::format("[This table for LaTeX](<{}>)\n\n", table.latex);
 }
 
 void append(std::string& out, const Figure& figure) {

@@ -1,4 +1,4 @@
-// The figures of a report as gnuplot scripts for SVG.
+// The figures of a report as gnuplot scripts for SVG, PDF and PNG.
 #ifndef EGGROLL_REPORT_PLOTS_H
 #define EGGROLL_REPORT_PLOTS_H
 
@@ -11,32 +11,46 @@ namespace eggroll {
 struct BandPoint {
   double x = 0.0;
   double mean = 0.0;
-  double low = 0.0;
+  double low = 0.0;  // equal to high where there is no interval
   double high = 0.0;
 };
 
 struct Band {
   std::string label;
-  std::vector<BandPoint> points;
+  std::vector<BandPoint> points;  // by x, at least one
 };
 
-// Bits against member tokens, a band for each configuration, and a dashed line for each yardstick.
-std::string curves_script(const std::string& unit, const std::vector<Band>& bands,
+// Bits against member tokens, at most kLineStyles bands. Of each curve the frame fits what comes after its first fifth;
+// the dashed line of a yardstick is drawn where it lies in the frame or close to it, and is named at the edge
+// elsewhere.
+std::string curves_script(const std::string& title, const std::string& unit, const std::vector<Band>& bands,
                           const std::vector<std::pair<std::string, double>>& yardsticks);
 
 // A row for each label: a point with its interval, beside a line at 0.
-std::string intervals_script(const std::string& x_label, const std::vector<std::pair<std::string, BandPoint>>& rows);
+std::string intervals_script(const std::string& title, const std::string& x_label,
+                             const std::vector<std::pair<std::string, BandPoint>>& rows);
+
+// A metric against the values of one axis, a line for each value of another; at most kLineStyles lines.
+struct Interaction {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  std::string lines_label;
+  std::vector<std::string> names;  // of the values; x is a place among them, from 0. Empty: x is a number itself
+  std::vector<Band> lines;
+};
+std::string interaction_script(const Interaction& interaction);
 
 // Points over the standard deviations of a threshold, beside the tails of the normal distribution.
-std::string votes_script(const std::vector<std::pair<double, double>>& points);
+std::string votes_script(const std::string& title, const std::vector<std::pair<double, double>>& points);
 
 struct PointLine {
   std::string label;
   std::vector<std::pair<double, double>> points;  // by x
 };
 
-// Both axes logarithmic.
-std::string speed_script(const std::vector<PointLine>& lines);
+// Member tokens per second against the population; at most kLineStyles lines.
+std::string speed_script(const std::string& title, const std::vector<PointLine>& lines);
 
 struct TimeBar {
   std::string label;
@@ -44,7 +58,7 @@ struct TimeBar {
   double rest = 0.0;     // of its steps
   double outside = 0.0;  // its steps
 };
-std::string time_script(const std::vector<TimeBar>& bars);
+std::string time_script(const std::string& title, const std::vector<TimeBar>& bars);
 
 }  // namespace eggroll
 

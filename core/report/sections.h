@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "report/document.h"
-#include "report/statistics.h"
+#include "report/figures.h"
+#include "report/plots.h"
+#include "report/standings.h"
 #include "report/study.h"
 #include "report/verdict.h"
 
@@ -24,7 +26,9 @@ class Draft {
   void bullets(std::vector<Text> items) {
     if (!items.empty()) add(Bullets{std::move(items)});
   }
-  // plots/NAME.svg. A figure that cannot be drawn is a problem, said in its place.
+  // With its copy for LaTeX, tables/NAME.tex.
+  void table(const std::string& name, Table table);
+  // plots/NAME.svg, .pdf and .png. A figure that cannot be drawn is a problem, said in its place.
   void figure(const std::string& name, const std::string& script, const std::string& caption);
 
   const std::filesystem::path& folder() const { return folder_; }
@@ -36,32 +40,24 @@ class Draft {
   std::vector<std::string> problems_;
 };
 
-// A configuration and what its seeds came to.
-struct Standing {
-  Configuration configuration;
-  Mean bits;
-  std::vector<size_t> runs;  // that have this figure
-  double lowest = 0.0;
-  double highest = 0.0;
-};
-// The standings of runs on one kind of data, the best first.
-std::vector<Standing> standings_of(const Study& study, const std::string& data);
-// The first's bits minus the second's, over the seeds that both have; absent if these are fewer than two.
-std::optional<Mean> paired_difference(const Standing& one, const Standing& other);
-// Whether the runs cannot tell them apart: by the paired difference, or without one by overlapping intervals. Absent if
-// one of them has no interval.
-std::optional<bool> tie(const Standing& one, const Standing& other);
-// Kinds of data, in the order of the runs.
-std::vector<std::string> data_in(const Study& study);
+// ", text b.txt" where the study has several kinds of data.
+std::string data_suffix(const Study& study, const std::string& data);
+// Of a figure: the mean and its interval.
+BandPoint point_of(double x, const Mean& mean);
+// "4.036 to 4.104"; "none" of one value.
+Text interval_cell(const Mean& mean, const Decimals& text);
+// The mean and the ends of its interval.
+void append(std::vector<double>& numbers, const Mean& mean);
+// Means over the runs of what data and simple models give.
+std::vector<std::pair<std::string, double>> yardsticks_of(const std::vector<const StudyRun*>& runs);
 
-// "bits per byte".
-std::string unit_of(const Study& study, const std::string& data);
+// What was run: findings_setup.cpp.
+void add_setup(Draft& draft, const Study& study);
 
-std::vector<size_t> numbers_of(const std::vector<const StudyRun*>& runs);
-
-// What came of it: findings_results.cpp.
+// What came of it: findings_leaderboard.cpp, findings_results.cpp and findings_interactions.cpp.
 void add_leaderboard(Draft& draft, const Study& study);
 void add_effects(Draft& draft, const Study& study);
+void add_interactions(Draft& draft, const Study& study);
 void add_curves(Draft& draft, const Study& study);
 
 // What the machine and the rule did: findings_machine.cpp.

@@ -52,6 +52,10 @@ double p_below(const Mean& mean, double border) {
   return boost::math::cdf(boost::math::complement(distribution, distance / mean.error));
 }
 
+double p_unlike(const Mean& mean, double border) {
+  return std::min(1.0, 2.0 * std::min(p_above(mean, border), p_below(mean, border)));
+}
+
 double binomial_p(size_t successes, size_t n, double share) {
   const boost::math::binomial distribution(static_cast<double>(n), share);
   const auto k = static_cast<double>(successes);

@@ -38,6 +38,8 @@ Mean mean_over_seeds(const std::vector<OfSeed>& values);
 // the border, p_below if it lies far below it.
 double p_above(const Mean& mean, double border);
 double p_below(const Mean& mean, double border);
+// The two-sided p-value of a mean that is the border by the hypothesis.
+double p_unlike(const Mean& mean, double border);
 
 // The two-sided p-value of `successes` in n, n at least 1, against a share: exact, twice the smaller tail.
 double binomial_p(size_t successes, size_t n, double share);

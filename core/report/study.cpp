@@ -8,6 +8,7 @@
 
 #include "record/claim.h"
 #include "record/metric_keys.h"
+#include "report/axis_names.h"
 #include "report/claims.h"
 #include "system/text.h"
 
@@ -177,27 +178,54 @@ void describe_sweep(Study& study, const Collection& collection) {
   study.claims = claims_of(study, current, stated);
 }
 
-// "width" of model.width, "model" of model.name.
-std::string last_part(const std::string& key) {
-  const std::string path = key.ends_with(".name") ? key.substr(0, key.size() - 5) : key;
-  return path.substr(path.rfind('.') + 1);
-}
+using Parts = std::vector<std::pair<std::string, std::string>>;
 
-// "rank=4 sigma_shift=6" of the axis noise.rank+noise.sigma_shift and its value "noise.rank=4 noise.sigma_shift=6".
+// rank 4 and sigma_shift 6 of the axis noise.rank+noise.sigma_shift and its value "noise.rank=4 noise.sigma_shift=6".
 // Nothing where the axis has one key, or the value names other keys.
-std::optional<std::string> zipped_text(const std::string& axis, const std::string& value) {
-  if (axis.find('+') == std::string::npos) return std::nullopt;
-  std::string text;
+Parts zipped_parts(const std::string& axis, const std::string& value) {
+  if (axis.find('+') == std::string::npos) return {};
+  Parts parts;
   std::istringstream keys(axis);
-  size_t begin = 0;  // of the part of the value that is not written yet
+  size_t begin = 0;  // of the part of the value that is not taken yet
   for (std::string key; std::getline(keys, key, '+');) {
-    const std::string start = (text.empty() ? "" : " ") + key + "=";
+    const std::string start = (parts.empty() ? "" : " ") + key + "=";
     const size_t found = value.find(start, begin);
-    if (found == std::string::npos || (text.empty() && found != 0)) return std::nullopt;
-    text += value.substr(begin, found - begin) + (text.empty() ? "" : " ") + last_part(key) + "=";
+    if (found == std::string::npos || (parts.empty() && found != 0)) return {};
+    if (!parts.empty()) parts.back().second = value.substr(begin, found - begin);
+    parts.emplace_back(last_part(key), "");
     begin = found + start.size();
   }
-  return text + value.substr(begin);
+  parts.back().second = value.substr(begin);
+  return parts;
+}
+
+// Each axis' short name and value.
+Parts parts_of(const Study& study, const std::vector<std::string>& values) {
+  std::map<std::string, size_t> counts;
+  for (const Axis& axis : study.axes) ++counts[last_part(axis.name)];
+  Parts all;
+  for (size_t i = 0; i < study.axes.size(); ++i) {
+    const std::string& name = study.axes[i].name;
+    const Parts parts = zipped_parts(name, values[i]);
+    all.insert(all.end(), parts.begin(), parts.end());
+    if (parts.empty()) all.emplace_back(counts[last_part(name)] == 1 ? last_part(name) : name, values[i]);
+  }
+  return all;
+}
+
+// "rank=4 sigma_shift=6", as one types it.
+std::string typed(const Parts& parts) {
+  std::string text;
+  for (const auto& [key, value] : parts) text += (text.empty() ? "" : " ") + key + "=" + value;
+  return text;
+}
+
+// "rank 4, sigma shift 6", as one says it.
+std::string spoken_text(const Parts& parts) {
+  std::string text;
+  for (const auto& [key, value] : parts)
+    text += (text.empty() ? "" : ", ") + spoken_key(key) + " " + spoken_number(value);
+  return text;
 }
 
 // Runs on markov data of some sizes are "runs on markov" where there are no others.
@@ -216,19 +244,21 @@ void shorten_names(std::vector<Study>& studies) {
 }  // namespace
 
 std::string Study::label(const std::vector<std::string>& values) const {
-  std::map<std::string, size_t> counts;
-  for (const Axis& axis : axes) ++counts[last_part(axis.name)];
-  std::string text;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const std::string part = last_part(axes[i].name);
-    const std::string key = counts[part] == 1 ? part : axes[i].name;
-    text += (text.empty() ? "" : " ") + zipped_text(axes[i].name, values[i]).value_or(key + "=" + values[i]);
-  }
-  return text.empty() ? "the only configuration" : text;
+  return axes.empty() ? "the only configuration" : typed(parts_of(*this, values));
+}
+
+std::string Study::spoken_label(const std::vector<std::string>& values) const {
+  return axes.empty() ? "the only configuration" : spoken_text(parts_of(*this, values));
 }
 
 std::string Study::value_text(size_t axis, const std::string& value) const {
-  return zipped_text(axes[axis].name, value).value_or(value);
+  const Parts parts = zipped_parts(axes[axis].name, value);
+  return parts.empty() ? value : typed(parts);
+}
+
+std::string Study::spoken_value(size_t axis, const std::string& value) const {
+  const Parts parts = zipped_parts(axes[axis].name, value);
+  return parts.empty() ? spoken_number(value) : spoken_text(parts);
 }
 
 std::vector<Configuration> Study::configurations() const {

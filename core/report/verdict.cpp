@@ -81,8 +81,7 @@ Verdict judge_comparison(const Comparison& test, const Claim& claim, const Study
   if (mean.interval) {
     verdict.outcome =
         equal ? within(*mean.interval, -test.within, test.within) : on_side(*mean.interval, 0.0, test.expect);
-    verdict.p = equal ? p_within(mean, -test.within, test.within)
-                      : std::min(1.0, 2.0 * std::min(p_above(mean, 0.0), p_below(mean, 0.0)));
+    verdict.p = equal ? p_within(mean, -test.within, test.within) : p_unlike(mean, 0.0);
   }
   return verdict;
 }

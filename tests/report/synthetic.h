@@ -68,6 +68,7 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
                         "Linux", {"a processor", 2, {}}};
   record.plugins.push_back(
       {"backend", "avx2", "0.1.0", "GNU 12.2.0", std::string(64, '1'), "avx2.eggplugin", "it was named"});
+  record.parameters = 24832;
   record.device = "a processor";
   record.plan = "tiles of 32 members";
   record.memory_bytes = 1024 * run.population;

@@ -1,0 +1,26 @@
+// What people call the keys of a configuration, for figures and sentences.
+#ifndef EGGROLL_REPORT_AXIS_NAMES_H
+#define EGGROLL_REPORT_AXIS_NAMES_H
+
+#include <string>
+
+namespace eggroll {
+
+// "width" of model.width, "model" of model.name.
+std::string last_part(const std::string& key);
+
+// "sigma shift" of sigma_shift.
+std::string spoken_key(const std::string& key);
+
+// "131,072" of 131072; what is no whole number of four digits or more stays.
+std::string spoken_number(const std::string& value);
+
+// "rank, sigma shift" of the axis noise.rank+noise.sigma_shift.
+std::string spoken_axis(const std::string& axis);
+
+// Of an axis in a figure: "population (members)" of train.population; of "noise.rank+noise.sigma_shift" both names.
+std::string axis_title(const std::string& axis);
+
+}  // namespace eggroll
+
+#endif
