@@ -140,6 +140,7 @@ std::string linear_tics(char axis, const Frame& frame) {
 
 std::string log_tics(char axis, const Frame& frame, std::string (*write)(double)) {
   constexpr size_t kFew = 3;
+  if (!(frame.low > 0.0) || !std::isfinite(frame.high)) return "";
   const std::vector<std::vector<double>> choices = {{1.0}, {1.0, 2.0, 5.0}, {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0}};
   std::vector<double> values;
   for (const std::vector<double>& digits : choices) {

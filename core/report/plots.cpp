@@ -41,7 +41,7 @@ Frame height_of(const std::vector<Band>& bands, const std::vector<std::pair<std:
   std::vector<double> ends;
   for (const Band& band : bands) {
     for (const BandPoint& p : band.points) {
-      if (p.x < kFirstFifth * band.points.back().x) continue;
+      if (p.x < kFirstFifth * band.points.back().x && &p != &band.points.back()) continue;
       means.push_back(p.mean);
       ends.insert(ends.end(), {p.low, p.high});
     }
@@ -82,14 +82,16 @@ std::string yardstick_labels(std::vector<std::pair<std::string, double>> yardsti
 std::string curves_script(const std::string& title, const std::string& unit, const std::vector<Band>& bands,
                           const std::vector<std::pair<std::string, double>>& yardsticks) {
   constexpr double kUnlike = 3.0;
+  const Frame bits = height_of(bands, yardsticks);
   std::vector<double> lengths;
-  std::vector<double> tokens;
+  std::vector<double> tokens;  // where a curve lies in the frame
   for (const Band& band : bands) {
     lengths.push_back(band.points.back().x);
-    for (const BandPoint& p : band.points) tokens.push_back(p.x);
+    for (const BandPoint& p : band.points) {
+      if (p.mean >= bits.low && p.mean <= bits.high) tokens.push_back(p.x);
+    }
   }
   const Frame length = frame_of(lengths);
-  const Frame bits = height_of(bands, yardsticks);
   // Short curves beside long ones would fill a corner.
   const bool is_log = frame_of(tokens).low > 0.0 && length.high >= kUnlike * length.low;
   const auto [x_unit, x_unit_name] = is_log ? std::pair(1.0, "") : gnuplot_unit(length.high);

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <set>
 
+#include "report/figures.h"
 #include "report/plot_frame.h"
 
 namespace eggroll {
@@ -45,7 +47,7 @@ TEST(PlotsTest, ShortCurvesBesideLongOnesHaveALogarithmicAxis) {
   EXPECT_THAT(curves_script("t", "byte", {falling("a", 1e6), falling("b", 5e5)}, {}), Not(HasSubstr("logscale")));
   const std::string script = curves_script("t", "byte", {falling("a", 1e6), falling("b", 1e5)}, {});
   EXPECT_THAT(script, HasSubstr("set logscale x"));
-  EXPECT_THAT(script, HasSubstr("set xtics ('10 k' 10000, '100 k' 100000, '1 M' 1000000)"));
+  EXPECT_THAT(script, HasSubstr("set xtics ('20 k' 20000, '50 k' 50000, '100 k' 100000,"));
 }
 
 TEST(PlotsTest, LinesDifferInMoreThanTheirColour) {
@@ -79,6 +81,16 @@ TEST(PlotsTest, AFlatCurveHasAFrame) {
   const std::string script = curves_script("t", "byte", {band}, {});
   EXPECT_THAT(script, testing::ContainsRegex("set yrange .1\\.99[0-9]*:2\\.00"));
   EXPECT_THAT(script, HasSubstr("one seed each"));
+}
+
+// A record may hold any number.
+TEST(PlotsTest, NumbersThatMakeNoSenseMakeAFrameAllTheSame) {
+  const Band band{"a", {{-1.0, 2.0, 1.0, 3.0}, {-5.0, 1e308, 0.0, 1e308}}};
+  EXPECT_THAT(curves_script("t", "byte", {band}, {{"gzip", -1e308}}), HasSubstr("plot "));
+  EXPECT_EQ(log_tics('y', {0.0, 1.0}, text_of), "");
+  EXPECT_EQ(log_tics('y', {1.0, std::numeric_limits<double>::infinity()}, text_of), "");
+  EXPECT_EQ(log_tics('y', {1e307, 1.5e308}, text_of),
+            "set ytics ('1e+307' 1e+307, '2e+307' 2e+307, '5e+307' 5e+307, '1e+308' 1e+308)\nset mytics 1\n");
 }
 
 }  // namespace
