@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: the command, its plugins (eggroll_add_plugin installs each), configurations and
-# templates (component runtime), and the CMake package that builds plugins outside the tree (sdk), which needs no other
+# What `cmake --install` puts where: the command, its plugins (eggroll_add_plugin installs each), configurations,
+# templates and the Python module (component runtime), and the CMake package that builds plugins outside the tree (sdk), which needs no other
 # one. CPack's package has both, and what it takes to run on a machine that has none of our libraries (package).
 
 include(CMakePackageConfigHelpers)
@@ -15,6 +15,8 @@ install(
   DIRECTORY ${PROJECT_SOURCE_DIR}/configs ${PROJECT_SOURCE_DIR}/experiments ${PROJECT_SOURCE_DIR}/tools/template
   DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll
   COMPONENT runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/python/eggroll_results.py ${PROJECT_SOURCE_DIR}/tools/python/results.ipynb
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/eggroll/python COMPONENT runtime)
 eggroll_install_program(eggroll EXPORT EggrollTargets)
 if(TARGET eggroll_bench)
   eggroll_install_program(eggroll_bench)

@@ -46,7 +46,8 @@ file(GLOB found RELATIVE ${root}/${LIBDIR}/eggroll/plugins ${root}/${LIBDIR}/egg
 file(GLOB plugins RELATIVE ${BUILD_DIR}/bin/plugins ${BUILD_DIR}/bin/plugins/*)
 list(REMOVE_ITEM plugins mpi.eggplugin) # the package leaves it out, because it fits one machine's MPI only
 expect("plugins" "${found}" "${plugins}")
-foreach(file README.md CONTRIBUTING.md LICENSE docs/glossary.md share/eggroll/configs/config.yaml include/eggroll/plugin.h)
+foreach(file README.md CONTRIBUTING.md LICENSE docs/glossary.md share/eggroll/configs/config.yaml
+             share/eggroll/python/eggroll_results.py include/eggroll/plugin.h)
   if(NOT EXISTS ${root}/${file})
     message(FATAL_ERROR "${file} is not in the package")
   endif()

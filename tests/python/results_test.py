@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""results_test.py SOURCE MAKE_RESULTS: reads results that the C++ code wrote, whole and damaged."""
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+
+try:
+    import pandas  # noqa: F401
+except ImportError:
+    sys.exit("eggroll: the module for pandas cannot run here: install the package python3-pandas")
+
+SOURCE, MAKE_RESULTS = Path(sys.argv[1]), sys.argv[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SOURCE / "tools" / "python"))
+from eggroll_results import read_results  # noqa: E402
+
+RUNS, LINES = 10, 41
+
+
+class ResultsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        subprocess.run([MAKE_RESULTS, self.folder / "results", str(RUNS), str(LINES)], check=True)
+        self.point = self.folder / "results" / "points" / "00003"
+
+    def read(self, *paths):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            results = read_results(*(paths or [self.folder / "results"]))
+        self.assertEqual([str(warning.message) for warning in caught], results.problems)
+        return results
+
+    def test_runs_and_metrics_are_tables(self):
+        results = self.read()
+        self.assertEqual(results.problems, [])
+        self.assertEqual(len(results.runs), RUNS)
+        self.assertEqual(len(results.metrics), RUNS * LINES)
+        run = results.runs.set_index("run").loc["points/00007"]
+        self.assertEqual((run["seed"], run["config.train.population"], run["axis.train.population"]), (2, 1024, "1024"))
+        self.assertEqual((run["status"], run["unigram"], run["parameters"]), ("completed", 5.0, 24832))
+        last = results.metrics[results.metrics["run"] == "points/00007"].iloc[-1]
+        self.assertEqual(last["step"], LINES - 1)
+        self.assertEqual(last["held_out_bits_per_unit"], run["final_bits"])
+        self.assertFalse({"crc", "schema"} & set(results.metrics.columns))
+
+    def test_published_records_are_whole(self):
+        results = self.read(SOURCE / "results")
+        self.assertEqual(results.problems, [])
+        records = [path for path in (SOURCE / "results").rglob("*.json")
+                   if path.name != "records.schema.json" and b'"config_hash"' in path.read_bytes()]
+        self.assertGreater(len(records), 500)
+        self.assertEqual(sorted(results.runs["record"]), sorted(map(str, records)))
+        old = results.runs.set_index("run").loc["0.1/shakespeare-seed1"]
+        record = json.loads((SOURCE / "results" / "0.1" / "shakespeare-seed1.json").read_text())
+        self.assertEqual(old["final_bits"], record["final"]["bits_per_unit"])
+
+    def test_a_damaged_record_is_named_and_left_out(self):
+        record = self.point / "record.json"
+        text = record.read_text()
+        for damaged in [text.replace('"seed": 3', '"seed": 4', 1), text[:-20], "{", "[]", "[" * 100000,
+                        text.replace('"schema": 2', '"schema": 9'), text.replace('"steps": 40', '"steps": 1e999')]:
+            record.write_text(damaged)
+            results = self.read()
+            self.assertEqual(len(results.runs), RUNS - 1, damaged[:50])
+            self.assertEqual(len(results.problems), 1)
+            self.assertRegex(results.problems[0], rf"^{record} .*; the run is left out$")
+        record.write_bytes(b"\xff")
+        self.assertIn("is damaged", self.read().problems[0])
+
+    def test_a_damaged_line_is_named_and_left_out(self):
+        metrics = self.point / "metrics.jsonl"
+        lines = metrics.read_bytes().split(b"\n")
+        for damaged in [b'{"step":', b"[]", b'{"step":1,"crc":"00000000"}', b'"crc":"00000000"}', b"\xff"]:
+            metrics.write_bytes(b"\n".join(lines[:5] + [damaged] + lines[6:]))
+            results = self.read()
+            self.assertEqual(len(results.metrics), RUNS * LINES - 1)
+            self.assertRegex(results.problems[0], rf"^line 6 of {metrics} .*; it is left out$")
+        metrics.unlink()
+        results = self.read()
+        self.assertEqual(len(results.runs), RUNS)
+        self.assertRegex(results.problems[0], "cannot be read .*its lines are left out$")
+
+    def test_a_record_of_strange_shape_is_refused(self):
+        # Records of version 0.1 have no checksum, so anything may stand in them.
+        for strange in [{}, {"config": 3}, {"summary": []}, {"files": {"metrics": 7}}, {"status": None},
+                        {"plugins": [3], "sweep": {"axes": 7}, "files": {"metrics": ".."}, "config": {"a": [1, {}]}}]:
+            record = {"schema": 1, "status": "completed", "config_hash": "", "config": {}, "files": {}, "baselines": {},
+                      "plugins": [], "environment": {}, **strange}
+            (self.point / "record.json").write_text(json.dumps(record))
+            results = self.read()
+            self.assertGreaterEqual(len(results.runs), RUNS - 1)
+
+    def test_single_files_and_several_folders(self):
+        shutil.copy(self.point / "record.json", self.folder / "published.json")
+        (self.folder / "other.json").write_text("{}")
+        results = self.read(self.folder / "published.json", self.folder / "results" / "points" / "00001", self.folder)
+        self.assertEqual(list(results.runs["run"][:2]), ["published", "00001"])
+        self.assertEqual(len(results.runs), RUNS + 1)
+        self.assertEqual(len(self.read(self.folder / "published.json").metrics), 0)
+        with self.assertRaisesRegex(FileNotFoundError, "nowhere does not exist, expected a run's folder"):
+            read_results(self.folder / "nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
