@@ -47,15 +47,15 @@ class Said {
       const std::string text = value(run.run->record);
       if (!text.empty() && std::find(values.begin(), values.end(), text) == values.end()) values.push_back(text);
     }
-    std::sort(values.begin(), values.end(), [](const std::string& a, const std::string& b) {
-      const auto x = number_in(a);
-      const auto y = number_in(b);
-      return x && y ? *x < *y : false;
-    });
+    const bool are_numbers =
+        std::all_of(values.begin(), values.end(), [](const std::string& one) { return number_in(one).has_value(); });
+    if (are_numbers) {
+      std::sort(values.begin(), values.end(),
+                [](const std::string& a, const std::string& b) { return *number_in(a) < *number_in(b); });
+    }
     if (values.size() > kMostValues) {
-      return number_in(values.front()) && number_in(values.back())
-                 ? fmt::format("{} to {} ({} values)", values.front(), values.back(), values.size())
-                 : fmt::format("{} and {} more", values.front(), values.size() - 1);
+      return are_numbers ? fmt::format("{} to {} ({} values)", values.front(), values.back(), values.size())
+                         : fmt::format("{} and {} more", values.front(), values.size() - 1);
     }
     const bool has_commas = std::any_of(values.begin(), values.end(),
                                         [](const std::string& one) { return one.find(',') != std::string::npos; });
@@ -150,7 +150,8 @@ std::string work_text(const Said& said) {
   const std::string all = count(&RunRecord::member_tokens);
   const std::string unique = count(&RunRecord::unique_tokens);
   if (!all.empty())
-    text += fmt::format("Until its end it reads {} member tokens, from {} tokens of the data. ", all, unique);
+    text += fmt::format("Until its end it reads {} member tokens; counted once for all members, these are {}. ", all,
+                        unique);
   return text;
 }
 

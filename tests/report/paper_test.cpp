@@ -114,7 +114,7 @@ TEST_F(PaperTest, TheSetupIsSaidInWords) {
                                     "The data are count: 1,000 tokens to train on. "
                                     "A run takes 100 steps with a population of 512 or 2,048 members, each of which "
                                     "reads 32 tokens a step. Until its end it reads 1,638,400 or 6,553,600 member "
-                                    "tokens, from 819,200 or 3,276,800 tokens of the data. "
+                                    "tokens; counted once for all members, these are 819,200 or 3,276,800. "
                                     "The optimizer is sign\\_es (residual 0.0). "
                                     "The perturbations have rank 1 or 4. "
                                     "Bits are those of the unperturbed model after the last step, on all held-out "
