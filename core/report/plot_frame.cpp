@@ -142,12 +142,14 @@ std::string log_tics(char axis, const Frame& frame, std::string (*write)(double)
   constexpr size_t kFew = 3;
   if (!(frame.low > 0.0) || !std::isfinite(frame.high)) return "";
   const std::vector<std::vector<double>> choices = {{1.0}, {1.0, 2.0, 5.0}, {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0}};
+  const auto first = static_cast<int>(std::floor(std::log10(frame.low)));
+  const auto last = static_cast<int>(std::floor(std::log10(frame.high)));
   std::vector<double> values;
   for (const std::vector<double>& digits : choices) {
     values.clear();
-    for (double power = std::pow(10.0, std::floor(std::log10(frame.low))); power <= frame.high; power *= 10.0) {
+    for (int power = first; power <= last; ++power) {
       for (const double digit : digits) {
-        const double value = digit * power;
+        const double value = digit * std::pow(10.0, power);
         if (value >= frame.low && value <= frame.high) values.push_back(value);
       }
     }
