@@ -94,21 +94,50 @@ void add_provenance(Draft& draft, const Study& study) {
   draft.add(std::move(table));
 }
 
+// With a column for each number, as papers have it.
+Table claims_for_latex(const std::vector<Judged>& judged) {
+  Table table;
+  table.columns = {"claim", "verdict", "figure", "estimate", "95 % interval", "n", "p", "corrected p"};
+  std::vector<double> numbers;
+  for (const Judged& claim : judged) {
+    if (!claim.verdict.estimate) continue;
+    numbers.push_back(claim.verdict.estimate->value);
+    const auto& interval = claim.verdict.estimate->interval;
+    if (interval) numbers.insert(numbers.end(), {interval->low, interval->high});
+  }
+  const Decimals text(numbers);
+  for (const Judged& claim : judged) {
+    std::vector<Text>& row = table.rows.emplace_back(std::vector<Text>{claim.says, verdict_text(claim)});
+    if (const auto& estimate = claim.verdict.estimate) {
+      const Mean mean{estimate->value, estimate->n, 0.0, estimate->interval};
+      row.insert(row.end(), {estimate->of, Text(text(estimate->value), estimate->value), interval_cell(mean, text),
+                             Text(std::to_string(estimate->n), static_cast<double>(estimate->n))});
+    }
+    row.resize(6);
+    const bool has_p = claim.verdict.estimate && claim.verdict.estimate->interval && claim.exploratory.empty();
+    for (const double p : {claim.verdict.p, claim.corrected_p}) row.push_back(has_p ? Text(p_text(p), p) : Text(""));
+  }
+  return table;
+}
+
+void add_verdicts(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
+  if (judged.empty()) return;
+  draft.heading(3, "Verdicts");
+  Table table;
+  table.columns = {"claim", "verdict", "what the runs say", "Holm's correction", "runs"};
+  for (const Judged& claim : judged) {
+    table.rows.push_back({claim.says + (claim.is_current ? "" : " (no longer stated by the experiment)"),
+                          verdict_text(claim), claim.verdict.finding, correction_text(claim),
+                          Text("", claim.verdict.runs)});
+  }
+  draft.table(slug(study.name) + "-claims", std::move(table), claims_for_latex(judged));
+}
+
 void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
   draft.heading(2, study.name);
   if (study.question) draft.paragraph("Question: " + *study.question);
   add_setup(draft, study);
-  if (!judged.empty()) {
-    draft.heading(3, "Verdicts");
-    Table table;
-    table.columns = {"claim", "verdict", "what the runs say", "Holm's correction", "runs"};
-    for (const Judged& claim : judged) {
-      table.rows.push_back({claim.says + (claim.is_current ? "" : " (no longer stated by the experiment)"),
-                            verdict_text(claim), claim.verdict.finding, correction_text(claim),
-                            Text("", claim.verdict.runs)});
-    }
-    draft.table(slug(study.name) + "-claims", std::move(table));
-  }
+  add_verdicts(draft, study, judged);
   add_leaderboard(draft, study);
   add_effects(draft, study);
   add_interactions(draft, study);
@@ -214,9 +243,9 @@ void add_problems(Draft& draft, const Collection& collection) {
 
 }  // namespace
 
-void Draft::table(const std::string& name, Table table) {
+void Draft::table(const std::string& name, Table table, const Table& for_latex) {
   table.latex = (fs::path("tables") / (name + ".tex")).string();
-  write_atomically(folder_ / table.latex, to_latex(table));
+  write_atomically(folder_ / table.latex, to_latex(for_latex));
   add(std::move(table));
 }
 

@@ -60,7 +60,7 @@ void add_comparison(Draft& draft, const Study& study, const std::string& data, c
     row.emplace_back("", standings[i].runs);
     table.rows.push_back(std::move(row));
   }
-  draft.table(slug(study.name + data_suffix(study, data)) + "-comparison", std::move(table));
+  draft.table(slug(study.name + data_suffix(study, data)) + "-comparison", table);
 }
 
 void add_leaderboard_of(Draft& draft, const Study& study, const std::string& data) {
@@ -135,7 +135,7 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
     row.emplace_back("", standing.runs);
     table.rows.push_back(std::move(row));
   }
-  draft.table(slug(study.name + data_suffix(study, data)) + "-leaderboard", std::move(table));
+  draft.table(slug(study.name + data_suffix(study, data)) + "-leaderboard", table);
   add_comparison(draft, study, data, standings, comparisons);
   for (const Axis& axis : study.axes) {
     if (!axis.alike.empty()) {

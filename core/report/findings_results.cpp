@@ -130,7 +130,7 @@ void add_effects(Draft& draft, const Study& study) {
                intervals_script(study.name + ": effects of the axes",
                                 fmt::format("difference in {} (below 0: better)", unit_of_all(study)), rows),
                "Paired differences in held-out bits with their 95 % intervals" + left_out + ".");
-  draft.table(slug(study.name) + "-effects", std::move(table));
+  draft.table(slug(study.name) + "-effects", table);
 }
 
 void add_curves(Draft& draft, const Study& study) {

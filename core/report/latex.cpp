@@ -78,9 +78,11 @@ std::vector<Column> columns_of(const Table& table) {
 std::string to_latex(const Table& table) {
   const std::vector<Column> columns = columns_of(table);
   const auto wide = std::count_if(columns.begin(), columns.end(), [](const Column& column) { return column.is_long; });
+  // The more columns, the less room for long texts.
+  const double room = std::clamp(2.4 / static_cast<double>(columns.size()), 0.3, 0.6);
   std::string format;
   for (const Column& column : columns) {
-    format += column.is_long     ? fmt::format("p{{{:.2f}\\linewidth}}", 0.6 / static_cast<double>(wide))
+    format += column.is_long     ? fmt::format("p{{{:.2f}\\linewidth}}", room / static_cast<double>(wide))
               : column.is_number ? "r"
                                  : "l";
   }

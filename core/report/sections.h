@@ -26,8 +26,9 @@ class Draft {
   void bullets(std::vector<Text> items) {
     if (!items.empty()) add(Bullets{std::move(items)});
   }
-  // With its copy for LaTeX, tables/NAME.tex.
-  void table(const std::string& name, Table table);
+  // With its copy for LaTeX, tables/NAME.tex, which may differ from the page's.
+  void table(const std::string& name, const Table& table) { this->table(name, table, table); }
+  void table(const std::string& name, Table table, const Table& for_latex);
   // plots/NAME.svg, .pdf and .png. A figure that cannot be drawn is a problem, said in its place.
   void figure(const std::string& name, const std::string& script, const std::string& caption);
 

@@ -75,6 +75,7 @@ Verdict judge_comparison(const Comparison& test, const Claim& claim, const Study
     verdict.runs.insert(verdict.runs.end(), {pair.of_value->number, pair.with->number});
   }
   const Mean mean = mean_over_seeds(differences_of(pairs));
+  verdict.estimate = Estimate{"difference", mean.mean, mean.interval, mean.n};
   verdict.finding = "mean difference " + text_of(mean, pairs.size(), "pair");
   const bool equal = test.expect == Expectation::kEqual;
   if (equal) verdict.finding += fmt::format("; claimed: equal within {}", text_of(test.within));
@@ -118,6 +119,7 @@ Verdict judge_slope(const Slope& test, const Claim& claim, const Study& study) {
   }
   if (slopes.empty()) return undecided("no seed has two values of the axis with figures above 0");
   const Mean mean = mean_over_seeds(slopes);
+  verdict.estimate = Estimate{"slope", mean.mean, mean.interval, mean.n};
   verdict.finding = "mean slope " + text_of(mean, slopes.size(), "slope");
   verdict.finding += fmt::format("; claimed: {} within {}", text_of(test.expect), text_of(test.within));
   if (without > 0) verdict.finding += fmt::format("; {} seeds or combinations have no slope", without);
@@ -144,6 +146,7 @@ Verdict judge_share(const Share& test, const Claim& claim, const Study& study) {
   if (verdict.runs.empty()) return undecided("no run that ended has this figure");
   const size_t n = verdict.runs.size();
   const Interval interval = wilson(inside, n);
+  verdict.estimate = Estimate{"share", static_cast<double>(inside) / static_cast<double>(n), interval, n};
   verdict.finding =
       fmt::format("{} of {} runs are {} {} (95 % interval {} to {} of all); claimed: {} than {}", inside, n,
                   test.below ? "below" : "above", text_of(test.limit), percent(interval.low), percent(interval.high),

@@ -2,21 +2,32 @@
 #ifndef EGGROLL_REPORT_VERDICT_H
 #define EGGROLL_REPORT_VERDICT_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "record/claim.h"
+#include "report/statistics.h"
 #include "report/study.h"
 
 namespace eggroll {
 
 enum class Outcome { kConfirmed, kRefuted, kUndecided, kNotJudged };
 
+// The figure that a verdict rests on.
+struct Estimate {
+  std::string of;  // "difference", "slope" or "share"
+  double value = 0.0;
+  std::optional<Interval> interval;
+  size_t n = 0;  // seeds; of a share runs
+};
+
 struct Verdict {
   Outcome outcome = Outcome::kUndecided;
   std::string finding;       // "mean difference -0.12, 95 % interval -0.15 to -0.09, 10 pairs"
   std::vector<size_t> runs;  // their numbers
   double p = 1.0;            // two-sided, of the verdict that the figures are nearest to; 1 where there is none
+  std::optional<Estimate> estimate = std::nullopt;
 };
 
 // If the runs cannot tell, the finding says why. A claim is not judged if it needs a figure of metrics that lie neither

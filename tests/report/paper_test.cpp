@@ -215,7 +215,10 @@ TEST_F(PaperTest, TablesForLatexAreEscaped) {
   const std::string claims = table("a-b-claims");
   EXPECT_THAT(claims, HasSubstr("100 \\% of \\textbackslash{}input\\{x\\} \\& \\$y\\textasciicircum{}2\\$ \\#1 "
                                 "\\textasciitilde{} \\{{[}\\} -{}-no & "));
-  EXPECT_THAT(claims, HasSubstr("mean difference $-$1.000 (95 \\% interval $-$1.000 to $-$1.000, 2 pairs)"));
+  EXPECT_THAT(claims, HasSubstr("claim & verdict & figure & estimate & 95 \\% interval & n & p & corrected p \\\\\n"));
+  EXPECT_THAT(claims,
+              HasSubstr(" & confirmed & difference & $-$1.000 & $-$1.000 to $-$1.000 & 2 & \\textless{} 0.0001 & "
+                        "\\textless{} 0.0001 \\\\\n"));
   EXPECT_EQ(table("a-b-leaderboard"),
             "% Needs \\usepackage{booktabs} and, for pdfLaTeX, \\usepackage[T1]{fontenc} and \\usepackage{textcomp}.\n"
             "\\begin{tabular}{rlrrrrrr}\n\\toprule\n"
