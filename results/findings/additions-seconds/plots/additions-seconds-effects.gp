@@ -1,11 +1,17 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 1028,378 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 957,408 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 8.638in,3.683in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1914,816 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'additions-seconds: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 60
-set ytics ('without=context_tables steps=270 - without=nothing steps=250' 0, 'without=logit_tables steps=512 - without=nothing steps=250' 1, 'without=joint_tables steps=203 - without=nothing steps=250' 2, 'without=groups steps=162 - without=nothing steps=250' 3, 'without=zero_head steps=250 - without=nothing steps=250' 4, 'without=short_windows steps=244 - without=nothing steps=250' 5, 'without=many_pairs steps=664 - without=nothing steps=250' 6, 'without=small_groups steps=308 - without=nothing steps=250' 7, 'without=noise_of_signs steps=244 - without=nothing steps=250' 8, 'without=residual steps=250 - without=nothing steps=250' 9, 'without=wide_logits steps=250 - without=nothing steps=250' 10, 'without=narrow_core steps=167 - without=nothing steps=250' 11)
+set lmargin 59.8
+set rmargin 4
+set ytics ('without context_tables, steps 270 against without nothing, steps 250' 0, 'without logit_tables, steps 512 against without nothing, steps 250' 1, 'without joint_tables, steps 203 against without nothing, steps 250' 2, 'without groups, steps 162 against without nothing, steps 250' 3, 'without zero_head, steps 250 against without nothing, steps 250' 4, 'without short_windows, steps 244 against without nothing, steps 250' 5, 'without many_pairs, steps 664 against without nothing, steps 250' 6, 'without small_groups, steps 308 against without nothing, steps 250' 7, 'without noise_of_signs, steps 244 against without nothing, steps 250' 8, 'without residual, steps 250 against without nothing, steps 250' 9, 'without wide_logits, steps 250 against without nothing, steps 250' 10, 'without narrow_core, steps 167 against without nothing, steps 250' 11)
 set yrange [11.6:-0.6]
 set grid noytics
 $rows << END
@@ -22,7 +28,8 @@ $rows << END
 0.364826777117202 10 0.3535841689519556 0.37606938528244843
 0.09810622009131623 11 0.09177850490998452 0.10443393527264794
 END
-set xlabel 'difference in held-out bits per unit'
-set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 set xrange [-0.04053999604577589:0.7039285268046073]
+set xtics 0.2
+set xlabel 'difference in bits per byte (below 0: better)'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

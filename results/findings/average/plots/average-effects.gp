@@ -1,18 +1,25 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 932,138 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,168 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,1.517in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,336 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'average: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 48
-set ytics ('optimizer.schedule.kind: constant - inverse_time' 0, 'optimizer.average: 0.9 - 0.5' 1)
+set lmargin 31.8
+set rmargin 4
+set ytics ('kind: constant against inverse_time' 0, 'average: 0.9 against 0.5' 1)
 set yrange [1.6:-0.6]
 set grid noytics
 $rows << END
 0.28350135895096146 0 0.27016640157742194 0.29683631632450097
 0 1 0 0
 END
-set xlabel 'difference in held-out bits per unit'
-set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 set xrange [-0.014841815816225049:0.31167813214072604]
+set xtics 0.1
+set xlabel 'difference in bits per byte (below 0: better)'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

@@ -1,6 +1,11 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,420 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,410 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.701in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,820 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'count-convergence: speed'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -8,11 +13,15 @@ $line0 << END
 128 1848454.7395351767
 512 1922816.208200728
 END
-set logscale xy
-set format x '%.0s%c'
-set format y '%.0s%c'
-set xlabel 'population'
+set xlabel 'population (members)'
 set ylabel 'member tokens per second'
-set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05
-set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
-plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 32 threads'
+set logscale x
+set xrange [119.42822291671135:548.7480128185821]
+set logscale y
+set yrange [1269606.1012345224:2799481.4532221216]
+set xtics ('128' 128, '512' 512)
+set mxtics 1
+set ytics ('1.5 M' 1500000, '2 M' 2000000)
+set mytics 1
+set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
+plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 32 threads'

@@ -1,11 +1,17 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 1268,282 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 1124,312 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 10.147in,2.817in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 2248,624 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'gpu-choices: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 90
-set ytics ('instead+fitness+noise+optimizer: instead=rank_4 fitness=zscore noise=counter optimizer=...' 0, 'instead+fitness+noise+optimizer: instead=rounding_down fitness=zscore noise=counter opt...' 1, 'instead+fitness+noise+optimizer: instead=small_noise fitness=zscore noise=counter optim...' 2, 'instead+fitness+noise+optimizer: instead=large_noise fitness=zscore noise=counter optim...' 3, 'instead+fitness+noise+optimizer: instead=nothing fitness=sign noise=counter optimizer=s...' 4, 'instead+fitness+noise+optimizer: instead=nothing fitness=centered_rank noise=counter op...' 5, 'instead+fitness+noise+optimizer: instead=nothing fitness=zscore noise=table optimizer=s...' 6, 'instead+fitness+noise+optimizer: instead=nothing fitness=zscore noise=counter optimizer...' 7)
+set lmargin 78.5
+set rmargin 4
+set ytics ('instead, fitness, noise, optimizer: instead rank_4, fitness zscore, noise counter, opti...' 0, 'instead, fitness, noise, optimizer: instead rounding_down, fitness zscore, noise counte...' 1, 'instead, fitness, noise, optimizer: instead small_noise, fitness zscore, noise counter,...' 2, 'instead, fitness, noise, optimizer: instead large_noise, fitness zscore, noise counter,...' 3, 'instead, fitness, noise, optimizer: instead nothing, fitness sign, noise counter, optim...' 4, 'instead, fitness, noise, optimizer: instead nothing, fitness centered_rank, noise count...' 5, 'instead, fitness, noise, optimizer: instead nothing, fitness zscore, noise table, optim...' 6, 'instead, fitness, noise, optimizer: instead nothing, fitness zscore, noise counter, opt...' 7)
 set yrange [7.6:-0.6]
 set grid noytics
 $rows << END
@@ -18,7 +24,8 @@ $rows << END
 -0.0023873634194885676 6 -0.014094668539003255 0.00931994170002612
 0.008526868950996155 7 0.005287531535393078 0.011766206366599231
 END
-set xlabel 'difference in held-out bits per unit'
-set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 set xrange [-0.140125433612504:2.6325513980045123]
+set xtics 0.5
+set xlabel 'difference in bits per byte (below 0: better)'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

@@ -1,11 +1,17 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,186 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 721,216 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.511in,1.950in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1442,432 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'gpu-rows: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 44
-set ytics ('rows: bits_16 - bits_14' 0, 'rows: bits_18 - bits_14' 1, 'rows: bits_20 - bits_14' 2, 'train.population: 8388608 - 524288' 3)
+set lmargin 33.5
+set rmargin 4
+set ytics ('rows: bits_16 against bits_14' 0, 'rows: bits_18 against bits_14' 1, 'rows: bits_20 against bits_14' 2, 'population: 8,388,608 against 524,288' 3)
 set yrange [3.6:-0.6]
 set grid noytics
 $rows << END
@@ -14,7 +20,8 @@ $rows << END
 -0.16126040535365968 2 -0.163449545412925 -0.15907126529439436
 -0.32605753455333664 3 -0.32834875407138936 -0.3237663150352839
 END
-set xlabel 'difference in held-out bits per unit'
-set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 set xrange [-0.3447661917749588:0.01641743770356947]
+set xtics 0.1
+set xlabel 'difference in bits per byte (below 0: better)'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

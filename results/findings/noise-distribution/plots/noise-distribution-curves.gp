@@ -1,43 +1,45 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,490 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,480 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,4.333in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,960 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'noise-distribution: learning curves'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
 $band0 << END
-0 8.531410866731727 8.354445721001724 8.780328748107346
-1.6384 4.976907012787643 4.88892245964255 5.129762432123885
-3.2768 4.636714052824382 4.546329350322626 4.6736104207730556
-4.9152 4.47585014904944 4.384028619015392 4.536891404872345
-6.5536 4.368993863672258 4.285986559658858 4.417459535704987
-8.192 4.293635751731985 4.222159967979259 4.339995073581647
-9.8304 4.233623836610975 4.172881965987628 4.281012211188801
+1.6384 4.976907012787643 nan nan
+3.2768 4.636714052824382 4.6169896515481605 4.656438454100603
+4.9152 4.47585014904944 4.4494389211583485 4.502261376940531
+6.5536 4.368993863672258 4.346277431619878 4.3917102957246374
+8.192 4.293635751731985 4.274607968340904 4.312663535123066
+9.8304 4.233623836610975 4.216250234630024 4.250997438591925
 END
 $band1 << END
-0 8.531410866731727 8.354445721001724 8.780328748107346
-1.6384 4.974343684589356 4.847656891235162 5.111311931600212
-3.2768 4.629786617788076 4.554835328221354 4.691329012130452
-4.9152 4.475512425655341 4.408384297449755 4.545938531694754
-6.5536 4.370239087251088 4.308329317099473 4.428162866310033
-8.192 4.303647809287609 4.257688390028816 4.3860986630255265
-9.8304 4.247600347984771 4.1897474538018615 4.323245775064041
+1.6384 4.974343684589356 nan nan
+3.2768 4.629786617788076 4.604242923540255 4.655330312035897
+4.9152 4.475512425655341 4.455754981625749 4.495269869684933
+6.5536 4.370239087251088 4.350786727014511 4.389691447487665
+8.192 4.303647809287609 4.283846657560966 4.323448961014252
+9.8304 4.247600347984771 4.226333899635903 4.268866796333639
 END
 $band2 << END
-0 8.531410866731727 8.354445721001724 8.780328748107346
-1.6384 4.942672098750247 4.863550442569798 5.08448488209454
-3.2768 4.616898909251633 4.5525907942048685 4.682311226124184
-4.9152 4.472413060843179 4.41921922841638 4.525836645732827
-6.5536 4.372554245831004 4.325629519511103 4.442981796923579
-8.192 4.296310252473707 4.253339269125061 4.337029409389651
-9.8304 4.248697423267953 4.204955996012387 4.300894276894318
+1.6384 4.942672098750247 nan nan
+3.2768 4.616898909251633 4.598026685516845 4.635771132986421
+4.9152 4.472413060843179 4.4585255434484665 4.486300578237891
+6.5536 4.372554245831004 4.356462592208769 4.3886458994532385
+8.192 4.296310252473707 4.281921294825499 4.310699210121915
+9.8304 4.248697423267953 4.233306242096604 4.264088604439302
 END
-set xlabel 'member tokens, millions'
+set xlabel 'member tokens (millions)'
 set ylabel 'held-out bits per byte'
-set xrange [0:9.8304]
-set yrange [3.0923961251595102:5.226779875312665]
-set rmargin 18
-set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
-set label 1 'unigram 4.829' at graph 1.01, first 4.829140610294643 left tc rgb '#555555'
-set label 2 'bigram 3.589' at graph 1.01, first 3.588917162681125 left tc rgb '#555555'
-set label 3 'gzip 3.189' at graph 1.01, first 3.18941356834829 left tc rgb '#555555'
-plot 4.829140610294643 with lines lc rgb '#777777' lw 1.2 dt 2 notitle, 3.588917162681125 with lines lc rgb '#777777' lw 1.2 dt 2 notitle, 3.18941356834829 with lines lc rgb '#777777' lw 1.2 dt 2 notitle, $band0 using 1:($4 <= 5.226779875312665 ? $3 : NaN):4 with filledcurves fc rgb '#0b4f8a' fs transparent solid 0.18 noborder notitle, $band1 using 1:($4 <= 5.226779875312665 ? $3 : NaN):4 with filledcurves fc rgb '#d6761b' fs transparent solid 0.18 noborder notitle, $band2 using 1:($4 <= 5.226779875312665 ? $3 : NaN):4 with filledcurves fc rgb '#3f7d2c' fs transparent solid 0.18 noborder notitle, $band0 using 1:2 with lines lc rgb '#0b4f8a' lw 2 title '1. distribution=gaussian', $band1 using 1:2 with lines lc rgb '#d6761b' lw 2 title '2. distribution=uniform', $band2 using 1:2 with lines lc rgb '#3f7d2c' lw 2 title '3. distribution=rademacher'
+set rmargin 17
+set xrange [3.145728:9.961471999999999]
+set yrange [4.198642705851201:4.674045982879426]
+set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '."\n".'mean over the seeds; band: its 95 % interval'
+set label 1 '▼ gzip 3.189' at graph 1.015, first 4.187946132118066 left tc rgb '#555555'
+set label 2 '▼ bigram 3.589' at graph 1.015, first 4.223601377895183 left tc rgb '#555555'
+set label 3 '▲ unigram 4.829' at graph 1.015, first 4.7168322778119665 left tc rgb '#555555'
+plot $band0 using 1:3:4 with filledcurves fc rgb '#0b4f8a' fs transparent solid 0.15 noborder notitle, $band1 using 1:3:4 with filledcurves fc rgb '#d6761b' fs transparent solid 0.15 noborder notitle, $band2 using 1:3:4 with filledcurves fc rgb '#3f7d2c' fs transparent solid 0.15 noborder notitle, $band0 using 1:2 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 pi 1 title '1. distribution gaussian', $band1 using 1:2 with linespoints lc rgb '#d6761b' lw 2 dt (9,4) pt 5 ps 0.7 pi 1 title '2. distribution uniform', $band2 using 1:2 with linespoints lc rgb '#3f7d2c' lw 2 dt (3,3) pt 9 ps 0.7 pi 1 title '3. distribution rademacher'

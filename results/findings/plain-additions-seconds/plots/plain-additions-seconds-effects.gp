@@ -1,11 +1,17 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 988,378 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 926,408 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 8.363in,3.683in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1853,816 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'plain-additions-seconds: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 55
-set ytics ('with=masks steps=1000 - with=nothing steps=1000' 0, 'with=context_tables steps=665 - with=nothing steps=1000' 1, 'with=logit_tables steps=399 - with=nothing steps=1000' 2, 'with=groups steps=1000 - with=nothing steps=1000' 3, 'with=zero_head steps=1000 - with=nothing steps=1000' 4, 'with=short_windows steps=501 - with=nothing steps=1000' 5, 'with=many_pairs steps=134 - with=nothing steps=1000' 6, 'with=small_groups steps=1000 - with=nothing steps=1000' 7, 'with=noise_of_signs steps=930 - with=nothing steps=1000' 8, 'with=residual steps=1000 - with=nothing steps=1000' 9, 'with=wide_logits steps=1000 - with=nothing steps=1000' 10, 'with=narrow_core steps=3786 - with=nothing steps=1000' 11)
+set lmargin 56.4
+set rmargin 4
+set ytics ('with masks, steps 1,000 against with nothing, steps 1,000' 0, 'with context_tables, steps 665 against with nothing, steps 1,000' 1, 'with logit_tables, steps 399 against with nothing, steps 1,000' 2, 'with groups, steps 1,000 against with nothing, steps 1,000' 3, 'with zero_head, steps 1,000 against with nothing, steps 1,000' 4, 'with short_windows, steps 501 against with nothing, steps 1,000' 5, 'with many_pairs, steps 134 against with nothing, steps 1,000' 6, 'with small_groups, steps 1,000 against with nothing, steps 1,000' 7, 'with noise_of_signs, steps 930 against with nothing, steps 1,000' 8, 'with residual, steps 1,000 against with nothing, steps 1,000' 9, 'with wide_logits, steps 1,000 against with nothing, steps 1,000' 10, 'with narrow_core, steps 3,786 against with nothing, steps 1,000' 11)
 set yrange [11.6:-0.6]
 set grid noytics
 $rows << END
@@ -22,7 +28,8 @@ $rows << END
 -0.005180664629936338 10 -0.04259823449191504 0.03223690523204236
 -0.2901213005198876 11 -0.3505014846913666 -0.2297411163484086
 END
-set xlabel 'difference in held-out bits per unit'
-set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 set xrange [-0.381453711925665:0.2994952872289]
+set xtics 0.2
+set xlabel 'difference in bits per byte (below 0: better)'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

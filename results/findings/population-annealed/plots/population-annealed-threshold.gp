@@ -1,6 +1,11 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,420 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,430 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.882in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,860 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'population-annealed: threshold and update rate'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -30,11 +35,13 @@ $runs << END
 1.0844501450526005 3.7038831472993525
 1.0844501450526005 3.7122226864063537
 END
-set xlabel 'threshold, in standard deviations of chance'
-set ylabel 'share of the weights that a step changes'
+set xlabel 'threshold (standard deviations of votes by chance)'
+set ylabel 'weights that a step changes'
+set samples 400
+set xrange [1.0242662140644725:2.1476995925095297]
 set logscale y
-set format y '%g %%'
-set yrange [0.013917765628538588:150]
-set xrange [0:2.1918914445974718]
-set key bottom left
-plot 100 * erfc(x / sqrt(2)) with lines lc rgb '#777777' lw 1.5 dt 2 title 'votes of chance alone', $runs with points lc rgb '#0b4f8a' pt 7 ps 0.6 title 'runs, mean over the last quarter'
+set yrange [0.04857733900306002:39.848198571309936]
+set ytics ('0.1 %%' 0.1, '1 %%' 1, '10 %%' 10)
+set mytics 1
+set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
+plot 100 * erfc(x / sqrt(2)) with lines lc rgb '#777777' lw 1.5 dt 2 title 'votes by chance', $runs with points lc rgb '#0b4f8a' pt 6 ps 0.8 title 'a run: mean over the last quarter of its steps'

@@ -1,6 +1,11 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,420 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,410 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.701in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,820 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'rank: speed'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -9,11 +14,15 @@ $line0 << END
 512 1006950.4016802857
 2048 987996.4124321074
 END
-set logscale xy
-set format x '%.0s%c'
-set format y '%.0s%c'
-set xlabel 'population'
+set xlabel 'population (members)'
 set ylabel 'member tokens per second'
-set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05
-set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
-plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 32 threads'
+set logscale x
+set xrange [111.43047210190389:2352.534231033928]
+set logscale y
+set yrange [645264.2066395715:1422807.5756402551]
+set xtics ('128' 128, '512' 512, '2,048' 2048)
+set mxtics 1
+set ytics ('800 k' 800000, '1 M' 1000000)
+set mytics 1
+set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
+plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 32 threads'

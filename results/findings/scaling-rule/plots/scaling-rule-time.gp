@@ -1,11 +1,17 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,274 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,314 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,2.835in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,628 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'scaling-rule: where the time goes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 44
-set ytics ('shift_rule=inverse_sqrt init_std=4' 0, 'shift_rule=inverse_sqrt init_std=16' 1, 'shift_rule=inverse_sqrt init_std=32' 2, 'shift_rule=inverse init_std=4' 3, 'shift_rule=inverse init_std=16' 4, 'shift_rule=inverse init_std=32' 5)
+set lmargin 32.6
+set rmargin 4
+set ytics ('shift rule inverse_sqrt, init std 4' 0, 'shift rule inverse_sqrt, init std 16' 1, 'shift rule inverse_sqrt, init std 32' 2, 'shift rule inverse, init std 4' 3, 'shift rule inverse, init std 16' 4, 'shift rule inverse, init std 32' 5)
 set yrange [5.6:-0.6]
 set grid noytics
 $bars << END
@@ -16,8 +22,8 @@ $bars << END
 4 89.71439059738864 96.57026504096227 100
 5 89.8367540024195 96.31585204060126 100
 END
-set xlabel '% of the time'
+set xlabel 'share of the wall time (%)'
 set xrange [0:100]
 set style fill solid 1 noborder
-set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
-plot $bars using (0):1:(0):2:($1-0.35):($1+0.35) with boxxyerror fc rgb '#0b4f8a' title 'forward passes', $bars using (0):1:2:3:($1-0.35):($1+0.35) with boxxyerror fc rgb '#d6761b' title 'rest of the steps: votes, rule, files', $bars using (0):1:3:4:($1-0.35):($1+0.35) with boxxyerror fc rgb '#b9c0c7' title 'outside: evaluation, checkpoints, monitor, start'
+set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
+plot $bars using (0):1:(0):2:($1-0.35):($1+0.35) with boxxyerror fc rgb '#0b4f8a' title 'forward passes', $bars using (0):1:2:3:($1-0.35):($1+0.35) with boxxyerror fc rgb '#d6761b' title 'rest of the steps: votes, rule, files', $bars using (0):1:3:4:($1-0.35):($1+0.35) with boxxyerror fc rgb '#b9c0c7' title 'outside the steps: evaluation, checkpoints, monitor, start'

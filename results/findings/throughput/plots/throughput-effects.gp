@@ -1,11 +1,17 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,210 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,240 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,2.167in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,480 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'throughput: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 44
-set ytics ('train.population: 256 - 64' 0, 'train.population: 1024 - 64' 1, 'train.population: 4096 - 64' 2, 'train.population: 16384 - 64' 3, 'train.population: 65536 - 64' 4)
+set lmargin 26.6
+set rmargin 4
+set ytics ('population: 256 against 64' 0, 'population: 1,024 against 64' 1, 'population: 4,096 against 64' 2, 'population: 16,384 against 64' 3, 'population: 65,536 against 64' 4)
 set yrange [4.6:-0.6]
 set grid noytics
 $rows << END
@@ -15,7 +21,8 @@ $rows << END
 -2.9078805048022103 3 -3.1867828682310204 -2.6289781413734
 -3.2172229810828035 4 -3.514540567391385 -2.9199053947742217
 END
-set xlabel 'difference in held-out bits per unit'
-set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 set xrange [-3.6902675957609543:0.17572702836956927]
+set xtics 1
+set xlabel 'difference in bits per byte (below 0: better)'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

@@ -1,6 +1,11 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
-set terminal svg size 900,420 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+# or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
+if (!exists('format')) format = 'svg'
+if (format eq 'svg') set terminal svg size 720,410 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.701in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,820 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
+set title 'width: speed'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -8,11 +13,15 @@ $line0 << END
 32768 3097611.5036257403
 131072 3896436.7315799925
 END
-set logscale xy
-set format x '%.0s%c'
-set format y '%.0s%c'
-set xlabel 'population'
+set xlabel 'population (members)'
 set ylabel 'member tokens per second'
-set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05
-set key bottom outside center vertical maxcols 1 reverse Left samplen 2 title ' '
-plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 title 'AMD EPYC, 2 threads'
+set logscale x
+set xrange [30573.625066678105:140479.491281557]
+set logscale y
+set yrange [2339607.4290244756:5158834.380998968]
+set xtics ('32,768' 32768, '131,072' 131072)
+set mxtics 1
+set ytics ('3 M' 3000000, '4 M' 4000000, '5 M' 5000000)
+set mytics 1
+set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
+plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'AMD EPYC, 2 threads'
