@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include "config/interpolate.h"
 #include "config/merge.h"
@@ -19,10 +20,12 @@ namespace {
 
 using EntryKind = DefaultsEntry::Kind;
 
-std::string group_path(const std::string& group) {
-  std::string path = group == kExperimentGroup ? "" : group;
-  std::replace(path.begin(), path.end(), '/', '.');
-  return path;
+GroupKey key_of(const DefaultsEntry& choice) { return {choice.group, choice.package}; }
+
+// The group as a defaults list and an override write it.
+std::string written(const DefaultsEntry& choice) {
+  if (!choice.package) return choice.group;
+  return choice.group + "@" + (choice.package->empty() ? "_global_" : *choice.package);
 }
 
 // A part of an experiment: values, where the entry is _self_, or the choice of a group.
@@ -44,8 +47,8 @@ bool exists(const ConfigSearch& search, const DefaultsEntry& choice) {
 }
 
 // chain: the options that inherit from this one, outermost first.
-Option load_option(const ConfigSearch& search, const std::string& group, const std::string& name, const Source& source,
-                   std::vector<std::string> chain = {}) {
+Option load_option(const ConfigSearch& search, const DefaultsEntry& choice, std::vector<std::string> chain = {}) {
+  const auto& [group, name, source] = std::tie(choice.group, choice.option, choice.source);
   const bool is_cycle = std::find(chain.begin(), chain.end(), name) != chain.end();
   chain.push_back(name);
   if (is_cycle) {
@@ -58,11 +61,12 @@ Option load_option(const ConfigSearch& search, const std::string& group, const s
                                                   "experiment lies at the top; write '@package _global_', or nothing",
                                                   *file.package));
   }
-  const std::string package = file.package.value_or(group_path(group));
+  const std::string package = choice.package.value_or(file.package.value_or(GroupKey::default_package(group)));
   Option option{ConfigNode(ConfigNode::Map(), file.values.source()), package, {}};
   for (const DefaultsEntry& entry : file.defaults) {
     if (entry.kind == EntryKind::kOption) {
-      const Option inherited = load_option(search, group, entry.option, entry.source, chain);
+      const Option inherited =
+          load_option(search, {EntryKind::kChoice, group, entry.option, entry.source, false, package}, chain);
       overlay(option.values, inherited.values, package);
       option.parts.insert(option.parts.end(), inherited.parts.begin(), inherited.parts.end());
     } else if (group == kExperimentGroup) {
@@ -73,7 +77,7 @@ Option load_option(const ConfigSearch& search, const std::string& group, const s
       throw wrong(entry.source,
                   fmt::format("an option's defaults list names options of {} and _self_; move '{}: {}' to "
                               "config.yaml",
-                              group, entry.group, entry.option.empty() ? "null" : entry.option));
+                              group, written(entry), entry.option.empty() ? "null" : entry.option));
     }
   }
   return option;
@@ -95,8 +99,8 @@ class Composer {
   }
 
   // Whether key=option means a group. One that is not chosen yet needs a +.
-  bool is_group(const std::string& key) {
-    return key == kExperimentGroup || find(key) != nullptr || eggroll::is_group(search_, key);
+  bool is_group(const GroupKey& key) {
+    return key.group == kExperimentGroup || find(key) != nullptr || eggroll::is_group(search_, key.group);
   }
 
   // The experiment's choices must be made before those of other groups.
@@ -113,19 +117,20 @@ class Composer {
   }
   void load_experiment() {
     if (!experiment_ || is_none(*experiment_)) return experiment_.reset();
-    parts_ = load_option(search_, kExperimentGroup, experiment_->option, experiment_->source).parts;
+    parts_ = load_option(search_, *experiment_).parts;
     for (const Part& part : parts_) {
       const DefaultsEntry& choice = part.entry;
       if (choice.kind == EntryKind::kSelf) continue;
-      const DefaultsEntry* known = choice.group == kExperimentGroup ? nullptr : find(choice.group);
+      const DefaultsEntry* known = choice.group == kExperimentGroup ? nullptr : find(key_of(choice));
       if (choice.kind == EntryKind::kOverride && known == nullptr) {
         throw wrong(choice.source,
                     fmt::format("config.yaml's defaults list has no group '{}' to override{}; correct or remove it",
-                                choice.group, near_name(choice.group, groups())));
+                                written(choice), near_name(written(choice), groups())));
       }
       if (choice.kind == EntryKind::kChoice && (known != nullptr || choice.group == kExperimentGroup)) {
-        throw wrong(choice.source, fmt::format("config.yaml chooses {} already; write 'override {}: {}'", choice.group,
-                                               choice.group, choice.option.empty() ? "null" : choice.option));
+        throw wrong(choice.source,
+                    fmt::format("config.yaml chooses {} already; write 'override {}: {}'", written(choice),
+                                written(choice), choice.option.empty() ? "null" : choice.option));
       }
       known != nullptr ? choose(choice) : add(experiments_, choice);
     }
@@ -133,9 +138,10 @@ class Composer {
 
   // Applies an override of the command line: the group must be chosen already or, with a +, not yet.
   void change(const Override& by) {
-    DefaultsEntry* entry = find(by.key);
+    const GroupKey key = parse_group_key(by.key, by.source);
+    DefaultsEntry* entry = find(key);
     if (by.action == Override::Action::kDelete) return remove(by, entry);
-    const DefaultsEntry choice{EntryKind::kChoice, by.key, option_of(by), by.source};
+    const DefaultsEntry choice{EntryKind::kChoice, key.group, option_of(by), by.source, false, key.package};
     if (by.action == Override::Action::kAdd && entry != nullptr) {
       throw wrong(by.source, fmt::format("{} is chosen already ({}); write {}={}", by.key, entry->source.text(), by.key,
                                          *by.value));
@@ -174,7 +180,7 @@ class Composer {
     for (const Part& part : parts_) {
       if (part.entry.kind == EntryKind::kSelf) overlay(result, part.values, "");
       for (const DefaultsEntry& chosen : experiments_) {
-        if (is_choice_of(chosen, part.entry.group) && !is_none(chosen)) place(result, chosen);
+        if (is_choice_of(chosen, key_of(part.entry)) && !is_none(chosen)) place(result, chosen);
       }
     }
     for (const DefaultsEntry& entry : added_) {
@@ -193,10 +199,10 @@ class Composer {
     }
     if (entry.kind == EntryKind::kOverride) {
       throw wrong(entry.source,
-                  fmt::format("config.yaml overrides no group; write '{}: {}'", entry.group, entry.option));
+                  fmt::format("config.yaml overrides no group; write '{}: {}'", written(entry), entry.option));
     }
-    if (entry.kind == EntryKind::kChoice && find(entry.group) != &entry) {
-      throw wrong(entry.source, fmt::format("the group '{}' is chosen twice; remove one entry", entry.group));
+    if (entry.kind == EntryKind::kChoice && find(key_of(entry)) != &entry) {
+      throw wrong(entry.source, fmt::format("the group '{}' is chosen twice; remove one entry", written(entry)));
     }
   }
 
@@ -204,7 +210,7 @@ class Composer {
   bool is_none(const DefaultsEntry& choice) const { return choice.option.empty() || is_absent(choice); }
 
   void choose(const DefaultsEntry& choice) {
-    DefaultsEntry* entry = find(choice.group);
+    DefaultsEntry* entry = find(key_of(choice));
     entry->option = choice.option;
     entry->source = choice.source;
     entry->optional = choice.optional;
@@ -224,22 +230,22 @@ class Composer {
                   fmt::format("{} is '{}' ({}), and so is not deleted; write ~{} to delete it whatever it is", by.key,
                               entry->option, entry->source.text(), by.key));
     }
-    const std::string group = entry->group;
+    const GroupKey key = key_of(*entry);
     for (std::vector<DefaultsEntry>* list : lists()) {
-      std::erase_if(*list, [&](const DefaultsEntry& each) { return is_choice_of(each, group); });
+      std::erase_if(*list, [&](const DefaultsEntry& each) { return is_choice_of(each, key); });
     }
   }
 
-  static bool is_choice_of(const DefaultsEntry& entry, const std::string& group) {
-    return entry.kind == EntryKind::kChoice && entry.group == group;
+  static bool is_choice_of(const DefaultsEntry& entry, const GroupKey& key) {
+    return entry.kind == EntryKind::kChoice && entry.group == key.group && key_of(entry).place() == key.place();
   }
 
   std::array<std::vector<DefaultsEntry>*, 3> lists() { return {&main_.defaults, &experiments_, &added_}; }
 
-  DefaultsEntry* find(const std::string& group) {
+  DefaultsEntry* find(const GroupKey& key) {
     for (std::vector<DefaultsEntry>* list : lists()) {
       for (DefaultsEntry& entry : *list) {
-        if (is_choice_of(entry, group)) return &entry;
+        if (is_choice_of(entry, key)) return &entry;
       }
     }
     return nullptr;
@@ -249,19 +255,19 @@ class Composer {
     std::vector<std::string> names;
     for (std::vector<DefaultsEntry>* list : lists()) {
       for (const DefaultsEntry& entry : *list) {
-        if (entry.kind == EntryKind::kChoice) names.push_back(entry.group);
+        if (entry.kind == EntryKind::kChoice) names.push_back(written(entry));
       }
     }
     return names;
   }
 
-  // The option's values under their path, whose source becomes the option's file.
+  // The option's values under their path, whose source becomes the option's file, or what chose the place.
   void place(ConfigNode& result, const DefaultsEntry& choice) const {
-    const Option option = load_option(search_, choice.group, choice.option, choice.source);
+    const Option option = load_option(search_, choice);
     if (option.package.empty()) return overlay(result, option.values, "");
     ConfigNode& node = map_at(result, option.package, choice.source);
     overlay(node, option.values, option.package);
-    node.set_source(option.values.source());
+    node.set_source(choice.package ? choice.source : option.values.source());
     name_source(node, choice);
   }
 
@@ -284,7 +290,7 @@ class Composer {
 // If a choice leaves its group out, the configuration remembers which choice.
 void note_absence(ConfigNode& config, const Override& choice) {
   if (choice.action != Override::Action::kDelete && !Composer::option_of(choice).empty()) return;
-  const auto [parent, key] = split_path(group_path(choice.key));
+  const auto [parent, key] = split_path(parse_group_key(choice.key, choice.source).place());
   ConfigNode* above = config.find(parent);
   if (above != nullptr && above->kind() == ConfigNode::Kind::kMap) above->note_deletion(key, choice.source);
 }
@@ -297,9 +303,10 @@ ConfigNode compose(const ConfigSearch& search, const std::vector<std::string>& o
   std::vector<Override> changes;
   for (const std::string& text : overrides) {
     const Override change = parse_override(text);
-    if (!composer.is_group(change.key)) {
+    const GroupKey key = parse_group_key(change.key, change.source);
+    if (!composer.is_group(key)) {
       changes.push_back(change);
-    } else if (change.key == kExperimentGroup) {
+    } else if (key.group == kExperimentGroup) {
       composer.choose_experiment(change);
     } else {
       choices.push_back(change);

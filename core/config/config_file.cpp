@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -19,7 +20,6 @@ namespace fs = std::filesystem;
 
 using Kind = ConfigNode::Kind;
 
-constexpr const char* kDefaultsKey = "defaults";
 constexpr const char* kSelfEntry = "_self_";
 constexpr const char* kOverrideWord = "override";
 constexpr const char* kOptionalWord = "optional";
@@ -36,13 +36,26 @@ DefaultsEntry bare_entry(const ConfigNode& node) {
   throw unknown_word(node.source(), word, {kSelfEntry});
 }
 
-// [optional] [override] [/]group: option
+// Of `_global_`, `_group_` or a path: the path, nothing for _group_. of: what the place stands behind.
+std::optional<std::string> read_place(const std::string& place, const std::string& of, const Source& source) {
+  constexpr const char* kPlaces = "expected _global_, _group_ or a path such as a.b; correct it";
+  if (place == "_global_") return "";
+  if (place == "_group_") return std::nullopt;
+  if (place.starts_with('_')) {
+    throw wrong(source, fmt::format("unknown place '{}' of '{}', {}", place, of, kPlaces));
+  }
+  if (is_path(place) && place.find('/') == std::string::npos) return place;
+  throw wrong(source, fmt::format("'{}' needs one place, {}", of, kPlaces));
+}
+
+// [optional] [override] [/]group[@package]: option
 DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
   const Source& source = entry.value.source();
-  DefaultsEntry result{DefaultsEntry::Kind::kChoice, entry.key, "", source};
-  for (size_t space = result.group.find(' '); space != std::string::npos; space = result.group.find(' ')) {
-    const std::string word = result.group.substr(0, space);
-    result.group.erase(0, space + 1);
+  DefaultsEntry result{DefaultsEntry::Kind::kChoice, "", "", source};
+  std::string rest = entry.key;
+  for (size_t space = rest.find(' '); space != std::string::npos; space = rest.find(' ')) {
+    const std::string word = rest.substr(0, space);
+    rest.erase(0, space + 1);
     if (word == kOverrideWord) {
       result.kind = DefaultsEntry::Kind::kOverride;
     } else if (word == kOptionalWord) {
@@ -52,11 +65,10 @@ DefaultsEntry group_entry(const ConfigNode::Entry& entry) {
     }
   }
   // All groups are named from the top, as Hydra writes with a slash.
-  if (result.group.starts_with('/')) result.group.erase(0, 1);
-  if (!is_path(result.group)) {
-    throw wrong(source,
-                fmt::format("'{}' is no group's name, expected one such as model or a/b; correct it", result.group));
-  }
+  if (rest.starts_with('/')) rest.erase(0, 1);
+  const GroupKey key = parse_group_key(rest, source);
+  result.group = key.group;
+  result.package = key.package;
   if (entry.value.kind() == Kind::kNull) return result;
   if (entry.value.kind() != Kind::kText || entry.value.text().empty()) {
     throw wrong(source, fmt::format("the option of group '{}' is {}, expected its name; put odd names in quotes",
@@ -144,22 +156,36 @@ std::optional<std::string> read_package(const std::string& text, const std::stri
     if (word != "@package") {
       throw wrong(source, fmt::format("unknown word '{}', expected '@package'; correct or remove it", word));
     }
-    if (!(words >> place) || words >> rest ||
-        (place[0] != '_' && (!is_path(place) || place.find('/') != std::string::npos))) {
-      throw wrong(source, "'@package' needs one place, expected _global_, _group_ or a path such as a.b; correct it");
-    }
+    if (!(words >> place) || words >> rest) place.clear();
     if (package) throw wrong(source, "'@package' is given twice; remove one");
-    if (place[0] == '_' && place != "_global_" && place != "_group_") {
-      throw wrong(source, fmt::format("unknown place '{}' of '@package', expected _global_, _group_ or a path such as "
-                                      "a.b; correct it",
-                                      place));
-    }
-    if (place != "_group_") package = place == "_global_" ? "" : place;
+    package = read_place(place, word, source);
   }
   return package;
 }
 
 }  // namespace
+
+std::string GroupKey::default_package(const std::string& group) {
+  std::string path = group == kExperimentGroup ? "" : group;
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
+GroupKey parse_group_key(const std::string& text, const Source& source) {
+  const size_t at = std::min(text.find('@'), text.size());
+  GroupKey key{text.substr(0, at), std::nullopt};
+  if (!is_path(key.group)) {
+    throw wrong(source,
+                fmt::format("'{}' is no group's name, expected one such as model or a/b; correct it", key.group));
+  }
+  if (at == text.size()) return key;
+  const std::string place = text.substr(at + 1);
+  if (key.group == kExperimentGroup) {
+    throw wrong(source, fmt::format("an experiment lies at the top, and has no other place; leave '@{}' out", place));
+  }
+  key.package = read_place(place, text.substr(0, at + 1), source).value_or(GroupKey::default_package(key.group));
+  return key;
+}
 
 ConfigFile read_config_file(const fs::path& path) {
   const std::string name = path.string();

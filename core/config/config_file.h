@@ -31,8 +31,21 @@ struct DefaultsEntry {
   std::string group;
   std::string option;  // "" where the list has null: none, until one is chosen
   Source source;
-  bool optional = false;  // an option that does not exist is left out
+  bool optional = false;                              // an option that does not exist is left out
+  std::optional<std::string> package = std::nullopt;  // of group@package; see GroupKey
 };
+
+// A group, perhaps with the place of its option: `model@teacher` puts it under teacher.
+struct GroupKey {
+  std::string group;
+  std::optional<std::string> package;  // dotted path from the top, "" for the top; nothing: the option's file says
+  // The path under which a group without a package puts its options, unless their files say otherwise.
+  static std::string default_package(const std::string& group);
+  std::string place() const { return package.value_or(default_package(group)); }  // two with one place are one choice
+};
+
+// text: `group`, `group@a.b`, `group@_global_` or `group@_group_`. Throws Error at source.
+GroupKey parse_group_key(const std::string& text, const Source& source);
 
 struct ConfigFile {
   std::vector<DefaultsEntry> defaults;  // with one kSelf; last where the list does not hold it

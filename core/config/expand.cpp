@@ -22,11 +22,11 @@ bool matches_any(const std::string& name, const std::vector<std::string>& patter
 }
 
 std::vector<std::string> matching(const ConfigSearch& search, const Override& change, const Glob& glob) {
-  if (!is_group(search, change.key)) {
-    throw change.wrong(
-        fmt::format("glob() chooses options of a group, and {} is no group; list the values", change.key));
+  const std::string group = parse_group_key(change.key, change.source).group;
+  if (!is_group(search, group)) {
+    throw change.wrong(fmt::format("glob() chooses options of a group, and {} is no group; list the values", group));
   }
-  const std::vector<std::string> names = option_names(search, change.key);
+  const std::vector<std::string> names = option_names(search, group);
   std::vector<std::string> found;
   for (const std::string& name : names) {
     if (matches_any(name, glob.patterns) && !matches_any(name, glob.excluded)) found.push_back(name);
@@ -40,7 +40,7 @@ std::vector<std::string> matching(const ConfigSearch& search, const Override& ch
 
 std::vector<std::string> each_value(const ConfigSearch& search, const std::string& text) {
   const Override change = parse_override(text);
-  if (!change.value) return {text};
+  if (!change.value || parse_extension(*change.value, change.source)) return {text};
   const OverrideValue value = parse_override_value(*change.value, change.source);
   if (!value.is_sweep) return {text};
   require_values(value, change.source);

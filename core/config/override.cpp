@@ -38,6 +38,16 @@ void set(ConfigNode& root, const Override& change, const std::string& path, cons
   }
 }
 
+void extend(ConfigNode& root, const Override& change, const ConfigNode::List& appended) {
+  ConfigNode* node = root.find(change.key);
+  if (node == nullptr) throw change.wrong(missing_path(root, change.key));
+  if (node->kind() != Kind::kList) {
+    throw change.wrong(fmt::format("extend_list() appends to a list, and {} is {} ({}); give the value itself",
+                                   change.key, shown_value(*node), node->source().text()));
+  }
+  node->list().insert(node->list().end(), appended.begin(), appended.end());
+}
+
 // Where the path ends in an index of a list: the list, else null.
 ConfigNode* list_of(ConfigNode& root, const std::string& path) {
   ConfigNode* parent = root.find(split_path(path).first);
@@ -113,7 +123,7 @@ Override parse_override(const std::string& text) {
   if (!change.value && change.action != Override::Action::kDelete) {
     throw change.wrong("this is no override, expected key=value, +key=value, ++key=value or ~key; correct it");
   }
-  if (!is_path(change.key)) {
+  if (!is_path(change.key.substr(0, change.key.find('@')))) {
     throw change.wrong(
         fmt::format("'{}' is no key, expected names of letters, digits, _ and -, with single dots or slashes between "
                     "them and {} characters at most; correct it",
@@ -126,9 +136,17 @@ void apply_override(ConfigNode& root, const Override& change) {
   if (change.key.find('/') != std::string::npos) {
     throw change.wrong(fmt::format("the configuration has no group '{}'; write a key with dots", change.key));
   }
+  if (const size_t at = change.key.find('@'); at != std::string::npos) {
+    throw change.wrong(fmt::format("{} is no group, and only a group's option is put elsewhere; leave '{}' out",
+                                   change.key.substr(0, at), change.key.substr(at)));
+  }
   switch (change.action) {
     case Override::Action::kSet:
-      set(root, change, change.key, parse_element(*change.value, change.source));
+      if (const auto appended = parse_extension(*change.value, change.source)) {
+        extend(root, change, *appended);
+      } else {
+        set(root, change, change.key, parse_element(*change.value, change.source));
+      }
       break;
     case Override::Action::kAdd:
       add(root, change, change.key, parse_element(*change.value, change.source));

@@ -12,7 +12,7 @@ namespace eggroll {
 struct Override {
   enum class Action { kSet, kAdd, kForce, kDelete };
   Action action;
-  std::string key;                   // dotted, in a list an index; or a group, whose names may hold slashes
+  std::string key;  // dotted, in a list an index; or a group, whose names may hold slashes, perhaps with an @
   std::optional<std::string> value;  // as written; of kDelete perhaps none
   Source source;                     // "command line 'a.b=c'"
 
@@ -22,7 +22,8 @@ struct Override {
 // Throws Error where the text has none of these forms.
 Override parse_override(const std::string& text);
 
-// kSet: the key must exist and keep its kind as overlay() says; if the value is a map, so must each of its keys. kAdd:
+// kSet: the key must exist and keep its kind as overlay() says; if the value is a map, so must each of its keys;
+// extend_list() appends to the list that is there. kAdd:
 // the key must not exist, and in a list it must be the next index; maps on the way to it are made. kForce: sets or
 // adds, the keys of a map too, and may change the kind; a real without a fraction in place of an integer becomes an
 // integer. kDelete: the key must exist and, if a value is given, have that value.

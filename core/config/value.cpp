@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "config/interpolate.h"
+#include "config/value_order.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
@@ -21,8 +22,9 @@ constexpr const char* kSpaces = " \t\r\n";
 constexpr size_t kMostChoices = 100000;
 constexpr int kDeepest = 20;  // functions within each other
 
-const std::vector<std::string> kFunctions = {"int",   "float", "str",      "bool", "choice",
-                                             "range", "glob",  "interval", "tag"};
+constexpr const char* kExtension = "extend_list";
+const std::vector<std::string> kFunctions = {"int",  "float",    "str", "bool", "choice",  "range",
+                                             "glob", "interval", "tag", "sort", "shuffle", kExtension};
 
 // Letters, digits and '_', no digit first, at the text's start.
 size_t word_length(std::string_view text) {
@@ -383,8 +385,47 @@ OverrideValue cast_interval(const std::string& function, OverrideValue value, co
   return value;
 }
 
-OverrideValue call(const std::string& text, const Source& source, int depth) {
-  if (depth == kDeepest) throw wrong(source, "too many nested functions; remove some");
+// sort() and shuffle(): of a list, of a sweep, or of elements, which are a sweep then.
+OverrideValue in_order(const std::string& function, const std::string& text, const Source& source, int depth) {
+  const bool sorts = function == "sort";
+  const std::vector<std::string> names = {"list", "sweep", "reverse"};
+  std::vector<std::string> elements;
+  bool named = false;
+  bool reverse = false;
+  for (const Argument& argument :
+       arguments_of(function, text, {names.begin(), names.end() - (sorts ? 0 : 1)}, source)) {
+    if (argument.name == "reverse") {
+      const ConfigNode given = parse_element(argument.text, source);
+      if (given.kind() != Kind::kBoolean) {
+        throw wrong(source, fmt::format("sort() has {} as reverse, expected true or false", shown_value(given)));
+      }
+      reverse = given.boolean();
+      continue;
+    }
+    named = named || !argument.name.empty();
+    elements.push_back(argument.text);
+  }
+  if (elements.empty()) throw wrong(source, "sort() has nothing to sort; write sort([3, 1, 2]) or sort(3, 1, 2)");
+  if (named && elements.size() > 1) {
+    throw wrong(source,
+                fmt::format("{}() has a 'list' or 'sweep' beside other values; write only one of them", function));
+  }
+  OverrideValue value = parse_elements(elements, source, depth + 1);
+  require_values(value, source);
+  if (value.glob)
+    throw wrong(source, fmt::format("{}() has a glob(), whose options come by name; remove it", function));
+  ConfigNode::List& values =
+      !value.is_sweep && value.choices.front().kind() == Kind::kList ? value.choices.front().list() : value.choices;
+  sorts ? sort_values(values, reverse, source) : shuffle_values(values);
+  return value;
+}
+
+struct Call {
+  std::string function;
+  std::string inside;  // of its parentheses
+};
+
+Call read_call(const std::string& text, const Source& source) {
   const std::string function = text.substr(0, word_length(text));
   if (std::find(kFunctions.begin(), kFunctions.end(), function) == kFunctions.end()) {
     throw wrong(source,
@@ -399,10 +440,21 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
   }
   const std::string inside = trimmed(text.substr(function.size() + 1, text.size() - function.size() - 2));
   if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it; give one", function));
+  return {function, inside};
+}
+
+OverrideValue call(const std::string& text, const Source& source, int depth) {
+  if (depth == kDeepest) throw wrong(source, "too many nested functions; remove some");
+  const auto [function, inside] = read_call(text, source);
   if (function == "range") return range(inside, source);
   if (function == "glob") return glob(inside, source);
   if (function == "interval") return interval(inside, source);
   if (function == "tag") return tag(inside, source, depth);
+  if (function == "sort" || function == "shuffle") return in_order(function, inside, source, depth);
+  if (function == kExtension) {
+    throw wrong(source, fmt::format("{0}() appends to a list, expected it alone and behind a key; write key={0}({1})",
+                                    function, inside));
+  }
   OverrideValue value = parse_elements(split(inside), source, depth + 1);
   if (function == "choice") {
     require_values(value, source);
@@ -448,6 +500,15 @@ void require_values(const OverrideValue& value, const Source& source) {
   throw wrong(source,
               "an interval, expected values, because only a search draws from intervals; list them, or put it "
               "into sweep.search.params");
+}
+
+std::optional<ConfigNode::List> parse_extension(const std::string& text, const Source& source) {
+  const std::string call = trimmed(text);
+  if (!is_call(call) || call.substr(0, word_length(call)) != kExtension) return std::nullopt;
+  ConfigNode::List values;
+  for (const std::string& element : split(read_call(call, source).inside))
+    values.push_back(parse_element(element, source));
+  return values;
 }
 
 ConfigNode parse_element(const std::string& text, const Source& source) {

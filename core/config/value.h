@@ -30,6 +30,8 @@ struct SearchInterval {
 //            int(x), float(x), str(x), bool(x); anything else whole as one plain scalar
 //   sweep    element, element, ...   choice(element, ...)   range([start,] stop[, step])   glob(pattern[, exclude=...])
 //            interval(low, high), int(interval(low, high)), and either within tag(log, ...); for a search alone
+//   either   sort(values[, reverse=true])   shuffle(values): a list, a sweep, or elements, which are a sweep then;
+//            value_order.h says in which order
 // Commas within quotes, brackets and ${...} belong to the element. A cast of a list, a map or a sweep is one of every
 // value in it, none of which may hold a ${...}; int cuts a real's fraction off. range stops before `stop`; its reals
 // have the digits of its numbers.
@@ -45,6 +47,10 @@ OverrideValue parse_override_value(const std::string& text, const Source& source
 
 // Error: the value is an interval, where values are expected.
 void require_values(const OverrideValue& value, const Source& source);
+
+// The values of `extend_list(element, ...)`, which appends each to a list; nothing for any other value, of which that
+// function can be no part. Throws Error at source.
+std::optional<ConfigNode::List> parse_extension(const std::string& text, const Source& source);
 
 // The one element; a sweep is refused.
 ConfigNode parse_element(const std::string& text, const Source& source);

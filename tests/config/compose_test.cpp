@@ -160,6 +160,21 @@ TEST_F(ComposeTest, APackageSaysWhereAnOptionsValuesGo) {
   EXPECT_EQ(composed({"experiment=x"}).at("name").text(), "there");
 }
 
+TEST_F(ComposeTest, AGroupsOptionsLieUnderSeveralPackages) {
+  write("configs/config.yaml", "defaults: [{model: gru}, {model@teacher: gru}, {extra@model.in: global}]\n");
+  write("experiments/wide.yaml", "defaults: [_self_, {override model@teacher: nano}, {model@critic: gru}]\n");
+  EXPECT_EQ(composed().at("teacher.width").integer(), 64);
+  EXPECT_EQ(composed().at("model.in.y").integer(), 2);
+  const ConfigNode config = composed({"experiment=wide", "model.layers=2", "teacher.layers=3", "model@critic=nano"});
+  EXPECT_EQ(json_of(config.at("model")),
+            R"({"name":"gru","width":64,"layers":2,"tied":false,"shift":null,"in":{"y":2}})");
+  EXPECT_EQ(json_of(config.at("teacher")), R"({"name":"gru","width":256,"layers":3,"tied":false,"shift":8})");
+  EXPECT_EQ(json_of(config.at("critic")), R"({"name":"gru","width":256,"layers":1,"tied":false,"shift":8})");
+  // What put the option there is the source of the section, so that a section which nobody reads is refused by it.
+  EXPECT_EQ(source_of(config, "teacher"), "experiments/wide.yaml:1");
+  EXPECT_EQ(source_of(config, "critic"), "command line 'model@critic=nano'");
+}
+
 TEST_F(ComposeTest, TheFirstFolderThatHasAFileGivesIt) {
   search_.config_dirs = {folder_ / "plugin" / "configs", folder_ / "configs"};
   write("plugin/configs/model/gru.yaml", "name: other\nwidth: 5\nshift: null\n");

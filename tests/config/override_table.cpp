@@ -10,6 +10,8 @@ const std::string kMissing = "the value is missing; write null or '' for none";
 
 const std::string kNotNext =
     "paths (configs/config.yaml:12) is a list of 2, expected its next index; write +paths.2=...";
+const std::string kSeveral =
+    "several values, expected one; write a list as [a, b], or put text in quotes that the shell keeps: 'key=\"a, b\"'";
 const std::string kCanConvert = "() can convert; correct it";
 
 std::string not_yaml(const std::string& reason) {
@@ -28,6 +30,14 @@ std::string no_key(const std::string& key) {
   return "'" + key +
          "' is no key, expected names of letters, digits, _ and -, with single dots or slashes between them and 200 "
          "characters at most; correct it";
+}
+
+std::string no_place(const std::string& reason) {
+  return reason + ", expected _global_, _group_ or a path such as a.b; correct it";
+}
+
+std::string no_extension(const std::string& call) {
+  return "extend_list() appends to a list, expected it alone and behind a key; write key=" + call;
 }
 
 const std::vector<OverrideRow> kRows = {
@@ -69,7 +79,6 @@ const std::vector<OverrideRow> kRows = {
     {{"train steps=3"}, kRefused, no_key("train steps")},
     {{"s\u00e9ed=3"}, kRefused, no_key("s\u00e9ed")},
     {{"paths.-1=c"}, kRefused, no_key("paths.-1")},
-    {{"model@backup=nano"}, kRefused, no_key("model@backup")},
     {{"seed="}, kRefused, kMissing},
 
     // ---- Integers, reals, booleans, null ----
@@ -310,6 +319,111 @@ const std::vector<OverrideRow> kRows = {
      "the experiment is not chosen, so this override does not delete it; remove the override"},
     {{"model/head=gru"}, kRefused, "the configuration has no group 'model/head'; write a key with dots"},
 
+    // ---- group@package=option ----
+    {{"+model@teacher=nano"},
+     kTree,
+     "teacher.name: gru; teacher.width: 256; teacher.layers: 1; teacher.tied: false; teacher.shift: 8"},
+    {{"+extra@model.deep=fast", "model=nano"}, kTree, "model.width: 256; model.shift: 8; model.deep.x: 1"},
+    {{"+extra@a=fast", "+extra@b=fast", "b.x=2", "extra@a=global"}, kTree, "a.y: 2; b.x: 2"},
+    {{"+extra@_global_=fast"}, kTree, "x: 1"},
+    {{"+extra@_group_=global"}, kTree, "extra.y: 2"},
+    {{"++extra@a=fast", "++extra@a=fast"}, kTree, "a.x: 1"},
+    {{"model@model=nano"}, kTree, "model.width: 256; model.shift: 8"},
+    {{"+extra@a=fast", "~extra@a"}, kTree, ""},
+    {{"+extra@a=fast", "extra@a=null"}, kTree, ""},
+    {{"+extra@a=fast", "extra@a=null", "seed=${a.x}"},
+     kRefused,
+     "seed refers to 'a.x', but the configuration has no key 'a', because command line 'extra@a=null' deleted it; "
+     "remove that override"},
+    {{"model@teacher=nano"},
+     kRefused,
+     "config.yaml's defaults list has no group 'model@teacher'; write +model@teacher=nano to add it"},
+    {{"+extra@teacher=fast", "extra@techer=fast"},
+     kRefused,
+     "config.yaml's defaults list has no group 'extra@techer'; did you mean 'extra@teacher'?; write +extra@techer=fast "
+     "to add it"},
+    {{"+model@model=nano"}, kRefused, "model@model is chosen already (configs/config.yaml:3); write model@model=nano"},
+    {{"~model@teacher"}, kRefused, "config.yaml's defaults list has no group 'model@teacher'; remove it"},
+    {{"+model@teacher=nanno"},
+     kRefused,
+     "model has no option 'nanno' in configs/model (found: gru, nano); did you mean 'nano'?"},
+    {{"+model@seed=nano"},
+     kRefused,
+     "seed is an integer (configs/config.yaml:7), expected a map of keys; choose another key"},
+    {{"+model@train.steps=nano"},
+     kRefused,
+     "train.steps is an integer (configs/config.yaml:9), expected a map of keys; choose another key"},
+    {{"+modle@teacher=nano"},
+     kRefused,
+     "modle is no group, and only a group's option is put elsewhere; leave '@teacher' out"},
+    {{"seed@x=3"}, kRefused, "seed is no group, and only a group's option is put elsewhere; leave '@x' out"},
+    {{"experiment@x=count"}, kRefused, "an experiment lies at the top, and has no other place; leave '@x' out"},
+    {{"+model@=nano"}, kRefused, no_place("'model@' needs one place")},
+    {{"+model@a/b=nano"}, kRefused, no_place("'model@' needs one place")},
+    {{"+model@a:b=nano"}, kRefused, no_place("'model@' needs one place")},
+    {{"+model@a@b=nano"}, kRefused, no_place("'model@' needs one place")},
+    {{"+model@_here_=nano"}, kRefused, no_place("unknown place '_here_' of 'model@'")},
+    {{"@a=nano"}, kRefused, no_key("@a")},
+
+    // ---- extend_list() ----
+    {{"paths=extend_list(c)"}, kTree, "paths: [a, b, c]"},
+    {{"paths=extend_list(c, [d, e], {f:1}, 'g, h')"}, kTree, R"(paths: [a, b, c, [d, e], {f: 1}, "g, h"])"},
+    {{"paths=extend_list(c)", "paths=extend_list(d)"}, kTree, "paths: [a, b, c, d]"},
+    {{"paths=[]", "paths= extend_list( int(1.5), ${seed} ) "}, kTree, "paths: [1, 7]"},
+    {{"rows=extend_list({x:2})", "rows.1.x=3"}, kTree, "rows: [{x: 1}, {x: 3}]"},
+    {{"paths=extend_list()"}, kRefused, "extend_list() is empty, expected a value in it; give one"},
+    {{"paths=extend_list(c"}, kRefused, "the parenthesis of extend_list( is not closed; add the )"},
+    {{"paths=extend_list(range(3))"}, kRefused, kSeveral},
+    {{"path=extend_list(c)"}, kRefused, "the configuration has no key 'path'; did you mean 'paths'?"},
+    {{"seed=extend_list(1)"},
+     kRefused,
+     "extend_list() appends to a list, and seed is the integer 7 (configs/config.yaml:7); give the value itself"},
+    {{"dataset.path=extend_list(a)"},
+     kRefused,
+     "extend_list() appends to a list, and dataset.path is null (configs/dataset/text.yaml:2); give the value itself"},
+    {{"+paths=extend_list(c)"}, kRefused, no_extension("extend_list(c)")},
+    {{"++paths=extend_list(c)"}, kRefused, no_extension("extend_list(c)")},
+    {{"~paths=extend_list(c)"}, kRefused, no_extension("extend_list(c)")},
+    {{"model=extend_list(c)"}, kRefused, no_extension("extend_list(c)")},
+    {{"paths=extend_list(extend_list(c))"}, kRefused, no_extension("extend_list(c)")},
+    {{"paths=str(extend_list(c))"}, kRefused, no_extension("extend_list(c)")},
+
+    // ---- sort() and shuffle() of one value; override_table_sweeps.cpp has those of several ----
+    {{"paths=sort([c,a,b])"}, kTree, "paths: [a, b, c]"},
+    {{"paths=sort([c,a,b],reverse=true)"}, kTree, "paths: [c, b, a]"},
+    {{"paths=sort(list=[b, 'B', a, \"10\", \"9\"], reverse=False)"}, kTree, R"(paths: ["10", "9", B, a, b])"},
+    {{"+a=sort([3,1.5,-2,1e3])"}, kTree, "a: [-2, 1.5, 3, 1000.0]"},
+    {{"+a=sort([1,1.0],reverse=true)"}, kTree, "a: [1, 1.0]"},
+    {{"+a=sort(int([2.5,1.5]))"}, kTree, "a: [1, 2]"},
+    {{"+a=str(sort([10,9]))"}, kTree, R"(a: ["9", "10"])"},
+    {{"seed=sort(5)"}, kTree, "seed: 5"},
+    {{"+a=sort([])"}, kTree, "a: []"},
+    {{"+a=sort([1,b])"},
+     kRefused,
+     "sort() has the integer 1 beside the text 'b', expected only numbers or only text; correct one"},
+    {{"+a=sort([1,'2'])"},
+     kRefused,
+     "sort() has the integer 1 beside the text '2', expected only numbers or only text; correct one"},
+    {{"+a=sort([[1],[2]])"}, kRefused, "sort() has a list, expected numbers or text; remove it"},
+    {{"+a=sort([2,null])"}, kRefused, "sort() has null, expected numbers or text; remove it"},
+    {{"+a=sort([true,false])"}, kRefused, "sort() has true, expected numbers or text; remove it"},
+    {{"+a=sort({b:1})"}, kRefused, "sort() has a map, expected numbers or text; remove it"},
+    {{"+a=sort(['${seed}',b])"},
+     kRefused,
+     "sort() has the text '${seed}', expected values without ${...}, because values are sorted first; sort them "
+     "yourself"},
+    {{"+a=sort(reverse=true)"}, kRefused, "sort() has nothing to sort; write sort([3, 1, 2]) or sort(3, 1, 2)"},
+    {{"+a=sort([1],reverse=1)"}, kRefused, "sort() has the integer 1 as reverse, expected true or false"},
+    {{"+a=sort([1],revers=true)"}, kRefused, "sort() has no argument 'revers'; did you mean 'reverse'?"},
+    {{"+a=sort([1],reverse=true,reverse=true)"}, kRefused, "sort() has 'reverse' twice; remove one"},
+    {{"+a=sort(reverse=true,[1])"}, kRefused, "sort() has '[1]' after a named argument; put it first, or name it"},
+    {{"+a=sort(1,list=[2])"}, kRefused, "sort() has a 'list' or 'sweep' beside other values; write only one of them"},
+    {{"+a=sort()"}, kRefused, "sort() is empty, expected a value in it; give one"},
+    {{"paths=shuffle([a,b,c,d,e])"}, kTree, "paths: [d, c, b, e, a]"},
+    {{"paths=shuffle(list=[e,d,c,b,a])"}, kTree, "paths: [d, c, b, e, a]"},
+    {{"+a=shuffle([1,[2],{x: 3},null,4.0])"}, kTree, "a: [[2], 1, null, {x: 3}, 4.0]"},
+    {{"+a=shuffle([1],reverse=true)"}, kRefused, "shuffle() has no argument 'reverse'; known: list, sweep"},
+
     // ---- ${...} in values ----
     {{"seed=${train.steps}"}, kTree, "seed: 800"},
     {{"seed='${train.steps}'"}, kTree, "seed: 800"},
@@ -361,7 +475,9 @@ const std::vector<OverrideRow> kRows = {
     {{"seed=Int(1)"}, kRefused, "unknown function 'Int'; did you mean 'int'?; put text in quotes"},
     {{"name=f(x)"},
      kRefused,
-     "unknown function 'f'; known: int, float, str, bool, choice, range, glob, interval, tag; put text in quotes"},
+     "unknown function 'f'; known: int, float, str, bool, choice, range, glob, interval, tag, sort, shuffle, "
+     "extend_list; "
+     "put text in quotes"},
 
 };
 

@@ -97,6 +97,8 @@ TEST(Yaml, RefusesInOneSentence) {
       {"b:\n  <<: {a: 1}\n", "a.yaml:2: merge keys (<<) are not read; use a defaults list or ${key} instead"},
       {"a: !!str 1\n", "a.yaml:1: tags (!) are not read; remove it, or put text in quotes"},
       {"a.b: 1\n", "a.yaml:1: the key 'a.b' holds a dot, expected nested keys; write them as a map"},
+      {"defaults:\n- a.b: 1\n", "a.yaml:2: the key 'a.b' holds a dot, expected nested keys; write them as a map"},
+      {"list:\n- a@b.c: 1\n", "a.yaml:2: the key 'a@b.c' holds a dot, expected nested keys; write them as a map"},
       {"'': 1\n", "a.yaml:1: a key is empty; name it"},
       {std::string(201, 'k') + ": 1\n", "a.yaml:1: a key has 201 bytes, expected at most 200; shorten it"},
       {"? " + std::string(2000, 'k') + "\n: 1\n", "a.yaml:1: a key has 2000 bytes, expected at most 200; shorten it"},

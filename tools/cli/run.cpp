@@ -181,7 +181,8 @@ ConfigNode with_monitor(ConfigNode config) {
 // `eggroll run` refuses a sweep of values itself, because its cure is --multirun.
 void require_one_value(const std::string& text) {
   const Override change = parse_override(text);
-  if (!change.value || !parse_override_value(*change.value, change.source).is_sweep) return;
+  if (!change.value || parse_extension(*change.value, change.source)) return;
+  if (!parse_override_value(*change.value, change.source).is_sweep) return;
   throw several_values(change.source, "add --multirun to run them all, ");
 }
 
