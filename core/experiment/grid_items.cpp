@@ -50,11 +50,12 @@ const std::string& text_in(const ConfigNode& node, const char* what) {
 void require_axis(const std::string& key, const Source& source) {
   if (key == "seed") throw wrong(source, "seed is no axis, because seeds are replicates; write sweep.seeds");
   const std::string top = key.substr(0, key.find('.'));
-  if (std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
+  const bool is_hook = key.starts_with("eval.hook");
+  if (!is_hook && std::find(kNoAxes.begin(), kNoAxes.end(), top) == kNoAxes.end()) return;
   throw wrong(
       source,
       fmt::format("{} is no axis, because runs that differ only in {} are the same run; set it for the whole sweep",
-                  key, top));
+                  key, is_hook ? key : top));
 }
 
 }  // namespace eggroll

@@ -41,6 +41,7 @@ struct Claim {
   std::string says;
   std::vector<std::pair<std::string, std::string>> where;  // axis and value: the runs that it speaks of; empty: all
   // "bits": the final held-out bits per unit; "average_bits": the same of the average of the weights;
+  // "hook.NAME": that number of the user's hook at the newest evaluation;
   // "tokens_per_second": member tokens of the median step; "update_rate": mean of `changed`. The latter and any other
   // key of metrics.jsonl are means over the last quarter of the steps.
   std::string metric = "bits";

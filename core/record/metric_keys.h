@@ -29,6 +29,11 @@ inline constexpr const char* kStepSeconds = "step_seconds";  // without evaluati
 // An object: what the monitor saw after the step. docs/monitor.md explains its numbers.
 inline constexpr const char* kMonitor = "monitor";
 
+// An object: the numbers of the user's hook by name, where the line has an evaluation and the run a hook (eval.hook).
+inline constexpr const char* kHook = "hook";
+// What precedes their names where a column or a claim's metric is named: "hook.score".
+inline constexpr const char* kHookPrefix = "hook.";
+
 }  // namespace metric
 
 // The keys of an evaluation of the unperturbed model; `bytes` only where the dataset has a vocabulary.

@@ -93,7 +93,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool number(double value) {
     if (path_.size() == 1 && !path_[0].index) {
       if (path_[0].name != metric::kSchema) column(path_[0].name) = value;
-    } else if (!path_.empty() && (nested_ || path_[0].name == metric::kScalars)) {
+    } else if (!path_.empty() && (nested_ || path_[0].name == metric::kScalars || path_[0].name == metric::kHook)) {
       std::string key;
       for (const Level& level : path_) {
         if (!key.empty()) key += '.';

@@ -85,6 +85,18 @@ void MetricsFile::append(const ordered_json& line) {
   file_.append(sealed_line(written) + "\n");
 }
 
+void add_to_last_line(const std::filesystem::path& path, const char* key, const ordered_json& value) {
+  const std::string text = read_file(path);
+  const size_t end = text.find_last_of('\n');
+  const size_t before = end == 0 || end == std::string::npos ? std::string::npos : text.find_last_of('\n', end - 1);
+  const size_t begin = before == std::string::npos ? 0 : before + 1;
+  ordered_json line = json_or_null(std::string_view(text).substr(begin, end - begin));
+  if (!line.is_object()) throw Error(fmt::format("the last line of {} is damaged; {}", path.string(), kMetricsCure));
+  line.erase(metric::kChecksum);
+  line[key] = value;
+  write_atomically(path, text.substr(0, begin) + sealed_line(line) + "\n");
+}
+
 void read_metrics(const std::filesystem::path& path, const std::function<void(ordered_json&&)>& take) {
   for_each_line(path, [&](Line&& line) {
     take(std::move(line.json));

@@ -48,6 +48,9 @@ class MetricsFile {
   AppendFile file_;
 };
 
+// Adds a member to the last line, which has an end, in a new file that takes the place of the old one.
+void add_to_last_line(const std::filesystem::path& path, const char* key, const nlohmann::ordered_json& value);
+
 // All lines, without schema and seals. A last line without its end, as a crash leaves it, is left out; any other damage
 // throws, and so does another schema. The second takes the lines before the damage too.
 std::vector<nlohmann::ordered_json> read_metrics(const std::filesystem::path& path);

@@ -157,7 +157,28 @@ MonitorSummary summary_of(const std::string& line) {
   return summary;
 }
 
+bool is_of_hook(const MetricTable::Column& column) { return column.key.starts_with(metric::kHookPrefix); }
+
+// The numbers in the last line that has some.
+std::vector<std::pair<std::string, double>> newest_hook(const MetricTable& table) {
+  std::vector<std::pair<std::string, double>> numbers;
+  for (size_t line = table.lines; line > 0 && numbers.empty(); --line) {
+    for (const MetricTable::Column& column : table.columns) {
+      if (!is_of_hook(column) || std::isnan(column.values[line - 1])) continue;
+      numbers.emplace_back(column.key.substr(std::string_view(metric::kHookPrefix).size()), column.values[line - 1]);
+    }
+  }
+  return numbers;
+}
+
 }  // namespace
+
+std::optional<double> RunMetrics::hook_number(const std::string& metric) const {
+  for (const auto& [name, value] : hook) {
+    if (metric::kHookPrefix + name == metric) return value;
+  }
+  return std::nullopt;
+}
 
 std::optional<double> RunMetrics::late_mean(const std::string& key) const {
   for (const auto& [name, mean] : late) {
@@ -200,8 +221,10 @@ RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path&
     }
   }
   for (const MetricTable::Column& column : table.columns) {
+    if (is_of_hook(column)) continue;
     if (const auto mean = late_mean_of(table, column.values)) metrics.late.emplace_back(column.key, *mean);
   }
+  metrics.hook = newest_hook(table);
   if (table.newest_monitor.empty()) return metrics;
   try {
     metrics.monitor = summary_of(table.newest_monitor);

@@ -67,7 +67,10 @@ struct RunMetrics {
   std::optional<double> most_pairs_without_fitness;  // of one step
   std::vector<std::pair<std::string, double>> late;  // for each key, its mean over the last quarter of the steps
   std::optional<MonitorSummary> monitor;
+  std::vector<std::pair<std::string, double>> hook;  // the numbers of the newest evaluation that has some
 
+  // Of a claim's metric "hook.NAME".
+  std::optional<double> hook_number(const std::string& metric) const;
   std::optional<double> late_mean(const std::string& key) const;
   // The late mean of an optimizer's scalar.
   std::optional<double> late_mean_of_scalar(const std::string& name) const;

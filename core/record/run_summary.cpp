@@ -5,6 +5,7 @@
 
 #include "eggroll/error.h"
 #include "record/json.h"
+#include "record/metric_keys.h"
 #include "record/run_metrics.h"
 
 namespace eggroll {
@@ -86,19 +87,21 @@ MonitorSummary monitor_from(const ordered_json& json) {
 ordered_json summary_to_json(const RunMetrics& metrics) {
   ordered_json late = ordered_json::object();
   for (const auto& [key, mean] : metrics.late) late[key] = mean;
-  return {{"lines", metrics.lines},
-          {"last_step", metrics.last_step},
-          {"held_out", to_json(metrics.held_out)},
-          {"training", to_json(metrics.training)},
-          {"update_rate", or_null(metrics.update_rate)},
-          {"threshold", or_null(metrics.threshold)},
-          {"step_seconds", or_null(metrics.step_seconds)},
-          {"steps_total_seconds", metrics.steps_total_seconds},
-          {"forward_share", or_null(metrics.forward_share)},
-          {"tokens_per_second", or_null(metrics.tokens_per_second)},
-          {"most_pairs_without_fitness", or_null(metrics.most_pairs_without_fitness)},
-          {"late", std::move(late)},
-          {"monitor", or_null(metrics.monitor)}};
+  ordered_json summary = {{"lines", metrics.lines},
+                          {"last_step", metrics.last_step},
+                          {"held_out", to_json(metrics.held_out)},
+                          {"training", to_json(metrics.training)},
+                          {"update_rate", or_null(metrics.update_rate)},
+                          {"threshold", or_null(metrics.threshold)},
+                          {"step_seconds", or_null(metrics.step_seconds)},
+                          {"steps_total_seconds", metrics.steps_total_seconds},
+                          {"forward_share", or_null(metrics.forward_share)},
+                          {"tokens_per_second", or_null(metrics.tokens_per_second)},
+                          {"most_pairs_without_fitness", or_null(metrics.most_pairs_without_fitness)},
+                          {"late", std::move(late)},
+                          {"monitor", or_null(metrics.monitor)}};
+  for (const auto& [name, value] : metrics.hook) summary[metric::kHook][name] = value;
+  return summary;
 }
 
 RunMetrics summary_from_json(const ordered_json& json, const std::string& what) {
@@ -116,6 +119,10 @@ RunMetrics summary_from_json(const ordered_json& json, const std::string& what) 
   metrics.most_pairs_without_fitness = optional_from(json.at("most_pairs_without_fitness"), number_from);
   for (const auto& [key, mean] : object_at(json, "late").items()) metrics.late.emplace_back(key, mean.get<double>());
   metrics.monitor = optional_from(json.at("monitor"), monitor_from);
+  if (!json.contains(metric::kHook)) return metrics;
+  for (const auto& [name, value] : object_at(json, metric::kHook).items()) {
+    metrics.hook.emplace_back(name, value.get<double>());
+  }
   return metrics;
 }
 

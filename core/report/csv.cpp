@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "record/metric_keys.h"
 #include "record/metric_table.h"
 #include "system/files.h"
 #include "system/text.h"
@@ -147,6 +148,13 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
   if (any_average)
     head << "average_final_bits"
          << "average_newest_bits";
+  std::vector<std::string> hook_names;
+  for (const CollectedRun& run : collection.runs) {
+    for (const auto& [name, value] : run.metrics.hook) {
+      if (std::find(hook_names.begin(), hook_names.end(), name) == hook_names.end()) hook_names.push_back(name);
+    }
+  }
+  for (const std::string& name : hook_names) head << metric::kHookPrefix + name;
   for (const std::string& axis : axis_names) head << "axis." + axis;
   for (const std::string& key : keys) head << "config." + key;
   std::string text = head.end();
@@ -172,6 +180,7 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
         << record.started_utc << record.ended_utc << record.error;
     const AverageRecord average = record.average.value_or(AverageRecord{});
     if (any_average) row << bits(average.final) << bits(average.newest);
+    for (const std::string& name : hook_names) row << metrics.hook_number(metric::kHookPrefix + name);
     for (const std::string& axis : axis_names) row << at_or_empty(axes[i], axis);
     for (const std::string& key : keys) row << at_or_empty(configs[i], key);
     text += row.end();

@@ -340,6 +340,7 @@ std::optional<double> metric_of(const CollectedRun& run, const std::string& metr
     const bool is_known = run.record.average && run.record.average->final;
     return is_known ? std::optional(run.record.average->final->bits_per_unit) : std::nullopt;
   }
+  if (metric.starts_with(metric::kHookPrefix)) return run.metrics.hook_number(metric);
   if (metric == "tokens_per_second") return run.metrics.tokens_per_second;
   return metric == "update_rate" ? run.metrics.late_mean(metric::kChanged) : run.metrics.late_mean_of_scalar(metric);
 }

@@ -1,12 +1,17 @@
 #include "system/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
 #include <system_error>
 
 #include "eggroll/error.h"
@@ -37,6 +42,67 @@ struct SpawnPlan {
   }
 };
 
+std::vector<char*> arguments_of(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
+// As spawn(), with a group of its own, and killed when this process ends, which posix_spawn() cannot do.
+int fork_and_start(const std::vector<std::string>& words, const Descriptor& input, const Descriptor& output,
+                   const Descriptor& errors, pid_t& child) {
+  const std::vector<char*> arguments = arguments_of(words);
+  Pipe failure = open_pipe();  // closed by a start that succeeds
+  const pid_t parent = ::getpid();
+  child = ::fork();
+  if (child < 0) return errno;
+  if (child == 0) {  // may not allocate
+    die_with(parent);
+    ::setpgid(0, 0);
+    ::lseek(input.get(), 0, SEEK_SET);
+    ::dup2(input.get(), STDIN_FILENO);
+    ::dup2(output.get(), STDOUT_FILENO);
+    ::dup2(errors.get(), STDERR_FILENO);
+    ::execvp(arguments[0], arguments.data());
+    const int number = errno;
+    ::_exit(::write(failure.input->get(), &number, sizeof(number)) < 0 ? 126 : 127);
+  }
+  failure.input.reset();
+  const std::string number = read_to_end(failure.output);
+  if (number.size() != sizeof(int)) return 0;
+  wait_for(child);
+  int error_number = 0;
+  std::memcpy(&error_number, number.data(), sizeof(error_number));
+  return error_number;
+}
+
+// A stream of a program that is read as it comes.
+struct Listened {
+  Descriptor* file;
+  std::string text = {};
+  bool open = true;
+
+  void read_some() {
+    std::array<char, 65536> part{};
+    const ssize_t got = ::read(file->get(), part.data(), part.size());
+    if (got > 0) text.append(part.data(), static_cast<size_t>(got));
+    open = got > 0 || (got < 0 && errno == EINTR);
+  }
+};
+
+// Reads what is there, and waits at most this long for it.
+void read_ready(std::array<Listened*, 2> streams, int milliseconds) {
+  std::array<pollfd, 2> waiting{};
+  for (size_t i = 0; i < streams.size(); ++i) {
+    waiting[i] = {streams[i]->open ? streams[i]->file->get() : -1, POLLIN, 0};
+  }
+  if (::poll(waiting.data(), waiting.size(), milliseconds) <= 0) return;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (waiting[i].revents != 0) streams[i]->read_some();
+  }
+}
+
 }  // namespace
 
 Pipe open_pipe() {
@@ -55,11 +121,50 @@ std::string read_to_end(const Descriptor& file) {
 }
 
 int spawn(const std::vector<std::string>& words, const SpawnOptions& options, pid_t& child) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = arguments_of(words);
   const SpawnPlan plan(options);
   return posix_spawnp(&child, arguments[0], &plan.files, &plan.how, arguments.data(), environment());
+}
+
+Conversation converse(const std::vector<std::string>& words, const Descriptor& input,
+                      const ConversationLimits& limits) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kTick = 10;                                    // milliseconds between looks whether it has ended
+  constexpr auto kLastWords = std::chrono::milliseconds(500);  // for what lies in the pipes of one that has ended
+  Conversation talk;
+  Pipe out = open_pipe();
+  Pipe err = open_pipe();
+  pid_t child = 0;
+  talk.failure = fork_and_start(words, input, *out.input, *err.input, child);
+  out.input.reset();
+  err.input.reset();
+  if (talk.failure != 0) return talk;
+  Listened output{&out.output};
+  Listened errors{&err.output};
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
+  bool running = true;
+  auto last = deadline + kLastWords;
+  while (output.open || errors.open || running) {
+    read_ready({&output, &errors}, kTick);
+    if (errors.text.size() > 2 * limits.error_bytes) errors.text.erase(0, errors.text.size() - limits.error_bytes);
+    talk.too_long = output.text.size() > limits.output_bytes;
+    if (running && ::waitpid(child, &talk.status, WNOHANG) == child) {
+      running = false;
+      ::kill(-child, SIGKILL);  // what it started and left
+      last = Clock::now() + kLastWords;
+    }
+    talk.out_of_time = running && Clock::now() >= deadline;
+    talk.stopped = running && limits.stop != nullptr && limits.stop->load();
+    if (talk.too_long || talk.out_of_time || talk.stopped || (!running && Clock::now() >= last)) break;
+  }
+  if (running) {
+    ::kill(-child, SIGKILL);
+    talk.status = wait_for(child);
+  }
+  talk.output = output.text.substr(0, limits.output_bytes);
+  talk.errors = errors.text.substr(errors.text.size() - std::min(errors.text.size(), limits.error_bytes));
+  return talk;
 }
 
 int wait_for(pid_t child) {

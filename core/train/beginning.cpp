@@ -122,7 +122,9 @@ ConfigNode with_beginning(ConfigNode config, const FindRun& find) {
     set(section, "states",
         same_data && are_equal(config, other, {"train.population", "train.members_per_stream", "train.tokens"}),
         source);
-    set(section, "evaluations", same_data && are_equal(config, other, {"eval"}, {"every"}), source);
+    std::vector<std::string> but_for = kHookKeys;
+    but_for.emplace_back("every");
+    set(section, "evaluations", same_data && are_equal(config, other, {"eval"}, but_for), source);
     set(section, "sha256", beginning_sha256(checkpoint, goes_on), source);
   } catch (const Error& error) {
     throw wrong(source, fmt::format("init.from: {}", error.what()));

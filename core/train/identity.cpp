@@ -18,6 +18,7 @@ namespace eggroll {
 
 const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results",   "plugins",
                                                "monitor", "stop",       "processes", "launcher"};
+const std::vector<std::string> kHookKeys = {"hook", "hook_seconds", "hook_sample"};
 const std::vector<std::string> kDataFiles = {"path", "valid_path", "vocabulary"};
 
 namespace {
@@ -32,10 +33,14 @@ void make_absolute(ConfigNode* path) {
   *path = ConfigNode(absolute_path(path->text()), path->source());
 }
 
-// Keys that came later are left out while they change nothing, so that runs of before keep their hash.
+// Keys that came later are left out while they change nothing, so that runs of before keep their hash, and so is a
+// hook.
 ordered_json without_later_keys(ordered_json config) {
   const auto eval = config.find("eval");
-  if (eval != config.end() && eval->is_object() && eval->value("warmup", ordered_json()) == 0) eval->erase("warmup");
+  if (eval != config.end() && eval->is_object()) {
+    if (eval->value("warmup", ordered_json()) == 0) eval->erase("warmup");
+    for (const std::string& key : kHookKeys) eval->erase(key);
+  }
   const auto dataset = config.find("dataset");
   if (dataset != config.end() && dataset->is_object() && dataset->contains("take") && dataset->at("take").is_null()) {
     dataset->erase("take");
@@ -99,6 +104,10 @@ ConfigNode with_absolute_paths(ConfigNode config) {
   if (folders != nullptr && folders->kind() == ConfigNode::Kind::kList) {
     for (ConfigNode& folder : folders->list()) make_absolute(&folder);
   }
+  ConfigNode* program = config.find("eval.hook.0");
+  const bool has_folder = program != nullptr && program->kind() == ConfigNode::Kind::kText &&
+                          program->text().find('/') != std::string::npos;
+  if (has_folder) make_absolute(program);  // another one is looked for in PATH
   return config;
 }
 

@@ -30,6 +30,9 @@ struct Setup;
 // and who launches it.
 extern const std::vector<std::string> kOutsideHash;
 
+// Keys of the section `eval` that are no part of the hash either: the hook reads what was measured and changes nothing.
+extern const std::vector<std::string> kHookKeys;
+
 // Keys of a dataset that name files.
 extern const std::vector<std::string> kDataFiles;
 

@@ -88,4 +88,13 @@ std::vector<uint32_t> sample(BackendSession& session, const Program& program, co
   return {text.begin() + static_cast<ptrdiff_t>(prompt.size()), text.end()};
 }
 
+std::vector<uint32_t> held_out_prompt(const Dataset& dataset) {
+  constexpr uint64_t kPromptTokens = 64;
+  std::vector<uint32_t> prompt;
+  for (uint64_t i = 0; i < std::min<uint64_t>(kPromptTokens, dataset.valid.size()); ++i) {
+    prompt.push_back(dataset.valid[i]);
+  }
+  return prompt;
+}
+
 }  // namespace eggroll

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "data/dataset.h"
 #include "plugin/instance.h"
 #include "program/program.h"
 
@@ -24,6 +25,9 @@ struct SampleOptions {
 // Returns those made, the same on every backend and machine: probabilities are integers (egg_exp2_neg_q30).
 std::vector<uint32_t> sample(BackendSession& session, const Program& program, const std::vector<uint32_t>& prompt,
                              const SampleOptions& options);
+
+// The prompt of samples that a run makes by itself: the first held-out tokens.
+std::vector<uint32_t> held_out_prompt(const Dataset& dataset);
 
 }  // namespace eggroll
 

@@ -109,7 +109,29 @@ TrainSettings read_train(Settings& s) {
   return train;
 }
 
-EvalSettings read_eval(Settings& s) {
+// Nothing where the run has no hook, or was begun before there were hooks.
+std::optional<HookSettings> read_hook(Settings& s, const ConfigNode* words) {
+  if (words == nullptr) return std::nullopt;
+  HookSettings hook;
+  hook.seconds = s.real("hook_seconds", 1e-3, 1e6);
+  hook.sample.count = static_cast<uint32_t>(s.integer("hook_sample.tokens", 0, 1 << 20));
+  hook.sample.temperature = s.real("hook_sample.temperature", 0.0, 1e3);
+  hook.sample.seed = static_cast<uint64_t>(s.integer("hook_sample.seed", 0, std::numeric_limits<int64_t>::max()));
+  if (words->kind() == ConfigNode::Kind::kNull) {
+    s.is_null("hook");
+    return std::nullopt;
+  }
+  for (size_t i = 0; s.has(fmt::format("hook.{}", i)); ++i) hook.words.push_back(s.text(fmt::format("hook.{}", i)));
+  if (hook.words.empty() || hook.words[0].empty()) {
+    const bool is_list = words->kind() == ConfigNode::Kind::kList;
+    throw setting_error("hook", fmt::format("hook is {}, expected a list of a program and its arguments such as "
+                                            "[./score.py], or null",
+                                            is_list ? "a list without a program" : shown_value(*words)));
+  }
+  return hook;
+}
+
+EvalSettings read_eval(Settings& s, const ConfigNode* hook) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
   EvalSettings eval{};
   eval.every = static_cast<uint64_t>(s.integer("every", 1, kMost));
@@ -117,6 +139,7 @@ EvalSettings read_eval(Settings& s) {
   eval.streams = static_cast<uint32_t>(s.integer("streams", 1, 1 << 20));
   // Runs that began before there was one have none.
   eval.warmup = s.has("warmup") ? static_cast<uint32_t>(s.integer("warmup", 0, 1 << 20)) : 0;
+  eval.hook = read_hook(s, hook);
   s.finish();
   return eval;
 }
@@ -337,7 +360,7 @@ void check_dataset_of(const ConfigNode& config) { read_section(config, "dataset"
 
 SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& registry)
     : learner(config, registry),
-      eval(read_section(config, "eval", read_eval)),
+      eval(read_section(config, "eval", [&](Settings& s) { return read_eval(s, config.find("eval.hook")); })),
       begin(begin_settings_of(config)),
       checkpoint(read_section(config, "checkpoint", read_checkpoint)),
       monitor(read_section(config, "monitor", read_monitor)),

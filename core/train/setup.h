@@ -20,6 +20,7 @@
 #include "program/program.h"
 #include "program/rule.h"
 #include "train/fitness.h"
+#include "train/sample.h"
 
 namespace eggroll {
 
@@ -35,11 +36,18 @@ struct PerturbGroup {
   std::vector<std::string> params;  // names, where * stands for any text
   double share;                     // of the population
 };
+// The program of the user's that scores each held-out evaluation; see train/hook.h.
+struct HookSettings {
+  std::vector<std::string> words;  // the program, found as a shell would, and its arguments
+  double seconds;                  // that it may take
+  SampleOptions sample;            // of the text that it gets
+};
 struct EvalSettings {
   uint64_t every;   // steps
   uint64_t tokens;  // held-out tokens of an evaluation on the way
   uint32_t streams;
   uint32_t warmup;  // tokens that each of them reads before those that it scores
+  std::optional<HookSettings> hook;
 };
 struct CheckpointSettings {
   uint64_t every;  // steps

@@ -23,6 +23,12 @@ void put(ordered_json& line, const StepFigures& figures) {
 
 }  // namespace
 
+ordered_json to_json(const HookNumbers& numbers) {
+  ordered_json json = ordered_json::object();
+  for (const auto& [name, value] : numbers) json[name] = value;
+  return json;
+}
+
 ordered_json to_json(const StepRecord& record) {
   ordered_json line = {{metric::kStep, record.step},
                        {metric::kMemberTokens, record.member_tokens},
@@ -33,6 +39,7 @@ ordered_json to_json(const StepRecord& record) {
   if (record.final) put_evaluation(line, kFinalKeys, *record.final);
   if (record.average_final) put_evaluation(line, kAverageFinalKeys, *record.average_final);
   if (record.monitor) line[metric::kMonitor] = to_json(*record.monitor);
+  if (record.hook) line[metric::kHook] = to_json(*record.hook);
   return line;
 }
 
@@ -45,6 +52,11 @@ StepRecord step_record_from_json(const ordered_json& line, const std::string& un
   record.final = evaluation_in(line, kFinalKeys, unit);
   record.average_held_out = evaluation_in(line, kAverageHeldOutKeys, unit);
   record.average_final = evaluation_in(line, kAverageFinalKeys, unit);
+  if (line.contains(metric::kHook)) {
+    HookNumbers& hook = record.hook.emplace();
+    for (const auto& [name, value] : object_at(line, metric::kHook).items())
+      hook.emplace_back(name, value.get<double>());
+  }
   if (!line.contains(metric::kMonitor)) return record;
   MonitorReport& monitor = record.monitor.emplace();
   monitor.step = record.step;

@@ -29,6 +29,9 @@ struct StepFigures {
   double step_seconds = 0.0;  // without evaluations
 };
 
+// What a hook answered (train/hook.h), by name, in its order.
+using HookNumbers = std::vector<std::pair<std::string, double>>;
+
 struct StepRecord {
   uint64_t step = 0;           // steps done
   uint64_t member_tokens = 0;  // of the run, by then
@@ -42,13 +45,15 @@ struct StepRecord {
   std::optional<Evaluation> average_held_out;
   std::optional<Evaluation> average_final;
   std::optional<MonitorReport> monitor;
+  std::optional<HookNumbers> hook;
 };
 
-// A line of metrics.jsonl.
+// A line of metrics.jsonl, and its member of a hook's numbers.
 nlohmann::ordered_json to_json(const StepRecord& record);
+nlohmann::ordered_json to_json(const HookNumbers& numbers);
 
-// What a resumed run needs of a line: tokens, evaluations and the monitor's verdicts; the rest stays empty. unit: of
-// the dataset. Throws nlohmann's exceptions.
+// What a resumed run needs of a line: tokens, evaluations, the monitor's verdicts and whether there was a hook; the
+// rest stays empty. unit: of the dataset. Throws nlohmann's exceptions.
 StepRecord step_record_from_json(const nlohmann::ordered_json& line, const std::string& unit);
 
 }  // namespace eggroll

@@ -16,6 +16,7 @@
 #include "train/checkpoint.h"
 #include "train/clock.h"
 #include "train/held_out.h"
+#include "train/hook.h"
 #include "train/identity.h"
 #include "train/journal.h"
 #include "train/members.h"
@@ -75,8 +76,6 @@ class Run {
   }
 
  private:
-  static constexpr uint64_t kPromptTokens = 64;
-
   SessionPlan announce() const {
     SessionPlan plan = learner_.plan_session(own_);
     if (hooks_.planned) hooks_.planned(plan);
@@ -202,10 +201,43 @@ class Run {
     return step;
   }
 
+  // Where the hook fails, the run is saved before it ends: it goes on from here, and asks the hook again.
   void put(StepRecord step) {
+    const std::string failure = ask_hook_of(step);
     note(step);
     if (metrics_) metrics_->append(to_json(step));
     newest_ = std::move(step);
+    if (failure.empty()) return;
+    save();
+    processes_.fail_together(failure);
+  }
+
+  // The sentence of a hook that failed, on all processes; process 0 asks it. A signal ends a hook too, and the run,
+  // which asks again when it goes on; a run that ends in any case waits for its numbers.
+  std::string ask_hook_of(StepRecord& step) {
+    const std::optional<HookSettings>& hook = setup_.eval.hook;
+    if (!hook || !step.held_out) return "";
+    std::string failure;
+    if (processes_.leads()) {
+      try {
+        step.hook = ask_hook(*hook, setup_, folder_, session_, step, step.final ? nullptr : hooks_.stop);
+      } catch (const Error& error) {
+        failure = error.what();
+      }
+    }
+    one_was_signalled_ = processes_.broadcast(failure.empty() && !step.hook) || one_was_signalled_;
+    return processes_.broadcast(failure);
+  }
+
+  // The newest evaluation has no numbers where its hook failed, or where the run had none yet.
+  void make_up_for_hook() {
+    if (newest_.step != step_ || newest_.hook) return;
+    StepRecord step = newest_;
+    const std::string failure = ask_hook_of(step);
+    if (!failure.empty()) processes_.fail_together(failure);
+    if (!metrics_ || !step.hook) return;
+    add_to_last_line(folder_.metrics(), metric::kHook, to_json(*step.hook));
+    metrics_.emplace(folder_.metrics(), step_ + 1, origin());
   }
 
   // Keeps what the run's record says of its newest step.
@@ -231,6 +263,8 @@ class Run {
     if (fresh_) {
       measure_first();
       if (keeps_best() && step_ < learner_.train.steps) save();  // the best so far
+    } else {
+      make_up_for_hook();
     }
     const uint64_t first = step_;
     while (step_ < learner_.train.steps && !stopped() && !find_stop_reason()) {
@@ -444,10 +478,7 @@ class Run {
 
   // What the model writes after the first held-out tokens.
   void write_samples() {
-    std::vector<uint32_t> prompt;
-    for (uint64_t i = 0; i < std::min<uint64_t>(kPromptTokens, setup_.dataset.valid.size()); ++i) {
-      prompt.push_back(setup_.dataset.valid[i]);
-    }
+    const std::vector<uint32_t> prompt = held_out_prompt(setup_.dataset);
     const auto& own = setup_.dataset.vocabulary;
     const Vocabulary& vocabulary = own ? *own : Vocabulary::of_bytes();
     const std::vector<uint32_t> made = sample(session_, *learner_.program, prompt, SampleOptions{});

@@ -222,6 +222,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"  product: [\"monitor.every=1,2\"]\n",
                 "grid.yaml:3: monitor.every is no axis, because runs that differ only in monitor are the same run; set "
                 "it for the whole sweep"},
+        Refused{"  product: [\"eval.hook_seconds=1,2\"]\n",
+                "grid.yaml:3: eval.hook_seconds is no axis, because runs that differ only in eval.hook_seconds are the "
+                "same run; set it for the whole sweep"},
         Refused{"  zip: [\"a=1,2\", \"b=1,2,3\"]\n",
                 "grid.yaml:3: 'b=1,2,3' has 3 values, expected 2 as the zip's first axis has; correct one of them"},
         Refused{"  points: [\"a=1,2\"]\n",

@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::NanSensitiveDoubleEq;
+using ::testing::Pair;
 
 class MetricTableTest : public ScratchTest {
  protected:
@@ -44,6 +45,23 @@ TEST_F(MetricTableTest, ColumnsHaveOneValueForEachLine) {
               ElementsAre(NanSensitiveDoubleEq(NAN), NanSensitiveDoubleEq(NAN), NanSensitiveDoubleEq(1)));
   EXPECT_EQ(table.find("note"), nullptr);
   EXPECT_EQ(table.find("none"), nullptr);
+}
+
+TEST_F(MetricTableTest, AHooksNumbersAreThoseOfTheNewestEvaluationThatHasSome) {
+  const std::string lines =
+      "{\"step\":0,\"hook\":{\"a\":1,\"b\":2}}\n{\"step\":1}\n{\"step\":2,\"hook\":{\"a\":3,\"c\":-0.5}}\n"
+      "{\"step\":3,\"hook\":{}}\n{\"step\":4}\n";
+  write_plainly(path_, lines);
+  std::vector<std::string> problems;
+  const RunMetrics metrics = read_run_metrics(path_, problems);
+  EXPECT_THAT(problems, IsEmpty());
+  EXPECT_THAT(metrics.hook, ElementsAre(Pair("a", 3.0), Pair("c", -0.5)));
+  EXPECT_EQ(metrics.hook_number("hook.c"), -0.5);
+  EXPECT_EQ(metrics.hook_number("hook.b"), std::nullopt);
+  EXPECT_EQ(metrics.hook_number("c"), std::nullopt);
+  const RunMetrics read = summary_from_json(summary_to_json(metrics), "a record");
+  EXPECT_EQ(read.hook, metrics.hook);
+  EXPECT_EQ(table_of("{\"step\":0,\"hook\":{\"a\":1}}\n").columns[1].key, "hook.a");
 }
 
 TEST_F(MetricTableTest, NestedNumbersHaveDottedKeysWhereAsked) {

@@ -26,6 +26,16 @@ class ProcessTest : public ScratchTest {
     return text;
   }
 
+  // What a shell's command says to the line "a".
+  Conversation talk_of(const std::string& command, const ConversationLimits& limits = {300, 1000, 1000}) {
+    return converse({"sh", "-c", command}, input(), limits);
+  }
+
+  Descriptor input() {
+    write_plainly(folder_ / "input", "a\n");
+    return Descriptor(::open((folder_ / "input").c_str(), O_RDONLY | O_CLOEXEC));
+  }
+
   int status_ = 0;
 };
 
@@ -66,6 +76,40 @@ TEST_F(ProcessTest, AStreamOfItsOwnForEach) {
 TEST_F(ProcessTest, AProgramThatIsNotThereGivesTheSystemsError) {
   pid_t child = 0;
   EXPECT_EQ(spawn({"no-such-program-here"}, {}, child), ENOENT);
+}
+
+TEST_F(ProcessTest, AConversationHasBothStreamsAndTheStatus) {
+  const Conversation talk = talk_of("cat; echo b >&2; exit 3");
+  EXPECT_EQ(talk.output, "a\n");
+  EXPECT_EQ(talk.errors, "b\n");
+  EXPECT_EQ(WEXITSTATUS(talk.status), 3);
+  EXPECT_FALSE(talk.out_of_time || talk.too_long || talk.stopped);
+  EXPECT_EQ(talk_of("exit 0").output, "");  // what it was given need not be read
+  EXPECT_EQ(talk_of("exec >&- 2>&-; sleep 0.1; exit 4").status, 4 << 8);
+}
+
+TEST_F(ProcessTest, AConversationEndsAtItsLimits) {
+  EXPECT_TRUE(talk_of("sleep 300", {0.1, 100, 100}).out_of_time);
+  const Conversation chatter = talk_of("yes", {300, 100, 100});
+  EXPECT_TRUE(chatter.too_long);
+  EXPECT_EQ(chatter.output.size(), 100U);
+  const Conversation complaints = talk_of("head -c 100000 /dev/zero >&2; printf end >&2", {300, 100, 5});
+  EXPECT_EQ(complaints.errors, std::string("\0\0end", 5));
+  const std::atomic<bool> stop = true;
+  EXPECT_TRUE(talk_of("sleep 300", {300, 100, 100, &stop}).stopped);
+}
+
+TEST_F(ProcessTest, WhatAConversationLeavesBehindIsKilled) {
+  const std::string path = (folder_ / "late").string();
+  EXPECT_EQ(talk_of("(sleep 0.3; touch " + path + ") & echo done").output, "done\n");
+  EXPECT_TRUE(talk_of("(sleep 0.3; touch " + path + ") & sleep 300", {0.1, 100, 100}).out_of_time);
+  ::usleep(600'000);
+  EXPECT_FALSE(is_there(path));
+}
+
+TEST_F(ProcessTest, AConversationWithNobody) {
+  EXPECT_EQ(converse({"/nowhere/program"}, input(), {300, 100, 100}).failure, ENOENT);
+  EXPECT_EQ(converse({folder_.string()}, input(), {300, 100, 100}).failure, EACCES);
 }
 
 }  // namespace

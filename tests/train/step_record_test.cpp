@@ -24,6 +24,7 @@ StepRecord whole_record() {
   record.monitor.emplace();
   record.monitor->step = 7;
   record.monitor->verdicts = {"h is stuck"};
+  record.hook = HookNumbers{{"score", 0.5}, {"a", -1.0}};
   return record;
 }
 
@@ -31,7 +32,9 @@ StepRecord whole_record() {
 TEST(StepRecordTest, ALineHasAllOfIt) {
   ordered_json line = to_json(whole_record());
   EXPECT_EQ(line.at("monitor").at("verdicts"), ordered_json({"h is stuck"}));
+  EXPECT_EQ(line.at("hook").dump(), "{\"score\":0.5,\"a\":-1.0}");
   line.erase("monitor");
+  line.erase("hook");
   EXPECT_EQ(line.dump(),
             "{\"step\":7,\"member_tokens\":896,\"unique_tokens\":224,\"train_bits_per_unit\":4.5,\"changed\":0.25,"
             "\"pairs_without_fitness\":3,\"scalars\":{\"learning_rate\":0.10000000149011612,\"a\":2.0},"

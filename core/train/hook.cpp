@@ -1,0 +1,172 @@
+#include "train/hook.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "record/json.h"
+#include "system/machine.h"
+#include "system/process.h"
+#include "system/text.h"
+#include "train/sample.h"
+
+namespace eggroll {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr size_t kMostOutput = size_t{64} << 10;
+constexpr size_t kMostNumbers = 100;
+constexpr size_t kLongestName = 60;
+constexpr size_t kQuoted = 300;  // bytes of what the program wrote
+
+bool is_name(const std::string& text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && text.size() <= kLongestName && is_letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// Takes the members of one object as the parser meets them, since a document would keep one of two with the same name.
+class NumbersHandler : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  HookNumbers numbers;
+
+  bool null() override { return other("null"); }
+  bool boolean(bool value) override { return other(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override { return number(static_cast<double>(value)); }
+  bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
+  bool number_float(number_float_t value, const string_t& text) override {
+    return std::isfinite(value) ? number(value) : other(text);
+  }
+  bool string(string_t&) override { return other("text"); }
+  bool binary(binary_t&) override { return other("bytes"); }
+  bool start_object(std::size_t) override {
+    if (!in_object_) return in_object_ = true;
+    return other("an object");
+  }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return other("a list"); }
+  bool end_array() override { return true; }
+  bool key(string_t& name) override {
+    const std::string shown = one_line(name, kLongestName);
+    if (!is_name(name)) {
+      throw Error(fmt::format("wrote the name '{}', expected letters, digits and _, no digit first, {} at most", shown,
+                              kLongestName));
+    }
+    const bool is_known =
+        std::any_of(numbers.begin(), numbers.end(), [&](const auto& known) { return known.first == name; });
+    if (is_known) throw Error(fmt::format("wrote the name '{}' twice, expected each once", shown));
+    if (numbers.size() == kMostNumbers) {
+      throw Error(fmt::format("wrote more than {} numbers, expected fewer", kMostNumbers));
+    }
+    name_ = name;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
+
+ private:
+  bool number(double value) {
+    if (!in_object_) return false;
+    numbers.emplace_back(name_, value);
+    return true;
+  }
+  bool other(const std::string& what) const {
+    if (!in_object_) return false;
+    throw Error(fmt::format("wrote {} as '{}', expected a finite number", what, name_));
+  }
+
+  bool in_object_ = false;
+  std::string name_;
+};
+
+// A text where tokens stand for one, and the tokens in any case.
+void put_tokens(ordered_json& input, const std::string& name, const std::vector<uint32_t>& tokens,
+                const Dataset& dataset) {
+  if (dataset.vocabulary) {
+    input[name] = dataset.vocabulary->text(tokens);
+  } else if (dataset.unit == "byte") {
+    input[name] = Vocabulary::of_bytes().text(tokens);
+  }
+  input[name + "_tokens"] = tokens;
+}
+
+std::string input_of(const HookSettings& hook, const Setup& setup, const RunFolder& folder, BackendSession& session,
+                     const StepRecord& step) {
+  ordered_json input = {{"run", std::filesystem::absolute(folder.path).lexically_normal().string()},
+                        {"unit", setup.dataset.unit}};
+  StepRecord evaluation = step;  // without what the step did, since times differ from one run to another
+  evaluation.figures.reset();
+  evaluation.monitor.reset();
+  input.update(to_json(evaluation));
+  const std::vector<uint32_t> prompt = held_out_prompt(setup.dataset);
+  put_tokens(input, "prompt", prompt, setup.dataset);
+  put_tokens(input, "sample", sample(session, *setup.learner.program, prompt, hook.sample), setup.dataset);
+  // What is no UTF-8 becomes U+FFFD; the tokens are exact.
+  return input.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+// An open file with this text, which has a name no more.
+Descriptor file_with(const std::string& text, const std::filesystem::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.get() < 0) throw file_error("write", path, errno);
+  ::unlink(path.c_str());
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t put = ::write(file.get(), text.data() + done, text.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) throw file_error("write", path, errno);
+    done += static_cast<size_t>(put);
+  }
+  return file;
+}
+
+// What is wrong with how the program ran, or "".
+std::string complaint_of(const Conversation& talk, const HookSettings& hook) {
+  if (talk.failure != 0) return "could not be started: " + std::generic_category().message(talk.failure);
+  if (talk.too_long)
+    return fmt::format("wrote more than {} bytes, expected one JSON object, and was killed", kMostOutput);
+  if (talk.out_of_time) return fmt::format("took more than {:g} s (eval.hook_seconds) and was killed", hook.seconds);
+  return talk.status != 0 ? "ended with " + ending_of(talk.status) : "";
+}
+
+std::string quoted(const char* where, const std::string& text) {
+  const std::string shown = trimmed(one_line(trimmed(text), kQuoted));
+  return shown.empty() ? "" : fmt::format("; {}: '{}'", where, shown);
+}
+
+}  // namespace
+
+HookNumbers hook_numbers_in(const std::string& text) {
+  NumbersHandler handler;
+  if (!is_bounded_json(text) || !nlohmann::json::sax_parse(text, &handler)) {
+    throw Error("wrote no JSON object of names and finite numbers, expected one such as {\"score\": 0.5}");
+  }
+  return handler.numbers;
+}
+
+std::optional<HookNumbers> ask_hook(const HookSettings& hook, const Setup& setup, const RunFolder& folder,
+                                    BackendSession& session, const StepRecord& step, const std::atomic<bool>* stop) {
+  if (stop != nullptr && stop->load()) return std::nullopt;
+  const Descriptor input = file_with(input_of(hook, setup, folder, session, step), folder.path / "hook.tmp");
+  const Conversation talk = converse(hook.words, input, {hook.seconds, kMostOutput, kQuoted, stop});
+  if (talk.stopped) return std::nullopt;
+  std::string complaint = complaint_of(talk, hook);
+  try {
+    if (complaint.empty()) return hook_numbers_in(talk.output);
+  } catch (const Error& error) {
+    complaint = error.what();
+  }
+  throw Error(fmt::format("the hook '{}' at step {} {}{}{}; mend it and go on with: eggroll resume {}",
+                          one_line(fmt::format("{}", fmt::join(hook.words, " ")), kQuoted), step.step, complaint,
+                          quoted("it wrote", talk.output), quoted("on standard error", talk.errors),
+                          folder.path.string()));
+}
+
+}  // namespace eggroll
