@@ -98,6 +98,43 @@ TEST_F(EqualityTest, TheAverageOfTheWeightsIsThatOfOneProcess) {
   }
 }
 
+// Process 0 alone asks the hook; where it fails, all processes save together, and others can go on.
+TEST_F(EqualityTest, AHookIsAskedOnceAndItsFailureEndsARunThatGoesOn) {
+  const std::string hook = (work_ / "hook.sh").string();
+  write_plainly(hook, "echo x >> '" + work_.string() + "/calls'\n[ ! -e '" + work_.string() +
+                          "/broken' ] || exit 3\nsed 's/.*\"step\":\\([0-9]*\\).*/{\"step\": \\1}/'\n");
+  const auto run = [&](const std::string& results) {
+    return gru({"results.dir=" + results, "eval.every=50", "eval.hook=[sh, '" + hook + "']"});
+  };
+  const auto lines_of = [](const fs::path& folder) {
+    std::vector<std::string> lines;
+    std::ifstream file(folder / "metrics.jsonl");
+    for (std::string line; std::getline(file, line);) {
+      const nlohmann::json json = nlohmann::json::parse(line);
+      lines.push_back(json.value("hook", nlohmann::json()).dump() +
+                      json.value("train_bits_per_unit", nlohmann::json()).dump());
+    }
+    return lines;
+  };
+  ASSERT_EQ(eggroll(run("one")).exit_code, 0);
+  ASSERT_EQ(Process(work_, shared(3, run("three"))).wait().exit_code, 0);
+  EXPECT_EQ(read_file(work_ / "calls"), "x\nx\nx\nx\nx\nx\n");
+  const fs::path one = fs::directory_iterator(work_ / "one")->path();
+  EXPECT_EQ(lines_of(fs::directory_iterator(work_ / "three")->path()), lines_of(one));
+
+  write_plainly(work_ / "broken", "");
+  const Result failed = Process(work_, shared(3, run("failed"))).wait();
+  EXPECT_NE(failed.exit_code, 0);
+  EXPECT_THAT(failed.err, HasSubstr("hook.sh' at step 0 ended with exit code 3; mend it and go on with: "));
+  const fs::path folder = fs::directory_iterator(work_ / "failed")->path();
+  EXPECT_EQ(record_in(folder).at("status"), "failed");
+  EXPECT_TRUE(fs::exists(folder / "checkpoints" / "step-00000000"));
+  fs::remove(work_ / "broken");
+  ASSERT_EQ(Process(work_, shared(2, run("failed"))).wait().exit_code, 0);
+  EXPECT_EQ(lines_of(folder), lines_of(one));
+  EXPECT_EQ(record_in(folder).at("weights_sha256"), record_in(one).at("weights_sha256"));
+}
+
 // Each process holds the slots of its own tensors; a checkpoint gathers them.
 TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherProcesses) {
   const std::string digest = undisturbed(former());

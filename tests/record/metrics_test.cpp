@@ -162,5 +162,22 @@ TEST_F(MetricsTest, DamageInTheMiddleNamesTheLine) {
   }
 }
 
+TEST_F(MetricsTest, TheLastLineGetsAMember) {
+  write_steps(0, 1);
+  add_to_last_line(path_, "hook", {{"a", 0.5}});
+  EXPECT_EQ(read_file(path_), sealed_line({{"schema", 1}, {"step", 0}, {"loss", 8.0}, {"hook", {{"a", 0.5}}}}) + "\n");
+  write_steps(1, 3);
+  const std::string before = read_file(path_).substr(0, read_file(path_).find("{\"step\":2"));
+  add_to_last_line(path_, "hook", ordered_json::object());
+  EXPECT_EQ(read_file(path_),
+            before + sealed_line({{"step", 2}, {"loss", 8.0 / 3.0}, {"hook", ordered_json::object()}}) + "\n");
+  for (const char* damaged : {"", "\n", "{\"step\":\n"}) {
+    write_plainly(path_, damaged);
+    EXPECT_EQ(message_of([&] { add_to_last_line(path_, "hook", 1); }),
+              "the last line of " + path_.string() +
+                  " is damaged; restore the file from a copy or delete the run's folder to start over");
+  }
+}
+
 }  // namespace
 }  // namespace eggroll

@@ -102,6 +102,7 @@ RunRecord summarized_record() {
   metrics.steps_total_seconds = 299.4;
   metrics.late = {{"changed", 0.1}, {"a.b/c", -0.0}};
   metrics.monitor = MonitorSummary{700, NamedShare{"head", 0.4}, std::nullopt, std::nullopt, 40.5, {"a verdict"}};
+  metrics.hook = {{"score", 0.1 + 0.7}, {"_b", -5e-324}};
   record.summary = metrics;
   return record;
 }
@@ -216,6 +217,7 @@ TEST_F(RecordTest, ASummaryIsOneLineAndKeepsEveryBit) {
   EXPECT_EQ(read.threshold, std::nullopt);
   EXPECT_EQ(read.monitor->most_saturated_value->share, 0.4);
   EXPECT_EQ(read.monitor->verdicts, written.monitor->verdicts);
+  EXPECT_EQ(read.hook, written.hook);
 }
 
 TEST_F(RecordTest, RefusesASummaryThatIsDamaged) {
@@ -229,8 +231,9 @@ TEST_F(RecordTest, RefusesASummaryThatIsDamaged) {
   EXPECT_EQ(message("/summary/training/bits", {1.0, 2.0}),
             path_.string() +
                 " is damaged: the columns of a curve in its summary are not equally long; restore it from a copy");
-  for (const char* place : {"/summary", "/summary/held_out", "/summary/late", "/summary/update_rate/2",
-                            "/summary/monitor/step", "/summary/steps_total_seconds"}) {
+  for (const char* place :
+       {"/summary", "/summary/held_out", "/summary/late", "/summary/update_rate/2", "/summary/monitor/step",
+        "/summary/steps_total_seconds", "/summary/hook", "/summary/hook/score"}) {
     EXPECT_THAT(message(place, "x"), HasSubstr(path_.string() + " is damaged: ")) << place;
   }
 }
@@ -405,6 +408,9 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
                                                          {"/summary/step_seconds", {1, 2, 3, 4}},
                                                          {"/summary/late/changed", nullptr},
                                                          {"/summary/monitor/most_saturated_value", {{"name", "head"}}},
+                                                         {"/summary/hook", ordered_json::object()},
+                                                         {"/summary/hook/score", "x"},
+                                                         {"/summary/hook/a b", 1},
                                                          {"/summary/monitor/extra", 1}}) {
     ordered_json json = summarized;
     json[ordered_json::json_pointer(place)] = value;
@@ -423,6 +429,7 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
     add(json);
   }
   for (const auto& [key, value] : summarized["summary"].items()) {
+    if (key == "hook") continue;  // a run without one has none
     ordered_json json = summarized;
     json["summary"].erase(key);
     add(json);

@@ -86,6 +86,23 @@ TEST_F(ExportTest, EventFilesAreReadByAnIndependentReader) {
   EXPECT_EQ(nlohmann::json::parse(events[11]).at("scalars").at("monitor/values/head/saturated").get<float>(), 0.4F);
 }
 
+TEST_F(ExportTest, AHooksNumbersAreExported) {
+  SyntheticRun run;
+  run.steps = 10;
+  run.score = 2.5;
+  write_synthetic_run(folder_ / "r" / "a", run);
+  const Collection collection = collect({folder_ / "r"});
+  export_csv(collection, folder_ / "all.csv");
+  const std::vector<std::string> lines = lines_of(folder_ / "all.csv");
+  EXPECT_THAT(lines.front(), testing::EndsWith(",hook.score"));
+  EXPECT_THAT(lines.back(), testing::EndsWith(",2.5"));
+  export_tensorboard(collection, folder_ / "tb");
+  const std::string command = fmt::format("python3 '{}/tests/report/read_events.py' '{}'/* > '{}'", EGGROLL_SOURCE_DIR,
+                                          (folder_ / "tb" / "a").string(), (folder_ / "read").string());
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  EXPECT_EQ(nlohmann::json::parse(lines_of(folder_ / "read").back()).at("scalars").at("hook/score"), 2.5);
+}
+
 TEST_F(ExportTest, RunsWithoutMetricsCannotBeExported) {
   write_record(folder_ / "alone.json", synthetic_record({}));
   const Collection collection = collect({folder_});

@@ -139,6 +139,33 @@ TEST_F(FindingsTest, TheAverageOfTheWeightsHasAColumnOfItsOwn) {
   EXPECT_THAT(table, HasSubstr(",3.75,3.75,"));
 }
 
+TEST_F(FindingsTest, AHooksNumberIsAClaimsMetricAndAColumn) {
+  SyntheticRun run;
+  run.claims = {{{"says", "Rank 4 scores higher."},
+                 {"metric", "hook.score"},
+                 {"compare", {{"axis", "noise.rank"}, {"value", 4}, {"with", 1}}},
+                 {"expect", "higher"}},
+                {{"says", "Nobody knows."},
+                 {"metric", "hook.other"},
+                 {"compare", {{"axis", "noise.rank"}, {"value", 4}, {"with", 1}}},
+                 {"expect", "higher"}}};
+  for (const int rank : {1, 4}) {
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+      run.axes = {{"noise.rank", std::to_string(rank)}};
+      run.seed = seed;
+      run.score = rank + 0.125 * static_cast<double>(seed * seed) * rank;
+      write_synthetic_run(results_ / std::to_string(run.point++), run);
+    }
+  }
+  const FindingsSummary summary = write();
+  EXPECT_THAT(summary.answers,
+              ElementsAre(testing::StartsWith("Confirmed: Rank 4 scores higher. Mean difference 3.625"),
+                          testing::StartsWith("Undecided: Nobody knows. No pair of runs that ended has this figure")));
+  const std::string table = read_file(out_ / "runs.csv");
+  EXPECT_THAT(table, HasSubstr(",error,hook.score,axis.noise.rank,"));
+  EXPECT_THAT(table, HasSubstr(",,6,4"));  // the newest score, not the mean
+}
+
 // An interval over several pairs of one seed would be narrower than the number of seeds allows.
 TEST_F(FindingsTest, EffectsAreOverSeeds) {
   SyntheticRun run;

@@ -26,8 +26,9 @@ struct SyntheticRun {
   double final_bits = 4.0;
   std::optional<double> average_bits;  // of the average of the weights, where the run has one
   double step_seconds = 0.01;
-  double update_rate = 0.1;    // at the end; falls from 1
-  uint64_t monitor_every = 0;  // lines between looks of the monitor; 0: none
+  double update_rate = 0.1;     // at the end; falls from 1
+  uint64_t monitor_every = 0;   // lines between looks of the monitor; 0: none
+  std::optional<double> score;  // of a hook at the end; at evaluations before, it is 1 less
 };
 
 inline constexpr uint64_t kSyntheticTokens = 32;  // that a member reads in a step
@@ -123,6 +124,7 @@ inline std::string synthetic_metrics(const SyntheticRun& run) {
     if (step % kSyntheticEvalEvery == 0 || step == run.steps) {
       line["held_out_bits_per_unit"] = run.final_bits + 4.0 * left;
       line["held_out_tokens"] = 1000;
+      if (run.score) line["hook"] = {{"score", *run.score - (step == run.steps ? 0.0 : 1.0)}};
     }
     if (run.monitor_every > 0 && step % run.monitor_every == 0) {
       const auto value = [](double saturated) {
