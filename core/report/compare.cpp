@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "eggroll/error.h"
+#include "record/metric_keys.h"
 #include "report/figures.h"
 #include "report/study.h"
 
@@ -101,10 +103,10 @@ std::vector<std::pair<const CollectedRun*, const CollectedRun*>> pairs_of(const 
   return pairs;
 }
 
-using Figure = std::optional<double> (*)(const CollectedRun&);
+using Figure = std::function<std::optional<double>(const CollectedRun&)>;
 
 struct NamedFigure {
-  const char* name;
+  std::string name;
   Figure of;
   std::string (*write)(double);
 };
@@ -126,6 +128,21 @@ const std::vector<NamedFigure>& figures() {
        },
        bytes_text}};
   return all;
+}
+
+// A figure for each number of a hook that a run of a pair has.
+std::vector<NamedFigure> hook_figures(const std::vector<std::pair<const CollectedRun*, const CollectedRun*>>& pairs) {
+  std::set<std::string> metrics;
+  for (const auto& [a, b] : pairs) {
+    for (const CollectedRun* run : {a, b}) {
+      for (const auto& [name, value] : run->metrics.hook) metrics.insert(metric::kHookPrefix + name);
+    }
+  }
+  std::vector<NamedFigure> figures;
+  for (const std::string& name : metrics) {
+    figures.push_back({name, [name](const CollectedRun& run) { return metric_of(run, name); }, text_of});
+  }
+  return figures;
 }
 
 std::string figure_line(const NamedFigure& figure,
@@ -183,7 +200,9 @@ std::vector<std::string> compare(const Collection& a, const Collection& b) {
       lines.push_back(fmt::format("status: {} in A, {} in B", status_name(one.status), status_name(other.status)));
     }
   }
-  for (const NamedFigure& figure : figures()) {
+  std::vector<NamedFigure> all = figures();
+  for (NamedFigure& figure : hook_figures(pairs)) all.push_back(std::move(figure));
+  for (const NamedFigure& figure : all) {
     const std::string line = figure_line(figure, pairs);
     if (!line.empty()) lines.push_back(line);
   }

@@ -8,12 +8,17 @@
 #include <string>
 
 #include "config/tree.h"
+#include "eggroll/settings.h"
 #include "plugin/instance.h"
 #include "train/run_folder.h"
 #include "train/setup.h"
 #include "train/step_record.h"
 
 namespace eggroll {
+
+// Reads the hook of the section `eval`. words: its value `hook`, nullptr where the run was begun before there were
+// hooks.
+std::optional<HookSettings> read_hook(Settings& s, const ConfigNode* words);
 
 // Runs the program on the evaluation in the step's record, whose weights the session has. Throws Error, a sentence that
 // names the program and quotes what it wrote, where it fails, takes too long, or writes anything but one JSON object of

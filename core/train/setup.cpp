@@ -9,6 +9,7 @@
 #include "noise/initial_weights.h"
 #include "noise/noise_settings.h"
 #include "program/average.h"
+#include "train/hook.h"
 
 namespace eggroll {
 
@@ -107,28 +108,6 @@ TrainSettings read_train(Settings& s) {
                     train.members_per_stream, train.population));
   }
   return train;
-}
-
-// Nothing where the run has no hook, or was begun before there were hooks.
-std::optional<HookSettings> read_hook(Settings& s, const ConfigNode* words) {
-  if (words == nullptr) return std::nullopt;
-  HookSettings hook;
-  hook.seconds = s.real("hook_seconds", 1e-3, 1e6);
-  hook.sample.count = static_cast<uint32_t>(s.integer("hook_sample.tokens", 0, 1 << 20));
-  hook.sample.temperature = s.real("hook_sample.temperature", 0.0, 1e3);
-  hook.sample.seed = static_cast<uint64_t>(s.integer("hook_sample.seed", 0, std::numeric_limits<int64_t>::max()));
-  if (words->kind() == ConfigNode::Kind::kNull) {
-    s.is_null("hook");
-    return std::nullopt;
-  }
-  for (size_t i = 0; s.has(fmt::format("hook.{}", i)); ++i) hook.words.push_back(s.text(fmt::format("hook.{}", i)));
-  if (hook.words.empty() || hook.words[0].empty()) {
-    const bool is_list = words->kind() == ConfigNode::Kind::kList;
-    throw setting_error("hook", fmt::format("hook is {}, expected a list of a program and its arguments such as "
-                                            "[./score.py], or null",
-                                            is_list ? "a list without a program" : shown_value(*words)));
-  }
-  return hook;
 }
 
 EvalSettings read_eval(Settings& s, const ConfigNode* hook) {

@@ -149,6 +149,18 @@ TEST_F(ExportTest, AveragesAreComparedWhereBothHaveOne) {
   EXPECT_THAT(compared("a", "c"), Not(Contains(HasSubstr("average of the weights"))));
 }
 
+TEST_F(ExportTest, NumbersOfHooksAreComparedWhereBothHaveThem) {
+  SyntheticRun run;
+  run.score = 2.5;
+  write_synthetic_run(folder_ / "a", run);
+  run.score = 2.0;
+  write_synthetic_run(folder_ / "b", run);
+  run.score.reset();
+  write_synthetic_run(folder_ / "c", run);
+  EXPECT_THAT(compare(collect({folder_ / "a"}), collect({folder_ / "b"})), Contains("hook.score: 2.5 in A, 2 in B"));
+  EXPECT_THAT(compare(collect({folder_ / "a"}), collect({folder_ / "c"})), Not(Contains(HasSubstr("hook"))));
+}
+
 TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     for (const char* rank : {"1", "4"}) {
