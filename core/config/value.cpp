@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <string_view>
 
-#include "config/interpolate.h"
+#include "config/value_cast.h"
 #include "config/value_order.h"
+#include "config/value_text.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
@@ -18,7 +18,6 @@ namespace {
 
 using Kind = ConfigNode::Kind;
 
-constexpr const char* kSpaces = " \t\r\n";
 constexpr size_t kMostChoices = 100000;
 constexpr int kDeepest = 20;  // functions within each other
 
@@ -26,167 +25,6 @@ constexpr const char* kExtension = "extend_list";
 const std::vector<std::string> kFunctions = {"int",  "float",    "str", "bool", "choice",  "range",
                                              "glob", "interval", "tag", "sort", "shuffle", kExtension};
 
-// Letters, digits and '_', no digit first, at the text's start.
-size_t word_length(std::string_view text) {
-  size_t length = 0;
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  while (length < text.size() &&
-         (is_letter(text[length]) || (length > 0 && text[length] >= '0' && text[length] <= '9'))) {
-    ++length;
-  }
-  return length;
-}
-
-bool is_call(std::string_view text) {
-  const size_t word = word_length(text);
-  return word > 0 && word < text.size() && text[word] == '(';
-}
-
-// The position after the quote that closes the one at `at`, or the end.
-size_t skip_quoted(std::string_view text, size_t at) {
-  const char quote = text[at++];
-  for (; at < text.size(); ++at) {
-    if (quote == '"' && text[at] == '\\') {
-      ++at;
-    } else if (text[at] == quote) {
-      if (quote == '"' || at + 1 == text.size() || text[at + 1] != quote) return at + 1;
-      ++at;  // '' within '...'
-    }
-  }
-  return text.size();
-}
-
-// With a blank behind the colon of every key of a map, where YAML needs one.
-std::string with_spaced_keys(std::string_view text) {
-  if (!text.starts_with('[') && !text.starts_with('{')) return std::string(text);
-  std::string spaced;
-  std::string open;     // brackets, and $ for the brace of ${
-  bool in_key = false;  // of the innermost map
-  char before = ',';    // the last that is no blank
-  for (size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    const bool begins = std::string_view("[{,:").find(before) != std::string_view::npos;
-    if (begins && (c == '"' || c == '\'')) {
-      const size_t end = skip_quoted(text, at);
-      spaced += text.substr(at, end - at);
-      at = end - 1;
-      before = c;
-      continue;
-    }
-    spaced += c;
-    if (c == '{' || c == '[') {
-      open += c == '{' && before == '$' ? '$' : c;
-    } else if ((c == '}' || c == ']') && !open.empty()) {
-      open.pop_back();
-    }
-    const bool in_map = open.ends_with('{');
-    if (c == '{' || c == ',') {
-      in_key = in_map;
-    } else if (c == ':' && in_map && in_key) {
-      spaced += ' ';
-      in_key = false;
-    }
-    if (std::string_view(kSpaces).find(c) == std::string_view::npos) before = c;
-  }
-  return spaced;
-}
-
-// The end of the first element of the text, perhaps after an argument's name=: a comma, or the text's end. closed: the
-// length of the element's call with its parentheses, or nothing if it is no call or a parenthesis stays open.
-size_t element_length(std::string_view text, std::optional<size_t>* closed = nullptr) {
-  size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
-  const size_t word = word_length(text.substr(start));
-  if (word > 0 && start + word < text.size() && text[start + word] == '=') start += word + 1;
-  const bool call = is_call(text.substr(start));
-  const bool nests =
-      call || (start < text.size() && std::string_view("[{\"'").find(text[start]) != std::string_view::npos);
-  std::string open;  // what closes the brackets that are open
-  char before = ',';
-  for (size_t at = start; at < text.size();) {
-    const char c = text[at];
-    const bool begins = std::string_view("[{(,:=").find(before) != std::string_view::npos;
-    if (nests && begins && (c == '"' || c == '\'')) {
-      at = skip_quoted(text, at);
-      before = c;
-      continue;
-    }
-    if (c == ',' && open.empty()) return at;
-    if (text.substr(at, 2) == "${") {
-      open += '}';
-      ++at;
-    } else if (nests && (c == '[' || c == '{' || (call && c == '('))) {
-      open += c == '[' ? ']' : c == '{' ? '}' : ')';
-    } else if (!open.empty() && c == open.back()) {
-      open.pop_back();
-      if (call && open.empty() && closed != nullptr && !*closed) *closed = at + 1;
-    }
-    if (std::string_view(kSpaces).find(c) == std::string_view::npos) before = c;
-    ++at;
-  }
-  return text.size();
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> elements;
-  for (;;) {
-    const size_t length = element_length(text);
-    elements.push_back(trimmed(text.substr(0, length)));
-    if (length == text.size()) return elements;
-    text.remove_prefix(length + 1);
-  }
-}
-
-// ---- Casts ----
-ConfigNode cast_scalar(const std::string& to, const ConfigNode& node, const Source& source) {
-  const Kind kind = node.kind();
-  if (is_interpolated(node)) {
-    throw wrong(
-        source,
-        fmt::format(
-            "{}() casts {}, expected a value without ${{...}}, because casts are applied first; remove the cast", to,
-            shown_value(node)));
-  }
-  // Text is cast by what it would be without its quotes.
-  if (kind == Kind::kText && to != "str") {
-    const ConfigNode plain = plain_scalar(node.text(), source);
-    if (plain.kind() != Kind::kText) return cast_scalar(to, plain, source);
-  }
-  if (to == "str" && kind != Kind::kNull) return {scalar_text(node), source};
-  if (to == "int") {
-    if (kind == Kind::kInteger) return node;
-    if (kind == Kind::kBoolean) return {int64_t{node.boolean()}, source};
-    const bool fits = kind == Kind::kReal && node.real() >= -0x1p63 && node.real() < 0x1p63;
-    if (fits) return {static_cast<int64_t>(node.real()), source};
-  }
-  if (to == "float") {
-    if (kind == Kind::kReal) return node;
-    if (kind == Kind::kInteger) return {static_cast<double>(node.integer()), source};
-    if (kind == Kind::kBoolean) return {node.boolean() ? 1.0 : 0.0, source};
-  }
-  if (to == "bool") {
-    if (kind == Kind::kBoolean) return node;
-    if (kind == Kind::kInteger) return {node.integer() != 0, source};
-    if (kind == Kind::kReal) return {node.real() != 0.0, source};
-  }
-  throw wrong(source, fmt::format("{0}() casts {1}, expected a value that {0}() can convert; correct it", to,
-                                  shown_value(node)));
-}
-
-ConfigNode cast(const std::string& to, const ConfigNode& node, const Source& source) {
-  if (node.kind() == Kind::kList) {
-    ConfigNode::List list;
-    for (const ConfigNode& element : node.list()) list.push_back(cast(to, element, source));
-    return {std::move(list), source};
-  }
-  if (node.kind() == Kind::kMap) {
-    ConfigNode::Map map;
-    for (const ConfigNode::Entry& entry : node.map()) map.push_back({entry.key, cast(to, entry.value, source)});
-    return {std::move(map), source};
-  }
-  return cast_scalar(to, node, source);
-}
-
-// ---- Functions ----
 struct Argument {
   std::string name;  // "" where it is given by its place
   std::string text;
@@ -195,7 +33,7 @@ struct Argument {
 std::vector<Argument> arguments_of(const std::string& function, const std::string& text,
                                    const std::vector<std::string>& names, const Source& source) {
   std::vector<Argument> arguments;
-  for (const std::string& element : split(text)) {
+  for (const std::string& element : split_elements(text)) {
     const size_t word = word_length(element);
     Argument argument{"", element};
     if (word > 0 && word < element.size() && element[word] == '=') {
@@ -355,7 +193,7 @@ OverrideValue parse_elements(const std::vector<std::string>& elements, const Sou
 
 // tag(log, interval): the one tag that a search knows.
 OverrideValue tag(const std::string& inside, const Source& source, int depth) {
-  const std::vector<std::string> parts = split(inside);
+  const std::vector<std::string> parts = split_elements(inside);
   if (parts.size() != 2 || parts[0] != "log") {
     throw wrong(
         source,
@@ -455,7 +293,7 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
     throw wrong(source, fmt::format("{0}() appends to a list, expected it alone and behind a key; write key={0}({1})",
                                     function, inside));
   }
-  OverrideValue value = parse_elements(split(inside), source, depth + 1);
+  OverrideValue value = parse_elements(split_elements(inside), source, depth + 1);
   if (function == "choice") {
     require_values(value, source);
     value.is_sweep = true;
@@ -492,7 +330,7 @@ OverrideValue parse_elements(const std::vector<std::string>& elements, const Sou
 }  // namespace
 
 OverrideValue parse_override_value(const std::string& text, const Source& source) {
-  return parse_elements(split(text), source, 0);
+  return parse_elements(split_elements(text), source, 0);
 }
 
 void require_values(const OverrideValue& value, const Source& source) {
@@ -506,7 +344,7 @@ std::optional<ConfigNode::List> parse_extension(const std::string& text, const S
   const std::string call = trimmed(text);
   if (!is_call(call) || call.substr(0, word_length(call)) != kExtension) return std::nullopt;
   ConfigNode::List values;
-  for (const std::string& element : split(read_call(call, source).inside))
+  for (const std::string& element : split_elements(read_call(call, source).inside))
     values.push_back(parse_element(element, source));
   return values;
 }

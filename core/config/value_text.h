@@ -1,0 +1,31 @@
+// The text of an override's value in its parts: calls, and elements between commas.
+#ifndef EGGROLL_CONFIG_VALUE_TEXT_H
+#define EGGROLL_CONFIG_VALUE_TEXT_H
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eggroll {
+
+// Letters, digits and '_', no digit first, at the text's start.
+size_t word_length(std::string_view text);
+
+// A word with an open parenthesis behind it.
+bool is_call(std::string_view text);
+
+// With a blank behind the colon of every key of a map, where YAML needs one.
+std::string with_spaced_keys(std::string_view text);
+
+// The end of the first element of the text, perhaps after an argument's name=: a comma, or the text's end. closed: the
+// length of the element's call with its parentheses, or nothing if it is no call or a parenthesis stays open.
+size_t element_length(std::string_view text, std::optional<size_t>* closed = nullptr);
+
+// The elements, without blanks around them.
+std::vector<std::string> split_elements(std::string_view text);
+
+}  // namespace eggroll
+
+#endif
