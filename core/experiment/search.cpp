@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -37,63 +38,65 @@ ConfigNode without_sweep(const ConfigSearch& search, std::vector<std::string> ov
 }
 
 // Numbers of the trials, the best first; the failed ones last.
-std::vector<uint64_t> ranked(const std::vector<Trial>& trials, std::vector<uint64_t> numbers) {
+std::vector<uint64_t> ranked(const SearchSettings& settings, const std::vector<Trial>& trials) {
+  std::vector<uint64_t> numbers(trials.size());
+  std::iota(numbers.begin(), numbers.end(), 0U);
   const auto before = [&](uint64_t a, uint64_t b) {
     const std::vector<TrialResult>& of_a = trials[a].results;
     const std::vector<TrialResult>& of_b = trials[b].results;
     if (of_a.size() != of_b.size()) return of_a.size() > of_b.size();
-    if (of_a.empty() || of_a.back().bits.has_value() != of_b.back().bits.has_value()) {
-      return !of_a.empty() && of_a.back().bits.has_value();
+    if (of_a.empty() || of_a.back().figure.has_value() != of_b.back().figure.has_value()) {
+      return !of_a.empty() && of_a.back().figure.has_value();
     }
-    return of_a.back().bits && *of_a.back().bits < *of_b.back().bits;
+    return of_a.back().figure && settings.cost(*of_a.back().figure) < settings.cost(*of_b.back().figure);
   };
   std::stable_sort(numbers.begin(), numbers.end(), before);
   return numbers;
 }
 
-std::vector<uint64_t> all_of(const std::vector<Trial>& trials) {
-  std::vector<uint64_t> numbers(trials.size());
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  return numbers;
+uint64_t best_of(const SearchSettings& settings, const std::vector<Trial>& trials) {
+  return ranked(settings, trials).at(0);
 }
 
-uint64_t best_of(const std::vector<Trial>& trials) { return ranked(trials, all_of(trials)).at(0); }
-
 // The trials that the rung is for: the best of those that came to the one before it and did not fail there.
-std::vector<uint64_t> reaching(const std::vector<Trial>& trials, uint64_t rung, uint64_t most) {
+std::vector<uint64_t> reaching(const SearchSettings& settings, const std::vector<Trial>& trials, uint64_t rung) {
   std::vector<uint64_t> numbers;
   for (uint64_t i = 0; i < trials.size(); ++i) {
-    if (rung == 0 || (trials[i].results.size() >= rung && trials[i].results[rung - 1].bits)) numbers.push_back(i);
+    if (rung == 0 || (trials[i].results.size() >= rung && trials[i].results[rung - 1].figure)) numbers.push_back(i);
   }
   if (rung == 0) return numbers;
   std::stable_sort(numbers.begin(), numbers.end(), [&](uint64_t a, uint64_t b) {
-    return *trials[a].results[rung - 1].bits < *trials[b].results[rung - 1].bits;
+    return settings.cost(*trials[a].results[rung - 1].figure) < settings.cost(*trials[b].results[rung - 1].figure);
   });
-  if (numbers.size() > most) numbers.resize(most);
+  if (numbers.size() > settings.reach(rung)) numbers.resize(settings.reach(rung));
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
 
 // The mean over the seeds; nothing where one of them has not ended.
-std::optional<TrialResult> result_of(const std::vector<PointStanding>& standings) {
+std::optional<TrialResult> result_of(const std::vector<PointStanding>& standings, const std::string& metric) {
   TrialResult result{0.0, 0};
   for (const PointStanding& standing : standings) {
     if (standing.state == PointState::kWaiting) return std::nullopt;
     const RunRecord& record = *standing.record;
     result.steps = std::max(result.steps, record.steps);
-    if (standing.state == PointState::kFailed || !record.final) {
-      result.bits.reset();
-    } else if (result.bits) {
-      *result.bits += record.final->bits_per_unit / static_cast<double>(standings.size());
+    const std::optional<double> figure = metric_of(record, record.summary.value_or(RunMetrics()), metric);
+    if (!figure || !std::isfinite(*figure)) {
+      result.figure.reset();
+    } else if (result.figure) {
+      *result.figure += *figure / static_cast<double>(standings.size());
     }
   }
   return result;
 }
 
-ordered_json default_claim() {
-  return {{"says", "The settings that the search found end with fewer held-out bits than the experiment's own"},
+ordered_json default_claim(const SearchSettings& settings) {
+  const char* expect = settings.wants_higher ? "higher" : "lower";
+  return {{"says", fmt::format("The settings that the search found end with {} {} than the experiment's own", expect,
+                               settings.metric == "bits" ? "held-out bits" : settings.metric)},
+          {"metric", settings.metric},
           {"compare", {{"axis", kSettingsAxis}, {"value", kFound}, {"with", kOwn}}},
-          {"expect", "lower"}};
+          {"expect", expect}};
 }
 
 // "model.width=32 fitness=sign".
@@ -137,7 +140,7 @@ std::optional<SearchRound> Search::next(bool retry_failed) const {
   const SearchLog known = log();
   std::vector<Trial> trials = known.trials();
   for (uint64_t rung = 0; rung < settings_.rungs(); ++rung) {
-    const std::vector<uint64_t> here = reaching(trials, rung, settings_.reach(rung));
+    const std::vector<uint64_t> here = reaching(settings_, trials, rung);
     if (rung > 0 && here.empty()) {
       throw Error(
           fmt::format("all trials of the search in {} that ran {} failed; their records say why, and --retry-failed "
@@ -183,7 +186,8 @@ std::vector<Trial> Search::draw(const std::vector<Trial>& trials) const {
   std::vector<Observed> observed;
   for (const Trial& trial : trials) {
     is_new(trial);
-    observed.push_back({trial.unit, trial.results.at(0).bits});
+    const std::optional<double>& figure = trial.results.at(0).figure;
+    observed.push_back({trial.unit, figure ? std::optional(settings_.cost(*figure)) : std::nullopt});
   }
   std::vector<Trial> drawn;
   uint64_t next = trials.empty() ? 0 : trials.back().draw + 1;
@@ -204,7 +208,8 @@ SearchRound Search::round_of(const std::vector<Trial>& trials, const std::vector
   for (const uint64_t number : numbers) {
     GridPoint at = point_at(settings_.params, trials[number].unit);
     const ordered_json axes = axes_of(at);
-    points.push_back({std::move(at), axes, settings_.end_of(rung), TrialRecord{number, rung}});
+    points.push_back({std::move(at), axes, settings_.end_of(rung),
+                      TrialRecord{number, rung, settings_.metric, settings_.wants_higher}});
   }
   add_points(round.sweep, search_, overrides_, points, find_);
   round.sweep.spent = spent(round.sweep);
@@ -218,9 +223,9 @@ Sweep Search::confirmation() const {
   sweep.name += "-confirmed";
   sweep.folder /= "confirmation";
   sweep.grid.seeds = settings_.confirm;
-  const GridPoint found = point_at(settings_.params, known.trials()[best_of(known.trials())].unit);
+  const GridPoint found = point_at(settings_.params, known.trials()[best_of(settings_, known.trials())].unit);
   const ConfigNode* claims = base_.at("sweep").find("claims");
-  sweep.grid.claims = claims == nullptr ? ordered_json::array({default_claim()})
+  sweep.grid.claims = claims == nullptr ? ordered_json::array({default_claim(settings_)})
                                         : read_claims(*claims, {{{kSettingsAxis, kFound}}, {{kSettingsAxis, kOwn}}});
   add_points(sweep, search_, overrides_, {confirming(kFound, found), confirming(kOwn, {})}, find_);
   sweep.spent = spent(sweep);
@@ -267,7 +272,7 @@ bool Search::settle(const SearchRound& round) const {
   }
   std::map<uint64_t, TrialResult> results;
   for (const auto& [trial, standings] : by_trial) {
-    const std::optional<TrialResult> result = result_of(standings);
+    const std::optional<TrialResult> result = result_of(standings, settings_.metric);
     if (!result) return false;
     results.emplace(trial, *result);
   }
@@ -284,7 +289,7 @@ bool Search::settle(const SearchRound& round) const {
 
 void Search::forget_failures() const {
   const std::vector<Row> rows = table();
-  if (std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.last.bits.has_value(); })) return;
+  if (std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.last.figure.has_value(); })) return;
   const FileLock lock(frame_.folder / "lock");
   log().forget_failures();
 }
@@ -293,11 +298,11 @@ void Search::forget_failures() const {
 void Search::drop_checkpoints(const std::vector<Trial>& trials) const {
   for (uint64_t rung = 0; rung + 1 < settings_.rungs(); ++rung) {
     std::vector<uint64_t> out;
-    const std::vector<uint64_t> best = reaching(trials, rung + 1, settings_.reach(rung + 1));
+    const std::vector<uint64_t> best = reaching(settings_, trials, rung + 1);
     for (uint64_t trial = 0; trial < trials.size(); ++trial) {
       const std::vector<TrialResult>& results = trials[trial].results;
       const bool is_out = std::find(best.begin(), best.end(), trial) == best.end();
-      if (results.size() == rung + 1 && results.back().bits && is_out) out.push_back(trial);
+      if (results.size() == rung + 1 && results.back().figure && is_out) out.push_back(trial);
     }
     if (out.empty()) continue;
     const SearchRound round = round_of(trials, out, rung);
@@ -314,7 +319,7 @@ std::vector<Search::Row> Search::table() const {
   const SearchLog known = log();
   const std::vector<Trial>& trials = known.trials();
   std::vector<Row> rows;
-  for (const uint64_t number : ranked(trials, all_of(trials))) {
+  for (const uint64_t number : ranked(settings_, trials)) {
     const Trial& trial = trials[number];
     if (trial.results.empty()) continue;
     rows.push_back({number, overrides_of(settings_.params, trial), trial.results.back(), trial.results.size() - 1});
@@ -325,7 +330,7 @@ std::vector<Search::Row> Search::table() const {
 bool Search::found_own() const {
   const SearchLog known = log();
   std::vector<std::string> overrides = overrides_;
-  for (const AxisValue& value : point_at(settings_.params, known.trials()[best_of(known.trials())].unit)) {
+  for (const AxisValue& value : point_at(settings_.params, known.trials()[best_of(settings_, known.trials())].unit)) {
     overrides.push_back(value.overrides[0]);
   }
   return run_hash(without_sweep(search_, overrides)) == base_hash_;

@@ -43,7 +43,7 @@ class Search {
   const SearchSettings& settings() const { return settings_; }
   const std::filesystem::path& folder() const { return frame_.folder; }
 
-  // A line for each trial, the best first: those that came further before others, then by their bits.
+  // A line for each trial, the best first: those that came further before others, then by their figure.
   struct Row {
     uint64_t trial;
     std::string settings;  // "model.width=32 optimizer.learning_rate=0.5"

@@ -76,8 +76,8 @@ void SearchLog::read_line(const ordered_json& line, const std::string& what) {
     trials_.push_back(std::move(trial));
     return;
   }
-  const ordered_json& bits = line.at("bits");
-  const std::optional<double> figure = bits.is_null() ? std::nullopt : std::optional(bits.get<double>());
+  const ordered_json& written = line.at("figure");
+  const std::optional<double> figure = written.is_null() ? std::nullopt : std::optional(written.get<double>());
   if (number >= trials_.size() || line.at("rung") != trials_[number].results.size() ||
       (figure && !std::isfinite(*figure))) {
     throw damaged(what, "its result is not the next of a trial");
@@ -97,7 +97,7 @@ void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
   std::vector<TrialResult>& results = trials_.at(trial).results;
   lines_ += sealed_line({{"trial", trial},
                          {"rung", results.size()},
-                         {"bits", result.bits ? ordered_json(*result.bits) : ordered_json()},
+                         {"figure", result.figure ? ordered_json(*result.figure) : ordered_json()},
                          {"steps", result.steps}}) +
             "\n";
   results.push_back(result);
@@ -112,7 +112,7 @@ void SearchLog::forget_failures() {
   for (uint64_t trial = 0; trial < all.size(); ++trial) {
     trials_[trial].results.clear();
     for (const TrialResult& result : all[trial].results) {
-      if (result.bits) add_result(trial, result);
+      if (result.figure) add_result(trial, result);
     }
   }
 }

@@ -2,8 +2,8 @@
 // alone, so that several runners agree and no decision is made twice.
 //
 // A sealed line (record/seal.h) for the search itself: {"schema", "search", "base"}; then, in the order in which they
-// were made, a line for each trial: {"trial", "draw", "unit"}; and for each of its results: {"trial", "rung", "bits",
-// "steps"}.
+// were made, a line for each trial: {"trial", "draw", "unit"}; and for each of its results: {"trial", "rung",
+// "figure", "steps"}.
 #ifndef EGGROLL_EXPERIMENT_SEARCH_LOG_H
 #define EGGROLL_EXPERIMENT_SEARCH_LOG_H
 
@@ -17,9 +17,8 @@
 namespace eggroll {
 
 struct TrialResult {
-  std::optional<double> bits;  // held-out bits per unit, over all that is held out, the mean of the seeds; absent where
-                               // a run failed
-  uint64_t steps = 0;          // done, of the seed that did the most
+  std::optional<double> figure;  // the search's metric, the mean of the seeds; absent where a run failed or has none
+  uint64_t steps = 0;            // done, of the seed that did the most
 };
 
 struct Trial {

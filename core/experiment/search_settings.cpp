@@ -103,11 +103,13 @@ SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search,
   settings.seeds = seeds_of(config, section, chosen);
   const ConfigNode& own = config.at("sweep.search");
   const std::vector<std::string> nested = {"params", "halving", "confirm"};
-  std::vector<std::string> keys = {"sampler", "trials", "seed", "startup", "batch"};
+  std::vector<std::string> keys = {"sampler", "trials", "metric", "goal", "seed", "startup", "batch"};
   keys.insert(keys.end(), nested.begin(), nested.end());
   read_section(config, "sweep.search", keys, nested, [&](Settings& s) {
     settings.sampler = static_cast<SamplerKind>(s.choice("sampler", kSamplers));
     settings.trials = static_cast<uint64_t>(s.integer("trials", 1, kMostTrials));
+    if (s.has("metric")) settings.metric = s.text("metric");
+    if (s.has("goal")) settings.wants_higher = s.choice("goal", {"lower", "higher"}) == 1;
     if (s.has("seed")) settings.seed = static_cast<uint64_t>(s.integer("seed", 0, kMostSteps));
     settings.startup = count_of(s, "startup", kMostTrials, settings.startup);
     settings.batch = count_of(s, "batch", kMostTrials, settings.batch);

@@ -10,6 +10,8 @@
 //         - "optimizer.learning_rate=tag(log, interval(0.1, 10))"
 //       sampler: tpe      # random, sobol or tpe; see sampler.h
 //       trials: 16
+//       metric: bits      # optional: bits, or another that a claim may name, such as hook.NAME
+//       goal: lower       # optional: lower or higher
 //       seed: 0           # optional, of the draws; 0
 //       startup: 8        # optional, of tpe: trials that are Sobol points; 8
 //       batch: 4          # optional, of tpe: trials that are drawn together, and so may run at once; 4
@@ -47,12 +49,16 @@ struct SearchSettings {
   uint64_t seed = 0;
   uint64_t startup = 8;
   uint64_t batch = 4;
+  std::string metric = "bits";  // see Claim::metric
+  bool wants_higher = false;
   std::optional<Halving> halving;
   uint64_t steps = 0;             // of a whole run
   std::vector<uint64_t> seeds;    // of each trial
   std::vector<uint64_t> confirm;  // seeds; none: the best settings are not confirmed
   nlohmann::ordered_json text;    // what decides the trials and their figures, for the log
 
+  // Of a figure: the lower, the better.
+  double cost(double figure) const { return wants_higher ? -figure : figure; }
   uint64_t rungs() const;
   // Trials of that many begun which reach the rung; at least 1.
   uint64_t reach(uint64_t rung) const;

@@ -48,8 +48,7 @@ ordered_json line_of(const SubmittedPoint& submitted) {
           {"axes", point.axes},
           {"overrides", point.overrides},
           {"config", to_yaml(point.config)},
-          {"search",
-           point.trial ? ordered_json{{"trial", point.trial->trial}, {"rung", point.trial->rung}} : ordered_json()},
+          {"search", point.trial ? trial_to_json(*point.trial) : ordered_json()},
           {"retries", or_null(submitted.retries)}};
 }
 
@@ -117,8 +116,8 @@ Element read_element(const fs::path& folder, uint64_t number) try {
   point.seed = whole(line.at("seed"));
   point.axes = object_at(line, "axes");
   point.overrides = line.at("overrides").get<std::vector<std::string>>();
-  if (const ordered_json& trial = line.at("search"); !trial.is_null()) {
-    point.trial = TrialRecord{whole(trial.at("trial")), whole(trial.at("rung"))};
+  if (const ordered_json trial = line.value("search", ordered_json()); !trial.is_null()) {
+    point.trial = trial_from_json(trial);
   }
   point.config = parse_yaml(line.at("config").get<std::string>(), file_in(folder).string());
   sweep.points.push_back(std::move(point));

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "record/record.h"
+
 namespace eggroll {
 
 enum class Expectation { kLower, kHigher, kEqual };
@@ -48,6 +50,13 @@ struct Claim {
   std::variant<Comparison, Slope, Share> test;
   bool exploratory = false;  // marked in the experiment as not stated before its data
 };
+
+// Whether the run came to its end.
+bool has_ended_well(const RunRecord& record);
+
+// The claim's metric of a run; metrics: its summary, or read from its file. Absent where the run did not come to its
+// end, or has no such figure.
+std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metrics, const std::string& metric);
 
 // The text that names a value of an axis: a text itself, "key=value key=value" for an object, else its JSON.
 std::string axis_text(const nlohmann::ordered_json& value);

@@ -141,13 +141,25 @@ Failure failure_of(const ordered_json& json, const std::string& what) {
 
 }  // namespace
 
+ordered_json trial_to_json(const TrialRecord& trial) {
+  return {{"trial", trial.trial},
+          {"rung", trial.rung},
+          {"metric", trial.metric},
+          {"goal", trial.wants_higher ? "higher" : "lower"}};
+}
+
+TrialRecord trial_from_json(const ordered_json& json) {
+  return {whole(json.at("trial")), whole(json.at("rung")), json.value("metric", "bits"),
+          json.value("goal", "lower") == "higher"};
+}
+
 ordered_json sweep_to_json(const SweepRecord& sweep) {
   ordered_json json = {{"name", sweep.name},
                        {"point", sweep.point},
                        {"axes", sweep.axes},
                        {"question", or_null(sweep.question)},
                        {"claims", sweep.claims}};
-  if (sweep.trial) json["search"] = {{"trial", sweep.trial->trial}, {"rung", sweep.trial->rung}};
+  if (sweep.trial) json["search"] = trial_to_json(*sweep.trial);
   return json;
 }
 
@@ -155,8 +167,7 @@ SweepRecord sweep_from_json(const ordered_json& json) {
   SweepRecord sweep{json.at("name"), whole(json.at("point")), object_at(json, "axes"),
                     optional_of<std::string>(json.at("question")), json.at("claims")};
   if (json.contains("search")) {
-    const ordered_json& search = object_at(json, "search");
-    sweep.trial = TrialRecord{whole(search.at("trial")), whole(search.at("rung"))};
+    sweep.trial = trial_from_json(object_at(json, "search"));
   }
   return sweep;
 }

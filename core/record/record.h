@@ -80,10 +80,12 @@ struct Failure {
   std::vector<std::string> log;  // its last lines
 };
 
-// Which trial of a search a run is, and how often the search has let it go on.
+// Which trial of a search a run is, how often the search has let it go on, and what it wants of its trials.
 struct TrialRecord {
   uint64_t trial = 0;  // from 0
   uint64_t rung = 0;   // from 0
+  std::string metric = "bits";
+  bool wants_higher = false;
 };
 
 // The place of a run in a sweep, and what the sweep asks (see experiment/grid.h).
@@ -170,6 +172,8 @@ struct RunRecord {
 };
 
 nlohmann::ordered_json record_to_json(const RunRecord& record);
+nlohmann::ordered_json trial_to_json(const TrialRecord& trial);
+TrialRecord trial_from_json(const nlohmann::ordered_json& json);  // within read_members()
 nlohmann::ordered_json sweep_to_json(const SweepRecord& sweep);
 SweepRecord sweep_from_json(const nlohmann::ordered_json& json);  // within read_members()
 

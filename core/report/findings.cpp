@@ -138,9 +138,13 @@ void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judg
   if (study.question) draft.paragraph("Question: " + *study.question);
   add_setup(draft, study);
   add_verdicts(draft, study, judged);
-  add_leaderboard(draft, study);
-  add_effects(draft, study);
-  add_interactions(draft, study);
+  if (study.of_search) {
+    add_search(draft, study);
+  } else {
+    add_leaderboard(draft, study);
+    add_effects(draft, study);
+    add_interactions(draft, study);
+  }
   add_curves(draft, study);
   add_threshold(draft, study);
   add_speed(draft, study);

@@ -41,6 +41,20 @@ struct Interaction {
 };
 std::string interaction_script(const Interaction& interaction);
 
+// Lines across vertical axes, one for each setting.
+struct ParallelAxis {
+  std::string name;
+  std::vector<std::string> values;  // from the bottom to the top; each once
+  bool as_listed = false;           // at equal distances, though they are many numbers
+};
+struct ParallelLine {
+  std::vector<std::string> values;  // of the axes
+  size_t group = 0;
+};
+// groups: names for the key; the lines of later ones are drawn over those of earlier ones.
+std::string parallel_script(const std::string& title, const std::vector<ParallelAxis>& axes,
+                            const std::vector<ParallelLine>& lines, const std::vector<std::string>& groups);
+
 // Points over the standard deviations of a threshold, beside the tails of the normal distribution.
 std::string votes_script(const std::string& title, const std::vector<std::pair<double, double>>& points);
 

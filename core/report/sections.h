@@ -61,6 +61,9 @@ void add_effects(Draft& draft, const Study& study);
 void add_interactions(Draft& draft, const Study& study);
 void add_curves(Draft& draft, const Study& study);
 
+// In place of these, where the study is a search: findings_search.cpp.
+void add_search(Draft& draft, const Study& study);
+
 // What the machine and the rule did: findings_machine.cpp.
 void add_threshold(Draft& draft, const Study& study);
 void add_speed(Draft& draft, const Study& study);

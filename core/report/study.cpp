@@ -105,6 +105,9 @@ bool is_said_by(const std::string& axis, const std::string& key) {
 // The axes of the sweep, then keys of the configuration that neither they nor the seed account for.
 void find_axes(Study& study) {
   const size_t n = study.runs.size();
+  study.of_search = std::any_of(study.runs.begin(), study.runs.end(), [](const StudyRun& run) {
+    return run.run->record.sweep && run.run->record.sweep->trial;
+  });
   Columns named(n);
   Columns keys(n);
   std::vector<std::string> seeds;
@@ -115,6 +118,8 @@ void find_axes(Study& study) {
       for (const auto& [axis, value] : record.sweep->axes.items()) named.set(axis, i, axis_text(value));
     }
     for (const auto& [key, value] : config_values(record.config)) {
+      // Where a search ends a trial is no setting of it.
+      if (study.of_search && key.starts_with("stop.")) continue;
       if (!is_of_the_run(key)) keys.set(key, i, value);
     }
   }
@@ -324,25 +329,13 @@ std::string data_of(const RunRecord& record) {
   return text;
 }
 
-bool has_ended_well(const RunRecord& record) {
-  return record.status == RunStatus::kCompleted || record.status == RunStatus::kStopped;
-}
-
 bool has_average(const Study& study) {
   return std::any_of(study.runs.begin(), study.runs.end(),
                      [](const StudyRun& run) { return run.run->record.average.has_value(); });
 }
 
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric) {
-  if (!has_ended_well(run.record)) return std::nullopt;
-  if (metric == "bits") return run.record.final ? std::optional(run.record.final->bits_per_unit) : std::nullopt;
-  if (metric == "average_bits") {
-    const bool is_known = run.record.average && run.record.average->final;
-    return is_known ? std::optional(run.record.average->final->bits_per_unit) : std::nullopt;
-  }
-  if (metric.starts_with(metric::kHookPrefix)) return run.metrics.hook_number(metric);
-  if (metric == "tokens_per_second") return run.metrics.tokens_per_second;
-  return metric == "update_rate" ? run.metrics.late_mean(metric::kChanged) : run.metrics.late_mean_of_scalar(metric);
+  return metric_of(run.record, run.metrics, metric);
 }
 
 std::vector<Pair> pairs_of(const std::vector<const StudyRun*>& runs, size_t axis, const std::string& value,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/claim.h"
 #include "report/collection.h"
 #include "report/statistics.h"
 
@@ -41,6 +42,7 @@ struct StudyClaim {
 struct Study {
   std::string name;
   bool of_sweep = false;
+  bool of_search = false;  // its runs are trials
   std::optional<std::string> question;
   std::vector<StudyClaim> claims;   // those stated before the runs first
   std::optional<uint64_t> planned;  // points
@@ -80,9 +82,6 @@ bool has_average(const Study& study);
 
 // As record/claim.h names metrics. Absent where the run did not come to its end, or has no such figure.
 std::optional<double> metric_of(const CollectedRun& run, const std::string& metric);
-
-// The runs that came to their end.
-bool has_ended_well(const RunRecord& record);
 
 // Two runs of one seed that differ only in one axis. difference: the metric at the value minus the metric at `with`.
 struct Pair {

@@ -123,5 +123,24 @@ TEST_F(SearchCommandTest, FailedTrialsAreLastAndSaidAtTheEnd) {
   EXPECT_EQ(std::distance(std::sregex_iterator(again.begin(), again.end(), begun), std::sregex_iterator()), 2);
 }
 
+TEST_F(SearchCommandTest, ANumberOfAHookIsAMetric) {
+  const fs::path hook = work_ / "steps.sh";
+  write_plainly(hook, "#!/bin/sh\nsed 's/.*\"step\": *\\([0-9]*\\).*/{\"steps\": \\1}/'\n");
+  fs::permissions(hook, fs::perms::owner_all);
+  write_experiment("hooked",
+                   "  seeds: [100]\n"
+                   "  search: {params: [\"train.steps=20,40,30\"], sampler: sobol, trials: 3, metric: hook.steps, "
+                   "goal: higher, confirm: 2}\n");
+  const Result result = sweep("hooked", {"eval.hook=[" + hook.string() + "]"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(table_of(result),
+              testing::MatchesRegex("trial +steps +hook.steps +settings\n.* 40 .*\n.* 30 .*\n.* 20 (.|\n)*"));
+  EXPECT_THAT(result.out, HasSubstr("the best settings are the experiment's own"));
+  const Result report = eggroll({"report", "results/sweeps/hooked"});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_THAT(read_file(work_ / "results/sweeps/hooked/report/findings.md"),
+              HasSubstr("then those with the highest hook.steps"));
+}
+
 }  // namespace
 }  // namespace eggroll::test

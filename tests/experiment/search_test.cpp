@@ -155,7 +155,7 @@ TEST_F(SearchTest, TheBestThirdGoesOnAndFailedTrialsDoNot) {
   ASSERT_EQ(table.size(), 9U);
   EXPECT_EQ(table[0].trial, 7U);
   EXPECT_EQ(table[1].trial, 5U);
-  EXPECT_FALSE(table[8].last.bits.has_value());
+  EXPECT_FALSE(table[8].last.figure.has_value());
 }
 
 TEST_F(SearchTest, ASearchWhoseTrialsAllFailSaysSo) {
@@ -251,9 +251,9 @@ TEST_F(SearchTest, ADamagedLogIsRefused) {
     return refusal(section);
   };
   EXPECT_EQ(with(whole + "{\"trial\": 1, \"ru"), "");  // as a power cut leaves it
-  EXPECT_THAT(with(std::regex_replace(whole, std::regex("\"bits\":1.0"), "\"bits\":0.5")),
+  EXPECT_THAT(with(std::regex_replace(whole, std::regex("\"figure\":1.0"), "\"figure\":0.5")),
               HasSubstr("its checksum is not that of the line; restore it from a copy"));
-  EXPECT_THAT(with(whole + sealed_line({{"trial", 5}, {"rung", 0}, {"bits", 1.0}, {"steps", 1}}) + "\n"),
+  EXPECT_THAT(with(whole + sealed_line({{"trial", 5}, {"rung", 0}, {"figure", 1.0}, {"steps", 1}}) + "\n"),
               HasSubstr("its result is not the next of a trial"));
   EXPECT_THAT(with(whole + sealed_line({{"trial", 2}, {"draw", 2}, {"unit", {0.5, 0.5, 0.5, 1.5}}}) + "\n"),
               HasSubstr("its trial is not the next, or not within the settings' ranges"));

@@ -17,6 +17,7 @@ struct SyntheticRun {
   std::string sweep = "grid";  // "": a plain run, its configuration changed by the axes
   uint64_t point = 0;
   uint64_t seed = 0;
+  std::optional<TrialRecord> trial;  // where the sweep is a search
   nlohmann::ordered_json axes = nlohmann::ordered_json::object();
   nlohmann::ordered_json claims = nlohmann::ordered_json::array();
   RunStatus status = RunStatus::kCompleted;
@@ -93,7 +94,9 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
     record.failure = Failure{Failure::Kind::kSignal, "SIGSEGV", {"step 3", "a <last> line"}};
   }
   if (run.status == RunStatus::kStopped) record.stopped_because = "the budget of 10 s was spent";
-  if (!run.sweep.empty()) record.sweep = SweepRecord{run.sweep, run.point, run.axes, "Which is best?", run.claims};
+  if (!run.sweep.empty()) {
+    record.sweep = SweepRecord{run.sweep, run.point, run.axes, "Which is best?", run.claims, run.trial};
+  }
   record.metrics_file = "metrics.jsonl";
   return record;
 }

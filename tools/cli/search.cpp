@@ -21,8 +21,8 @@ namespace {
 constexpr auto kLookAgain = std::chrono::seconds(1);  // at points that another process runs
 
 void print_row(const Search::Row& row) {
-  const std::string bits = row.last.bits ? fmt::format("{:.4f}", *row.last.bits) : "failed";
-  say(fmt::format("{:>5}  {:>9}  {:>7}  {}\n", row.trial, row.last.steps, bits, row.settings));
+  const std::string figure = row.last.figure ? fmt::format("{:.4f}", *row.last.figure) : "failed";
+  say(fmt::format("{:>5}  {:>9}  {:>8}  {}\n", row.trial, row.last.steps, figure, row.settings));
 }
 
 // Every trial, the best first. Returns how many failed.
@@ -33,10 +33,10 @@ size_t print_trials(const Search& search) {
     say(fmt::format("{} trials in place of {}, because all settings of the ranges were tried\n", rows.size(),
                     search.settings().trials));
   }
-  say("trial      steps     bits  settings\n");
+  say(fmt::format("trial      steps  {:>8}  settings\n", search.settings().metric));
   for (const Search::Row& row : rows) {
     print_row(row);
-    failed += row.last.bits ? 0U : 1U;
+    failed += row.last.figure ? 0U : 1U;
   }
   return failed;
 }
@@ -50,16 +50,17 @@ size_t print_confirmation(const Search& search) {
   }
   const Sweep sweep = search.confirmation();
   size_t failed = 0;
-  std::map<uint64_t, std::map<std::string, double>> bits;
+  std::map<uint64_t, std::map<std::string, double>> figures;
   for (const SweepPoint& point : sweep.points) {
     const RunRecord record = read_record(sweep.folder_of(point).record());
     failed += record.status == RunStatus::kFailed ? 1U : 0U;
-    if (record.final) bits[point.seed][point.axes.front().get<std::string>()] = record.final->bits_per_unit;
+    const auto figure = metric_of(record, record.summary.value_or(RunMetrics()), search.settings().metric);
+    if (figure) figures[point.seed][point.axes.front().get<std::string>()] = *figure;
   }
   std::vector<double> found;
   std::vector<double> own;
   std::vector<double> differences;
-  for (const auto& [seed, of_seed] : bits) {
+  for (const auto& [seed, of_seed] : figures) {
     if (of_seed.size() < 2) continue;
     found.push_back(of_seed.at("found"));
     own.push_back(of_seed.at("own"));
