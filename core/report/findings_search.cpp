@@ -124,6 +124,16 @@ std::string best_values(const std::vector<TrialStanding>& trials, const Axis& ax
   return text;
 }
 
+// "trial 8 (width=16 alpha=0.2515)".
+std::string settings_text(const Study& study, const std::vector<std::string>& values) {
+  std::string text;
+  for (size_t a = 0; a < study.axes.size(); ++a) {
+    text +=
+        fmt::format("{}{}={}", text.empty() ? "" : " ", last_part(study.axes[a].name), study.value_text(a, values[a]));
+  }
+  return fmt::format("{} ({})", study.label(values), text);
+}
+
 void add_trials(Draft& draft, const Study& study, const std::string& metric, const std::vector<TrialStanding>& trials) {
   std::vector<double> figures;
   for (const TrialStanding& trial : trials) figures.push_back(trial.figure.value_or(0.0));
@@ -225,7 +235,7 @@ void add_search(Draft& draft, const Study& study) {
         " The best is {}, with {} after {} steps. It was chosen among {} by these figures, so they are too good for "
         "it; "
         "runs on fresh seeds say what it is worth ({}-confirmed, where the search confirms it).",
-        study.label(best.values), text_of(*best.figure), best.steps, trials.size(), study.name);
+        settings_text(study, best.values), text_of(*best.figure), best.steps, trials.size(), study.name);
   }
   draft.paragraph(Text(words, best.runs));
   add_trials(draft, study, search.metric, trials);

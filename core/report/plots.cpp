@@ -16,7 +16,7 @@ namespace {
 constexpr double kLineHeight = 20.0;   // of an entry of the key, in pixels
 constexpr double kMargin = 0.04;       // of a frame, on both sides of its data
 constexpr double kMostStretch = 0.25;  // what bands and yardsticks may add to a frame on either side
-constexpr size_t kMostLabel = 84;      // characters
+constexpr size_t kMostLabel = 72;      // characters
 constexpr size_t kMostMarkers = 12;    // on a curve
 
 bool has_interval(const Band& band) {

@@ -233,6 +233,15 @@ std::string spoken_text(const Parts& parts) {
   return text;
 }
 
+// "trial 8", of a search: its settings are many, and its table has them. Nothing where no trial has these values.
+std::optional<std::string> trial_label(const Study& study, const std::vector<std::string>& values) {
+  for (const StudyRun& run : study.runs) {
+    const auto& sweep = run.run->record.sweep;
+    if (run.values == values && sweep && sweep->trial) return fmt::format("trial {}", sweep->trial->trial);
+  }
+  return std::nullopt;
+}
+
 // Runs on markov data of some sizes are "runs on markov" where there are no others.
 void shorten_names(std::vector<Study>& studies) {
   std::map<std::string, size_t> counts;
@@ -249,10 +258,12 @@ void shorten_names(std::vector<Study>& studies) {
 }  // namespace
 
 std::string Study::label(const std::vector<std::string>& values) const {
+  if (const auto trial = trial_label(*this, values)) return *trial;
   return axes.empty() ? "the only configuration" : typed(parts_of(*this, values));
 }
 
 std::string Study::spoken_label(const std::vector<std::string>& values) const {
+  if (const auto trial = trial_label(*this, values)) return *trial;
   return axes.empty() ? "the only configuration" : spoken_text(parts_of(*this, values));
 }
 

@@ -1,17 +1,17 @@
 # Draw again with: gnuplot THIS.gp > THIS.svg
 # or with: gnuplot -e "format = 'pdf'" THIS.gp > THIS.pdf (or png)
 if (!exists('format')) format = 'svg'
-if (format eq 'svg') set terminal svg size 1124,650 noenhanced font 'DejaVu Sans,13' background '#ffffff'
-if (format eq 'pdf') set terminal pdfcairo size 10.147in,5.868in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
-if (format eq 'png') set terminal pngcairo size 2248,1300 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
+if (format eq 'svg') set terminal svg size 720,650 noenhanced font 'DejaVu Sans,13' background '#ffffff'
+if (format eq 'pdf') set terminal pdfcairo size 6.500in,5.868in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
+if (format eq 'png') set terminal pngcairo size 1440,1300 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
 set title 'search: where the time goes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
-set lmargin 78.5
+set lmargin 8.8
 set rmargin 4
-set ytics ('alpha 0.2015, residual 0.6939, anneal 6.704, sigma shift 4, sigma joint shift 2, clip 2...' 0, 'alpha 0.2082, residual 0.5467, anneal 1.036, sigma shift 4, sigma joint shift 3, clip 3...' 1, 'alpha 0.2082, residual 0.5487, anneal 1.007, sigma shift 4, sigma joint shift 3, clip 3...' 2, 'alpha 0.209, residual 0.5368, anneal 1.068, sigma shift 4, sigma joint shift 3, clip 3....' 3, 'alpha 0.2154, residual 0.5371, anneal 1.011, sigma shift 4, sigma joint shift 2, clip 3...' 4, 'alpha 0.2515, residual 0.5408, anneal 2.26, sigma shift 5, sigma joint shift 3, clip 2....' 5, 'alpha 0.3015, residual 0.7552, anneal 1.419, sigma shift 3, sigma joint shift 2, clip 2...' 6, 'alpha 0.3095, residual 0.5066, anneal 1.31, sigma shift 5, sigma joint shift 3, clip 3....' 7, 'alpha 0.3251, residual 0.5605, anneal 1.364, sigma shift 5, sigma joint shift 3, clip 3...' 8, 'alpha 0.3335, residual 0.5062, anneal 1.346, sigma shift 5, sigma joint shift 3, clip 3...' 9, 'alpha 0.3355, residual 0.564, anneal 1.29, sigma shift 5, sigma joint shift 3, clip 3.9...' 10, 'alpha 0.3416, residual 0.501, anneal 1.477, sigma shift 5, sigma joint shift 3, clip 3....' 11, 'alpha 0.3644, residual 0.6105, anneal 1.502, sigma shift 5, sigma joint shift 2, clip 3...' 12, 'alpha 0.3713, residual 0.5899, anneal 1.54, sigma shift 5, sigma joint shift 2, clip 3....' 13, 'alpha 0.3717, residual 0.5937, anneal 1.417, sigma shift 5, sigma joint shift 2, clip 3...' 14, 'alpha 0.3728, residual 0.6047, anneal 1.531, sigma shift 5, sigma joint shift 2, clip 3...' 15, 'alpha 0.4015, residual 0.5714, anneal 1.04, sigma shift 3, sigma joint shift 2, clip 2....' 16, 'alpha 0.4515, residual 0.6633, anneal 4.207, sigma shift 2, sigma joint shift 1, clip 1...' 17, 'alpha 0.4704, residual 0.598, anneal 2.006, sigma shift 5, sigma joint shift 2, clip 2....' 18, 'alpha 0.4742, residual 0.6082, anneal 1.959, sigma shift 5, sigma joint shift 2, clip 2...' 19)
+set ytics ('trial 5' 0, 'trial 11' 1, 'trial 13' 2, 'trial 10' 3, 'trial 12' 4, 'trial 8' 5, 'trial 1' 6, 'trial 26' 7, 'trial 25' 8, 'trial 23' 9, 'trial 22' 10, 'trial 24' 11, 'trial 15' 12, 'trial 14' 13, 'trial 17' 14, 'trial 16' 15, 'trial 4' 16, 'trial 9' 17, 'trial 20' 18, 'trial 21' 19)
 set yrange [19.6:-0.6]
 set grid noytics
 $bars << END
