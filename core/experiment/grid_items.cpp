@@ -38,7 +38,9 @@ const std::vector<ConfigNode>& list_in(const ConfigNode& node, const char* what)
     require_no_split(node.list());
     return node.list();
   }
-  throw wrong(node.source(), fmt::format("{} is {}, expected a list with at least one item", what, shown_value(node)));
+  const bool is_empty = node.kind() == ItemKind::kList;
+  throw wrong(node.source(), fmt::format("{} is {}, expected a list with at least one item", what,
+                                         is_empty ? "an empty list" : shown_value(node)));
 }
 
 const std::string& text_in(const ConfigNode& node, const char* what) {

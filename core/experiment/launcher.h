@@ -23,6 +23,7 @@ struct LaunchOptions {
   std::filesystem::path plugins;  // frozen
   bool retry_failed = false;      // points that failed before go on from their last checkpoint
   uint32_t breaker = 0;           // this number of failures in a row ends the sweep; 0: never
+  uint32_t failures_before = 0;   // in a row, at the end of the round before
 };
 
 struct RunningPoint {
@@ -42,7 +43,8 @@ struct SweepStatus {
   const SweepPoint* best = nullptr;  // of the points that are done, by held-out bits
   double best_bits = 0.0;
   std::optional<double> seconds_left;  // at the pace of this launch
-  std::string ended_because;           // why no more points begin: a budget, the breaker, a signal; else ""
+  uint32_t failures_in_a_row = 0;
+  std::string ended_because;  // why no more points begin: a budget, the breaker, a signal; else ""
 };
 
 struct SweepHooks {

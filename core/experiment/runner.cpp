@@ -69,7 +69,7 @@ class Runner {
   }
 
   SweepResult run() {
-    tally_.has_spent();
+    if (!waiting_.empty()) tally_.has_spent();
     while (true) {
       heed_signals();
       reap();

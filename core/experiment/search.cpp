@@ -12,6 +12,8 @@
 #include "experiment/outcome.h"
 #include "record/claim.h"
 #include "record/run_lock.h"
+#include "record/stated_claims.h"
+#include "report/figures.h"
 #include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/identity.h"
@@ -59,7 +61,8 @@ uint64_t best_of(const SearchSettings& settings, const std::vector<Trial>& trial
 }
 
 // The trials that the rung is for: the best of those that came to the one before it and did not fail there.
-std::vector<uint64_t> reaching(const SearchSettings& settings, const std::vector<Trial>& trials, uint64_t rung) {
+std::vector<uint64_t> reaching(const SearchSettings& settings, const std::vector<Trial>& trials, uint64_t rung,
+                               uint64_t begun) {
   std::vector<uint64_t> numbers;
   for (uint64_t i = 0; i < trials.size(); ++i) {
     if (rung == 0 || (trials[i].results.size() >= rung && trials[i].results[rung - 1].figure)) numbers.push_back(i);
@@ -68,7 +71,7 @@ std::vector<uint64_t> reaching(const SearchSettings& settings, const std::vector
   std::stable_sort(numbers.begin(), numbers.end(), [&](uint64_t a, uint64_t b) {
     return settings.cost(*trials[a].results[rung - 1].figure) < settings.cost(*trials[b].results[rung - 1].figure);
   });
-  if (numbers.size() > settings.reach(rung)) numbers.resize(settings.reach(rung));
+  numbers.resize(std::min<size_t>(numbers.size(), settings.reach(rung, begun)));
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
@@ -114,6 +117,26 @@ uint64_t first_of(const SearchRound& round) {
   return first;
 }
 
+// Below this one; none where it is not there.
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (fs::directory_iterator entry(folder, none); !none && entry != fs::directory_iterator(); entry.increment(none)) {
+    found.push_back(entry->path());
+  }
+  return found;
+}
+
+// Returns whether they are gone. A process that has just ended the run may still hold it; the next round tries again.
+bool drop_checkpoints_of(const RunFolder& folder) try {
+  if (!latest_checkpoint(folder.path)) return true;
+  const RunLock lock(folder.path);
+  remove_checkpoints(folder.path);
+  return true;
+} catch (const Error&) {
+  return false;
+}
+
 AskedPoint confirming(const char* value, GridPoint at) { return {std::move(at), {{kSettingsAxis, value}}, {}, {}}; }
 
 }  // namespace
@@ -125,53 +148,73 @@ Search::Search(const ConfigSearch& search, std::vector<std::string> overrides, F
       base_(compose(search, overrides_)),
       chosen_(search, overrides_),
       settings_(read_search(base_, search, chosen_)),
-      frame_(open_sweep(base_)),
-      base_hash_(run_hash(without_sweep(search, overrides_))) {
+      frame_(open_sweep(base_)) {
   const ConfigNode& section = base_.at("sweep");
   if (const ConfigNode* question = section.find("question")) frame_.grid.question = question->text();
   if (section.find("budget") != nullptr) frame_.grid.budget = read_budget(base_);
   if (section.find("limits") != nullptr) frame_.grid.limits = read_limits(base_);
+  const ConfigNode* claims = section.find("claims");
+  claims_ = claims == nullptr ? ordered_json::array({default_claim(settings_)})
+                              : read_claims(*claims, {{{kSettingsAxis, kFound}}, {{kSettingsAxis, kOwn}}});
+  const ConfigNode base = without_sweep(search, overrides_);
+  own_hash_ = run_hash(base);
+  // Stop rules are no part of a run's hash, but they decide a trial's figure.
+  base_hash_ = sha256_hex(own_hash_ + to_json(base.at("stop")).dump());
+  if (is_there(frame_.folder / "points.jsonl") && !is_there(frame_.folder / kSearchLogName)) {
+    throw Error(fmt::format("{} holds a sweep that is no search; give the search another name (name=...)",
+                            frame_.folder.string()));
+  }
   log();
 }
 
-SearchLog Search::log() const { return {frame_.folder, settings_.text, base_hash_, settings_.params.size()}; }
+SearchLog Search::log() const { return {frame_.folder, settings_.text, base_hash_, claims_, settings_.params.size()}; }
 
 std::optional<SearchRound> Search::next(bool retry_failed) const {
-  const SearchLog known = log();
-  std::vector<Trial> trials = known.trials();
-  for (uint64_t rung = 0; rung < settings_.rungs(); ++rung) {
-    const std::vector<uint64_t> here = reaching(settings_, trials, rung);
-    if (rung > 0 && here.empty()) {
-      throw Error(
-          fmt::format("all trials of the search in {} that ran {} failed; their records say why, and --retry-failed "
-                      "runs them again",
-                      frame_.folder.string(), settings_.end_text(rung - 1)));
-    }
-    std::vector<uint64_t> open;
-    for (const uint64_t trial : here) {
-      if (trials[trial].results.size() == rung) open.push_back(trial);
-    }
-    if (!open.empty()) return round_of(trials, open, rung);
-    if (rung > 0) continue;
-    std::vector<Trial> drawn = draw(trials);
-    if (drawn.empty()) continue;
-    std::vector<uint64_t> numbers(drawn.size());
-    std::iota(numbers.begin(), numbers.end(), trials.size());
+  std::vector<Trial> trials = log().trials();
+  std::vector<uint64_t> open = open_at(trials, 0, settings_.trials);
+  if (!open.empty()) return round_of(trials, open, 0, settings_.trials);
+  std::vector<Trial> drawn = draw(trials);
+  const uint64_t begun = trials.size();
+  if (!drawn.empty()) {
+    open.resize(drawn.size());
+    std::iota(open.begin(), open.end(), begun);
     trials.insert(trials.end(), drawn.begin(), drawn.end());
-    SearchRound round = round_of(trials, numbers, rung);
+    SearchRound round = round_of(trials, open, 0, settings_.trials);
     round.drawn = std::move(drawn);
     return round;
   }
+  for (uint64_t rung = 1; rung < settings_.rungs(begun); ++rung) {
+    if (reaching(settings_, trials, rung, begun).empty()) throw all_failed(settings_.end_text(rung - 1, begun));
+    open = open_at(trials, rung, begun);
+    if (!open.empty()) return round_of(trials, open, rung, begun);
+  }
+  if (!trials[best_of(settings_, trials)].results.back().figure) {
+    throw all_failed(settings_.end_text(settings_.rungs(begun) - 1, begun));
+  }
   if (settings_.confirm.empty() || found_own()) return std::nullopt;
   SearchRound round{confirmation(), "", {}, true};
-  round.title = fmt::format("the settings that were found and the experiment's own, {} fresh seeds of each",
-                            settings_.confirm.size());
+  round.title = fmt::format("the settings that were found and the experiment's own, on {}",
+                            count_text(settings_.confirm.size(), "fresh seed"));
   const auto is_open = [&](const SweepPoint& point) {
     const PointState state = standing_of(round.sweep, point).state;
     return state == PointState::kWaiting || (retry_failed && state == PointState::kFailed);
   };
   const std::vector<SweepPoint>& points = round.sweep.points;
   return std::any_of(points.begin(), points.end(), is_open) ? std::optional(std::move(round)) : std::nullopt;
+}
+
+// Trials that reach the rung and have no result there.
+std::vector<uint64_t> Search::open_at(const std::vector<Trial>& trials, uint64_t rung, uint64_t begun) const {
+  std::vector<uint64_t> open = reaching(settings_, trials, rung, begun);
+  std::erase_if(open, [&](uint64_t trial) { return trials[trial].results.size() != rung; });
+  return open;
+}
+
+Error Search::all_failed(const std::string& end) const {
+  return Error(
+      fmt::format("all trials of the search in {} that ran {} failed; their records say why, and "
+                  "--retry-failed runs them again",
+                  frame_.folder.string(), end));
 }
 
 // The trials that follow these: none where there are enough, or nothing new is left to try.
@@ -200,33 +243,58 @@ std::vector<Trial> Search::draw(const std::vector<Trial>& trials) const {
   return drawn;
 }
 
-SearchRound Search::round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers,
-                             uint64_t rung) const {
+SearchRound Search::round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers, uint64_t rung,
+                             uint64_t begun) const {
   SearchRound round{frame_, "", {}, false};
   round.sweep.grid.seeds = settings_.seeds;
   std::vector<AskedPoint> points;
   for (const uint64_t number : numbers) {
     GridPoint at = point_at(settings_.params, trials[number].unit);
     const ordered_json axes = axes_of(at);
-    points.push_back({std::move(at), axes, settings_.end_of(rung),
+    points.push_back({std::move(at), axes, settings_.end_of(rung, begun),
                       TrialRecord{number, rung, settings_.metric, settings_.wants_higher}});
   }
   add_points(round.sweep, search_, overrides_, points, find_);
+  round.sweep.left_behind = 0;  // trials of other rounds
+  round.sweep.planned = settings_.trials * settings_.seeds.size();
   round.sweep.spent = spent(round.sweep);
-  round.title = fmt::format("{} of {} trials, {}", numbers.size(), settings_.trials, settings_.end_text(rung));
+  round.title = fmt::format("{} of {}, {}", numbers.size(), count_text(settings_.trials, "trial"),
+                            settings_.end_text(rung, begun));
   return round;
 }
 
+Sweep Search::ends() const {
+  Sweep sweep = frame_;
+  sweep.grid.seeds = {settings_.seeds.front()};
+  std::vector<AskedPoint> points;
+  for (const SearchParam& param : settings_.params) {
+    const size_t values = param.interval ? 2 : param.choices.size();
+    for (size_t i = 0; i < values; ++i) {
+      const double place =
+          param.interval ? static_cast<double>(i) : (static_cast<double>(i) + 0.5) / static_cast<double>(values);
+      GridPoint at = {{param.key, {param.at(place)}}};
+      ordered_json axes = axes_of(at);
+      points.push_back({std::move(at), std::move(axes), {}, {}});
+    }
+  }
+  add_points(sweep, search_, overrides_, points, find_);
+  return sweep;
+}
+
+// Settings that are the best after all, since failed trials were tried again, are confirmed in a folder of their own.
 Sweep Search::confirmation() const {
   const SearchLog known = log();
+  const uint64_t best = best_of(settings_, known.trials());
   Sweep sweep = frame_;
-  sweep.name += "-confirmed";
-  sweep.folder /= "confirmation";
+  sweep.name += fmt::format("-trial-{}-confirmed", best);
+  sweep.folder = sweep.folder / "confirmation" / fmt::format("trial-{}", best);
   sweep.grid.seeds = settings_.confirm;
-  const GridPoint found = point_at(settings_.params, known.trials()[best_of(settings_, known.trials())].unit);
-  const ConfigNode* claims = base_.at("sweep").find("claims");
-  sweep.grid.claims = claims == nullptr ? ordered_json::array({default_claim(settings_)})
-                                        : read_claims(*claims, {{{kSettingsAxis, kFound}}, {{kSettingsAxis, kOwn}}});
+  sweep.grid.claims = claims_;
+  for (ordered_json& claim : sweep.grid.claims) {
+    // Its author may know the trials' figures.
+    if (!holds_claim(known.claims(), claim)) claim["exploratory"] = true;
+  }
+  const GridPoint found = point_at(settings_.params, known.trials()[best].unit);
   add_points(sweep, search_, overrides_, {confirming(kFound, found), confirming(kOwn, {})}, find_);
   sweep.spent = spent(sweep);
   return sweep;
@@ -238,16 +306,16 @@ Spent Search::spent(const Sweep& sweep) const {
   spent.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   std::set<fs::path> own;
   for (const SweepPoint& point : sweep.points) own.insert(sweep.folder_of(point).path);
-  for (const fs::path& points : {frame_.folder / "points", frame_.folder / "confirmation" / "points"}) {
-    std::error_code none;
-    for (fs::directory_iterator entry(points, none); !none && entry != fs::directory_iterator();
-         entry.increment(none)) {
-      if (own.contains(entry->path())) continue;
-      const LastMetrics last = last_metrics(RunFolder{entry->path()}.metrics());
+  const auto add_runs = [&](const fs::path& points) {
+    for (const fs::path& run : folders_in(points)) {
+      if (own.contains(run)) continue;
+      const LastMetrics last = last_metrics(RunFolder{run}.metrics());
       spent.steps += last.step;
       spent.tokens += last.member_tokens;
     }
-  }
+  };
+  add_runs(frame_.folder / "points");
+  for (const fs::path& confirmed : folders_in(frame_.folder / "confirmation")) add_runs(confirmed / "points");
   return spent;
 }
 
@@ -257,10 +325,13 @@ void Search::begin(SearchRound& round) const {
     const FileLock lock(frame_.folder / "lock");
     SearchLog known = log();
     // Another runner draws the same.
-    if (known.trials().size() == first_of(round)) known.add_trials(round.drawn);
+    if (known.trials().size() == first_of(round)) {
+      known.add_trials(round.drawn);
+      known.write();
+    }
   }
   write_sweep(round.sweep);
-  round.sweep.left_behind = 0;  // trials of other rounds
+  round.sweep.left_behind = 0;  // numbered anew
 }
 
 bool Search::settle(const SearchRound& round) const {
@@ -283,6 +354,7 @@ bool Search::settle(const SearchRound& round) const {
   for (const auto& [trial, result] : results) {
     if (known.trials().at(trial).results.size() == rung) known.add_result(trial, result);
   }
+  known.write();
   drop_checkpoints(known.trials());
   return true;
 }
@@ -291,26 +363,27 @@ void Search::forget_failures() const {
   const std::vector<Row> rows = table();
   if (std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.last.figure.has_value(); })) return;
   const FileLock lock(frame_.folder / "lock");
-  log().forget_failures();
+  SearchLog known = log();
+  known.forget_failures();
+  known.write();
 }
 
 // A trial that as many others have beaten at its rung as go on from there stays there. Its checkpoints may be large.
 void Search::drop_checkpoints(const std::vector<Trial>& trials) const {
-  for (uint64_t rung = 0; rung + 1 < settings_.rungs(); ++rung) {
+  for (uint64_t rung = 0; rung + 1 < settings_.rungs(settings_.trials); ++rung) {
     std::vector<uint64_t> out;
-    const std::vector<uint64_t> best = reaching(settings_, trials, rung + 1);
+    const std::vector<uint64_t> best = reaching(settings_, trials, rung + 1, settings_.trials);
     for (uint64_t trial = 0; trial < trials.size(); ++trial) {
       const std::vector<TrialResult>& results = trials[trial].results;
       const bool is_out = std::find(best.begin(), best.end(), trial) == best.end();
-      if (results.size() == rung + 1 && results.back().figure && is_out) out.push_back(trial);
+      if (results.size() == rung + 1 && results.back().figure && is_out && !dropped_.contains(trial)) {
+        out.push_back(trial);
+      }
     }
     if (out.empty()) continue;
-    const SearchRound round = round_of(trials, out, rung);
+    const SearchRound round = round_of(trials, out, rung, settings_.trials);
     for (const SweepPoint& point : round.sweep.points) {
-      const RunFolder folder = round.sweep.folder_of(point);
-      if (!latest_checkpoint(folder.path)) continue;
-      const RunLock lock(folder.path);
-      remove_checkpoints(folder.path);
+      if (drop_checkpoints_of(round.sweep.folder_of(point))) dropped_.insert(point.trial->trial);
     }
   }
 }
@@ -333,7 +406,7 @@ bool Search::found_own() const {
   for (const AxisValue& value : point_at(settings_.params, known.trials()[best_of(settings_, known.trials())].unit)) {
     overrides.push_back(value.overrides[0]);
   }
-  return run_hash(without_sweep(search_, overrides)) == base_hash_;
+  return run_hash(without_sweep(search_, overrides)) == own_hash_;
 }
 
 }  // namespace eggroll

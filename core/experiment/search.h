@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "eggroll/error.h"
 #include "experiment/search_log.h"
 #include "experiment/search_settings.h"
 #include "experiment/sweep.h"
@@ -30,6 +32,11 @@ class Search {
   // What the log says is next; nothing once the search and its confirmation have ended. retry_failed: a confirmation
   // with failed runs has not ended. Throws Error, also where all trials failed.
   std::optional<SearchRound> next(bool retry_failed = false) const;
+  // Whether nothing of it is written yet.
+  bool is_new() const { return log().trials().empty(); }
+  // The experiment's own settings with each choice, and with each end of each interval: what cannot run there is found
+  // before the first trial.
+  Sweep ends() const;
   // Writes down the round's trials and points; before any of them runs.
   void begin(SearchRound& round) const;
   // Writes down what the round came to, and removes the checkpoints of trials that cannot go on any more. Returns false
@@ -58,7 +65,10 @@ class Search {
 
  private:
   SearchLog log() const;
-  SearchRound round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers, uint64_t rung) const;
+  SearchRound round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers, uint64_t rung,
+                       uint64_t begun) const;
+  std::vector<uint64_t> open_at(const std::vector<Trial>& trials, uint64_t rung, uint64_t begun) const;
+  Error all_failed(const std::string& end) const;
   std::vector<Trial> draw(const std::vector<Trial>& trials) const;
   Spent spent(const Sweep& sweep) const;
   void drop_checkpoints(const std::vector<Trial>& trials) const;
@@ -69,8 +79,11 @@ class Search {
   ConfigNode base_;
   Chosen chosen_;
   SearchSettings settings_;
-  Sweep frame_;  // without points
-  std::string base_hash_;
+  Sweep frame_;                         // without points
+  nlohmann::ordered_json claims_;       // of the confirmation
+  std::string own_hash_;                // of a run with the experiment's own settings
+  std::string base_hash_;               // of all that the search does not vary
+  mutable std::set<uint64_t> dropped_;  // trials whose checkpoints this process has removed
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

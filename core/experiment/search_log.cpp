@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr int kLogSchema = 1;
-constexpr const char* kLogName = "search.jsonl";
 constexpr const char* kLogCure = "restore it from a copy, or remove the sweep's folder to search anew";
 
 Error damaged(const std::string& what, const std::string& why) {
@@ -37,9 +36,10 @@ void each_line(const fs::path& file, const std::string& text, Take&& take) {
 
 }  // namespace
 
-SearchLog::SearchLog(const fs::path& folder, ordered_json search, std::string base, size_t params)
-    : file_(folder / kLogName), params_(params) {
-  head_ = {{"schema", kLogSchema}, {"search", std::move(search)}, {"base", std::move(base)}};
+SearchLog::SearchLog(const fs::path& folder, ordered_json search, std::string base, ordered_json claims, size_t params)
+    : file_(folder / kSearchLogName), params_(params) {
+  head_ = {
+      {"schema", kLogSchema}, {"search", std::move(search)}, {"base", std::move(base)}, {"claims", std::move(claims)}};
   if (is_there(file_)) {
     read(read_file(file_, Links::kRefused));
   } else {
@@ -52,7 +52,10 @@ void SearchLog::read(const std::string& text) {
     read_members(what, kLogCure, [&] {
       if (!is_first) return read_line(line, what);
       const auto differs = [&](const char* key) { return line.at(key) != head_.at(key); };
-      if (!differs("schema") && !differs("search") && !differs("base")) return;
+      if (!differs("schema") && !differs("search") && !differs("base")) {
+        head_["claims"] = line.at("claims");
+        return;
+      }
       throw Error(
           fmt::format("the search in {} was begun with other {}, expected the same until it ends; restore them, "
                       "give this search another name (name=...), or remove that folder",
@@ -90,7 +93,6 @@ void SearchLog::add_trials(const std::vector<Trial>& drawn) {
     lines_ += sealed_line({{"trial", trials_.size()}, {"draw", trial.draw}, {"unit", trial.unit}}) + "\n";
     trials_.push_back(trial);
   }
-  write_atomically(file_, lines_);
 }
 
 void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
@@ -101,8 +103,9 @@ void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
                          {"steps", result.steps}}) +
             "\n";
   results.push_back(result);
-  write_atomically(file_, lines_);
 }
+
+void SearchLog::write() const { write_atomically(file_, lines_); }
 
 void SearchLog::forget_failures() {
   const std::vector<Trial> all = std::move(trials_);
@@ -118,7 +121,7 @@ void SearchLog::forget_failures() {
 }
 
 bool is_judged(const fs::path& sweep, uint64_t trial, uint64_t rung) {
-  const fs::path file = sweep / kLogName;
+  const fs::path file = sweep / kSearchLogName;
   if (!is_there(file)) return false;
   bool found = false;
   each_line(file, read_file(file, Links::kRefused), [&](const ordered_json& line, const std::string&, bool) {

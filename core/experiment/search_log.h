@@ -1,9 +1,9 @@
 // search.jsonl, in a sweep's folder: what a search drew and found. Whoever goes on with a search decides by this file
 // alone, so that several runners agree and no decision is made twice.
 //
-// A sealed line (record/seal.h) for the search itself: {"schema", "search", "base"}; then, in the order in which they
-// were made, a line for each trial: {"trial", "draw", "unit"}; and for each of its results: {"trial", "rung",
-// "figure", "steps"}.
+// A sealed line (record/seal.h) for the search itself: {"schema", "search", "base", "claims"}; then, in the order in
+// which they were made, a line for each trial: {"trial", "draw", "unit"}; and for each of its results: {"trial",
+// "rung", "figure", "steps"}.
 #ifndef EGGROLL_EXPERIMENT_SEARCH_LOG_H
 #define EGGROLL_EXPERIMENT_SEARCH_LOG_H
 
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace eggroll {
+
+inline constexpr const char* kSearchLogName = "search.jsonl";
 
 struct TrialResult {
   std::optional<double> figure;  // the search's metric, the mean of the seeds; absent where a run failed or has none
@@ -30,16 +32,21 @@ struct Trial {
 class SearchLog {
  public:
   // folder: the sweep's. search and base: what decides the trials, see SearchSettings::text, and the hash of all other
-  // settings. Reads the file, if there is one. Throws Error where it is damaged, or was written for another search or
-  // base.
-  SearchLog(const std::filesystem::path& folder, nlohmann::ordered_json search, std::string base, size_t params);
+  // settings. claims: those of the confirmation now. Reads the file, if there is one. Throws Error where it is damaged,
+  // or was written for another search or base.
+  SearchLog(const std::filesystem::path& folder, nlohmann::ordered_json search, std::string base,
+            nlohmann::ordered_json claims, size_t params);
 
   const std::vector<Trial>& trials() const { return trials_; }
-  // Each is written before it returns. The caller holds the sweep's lock and has opened the log under it.
+  // The claims that the search began with.
+  const nlohmann::ordered_json& claims() const { return head_.at("claims"); }
+
+  // What follows is in the file after write() alone. The caller holds the sweep's lock and has opened the log under it.
   void add_trials(const std::vector<Trial>& drawn);
   void add_result(uint64_t trial, const TrialResult& result);
   // Takes back the results of trials that failed, so that they can be tried again.
   void forget_failures();
+  void write() const;
 
  private:
   void read(const std::string& text);

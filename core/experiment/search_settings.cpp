@@ -17,8 +17,8 @@ constexpr int64_t kMostTrials = 10000;
 constexpr int64_t kMostSteps = int64_t{1} << 62;
 const std::vector<std::string> kSamplers = {"random", "sobol", "tpe"};  // as in SamplerKind
 
-uint64_t count_of(Settings& s, const char* key, int64_t most, uint64_t otherwise) {
-  return s.has(key) ? static_cast<uint64_t>(s.integer(key, 1, most)) : otherwise;
+uint64_t count_of(Settings& s, const char* key, int64_t least, int64_t most, uint64_t otherwise) {
+  return s.has(key) ? static_cast<uint64_t>(s.integer(key, least, most)) : otherwise;
 }
 
 Halving read_halving(const ConfigNode& config, uint64_t steps) {
@@ -29,14 +29,42 @@ Halving read_halving(const ConfigNode& config, uint64_t steps) {
     }
     if (s.has("from")) halving.steps = static_cast<uint64_t>(s.integer("from", 1, kMostSteps));
     if (s.has("seconds")) halving.seconds = s.real("seconds", 1e-3, 1e9);
-    halving.by = count_of(s, "by", 1000, halving.by);
-    if (halving.by == 1) throw setting_error("by", "by is 1, expected an integer from 2; with 1 all trials go on");
+    halving.by = count_of(s, "by", 2, 1000, halving.by);
     if (halving.steps && *halving.steps >= steps) {
-      throw setting_error("from", fmt::format("from is {}, expected less than train.steps, which is {}; lower it",
-                                              *halving.steps, steps));
+      throw setting_error(
+          "from", fmt::format("from is {}, expected less than the {} steps of a run; lower it", *halving.steps, steps));
     }
   });
   return halving;
+}
+
+// A rule of the experiment's own.
+std::optional<double> own_rule(const ConfigNode& config, const char* key) {
+  const ConfigNode* node = config.find(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind() == ConfigNode::Kind::kReal) return node->real();
+  return node->kind() == ConfigNode::Kind::kInteger ? std::optional(static_cast<double>(node->integer()))
+                                                    : std::nullopt;
+}
+
+// What decides the trials and their figures, whether it is said or left to its default.
+nlohmann::ordered_json text_of(const SearchSettings& settings) {
+  nlohmann::ordered_json params = nlohmann::ordered_json::array();
+  for (const SearchParam& param : settings.params) params.push_back(param.text);
+  nlohmann::ordered_json text = {{"params", params},
+                                 {"sampler", kSamplers[static_cast<size_t>(settings.sampler)]},
+                                 {"trials", settings.trials},
+                                 {"metric", settings.metric},
+                                 {"goal", settings.wants_higher ? "higher" : "lower"},
+                                 {"seed", settings.seed},
+                                 {"startup", settings.startup},
+                                 {"batch", settings.batch},
+                                 {"seeds", settings.seeds}};
+  if (!settings.halving) return text;
+  text["halving"] = {{"by", settings.halving->by}};
+  if (settings.halving->steps) text["halving"]["from"] = *settings.halving->steps;
+  if (settings.halving->seconds) text["halving"]["seconds"] = *settings.halving->seconds;
+  return text;
 }
 
 std::vector<uint64_t> seeds_of(const ConfigNode& config, const ConfigNode& section, Chosen& chosen) {
@@ -59,32 +87,33 @@ std::vector<uint64_t> read_confirm(const ConfigNode& node, const std::vector<uin
 
 }  // namespace
 
-uint64_t SearchSettings::reach(uint64_t rung) const {
-  uint64_t left = trials;
+uint64_t SearchSettings::reach(uint64_t rung, uint64_t begun) const {
+  uint64_t left = begun;
   for (; halving && rung > 0; --rung) left = std::max<uint64_t>(left / halving->by, 1);
   return left;
 }
 
-uint64_t SearchSettings::rungs() const {
+uint64_t SearchSettings::rungs(uint64_t begun) const {
   uint64_t rung = 0;
-  while (reach(rung) > 1 && !end_of(rung).empty()) ++rung;
+  while (!end_of(rung, begun).empty()) ++rung;
   return rung + 1;
 }
 
-std::vector<std::string> SearchSettings::end_of(uint64_t rung) const {
-  if (!halving) return {};
+std::vector<std::string> SearchSettings::end_of(uint64_t rung, uint64_t begun) const {
+  if (!halving || (rung > 0 && reach(rung, begun) == 1)) return {};
   const double factor = std::pow(static_cast<double>(halving->by), static_cast<double>(rung));
+  // A run's own rules may end it before.
   if (halving->seconds) {
-    return reach(rung) == 1 ? std::vector<std::string>()
-                            : std::vector{fmt::format("stop.seconds={}", *halving->seconds * factor)};
+    const double end = *halving->seconds * factor;
+    return seconds && *seconds <= end ? std::vector<std::string>() : std::vector{fmt::format("stop.seconds={}", end)};
   }
   const double end = static_cast<double>(*halving->steps) * factor;
-  if (end >= static_cast<double>(steps) || reach(rung) == 1) return {};
+  if (end >= static_cast<double>(steps)) return {};
   return {fmt::format("stop.steps={}", static_cast<uint64_t>(end))};
 }
 
-std::string SearchSettings::end_text(uint64_t rung) const {
-  const std::vector<std::string> end = end_of(rung);
+std::string SearchSettings::end_text(uint64_t rung, uint64_t begun) const {
+  const std::vector<std::string> end = end_of(rung, begun);
   if (end.empty()) return "to the end";
   const std::string number = end[0].substr(end[0].find('=') + 1);
   return halving->seconds ? fmt::format("for {} s", number) : fmt::format("to step {}", number);
@@ -100,6 +129,9 @@ SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search,
   require_only(section, {"question", "claims", "seeds", "budget", "limits", "search"});
   SearchSettings settings;
   settings.steps = static_cast<uint64_t>(config.at("train.steps").integer());
+  if (const auto own = own_rule(config, "stop.steps"))
+    settings.steps = std::min(settings.steps, static_cast<uint64_t>(*own));
+  settings.seconds = own_rule(config, "stop.seconds");
   settings.seeds = seeds_of(config, section, chosen);
   const ConfigNode& own = config.at("sweep.search");
   const std::vector<std::string> nested = {"params", "halving", "confirm"};
@@ -111,8 +143,8 @@ SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search,
     if (s.has("metric")) settings.metric = s.text("metric");
     if (s.has("goal")) settings.wants_higher = s.choice("goal", {"lower", "higher"}) == 1;
     if (s.has("seed")) settings.seed = static_cast<uint64_t>(s.integer("seed", 0, kMostSteps));
-    settings.startup = count_of(s, "startup", kMostTrials, settings.startup);
-    settings.batch = count_of(s, "batch", kMostTrials, settings.batch);
+    settings.startup = count_of(s, "startup", 1, kMostTrials, settings.startup);
+    settings.batch = count_of(s, "batch", 1, kMostTrials, settings.batch);
   });
   const ConfigNode* params = own.find("params");
   if (params == nullptr) {
@@ -127,12 +159,7 @@ SearchSettings read_search(const ConfigNode& config, const ConfigSearch& search,
                 "a search has claims and no confirmation, expected sweep.search.confirm, because a claim is judged on "
                 "fresh seeds alone; add it");
   }
-  settings.text = to_json(own);
-  settings.text.erase("confirm");
-  settings.text["seeds"] = settings.seeds;
-  nlohmann::ordered_json varied = nlohmann::ordered_json::array();
-  for (const SearchParam& param : settings.params) varied.push_back(param.key);
-  settings.text["varied"] = varied;
+  settings.text = text_of(settings);
   return settings;
 }
 

@@ -53,19 +53,21 @@ struct SearchSettings {
   bool wants_higher = false;
   std::optional<Halving> halving;
   uint64_t steps = 0;             // of a whole run
+  std::optional<double> seconds;  // that a whole run may take
   std::vector<uint64_t> seeds;    // of each trial
   std::vector<uint64_t> confirm;  // seeds; none: the best settings are not confirmed
   nlohmann::ordered_json text;    // what decides the trials and their figures, for the log
 
   // Of a figure: the lower, the better.
   double cost(double figure) const { return wants_higher ? -figure : figure; }
-  uint64_t rungs() const;
-  // Trials of that many begun which reach the rung; at least 1.
-  uint64_t reach(uint64_t rung) const;
+  // begun: the number of trials, which is lower than `trials` where the ranges hold fewer settings.
+  uint64_t rungs(uint64_t begun) const;
+  // How many of the trials reach the rung; at least 1.
+  uint64_t reach(uint64_t rung, uint64_t begun) const;
   // The override that ends a run at the rung; none at the last, where the run comes to its own end.
-  std::vector<std::string> end_of(uint64_t rung) const;
+  std::vector<std::string> end_of(uint64_t rung, uint64_t begun) const;
   // "to step 250", "for 20 s", "to the end".
-  std::string end_text(uint64_t rung) const;
+  std::string end_text(uint64_t rung, uint64_t begun) const;
 };
 
 bool is_search(const ConfigNode& config);

@@ -38,23 +38,54 @@ bool are_ascending(const std::vector<ConfigNode>& values) {
                         [&](const ConfigNode& a, const ConfigNode& b) { return number(a) < number(b); });
 }
 
-SearchParam read_param(const ConfigNode& item, const ConfigSearch& search) try {
-  const std::string& text = text_in(item, "a setting of a search");
+// Two choices that are one value would be one trial twice.
+void require_different(const std::vector<ConfigNode>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (is_same_value(values[i], values[j])) {
+        throw Error(fmt::format("{} is there twice; remove one", shown_value(values[i])));
+      }
+    }
+  }
+}
+
+// Enough for a sampler: its ends differ in four digits, and their quotient is a number.
+void require_room(const SearchInterval& numbers) {
+  if (numbers.logarithmic && !std::isfinite(numbers.high / numbers.low)) {
+    throw Error("the quotient of the interval's ends is no number; take a larger low or a smaller high");
+  }
+  if (!numbers.whole && with_four_digits(numbers.low) == with_four_digits(numbers.high)) {
+    throw Error("the interval's ends are the same in four digits, the most that a search tells apart; widen it");
+  }
+}
+
+SearchParam read_param(const ConfigNode& item, const std::string& text, const ConfigSearch& search) try {
   const Override read = parse_override(text);
   if (read.action == Override::Action::kDelete) throw Error(fmt::format("'{}' deletes, expected key=values", text));
   SearchParam param;
   param.key = read.key;
   param.prefix = text.substr(0, text.find('=') + 1);
+  param.text = text;
   const OverrideValue value = parse_override_value(*read.value, read.source);
   param.interval = value.interval;
   param.ordered = param.interval || (!value.glob && are_ascending(value.choices));
-  if (!param.interval) param.choices = each_value(search, text);
-  if (!param.interval && param.choices.size() < 2) {
+  if (param.interval) {
+    require_room(*param.interval);
+    return param;
+  }
+  require_different(value.choices);
+  param.choices = each_value(search, text);
+  if (param.choices.size() < 2) {
     throw Error(fmt::format("'{}' has one value, expected several or an interval; set it outside the search", text));
   }
   return param;
 } catch (const Error& error) {
   throw wrong(item.source(), error.what());
+}
+
+// Whether the one key lies within the other's value. A key below a group's name is no part of the group's choice.
+bool are_nested(const std::string& a, const std::string& b, const ConfigSearch& search) {
+  return (a.starts_with(b + ".") && !is_group(search, b)) || (b.starts_with(a + ".") && !is_group(search, a));
 }
 
 }  // namespace
@@ -70,11 +101,14 @@ size_t SearchParam::choice_at(double u) const {
 std::vector<SearchParam> read_params(const ConfigNode& items, const ConfigSearch& search, Chosen& chosen) {
   std::vector<SearchParam> params;
   for (const ConfigNode& item : list_in(items, "sweep.search.params")) {
-    SearchParam param = read_param(item, search);
+    SearchParam param = read_param(item, text_in(item, "a setting of a search"), search);
     require_axis(param.key, item.source());
-    const bool is_twice =
-        std::any_of(params.begin(), params.end(), [&](const SearchParam& other) { return other.key == param.key; });
-    if (is_twice) throw wrong(item.source(), fmt::format("{} is given twice; remove one", param.key));
+    for (const SearchParam& other : params) {
+      if (other.key == param.key) throw wrong(item.source(), fmt::format("{} is given twice; remove one", param.key));
+      if (!are_nested(other.key, param.key, search)) continue;
+      throw wrong(item.source(),
+                  fmt::format("{} and {} are varied, and one is a part of the other; keep one", other.key, param.key));
+    }
     if (chosen.fixes(param.key, item.source(), item.text())) continue;
     params.push_back(std::move(param));
   }

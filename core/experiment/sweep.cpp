@@ -9,6 +9,7 @@
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
+#include "experiment/search_log.h"
 #include "record/json.h"
 #include "record/run_lock.h"
 #include "record/seal.h"
@@ -251,6 +252,10 @@ void add_points(Sweep& sweep, const ConfigSearch& search, const std::vector<std:
 Sweep compose_sweep(const ConfigSearch& search, const std::vector<std::string>& overrides, const FindRun& find) {
   const ConfigNode base = compose(search, overrides);
   Sweep sweep = open_sweep(base);
+  if (is_there(sweep.folder / kSearchLogName)) {
+    throw Error(fmt::format("{} holds a search, and this sweep is none; give it another name (name=...)",
+                            sweep.folder.string()));
+  }
   sweep.grid = read_grid(base, search, overrides);
   std::vector<AskedPoint> points;
   for (const GridPoint& at : sweep.grid.points) points.push_back({at, axes_of(at), {}, {}});
@@ -327,7 +332,7 @@ void write_sweep(Sweep& sweep) {
                               {"claims", sweep.grid.claims},
                               {"axes", values},
                               {"seeds", sweep.grid.seeds},
-                              {"points", sweep.points.size()}};
+                              {"points", sweep.planned.value_or(sweep.points.size())}};
   write_atomically(sweep.folder / "sweep.json", sealed(about).dump(2) + "\n");
 }
 

@@ -46,11 +46,12 @@ struct Sweep {
   std::string name;
   std::filesystem::path folder;
   Grid grid;
-  std::vector<SweepPoint> points;  // seeds change slowest
-  size_t repeated = 0;             // points of the grid that are the same run as an earlier one
-  size_t left_behind = 0;          // points of the folder that the grid no longer has
-  ConfigNode launcher;             // the section that says where points run
-  Spent spent;                     // of the budget, outside of these points and before this launch
+  std::vector<SweepPoint> points;   // seeds change slowest
+  size_t repeated = 0;              // points of the grid that are the same run as an earlier one
+  size_t left_behind = 0;           // points of the folder that the grid no longer has
+  ConfigNode launcher;              // the section that says where points run
+  std::optional<uint64_t> planned;  // points of a search, over all its rounds
+  Spent spent;                      // of the budget, outside of these points and before this launch
 
   RunFolder folder_of(const SweepPoint& point) const { return RunFolder{folder / "points" / point.folder}; }
   SweepRecord record_of(const SweepPoint& point) const;

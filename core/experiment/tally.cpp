@@ -6,7 +6,8 @@
 
 namespace eggroll {
 
-Tally::Tally(const Sweep& sweep, const LaunchOptions& options) : sweep_(sweep), options_(options) {
+Tally::Tally(const Sweep& sweep, const LaunchOptions& options)
+    : sweep_(sweep), options_(options), failures_in_a_row_(options.failures_before) {
   for (const SweepPoint& point : sweep.points) look_at(point);
   tokens_before_ = tokens_reached();
 }
@@ -67,6 +68,7 @@ SweepStatus Tally::status(std::vector<RunningPoint> running, const std::vector<c
   status.elsewhere = elsewhere;
   status.best = best_;
   status.best_bits = best_bits_;
+  status.failures_in_a_row = failures_in_a_row_;
   status.ended_because = ended_because_;
   uint64_t left = 0;
   const auto add_left = [&](const SweepPoint* point) {

@@ -44,7 +44,7 @@ class Tally {
   std::vector<const SweepPoint*> failed_;
   const SweepPoint* best_ = nullptr;
   double best_bits_ = 0.0;
-  uint32_t failures_in_a_row_ = 0;
+  uint32_t failures_in_a_row_;
   std::string ended_because_;
   std::unordered_map<const SweepPoint*, LastMetrics> reached_;
   uint64_t tokens_before_ = 0;  // this launch

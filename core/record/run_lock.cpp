@@ -50,7 +50,9 @@ RunLock::RunLock(const std::filesystem::path& run_folder) : file_(open_lock(run_
 }
 
 FileLock::FileLock(const std::filesystem::path& path) : file_(open_lock(path)) {
-  if (::flock(file_.get(), LOCK_EX) != 0) throw file_error("lock", path, errno);
+  while (::flock(file_.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) throw file_error("lock", path, errno);
+  }
 }
 
 }  // namespace eggroll

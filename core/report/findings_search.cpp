@@ -234,8 +234,8 @@ void add_search(Draft& draft, const Study& study) {
     words += fmt::format(
         " The best is {}, with {} after {} steps. It was chosen among {} by these figures, so they are too good for "
         "it; "
-        "runs on fresh seeds say what it is worth ({}-confirmed, where the search confirms it).",
-        settings_text(study, best.values), text_of(*best.figure), best.steps, trials.size(), study.name);
+        "runs on fresh seeds say what it is worth (the study whose name ends in -confirmed, where there is one).",
+        settings_text(study, best.values), text_of(*best.figure), best.steps, trials.size());
   }
   draft.paragraph(Text(words, best.runs));
   add_trials(draft, study, search.metric, trials);

@@ -464,7 +464,11 @@ fs::path checkpoint_after(const fs::path& run_folder, uint64_t step) {
 
 fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who) {
   const auto newest = latest_checkpoint(folder.path);
-  if (!newest) throw Error(fmt::format("{} has no checkpoint yet; let the run go on first", folder.path.string()));
+  if (!newest)
+    throw Error(
+        fmt::format("{} keeps no checkpoint, expected one; a run that has just begun has none yet, and a search keeps "
+                    "none of trials that stay behind",
+                    folder.path.string()));
   if (chosen == "last") return *newest;
   if (chosen == "best") return require_best(folder).folder;
   uint64_t step = 0;

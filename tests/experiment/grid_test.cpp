@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"  produkt: [a=1]\n", "grid.yaml:3: a grid has no key 'produkt'; did you mean 'product'?"},
         Refused{"  product: [a=1]\n  zip: [b=1]\n",
                 "grid.yaml:4: a grid has both product and zip, expected one; put them into a product or a union"},
-        Refused{"  product: []\n", "grid.yaml:3: product is a list, expected a list with at least one item"},
+        Refused{"  product: []\n", "grid.yaml:3: product is an empty list, expected a list with at least one item"},
         Refused{"  product: [{a: 1}]\n",
                 "grid.yaml:3: a grid has no key 'a'; known: product, zip, union, points, when, "
                 "exclude"},

@@ -108,14 +108,40 @@ TEST_F(SearchCommandTest, ABudgetEndsItAndMoreGoesOn) {
   EXPECT_EQ(table_of(rest), std::regex_replace(table_of(sweep("hunt")), std::regex("hunt"), "spent"));
 }
 
+TEST_F(SearchCommandTest, ABudgetThatIsSpentAtTheEndHidesNothing) {
+  ASSERT_EQ(sweep("hunt").exit_code, 0);
+  write_search("hunt", "  budget: {steps: 1}\n");
+  const Result again = sweep("hunt");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("on 2 fresh seeds: found "));
+}
+
+TEST_F(SearchCommandTest, TheBreakerCountsOverRounds) {
+  write_experiment(
+      "breaking",
+      "  seeds: [100]\n"
+      "  search: {params: [\"optimizer.does=abort,hang\", \"model.width=8,16,24\"], sampler: tpe, trials: 6, "
+      "startup: 1, batch: 1}\n  limits: {seconds: 1}\n");
+  const Result result = sweep("breaking", {"optimizer=unruly", "--breaker", "3"});
+  expect_one_sentence(result, {"3 points failed in a row; the records in"});
+  EXPECT_EQ(std::distance(fs::directory_iterator(points("breaking")), fs::directory_iterator()), 3);
+}
+
+// The range reaches beyond what the setting allows.
+TEST_F(SearchCommandTest, TheEndsOfRangesAreCheckedFirst) {
+  write_experiment("beyond",
+                   "  search: {params: [\"optimizer.alpha=interval(0.8, 1.02)\"], sampler: tpe, trials: 4}\n");
+  expect_one_sentence(sweep("beyond"), {"1 of 2 points cannot run, and nothing was begun", "1.02"});
+  EXPECT_FALSE(fs::exists(work_ / "results/sweeps/beyond/search.jsonl"));
+}
+
 TEST_F(SearchCommandTest, FailedTrialsAreLastAndSaidAtTheEnd) {
   write_experiment("aborting",
                    "  seeds: [100]\n"
                    "  search: {params: [\"optimizer.does=nothing,abort\", \"model.width=8,16\"], sampler: random, "
                    "trials: 4}\n");
   const Result result = sweep("aborting", {"optimizer=unruly"});
-  expect_one_sentence(
-      result, {"2 runs of the search failed; the records in results/sweeps/aborting say why, and --retry-failed"});
+  expect_one_sentence(result, {"2 trials failed; the records in results/sweeps/aborting say why, and --retry-failed"});
   EXPECT_THAT(table_of(result), HasSubstr("failed  optimizer.does=abort"));
   EXPECT_EQ(table_of(sweep("aborting", {"optimizer=unruly"})), table_of(result));
   const std::string again = sweep("aborting", {"optimizer=unruly", "--retry-failed"}).out;

@@ -43,7 +43,7 @@ class SearchTest : public ScratchTest {
   SearchLog log(const Search& search) const {
     const std::string text = read_file(search.folder() / "search.jsonl");
     const auto head = nlohmann::ordered_json::parse(text.substr(0, text.find('\n')));
-    return {search.folder(), head.at("search"), head.at("base"), search.settings().params.size()};
+    return {search.folder(), head.at("search"), head.at("base"), head.at("claims"), search.settings().params.size()};
   }
   // Writes down results as if the round's runs had ended with these bits.
   void end_round(const Search& search, SearchRound& round, const std::function<std::optional<double>(uint64_t)>& bits) {
@@ -51,6 +51,7 @@ class SearchTest : public ScratchTest {
     SearchLog known = log(search);
     for (const SweepPoint& point : round.sweep.points)
       known.add_result(point.trial->trial, {bits(point.trial->trial), 1});
+    known.write();
   }
 
   ConfigSearch search_;
@@ -127,7 +128,7 @@ TEST_F(SearchTest, TpeFindsTheBottomOfABowl) {
 TEST_F(SearchTest, TheBestThirdGoesOnAndFailedTrialsDoNot) {
   const std::string section = kParams + ", sampler: random, trials: 9, halving: {from: 100, by: 3}";
   const Search search = open(section);
-  EXPECT_EQ(search.settings().rungs(), 3U);
+  EXPECT_EQ(search.settings().rungs(9), 3U);
   std::optional<SearchRound> round = search.next();
   ASSERT_EQ(round->sweep.points.size(), 9U);
   EXPECT_EQ(round->sweep.points[0].config.at("stop.steps").integer(), 100);
@@ -173,7 +174,7 @@ TEST_F(SearchTest, TheBestIsConfirmedOnFreshSeeds) {
   end_round(search, *round, [](uint64_t trial) { return 2.0 - static_cast<double>(trial); });
   round = search.next();
   ASSERT_TRUE(round && round->confirms);
-  EXPECT_EQ(round->sweep.name, "s-confirmed");
+  EXPECT_EQ(round->sweep.name, "s-trial-1-confirmed");
   ASSERT_EQ(round->sweep.points.size(), 4U);
   EXPECT_EQ(round->sweep.points[0].axes.dump(), R"({"settings":"found"})");
   EXPECT_EQ(round->sweep.points[0].seed, 0U);
@@ -239,6 +240,77 @@ TEST_F(SearchTest, AnotherSearchInTheSameFolderIsRefused) {
   EXPECT_EQ(refusal(section + ", confirm: 3"), "");
 }
 
+// Stop rules are outside of a run's hash, and yet decide what a trial comes to.
+TEST_F(SearchTest, OtherStopRulesAreAnotherSearch) {
+  const std::string section = kParams + ", sampler: random, trials: 2";
+  const Search search = open(section);
+  std::optional<SearchRound> round = search.next();
+  search.begin(*round);
+  EXPECT_THAT(refusal(section, {"stop.steps=9"}), HasSubstr("was begun with other settings outside of sweep.search"));
+  // What is said and what is left to its default are one search.
+  EXPECT_EQ(refusal(section + ", startup: 8, goal: lower"), "");
+}
+
+TEST_F(SearchTest, ARunsOwnStopRuleEndsItBeforeARung) {
+  const std::string section = kParams + ", sampler: random, trials: 9, halving: {from: 100, by: 3}";
+  const Search search = open(section, {"stop.steps=250"});
+  EXPECT_EQ(search.settings().rungs(9), 2U);
+  EXPECT_EQ(search.next()->sweep.points[0].config.at("stop.steps").integer(), 100);
+  EXPECT_TRUE(search.settings().end_of(1, 9).empty());
+  const Search timed = open(kParams + ", sampler: random, trials: 9, halving: {seconds: 2, by: 3}", {"stop.seconds=5"});
+  EXPECT_EQ(timed.settings().rungs(9), 2U);
+}
+
+TEST_F(SearchTest, FewerSettingsThanTrialsAreHalvedToo) {
+  const Search search =
+      open("params: [\"model.width=8,16,24,48\"], sampler: random, trials: 40, halving: {from: 100, by: 2}");
+  std::vector<size_t> sizes;
+  while (std::optional<SearchRound> round = search.next()) {
+    sizes.push_back(round->sweep.points.size());
+    end_round(search, *round, [](uint64_t trial) { return 1.0 + static_cast<double>(trial); });
+  }
+  EXPECT_THAT(sizes, ElementsAre(4, 2, 1));
+}
+
+TEST_F(SearchTest, ClaimsAreCheckedFirstAndLateOnesAreExploratory) {
+  const std::string section = kParams + ", sampler: random, trials: 2, confirm: 2";
+  const std::string wrong =
+      "claims: [{says: X, compare: {axis: settings, value: found, with: other}, expect: lower}], ";
+  EXPECT_THAT(refusal(section, {}, wrong), HasSubstr("names the value other of settings"));
+  EXPECT_THAT(refusal(section, {}, "claims: [], "), HasSubstr("is an empty list"));
+  const std::string claim = "claims: [{says: X, compare: {axis: settings, value: found, with: own}, expect: lower}], ";
+  const Search search = open(section, {}, claim);
+  std::optional<SearchRound> round = search.next();
+  end_round(search, *round, [](uint64_t trial) { return 2.0 - static_cast<double>(trial); });
+  EXPECT_FALSE(search.next()->sweep.grid.claims.at(0).contains("exploratory"));
+  const std::string late = "claims: [{says: Y, compare: {axis: settings, value: found, with: own}, expect: higher}], ";
+  EXPECT_TRUE(open(section, {}, late).next()->sweep.grid.claims.at(0).at("exploratory"));
+}
+
+TEST_F(SearchTest, TriedAgainAfterAFailureATrialIsJudgedAgain) {
+  const std::string section = kParams + ", sampler: random, trials: 4, halving: {from: 100, by: 2}";
+  const Search search = open(section);
+  std::optional<SearchRound> round = search.next();
+  end_round(search, *round, [](uint64_t trial) { return trial == 3 ? std::nullopt : std::optional(1.0); });
+  search.forget_failures();
+  round = search.next();
+  ASSERT_EQ(round->sweep.points.size(), 1U);
+  EXPECT_EQ(round->sweep.points[0].trial->trial, 3U);
+  EXPECT_EQ(round->sweep.points[0].trial->rung, 0U);
+}
+
+TEST_F(SearchTest, AGridAndASearchShareNoFolder) {
+  const std::string section = kParams + ", sampler: random, trials: 2";
+  const Search search = open(section);
+  std::optional<SearchRound> round = search.next();
+  search.begin(*round);
+  write_plainly(folder_ / "experiments" / "g.yaml", "name: s\nsweep: {product: [\"model.width=16,32\"]}\n");
+  const std::vector<std::string> grid = {"experiment=g", "results.sweeps=" + (folder_ / "sweeps").string()};
+  EXPECT_THAT(message_of([&] { compose_sweep(search_, grid); }), HasSubstr("holds a search, and this sweep is none"));
+  std::filesystem::remove(search.folder() / "search.jsonl");
+  EXPECT_THAT(refusal(section), HasSubstr("holds a sweep that is no search"));
+}
+
 TEST_F(SearchTest, ADamagedLogIsRefused) {
   const std::string section = kParams + ", sampler: random, trials: 2";
   const Search search = open(section);
@@ -269,6 +341,10 @@ TEST_F(SearchTest, BadSectionsAreRefusedInOneSentence) {
   EXPECT_THAT(refusal("params: [\"seed=1,2\"]" + rest), HasSubstr("seed is no axis"));
   EXPECT_THAT(refusal("params: [\"stop.bits=1,2\"]" + rest), HasSubstr("stop.bits is no axis"));
   EXPECT_THAT(refusal("params: [\"a=1,2\", \"a=3,4\"]" + rest), HasSubstr("a is given twice"));
+  EXPECT_THAT(refusal("params: [\"a=1,2,1.0\"]" + rest), HasSubstr("the real 1.0 is there twice"));
+  EXPECT_THAT(refusal("params: [\"a.b=1,2\", \"a={b: 1},{b: 2}\"]" + rest), HasSubstr("one is a part of the other"));
+  EXPECT_THAT(refusal("params: [\"a=interval(0.123456, 0.123457)\"]" + rest), HasSubstr("the same in four digits"));
+  EXPECT_THAT(refusal("params: [\"a=tag(log, interval(1e-320, 1))\"]" + rest), HasSubstr("is no number"));
   EXPECT_THAT(refusal("params: [\"a=interval(2, 1)\"]" + rest), HasSubstr("expected two numbers"));
   EXPECT_THAT(refusal("params: [\"a=tag(log, interval(0, 1))\"]" + rest), HasSubstr("expected an interval above 0"));
   EXPECT_THAT(refusal("params: [\"a=int(interval(0.5, 2))\"]" + rest), HasSubstr("int() of one between integers"));
@@ -277,11 +353,13 @@ TEST_F(SearchTest, BadSectionsAreRefusedInOneSentence) {
   EXPECT_THAT(refusal(kParams + ", sampler: tpe, trials: 0"), HasSubstr("sweep.search.trials is 0"));
   EXPECT_THAT(refusal(kParams + rest + ", trails: 3"), HasSubstr("unknown key 'trails'"));
   EXPECT_THAT(refusal(kParams + rest + ", halving: {by: 3}"), HasSubstr("halving needs one of from"));
-  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 900, by: 3}"), HasSubstr("expected less than train.steps"));
-  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 9, by: 1}"), HasSubstr("with 1 all trials go on"));
+  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 900, by: 3}"),
+              HasSubstr("expected less than the 900 steps of a run"));
+  EXPECT_THAT(refusal(kParams + rest + ", halving: {from: 9, by: 1}"),
+              HasSubstr("halving.by is 1, expected an integer from 2"));
   EXPECT_THAT(refusal(kParams + rest + ", confirm: [3, 100]"),
               HasSubstr("the seed 100 is one that the search chooses by"));
-  EXPECT_THAT(refusal(kParams + rest, {}, "claims: [], "), HasSubstr("a search has claims and no confirmation"));
+  EXPECT_THAT(refusal(kParams + rest, {}, "claims: [{}], "), HasSubstr("a search has claims and no confirmation"));
   EXPECT_THAT(refusal(kParams + rest, {}, "product: [\"a=1,2\"], "), HasSubstr("unknown key"));
 }
 

@@ -19,14 +19,14 @@ struct Launch {
 Launch open_launch(const Sweep& sweep, const SweepArguments& arguments, const std::filesystem::path& plugins);
 // Throws Error if a point cannot run.
 void check_frozen(const Sweep& sweep, const Launch& launch);
+// Throws Error if none of the points can run.
+void check_some_frozen(const Sweep& sweep, const Launch& launch);
 // From here on a signal ends the launch in its three stages.
 void heed_stops(const Launch& launch);
 // Runs the points that are left. The sweep is written.
 SweepResult run_points(const Sweep& sweep, const Launch& launch);
 // Says so; returns the exit code.
 int stopped_by_signal();
-// The launch ended before its points did.
-Error spent_error(const SweepStatus& status);
 
 // eggroll sweep, where the sweep is a search.
 int search_command(const ConfigSearch& search, const Overrides& overrides, const SweepArguments& arguments);

@@ -30,8 +30,8 @@ size_t print_trials(const Search& search) {
   size_t failed = 0;
   const std::vector<Search::Row> rows = search.table();
   if (rows.size() < search.settings().trials) {
-    say(fmt::format("{} trials in place of {}, because all settings of the ranges were tried\n", rows.size(),
-                    search.settings().trials));
+    say(fmt::format("{} in place of {}, because all settings of the ranges were tried\n",
+                    count_text(rows.size(), "trial"), search.settings().trials));
   }
   say(fmt::format("trial      steps  {:>8}  settings\n", search.settings().metric));
   for (const Search::Row& row : rows) {
@@ -68,8 +68,8 @@ size_t print_confirmation(const Search& search) {
   }
   if (differences.empty()) return failed;
   const Mean difference = mean_of(differences);
-  say(fmt::format("on {} fresh seeds: found {:.4f}, the experiment's own {:.4f}, difference {:+.4f}{}\n",
-                  differences.size(), mean_of(found).mean, mean_of(own).mean, difference.mean,
+  say(fmt::format("on {}: found {:.4f}, the experiment's own {:.4f}, difference {:+.4f}{}\n",
+                  count_text(differences.size(), "fresh seed"), mean_of(found).mean, mean_of(own).mean, difference.mean,
                   difference.interval ? fmt::format(" (95 % interval {:+.4f} to {:+.4f})", difference.interval->low,
                                                     difference.interval->high)
                                       : ""));
@@ -88,12 +88,13 @@ int search_command(const ConfigSearch& config, const Overrides& overrides, const
   while (std::optional<SearchRound> round = search.next(retry_confirmation)) {
     if (!launch) {
       launch = open_launch(round->sweep, arguments, search.folder() / "plugins");
+      if (search.is_new()) check_frozen(search.ends(), *launch);
       heed_stops(*launch);
     }
     const std::string which = round->title + round->sweep.points[0].hash;
     launch->options.retry_failed = arguments.retry_failed && which != announced;
     if (which != announced) {
-      check_frozen(round->sweep, *launch);
+      check_some_frozen(round->sweep, *launch);
       say(fmt::format("{}: {}\n", search.folder().string(), round->title));
       announced = which;
     }
@@ -102,19 +103,26 @@ int search_command(const ConfigSearch& config, const Overrides& overrides, const
     const SweepResult result = run_points(round->sweep, *launch);
     const bool is_settled = search.settle(*round);
     if (stops.load() > 0) return stopped_by_signal();
-    if (!result.status.ended_because.empty() && !result.failed.empty()) {
-      throw Error(fmt::format("{}; the records in {} say why, and --retry-failed runs them again",
-                              result.status.ended_because, search.folder().string()));
+    const SweepStatus& status = result.status;
+    launch->options.failures_before = status.failures_in_a_row;
+    const uint32_t breaker = launch->options.breaker;
+    if (breaker > 0 && status.failures_in_a_row >= breaker) {
+      throw Error(fmt::format("{}; the records in {} say why, and --retry-failed runs them again", status.ended_because,
+                              search.folder().string()));
     }
-    if (!result.status.ended_because.empty()) throw spent_error(result.status);
+    if (!status.ended_because.empty() && !is_settled) {
+      throw Error(fmt::format("{}; raise it and run the same command to go on", status.ended_because));
+    }
     // The others run in another process, which writes down what they came to.
     if (!is_settled) std::this_thread::sleep_for(kLookAgain);
   }
-  const size_t failed = print_trials(search) + print_confirmation(search);
+  const size_t trials = print_trials(search);
+  const size_t runs = print_confirmation(search);
   say(fmt::format("see all: eggroll report {}\n", search.folder().string()));
-  if (failed == 0) return 0;
-  throw Error(fmt::format("{} of the search failed; the records in {} say why, and --retry-failed runs them again",
-                          count_text(failed, "run"), search.folder().string()));
+  if (trials + runs == 0) return 0;
+  throw Error(fmt::format("{}{}{} failed; the records in {} say why, and --retry-failed runs them again",
+                          trials > 0 ? count_text(trials, "trial") : "", trials > 0 && runs > 0 ? " and " : "",
+                          runs > 0 ? count_text(runs, "run") + " of the confirmation" : "", search.folder().string()));
 }
 
 }  // namespace eggroll

@@ -161,6 +161,7 @@ int points_command(const HostOptions& host, const Overrides& overrides) {
   fmt::print("next in {}: {}\n", rounds.folder().string(), next->title);
   return print_points(next->sweep);
 }
+
 namespace {
 
 struct Settings {
@@ -200,9 +201,19 @@ Launch open_launch(const Sweep& sweep, const SweepArguments& arguments, const st
   return launch;
 }
 
+static std::vector<PluginFolder> frozen_plugins(const Launch& launch) {
+  return {{std::filesystem::absolute(launch.options.plugins), "frozen for the sweep"}};
+}
+
 void check_frozen(const Sweep& sweep, const Launch& launch) {
-  checked(sweep, {{std::filesystem::absolute(launch.options.plugins), "frozen for the sweep"}},
-          launch.launcher->runs_here());
+  checked(sweep, frozen_plugins(launch), launch.launcher->runs_here());
+}
+
+void check_some_frozen(const Sweep& sweep, const Launch& launch) {
+  const bool here = launch.launcher->runs_here();
+  const std::vector<PointCheck> checks = check_points(sweep.points, frozen_plugins(launch), here);
+  const bool some = std::any_of(checks.begin(), checks.end(), [](const PointCheck& one) { return one.error.empty(); });
+  if (!some) checked(sweep, frozen_plugins(launch), here);
 }
 
 SweepResult run_points(const Sweep& sweep, const Launch& launch) {
@@ -227,11 +238,6 @@ void heed_stops(const Launch& launch) {
 int stopped_by_signal() {
   say("stopped; the same command goes on from here\n");
   return 128 + stop_signal.load();
-}
-
-Error spent_error(const SweepStatus& status) {
-  return Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on",
-                           status.ended_because, status.done, status.total));
 }
 
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
@@ -263,7 +269,10 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
                     s.ended_because.empty() ? "" : s.ended_because + ": ", names.size(), s.total,
                     fmt::join(names, ", "), (sweep.folder / "points").string()));
   }
-  if (!s.ended_because.empty()) throw spent_error(s);
+  if (!s.ended_because.empty() && s.done < s.total) {
+    throw Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on", s.ended_because,
+                            s.done, s.total));
+  }
   if (s.done == s.total) print_best(sweep);
   return 0;
 }
