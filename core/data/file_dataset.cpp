@@ -42,6 +42,17 @@ void split(const FileOptions& options, TokenFormat format, Dataset& dataset) {
   }
 }
 
+// Nothing here opens the test split. Runs that began before there was one have none.
+void check_test_path(Settings& settings, const FileOptions& options) {
+  if (!settings.has("test_path") || settings.is_null("test_path")) return;
+  const NamedFile test{"test_path", settings.text("test_path")};
+  for (const std::optional<NamedFile>& read : {options.path, options.valid_path}) {
+    if (!read || read->path != test.path) continue;
+    throw test.error(fmt::format("which is dataset.{} too", read->key), "a file that the run does not read",
+                     "name another, or set dataset.test_path=null");
+  }
+}
+
 }  // namespace
 
 const NamedFile& FileOptions::train() const {
@@ -59,6 +70,7 @@ FileOptions read_file_options(Settings& settings, uint32_t largest_separator) {
   if (settings.has("take") && !settings.is_null("take")) {
     options.take = static_cast<uint64_t>(settings.integer("take", 2, std::numeric_limits<int64_t>::max()));
   }
+  check_test_path(settings, options);
   using Limits = std::numeric_limits<double>;
   options.valid_fraction = settings.real("valid_fraction", Limits::lowest(), Limits::max());
   const double fraction = options.valid_fraction;

@@ -23,7 +23,7 @@ struct FileOptions {
   const NamedFile& valid() const;  // the file that holds the held-out part
 };
 
-// Reads path, valid_path, take, valid_fraction and separator, which is at most largest_separator or null.
+// Reads path, valid_path, test_path, take, valid_fraction and separator, which is at most largest_separator or null.
 FileOptions read_file_options(Settings& settings, uint32_t largest_separator);
 
 // Both parts, and how many tokens each has.

@@ -50,7 +50,7 @@ void append_values(const ordered_json& json, const std::string& key,
 }
 
 bool is_of_the_run(const std::string& key) {
-  for (const char* section : {"name", "seed", "results", "plugins"}) {
+  for (const char* section : {"name", "seed", "results", "plugins", "dataset.test_path"}) {
     if (key == section || key.starts_with(std::string(section) + ".")) return true;
   }
   return false;
@@ -333,7 +333,7 @@ std::string data_of(const RunRecord& record) {
   std::string text = record.dataset->name;
   if (!record.config.contains("dataset")) return text;
   for (const auto& [key, value] : record.config.at("dataset").items()) {
-    if (key == "name" || key == "seed" || value.is_null()) continue;
+    if (key == "name" || key == "seed" || key == "test_path" || value.is_null()) continue;
     text += value.is_string() ? " " + std::filesystem::path(value.get<std::string>()).filename().string()
                               : fmt::format(" {} {}", key, value.dump());
   }

@@ -64,8 +64,8 @@ struct Study {
 inline constexpr const char* kNoValue = "-";
 
 // Runs are numbered from 1 in the order of the collection, which must outlive the studies. Plain runs form one study
-// for each dataset. Its axes are the configuration keys that vary, except name, seed, results, plugins and keys that
-// repeat the seed.
+// for each dataset. Its axes are the configuration keys that vary, except name, seed, results, plugins, the test split
+// and keys that repeat the seed.
 std::vector<Study> studies_of(const Collection& collection);
 
 // Dotted keys and values as text; a list is one value.

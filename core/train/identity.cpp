@@ -19,7 +19,8 @@ namespace eggroll {
 const std::vector<std::string> kOutsideHash = {"backend", "checkpoint", "results",   "plugins",
                                                "monitor", "stop",       "processes", "launcher"};
 const std::vector<std::string> kHookKeys = {"hook", "hook_seconds", "hook_sample"};
-const std::vector<std::string> kDataFiles = {"path", "valid_path", "vocabulary"};
+const std::vector<std::string> kRunFiles = {"path", "valid_path", "vocabulary"};
+const std::vector<std::string> kDataFiles = {"path", "valid_path", "vocabulary", "test_path"};
 
 namespace {
 
@@ -33,8 +34,8 @@ void make_absolute(ConfigNode* path) {
   *path = ConfigNode(absolute_path(path->text()), path->source());
 }
 
-// Keys that came later are left out while they change nothing, so that runs of before keep their hash, and so is a
-// hook.
+// Keys that came later are left out while they change nothing, so that runs of before keep their hash. A hook and a
+// test split never change anything.
 ordered_json without_later_keys(ordered_json config) {
   const auto eval = config.find("eval");
   if (eval != config.end() && eval->is_object()) {
@@ -42,8 +43,9 @@ ordered_json without_later_keys(ordered_json config) {
     for (const std::string& key : kHookKeys) eval->erase(key);
   }
   const auto dataset = config.find("dataset");
-  if (dataset != config.end() && dataset->is_object() && dataset->contains("take") && dataset->at("take").is_null()) {
-    dataset->erase("take");
+  if (dataset != config.end() && dataset->is_object()) {
+    if (dataset->value("take", ordered_json()).is_null()) dataset->erase("take");
+    dataset->erase("test_path");
   }
   const auto init = config.find("init");
   if (init != config.end() && init->is_object()) {

@@ -33,7 +33,8 @@ extern const std::vector<std::string> kOutsideHash;
 // Keys of the section `eval` that are no part of the hash either: the hook reads what was measured and changes nothing.
 extern const std::vector<std::string> kHookKeys;
 
-// Keys of a dataset that name files.
+// Keys of a dataset that name files which a run reads, and those with the test split, which it does not read.
+extern const std::vector<std::string> kRunFiles;
 extern const std::vector<std::string> kDataFiles;
 
 // From the current folder; "~" and "~/..." are the home folder. Empty text stays as it is.

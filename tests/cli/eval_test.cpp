@@ -76,6 +76,71 @@ TEST_F(EvalTest, OfAnotherTextIsTheFigureOfARunThatHeldItOut) {
   EXPECT_EQ(record.at("baselines").at("bigram").get<double>(), *expected.baselines.bigram);
 }
 
+TEST_F(EvalTest, OfTheTestSplitIsTheFigureOfThatText) {
+  ASSERT_EQ(eggroll(text_run({"dataset.test_path=other"})).exit_code, 0);
+  const ordered_json test = evaluation({"--test"});
+  EXPECT_EQ(test.at("split"), "test");
+  EXPECT_EQ(test.at("data").at("file"), (work_ / "other").string());
+  const ordered_json other = evaluation({"--data", "other"});
+  EXPECT_EQ(other.at("split"), "other");
+  EXPECT_EQ(other.at("bits_per_unit"), test.at("bits_per_unit"));
+  EXPECT_EQ(evaluation().at("split"), "held_out");
+  EXPECT_EQ(entries_in(run_folder() / "evaluations"), 3U) << "no evaluation takes the place of that of the test split";
+  EXPECT_THAT(eggroll({"eval", run_folder().string(), "--test"}).out,
+              HasSubstr(" bits per byte on the test split " + (work_ / "other").string() + " (699 tokens)"));
+  expect_one_sentence(eggroll({"eval", run_folder().string(), "--test", "--data", "other"}),
+                      {"--test and --data were given, expected one of them"});
+}
+
+// Training writes the same, to the byte, whatever the test split is and whether it is there.
+TEST_F(EvalTest, NothingElseReadsTheTestSplit) {
+  begin();
+  const RunRecord without = read_record(run_folder() / "record.json");
+  fs::remove_all(work_ / "results");
+  ASSERT_EQ(eggroll(text_run({"dataset.test_path=nowhere/*.txt", "stop.steps=10"})).exit_code, 0);
+  const std::string run = run_folder().string();
+  ASSERT_EQ(eggroll(text_run({"dataset.test_path=nothing"})).exit_code, 0);
+  EXPECT_EQ(run_folder().string(), run) << "the run goes on, whatever its test split";
+  const RunRecord with = read_record(run_folder() / "record.json");
+  EXPECT_EQ(with.config_hash, without.config_hash);
+  EXPECT_EQ(with.weights_sha256, without.weights_sha256);
+  EXPECT_EQ(with.dataset->sha256, without.dataset->sha256);
+  for (const char* command : {"resume", "replay", "eval", "sample"}) {
+    EXPECT_EQ(eggroll({command, run}).exit_code, 0) << command;
+  }
+  ASSERT_EQ(eggroll({"fork", run + "@10", "optimizer.alpha=0.5"}).exit_code, 0);
+  expect_one_sentence(eggroll({"eval", run, "--test"}),
+                      {"dataset.test_path is '", "nothing', which does not exist", "--data FILE"});
+}
+
+TEST_F(EvalTest, RefusesATestSplitThatIsNone) {
+  begin();
+  const std::string run = run_folder().string();
+  expect_one_sentence(eggroll({"eval", run, "--test"}), {"has no test split (dataset.test_path)", "--data FILE"});
+  expect_one_sentence(eggroll(text_run({"dataset.test_path=text"})),
+                      {"test_path is '", "which is dataset.path too", "set dataset.test_path=null"});
+  // As a run of before there was a test split has it.
+  std::string config = read_file(run_folder() / "config.yaml");
+  for (const char* line : {"# sha256", "  test_path:"}) {
+    const size_t at = config.find(line);
+    ASSERT_NE(at, std::string::npos) << line;
+    config.erase(at, config.find('\n', at) + 1 - at);
+  }
+  write_plainly(run_folder() / "config.yaml", config);
+  expect_one_sentence(eggroll({"eval", run, "--test"}), {"has no test split (dataset.test_path)"});
+  EXPECT_EQ(evaluation().at("step").get<uint64_t>(), 20U);
+}
+
+TEST_F(EvalTest, SeveralFilesAreMeasuredByAPattern) {
+  begin();
+  const std::string all = read_file(work_ / "other");
+  write_plainly(work_ / "part-1", all.substr(0, 300));
+  write_plainly(work_ / "part-2", all.substr(300));
+  EXPECT_EQ(evaluation({"--data", "part-*"}).at("bits_per_unit"), evaluation({"--data", "other"}).at("bits_per_unit"));
+  expect_one_sentence(eggroll({"eval", run_folder().string(), "--data", "no-*"}),
+                      {"command line '--data no-*'", "which matches no file", "correct the path"});
+}
+
 TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
   begin();
   const ordered_json early = evaluation({"--checkpoint", "10"});
@@ -178,6 +243,8 @@ TEST_F(EvalTest, AGeneratedDatasetHasNoOtherText) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   expect_one_sentence(eggroll({"eval", run_folder().string(), "--data", "other"}),
                       {"--data was given", "reads no file", "leave --data out"});
+  expect_one_sentence(eggroll({"eval", run_folder().string(), "--test"}),
+                      {"--test was given", "reads no file", "leave --test out"});
   EXPECT_EQ(evaluation().at("data").at("unit").get<std::string>(), "token");
 }
 

@@ -260,8 +260,20 @@ TEST_F(DatasetFiles, RefusesUnknownTypesAndKeys) {
       refusal(text("abc").set("name", "txt")),
       fmt::format("name: name is 'txt', expected one of {}; did you mean 'text'?", fmt::join(dataset_names(), ", ")));
   EXPECT_EQ(refusal(text("abc").set("dtype", "uint8")),
-            "dtype: unknown key 'dtype'; known: name, path, separator, take, valid_fraction, valid_path (correct or "
-            "remove it)");
+            "dtype: unknown key 'dtype'; known: name, path, separator, take, test_path, valid_fraction, valid_path "
+            "(correct or remove it)");
+}
+
+// It is never opened, and must not be what the run reads.
+TEST_F(DatasetFiles, TheTestSplitIsNotOpened) {
+  EXPECT_EQ(text("abcdefghijklmnopqr").set("test_path", path("nothing")).open().valid.size(), 2U);
+  EXPECT_EQ(
+      refusal(text("abcdefghijklmnopqr").set("test_path", path("a.txt"))),
+      fmt::format("test_path: test_path is '{}', which is dataset.path too, expected a file that the run does not "
+                  "read; name another, or set dataset.test_path=null",
+                  path("a.txt")));
+  EXPECT_THAT(refusal(text("abcdefghij").set("valid_path", write("b.txt", "xyz")).set("test_path", path("b.txt"))),
+              testing::HasSubstr("which is dataset.valid_path too"));
 }
 
 TEST_F(DatasetFiles, AnUnknownKeyIsFoundBeforeAnyFileIsRead) {

@@ -56,6 +56,12 @@ TEST(RunHash, ATextThatIsTakenWholeHasTheHashOfBefore) {
   EXPECT_NE(hash({}), hash({"dataset.take=1000"}));
 }
 
+TEST(RunHash, IsNotOfTheTestSplit) {
+  const ConfigNode whole = repository_config({"dataset.path=a.txt"});
+  EXPECT_EQ(run_hash(repository_config({"dataset.path=a.txt", "dataset.test_path=b.txt"})), run_hash(whole));
+  EXPECT_EQ(run_hash(repository_config({"dataset.path=a.txt", "~dataset.test_path"})), run_hash(whole));
+}
+
 TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
   const std::string here = fs::current_path().string();
   EXPECT_EQ(absolute_path("a/../b.txt"), here + "/b.txt");
@@ -65,7 +71,8 @@ TEST(Paths, AreTakenFromTheCurrentFolderAndFromHome) {
   ASSERT_NE(home, nullptr);
   EXPECT_EQ(absolute_path("~/b.txt"), home + std::string("/b.txt"));
   EXPECT_EQ(absolute_path("~b"), here + "/~b");
-  const ConfigNode config = with_absolute_paths(repository_config({"plugins.path=[p]"}));
+  const ConfigNode config = with_absolute_paths(repository_config({"plugins.path=[p]", "dataset.test_path='t/*.txt'"}));
+  EXPECT_EQ(config.at("dataset.test_path").text(), here + "/t/*.txt");
   EXPECT_EQ(config.at("plugins.path.0").text(), here + "/p");
   EXPECT_EQ(config.at("dataset.path").kind(), ConfigNode::Kind::kNull);
 }

@@ -71,7 +71,8 @@ int sample_command(const SampleArguments& arguments);
 struct EvalArguments {
   std::filesystem::path run;
   std::vector<std::filesystem::path> plugins;
-  std::string text;                 // the file to evaluate on; empty: the run's held-out part
+  std::string text;                 // the file or pattern to evaluate on; empty: the run's held-out part
+  bool test = false;                // or its test split
   std::string checkpoint = "last";  // or a number of steps
   std::string weights = "weights";  // or "average"
   bool json = false;

@@ -26,35 +26,61 @@ using nlohmann::ordered_json;
 
 constexpr int kEvaluationSchema = 1;  // of the records in a run's evaluations/
 
-// The run's configuration, with this text in place of its held-out part.
-ConfigNode with_text(ConfigNode config, const std::string& text) {
-  ConfigNode* node = config.find("dataset.valid_path");
-  if (node == nullptr) {
-    throw Error(fmt::format("--data was given, and the run's dataset '{}' reads no file; leave --data out",
+// What is measured in place of what the run holds out; text is empty where it is that.
+struct Measured {
+  std::string split;   // "held_out", "test" or "other"
+  std::string text;    // a file or a pattern
+  std::string option;  // as it was typed
+};
+
+Measured measured_by(const EvalArguments& arguments, const ConfigNode& config, const RunFolder& folder) {
+  if (!arguments.test && arguments.text.empty()) return {"held_out", "", ""};
+  if (arguments.test && !arguments.text.empty()) {
+    throw Error("--test and --data were given, expected one of them; leave one out");
+  }
+  const char* option = arguments.test ? "--test" : "--data";
+  if (config.find("dataset.valid_path") == nullptr) {
+    throw Error(fmt::format("{0} was given, and the run's dataset '{1}' reads no file; leave {0} out", option,
                             config.at("dataset.name").text()));
   }
-  const std::string path = absolute_path(text);
+  if (!arguments.test) return {"other", arguments.text, "--data " + arguments.text};
+  const ConfigNode* path = config.find("dataset.test_path");
+  if (path != nullptr && path->kind() == ConfigNode::Kind::kText) return {"test", path->text(), option};
+  throw Error(
+      fmt::format("--test was given, and the run in {} has no test split (dataset.test_path); measure it on a "
+                  "file of your own with --data FILE",
+                  folder.path.string()));
+}
+
+void require_text(const Measured& measured, const std::string& path) {
+  if (is_pattern(path)) return;  // who opens the dataset says whether a file matches
+  const bool is_test = measured.split == "test";
+  const std::string named = fmt::format("{} is '{}'", is_test ? "dataset.test_path" : "--data", measured.text);
+  const char* cure = is_test ? "restore it, or measure another file with --data FILE" : "name another";
   std::error_code failure;
   const fs::file_type type = fs::status(path, failure).type();
   if (type == fs::file_type::not_found) {
-    throw Error(
-        fmt::format("--data is '{}', which does not exist, expected a file that can be read; correct it", text));
+    throw Error(fmt::format("{}, which does not exist, expected a file that can be read; {}", named, cure));
   }
   if (!failure && (type != fs::file_type::regular || fs::file_size(path, failure) == 0)) {
-    throw Error(
-        fmt::format("--data is '{}', which is no file or empty, expected a file with at least 2 tokens; name "
-                    "another",
-                    text));
+    throw Error(fmt::format("{}, which is no file or empty, expected a file with at least 2 tokens; {}", named, cure));
   }
-  *node = ConfigNode(path, Source{fmt::format("command line '--data {}'", text), 0});
+}
+
+// The run's configuration, with what is measured in place of its held-out part.
+ConfigNode with_text(ConfigNode config, const Measured& measured) {
+  const std::string path = absolute_path(measured.text);
+  require_text(measured, path);
+  *config.find("dataset.valid_path") = ConfigNode(path, Source{fmt::format("command line '{}'", measured.option), 0});
+  if (ConfigNode* test = config.find("dataset.test_path")) *test = ConfigNode();
   return config;
 }
 
-// The run's own data, and the text in place of what it holds out. sha256 stays that of the run's own.
-Dataset open_with_text(const ConfigNode& config, const std::string& text) {
+// The run's own data, and what is measured in place of what it holds out. sha256 stays that of the run's own.
+Dataset open_measured(const ConfigNode& config, const Measured& measured) {
   Dataset dataset = open_dataset_of(config);
-  if (text.empty()) return dataset;
-  const Dataset other = open_dataset_of(with_text(config, text));
+  if (measured.text.empty()) return dataset;
+  const Dataset other = open_dataset_of(with_text(config, measured));
   dataset.valid = other.valid;
   dataset.vocab_needed = std::max(dataset.vocab_needed, other.vocab_needed);
   return dataset;
@@ -73,16 +99,17 @@ std::string as_utf8(const std::string& name) {
   return ordered_json::parse(ordered_json(name).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
-ordered_json record_of(const EvalArguments& arguments, const RunFolder& folder, const Setup& setup, Trained& trained,
-                       const HeldOutSums& sums, const Baselines& baselines) {
+ordered_json record_of(const EvalArguments& arguments, const Measured& measured, const RunFolder& folder,
+                       const Setup& setup, Trained& trained, const HeldOutSums& sums, const Baselines& baselines) {
   const Environment environment = capture_environment();
   return {{"schema", kEvaluationSchema},
           {"run", as_utf8(fs::canonical(folder.path).filename().string())},
           {"step", trained.step},
           {"weights", arguments.weights},
           {"weights_sha256", weights_sha256(read_weights(trained.session, *setup.learner.program))},
+          {"split", measured.split},
           {"data",
-           {{"file", arguments.text.empty() ? ordered_json() : ordered_json(as_utf8(arguments.text))},
+           {{"file", measured.text.empty() ? ordered_json() : ordered_json(as_utf8(measured.text))},
             {"sha256", setup.dataset.held_out_sha256()},
             {"unit", setup.dataset.unit}}},
           {"tokens", sums.scored.tokens},
@@ -100,19 +127,21 @@ ordered_json record_of(const EvalArguments& arguments, const RunFolder& folder, 
 
 fs::path evaluations_of(const RunFolder& folder) { return own_folder(folder.path / "evaluations"); }
 
-// Its name has the checkpoint, the weights and the text: the same evaluation takes the place of its record.
+// Its name has the checkpoint, the text, the weights and the split: the same evaluation takes the place of its record.
 fs::path record_path(const RunFolder& folder, const ordered_json& record) {
   const auto step = record.at("step").get<uint64_t>();
   const bool average = record.at("weights") == "average";
   const std::string text = record.at("data").at("sha256").get<std::string>().substr(0, 12);
-  return evaluations_of(folder) / fmt::format("step-{:08}-{}{}.json", step, text, average ? "-average" : "");
+  return evaluations_of(folder) / fmt::format("step-{:08}-{}{}{}.json", step, text, average ? "-average" : "",
+                                              record.at("split") == "test" ? "-test" : "");
 }
 
-void print(const EvalArguments& arguments, const Setup& setup, const ordered_json& record) {
+void print(const EvalArguments& arguments, const Measured& measured, const Setup& setup, const ordered_json& record) {
   const std::string unit = setup.dataset.unit;
+  const std::string of_test = measured.split == "test" ? "the test split " : "";
   const ordered_json& baselines = record.at("baselines");
   fmt::print("{:.4f} bits per {} on {} ({} tokens), {} after {} steps\n", record.at("bits_per_unit").get<double>(),
-             unit, arguments.text.empty() ? "the run's held-out part" : arguments.text,
+             unit, measured.text.empty() ? "the run's held-out part" : of_test + measured.text,
              record.at("tokens").get<uint64_t>(), arguments.weights == "average" ? "average of the weights" : "weights",
              record.at("step").get<uint64_t>());
   fmt::print("on the same data: unigram {:.3f}, bigram {:.3f}, gzip {:.3f}\n", baselines.at("unigram").get<double>(),
@@ -133,26 +162,27 @@ void write_evaluation(const fs::path& path, const ordered_json& record) {
 int eval_command(const EvalArguments& arguments) {
   const RunFolder folder = existing_run(arguments.run);
   const ConfigNode config = with_data(run_config(folder), arguments.data);
-  for (const std::string& key : kDataFiles) require_file(config, key, arguments.data);
+  for (const std::string& key : kRunFiles) require_file(config, key, arguments.data);
   // Before the work.
   choose_checkpoint(folder, arguments.checkpoint, "--checkpoint is");
   const fs::path evaluations = evaluations_of(folder);
-  if (!arguments.text.empty()) with_text(config, arguments.text);
+  const Measured measured = measured_by(arguments, config, folder);
+  if (!measured.text.empty()) with_text(config, measured);
   create_folders(evaluations);
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
-  const Setup setup(config, registry, [&](const ConfigNode& of) { return open_with_text(of, arguments.text); });
+  const Setup setup(config, registry, [&](const ConfigNode& of) { return open_measured(of, measured); });
   Trained trained = open_trained(setup.learner, config, folder, arguments.checkpoint, arguments.weights);
   require_own_data(setup, folder, trained);
   const HeldOutStreams& streams = setup.final_streams;
   const HeldOutSums sums = evaluate_held_out(trained.session, setup.dataset, streams,
                                              setup.learner.program->state_bytes(), 0, streams.streams());
   const ordered_json record =
-      sealed(record_of(arguments, folder, setup, trained, sums, measure_baselines(setup.dataset)));
+      sealed(record_of(arguments, measured, folder, setup, trained, sums, measure_baselines(setup.dataset)));
   const fs::path path = record_path(folder, record);
   if (arguments.json) {
     fmt::print("{}\n", record.dump(2));
   } else {
-    print(arguments, setup, record);
+    print(arguments, measured, setup, record);
   }
   // Behind the figure, which is of use also where the run's folder cannot be written to.
   write_evaluation(path, record);

@@ -225,9 +225,12 @@ int dispatch(int argc, char** argv) {
   eval->add_option("run", evaluating.run, kRunHelp)->required();
   with_plugins(eval, evaluating.plugins);
   const auto is_named = [](const std::string& text) { return text.empty() ? "it is empty, expected a file" : ""; };
-  eval->add_option("--data", evaluating.text,
-                   "The file to measure on, of the same kind as the run's (default: what the run holds out)")
+  eval->add_option(
+          "--data", evaluating.text,
+          "The file to measure on, or a pattern of files, of the same kind as the run's (default: what the run "
+          "holds out)")
       ->check(is_named);
+  eval->add_flag("--test", evaluating.test, "Measure on the run's test split, dataset.test_path");
   const auto with_checkpoint = [](CLI::App* sub, std::string& checkpoint, std::string& weights) {
     sub->add_option(
            "--checkpoint", checkpoint,

@@ -359,7 +359,7 @@ int resume_command(const ResumeArguments& arguments, const std::vector<std::stri
   }
   invocation.command_line = command_line;
   ConfigNode config = with_data(run_config(folder), arguments.data);
-  for (const std::string& key : kDataFiles) require_file(config, key);
+  for (const std::string& key : kRunFiles) require_file(config, key);
   if (show_monitor) config = with_monitor(std::move(config));
   const fs::path& alone = arguments.only_plugins;
   const Registry registry =
