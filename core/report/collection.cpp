@@ -60,7 +60,7 @@ class Finder {
       const fs::file_type type = fs::symlink_status(path, unknown).type();
       const bool is_json = name.extension() == ".json" && name != kPointName;
       if (type == fs::file_type::directory) {
-        if (name != "checkpoints" && name != "plugins") look_into(path);
+        if (name != "checkpoints" && name != "plugins" && name != "evaluations") look_into(path);
       } else if (type == fs::file_type::symlink) {
         const fs::file_status target = fs::status(path, unknown);
         if (is_json || fs::is_directory(target) || !fs::exists(target)) {

@@ -48,8 +48,8 @@ struct RecordFiles {
   std::vector<std::string> problems;
 };
 
-// At or below the paths (folders, or files themselves), each once. Folders of checkpoints and of frozen plugins are
-// passed by. Throws where a path does not exist.
+// At or below the paths (folders, or files themselves), each once. Folders of checkpoints, of evaluations and of
+// frozen plugins are passed by. Throws where a path does not exist.
 RecordFiles find_records(const std::vector<std::filesystem::path>& paths);
 
 // Which metrics.jsonl are read: only those without a summary in the record, or all, so that damage in any is found.

@@ -154,6 +154,7 @@ void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judg
   add_provenance(draft, study);
   add_reproduction(draft, study);
   add_questions(draft, study, judged);
+  add_test_split(draft, study);
 }
 
 void add_runs(Draft& draft, const std::vector<Study>& studies) {

@@ -103,14 +103,6 @@ std::vector<Text> pathologies_of(const Study& study) {
   return items;
 }
 
-std::string shell_word(const std::string& word) {
-  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // A point's overrides: its sweep's, `~sweep`, and the point's own values.
 std::vector<std::string> given_to_sweep(const RunRecord& record) {
   const std::vector<std::string>& all = record.overrides;
@@ -135,6 +127,14 @@ std::string seeds_to_decide(const Mean& difference) {
 }
 
 }  // namespace
+
+std::string shell_word(const std::string& word) {
+  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
 
 void add_failures(Draft& draft, const Study& study) {
   draft.heading(3, "Failures and pathologies");

@@ -32,6 +32,12 @@ class Draft {
   // plots/NAME.svg, .pdf and .png. A figure that cannot be drawn is a problem, said in its place.
   void figure(const std::string& name, const std::string& script, const std::string& caption);
 
+  // What is wrong with a file that a section reads, said in its place.
+  void problem(const std::string& sentence) {
+    problems_.push_back(sentence);
+    paragraph(sentence);
+  }
+
   const std::filesystem::path& folder() const { return folder_; }
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -74,6 +80,11 @@ void add_saturation(Draft& draft, const Study& study);
 void add_failures(Draft& draft, const Study& study);
 void add_reproduction(Draft& draft, const Study& study);
 void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged);
+// The word as a shell takes it.
+std::string shell_word(const std::string& word);
+
+// The best configuration on the test split: findings_test_split.cpp. It chooses nothing.
+void add_test_split(Draft& draft, const Study& study);
 
 }  // namespace eggroll
 
