@@ -89,7 +89,11 @@ std::vector<Text> pathologies_of(const Study& study) {
     }
     if (metrics.held_out.empty()) continue;
     // Evaluations of the curve are compared with one another: they read the same tokens.
-    const double last = metrics.held_out.back().bits;
+    double last = metrics.held_out.back().bits;
+    for (const CurvePoint& point : metrics.held_out) {
+      if (point.step == record.final->step)
+        last = point.bits;  // the run may end with the weights of its best evaluation
+    }
     if (last >= metrics.held_out.front().bits) note("The run ended no better than it began.");
     double best = last;
     for (const CurvePoint& point : metrics.held_out) best = std::min(best, point.bits);

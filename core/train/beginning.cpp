@@ -86,7 +86,7 @@ std::string shape_text(int32_t rows, int32_t cols) { return fmt::format("({}, {}
 // A folder's name may hold an @ too.
 NamedCheckpoint split_name(const std::string& text) {
   const size_t sign = text.rfind('@');
-  if (sign == std::string::npos || is_there(text)) return {text, "last"};
+  if (sign == std::string::npos || is_there(text)) return {text, "end"};
   return {text.substr(0, sign), text.substr(sign + 1)};
 }
 

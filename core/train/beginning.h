@@ -18,7 +18,7 @@
 
 namespace eggroll {
 
-// RUN, or RUN@CHECKPOINT: see choose_checkpoint(). Without one the newest is meant, "last".
+// RUN, or RUN@CHECKPOINT: see choose_checkpoint(). Without one "end" is meant.
 struct NamedCheckpoint {
   std::string run;
   std::string checkpoint;

@@ -12,6 +12,7 @@
 
 #include "config/hash.h"
 #include "record/json.h"
+#include "record/record.h"
 #include "record/seal.h"
 #include "system/beside.h"
 
@@ -462,6 +463,14 @@ fs::path checkpoint_after(const fs::path& run_folder, uint64_t step) {
                   run_folder.string(), step, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", "))));
 }
 
+// By the record of the run, which may end with the weights of its best evaluation.
+static fs::path end_checkpoint(const RunFolder& folder, const fs::path& newest) {
+  if (!is_there(folder.record())) return newest;
+  const RunRecord record = read_record(folder.record());
+  const bool ended_before = record.status == RunStatus::kStopped && record.final && record.final->step < record.steps;
+  return ended_before ? checkpoint_after(folder.path, record.final->step) : newest;
+}
+
 fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who) {
   const auto newest = latest_checkpoint(folder.path);
   if (!newest)
@@ -469,13 +478,14 @@ fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, c
         fmt::format("{} keeps no checkpoint, expected one; a run that has just begun has none yet, and a search keeps "
                     "none of trials that stay behind",
                     folder.path.string()));
+  if (chosen == "end") return end_checkpoint(folder, *newest);
   if (chosen == "last") return *newest;
   if (chosen == "best") return require_best(folder).folder;
   uint64_t step = 0;
   const char* end = chosen.data() + chosen.size();
   const auto [stop, status] = std::from_chars(chosen.data(), end, step);
   if (status != std::errc() || stop != end) {
-    throw Error(fmt::format("{} '{}', expected last, best or a number of steps; correct it", who, chosen));
+    throw Error(fmt::format("{} '{}', expected end, last, best or a number of steps; correct it", who, chosen));
   }
   return checkpoint_after(folder.path, step);
 }

@@ -40,6 +40,8 @@ class HeldOutFigures {
   // Shared. Adds the final figures of a run that ends before its last step. The optimizer does not learn of them, so a
   // run that goes on later is the same as one that never stopped.
   void add_end(StepRecord& step);
+  // Shared. Adds the final figures alone.
+  void add_final(StepRecord& step) { add_final(step, std::nullopt); }
 
   // Keeps the step's evaluations in the run's record.
   void note(const StepRecord& step);

@@ -275,8 +275,10 @@ class Run {
     }
     // Version 0.1 had no final figures of their own.
     const bool ended = step_ == learner_.train.steps || record_.stopped_because;
-    if (ended && !record_.final) measure_end();
+    const bool on_best = ends_on_best();
+    if (ended && !on_best && !record_.final) measure_end();
     if (step_ < learner_.train.steps) save();
+    if (on_best) end_on_best();
   }
 
   bool keeps_best() const { return setup_.checkpoint.best.value_or(setup_.stop.patience.has_value()); }
@@ -295,6 +297,7 @@ class Run {
     } else if (stop.patience && held_out_.since_best() >= *stop.patience) {
       record_.stopped_because =
           fmt::format("stop.patience is {} and the best evaluation was at step {}", *stop.patience, record_.best->step);
+      out_of_patience_ = true;
     } else if (stop.seconds && seconds_ >= *stop.seconds) {
       record_.stopped_because = fmt::format("stop.seconds is {} and the run took {:.1f} s", *stop.seconds, seconds_);
     }
@@ -306,6 +309,30 @@ class Run {
     StepRecord step = begin_step_record();
     held_out_.add_end(step);
     put(std::move(step));
+  }
+
+  // Whether the run ends with the weights of its best evaluation, which need not have been saved: it may have begun
+  // without patience.
+  bool ends_on_best() {
+    if (!out_of_patience_ || !keeps_best()) return false;
+    const auto best = processes_.leads() ? best_checkpoint(folder_.path) : std::nullopt;
+    return processes_.broadcast(best && best->step == record_.best->step);
+  }
+
+  // The newest checkpoint stays that of the last step, from which the run goes on where it has other stop rules.
+  void end_on_best() {
+    processes_.meet();  // process 0 has saved
+    const std::filesystem::path folder = checkpoint_after(folder_.path, record_.best->step);
+    const Checkpoint best = load_checkpoint(folder);
+    require_same_run(folder, best.identity, identity_);
+    restore_session(session_, learner_, best);
+    StepRecord step;
+    step.step = best.step;
+    held_out_.add_final(step);
+    held_out_.note(step);
+    record_.weights_sha256 = weights_sha256(best.weights);
+    *record_.stopped_because +=
+        fmt::format("; after {} steps the run ended with the weights of step {}", step_, best.step);
   }
 
   bool signalled() const { return hooks_.stop != nullptr && hooks_.stop->load(); }
@@ -510,6 +537,7 @@ class Run {
   double seconds_before_ = 0.0;
   double seconds_ = 0.0;  // of the run, as all processes know it
   bool one_was_signalled_ = false;
+  bool out_of_patience_ = false;
   Clock::time_point started_ = Clock::now();  // its steps
 };
 

@@ -39,6 +39,12 @@ class EvalTest : public CliTest {
     return record;
   }
 
+  static Arguments tiny_text_run_from(const fs::path& run) {
+    return text_run_with({"train.steps=1", "train.population=64", "eval.tokens=256", "eval.streams=4",
+                          "init.from=" + run.string(), "results.dir=begun"},
+                         {});
+  }
+
   int runs_begun_ = 0;
   std::string said_;  // by the newest step_of
 };
@@ -153,7 +159,7 @@ TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
   expect_one_sentence(eggroll({"eval", run, "--checkpoint", "7"}),
                       {"keeps no checkpoint after 7 steps", "expected one of: 10, 20", "checkpoint.keep"});
   expect_one_sentence(eggroll({"eval", run, "--checkpoint", "newest"}),
-                      {"--checkpoint is 'newest'", "expected last, best or a number of steps"});
+                      {"--checkpoint is 'newest'", "expected end, last, best or a number of steps"});
   const Arguments sample = {"sample", run, "--count", "30", "--checkpoint"};
   const auto sampled = [&](const std::string& step) {
     Arguments all = sample;
@@ -199,8 +205,25 @@ TEST_F(EvalTest, TheBestCheckpointIsKeptAndMeasured) {
   EXPECT_EQ(step_of(stopped, "last"), record.newest->step);
   EXPECT_EQ(step_of(stopped, "best"), record.best->step);
   EXPECT_EQ(said_, "");
-  EXPECT_NE(eggroll({"sample", stopped.string(), "--count", "30", "--checkpoint", "best"}).out,
-            eggroll({"sample", stopped.string(), "--count", "30"}).out);
+  // The run has ended with it, and so it is what everything takes.
+  EXPECT_EQ(record.final->step, record.best->step);
+  EXPECT_EQ(step_of(stopped, "end"), record.best->step);
+  const Result measured = eggroll({"eval", stopped.string(), "--json"});
+  ASSERT_EQ(measured.exit_code, 0) << measured.err;
+  const ordered_json evaluated = ordered_json::parse(measured.out);
+  EXPECT_EQ(evaluated.at("bits_per_unit").get<double>(), record.final->bits_per_unit);
+  EXPECT_EQ(evaluated.at("weights_sha256").get<std::string>(), *record.weights_sha256);
+  const auto sampled = [&](const std::string& checkpoint) {
+    return eggroll({"sample", stopped.string(), "--count", "30", "--checkpoint", checkpoint}).out;
+  };
+  EXPECT_EQ(eggroll({"sample", stopped.string(), "--count", "30"}).out, sampled("best"));
+  EXPECT_NE(sampled("last"), sampled("best"));
+  EXPECT_THAT(eggroll({"replay", stopped.string()}).out,
+              HasSubstr("equal to the checkpoint " + stopped.string() + "/checkpoints/step-000000"));
+  const Result begun = eggroll(tiny_text_run_from(stopped));
+  EXPECT_THAT(begun.out, HasSubstr("begins with the weights of " + (work_ / stopped).string() + "@" +
+                                   std::to_string(record.best->step) + "\n"))
+      << begun.err;
   // Where nobody does, the best of those that are kept is named as such.
   const fs::path whole = run_with({"train.steps=" + std::to_string(record.newest->step)});
   EXPECT_EQ(entries_in(whole / "checkpoints"), 1U);

@@ -135,6 +135,24 @@ TEST_F(EqualityTest, AHookIsAskedOnceAndItsFailureEndsARunThatGoesOn) {
   EXPECT_EQ(record_in(folder).at("weights_sha256"), record_in(one).at("weights_sha256"));
 }
 
+// All processes take the best evaluation's weights, and measure them.
+TEST_F(EqualityTest, PatienceEndsOnTheBestEvaluationOfOneProcess) {
+  const auto run = [](const std::string& results) {
+    return former({"stop.patience=2", "eval.every=3", "noise.sigma_shift=0", "optimizer.average=0.9",
+                   "processes.update=sharded", "results.dir=" + results});
+  };
+  ASSERT_EQ(eggroll(run("one")).exit_code, 0);
+  ASSERT_EQ(Process(work_, shared(3, run("three"))).wait().exit_code, 0);
+  const nlohmann::json alone = record_in(fs::directory_iterator(work_ / "one")->path());
+  const nlohmann::json shared = record_in(fs::directory_iterator(work_ / "three")->path());
+  ASSERT_EQ(alone.at("status"), "stopped");
+  EXPECT_EQ(alone.at("final").at("step"), alone.at("best").at("step"));
+  for (const char* key :
+       {"status", "steps", "newest", "best", "final", "average", "weights_sha256", "stopped_because"}) {
+    EXPECT_EQ(alone.at(key), shared.at(key)) << key;
+  }
+}
+
 // Each process holds the slots of its own tensors; a checkpoint gathers them.
 TEST_F(EqualityTest, AStoppedRunGoesOnWithOtherProcesses) {
   const std::string digest = undisturbed(former());

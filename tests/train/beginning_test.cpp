@@ -173,7 +173,7 @@ TEST_F(BeginningTest, RefusesWhatItCannotBeginWith) {
   EXPECT_THAT(refusal({"init.from=nowhere"}), HasSubstr("init.from: nowhere is no run, expected its folder"));
   EXPECT_THAT(refusal({source("@3")}), HasSubstr("keeps no checkpoint after 3 steps, expected one of: 2, 4, 6"));
   EXPECT_THAT(refusal({source("@newest")}),
-              HasSubstr("the checkpoint that it names is 'newest', expected last, best or a number of steps"));
+              HasSubstr("the checkpoint that it names is 'newest', expected end, last, best or a number of steps"));
   EXPECT_THAT(refusal({source(""), "model.width=16"}), HasSubstr("' is ("));
   EXPECT_THAT(refusal({source(""), "model.layers=2"}), HasSubstr("which this model has"));
   EXPECT_THAT(refusal({source("@4"), "init.continue=true", "train.steps=4"}),

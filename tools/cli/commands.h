@@ -61,7 +61,7 @@ struct SampleArguments {
   uint32_t samples = 1;
   bool json = false;
   std::string prompt;
-  std::string checkpoint = "last";  // or a number of steps
+  std::string checkpoint = "end";   // see choose_checkpoint()
   std::string weights = "weights";  // or "average"
   MovedData data;                   // only the vocabulary may be set
 };
@@ -73,7 +73,7 @@ struct EvalArguments {
   std::vector<std::filesystem::path> plugins;
   std::string text;                 // the file or pattern to evaluate on; empty: the run's held-out part
   bool test = false;                // or its test split
-  std::string checkpoint = "last";  // or a number of steps
+  std::string checkpoint = "end";   // see choose_checkpoint()
   std::string weights = "weights";  // or "average"
   bool json = false;
   MovedData data{{}, {}, {}, "--train-data"};

@@ -105,7 +105,7 @@ class Completer {
   }
   // The values of other options are files, which the shell knows.
   void values_of(const std::string& option) {
-    if (option == "--checkpoint") offer({"last", "best"});
+    if (option == "--checkpoint") offer({"end", "last", "best"});
     if (option == "--weights") offer({"weights", "average"});
   }
 

@@ -202,8 +202,9 @@ int dispatch(int argc, char** argv) {
   CLI::App* fork = app.add_subcommand(
       "fork",
       "Go on from a run's checkpoint under other settings, as a run of its own: eggroll fork RUN@800 train.steps=2000");
-  fork->add_option("run", forked,
-                   fmt::format("{}; RUN@best or RUN@STEP unless its newest checkpoint is meant", kRunHelp))
+  fork->add_option(
+          "run", forked,
+          fmt::format("{}; RUN@last, RUN@best or RUN@STEP unless the checkpoint that it ended with is meant", kRunHelp))
       ->required();
   fork->add_option("overrides", overrides, "What to change: train.steps=2000 optimizer=es_adamw");
   fork->fallthrough();
@@ -234,7 +235,8 @@ int dispatch(int argc, char** argv) {
   const auto with_checkpoint = [](CLI::App* sub, std::string& checkpoint, std::string& weights) {
     sub->add_option(
            "--checkpoint", checkpoint,
-           "last, best (by its held-out evaluation), or the number of steps of a checkpoint that the run keeps")
+           "end (that the run ended with; the newest of one that has not ended), last (the newest), best (by its "
+           "held-out evaluation), or the number of steps of a checkpoint that the run keeps")
         ->capture_default_str();
     sub->add_option("--weights", weights,
                     "What to take: the run's weights, or their average, which a run with optimizer.average keeps")
@@ -252,10 +254,11 @@ int dispatch(int argc, char** argv) {
   eval->callback([&] { exit_code = eval_command(evaluating); });
 
   SampleArguments sampling;
-  CLI::App* sample = app.add_subcommand("sample",
-                                        "Print text from a run's newest checkpoint, or another; a terminal shows "
-                                        "control characters and broken UTF-8 as \\xNN, "
-                                        "a file or a pipe gets the bytes themselves");
+  CLI::App* sample =
+      app.add_subcommand("sample",
+                         "Print text from the checkpoint that a run ended with, or another; a terminal shows "
+                         "control characters and broken UTF-8 as \\xNN, "
+                         "a file or a pipe gets the bytes themselves");
   sample->add_option("run", sampling.run, kRunHelp)->required();
   with_plugins(sample, sampling.plugins);
   sample->add_option("--count", sampling.options.count, "Tokens to make")
