@@ -140,7 +140,11 @@ void add_trials(Draft& draft, const Study& study, const std::string& metric, con
   const Decimals text(figures);
   Table table;
   table.columns = {"#", "trial", "went on", "steps", metric};
-  for (const Axis& axis : study.axes) table.columns.push_back(axis.name);
+  for (const Axis& axis : study.axes) {
+    const std::string name = last_part(axis.name);
+    const auto has_it = [&](const Axis& other) { return last_part(other.name) == name; };
+    table.columns.push_back(std::count_if(study.axes.begin(), study.axes.end(), has_it) > 1 ? axis.name : name);
+  }
   table.columns.emplace_back("runs");
   for (size_t i = 0; i < trials.size(); ++i) {
     const TrialStanding& trial = trials[i];
@@ -148,7 +152,11 @@ void add_trials(Draft& draft, const Study& study, const std::string& metric, con
     std::vector<Text>& row = table.rows.emplace_back(
         std::vector<Text>{number(i + 1), number(trial.trial), number(trial.rung), number(trial.steps),
                           trial.figure ? Text(text(*trial.figure), *trial.figure) : Text("failed")});
-    for (size_t a = 0; a < study.axes.size(); ++a) row.emplace_back(study.value_text(a, trial.values[a]));
+    for (size_t a = 0; a < study.axes.size(); ++a) {
+      const std::string value = study.value_text(a, trial.values[a]);
+      const std::optional<double> as_number = real_of(value);
+      row.push_back(as_number ? Text(value, *as_number) : Text(value));
+    }
     row.emplace_back("", trial.runs);
   }
   draft.table(slug(study.name) + "-trials", table);

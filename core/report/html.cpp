@@ -43,6 +43,19 @@ figcaption,.of{color:var(--soft);font-size:.88rem}
 input{font:inherit;font-size:.9rem;padding:.2rem .5rem;border:1px solid var(--line);border-radius:5px;background:var(--back);
 color:var(--ink);width:16rem;max-width:100%}
 details{display:inline-block}.p{margin:.7rem 0;overflow-wrap:anywhere}summary{cursor:pointer;color:var(--soft)}
+@media print{
+body{padding:0;max-width:none;font-size:10pt}
+.scroll{overflow:visible;max-height:none;border:0}
+table{font-size:7.5pt}
+th,td{padding:.15rem .3rem}
+th{position:static;white-space:normal}
+td,td.w,td.r,td.n{min-width:0;max-width:none}
+pre{white-space:pre-wrap;font-size:7.5pt}
+input{display:none}
+figure,tr{break-inside:avoid}
+h2,h3{break-after:avoid}
+a{color:inherit}
+}
 )";
 
 constexpr const char* kScript = R"(
