@@ -13,6 +13,7 @@
 
 #include "eggroll/error.h"
 #include "eggroll/threads.h"
+#include "plugin/crash_note.h"
 #include "plugin/watchdog.h"
 #include "program/op_info.h"
 #include "program/program.h"
@@ -80,6 +81,7 @@ Instance::Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings
   }
   table_ = descriptor->interface_table;
   const auto opening = std::make_shared<Opening>(descriptor->open, settings);
+  const CrashNote note(who_, plugin.file.path);
   const auto call = finish_within(plugin.limit, [opening] { return opening->run(); });
   if (!call) throw Error(abandoned_text(plugin.file.name, "open", plugin.limit, plugin.file.path));
   require_ok(*call, who_);
@@ -89,6 +91,7 @@ Instance::Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings
 
 ModelInstance::ModelInstance(const ChosenPlugin& plugin, const egg_settings& settings)
     : Instance(plugin, EGG_KIND_MODEL, settings) {
+  const CrashNote note(who(), plugin.file.path);
   require_ok(call_plugin([&](egg_error* error) {
                return table<egg_model_interface>().program(self().get(), &program_, error);
              }),

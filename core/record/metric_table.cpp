@@ -35,6 +35,7 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
 
   bool is_metric_line() const { return is_object_ && step_is_whole_; }
   bool has_monitor() const { return has_monitor_; }
+  bool has_schema() const { return has_schema_; }
   bool has_unknown_schema() const { return has_schema_ && !schema_is_known_; }
   const std::vector<std::string>& keys() const { return keys_; }
   const std::vector<double>& row() const { return row_; }
@@ -129,13 +130,13 @@ class LineHandler : public nlohmann::json_sax<nlohmann::json> {
   bool schema_is_known_ = false;
 };
 
-// Lines with a seal were written once for each step from 0 on. Only the line of a stop repeats the last step, with
-// other figures.
+// Lines with a seal were written once for each step, from that of the first line on, which has the schema. Only the
+// line of a stop repeats the last step, with other figures.
 class Order {
  public:
   // Whether the line, which is line `number` of the file, repeats none before it.
-  bool takes(std::string_view line, bool is_sealed, uint64_t step, size_t number) {
-    if (!is_sealed) next_ = step;
+  bool takes(std::string_view line, bool is_sealed, bool has_schema, uint64_t step, size_t number) {
+    if (!is_sealed || (number == 1 && has_schema)) next_ = step;
     const bool is_of_stop = step + 1 == next_ && line != before_;
     if (step != next_ && !is_of_stop && first_ == 0) {
       first_ = number;
@@ -207,7 +208,8 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
       table.problems.push_back(unknown_metrics_schema(path));
       return table;
     }
-    if (!order.takes(line, seal == Seal::kWhole, static_cast<uint64_t>(handler.row()[0]), number)) continue;
+    if (!order.takes(line, seal == Seal::kWhole, handler.has_schema(), static_cast<uint64_t>(handler.row()[0]), number))
+      continue;
     if (numbers == Numbers::kLooks && !handler.has_monitor()) continue;
     for (size_t i = table.columns.size(); i < handler.keys().size(); ++i) {
       table.columns.push_back({handler.keys()[i], std::vector<double>(table.lines, kAbsent)});

@@ -22,7 +22,9 @@ using nlohmann::ordered_json;
 
 constexpr const char* kRecordName = "record.json";
 constexpr const char* kSweepName = "sweep.json";
-constexpr const char* kPointName = "point.json";  // how a sweep asked for a run; its record repeats it
+// Of a run's folder: how a sweep asked for it, which its record repeats, and its tags and note.
+constexpr const char* kPointName = "point.json";
+constexpr const char* kLabelsName = "labels.json";
 
 class Finder {
  public:
@@ -58,7 +60,7 @@ class Finder {
       const fs::path name = path.filename();
       std::error_code unknown;
       const fs::file_type type = fs::symlink_status(path, unknown).type();
-      const bool is_json = name.extension() == ".json" && name != kPointName;
+      const bool is_json = name.extension() == ".json" && name != kPointName && name != kLabelsName;
       if (type == fs::file_type::directory) {
         if (name != "checkpoints" && name != "plugins" && name != "evaluations") look_into(path);
       } else if (type == fs::file_type::symlink) {

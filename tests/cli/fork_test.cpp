@@ -44,6 +44,26 @@ TEST_F(ForkTest, GoesOnFromAStepByTheRunsName) {
   EXPECT_EQ(record_in(run_named("next")).at("config").at("optimizer").at("name"), "es_adamw");
 }
 
+// What ended the other run does not end its fork.
+TEST_F(ForkTest, LeavesStopRulesBehindAndSaysSo) {
+  EXPECT_EQ(eggroll(tiny_run({"name=stopped", "stop.steps=20"})).exit_code, 0);
+  const Result fork = eggroll({"fork", run_named("stopped").string(), "name=on"});
+  ASSERT_EQ(fork.exit_code, 0) << fork.err;
+  EXPECT_THAT(fork.out,
+              HasSubstr("the other run's stop rules are left behind (stop.steps=20); name them to keep them"));
+  EXPECT_EQ(weights_of("on"), weights_of("source"));
+  const Result kept = eggroll({"fork", run_named("stopped").string() + "@20", "name=kept", "stop.steps=30"});
+  EXPECT_EQ(record_in(run_named("kept")).at("steps"), 30) << kept.err;
+}
+
+TEST_F(ForkTest, ItsMetricsAreWhole) {
+  ASSERT_EQ(eggroll({"fork", source_ + "@20", "name=same"}).exit_code, 0);
+  const Result exported = eggroll({"export", run_named("same").string(), "--csv", "all.csv"});
+  EXPECT_EQ(exported.exit_code, 0);
+  EXPECT_EQ(exported.err, "");
+  EXPECT_THAT(exported.out, testing::Not(HasSubstr("missing")));
+}
+
 TEST_F(ForkTest, KilledItGoesOnToTheSameWeights) {
   const Arguments forking = {"fork", source_ + "@20", "train.steps=400", "checkpoint.every=10"};
   const auto with_name = [&](const std::string& name) {

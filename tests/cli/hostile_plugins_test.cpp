@@ -59,6 +59,15 @@ class HostilePluginsTest : public CliTest {
   }
 };
 
+// Nothing can be saved then, but the plugin is named.
+TEST_F(HostilePluginsTest, ThatCrashWhileTheyAreOpenedAreNamed) {
+  const Result result = run_with(mine({"crashes_in_open"}), tiny_run({"model.name=crashes_in_open"}));
+  EXPECT_EQ(result.signal, SIGSEGV);
+  EXPECT_THAT(result.err, testing::MatchesRegex("eggroll: model 'crashes_in_open' crashed while it was opened "
+                                                "\\(.*/crashes_in_open.eggplugin\\); fix the plugin, or choose "
+                                                "another\n"));
+}
+
 TEST_F(HostilePluginsTest, ThatCrashAreListedAndDoNotKeepOthersFromWork) {
   const fs::path folder = mine({"crashes_in_constructor", "crashes_in_probe", "exits_in_constructor", "shouts"});
   const Result listed = run_with(folder, {"plugins"});

@@ -330,6 +330,19 @@ TEST_F(FindingsTest, PathologiesAreNamedWithTheirRuns) {
   EXPECT_THAT(markdown(), HasSubstr("all votes were 0. (runs [3](#run-3))"));
 }
 
+// The run may end with the weights of an earlier evaluation than its last one.
+TEST_F(FindingsTest, ARunIsJudgedByTheStepOfItsFinalFigures) {
+  const std::string pathology = "more than 5 % above its best evaluation";
+  write_synthetic_run(results_ / "run", {});
+  write();
+  EXPECT_THAT(markdown(), Not(HasSubstr(pathology)));
+  RunRecord record = synthetic_record({});
+  record.final->step = 10;
+  write_record(results_ / "run" / "record.json", record);
+  write();
+  EXPECT_THAT(markdown(), HasSubstr(pathology));
+}
+
 TEST_F(FindingsTest, ThresholdsAreInDeviationsOfWhatTheyAreHeldAgainst) {
   SyntheticRun run;
   write_synthetic_run(results_ / "a", run);

@@ -331,6 +331,19 @@ Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const s
   return overrides;
 }
 
+// They may be what ended the other run, and would end its fork at once.
+void leave_stop_rules(const ConfigNode& config, Overrides& overrides) {
+  const ConfigNode* stop = config.find("stop");
+  if (stop == nullptr || stop->kind() != ConfigNode::Kind::kMap) return;
+  std::string left;
+  for (const ConfigNode::Entry& rule : stop->map()) {
+    if (rule.value.kind() == ConfigNode::Kind::kNull) continue;
+    overrides.push_back(fmt::format("stop.{}=null", rule.key));
+    left += fmt::format("{}stop.{}={}", left.empty() ? "" : ", ", rule.key, to_line(rule.value));
+  }
+  if (!left.empty()) fmt::print("the other run's stop rules are left behind ({}); name them to keep them\n", left);
+}
+
 }  // namespace
 
 int fork_command(const HostOptions& host, const std::string& from, const Overrides& changes,
@@ -342,6 +355,7 @@ int fork_command(const HostOptions& host, const std::string& from, const Overrid
     throw Error(fmt::format("'{}' is for eggroll run, and eggroll fork sets init itself; leave it out", text));
   }
   Overrides overrides = overrides_of(host, folder, from);
+  leave_stop_rules(run_config(folder), overrides);
   overrides.insert(overrides.end(), changes.begin(), changes.end());
   overrides.push_back("init.from=" + text_value(absolute_path(folder.path.string()) + "@" + named.checkpoint));
   overrides.emplace_back("init.continue=true");

@@ -112,6 +112,7 @@ int print_points(const Sweep& sweep) {
   uint64_t tokens = 0;
   double seconds = 0;
   size_t done = 0;
+  size_t failed = 0;
   bool all_known = true;
   std::vector<std::string> states;
   size_t widest = 5;  // the width of the column's heading
@@ -125,8 +126,10 @@ int print_points(const Sweep& sweep) {
     const SweepPoint& point = sweep.points[i];
     const std::optional<double> needs = pace.seconds(point);
     const bool is_done = standings[i].state == PointState::kDone;
+    const bool has_failed = standings[i].state == PointState::kFailed;
     done += is_done ? 1 : 0;
-    if (!is_done) {
+    failed += has_failed ? 1 : 0;
+    if (!is_done && !has_failed) {
       tokens += point.member_tokens();
       seconds += needs.value_or(0.0);
       all_known = all_known && needs.has_value();
@@ -135,13 +138,15 @@ int print_points(const Sweep& sweep) {
                tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", states[i], widest,
                point.folder.substr(5, point.folder.size() - 14));
   }
+  const size_t left = sweep.points.size() - done - failed;
   uint64_t memory = 0;
   for (const PointCheck& check : checks) memory = std::max(memory, check.memory_bytes);
-  fmt::print("{} points in {}{}: {} done, {} left with {} member tokens, about {}{}\n", sweep.points.size(),
-             sweep.folder.string(), leftovers(sweep), done, sweep.points.size() - done, tokens_text(tokens),
-             done == sweep.points.size() ? "0s"
-             : all_known                 ? duration_text(seconds)
-                                         : "? (for some of them no similar point is done)",
+  fmt::print("{} points in {}{}: {} done, {}{} left with {} member tokens, about {}{}\n", sweep.points.size(),
+             sweep.folder.string(), leftovers(sweep), done, failed > 0 ? fmt::format("{} failed, ", failed) : "", left,
+             tokens_text(tokens),
+             left == 0   ? "0s"
+             : all_known ? duration_text(seconds)
+                         : "? (for some of them no similar point is done)",
              here ? fmt::format("; at most {} of memory on {}", memory_text(memory), checks[0].device) : "");
   return 0;
 }
