@@ -70,8 +70,7 @@ TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
   EXPECT_THAT(adam, AllOf(HasSubstr("optimizer=es_adamw   (chosen)"), HasSubstr("optimizer.beta1=")));
 
   EXPECT_EQ(eggroll({"keys", "train.steps", "train.steps=7"}).out, "train.steps=7\n");
-  EXPECT_EQ(eggroll({"keys", "stop.patience"}).out,
-            "stop.patience=null\n    held-out evaluations in a row without a new best\n");
+  EXPECT_EQ(eggroll({"keys", "stop.tokens"}).out, "stop.tokens=null\n    member tokens\n");
   // A comment goes on in the next lines, and is wrapped.
   EXPECT_THAT(
       eggroll({"keys", "eval.warmup"}).out,
