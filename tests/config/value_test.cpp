@@ -16,7 +16,9 @@ TEST(Value, IntervalsAreForASearchAlone) {
   ASSERT_TRUE(value.interval.has_value());
   EXPECT_EQ(value.interval->high, 64.0);
   EXPECT_TRUE(value.interval->whole && value.interval->logarithmic);
-  EXPECT_EQ(config_error_of([] { parse_element("interval(1, 2)", {"here", 0}); }),
+  EXPECT_EQ(config_error_of([] {
+              parse_element("interval(1, 2)", {"here", 0});
+            }),
             "here: an interval, expected values, because only a search draws from intervals; list them, or put it into "
             "sweep.search.params");
 }

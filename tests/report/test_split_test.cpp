@@ -71,8 +71,9 @@ class TestSplitTest : public ScratchTest {
 
 TEST_F(TestSplitTest, TheBestConfigurationHasItsMean) {
   measure_all();
-  EXPECT_THAT(section(),
-              HasSubstr("On the test split, in bits per token, the best configuration (width=32) comes to 3.250 (95 % "));
+  EXPECT_THAT(
+      section(),
+      HasSubstr("On the test split, in bits per token, the best configuration (width=32) comes to 3.250 (95 % "));
   EXPECT_THAT(section(), HasSubstr("interval 2.629 to 3.871, 3 seeds), with the weights"));
   EXPECT_THAT(section(), HasSubstr("that its runs ended with; nothing was chosen by this figure."));
   EXPECT_THAT(problems_, IsEmpty());
