@@ -205,15 +205,19 @@ std::string curves_csv(const std::vector<Study>& studies) {
 
 ExportSummary export_csv(const Collection& collection, const std::filesystem::path& file) {
   ExportSummary summary;
+  std::vector<Values> configs;  // of the runs with metrics
   // The columns have to be known before the first row: the files are read twice, so that one alone is in memory.
   std::vector<std::string> keys;
   std::map<std::string, size_t> places;
   for (const CollectedRun& run : collection.runs) {
     if (!run.metrics_file) continue;
+    Values& values = configs.emplace_back();
+    for (const auto& [key, value] : config_values(run.record.config)) values[key] = value;
     for (const MetricTable::Column& column : read_metric_table(*run.metrics_file, Numbers::kNested).columns) {
       if (places.emplace(column.key, keys.size()).second) keys.push_back(column.key);
     }
   }
+  const std::vector<std::string> settings = varying_keys(configs);
   if (keys.empty()) throw Error("no run has metrics to export, expected a metrics.jsonl beside a record.json");
   require_replaceable(file);
   const std::filesystem::path temporary = std::filesystem::path(file).concat(".tmp");
@@ -223,6 +227,7 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
     Row head;
     head << "run";
     for (const std::string& key : keys) head << key;
+    for (const std::string& key : settings) head << "config." + key;
     out.append(head.end());
     for (const CollectedRun& run : collection.runs) {
       if (!run.metrics_file) continue;
@@ -233,6 +238,8 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
         if (place != places.end()) columns[place->second] = &column.values;
       }
       const std::string name = field(run.name);
+      std::string of_run;  // the cells of its settings, the same on each line
+      for (const std::string& key : settings) of_run += "," + field(at_or_empty(configs[summary.runs], key));
       std::string text;
       for (size_t line = 0; line < table.lines; ++line) {
         text += name;
@@ -241,7 +248,7 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
           if (column != nullptr && !std::isnan((*column)[line]))
             fmt::format_to(std::back_inserter(text), "{}", (*column)[line]);
         }
-        text += '\n';
+        text += of_run + "\n";
       }
       out.append(text);
       ++summary.runs;

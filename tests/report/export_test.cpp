@@ -46,6 +46,10 @@ TEST_F(ExportTest, CsvHasEveryNumberOfEveryLine) {
                   "run,step,member_tokens,unique_tokens,held_out_bits_per_unit,held_out_tokens,train_bits_per_unit,"));
   EXPECT_THAT(lines[0], HasSubstr(",monitor.values.head.saturated,"));
   EXPECT_THAT(lines[0], HasSubstr(",monitor.heads.mixed.0.entropy_bits,"));
+  // What differs between the runs, on each line.
+  EXPECT_THAT(lines[0], testing::EndsWith(",config.train.steps"));
+  EXPECT_THAT(lines[1], testing::EndsWith(",3"));
+  EXPECT_THAT(lines[7], testing::EndsWith(",2"));
   const auto columns = std::count(lines[0].begin(), lines[0].end(), ',');
   EXPECT_THAT(lines[1], testing::StartsWith("\"a,b\",0,0,0,8,1000,,"));
   EXPECT_THAT(lines[7], testing::StartsWith("c,2,32768,16384,4,1000,4.125,0.1,"));
