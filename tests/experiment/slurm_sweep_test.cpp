@@ -110,6 +110,22 @@ TEST_F(SlurmSweepTest, PreemptedPointsGoOnAndRecordsAreThoseOfTheLocalLauncher) 
   }
 }
 
+// Each round of a search is a submission of its own.
+TEST_F(SlurmSweepTest, ASearchEndsWithTheTableOfTheLocalLauncher) {
+  write_experiment(
+      "hunt",
+      "  seeds: [100]\n"
+      "  search: {params: [\"model.width=8,16\", \"noise.sigma_shift=int(interval(0, 4))\"], sampler: tpe, "
+      "trials: 6, startup: 4, halving: {from: 5, by: 3}, confirm: 2}\n");
+  const Result here = sweep("hunt", {"results.sweeps=here"});
+  ASSERT_EQ(here.exit_code, 0) << here.err;
+  const Result there = slurm_sweep("hunt");
+  ASSERT_EQ(there.exit_code, 0) << there.out << there.err;
+  EXPECT_EQ(read_file(work_ / "results/sweeps/hunt/search.jsonl"), read_file(work_ / "here/hunt/search.jsonl"));
+  EXPECT_EQ(weights("hunt"), weights("hunt", "here"));
+  EXPECT_THAT(there.out, HasSubstr("on 2 fresh seeds: found "));
+}
+
 TEST_F(SlurmSweepTest, CtrlCAndALostLaunchLoseNothing) {
   write_experiment("stops", "  seeds: 6\n  points: [[train.steps=600]]\n");
   {
