@@ -36,7 +36,7 @@ DefaultsEntry bare_entry(const ConfigNode& node) {
   throw unknown_word(node.source(), word, {kSelfEntry});
 }
 
-// Of `_global_`, `_group_` or a path: the path, nothing for _group_. of: what the place stands behind.
+// Reads `_global_`, `_group_` or a path; returns the path, nothing for _group_. of: what the place stands behind.
 std::optional<std::string> read_place(const std::string& place, const std::string& of, const Source& source) {
   constexpr const char* kPlaces = "expected _global_, _group_ or a path such as a.b; correct it";
   if (place == "_global_") return "";

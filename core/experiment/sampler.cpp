@@ -89,7 +89,7 @@ class Density {
     return std::clamp(std::max(below, above), least, 1.0);
   }
 
-  // Of a normal distribution cut off outside [0, 1].
+  // The density of a normal distribution cut off outside [0, 1].
   static double normal_at(double u, double centre, double width) {
     const auto below = [&](double x) { return 0.5 * std::erfc((centre - x) / width * M_SQRT1_2); };
     const double z = (u - centre) / width;

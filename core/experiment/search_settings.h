@@ -58,7 +58,7 @@ struct SearchSettings {
   std::vector<uint64_t> confirm;  // seeds; none: the best settings are not confirmed
   nlohmann::ordered_json text;    // what decides the trials and their figures, for the log
 
-  // Of a figure: the lower, the better.
+  // What orders figures: the lower, the better.
   double cost(double figure) const { return wants_higher ? -figure : figure; }
   // begun: the number of trials, which is lower than `trials` where the ranges hold fewer settings.
   uint64_t rungs(uint64_t begun) const;

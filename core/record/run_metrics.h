@@ -69,7 +69,7 @@ struct RunMetrics {
   std::optional<MonitorSummary> monitor;
   std::vector<std::pair<std::string, double>> hook;  // the numbers of the newest evaluation that has some
 
-  // Of a claim's metric "hook.NAME".
+  // The number that a claim's metric "hook.NAME" means.
   std::optional<double> hook_number(const std::string& metric) const;
   std::optional<double> late_mean(const std::string& key) const;
   // The late mean of an optimizer's scalar.

@@ -18,7 +18,8 @@ std::string spoken_number(const std::string& value);
 // "rank, sigma shift" of the axis noise.rank+noise.sigma_shift.
 std::string spoken_axis(const std::string& axis);
 
-// Of an axis in a figure: "population (members)" of train.population; of "noise.rank+noise.sigma_shift" both names.
+// The name of an axis in a figure: "population (members)" for train.population; both names for
+// "noise.rank+noise.sigma_shift".
 std::string axis_title(const std::string& axis);
 
 }  // namespace eggroll

@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kRecordName = "record.json";
 constexpr const char* kSweepName = "sweep.json";
-// Of a run's folder: how a sweep asked for it, which its record repeats, and its tags and note.
+// In a run's folder: how a sweep asked for it, which its record repeats, and its tags and note.
 constexpr const char* kPointName = "point.json";
 constexpr const char* kLabelsName = "labels.json";
 

@@ -35,7 +35,7 @@ class Counts {
   int decimals_ = 0;
 };
 
-// Of a p-value, with four decimals: "0.0123"; "< 0.0001".
+// A p-value with four decimals: "0.0123"; "< 0.0001".
 std::string p_text(double p);
 
 // "12.3 %".

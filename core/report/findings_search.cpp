@@ -105,7 +105,7 @@ std::optional<double> importance_of(const std::vector<size_t>& groups) {
   return std::max(0.0, (between - static_cast<double>(sums.size() - 1) * within) / total);
 }
 
-// Of the best quarter of the trials: "0.2015 to 0.3755", or the values, each once.
+// The values of the best quarter of the trials: "0.2015 to 0.3755", or each once.
 std::string best_values(const std::vector<TrialStanding>& trials, const Axis& axis, size_t place) {
   std::vector<std::string> seen;
   for (size_t i = 0; i < (trials.size() + 3) / 4; ++i) {

@@ -42,7 +42,7 @@ struct Frame {
   // The same for an axis that is logarithmic.
   Frame with_log_margin(double share) const;
 };
-// Of at least one value.
+// Takes at least one value.
 Frame frame_of(const std::vector<double>& values);
 
 // Whether values of an axis, at least one, are better shown on a logarithmic one: all are above 0, and the largest is

@@ -49,7 +49,7 @@ class Draft {
 
 // ", text b.txt" where the study has several kinds of data.
 std::string data_suffix(const Study& study, const std::string& data);
-// Of a figure: the mean and its interval.
+// A point of a figure: the mean and its interval.
 BandPoint point_of(double x, const Mean& mean);
 // "4.036 to 4.104"; "none" of one value.
 Text interval_cell(const Mean& mean, const Decimals& text);

@@ -22,7 +22,7 @@ class PaperTest : public ScratchTest {
  protected:
   void add(const SyntheticRun& run) { write_synthetic_run(results_ / std::to_string(runs_++), run); }
 
-  // Of each rank the bits of seeds 0, 1, ...
+  // For each rank the bits of seeds 0, 1, ...
   void add_ranks(const std::map<std::string, std::vector<double>>& bits) {
     SyntheticRun run;
     for (const auto& [rank, of_seeds] : bits) {

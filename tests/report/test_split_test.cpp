@@ -107,7 +107,7 @@ TEST_F(TestSplitTest, OtherEvaluationsDoNotCount) {
   write_evaluation(0, before, "b.json");
   EXPECT_THAT(section(), HasSubstr("comes to 3.250 ("));
   EXPECT_THAT(problems_, IsEmpty());
-  // Of several of the test split the newest counts.
+  // Where there are several of the test split, the newest counts.
   ordered_json older = evaluation(9.0);
   older["evaluated_utc"] = "2026-01-02T03:00:00Z";
   write_evaluation(0, older, "b.json");
