@@ -8,7 +8,9 @@
 #include <numeric>
 #include <set>
 
+#include "config/hash.h"
 #include "eggroll/error.h"
+#include "experiment/launcher.h"
 #include "experiment/outcome.h"
 #include "record/claim.h"
 #include "record/run_lock.h"

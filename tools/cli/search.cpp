@@ -12,6 +12,7 @@
 #include "cli/stops.h"
 #include "cli/terminal.h"
 #include "eggroll/error.h"
+#include "record/claim.h"
 #include "report/figures.h"
 #include "report/statistics.h"
 
