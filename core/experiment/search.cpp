@@ -172,6 +172,12 @@ Search::Search(const ConfigSearch& search, std::vector<std::string> overrides, F
 SearchLog Search::log() const { return {frame_.folder, settings_.text, base_hash_, claims_, settings_.params.size()}; }
 
 std::optional<SearchRound> Search::next(bool retry_failed) const {
+  std::optional<SearchRound> round = next_round(retry_failed);
+  if (round) round->sweep.spent = spent(round->sweep);
+  return round;
+}
+
+std::optional<SearchRound> Search::next_round(bool retry_failed) const {
   std::vector<Trial> trials = log().trials();
   std::vector<uint64_t> open = open_at(trials, 0, settings_.trials);
   if (!open.empty()) return round_of(trials, open, 0, settings_.trials);
@@ -259,7 +265,6 @@ SearchRound Search::round_of(const std::vector<Trial>& trials, const std::vector
   add_points(round.sweep, search_, overrides_, points, find_);
   round.sweep.left_behind = 0;  // trials of other rounds
   round.sweep.planned = settings_.trials * settings_.seeds.size();
-  round.sweep.spent = spent(round.sweep);
   round.title = fmt::format("{} of {}, {}", numbers.size(), count_text(settings_.trials, "trial"),
                             settings_.end_text(rung, begun));
   return round;
@@ -298,7 +303,6 @@ Sweep Search::confirmation() const {
   }
   const GridPoint found = point_at(settings_.params, known.trials()[best].unit);
   add_points(sweep, search_, overrides_, {confirming(kFound, found), confirming(kOwn, {})}, find_);
-  sweep.spent = spent(sweep);
   return sweep;
 }
 
@@ -333,7 +337,6 @@ void Search::begin(SearchRound& round) const {
     }
   }
   write_sweep(round.sweep);
-  round.sweep.left_behind = 0;  // numbered anew
 }
 
 bool Search::settle(const SearchRound& round) const {

@@ -65,6 +65,7 @@ class Search {
 
  private:
   SearchLog log() const;
+  std::optional<SearchRound> next_round(bool retry_failed) const;
   SearchRound round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers, uint64_t rung,
                        uint64_t begun) const;
   std::vector<uint64_t> open_at(const std::vector<Trial>& trials, uint64_t rung, uint64_t begun) const;

@@ -27,9 +27,8 @@
 namespace eggroll {
 namespace {
 
-// Throws Error if a point cannot run. It says each reason once, with the first point that has it.
-std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFolder>& plugins, bool here) {
-  std::vector<PointCheck> checks = check_points(sweep.points, plugins, here);
+// Throws Error if a point could not run. It says each reason once, with the first point that has it.
+void require_runnable(const Sweep& sweep, const std::vector<PointCheck>& checks) {
   std::map<std::string, std::vector<size_t>> reasons;
   size_t wrong = 0;
   for (size_t i = 0; i < checks.size(); ++i) {
@@ -37,7 +36,7 @@ std::vector<PointCheck> checked(const Sweep& sweep, const std::vector<PluginFold
     reasons[checks[i].error].push_back(i);
     ++wrong;
   }
-  if (wrong == 0) return checks;
+  if (wrong == 0) return;
   std::vector<std::string> lines;
   for (const auto& [reason, points] : reasons) {
     const SweepPoint& first = sweep.points[points[0]];
@@ -105,7 +104,8 @@ void print_said(const Sweep& sweep) {
 
 int print_points(const Sweep& sweep) {
   const bool here = open_launcher(sweep.launcher, {})->runs_here();
-  const std::vector<PointCheck> checks = checked(sweep, plugin_folders_of(sweep.points[0].config), here);
+  const std::vector<PointCheck> checks = check_points(sweep.points, plugin_folders_of(sweep.points[0].config), here);
+  require_runnable(sweep, checks);
   std::vector<PointStanding> standings;
   for (const SweepPoint& point : sweep.points) standings.push_back(standing_of(sweep, point));
   const Pace pace(sweep, standings);
@@ -206,19 +206,17 @@ Launch open_launch(const Sweep& sweep, const SweepArguments& arguments, const st
   return launch;
 }
 
-static std::vector<PluginFolder> frozen_plugins(const Launch& launch) {
-  return {{std::filesystem::absolute(launch.options.plugins), "frozen for the sweep"}};
+static std::vector<PointCheck> checks_of(const Sweep& sweep, const Launch& launch) {
+  return check_points(sweep.points, {{std::filesystem::absolute(launch.options.plugins), "frozen for the sweep"}},
+                      launch.launcher->runs_here());
 }
 
-void check_frozen(const Sweep& sweep, const Launch& launch) {
-  checked(sweep, frozen_plugins(launch), launch.launcher->runs_here());
-}
+void check_frozen(const Sweep& sweep, const Launch& launch) { require_runnable(sweep, checks_of(sweep, launch)); }
 
 void check_some_frozen(const Sweep& sweep, const Launch& launch) {
-  const bool here = launch.launcher->runs_here();
-  const std::vector<PointCheck> checks = check_points(sweep.points, frozen_plugins(launch), here);
+  const std::vector<PointCheck> checks = checks_of(sweep, launch);
   const bool some = std::any_of(checks.begin(), checks.end(), [](const PointCheck& one) { return one.error.empty(); });
-  if (!some) checked(sweep, frozen_plugins(launch), here);
+  if (!some) require_runnable(sweep, checks);
 }
 
 SweepResult run_points(const Sweep& sweep, const Launch& launch) {
