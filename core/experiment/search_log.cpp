@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "eggroll/error.h"
 #include "record/json.h"
@@ -22,18 +23,6 @@ Error damaged(const std::string& what, const std::string& why) {
   return Error(fmt::format("{} is damaged: {}; {}", what, why, kLogCure));
 }
 
-// Calls take(line, what it is called) for each whole line of the file.
-template <class Take>
-void each_line(const fs::path& file, const std::string& text, Take&& take) {
-  uint64_t number = 0;
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const std::string what = fmt::format("line {} of {}", ++number, file.string());
-    const std::string_view written = std::string_view(text).substr(begin, end - begin);
-    if (seal_of_line(written) != Seal::kWhole) throw damaged(what, "its checksum is not that of the line");
-    take(parse_json(written, what, kLogCure), what, number == 1);
-  }
-}
-
 }  // namespace
 
 SearchLog::SearchLog(const fs::path& folder, ordered_json search, std::string base, ordered_json claims, size_t params)
@@ -48,9 +37,10 @@ SearchLog::SearchLog(const fs::path& folder, ordered_json search, std::string ba
 }
 
 void SearchLog::read(const std::string& text) {
-  each_line(file_, text, [&](const ordered_json& line, const std::string& what, bool is_first) {
+  bool is_first = true;
+  each_sealed_line(file_, text, kLogCure, [&](const ordered_json& line, const std::string& what) {
     read_members(what, kLogCure, [&] {
-      if (!is_first) return read_line(line, what);
+      if (!std::exchange(is_first, false)) return read_line(line, what);
       const auto differs = [&](const char* key) { return line.at(key) != head_.at(key); };
       if (!differs("schema") && !differs("search") && !differs("base")) {
         head_["claims"] = line.at("claims");
@@ -124,7 +114,7 @@ bool is_judged(const fs::path& sweep, uint64_t trial, uint64_t rung) {
   const fs::path file = sweep / kSearchLogName;
   if (!is_there(file)) return false;
   bool found = false;
-  each_line(file, read_file(file, Links::kRefused), [&](const ordered_json& line, const std::string&, bool) {
+  each_sealed_line(file, read_file(file, Links::kRefused), kLogCure, [&](const ordered_json& line, const std::string&) {
     found = found || (line.contains("rung") && line.value("trial", ordered_json()) == trial && line["rung"] == rung);
   });
   return found;

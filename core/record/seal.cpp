@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "eggroll/error.h"
+#include "record/json.h"
 #include "system/files.h"
 
 namespace eggroll {
@@ -68,6 +70,19 @@ Seal seal_of_line(std::string_view line) {
   if (line.size() < kLineSealSize) return Seal::kBroken;
   const std::string_view before = line.substr(0, line.size() - kLineSealSize);
   return line.substr(before.size()) == line_seal(before) ? Seal::kWhole : Seal::kBroken;
+}
+
+void each_sealed_line(const std::filesystem::path& file, std::string_view text, const std::string& cure,
+                      const std::function<void(const ordered_json&, const std::string&)>& take) {
+  size_t number = 0;
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
+    const std::string name = fmt::format("line {} of {}", ++number, file.string());
+    const std::string_view line = text.substr(begin, end - begin);
+    if (seal_of_line(line) != Seal::kWhole) {
+      throw Error(fmt::format("{} is damaged: its checksum is not that of the line; {}", name, cure));
+    }
+    take(parse_json(line, name, cure), name);
+  }
 }
 
 }  // namespace eggroll

@@ -2,6 +2,8 @@
 #ifndef EGGROLL_RECORD_SEAL_H
 #define EGGROLL_RECORD_SEAL_H
 
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -26,6 +28,12 @@ Seal seal_of_text(std::string_view text);
 // The object on one line, with "crc" as its last member: the CRC-32 of the bytes before, in hexadecimal digits.
 std::string sealed_line(const nlohmann::ordered_json& object);
 Seal seal_of_line(std::string_view line);
+
+// Calls take(line, name) for each whole line of a file with this text, in order; name is "line 3 of FILE". A last line
+// without its end is left out, because a write may have been cut short there. Throws Error where a line is not whole;
+// the cure ends its sentence.
+void each_sealed_line(const std::filesystem::path& file, std::string_view text, const std::string& cure,
+                      const std::function<void(const nlohmann::ordered_json&, const std::string&)>& take);
 
 }  // namespace eggroll
 

@@ -1,7 +1,5 @@
 #include "record/stated_claims.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "record/json.h"
@@ -42,18 +40,12 @@ std::vector<StatedClaim> read_stated_claims(const std::filesystem::path& file) {
   std::vector<StatedClaim> claims;
   if (!is_there(file)) return claims;
   const std::string text = read_file(file, Links::kRefused);
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const std::string what = fmt::format("line {} of {}", claims.size() + 1, file.string());
-    const std::string_view written = std::string_view(text).substr(begin, end - begin);
-    if (seal_of_line(written) != Seal::kWhole) {
-      throw Error(fmt::format("{} is damaged: its checksum is not that of the line; {}", what, kClaimsCure));
-    }
-    const ordered_json line = parse_json(written, what, kClaimsCure);
+  each_sealed_line(file, text, kClaimsCure, [&](const ordered_json& line, const std::string& what) {
     read_members(what, kClaimsCure, [&] {
       claims.push_back(
           {object_at(line, "claim"), line.at("stated_utc"), {line.at("begun"), line.at("ended"), line.at("points")}});
     });
-  }
+  });
   return claims;
 }
 

@@ -1,9 +1,11 @@
 // A reader notices every change of a sealed file's bytes.
 #include "record/seal.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "record/json.h"
+#include "record/scratch.h"
 
 namespace eggroll {
 namespace {
@@ -75,6 +77,26 @@ TEST(SealTest, ALineWithAFlippedBitIsNotWhole) {
     std::string shorter = line;
     shorter.erase(i, 1);
     EXPECT_TRUE(seal_of_line(shorter) == Seal::kBroken || json_or_null(shorter).is_null()) << shorter;
+  }
+}
+
+TEST(SealTest, EachWholeLineOfAFileIsRead) {
+  const std::string first = sealed_line({{"step", 1}}) + "\n";
+  const std::string second = sealed_line({{"step", 2}}) + "\n";
+  const auto read = [](const std::string& text) {
+    std::string said;
+    each_sealed_line("a/log", text, "restore it", [&](const ordered_json& line, const std::string& name) {
+      said += fmt::format("{}: {}, ", name, line.at("step").get<int>());
+    });
+    return said;
+  };
+  EXPECT_EQ(read(first + second), "line 1 of a/log: 1, line 2 of a/log: 2, ");
+  EXPECT_EQ(read(first + second.substr(0, second.size() - 1)), "line 1 of a/log: 1, ") << "a write was cut short";
+  EXPECT_EQ(read(""), "");
+  for (const std::string& line : {std::string("{\"step\":2}\n"), std::string("\n"), "x" + second}) {
+    EXPECT_EQ(message_of([&] { read(first + line); }),
+              "line 2 of a/log is damaged: its checksum is not that of the line; restore it")
+        << line;
   }
 }
 
