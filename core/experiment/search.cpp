@@ -119,16 +119,6 @@ uint64_t first_of(const SearchRound& round) {
   return first;
 }
 
-// Below this one; none where it is not there.
-std::vector<fs::path> folders_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code none;
-  for (fs::directory_iterator entry(folder, none); !none && entry != fs::directory_iterator(); entry.increment(none)) {
-    found.push_back(entry->path());
-  }
-  return found;
-}
-
 // Returns whether they are gone. A process that has just ended the run may still hold it; the next round tries again.
 bool drop_checkpoints_of(const RunFolder& folder) try {
   if (!latest_checkpoint(folder.path)) return true;
@@ -313,7 +303,7 @@ Spent Search::spent(const Sweep& sweep) const {
   std::set<fs::path> own;
   for (const SweepPoint& point : sweep.points) own.insert(sweep.folder_of(point).path);
   const auto add_runs = [&](const fs::path& points) {
-    for (const fs::path& run : folders_in(points)) {
+    for (const fs::path& run : paths_in(points)) {
       if (own.contains(run)) continue;
       const LastMetrics last = last_metrics(RunFolder{run}.metrics());
       spent.steps += last.step;
@@ -321,7 +311,7 @@ Spent Search::spent(const Sweep& sweep) const {
     }
   };
   add_runs(frame_.folder / "points");
-  for (const fs::path& confirmed : folders_in(frame_.folder / "confirmation")) add_runs(confirmed / "points");
+  for (const fs::path& confirmed : paths_in(frame_.folder / "confirmation")) add_runs(confirmed / "points");
   return spent;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -118,6 +119,17 @@ void open_standard_descriptors() {
 bool is_there(const fs::path& path) {
   std::error_code failure;
   return fs::status(path, failure).type() != fs::file_type::not_found;
+}
+
+std::vector<fs::path> paths_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code failure;
+  for (fs::directory_iterator next(folder, failure); !failure && next != fs::directory_iterator();
+       next.increment(failure)) {
+    found.push_back(next->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 fs::path own_folder(const fs::path& folder) {

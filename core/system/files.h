@@ -25,6 +25,9 @@ void open_standard_descriptors();
 // Whether something has this name. What cannot be looked at is there: the attempt to read it says why not.
 bool is_there(const std::filesystem::path& path);
 
+// The paths in the folder, sorted; as many of them as can be read, and none where it is not there.
+std::vector<std::filesystem::path> paths_in(const std::filesystem::path& folder);
+
 // The folder of this name among a run's files; throws Error where it is a link, which would lead to a folder that is
 // not the run's. It need not exist.
 std::filesystem::path own_folder(const std::filesystem::path& folder);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -75,18 +74,6 @@ std::string hash_of_journal(const RunFolder& folder) try {
   return fs::exists(folder.journal()) ? JournalReader(folder.journal()).config_hash() : "";
 } catch (const Error&) {
   return "";
-}
-
-// Sorted by name.
-std::vector<fs::path> folders_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code failure;
-  for (fs::directory_iterator next(folder, failure); !failure && next != fs::directory_iterator();
-       next.increment(failure)) {
-    found.push_back(next->path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 }  // namespace
@@ -165,7 +152,7 @@ fs::path run_folder_of(const ConfigNode& config) {
   const std::string name = scalar_text(config.at("name")) + "-";
   const fs::path own = results / (name + run_hash(config).substr(0, kNameDigits));
   if (fs::exists(own)) return own;
-  const std::vector<fs::path> folders = folders_in(results);
+  const std::vector<fs::path> folders = paths_in(results);
   KnownRuns known;
   for (size_t i = 0; i < folders.size(); ++i) {
     const std::string other = folders[i].filename().string();

@@ -13,6 +13,7 @@ namespace eggroll {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
@@ -35,6 +36,15 @@ TEST_F(FilesTest, WritesReplacesAndReadsBytes) {
   });
   EXPECT_EQ(read_file(path), "new text");
   EXPECT_EQ(entries_in(folder_), 1U);
+}
+
+TEST_F(FilesTest, ThePathsInAFolderAreSorted) {
+  for (const char* name : {"b", "c", ".a"}) write_plainly(folder_ / name, "");
+  std::filesystem::create_directory(folder_ / "a");
+  EXPECT_THAT(paths_in(folder_), ElementsAre(folder_ / ".a", folder_ / "a", folder_ / "b", folder_ / "c"));
+  EXPECT_TRUE(paths_in(folder_ / "a").empty());
+  EXPECT_TRUE(paths_in(folder_ / "b").empty()) << "a file";
+  EXPECT_TRUE(paths_in(folder_ / "none").empty());
 }
 
 TEST_F(FilesTest, ReadsAFileOfSeveralChunks) {
