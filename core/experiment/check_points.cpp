@@ -73,11 +73,7 @@ class Checker {
   for (size_t i = first; i < points.size(); ++i) {
     const std::string line =
         checker.check(points[i]).dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-    for (size_t sent = 0; sent < line.size();) {
-      const ssize_t now = ::write(pipe, line.data() + sent, line.size() - sent);
-      if (now < 0 && errno != EINTR) ::_exit(1);
-      if (now > 0) sent += static_cast<size_t>(now);
-    }
+    if (write_all(pipe, line) != 0) ::_exit(1);
   }
   ::_exit(0);
 }

@@ -20,6 +20,7 @@
 #include "eggroll/error.h"
 #include "plugin/library.h"
 #include "plugin/watchdog.h"
+#include "system/files.h"
 #include "system/machine.h"
 #include "system/process.h"
 
@@ -91,11 +92,7 @@ bool take_line(const std::string& text, PluginFile& file) {
 }
 
 void send(int pipe, const std::string& line) {
-  for (size_t sent = 0; sent < line.size();) {
-    const ssize_t now = ::write(pipe, line.data() + sent, line.size() - sent);
-    if (now < 0 && errno != EINTR) ::_exit(1);
-    if (now > 0) sent += static_cast<size_t>(now);
-  }
+  if (write_all(pipe, line) != 0) ::_exit(1);
 }
 
 // Runs in the child. What a plugin prints there is dropped, and its crash leaves no core file.

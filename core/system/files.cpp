@@ -61,19 +61,6 @@ const char* cure_of(int error_number) {
   }
 }
 
-// Returns 0 or errno. A short write goes on, so that the reason for it comes out.
-int write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
-}
-
 const char* kind_of(mode_t mode) {
   if (S_ISFIFO(mode)) return "a FIFO";
   if (S_ISSOCK(mode)) return "a socket";
@@ -171,6 +158,19 @@ Descriptor open_regular(const fs::path& path, int flags, const std::string& acti
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
+}
+
+int write_all(int file, std::string_view bytes) {
+  // A short write goes on, so that the reason for it comes out.
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
 }
 
 void require_replaceable(const fs::path& path) {

@@ -55,6 +55,9 @@ enum class Links { kFollowed, kRefused };
 // verb of the sentence: "read", "write".
 Descriptor open_regular(const std::filesystem::path& path, int flags, const std::string& action, Links links);
 
+// Writes all bytes into an open file or pipe; returns 0 or errno.
+int write_all(int file, std::string_view bytes);
+
 // Throws where the path holds what is neither a file nor a link: a rename would put a file in the place of a device.
 void require_replaceable(const std::filesystem::path& path);
 

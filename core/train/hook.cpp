@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "record/json.h"
+#include "system/files.h"
 #include "system/machine.h"
 #include "system/process.h"
 #include "system/text.h"
@@ -119,12 +120,7 @@ Descriptor file_with(const std::string& text, const std::filesystem::path& path)
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.get() < 0) throw file_error("write", path, errno);
   ::unlink(path.c_str());
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t put = ::write(file.get(), text.data() + done, text.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) throw file_error("write", path, errno);
-    done += static_cast<size_t>(put);
-  }
+  if (const int failure = write_all(file.get(), text); failure != 0) throw file_error("write", path, failure);
   return file;
 }
 

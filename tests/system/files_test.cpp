@@ -1,5 +1,6 @@
 #include "system/files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -36,6 +37,25 @@ TEST_F(FilesTest, WritesReplacesAndReadsBytes) {
   });
   EXPECT_EQ(read_file(path), "new text");
   EXPECT_EQ(entries_in(folder_), 1U);
+}
+
+TEST_F(FilesTest, WritesAllBytesOrSaysWhyNot) {
+  const std::string bytes(100, 'x');
+  {
+    const Descriptor file = open_regular(folder_ / "file", O_WRONLY | O_CREAT, "write", Links::kRefused);
+    EXPECT_EQ(write_all(file.get(), ""), 0);
+    EXPECT_EQ(write_all(file.get(), bytes), 0);
+    EXPECT_EQ(write_all(file.get(), "y"), 0);
+  }
+  EXPECT_EQ(read_file(folder_ / "file"), bytes + "y");
+  const Descriptor reader = open_regular(folder_ / "file", O_RDONLY, "read", Links::kRefused);
+  EXPECT_EQ(write_all(reader.get(), bytes), EBADF);
+  const std::string error = in_child([&] {
+    limit_file_size(60);
+    const Descriptor file = open_regular(folder_ / "short", O_WRONLY | O_CREAT, "write", Links::kRefused);
+    return std::to_string(write_all(file.get(), bytes));
+  });
+  EXPECT_EQ(error, std::to_string(EFBIG)) << "the first write is short";
 }
 
 TEST_F(FilesTest, ThePathsInAFolderAreSorted) {
