@@ -17,8 +17,8 @@
 #include "record/stated_claims.h"
 #include "report/figures.h"
 #include "system/files.h"
-#include "train/checkpoint.h"
 #include "train/identity.h"
+#include "train/kept_checkpoints.h"
 
 namespace eggroll {
 namespace {

@@ -13,6 +13,7 @@
 #include "system/file_calls.h"
 #include "system/files.h"
 #include "train/identity.h"
+#include "train/kept_checkpoints.h"
 
 namespace eggroll {
 namespace {

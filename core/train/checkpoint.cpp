@@ -1,18 +1,13 @@
 #include "train/checkpoint.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
-#include <map>
-#include <system_error>
 
 #include "config/hash.h"
 #include "record/json.h"
-#include "record/record.h"
 #include "record/seal.h"
 #include "system/beside.h"
 
@@ -28,66 +23,12 @@ constexpr const char* kStatesFile = "states.safetensors";
 constexpr const char* kDescriptionFile = "checkpoint.json";
 constexpr int32_t kFormatOfVersion01 = 2;
 constexpr std::array<const char*, 2> kSampleNames = {"spread", "prefix"};  // by HeldOutSample
-constexpr std::string_view kStepPrefix = "step-";
-constexpr std::string_view kTemporaryPrefix = ".tmp-";
-
-// Old checkpoints are removed there.
-fs::path checkpoints_of(const fs::path& run_folder) { return own_folder(run_folder / "checkpoints"); }
-
-std::string folder_name(uint64_t step) { return fmt::format("{}{:08}", kStepPrefix, step); }
 
 template <class T>
 std::vector<T> values_of(std::string_view bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(values.data()));
   return values;
-}
-
-void require(const std::error_code& failure, const char* action, const fs::path& path) {
-  if (failure) throw file_error(action, path, failure.value());
-}
-
-void remove_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::remove_all(folder, failure);
-  require(failure, "remove", folder);
-}
-
-void rename_folder(const fs::path& from, const fs::path& to) {
-  std::error_code failure;
-  fs::rename(from, to, failure);
-  require(failure, "rename", from);
-}
-
-// Gives a checkpoint a temporary name before it is removed: half removed, it must not look whole.
-void retire(const fs::path& folder) {
-  const fs::path temporary = folder.parent_path() / fmt::format("{}{}", kTemporaryPrefix, folder.filename().string());
-  remove_folder(temporary);
-  rename_folder(folder, temporary);
-  remove_folder(temporary);
-}
-
-std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix) try {
-  std::vector<fs::path> entries;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename().string().substr(0, prefix.size()) == prefix) entries.push_back(entry.path());
-  }
-  return entries;
-} catch (const fs::filesystem_error& e) {
-  throw file_error("read", folder, e.code().value());
-}
-
-// Whole checkpoints by step.
-std::map<uint64_t, fs::path> checkpoints_in(const fs::path& folder) {
-  std::map<uint64_t, fs::path> found;
-  for (const fs::path& path : entries_of(folder, kStepPrefix)) {
-    const std::string name = path.filename().string();
-    const char* end = name.data() + name.size();
-    uint64_t step = 0;
-    const auto [stop, status] = std::from_chars(name.data() + kStepPrefix.size(), end, step);
-    if (status == std::errc() && stop == end && is_there(path / kDescriptionFile)) found[step] = path;
-  }
-  return found;
 }
 
 // Writes one file of tensors; returns its size and sha256 for the description. Each tensor's bytes are digested while
@@ -124,66 +65,6 @@ ordered_json write_tensors(const fs::path& path, const std::vector<TensorSource>
     }
   });
   return {{"bytes", size}, {"sha256", digest.hex()}};
-}
-
-// Returns the sha256 of the weights.
-std::string write_files(const fs::path& folder, const CheckpointFacts& facts, const CheckpointTensors& tensors) {
-  const TensorMetadata metadata = {{"format", "eggroll"}, {"step", std::to_string(facts.step)}};
-  WeightsDigest weights;
-  const ordered_json model =
-      write_tensors(folder / kModelFile, tensors.weights, metadata, [&](const TensorHead& tensor, auto data) {
-        weights.update(tensor.name, static_cast<int32_t>(tensor.shape[0]), static_cast<int32_t>(tensor.shape[1]), data);
-      });
-  const ordered_json optimizer = write_tensors(folder / kOptimizerFile, tensors.slots, metadata);
-  const ordered_json states = write_tensors(folder / kStatesFile, {tensors.states}, metadata);
-
-  std::string weights_sha256 = weights.hex();
-  ordered_json description = {{"format", kCheckpointFormat},
-                              {"step", facts.step},
-                              {"spec_hash", facts.identity.spec_hash},
-                              {"program_hash", facts.identity.program_hash},
-                              {"rule_hash", facts.identity.rule_hash},
-                              {"config_hash", facts.identity.config_hash},
-                              {"weights_sha256", weights_sha256},
-                              {"data_sha256", facts.data_sha256},
-                              {"counters", facts.counters},
-                              {"held_out_sample", kSampleNames[static_cast<size_t>(facts.sample)]},
-                              {"evaluations", ordered_json::array()}};
-  for (const egg_evaluation& evaluation : facts.evaluations) {
-    description["evaluations"].push_back(
-        {{"step", evaluation.step}, {"loss_q16", evaluation.loss}, {"tokens", evaluation.tokens}});
-  }
-  description["files"] = {{kModelFile, model}, {kOptimizerFile, optimizer}, {kStatesFile, states}};
-  write_atomically(folder / kDescriptionFile, sealed(description).dump(2) + "\n");
-  return weights_sha256;
-}
-
-// Whether the folder holds, undamaged, the very same files.
-bool holds_the_same(const fs::path& folder, const fs::path& other) {
-  try {
-    load_checkpoint(folder);
-  } catch (const Error&) {
-    return false;
-  }
-  const auto files = [](const fs::path& path) {
-    return read_json(path / kDescriptionFile, kCheckpointCure).at("files");
-  };
-  return files(folder) == files(other);
-}
-
-// The step of the evaluation with the fewest bits, of those at steps that `counts` admits; of equal ones the first.
-template <class Counts>
-std::optional<uint64_t> best_step(const std::vector<egg_evaluation>& evaluations, Counts&& counts) {
-  std::optional<uint64_t> step;
-  double fewest = std::numeric_limits<double>::infinity();
-  for (const egg_evaluation& evaluation : evaluations) {
-    if (evaluation.tokens == 0 || !counts(evaluation.step)) continue;
-    const double bits = static_cast<double>(evaluation.loss) / static_cast<double>(evaluation.tokens);
-    if (bits >= fewest) continue;
-    fewest = bits;
-    step = evaluation.step;
-  }
-  return step;
 }
 
 class Loader {
@@ -260,7 +141,7 @@ class Loader {
   // A folder that was copied under a name of another kind may have any step.
   void require_step_in_name(uint64_t step) const {
     const std::string name = folder_.filename().string();
-    if (!name.starts_with(kStepPrefix) || name == folder_name(step)) return;
+    if (!name.starts_with(kStepPrefix) || name == checkpoint_name(step)) return;
     fail(fmt::format("{} says step {}", kDescriptionFile, step));
   }
 
@@ -349,145 +230,39 @@ class Loader {
 
 }  // namespace
 
-SavedCheckpoint save_checkpoint(const fs::path& run_folder, const CheckpointFacts& facts,
-                                const CheckpointTensors& tensors, uint32_t keep,
-                                const std::function<void(const std::string&)>& warn) {
-  if (keep == 0) throw Error("checkpoints to keep are 0, expected at least 1; correct the setting");
-  const fs::path folder = checkpoints_of(run_folder);
-  const std::string name = folder_name(facts.step);
-  const fs::path temporary = folder / fmt::format("{}{}", kTemporaryPrefix, facts.step);
-  SavedCheckpoint saved{folder / name, {}};
+std::string checkpoint_name(uint64_t step) { return fmt::format("{}{:08}", kStepPrefix, step); }
 
-  std::error_code failure;
-  if (fs::create_directory(folder, failure)) sync_folder(run_folder);
-  require(failure, "create", folder);
-  remove_leftovers(run_folder, warn);
-  fs::create_directory(temporary, failure);
-  require(failure, "create", temporary);
-  try {
-    saved.weights_sha256 = write_files(temporary, facts, tensors);
-    if (!is_there(saved.folder)) {
-      rename_folder(temporary, saved.folder);
-    } else if (holds_the_same(saved.folder, temporary)) {
-      remove_folder(temporary);
-    } else {
-      retire(saved.folder);  // damaged: the reason why the run was taken up at an earlier step
-      rename_folder(temporary, saved.folder);
-    }
-  } catch (...) {
-    fs::remove_all(temporary, failure);
-    throw;
+bool is_checkpoint(const fs::path& folder) { return is_there(folder / kDescriptionFile); }
+
+std::string write_checkpoint(const fs::path& folder, const CheckpointFacts& facts, const CheckpointTensors& tensors) {
+  const TensorMetadata metadata = {{"format", "eggroll"}, {"step", std::to_string(facts.step)}};
+  WeightsDigest weights;
+  const ordered_json model =
+      write_tensors(folder / kModelFile, tensors.weights, metadata, [&](const TensorHead& tensor, auto data) {
+        weights.update(tensor.name, static_cast<int32_t>(tensor.shape[0]), static_cast<int32_t>(tensor.shape[1]), data);
+      });
+  const ordered_json optimizer = write_tensors(folder / kOptimizerFile, tensors.slots, metadata);
+  const ordered_json states = write_tensors(folder / kStatesFile, {tensors.states}, metadata);
+
+  std::string weights_sha256 = weights.hex();
+  ordered_json description = {{"format", kCheckpointFormat},
+                              {"step", facts.step},
+                              {"spec_hash", facts.identity.spec_hash},
+                              {"program_hash", facts.identity.program_hash},
+                              {"rule_hash", facts.identity.rule_hash},
+                              {"config_hash", facts.identity.config_hash},
+                              {"weights_sha256", weights_sha256},
+                              {"data_sha256", facts.data_sha256},
+                              {"counters", facts.counters},
+                              {"held_out_sample", kSampleNames[static_cast<size_t>(facts.sample)]},
+                              {"evaluations", ordered_json::array()}};
+  for (const egg_evaluation& evaluation : facts.evaluations) {
+    description["evaluations"].push_back(
+        {{"step", evaluation.step}, {"loss_q16", evaluation.loss}, {"tokens", evaluation.tokens}});
   }
-  sync_folder(folder);
-
-  std::map<uint64_t, fs::path> present = checkpoints_in(folder);
-  const auto best = best_step(facts.evaluations, [&](uint64_t step) { return present.contains(step); });
-  size_t count = present.size();
-  for (const auto& [step, path] : present) {
-    if (count <= keep) break;
-    if (step == facts.step) continue;
-    if (step == best) {
-      --count;  // it stays beside the newest
-      continue;
-    }
-    try {
-      retire(path);
-    } catch (const Error& error) {
-      if (warn) warn(fmt::format("an old checkpoint stays: {}", error.what()));
-    }
-    --count;
-  }
-  return saved;
-}
-
-void remove_checkpoints(const fs::path& run_folder) {
-  const fs::path folder = checkpoints_of(run_folder);
-  if (!is_there(folder)) return;
-  for (const auto& [step, path] : checkpoints_in(folder)) retire(path);
-}
-
-bool has_leftovers(const fs::path& run_folder) {
-  const fs::path folder = checkpoints_of(run_folder);
-  return is_there(folder) && !entries_of(folder, kTemporaryPrefix).empty();
-}
-
-void remove_leftovers(const fs::path& run_folder, const std::function<void(const std::string&)>& warn) {
-  const fs::path folder = checkpoints_of(run_folder);
-  if (!is_there(folder)) return;
-  for (const fs::path& leftover : entries_of(folder, kTemporaryPrefix)) {
-    try {
-      remove_folder(leftover);
-    } catch (const Error& error) {
-      if (warn) warn(error.what());
-    }
-  }
-}
-
-std::optional<fs::path> latest_checkpoint(const fs::path& run_folder) {
-  const fs::path folder = checkpoints_of(run_folder);
-  if (!is_there(folder)) return std::nullopt;
-  const std::map<uint64_t, fs::path> present = checkpoints_in(folder);
-  if (present.empty()) return std::nullopt;
-  return present.rbegin()->second;
-}
-
-BestCheckpoint require_best(const RunFolder& folder) {
-  if (const auto best = best_checkpoint(folder.path)) return *best;
-  throw Error(
-      fmt::format("{} keeps no checkpoint of a step after which the model was evaluated; name last or a number of "
-                  "steps, or begin a run with checkpoint.best=true",
-                  folder.path.string()));
-}
-
-std::optional<BestCheckpoint> best_checkpoint(const fs::path& run_folder) {
-  const auto newest = latest_checkpoint(run_folder);
-  if (!newest) return std::nullopt;
-  const std::vector<egg_evaluation> evaluations = Loader(*newest).facts().evaluations;
-  const std::map<uint64_t, fs::path> present = checkpoints_in(checkpoints_of(run_folder));
-  const auto best = best_step(evaluations, [&](uint64_t step) { return present.contains(step); });
-  if (!best) return std::nullopt;
-  return BestCheckpoint{present.at(*best), *best, best_step(evaluations, [](uint64_t) { return true; }).value()};
-}
-
-fs::path checkpoint_after(const fs::path& run_folder, uint64_t step) {
-  const fs::path folder = checkpoints_of(run_folder);
-  const std::map<uint64_t, fs::path> present =
-      is_there(folder) ? checkpoints_in(folder) : std::map<uint64_t, fs::path>();
-  const auto found = present.find(step);
-  if (found != present.end()) return found->second;
-  std::vector<uint64_t> steps;
-  for (const auto& [kept, path] : present) steps.push_back(kept);
-  throw Error(
-      fmt::format("{} keeps no checkpoint after {} steps, expected one of: {}; name one of these, or keep more "
-                  "with checkpoint.keep",
-                  run_folder.string(), step, steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", "))));
-}
-
-// By the record of the run, which may end with the weights of its best evaluation.
-static fs::path end_checkpoint(const RunFolder& folder, const fs::path& newest) {
-  if (!is_there(folder.record())) return newest;
-  const RunRecord record = read_record(folder.record());
-  const bool ended_before = record.status == RunStatus::kStopped && record.final && record.final->step < record.steps;
-  return ended_before ? checkpoint_after(folder.path, record.final->step) : newest;
-}
-
-fs::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who) {
-  const auto newest = latest_checkpoint(folder.path);
-  if (!newest)
-    throw Error(
-        fmt::format("{} keeps no checkpoint, expected one; a run that has just begun has none yet, and a search keeps "
-                    "none of trials that stay behind",
-                    folder.path.string()));
-  if (chosen == "end") return end_checkpoint(folder, *newest);
-  if (chosen == "last") return *newest;
-  if (chosen == "best") return require_best(folder).folder;
-  uint64_t step = 0;
-  const char* end = chosen.data() + chosen.size();
-  const auto [stop, status] = std::from_chars(chosen.data(), end, step);
-  if (status != std::errc() || stop != end) {
-    throw Error(fmt::format("{} '{}', expected end, last, best or a number of steps; correct it", who, chosen));
-  }
-  return checkpoint_after(folder.path, step);
+  description["files"] = {{kModelFile, model}, {kOptimizerFile, optimizer}, {kStatesFile, states}};
+  write_atomically(folder / kDescriptionFile, sealed(description).dump(2) + "\n");
+  return weights_sha256;
 }
 
 Checkpoint load_checkpoint(const fs::path& folder, const char* cure) { return Loader(folder, cure).load(); }
@@ -498,6 +273,18 @@ std::string beginning_sha256(const fs::path& folder, bool goes_on) { return Load
 
 std::vector<fs::path> checkpoint_files(const fs::path& folder) {
   return {folder / kModelFile, folder / kOptimizerFile, folder / kStatesFile, folder / kDescriptionFile};
+}
+
+bool is_same_checkpoint(const fs::path& folder, const fs::path& other) {
+  try {
+    load_checkpoint(folder);
+  } catch (const Error&) {
+    return false;
+  }
+  const auto files = [](const fs::path& path) {
+    return read_json(path / kDescriptionFile, kCheckpointCure).at("files");
+  };
+  return files(folder) == files(other);
 }
 
 void require_same_run(const fs::path& folder, const RunIdentity& checkpoint, const RunIdentity& run) {

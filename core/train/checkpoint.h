@@ -1,8 +1,8 @@
-// Checkpoints: all that a run needs to go on from a step, to the same bits.
+// A checkpoint: all that a run needs to go on from a step, to the same bits. Writing and reading one; which a run keeps
+// is in train/kept_checkpoints.h.
 //
-// <run folder>/checkpoints/step-00000800/ holds model.safetensors, optimizer.safetensors, states.safetensors and
-// checkpoint.json, which lists the size and sha256 of the others and is sealed (record/seal.h). A folder of that name
-// is always complete: it is made under another name and renamed when all of it is on the disk.
+// Its folder holds model.safetensors, optimizer.safetensors, states.safetensors and checkpoint.json, which lists the
+// size and sha256 of the others and is sealed (record/seal.h).
 #ifndef EGGROLL_TRAIN_CHECKPOINT_H
 #define EGGROLL_TRAIN_CHECKPOINT_H
 
@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +17,6 @@
 #include "data/streams.h"
 #include "eggroll/plugin.h"
 #include "system/files.h"
-#include "train/run_folder.h"
 #include "train/safetensors.h"
 
 namespace eggroll {
@@ -84,47 +82,16 @@ struct CheckpointTensors {
   TensorSource states;                // (population, state_bytes)
 };
 
-struct SavedCheckpoint {
-  std::filesystem::path folder;
-  std::string weights_sha256;
-};
+// The name of its folder among a run's: this and the step, in eight digits or more.
+inline constexpr std::string_view kStepPrefix = "step-";
+std::string checkpoint_name(uint64_t step);
 
-// Keeps the newest `keep` (at least 1) checkpoints and that of the best evaluation, and removes the others; warn is
-// told of one that cannot be removed. A failure, also of a tensor's read, leaves the checkpoints there were.
-SavedCheckpoint save_checkpoint(const std::filesystem::path& run_folder, const CheckpointFacts& facts,
-                                const CheckpointTensors& tensors, uint32_t keep,
-                                const std::function<void(const std::string&)>& warn = {});
+// Whether the folder holds a checkpoint; load_checkpoint() finds damage.
+bool is_checkpoint(const std::filesystem::path& folder);
 
-// Removes all checkpoints; the run's journal still tells its weights. Nobody else may write to the folder meanwhile.
-void remove_checkpoints(const std::filesystem::path& run_folder);
-
-bool has_leftovers(const std::filesystem::path& run_folder);
-
-// Removes what processes left that were killed while they saved or removed a checkpoint; warn is told of what stays.
-// Nobody else may write to the folder meanwhile.
-void remove_leftovers(const std::filesystem::path& run_folder, const std::function<void(const std::string&)>& warn);
-
-// Folder of the newest checkpoint, if there is one.
-std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& run_folder);
-
-// The checkpoint with the fewest held-out bits, of those after which the model was evaluated; of equal ones the first.
-struct BestCheckpoint {
-  std::filesystem::path folder;
-  uint64_t step;
-  uint64_t best_step;  // of the best evaluation of all: another one where no checkpoint was saved after it
-};
-// Throws Error where the newest checkpoint is damaged.
-std::optional<BestCheckpoint> best_checkpoint(const std::filesystem::path& run_folder);
-// The same; throws Error where there is none, too.
-BestCheckpoint require_best(const RunFolder& folder);
-
-// Folder of the checkpoint after this number of steps. Throws Error, which names those that are kept, where it is none
-// of them.
-std::filesystem::path checkpoint_after(const std::filesystem::path& run_folder, uint64_t step);
-
-// The one that `chosen` means: "end" (that the run ended with; the newest of one that has not ended), "last", "best" or
-// a number of steps. who: how a message about it begins. Throws Error where the run keeps no such checkpoint.
-std::filesystem::path choose_checkpoint(const RunFolder& folder, const std::string& chosen, const std::string& who);
+// Writes a checkpoint into the folder, which is there and empty; returns the sha256 of the weights.
+std::string write_checkpoint(const std::filesystem::path& folder, const CheckpointFacts& facts,
+                             const CheckpointTensors& tensors);
 
 // Verifies format, sizes, sha256, types and shapes; whether it is this run's is require_same_run's to say.
 Checkpoint load_checkpoint(const std::filesystem::path& folder, const char* cure = kCheckpointCure);
@@ -138,6 +105,9 @@ std::string beginning_sha256(const std::filesystem::path& folder, bool goes_on);
 
 // Its files.
 std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path& folder);
+
+// Whether the folder holds, undamaged, the very same files as the other.
+bool is_same_checkpoint(const std::filesystem::path& folder, const std::filesystem::path& other);
 
 // Throws, naming what differs and the cure, where the checkpoint of this folder is another run's.
 void require_same_run(const std::filesystem::path& folder, const RunIdentity& checkpoint, const RunIdentity& run);

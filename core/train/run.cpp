@@ -14,9 +14,9 @@
 #include "record/sentence.h"
 #include "system/files.h"
 #include "train/beginning.h"
-#include "train/checkpoint.h"
 #include "train/clock.h"
 #include "train/identity.h"
+#include "train/kept_checkpoints.h"
 
 namespace eggroll {
 namespace {

@@ -19,6 +19,7 @@
 #include "train/hook.h"
 #include "train/identity.h"
 #include "train/journal.h"
+#include "train/kept_checkpoints.h"
 #include "train/members.h"
 #include "train/replicas.h"
 #include "train/sample.h"

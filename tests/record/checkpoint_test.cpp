@@ -13,6 +13,7 @@
 #include "record/seal.h"
 #include "support/whole_checkpoint.h"
 #include "system/files.h"
+#include "train/kept_checkpoints.h"
 
 namespace eggroll {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef EGGROLL_TESTS_WHOLE_CHECKPOINT_H
 #define EGGROLL_TESTS_WHOLE_CHECKPOINT_H
 
-#include "train/checkpoint.h"
+#include "train/kept_checkpoints.h"
 
 namespace eggroll {
 

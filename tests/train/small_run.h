@@ -16,6 +16,7 @@
 #include "record/scratch.h"
 #include "support/host.h"
 #include "train/checkpoint.h"
+#include "train/kept_checkpoints.h"
 #include "train/session_io.h"
 #include "train/trainer.h"
 

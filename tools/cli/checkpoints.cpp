@@ -15,6 +15,7 @@
 #include "system/text.h"
 #include "train/checkpoint.h"
 #include "train/identity.h"
+#include "train/kept_checkpoints.h"
 #include "train/replay.h"
 #include "train/sample.h"
 

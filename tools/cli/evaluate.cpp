@@ -16,6 +16,7 @@
 #include "train/checkpoint.h"
 #include "train/evaluation.h"
 #include "train/identity.h"
+#include "train/kept_checkpoints.h"
 #include "train/session_io.h"
 
 namespace eggroll {

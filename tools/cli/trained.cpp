@@ -8,6 +8,7 @@
 #include "train/average.h"
 #include "train/checkpoint.h"
 #include "train/identity.h"
+#include "train/kept_checkpoints.h"
 #include "train/session_io.h"
 
 namespace eggroll {
