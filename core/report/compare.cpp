@@ -10,6 +10,7 @@
 #include <set>
 
 #include "eggroll/error.h"
+#include "record/claim.h"
 #include "record/metric_keys.h"
 #include "report/figures.h"
 #include "report/study.h"
@@ -17,14 +18,16 @@
 namespace eggroll {
 namespace {
 
-using Values = std::map<std::string, std::set<std::string>>;
+using nlohmann::ordered_json;
+
+constexpr const char* kOfConfig = "config.";
 
 // What a run was made with and is.
-std::map<std::string, std::string> properties_of(const CollectedRun& run) {
+std::map<std::string, ordered_json> properties_of(const CollectedRun& run) {
   const RunRecord& record = run.record;
-  std::map<std::string, std::string> properties;
-  for (const auto& [key, value] : config_values(record.config)) {
-    if (key != "seed" && !key.starts_with("results.")) properties["config " + key] = value;
+  std::map<std::string, ordered_json> properties;
+  for (const auto& [key, value] : config_leaves(record.config)) {
+    if (key != "seed" && !key.starts_with("results.")) properties[kOfConfig + key] = value;
   }
   properties["commit"] = record.environment.host_commit;
   properties["compiler"] = record.environment.compiler;
@@ -43,26 +46,37 @@ struct Side {
     for (const CollectedRun& run : collection.runs) {
       runs.push_back(&run);
       properties.push_back(properties_of(run));
-      for (const auto& [key, value] : properties.back()) values[key].insert(value);
+      for (const auto& [key, value] : properties.back()) values[key].known.emplace(axis_text(value), value);
     }
-    // A key that some runs lack varies too.
     for (auto& [key, seen] : values) {
-      const bool everywhere =
-          std::all_of(properties.begin(), properties.end(), [&key = key](const auto& p) { return p.contains(key); });
-      if (!everywhere) seen.insert("absent");
+      seen.absent = static_cast<size_t>(std::count_if(properties.begin(), properties.end(),
+                                                      [&key = key](const auto& p) { return !p.contains(key); }));
     }
   }
 
+  // Where no run has the key, all lack it.
+  Difference::Values values_of(const std::string& key) const {
+    const auto found = values.find(key);
+    return found == values.end() ? Difference::Values{{}, runs.size()} : found->second;
+  }
+
   std::vector<const CollectedRun*> runs;
-  std::vector<std::map<std::string, std::string>> properties;
-  Values values;
+  std::vector<std::map<std::string, ordered_json>> properties;
+  std::map<std::string, Difference::Values> values;
 };
 
-std::string values_text(const Values& values, const std::string& key) {
-  const auto found = values.find(key);
-  if (found == values.end()) return "absent";
+// As text, and without the numbers of runs.
+std::set<std::string> texts_of(const Difference::Values& values) {
+  std::set<std::string> texts;
+  for (const auto& [text, value] : values.known) texts.insert(text);
+  if (values.absent > 0) texts.insert("absent");
+  return texts;
+}
+
+std::string values_text(const Difference::Values& values) {
   constexpr size_t kMost = 6;
-  std::vector<std::string> shown(found->second.begin(), found->second.end());
+  const std::set<std::string> texts = texts_of(values);
+  std::vector<std::string> shown(texts.begin(), texts.end());
   const size_t all = shown.size();
   shown.resize(std::min(all, kMost));
   return fmt::format("{}{}", fmt::join(shown, ", "), all > kMost ? fmt::format(" and {} more", all - kMost) : "");
@@ -76,26 +90,28 @@ std::set<std::string> keys_of(const Side& a, const Side& b) {
   return keys;
 }
 
+using Pairs = std::vector<std::pair<const CollectedRun*, const CollectedRun*>>;
+
 // Runs of both sides that stand for each other.
-std::vector<std::pair<const CollectedRun*, const CollectedRun*>> pairs_of(const Side& a, const Side& b) {
+Pairs pairs_of(const Side& a, const Side& b) {
   if (a.runs.size() == 1 && b.runs.size() == 1) return {{a.runs[0], b.runs[0]}};
   // What varies within a side and is known on both.
   std::vector<std::string> keys;
   for (const std::string& key : keys_of(a, b)) {
-    if (!key.starts_with("config ") || !a.values.contains(key) || !b.values.contains(key)) continue;
-    if (a.values.at(key).size() > 1 || b.values.at(key).size() > 1) keys.push_back(key);
+    if (!key.starts_with(kOfConfig) || !a.values.contains(key) || !b.values.contains(key)) continue;
+    if (texts_of(a.values.at(key)).size() > 1 || texts_of(b.values.at(key)).size() > 1) keys.push_back(key);
   }
   const auto place_of = [&](const Side& side, size_t i) {
     std::vector<std::string> place = {std::to_string(side.runs[i]->record.seed)};
     for (const std::string& key : keys) {
       const auto found = side.properties[i].find(key);
-      place.push_back(found == side.properties[i].end() ? "absent" : found->second);
+      place.push_back(found == side.properties[i].end() ? "absent" : axis_text(found->second));
     }
     return place;
   };
   std::map<std::vector<std::string>, const CollectedRun*> others;
   for (size_t i = 0; i < a.runs.size(); ++i) others[place_of(a, i)] = a.runs[i];
-  std::vector<std::pair<const CollectedRun*, const CollectedRun*>> pairs;
+  Pairs pairs;
   for (size_t i = 0; i < b.runs.size(); ++i) {
     const auto other = others.find(place_of(b, i));
     if (other != others.end()) pairs.emplace_back(other->second, b.runs[i]);
@@ -106,6 +122,7 @@ std::vector<std::pair<const CollectedRun*, const CollectedRun*>> pairs_of(const 
 using Figure = std::function<std::optional<double>(const CollectedRun&)>;
 
 struct NamedFigure {
+  std::string metric;
   std::string name;
   Figure of;
   std::string (*write)(double);
@@ -113,16 +130,18 @@ struct NamedFigure {
 
 const std::vector<NamedFigure>& figures() {
   static const std::vector<NamedFigure> all = {
-      {"final held-out bits per unit", [](const CollectedRun& run) { return metric_of(run, "bits"); }, text_of},
-      {"final held-out bits per unit, average of the weights",
+      {"bits", "final held-out bits per unit", [](const CollectedRun& run) { return metric_of(run, "bits"); }, text_of},
+      {"average_bits", "final held-out bits per unit, average of the weights",
        [](const CollectedRun& run) { return metric_of(run, "average_bits"); }, text_of},
-      {"member tokens per second", [](const CollectedRun& run) { return metric_of(run, "tokens_per_second"); },
-       short_count},
-      {"update rate", [](const CollectedRun& run) { return metric_of(run, "update_rate"); }, percent},
-      {"wall time", [](const CollectedRun& run) { return std::optional(run.record.wall_seconds); }, seconds_text},
-      {"steps done", [](const CollectedRun& run) { return std::optional(static_cast<double>(run.record.steps)); },
+      {"tokens_per_second", "member tokens per second",
+       [](const CollectedRun& run) { return metric_of(run, "tokens_per_second"); }, short_count},
+      {"update_rate", "update rate", [](const CollectedRun& run) { return metric_of(run, "update_rate"); }, percent},
+      {"wall_seconds", "wall time", [](const CollectedRun& run) { return std::optional(run.record.wall_seconds); },
+       seconds_text},
+      {"steps", "steps done",
+       [](const CollectedRun& run) { return std::optional(static_cast<double>(run.record.steps)); },
        [](double steps) { return fmt::format("{:.0f}", steps); }},
-      {"memory",
+      {"memory_bytes", "memory",
        [](const CollectedRun& run) {
          return run.record.memory_bytes ? std::optional(static_cast<double>(*run.record.memory_bytes)) : std::nullopt;
        },
@@ -131,7 +150,7 @@ const std::vector<NamedFigure>& figures() {
 }
 
 // A figure for each number of a hook that a run of a pair has.
-std::vector<NamedFigure> hook_figures(const std::vector<std::pair<const CollectedRun*, const CollectedRun*>>& pairs) {
+std::vector<NamedFigure> hook_figures(const Pairs& pairs) {
   std::set<std::string> metrics;
   for (const auto& [a, b] : pairs) {
     for (const CollectedRun* run : {a, b}) {
@@ -140,13 +159,13 @@ std::vector<NamedFigure> hook_figures(const std::vector<std::pair<const Collecte
   }
   std::vector<NamedFigure> figures;
   for (const std::string& name : metrics) {
-    figures.push_back({name, [name](const CollectedRun& run) { return metric_of(run, name); }, text_of});
+    figures.push_back({name, name, [name](const CollectedRun& run) { return metric_of(run, name); }, text_of});
   }
   return figures;
 }
 
-std::string figure_line(const NamedFigure& figure,
-                        const std::vector<std::pair<const CollectedRun*, const CollectedRun*>>& pairs) {
+// Nothing where no pair has it.
+std::optional<ComparedFigure> compared(const NamedFigure& figure, const Pairs& pairs) {
   std::vector<OfSeed> before;
   std::vector<OfSeed> after;
   std::vector<OfSeed> differences;
@@ -158,19 +177,46 @@ std::string figure_line(const NamedFigure& figure,
     after.push_back({b->record.seed, *of_b});
     differences.push_back({b->record.seed, *of_b - *of_a});
   }
-  if (differences.empty()) return "";
-  if (pairs.size() == 1) {
-    return fmt::format("{}: {} in A, {} in B{}", figure.name, figure.write(before[0].value),
-                       figure.write(after[0].value), differences[0].value == 0.0 ? " (equal)" : "");
+  if (differences.empty()) return std::nullopt;
+  return ComparedFigure{figure.metric,
+                        figure.name,
+                        figure.write,
+                        differences.size(),
+                        mean_over_seeds(before),
+                        mean_over_seeds(after),
+                        mean_over_seeds(differences)};
+}
+
+ComparedSide side_of(const Side& side) {
+  ComparedSide compared;
+  compared.runs = side.runs.size();
+  for (const CollectedRun* run : side.runs) {
+    compared.seeds.insert(run->record.seed);
+    ++compared.statuses[status_name(run->record.status)];
   }
-  return fmt::format("{}: mean {} in A, {} in B; B minus A {}", figure.name, figure.write(mean_over_seeds(before).mean),
-                     figure.write(mean_over_seeds(after).mean),
-                     text_of(mean_over_seeds(differences), differences.size(), "pair"));
+  return compared;
+}
+
+ordered_json json_of(const Difference::Values& values) {
+  ordered_json known = ordered_json::array();
+  for (const auto& [text, value] : values.known) known.push_back(value);
+  return {{"values", known}, {"absent", values.absent}};
+}
+
+ordered_json json_of(const ComparedFigure& figure) {
+  const std::optional<Interval>& interval = figure.difference.interval;
+  return {{"metric", figure.metric},
+          {"pairs", figure.pairs},
+          {"seeds", figure.difference.n},
+          {"a", figure.a.mean},
+          {"b", figure.b.mean},
+          {"difference", figure.difference.mean},
+          {"interval", interval ? ordered_json{{"low", interval->low}, {"high", interval->high}} : ordered_json()}};
 }
 
 }  // namespace
 
-std::vector<std::string> compare(const Collection& a, const Collection& b) {
+RunComparison compare(const Collection& a, const Collection& b) {
   for (const Collection* side : {&a, &b}) {
     if (!side->runs.empty()) continue;
     throw Error(fmt::format("{} has no record of a run to compare, expected at least one{}", side == &a ? "A" : "B",
@@ -178,44 +224,82 @@ std::vector<std::string> compare(const Collection& a, const Collection& b) {
   }
   const Side left(a);
   const Side right(b);
-  std::vector<std::string> lines;
+  RunComparison comparison;
+  comparison.a = side_of(left);
+  comparison.b = side_of(right);
   for (const std::string& key : keys_of(left, right)) {
-    const bool equal =
-        left.values.contains(key) && right.values.contains(key) && left.values.at(key) == right.values.at(key);
-    if (!equal)
-      lines.push_back(
-          fmt::format("{}: {} in A, {} in B", key, values_text(left.values, key), values_text(right.values, key)));
+    const Difference difference{key, left.values_of(key), right.values_of(key)};
+    if (texts_of(difference.a) != texts_of(difference.b)) comparison.differences.push_back(difference);
   }
-  if (lines.empty()) lines.emplace_back("configuration, plugins, machine and data are the same");
-  const auto pairs = pairs_of(left, right);
-  if (left.runs.size() > 1 || right.runs.size() > 1) {
-    lines.push_back(fmt::format(
-        "{} in A, {} in B, {} with the same seed and the same values of the settings that vary within A or B",
-        count_text(left.runs.size(), "run"), count_text(right.runs.size(), "run"), count_text(pairs.size(), "pair")));
-  } else {
-    const RunRecord& one = left.runs[0]->record;
-    const RunRecord& other = right.runs[0]->record;
-    if (one.seed != other.seed) lines.push_back(fmt::format("seed: {} in A, {} in B", one.seed, other.seed));
-    if (one.status != other.status) {
-      lines.push_back(fmt::format("status: {} in A, {} in B", status_name(one.status), status_name(other.status)));
-    }
-  }
+  const Pairs pairs = pairs_of(left, right);
+  comparison.pairs = pairs.size();
   std::vector<NamedFigure> all = figures();
   for (NamedFigure& figure : hook_figures(pairs)) all.push_back(std::move(figure));
   for (const NamedFigure& figure : all) {
-    const std::string line = figure_line(figure, pairs);
-    if (!line.empty()) lines.push_back(line);
+    if (auto found = compared(figure, pairs)) comparison.figures.push_back(std::move(*found));
   }
-  size_t known = 0;
-  size_t same = 0;
   for (const auto& [one, other] : pairs) {
     if (!one->record.weights_sha256 || !other->record.weights_sha256) continue;
-    ++known;
-    if (one->record.weights_sha256 == other->record.weights_sha256) ++same;
+    ++comparison.known_weights;
+    if (one->record.weights_sha256 == other->record.weights_sha256) ++comparison.equal_weights;
   }
-  if (known > 0)
-    lines.push_back(fmt::format("weights: equal, to the bit, in {} of {}", same, count_text(known, "pair")));
+  return comparison;
+}
+
+std::vector<std::string> lines_of(const RunComparison& comparison) {
+  const ComparedSide& a = comparison.a;
+  const ComparedSide& b = comparison.b;
+  std::vector<std::string> lines;
+  for (const Difference& difference : comparison.differences) {
+    std::string key = difference.key;
+    if (key.starts_with(kOfConfig)) key[key.find('.')] = ' ';
+    lines.push_back(fmt::format("{}: {} in A, {} in B", key, values_text(difference.a), values_text(difference.b)));
+  }
+  if (lines.empty()) lines.emplace_back("configuration, plugins, machine and data are the same");
+  if (a.runs > 1 || b.runs > 1) {
+    lines.push_back(fmt::format(
+        "{} in A, {} in B, {} with the same seed and the same values of the settings that vary within A or B",
+        count_text(a.runs, "run"), count_text(b.runs, "run"), count_text(comparison.pairs, "pair")));
+  } else {
+    if (a.seeds != b.seeds) {
+      lines.push_back(fmt::format("seed: {} in A, {} in B", *a.seeds.begin(), *b.seeds.begin()));
+    }
+    if (a.statuses != b.statuses) {
+      lines.push_back(fmt::format("status: {} in A, {} in B", a.statuses.begin()->first, b.statuses.begin()->first));
+    }
+  }
+  for (const ComparedFigure& figure : comparison.figures) {
+    if (comparison.pairs == 1) {
+      lines.push_back(fmt::format("{}: {} in A, {} in B{}", figure.name, figure.write(figure.a.mean),
+                                  figure.write(figure.b.mean), figure.difference.mean == 0.0 ? " (equal)" : ""));
+    } else {
+      lines.push_back(fmt::format("{}: mean {} in A, {} in B; B minus A {}", figure.name, figure.write(figure.a.mean),
+                                  figure.write(figure.b.mean), text_of(figure.difference, figure.pairs, "pair")));
+    }
+  }
+  if (comparison.known_weights > 0) {
+    lines.push_back(fmt::format("weights: equal, to the bit, in {} of {}", comparison.equal_weights,
+                                count_text(comparison.known_weights, "pair")));
+  }
   return lines;
+}
+
+ordered_json json_of(const RunComparison& comparison) {
+  const auto side = [](const ComparedSide& of) {
+    return ordered_json{{"runs", of.runs}, {"seeds", of.seeds}, {"statuses", of.statuses}};
+  };
+  ordered_json differences = ordered_json::array();
+  for (const Difference& difference : comparison.differences) {
+    differences.push_back({{"key", difference.key}, {"a", json_of(difference.a)}, {"b", json_of(difference.b)}});
+  }
+  ordered_json figures = ordered_json::array();
+  for (const ComparedFigure& figure : comparison.figures) figures.push_back(json_of(figure));
+  return {{"a", side(comparison.a)},
+          {"b", side(comparison.b)},
+          {"differences", differences},
+          {"pairs", comparison.pairs},
+          {"figures", figures},
+          {"weights", {{"pairs", comparison.known_weights}, {"equal", comparison.equal_weights}}}};
 }
 
 }  // namespace eggroll

@@ -2,16 +2,64 @@
 #ifndef EGGROLL_REPORT_COMPARE_H
 #define EGGROLL_REPORT_COMPARE_H
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "report/collection.h"
+#include "report/statistics.h"
 
 namespace eggroll {
 
-// A line for each difference: in configuration, environment and result. In sets, two runs are a pair if they agree in
-// the seed and in all that varies within a set. Throws if a side has no run.
-std::vector<std::string> compare(const Collection& a, const Collection& b);
+struct ComparedSide {
+  std::set<uint64_t> seeds;
+  std::map<std::string, size_t> statuses;  // with the number of its runs
+  size_t runs = 0;
+};
+
+// A key whose values are not the same on both sides.
+struct Difference {
+  struct Values {
+    std::map<std::string, nlohmann::ordered_json> known;  // by their text
+    size_t absent = 0;                                    // runs without the key
+  };
+  std::string key;  // "config.model.width", "commit", "device"
+  Values a;
+  Values b;
+};
+
+// Means over the seeds of the pairs that have the figure.
+struct ComparedFigure {
+  std::string metric;  // "bits"
+  std::string name;    // "final held-out bits per unit"
+  std::string (*write)(double) = nullptr;
+  size_t pairs = 0;
+  Mean a;
+  Mean b;
+  Mean difference;  // b minus a
+};
+
+struct RunComparison {
+  ComparedSide a;
+  ComparedSide b;
+  std::vector<Difference> differences;  // of configuration, environment, data and plugins
+  size_t pairs = 0;
+  std::vector<ComparedFigure> figures;
+  size_t known_weights = 0;  // pairs whose runs both say the sha256 of their weights
+  size_t equal_weights = 0;
+};
+
+// In sets, two runs are a pair if they agree in the seed and in all that varies within a set. Throws if a side has no
+// run.
+RunComparison compare(const Collection& a, const Collection& b);
+
+// A line for each difference.
+std::vector<std::string> lines_of(const RunComparison& comparison);
+nlohmann::ordered_json json_of(const RunComparison& comparison);
 
 }  // namespace eggroll
 

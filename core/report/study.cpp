@@ -40,13 +40,13 @@ Partition refined(const Partition& a, const Partition& b) {
   return result;
 }
 
-void append_values(const ordered_json& json, const std::string& key,
-                   std::vector<std::pair<std::string, std::string>>& values) {
+void append_leaves(const ordered_json& json, const std::string& key,
+                   std::vector<std::pair<std::string, ordered_json>>& leaves) {
   if (!json.is_object()) {
-    values.emplace_back(key, axis_text(json));
+    leaves.emplace_back(key, json);
     return;
   }
-  for (const auto& [name, value] : json.items()) append_values(value, key.empty() ? name : key + "." + name, values);
+  for (const auto& [name, value] : json.items()) append_leaves(value, key.empty() ? name : key + "." + name, leaves);
 }
 
 bool is_of_the_run(const std::string& key) {
@@ -315,9 +315,15 @@ std::vector<Study> studies_of(const Collection& collection) {
   return studies;
 }
 
+std::vector<std::pair<std::string, ordered_json>> config_leaves(const ordered_json& config) {
+  std::vector<std::pair<std::string, ordered_json>> leaves;
+  append_leaves(config, "", leaves);
+  return leaves;
+}
+
 std::vector<std::pair<std::string, std::string>> config_values(const ordered_json& config) {
   std::vector<std::pair<std::string, std::string>> values;
-  append_values(config, "", values);
+  for (const auto& [key, value] : config_leaves(config)) values.emplace_back(key, axis_text(value));
   return values;
 }
 

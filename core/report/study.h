@@ -68,7 +68,9 @@ inline constexpr const char* kNoValue = "-";
 // and keys that repeat the seed.
 std::vector<Study> studies_of(const Collection& collection);
 
-// Dotted keys and values as text; a list is one value.
+// Dotted keys and their values; a list is one value.
+std::vector<std::pair<std::string, nlohmann::ordered_json>> config_leaves(const nlohmann::ordered_json& config);
+// The same with the values as text.
 std::vector<std::pair<std::string, std::string>> config_values(const nlohmann::ordered_json& config);
 
 // A number of a section of the configuration; absent where there is none.

@@ -62,6 +62,7 @@ TEST_F(CompletionTest, OffersCommandsOptionsGroupsAndKeys) {
   EXPECT_THAT(completed({"help", "ev"}), ElementsAre("eval"));
   EXPECT_THAT(completed({"--ver"}), ElementsAre("--version"));
   EXPECT_THAT(completed({"sweep", "--j"}), ElementsAre("--jobs"));
+  EXPECT_THAT(completed({"points", "--j"}), ElementsAre("--json"));
   EXPECT_THAT(completed({"run", "mod"}), ElementsAre("model.", "model="));
   EXPECT_THAT(completed({"run", "model=g"}), ElementsAre("model=gru", "model=gru_tables"));
   EXPECT_THAT(completed({"run", "seed=1", "train.st"}), ElementsAre("train.steps="));
@@ -156,7 +157,7 @@ TEST_F(CompletionTest, TheManualPageIsOneForMan) {
   EXPECT_EQ(shown.exit_code, 0);
   EXPECT_EQ(shown.err, "");
   EXPECT_THAT(shown.out, AllOf(HasSubstr("EGGROLL(1)"), HasSubstr("eggroll sample"), HasSubstr("--top-k"),
-                               HasSubstr("Continue an interrupted run"), Not(HasSubstr("\\-"))));
+                               HasSubstr("--json"), HasSubstr("Continue an interrupted run"), Not(HasSubstr("\\-"))));
 }
 
 }  // namespace

@@ -35,6 +35,10 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
   for (const auto& [folder, bytes] : before) EXPECT_EQ(after.at(folder), bytes);
 
   write_experiment("grows", grid("8", 1));
+  const auto narrowed = nlohmann::json::parse(list_points("grows", {"--json"}).out);
+  EXPECT_EQ(narrowed.at("left_behind"), 5);
+  EXPECT_EQ(narrowed.at("points")[0].at("index"), 4);
+  EXPECT_EQ(narrowed.at("points")[0].at("axes").at("model.width"), "8");
   EXPECT_THAT(list_points("grows").out,
               HasSubstr("1 points in results/sweeps/grows; 5 in the folder are no longer in the grid"));
 }

@@ -36,6 +36,9 @@ class SearchCommandTest : public SweepCommandTest {
 
 TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
   EXPECT_THAT(list_points("hunt").out, HasSubstr("next in results/sweeps/hunt: 5 of 9 trials, to step 5\n"));
+  const auto planned = nlohmann::json::parse(list_points("hunt", {"--json"}).out);
+  EXPECT_EQ(planned.at("search").at("next"), "5 of 9 trials, to step 5");
+  EXPECT_EQ(planned.at("left"), 10);
   const Result whole = sweep("hunt");
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   EXPECT_THAT(whole.out, HasSubstr("results/sweeps/hunt: 3 of 9 trials, to step 15\n"));
@@ -68,6 +71,10 @@ TEST_F(SearchCommandTest, GoesOnFromCheckpointsAndConfirms) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(table_of(again), table_of(whole));
   EXPECT_THAT(list_points("hunt").out, HasSubstr("the search in results/sweeps/hunt has ended"));
+  const auto ended = nlohmann::json::parse(list_points("hunt", {"--json"}).out);
+  EXPECT_EQ(ended.at("search").at("next"), nullptr);
+  EXPECT_EQ(ended.at("folder"), "results/sweeps/hunt");
+  EXPECT_EQ(ended.at("points").size(), 0U);
 }
 
 TEST_F(SearchCommandTest, KilledAndSharedItEndsWithTheSameTable) {

@@ -26,6 +26,9 @@ class ExportTest : public ScratchTest {
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     return lines;
   }
+  std::vector<std::string> compared(const char* a, const char* b) const {
+    return eggroll::lines_of(compare(collect({folder_ / a}), collect({folder_ / b})));
+  }
 };
 
 TEST_F(ExportTest, CsvHasEveryNumberOfEveryLine) {
@@ -125,7 +128,7 @@ TEST_F(ExportTest, TwoRunsAreComparedLineByLine) {
   run.final_bits = 3.5;
   run.seed = 1;
   write_synthetic_run(folder_ / "b", run);
-  const std::vector<std::string> lines = compare(collect({folder_ / "a"}), collect({folder_ / "b"}));
+  const std::vector<std::string> lines = compared("a", "b");
   EXPECT_THAT(lines,
               ElementsAre("config dataset.seed: 0 in A, 1 in B", "config model.width: 32 in A, 64 in B",
                           "config noise.extra: absent in A, 1 in B", "seed: 0 in A, 1 in B",
@@ -133,8 +136,7 @@ TEST_F(ExportTest, TwoRunsAreComparedLineByLine) {
                           "member tokens per second: 1.64 M in A, 1.64 M in B (equal)", HasSubstr("update rate: "),
                           "wall time: 1.25 s in A, 1.25 s in B (equal)", "steps done: 100 in A, 100 in B (equal)",
                           "memory: 512 KiB in A, 512 KiB in B (equal)", "weights: equal, to the bit, in 1 of 1 pair"));
-  EXPECT_EQ(compare(collect({folder_ / "a"}), collect({folder_ / "a"}))[0],
-            "configuration, plugins, machine and data are the same");
+  EXPECT_EQ(compared("a", "a")[0], "configuration, plugins, machine and data are the same");
 }
 
 TEST_F(ExportTest, AveragesAreComparedWhereBothHaveOne) {
@@ -145,9 +147,6 @@ TEST_F(ExportTest, AveragesAreComparedWhereBothHaveOne) {
   write_synthetic_run(folder_ / "b", run);
   run.average_bits.reset();
   write_synthetic_run(folder_ / "c", run);
-  const auto compared = [&](const char* a, const char* b) {
-    return compare(collect({folder_ / a}), collect({folder_ / b}));
-  };
   EXPECT_THAT(compared("a", "b"),
               Contains("final held-out bits per unit, average of the weights: 3.75 in A, 3.5 in B"));
   EXPECT_THAT(compared("a", "c"), Not(Contains(HasSubstr("average of the weights"))));
@@ -161,8 +160,8 @@ TEST_F(ExportTest, NumbersOfHooksAreComparedWhereBothHaveThem) {
   write_synthetic_run(folder_ / "b", run);
   run.score.reset();
   write_synthetic_run(folder_ / "c", run);
-  EXPECT_THAT(compare(collect({folder_ / "a"}), collect({folder_ / "b"})), Contains("hook.score: 2.5 in A, 2 in B"));
-  EXPECT_THAT(compare(collect({folder_ / "a"}), collect({folder_ / "c"})), Not(Contains(HasSubstr("hook"))));
+  EXPECT_THAT(compared("a", "b"), Contains("hook.score: 2.5 in A, 2 in B"));
+  EXPECT_THAT(compared("a", "c"), Not(Contains(HasSubstr("hook"))));
 }
 
 TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
@@ -178,7 +177,7 @@ TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
       if (name != "42") write_synthetic_run(folder_ / "b" / name, run);
     }
   }
-  const std::vector<std::string> lines = compare(collect({folder_ / "a"}), collect({folder_ / "b"}));
+  const std::vector<std::string> lines = compared("a", "b");
   EXPECT_THAT(lines, Contains("config model.width: 64 in A, 128 in B"));
   EXPECT_THAT(lines, Contains("6 runs in A, 5 runs in B, 5 pairs with the same seed and the same values of the "
                               "settings that vary within A or B"));

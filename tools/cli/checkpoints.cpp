@@ -126,8 +126,7 @@ int sample_command(const SampleArguments& arguments) {
                                            {"seed", options.seed},   {"temperature", options.temperature},
                                            {"top_k", options.top_k}, {"top_p", options.top_p},
                                            {"prompt", prompt},       {"samples", list}};
-    // Text need not be UTF-8, as JSON must be.
-    fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json(result);
   }
   return 0;
 }

@@ -35,7 +35,7 @@ struct ResumeArguments {
 int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor);
 
 // sweep.cpp
-int points_command(const HostOptions& host, const Overrides& overrides);
+int points_command(const HostOptions& host, const Overrides& overrides, bool json);
 struct SweepArguments {
   LocalWorkers workers;
   bool retry_failed = false;
@@ -95,10 +95,10 @@ int tag_command(const std::string& run, const std::vector<std::string>& tags, bo
 int note_command(const std::string& run, const std::optional<std::string>& text);
 
 // keys.cpp. Prints groups and options, or what is below a group or a key; key: "" for all.
-int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides);
+int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides, bool json);
 
 // plugins.cpp
-int plugins_command(const HostOptions& host);
+int plugins_command(const HostOptions& host, bool json);
 struct CheckArguments {
   std::string plugin;
   // For a backend: run only random cases, the first with this seed.
@@ -110,7 +110,7 @@ int new_command(const std::string& kind, const std::string& name, const std::fil
 
 // report.cpp. out: the folder for findings; empty: RESULTS/report.
 int report_command(const std::filesystem::path& results, const std::filesystem::path& out);
-int compare_command(const std::filesystem::path& a, const std::filesystem::path& b);
+int compare_command(const std::filesystem::path& a, const std::filesystem::path& b, bool json);
 // An empty path means that this format is not wanted.
 int export_command(const std::filesystem::path& results, const std::filesystem::path& csv,
                    const std::filesystem::path& tensorboard);

@@ -181,7 +181,7 @@ int eval_command(const EvalArguments& arguments) {
       sealed(record_of(arguments, measured, folder, setup, trained, sums, measure_baselines(setup.dataset)));
   const fs::path path = record_path(folder, record);
   if (arguments.json) {
-    fmt::print("{}\n", record.dump(2));
+    print_json(record);
   } else {
     print(arguments, measured, setup, record);
   }

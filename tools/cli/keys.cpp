@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "config/hash.h"
 #include "config/yaml.h"
 #include "eggroll/suggest.h"
 #include "system/files.h"
@@ -15,6 +16,7 @@ namespace eggroll {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::ordered_json;
 
 constexpr size_t kIndent = 4;
 
@@ -86,6 +88,14 @@ void print_keys(const std::string& path, const ConfigNode& node, Files& files) {
   print_indented(comment_at(node.source(), files));
 }
 
+void add_keys(const std::string& path, const ConfigNode& node, Files& files, ordered_json& keys) {
+  if (node.kind() == ConfigNode::Kind::kMap && !node.map().empty()) {
+    for (const auto& [key, value] : node.map()) add_keys(join_path(path, key), value, files, keys);
+    return;
+  }
+  keys.push_back({{"key", path}, {"value", to_json(node)}, {"comment", or_null(comment_at(node.source(), files))}});
+}
+
 void add_paths(const std::string& path, const ConfigNode& node, std::vector<std::string>& paths) {
   if (!path.empty()) paths.push_back(path);
   if (node.kind() != ConfigNode::Kind::kMap) return;
@@ -107,6 +117,28 @@ void print_options(const ConfigSearch& search, const ConfigNode& config, const s
   }
 }
 
+ordered_json group_json(const ConfigSearch& search, const ConfigNode& config, const std::string& group) {
+  const std::string chosen = chosen_option(config, group);
+  ordered_json options = ordered_json::array();
+  for (const std::string& option : option_names(search, group)) {
+    options.push_back({{"option", option},
+                       {"chosen", option == chosen},
+                       {"summary", or_null(summary_of(option_path(search, group, option, Source{})))}});
+  }
+  return {{"group", group}, {"options", options}};
+}
+
+// Of these groups, and of what is below the node.
+void print_as_json(const ConfigSearch& search, const ConfigNode& config, const std::vector<std::string>& groups,
+                   const std::string& path, const ConfigNode* node) {
+  ordered_json list = ordered_json::array();
+  for (const std::string& group : groups) list.push_back(group_json(search, config, group));
+  ordered_json keys = ordered_json::array();
+  Files files;
+  if (node != nullptr) add_keys(path, *node, files, keys);
+  print_json({{"groups", list}, {"keys", keys}});
+}
+
 void print_overview(const ConfigSearch& search, const ConfigNode& config) {
   fmt::print("Groups, with their options (eggroll run GROUP=OPTION):\n");
   const std::vector<std::string> groups = group_names(search);
@@ -124,11 +156,15 @@ void print_overview(const ConfigSearch& search, const ConfigNode& config) {
 
 }  // namespace
 
-int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides) {
+int keys_command(const HostOptions& host, const std::string& key, const Overrides& overrides, bool json) {
   const ConfigSearch search = config_search(host);
   const ConfigNode config = compose(search, overrides);
   if (key.empty()) {
-    print_overview(search, config);
+    if (json) {
+      print_as_json(search, config, group_names(search), "", &config);
+    } else {
+      print_overview(search, config);
+    }
     return 0;
   }
   const ConfigNode* node = is_path(key) ? config.find(key) : nullptr;
@@ -141,6 +177,10 @@ int keys_command(const HostOptions& host, const std::string& key, const Override
         fmt::format("'{}' is no group and no key, expected one such as optimizer or train.steps{} (eggroll keys "
                     "lists all)",
                     key, near_name(key, known)));
+  }
+  if (json) {
+    print_as_json(search, config, is_group ? std::vector{key} : std::vector<std::string>(), key, node);
+    return 0;
   }
   if (is_group) print_options(search, config, key);
   if (node == nullptr) return 0;

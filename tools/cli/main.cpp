@@ -79,6 +79,8 @@ int dispatch(int argc, char** argv) {
     sub->add_flag("--monitor", show_monitor,
                   "Print what the monitor sees every monitor.every steps (every eval.every steps if that is 0)");
   };
+  bool as_json = false;
+  const auto with_json = [&](CLI::App* sub, const char* help) { sub->add_flag("--json", as_json, help); };
   bool multirun = false;
   CLI::App* run_app =
       with_overrides("run", "Train, or continue the same run: eggroll run experiment=count seed=1", [&] {
@@ -98,8 +100,9 @@ int dispatch(int argc, char** argv) {
       "keys", "List groups and options, or the keys below one: eggroll keys optimizer, eggroll keys train");
   keys->add_option("key", key, "A group or a key; all groups if it is left out");
   keys->add_option("overrides", overrides, "What to choose first: model=int8nativeformer");
+  with_json(keys, "Print them as JSON");
   keys->fallthrough();
-  keys->callback([&] { exit_code = keys_command(host, key, overrides); });
+  keys->callback([&] { exit_code = keys_command(host, key, overrides, as_json); });
   std::string described;
   CLI::App* help = app.add_subcommand("help", "Describe a command: eggroll help run");
   help->add_option("command", described, "Its name; all commands if it is left out");
@@ -115,8 +118,10 @@ int dispatch(int argc, char** argv) {
   CLI::App* manual = app.add_subcommand("man", "Print the manual page: eggroll man > eggroll.1");
   manual->callback([&] { fmt::print("{}", manual_page(app, version())); });
 
-  with_overrides("points", "List and check every point of a sweep: eggroll points experiment=count-convergence",
-                 [&] { return points_command(host, overrides); });
+  with_json(
+      with_overrides("points", "List and check every point of a sweep: eggroll points experiment=count-convergence",
+                     [&] { return points_command(host, overrides, as_json); }),
+      "Print them as JSON");
   SweepArguments sweeping;
   CLI::App* sweep = with_overrides(
       "sweep", "Run the points of a sweep that are not done: eggroll sweep experiment=count-convergence --jobs 2",
@@ -148,11 +153,10 @@ int dispatch(int argc, char** argv) {
   point->callback([&] { exit_code = point_command(submission, element, where); });
 
   std::vector<std::string> listed;
-  bool list_as_json = false;
   CLI::App* ls = app.add_subcommand("ls", "List runs, the newest first: eggroll ls status=failed model.width=64");
   ls->add_option("what", listed, "A folder (default: results), and key=value for each condition");
-  ls->add_flag("--json", list_as_json, "Print them as JSON");
-  ls->callback([&] { exit_code = ls_command(listed, list_as_json); });
+  with_json(ls, "Print them as JSON");
+  ls->callback([&] { exit_code = ls_command(listed, as_json); });
 
   std::vector<std::string> removed;
   bool force = false;
@@ -301,7 +305,8 @@ int dispatch(int argc, char** argv) {
   serve->callback([&] { exit_code = serve_command(served, port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
-  plugins->callback([&] { exit_code = plugins_command(host); });
+  with_json(plugins, "Print them as JSON");
+  plugins->callback([&] { exit_code = plugins_command(host, as_json); });
 
   CheckArguments checking;
   CLI::App* check = app.add_subcommand("check", "Run the conformance cases on a plugin");
@@ -334,7 +339,8 @@ int dispatch(int argc, char** argv) {
   CLI::App* compared = app.add_subcommand("compare", "Say what differs between two runs, or two sweeps");
   compared->add_option("a", results, "A run's folder, a record or a folder of runs")->required();
   compared->add_option("b", other, "What to compare it with")->required();
-  compared->callback([&] { exit_code = compare_command(results, other); });
+  with_json(compared, "Print it as JSON");
+  compared->callback([&] { exit_code = compare_command(results, other, as_json); });
 
   std::filesystem::path csv;
   std::filesystem::path tensorboard;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "config/settings_block.h"
 #include "conformance/check_plugin.h"
 #include "conformance/trajectory.h"
@@ -15,6 +16,8 @@
 namespace eggroll {
 namespace fs = std::filesystem;
 namespace {
+
+using nlohmann::ordered_json;
 
 // A plugin as `check` takes it: NAME, or KIND:NAME.
 ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
@@ -59,10 +62,37 @@ ConfigNode section_of(const HostOptions& host, const std::string& kind, const st
   return compose(config_search(host), {fmt::format("{}={}", kind, name)});
 }
 
+ordered_json json_of(const PluginFile& file) {
+  const bool is_accepted = file.verdict == Verdict::kAccepted;
+  return {{"kind", file.kind ? ordered_json(kind_name(*file.kind)) : ordered_json()},
+          {"name", or_null(file.name)},
+          {"verdict", verdict_name(file.verdict)},
+          {"reason", or_null(file.reason)},
+          {"file", file.path.string()},
+          {"version", or_null(file.version)},
+          {"build", or_null(file.build)},
+          {"score", is_accepted ? ordered_json(file.score) : ordered_json()}};
+}
+
+ordered_json json_of(const Registry& registry) {
+  ordered_json folders = ordered_json::array();
+  for (const PluginFolder& folder : registry.folders()) {
+    folders.push_back(
+        {{"folder", folder.path.string()}, {"origin", folder.origin}, {"problem", or_null(folder.problem)}});
+  }
+  ordered_json plugins = ordered_json::array();
+  for (const PluginFile& file : registry.files()) plugins.push_back(json_of(file));
+  return {{"folders", folders}, {"plugins", plugins}};
+}
+
 }  // namespace
 
-int plugins_command(const HostOptions& host) {
+int plugins_command(const HostOptions& host, bool json) {
   const Registry registry = find_plugins(compose(config_search(host), {}));
+  if (json) {
+    print_json(json_of(registry));
+    return 0;
+  }
   for (const PluginFolder& folder : registry.folders()) {
     fmt::print("{} ({}){}{}\n", folder.path.string(), folder.origin, folder.problem.empty() ? "" : ": ",
                folder.problem);

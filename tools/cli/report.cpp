@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "record/sentence.h"
 #include "report/compare.h"
 #include "report/findings.h"
@@ -38,13 +39,21 @@ int report_command(const fs::path& results, const fs::path& out) {
   return 0;
 }
 
-int compare_command(const fs::path& a, const fs::path& b) {
+int compare_command(const fs::path& a, const fs::path& b, bool json) {
   const Collection left = collect({a});
   const Collection right = collect({b});
   print_problems(left.problems);
   print_problems(right.problems);
+  const RunComparison comparison = compare(left, right);
+  if (json) {
+    nlohmann::ordered_json document = json_of(comparison);
+    document["a"]["path"] = a.string();
+    document["b"]["path"] = b.string();
+    print_json(document);
+    return 0;
+  }
   fmt::print("A {}\nB {}\n", a.string(), b.string());
-  for (const std::string& line : compare(left, right)) fmt::print("{}\n", line);
+  for (const std::string& line : lines_of(comparison)) fmt::print("{}\n", line);
   return 0;
 }
 

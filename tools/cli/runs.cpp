@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/labels.h"
 #include "cli/runs.h"
+#include "cli/terminal.h"
 #include "record/sentence.h"
 #include "report/collection.h"
 #include "system/files.h"
@@ -177,7 +178,7 @@ ordered_json json_of(const ListedRun& listed) {
           {"folder", run.record_file.parent_path().string()},
           {"hash", record.config_hash},
           {"status", status_name(record.status)},
-          {"error", record.error ? ordered_json(*record.error) : ordered_json()},
+          {"error", or_null(record.error)},
           {"steps", record.steps},
           {"bits_per_unit", figure ? ordered_json(figure->bits_per_unit) : ordered_json()},
           {"unit", figure ? ordered_json(figure->unit) : ordered_json()},
@@ -235,7 +236,7 @@ int ls_command(const std::vector<std::string>& words, bool json) {
   if (json) {
     ordered_json list = ordered_json::array();
     for (const ListedRun& run : runs) list.push_back(json_of(run));
-    fmt::print("{}\n", list.dump(2));
+    print_json(list);
   } else {
     print_table(runs);
   }

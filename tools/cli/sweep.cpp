@@ -27,6 +27,8 @@
 namespace eggroll {
 namespace {
 
+using nlohmann::ordered_json;
+
 // Throws Error if a point could not run. It says each reason once, with the first point that has it.
 void require_runnable(const Sweep& sweep, const std::vector<PointCheck>& checks) {
   std::map<std::string, std::vector<size_t>> reasons;
@@ -82,12 +84,14 @@ class Pace {
   std::map<std::string, std::pair<double, double>> seen_;
 };
 
-std::string text_of(const Sweep& sweep, const SweepPoint& point, const PointStanding& standing) {
+constexpr const char* kBegun = "begun";
+
+// "new", "running", "waiting", kBegun where it goes on from what its record says, or how it ended.
+std::string state_of(const Sweep& sweep, const SweepPoint& point, const PointStanding& standing) {
   if (point.is_new) return "new";
   if (PointHold::is_taken(sweep.folder_of(point).path)) return "running";
   if (!standing.record) return "waiting";
-  if (standing.state != PointState::kWaiting) return status_name(standing.record->status);
-  return fmt::format("at step {}", standing.record->steps);
+  return standing.state == PointState::kWaiting ? kBegun : status_name(standing.record->status);
 }
 
 std::string leftovers(const Sweep& sweep) {
@@ -102,69 +106,145 @@ void print_said(const Sweep& sweep) {
   for (const std::string& sentence : sweep.grid.said) fmt::print("{}\n", sentence);
 }
 
-int print_points(const Sweep& sweep) {
+struct ListedPoint {
+  const SweepPoint* point = nullptr;
+  std::string state;
+  std::optional<RunRecord> record;
+  std::optional<double> seconds;  // that it needs, if a similar point is done
+};
+
+// What `eggroll points` says of a sweep.
+struct PointList {
+  std::vector<ListedPoint> points;
+  size_t done = 0;
+  size_t failed = 0;
+  uint64_t tokens_left = 0;
+  std::optional<double> seconds_left = 0.0;  // absent where a point's are not known
+  // The most that a point takes, and of what; absent where points run elsewhere.
+  std::optional<uint64_t> memory_bytes;
+  std::string device;
+
+  size_t left() const { return points.size() - done - failed; }
+};
+
+// Throws Error if a point could not run.
+PointList list_points(const Sweep& sweep) {
   const bool here = open_launcher(sweep.launcher, {})->runs_here();
   const std::vector<PointCheck> checks = check_points(sweep.points, plugin_folders_of(sweep.points[0].config), here);
   require_runnable(sweep, checks);
   std::vector<PointStanding> standings;
   for (const SweepPoint& point : sweep.points) standings.push_back(standing_of(sweep, point));
   const Pace pace(sweep, standings);
-  uint64_t tokens = 0;
-  double seconds = 0;
-  size_t done = 0;
-  size_t failed = 0;
-  bool all_known = true;
+  PointList list;
+  for (size_t i = 0; i < sweep.points.size(); ++i) {
+    const SweepPoint& point = sweep.points[i];
+    list.points.push_back({&point, state_of(sweep, point, standings[i]), standings[i].record, pace.seconds(point)});
+    list.done += standings[i].state == PointState::kDone ? size_t{1} : size_t{0};
+    list.failed += standings[i].state == PointState::kFailed ? size_t{1} : size_t{0};
+    if (standings[i].state != PointState::kWaiting) continue;
+    const std::optional<double>& needs = list.points.back().seconds;
+    list.tokens_left += point.member_tokens();
+    list.seconds_left = list.seconds_left && needs ? std::optional(*list.seconds_left + *needs) : std::nullopt;
+  }
+  if (here) {
+    list.memory_bytes = 0;
+    for (const PointCheck& check : checks) list.memory_bytes = std::max(*list.memory_bytes, check.memory_bytes);
+    list.device = checks[0].device;
+  }
+  return list;
+}
+
+void print_points(const Sweep& sweep, const PointList& list) {
   std::vector<std::string> states;
   size_t widest = 5;  // the width of the column's heading
-  for (size_t i = 0; i < sweep.points.size(); ++i) {
-    states.push_back(text_of(sweep, sweep.points[i], standings[i]));
+  for (const ListedPoint& listed : list.points) {
+    states.push_back(listed.state == kBegun ? fmt::format("at step {}", listed.record->steps) : listed.state);
     widest = std::max(widest, states.back().size());
   }
   print_said(sweep);
   fmt::print("point  hash      member tokens  about   {:<{}}  what\n", "state", widest);
-  for (size_t i = 0; i < sweep.points.size(); ++i) {
-    const SweepPoint& point = sweep.points[i];
-    const std::optional<double> needs = pace.seconds(point);
-    const bool is_done = standings[i].state == PointState::kDone;
-    const bool has_failed = standings[i].state == PointState::kFailed;
-    done += is_done ? 1 : 0;
-    failed += has_failed ? 1 : 0;
-    if (!is_done && !has_failed) {
-      tokens += point.member_tokens();
-      seconds += needs.value_or(0.0);
-      all_known = all_known && needs.has_value();
-    }
+  for (size_t i = 0; i < list.points.size(); ++i) {
+    const SweepPoint& point = *list.points[i].point;
+    const std::optional<double>& needs = list.points[i].seconds;
     fmt::print("{:04}   {}  {:>13}  {:<6}  {:<{}}  {}\n", point.index, point.hash.substr(0, 8),
                tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", states[i], widest,
                point.folder.substr(5, point.folder.size() - 14));
   }
-  const size_t left = sweep.points.size() - done - failed;
-  uint64_t memory = 0;
-  for (const PointCheck& check : checks) memory = std::max(memory, check.memory_bytes);
-  fmt::print("{} points in {}{}: {} done, {}{} left with {} member tokens, about {}{}\n", sweep.points.size(),
-             sweep.folder.string(), leftovers(sweep), done, failed > 0 ? fmt::format("{} failed, ", failed) : "", left,
-             tokens_text(tokens),
-             left == 0   ? "0s"
-             : all_known ? duration_text(seconds)
-                         : "? (for some of them no similar point is done)",
-             here ? fmt::format("; at most {} of memory on {}", memory_text(memory), checks[0].device) : "");
+  fmt::print("{} points in {}{}: {} done, {}{} left with {} member tokens, about {}{}\n", list.points.size(),
+             sweep.folder.string(), leftovers(sweep), list.done,
+             list.failed > 0 ? fmt::format("{} failed, ", list.failed) : "", list.left(), tokens_text(list.tokens_left),
+             list.left() == 0    ? "0s"
+             : list.seconds_left ? duration_text(*list.seconds_left)
+                                 : "? (for some of them no similar point is done)",
+             list.memory_bytes
+                 ? fmt::format("; at most {} of memory on {}", memory_text(*list.memory_bytes), list.device)
+                 : "");
+}
+
+// search: null, or what is next in it.
+void print_points_as_json(const Sweep& sweep, const PointList& list, const ordered_json& search) {
+  ordered_json points = ordered_json::array();
+  for (const ListedPoint& listed : list.points) {
+    const SweepPoint& point = *listed.point;
+    points.push_back({{"index", point.index},
+                      {"hash", point.hash},
+                      {"state", listed.state},
+                      {"steps", listed.record ? listed.record->steps : 0},
+                      {"planned_steps", point.steps()},
+                      {"member_tokens", point.member_tokens()},
+                      {"seconds", or_null(listed.seconds)},
+                      {"seed", point.seed},
+                      {"axes", point.axes},
+                      {"folder", sweep.folder_of(point).path.string()}});
+  }
+  print_json({{"name", sweep.name},
+              {"folder", sweep.folder.string()},
+              {"search", search},
+              {"said", sweep.grid.said},
+              {"points", points},
+              {"done", list.done},
+              {"failed", list.failed},
+              {"left", list.left()},
+              {"member_tokens_left", list.tokens_left},
+              {"seconds_left", or_null(list.seconds_left)},
+              {"repeated", sweep.repeated},
+              {"left_behind", sweep.left_behind},
+              {"memory_bytes", or_null(list.memory_bytes)},
+              {"device", or_null(list.device)}});
+}
+
+int show_points(const Sweep& sweep, bool json, const ordered_json& search = nullptr) {
+  const PointList list = list_points(sweep);
+  if (json) {
+    print_points_as_json(sweep, list, search);
+  } else {
+    if (!search.is_null()) {
+      fmt::print("next in {}: {}\n", search.at("folder").get<std::string>(), search.at("next").get<std::string>());
+    }
+    print_points(sweep, list);
+  }
   return 0;
 }
 
 }  // namespace
 
-int points_command(const HostOptions& host, const Overrides& overrides) {
+int points_command(const HostOptions& host, const Overrides& overrides, bool json) {
   const ConfigSearch search = config_search(host);
-  if (!is_search(compose(search, overrides))) return print_points(compose_sweep(search, overrides, existing_run));
+  if (!is_search(compose(search, overrides))) return show_points(compose_sweep(search, overrides, existing_run), json);
   const Search rounds(search, overrides, existing_run);
-  const std::optional<SearchRound> next = rounds.next();
-  if (!next) {
-    fmt::print("the search in {} has ended; see it: eggroll report {}\n", rounds.folder().string(),
-               rounds.folder().string());
-    return 0;
+  const std::string folder = rounds.folder().string();
+  if (const std::optional<SearchRound> next = rounds.next()) {
+    return show_points(next->sweep, json, {{"folder", folder}, {"next", next->title}});
   }
-  fmt::print("next in {}: {}\n", rounds.folder().string(), next->title);
-  return print_points(next->sweep);
+  if (json) {
+    Sweep ended;
+    ended.name = rounds.folder().filename();
+    ended.folder = rounds.folder();
+    print_points_as_json(ended, {}, {{"folder", folder}, {"next", nullptr}});
+  } else {
+    fmt::print("the search in {0} has ended; see it: eggroll report {0}\n", folder);
+  }
+  return 0;
 }
 
 namespace {

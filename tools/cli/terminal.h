@@ -3,6 +3,8 @@
 #define EGGROLL_TOOLS_CLI_TERMINAL_H
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace eggroll {
@@ -17,6 +19,16 @@ std::string wrapped(const std::string& text, size_t width, size_t indent = 0);
 // Prints at once. Unlike fmt::print it does not throw if the text cannot be written, because a closed terminal must not
 // end a run. main() reports the failure at the end.
 void say(const std::string& text);
+
+// Prints what a command says to programs (--json). Names of files and texts of models need not be UTF-8, as JSON must
+// be: bytes that are not become U+FFFD.
+void print_json(const nlohmann::ordered_json& json);
+// Null where the text is empty, or there is no value.
+nlohmann::ordered_json or_null(const std::string& text);
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
 
 }  // namespace eggroll
 
