@@ -37,14 +37,6 @@ bool held_far_away(int file) {
   return std::time(nullptr) - changed_ns(status) / 1'000'000'000 < PointHold::kStaleSeconds;
 }
 
-// Locks of the open file, not of the process, that can also be asked for.
-struct flock whole_file() {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return lock;
-}
-
 Descriptor open_held(const std::filesystem::path& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (file.get() >= 0 || errno != EEXIST) return file;

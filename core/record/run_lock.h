@@ -13,6 +13,8 @@ class RunLock {
  public:
   // The folder must exist. Throws where anyone holds it, this process included; names the folder, pid and host.
   explicit RunLock(const std::filesystem::path& run_folder);
+  // Whether anyone holds it. It takes no lock, so that it keeps nobody out.
+  static bool is_taken(const std::filesystem::path& run_folder);
 
  private:
   Descriptor file_;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "record/json.h"
+#include "record/run_lock.h"
 #include "record/seal.h"
 #include "system/files.h"
 #include "system/text.h"
@@ -198,6 +199,12 @@ std::optional<std::string> missing_lines(const fs::path& file, const RunMetrics&
       file.string(), metrics.lines, metrics.last_step, known.last_step);
 }
 
+bool was_killed(const RunRecord& record, const fs::path& file) {
+  if (record.status != RunStatus::kRunning || file.filename() != kRecordName) return false;
+  if (RunLock::is_taken(file.parent_path())) return false;
+  return read_record(file).status == RunStatus::kRunning;  // it may just have ended
+}
+
 std::optional<CollectedRun> read_collected_run(const fs::path& file, std::vector<std::string>& problems,
                                                MetricsFiles files) {
   const bool in_folder = file.filename() == kRecordName;
@@ -206,6 +213,8 @@ std::optional<CollectedRun> read_collected_run(const fs::path& file, std::vector
   CollectedRun run;
   run.record_file = file;
   run.record = record_from_json(json, file.string());
+  run.was_killed = was_killed(run.record, file);
+  if (run.was_killed) run.record.status = RunStatus::kInterrupted;
   if (run.record.summary) run.metrics = *run.record.summary;
   // A published record stands alone: what lies beside it is not its own.
   if (!in_folder || !run.record.metrics_file) return run;

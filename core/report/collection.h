@@ -19,8 +19,9 @@ struct CollectedRun {
   std::string name;  // its path below the folder that was given
   std::filesystem::path record_file;
   std::optional<std::filesystem::path> metrics_file;
-  RunRecord record;
-  RunMetrics metrics;  // the record's summary, else read from the file; without lines where there is neither
+  RunRecord record;         // its status: see was_killed
+  bool was_killed = false;  // the record says that the run is running, but no process runs it: kInterrupted here
+  RunMetrics metrics;       // the record's summary, else read from the file; without lines where there is neither
 };
 
 // A sweep.json: what is planned.
@@ -54,6 +55,12 @@ RecordFiles find_records(const std::vector<std::filesystem::path>& paths);
 
 // Which metrics.jsonl are read: only those without a summary in the record, or all, so that damage in any is found.
 enum class MetricsFiles { kUnsummarized, kAll };
+
+// Whether the record says that its run is running, and no process runs it: it was killed, and can go on. A record that
+// stands alone is believed.
+bool was_killed(const RunRecord& record, const std::filesystem::path& file);
+inline constexpr const char* kWhyKilled =
+    "its process died and left no reason; it can continue from its last checkpoint";
 
 // One run. Throws where the record is damaged; nullopt where the file is JSON of something else.
 std::optional<CollectedRun> read_collected_run(const std::filesystem::path& record, std::vector<std::string>& problems,

@@ -18,11 +18,13 @@ constexpr size_t kMostLogs = 10;
 constexpr size_t kMostLogLines = 12;
 constexpr size_t kMostCommands = 5;
 
-std::string reason_of(const RunRecord& record) {
+std::string reason_of(const CollectedRun& run) {
+  const RunRecord& record = run.record;
   if (record.failure) return record.failure->detail + (record.error ? ": " + *record.error : "");
   if (record.error) return *record.error;
   if (record.stopped_because) return *record.stopped_because;
   if (record.status == RunStatus::kRunning) return "still running, or its process died and left no reason";
+  if (run.was_killed) return kWhyKilled;
   return "saved; it can continue from there";
 }
 
@@ -36,7 +38,7 @@ void add_endings(Draft& draft, const Study& study) {
     table.rows.push_back({Text("", std::vector<size_t>{run.number}), status_name(record.status),
                           Text(std::to_string(record.steps), static_cast<double>(record.steps)),
                           study.label(run.values), Text(std::to_string(record.seed), static_cast<double>(record.seed)),
-                          reason_of(record)});
+                          reason_of(*run.run)});
     if (record.failure && !record.failure->log.empty()) logs.push_back(&run);
   }
   if (table.rows.empty()) {

@@ -2,7 +2,9 @@
 #ifndef EGGROLL_SYSTEM_FILE_CALLS_H
 #define EGGROLL_SYSTEM_FILE_CALLS_H
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -22,6 +24,13 @@ int private_pipe(std::array<int, 2>& ends);
 // fcntl()'s commands for locks of an open file, not of the process: to take one, and to ask for one.
 extern const int kSetLockOfOpenFile;
 extern const int kGetLockOfOpenFile;
+// What they take: nobody else may hold any part of the file.
+inline struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
 
 // When the file's bytes last changed, in nanoseconds since 1970.
 int64_t changed_ns(const struct stat& status);

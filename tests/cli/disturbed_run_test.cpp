@@ -110,12 +110,23 @@ TEST_F(DisturbedRunTest, WhatLeavesTheBytesDoesNotEndTheRun) {
 // A process that waits for the lock while another ends the run finds it done, and changes nothing.
 TEST_F(DisturbedRunTest, ARunThatEndedMeanwhileStaysAsItIs) {
   if (std::system("strace -V > /dev/null 2>&1") != 0) GTEST_SKIP() << "strace is not installed";
-  Arguments late = {
-      "/usr/bin/strace", "-f", "-o", "/dev/null", "-e", "trace=flock", "-e", "inject=flock:delay_enter=8000000"};
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::string lock = run_folder() / "lock";
+  fs::remove_all(run_folder());
+  Arguments late = {"/usr/bin/strace",
+                    "-f",
+                    "-o",
+                    "/dev/null",
+                    "-P",
+                    lock,
+                    "-e",
+                    "trace=fcntl",
+                    "-e",
+                    "inject=fcntl:delay_enter=8000000"};
   const Arguments run = command(tiny_run());
   late.insert(late.end(), run.begin(), run.end());
   Process waiting(work_, late);
-  ASSERT_TRUE(waiting.wait_until([&] { return fs::exists(run_folder() / "lock"); }));
+  ASSERT_TRUE(waiting.wait_until([&] { return fs::exists(lock); }));
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const std::string record = read_file(run_folder() / "record.json");
   const Result result = waiting.wait();

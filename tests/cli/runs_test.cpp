@@ -84,6 +84,20 @@ TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {
   EXPECT_EQ(std::count(partial.out.begin(), partial.out.end(), '\n'), 3);
 }
 
+TEST_F(RunsTest, ARunThatWasKilledIsInterrupted) {
+  const auto status = [&](const Arguments& words) { return listed(words, "status"); };
+  Process process(work_, command(tiny_run({"train.steps=1000000"})));
+  ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > 2; }));
+  EXPECT_EQ(status({"status=running"}), std::vector<std::string>{"running"});
+  EXPECT_EQ(status({"status=interrupted"}), std::vector<std::string>{});
+  process.signal(SIGKILL);
+  process.wait();
+  EXPECT_EQ(record_in(run_folder()).at("status"), "running") << "it had no time to write another";
+  EXPECT_EQ(status({"status=running"}), std::vector<std::string>{});
+  EXPECT_EQ(status({"status=interrupted"}), std::vector<std::string>{"interrupted"});
+  EXPECT_THAT(eggroll({"ls"}).out, HasSubstr(" interrupted "));
+}
+
 TEST_F(RunsTest, TagsAndANoteAreKeptBesideTheRecord) {
   begin({"seed=0", "name=tagged"});
   begin({"seed=1"});

@@ -62,6 +62,37 @@ TEST_F(RunLockTest, AnOwnerThatHasNotYetWrittenItsNameIsAnotherProcess) {
                 "again");
 }
 
+TEST_F(RunLockTest, SaysWhetherItIsTakenAndTakesNothing) {
+  EXPECT_FALSE(RunLock::is_taken(folder_ / "none"));
+  EXPECT_FALSE(RunLock::is_taken(folder_));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "lock"));
+  {
+    const RunLock lock(folder_);
+    EXPECT_TRUE(RunLock::is_taken(folder_));
+    EXPECT_EQ(in_child([&] { return std::string(RunLock::is_taken(folder_) ? "taken" : "free"); }), "taken");
+    EXPECT_EQ(read_file(folder_ / "lock"), owner(::getpid()) + "\n");
+  }
+  EXPECT_FALSE(RunLock::is_taken(folder_));
+  std::filesystem::remove(folder_ / "lock");
+  std::filesystem::create_symlink("elsewhere", folder_ / "lock");
+  EXPECT_TRUE(RunLock::is_taken(folder_)) << "nobody knows";
+}
+
+// Machines may share a folder without seeing each other's locks.
+TEST_F(RunLockTest, AnotherMachineHoldsItForAsLongAsItWrites) {
+  write_plainly(folder_ / "lock", "pid 7 on host elsewhere\n");
+  EXPECT_FALSE(RunLock::is_taken(folder_));
+  write_plainly(folder_ / "metrics.jsonl", "");
+  EXPECT_TRUE(RunLock::is_taken(folder_));
+  std::filesystem::last_write_time(folder_ / "metrics.jsonl",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::minutes(6));
+  EXPECT_FALSE(RunLock::is_taken(folder_));
+  // One of this machine has died, whatever it wrote before.
+  write_plainly(folder_ / "lock", owner(7) + "\n");
+  write_plainly(folder_ / "metrics.jsonl", "");
+  EXPECT_FALSE(RunLock::is_taken(folder_));
+}
+
 TEST_F(RunLockTest, AMissingFolderIsNamed) {
   EXPECT_EQ(message_of([&] { RunLock lock(folder_ / "none"); }),
             "cannot lock " + (folder_ / "none" / "lock").string() +

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "record/run_lock.h"
 #include "record/scratch.h"
 #include "record/seal.h"
 #include "report/synthetic.h"
@@ -111,6 +112,23 @@ TEST_F(CollectionTest, MetricsThatLackLinesOfTheirRecordAreNamed) {
   const Collection all = collect({folder_}, MetricsFiles::kAll);
   EXPECT_THAT(all.problems, ElementsAre(HasSubstr("running" + said), HasSubstr("summarized" + said)));
   EXPECT_EQ(all.runs[1].metrics.lines, 101U);  // from the summary
+}
+
+TEST_F(CollectionTest, ARunThatWasKilledIsInterrupted) {
+  SyntheticRun run;
+  run.status = RunStatus::kRunning;
+  write_synthetic_run(folder_ / "at_work", run);
+  write_synthetic_run(folder_ / "killed", run);
+  write_record(folder_ / "published.json", synthetic_record(run));
+  const RunLock lock(folder_ / "at_work");
+  { const RunLock freed(folder_ / "killed"); }
+  const Collection collection = collect({folder_});
+  ASSERT_EQ(collection.runs.size(), 3U);
+  EXPECT_EQ(collection.runs[0].record.status, RunStatus::kRunning);
+  EXPECT_FALSE(collection.runs[0].was_killed);
+  EXPECT_EQ(collection.runs[1].record.status, RunStatus::kInterrupted);
+  EXPECT_TRUE(collection.runs[1].was_killed);
+  EXPECT_EQ(collection.runs[2].record.status, RunStatus::kRunning) << "nobody knows better";
 }
 
 TEST_F(CollectionTest, ASweepThatHasChangedIsNamed) {

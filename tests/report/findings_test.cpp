@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "record/run_lock.h"
 #include "record/scratch.h"
 #include "record/seal.h"
 #include "report/synthetic.h"
@@ -59,7 +60,9 @@ class FindingsTest : public ScratchTest {
          {RunStatus::kFailed, RunStatus::kInterrupted, RunStatus::kRunning, RunStatus::kStopped}) {
       run.axes = {{"noise.rank", std::to_string(16 + static_cast<int>(status))}};
       run.status = status;
-      write_synthetic_run(results_ / "points" / std::to_string(run.point++), run);
+      const fs::path folder = results_ / "points" / std::to_string(run.point++);
+      write_synthetic_run(folder, run);
+      if (status == RunStatus::kRunning) at_work_.emplace(folder);
     }
     const nlohmann::ordered_json sweep = {{"name", "grid"},     {"question", "Which rank?"},
                                           {"claims", claims},   {"axes", {{"noise.rank", {"1", "4", "8"}}}},
@@ -71,6 +74,7 @@ class FindingsTest : public ScratchTest {
   std::string markdown() const { return read_file(out_ / "findings.md"); }
   std::string page() const { return read_file(out_ / "findings.html"); }
 
+  std::optional<RunLock> at_work_;  // of the run that is running
   const fs::path results_ = folder_ / "results";
   const fs::path out_ = folder_ / "out";
 };

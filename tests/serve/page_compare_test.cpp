@@ -52,11 +52,13 @@ TEST_F(PageCompareTest, ThePageOpensOnWhatRuns) {
   run.status = RunStatus::kRunning;
   run.steps = 20;
   add_run("at-work", run);
-  // A run whose record says running, although nothing was written for an hour, is not at work.
+  const RunLock at_work(results_ / "at-work");
+  // A run whose process hangs, so that nothing was written for an hour, is not at work.
   run.started = "2026-01-02T08:00:00Z";
-  add_run("died", run);
+  add_run("hangs", run);
+  const RunLock hangs(results_ / "hangs");
   for (const char* file : {"record.json", "metrics.jsonl"}) {
-    fs::last_write_time(results_ / "died" / file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    fs::last_write_time(results_ / "hangs" / file, fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
   open();
   EXPECT_EQ(experiment(), "at-work (sweep)");

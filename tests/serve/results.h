@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "record/run_lock.h"
 #include "record/scratch.h"
 #include "report/synthetic.h"
 
@@ -50,8 +51,11 @@ class ResultsTest : public ScratchTest {
     run.seed = 2;
     run.steps = 20;
     run.status = RunStatus::kRunning;
-    return add_point("2048-2", run);
+    const std::string folder = add_point("2048-2", run);
+    at_work_.emplace_back(results_ / folder);
+    return folder;
   }
+  void kill_running() const { at_work_.clear(); }
 
   void append_evaluation(const std::string& folder, uint64_t step, double bits) const {
     std::ofstream file(results_ / folder / "metrics.jsonl", std::ios::binary | std::ios::app);
@@ -78,6 +82,9 @@ class ResultsTest : public ScratchTest {
   }
 
   const fs::path results_ = folder_ / "results";
+
+ private:
+  mutable std::vector<RunLock> at_work_;
 };
 
 }  // namespace eggroll::test

@@ -93,6 +93,28 @@ TEST_F(WatchTest, OnlyWhatChangedIsToldAgain) {
   EXPECT_EQ(watch.run(running), std::nullopt);
 }
 
+TEST_F(WatchTest, ARunThatWasKilledIsInterruptedThoughNoFileChanges) {
+  const std::string folder = add_running();
+  append_evaluation(folder, 30, 2.5);
+  Watch watch(results_);
+  watch.look();
+  const ordered_json before = watch.runs("");
+  EXPECT_EQ(run_in(before, folder).at("status"), "running");
+  kill_running();
+  watch.look();
+  const ordered_json after = watch.runs(before.at("version").get<std::string>());
+  const ordered_json killed = run_in(after, folder);
+  EXPECT_EQ(killed.at("status"), "interrupted");
+  EXPECT_THAT(killed.at("why").get<std::string>(), HasSubstr("its process died"));
+  EXPECT_EQ(killed.at("steps"), 30) << "of the metrics, which are newer than the record";
+  watch.look();
+  EXPECT_EQ(watch.runs("").at("version"), after.at("version")) << "it is told once";
+  // Somebody resumes it.
+  const RunLock lock(results_ / folder);
+  watch.look();
+  EXPECT_EQ(run_in(watch.runs(""), folder).at("status"), "running");
+}
+
 TEST_F(WatchTest, RepliesOfAnotherProcessAreToldAllAgain) {
   add_grid();
   Watch watch(results_);

@@ -49,9 +49,7 @@ TEST_F(SystemFilesTest, APipeIsNotInherited) {
 TEST_F(SystemFilesTest, LocksAreOfAnOpenFile) {
   const Descriptor one = open_file();
   const Descriptor other = open_file();
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
+  const struct flock lock = whole_file();
   ASSERT_EQ(::fcntl(one.get(), kSetLockOfOpenFile, &lock), 0);
   // The asker is the same process; a lock that belongs to the process would let it in.
   struct flock asked = lock;

@@ -11,6 +11,7 @@
 #include "record/json.h"
 #include "record/metric_keys.h"
 #include "record/metric_table.h"
+#include "record/run_lock.h"
 #include "record/seal.h"
 #include "record/sentence.h"
 #include "serve/summary.h"
@@ -41,6 +42,8 @@ ordered_json summary_of(const std::string& folder, const SeenRun& run) {
   summary["has_curve"] = !run.metrics.held_out.empty() || !run.metrics.training.empty();
   summary["problems"] = run.problems;
   if (!run.half_line.empty() && summary["status"] != "running") summary["problems"].push_back(run.half_line);
+  // Last, because the metrics of a run that was killed are newer than its record, as those of one at work.
+  if (run.was_killed) summary["status"] = status_name(RunStatus::kInterrupted);
   summary["written"] = std::max(run.record.changed_ns, run.metrics_file.changed_ns) / 1'000'000'000;
   return summary;
 }
@@ -172,13 +175,20 @@ void Watch::forget_missing(const Found& found) {
 void Watch::read_record_of(const std::string& folder, const fs::path& path) {
   const auto before = seen(folder);
   const FileStamp stamp = stamp_of(path);
-  if (before && before->record == stamp && before->record_path == path) return;
+  if (before && before->record == stamp && before->record_path == path) {
+    // No file tells that a run was killed.
+    const bool may_change = before->says_running && before->has_folder();
+    if (!may_change || RunLock::is_taken(path.parent_path()) != before->was_killed) return;
+  }
   SeenRun run = before ? *before : SeenRun();
   run.record_path = path;
   run.record = stamp;
   try {
     const RunRecord record = read_record(path);
     run.from_record = eggroll::summary_of(record);
+    run.says_running = record.status == RunStatus::kRunning;
+    run.was_killed = was_killed(record, path);
+    if (run.was_killed) run.from_record["why"] = kWhyKilled;
     run.known = known_lines(record);
     // Without a metrics.jsonl the figures come from the record's summary.
     const bool alone = !run.has_folder() || stamp_of(run.file("metrics.jsonl")) == FileStamp();
@@ -188,6 +198,7 @@ void Watch::read_record_of(const std::string& folder, const fs::path& path) {
     }
   } catch (const Error& error) {
     run.from_record = unreadable(path, error.what());
+    run.says_running = run.was_killed = false;
   }
   publish(folder, std::move(run));
 }

@@ -32,6 +32,8 @@ struct SeenRun {
   FileStamp record;
   FileStamp metrics_file;
   nlohmann::ordered_json from_record;  // the summary without the figures of the metrics
+  bool says_running = false;           // the record does
+  bool was_killed = false;             // and yet no process runs it, see was_killed()
   RunMetrics metrics;
   KnownLines known;                                     // known from the record
   std::vector<std::string> problems;                    // in the metrics
