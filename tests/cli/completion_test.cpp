@@ -88,6 +88,10 @@ TEST_F(CompletionTest, OffersRuns) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   EXPECT_THAT(completed({"eval", "count-"}), ElementsAre(run_folder().filename().string()));
   EXPECT_THAT(completed({"eval", "other"}), IsEmpty());
+  fs::create_directories(work_ / "results" / "sweeps" / "count-grid");
+  write_plainly(work_ / "results" / "sweeps" / "count-grid" / "points.jsonl", "");
+  EXPECT_THAT(completed({"report", "count-"}), ElementsAre(run_folder().filename().string(), "count-grid"));
+  EXPECT_THAT(completed({"compare", "x", "count-g"}), ElementsAre("count-grid"));
 }
 
 // A shell that completes must not see an error.

@@ -65,8 +65,38 @@ TEST_F(ReportTest, ComparisonAndExport) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 41);
 }
 
+TEST_F(ReportTest, RunsAndSweepsAreFoundByTheirNames) {
+  const Result swept =
+      eggroll({"sweep", "experiment=count-convergence", "sweep.seeds=1", "train.steps=2", "eval.every=2",
+               "model.width=8", "dataset.rows=64", "dataset.valid_rows=4", "name=swept"});
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::string run = run_folder().filename();
+  const std::string hash = record_in(run_folder()).at("config_hash").get<std::string>().substr(0, 8);
+  const Result compared = eggroll({"compare", run, hash});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("A results/runs/" + run + "\nB results/runs/" + run + "\n"));
+  EXPECT_THAT(eggroll({"compare", hash, "swept"}).out, HasSubstr("\nB results/sweeps/swept\n"));
+  EXPECT_THAT(eggroll({"report", "swept"}).out, HasSubstr("findings in results/sweeps/swept/report/findings.html"));
+  EXPECT_THAT(eggroll({"report", hash}).out, HasSubstr("1 runs; findings in results/runs/" + run + "/report/"));
+  EXPECT_THAT(eggroll({"export", "swept", "--csv", "x.csv"}).out, HasSubstr(" lines of 4 runs in x.csv"));
+  EXPECT_THAT(eggroll({"export", "sweeps/swept", "--csv", "x.csv"}).out, HasSubstr(" lines of 4 runs in x.csv"));
+  const std::string table = eggroll({"ls", "swept"}).out;
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5);
+  for (const Arguments& words : {Arguments{"report", ""}, Arguments{"export", "", "--csv", "x.csv"},
+                                 Arguments{"serve", ""}, Arguments{"ls", ""}, Arguments{"compare", "", "swept"}}) {
+    expect_one_sentence(eggroll(words), {"'' does not exist, expected a folder of runs"});
+  }
+  // A run of a sweep's name makes the name ambiguous; the folders are not.
+  fs::create_directories(work_ / "results" / "copies");
+  fs::copy(run_folder(), work_ / "results" / "copies" / "swept", fs::copy_options::recursive);
+  expect_one_sentence(eggroll({"report", "swept"}),
+                      {"'swept' may mean any of 2 runs and sweeps: results/copies/swept, results/sweeps/swept"});
+  EXPECT_EQ(eggroll({"report", "results/sweeps/swept"}).exit_code, 0);
+}
+
 TEST_F(ReportTest, BadInputIsOneSentence) {
-  expect_one_sentence(eggroll({"report", "none"}), {"none does not exist, expected a run's folder"});
+  expect_one_sentence(eggroll({"report", "none"}), {"'none' does not exist, expected a folder of runs", "eggroll ls"});
   fs::create_directories(work_ / "empty");
   expect_one_sentence(eggroll({"report", "empty"}), {"found no record of a run to report on"});
   EXPECT_FALSE(fs::exists(work_ / "empty" / "report"));

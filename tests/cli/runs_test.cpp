@@ -54,7 +54,7 @@ TEST_F(RunsTest, LsListsRunsAndFiltersThem) {
   EXPECT_EQ(eggroll({"ls", "status=failed"}).out, "no such run\n");
   expect_one_sentence(eggroll({"ls", "model.widht=32"}), {"no run has a key 'model.widht'"});
   expect_one_sentence(eggroll({"ls", "results", "other"}), {"two folders were given, 'results' and 'other'"});
-  expect_one_sentence(eggroll({"ls", "nowhere"}), {"nowhere does not exist"});
+  expect_one_sentence(eggroll({"ls", "nowhere"}), {"'nowhere' does not exist"});
 }
 
 TEST_F(RunsTest, ARunIsNamedByItsFoldersNameOrTheBeginningOfItsHash) {

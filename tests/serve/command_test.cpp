@@ -68,7 +68,9 @@ TEST_F(ServeCommandTest, APortInUseIsOneSentence) {
 }
 
 TEST_F(ServeCommandTest, BadInputIsOneSentence) {
-  expect_one_sentence(eggroll({"serve", "none"}), {"none is no folder"});
+  expect_one_sentence(eggroll({"serve", "none"}), {"'none' does not exist", "eggroll ls"});
+  write_plainly(work_ / "file", "");
+  expect_one_sentence(eggroll({"serve", "file"}), {"file is no folder"});
   expect_one_sentence(eggroll({"serve"}), {"results", "eggroll serve --help"});
   fs::create_directory(work_ / "results");
   expect_one_sentence(eggroll({"serve", "results", "--port", "70000"}), {"70000"});

@@ -46,9 +46,14 @@ class Completer {
       overrides();
     } else if (takes_run) {
       runs();
+    } else if ((name == "compare" && positionals_ < 2) ||
+               (positionals_ == 0 && is_one_of({"report", "export", "serve"}))) {
+      runs();
+      sweeps();
     } else if (name == "fork") {
       keys();
     } else if (name == "ls") {
+      sweeps();
       for (const std::string& status : status_names()) offer("status=" + status);
       keys();
     }
@@ -111,6 +116,10 @@ class Completer {
 
   void runs() {
     for (const fs::path& folder : run_folders()) offer(folder.filename().string(), folder.string());
+  }
+
+  void sweeps() {
+    for (const fs::path& folder : sweep_folders()) offer(folder.filename().string(), folder.string());
   }
 
   void groups_and_sections() {

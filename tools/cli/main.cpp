@@ -14,6 +14,7 @@
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/misuse.h"
+#include "cli/runs.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
 #include "record/sentence.h"
@@ -27,6 +28,8 @@ namespace {
 
 constexpr const char* kRunHelp =
     "The run: its folder, or the name of one below ./results or 4 digits of its hash (eggroll ls)";
+constexpr const char* kResultsHelp =
+    "A folder with runs at any depth, a record, the name of a sweep, or a run's name or 4 digits of its hash";
 
 // CLI11 reads 010 as 8, takes what is too large for the largest number, and an empty word for 0.
 std::function<std::string(const std::string&)> whole_number(uint64_t least, uint64_t most) {
@@ -154,7 +157,7 @@ int dispatch(int argc, char** argv) {
 
   std::vector<std::string> listed;
   CLI::App* ls = app.add_subcommand("ls", "List runs, the newest first: eggroll ls status=failed model.width=64");
-  ls->add_option("what", listed, "A folder (default: results), and key=value for each condition");
+  ls->add_option("what", listed, "A folder, sweep or run (default: results), and key=value for each condition");
   with_json(ls, "Print them as JSON");
   ls->callback([&] { exit_code = ls_command(listed, as_json); });
 
@@ -300,9 +303,9 @@ int dispatch(int argc, char** argv) {
   std::filesystem::path served;
   uint16_t port = kServePort;
   CLI::App* serve = app.add_subcommand("serve", "Show the runs of a results folder in the browser, live");
-  serve->add_option("results", served, "The folder; runs may lie at any depth")->required();
+  serve->add_option("results", served, "A folder with runs at any depth, or the name of a sweep")->required();
   serve->add_option("--port", port, "The port on 127.0.0.1; 0 takes a free one")->capture_default_str();
-  serve->callback([&] { exit_code = serve_command(served, port); });
+  serve->callback([&] { exit_code = serve_command(existing_results(served), port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
   with_json(plugins, "Print them as JSON");
@@ -310,7 +313,9 @@ int dispatch(int argc, char** argv) {
 
   CheckArguments checking;
   CLI::App* check = app.add_subcommand("check", "Run the conformance cases on a plugin");
-  check->add_option("plugin", checking.plugin, "A file, or a name: reference, backend:reference, model:gru")
+  check
+      ->add_option("plugin", checking.plugin,
+                   "A file, or a name: reference, backend:reference, model:gru")
       ->required();
   check->add_option("--seed", checking.seed, "Run only random cases of a backend, the first with this seed");
   check->add_option("--cases", checking.cases, "Run only random cases of a backend, this number of them")
@@ -331,13 +336,13 @@ int dispatch(int argc, char** argv) {
   std::filesystem::path results;
   std::filesystem::path out;
   CLI::App* report = app.add_subcommand("report", "Write findings, figures and tables from the records of runs");
-  report->add_option("results", results, "A folder with runs or sweeps at any depth")->required();
+  report->add_option("results", results, kResultsHelp)->required();
   report->add_option("--out", out, "The folder to write (default: RESULTS/report; RESULTS where it has a findings.md)");
   report->callback([&] { exit_code = report_command(results, out); });
 
   std::filesystem::path other;
   CLI::App* compared = app.add_subcommand("compare", "Say what differs between two runs, or two sweeps");
-  compared->add_option("a", results, "A run's folder, a record or a folder of runs")->required();
+  compared->add_option("a", results, kResultsHelp)->required();
   compared->add_option("b", other, "What to compare it with")->required();
   with_json(compared, "Print it as JSON");
   compared->callback([&] { exit_code = compare_command(results, other, as_json); });
@@ -345,7 +350,7 @@ int dispatch(int argc, char** argv) {
   std::filesystem::path csv;
   std::filesystem::path tensorboard;
   CLI::App* exported = app.add_subcommand("export", "Write all metrics in the formats of other programs");
-  exported->add_option("results", results, "A folder with runs or sweeps at any depth")->required();
+  exported->add_option("results", results, kResultsHelp)->required();
   exported->add_option("--csv", csv, "A file with a row for each line, as pandas reads it");
   exported->add_option("--tensorboard", tensorboard, "A folder of event files, one for each run");
   exported->callback([&] { exit_code = export_command(results, csv, tensorboard); });

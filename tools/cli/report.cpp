@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/runs.h"
 #include "cli/terminal.h"
 #include "record/sentence.h"
 #include "report/compare.h"
@@ -26,7 +27,8 @@ void print_problems(const std::vector<std::string>& problems) {
 
 }  // namespace
 
-int report_command(const fs::path& results, const fs::path& out) {
+int report_command(const fs::path& given, const fs::path& out) {
+  const fs::path results = existing_results(given);
   // A folder that holds a page is a published one: the new page replaces it.
   const fs::path beside = is_there(results / "findings.md") ? results : results / "report";
   const fs::path folder = out.empty() ? beside : out;
@@ -40,19 +42,21 @@ int report_command(const fs::path& results, const fs::path& out) {
 }
 
 int compare_command(const fs::path& a, const fs::path& b, bool json) {
-  const Collection left = collect({a});
-  const Collection right = collect({b});
+  const fs::path of_a = existing_results(a);
+  const fs::path of_b = existing_results(b);
+  const Collection left = collect({of_a});
+  const Collection right = collect({of_b});
   print_problems(left.problems);
   print_problems(right.problems);
   const RunComparison comparison = compare(left, right);
   if (json) {
     nlohmann::ordered_json document = json_of(comparison);
-    document["a"]["path"] = a.string();
-    document["b"]["path"] = b.string();
+    document["a"]["path"] = of_a.string();
+    document["b"]["path"] = of_b.string();
     print_json(document);
     return 0;
   }
-  fmt::print("A {}\nB {}\n", a.string(), b.string());
+  fmt::print("A {}\nB {}\n", of_a.string(), of_b.string());
   for (const std::string& line : lines_of(comparison)) fmt::print("{}\n", line);
   return 0;
 }
@@ -61,7 +65,7 @@ int export_command(const fs::path& results, const fs::path& csv, const fs::path&
   if (csv.empty() && tensorboard.empty()) {
     throw Error("export was given nothing to write, expected --csv FILE or --tensorboard FOLDER");
   }
-  const Collection collection = collect({results}, MetricsFiles::kAll);
+  const Collection collection = collect({existing_results(results)}, MetricsFiles::kAll);
   print_problems(collection.problems);
   if (!csv.empty()) {
     const ExportSummary summary = export_csv(collection, csv);

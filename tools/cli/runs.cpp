@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kFewestDigits = 4;
+constexpr const char* kSweeps = "results/sweeps";
 
 bool begins_hash(const std::string& word) {
   return word.size() >= kFewestDigits &&
@@ -47,6 +48,17 @@ std::vector<fs::path> runs_named(const std::string& word) {
   return named;
 }
 
+// The only one of them; "" where there is none. Throws where there are several.
+fs::path only_one(const std::string& word, const std::vector<fs::path>& named, const char* what) {
+  if (named.empty()) return "";
+  if (named.size() == 1) return named.front();
+  constexpr size_t kMost = 5;
+  std::string list;
+  for (size_t i = 0; i < std::min(kMost, named.size()); ++i) list += (i > 0 ? ", " : "") + named[i].string();
+  throw Error(fmt::format("'{}' may mean any of {} {}: {}{}; name more of it, or the folder", word, named.size(), what,
+                          list, named.size() > kMost ? ", ..." : ""));
+}
+
 }  // namespace
 
 std::vector<fs::path> run_folders() {
@@ -63,18 +75,37 @@ RunFolder existing_run(const fs::path& path) {
   for (const fs::path& folder : {path, kResults / path}) {
     if (is_there(RunFolder{folder}.config())) return RunFolder{folder};
   }
-  const std::vector<fs::path> named = runs_named(path.string());
-  if (named.size() == 1) return RunFolder{named.front()};
-  if (named.size() > 1) {
-    constexpr size_t kMost = 5;
-    std::string list;
-    for (size_t i = 0; i < std::min(kMost, named.size()); ++i) list += (i > 0 ? ", " : "") + named[i].string();
-    throw Error(fmt::format("'{}' may mean any of {} runs: {}{}; name more of it, or the folder", path.string(),
-                            named.size(), list, named.size() > kMost ? ", ..." : ""));
-  }
+  const fs::path named = only_one(path.string(), runs_named(path.string()), "runs");
+  if (!named.empty()) return RunFolder{named};
   throw Error(
       fmt::format("{} is no run, expected its folder with a config.yaml, or the name or hash of one below {} (eggroll "
                   "ls lists them)",
+                  path.string(), kResults));
+}
+
+std::vector<fs::path> sweep_folders() {
+  std::vector<fs::path> folders;
+  std::error_code none;
+  for (fs::directory_iterator entry(kSweeps, none); !none && entry != fs::directory_iterator(); entry.increment(none)) {
+    if (is_there(entry->path() / "points.jsonl")) folders.push_back(entry->path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+fs::path existing_results(const fs::path& path) {
+  if (is_there(path)) return path;
+  std::vector<fs::path> named = runs_named(path.string());
+  for (const fs::path& folder : sweep_folders()) {
+    if (folder.filename() == path) named.push_back(folder);
+  }
+  const fs::path below = kResults / path;
+  if (named.empty() && !path.empty() && is_there(below)) return below;
+  const fs::path found = only_one(path.string(), named, "runs and sweeps");
+  if (!found.empty()) return found;
+  throw Error(
+      fmt::format("'{}' does not exist, expected a folder of runs or a record, or below {} a sweep's name or a "
+                  "run's name or hash (eggroll ls lists them)",
                   path.string(), kResults));
 }
 
@@ -101,7 +132,7 @@ std::vector<Filter> read_filters(const std::vector<std::string>& words, fs::path
       throw Error(fmt::format("two folders were given, '{}' and '{}', expected one and key=value; leave one out",
                               results.string(), word));
     } else {
-      results = word;
+      results = existing_results(word);
       has_folder = true;
     }
   }

@@ -19,6 +19,13 @@ std::vector<std::filesystem::path> run_folders();
 // hash, 4 digits at least. Throws Error if it is none, or if several are meant.
 RunFolder existing_run(const std::filesystem::path& path);
 
+// What a command that reads any number of runs was given: a folder or a record; or below ./results its path, a sweep by
+// its name, or a run as above. Throws Error alike.
+std::filesystem::path existing_results(const std::filesystem::path& path);
+
+// The folders of all sweeps below ./results/sweeps, sorted.
+std::vector<std::filesystem::path> sweep_folders();
+
 }  // namespace eggroll
 
 #endif
