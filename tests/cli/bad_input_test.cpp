@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"SampleNothing", {"sample", "nowhere"}, {"nowhere is no run", "expected its folder with a config.yaml"}},
         Wrong{"CheckNothing",
               {"check", "nothing"},
-              {"no plugin 'nothing'", "expected a file or a name", "eggroll plugins"}},
+              {"no plugin 'nothing'", "expected a name that `eggroll plugins` lists", "give its file"}},
         Wrong{"CheckNoLibrary", {"check", "text"}, {"text", "cannot be loaded", "rebuild it"}},
         Wrong{"NewKind",
               {"new", "thing", "mine"},

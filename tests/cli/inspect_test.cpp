@@ -212,6 +212,33 @@ TEST_F(InspectTest, CheckRunsTheCasesOfEachKind) {
   expect_one_sentence(eggroll({"check", "model:reference"}), {"no plugin 'model:reference'"});
 }
 
+// The plugin takes no random cases, so that its check ends where it is found.
+TEST_F(InspectTest, CheckFindsAPluginThatWasBuiltHereByItsName) {
+  const auto check = [&](const std::string& plugin) { return eggroll({"check", plugin, "--cases", "3"}); };
+  expect_one_sentence(check("hostile_rule"),
+                      {"no plugin 'hostile_rule' was found", "hostile_rule.eggplugin in this folder", "build it"});
+  fs::create_directories(work_ / "hostile_rule" / "build");  // as `eggroll new` and CMake make it
+  fs::create_directories(work_ / "build");
+  for (const char* place :
+       {"hostile_rule.eggplugin", "build/hostile_rule.eggplugin", "hostile_rule/build/hostile_rule.eggplugin"}) {
+    SCOPED_TRACE(place);
+    fs::copy_file(EGGROLL_ABI_PLUGINS "/hostile_rule/hostile_rule.eggplugin", work_ / place);
+    for (const std::string& name :
+         {std::string("hostile_rule"), std::string("optimizer:hostile_rule"), "./" + std::string(place)}) {
+      expect_one_sentence(check(name),
+                          {"--seed and --cases were given for the optimizer 'hostile_rule', expected a backend"});
+    }
+    expect_one_sentence(check("backend:hostile_rule"), {"is the optimizer 'hostile_rule', expected a backend"});
+    fs::remove(work_ / place);
+  }
+  for (const char* place : {"hostile_rule.eggplugin", "build/hostile_rule.eggplugin"}) {
+    fs::copy_file(EGGROLL_ABI_PLUGINS "/hostile_rule/hostile_rule.eggplugin", work_ / place);
+  }
+  expect_one_sentence(check("hostile_rule"),
+                      {"may mean any of 2 files: hostile_rule.eggplugin, build/hostile_rule.eggplugin; give the file"});
+  expect_one_sentence(check("../hostile_rule"), {"no plugin '../hostile_rule' was found"});
+}
+
 // `check` runs this number of random cases, the first with this seed, and nothing else.
 TEST_F(InspectTest, CheckRunsRandomCasesAlone) {
   EXPECT_EQ(output_of({"check", "reference", "--seed", "7", "--cases", "12"}),

@@ -315,7 +315,7 @@ int dispatch(int argc, char** argv) {
   CLI::App* check = app.add_subcommand("check", "Run the conformance cases on a plugin");
   check
       ->add_option("plugin", checking.plugin,
-                   "A file, or a name: reference, backend:reference, model:gru")
+                   "A file, or a name (reference, model:gru), also of a file here or in build")
       ->required();
   check->add_option("--seed", checking.seed, "Run only random cases of a backend, the first with this seed");
   check->add_option("--cases", checking.cases, "Run only random cases of a backend, this number of them")

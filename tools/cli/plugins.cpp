@@ -1,5 +1,6 @@
 // eggroll plugins, check, new.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 #include <sstream>
@@ -19,7 +20,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A plugin as `check` takes it: NAME, or KIND:NAME.
+// Reads a plugin file alone, without the installed plugins.
+ChosenPlugin plugin_in_file(const fs::path& path) {
+  const Registry registry({PluginFolder{fs::absolute(path), "the command line"}});
+  for (const PluginFile& file : registry.files()) {
+    if (!file.kind || file.verdict != Verdict::kAccepted) throw Error(file.reason);
+    return registry.choose(*file.kind, file.name);
+  }
+  throw Error(fmt::format("{} is no plugin file, expected one that ends in .eggplugin", path.string()));
+}
+
+// A plugin as `check` takes it: NAME, or KIND:NAME. Where none of the registry has the name, a file of this name alone
+// is looked for where a user who builds a plugin stands.
 ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
   const size_t colon = text.find(':');
   const std::string name = colon == std::string::npos ? text : text.substr(colon + 1);
@@ -29,17 +41,33 @@ ChosenPlugin named_plugin(const Registry& registry, const std::string& text) {
       return registry.choose(*file.kind, file.name);
     }
   }
-  throw Error(fmt::format("no plugin '{}' was found, expected a file or a name that `eggroll plugins` lists", text));
-}
-
-// Reads a plugin file alone, without the installed plugins.
-ChosenPlugin plugin_in_file(const fs::path& path) {
-  const Registry registry({PluginFolder{fs::absolute(path), "the command line"}});
-  for (const PluginFile& file : registry.files()) {
-    if (!file.kind || file.verdict != Verdict::kAccepted) throw Error(file.reason);
-    return registry.choose(*file.kind, file.name);
+  if (!is_plugin_name(name)) {
+    throw Error(
+        fmt::format("no plugin '{}' was found, expected the path of its file, or a name that `eggroll plugins` "
+                    "lists; correct it",
+                    text));
   }
-  throw Error(fmt::format("{} is no plugin file, expected one that ends in .eggplugin", path.string()));
+  std::vector<std::string> built;
+  for (const fs::path& folder : {fs::path("."), fs::path("build"), name / fs::path("build")}) {
+    const fs::path file = folder / (name + ".eggplugin");
+    std::error_code unknown;
+    if (fs::is_regular_file(file, unknown)) built.push_back(file.lexically_normal().string());
+  }
+  if (built.size() > 1) {
+    throw Error(
+        fmt::format("'{}' may mean any of {} files: {}; give the file", text, built.size(), fmt::join(built, ", ")));
+  }
+  if (built.empty()) {
+    throw Error(
+        fmt::format("no plugin '{0}' was found, expected a name that `eggroll plugins` lists, or one of a file "
+                    "{1}.eggplugin in this folder, build or {1}/build; build it, or give its file",
+                    text, name));
+  }
+  ChosenPlugin plugin = plugin_in_file(built.front());
+  if (!kind.empty() && kind != kind_name(*plugin.file.kind)) {
+    throw Error(fmt::format("{} is the {}, expected a {}; correct it", built.front(), plugin.file.who(), kind));
+  }
+  return plugin;
 }
 
 int print_checks(const ChosenPlugin& plugin, const std::vector<Check>& checks) {
@@ -113,8 +141,10 @@ int plugins_command(const HostOptions& host, bool json) {
 
 int check_command(const HostOptions& host, const CheckArguments& arguments) {
   const Registry registry(plugin_folders({}));
-  const ChosenPlugin chosen =
-      fs::exists(arguments.plugin) ? plugin_in_file(arguments.plugin) : named_plugin(registry, arguments.plugin);
+  // A folder of the plugin's name, as `eggroll new` makes it, is not meant.
+  const bool is_name = is_plugin_name(arguments.plugin) && fs::is_directory(arguments.plugin);
+  const bool is_file = !is_name && fs::exists(arguments.plugin);
+  const ChosenPlugin chosen = is_file ? plugin_in_file(arguments.plugin) : named_plugin(registry, arguments.plugin);
   const egg_settings none{sizeof(egg_settings), 0, nullptr};
   const std::string kind = kind_name(*chosen.file.kind);
   if (*chosen.file.kind == EGG_KIND_BACKEND) {
