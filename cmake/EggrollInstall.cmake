@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: the command, its plugins (eggroll_add_plugin installs each), configurations,
-# templates and the Python module (component runtime), and the CMake package that builds plugins outside the tree (sdk), which needs no other
+# templates, the Python module, the manual page and completions for shells (component runtime), and the CMake package that builds plugins outside the tree (sdk), which needs no other
 # one. CPack's package has both, and what it takes to run on a machine that has none of our libraries (package).
 
 include(CMakePackageConfigHelpers)
@@ -20,6 +20,31 @@ install(FILES ${PROJECT_SOURCE_DIR}/tools/python/eggroll_results.py ${PROJECT_SO
 eggroll_install_program(eggroll EXPORT EggrollTargets)
 if(TARGET eggroll_bench)
   eggroll_install_program(eggroll_bench)
+endif()
+
+# eggroll_write(FILE DESTINATION FOLDER WORDS word...): what `eggroll WORDS` prints, made by the build.
+function(eggroll_write file)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" DESTINATION WORDS)
+  set(written ${PROJECT_BINARY_DIR}/shell/${arg_DESTINATION}/${file})
+  get_filename_component(folder ${written} DIRECTORY)
+  add_custom_command(
+    OUTPUT ${written}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND eggroll ${arg_WORDS} > ${written}
+    DEPENDS eggroll
+    COMMENT "Writing ${file}")
+  target_sources(eggroll_shell PRIVATE ${written})
+  install(FILES ${written} DESTINATION ${arg_DESTINATION} COMPONENT runtime)
+endfunction()
+
+if(CMAKE_CROSSCOMPILING)
+  message(STATUS "the manual page and the completions are not installed: the command, which writes them, does not run here")
+else()
+  add_custom_target(eggroll_shell ALL)
+  eggroll_write(eggroll.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 WORDS man)
+  eggroll_write(eggroll DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions WORDS completion bash)
+  eggroll_write(_eggroll DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions WORDS completion zsh)
+  eggroll_write(eggroll.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d WORDS completion fish)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/eggroll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT sdk)

@@ -1,4 +1,4 @@
-# Installs Eggroll, makes one plugin of each kind with `eggroll new`, builds it against the installed package without
+# Installs Eggroll with its manual page and completions, makes one plugin of each kind with `eggroll new`, builds it against the installed package without
 # Boost, runs its tests and finds it with `eggroll plugins`. Run as:
 # cmake -DBUILD_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCXX_COMPILER=... -P out_of_tree.cmake
 
@@ -10,6 +10,20 @@ file(MAKE_DIRECTORY ${WORK_DIR})
 set(prefix ${WORK_DIR}/prefix)
 set(eggroll ${prefix}/bin/eggroll)
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+
+# What man and the shells read is what the installed command says.
+function(expect_written file)
+  run(${eggroll} ${ARGN})
+  file(READ ${prefix}/share/${file} written)
+  if(NOT output OR NOT written STREQUAL output)
+    list(JOIN ARGN " " words)
+    message(FATAL_ERROR "share/${file} is not what `eggroll ${words}` prints")
+  endif()
+endfunction()
+expect_written(man/man1/eggroll.1 man)
+expect_written(bash-completion/completions/eggroll completion bash)
+expect_written(zsh/site-functions/_eggroll completion zsh)
+expect_written(fish/vendor_completions.d/eggroll.fish completion fish)
 
 foreach(kind backend model optimizer)
   set(name outside_${kind})

@@ -47,7 +47,9 @@ file(GLOB plugins RELATIVE ${BUILD_DIR}/bin/plugins ${BUILD_DIR}/bin/plugins/*)
 list(REMOVE_ITEM plugins mpi.eggplugin) # the package leaves it out, because it fits one machine's MPI only
 expect("plugins" "${found}" "${plugins}")
 foreach(file README.md CONTRIBUTING.md LICENSE docs/glossary.md share/eggroll/configs/config.yaml
-             share/eggroll/python/eggroll_results.py include/eggroll/plugin.h)
+             share/eggroll/python/eggroll_results.py include/eggroll/plugin.h share/man/man1/eggroll.1
+             share/bash-completion/completions/eggroll share/zsh/site-functions/_eggroll
+             share/fish/vendor_completions.d/eggroll.fish)
   if(NOT EXISTS ${root}/${file})
     message(FATAL_ERROR "${file} is not in the package")
   endif()
