@@ -83,7 +83,7 @@ int dispatch(int argc, char** argv) {
                   "Print what the monitor sees every monitor.every steps (every eval.every steps if that is 0)");
   };
   bool as_json = false;
-  const auto with_json = [&](CLI::App* sub, const char* help) { sub->add_flag("--json", as_json, help); };
+  const auto with_json = [&](CLI::App* sub) { sub->add_flag("--json", as_json, "Print one JSON document"); };
   bool multirun = false;
   CLI::App* run_app =
       with_overrides("run", "Train, or continue the same run: eggroll run experiment=count seed=1", [&] {
@@ -103,7 +103,7 @@ int dispatch(int argc, char** argv) {
       "keys", "List groups and options, or the keys below one: eggroll keys optimizer, eggroll keys train");
   keys->add_option("key", key, "A group or a key; all groups if it is left out");
   keys->add_option("overrides", overrides, "What to choose first: model=int8nativeformer");
-  with_json(keys, "Print them as JSON");
+  with_json(keys);
   keys->fallthrough();
   keys->callback([&] { exit_code = keys_command(host, key, overrides, as_json); });
   std::string described;
@@ -121,10 +121,8 @@ int dispatch(int argc, char** argv) {
   CLI::App* manual = app.add_subcommand("man", "Print the manual page: eggroll man > eggroll.1");
   manual->callback([&] { fmt::print("{}", manual_page(app, version())); });
 
-  with_json(
-      with_overrides("points", "List and check every point of a sweep: eggroll points experiment=count-convergence",
-                     [&] { return points_command(host, overrides, as_json); }),
-      "Print them as JSON");
+  with_json(with_overrides("points", "Check and list a sweep's points: eggroll points experiment=count-convergence",
+                           [&] { return points_command(host, overrides, as_json); }));
   SweepArguments sweeping;
   CLI::App* sweep = with_overrides(
       "sweep", "Run the points of a sweep that are not done: eggroll sweep experiment=count-convergence --jobs 2",
@@ -158,7 +156,7 @@ int dispatch(int argc, char** argv) {
   std::vector<std::string> listed;
   CLI::App* ls = app.add_subcommand("ls", "List runs, the newest first: eggroll ls status=failed model.width=64");
   ls->add_option("what", listed, "A folder, sweep or run (default: results), and key=value for each condition");
-  with_json(ls, "Print them as JSON");
+  with_json(ls);
   ls->callback([&] { exit_code = ls_command(listed, as_json); });
 
   std::vector<std::string> removed;
@@ -308,7 +306,7 @@ int dispatch(int argc, char** argv) {
   serve->callback([&] { exit_code = serve_command(existing_results(served), port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");
-  with_json(plugins, "Print them as JSON");
+  with_json(plugins);
   plugins->callback([&] { exit_code = plugins_command(host, as_json); });
 
   CheckArguments checking;
@@ -344,7 +342,7 @@ int dispatch(int argc, char** argv) {
   CLI::App* compared = app.add_subcommand("compare", "Say what differs between two runs, or two sweeps");
   compared->add_option("a", results, kResultsHelp)->required();
   compared->add_option("b", other, "What to compare it with")->required();
-  with_json(compared, "Print it as JSON");
+  with_json(compared);
   compared->callback([&] { exit_code = compare_command(results, other, as_json); });
 
   std::filesystem::path csv;
