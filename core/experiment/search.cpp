@@ -41,20 +41,17 @@ ConfigNode without_sweep(const ConfigSearch& search, std::vector<std::string> ov
   return with_absolute_paths(std::move(config));
 }
 
-// Numbers of the trials, the best first; the failed ones last.
+TrialEnd trial_end(const Trial& trial) {
+  return trial.results.empty() ? TrialEnd{} : TrialEnd{trial.results.size() - 1, trial.results.back().figure};
+}
+
+// Numbers of the trials, the best first.
 std::vector<uint64_t> ranked(const SearchSettings& settings, const std::vector<Trial>& trials) {
   std::vector<uint64_t> numbers(trials.size());
   std::iota(numbers.begin(), numbers.end(), 0U);
-  const auto before = [&](uint64_t a, uint64_t b) {
-    const std::vector<TrialResult>& of_a = trials[a].results;
-    const std::vector<TrialResult>& of_b = trials[b].results;
-    if (of_a.size() != of_b.size()) return of_a.size() > of_b.size();
-    if (of_a.empty() || of_a.back().figure.has_value() != of_b.back().figure.has_value()) {
-      return !of_a.empty() && of_a.back().figure.has_value();
-    }
-    return of_a.back().figure && settings.cost(*of_a.back().figure) < settings.cost(*of_b.back().figure);
-  };
-  std::stable_sort(numbers.begin(), numbers.end(), before);
+  std::stable_sort(numbers.begin(), numbers.end(), [&](uint64_t a, uint64_t b) {
+    return is_better(trial_end(trials[a]), trial_end(trials[b]), settings.wants_higher);
+  });
   return numbers;
 }
 
@@ -186,9 +183,9 @@ std::optional<SearchRound> Search::next_round(bool retry_failed) const {
     open = open_at(trials, rung, begun);
     if (!open.empty()) return round_of(trials, open, rung, begun);
   }
-  if (!trials[best_of(settings_, trials)].results.back().figure) {
-    throw all_failed(settings_.end_text(settings_.rungs(begun) - 1, begun));
-  }
+  const uint64_t last = settings_.rungs(begun) - 1;
+  const auto has_ended = [&](const Trial& trial) { return trial.results.size() > last && trial.results[last].figure; };
+  if (std::none_of(trials.begin(), trials.end(), has_ended)) throw all_failed(settings_.end_text(last, begun));
   if (settings_.confirm.empty() || found_own()) return std::nullopt;
   SearchRound round{confirmation(), "", {}, true};
   round.title = fmt::format("the settings that were found and the experiment's own, on {}",

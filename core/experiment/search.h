@@ -50,7 +50,7 @@ class Search {
   const SearchSettings& settings() const { return settings_; }
   const std::filesystem::path& folder() const { return frame_.folder; }
 
-  // A line for each trial, the best first: those that came further before others, then by their figure.
+  // A line for each trial, the best first.
   struct Row {
     uint64_t trial;
     std::string settings;  // "model.width=32 optimizer.learning_rate=0.5"

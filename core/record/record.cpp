@@ -141,6 +141,12 @@ Failure failure_of(const ordered_json& json, const std::string& what) {
 
 }  // namespace
 
+bool is_better(const TrialEnd& a, const TrialEnd& b, bool wants_higher) {
+  if (a.figure.has_value() != b.figure.has_value()) return a.figure.has_value();
+  if (a.rung != b.rung) return a.rung > b.rung;
+  return a.figure && (wants_higher ? *a.figure > *b.figure : *a.figure < *b.figure);
+}
+
 ordered_json trial_to_json(const TrialRecord& trial) {
   return {{"trial", trial.trial},
           {"rung", trial.rung},

@@ -19,14 +19,13 @@ constexpr size_t kLeastTrials = 8;
 // A trial and what its seeds came to where it ended.
 struct TrialStanding {
   uint64_t trial = 0;
-  uint64_t rung = 0;
   uint64_t steps = 0;
-  std::optional<double> figure;  // the search's metric, the mean over its seeds; absent where a run failed
+  TrialEnd end;  // its figure is the search's metric, the mean over its seeds; absent where a run failed
   std::vector<std::string> values;
   std::vector<size_t> runs;
 };
 
-// The best first: those that came further before others, then by their figure.
+// The best first.
 std::vector<TrialStanding> trials_of(const Study& study, const TrialRecord& search) {
   std::map<uint64_t, std::vector<const StudyRun*>> by_trial;
   for (const StudyRun& run : study.runs) {
@@ -36,22 +35,20 @@ std::vector<TrialStanding> trials_of(const Study& study, const TrialRecord& sear
   }
   std::vector<TrialStanding> trials;
   for (const auto& [number, runs] : by_trial) {
-    TrialStanding standing{number, 0, 0, 0.0, runs.front()->values, numbers_of(runs)};
+    TrialStanding standing{number, 0, {0, 0.0}, runs.front()->values, numbers_of(runs)};
     for (const StudyRun* run : runs) {
       const RunRecord& record = run->run->record;
-      standing.rung = std::max(standing.rung, record.sweep->trial->rung);
+      standing.end.rung = std::max(standing.end.rung, record.sweep->trial->rung);
       standing.steps = std::max(standing.steps, record.steps);
       const auto figure = metric_of(*run->run, search.metric);
-      standing.figure = standing.figure && figure
-                            ? std::optional(*standing.figure + *figure / static_cast<double>(runs.size()))
-                            : std::nullopt;
+      standing.end.figure = standing.end.figure && figure
+                                ? std::optional(*standing.end.figure + *figure / static_cast<double>(runs.size()))
+                                : std::nullopt;
     }
     trials.push_back(std::move(standing));
   }
   std::stable_sort(trials.begin(), trials.end(), [&](const TrialStanding& a, const TrialStanding& b) {
-    if (a.figure.has_value() != b.figure.has_value()) return a.figure.has_value();
-    if (a.rung != b.rung) return a.rung > b.rung;
-    return a.figure && (search.wants_higher ? *a.figure > *b.figure : *a.figure < *b.figure);
+    return is_better(a.end, b.end, search.wants_higher);
   });
   return trials;
 }
@@ -136,7 +133,7 @@ std::string settings_text(const Study& study, const std::vector<std::string>& va
 
 void add_trials(Draft& draft, const Study& study, const std::string& metric, const std::vector<TrialStanding>& trials) {
   std::vector<double> figures;
-  for (const TrialStanding& trial : trials) figures.push_back(trial.figure.value_or(0.0));
+  for (const TrialStanding& trial : trials) figures.push_back(trial.end.figure.value_or(0.0));
   const Decimals text(figures);
   Table table;
   table.columns = {"#", "trial", "went on", "steps", metric};
@@ -150,8 +147,8 @@ void add_trials(Draft& draft, const Study& study, const std::string& metric, con
     const TrialStanding& trial = trials[i];
     const auto number = [](uint64_t value) { return Text(std::to_string(value), static_cast<double>(value)); };
     std::vector<Text>& row = table.rows.emplace_back(
-        std::vector<Text>{number(i + 1), number(trial.trial), number(trial.rung), number(trial.steps),
-                          trial.figure ? Text(text(*trial.figure), *trial.figure) : Text("failed")});
+        std::vector<Text>{number(i + 1), number(trial.trial), number(trial.end.rung), number(trial.steps),
+                          trial.end.figure ? Text(text(*trial.end.figure), *trial.end.figure) : Text("failed")});
     for (size_t a = 0; a < study.axes.size(); ++a) {
       const std::string value = study.value_text(a, trial.values[a]);
       const std::optional<double> as_number = real_of(value);
@@ -201,16 +198,16 @@ void add_coordinates(Draft& draft, const Study& study, const std::vector<TrialSt
   axes.push_back({"place", {}, true});
   for (size_t i = trials.size(); i > 0; --i) axes.back().values.push_back(std::to_string(i));
   uint64_t furthest = 0;
-  for (const TrialStanding& trial : trials) furthest = std::max(furthest, trial.rung);
+  for (const TrialStanding& trial : trials) furthest = std::max(furthest, trial.end.rung);
   std::vector<std::string> groups;
   for (uint64_t rung = 0; rung <= furthest; ++rung) {
     uint64_t steps = 0;
-    for (const TrialStanding& trial : trials) steps = trial.rung == rung ? std::max(steps, trial.steps) : steps;
+    for (const TrialStanding& trial : trials) steps = trial.end.rung == rung ? std::max(steps, trial.steps) : steps;
     groups.push_back(fmt::format("{} {} steps", furthest == 0 ? "trials of" : "ended after", steps));
   }
   std::vector<ParallelLine> lines;
   for (size_t i = 0; i < trials.size(); ++i) {
-    ParallelLine line{{}, trials[i].rung};
+    ParallelLine line{{}, trials[i].end.rung};
     for (size_t a = 0; a < study.axes.size(); ++a) line.values.push_back(study.value_text(a, trials[i].values[a]));
     line.values.push_back(std::to_string(i + 1));
     lines.push_back(std::move(line));
@@ -238,12 +235,12 @@ void add_search(Draft& draft, const Study& study) {
                   : search.metric == "bits" ? "fewest"
                                             : "lowest",
                   search.metric == "bits" ? "held-out " + unit_of(study, data_in(study).front()) : search.metric);
-  if (best.figure) {
+  if (best.end.figure) {
     words += fmt::format(
         " The best is {}, with {} after {} steps. It was chosen among {} by these figures, so they are too good for "
         "it; "
         "runs on fresh seeds say what it is worth (the study whose name ends in -confirmed, where there is one).",
-        settings_text(study, best.values), text_of(*best.figure), best.steps, trials.size());
+        settings_text(study, best.values), text_of(*best.end.figure), best.steps, trials.size());
   }
   draft.paragraph(Text(words, best.runs));
   add_trials(draft, study, search.metric, trials);

@@ -159,6 +159,32 @@ TEST_F(SearchTest, TheBestThirdGoesOnAndFailedTrialsDoNot) {
   EXPECT_FALSE(table[8].last.figure.has_value());
 }
 
+TEST_F(SearchTest, TrialsThatFailLaterComeLastToo) {
+  const Search search = open(kParams + ", sampler: random, trials: 9, halving: {from: 100, by: 3}");
+  for (uint64_t rung = 0; rung < 3; ++rung) {
+    std::optional<SearchRound> round = search.next();
+    end_round(search, *round, [&](uint64_t trial) {
+      const bool fails = trial == 0 || (trial == 8 && rung == 1);
+      return fails ? std::nullopt : std::optional(10.0 - static_cast<double>(trial));
+    });
+  }
+  EXPECT_FALSE(search.next().has_value());
+  std::vector<uint64_t> order;
+  for (const Search::Row& row : search.table()) order.push_back(row.trial);
+  EXPECT_THAT(order, ElementsAre(7, 6, 5, 4, 3, 2, 1, 8, 0));
+}
+
+// The best of those that stay before is no answer.
+TEST_F(SearchTest, WhereAllThatComeToTheLastRungFailTheSearchFails) {
+  const Search search = open(kParams + ", sampler: random, trials: 3, halving: {from: 100, by: 3}, confirm: 2");
+  std::optional<SearchRound> round = search.next();
+  end_round(search, *round, [](uint64_t trial) { return 1.0 + static_cast<double>(trial); });
+  round = search.next();
+  ASSERT_EQ(round->sweep.points.size(), 1U);
+  end_round(search, *round, [](uint64_t) { return std::nullopt; });
+  EXPECT_THAT(message_of([&] { search.next(); }), HasSubstr("that ran to the end failed; their records say why"));
+}
+
 TEST_F(SearchTest, ASearchWhoseTrialsAllFailSaysSo) {
   const Search search = open(kParams + ", sampler: random, trials: 3, halving: {seconds: 2, by: 2}");
   std::optional<SearchRound> round = search.next();
