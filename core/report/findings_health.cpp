@@ -134,14 +134,6 @@ std::string seeds_to_decide(const Mean& difference) {
 
 }  // namespace
 
-std::string shell_word(const std::string& word) {
-  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 void add_failures(Draft& draft, const Study& study) {
   draft.heading(3, "Failures and pathologies");
   add_endings(draft, study);

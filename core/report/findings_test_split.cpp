@@ -7,6 +7,7 @@
 #include "record/seal.h"
 #include "report/figures.h"
 #include "report/sections.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {

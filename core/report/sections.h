@@ -80,8 +80,6 @@ void add_saturation(Draft& draft, const Study& study);
 void add_failures(Draft& draft, const Study& study);
 void add_reproduction(Draft& draft, const Study& study);
 void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged);
-// The word as a shell takes it.
-std::string shell_word(const std::string& word);
 
 // The best configuration on the test split: findings_test_split.cpp. It chooses nothing.
 void add_test_split(Draft& draft, const Study& study);

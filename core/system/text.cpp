@@ -101,6 +101,14 @@ std::string one_line(std::string_view text, size_t most) {
   return text.size() > most ? line + "..." : line;
 }
 
+std::string shell_word(const std::string& word) {
+  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string escaped(std::string_view text) {
   std::string result;
   for (size_t at = 0; at < text.size();) {

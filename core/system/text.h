@@ -20,6 +20,9 @@ bool is_before(const std::string& a, const std::string& b);
 // terminal would obey or that are no text. A text of more than `most` bytes is cut and ends in "...".
 std::string one_line(std::string_view text, size_t most);
 
+// The word as a shell takes it.
+std::string shell_word(const std::string& word);
+
 // The text without what a terminal would obey, newline and tab apart: control characters and bytes that are no UTF-8
 // become \x and two hexadecimal digits for each byte.
 std::string escaped(std::string_view text);
