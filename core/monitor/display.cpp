@@ -5,11 +5,14 @@
 #include <algorithm>
 
 #include "monitor/verdicts.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
 
 constexpr size_t kMostVerdicts = 12;
+constexpr size_t kFigures = 64;     // the width of a row without its layer
+constexpr size_t kLeastLayer = 12;  // the width of a layer's name
 // Values with less entropy than two, or four, equally likely values are coloured.
 constexpr double kFewBits = 1.0;
 constexpr double kSomeBits = 2.0;
@@ -72,7 +75,8 @@ Tone share_tone(double share, double limit) {
 
 class Line {
  public:
-  Line(const std::string& layer, bool colour) : text_(fmt::format("{:<18.18}", layer)), colour_(colour) {}
+  Line(const std::string& layer, size_t width, bool colour)
+      : text_(fmt::format("{:<{}}", middle_cut(layer, width), width)), colour_(colour) {}
 
   void cell(const std::optional<double>& x, int width, fmt::format_string<const double&> form, Tone tone) {
     const std::string text = fmt::format("{:>{}}", x ? fmt::format(form, *x) : "-", width);
@@ -88,30 +92,34 @@ class Line {
   bool colour_;
 };
 
-std::string line_of(const Row& row, bool colour) {
-  Line line(row.layer, colour);
+std::string line_of(const Row& row, size_t layer_width, bool colour) {
+  Line line(row.layer, layer_width, colour);
   const double bits = row.bits.value_or(8.0);
-  line.cell(row.bits, 8, "{:.2f}", bits < kFewBits ? Tone::kBad : bits < kSomeBits ? Tone::kDoubtful : Tone::kPlain);
-  line.percent(row.saturated, 9, share_tone(row.saturated.value_or(0.0), kSaturated));
-  line.percent(row.zeros, 9, row.zeros.value_or(0.0) >= kDead ? Tone::kBad : Tone::kPlain);
+  line.cell(row.bits, 7, "{:.2f}", bits < kFewBits ? Tone::kBad : bits < kSomeBits ? Tone::kDoubtful : Tone::kPlain);
+  line.percent(row.saturated, 8, share_tone(row.saturated.value_or(0.0), kSaturated));
+  line.percent(row.zeros, 8, row.zeros.value_or(0.0) >= kDead ? Tone::kBad : Tone::kPlain);
   line.percent(row.largest, 10, share_tone(row.largest.value_or(0.0), kOneToken));
-  line.cell(row.std, 10, "{:.2f}", Tone::kPlain);
-  line.percent(row.weights_saturated, 9, share_tone(row.weights_saturated.value_or(0.0), kSaturated));
-  line.percent(row.moved, 9, row.moved == 0.0 ? Tone::kDoubtful : Tone::kPlain);
-  line.cell(row.votes, 8, "{:.3f}", Tone::kPlain);
+  line.cell(row.std, 8, "{:.2f}", Tone::kPlain);
+  line.percent(row.weights_saturated, 8, share_tone(row.weights_saturated.value_or(0.0), kSaturated));
+  line.percent(row.moved, 8, row.moved == 0.0 ? Tone::kDoubtful : Tone::kPlain);
+  line.cell(row.votes, 7, "{:.3f}", Tone::kPlain);
   return line.text();
 }
 
 }  // namespace
 
-std::string monitor_table(const MonitorReport& report, bool colour) {
+std::string monitor_table(const MonitorReport& report, bool colour, size_t width) {
+  const std::vector<Row> rows = rows_of(report);
+  size_t layer_width = kLeastLayer;
+  for (const Row& row : rows) layer_width = std::max(layer_width, row.layer.size());
+  layer_width = std::min(layer_width, std::max(width, kFigures + kLeastLayer) - kFigures);
   std::string text = fmt::format("monitor, step {}\n", report.step);
-  const auto header = [&](auto... columns) {
-    text += fmt::format("{:<18}{:>8}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}{:>8}\n", columns...);
+  const auto header = [&](const char* layer, auto... columns) {
+    text += fmt::format("{:<{}}{:>7}{:>8}{:>8}{:>10}{:>8}{:>8}{:>8}{:>7}\n", layer, layer_width, columns...);
   };
   header("", "values", "", "", "heads", "weights", "", "", "votes");
   header("layer", "bits", "±127", "zeros", "one token", "std", "±127", "moved", "/ null");
-  for (const Row& row : rows_of(report)) text += line_of(row, colour) + "\n";
+  for (const Row& row : rows) text += line_of(row, layer_width, colour) + "\n";
   for (size_t i = 0; i < std::min(report.verdicts.size(), kMostVerdicts); ++i) {
     text += painted("! " + report.verdicts[i], Tone::kBad, colour) + "\n";
   }

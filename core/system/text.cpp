@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <vector>
 #if defined(__APPLE__)
 #include <xlocale.h>
 #endif
@@ -107,6 +108,22 @@ std::string shell_word(const std::string& word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+std::string middle_cut(const std::string& text, size_t most) {
+  std::vector<std::string_view> characters;
+  for (std::string_view left = text; !left.empty(); left.remove_prefix(characters.back().size())) {
+    characters.push_back(left.substr(0, std::max<size_t>(character_size(left), 1)));
+  }
+  if (characters.size() <= most) return text;
+  const std::string dots(std::min<size_t>(most, 3), '.');
+  const size_t kept = most - dots.size();
+  std::string result;
+  for (size_t i = 0; i < characters.size(); ++i) {
+    if (i == kept - kept / 2) result += dots;
+    if (i < kept - kept / 2 || i + kept / 2 >= characters.size()) result += characters[i];
+  }
+  return result;
 }
 
 std::string escaped(std::string_view text) {

@@ -23,6 +23,9 @@ std::string one_line(std::string_view text, size_t most);
 // The word as a shell takes it.
 std::string shell_word(const std::string& word);
 
+// The text in at most `most` characters of UTF-8; a longer one has "..." in its middle.
+std::string middle_cut(const std::string& text, size_t most);
+
 // The text without what a terminal would obey, newline and tab apart: control characters and bytes that are no UTF-8
 // become \x and two hexadecimal digits for each byte.
 std::string escaped(std::string_view text);

@@ -8,6 +8,7 @@ namespace eggroll::test {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -80,6 +81,24 @@ TEST_F(SweepTerminalTest, WhatRunsIsSavedWhenTheTerminalCloses) {
     EXPECT_TRUE(rows > 0 || line.find(state) == heading.find("state")) << planned.out;
   }
   EXPECT_EQ(rows, 3U);
+}
+
+TEST_F(SweepTerminalTest, RowsOfPointsFitTheTerminalAndAreWholeInAPipe) {
+  write_experiment("wide",
+                   "  product:\n    - model.width=16,32\n    - optimizer.schedule.inverse_time.anneal=1.25,2.5\n"
+                   "    - optimizer.alpha=0.25,0.5\n  seeds: 1\n");
+  const Arguments points = with_folder({"points", "experiment=wide"});
+  const Result whole = Process(work_, points).wait();
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.out, HasSubstr("anneal=1.25,alpha=0.25,seed=0\n"));
+  EXPECT_THAT(whole.out, Not(HasSubstr("...")));
+  Terminal terminal(work_, points);
+  EXPECT_EQ(terminal.wait().exit_code, 0) << terminal.text();
+  std::vector<std::string> rows = terminal.rows();
+  std::erase_if(rows, [](const std::string& row) { return !row.starts_with("00"); });
+  ASSERT_EQ(rows.size(), 8U) << terminal.text();
+  for (const std::string& row : rows) EXPECT_EQ(row.size(), 79U) << row;
+  EXPECT_THAT(rows[0], ContainsRegex("  width=16,.*[.]{3}.*,seed=0$"));
 }
 
 // `eggroll point` is the command that a cluster's job runs. The cluster may send SIGHUP to any process.

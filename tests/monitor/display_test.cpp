@@ -37,7 +37,7 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 TEST(Display, ARowALayerWithItsWorstFigures) {
-  const std::vector<std::string> lines = lines_of(monitor_table(small_report(), false));
+  const std::vector<std::string> lines = lines_of(monitor_table(small_report(), false, 80));
   ASSERT_EQ(lines.size(), 6U);
   EXPECT_EQ(lines[0], "monitor, step 40");
   EXPECT_EQ(words_of(lines[3]),
@@ -45,16 +45,31 @@ TEST(Display, ARowALayerWithItsWorstFigures) {
   EXPECT_EQ(words_of(lines[4]), (std::vector<std::string>{"layer0", "4.25", "61.0", "%", "12.5", "%", "75.0", "%",
                                                           "16.50", "12.5", "%", "6.2", "%", "1.250"}));
   EXPECT_EQ(lines[5], "nothing amiss");
-  for (const std::string& line : lines) EXPECT_LE(line.size(), 110U);
+}
+
+TEST(Display, RowsFitTheWidthAndNamesAreWholeWhereThereIsRoom) {
+  MonitorReport report = small_report();
+  report.values[0].name = "a_layer_with_a_long_name";
+  const auto characters = [](const std::string& line) {
+    return std::count_if(line.begin(), line.end(),
+                         [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  };
+  const std::vector<std::string> narrow = lines_of(monitor_table(report, false, 79));
+  for (const std::string& line : narrow) EXPECT_LE(characters(line), 79) << line;
+  EXPECT_THAT(narrow[3], HasSubstr("a_laye...g_name   5.50"));
+  for (const size_t width : {size_t{120}, std::string::npos}) {
+    EXPECT_THAT(monitor_table(report, false, width), HasSubstr("\na_layer_with_a_long_name   5.50"));
+  }
+  EXPECT_THAT(monitor_table(report, false, 10), HasSubstr("\na_lay...name   5.50"));
 }
 
 TEST(Display, ColourWhereItIsAskedForAlone) {
   MonitorReport report = small_report();
   report.verdicts = {"layer0.forget: 61 % of values at ±127"};
-  const std::string plain = monitor_table(report, false);
+  const std::string plain = monitor_table(report, false, 80);
   EXPECT_THAT(plain, Not(HasSubstr("\033")));
   EXPECT_THAT(plain, HasSubstr("\n! layer0.forget: 61 % of values at ±127\n"));
-  std::string coloured = monitor_table(report, true);
+  std::string coloured = monitor_table(report, true, 80);
   EXPECT_THAT(coloured, HasSubstr("\033[31m"));
   for (size_t at; (at = coloured.find('\033')) != std::string::npos;) {
     coloured.erase(at, coloured.find('m', at) - at + 1);
@@ -65,7 +80,7 @@ TEST(Display, ColourWhereItIsAskedForAlone) {
 TEST(Display, TheFirstVerdictsAndHowManyMore) {
   MonitorReport report = small_report();
   report.verdicts.assign(15, "votes are noise");
-  const std::vector<std::string> lines = lines_of(monitor_table(report, false));
+  const std::vector<std::string> lines = lines_of(monitor_table(report, false, 80));
   EXPECT_EQ(std::count(lines.begin(), lines.end(), "! votes are noise"), 12);
   EXPECT_EQ(lines.back(), "! 3 more verdicts in metrics.jsonl");
 }

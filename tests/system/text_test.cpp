@@ -82,6 +82,19 @@ TEST(OneLine, IsPrintableAndOfBoundedLength) {
   EXPECT_EQ(one_line("xx\xc3\xa9", 3), "xx\ufffd...");
 }
 
+TEST(MiddleCut, KeepsBothEnds) {
+  EXPECT_EQ(middle_cut("layer0", 6), "layer0");
+  EXPECT_EQ(middle_cut("context_tables", 9), "con...les");
+  EXPECT_EQ(middle_cut("context_tables", 10), "cont...les");
+  EXPECT_EQ(middle_cut("context_tables", 4), "c...");
+  EXPECT_EQ(middle_cut("context_tables", 2), "..");
+  EXPECT_EQ(middle_cut("context_tables", 0), "");
+  EXPECT_EQ(middle_cut("\u00e4\u00f6\u00fc\u00e4\u00f6", 5), "\u00e4\u00f6\u00fc\u00e4\u00f6");
+  EXPECT_EQ(middle_cut("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 5), "\u00e4...\u00fc");
+  EXPECT_EQ(middle_cut("\xff\xc3tail", 5), "\xff...l");
+  EXPECT_EQ(middle_cut("", 5), "");
+}
+
 TEST(Escaped, KeepsTextAndShowsWhatATerminalWouldObey) {
   const std::string text = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\xa5\x9a\n\t\\ \"x\"";
   EXPECT_EQ(escaped(text), text);

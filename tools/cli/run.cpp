@@ -240,7 +240,9 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     std::fflush(stdout);
   };
   hooks.train.progress = [&](const Progress& p) {
-    if (show_monitor && p.done.monitor) progress.print_above(monitor_table(*p.done.monitor, progress.takes_colour()));
+    if (show_monitor && p.done.monitor) {
+      progress.print_above(monitor_table(*p.done.monitor, progress.takes_colour(), row_width()));
+    }
     progress(p);
   };
   hooks.train.warn = [&](const std::string& text) {

@@ -23,11 +23,14 @@
 #include "processes/processes.h"
 #include "record/claim.h"
 #include "system/machine.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr size_t kLeastWhat = 16;  // characters of what a point is, however narrow the terminal
 
 // Throws Error if a point could not run. It says each reason once, with the first point that has it.
 void require_runnable(const Sweep& sweep, const std::vector<PointCheck>& checks) {
@@ -166,9 +169,11 @@ void print_points(const Sweep& sweep, const PointList& list) {
   for (size_t i = 0; i < list.points.size(); ++i) {
     const SweepPoint& point = *list.points[i].point;
     const std::optional<double>& needs = list.points[i].seconds;
-    fmt::print("{:04}   {}  {:>13}  {:<6}  {:<{}}  {}\n", point.index, point.hash.substr(0, 8),
-               tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", states[i], widest,
-               point.folder.substr(5, point.folder.size() - 14));
+    const std::string figures =
+        fmt::format("{:04}   {}  {:>13}  {:<6}  {:<{}}  ", point.index, point.hash.substr(0, 8),
+                    tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", states[i], widest);
+    const size_t room = std::max(row_width(), figures.size() + kLeastWhat) - figures.size();
+    fmt::print("{}{}\n", figures, middle_cut(point.folder.substr(5, point.folder.size() - 14), room));
   }
   fmt::print("{} points in {}{}: {} done, {}{} left with {} member tokens, about {}{}\n", list.points.size(),
              sweep.folder.string(), leftovers(sweep), list.done,

@@ -71,8 +71,7 @@ void SweepView::tick(const SweepStatus& status) {
     if (lines.size() <= kMostShown) lines.push_back("  " + running_line(running));
   }
   clear();
-  const size_t width = terminal_ ? terminal_width() - 1 : std::string::npos;
-  for (const std::string& line : lines) print(line.substr(0, width));
+  for (const std::string& line : lines) print(line.substr(0, row_width()));
   if (terminal_) drawn_ = lines.size();
 }
 

@@ -16,6 +16,8 @@ size_t terminal_width() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+size_t row_width() { return on_terminal() ? terminal_width() - 1 : std::string::npos; }
+
 std::string wrapped(const std::string& text, size_t width, size_t indent) {
   std::istringstream words(text);
   std::string lines;

@@ -12,6 +12,9 @@ namespace eggroll {
 bool on_terminal();
 size_t terminal_width();  // the number of columns; 80 where the terminal does not say
 
+// How many characters a row of a table may have: it does not wrap on a terminal, and elsewhere nothing is cut.
+size_t row_width();
+
 // The words in lines of `width` columns; a word that is longer has a line of its own. Lines after the first begin with
 // `indent` blanks, which do not count.
 std::string wrapped(const std::string& text, size_t width, size_t indent = 0);
