@@ -27,6 +27,27 @@ TEST_F(CliTest, AMapNeedsNoBlanks) {
   EXPECT_EQ(good.exit_code, 0) << good.err;
 }
 
+// In an empty folder neither is there.
+TEST_F(CliTest, ExperimentsAndConfigsOfTheFolderNeedNotBothBeThere) {
+  const Arguments mine = {"config", "experiment=mine"};
+  expect_one_sentence(eggroll(mine), {"experiment has no option 'mine' in", "/experiments (found: "});
+  fs::create_directories(work_ / "experiments");
+  write_plainly(work_ / "experiments/mine.yaml", "defaults: [count, _self_]\nname: mine\n");
+  const Result alone = eggroll(mine);
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(alone.out, testing::HasSubstr("name: mine"));
+  expect_one_sentence(eggroll({"config", "experiment=other"}),
+                      {"experiment has no option 'other' in", ", experiments (found: "});
+  fs::remove_all(work_ / "experiments");
+  fs::create_directories(work_ / "configs/fitness");
+  fs::copy_file(EGGROLL_SOURCE_DIR "/configs/fitness/sign.yaml", work_ / "configs/fitness/own.yaml");
+  EXPECT_EQ(eggroll({"config", "experiment=count", "fitness=own"}).exit_code, 0);
+  expect_one_sentence(eggroll(mine), {"experiment has no option 'mine' in"});
+  // Another file than a folder has no options.
+  write_plainly(work_ / "experiments", "");
+  EXPECT_EQ(eggroll({"config", "experiment=count"}).exit_code, 0);
+}
+
 TEST_F(CliTest, OnlyRunSpeaksOfMultirun) {
   for (const char* command : {"run", "config", "points", "sweep", "show"}) {
     const Result refused = eggroll({command, "experiment=count", "seed=1,2"});

@@ -91,6 +91,8 @@ use(eggroll "step 5/5 .*weights sha256" run experiment=count train.steps=5)
 string(REGEX MATCH "results/runs/count-[0-9a-f]+" trained "${output}")
 use(eggroll "2 of 2 points done, 0 failed" sweep experiment=count-convergence sweep.seeds=1 train.population=64 train.steps=2)
 use(eggroll "" replay ${trained})
+file(WRITE ${empty}/experiments/mine.yaml "defaults: [count, _self_]\nname: mine\n")
+use(eggroll "name: mine" config experiment=mine)
 use(eggroll "" sample ${trained} --count 4)
 use(eggroll "holds your model" new model mine)
 execute_process(COMMAND env -i ${root}/bin/eggroll run experiment=count processes.name=mpi WORKING_DIRECTORY ${empty}

@@ -38,10 +38,11 @@ ConfigSearch config_search(const HostOptions& options) {
     }
     search.config_dirs.push_back(folder);
   }
-  for (const fs::path& folder : {fs::path("configs"), executable_folder() / "../share/eggroll/configs"}) {
-    std::error_code failure;
-    if (fs::is_directory(folder, failure)) search.config_dirs.push_back(folder);
-  }
+  // ./experiments lies beside it, and is read where there is no ./configs too.
+  search.config_dirs.emplace_back("configs");
+  const fs::path installed = executable_folder() / "../share/eggroll/configs";
+  std::error_code failure;
+  if (fs::is_directory(installed, failure)) search.config_dirs.push_back(installed);
   const bool found = std::any_of(search.config_dirs.begin(), search.config_dirs.end(),
                                  [](const fs::path& folder) { return is_there(folder / "config.yaml"); });
   if (!found) {

@@ -17,8 +17,8 @@ struct HostOptions {
   std::vector<std::filesystem::path> config_dirs;  // --config-dir, in order
 };
 
-// The existing folders with configurations: the given ones, ./configs, the installed ones. Throws Error if there is
-// none.
+// The folders with configurations: the given ones, ./configs (which need not exist), the installed ones. Throws Error
+// if none has a config.yaml.
 ConfigSearch config_search(const HostOptions& options);
 
 // Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
