@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "record/scratch.h"
+#include "report/document.h"
 #include "report/findings.h"
 #include "report/synthetic.h"
 
@@ -215,21 +216,90 @@ TEST_F(PaperTest, TablesForLatexAreEscaped) {
   const std::string claims = table("a-b-claims");
   EXPECT_THAT(claims, HasSubstr("100 \\% of \\textbackslash{}input\\{x\\} \\& \\$y\\textasciicircum{}2\\$ \\#1 "
                                 "\\textasciitilde{} \\{{[}\\} -{}-no & "));
-  EXPECT_THAT(claims, HasSubstr("claim & verdict & figure & estimate & 95 \\% interval & n & p & corrected p \\\\\n"));
-  EXPECT_THAT(claims,
-              HasSubstr(" & confirmed & difference & $-$1.000 & $-$1.000 to $-$1.000 & 2 & \\textless{} 0.0001 & "
-                        "\\textless{} 0.0001 \\\\\n"));
+  EXPECT_THAT(claims, HasSubstr("\n\\# & claim & verdict & figure & estimate \\\\\n"));
+  EXPECT_THAT(claims, HasSubstr(" & confirmed & difference & $-$1.000 \\\\\n"));
+  EXPECT_THAT(claims, HasSubstr("\n &  &  &  & corrected \\\\\n\\# & 95 \\% interval & n & p & p \\\\\n\\midrule\n"
+                                "1 & $-$1.000 to $-$1.000 & 2 & \\textless{} 0.0001 & \\textless{} 0.0001 \\\\\n"));
   EXPECT_EQ(table("a-b-leaderboard"),
-            "% Needs \\usepackage{booktabs} and, for pdfLaTeX, \\usepackage[T1]{fontenc} and \\usepackage{textcomp}.\n"
-            "\\begin{tabular}{rlrrrrrr}\n\\toprule\n"
-            "\\# & optimizer.name & bits & 95 \\% interval & n & lowest & highest & member tokens/s \\\\\n\\midrule\n"
+            "% Needs \\usepackage{array}, \\usepackage{booktabs} and, for pdfLaTeX, \\usepackage[T1]{fontenc} and "
+            "\\usepackage{textcomp}.\n"
+            "{\\fontsize{8}{9.6}\\selectfont\\setlength{\\tabcolsep}{3pt}%\n"
+            "\\begin{tabular}{@{}rlrrrrrr@{}}\n\\toprule\n"
+            " & optimizer. &  &  &  &  &  & member \\\\\n"
+            "\\# & name & bits & 95 \\% interval & n & lowest & highest & tokens/s \\\\\n\\midrule\n"
             "1 & c\\&d & 4.125 & 2.537 to 5.713 & 2 & 4.000 & 4.250 & 1.64 M \\\\\n"
             "2 & {[}e] & 5.125 & 3.537 to 6.713 & 2 & 5.000 & 5.250 & 1.64 M \\\\\n"
-            "\\bottomrule\n\\end{tabular}\n");
+            "\\bottomrule\n\\end{tabular}\n}\n");
   EXPECT_THAT(table("a-b-comparison"),
               HasSubstr("2 & optimizer={[}e] & 1.000 & 1.000 to 1.000 & 2 & \\textless{} 0.0001 & "
                         "\\textless{} 0.0001 & behind \\\\\n"));
   EXPECT_THAT(markdown(), HasSubstr("[This table for LaTeX](<tables/a-b-leaderboard.tex>)"));
+}
+
+// Two parts, whose rows have the same numbers; in names lines break behind a dot or an underline.
+TEST(ToLatex, AWideTableForLatexIsInParts) {
+  Table wide;
+  wide.columns = {"setting"};
+  for (size_t i = 0; i < 12; ++i) wide.columns.push_back("figure");
+  for (const char* name : {"optimizer.schedule.inverse_time", "a"}) {
+    wide.rows.push_back({name});
+    for (size_t i = 0; i < 12; ++i) wide.rows.back().emplace_back("-12.345", -12.345);
+  }
+  const std::string latex = to_latex(wide);
+  EXPECT_THAT(latex, HasSubstr("\n\\# & setting & figure & figure & "));
+  EXPECT_THAT(latex, HasSubstr("\n2 & a & $-$12.345 & $-$12.345 & "));
+  EXPECT_THAT(latex, HasSubstr("\\end{tabular}\n\\par\\medskip\n\\begin{tabular}{@{}rrrrr"));
+  EXPECT_THAT(latex, HasSubstr("\n2 & $-$12.345 & $-$12.345 & "));
+  size_t figures = 0;
+  for (size_t at = 0; (at = latex.find("$-$12.345", at)) != std::string::npos; ++at) ++figures;
+  EXPECT_EQ(figures, 24U);
+  wide.columns.resize(8);
+  for (std::vector<Text>& row : wide.rows) row.resize(8);
+  EXPECT_THAT(to_latex(wide),
+              HasSubstr("\noptimizer.\\allowbreak{}schedule.\\allowbreak{}inverse\\_\\allowbreak{}time & "));
+  EXPECT_THAT(to_latex(wide), Not(HasSubstr("medskip")));
+}
+
+TEST_F(PaperTest, TablesForLatexFitThePage) {
+  if (std::system("pdflatex --version > /dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "install texlive-latex-base to compile tables";
+  }
+  SyntheticRun run;
+  run.claims = {
+      {{"says", "Wide words " + std::string(300, 'W') + ", \u00e4 & _ % " + std::string(40, '#') + " in the same time"},
+       {"compare", {{"axis", "noise.rank"}, {"value", "1"}, {"with", "4"}}},
+       {"expect", "lower"}}};
+  for (const char* rank : {"1", "4"}) {
+    for (const char* anneal : {"-1.25", "0.000125"}) {
+      run.axes = {
+          {"noise.rank", rank},
+          {"optimizer.schedule.inverse_time.anneal", anneal},
+          {"model.logit_steps_per_bit+model.width", std::string("logit_steps_per_bit=") + rank + " width=131072"},
+          {"hook.path", "/a/folder/whose/name/is/long/" + std::string(60, *rank == '1' ? 'm' : 'w')}};
+      for (run.seed = 0; run.seed < 3; ++run.seed) {
+        run.final_bits = std::stod(rank) + std::stod(anneal) + 0.0625 * static_cast<double>(run.seed * run.seed);
+        add(run);
+      }
+    }
+  }
+  write();
+  std::string document =
+      "\\documentclass{article}\\usepackage{array}\\usepackage{booktabs}\\usepackage[T1]{fontenc}\\usepackage{textcomp}"
+      "\n"
+      "\\usepackage[utf8]{inputenc}\\begin{document}\n";
+  size_t tables = 0;
+  for (const auto& entry : fs::directory_iterator(out_ / "tables")) {
+    document += "\\begin{table}\\centering\\input{" + entry.path().string() + "}\\end{table}\\clearpage\n";
+    ++tables;
+  }
+  EXPECT_EQ(tables, 4U);  // claims, leaderboard, comparison, effects
+  write_atomically(out_ / "paper.tex", document + "\\end{document}\n");
+  const std::string command =
+      "cd '" + out_.string() + "' && pdflatex -interaction=nonstopmode -halt-on-error paper.tex > said";
+  const int code = std::system(command.c_str());
+  const std::string said = read_file(out_ / "said");
+  EXPECT_EQ(code, 0) << said;
+  EXPECT_THAT(said, Not(HasSubstr("Overfull \\hbox")));
 }
 
 }  // namespace
