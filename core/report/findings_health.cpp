@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include "config/yaml.h"
+#include "eggroll/settings.h"
 #include "report/figures.h"
 #include "report/sections.h"
 #include "system/text.h"
+#include "train/check_section.h"
 
 namespace eggroll {
 namespace {
@@ -132,6 +136,37 @@ std::string seeds_to_decide(const Mean& difference) {
   return words + fmt::format(". If this difference is the true one, about {} seeds would show it.", seeds);
 }
 
+// Whether the limits of the configuration leave smaller, or larger, values of a key that has this one. Plugins may
+// refuse more.
+bool leaves_others(const RunRecord& record, const std::string& key, double value, bool smaller) {
+  constexpr int64_t kNear = 256;  // whole numbers that are tried: some keys want even ones, or divisors of others
+  const std::string section = key.substr(0, key.find('.'));
+  const auto is_taken = [&](ConfigNode config, std::optional<ConfigNode> other) {
+    try {
+      if (other) *config.find(key) = *std::move(other);
+      check_section(config, section);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  ConfigNode config;
+  try {
+    config = parse_yaml(record.config.dump(), "record.json");
+  } catch (const Error&) {
+    return true;
+  }
+  if (config.find(key) == nullptr || !is_taken(config, std::nullopt)) return true;  // of another version, say
+  const double end = smaller ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  if (is_taken(config, ConfigNode(std::nextafter(value, end), {}))) return true;
+  const std::optional<int64_t> whole = whole_number(value);
+  if (!whole || std::abs(value) >= 0x1p53) return false;
+  for (int64_t i = 1; i <= kNear; ++i) {
+    if (is_taken(config, ConfigNode(smaller ? *whole - i : *whole + i, {}))) return true;
+  }
+  return is_taken(config, ConfigNode(smaller ? *whole / 2 : *whole * 2, {}));
+}
+
 }  // namespace
 
 void add_failures(Draft& draft, const Study& study) {
@@ -195,11 +230,14 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
       const std::string& value = best.configuration.values[a];
       const bool numbers = std::all_of(axis.values.begin(), axis.values.end(),
                                        [](const std::string& text) { return real_of(text).has_value(); });
-      if (!numbers || (value != axis.values.front() && value != axis.values.back())) continue;
-      items.emplace_back(fmt::format("The best value of {} is {}, the {} that was tried; {} values may be better.",
-                                     axis.name, value, value == axis.values.front() ? "smallest" : "largest",
-                                     value == axis.values.front() ? "smaller" : "larger"),
-                         best.runs);
+      const bool smallest = value == axis.values.front();
+      if (!numbers || (!smallest && value != axis.values.back())) continue;
+      const RunRecord& record = best.configuration.runs.front()->run->record;
+      if (!leaves_others(record, axis.name, *real_of(value), smallest)) continue;
+      items.emplace_back(
+          fmt::format("The best value of {} is {}, the {} that was tried; {} values may be better.", axis.name, value,
+                      smallest ? "smallest" : "largest", smallest ? "smaller" : "larger"),
+          best.runs);
     }
     if (standings.size() < 2) continue;
     const Standing& second = standings[1];

@@ -9,6 +9,7 @@
 #include "noise/initial_weights.h"
 #include "noise/noise_settings.h"
 #include "program/average.h"
+#include "train/check_section.h"
 #include "train/hook.h"
 
 namespace eggroll {
@@ -336,6 +337,21 @@ TrainStreams train_streams_of(const Learner& learner, const Dataset& dataset) {
 }
 
 void check_dataset_of(const ConfigNode& config) { read_section(config, "dataset", check_dataset); }
+
+void check_section(const ConfigNode& config, const std::string& section) {
+  constexpr int32_t kMostFixedPoint = 12;
+  if (section == "optimizer" && config.find("optimizer.average") == nullptr) return;
+  if (config.find(section) == nullptr) return;
+  read_section(config, section, [&](Settings& s) {
+    if (section == "train") read_train(s);
+    if (section == "noise") read_noise(s, 0, kMostFixedPoint);
+    if (section == "optimizer") read_average(s);
+    if (section == "eval") read_eval(s, config.find("eval.hook"));
+    if (section == "checkpoint") read_checkpoint(s);
+    if (section == "stop") read_stop(s);
+    if (section == "fitness") Fitness{s};
+  });
+}
 
 SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& registry)
     : learner(config, registry),

@@ -199,6 +199,75 @@ TEST_F(PaperTest, AxesThatDoNotCrossHaveNoInteraction) {
                         "1 setting of the other axes that all its points have.\n\nThe figure shows 4 runs"));
 }
 
+// Without gnuplot, which takes most of a report's time.
+class LimitsTest : public PaperTest {
+ protected:
+  LimitsTest() { ::setenv("PATH", "/nonexistent", 1); }
+  ~LimitsTest() override { ::setenv("PATH", path_.c_str(), 1); }
+
+  const std::string path_ = std::getenv("PATH");
+
+  // Runs whose bits are the value, or grow as it falls.
+  std::string questions_of(const std::string& axis, const std::vector<std::string>& values,
+                           bool lowest_is_best = true) {
+    fs::remove_all(results_);
+    SyntheticRun run;
+    for (const std::string& value : values) {
+      run.axes = {{axis, value}};
+      for (run.seed = 0; run.seed < 2; ++run.seed) {
+        run.final_bits = 4.0 + (lowest_is_best ? 1.0 : -1.0) * std::stod(value) / 1000.0;
+        RunRecord record = synthetic_record(run);
+        for (const auto& [key, other] : all_keys_.items()) {
+          for (const auto& [name, setting] : other.items()) {
+            if (!record.config[key].contains(name)) record.config[key][name] = setting;
+          }
+        }
+        add(run);
+        write_record(results_ / std::to_string(runs_ - 1) / "record.json", record);
+      }
+    }
+    write();
+    const std::string page = markdown();
+    const size_t begin = page.find("### Open questions");
+    return begin == std::string::npos ? "" : page.substr(begin, page.find("\n#", begin + 1) - begin);
+  }
+
+  nlohmann::ordered_json all_keys_ = {{"noise",
+                                       {{"source", "counter"},
+                                        {"distribution", "gaussian"},
+                                        {"sigma_shift", 4},
+                                        {"sigma_vector_shift", 4},
+                                        {"sigma_joint_shift", 2},
+                                        {"table_log2", nullptr}}},
+                                      {"train", {{"members_per_stream", 2}}},
+                                      {"optimizer", {{"average", 0.9}}},
+                                      {"fitness", {{"name", "zscore"}, {"clip", 2.0}}}};
+};
+
+TEST_F(LimitsTest, ValuesThatTheConfigurationRefusesAreNoQuestion) {
+  const auto smaller = HasSubstr("smaller values may be better");
+  const auto larger = HasSubstr("larger values may be better");
+  EXPECT_THAT(questions_of("noise.rank", {"1", "4"}), Not(smaller));
+  EXPECT_THAT(questions_of("noise.rank", {"2", "4"}), smaller);
+  EXPECT_THAT(questions_of("noise.rank", {"32", "64"}, false), Not(larger));
+  EXPECT_THAT(questions_of("noise.rank", {"16", "32"}, false), larger);
+  EXPECT_THAT(questions_of("train.population", {"2", "8"}), Not(smaller));
+  EXPECT_THAT(questions_of("train.population", {"4", "8"}), smaller);
+  EXPECT_THAT(questions_of("optimizer.average", {"0.5", "0.9"}), Not(smaller));
+  EXPECT_THAT(questions_of("optimizer.average", {"0.501", "0.9"}), smaller);
+  EXPECT_THAT(questions_of("fitness.clip", {"0.1", "1"}), Not(smaller));
+  EXPECT_THAT(questions_of("fitness.clip", {"1", "2"}), smaller);
+  // What plugins read, the report does not know.
+  EXPECT_THAT(questions_of("model.width", {"1", "2"}), smaller);
+  // A divisor of the population is six members away.
+  all_keys_["train"]["members_per_stream"] = 6;
+  EXPECT_THAT(questions_of("train.population", {"18", "36"}), smaller);
+  EXPECT_THAT(questions_of("train.population", {"6", "36"}), Not(smaller));
+  // The record of another version, whose section lacks a key.
+  all_keys_.erase("noise");
+  EXPECT_THAT(questions_of("noise.rank", {"1", "4"}), smaller);
+}
+
 TEST_F(PaperTest, TablesForLatexAreEscaped) {
   SyntheticRun run;
   run.sweep = "a_b";
