@@ -352,14 +352,12 @@ std::optional<ConfigNode::List> parse_extension(const std::string& text, const S
 ConfigNode parse_element(const std::string& text, const Source& source) {
   OverrideValue value = parse_override_value(text, source);
   require_values(value, source);
-  if (value.is_sweep) throw several_values(source);
+  if (value.is_sweep) {
+    throw wrong(source,
+                "several values, expected one; write a list as [a, b], or put text in quotes that the shell keeps: "
+                "'key=\"a, b\"'");
+  }
   return std::move(value.choices.front());
-}
-
-Error several_values(const Source& source, const std::string& more) {
-  return wrong(source, fmt::format("several values, expected one; {}write a list as [a, b], or put text in quotes that "
-                                   "the shell keeps: 'key=\"a, b\"'",
-                                   more));
 }
 
 }  // namespace eggroll

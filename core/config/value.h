@@ -55,9 +55,6 @@ std::optional<ConfigNode::List> parse_extension(const std::string& text, const S
 // The one element; a sweep is refused.
 ConfigNode parse_element(const std::string& text, const Source& source);
 
-// The error for several values where one is expected. more: an additional cure that is named first, with a comma.
-Error several_values(const Source& source, const std::string& more = "");
-
 }  // namespace eggroll
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/runs.h"
+#include "cli/several_values.h"
 #include "config/yaml.h"
 #include "experiment/launcher.h"
 #include "experiment/sweep.h"
@@ -44,7 +45,9 @@ void check_config(const ConfigNode& config) {
 }  // namespace
 
 int show_command(const HostOptions& host, const Overrides& overrides) {
-  const ConfigNode config = compose(config_search(host), overrides);
+  const ConfigSearch search = config_search(host);
+  require_one_value_each(search, overrides, Takes::kRun);
+  const ConfigNode config = compose(search, overrides);
   const Registry registry = find_plugins(config);
   const Learner learner(config, registry);
   const Program& program = *learner.program;
@@ -57,6 +60,7 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
 
 int config_command(const HostOptions& host, const Overrides& overrides) {
   const ConfigSearch search = config_search(host);
+  require_one_value_each(search, overrides, Takes::kEither);
   ConfigNode config = compose(search, overrides);
   fmt::print("{}", to_yaml(config, true));
   if (config.find("sweep") != nullptr) {

@@ -13,10 +13,9 @@
 
 #include "cli/commands.h"
 #include "cli/runs.h"
+#include "cli/several_values.h"
 #include "cli/stops.h"
 #include "cli/terminal.h"
-#include "config/override.h"
-#include "config/value.h"
 #include "config/yaml.h"
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
@@ -178,14 +177,6 @@ ConfigNode with_monitor(ConfigNode config) {
   return config;
 }
 
-// `eggroll run` refuses a sweep of values itself, because its cure is --multirun.
-void require_one_value(const std::string& text) {
-  const Override change = parse_override(text);
-  if (!change.value || parse_extension(*change.value, change.source)) return;
-  if (!parse_override_value(*change.value, change.source).is_sweep) return;
-  throw several_values(change.source, "add --multirun to run them all, ");
-}
-
 // The setting trains badly, but conformance tests it, so it is no error.
 void warn_of_joint_windows(const Learner& learner) {
   const bool has_joint =
@@ -264,8 +255,9 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
 
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor) {
-  for (const std::string& text : overrides) require_one_value(text);
-  ConfigNode config = compose(config_search(host), overrides);
+  const ConfigSearch search = config_search(host);
+  require_one_value_each(search, overrides, Takes::kRuns);
+  ConfigNode config = compose(search, overrides);
   if (config.find("sweep") != nullptr) {
     throw wrong(
         config.at("sweep").source(),
@@ -361,6 +353,7 @@ int fork_command(const HostOptions& host, const std::string& from, const Overrid
   overrides.insert(overrides.end(), changes.begin(), changes.end());
   overrides.push_back("init.from=" + text_value(absolute_path(folder.path.string()) + "@" + named.checkpoint));
   overrides.emplace_back("init.continue=true");
+  require_one_value_each(config_search(host), overrides, Takes::kRun);
   return run_command(host, overrides, command_line, show_monitor);
 }
 

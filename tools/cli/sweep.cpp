@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/runs.h"
+#include "cli/several_values.h"
 #include "cli/stops.h"
 #include "cli/sweep_view.h"
 #include "cli/terminal.h"
@@ -235,6 +236,7 @@ int show_points(const Sweep& sweep, bool json, const ordered_json& search = null
 
 int points_command(const HostOptions& host, const Overrides& overrides, bool json) {
   const ConfigSearch search = config_search(host);
+  require_one_value_each(search, overrides, Takes::kSweep);
   if (!is_search(compose(search, overrides))) return show_points(compose_sweep(search, overrides, existing_run), json);
   const Search rounds(search, overrides, existing_run);
   const std::string folder = rounds.folder().string();
@@ -331,6 +333,7 @@ int stopped_by_signal() {
 int sweep_command(const HostOptions& host, const Overrides& overrides, const SweepArguments& arguments) {
   require_no_launcher("a sweep");
   const ConfigSearch search = config_search(host);
+  require_one_value_each(search, overrides, Takes::kSweep);
   if (is_search(compose(search, overrides))) return search_command(search, overrides, arguments);
   Sweep sweep = compose_sweep(search, overrides, existing_run);
   const Launch launch = open_launch(sweep, arguments, sweep.folder / "plugins");
