@@ -69,9 +69,9 @@ std::string shown_by(int port, bool& tells) {
   std::vector<std::string> paths;
   if (runs.is_object()) {
     for (const ordered_json& run : runs["runs"]) {
-      const std::string folder = httplib::detail::encode_query_param(run.at("folder").get<std::string>());
-      paths.push_back("/api/run?folder=" + folder);
-      paths.push_back("/api/curve?folder=" + folder);
+      const httplib::Params folder = {{"folder", run.at("folder").get<std::string>()}};
+      paths.push_back(httplib::append_query_params("/api/run", folder));
+      paths.push_back(httplib::append_query_params("/api/curve", folder));
     }
   }
   tells = tells_of_damage(runs);

@@ -167,8 +167,10 @@ TEST_F(ServerTest, ARequestThatNeverEndsIsEnded) {
 
 TEST_F(ServerTest, ARequestWithABodyOrALongHeaderIsRefused) {
   httplib::Client client("127.0.0.1", server_.port());
-  EXPECT_EQ(client.Get("/" + std::string(100'000, 'x'))->status, 414);
-  const auto reply = client.Get("/", {{"X-Long", std::string(100'000, 'x')}});
+  // Newer versions of the library end the connection before they have read all of it.
+  auto reply = client.Get("/" + std::string(100'000, 'x'));
+  EXPECT_TRUE(!reply || reply->status == 414);
+  reply = client.Get("/", httplib::Headers{{"X-Long", std::string(100'000, 'x')}});
   EXPECT_TRUE(!reply || reply->status >= 400);
 }
 

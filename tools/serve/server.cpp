@@ -69,7 +69,10 @@ void reply(httplib::Response& response, const ordered_json& json) {
 // cpp-httplib's own pool has one thread for each core, and a failure to start one ends the process.
 class Threads : public httplib::TaskQueue {
  public:
-  void enqueue(std::function<void()> task) override {
+  // Nothing in old versions of the library; in newer ones, whether the task was taken.
+  using Taken = decltype(std::declval<httplib::TaskQueue>().enqueue(nullptr));
+
+  Taken enqueue(std::function<void()> task) override {
     {
       const std::lock_guard lock(mutex_);
       if (idle_ <= tasks_.size() && threads_.size() < kMost) add_thread();
@@ -77,6 +80,7 @@ class Threads : public httplib::TaskQueue {
     }
     ready_.notify_one();
     if (task) task();
+    return static_cast<Taken>(true);
   }
 
   void shutdown() override {
@@ -133,6 +137,7 @@ class Server::Work {
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     http_.set_tcp_nodelay(true);
+    http_.set_keep_alive_max_count(5);
     http_.set_keep_alive_timeout(1);  // stopping waits for it
     http_.set_read_timeout(kPatience);
     http_.set_write_timeout(kPatience);
