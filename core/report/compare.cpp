@@ -50,7 +50,7 @@ struct Side {
     }
     for (auto& [key, seen] : values) {
       seen.absent = static_cast<size_t>(std::count_if(properties.begin(), properties.end(),
-                                                      [&key = key](const auto& p) { return !p.contains(key); }));
+                                                      [&name = key](const auto& p) { return !p.contains(name); }));
     }
   }
 
