@@ -49,6 +49,9 @@ const char* cure_of(int error_number) {
       return "give a shorter name";
     case ELOOP:
       return "remove the links that lead in a circle";
+    case ENOLCK:
+    case ENOTSUP:  // macOS has locks of open files on its own disks alone, not on network volumes
+      return "its file system cannot do this: choose a folder on another one";
     case EMFILE:
     case ENFILE:
       return "raise the limit on open files (ulimit -n)";

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
@@ -155,6 +156,10 @@ TEST_F(FilesTest, OtherFailuresNameThePathAndTheCure) {
       message_of([&] { write_atomically(folder_ / "taken", "x"); }),
       "cannot write " + (folder_ / "taken").string() + ": Is a directory; give the path of a file, not of a folder");
   EXPECT_EQ(entries_in(folder_), 1U);
+  for (const int error : {ENOLCK, ENOTSUP}) {
+    EXPECT_THAT(file_error("lock", "held", error).what(),
+                EndsWith("; its file system cannot do this: choose a folder on another one"));
+  }
 }
 
 TEST_F(FilesTest, NewFilesFollowTheUmask) {
