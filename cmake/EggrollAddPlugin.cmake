@@ -18,7 +18,7 @@ function(eggroll_add_plugin name)
     target_link_libraries(${target} PRIVATE eggroll_compile)
   endif()
   target_compile_features(${target} PRIVATE cxx_std_20)
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX,OBJCXX>:-ffp-contract=off>
                                            $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   if(APPLE)
     target_link_options(${target} PRIVATE -Wl,-exported_symbol,_egg_plugin)
@@ -46,7 +46,8 @@ function(eggroll_add_plugin name)
   set_target_properties(
     ${target}
     PROPERTIES PREFIX "" SUFFIX ".eggplugin" OUTPUT_NAME ${name}
-               CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+               CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden OBJCXX_VISIBILITY_PRESET hidden
+               VISIBILITY_INLINES_HIDDEN ON)
   # What it was built with, in a file of its own: a new commit compiles that file anew and no other.
   set(text "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${flags}, ${commit}")
   file(CONFIGURE OUTPUT ${build}
