@@ -89,9 +89,9 @@ EGG_FN uint32_t egg_noise_byte(uint64_t key, uint32_t index) {
 
 // Where index lands in the shared table of 2^table_log2 values (table_log2 in [12, 30]).
 EGG_FN uint32_t egg_noise_table_index(uint64_t key, uint32_t side, uint32_t index, int32_t table_log2) {
-  const uint32_t half = UINT32_C(1) << (table_log2 - 1);
-  const uint32_t offset = static_cast<uint32_t>(key) & (half - 64u);
-  return side * half + ((offset + index) & (half - 1u));
+  const uint32_t side_size = UINT32_C(1) << (table_log2 - 1);
+  const uint32_t offset = static_cast<uint32_t>(key) & (side_size - 64u);
+  return side * side_size + ((offset + index) & (side_size - 1u));
 }
 
 // Distribution tables: value of byte 128 + k is magnitude[k], of byte 127 - k its negative, so that every distribution
