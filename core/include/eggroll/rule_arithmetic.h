@@ -13,7 +13,7 @@
 
 EGG_FN float egg_float_of(uint32_t bits) {
 #if defined(__METAL_VERSION__)
-  return metal::as_type<float>(bits);
+  return as_type<float>(bits);
 #elif defined(__CUDA_ARCH__)
   return __uint_as_float(bits);
 #else
@@ -23,7 +23,7 @@ EGG_FN float egg_float_of(uint32_t bits) {
 
 EGG_FN uint32_t egg_bits_of(float x) {
 #if defined(__METAL_VERSION__)
-  return metal::as_type<uint32_t>(x);
+  return as_type<uint32_t>(x);
 #elif defined(__CUDA_ARCH__)
   return __float_as_uint(x);
 #else
