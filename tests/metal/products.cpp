@@ -35,12 +35,4 @@ std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vect
   return result;
 }
 
-float through_half(float x) { return static_cast<float>(half(x)); }
-
-float half_value(uint16_t bits) {
-  half x;
-  x.bits = bits;
-  return static_cast<float>(x);
-}
-
 }  // namespace eggroll::metal

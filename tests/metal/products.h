@@ -12,11 +12,6 @@ namespace eggroll::metal {
 std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vector<int8_t>& w, uint32_t inputs,
                                    uint32_t block_inputs);
 
-// A number rounded to the shim's half and back.
-float through_half(float x);
-// The value of the half with these bits.
-float half_value(uint16_t bits);
-
 }  // namespace eggroll::metal
 
 #endif
