@@ -4,6 +4,8 @@
 
 #import <Foundation/Foundation.h>
 
+#pragma clang assume_nonnull begin
+
 typedef enum : NSUInteger { MTLResourceStorageModeShared = 0, MTLResourceStorageModePrivate = 32 } MTLResourceOptions;
 typedef enum : NSUInteger {
   MTLCommandBufferStatusNotEnqueued = 0,
@@ -13,9 +15,35 @@ typedef enum : NSUInteger {
   MTLCommandBufferStatusCompleted = 4,
   MTLCommandBufferStatusError = 5
 } MTLCommandBufferStatus;
-typedef enum : NSInteger { MTLGPUFamilyApple7 = 1007 } MTLGPUFamily;
-typedef enum : NSInteger { MTLMathModeSafe = 0, MTLMathModeRelaxed = 1, MTLMathModeFast = 2 } MTLMathMode;
-typedef enum : NSUInteger { MTLLanguageVersion3_0 = 196608, MTLLanguageVersion3_1 = 196609 } MTLLanguageVersion;
+typedef enum : NSUInteger {
+  MTLCommandBufferErrorNone = 0,
+  MTLCommandBufferErrorInternal = 1,
+  MTLCommandBufferErrorTimeout = 2,
+  MTLCommandBufferErrorPageFault = 3,
+  MTLCommandBufferErrorAccessRevoked = 4,
+  MTLCommandBufferErrorNotPermitted = 7,
+  MTLCommandBufferErrorOutOfMemory = 8,
+  MTLCommandBufferErrorInvalidResource = 9,
+  MTLCommandBufferErrorMemoryless = 10,
+  MTLCommandBufferErrorDeviceRemoved = 11,
+  MTLCommandBufferErrorStackOverflow = 12
+} MTLCommandBufferError;
+typedef enum : NSInteger {
+  MTLGPUFamilyApple7 = 1007,
+  MTLGPUFamilyApple8 = 1008,
+  MTLGPUFamilyApple9 = 1009,
+  MTLGPUFamilyMetal3 = 5001
+} MTLGPUFamily;
+typedef enum : NSInteger {
+  MTLMathModeSafe = 0,
+  MTLMathModeRelaxed = 1,
+  MTLMathModeFast = 2
+} MTLMathMode API_AVAILABLE_FROM(15.0);
+typedef enum : NSUInteger {
+  MTLLanguageVersion3_0 = 196608,
+  MTLLanguageVersion3_1 = 196609,
+  MTLLanguageVersion3_2 API_AVAILABLE_FROM(15.0) = 196610
+} MTLLanguageVersion;
 
 typedef struct {
   NSUInteger width, height, depth;
@@ -23,8 +51,8 @@ typedef struct {
 MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger depth);
 
 @interface MTLCompileOptions : NSObject
-@property(readwrite, nonatomic) BOOL fastMathEnabled;
-@property(readwrite, nonatomic) MTLMathMode mathMode;
+@property(readwrite, nonatomic) BOOL fastMathEnabled API_DEPRECATED_FROM(15.0);
+@property(readwrite, nonatomic) MTLMathMode mathMode API_AVAILABLE_FROM(15.0);
 @property(readwrite, nonatomic) MTLLanguageVersion languageVersion;
 @end
 
@@ -37,18 +65,19 @@ MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger depth);
 @end
 
 @protocol MTLLibrary <NSObject>
-- (id<MTLFunction>)newFunctionWithName:(NSString*)functionName;
+- (nullable id<MTLFunction>)newFunctionWithName:(NSString*)functionName;
 @end
 
 @protocol MTLComputePipelineState <NSObject>
 @property(readonly) NSUInteger maxTotalThreadsPerThreadgroup;
 @property(readonly) NSUInteger threadExecutionWidth;
+@property(readonly) NSUInteger staticThreadgroupMemoryLength;
 @end
 
 @protocol MTLComputeCommandEncoder <NSObject>
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)state;
 - (void)setBytes:(const void*)bytes length:(NSUInteger)length atIndex:(NSUInteger)index;
-- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index;
+- (void)setBuffer:(nullable id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index;
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 - (void)dispatchThreadgroups:(MTLSize)threadgroupsPerGrid threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup;
 - (void)endEncoding;
@@ -56,14 +85,16 @@ MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger depth);
 
 @protocol MTLCommandBuffer <NSObject>
 @property(readonly) MTLCommandBufferStatus status;
-@property(readonly) NSError* error;
-- (id<MTLComputeCommandEncoder>)computeCommandEncoder;
+@property(nullable, readonly) NSError* error;
+@property(readonly) CFTimeInterval GPUStartTime;
+@property(readonly) CFTimeInterval GPUEndTime;
+- (nullable id<MTLComputeCommandEncoder>)computeCommandEncoder;
 - (void)commit;
 - (void)waitUntilCompleted;
 @end
 
 @protocol MTLCommandQueue <NSObject>
-- (id<MTLCommandBuffer>)commandBuffer;
+- (nullable id<MTLCommandBuffer>)commandBuffer;
 @end
 
 @protocol MTLDevice <NSObject>
@@ -71,13 +102,20 @@ MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger depth);
 @property(readonly) unsigned long long recommendedMaxWorkingSetSize;
 @property(readonly) NSUInteger currentAllocatedSize;
 @property(readonly) NSUInteger maxBufferLength;
+@property(readonly) NSUInteger maxThreadgroupMemoryLength;
 - (BOOL)supportsFamily:(MTLGPUFamily)family;
-- (id<MTLCommandQueue>)newCommandQueue;
-- (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
-- (id<MTLLibrary>)newLibraryWithSource:(NSString*)source options:(MTLCompileOptions*)options error:(NSError**)error;
-- (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)function error:(NSError**)error;
+- (nullable id<MTLCommandQueue>)newCommandQueue;
+- (nullable id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
+- (nullable id<MTLLibrary>)newLibraryWithSource:(NSString*)source
+                                        options:(nullable MTLCompileOptions*)options
+                                          error:(NSError* _Nullable* _Nullable)error;
+- (nullable id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)function
+                                                                      error:(NSError* _Nullable* _Nullable)error;
 @end
 
-extern "C" id<MTLDevice> MTLCreateSystemDefaultDevice(void);
+extern "C" id<MTLDevice> _Nullable MTLCreateSystemDefaultDevice(void) __attribute__((ns_returns_retained));
+extern "C" NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) __attribute__((ns_returns_retained));
+
+#pragma clang assume_nonnull end
 
 #endif

@@ -1,0 +1,288 @@
+// Faults that check_kernels.py must find, each planted alone behind the kernels; "//// NAME: REGEX" says by what words.
+
+//// type_as_name: the reserved word 'half'
+inline uint32_t fault(uint32_t key) {
+  const uint32_t half = key / 2;
+  return key - half;
+}
+
+//// type_as_parameter: the reserved word 'uint32_t'
+inline int32_t fault(int32_t uint32_t) { return uint32_t; }
+
+//// type_as_member: the reserved word 'half2'
+struct Fault {
+  int32_t half2;
+};
+
+//// address_space_as_name: the reserved word 'thread' is used as a name
+inline uint32_t fault(uint32_t thread) { return 1; }
+
+//// undeclared_word_as_name: the reserved word 'fragment' is used
+inline uint32_t fault(uint32_t fragment) { return fragment; }
+
+//// constant_as_name: the reserved word 'INFINITY' is used
+inline uint32_t fault() {
+  const uint32_t INFINITY = 1;
+  return INFINITY;
+}
+
+//// word_as_macro: the reserved word 'NAN' is a macro here
+#define NAN 0x7fc00000u
+
+//// function_as_name: 'rotate' is declared here, and is a name of namespace metal
+inline uint32_t rotate(uint32_t x, uint32_t by) { return x << by; }
+
+//// operator_with_a_namespace: the reserved word 'as_type'
+inline float fault(uint32_t bits) { return metal::as_type<float>(bits); }
+
+//// operator_of_another_size: no matching function for call to 'as_type'
+inline uint64_t fault(float x) { return as_type<uint64_t>(x); }
+
+//// header: '?.?stdint.h'? file not found
+#include <stdint.h>
+
+//// unknown_function: undeclared identifier 'popcount'
+inline uint32_t fault(uint32_t x) { return popcount(x); }
+
+//// ambiguous_overload: call to 'min' is ambiguous
+inline uint32_t fault(uint32_t x, uint64_t y) { return min(x, y); }
+
+//// sum_of_64_bits: call to 'simd_sum' is ambiguous
+inline uint64_t fault(uint64_t x) { return simd_sum(x); }
+
+//// pointer_without_space: the pointer or reference 'from' names no address space
+inline int32_t fault(const int32_t* from) { return *from; }
+
+//// pointer_to_a_pointer_without_space: the pointer or reference 'from' names no address space
+inline int32_t fault(thread const int32_t** from) { return **from; }
+
+//// array_without_space: the pointer or reference 'from' names no address space
+inline int32_t fault(const int32_t from[4]) { return from[0]; }
+
+//// template_without_space: the pointer or reference 'from' names no address space
+template <class T>
+inline T fault(const T& from) {
+  return from;
+}
+
+//// reference_without_space: the pointer or reference 'from' names no address space
+inline int32_t fault(int32_t& from) { return ++from; }
+
+//// variable_without_space: the pointer or reference 'to' names no address space
+inline int32_t fault() {
+  int32_t x = 1;
+  int32_t* to = &x;
+  return *to;
+}
+
+//// member_without_space: the pointer or reference 'to' names no address space
+struct Fault {
+  const int32_t* to;
+};
+
+//// result_without_space: the pointer or reference 'fault' names no address space
+inline int32_t* fault(thread int32_t* x) { return x; }
+
+//// cast_without_space: the pointer or reference .* names no address space
+inline uint32_t fault(thread float* x) { return *reinterpret_cast<uint32_t*>(x); }
+
+//// device_as_thread: cannot initialize a variable of type .* with an lvalue of type
+inline int32_t fault(device const int32_t* from) {
+  thread const int32_t* to = from;
+  return *to;
+}
+
+//// device_as_threadgroup: no matching function for call to 'fault'
+inline int32_t fault(threadgroup const int32_t* from) { return *from; }
+inline int32_t fault_call(device const int32_t* from) { return fault(from); }
+
+//// cast_between_spaces: reinterpret_cast from .* is not allowed
+inline uint32_t fault(device float* x) { return *reinterpret_cast<threadgroup uint32_t*>(x); }
+
+//// old_cast_between_spaces: use of old-style cast
+inline uint32_t fault(device float* x) { return *(threadgroup uint32_t*)x; }
+
+//// constant_written: (read-only variable|const-qualified type)
+inline void fault(constant uint32_t& x) { x = 1; }
+
+//// global: the variable 'calls' is not of a function, and not constant
+uint32_t calls = 0;
+
+//// global_constexpr: the variable 'kFault' is not of a function, and not constant
+constexpr uint32_t kFault = 3;
+
+//// static_member: the variable 'kFault' is not of a function, and not constant
+struct Fault {
+  static constexpr uint32_t kFault = 3;
+};
+
+//// static_variable: the variable 'calls' of a function is static
+inline uint32_t fault() {
+  static uint32_t calls = 0;
+  return ++calls;
+}
+
+//// threadgroup_variable: automatic variable qualified with an address space
+inline uint32_t fault() {
+  threadgroup uint32_t keys[32];
+  return keys[0];
+}
+
+//// double: the reserved word 'double' is used
+inline float fault(float x) { return static_cast<float>(static_cast<double>(x)); }
+
+//// double_literal: there is no double in Metal
+inline float fault(float x) { return x * 0.5; }
+
+//// long_double: the reserved word 'double' is used
+inline float fault(long double x) { return static_cast<float>(x); }
+
+//// long_long: there is no long long in Metal
+inline uint64_t fault(uint64_t x) { return x + 1ull; }
+
+//// recursion: the function 'fault' calls itself
+inline uint32_t fault(uint32_t x) { return x == 0 ? 0 : fault(x - 1); }
+
+//// recursion_by_way_of_another: the function 'fault\w*' calls itself
+inline uint32_t fault(uint32_t x);
+inline uint32_t fault_template(uint32_t x) { return x == 0 ? 0 : fault(x); }
+inline uint32_t fault(uint32_t x) { return fault_template(x - 1); }
+
+//// recursion_of_a_template: the function 'fault' calls itself
+template <class T>
+inline T fault(T x) {
+  return x == 0 ? 0 : fault(x - 1);
+}
+inline uint32_t fault_call(uint32_t x) { return fault(x); }
+
+//// recursion_of_a_member: the function 'sum' calls itself
+struct Fault {
+  uint32_t sum(uint32_t x) const { return x == 0 ? 0 : sum(x - 1); }
+};
+
+//// exception: the reserved word 'throw' is used
+inline uint32_t fault(uint32_t x) {
+  if (x == 0) throw x;
+  return x;
+}
+
+//// exception_caught: the reserved word 'try' is used
+inline void fault() {
+  try {
+  } catch (...) {
+  }
+}
+
+//// virtual_function: the reserved word 'virtual' is used
+struct Fault {
+  virtual uint32_t value() const { return 1; }
+};
+
+//// derived_struct: struct FaultChild is derived from another
+struct Fault {
+  uint32_t x;
+};
+struct FaultChild : Fault {
+  uint32_t y;
+};
+
+//// goto: the reserved word 'goto' is used
+inline void fault() {
+again:
+  goto again;
+}
+
+//// function_pointer: a pointer to a function is used
+inline uint32_t fault(uint32_t x) { return x; }
+inline uint32_t fault_call(uint32_t x) {
+  uint32_t (*call)(uint32_t) = fault;
+  return call(x);
+}
+
+//// function_as_argument: a pointer to a function is used
+inline uint32_t fault(uint32_t x) { return x; }
+template <class Function>
+inline uint32_t fault_call(Function function, uint32_t x) {
+  return function(x);
+}
+inline uint32_t fault_calls(uint32_t x) { return fault_call(fault, x); }
+
+//// lambda: a lambda is used
+inline uint32_t fault(uint32_t x) {
+  const auto next = [](uint32_t y) { return y + 1; };
+  return next(x);
+}
+
+//// new: the reserved word 'new' is used
+inline void fault() { new uint32_t(1); }
+
+//// delete: the reserved word 'delete' is used
+inline void fault(thread uint32_t* x) { delete x; }
+
+//// array_of_variable_length: variable length array
+inline uint32_t fault(uint32_t n) {
+  uint32_t values[n];
+  values[0] = n;
+  return values[0];
+}
+
+//// dynamic_cast: the reserved word 'dynamic_cast' is used
+struct Fault {};
+inline void fault(thread Fault* x) { dynamic_cast<thread Fault*>(x); }
+
+//// typeid: the reserved word 'typeid' is used
+inline void fault(uint32_t x) { typeid(x); }
+
+//// noexcept: the reserved word 'noexcept' is used
+inline void fault() noexcept {}
+
+//// thread_local: the reserved word 'thread_local' is used
+inline void fault() { thread_local uint32_t x = 1; }
+
+//// arguments_too_large: Fault& args .* has more than 4096 bytes
+struct Fault {
+  uint32_t values[1025];
+};
+kernel void fault(constant Fault& args [[buffer(0)]]) {}
+
+//// index_too_large: has an index above 30
+kernel void fault(device uint32_t* x [[buffer(31)]]) {}
+
+//// index_used_twice: duplicate case value
+kernel void fault(device uint32_t* x [[buffer(kBindVotes)]], device uint32_t* y [[buffer(kBindVotes)]]) {}
+
+//// buffer_without_attribute: the parameter 'device uint32_t\* x' has no attribute
+kernel void fault(device uint32_t* x) {}
+
+//// number_without_attribute: the parameter 'uint32_t lane' has no attribute
+kernel void fault(device uint32_t* x [[buffer(0)]], uint32_t lane) {}
+
+//// number_as_buffer: the parameter 'uint32_t x .*' is not what Metal passes to a kernel
+kernel void fault(uint32_t x [[buffer(0)]]) {}
+
+//// unknown_attribute: the parameter 'uint32_t lane .*' is not what Metal passes to a kernel
+kernel void fault(uint32_t lane [[thread_index_in_warp]]) {}
+
+//// threadgroup_as_buffer: the parameter 'threadgroup uint32_t\* x .*' is not what Metal passes to a kernel
+kernel void fault(threadgroup uint32_t* x [[buffer(0)]]) {}
+
+//// kernel_with_a_result: a kernel is not `kernel void name\(...\)`
+kernel uint32_t fault(device uint32_t* x [[buffer(0)]]) { return x[0]; }
+
+//// too_many_threads: a threadgroup has at most 1024 threads
+[[max_total_threads_per_threadgroup(2048)]] kernel void fault(device uint32_t* x [[buffer(0)]]) {}
+
+//// attribute_of_a_function: unknown attribute 'fault' ignored
+[[fault]] inline void fault() {}
+
+//// matrix_of_another_size: (undefined|incomplete)
+inline void fault() { make_filled_simdgroup_matrix<float, 16, 16>(0.0f); }
+
+//// matrix_from_the_wrong_memory: no matching function for call to 'simdgroup_load'
+inline void fault(thread half* from) {
+  simdgroup_half8x8 x;
+  simdgroup_load(x, from);
+}
+
+//// atomic_as_number: (no viable|invalid operands|cannot increment|no match)
+inline void fault(device atomic_uint* x) { ++*x; }
