@@ -124,5 +124,28 @@ TEST_F(FaultTest, ThreadsThatMeetAtDifferentPlacesAreFound) {
   EXPECT_NO_THROW(shim::run_threadgroup([&](uint32_t, uint32_t) { here(); }, 1));
 }
 
+// The rank of the noise sets how much threadgroup memory a forward pass takes; `noise.rank` goes up to 64.
+TEST_F(FaultTest, MoreThreadgroupMemoryThanAGpuHasIsFound) {
+  const std::unique_ptr<Device> device = open_shim_device();
+  const std::unique_ptr<Buffer> memory = device->new_buffer(16);
+  const auto said = [&](uint32_t threadgroup_memory, size_t argument_bytes) -> std::string {
+    Dispatch votes{Kernel::kVotes, 0, threadgroup_memory, std::vector<std::byte>(argument_bytes), {}};
+    for (const Binding binding : {kBindNoise, kBindVotes, kBindVoteJobs, kBindFitness}) {
+      votes.buffers.push_back({binding, memory.get()});
+    }
+    try {
+      device->run({votes}, 1);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(said(32768, sizeof(VoteArgs)), "");
+  EXPECT_THAT(said(32784, sizeof(VoteArgs)), testing::HasSubstr("32784 bytes of threadgroup memory, expected a"));
+  EXPECT_THAT(said(100, sizeof(VoteArgs)), testing::HasSubstr("100 bytes of threadgroup memory, expected a"));
+  EXPECT_THAT(said(16, 4112), testing::HasSubstr("4112 bytes of arguments, expected at most 4096"));
+  EXPECT_EQ(said(kStaging + 4 * kTileRows * 64, sizeof(VoteArgs)), "");
+}
+
 }  // namespace
 }  // namespace eggroll::metal

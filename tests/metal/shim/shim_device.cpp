@@ -32,17 +32,31 @@ std::string joined(const std::vector<int>& bindings) {
   return text;
 }
 
-// Throws Error unless host and kernel name the same arguments and buffers.
+// What Apple's GPUs allow a dispatch: bytes of arguments by value, and of threadgroup memory, which no kernel declares.
+constexpr size_t kMostArguments = 4096;
+constexpr uint32_t kMostThreadgroupMemory = 32768;
+
+// Throws Error unless host and kernel name the same arguments and buffers, within the limits of Apple's GPUs.
 void expect_declared(const Dispatch& d, const ShimKernel& kernel) {
+  const std::string name = kKernelNames[static_cast<size_t>(d.kernel)];
+  if (d.threadgroup_memory > kMostThreadgroupMemory || d.threadgroup_memory % 16 != 0) {
+    throw Error("the kernel " + name + " was given " + std::to_string(d.threadgroup_memory) +
+                " bytes of threadgroup memory, expected a multiple of 16 up to " +
+                std::to_string(kMostThreadgroupMemory));
+  }
+  if (d.arguments.size() > kMostArguments) {
+    throw Error("the kernel " + name + " was given " + std::to_string(d.arguments.size()) +
+                " bytes of arguments, expected at most " + std::to_string(kMostArguments));
+  }
   std::vector<int> given;
   for (const BoundBuffer& bound : d.buffers) given.push_back(bound.binding);
   std::vector<int> declared(kernel.bindings.begin(), kernel.bindings.end());
   std::sort(given.begin(), given.end());
   std::sort(declared.begin(), declared.end());
   if (d.arguments.size() == kernel.argument_bytes && given == declared) return;
-  throw Error("the kernel " + std::string(kKernelNames[static_cast<size_t>(d.kernel)]) + " was given " +
-              std::to_string(d.arguments.size()) + " bytes of arguments and the buffers" + joined(given) +
-              ", expected " + std::to_string(kernel.argument_bytes) + " and" + joined(declared) +
+  throw Error("the kernel " + name + " was given " + std::to_string(d.arguments.size()) +
+              " bytes of arguments and the buffers" + joined(given) + ", expected " +
+              std::to_string(kernel.argument_bytes) + " and" + joined(declared) +
               "; enum Binding in layout.h has their names");
 }
 
