@@ -14,6 +14,12 @@ std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vect
   op.in[0] = {0, inputs, inputs, 0};
   op.out = {0, kBlock, kBlock, 0};
   op.stride = inputs;
+  std::vector<half> halves(w.size());
+  for (uint32_t output = 0; output < kBlock; ++output) {
+    for (uint32_t k = 0; k < inputs; ++k) {
+      halves[half_place(output, k, inputs)] = half(static_cast<int32_t>(w[size_t{output} * inputs + k]));
+    }
+  }
   std::vector<int8_t> workspace = x;
   std::vector<float> scratch(kStaging / sizeof(float));
   std::vector<int32_t> result(size_t{kTileRows} * kBlock);
@@ -21,7 +27,7 @@ std::vector<int32_t> shim_products(const std::vector<int8_t>& x, const std::vect
       [&](uint32_t simdgroup, uint32_t lane) {
         Tile tile{};
         tile.args = &args;
-        tile.weights = w.data();
+        tile.halves = halves.data();
         tile.workspace = reinterpret_cast<uint8_t*>(workspace.data());
         tile.scratch = reinterpret_cast<uint8_t*>(scratch.data());
         tile.rows = kTileRows;

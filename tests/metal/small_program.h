@@ -9,6 +9,7 @@
 #include "eggroll/program_builder.h"
 #include "eggroll/rule_builder.h"
 #include "session.h"
+#include "shim_device.h"
 #include "support/host.h"
 
 namespace eggroll::metal {
@@ -21,7 +22,7 @@ class SmallProgram {
   static constexpr int32_t kVocab = 255;
   static constexpr int32_t kWidth = 136;
   static constexpr int32_t kHead = 68;
-  static constexpr uint32_t kPopulation = 64;
+  static constexpr uint32_t kPopulation = 96;  // a tile and a half
   static constexpr uint32_t kStreams = 4;
   static constexpr uint32_t kTableRows = 64;
 
@@ -149,6 +150,15 @@ class SmallProgram {
   std::vector<uint32_t> rows_;
   std::vector<egg_voters> voters_;
 };
+
+// All that comes back from the small program on a device whose threads run in an order of this seed.
+inline std::vector<int64_t> run_small(uint64_t seed) {
+  shim_faults().seed = seed;
+  SmallProgram small;
+  const egg_session_spec spec = small.spec();
+  MetalSession session(open_shim_device(), spec, kBlock);
+  return small.run(session);
+}
 
 }  // namespace eggroll::metal
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -35,9 +36,21 @@ class FakeBuffer : public Buffer {
   ~FakeBuffer() override { munmap(contents_, bytes_); }
 };
 
+template <class Arguments>
+Arguments arguments_of(const Dispatch& d) {
+  Arguments arguments;
+  EXPECT_EQ(d.arguments.size(), sizeof(arguments));
+  std::memcpy(&arguments, d.arguments.data(), sizeof(arguments));
+  return arguments;
+}
+
 struct Recorded {
-  std::vector<std::vector<Dispatch>> command_buffers;  // each is run and waited for before the next
-  std::vector<size_t> new_buffers;                     // in bytes
+  std::vector<Dispatch> dispatches;  // each a command buffer, waited for before the next
+  std::vector<double> seconds;       // that each took
+  std::vector<size_t> new_buffers;   // in bytes
+  // What a tile's token takes, and a threadgroup of votes; a launch takes 0.1 ms beside.
+  double tile_token = 0;
+  double group = 0;
 };
 
 class FakeDevice : public Device {
@@ -50,22 +63,24 @@ class FakeDevice : public Device {
     recorded_.new_buffers.push_back(bytes);
     return std::make_unique<FakeBuffer>(bytes);
   }
-  void run(const std::vector<Dispatch>& dispatches, int32_t) override {
-    recorded_.command_buffers.push_back(dispatches);
+  double run(const Dispatch& d, int32_t) override {
+    recorded_.dispatches.push_back(d);
+    recorded_.seconds.push_back(seconds_of(d));
+    return recorded_.seconds.back();
   }
 
  private:
+  double seconds_of(const Dispatch& d) const {
+    constexpr double kLaunch = 1e-4;
+    if (d.kernel == Kernel::kVotes) return kLaunch + d.groups * recorded_.group;
+    if (d.kernel != Kernel::kForward) return kLaunch;
+    const auto args = arguments_of<ForwardArgs>(d);
+    return kLaunch + d.groups * (args.end_token - args.first_token) * recorded_.tile_token;
+  }
+
   Recorded& recorded_;
   uint64_t memory_;
 };
-
-template <class Arguments>
-Arguments arguments_of(const Dispatch& d) {
-  Arguments arguments;
-  EXPECT_EQ(d.arguments.size(), sizeof(arguments));
-  std::memcpy(&arguments, d.arguments.data(), sizeof(arguments));
-  return arguments;
-}
 
 // A session of the GRU of 6 layers x 256, and steps of it.
 class StepTest : public testing::Test {
@@ -107,41 +122,97 @@ class StepTest : public testing::Test {
   std::vector<size_t> opened_;
 };
 
-TEST_F(StepTest, IsTwoCommandBuffersOfFourDispatches) {
+// Once the session knows that its work is short, a step is four command buffers.
+TEST_F(StepTest, IsFourDispatches) {
   step(0);
-  ASSERT_EQ(recorded_.command_buffers.size(), 2U);  // and so two waits, because fitness needs the losses
-  const std::vector<Dispatch>& evaluation = recorded_.command_buffers[0];
-  const std::vector<Dispatch>& update = recorded_.command_buffers[1];
-  ASSERT_EQ(evaluation.size(), 1U);
-  ASSERT_EQ(update.size(), 3U);
-  EXPECT_LE(evaluation.size() + update.size(), 40U);
-
-  EXPECT_EQ(evaluation[0].kernel, Kernel::kForward);
-  EXPECT_EQ(evaluation[0].groups, 1024U);
-  EXPECT_EQ(evaluation[0].threadgroup_memory, kStaging + 4 * kTileRows);
-  const auto forward = arguments_of<ForwardArgs>(evaluation[0]);
+  recorded_.dispatches.clear();
+  step(1);
+  const std::vector<Dispatch>& second = recorded_.dispatches;
+  ASSERT_EQ(second.size(), 4U);
+  const Dispatch& evaluation = second[0];
+  EXPECT_EQ(evaluation.kernel, Kernel::kForward);
+  EXPECT_EQ(evaluation.groups, 32768 / kTileRows);
+  EXPECT_EQ(evaluation.threadgroup_memory, kStaging + 4 * kTileRows);
+  const auto forward = arguments_of<ForwardArgs>(evaluation);
+  EXPECT_EQ(forward.first_token, 0U);
+  EXPECT_EQ(forward.end_token, kTokens);
   EXPECT_EQ(forward.tokens, kTokens);
   EXPECT_EQ(forward.rows, 32768U);
   EXPECT_EQ(forward.perturbed, 1U);
 
-  const auto votes = arguments_of<VoteArgs>(update[0]);
-  const auto rule = arguments_of<RuleArgs>(update[1]);
-  EXPECT_EQ(update[0].kernel, Kernel::kVotes);
-  EXPECT_EQ(update[0].groups, votes.pieces * rule.shares);
+  const auto votes = arguments_of<VoteArgs>(second[1]);
+  const auto rule = arguments_of<RuleArgs>(second[2]);
+  EXPECT_EQ(second[1].kernel, Kernel::kVotes);
+  EXPECT_EQ(second[1].groups, votes.pieces * rule.shares);
   EXPECT_EQ(votes.shares, rule.shares);
-  EXPECT_EQ(update[1].kernel, Kernel::kRule);
-  EXPECT_EQ(update[1].groups, kRuleGroups);
+  EXPECT_EQ(second[2].kernel, Kernel::kRule);
+  EXPECT_EQ(second[2].groups, kRuleGroups);
+  EXPECT_EQ(rule.first_piece, 0U);
   // One stream: every pair votes on each row that it reads.
-  const auto masked = arguments_of<MaskedArgs>(update[2]);
-  EXPECT_EQ(update[2].kernel, Kernel::kMasked);
-  EXPECT_EQ(update[2].groups, kRuleGroups);
-  EXPECT_EQ(masked.rows, std::set<uint32_t>(stream_->inputs.begin(), stream_->inputs.end()).size());
-  EXPECT_EQ(static_cast<const VotedRow*>(bound_buffer(update[2], kBindVotedRows).contents())->pairs,
+  const auto masked = arguments_of<MaskedArgs>(second[3]);
+  EXPECT_EQ(second[3].kernel, Kernel::kMasked);
+  EXPECT_EQ(second[3].groups, kRuleGroups);
+  EXPECT_EQ(masked.first_row, 0U);
+  EXPECT_EQ(masked.end_row, std::set<uint32_t>(stream_->inputs.begin(), stream_->inputs.end()).size());
+  EXPECT_EQ(static_cast<const VotedRow*>(bound_buffer(second[3], kBindVotedRows).contents())->pairs,
             spec_.population / 2);
-  for (const Dispatch& d : {evaluation[0], update[0], update[1], update[2]}) {
-    EXPECT_LE(d.threadgroup_memory, 32U << 10);  // the limit of Apple's GPUs
+  for (const Dispatch& d : second) {
+    EXPECT_LE(d.threadgroup_memory, kThreadgroupMemory);
     EXPECT_EQ(d.threadgroup_memory % 16, 0U);
     EXPECT_LE(d.arguments.size(), 4096U);  // the most that a command buffer takes by value
+  }
+}
+
+// The forward dispatches of a call go through every token of every tile once, in order, and each slice of tokens reads
+// the states that the one before it wrote.
+void expect_all_slices(const std::vector<Dispatch>& dispatches, uint32_t tiles, uint32_t tokens) {
+  uint32_t token = 0;
+  uint32_t tile = 0;
+  const Buffer* written = nullptr;
+  for (const Dispatch& d : dispatches) {
+    const auto args = arguments_of<ForwardArgs>(d);
+    ASSERT_EQ(args.first_token, token);
+    ASSERT_EQ(args.first_tile, tile);
+    ASSERT_GT(args.end_token, token);
+    ASSERT_NE(&bound_buffer(d, kBindStates), &bound_buffer(d, kBindStatesBefore));
+    if (written != nullptr) {
+      ASSERT_EQ(&bound_buffer(d, kBindStatesBefore), written);
+    }
+    tile += d.groups;
+    if (tile < tiles) continue;
+    ASSERT_EQ(tile, tiles);
+    written = &bound_buffer(d, kBindStates);
+    token = args.end_token;
+    tile = 0;
+  }
+  EXPECT_EQ(token, tokens);
+  EXPECT_EQ(tile, 0U);
+}
+
+// An M2 takes about 0.35 s a token, an M2 Max 0.08 s, a chip ten times as fast 8 ms.
+TEST_F(StepTest, NoCommandBufferTakesLongerThanAllowed) {
+  const uint32_t tiles = 32768 / kTileRows;
+  for (const double token : {0.35, 0.08, 0.008, 0.0001}) {
+    recorded_.tile_token = token / tiles;
+    recorded_.group = token / 100;
+    for (uint64_t number = 0; number < 3; ++number) {
+      recorded_.dispatches.clear();
+      recorded_.seconds.clear();
+      step(number);
+      std::vector<Dispatch> forward;
+      double sum = 0;
+      for (size_t i = 0; i < recorded_.dispatches.size(); ++i) {
+        // The session was at the pace of another chip.
+        if (number > 0) {
+          EXPECT_LE(recorded_.seconds[i], kMostSeconds) << token;
+        }
+        if (recorded_.dispatches[i].kernel != Kernel::kForward) continue;
+        forward.push_back(recorded_.dispatches[i]);
+        sum += recorded_.seconds[i];
+      }
+      expect_all_slices(forward, tiles, kTokens);
+      EXPECT_LE(sum, 1.1 * token * kTokens + 0.02) << token;  // cutting costs launches alone
+    }
   }
 }
 
@@ -150,16 +221,20 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
   const std::vector<int8_t> embedding(weight_count(learner_.program->params()[0]), 99);
   session_.set_weights(0, embedding.data());
   step(0);
-  const Dispatch& forward = recorded_.command_buffers[0][0];
-  const Dispatch& votes = recorded_.command_buffers[1][0];
-  const Dispatch& rule = recorded_.command_buffers[1][1];
+  const auto first_of = [&](Kernel kernel) {
+    return *std::find_if(recorded_.dispatches.begin(), recorded_.dispatches.end(),
+                         [&](const Dispatch& d) { return d.kernel == kernel; });
+  };
+  const Dispatch forward = first_of(Kernel::kForward);
+  const Dispatch votes = first_of(Kernel::kVotes);
+  const Dispatch rule = first_of(Kernel::kRule);
   const Buffer* weights = &bound_buffer(forward, kBindWeights);
   EXPECT_EQ(&bound_buffer(rule, kBindWeights), weights);
   EXPECT_EQ(*static_cast<const int8_t*>(weights->contents()), 99);
   recorded_.new_buffers.clear();
   // The host must not even read weights, slots or the threadgroups' memory during a step.
   std::set<const Buffer*> locked;
-  for (const Buffer* buffer : {weights, &bound_buffer(rule, kBindSlots), &bound_buffer(forward, kBindStates),
+  for (const Buffer* buffer : {weights, &bound_buffer(forward, kBindHalves), &bound_buffer(rule, kBindSlots),
                                &bound_buffer(forward, kBindWorkspace), &bound_buffer(votes, kBindVotes)}) {
     ASSERT_EQ(mprotect(buffer->contents(), buffer->bytes(), PROT_NONE), 0);
     locked.insert(buffer);
@@ -167,7 +242,6 @@ TEST_F(StepTest, WeightsStayWhereTheyAre) {
   EXPECT_EQ(locked.size(), 5U);
   step(1);
   EXPECT_EQ(recorded_.new_buffers.size(), 0U);  // a step's tokens lie where those of the step before lay
-  EXPECT_EQ(recorded_.command_buffers.size(), 4U);
 }
 
 TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
@@ -179,7 +253,7 @@ TEST_F(StepTest, TakesTheMemoryThatWasPlanned) {
   taken += pages(RowVoters::bytes(spec_.population / 2));  // the host's own, because it shares its memory with the GPU
   EXPECT_EQ(memory.total, taken + (memory.total - taken) % 65536);  // except for buffers that are empty
   EXPECT_LT(memory.total - taken, 65536U);
-  EXPECT_EQ(memory.tiles, 1024U);
+  EXPECT_EQ(memory.tiles, 32768 / kTileRows);
 }
 
 // The memory that a masked table of a million rows takes beside its weights and slots grows neither with its votes nor
@@ -214,22 +288,31 @@ class NarrowStepTest : public StepTest {
   NarrowStepTest() : StepTest(kCallReserve + (uint64_t{800} << 20)) {}
 };
 
-TEST_F(NarrowStepTest, HasMoreDispatchesInTheSameCommandBuffer) {
+TEST_F(NarrowStepTest, GoesThroughItsTilesInChunks) {
   step(0);
-  ASSERT_EQ(recorded_.command_buffers.size(), 2U);
-  const std::vector<Dispatch>& evaluation = recorded_.command_buffers[0];
-  EXPECT_GT(evaluation.size(), 1U);
-  EXPECT_LE(evaluation.size() + 3, 40U);
   uint32_t done = 0;
-  for (const Dispatch& d : evaluation) {
-    const auto args = arguments_of<ForwardArgs>(d);
-    EXPECT_EQ(args.first_row, done);
+  std::vector<Dispatch> chunk;
+  const auto end_chunk = [&] {
+    const auto args = arguments_of<ForwardArgs>(chunk[0]);
     EXPECT_EQ(args.first_member, done);
     EXPECT_EQ(args.noise.first_pair, done / 2);
-    EXPECT_EQ(d.groups, divide_up(args.rows, kTileRows));
-    EXPECT_LE(d.groups * args.workspace_stride, bound_buffer(d, kBindWorkspace).bytes());
+    const uint32_t tiles = divide_up(args.rows, kTileRows);
+    EXPECT_LE(tiles * args.workspace_stride, bound_buffer(chunk[0], kBindWorkspace).bytes());
+    expect_all_slices(chunk, tiles, kTokens);
     done += args.rows;
+    chunk.clear();
+  };
+  uint32_t chunks = 1;
+  for (const Dispatch& d : recorded_.dispatches) {
+    if (d.kernel != Kernel::kForward) continue;
+    if (!chunk.empty() && arguments_of<ForwardArgs>(d).first_row != arguments_of<ForwardArgs>(chunk[0]).first_row) {
+      end_chunk();
+      ++chunks;
+    }
+    chunk.push_back(d);
   }
+  end_chunk();
+  EXPECT_GT(chunks, 1U);
   EXPECT_EQ(done, spec_.population);
 }
 

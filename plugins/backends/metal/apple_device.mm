@@ -2,7 +2,10 @@
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <thread>
 
 #include "device.h"
 #include "eggroll/error.h"
@@ -19,6 +22,22 @@ std::string text_of(NSError* error) {
   throw Error("the GPU failed to " + what + ": " + text_of(error) + "; resume the run, or take another backend", code);
 }
 
+// Whether the fault lies in what the command buffer asks for: a second try, or less work, cannot help.
+bool is_final(NSInteger code) {
+  switch (code) {
+    case MTLCommandBufferErrorPageFault:
+    case MTLCommandBufferErrorNotPermitted:
+    case MTLCommandBufferErrorOutOfMemory:
+    case MTLCommandBufferErrorInvalidResource:
+    case MTLCommandBufferErrorMemoryless:
+    case MTLCommandBufferErrorDeviceRemoved:
+    case MTLCommandBufferErrorStackOverflow:
+      return true;
+    default:  // it took too long, kept the screen waiting, or came after another one that did
+      return false;
+  }
+}
+
 class AppleBuffer : public Buffer {
  public:
   explicit AppleBuffer(id<MTLBuffer> buffer) : buffer_(buffer) {
@@ -33,8 +52,8 @@ class AppleBuffer : public Buffer {
 
 class AppleDevice : public Device {
  public:
-  explicit AppleDevice(id<MTLDevice> device) : device_(device), queue_([device newCommandQueue]) {
-    if (queue_ == nil) fail("make a command queue", nil);
+  explicit AppleDevice(id<MTLDevice> device) : device_(device) {
+    make_queue();
     NSError* error = nil;
     MTLCompileOptions* options = [MTLCompileOptions new];
     // Sums of the matrix units are exact whatever the order, but nothing else may be taken for granted.
@@ -63,7 +82,11 @@ class AppleDevice : public Device {
     }
   }
 
-  std::string name() const override { return device_.name.UTF8String; }
+  std::string name() const override {
+    @autoreleasepool {
+      return device_.name.UTF8String;
+    }
+  }
   uint64_t free_memory() const override {
     const uint64_t all = device_.recommendedMaxWorkingSetSize;
     const uint64_t used = device_.currentAllocatedSize;
@@ -72,38 +95,48 @@ class AppleDevice : public Device {
   uint64_t largest_buffer() const override { return device_.maxBufferLength; }
 
   std::unique_ptr<Buffer> new_buffer(size_t bytes) override {
-    id<MTLBuffer> buffer = [device_ newBufferWithLength:bytes options:MTLResourceStorageModeShared];
-    if (buffer == nil) {
-      throw Error(
-          "the GPU has no room for a buffer of " + std::to_string(bytes) + " bytes; use a smaller population or model",
-          EGG_ERROR_MEMORY);
+    @autoreleasepool {
+      id<MTLBuffer> buffer = [device_ newBufferWithLength:bytes options:MTLResourceStorageModeShared];
+      if (buffer == nil) {
+        throw Error("the GPU has no room for a buffer of " + std::to_string(bytes) +
+                        " bytes; use a smaller population or model",
+                    EGG_ERROR_MEMORY);
+      }
+      return std::make_unique<AppleBuffer>(buffer);
     }
-    return std::make_unique<AppleBuffer>(buffer);
   }
 
-  // Dispatches of one encoder run in their order: it is serial unless told otherwise.
-  void run(const std::vector<Dispatch>& dispatches, int32_t) override {
+  double run(const Dispatch& d, int32_t) override {
     @autoreleasepool {
       id<MTLCommandBuffer> commands = [queue_ commandBuffer];
       id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
       if (encoder == nil) fail("make a command buffer", nil);
-      for (const Dispatch& d : dispatches) {
-        [encoder setComputePipelineState:pipelines_[static_cast<size_t>(d.kernel)]];
-        [encoder setBytes:d.arguments.data() length:d.arguments.size() atIndex:kBindArguments];
-        for (const BoundBuffer& bound : d.buffers) {
-          [encoder setBuffer:static_cast<const AppleBuffer*>(bound.buffer)->get() offset:0 atIndex:bound.binding];
-        }
-        [encoder setThreadgroupMemoryLength:d.threadgroup_memory atIndex:0];
-        [encoder dispatchThreadgroups:MTLSizeMake(d.groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(kThreads, 1, 1)];
+      [encoder setComputePipelineState:pipelines_[static_cast<size_t>(d.kernel)]];
+      [encoder setBytes:d.arguments.data() length:d.arguments.size() atIndex:kBindArguments];
+      for (const BoundBuffer& bound : d.buffers) {
+        [encoder setBuffer:static_cast<const AppleBuffer*>(bound.buffer)->get() offset:0 atIndex:bound.binding];
       }
+      [encoder setThreadgroupMemoryLength:d.threadgroup_memory atIndex:0];
+      [encoder dispatchThreadgroups:MTLSizeMake(d.groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(kThreads, 1, 1)];
       [encoder endEncoding];
       [commands commit];
       [commands waitUntilCompleted];
-      if (commands.status != MTLCommandBufferStatusCompleted) fail("run its kernels", commands.error);
+      if (commands.status == MTLCommandBufferStatusCompleted) return commands.GPUEndTime - commands.GPUStartTime;
+      if (is_final(commands.error.code)) fail("run its kernels", commands.error);
+      // The system may ignore all that comes from a queue that has failed.
+      const std::string why = text_of(commands.error);
+      make_queue();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for what the screen was waiting for
+      throw Refused(why);
     }
   }
 
  private:
+  void make_queue() {
+    queue_ = [device_ newCommandQueue];
+    if (queue_ == nil) fail("make a command queue", nil);
+  }
+
   id<MTLDevice> device_;
   id<MTLCommandQueue> queue_;
   std::vector<id<MTLComputePipelineState>> pipelines_;  // by Kernel
@@ -112,13 +145,28 @@ class AppleDevice : public Device {
 // Apple7 is the M1: the first with simdgroup matrices.
 bool is_fit(id<MTLDevice> device) { return device != nil && [device supportsFamily:MTLGPUFamilyApple7]; }
 
+// A program without windows gets no default device in some sessions, over SSH or in the background, and all devices in
+// others, so it asks for both.
+id<MTLDevice> find_device() {
+  // Without it the system stops kernels that do not let the screen's work in within milliseconds.
+  setenv("AGX_RELAX_CDM_CTXSTORE_TIMEOUT", "1", 0);
+  for (id<MTLDevice> device in MTLCopyAllDevices()) {
+    if (is_fit(device)) return device;
+  }
+  return MTLCreateSystemDefaultDevice();
+}
+
+std::string unfit(id<MTLDevice> device) {
+  const std::string found = device == nil ? "none" : device.name.UTF8String;
+  return "needs a GPU of the family Apple7 or later, an M1 or newer, and Metal shows " + found;
+}
+
 }  // namespace
 
 std::unique_ptr<Device> open_device() {
   @autoreleasepool {
-    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
-    if (!is_fit(device))
-      throw Error("there is no GPU of the family Apple7 or later; take another backend", EGG_ERROR_DEVICE);
+    id<MTLDevice> device = find_device();
+    if (!is_fit(device)) throw Error("the metal backend " + unfit(device) + "; take another backend", EGG_ERROR_DEVICE);
     return std::make_unique<AppleDevice>(device);
   }
 }
@@ -127,8 +175,9 @@ std::unique_ptr<Device> open_device() {
 int32_t probe_device(egg_error* why) {
   constexpr int32_t kScore = 50;
   @autoreleasepool {
-    if (is_fit(MTLCreateSystemDefaultDevice())) return kScore;
-    std::snprintf(why->text, sizeof(why->text), "needs a GPU of the family Apple7 or later, an M1 or newer");
+    id<MTLDevice> device = find_device();
+    if (is_fit(device)) return kScore;
+    std::snprintf(why->text, sizeof(why->text), "%s", unfit(device).c_str());
     return 0;
   }
 }

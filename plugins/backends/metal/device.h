@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "eggroll/error.h"
 #include "eggroll/plugin.h"
 #include "layout.h"
 
@@ -44,6 +45,13 @@ struct Dispatch {
   std::vector<BoundBuffer> buffers;
 };
 
+// Thrown where the system stopped a command buffer, or did not begin it, to keep the machine usable: what its
+// dispatches write may hold anything, and they may be run again.
+class Refused : public Error {
+ public:
+  explicit Refused(std::string text) : Error(std::move(text), EGG_ERROR_DEVICE) {}
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -51,9 +59,11 @@ class Device {
   virtual uint64_t free_memory() const = 0;     // bytes that buffers may still take
   virtual uint64_t largest_buffer() const = 0;  // bytes
   virtual std::unique_ptr<Buffer> new_buffer(size_t bytes) = 0;
-  // One command buffer, each dispatch after the one before it; waits for its end. threads: of the session, for a device
-  // that is made of processors. Throws Error where it fails.
-  virtual void run(const std::vector<Dispatch>& dispatches, int32_t threads) = 0;
+  // A command buffer of one dispatch; waits for its end. threads: of the session, for a device that is made of
+  // processors. Returns the seconds that the GPU took. Throws Refused, or another Error where a second try cannot help.
+  virtual double run(const Dispatch& dispatch, int32_t threads) = 0;
+  // Tokens that a slice of the forward pass has; 0: as many as its time allows.
+  virtual uint32_t slice_tokens() const { return 0; }
 };
 
 // The machine's device. Throws Error where it has none.

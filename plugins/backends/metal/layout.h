@@ -1,9 +1,9 @@
 // What the host plans and the kernels read: where values, parameters and noise lie in the device's buffers, and the
 // arguments of each kernel. Plain structs of sized integers, alike in C++ and in Metal.
 //
-// A tile is kTileRows members in rows; rows 2k and 2k + 1 are a pair. A threadgroup has one tile for all tokens of a
-// call. A value lies row by row in the tile's workspace, its channels padded to a multiple of kBlock with zeros, which
-// stay zeros whatever the op. Offsets and strides are in bytes unless they say otherwise.
+// A tile is kTileRows members in rows; rows 2k and 2k + 1 are a pair. A threadgroup has one tile for a slice of a
+// call's tokens. A value lies row by row in the tile's workspace, its channels padded to a multiple of kBlock with
+// zeros, which stay zeros whatever the op. Offsets and strides are in bytes unless they say otherwise.
 #ifndef EGGROLL_METAL_LAYOUT_H
 #define EGGROLL_METAL_LAYOUT_H
 
@@ -31,9 +31,10 @@ enum Binding {
   kBindResets,
   kBindIndexRows,
   kBindWeights,
+  kBindHalves,
   kBindSlots,
+  kBindStatesBefore,
   kBindStates,
-  kBindLosses,
   kBindLogits,
   kBindWorkspace,
   kBindFitness,
@@ -53,12 +54,13 @@ enum Binding {
 };
 static_assert(kBindings <= 31, "Metal has 31 indices of buffers");
 
-EGG_CONSTANT uint32_t kTileRows = 32;
+EGG_CONSTANT uint32_t kTileRows = 64;
 EGG_CONSTANT uint32_t kTilePairs = kTileRows / 2;
 EGG_CONSTANT uint32_t kLanes = 32;  // of a simdgroup
-EGG_CONSTANT uint32_t kSimdgroups = 4;
+EGG_CONSTANT uint32_t kSimdgroups = 8;
 EGG_CONSTANT uint32_t kThreads = kLanes * kSimdgroups;  // of a threadgroup, in every kernel
 EGG_CONSTANT uint32_t kBlock = 64;                      // channels of values, inputs and outputs of matrices
+EGG_CONSTANT uint32_t kCell = 8;                        // rows and columns of the matrix units' matrices
 
 // A float32 holds every whole number to 2^24, so a sum of products of int8 numbers that stays below is exact in
 // whatever order it is made; longer ones are added block by block as int32.
@@ -67,13 +69,25 @@ EGG_CONSTANT uint32_t kBlockInputs = 1024;
 static_assert(kBlockInputs * 127 * 127 < kExactSum, "a block's sum is exact");
 EGG_CONSTANT uint32_t kMostBlockInputs = kExactSum / (127 * 127);  // 1,040
 
-// Threadgroup memory of the forward pass: a block of inputs of all rows and of weights as halves, or, when they have
-// been multiplied, the sums as floats; then linear's q, (rows, ranks) int32.
-EGG_CONSTANT uint32_t kStaging = 2 * kBlock * (kTileRows + kBlock);
-static_assert(kStaging >= 4 * kBlock * kTileRows, "the sums lie where the factors were");
+// Threadgroup memory of the forward pass: some inputs of all rows as halves, or, when they have been multiplied, the
+// sums of kBlock outputs as floats; then linear's q, (rows, ranks) int32.
+EGG_CONSTANT uint32_t kStagedInputs = 2 * kBlock;
+EGG_CONSTANT uint32_t kStaging = 4 * kTileRows * kBlock;
+static_assert(kStaging >= 2 * kTileRows * kStagedInputs, "the sums lie where the inputs were");
+static_assert(kBlockInputs % kStagedInputs == 0, "a block of inputs is staged in whole parts");
+// The most ranks whose q fits, in the 32 KiB that Apple's GPUs have.
+EGG_CONSTANT uint32_t kThreadgroupMemory = 32768;
+static_assert(kStaging + 4 * kTileRows * 64 <= kThreadgroupMemory, "64 ranks fit");
 
 EGG_FN uint32_t divide_up(uint32_t n, uint32_t d) { return (n + d - 1) / d; }
 EGG_FN uint32_t padded(uint32_t count, uint32_t to) { return divide_up(count, to) * to; }
+
+// A matrix that linear multiplies with lies a second time as halves, which is how the matrix units take it: cells of
+// kCell inputs by kCell outputs, those of kCell outputs one behind another. stride: inputs, padded.
+EGG_FN uint32_t half_place(uint32_t output, uint32_t input, uint32_t stride) {
+  return (output / kCell * (stride / kCell) + input / kCell) * (kCell * kCell) + input % kCell * kCell + output % kCell;
+}
+EGG_CONSTANT uint32_t kNoHalves = 0xffffffffu;
 
 // Where a value lies in a tile's workspace: kTileRows rows of `padded` channels, int8 or, where wide, int32.
 struct Place {
@@ -93,7 +107,7 @@ struct DeviceOp {
   int32_t mode;
   Place out;
   Place in[3];
-  uint32_t matrix;    // in the weights: rows of `stride`
+  uint32_t matrix;    // embed: in the weights, rows of `stride`; linear: in the halves, see half_place
   uint32_t stride;    // channels of the matrix's inputs, padded
   uint32_t ranks;     // draws of the matrix, 0 where it is not perturbed
   uint32_t a;         // of side A in a pair's noise, rank 0; embed: of the keys of all ranks
@@ -130,6 +144,9 @@ struct NoisePart {
   uint32_t weights;     // of a vector
 };
 
+// At the end of what a member keeps from token to token: its loss, and padding.
+EGG_CONSTANT uint32_t kLossBytes = 16;
+
 // What it takes to draw noise. Its buffer holds the distribution's 256 values, then the table of the source `table`.
 struct NoiseArgs {
   uint64_t seed;
@@ -138,18 +155,22 @@ struct NoiseArgs {
   int32_t table_log2;   // 0: the source is `counter`
 };
 
-// A threadgroup a tile.
+// A slice: some tiles and some tokens of a call, a threadgroup a tile. It reads the states and losses that the slice of
+// the tokens before it has left, and writes others, so that it may be run again when the system has stopped it.
 struct ForwardArgs {
   NoiseArgs noise;
   uint64_t workspace_stride;  // of a tile
   uint32_t op_count;
   uint32_t part_count;
-  uint32_t noise_bytes;  // of a pair, at the start of a tile's workspace
-  uint32_t state_stride;
-  uint32_t tokens;
-  uint32_t rows;          // of the dispatch
-  uint32_t first_row;     // of the call, for losses, logits and streams
-  uint32_t first_member;  // counted from the session's first
+  uint32_t noise_bytes;   // of a pair, at the start of a tile's workspace
+  uint32_t state_stride;  // of what a member keeps from token to token: its states, and its loss at the end, int64
+  uint32_t tokens;        // of the call
+  uint32_t first_token;   // of the slice; with token 0 the noise is drawn and the losses begin
+  uint32_t end_token;
+  uint32_t first_tile;    // of the slice among those of the chunk
+  uint32_t rows;          // of the chunk: the tiles that have a workspace at a time
+  uint32_t first_row;     // of the chunk in the call, for losses, logits and streams
+  uint32_t first_member;  // of the chunk, counted from the session's first
   uint32_t members_per_stream;
   uint32_t perturbed;  // 0: the unperturbed model, a row a stream
   int32_t nearest;
@@ -162,7 +183,7 @@ struct ForwardArgs {
   uint32_t block_inputs;  // that linear adds up as float32
 };
 
-// The votes of one parameter: pieces of kBlock rows and columns, or of kThreads values of a vector.
+// The votes of one parameter: pieces of kBlock rows and columns, or of 4 * kThreads values of a vector.
 struct VoteJob {
   uint32_t first;  // of its pieces among those of all jobs
   uint32_t param;
@@ -185,13 +206,14 @@ static_assert(kVoteFlush % kVoteDraws == 0 && kVoteFlush < 0x80000000u / (127 * 
 EGG_CONSTANT uint32_t kVoteKeys = kVoteDraws * (2 * 8 + 4);
 EGG_CONSTANT uint32_t kVoteMemory = kVoteKeys + 2 * 4 * kVoteDraws * kBlock;
 
-// Threadgroups: all pieces of the first share of each job's pairs, then of the next.
+// Threadgroups, numbered from first_group on: all pieces of the first share of each job's pairs, then of the next.
 struct VoteArgs {
   NoiseArgs noise;
   uint64_t cells;  // votes of all parameters, one share's
   uint32_t job_count;
   uint32_t pieces;
   uint32_t shares;
+  uint32_t first_group;
 };
 
 // The rule's work on one parameter: pieces of kThreads weights.
@@ -202,8 +224,9 @@ struct RuleJob {
   uint32_t cols;
   uint32_t stride;  // of a row of weights
   uint32_t weights;
-  uint32_t cells;  // before its votes
-  uint32_t slots;  // before its cells, (slots, weights)
+  uint32_t halves;  // its first, or kNoHalves
+  uint32_t cells;   // before its votes
+  uint32_t slots;   // before its cells, (slots, weights)
 };
 
 // A node of the rule, its real constant as bits.
@@ -221,13 +244,14 @@ struct RuleShape {
   uint32_t groups;  // threadgroups of the dispatch
 };
 
-// Threadgroups take every groups-th piece.
+// Threadgroups take every groups-th piece of those from first_piece on.
 struct RuleArgs {
   RuleShape rule;
   uint64_t cells;  // votes of one share
   uint32_t shares;
   uint32_t job_count;
-  uint32_t pieces;
+  uint32_t first_piece;
+  uint32_t end_piece;
 };
 
 // A masked table.
@@ -260,11 +284,12 @@ struct PairRange {
 EGG_CONSTANT uint32_t kMaskedMemory = kThreads * (8 + 4);
 static_assert(kLanes < kVoteFlush, "the draws of a simdgroup's lanes fit int32");
 
-// Simdgroups take the rows in turn.
+// Simdgroups take the rows from first_row on in turn.
 struct MaskedArgs {
   NoiseArgs noise;
   RuleShape rule;
-  uint32_t rows;
+  uint32_t first_row;
+  uint32_t end_row;
   uint32_t ranks;
 };
 
@@ -273,17 +298,17 @@ static_assert(sizeof(Place) == 16, "");
 static_assert(sizeof(DeviceOp) == 148, "");
 static_assert(sizeof(NoisePart) == 36, "");
 static_assert(sizeof(NoiseArgs) == 24, "");
-static_assert(sizeof(ForwardArgs) == 104, "");
+static_assert(sizeof(ForwardArgs) == 120, "");
 static_assert(sizeof(VoteJob) == 36, "");
 static_assert(sizeof(VoteArgs) == 48, "");
-static_assert(sizeof(RuleJob) == 32, "");
+static_assert(sizeof(RuleJob) == 36, "");
 static_assert(sizeof(RuleNode) == 24, "");
 static_assert(sizeof(RuleShape) == 16, "");
 static_assert(sizeof(RuleArgs) == 40, "");
 static_assert(sizeof(MaskedJob) == 32, "");
 static_assert(sizeof(VotedRow) == 24, "");
 static_assert(sizeof(PairRange) == 8, "");
-static_assert(sizeof(MaskedArgs) == 48, "");
+static_assert(sizeof(MaskedArgs) == 56, "");
 static_assert(sizeof(egg_loss_tables) == 2052, "");
 
 }  // namespace metal

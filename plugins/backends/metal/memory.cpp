@@ -47,9 +47,9 @@ uint64_t row_voters_of(const Plan& plan, uint32_t population) {
 uint64_t lasting(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
   const egg_rule& rule = *spec.rule;
   const uint64_t members = own_members(spec, population);
-  uint64_t sum =
-      taken(plan.weight_bytes) + taken(plan.slot_cells * sizeof(uint32_t)) + taken(votes_of(plan, population));
-  sum += taken(members * plan.state_stride) + taken(members * sizeof(int64_t));
+  uint64_t sum = taken(plan.weight_bytes) + taken(plan.halves * kHalfBytes) +
+                 taken(plan.slot_cells * sizeof(uint32_t)) + taken(votes_of(plan, population));
+  sum += 2 * taken(members * plan.state_stride);  // of a slice and of the one before it
   sum += taken(population / 2) + taken(noise_bytes_of(plan.noise)) + taken(sizeof(egg_loss_tables));
   sum += taken(plan.tables.size() * sizeof(int32_t)) + taken(rule_scratch_of(plan, rule));
   sum += taken(plan.ops.size() * sizeof(DeviceOp)) + taken(plan.parts.size() * sizeof(NoisePart));
@@ -69,8 +69,8 @@ uint64_t least_workspace(const Plan& plan, uint32_t members) {
 uint64_t largest_of(const Plan& plan, const egg_session_spec& spec, uint32_t population) {
   const uint32_t members = own_members(spec, population);
   return std::max({uint64_t{members} * plan.state_stride, votes_of(plan, population), least_workspace(plan, members),
-                   uint64_t{plan.weight_bytes}, uint64_t{plan.slot_cells} * sizeof(uint32_t),
-                   noise_bytes_of(plan.noise)});
+                   uint64_t{plan.weight_bytes}, uint64_t{plan.halves} * kHalfBytes,
+                   uint64_t{plan.slot_cells} * sizeof(uint32_t), noise_bytes_of(plan.noise)});
 }
 
 }  // namespace

@@ -13,10 +13,10 @@ constexpr uint32_t kAlignment = 16;
 
 uint32_t fitted(size_t bytes) {
   if (bytes > UINT32_MAX) {
-    throw Error(
-        "the metal backend keeps at most 4 GiB of weights, of slots and of the values of 32 members, and this program "
-        "has more; use a smaller width, vocabulary or context",
-        EGG_ERROR_UNSUPPORTED);
+    throw Error("the metal backend keeps at most 4 GiB of weights, of slots and of the values of " +
+                    std::to_string(kTileRows) +
+                    " members, and this program has more; use a smaller width, vocabulary or context",
+                EGG_ERROR_UNSUPPORTED);
   }
   return static_cast<uint32_t>(bytes);
 }
@@ -37,6 +37,7 @@ class Planner {
     for (const Step& step : plan_.steps) add(step);
     fitted(plan_.workspace);
     fitted(plan_.weight_bytes);
+    fitted(plan_.halves);
     fitted(plan_.slot_cells);
   }
 
@@ -83,12 +84,16 @@ class Planner {
   }
 
   void add_param(uint32_t i) {
-    ParamPlace param{{plan_.params[i]}, 0, 0, 0, 0};
+    ParamPlace param{{plan_.params[i]}, 0, 0, kNoHalves, 0, 0};
     if (param.vector) std::swap(param.rows, param.cols);
     param.stride = padded(param.cols, kBlock);
     param.weights = fitted(plan_.weight_bytes);
     param.cells = fitted(plan_.cells);
     param.slots = fitted(plan_.slot_cells);
+    if (param.by_product) {
+      param.halves = fitted(plan_.halves);
+      plan_.halves += size_t{padded(param.rows, kCell)} * param.stride;
+    }
     plan_.weight_bytes += size_t{param.vector ? 1 : padded(param.rows, kBlock)} * param.stride;
     noise_.push_back(add_noise(i, param));
     if (param.perturbed) add_jobs(i, param);
@@ -108,8 +113,9 @@ class Planner {
     plan_.votes.add(
         {0, i, param.vector ? 1U : 0U, param.vector ? param.cols : param.rows, param.vector ? 1 : param.cols,
          param.vector ? 1 : ranks(), param.cells, voters.first_pair, voters.pairs},
-        param.vector ? divide_up(param.cols, kThreads) : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock));
-    plan_.rules.add({0, i, count, param.cols, param.stride, param.weights, param.cells, param.slots},
+        param.vector ? divide_up(param.cols, 4 * kThreads)
+                     : divide_up(param.rows, kBlock) * divide_up(param.cols, kBlock));
+    plan_.rules.add({0, i, count, param.cols, param.stride, param.weights, param.halves, param.cells, param.slots},
                     divide_up(count, kThreads));
     plan_.cells += count;
   }
@@ -124,7 +130,7 @@ class Planner {
       plan_.state_places.push_back(fitted(stride));
       stride += padded(state.size, kBlock);
     }
-    plan_.state_stride = fitted(stride);
+    plan_.state_stride = fitted(stride + kLossBytes);
   }
 
   // A tile's workspace: its pairs' noise, values, caches.
@@ -189,7 +195,7 @@ class Planner {
 
   void add_matrix(DeviceOp& op, uint32_t i) const {
     const ParamPlace& param = plan_.places[i];
-    op.matrix = param.weights;
+    op.matrix = op.code == EGG_OP_EMBED ? param.weights : param.halves;
     op.stride = param.stride;
     op.ranks = param.read_perturbed ? ranks() : 0;
     op.joint_a = joint_a(param.voters);

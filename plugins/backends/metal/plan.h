@@ -18,6 +18,7 @@ namespace eggroll::metal {
 struct ParamPlace : LoweredParam {
   uint32_t stride;   // bytes of a row
   uint32_t weights;  // bytes before its first
+  uint32_t halves;   // before its first, or kNoHalves: see half_place
   uint32_t cells;    // before its votes; masked: none
   uint32_t slots;    // cells before its first slot's
 };
@@ -44,6 +45,8 @@ struct JobList {
   uint32_t pieces = 0;
 };
 
+constexpr size_t kHalfBytes = 2;
+
 struct Plan : LoweredProgram {
   // block_inputs: products that linear adds up as float32, a multiple of kBlock. Throws Error where such a sum is not
   // exact, or where a part of the program would pass 4 GiB.
@@ -61,10 +64,11 @@ struct Plan : LoweredProgram {
   std::vector<MaskedJob> masked;  // tables, which keep no votes
   uint32_t noise_bytes = 0;       // of a pair
   size_t weight_bytes = 0;        // of all parameters
+  size_t halves = 0;              // weights that lie as halves too, with padding
   size_t cells = 0;               // votes of all parameters but the masked
   size_t masked_rows = 0;         // of all masked tables
   size_t slot_cells = 0;          // of all parameters and slots
-  uint32_t state_stride = 0;      // on the device
+  uint32_t state_stride = 0;      // of what a member keeps on the device: its states, then kLossBytes
   size_t workspace = 0;           // bytes of a tile
 };
 

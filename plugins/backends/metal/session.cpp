@@ -1,6 +1,8 @@
 #include "session.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <cstring>
 
 #include "eggroll/noise_source.h"
@@ -16,6 +18,18 @@ Dispatch dispatch(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, c
   std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
   return {kernel, groups, threadgroup_memory, std::move(bytes), std::move(buffers)};
 }
+
+// The bits of a number as IEEE binary16, which holds all of int8 exactly.
+uint16_t half_bits(int8_t number) {
+  if (number == 0) return 0;
+  const auto magnitude = static_cast<uint32_t>(std::abs(int32_t{number}));
+  const auto exponent = static_cast<uint32_t>(std::bit_width(magnitude)) - 1;
+  const uint32_t fraction = (magnitude << (10 - exponent)) & 0x3ffU;
+  return static_cast<uint16_t>((number < 0 ? 0x8000U : 0U) | (exponent + 15) << 10 | fraction);
+}
+
+// Pieces of the first command buffer of a kind.
+constexpr uint64_t kFirstGroups = 256;
 
 std::vector<int8_t> noise_values(const egg_noise& noise) {
   const NoiseTable values = noise_table(noise.distribution);
@@ -71,9 +85,10 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       rule_nodes_(uploaded(rule_nodes(*spec.rule))),
       slot_nodes_(uploaded(slot_nodes(*spec.rule))),
       weights_(allocate(plan_.weight_bytes)),
+      halves_(allocate(plan_.halves * kHalfBytes)),
       slots_(allocate(plan_.slot_cells * sizeof(uint32_t))),
       states_(allocate(size_t{spec.members} * plan_.state_stride)),
-      losses_(allocate(size_t{spec.members} * sizeof(int64_t))),
+      other_states_(allocate(size_t{spec.members} * plan_.state_stride)),
       workspace_(allocate(memory_.tiles * plan_.workspace)),
       fitness_(allocate(spec.population / 2)),
       votes_(allocate(memory_.vote_shares * plan_.cells * sizeof(int64_t))),
@@ -82,7 +97,12 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       changed_(allocate(plan_.places.size() * sizeof(uint32_t))),
       rule_scratch_(allocate(memory_.rule_scratch)),
       voted_rows_(allocate(plan_.masked_rows * sizeof(VotedRow))),
-      logits_(allocate(0)) {}
+      logits_(allocate(0)),
+      evaluate_pace_(kFewestTiles),
+      infer_pace_(kFewestTiles),
+      votes_pace_(kFirstGroups),
+      rule_pace_(kFirstGroups),
+      masked_pace_(kFirstGroups) {}
 
 // A buffer of no bytes cannot be bound.
 MetalSession::Memory MetalSession::allocate(size_t bytes) const {
@@ -113,6 +133,10 @@ void MetalSession::set_weights(uint32_t index, const int8_t* weights) {
   int8_t* to = of<int8_t>(weights_) + param.weights;
   for (uint32_t row = 0; row < param.rows; ++row, to += param.stride, weights += param.cols) {
     std::copy_n(weights, param.cols, to);
+    if (param.halves == kNoHalves) continue;
+    uint16_t* halves = of<uint16_t>(halves_) + param.halves;
+    for (uint32_t col = 0; col < param.cols; ++col)
+      halves[half_place(row, col, param.stride)] = half_bits(weights[col]);
   }
 }
 
@@ -197,34 +221,69 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   return args;
 }
 
-void MetalSession::run_forward(ForwardArgs args, const Memory& states) {
+// Each chunk of tiles goes through all tokens before the next one takes its workspaces.
+void MetalSession::run_forward(ForwardArgs args, Pace& pace, Memory& states, Memory& other_states) {
   const uint32_t rows = args.rows;
   const uint32_t first_member = args.first_member;
   const uint32_t first_pair = args.noise.first_pair;
-  const uint32_t scratch = kStaging + 4 * kTileRows * static_cast<uint32_t>(plan_.noise.rank);
-  std::vector<Dispatch> dispatches;
   for (uint32_t done = 0; done < rows; done += memory_.tiles * kTileRows) {
     args.rows = std::min(rows - done, memory_.tiles * kTileRows);
     args.first_row = done;
     args.first_member = first_member + done;
     args.noise.first_pair = first_pair + done / 2;
-    dispatches.push_back(dispatch(Kernel::kForward, divide_up(args.rows, kTileRows), scratch, args,
-                                  {{kBindOps, ops_.get()},
-                                   {kBindNoiseParts, parts_.get()},
-                                   {kBindWeights, weights_.get()},
-                                   {kBindTables, tables_.get()},
-                                   {kBindLossTables, loss_tables_.get()},
-                                   {kBindNoise, noise_.get()},
-                                   {kBindInputs, inputs_.get()},
-                                   {kBindTargets, targets_.get()},
-                                   {kBindResets, resets_.get()},
-                                   {kBindIndexRows, index_rows_.get()},
-                                   {kBindStates, states.get()},
-                                   {kBindLosses, losses_.get()},
-                                   {kBindLogits, logits_.get()},
-                                   {kBindWorkspace, workspace_.get()}}));
+    const Buffer* before = states.get();
+    const Buffer* after = other_states.get();
+    const uint32_t tiles = divide_up(args.rows, kTileRows);
+    args.end_token = 0;
+    while (args.end_token < args.tokens) {
+      args.first_token = args.end_token;
+      run_slice(args, tiles, pace, *before, *after);
+      std::swap(before, after);
+    }
+    if (before == states.get()) continue;
+    const size_t at = size_t{args.first_member} * plan_.state_stride;
+    std::copy_n(of<int8_t>(other_states) + at, size_t{args.rows} * plan_.state_stride, of<int8_t>(states) + at);
   }
-  device_->run(dispatches, spec_.threads);
+}
+
+// Runs all tiles of a chunk through some tokens from args.first_token on, and sets args.end_token. As long as that
+// takes a command buffer for each token too long, a command buffer has some of the tiles.
+void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, const Buffer& before, const Buffer& after) {
+  const uint32_t scratch = kStaging + 4 * kTileRows * static_cast<uint32_t>(plan_.noise.rank);
+  uint32_t tokens = 0;
+  for (uint32_t done = 0; done < tiles;) {
+    if (done == 0) {
+      const uint64_t fit = device_->slice_tokens() != 0 ? device_->slice_tokens() : pace.units() / tiles;
+      tokens = static_cast<uint32_t>(std::clamp<uint64_t>(fit, 1, args.tokens - args.first_token));
+    }
+    const uint64_t many = tokens > 1 || device_->slice_tokens() != 0 ? tiles : pace.units();
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(many, tiles - done));
+    args.first_tile = done;
+    args.end_token = args.first_token + tokens;
+    const uint64_t units = uint64_t{count} * tokens;
+    try {
+      pace.took(units, device_->run(dispatch(Kernel::kForward, count, scratch, args,
+                                             {{kBindOps, ops_.get()},
+                                              {kBindNoiseParts, parts_.get()},
+                                              {kBindWeights, weights_.get()},
+                                              {kBindHalves, halves_.get()},
+                                              {kBindTables, tables_.get()},
+                                              {kBindLossTables, loss_tables_.get()},
+                                              {kBindNoise, noise_.get()},
+                                              {kBindInputs, inputs_.get()},
+                                              {kBindTargets, targets_.get()},
+                                              {kBindResets, resets_.get()},
+                                              {kBindIndexRows, index_rows_.get()},
+                                              {kBindStatesBefore, &before},
+                                              {kBindStates, &after},
+                                              {kBindLogits, logits_.get()},
+                                              {kBindWorkspace, workspace_.get()}}),
+                                    spec_.threads));
+      done += count;
+    } catch (const Refused& refused) {
+      pace.refused(units, refused);
+    }
+  }
 }
 
 void MetalSession::evaluate(const egg_evaluate& e) {
@@ -235,16 +294,16 @@ void MetalSession::evaluate(const egg_evaluate& e) {
   args.first_member = e.first - spec_.first;
   args.members_per_stream = e.members_per_stream;
   args.perturbed = 1;
-  run_forward(args, states_);
-  std::copy_n(of<int64_t>(losses_), e.count, e.losses);
+  run_forward(args, evaluate_pace_, states_, other_states_);
+  copy_losses(states_, args.first_member, e.count, e.losses);
 }
 
 void MetalSession::infer(const egg_infer& i) {
   const size_t streams = i.batch.streams;
   const size_t logits = streams * static_cast<size_t>(plan_.program->vocab);
   upload_batch(i.batch);
-  reserve(losses_, streams * sizeof(int64_t));
   reserve(infer_states_, streams * plan_.state_stride);
+  reserve(other_infer_states_, streams * plan_.state_stride);
   if (i.logits != nullptr) reserve(logits_, logits);
   int8_t* states = of<int8_t>(infer_states_);
   each_state(streams, [&](size_t outside, size_t inside, size_t bytes) {
@@ -253,12 +312,20 @@ void MetalSession::infer(const egg_infer& i) {
   ForwardArgs args = forward_args(i.batch);
   args.rows = i.batch.streams;
   args.wants_logits = i.logits != nullptr ? 1 : 0;
-  run_forward(args, infer_states_);
-  std::copy_n(of<int64_t>(losses_), streams, i.losses);
+  run_forward(args, infer_pace_, infer_states_, other_infer_states_);
+  copy_losses(infer_states_, 0, i.batch.streams, i.losses);
   if (i.logits != nullptr) std::copy_n(of<int8_t>(logits_), logits, i.logits);
   each_state(streams, [&](size_t outside, size_t inside, size_t bytes) {
     std::copy_n(states + inside, bytes, i.states + outside);
   });
+}
+
+void MetalSession::copy_losses(const Memory& states, uint32_t first, uint32_t count, int64_t* losses) const {
+  const int8_t* end = of<int8_t>(states) + size_t{first} * plan_.state_stride;
+  for (uint32_t m = 0; m < count; ++m) {
+    end += plan_.state_stride;
+    std::memcpy(losses + m, end - kLossBytes, sizeof(int64_t));
+  }
 }
 
 void MetalSession::update(const egg_update& u) {
@@ -266,18 +333,36 @@ void MetalSession::update(const egg_update& u) {
   std::copy_n(u.scalars, spec_.rule->scalar_count, of<float>(scalars_));
   std::copy_n(u.vote_stds, plan_.places.size(), of<float>(vote_stds_));
   std::fill_n(of<uint32_t>(changed_), plan_.places.size(), 0U);
-  std::vector<Dispatch> dispatches;
-  add_votes(u, dispatches);
-  add_masked_votes(u, dispatches);
-  if (!dispatches.empty()) device_->run(dispatches, spec_.threads);
+  add_votes(u);
+  add_masked_votes(u);
   std::copy_n(of<uint32_t>(changed_), plan_.places.size(), u.changed);
+}
+
+// Cuts work of `count` pieces into command buffers: run(first, end) runs those, and returns the seconds that they took.
+// is_repeatable: whether pieces may run again that have run in part.
+template <class Run>
+void MetalSession::run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& run) const {
+  for (uint64_t done = 0; done < count;) {
+    const uint64_t end = std::min(count, done + pace.units());
+    try {
+      pace.took(end - done, run(static_cast<uint32_t>(done), static_cast<uint32_t>(end)));
+      done = end;
+    } catch (const Refused& refused) {
+      if (!is_repeatable) {
+        throw Error("the system stopped the GPU while it moved the weights (" + std::string(refused.what()) +
+                        "), which leaves them half moved; resume the run, which goes on from its last checkpoint",
+                    EGG_ERROR_DEVICE);
+      }
+      pace.refused(end - done, refused);
+    }
+  }
 }
 
 RuleShape MetalSession::rule_shape() const {
   return {spec_.rule->node_count, spec_.rule->slot_count, spec_.rule->delta, memory_.rule_groups};
 }
 
-void MetalSession::add_votes(const egg_update& u, std::vector<Dispatch>& dispatches) const {
+void MetalSession::add_votes(const egg_update& u) {
   const JobList<VoteJob> vote_jobs = plan_.votes.chosen(u);
   const JobList<RuleJob> rule_jobs = plan_.rules.chosen(u);
   if (vote_jobs.pieces == 0) return;
@@ -289,31 +374,40 @@ void MetalSession::add_votes(const egg_update& u, std::vector<Dispatch>& dispatc
   votes.job_count = static_cast<uint32_t>(vote_jobs.jobs.size());
   votes.pieces = vote_jobs.pieces;
   votes.shares = memory_.vote_shares;
+  run_pieces(uint64_t{votes.pieces} * votes.shares, votes_pace_, true, [&](uint32_t first, uint32_t end) {
+    votes.first_group = first;
+    return device_->run(dispatch(Kernel::kVotes, end - first, kVoteMemory, votes,
+                                 {{kBindVoteJobs, vote_jobs_.get()},
+                                  {kBindFitness, fitness_.get()},
+                                  {kBindNoise, noise_.get()},
+                                  {kBindVotes, votes_.get()}}),
+                        spec_.threads);
+  });
   RuleArgs rule{};
   rule.rule = rule_shape();
   rule.cells = plan_.cells;
   rule.shares = memory_.vote_shares;
   rule.job_count = static_cast<uint32_t>(rule_jobs.jobs.size());
-  rule.pieces = rule_jobs.pieces;
-  dispatches.push_back(dispatch(Kernel::kVotes, votes.pieces * votes.shares, kVoteMemory, votes,
-                                {{kBindVoteJobs, vote_jobs_.get()},
-                                 {kBindFitness, fitness_.get()},
-                                 {kBindNoise, noise_.get()},
-                                 {kBindVotes, votes_.get()}}));
-  dispatches.push_back(dispatch(Kernel::kRule, rule.rule.groups, 16, rule,
-                                {{kBindRuleNodes, rule_nodes_.get()},
-                                 {kBindSlotNodes, slot_nodes_.get()},
-                                 {kBindRuleJobs, rule_jobs_.get()},
-                                 {kBindScalars, scalars_.get()},
-                                 {kBindVoteStds, vote_stds_.get()},
-                                 {kBindVotes, votes_.get()},
-                                 {kBindWeights, weights_.get()},
-                                 {kBindSlots, slots_.get()},
-                                 {kBindRuleScratch, rule_scratch_.get()},
-                                 {kBindChanged, changed_.get()}}));
+  run_pieces(rule_jobs.pieces, rule_pace_, false, [&](uint32_t first, uint32_t end) {
+    rule.first_piece = first;
+    rule.end_piece = end;
+    return device_->run(dispatch(Kernel::kRule, rule.rule.groups, 16, rule,
+                                 {{kBindRuleNodes, rule_nodes_.get()},
+                                  {kBindSlotNodes, slot_nodes_.get()},
+                                  {kBindRuleJobs, rule_jobs_.get()},
+                                  {kBindScalars, scalars_.get()},
+                                  {kBindVoteStds, vote_stds_.get()},
+                                  {kBindVotes, votes_.get()},
+                                  {kBindWeights, weights_.get()},
+                                  {kBindHalves, halves_.get()},
+                                  {kBindSlots, slots_.get()},
+                                  {kBindRuleScratch, rule_scratch_.get()},
+                                  {kBindChanged, changed_.get()}}),
+                        spec_.threads);
+  });
 }
 
-void MetalSession::add_masked_votes(const egg_update& u, std::vector<Dispatch>& dispatches) {
+void MetalSession::add_masked_votes(const egg_update& u) {
   std::vector<VotedRow> rows;
   std::vector<PairRange> voters;
   for (uint32_t job = 0; job < plan_.masked.size(); ++job) {
@@ -339,21 +433,25 @@ void MetalSession::add_masked_votes(const egg_update& u, std::vector<Dispatch>& 
   MaskedArgs args{};
   args.noise = noise_args(u.step, 0);
   args.rule = rule_shape();
-  args.rows = static_cast<uint32_t>(rows.size());
   args.ranks = static_cast<uint32_t>(plan_.noise.rank);
-  dispatches.push_back(dispatch(Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
-                                {{kBindRuleNodes, rule_nodes_.get()},
-                                 {kBindSlotNodes, slot_nodes_.get()},
-                                 {kBindMaskedJobs, masked_jobs_.get()},
-                                 {kBindScalars, scalars_.get()},
-                                 {kBindVotedRows, voted_rows_.get()},
-                                 {kBindRowVoters, row_voters_.get()},
-                                 {kBindFitness, fitness_.get()},
-                                 {kBindNoise, noise_.get()},
-                                 {kBindWeights, weights_.get()},
-                                 {kBindSlots, slots_.get()},
-                                 {kBindRuleScratch, rule_scratch_.get()},
-                                 {kBindChanged, changed_.get()}}));
+  run_pieces(rows.size(), masked_pace_, false, [&](uint32_t first, uint32_t end) {
+    args.first_row = first;
+    args.end_row = end;
+    return device_->run(dispatch(Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
+                                 {{kBindRuleNodes, rule_nodes_.get()},
+                                  {kBindSlotNodes, slot_nodes_.get()},
+                                  {kBindMaskedJobs, masked_jobs_.get()},
+                                  {kBindScalars, scalars_.get()},
+                                  {kBindVotedRows, voted_rows_.get()},
+                                  {kBindRowVoters, row_voters_.get()},
+                                  {kBindFitness, fitness_.get()},
+                                  {kBindNoise, noise_.get()},
+                                  {kBindWeights, weights_.get()},
+                                  {kBindSlots, slots_.get()},
+                                  {kBindRuleScratch, rule_scratch_.get()},
+                                  {kBindChanged, changed_.get()}}),
+                        spec_.threads);
+  });
 }
 
 }  // namespace eggroll::metal

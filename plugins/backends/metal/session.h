@@ -1,4 +1,5 @@
-// A session on one device: weights, slots, states and optimizer state stay in its memory; a call is one command buffer.
+// A session on one device: weights, slots, states and optimizer state stay in its memory; a call is cut into command
+// buffers that macOS lets run beside a display: see pace.h.
 #ifndef EGGROLL_METAL_SESSION_H
 #define EGGROLL_METAL_SESSION_H
 
@@ -9,6 +10,7 @@
 #include "eggroll/backend.h"
 #include "eggroll/row_voters.h"
 #include "memory.h"
+#include "pace.h"
 #include "plan.h"
 
 namespace eggroll::metal {
@@ -40,12 +42,16 @@ class MetalSession : public Session {
   void upload_batch(const egg_batch& batch);
   NoiseArgs noise_args(uint64_t step, uint32_t first_pair) const;
   ForwardArgs forward_args(const egg_batch& batch) const;
-  // The rows of args, as many tiles at a time as there are workspaces.
-  void run_forward(ForwardArgs args, const Memory& states);
+  // The rows of args, as many tiles at a time as there are workspaces. states: at first, and in the end.
+  void run_forward(ForwardArgs args, Pace& pace, Memory& states, Memory& other_states);
+  void run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, const Buffer& before, const Buffer& after);
+  void copy_losses(const Memory& states, uint32_t first, uint32_t count, int64_t* losses) const;
+  template <class Run>
+  void run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& run) const;
   RuleShape rule_shape() const;
   // What moves the parameters that have votes for all of their rows; then the rows of masked tables that were read.
-  void add_votes(const egg_update& update, std::vector<Dispatch>& dispatches) const;
-  void add_masked_votes(const egg_update& update, std::vector<Dispatch>& dispatches);
+  void add_votes(const egg_update& update);
+  void add_masked_votes(const egg_update& update);
   template <class Copy>
   void each_state(size_t count, const Copy& copy) const;
 
@@ -64,9 +70,10 @@ class MetalSession : public Session {
   Memory rule_nodes_;
   Memory slot_nodes_;
   Memory weights_;
+  Memory halves_;
   Memory slots_;
-  Memory states_;
-  Memory losses_;
+  Memory states_;        // with their losses: see ForwardArgs
+  Memory other_states_;  // of every other slice
   Memory workspace_;
   Memory fitness_;
   Memory votes_;
@@ -81,7 +88,13 @@ class MetalSession : public Session {
   Memory resets_;
   Memory index_rows_;
   Memory infer_states_;
+  Memory other_infer_states_;
   Memory logits_;
+  Pace evaluate_pace_;  // in tokens of tiles
+  Pace infer_pace_;
+  Pace votes_pace_;        // in threadgroups
+  Pace rule_pace_;         // in pieces
+  Pace masked_pace_;       // in rows
   RowVoters find_voters_;  // keeps its memory from step to step
 };
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -84,6 +87,8 @@ class KernelMemory {
   std::array<void*, kBindings> buffers_{};
 };
 
+std::atomic<uint64_t> refusals_of_all = 0;
+
 class ShimDevice : public Device {
  public:
   std::string name() const override { return "a Metal shim on " + cpu_model(); }
@@ -93,14 +98,34 @@ class ShimDevice : public Device {
   uint64_t largest_buffer() const override { return machine_memory(); }
   std::unique_ptr<Buffer> new_buffer(size_t bytes) override { return std::make_unique<ShimBuffer>(bytes); }
 
-  void run(const std::vector<Dispatch>& dispatches, int32_t threads) override {
+  uint32_t slice_tokens() const override { return shim_faults().slice_tokens; }
+
+  double run(const Dispatch& d, int32_t threads) override {
     if (workers_ == nullptr || threads != threads_) workers_ = std::make_unique<Threads>(threads);
     threads_ = threads;
-    for (const Dispatch& d : dispatches) run(d);
+    const auto begin = std::chrono::steady_clock::now();
+    const bool refuses = is_refused(d.kernel);
+    run_groups(d, refuses);
+    if (refuses) {
+      ++refusals_of_all;
+      throw Refused("planted by a test");
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
  private:
-  void run(const Dispatch& d) {
+  // No more than three command buffers in a row, or a call would give up.
+  bool is_refused(Kernel kernel) {
+    const ShimFaults& faults = shim_faults();
+    if (faults.refused_kernel == static_cast<int>(kernel)) return true;
+    if (faults.refuses_one_of == 0 || (kernel != Kernel::kForward && kernel != Kernel::kVotes)) return false;
+    const uint64_t draw = egg_absorb(faults.seed, ++draws_);
+    refusals_ = draw % faults.refuses_one_of == 0 && refusals_ < 3 ? refusals_ + 1 : 0;
+    return refusals_ > 0;
+  }
+
+  // refused: each group is left out, or stops somewhere, or runs to its end.
+  void run_groups(const Dispatch& d, bool refused) {
     const ShimKernel& kernel = kShimKernels[static_cast<size_t>(d.kernel)];
     expect_declared(d, kernel);
     const KernelMemory memory(d);
@@ -109,8 +134,12 @@ class ShimDevice : public Device {
       for (size_t group = begin; group < end; ++group) {
         std::memset(scratch.begin(), 0xa5, scratch.bytes());  // no kernel may count on what another has left
         const ShimCall call{memory.buffers(), scratch.begin(), static_cast<uint32_t>(group)};
-        shim::run_threadgroup([&](uint32_t simdgroup, uint32_t lane) { kernel.run(call, simdgroup, lane); },
-                              egg_absorb(shim_faults().seed, group));
+        const uint64_t seed = egg_absorb(shim_faults().seed, group);
+        const uint64_t fate = egg_absorb(seed, draws_);
+        uint64_t rounds = shim::kAllRounds;
+        if (refused && fate % 3 != 0) rounds = fate % 3 == 1 ? 0 : (fate >> 8) % 64;
+        shim::run_threadgroup([&](uint32_t simdgroup, uint32_t lane) { kernel.run(call, simdgroup, lane); }, seed,
+                              rounds);
       }
     };
     threads_ == 1 || d.groups == 1 ? work(0, d.groups) : workers_->split(d.groups, work);
@@ -118,12 +147,26 @@ class ShimDevice : public Device {
 
   std::unique_ptr<Threads> workers_;
   int32_t threads_ = 0;
+  uint64_t draws_ = 0;     // of refusals
+  uint32_t refusals_ = 0;  // one after another
 };
+
+uint32_t number_in_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? 0 : static_cast<uint32_t>(std::stoul(text));
+}
+
+ShimFaults faults_of_environment() {
+  ShimFaults faults;
+  faults.slice_tokens = number_in_environment("EGGROLL_SHIM_SLICE_TOKENS");
+  faults.refuses_one_of = number_in_environment("EGGROLL_SHIM_REFUSES_ONE_OF");
+  return faults;
+}
 
 }  // namespace
 
 ShimFaults& shim_faults() {
-  static ShimFaults faults;
+  static ShimFaults faults = faults_of_environment();
   return faults;
 }
 
@@ -134,6 +177,8 @@ const Buffer& bound_buffer(const Dispatch& dispatch, int binding) {
   throw Error("the kernel " + std::string(kKernelNames[static_cast<size_t>(dispatch.kernel)]) +
               " was given no buffer " + std::to_string(binding) + " of enum Binding");
 }
+
+uint64_t shim_refusals() { return refusals_of_all; }
 
 std::unique_ptr<Device> open_shim_device() { return std::make_unique<ShimDevice>(); }
 

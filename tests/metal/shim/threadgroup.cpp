@@ -133,19 +133,20 @@ class Scheduler {
   }
   ~Scheduler() { munmap(stacks_, kThreads * kStack); }
 
-  void run(const std::function<void(uint32_t, uint32_t)>& body, uint64_t seed) {
+  void run(const std::function<void(uint32_t, uint32_t)>& body, uint64_t seed, uint64_t rounds) {
     body_ = &body;
     for (Fiber& fiber : fibers_) fiber.state = State::kReady;
     waiting_ = done_ = 0;
     waiting_of_.fill(0);
     try {
-      for (uint64_t round = 0; !run_round(egg_absorb(seed, round)); ++round) {
+      for (uint64_t round = 0; round < rounds; ++round) {
+        if (run_round(egg_absorb(seed, round))) return;
       }
     } catch (...) {
-      // The fibers begin anew, because they may have stopped anywhere.
-      for (uint32_t i = 0; i < kThreads; ++i) prepare(i);
+      begin_anew();
       throw;
     }
+    begin_anew();
   }
 
   // Makes the current fiber wait; returns when its companions are there.
@@ -175,6 +176,11 @@ class Scheduler {
 
  private:
   static void enter();
+
+  // The fibers may have stopped anywhere.
+  void begin_anew() {
+    for (uint32_t i = 0; i < kThreads; ++i) prepare(i);
+  }
 
   // A stack as if enter had been left by egg_shim_switch at its first instruction.
   void prepare(uint32_t i) {
@@ -335,13 +341,13 @@ int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site) {
   return scheduler->wait_for(function, lanes, x, site);
 }
 
-void run_threadgroup(const std::function<void(uint32_t, uint32_t)>& body, uint64_t seed) {
+void run_threadgroup(const std::function<void(uint32_t, uint32_t)>& body, uint64_t seed, uint64_t rounds) {
   static std::once_flag once;
   std::call_once(once, catch_faults);
   thread_local const std::unique_ptr<Scheduler> own = std::make_unique<Scheduler>();
   scheduler = own.get();
   try {
-    own->run(body, seed);
+    own->run(body, seed, rounds);
   } catch (...) {
     scheduler = nullptr;
     throw;

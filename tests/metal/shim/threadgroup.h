@@ -11,7 +11,7 @@
 
 namespace eggroll::shim {
 
-constexpr uint32_t kThreads = 128;  // in a threadgroup
+constexpr uint32_t kThreads = 256;  // in a threadgroup
 constexpr uint32_t kLanes = 32;     // in a simdgroup
 
 // A place in the kernels' sources.
@@ -31,9 +31,13 @@ int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site);
 
 // ---- What runs them ----
 
-// Calls body(simdgroup, lane) on each thread. seed: chooses their order. Throws Error if threads wait for each other at
-// different places or touch memory that is not theirs.
-void run_threadgroup(const std::function<void(uint32_t simdgroup, uint32_t lane)>& body, uint64_t seed);
+constexpr uint64_t kAllRounds = UINT64_MAX;
+
+// Calls body(simdgroup, lane) on each thread. seed: chooses their order. rounds: after so many of them, in each of
+// which every thread goes on to where it next waits, the threads are stopped where they are. Throws Error if threads
+// wait for each other at different places or touch memory that is not theirs.
+void run_threadgroup(const std::function<void(uint32_t simdgroup, uint32_t lane)>& body, uint64_t seed,
+                     uint64_t rounds = kAllRounds);
 
 // "file:line" of each barrier that threads have waited at since the last call.
 std::set<std::string> take_barriers();

@@ -14,7 +14,7 @@ inline uint32_t first_visible(thread const Tile& tile, uint32_t row) {
 }
 
 // One head, its channels from `first` on. keys and values: of position 0. Sums fit int32, as the host has proved.
-inline void attend(thread const Tile& tile, device const DeviceOp& op, uint32_t row, uint32_t begin, uint32_t first,
+inline void attend(thread const Tile& tile, constant DeviceOp& op, uint32_t row, uint32_t begin, uint32_t first,
                    device const int8_t* keys, device const int8_t* values) {
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
   const uint32_t stride = op.out.padded;
@@ -51,7 +51,7 @@ inline void attend(thread const Tile& tile, device const DeviceOp& op, uint32_t 
   simdgroup_barrier(mem_flags::mem_device);
 }
 
-inline void run_attention(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_attention(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t words = op.out.padded / 4;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     const uint32_t begin = first_visible(tile, row);

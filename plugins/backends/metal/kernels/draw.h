@@ -9,10 +9,14 @@
 using namespace metal;
 using namespace eggroll::metal;
 
-// A kernel's parameters: its arguments first, then buffers, each by its Binding.
+#define EGG_KERNEL [[max_total_threads_per_threadgroup(kThreads)]] kernel void
+
+// A kernel's parameters: its arguments first, then buffers, each by its Binding. Lists that all threads read alike are
+// constants, which the GPU brings to registers ahead of time.
 #define EGG_ARGUMENTS(type) constant type& args [[buffer(kBindArguments)]]
 #ifndef EGG_BUFFER
 #define EGG_BUFFER(type, name, binding) device type* name [[buffer(binding)]]
+#define EGG_CONSTANTS(type, name, binding) constant type* name [[buffer(binding)]]
 #endif
 
 // The last parameters of every kernel: its threadgroup's memory, and which thread of which threadgroup it is.
@@ -25,13 +29,13 @@ using namespace eggroll::metal;
 // Where an array has to be in registers: every index is then a constant.
 #define EGG_UNROLL _Pragma("clang loop unroll(full)")
 
-// What the device or the arguments hold, as the thread's own.
+// What a buffer of constants or of others holds, as the thread's own.
 template <class T>
-inline T own(device const T& from) {
+inline T own(constant T& from) {
   return from;
 }
 template <class T>
-inline T own_argument(constant T& from) {
+inline T own_of_device(device const T& from) {
   return from;
 }
 

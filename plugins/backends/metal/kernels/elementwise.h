@@ -5,13 +5,13 @@
 #include "tile.h"
 
 // The noise of the tile's pairs into its workspace, once for all tokens: a simdgroup a part of a pair.
-inline void draw_noise(thread const Tile& tile, device const NoisePart* parts) {
+inline void draw_noise(thread const Tile& tile, constant NoisePart* parts) {
   const uint32_t pairs = divide_up(tile.rows, 2);
   const uint32_t first_pair = tile.number * kTilePairs;
   for (uint32_t item = tile.simdgroup; item < pairs * tile.args->part_count; item += kSimdgroups) {
     const NoisePart s = own(parts[item / pairs]);
     const uint32_t pair = item % pairs;
-    const NoiseArgs args = own_argument(tile.args->noise);
+    const NoiseArgs args = own(tile.args->noise);
     const bool in_range = args.first_pair + first_pair + pair - s.first_pair < s.pairs;
     const bool perturbed = tile.args->perturbed != 0 && in_range;
     const bool vector = s.kind == kVector;
@@ -56,7 +56,20 @@ inline void draw_noise(thread const Tile& tile, device const NoisePart* parts) {
   }
 }
 
-inline void run_load_state(thread const Tile& tile, device const DeviceOp& op) {
+// Every member's states and loss, as the slice before this one has left them, to where this one works.
+inline void bring_states(thread const Tile& tile, device const int8_t* before) {
+  const uint32_t words = tile.args->state_stride / 4;
+  for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
+    device uint32_t* to = reinterpret_cast<device uint32_t*>(tile.state(row, 0));
+    device const uint32_t* from = reinterpret_cast<device const uint32_t*>(before + (tile.state(row, 0) - tile.states));
+    for (uint32_t u = tile.lane; u < words; u += kLanes) {
+      const bool begins = tile.args->first_token == 0 && u >= words - kLossBytes / 4;
+      to[u] = begins ? 0 : from[u];
+    }
+  }
+}
+
+inline void run_load_state(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     const bool reset = tile.resets[tile.stream(row) + tile.token] != 0;
     device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.state(row, op.state));
@@ -65,7 +78,7 @@ inline void run_load_state(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_store(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_store(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     device const uint32_t* from = reinterpret_cast<device const uint32_t*>(tile.narrow(op.in[0], row));
     device uint32_t* to = reinterpret_cast<device uint32_t*>(tile.state(row, op.state));
@@ -75,8 +88,8 @@ inline void run_store(thread const Tile& tile, device const DeviceOp& op) {
 
 // Adds four channels of a table's row as the member sees it. Of each draw of side A it makes the one value that it
 // takes.
-inline Four with_table_row(thread const Tile& tile, device const DeviceOp& op, uint32_t row, uint32_t u,
-                           uint32_t table_row, Four sum) {
+inline Four with_table_row(thread const Tile& tile, constant DeviceOp& op, uint32_t row, uint32_t u, uint32_t table_row,
+                           Four sum) {
   const uint32_t ranks = tile.args->perturbed != 0 ? op.ranks : 0;
   const int32_t table_log2 = tile.args->noise.table_log2;
   device const uint64_t* keys = reinterpret_cast<device const uint64_t*>(tile.noise(row, op.a));
@@ -94,7 +107,7 @@ inline Four with_table_row(thread const Tile& tile, device const DeviceOp& op, u
   return sum;
 }
 
-inline void run_embed(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_embed(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t index_count = tile.args->index_count;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     const uint64_t at = tile.stream(row) + tile.token;
@@ -109,7 +122,7 @@ inline void run_embed(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_add(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_add(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       Four sum = load(tile, op.in[0], row, u);
@@ -122,7 +135,7 @@ inline void run_add(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_gru_gate(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_gru_gate(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       const Four f = load(tile, op.in[0], row, u);
@@ -133,7 +146,7 @@ inline void run_gru_gate(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_gru_mix(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_gru_mix(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       const Four f = load(tile, op.in[0], row, u);
@@ -146,7 +159,7 @@ inline void run_gru_mix(thread const Tile& tile, device const DeviceOp& op) {
 }
 
 // The one op that would make something else of the zeros beyond the last channel.
-inline void run_lut(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_lut(thread const Tile& tile, constant DeviceOp& op) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     for (uint32_t u = tile.lane; u < op.out.padded / 4; u += kLanes) {
       Four four = load(tile, op.in[0], row, u);
@@ -158,7 +171,7 @@ inline void run_lut(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_rope(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_rope(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t head = static_cast<uint32_t>(op.head);
   device const int32_t* angles = tile.tables + op.table + tile.token * head;
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {

@@ -6,7 +6,7 @@
 #include "linear.h"
 #include "norm.h"
 
-inline void run_op(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_op(thread const Tile& tile, constant DeviceOp& op) {
   switch (op.code) {
     case kLoadState:
       return run_load_state(tile, op);
@@ -19,7 +19,7 @@ inline void run_op(thread const Tile& tile, device const DeviceOp& op) {
 }
 
 // After the last token; of a state they are what it is then.
-inline void write_logits(thread const Tile& tile, device const DeviceOp& loss, device int8_t* logits) {
+inline void write_logits(thread const Tile& tile, constant DeviceOp& loss, device int8_t* logits) {
   for (uint32_t row = tile.simdgroup; row < tile.rows; row += kSimdgroups) {
     device const int8_t* from = loss.of_state != 0 ? tile.state(row, loss.state) : tile.narrow(loss.in[0], row);
     device int8_t* to = logits + uint64_t(tile.row_of_call(row)) * tile.args->vocab;
@@ -27,18 +27,20 @@ inline void write_logits(thread const Tile& tile, device const DeviceOp& loss, d
   }
 }
 
-kernel void forward(EGG_ARGUMENTS(ForwardArgs), EGG_BUFFER(const DeviceOp, ops, kBindOps),
-                    EGG_BUFFER(const NoisePart, parts, kBindNoiseParts),
-                    EGG_BUFFER(const int8_t, weights, kBindWeights), EGG_BUFFER(const int32_t, tables, kBindTables),
-                    EGG_BUFFER(const egg_loss_tables, loss_tables, kBindLossTables),
-                    EGG_BUFFER(const int8_t, noise, kBindNoise), EGG_BUFFER(const uint32_t, inputs, kBindInputs),
-                    EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const uint8_t, resets, kBindResets),
-                    EGG_BUFFER(const uint32_t, index_rows, kBindIndexRows), EGG_BUFFER(int8_t, states, kBindStates),
-                    EGG_BUFFER(int64_t, losses, kBindLosses), EGG_BUFFER(int8_t, logits, kBindLogits),
-                    EGG_BUFFER(uint8_t, workspace, kBindWorkspace), EGG_THREAD) {
+EGG_KERNEL forward(EGG_ARGUMENTS(ForwardArgs), EGG_CONSTANTS(DeviceOp, ops, kBindOps),
+                   EGG_CONSTANTS(NoisePart, parts, kBindNoiseParts), EGG_BUFFER(const int8_t, weights, kBindWeights),
+                   EGG_BUFFER(const half, halves, kBindHalves), EGG_BUFFER(const int32_t, tables, kBindTables),
+                   EGG_BUFFER(const egg_loss_tables, loss_tables, kBindLossTables),
+                   EGG_BUFFER(const int8_t, noise, kBindNoise), EGG_BUFFER(const uint32_t, inputs, kBindInputs),
+                   EGG_BUFFER(const uint32_t, targets, kBindTargets), EGG_BUFFER(const uint8_t, resets, kBindResets),
+                   EGG_BUFFER(const uint32_t, index_rows, kBindIndexRows),
+                   EGG_BUFFER(const int8_t, before, kBindStatesBefore), EGG_BUFFER(int8_t, states, kBindStates),
+                   EGG_BUFFER(int8_t, logits, kBindLogits), EGG_BUFFER(uint8_t, workspace, kBindWorkspace),
+                   EGG_THREAD) {
   Tile tile;
   tile.args = &args;
   tile.weights = weights;
+  tile.halves = halves;
   tile.tables = tables;
   tile.loss_tables = loss_tables;
   tile.noise_values = noise;
@@ -47,21 +49,20 @@ kernel void forward(EGG_ARGUMENTS(ForwardArgs), EGG_BUFFER(const DeviceOp, ops, 
   tile.resets = resets;
   tile.index_rows = index_rows;
   tile.states = states;
-  tile.losses = losses;
-  tile.workspace = workspace + group * args.workspace_stride;
+  tile.number = args.first_tile + group;
+  tile.workspace = workspace + tile.number * args.workspace_stride;
   tile.scratch = scratch;
-  tile.number = group;
-  tile.rows = min(kTileRows, args.rows - group * kTileRows);
+  tile.rows = min(kTileRows, args.rows - tile.number * kTileRows);
   tile.lane = lane;
   tile.simdgroup = simdgroup;
-  draw_noise(tile, parts);
-  for (uint32_t row = simdgroup; row < tile.rows && lane == 0; row += kSimdgroups) losses[tile.row_of_call(row)] = 0;
+  if (args.first_token == 0) draw_noise(tile, parts);
+  bring_states(tile, before);
   threadgroup_barrier(mem_flags::mem_device);
-  for (tile.token = 0; tile.token < args.tokens; ++tile.token) {
+  for (tile.token = args.first_token; tile.token < args.end_token; ++tile.token) {
     for (uint32_t i = 0; i < args.op_count; ++i) {
       run_op(tile, ops[i]);
       threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     }
   }
-  if (args.wants_logits != 0) write_logits(tile, ops[args.op_count - 1], logits);
+  if (args.wants_logits != 0 && args.end_token == args.tokens) write_logits(tile, ops[args.op_count - 1], logits);
 }

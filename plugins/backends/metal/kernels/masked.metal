@@ -18,18 +18,17 @@ struct VoterWalk {
   }
 };
 
-kernel void masked(EGG_ARGUMENTS(MaskedArgs), EGG_BUFFER(const RuleNode, nodes, kBindRuleNodes),
-                   EGG_BUFFER(const int32_t, slot_nodes, kBindSlotNodes),
-                   EGG_BUFFER(const MaskedJob, jobs, kBindMaskedJobs),
-                   EGG_BUFFER(const uint32_t, scalars, kBindScalars), EGG_BUFFER(const VotedRow, rows, kBindVotedRows),
-                   EGG_BUFFER(const PairRange, voters, kBindRowVoters), EGG_BUFFER(const int8_t, fitness, kBindFitness),
-                   EGG_BUFFER(const int8_t, noise, kBindNoise), EGG_BUFFER(int8_t, weights, kBindWeights),
-                   EGG_BUFFER(uint32_t, slots, kBindSlots), EGG_BUFFER(uint32_t, columns, kBindRuleScratch),
-                   EGG_BUFFER(atomic_uint, changed, kBindChanged), EGG_THREAD) {
+EGG_KERNEL masked(EGG_ARGUMENTS(MaskedArgs), EGG_CONSTANTS(RuleNode, nodes, kBindRuleNodes),
+                  EGG_CONSTANTS(int32_t, slot_nodes, kBindSlotNodes), EGG_CONSTANTS(MaskedJob, jobs, kBindMaskedJobs),
+                  EGG_CONSTANTS(uint32_t, scalars, kBindScalars), EGG_BUFFER(const VotedRow, rows, kBindVotedRows),
+                  EGG_BUFFER(const PairRange, voters, kBindRowVoters), EGG_BUFFER(const int8_t, fitness, kBindFitness),
+                  EGG_BUFFER(const int8_t, noise, kBindNoise), EGG_BUFFER(int8_t, weights, kBindWeights),
+                  EGG_BUFFER(uint32_t, slots, kBindSlots), EGG_BUFFER(uint32_t, columns, kBindRuleScratch),
+                  EGG_BUFFER(atomic_uint, changed, kBindChanged), EGG_THREAD) {
   const uint32_t groups = args.rule.groups;
-  const NoiseArgs noise_args = own_argument(args.noise);
+  const NoiseArgs noise_args = own(args.noise);
   RuleRun run;
-  run.shape = own_argument(args.rule);
+  run.shape = own(args.rule);
   run.nodes = nodes;
   run.slot_nodes = slot_nodes;
   run.scalars = scalars;
@@ -37,8 +36,8 @@ kernel void masked(EGG_ARGUMENTS(MaskedArgs), EGG_BUFFER(const RuleNode, nodes, 
   run.column = groups * kThreads;
   threadgroup uint64_t* keys_b = reinterpret_cast<threadgroup uint64_t*>(scratch) + simdgroup * kLanes;
   threadgroup int32_t* fas = reinterpret_cast<threadgroup int32_t*>(scratch + 8 * kThreads) + simdgroup * kLanes;
-  for (uint32_t i = group * kSimdgroups + simdgroup; i < args.rows; i += groups * kSimdgroups) {
-    const VotedRow row = own(rows[i]);
+  for (uint32_t i = args.first_row + group * kSimdgroups + simdgroup; i < args.end_row; i += groups * kSimdgroups) {
+    const VotedRow row = own_of_device(rows[i]);
     const MaskedJob job = own(jobs[row.job]);
     const uint32_t draws = row.pairs * args.ranks;
     uint32_t moved = 0;

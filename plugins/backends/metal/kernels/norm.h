@@ -4,7 +4,7 @@
 
 #include "tile.h"
 
-inline void run_l1_norm(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_l1_norm(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t row = tile.quad_row();
   int32_t sum = 0;
   for (uint32_t u = tile.quad_lane(); u < op.out.padded / 4; u += 4) {
@@ -25,7 +25,7 @@ inline void run_l1_norm(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_max_norm(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_max_norm(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t row = tile.quad_row();
   int32_t largest = 0;
   for (uint32_t u = tile.quad_lane(); u < op.out.padded / 4; u += 4) {
@@ -41,7 +41,7 @@ inline void run_max_norm(thread const Tile& tile, device const DeviceOp& op) {
   }
 }
 
-inline void run_loss(thread const Tile& tile, device const DeviceOp& op) {
+inline void run_loss(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t row = tile.quad_row();
   const uint32_t vocab = op.in[0].size;
   const uint32_t target = tile.targets[tile.stream(row) + tile.token];
@@ -56,8 +56,7 @@ inline void run_loss(thread const Tile& tile, device const DeviceOp& op) {
   const uint64_t high = quad_sum(static_cast<uint32_t>(sum >> 24));
   const bool scored = target != 0xffffffffu;  // EGG_NO_TARGET
   if (!scored || !tile.quad_has_row() || tile.quad_lane() != 0) return;
-  tile.losses[tile.row_of_call(row)] +=
-      egg_loss_q16((high << 24) + low, largest, logits[target], op.attr, &tile.loss_tables->log2_q24[0]);
+  *tile.loss(row) += egg_loss_q16((high << 24) + low, largest, logits[target], op.attr, &tile.loss_tables->log2_q24[0]);
 }
 
 #endif

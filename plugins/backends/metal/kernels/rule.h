@@ -12,7 +12,7 @@ struct RuleInputs {
   int64_t vote;
   uint32_t vote_std;
   int32_t weight;
-  device const uint32_t* scalars;
+  constant uint32_t* scalars;
   device const uint32_t* slots;  // of this weight
   uint64_t slot_stride;
 };
@@ -35,9 +35,9 @@ struct NodeInputs {
 // A thread's way through the rule.
 struct RuleRun {
   RuleShape shape;
-  device const RuleNode* nodes;
-  device const int32_t* slot_nodes;
-  device const uint32_t* scalars;
+  constant RuleNode* nodes;
+  constant int32_t* slot_nodes;
+  constant uint32_t* scalars;
   device uint32_t* mine;  // the thread's column
   uint32_t column;        // to the next node's value
 

@@ -3,24 +3,24 @@
 
 #include "rule.h"
 
-kernel void rule(EGG_ARGUMENTS(RuleArgs), EGG_BUFFER(const RuleNode, nodes, kBindRuleNodes),
-                 EGG_BUFFER(const int32_t, slot_nodes, kBindSlotNodes), EGG_BUFFER(const RuleJob, jobs, kBindRuleJobs),
-                 EGG_BUFFER(const uint32_t, scalars, kBindScalars),
-                 EGG_BUFFER(const uint32_t, vote_stds, kBindVoteStds), EGG_BUFFER(const int64_t, votes, kBindVotes),
-                 EGG_BUFFER(int8_t, weights, kBindWeights), EGG_BUFFER(uint32_t, slots, kBindSlots),
-                 EGG_BUFFER(uint32_t, columns, kBindRuleScratch), EGG_BUFFER(atomic_uint, changed, kBindChanged),
-                 EGG_THREAD) {
+EGG_KERNEL rule(EGG_ARGUMENTS(RuleArgs), EGG_CONSTANTS(RuleNode, nodes, kBindRuleNodes),
+                EGG_CONSTANTS(int32_t, slot_nodes, kBindSlotNodes), EGG_CONSTANTS(RuleJob, jobs, kBindRuleJobs),
+                EGG_CONSTANTS(uint32_t, scalars, kBindScalars), EGG_CONSTANTS(uint32_t, vote_stds, kBindVoteStds),
+                EGG_BUFFER(const int64_t, votes, kBindVotes), EGG_BUFFER(int8_t, weights, kBindWeights),
+                EGG_BUFFER(half, halves, kBindHalves), EGG_BUFFER(uint32_t, slots, kBindSlots),
+                EGG_BUFFER(uint32_t, columns, kBindRuleScratch), EGG_BUFFER(atomic_uint, changed, kBindChanged),
+                EGG_THREAD) {
   const uint32_t thread_number = simdgroup * kLanes + lane;
   const uint32_t groups = args.rule.groups;
   RuleRun run;
-  run.shape = own_argument(args.rule);
+  run.shape = own(args.rule);
   run.nodes = nodes;
   run.slot_nodes = slot_nodes;
   run.scalars = scalars;
   run.mine = columns + group * kThreads + thread_number;
   run.column = groups * kThreads;
   uint32_t at = 0;
-  for (uint32_t piece = group; piece < args.pieces; piece += groups) {
+  for (uint32_t piece = args.first_piece + group; piece < args.end_piece; piece += groups) {
     while (at + 1 < args.job_count && jobs[at + 1].first <= piece) ++at;
     const RuleJob job = own(jobs[at]);
     const uint32_t i = (piece - job.first) * kThreads + thread_number;
@@ -28,8 +28,13 @@ kernel void rule(EGG_ARGUMENTS(RuleArgs), EGG_BUFFER(const RuleNode, nodes, kBin
     if (i < job.count) {
       int64_t vote = 0;
       for (uint32_t s = 0; s < args.shares; ++s) vote += votes[s * args.cells + job.cells + i];
-      device int8_t* weight = weights + job.weights + uint64_t(i / job.cols) * job.stride + i % job.cols;
+      const uint32_t row = i / job.cols;
+      const uint32_t col = i % job.cols;
+      device int8_t* weight = weights + job.weights + uint64_t(row) * job.stride + col;
       moved = apply_rule(run, vote, vote_stds[job.param], weight, slots + job.slots + i, job.count);
+      if (moved != 0 && job.halves != kNoHalves) {
+        halves[job.halves + half_place(row, col, job.stride)] = static_cast<half>(static_cast<int32_t>(*weight));
+      }
     }
     moved = simd_sum(moved);
     if (lane == 0 && moved > 0) atomic_fetch_add_explicit(changed + job.param, moved, memory_order_relaxed);

@@ -1,6 +1,6 @@
 // A tile at work, as one thread of its threadgroup sees it.
 //
-// Work on channels is cut so that a simdgroup has every fourth row, and of a row a lane has every 32nd word of four
+// Work on channels is cut so that a simdgroup has every eighth row, and of a row a lane has every 32nd word of four
 // channels. Where sums over a row are needed each four lanes have one, and of its words a lane every fourth.
 #ifndef EGGROLL_METAL_TILE_H
 #define EGGROLL_METAL_TILE_H
@@ -10,6 +10,7 @@
 struct Tile {
   constant ForwardArgs* args;
   device const int8_t* weights;
+  device const half* halves;
   device const int32_t* tables;
   device const egg_loss_tables* loss_tables;
   device const int8_t* noise_values;  // see NoiseArgs
@@ -18,10 +19,9 @@ struct Tile {
   device const uint8_t* resets;
   device const uint32_t* index_rows;  // (streams, tokens, index_count)
   device int8_t* states;
-  device int64_t* losses;
   device uint8_t* workspace;     // of the tile
   threadgroup uint8_t* scratch;  // see kStaging
-  uint32_t number;               // of the tile in the dispatch
+  uint32_t number;               // of the tile in the chunk
   uint32_t rows;                 // those that are members
   uint32_t lane;
   uint32_t simdgroup;
@@ -43,6 +43,9 @@ struct Tile {
   }
   device int8_t* state(uint32_t row, uint32_t at) const {
     return states + uint64_t(args->first_member + number * kTileRows + row) * args->state_stride + at;
+  }
+  device int64_t* loss(uint32_t row) const {
+    return reinterpret_cast<device int64_t*>(state(row, args->state_stride - kLossBytes));
   }
   device int8_t* narrow(Place place, uint32_t row) const {
     return reinterpret_cast<device int8_t*>(workspace + place.offset) + row * place.padded;
@@ -86,13 +89,12 @@ inline void store(thread const Tile& tile, Place place, uint32_t row, uint32_t u
 }
 
 // Where a vector parameter begins as the row's member sees it; there has to be one.
-inline device const int8_t* vector_of(thread const Tile& tile, device const DeviceOp& op, uint32_t which,
-                                      uint32_t row) {
+inline device const int8_t* vector_of(thread const Tile& tile, constant DeviceOp& op, uint32_t which, uint32_t row) {
   return tile.noise(row, static_cast<uint32_t>(op.vectors[which]) + row % 2 * op.out.padded);
 }
 
 // Adds the bias, where there is one.
-inline Four with_bias(thread const Tile& tile, device const DeviceOp& op, uint32_t row, uint32_t u, Four four) {
+inline Four with_bias(thread const Tile& tile, constant DeviceOp& op, uint32_t row, uint32_t u, Four four) {
   if (op.vectors[1] < 0) return four;
   const Four bias = load_bytes(vector_of(tile, op, 1, row), u);
   for (uint32_t i = 0; i < 4; ++i) four.at[i] += bias.at[i];

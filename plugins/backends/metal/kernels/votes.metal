@@ -6,10 +6,10 @@
 
 // Rows and columns of a piece that a thread has.
 EGG_CONSTANT uint32_t kOwnRows = 4;
-EGG_CONSTANT uint32_t kOwnCols = 8;
+EGG_CONSTANT uint32_t kOwnCols = 4;
 static_assert(kBlock / kOwnRows * (kBlock / kOwnCols) == kThreads, "the threads have a piece");
 
-inline uint32_t job_of(device const VoteJob* jobs, uint32_t count, uint32_t piece) {
+inline uint32_t job_of(constant VoteJob* jobs, uint32_t count, uint32_t piece) {
   uint32_t job = 0;
   while (job + 1 < count && jobs[job + 1].first <= piece) ++job;
   return job;
@@ -23,35 +23,40 @@ struct Draws {
   threadgroup float* b;
 };
 
-// A vector's votes: a thread a value.
-inline void vector_votes(VoteArgs args, VoteJob job, uint32_t i, uint32_t begin, uint32_t end,
+// A vector's votes: a thread four values, from 4 * word on.
+inline void vector_votes(VoteArgs args, VoteJob job, uint32_t word, uint32_t begin, uint32_t end,
                          device const int8_t* fitness, device const int8_t* noise, device int64_t* votes) {
-  if (i >= job.rows) return;
-  int64_t vote = 0;
+  if (4 * word >= job.rows) return;
+  const int32_t table_log2 = args.noise.table_log2;
+  int64_t sums[4] = {0, 0, 0, 0};
   for (uint32_t pair = begin; pair < end; ++pair) {
     if (fitness[pair] == 0) continue;
-    int32_t product = fitness[pair];
-    for (uint32_t side = 0; side < 2; ++side) {
-      const uint64_t key = draw_key(args.noise, pair, job.param, side, 0);
-      product *= draw_four(noise, args.noise.table_log2, key, side, i / 4, job.rows).at[i % 4];
-    }
-    vote += product;
+    const uint64_t key_a = draw_key(args.noise, pair, job.param, EGG_SIDE_A, 0);
+    const uint64_t key_b = draw_key(args.noise, pair, job.param, EGG_SIDE_B, 0);
+    const Four a = draw_four(noise, table_log2, key_a, EGG_SIDE_A, word, job.rows);
+    const Four b = draw_four(noise, table_log2, key_b, EGG_SIDE_B, word, job.rows);
+    EGG_UNROLL
+    for (uint32_t k = 0; k < 4; ++k) sums[k] += fitness[pair] * a.at[k] * b.at[k];
   }
-  votes[job.cells + i] = vote;
+  EGG_UNROLL
+  for (uint32_t k = 0; k < 4; ++k) {
+    if (4 * word + k < job.rows) votes[job.cells + 4 * word + k] = sums[k];
+  }
 }
 
-kernel void votes(EGG_ARGUMENTS(VoteArgs), EGG_BUFFER(const VoteJob, jobs, kBindVoteJobs),
-                  EGG_BUFFER(const int8_t, fitness, kBindFitness), EGG_BUFFER(const int8_t, noise, kBindNoise),
-                  EGG_BUFFER(int64_t, votes_of_shares, kBindVotes), EGG_THREAD) {
+EGG_KERNEL votes(EGG_ARGUMENTS(VoteArgs), EGG_CONSTANTS(VoteJob, jobs, kBindVoteJobs),
+                 EGG_BUFFER(const int8_t, fitness, kBindFitness), EGG_BUFFER(const int8_t, noise, kBindNoise),
+                 EGG_BUFFER(int64_t, votes_of_shares, kBindVotes), EGG_THREAD) {
   const uint32_t thread_number = simdgroup * kLanes + lane;
-  const uint32_t share = group / args.pieces;
-  const VoteJob job = own(jobs[job_of(jobs, args.job_count, group % args.pieces)]);
-  const uint32_t piece = group % args.pieces - job.first;
+  const uint32_t number = args.first_group + group;
+  const uint32_t share = number / args.pieces;
+  const VoteJob job = own(jobs[job_of(jobs, args.job_count, number % args.pieces)]);
+  const uint32_t piece = number % args.pieces - job.first;
   const uint32_t share_pairs = divide_up(job.pairs, args.shares);
   const uint32_t begin = job.first_pair + min(job.pairs, share * share_pairs);
   const uint32_t end = job.first_pair + min(job.pairs, (share + 1) * share_pairs);
   device int64_t* out = votes_of_shares + share * args.cells;
-  const VoteArgs own_args = own_argument(args);
+  const VoteArgs own_args = own(args);
   if (job.vector != 0) {
     return vector_votes(own_args, job, piece * kThreads + thread_number, begin, end, fitness, noise, out);
   }
