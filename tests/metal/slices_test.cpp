@@ -41,6 +41,15 @@ TEST_F(SlicesTest, ThatAreStoppedRunAgain) {
   }
 }
 
+TEST_F(SlicesTest, OnInt8UnitsLeaveTheSameBits) {
+  const std::vector<int64_t> expected = run_small(1);
+  shim_faults().has_int8_units = true;
+  for (uint64_t seed = 1; seed < 4; ++seed) EXPECT_EQ(run_small(seed), expected) << seed;
+  shim_faults().slice_tokens = 1;
+  shim_faults().refuses_one_of = 2;
+  EXPECT_EQ(run_small(4), expected);
+}
+
 // What the faults above find: a slice that is not run again.
 TEST_F(SlicesTest, AStoppedSliceLeavesOtherBits) {
   const std::unique_ptr<Device> device = open_shim_device();
@@ -50,6 +59,7 @@ TEST_F(SlicesTest, AStoppedSliceLeavesOtherBits) {
    public:
     explicit Deaf(Device& device) : device_(device) {}
     std::string name() const override { return device_.name(); }
+    std::string matrix_units() const override { return device_.matrix_units(); }
     uint64_t free_memory() const override { return device_.free_memory(); }
     uint64_t largest_buffer() const override { return device_.largest_buffer(); }
     std::unique_ptr<Buffer> new_buffer(size_t bytes) override { return device_.new_buffer(bytes); }

@@ -57,6 +57,7 @@ class FakeDevice : public Device {
  public:
   FakeDevice(Recorded& recorded, uint64_t memory) : recorded_(recorded), memory_(memory) {}
   std::string name() const override { return "a fake"; }
+  std::string matrix_units() const override { return "none"; }
   uint64_t free_memory() const override { return memory_; }
   uint64_t largest_buffer() const override { return memory_ / 2; }
   std::unique_ptr<Buffer> new_buffer(size_t bytes) override {

@@ -38,6 +38,16 @@ bool is_final(NSInteger code) {
   }
 }
 
+// Named by number, so that an SDK of macOS 14 builds this file.
+constexpr auto kMetal4 = static_cast<MTLLanguageVersion>(4 << 16);
+constexpr auto kApple10 = static_cast<MTLGPUFamily>(1010);
+
+// The M5 is the first; the compiler of macOS 26 the first that reaches them.
+bool has_int8_units(id<MTLDevice> device) {
+  if (@available(macOS 26.0, *)) return [device supportsFamily:kApple10];
+  return false;
+}
+
 class AppleBuffer : public Buffer {
  public:
   explicit AppleBuffer(id<MTLBuffer> buffer) : buffer_(buffer) {
@@ -54,34 +64,21 @@ class AppleDevice : public Device {
  public:
   explicit AppleDevice(id<MTLDevice> device) : device_(device) {
     make_queue();
-    NSError* error = nil;
-    MTLCompileOptions* options = [MTLCompileOptions new];
-    // Sums of the matrix units are exact whatever the order, but nothing else may be taken for granted.
-    options.fastMathEnabled = NO;
-#if __MAC_OS_X_VERSION_MAX_ALLOWED >= 150000
-    if (@available(macOS 15.0, *)) options.mathMode = MTLMathModeSafe;
-#endif
-    options.languageVersion = MTLLanguageVersion3_1;
-    id<MTLLibrary> library = [device newLibraryWithSource:[NSString stringWithUTF8String:kKernelSource]
-                                                  options:options
-                                                    error:&error];
-    if (library == nil) fail("compile the kernels", error, EGG_ERROR_INTERNAL);
-    for (const char* name : kKernelNames) {
-      id<MTLFunction> function = [library newFunctionWithName:[NSString stringWithUTF8String:name]];
-      id<MTLComputePipelineState> pipeline =
-          function == nil ? nil : [device newComputePipelineStateWithFunction:function error:&error];
-      if (pipeline == nil) fail(std::string("prepare the kernel ") + name, error, EGG_ERROR_INTERNAL);
-      if (pipeline.threadExecutionWidth != kLanes || pipeline.maxTotalThreadsPerThreadgroup < kThreads) {
-        throw Error("the kernel " + std::string(name) + " runs with " + std::to_string(pipeline.threadExecutionWidth) +
-                        " lanes and at most " + std::to_string(pipeline.maxTotalThreadsPerThreadgroup) +
-                        " threads, expected " + std::to_string(kLanes) + " and " + std::to_string(kThreads) +
-                        "; take another backend",
-                    EGG_ERROR_UNSUPPORTED);
+    if (has_int8_units(device)) {
+      try {
+        compile(std::string("#define EGG_INT8_UNITS\n") + kKernelSource, kMetal4);
+        matrix_units_ = "int8 matrix units with sums in int32";
+        return;
+      } catch (const Error& error) {
+        pipelines_.clear();
+        matrix_units_ = std::string(" (not on int8 matrix units: ") + error.what() + ")";
       }
-      pipelines_.push_back(pipeline);
     }
+    compile(kKernelSource, MTLLanguageVersion3_1);
+    matrix_units_ = "simdgroup matrices with exact sums of " + std::to_string(kBlockInputs) + " inputs" + matrix_units_;
   }
 
+  std::string matrix_units() const override { return matrix_units_; }
   std::string name() const override {
     @autoreleasepool {
       return device_.name.UTF8String;
@@ -132,6 +129,36 @@ class AppleDevice : public Device {
   }
 
  private:
+  // Fills pipelines_. Throws Error where Metal refuses the text, or a kernel does not run as it must.
+  void compile(const std::string& text, MTLLanguageVersion version) {
+    NSError* error = nil;
+    MTLCompileOptions* options = [MTLCompileOptions new];
+    // Sums of the matrix units are exact whatever the order, but nothing else may be taken for granted.
+    options.fastMathEnabled = NO;
+#if __MAC_OS_X_VERSION_MAX_ALLOWED >= 150000
+    if (@available(macOS 15.0, *)) options.mathMode = MTLMathModeSafe;
+#endif
+    options.languageVersion = version;
+    id<MTLLibrary> library = [device_ newLibraryWithSource:[NSString stringWithUTF8String:text.c_str()]
+                                                   options:options
+                                                     error:&error];
+    if (library == nil) fail("compile the kernels", error, EGG_ERROR_INTERNAL);
+    for (const char* name : kKernelNames) {
+      id<MTLFunction> function = [library newFunctionWithName:[NSString stringWithUTF8String:name]];
+      id<MTLComputePipelineState> pipeline =
+          function == nil ? nil : [device_ newComputePipelineStateWithFunction:function error:&error];
+      if (pipeline == nil) fail(std::string("prepare the kernel ") + name, error, EGG_ERROR_INTERNAL);
+      if (pipeline.threadExecutionWidth != kLanes || pipeline.maxTotalThreadsPerThreadgroup < kThreads) {
+        throw Error("the kernel " + std::string(name) + " runs with " + std::to_string(pipeline.threadExecutionWidth) +
+                        " lanes and at most " + std::to_string(pipeline.maxTotalThreadsPerThreadgroup) +
+                        " threads, expected " + std::to_string(kLanes) + " and " + std::to_string(kThreads) +
+                        "; take another backend",
+                    EGG_ERROR_UNSUPPORTED);
+      }
+      pipelines_.push_back(pipeline);
+    }
+  }
+
   void make_queue() {
     queue_ = [device_ newCommandQueue];
     if (queue_ == nil) fail("make a command queue", nil);
@@ -140,6 +167,7 @@ class AppleDevice : public Device {
   id<MTLDevice> device_;
   id<MTLCommandQueue> queue_;
   std::vector<id<MTLComputePipelineState>> pipelines_;  // by Kernel
+  std::string matrix_units_;
 };
 
 // Apple7 is the M1: the first with simdgroup matrices.

@@ -62,6 +62,8 @@ class Device {
   // A command buffer of one dispatch; waits for its end. threads: of the session, for a device that is made of
   // processors. Returns the seconds that the GPU took. Throws Refused, or another Error where a second try cannot help.
   virtual double run(const Dispatch& dispatch, int32_t threads) = 0;
+  // What linear's products are made on, for a session's record.
+  virtual std::string matrix_units() const = 0;
   // Tokens that a slice of the forward pass has; 0: as many as its time allows.
   virtual uint32_t slice_tokens() const { return 0; }
 };

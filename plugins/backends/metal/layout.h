@@ -107,7 +107,8 @@ struct DeviceOp {
   int32_t mode;
   Place out;
   Place in[3];
-  uint32_t matrix;    // embed: in the weights, rows of `stride`; linear: in the halves, see half_place
+  uint32_t matrix;    // in the weights: rows of `stride`
+  uint32_t halves;    // linear: the matrix among the halves, see half_place
   uint32_t stride;    // channels of the matrix's inputs, padded
   uint32_t ranks;     // draws of the matrix, 0 where it is not perturbed
   uint32_t a;         // of side A in a pair's noise, rank 0; embed: of the keys of all ranks
@@ -295,7 +296,7 @@ struct MaskedArgs {
 
 // The host and the device have compilers of their own.
 static_assert(sizeof(Place) == 16, "");
-static_assert(sizeof(DeviceOp) == 148, "");
+static_assert(sizeof(DeviceOp) == 152, "");
 static_assert(sizeof(NoisePart) == 36, "");
 static_assert(sizeof(NoiseArgs) == 24, "");
 static_assert(sizeof(ForwardArgs) == 120, "");

@@ -195,7 +195,8 @@ class Planner {
 
   void add_matrix(DeviceOp& op, uint32_t i) const {
     const ParamPlace& param = plan_.places[i];
-    op.matrix = op.code == EGG_OP_EMBED ? param.weights : param.halves;
+    op.matrix = param.weights;
+    op.halves = param.halves;
     op.stride = param.stride;
     op.ranks = param.read_perturbed ? ranks() : 0;
     op.joint_a = joint_a(param.voters);

@@ -17,9 +17,7 @@ class MetalBackend : public Backend {
     const MemoryPlan memory(plan, spec, gpu->free_memory(), gpu->largest_buffer());
     return {memory.total, gpu->name(),
             "a tile of " + std::to_string(kTileRows) + " members a threadgroup, " + std::to_string(memory.tiles) +
-                (memory.tiles == 1 ? " tile" : " tiles") +
-                " a dispatch, linears on simdgroup matrices with exact sums of " + std::to_string(plan.block_inputs) +
-                " inputs"};
+                (memory.tiles == 1 ? " tile" : " tiles") + " a dispatch, linears on " + gpu->matrix_units()};
   }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<MetalSession>(device(), spec);

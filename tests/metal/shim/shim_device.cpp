@@ -98,6 +98,9 @@ class ShimDevice : public Device {
   uint64_t largest_buffer() const override { return machine_memory(); }
   std::unique_ptr<Buffer> new_buffer(size_t bytes) override { return std::make_unique<ShimBuffer>(bytes); }
 
+  std::string matrix_units() const override {
+    return shim_faults().has_int8_units ? "int8 matrix units of the shim" : "simdgroup matrices of the shim";
+  }
   uint32_t slice_tokens() const override { return shim_faults().slice_tokens; }
 
   double run(const Dispatch& d, int32_t threads) override {
@@ -126,7 +129,9 @@ class ShimDevice : public Device {
 
   // refused: each group is left out, or stops somewhere, or runs to its end.
   void run_groups(const Dispatch& d, bool refused) {
-    const ShimKernel& kernel = kShimKernels[static_cast<size_t>(d.kernel)];
+    const ShimKernel& kernel = shim_faults().has_int8_units && d.kernel == Kernel::kForward
+                                   ? kShimInt8Forward
+                                   : kShimKernels[static_cast<size_t>(d.kernel)];
     expect_declared(d, kernel);
     const KernelMemory memory(d);
     const auto work = [&](size_t begin, size_t end) {
@@ -158,6 +163,7 @@ uint32_t number_in_environment(const char* name) {
 
 ShimFaults faults_of_environment() {
   ShimFaults faults;
+  faults.has_int8_units = number_in_environment("EGGROLL_SHIM_INT8_UNITS") != 0;
   faults.slice_tokens = number_in_environment("EGGROLL_SHIM_SLICE_TOKENS");
   faults.refuses_one_of = number_in_environment("EGGROLL_SHIM_REFUSES_ONE_OF");
   return faults;

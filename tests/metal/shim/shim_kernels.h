@@ -21,6 +21,8 @@ struct ShimKernel {
 };
 // The index is an enum Kernel.
 extern const ShimKernel kShimKernels[4];
+// Kernel::kForward on int8 matrix units.
+extern const ShimKernel kShimInt8Forward;
 
 }  // namespace eggroll::metal
 

@@ -201,7 +201,7 @@ class Scheduler {
       current_ = (first + i * stride) % kThreads;
       if (fibers_[current_].state != State::kReady) continue;
       any = true;
-      current_lane = current_ % kLanes;
+      current_thread = current_;
       egg_shim_switch(&own_stack_pointer_, fibers_[current_].stack_pointer);
       if (faulty_) {
         faulty_ = false;
@@ -329,7 +329,7 @@ void catch_faults() {
 
 }  // namespace
 
-constinit thread_local uint32_t current_lane = 0;
+constinit thread_local uint32_t current_thread = 0;
 
 void wait_for_threadgroup(Site site) {
   if (!is_left_out(site)) scheduler->wait(State::kAtThreadgroup, site);

@@ -21,8 +21,8 @@ struct Site {
 };
 
 // ---- What a thread of a threadgroup calls ----
-extern constinit thread_local uint32_t current_lane;
-inline uint32_t lane() { return current_lane; }
+extern constinit thread_local uint32_t current_thread;  // of the threadgroup
+inline uint32_t lane() { return current_thread % kLanes; }
 void wait_for_threadgroup(Site site);
 void wait_for_simdgroup(Site site);
 // Combines x over each group of `lanes` neighbouring lanes of the simdgroup. All of them have to call it.

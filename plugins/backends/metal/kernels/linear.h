@@ -1,17 +1,18 @@
-// linear: products of a tile's rows with a shared matrix, on the matrix units. int8 numbers are exact as halves, their
-// products and the sums of a block of inputs as float32, and blocks are added as int32. The matrix is read where it
-// lies, as halves.
+// linear: products of a tile's rows with a shared matrix, on matrix units. Where EGG_INT8_UNITS is defined the units
+// take int8 and add up int32, which is Metal 4 alone. Else int8 numbers are exact as halves, their products and the
+// sums of a block of inputs as float32, and blocks are added as int32; the matrix is read where it lies, as halves.
 #ifndef EGGROLL_METAL_LINEAR_H
 #define EGGROLL_METAL_LINEAR_H
 
 #include "tile.h"
+
+EGG_CONSTANT uint32_t kSums = kTileRows * kBlock / kThreads;  // that a thread has of an op's
 
 // A simdgroup has half of a tile's rows and a quarter of kBlock outputs, in cells of kCell x kCell.
 EGG_CONSTANT uint32_t kRowParts = 2;
 EGG_CONSTANT uint32_t kColParts = kSimdgroups / kRowParts;
 EGG_CONSTANT uint32_t kRowCells = kTileRows / kCell / kRowParts;
 EGG_CONSTANT uint32_t kColCells = kBlock / kCell / kColParts;
-EGG_CONSTANT uint32_t kSums = kTileRows * kBlock / kThreads;  // that a thread adds up as int32
 
 inline threadgroup int32_t* q_of(thread const Tile& tile) {
   return reinterpret_cast<threadgroup int32_t*>(tile.scratch + kStaging);
@@ -31,6 +32,37 @@ inline void project(thread const Tile& tile, constant DeviceOp& op, uint32_t ran
     q_of(tile)[row * ranks + r] = egg_linear_q(xb, tile.args->q_shift, tile.args->nearest);
   }
 }
+
+#ifdef EGG_INT8_UNITS
+using namespace mpp::tensor_ops;
+
+// Sums of products of all rows with kBlock outputs from `first` on. Sum i of a thread is that of row
+// i * (kThreads / kBlock) + thread / kBlock and output thread % kBlock. Rows beyond the last member, and the padding of
+// outputs and inputs, are multiplied too: they lie in the tile's memory and among the weights.
+inline void multiply(thread const Tile& tile, constant DeviceOp& op, uint32_t first, thread int32_t (&sums)[kSums]) {
+  typedef dextents<int32_t, 2> Extents;  // the inner one first
+  typedef tensor<device int8_t, Extents, tensor_inline> Rows;
+  typedef array<int32_t, 2> Strides;
+  const int32_t inputs = static_cast<int32_t>(op.in[0].padded);
+  const int32_t stride = static_cast<int32_t>(op.stride);
+  device int8_t* matrix = const_cast<device int8_t*>(tile.weights + op.matrix + uint64_t(first) * op.stride);
+  threadgroup int32_t* exact = reinterpret_cast<threadgroup int32_t*>(tile.scratch);
+  Rows x(tile.narrow(op.in[0], 0), Extents(inputs, kTileRows), Strides{1, inputs});
+  Rows w(matrix, Extents(inputs, kBlock), Strides{1, stride});
+  tensor<threadgroup int32_t, Extents, tensor_inline> all(exact, Extents(kBlock, kTileRows), Strides{1, kBlock});
+  constexpr auto shape = matmul2d_descriptor(kTileRows, kBlock, static_cast<int>(dynamic_extent), false, true, false,
+                                             matmul2d_descriptor::mode::multiply);
+  matmul2d<shape, execution_simdgroups<kSimdgroups>> product;
+  auto result = product.get_destination_cooperative_tensor<Rows, Rows, int32_t>();
+  product.run(x, w, result);
+  result.store(all);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint32_t i = 0; i < kSums; ++i) sums[i] = exact[i * kThreads + tile.thread_number()];
+  // All have read the sums before the next ones take their place.
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+#else
 
 // Four int8 numbers of a word as halves, exactly: 1024 + n is the half 0x6400 + n for n below 1024.
 inline half4 halves_of(uint32_t word) {
@@ -89,7 +121,7 @@ inline void multiply(thread const Tile& tile, constant DeviceOp& op, uint32_t fi
         for (uint32_t j = 0; j < kColCells; ++j) {
           const uint32_t output = kCell * (own_col + j);
           if (output >= outputs) continue;
-          device const half* from = tile.halves + op.matrix + half_place(first + output, k + kCell * cell, op.stride);
+          device const half* from = tile.halves + op.halves + half_place(first + output, k + kCell * cell, op.stride);
           simdgroup_load(w[j], from, kCell, 0, false);
         }
         EGG_UNROLL
@@ -119,6 +151,8 @@ inline void multiply(thread const Tile& tile, constant DeviceOp& op, uint32_t fi
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
+
+#endif
 
 inline void run_linear(thread const Tile& tile, constant DeviceOp& op) {
   const uint32_t ranks = tile.args->perturbed != 0 ? op.ranks : 0;
