@@ -218,6 +218,7 @@ class Scheduler {
     if (waiting_ == kThreads) {
       require_same_site(0, kThreads);
       note_barrier(fibers_[0].site);
+      counts.barriers.fetch_add(1, std::memory_order_relaxed);
       release(0, kThreads);
       waiting_ = 0;
       any = true;
@@ -329,6 +330,7 @@ void catch_faults() {
 
 }  // namespace
 
+Counts counts;
 constinit thread_local uint32_t current_thread = 0;
 
 void wait_for_threadgroup(Site site) {

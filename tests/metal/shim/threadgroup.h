@@ -4,6 +4,7 @@
 #ifndef EGGROLL_TESTS_METAL_THREADGROUP_H
 #define EGGROLL_TESTS_METAL_THREADGROUP_H
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -38,6 +39,14 @@ constexpr uint64_t kAllRounds = UINT64_MAX;
 // wait for each other at different places or touch memory that is not theirs.
 void run_threadgroup(const std::function<void(uint32_t simdgroup, uint32_t lane)>& body, uint64_t seed,
                      uint64_t rounds = kAllRounds);
+
+// What kernels have done since the program began, in all threadgroups.
+struct Counts {
+  std::atomic<uint64_t> barriers;         // that all threads of a threadgroup met at
+  std::atomic<uint64_t> matrix_loads;     // of cells, a simdgroup each
+  std::atomic<uint64_t> matrix_products;  // of two cells, 512 multiply-adds each
+};
+extern Counts counts;
 
 // "file:line" of each barrier that threads have waited at since the last call.
 std::set<std::string> take_barriers();
