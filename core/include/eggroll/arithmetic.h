@@ -81,10 +81,22 @@ EGG_FN int8_t egg_gru_mix(int32_t f, int32_t h, int32_t c) {
   return static_cast<int8_t>(h + (((f + 127) * (c - h)) >> 8));
 }
 
+// n / d of unsigned words, d >= 1. A compiler of Metal was seen to make a quotient one too large where n is near 2^32
+// (issue 824 of HigherOrderCO/Bend), so there it is checked.
+template <class Word>
+EGG_FN Word egg_quotient(Word n, Word d) {
+  Word quotient = n / d;
+#if defined(__METAL_VERSION__)
+  if (n - quotient * d >= d) --quotient;
+#endif
+  return quotient;
+}
+
 // n / d for d >= 1: to the nearest with halves away from zero, or towards zero.
 EGG_FN int32_t egg_divide(int64_t n, int64_t d, int32_t nearest) {
-  const int64_t magnitude = n < 0 ? -n : n;
-  const int32_t quotient = static_cast<int32_t>((2 * magnitude + (nearest ? d : 0)) / (2 * d));
+  const uint64_t magnitude = static_cast<uint64_t>(n < 0 ? -n : n);
+  const uint64_t divisor = static_cast<uint64_t>(d);
+  const int32_t quotient = static_cast<int32_t>(egg_quotient(2 * magnitude + (nearest ? divisor : 0), 2 * divisor));
   return n < 0 ? -quotient : quotient;
 }
 
@@ -92,7 +104,8 @@ EGG_FN int32_t egg_divide(int64_t n, int64_t d, int32_t nearest) {
 EGG_FN int32_t egg_divide32(int32_t n, int32_t d, int32_t nearest) {
   const uint32_t magnitude = static_cast<uint32_t>(n < 0 ? -n : n);
   const uint32_t divisor = static_cast<uint32_t>(d);
-  const int32_t quotient = static_cast<int32_t>((2 * magnitude + (nearest != 0 ? divisor : 0)) / (2 * divisor));
+  const int32_t quotient =
+      static_cast<int32_t>(egg_quotient(2 * magnitude + (nearest != 0 ? divisor : 0), 2 * divisor));
   return n < 0 ? -quotient : quotient;
 }
 

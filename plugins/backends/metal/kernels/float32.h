@@ -118,7 +118,7 @@ EGG_FN uint32_t f32_divide(uint32_t x, uint32_t y) {
   const F32Parts a = f32_parts(x);
   const F32Parts b = f32_parts(y);
   const uint64_t dividend = a.digits << 39;
-  const uint64_t quotient = dividend / b.digits;
+  const uint64_t quotient = egg_quotient(dividend, b.digits);
   return f32_round(sign, quotient | (quotient * b.digits != dividend ? 1u : 0u), a.exponent - b.exponent - 39);
 }
 
