@@ -36,6 +36,8 @@ THREAD_ATTRIBUTES = {f"{what}_{where}" for what, where in (
     ("simdgroup_index", "in_threadgroup"), ("quadgroup_index", "in_threadgroup"), ("threads", "per_grid"),
     ("threads", "per_threadgroup"), ("threads", "per_simdgroup"), ("threadgroups", "per_grid"),
     ("simdgroups", "per_threadgroup"), ("quadgroups", "per_threadgroup"))}
+HEADERS = ("metal_stdlib", "metal_tensor", "MetalPerformancePrimitives/MetalPerformancePrimitives.h")
+INT8_UNITS = "#define EGG_INT8_UNITS\n"  # as apple_device.mm puts before the text
 MOST_ARGUMENT_BYTES = 4096  # of setBytes
 LAST_INDEX = 30  # of buffers, and of threadgroup memory
 MOST_THREADS = 1024  # of a threadgroup
@@ -95,8 +97,12 @@ class Check:
         self.clang = [clang, f"-std={standard}"]
         self.folder = pathlib.Path(folder)
         self.words, self.names = reserved()
-        declared = (HERE / "metal_stdlib").read_text()
-        self.poison = sorted(self.words - set(re.findall(r"#define (\w+)", declared)))
+        declared = set(re.findall(r"#define (\w+)", (HERE / "metal_stdlib").read_text()))
+        self.tensors = ""
+        if standard == "c++20":
+            self.tensors = f'#include "{HERE}/metal_tensors"\n'
+            declared.update(re.findall(r"struct (\w+)", (HERE / "metal_tensors").read_text()))
+        self.poison = sorted(self.words - declared)
         self.errors = []
 
     def error(self, place, message):
@@ -150,7 +156,9 @@ class Check:
             self.macros(text, name)
         path = self.folder / "text.cpp"
         path.write_text("".join(f'# 1 "{name}"\n{text}\n' for text, name in parts))
-        (self.folder / "metal_stdlib").write_text("")  # the one header that there is, read later
+        for header in HEADERS:  # what they declare is read later
+            (self.folder / header).parent.mkdir(exist_ok=True)
+            (self.folder / header).write_text("")
         text = self.run_clang(path, "-E", "-D__METAL_VERSION__=310", f"-I{self.folder}")
         return re.sub(r'^(# \d+ "[^"]*").*$', r"\1", text, flags=re.MULTILINE)
 
@@ -232,7 +240,7 @@ class Check:
             return
         path = self.folder / "checked.cpp"
         poison = "".join(f"#pragma GCC poison {word}\n" for word in self.poison)
-        path.write_text(f'#include "{HERE}/metal_stdlib"\nstruct egg_kernels_begin;\n{poison}'
+        path.write_text(f'#include "{HERE}/metal_stdlib"\n{self.tensors}struct egg_kernels_begin;\n{poison}'
                         f"{self.with_copies(text)}\n{tests}")
         ast = self.run_clang(path, "-fsyntax-only", "-Xclang", "-ast-dump=json")
         if not self.errors:
@@ -265,14 +273,21 @@ def main():
             check_words(check)
         elif fault:
             expected, text = planted.fault(FAULTS, fault)
+            if fault.startswith("int8_units_"):
+                check = Check(clang, folder, "c++20")
+                parts.insert(0, (INT8_UNITS, "apple_device.mm"))
             check.check([*parts, (text, FAULTS.name)])
             planted.expect(check.errors, FAULTS, expected)
         else:
-            later = Check(clang, folder, "c++17")  # Metal 4 is
             check.check(parts)
+            # Metal 4 is C++17, whose templates take a product's descriptor, as those of C++20 do.
+            later = Check(clang, folder, "c++17")
             later.check(parts)
-            if check.errors or later.errors:
-                raise SystemExit("\n".join(check.errors or later.errors))
+            units = Check(clang, folder, "c++20")
+            units.check([(INT8_UNITS, "apple_device.mm"), *parts])
+            errors = check.errors or later.errors or units.errors
+            if errors:
+                raise SystemExit("\n".join(errors))
 
 
 if __name__ == "__main__":

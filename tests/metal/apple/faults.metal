@@ -286,3 +286,17 @@ inline void fault(thread half* from) {
 
 //// atomic_as_number: (no viable|invalid operands|cannot increment|no match)
 inline void fault(device atomic_uint* x) { ++*x; }
+
+//// int8_units_of_halves: implicit instantiation of undefined template 'mpp::tensor_ops::Destination<int
+inline void fault(device half* x) {
+  typedef tensor<device half, dextents<int32_t, 2>, tensor_inline> Rows;
+  constexpr auto shape = matmul2d_descriptor(64, 64, -1, false, true, false, matmul2d_descriptor::mode::multiply);
+  matmul2d<shape, execution_simdgroups<8>> product;
+  auto sums = product.get_destination_cooperative_tensor<Rows, Rows, int32_t>();
+}
+
+//// int8_units_in_another_space: no matching constructor for initialization of 'Rows'
+inline void fault(threadgroup int8_t* x) {
+  typedef tensor<device int8_t, dextents<int32_t, 2>, tensor_inline> Rows;
+  Rows rows(x, dextents<int32_t, 2>(64, 64), array<int32_t, 2>{1, 64});
+}

@@ -31,24 +31,10 @@ __attribute__((objc_root_class))
 + (nullable instancetype)stringWithUTF8String:(const char*)text;
 @end
 
-typedef struct {
-  unsigned long state;
-  id __unsafe_unretained* itemsPtr;
-  unsigned long* mutationsPtr;
-  unsigned long extra[5];
-} NSFastEnumerationState;
-
-@interface NSArray<Element> : NSObject
-- (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState*)state
-                                  objects:(id __unsafe_unretained[])buffer
-                                    count:(NSUInteger)length;
-@end
-
 @interface NSError : NSObject
 @property(readonly) NSInteger code;
 @property(readonly, copy) NSString* domain;
 @property(readonly, copy) NSString* localizedDescription;
-@property(readonly) NSInteger code;
 @end
 
 typedef struct {
