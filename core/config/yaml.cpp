@@ -88,6 +88,19 @@ ConfigNode integer_node(const std::string& text, std::string_view digits, int ba
   return {value, source};
 }
 
+class NoTree : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
 // Builds one document's tree from the parser's events.
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -225,7 +238,10 @@ ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
   // Without a document's end mark, the library accepts quotes that the last line leaves open.
   const std::string marked = text.ends_with('\n') ? text + "...\n" : text;
   try {
-    YAML::Load(marked);  // reports text that is not YAML at all
+    // Reports text that is not YAML at all. YAML::Load would compare each key of a map with all before it.
+    std::istringstream checked(marked);
+    NoTree no_tree;
+    YAML::Parser(checked).HandleNextDocument(no_tree);
     std::istringstream stream(marked);
     YAML::Parser parser(stream);
     TreeBuilder builder(whole, has_lines);
