@@ -1,6 +1,7 @@
 // Opening datasets from files: defaults, splits, hashes, and every refusal.
 #include "data/dataset.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include "data/streams.h"

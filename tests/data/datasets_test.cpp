@@ -1,6 +1,7 @@
 // Each dataset of datasets.h has a row here: its options and a known answer.
 #include "data/datasets.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
