@@ -176,12 +176,14 @@ int dispatch(int argc, char** argv) {
   tag->add_flag("--remove", removes_tags, "Take these tags away");
   tag->callback([&] { exit_code = tag_command(labelled, tags, removes_tags); });
 
-  std::optional<std::string> note;
+  std::string note;  // newer versions of CLI11 leave a std::optional empty where the text is
   CLI::App* noted =
       app.add_subcommand("note", "Write a note to a run, or print it: eggroll note RUN 'diverged at 800'");
   noted->add_option("run", labelled, kRunHelp)->required();
-  noted->add_option("text", note, "The note, which replaces the one before; '' for none");
-  noted->callback([&] { exit_code = note_command(labelled, note); });
+  const CLI::Option* has_note = noted->add_option("text", note, "The note, which replaces the one before; '' for none");
+  noted->callback([&, has_note] {
+    exit_code = note_command(labelled, has_note->count() > 0 ? std::optional(note) : std::nullopt);
+  });
 
   ResumeArguments resuming;
   CLI::App* resume = app.add_subcommand("resume", "Continue an interrupted run");
