@@ -2,11 +2,13 @@
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
+#include "compiler_message.h"
 #include "device.h"
 #include "eggroll/error.h"
 #include "layout.h"
@@ -18,8 +20,15 @@ std::string text_of(NSError* error) {
   return error == nil ? "it gives no reason" : error.localizedDescription.UTF8String;
 }
 
-[[noreturn]] void fail(const std::string& what, NSError* error, int32_t code = EGG_ERROR_DEVICE) {
-  throw Error("the GPU failed to " + what + ": " + text_of(error) + "; resume the run, or take another backend", code);
+[[noreturn]] void fail(const std::string& what, NSError* error) {
+  throw Error("the GPU failed to " + what + ": " + text_of(error) + "; resume the run, or take another backend",
+              EGG_ERROR_DEVICE);
+}
+
+[[noreturn]] void fail_to_compile(const std::string& what, NSError* error) {
+  constexpr size_t kMost = 600;
+  throw Error("Metal does not compile " + what + ": " + first_error(text_of(error), kMost) + "; take another backend",
+              EGG_ERROR_INTERNAL);
 }
 
 // Whether the fault lies in what the command buffer asks for: a second try, or less work, cannot help.
@@ -42,9 +51,11 @@ bool is_final(NSInteger code) {
 constexpr auto kMetal4 = static_cast<MTLLanguageVersion>(4 << 16);
 constexpr auto kApple10 = static_cast<MTLGPUFamily>(1010);
 
-// The M5 is the first; the compiler of macOS 26 the first that reaches them.
-bool has_int8_units(id<MTLDevice> device) {
-  if (@available(macOS 26.0, *)) return [device supportsFamily:kApple10];
+// The M5 is the first that has the units. Metal's compiler knows their products from macOS 26.2 on, and makes them of
+// other instructions for an older GPU.
+bool takes_int8(id<MTLDevice> device, MatrixUnits wanted) {
+  if (wanted == MatrixUnits::kHalf) return false;
+  if (@available(macOS 26.2, *)) return wanted == MatrixUnits::kInt8 || [device supportsFamily:kApple10];
   return false;
 }
 
@@ -62,16 +73,17 @@ class AppleBuffer : public Buffer {
 
 class AppleDevice : public Device {
  public:
-  explicit AppleDevice(id<MTLDevice> device) : device_(device) {
+  AppleDevice(id<MTLDevice> device, MatrixUnits wanted) : device_(device) {
     make_queue();
-    if (has_int8_units(device)) {
+    if (takes_int8(device, wanted)) {
       try {
         compile(std::string("#define EGG_INT8_UNITS\n") + kKernelSource, kMetal4);
         matrix_units_ = "int8 matrix units with sums in int32";
         return;
       } catch (const Error& error) {
         pipelines_.clear();
-        matrix_units_ = std::string(" (not on int8 matrix units: ") + error.what() + ")";
+        constexpr size_t kMost = 200;
+        matrix_units_ = " (not on int8 matrix units: " + first_error(error.what(), kMost) + ")";
       }
     }
     compile(kKernelSource, MTLLanguageVersion3_1);
@@ -116,14 +128,23 @@ class AppleDevice : public Device {
       [encoder setThreadgroupMemoryLength:d.threadgroup_memory atIndex:0];
       [encoder dispatchThreadgroups:MTLSizeMake(d.groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(kThreads, 1, 1)];
       [encoder endEncoding];
+      const auto begin = std::chrono::steady_clock::now();
       [commands commit];
       [commands waitUntilCompleted];
-      if (commands.status == MTLCommandBufferStatusCompleted) return commands.GPUEndTime - commands.GPUStartTime;
+      const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+      if (commands.status == MTLCommandBufferStatusCompleted) {
+        refusals_ = 0;
+        const double seconds = commands.GPUEndTime - commands.GPUStartTime;
+        return seconds > 0 ? seconds : wall.count();  // a virtual GPU may not know
+      }
       if (is_final(commands.error.code)) fail("run its kernels", commands.error);
       // The system may ignore all that comes from a queue that has failed.
       const std::string why = text_of(commands.error);
       make_queue();
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for what the screen was waiting for
+      // What the screen waits for takes as long as somebody drags a window, say.
+      constexpr std::chrono::milliseconds kLongest(3000);
+      std::this_thread::sleep_for(std::min(kLongest, std::chrono::milliseconds(100) * (1 << std::min(refusals_, 5U))));
+      ++refusals_;
       throw Refused(why);
     }
   }
@@ -142,12 +163,19 @@ class AppleDevice : public Device {
     id<MTLLibrary> library = [device_ newLibraryWithSource:[NSString stringWithUTF8String:text.c_str()]
                                                    options:options
                                                      error:&error];
-    if (library == nil) fail("compile the kernels", error, EGG_ERROR_INTERNAL);
+    if (library == nil) fail_to_compile("the kernels", error);
     for (const char* name : kKernelNames) {
       id<MTLFunction> function = [library newFunctionWithName:[NSString stringWithUTF8String:name]];
       id<MTLComputePipelineState> pipeline =
           function == nil ? nil : [device_ newComputePipelineStateWithFunction:function error:&error];
-      if (pipeline == nil) fail(std::string("prepare the kernel ") + name, error, EGG_ERROR_INTERNAL);
+      if (pipeline == nil) fail_to_compile(std::string("the kernel ") + name, error);
+      if (pipeline.staticThreadgroupMemoryLength + kThreadgroupMemory > device_.maxThreadgroupMemoryLength) {
+        throw Error(
+            "the kernel " + std::string(name) + " takes " + std::to_string(pipeline.staticThreadgroupMemoryLength) +
+                " bytes of threadgroup memory beside " + std::to_string(kThreadgroupMemory) + ", and the GPU has " +
+                std::to_string(device_.maxThreadgroupMemoryLength) + "; take another backend",
+            EGG_ERROR_UNSUPPORTED);
+      }
       if (pipeline.threadExecutionWidth != kLanes || pipeline.maxTotalThreadsPerThreadgroup < kThreads) {
         throw Error("the kernel " + std::string(name) + " runs with " + std::to_string(pipeline.threadExecutionWidth) +
                         " lanes and at most " + std::to_string(pipeline.maxTotalThreadsPerThreadgroup) +
@@ -168,6 +196,7 @@ class AppleDevice : public Device {
   id<MTLCommandQueue> queue_;
   std::vector<id<MTLComputePipelineState>> pipelines_;  // by Kernel
   std::string matrix_units_;
+  uint32_t refusals_ = 0;  // one after another
 };
 
 // Apple7 is the M1: the first with simdgroup matrices.
@@ -191,11 +220,11 @@ std::string unfit(id<MTLDevice> device) {
 
 }  // namespace
 
-std::unique_ptr<Device> open_device() {
+std::unique_ptr<Device> open_device(MatrixUnits wanted) {
   @autoreleasepool {
     id<MTLDevice> device = find_device();
     if (!is_fit(device)) throw Error("the metal backend " + unfit(device) + "; take another backend", EGG_ERROR_DEVICE);
-    return std::make_unique<AppleDevice>(device);
+    return std::make_unique<AppleDevice>(device, wanted);
   }
 }
 

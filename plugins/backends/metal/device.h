@@ -68,8 +68,15 @@ class Device {
   virtual uint32_t slice_tokens() const { return 0; }
 };
 
+// What linears are made on. kAuto: int8 where the GPU has units for it; kInt8: wherever Metal compiles it, which on an
+// older GPU is a way to test the kernels.
+enum class MatrixUnits { kAuto, kInt8, kHalf };
+
+// As EGGROLL_METAL_UNITS says: int8, half, or nothing. Throws Error where it says something else.
+MatrixUnits wanted_units();
+
 // The machine's device. Throws Error where it has none.
-std::unique_ptr<Device> open_device();
+std::unique_ptr<Device> open_device(MatrixUnits wanted);
 // See egg_plugin_descriptor.
 int32_t probe_device(egg_error* why);
 

@@ -6,6 +6,7 @@
 #include "session.h"
 
 namespace eggroll::metal {
+
 namespace {
 
 class MetalBackend : public Backend {
@@ -26,7 +27,7 @@ class MetalBackend : public Backend {
  private:
   // Its kernels are compiled when they are first needed.
   std::shared_ptr<Device> device() {
-    if (device_ == nullptr) device_ = open_device();
+    if (device_ == nullptr) device_ = open_device(wanted_units());
     return device_;
   }
 

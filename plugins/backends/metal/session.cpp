@@ -28,7 +28,8 @@ uint16_t half_bits(int8_t number) {
   return static_cast<uint16_t>((number < 0 ? 0x8000U : 0U) | (exponent + 15) << 10 | fraction);
 }
 
-// Pieces of the first command buffer of a kind.
+// Of the first command buffer of a kind, of which nothing is known.
+constexpr uint64_t kFirstTiles = 8;
 constexpr uint64_t kFirstGroups = 256;
 
 std::vector<int8_t> noise_values(const egg_noise& noise) {
@@ -98,8 +99,8 @@ MetalSession::MetalSession(std::shared_ptr<Device> device, const egg_session_spe
       rule_scratch_(allocate(memory_.rule_scratch)),
       voted_rows_(allocate(plan_.masked_rows * sizeof(VotedRow))),
       logits_(allocate(0)),
-      evaluate_pace_(kFewestTiles),
-      infer_pace_(kFewestTiles),
+      evaluate_pace_(kFirstTiles),
+      infer_pace_(kFirstTiles),
       votes_pace_(kFirstGroups),
       rule_pace_(kFirstGroups),
       masked_pace_(kFirstGroups) {}

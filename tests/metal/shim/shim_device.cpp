@@ -163,7 +163,6 @@ uint32_t number_in_environment(const char* name) {
 
 ShimFaults faults_of_environment() {
   ShimFaults faults;
-  faults.has_int8_units = number_in_environment("EGGROLL_SHIM_INT8_UNITS") != 0;
   faults.slice_tokens = number_in_environment("EGGROLL_SHIM_SLICE_TOKENS");
   faults.refuses_one_of = number_in_environment("EGGROLL_SHIM_REFUSES_ONE_OF");
   return faults;
@@ -188,7 +187,10 @@ uint64_t shim_refusals() { return refusals_of_all; }
 
 std::unique_ptr<Device> open_shim_device() { return std::make_unique<ShimDevice>(); }
 
-std::unique_ptr<Device> open_device() { return open_shim_device(); }
+std::unique_ptr<Device> open_device(MatrixUnits wanted) {
+  if (wanted == MatrixUnits::kInt8) shim_faults().has_int8_units = true;
+  return open_shim_device();
+}
 
 int32_t probe_device(egg_error*) { return 1; }
 

@@ -22,8 +22,8 @@ struct ShimFaults {
   uint32_t refuses_one_of = 0;
   int refused_kernel = -1;  // a Kernel: each of its command buffers is refused; -1: none
 };
-// As the environment says at first: EGGROLL_SHIM_INT8_UNITS, EGGROLL_SHIM_SLICE_TOKENS,
-// EGGROLL_SHIM_REFUSES_ONE_OF, each a number.
+// As the environment says at first: EGGROLL_SHIM_SLICE_TOKENS, EGGROLL_SHIM_REFUSES_ONE_OF, each a
+// number.
 ShimFaults& shim_faults();
 
 // Command buffers that shim devices have refused.

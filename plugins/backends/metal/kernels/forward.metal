@@ -1,8 +1,9 @@
 // The forward pass: a threadgroup has a tile of members and runs the program op by op, token by token.
 #include <metal_stdlib>
 #ifdef EGG_INT8_UNITS
-#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
 #include <metal_tensor>
+//
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
 #endif
 
 #include "attention.h"
