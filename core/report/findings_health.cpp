@@ -126,14 +126,13 @@ std::string command_of(std::string command, const std::vector<std::string>& over
 
 // The number of seeds that would separate two configurations that tie, if it can be estimated.
 std::string seeds_to_decide(const Mean& difference) {
-  constexpr double kMostSeeds = 1000.0;
+  constexpr size_t kMostSeeds = 1000;
   const std::string words = fmt::format(": their difference is {}", text_of(difference, "seed"));
-  // The half width of an interval shrinks with the root of the number of seeds.
-  const double half = (difference.interval->high - difference.interval->low) / 2.0;
-  const double seeds = std::ceil(static_cast<double>(difference.n) * std::pow(half / difference.mean, 2.0));
-  const bool is_estimate = difference.mean > 0.0 && seeds > static_cast<double>(difference.n) && seeds <= kMostSeeds;
-  if (!is_estimate) return words + ".";
-  return words + fmt::format(". If this difference is the true one, about {} seeds would show it.", seeds);
+  const std::optional<size_t> seeds = values_to_decide(difference, kMostSeeds);
+  if (!seeds || difference.mean <= 0.0) return words + ".";
+  return words +
+         fmt::format(". If this difference is the true one, about {} seeds would show it in four of five tries.",
+                     *seeds);
 }
 
 // Whether the limits of the configuration leave smaller, or larger, values of a key that has this one. Plugins may

@@ -56,6 +56,18 @@ double p_unlike(const Mean& mean, double border) {
   return std::min(1.0, 2.0 * std::min(p_above(mean, border), p_below(mean, border)));
 }
 
+std::optional<size_t> values_to_decide(const Mean& mean, size_t most) {
+  constexpr double kOften = 0.8;
+  const double z = boost::math::quantile(boost::math::normal(), kOften);
+  const double deviation = mean.error * std::sqrt(static_cast<double>(mean.n));
+  for (size_t n = std::max<size_t>(2, mean.n + 1); n <= most; ++n) {
+    const auto count = static_cast<double>(n);
+    const double t = boost::math::quantile(boost::math::complement(boost::math::students_t(count - 1.0), kUpperTail));
+    if ((t + z) * deviation <= std::abs(mean.mean) * std::sqrt(count)) return n;
+  }
+  return std::nullopt;
+}
+
 double binomial_p(size_t successes, size_t n, double share) {
   const boost::math::binomial distribution(static_cast<double>(n), share);
   const auto k = static_cast<double>(successes);

@@ -74,7 +74,7 @@ TEST_F(PaperTest, TheComparisonWithTheBestIsPaired) {
   EXPECT_THAT(markdown(), HasSubstr("The best configuration was chosen by the same runs, on the same held-out text"));
   EXPECT_THAT(markdown(), HasSubstr("It is open which of the two best configurations is better: their difference is "
                                     "0.0500 (95 % interval -0.1984 to 0.2984, 3 seeds). If this difference is the true "
-                                    "one, about 75 seeds would show it."));
+                                    "one, about 34 seeds would show it in four of five tries."));
 }
 
 // One of two comparisons has to be twice as clear: p is 0.03 for t = 5.643.

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
+
 #include "record/run_metrics.h"
 
 namespace eggroll {
@@ -75,6 +78,18 @@ TEST(Statistics, TailsAreTheNormalDistributions) {
   EXPECT_NEAR(normal_tails(1.96), 0.04999579029644087, 1e-14);
   EXPECT_NEAR(normal_tails(3.29), 0.0010018738275714444, 1e-14);
   EXPECT_NEAR(normal_tails(8) / 1.244192114854348e-15, 1, 1e-9);
+}
+
+// By hand with tables of t: 33 values give (2.0369 + 0.8416) * 0.1 / sqrt(33) = 0.0501, 34 give 0.0493.
+TEST(ValuesToDecide, LeaveOutZeroInFourOfFiveSamples) {
+  const Mean mean = mean_of({-0.05, 0.05, 0.15});
+  EXPECT_NEAR(mean.error, 0.1 / std::sqrt(3.0), 1e-15);
+  EXPECT_EQ(values_to_decide(mean, 1000), 34U);
+  EXPECT_EQ(values_to_decide(mean, 34), 34U);
+  EXPECT_EQ(values_to_decide(mean, 33), std::nullopt);
+  EXPECT_EQ(values_to_decide(mean_of({0.05, -0.05, -0.15}), 1000), 34U);
+  EXPECT_EQ(values_to_decide(mean_of({-0.1, 0.1}), 1000), std::nullopt);  // a difference of 0
+  EXPECT_EQ(values_to_decide(mean_of({0.5, 0.5, 0.5}), 1000), 4U);        // it is decided
 }
 
 }  // namespace
