@@ -12,6 +12,7 @@
 #include "eggroll/error.h"
 #include "record/claim.h"
 #include "record/metric_keys.h"
+#include "report/copies.h"
 #include "report/figures.h"
 #include "report/study.h"
 
@@ -92,28 +93,57 @@ std::set<std::string> keys_of(const Side& a, const Side& b) {
 
 using Pairs = std::vector<std::pair<const CollectedRun*, const CollectedRun*>>;
 
-// Runs of both sides that stand for each other.
-Pairs pairs_of(const Side& a, const Side& b) {
-  if (a.runs.size() == 1 && b.runs.size() == 1) return {{a.runs[0], b.runs[0]}};
-  // What varies within a side and is known on both.
-  std::vector<std::string> keys;
-  for (const std::string& key : keys_of(a, b)) {
-    if (!key.starts_with(kOfConfig) || !a.values.contains(key) || !b.values.contains(key)) continue;
-    if (texts_of(a.values.at(key)).size() > 1 || texts_of(b.values.at(key)).size() > 1) keys.push_back(key);
+using Place = std::vector<std::string>;
+
+// The seed of a run of a side and its values of these keys.
+Place place_of(const Side& side, size_t run, const std::vector<std::string>& keys) {
+  Place place = {std::to_string(side.runs[run]->record.seed)};
+  for (const std::string& key : keys) {
+    const auto found = side.properties[run].find(key);
+    place.push_back(found == side.properties[run].end() ? "absent" : axis_text(found->second));
   }
-  const auto place_of = [&](const Side& side, size_t i) {
-    std::vector<std::string> place = {std::to_string(side.runs[i]->record.seed)};
-    for (const std::string& key : keys) {
-      const auto found = side.properties[i].find(key);
-      place.push_back(found == side.properties[i].end() ? "absent" : axis_text(found->second));
+  return place;
+}
+
+// The settings that vary within a side.
+std::vector<std::string> varying_settings(const Side& side) {
+  std::vector<std::string> keys;
+  for (const auto& [key, values] : side.values) {
+    if (key.starts_with(kOfConfig) && texts_of(values).size() > 1) keys.push_back(key);
+  }
+  return keys;
+}
+
+Observations observations_of(const Side& side) {
+  const std::vector<std::string> keys = varying_settings(side);
+  std::vector<PlacedRun> placed;
+  for (size_t i = 0; i < side.runs.size(); ++i) placed.push_back({place_of(side, i, keys), side.runs[i]});
+  return observations_of(placed);
+}
+
+// In their order.
+std::set<size_t> counted_runs(const Observations& observations) {
+  std::set<size_t> runs;
+  for (const auto& [place, run] : observations.counted) runs.insert(run);
+  return runs;
+}
+
+// Runs of both sides that stand for each other, of those that count.
+Pairs pairs_of(const Side& a, const std::set<size_t>& of_a, const Side& b, const std::set<size_t>& of_b) {
+  if (a.runs.size() == 1 && b.runs.size() == 1) return {{a.runs[0], b.runs[0]}};
+  // Settings that vary within a side and are known on both.
+  std::set<std::string> known;
+  for (const Side* side : {&a, &b}) {
+    for (const std::string& key : varying_settings(*side)) {
+      if (a.values.contains(key) && b.values.contains(key)) known.insert(key);
     }
-    return place;
-  };
-  std::map<std::vector<std::string>, const CollectedRun*> others;
-  for (size_t i = 0; i < a.runs.size(); ++i) others[place_of(a, i)] = a.runs[i];
+  }
+  const std::vector<std::string> keys(known.begin(), known.end());
+  std::map<Place, const CollectedRun*> others;
+  for (const size_t i : of_a) others[place_of(a, i, keys)] = a.runs[i];
   Pairs pairs;
-  for (size_t i = 0; i < b.runs.size(); ++i) {
-    const auto other = others.find(place_of(b, i));
+  for (const size_t i : of_b) {
+    const auto other = others.find(place_of(b, i, keys));
     if (other != others.end()) pairs.emplace_back(other->second, b.runs[i]);
   }
   return pairs;
@@ -231,7 +261,11 @@ RunComparison compare(const Collection& a, const Collection& b) {
     const Difference difference{key, left.values_of(key), right.values_of(key)};
     if (texts_of(difference.a) != texts_of(difference.b)) comparison.differences.push_back(difference);
   }
-  const Pairs pairs = pairs_of(left, right);
+  const Observations of_left = observations_of(left);
+  const Observations of_right = observations_of(right);
+  comparison.copies = of_left.copies + of_right.copies;
+  comparison.unlike_copies = of_left.unlike + of_right.unlike;
+  const Pairs pairs = pairs_of(left, counted_runs(of_left), right, counted_runs(of_right));
   comparison.pairs = pairs.size();
   std::vector<NamedFigure> all = figures();
   for (NamedFigure& figure : hook_figures(pairs)) all.push_back(std::move(figure));
@@ -260,6 +294,7 @@ std::vector<std::string> lines_of(const RunComparison& comparison) {
     lines.push_back(fmt::format(
         "{} in A, {} in B, {} with the same seed and the same values of the settings that vary within A or B",
         count_text(a.runs, "run"), count_text(b.runs, "run"), count_text(comparison.pairs, "pair")));
+    if (comparison.copies > 0) lines.push_back(copies_text(comparison.copies, comparison.unlike_copies));
   } else {
     if (a.seeds != b.seeds) {
       lines.push_back(fmt::format("seed: {} in A, {} in B", *a.seeds.begin(), *b.seeds.begin()));
@@ -297,6 +332,7 @@ ordered_json json_of(const RunComparison& comparison) {
   return {{"a", side(comparison.a)},
           {"b", side(comparison.b)},
           {"differences", differences},
+          {"copies", comparison.copies},
           {"pairs", comparison.pairs},
           {"figures", figures},
           {"weights", {{"pairs", comparison.known_weights}, {"equal", comparison.equal_weights}}}};

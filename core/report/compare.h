@@ -47,14 +47,16 @@ struct RunComparison {
   ComparedSide a;
   ComparedSide b;
   std::vector<Difference> differences;  // of configuration, environment, data and plugins
+  size_t copies = 0;                    // runs that repeat the configuration and seed of another of their side
+  size_t unlike_copies = 0;
   size_t pairs = 0;
   std::vector<ComparedFigure> figures;
   size_t known_weights = 0;  // pairs whose runs both say the sha256 of their weights
   size_t equal_weights = 0;
 };
 
-// In sets, two runs are a pair if they agree in the seed and in all that varies within a set. Throws if a side has no
-// run.
+// In sets, two runs are a pair if they agree in the seed and in all settings that vary within a set. Runs of a side
+// that agree in these count once. Throws if a side has no run.
 RunComparison compare(const Collection& a, const Collection& b);
 
 // A line for each difference.

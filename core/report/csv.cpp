@@ -99,10 +99,11 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
       if (std::find(axis_names.begin(), axis_names.end(), axis.name) == axis_names.end())
         axis_names.push_back(axis.name);
     }
-    for (const StudyRun& run : study.runs) {
-      study_of[run.number - 1] = &study;
-      for (size_t i = 0; i < study.axes.size(); ++i) axes[run.number - 1][study.axes[i].name] = run.values[i];
-      for (const auto& [key, value] : config_values(run.run->record.config)) configs[run.number - 1][key] = value;
+    for (const StudyRun* run : study.all_runs()) {
+      const size_t place = run->number - 1;
+      study_of[place] = &study;
+      for (size_t i = 0; i < study.axes.size(); ++i) axes[place][study.axes[i].name] = run->values[i];
+      for (const auto& [key, value] : config_values(run->run->record.config)) configs[place][key] = value;
     }
   }
   const std::vector<std::string> keys = varying_keys(configs);
@@ -191,10 +192,10 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
 std::string curves_csv(const std::vector<Study>& studies) {
   std::string text = "number,run,study,seed,step,member_tokens,seconds,held_out_bits\n";
   for (const Study& study : studies) {
-    for (const StudyRun& run : study.runs) {
-      for (const CurvePoint& point : run.run->metrics.held_out) {
+    for (const StudyRun* run : study.all_runs()) {
+      for (const CurvePoint& point : run->run->metrics.held_out) {
         Row row;
-        row << uint64_t{run.number} << run.run->name << study.name << run.run->record.seed << point.step
+        row << uint64_t{run->number} << run->run->name << study.name << run->run->record.seed << point.step
             << point.member_tokens << point.seconds << point.bits;
         text += row.end();
       }

@@ -24,7 +24,7 @@ using Census = std::map<std::string, std::vector<size_t>>;
 // "5 completed, 1 failed".
 std::string counts_of(const Study& study) {
   std::map<RunStatus, size_t> counts;
-  for (const StudyRun& run : study.runs) ++counts[run.run->record.status];
+  for (const StudyRun* run : study.all_runs()) ++counts[run->run->record.status];
   std::string text;
   for (const auto& [status, count] : counts)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, status_name(status));
@@ -48,25 +48,25 @@ void add_provenance(Draft& draft, const Study& study) {
   std::string last;
   double seconds = 0.0;
   double tokens = 0.0;
-  for (const StudyRun& run : study.runs) {
-    const RunRecord& record = run.run->record;
-    commits[record.environment.host_commit].push_back(run.number);
+  for (const StudyRun* run : study.all_runs()) {
+    const RunRecord& record = run->run->record;
+    commits[record.environment.host_commit].push_back(run->number);
     versions[fmt::format("{}, ABI {}, spec {}", record.environment.host_version, record.environment.abi,
                          record.environment.spec_hash)]
-        .push_back(run.number);
-    compilers[record.environment.compiler].push_back(run.number);
+        .push_back(run->number);
+    compilers[record.environment.compiler].push_back(run->number);
     systems[fmt::format("{}; {}, {} cores", record.environment.system, record.environment.cpu.model,
                         record.environment.cpu.cores)]
-        .push_back(run.number);
+        .push_back(run->number);
     if (record.device) {
-      devices[*record.device + ", " + count_text(record.threads, "thread")].push_back(run.number);
+      devices[*record.device + ", " + count_text(record.threads, "thread")].push_back(run->number);
     }
     if (record.dataset) {
-      data[fmt::format("{}, sha256 {}", data_of(record), record.dataset->sha256.substr(0, 12))].push_back(run.number);
+      data[fmt::format("{}, sha256 {}", data_of(record), record.dataset->sha256.substr(0, 12))].push_back(run->number);
     }
     for (const PluginRecord& plugin : record.plugins) {
       plugins[plugin.kind][fmt::format("{} {}, sha256 {}", plugin.name, plugin.version, plugin.sha256.substr(0, 12))]
-          .push_back(run.number);
+          .push_back(run->number);
     }
     first = std::min(first, record.started_utc);
     last = std::max(last, record.ended_utc.value_or(record.started_utc));
@@ -78,9 +78,10 @@ void add_provenance(Draft& draft, const Study& study) {
   draft.paragraph(fmt::format(
       "{}{}: {}. {}, {}. The first run began at {}, the last ended at {}. Together the runs took {} and {} member "
       "tokens.",
-      study.planned ? fmt::format("{} points planned, ", *study.planned) : "", count_text(study.runs.size(), "run"),
-      counts_of(study), count_text(study.configurations().size(), "configuration"), count_text(seeds.size(), "seed"),
-      first, last, seconds_text(seconds), short_count(tokens)));
+      study.planned ? fmt::format("{} points planned, ", *study.planned) : "",
+      count_text(study.runs.size() + study.copies.size(), "run"), counts_of(study),
+      count_text(study.configurations().size(), "configuration"), count_text(seeds.size(), "seed"), first, last,
+      seconds_text(seconds), short_count(tokens)));
   if (commits.size() > 1) draft.paragraph("These runs come from several commits.");
   Table table;
   table.columns = {"what", "which", "runs"};
@@ -170,27 +171,28 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
   if (any_average) table.columns.insert(behind_bits(table.columns), "bits of the average");
   std::vector<double> bits;
   for (const Study& study : studies) {
-    for (const StudyRun& run : study.runs) bits.push_back(metric_of(*run.run, "bits").value_or(0.0));
+    for (const StudyRun* run : study.all_runs()) bits.push_back(metric_of(*run->run, "bits").value_or(0.0));
   }
   const Decimals bits_text(bits);
   for (const Study& study : studies) {
-    for (const StudyRun& run : study.runs) {
-      const RunRecord& record = run.run->record;
-      Text name = run.run->name;
-      name.link = fs::absolute(run.run->record_file)
+    for (const StudyRun* run : study.all_runs()) {
+      const RunRecord& record = run->run->record;
+      Text name = run->run->name;
+      name.link = fs::absolute(run->run->record_file)
                       .lexically_normal()
                       .lexically_relative(fs::absolute(draft.folder()).lexically_normal());
       const auto cell = [](const std::optional<double>& value, const auto& write) {
         return value ? Text(write(*value), *value) : Text("");
       };
-      table.runs.push_back(run.number);
+      table.runs.push_back(run->number);
       std::vector<Text>& row = table.rows.emplace_back(std::vector<Text>{
-          Text(std::to_string(run.number), static_cast<double>(run.number)), name, study.name, study.label(run.values),
-          Text(std::to_string(record.seed), static_cast<double>(record.seed)), status_name(record.status),
-          cell(metric_of(*run.run, "bits"), bits_text), cell(run.run->metrics.tokens_per_second, short_count),
-          cell(run.run->metrics.late_mean(metric::kChanged), percent),
+          Text(std::to_string(run->number), static_cast<double>(run->number)), name, study.name,
+          study.label(run->values), Text(std::to_string(record.seed), static_cast<double>(record.seed)),
+          status_name(record.status), cell(metric_of(*run->run, "bits"), bits_text),
+          cell(run->run->metrics.tokens_per_second, short_count),
+          cell(run->run->metrics.late_mean(metric::kChanged), percent),
           Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
-      if (any_average) row.insert(behind_bits(row), cell(metric_of(*run.run, "average_bits"), bits_text));
+      if (any_average) row.insert(behind_bits(row), cell(metric_of(*run->run, "average_bits"), bits_text));
     }
   }
   draft.add(std::move(table));

@@ -36,14 +36,14 @@ void add_endings(Draft& draft, const Study& study) {
   Table table;
   table.columns = {"run", "status", "steps done", "configuration", "seed", "why"};
   std::vector<const StudyRun*> logs;
-  for (const StudyRun& run : study.runs) {
-    const RunRecord& record = run.run->record;
+  for (const StudyRun* run : study.all_runs()) {
+    const RunRecord& record = run->run->record;
     if (record.status == RunStatus::kCompleted) continue;
-    table.rows.push_back({Text("", std::vector<size_t>{run.number}), status_name(record.status),
+    table.rows.push_back({Text("", std::vector<size_t>{run->number}), status_name(record.status),
                           Text(std::to_string(record.steps), static_cast<double>(record.steps)),
-                          study.label(run.values), Text(std::to_string(record.seed), static_cast<double>(record.seed)),
-                          reason_of(*run.run)});
-    if (record.failure && !record.failure->log.empty()) logs.push_back(&run);
+                          study.label(run->values), Text(std::to_string(record.seed), static_cast<double>(record.seed)),
+                          reason_of(*run->run)});
+    if (record.failure && !record.failure->log.empty()) logs.push_back(run);
   }
   if (table.rows.empty()) {
     draft.paragraph("Every run was completed.");
@@ -68,10 +68,10 @@ void add_endings(Draft& draft, const Study& study) {
 // What is wrong with runs that ended well.
 std::vector<Text> pathologies_of(const Study& study) {
   std::map<std::string, std::vector<size_t>> found;
-  for (const StudyRun& run : study.runs) {
-    const RunRecord& record = run.run->record;
-    const RunMetrics& metrics = run.run->metrics;
-    const auto note = [&](const std::string& text) { found[text].push_back(run.number); };
+  for (const StudyRun* run : study.all_runs()) {
+    const RunRecord& record = run->run->record;
+    const RunMetrics& metrics = run->run->metrics;
+    const auto note = [&](const std::string& text) { found[text].push_back(run->number); };
     if (metrics.update_rate && metrics.lines > 1) {
       const double late = metrics.update_rate->late;
       if (late == 0.0) {

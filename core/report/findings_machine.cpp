@@ -53,16 +53,16 @@ using SpeedPlace = std::pair<std::string, double>;  // device and population
 
 std::map<SpeedPlace, SpeedGroup> speed_groups(const Study& study) {
   std::map<SpeedPlace, SpeedGroup> groups;
-  for (const StudyRun& run : study.runs) {
-    const RunRecord& record = run.run->record;
+  for (const StudyRun* run : study.all_runs()) {
+    const RunRecord& record = run->run->record;
     const auto population = config_number(record, "train", "population");
-    const double rate = run.run->metrics.tokens_per_second.value_or(0.0);
+    const double rate = run->run->metrics.tokens_per_second.value_or(0.0);
     if (!(rate > 0.0) || !(population.value_or(0.0) > 0.0)) continue;
     const std::string device = record.device.value_or("unknown device") + ", " + count_text(record.threads, "thread");
     SpeedGroup& group = groups[{device, *population}];
-    group.runs.push_back(&run);
+    group.runs.push_back(run);
     group.rates.push_back(rate);
-    group.steps.push_back(run.run->metrics.step_seconds->median);
+    group.steps.push_back(run->run->metrics.step_seconds->median);
     if (record.memory_bytes) group.memory.push_back(static_cast<double>(*record.memory_bytes));
   }
   return groups;

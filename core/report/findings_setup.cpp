@@ -5,6 +5,7 @@
 #include <set>
 
 #include "report/axis_names.h"
+#include "report/copies.h"
 #include "report/figures.h"
 #include "report/plot_frame.h"
 #include "report/sections.h"
@@ -43,8 +44,8 @@ class Said {
   // where no run says it.
   std::string of(const Value& value, const std::string& before_last = " or ") const {
     std::vector<std::string> values;
-    for (const StudyRun& run : study_.runs) {
-      const std::string text = value(run.run->record);
+    for (const StudyRun* run : study_.all_runs()) {
+      const std::string text = value(run->run->record);
       if (!text.empty() && std::find(values.begin(), values.end(), text) == values.end()) values.push_back(text);
     }
     const bool are_numbers =
@@ -205,9 +206,11 @@ std::string machine_text(const Said& said) {
 std::string repetitions_text(const Study& study, const Said& said) {
   const std::string seeds = said.of([](const RunRecord& record) { return std::to_string(record.seed); }, " and ");
   const bool is_one = seeds.find_first_of(" ,") == std::string::npos;
-  return fmt::format("{} of {} {} made, with {} {}. ", count_text(study.runs.size(), "run"),
-                     count_text(study.configurations().size(), "configuration"),
-                     study.runs.size() == 1 ? "was" : "were", is_one ? "seed" : "seeds", seeds);
+  const size_t runs = study.runs.size() + study.copies.size();
+  const std::string copies = copies_text(study.copies.size(), study.unlike_copies);
+  return fmt::format("{} of {} {} made, with {} {}. {}", count_text(runs, "run"),
+                     count_text(study.configurations().size(), "configuration"), runs == 1 ? "was" : "were",
+                     is_one ? "seed" : "seeds", seeds, copies.empty() ? "" : copies + ". ");
 }
 
 std::string evaluation_text(const Said& said) {

@@ -10,6 +10,7 @@
 #include "record/metric_keys.h"
 #include "report/axis_names.h"
 #include "report/claims.h"
+#include "report/copies.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -47,13 +48,6 @@ void append_leaves(const ordered_json& json, const std::string& key,
     return;
   }
   for (const auto& [name, value] : json.items()) append_leaves(value, key.empty() ? name : key + "." + name, leaves);
-}
-
-bool is_of_the_run(const std::string& key) {
-  for (const char* section : {"name", "seed", "results", "plugins", "dataset.test_path"}) {
-    if (key == section || key.starts_with(std::string(section) + ".")) return true;
-  }
-  return false;
 }
 
 // Columns of values, one for each run, in the order of their first run.
@@ -120,7 +114,7 @@ void find_axes(Study& study) {
     for (const auto& [key, value] : config_values(record.config)) {
       // Where a search ends a trial is no setting of it.
       if (study.of_search && key.starts_with("stop.")) continue;
-      if (!is_of_the_run(key)) keys.set(key, i, value);
+      if (is_setting(key)) keys.set(key, i, value);
     }
   }
   Partition explained(n, 0);
@@ -292,6 +286,22 @@ std::vector<Configuration> Study::configurations() const {
   return result;
 }
 
+std::vector<const StudyRun*> Study::all_runs() const {
+  std::vector<const StudyRun*> all;
+  for (const std::vector<StudyRun>* some : {&runs, &copies}) {
+    for (const StudyRun& run : *some) all.push_back(&run);
+  }
+  std::sort(all.begin(), all.end(), [](const StudyRun* a, const StudyRun* b) { return a->number < b->number; });
+  return all;
+}
+
+bool is_setting(const std::string& key) {
+  for (const char* section : {"name", "seed", "results", "plugins", "dataset.test_path"}) {
+    if (key == section || key.starts_with(std::string(section) + ".")) return false;
+  }
+  return true;
+}
+
 std::vector<Study> studies_of(const Collection& collection) {
   std::vector<Study> studies;
   std::map<std::pair<bool, std::string>, size_t> places;
@@ -310,6 +320,7 @@ std::vector<Study> studies_of(const Collection& collection) {
   for (Study& study : studies) {
     if (study.of_sweep) describe_sweep(study, collection);
     find_axes(study);
+    set_copies_aside(study);
   }
   shorten_names(studies);
   return studies;

@@ -47,8 +47,12 @@ struct Study {
   std::vector<StudyClaim> claims;   // those stated before the runs first
   std::optional<uint64_t> planned;  // points
   std::vector<Axis> axes;           // of two values at least
-  std::vector<StudyRun> runs;
+  std::vector<StudyRun> runs;       // one for each configuration and seed: what counts
+  std::vector<StudyRun> copies;     // of these; see report/copies.h
+  size_t unlike_copies = 0;         // configurations and seeds whose runs differ in steps or bits
 
+  // Those that count and their copies, by number.
+  std::vector<const StudyRun*> all_runs() const;
   // "rank=4 width=32": the last part of each axis' name, if no other axis has the same.
   std::string label(const std::vector<std::string>& values) const;
   // "4"; for an axis that changes several keys "rank=4 sigma_shift=6".
@@ -63,9 +67,12 @@ struct Study {
 // Stands for the value of an axis that a run lacks.
 inline constexpr const char* kNoValue = "-";
 
+// Whether a key of the configuration is a setting, whose values make configurations differ: any but name, seed,
+// results, plugins and the test split.
+bool is_setting(const std::string& key);
+
 // Runs are numbered from 1 in the order of the collection, which must outlive the studies. Plain runs form one study
-// for each dataset. Its axes are the configuration keys that vary, except name, seed, results, plugins, the test split
-// and keys that repeat the seed.
+// for each dataset. Its axes are the settings that vary, except those that repeat the seed.
 std::vector<Study> studies_of(const Collection& collection);
 
 // Dotted keys and their values; a list is one value.

@@ -187,6 +187,40 @@ TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
   EXPECT_THAT(lines, Not(Contains(HasSubstr("noise.rank"))));
 }
 
+TEST_F(ExportTest, CopiesOfARunMakeOnePair) {
+  for (uint64_t seed = 0; seed < 2; ++seed) {
+    for (const char* copy : {"first", "second"}) {
+      SyntheticRun run;
+      run.seed = seed;
+      run.final_bits = copy == std::string("first") ? 4.0 : 3.0;
+      run.started = copy == std::string("first") ? "2026-01-02T03:04:05Z" : "2026-01-03T03:04:05Z";
+      write_synthetic_run(folder_ / "a" / (copy + std::to_string(seed)), run);
+      run.final_bits = 2.0;
+      if (copy == std::string("first")) write_synthetic_run(folder_ / "b" / std::to_string(seed), run);
+    }
+  }
+  const RunComparison comparison = compare(collect({folder_ / "a"}), collect({folder_ / "b"}));
+  EXPECT_EQ(comparison.pairs, 2U);
+  EXPECT_EQ(json_of(comparison).at("copies"), 2);
+  const std::vector<std::string> lines = eggroll::lines_of(comparison);
+  EXPECT_THAT(lines, Contains("2 runs repeat the configuration and the seed of another run, and do not count again; in "
+                              "2 cases such runs differ in steps or bits, and the one counts that ended and went "
+                              "furthest, of equals the one that began last"));
+  EXPECT_EQ(comparison.figures.at(0).a.mean, 3.0);
+  EXPECT_EQ(comparison.figures.at(0).difference.n, 2U);
+}
+
+// A setting that one side alone has makes no copies.
+TEST_F(ExportTest, RunsThatDifferInASettingOfOneSideAreNoCopies) {
+  SyntheticRun run;
+  write_synthetic_run(folder_ / "b" / "only", run);
+  for (const char* extra : {"1", "2"}) {
+    run.axes = {{"noise.extra", extra}};
+    write_synthetic_run(folder_ / "a" / extra, run);
+  }
+  EXPECT_EQ(compare(collect({folder_ / "a"}), collect({folder_ / "b"})).copies, 0U);
+}
+
 TEST_F(ExportTest, ASideWithoutRunsIsRefused) {
   write_synthetic_run(folder_ / "a", {});
   fs::create_directories(folder_ / "b");

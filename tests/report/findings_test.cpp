@@ -20,6 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 std::vector<std::string> matches_of(const std::string& text, const char* pattern) {
   std::vector<std::string> found;
@@ -98,6 +99,25 @@ TEST_F(FindingsTest, ClaimsAreAnsweredInALineEach) {
   EXPECT_THAT(markdown(), HasSubstr("| survives (p 0.0025, corrected 0.0075) |"));
   for (const std::string& answer : summary.answers)
     EXPECT_THAT(markdown(), HasSubstr("- " + answer + " (runs [")) << answer;
+}
+
+// Every run twice is no more evidence than every run once.
+TEST_F(FindingsTest, CopiesOfRunsChangeNoTableAndNoVerdict) {
+  write_sweep();
+  const std::vector<std::string> answers = write().answers;
+  std::map<std::string, std::string> tables;
+  for (const auto& entry : fs::directory_iterator(out_ / "tables")) tables[entry.path()] = read_file(entry.path());
+  EXPECT_THAT(tables, SizeIs(4));  // claims, leaderboard, comparison and effects
+  EXPECT_THAT(markdown(), Not(HasSubstr("repeat")));
+  fs::copy(results_ / "points", results_ / "copies", fs::copy_options::recursive);
+  EXPECT_EQ(write().answers, answers);
+  for (const auto& [file, text] : tables) EXPECT_EQ(read_file(file), text) << file;
+  EXPECT_THAT(markdown(),
+              HasSubstr("26 runs of 7 configurations were made, with seeds 0, 1, 2 and 3. 13 runs repeat the "
+                        "configuration and the seed of another run, and do not count again. The backend"));
+  EXPECT_THAT(markdown(), HasSubstr("15 points planned, 26 runs: "));
+  const std::string csv = read_file(out_ / "runs.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 26);
 }
 
 TEST_F(FindingsTest, TheLeaderboardNamesTies) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "report/standings.h"
 #include "report/synthetic.h"
 #include "report/verdict.h"
 
@@ -113,6 +114,70 @@ TEST_F(StudyTest, AKeyThatChangedBetweenRunsOfASweepIsAnAxisToo) {
   again.steps = 200;
   add(again);
   EXPECT_THAT(names_of(study()), ElementsAre("model.width", "noise.rank", "train.steps"));
+}
+
+TEST_F(StudyTest, CopiesOfASeedCountOnce) {
+  for (const bool of_sweep : {true, false}) {
+    collection_.runs.clear();
+    for (uint64_t seed : {0U, 1U, 0U, 0U}) {
+      SyntheticRun run;
+      run.sweep = of_sweep ? "grid" : "";
+      run.seed = seed;
+      run.final_bits = seed == 0 ? 4.0 : 3.0;
+      add(run);
+      collection_.runs.back().record.config["name"] = collection_.runs.back().name;
+    }
+    const Study copied = study();
+    EXPECT_THAT(copied.axes, IsEmpty());
+    EXPECT_THAT(copied.runs, SizeIs(2));
+    EXPECT_THAT(copied.copies, SizeIs(2));
+    EXPECT_EQ(copied.unlike_copies, 0U);
+    EXPECT_THAT(copied.configurations().at(0).runs, SizeIs(2));
+    std::vector<size_t> numbers;
+    for (const StudyRun* run : copied.all_runs()) numbers.push_back(run->number);
+    EXPECT_THAT(numbers, ElementsAre(1, 2, 3, 4));
+    const std::vector<Standing> standings = standings_of(copied, data_in(copied).at(0));
+    ASSERT_THAT(standings, SizeIs(1));
+    EXPECT_EQ(standings[0].bits.n, 2U);
+    EXPECT_EQ(standings[0].bits.mean, 3.5);
+  }
+}
+
+// Runs that a budget of time stopped, one that failed, and one that went as far as another and began later.
+TEST_F(StudyTest, TheRunThatEndedAndWentFurthestCounts) {
+  const auto add_copy = [&](RunStatus status, uint64_t steps, const char* started) {
+    SyntheticRun run;
+    run.status = status;
+    run.steps = 200;
+    run.started = started;
+    add(run);
+    collection_.runs.back().record.steps = steps;
+  };
+  add_copy(RunStatus::kStopped, 80, "2026-01-02T03:04:05Z");
+  add_copy(RunStatus::kStopped, 120, "2026-01-02T03:04:06Z");
+  add_copy(RunStatus::kStopped, 120, "2026-01-02T03:04:05Z");
+  add_copy(RunStatus::kFailed, 150, "2026-01-02T03:04:07Z");
+  const Study copied = study();
+  ASSERT_THAT(copied.runs, SizeIs(1));
+  EXPECT_EQ(copied.runs[0].number, 2U);
+  EXPECT_EQ(copied.unlike_copies, 1U);
+}
+
+TEST_F(StudyTest, ASharesRunsAreCountedOnce) {
+  SyntheticRun run;
+  for (int copy = 0; copy < 5; ++copy) add(run);
+  const Verdict share = verdict(R"({"says": "s", "share": {"below": 5}, "expect": "higher", "than": 0.5})");
+  EXPECT_EQ(share.estimate->n, 1U);
+}
+
+TEST_F(StudyTest, TrialsThatDrewTheSameValuesAreNoCopies) {
+  for (uint64_t trial : {1U, 2U}) {
+    SyntheticRun run;
+    run.trial = TrialRecord{};
+    run.trial->trial = trial;
+    add(run);
+  }
+  EXPECT_THAT(study().runs, SizeIs(2));
 }
 
 TEST_F(StudyTest, NumbersAreInOrderAndObjectsHaveALabel) {

@@ -1,0 +1,40 @@
+// Runs of one configuration and seed are one observation: one of them counts, the others are copies.
+#ifndef EGGROLL_REPORT_COPIES_H
+#define EGGROLL_REPORT_COPIES_H
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/collection.h"
+
+namespace eggroll {
+
+struct Study;
+
+// A run that may be a copy. place: its seed and configuration, equal where those of two runs are.
+struct PlacedRun {
+  std::vector<std::string> place;
+  const CollectedRun* run = nullptr;
+};
+
+struct Observations {
+  std::map<std::vector<std::string>, size_t> counted;  // by place, the run that counts
+  size_t copies = 0;                                   // runs that do not count
+  size_t unlike = 0;                                   // places whose runs differ in steps or bits
+};
+
+// Of the runs of a place that one counts which ended well and has the most steps, of equals the one that began last.
+Observations observations_of(const std::vector<PlacedRun>& runs);
+
+// Keeps one run of each configuration and seed of a study; the others become its copies. Trials of a search are apart,
+// though two of them may have drawn the same values.
+void set_copies_aside(Study& study);
+
+// What is to be said of copies; empty where there are none.
+std::string copies_text(size_t copies, size_t unlike);
+
+}  // namespace eggroll
+
+#endif
