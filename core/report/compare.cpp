@@ -28,7 +28,7 @@ std::map<std::string, ordered_json> properties_of(const CollectedRun& run) {
   const RunRecord& record = run.record;
   std::map<std::string, ordered_json> properties;
   for (const auto& [key, value] : config_leaves(record.config)) {
-    if (key != "seed" && !key.starts_with("results.")) properties[kOfConfig + key] = value;
+    if (is_setting(key)) properties[kOfConfig + key] = value;
   }
   properties["commit"] = record.environment.host_commit;
   properties["compiler"] = record.environment.compiler;

@@ -187,6 +187,29 @@ TEST_F(ExportTest, SweepsAreComparedByPairsOfRuns) {
   EXPECT_THAT(lines, Not(Contains(HasSubstr("noise.rank"))));
 }
 
+// As a user names them, who gives each run a name and a place of its own.
+TEST_F(ExportTest, RunsWithNamesOfTheirOwnArePairs) {
+  for (const char* side : {"a", "b"}) {
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+      SyntheticRun run;
+      run.sweep = "";
+      run.seed = seed;
+      const std::string name = side + std::to_string(seed);
+      run.axes = {{"results.dir", name}, {"plugins.path", name}, {"dataset.test_path", name}, {"model.width", side}};
+      RunRecord record = synthetic_record(run);
+      record.config["name"] = name;
+      fs::create_directories(folder_ / side / name);
+      write_record(folder_ / side / name / "record.json", record);
+    }
+  }
+  const std::vector<std::string> lines = compared("a", "b");
+  EXPECT_EQ(lines[0], "config model.width: a in A, b in B");
+  EXPECT_EQ(lines[1],
+            "3 runs in A, 3 runs in B, 3 pairs with the same seed and the same values of the settings that vary "
+            "within A or B");
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("repeat"))));
+}
+
 TEST_F(ExportTest, CopiesOfARunMakeOnePair) {
   for (uint64_t seed = 0; seed < 2; ++seed) {
     for (const char* copy : {"first", "second"}) {
