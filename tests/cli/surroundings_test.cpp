@@ -87,6 +87,37 @@ TEST_F(SurroundingsTest, OutputThatCannotBeWritten) {
   EXPECT_EQ(limited.exit_code, 1);
 }
 
+// As with `eggroll run | head -1`: what works for long goes on, what only prints ends as other commands do.
+TEST_F(SurroundingsTest, APipeThatNobodyReads) {
+  const std::string digest = undisturbed(tiny_run());
+  const auto unread = [&](const Arguments& arguments) {
+    const Result result = by_shell(arguments, ">&4 2>errors", "rm -f pipe; mkfifo pipe; exec 3<>pipe 4>pipe 3<&-;");
+    EXPECT_EQ(read_file(work_ / "errors"), "");
+    return result;
+  };
+  const auto expect_done = [](const Result& result) {
+    EXPECT_EQ(result.signal, 0);
+    EXPECT_EQ(result.exit_code, 0);
+  };
+  expect_done(unread(tiny_run()));
+  expect_completed(run_folder(), digest);
+  expect_done(unread({"resume", run_folder().string()}));
+  expect_done(unread({"fork", run_folder().string() + "@30", "train.steps=50", "results.dir=forks"}));
+  fs::remove_all(runs());
+  expect_done(by_shell(tiny_run(), "> >(head -1 > first) 2>errors", ""));
+  expect_completed(run_folder(), digest);
+  expect_done(unread(tiny_run({"--multirun", "seed=1,2"})));
+  EXPECT_EQ(entries_in(runs()), 3U);
+  for (const auto& run : fs::directory_iterator(runs())) EXPECT_EQ(record_in(run).at("status"), "completed");
+  expect_done(unread({"sweep", "experiment=count-convergence", "sweep.seeds=1", "train.steps=2", "eval.every=2",
+                      "name=swept", "model.width=8", "dataset.rows=64", "dataset.valid_rows=4"}));
+  const Result listed = eggroll({"ls", "results/sweeps", "status=completed"});
+  EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 1 + 4) << listed.out;
+
+  EXPECT_EQ(unread({"ls"}).signal, SIGPIPE);
+  EXPECT_EQ(unread({"keys"}).signal, SIGPIPE);
+}
+
 TEST_F(SurroundingsTest, ThreadsThatCannotBeHad) {
   if (const std::string reason = no_other_user(); !reason.empty()) GTEST_SKIP() << reason;
   const auto with = [&](int processes, const Arguments& more) {

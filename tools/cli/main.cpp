@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/misuse.h"
 #include "cli/runs.h"
+#include "cli/terminal.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
 #include "record/sentence.h"
@@ -385,7 +386,8 @@ int main(int argc, char** argv) {
     try {
       eggroll::heed_parent();  // if this is a point of a sweep, it ends with the sweep
       const int exit_code = eggroll::dispatch(argc, argv);
-      const bool has_gone = exit_code == 128 + SIGHUP;  // the terminal has closed
+      // The terminal has closed, or what read from the pipe has ended.
+      const bool has_gone = exit_code == 128 + SIGHUP || eggroll::reader_has_gone();
       if (!has_gone && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
         throw eggroll::Error("the output could not be written; free space there or send it elsewhere");
       }

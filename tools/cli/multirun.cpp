@@ -56,6 +56,7 @@ int multirun_command(const HostOptions& host, const Overrides& overrides, bool s
   const ConfigSearch search = config_search(host);
   const std::vector<Overrides> combinations = expand_sweeps(search, overrides);
   for (const Overrides& combination : combinations) compose(search, combination);
+  outlive_reader();
   // The terminal sends Ctrl-C to the run too, which saves and says so.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, pass_on);
@@ -72,7 +73,7 @@ int multirun_command(const HostOptions& host, const Overrides& overrides, bool s
     }
     if (status != 0) failures.push_back(fmt::format("{} ({})", i + 1, ending_of(status)));
   }
-  fmt::print("== {} of {} runs completed\n", combinations.size() - failures.size(), combinations.size());
+  say(fmt::format("== {} of {} runs completed\n", combinations.size() - failures.size(), combinations.size()));
   if (!failures.empty())
     throw Error(fmt::format("runs failed: {}; see what they printed above", fmt::join(failures, ", ")));
   return 0;

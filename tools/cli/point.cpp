@@ -4,12 +4,14 @@
 #include "cli/commands.h"
 #include "cli/stops.h"
 #include "cli/sweep_view.h"
+#include "cli/terminal.h"
 #include "eggroll/error.h"
 #include "experiment/runner.h"
 #include "experiment/submission.h"
 
 namespace eggroll {
 int point_command(const std::filesystem::path& submission, uint64_t number, const std::string& where) {
+  outlive_reader();
   catch_stops(true);  // a job that is told to end has little time
   catch_hangup(stop_at_once);
   const Element element = read_element(submission, number);
@@ -23,7 +25,7 @@ int point_command(const std::filesystem::path& submission, uint64_t number, cons
   const std::filesystem::path folder = element.sweep.folder_of(element.sweep.points[0]).path;
   if (!result.failed.empty())
     throw Error(fmt::format("the point failed; {} says why", (folder / "record.json").string()));
-  if (result.status.elsewhere > 0) fmt::print("another process runs {}\n", folder.string());
+  if (result.status.elsewhere > 0) say(fmt::format("another process runs {}\n", folder.string()));
   return 0;
 }
 

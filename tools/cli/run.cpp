@@ -128,32 +128,33 @@ class ProgressLine {
 void print_summary(const RunRecord& record, const RunFolder& folder) {
   const auto bits = [](const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : "-"; };
   if (record.final) {
-    fmt::print("held-out {:.4f} bits per {} after {} steps (all {} tokens, unperturbed)\n", record.final->bits_per_unit,
-               record.final->unit, record.final->step, record.final->tokens);
+    say(fmt::format("held-out {:.4f} bits per {} after {} steps (all {} tokens, unperturbed)\n",
+                    record.final->bits_per_unit, record.final->unit, record.final->step, record.final->tokens));
   }
   if (record.average && record.average->final) {
-    fmt::print("average of weights: held-out {:.4f} bits per {} (the same tokens)\n",
-               record.average->final->bits_per_unit, record.average->final->unit);
+    say(fmt::format("average of weights: held-out {:.4f} bits per {} (the same tokens)\n",
+                    record.average->final->bits_per_unit, record.average->final->unit));
   }
   if (record.newest && record.best) {
-    fmt::print("on the curve's {} tokens: {:.4f}, best {:.4f} after {} steps\n", record.newest->tokens,
-               record.newest->bits_per_unit, record.best->bits_per_unit, record.best->step);
+    say(fmt::format("on the curve's {} tokens: {:.4f}, best {:.4f} after {} steps\n", record.newest->tokens,
+                    record.newest->bits_per_unit, record.best->bits_per_unit, record.best->step));
   }
   if (record.average && record.average->newest) {
-    fmt::print("average of weights on the curve's tokens: {:.4f}\n", record.average->newest->bits_per_unit);
+    say(fmt::format("average of weights on the curve's tokens: {:.4f}\n", record.average->newest->bits_per_unit));
   }
-  if (record.stopped_because) fmt::print("stopped: {}\n", *record.stopped_because);
-  fmt::print("on the same data: unigram {}, bigram {}, gzip {}\n", bits(record.baselines.unigram),
-             bits(record.baselines.bigram), bits(record.baselines.gzip));
+  if (record.stopped_because) say(fmt::format("stopped: {}\n", *record.stopped_because));
+  say(fmt::format("on the same data: unigram {}, bigram {}, gzip {}\n", bits(record.baselines.unigram),
+                  bits(record.baselines.bigram), bits(record.baselines.gzip)));
   if (record.dataset && record.dataset->facts.contains("entropy_rate_bits")) {
-    fmt::print("entropy rate of the source: {:.4f}\n", record.dataset->facts.at("entropy_rate_bits").get<double>());
+    say(fmt::format("entropy rate of the source: {:.4f}\n",
+                    record.dataset->facts.at("entropy_rate_bits").get<double>()));
   }
-  fmt::print("{} member tokens ({} unique) in {}\n", record.member_tokens, record.unique_tokens,
-             duration_text(record.wall_seconds));
-  if (record.weights_sha256) fmt::print("weights sha256 {}\n", *record.weights_sha256);
-  fmt::print("record {}\n", folder.record().string());
-  if (record.curve_file) fmt::print("curve  {}\n", folder.curve().string());
-  if (record.samples_file) fmt::print("sample {}\n", folder.samples().string());
+  say(fmt::format("{} member tokens ({} unique) in {}\n", record.member_tokens, record.unique_tokens,
+                  duration_text(record.wall_seconds)));
+  if (record.weights_sha256) say(fmt::format("weights sha256 {}\n", *record.weights_sha256));
+  say(fmt::format("record {}\n", folder.record().string()));
+  if (record.curve_file) say(fmt::format("curve  {}\n", folder.curve().string()));
+  if (record.samples_file) say(fmt::format("sample {}\n", folder.samples().string()));
 }
 
 // Returns the exit code of a process that a signal ended, as shells count it. Only process 0 returns it, because mpirun
@@ -182,17 +183,17 @@ void warn_of_joint_windows(const Learner& learner) {
   const bool has_joint =
       std::any_of(learner.voters.begin(), learner.voters.end(), [](const egg_voters& v) { return v.joint != 0; });
   if (!has_joint || learner.train.tokens == 1) return;
-  fmt::print(
+  say(fmt::format(
       "perturb.tables is joint and train.tokens is {}: all rows of a window get the votes of all its positions, and "
       "training fails; set train.tokens=1 or perturb.tables=rows\n",
-      learner.train.tokens);
+      learner.train.tokens));
 }
 
 int print_end(const RunResult& result, const ConfigNode& config) {
   if (result.record.status == RunStatus::kInterrupted) return interrupted(result, config);
   if (!result.leads) return 0;
   if (result.ended_before) {
-    fmt::print("this run is finished already; remove {} to run it again\n", result.folder.path.string());
+    say(fmt::format("this run is finished already; remove {} to run it again\n", result.folder.path.string()));
   }
   print_summary(result.record, result.folder);
   return 0;
@@ -202,6 +203,7 @@ int print_end(const RunResult& result, const ConfigNode& config) {
 template <class FolderOf>
 int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& registry, const Invocation& invocation,
              bool show_monitor) {
+  outlive_reader();
   ProgressLine progress;
   std::string backend;
   RunHooks hooks;
@@ -213,22 +215,20 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
   hooks.opened = [&](const Setup& setup) {
     const ChosenPlugin& chosen = setup.learner.plugins.back();
     backend = chosen.file.name;
-    fmt::print("backend {}: {}\n", backend, chosen.reason);
+    say(fmt::format("backend {}: {}\n", backend, chosen.reason));
     warn_of_joint_windows(setup.learner);
   };
   hooks.begins = [&](const RunFolder& folder, const Processes& processes) {
     catch_signals();
-    fmt::print("run folder {}\n", folder.path.string());
+    say(fmt::format("run folder {}\n", folder.path.string()));
     if (const ConfigNode* from = config.find("init.from"); from != nullptr && from->kind() == ConfigNode::Kind::kText) {
-      fmt::print("{} {}\n", config.at("init.continue").boolean() ? "goes on from" : "begins with the weights of",
-                 from->text());
+      say(fmt::format("{} {}\n", config.at("init.continue").boolean() ? "goes on from" : "begins with the weights of",
+                      from->text()));
     }
-    std::fflush(stdout);
-    if (!processes.alone()) fmt::print("{} processes share the run's members\n", processes.size());
+    if (!processes.alone()) say(fmt::format("{} processes share the run's members\n", processes.size()));
   };
   hooks.train.planned = [&](const SessionPlan& plan) {
-    fmt::print("{} on {}: {}; {} of memory\n", backend, plan.device, plan.plan, memory_text(plan.memory));
-    std::fflush(stdout);
+    say(fmt::format("{} on {}: {}; {} of memory\n", backend, plan.device, plan.plan, memory_text(plan.memory)));
   };
   hooks.train.progress = [&](const Progress& p) {
     if (show_monitor && p.done.monitor) {

@@ -320,6 +320,7 @@ SweepResult run_points(const Sweep& sweep, const Launch& launch) {
 }
 
 void heed_stops(const Launch& launch) {
+  outlive_reader();
   catch_stops(false);
   // On a cluster, points go on without the command, so it has nothing to save.
   if (launch.launcher->runs_here()) catch_hangup(stop_at_once);
@@ -340,9 +341,8 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   check_frozen(sweep, launch);
   write_sweep(sweep);
   print_said(sweep);
-  fmt::print("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep));
-  std::fflush(stdout);
   heed_stops(launch);
+  say(fmt::format("{} points in {}{}\n", sweep.points.size(), sweep.folder.string(), leftovers(sweep)));
   const SweepResult result = run_points(sweep, launch);
   const SweepStatus& s = result.status;
   say(fmt::format("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting));

@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <sstream>
 
@@ -31,9 +33,25 @@ std::string wrapped(const std::string& text, size_t width, size_t indent) {
   return lines;
 }
 
+namespace {
+
+bool reader_gone = false;
+
+}  // namespace
+
+// A handler, unlike SIG_IGN, is not inherited by the programs that a run starts.
+void outlive_reader() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = static_cast<int>(SA_RESTART);
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
+bool reader_has_gone() { return reader_gone; }
+
 void say(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  if (reader_gone) return;
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) reader_gone = errno == EPIPE;
 }
 
 void print_json(const nlohmann::ordered_json& json) {

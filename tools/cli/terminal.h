@@ -23,6 +23,11 @@ std::string wrapped(const std::string& text, size_t width, size_t indent = 0);
 // end a run. main() reports the failure at the end.
 void say(const std::string& text);
 
+// For a command that works for long: it goes on, and prints no more, where the program that reads its output ends, as
+// `head` does. Other commands end then, as SIGPIPE has it.
+void outlive_reader();
+bool reader_has_gone();
+
 // Prints what a command says to programs (--json). Names of files and texts of models need not be UTF-8, as JSON must
 // be: bytes that are not become U+FFFD.
 void print_json(const nlohmann::ordered_json& json);
