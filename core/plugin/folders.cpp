@@ -53,11 +53,9 @@ std::vector<PluginFolder> plugin_folders_of_run(const std::vector<fs::path>& all
   std::vector<PluginFolder> folders;
   for (const fs::path& path : allowed) {
     std::error_code unknown;
-    if (!fs::exists(path, unknown)) {
-      throw Error(
-          fmt::format("--plugins is '{}', which does not exist, expected a folder of plugins; correct it or leave "
-                      "it out",
-                      path.string()));
+    if (!fs::is_directory(path, unknown)) {
+      throw Error(fmt::format("--plugins is '{}', which {}, expected a folder of plugins; correct it or leave it out",
+                              path.string(), fs::exists(path, unknown) ? "is no folder" : "does not exist"));
     }
     folders.push_back({absolute(path, "--plugins"), "--plugins"});
   }

@@ -232,6 +232,22 @@ TEST_F(CliTest, AFolderOfPluginsThatIsNotThereIsRefused) {
   }
 }
 
+TEST_F(CliTest, AFileInPlaceOfAFolderOfPluginsIsRefused) {
+  write_plainly(work_ / "a_file", "");
+  const std::string plugin = EGGROLL_BIN_DIR "/plugins/reference.eggplugin";
+  for (const std::string& file : {std::string("a_file"), plugin}) {
+    for (const char* command : {"run", "config", "show", "sweep"}) {
+      expect_one_sentence(eggroll({command, "experiment=count", "plugins.path=[" + file + "]"}),
+                          {"plugins.path=[" + file + "]'", file + "', which is no folder",
+                           "expected a folder with *.eggplugin files", "correct or remove it"});
+    }
+  }
+  EXPECT_EQ(run_folder(), "");
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  expect_one_sentence(eggroll({"replay", run_folder().string(), "--plugins", plugin}),
+                      {"--plugins is '" + plugin + "', which is no folder", "leave it out"});
+}
+
 // A run goes on although a folder that its configuration names is gone.
 TEST_F(CliTest, ResumeDoesWithoutAFolderOfPlugins) {
   fs::create_directory(work_ / "extra");

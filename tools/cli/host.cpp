@@ -56,12 +56,13 @@ ConfigSearch config_search(const HostOptions& options) {
 std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
   std::vector<fs::path> folders;
   for (const ConfigNode& entry : config.at("plugins.path").list()) {
-    folders.emplace_back(absolute_path(entry.text()));
-    if (folders.back().empty() || is_there(folders.back())) continue;
+    const fs::path& folder = folders.emplace_back(absolute_path(entry.text()));
+    std::error_code unknown;
+    if (folder.empty() || fs::is_directory(folder, unknown)) continue;
     throw wrong(entry.source(),
-                fmt::format("plugins.path has '{}', which does not exist, expected a folder with *.eggplugin files; "
-                            "correct or remove it",
-                            folders.back().string()));
+                fmt::format("plugins.path has '{}', which {}, expected a folder with *.eggplugin files; correct or "
+                            "remove it",
+                            folder.string(), is_there(folder) ? "is no folder" : "does not exist"));
   }
   return plugin_folders(folders);
 }

@@ -24,7 +24,7 @@ ConfigSearch config_search(const HostOptions& options);
 // Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
 Registry find_plugins(const ConfigNode& config);
 
-// The folders that find_plugins() searches. Throws Error if plugins.path names a missing one.
+// The folders that find_plugins() searches. Throws Error if plugins.path names a missing one, or a file.
 std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config);
 
 // Does the same for the configuration in a run's folder, whose plugins.path is not searched. allowed: folders that the
