@@ -1,6 +1,9 @@
 // The display of a sweep on a terminal, the end of a sweep when the terminal closes, and the list of its points that
 // has begun.
 #include "cli/terminal.h"
+
+#include <set>
+
 #include "experiment/submission.h"
 #include "experiment/sweep_command.h"
 
@@ -8,7 +11,7 @@ namespace eggroll::test {
 namespace {
 
 using ::testing::Contains;
-using ::testing::ContainsRegex;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -95,10 +98,32 @@ TEST_F(SweepTerminalTest, RowsOfPointsFitTheTerminalAndAreWholeInAPipe) {
   Terminal terminal(work_, points);
   EXPECT_EQ(terminal.wait().exit_code, 0) << terminal.text();
   std::vector<std::string> rows = terminal.rows();
+  EXPECT_THAT(rows[0], EndsWith("  width,anneal,alpha"));
   std::erase_if(rows, [](const std::string& row) { return !row.starts_with("00"); });
   ASSERT_EQ(rows.size(), 8U) << terminal.text();
-  for (const std::string& row : rows) EXPECT_EQ(row.size(), 79U) << row;
-  EXPECT_THAT(rows[0], ContainsRegex("  width=16,.*[.]{3}.*,seed=0$"));
+  EXPECT_THAT(rows[0], EndsWith(" k  -       new    16,1.25,0.25"));
+  EXPECT_THAT(rows[7], EndsWith(" k  -       new    32,2.5,0.5"));
+}
+
+// The names differ in the middle, where they would be cut.
+TEST_F(SweepTerminalTest, RowsOfPointsDifferHoweverNarrowTheTerminal) {
+  write_experiment("narrow",
+                   "  product:\n    - optimizer=sign_es\n    - model.width=16,32\n    - train.tokens=8,16\n"
+                   "    - optimizer.schedule.inverse_time.anneal=1.25000000000001,1.25000000000002\n"
+                   "    - optimizer.alpha=0.2500000000000001,0.5\n  seeds: 2\n");
+  for (const uint16_t columns : {uint16_t{40}, uint16_t{60}, uint16_t{80}, uint16_t{100}}) {
+    Terminal terminal(work_, with_folder({"points", "experiment=narrow"}), columns);
+    EXPECT_EQ(terminal.wait().exit_code, 0) << terminal.text();
+    std::istringstream lines(terminal.text());
+    std::set<std::string> values;
+    size_t column = std::string::npos;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("point ")) column = line.find("state") + 7;
+      if (line.starts_with("00")) values.insert(line.substr(column));
+      EXPECT_TRUE(columns < 80 || !line.starts_with("00") || line.size() <= columns) << line;
+    }
+    EXPECT_EQ(values.size(), 32U) << terminal.text();
+  }
 }
 
 // `eggroll point` is the command that a cluster's job runs. The cluster may send SIGHUP to any process.

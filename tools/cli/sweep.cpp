@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/launch.h"
+#include "cli/point_text.h"
 #include "cli/runs.h"
 #include "cli/several_values.h"
 #include "cli/stops.h"
@@ -165,16 +166,20 @@ void print_points(const Sweep& sweep, const PointList& list) {
     states.push_back(listed.state == kBegun ? fmt::format("at step {}", listed.record->steps) : listed.state);
     widest = std::max(widest, states.back().size());
   }
+  constexpr size_t kTokens = 15;  // the width of the column of member tokens, which is left out first
+  const size_t others = 27 + kTokens + widest;
+  const WhatColumn what = what_column(sweep.points, std::max(row_width(), others + kLeastWhat) - others, kTokens);
+  const auto tokens_column = [&](const std::string& text) {
+    return what.fits ? fmt::format("{:>{}}  ", text, kTokens - 2) : "";
+  };
   print_said(sweep);
-  fmt::print("point  hash      member tokens  about   {:<{}}  what\n", "state", widest);
+  fmt::print("point  hash      {}about   {:<{}}  {}\n", tokens_column("member tokens"), "state", widest, what.heading);
   for (size_t i = 0; i < list.points.size(); ++i) {
     const SweepPoint& point = *list.points[i].point;
     const std::optional<double>& needs = list.points[i].seconds;
-    const std::string figures =
-        fmt::format("{:04}   {}  {:>13}  {:<6}  {:<{}}  ", point.index, point.hash.substr(0, 8),
-                    tokens_text(point.member_tokens()), needs ? duration_text(*needs) : "-", states[i], widest);
-    const size_t room = std::max(row_width(), figures.size() + kLeastWhat) - figures.size();
-    fmt::print("{}{}\n", figures, middle_cut(point.folder.substr(5, point.folder.size() - 14), room));
+    fmt::print("{:04}   {}  {}{:<6}  {:<{}}  {}\n", point.index, point.hash.substr(0, 8),
+               tokens_column(tokens_text(point.member_tokens())), needs ? duration_text(*needs) : "-", states[i],
+               widest, what.rows[i]);
   }
   fmt::print("{} points in {}{}: {} done, {}{} left with {} member tokens, about {}{}\n", list.points.size(),
              sweep.folder.string(), leftovers(sweep), list.done,
