@@ -52,6 +52,11 @@ TEST_F(SweepTerminalTest, KeysThatTheTerminalEchoesLeaveNothingBehind) {
         << text;
   }
   EXPECT_THAT(rows, Not(Contains(HasSubstr("^C"))));
+  // The reply to the key is whole, although the name leaves it no room in the first line.
+  EXPECT_TRUE(terminal.wait_until([&] {
+    const std::vector<std::string> now = terminal.rows();
+    return std::count(now.begin(), now.end(), "  asked to stop, no more points begin") == 1;
+  })) << terminal.text();
   terminal.type("\x03");
   const Result result = terminal.wait();
   EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.out;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/host.h"
+#include "cli/point_text.h"
 #include "cli/terminal.h"
 
 namespace eggroll {
@@ -20,16 +21,17 @@ std::string counts_of(const SweepStatus& s) {
   if (s.waiting > 0) text += fmt::format(", {} waiting", s.waiting);
   if (s.elsewhere > 0) text += fmt::format(" ({} in other processes)", s.elsewhere);
   if (s.seconds_left && !s.running.empty()) text += fmt::format(", about {} left", duration_text(*s.seconds_left));
-  if (!s.ended_because.empty()) text += fmt::format("; {}, no more points begin", s.ended_because);
   return text;
 }
 
 std::string bits_of(const std::optional<double>& bits) { return bits ? fmt::format("{:.4f}", *bits) : "-"; }
 
-std::string running_line(const RunningPoint& running) {
-  return fmt::format("{:04} {}  step {}/{}  held-out {}  {}  {}", running.point->index, running.point->folder.substr(5),
-                     running.last.step, running.point->steps(), bits_of(running.last.held_out_bits),
-                     duration_text(running.seconds), running.where);
+// is_short: its values stand for its name, which leaves no room for the rest on a terminal.
+std::string running_line(const RunningPoint& running, bool is_short) {
+  const SweepPoint& point = *running.point;
+  return fmt::format("{:04} {}  step {}/{}  held-out {}  {}  {}", point.index,
+                     is_short ? point_values(point.axes, point.seed) : point.folder.substr(5), running.last.step,
+                     point.steps(), bits_of(running.last.held_out_bits), duration_text(running.seconds), running.where);
 }
 
 }  // namespace
@@ -67,8 +69,9 @@ void SweepView::tick(const SweepStatus& status) {
   if (status.best != nullptr) {
     lines[0] += fmt::format("; best {:.4f} {}", status.best_bits, status.best->folder);
   }
+  if (!status.ended_because.empty()) lines.push_back(fmt::format("  {}, no more points begin", status.ended_because));
   for (const RunningPoint& running : status.running) {
-    if (lines.size() <= kMostShown) lines.push_back("  " + running_line(running));
+    if (lines.size() <= kMostShown) lines.push_back("  " + running_line(running, terminal_));
   }
   clear();
   for (const std::string& line : lines) print(line.substr(0, row_width()));
