@@ -131,6 +131,22 @@ TEST_F(SweepTerminalTest, RowsOfPointsDifferHoweverNarrowTheTerminal) {
   }
 }
 
+TEST_F(SweepTerminalTest, LsHasARowOfTheTerminalForEachPoint) {
+  write_experiment("listed",
+                   "  product:\n    - model.width=16,32\n    - optimizer.schedule.inverse_time.anneal=1.25,2.5\n"
+                   "  seeds: 2\n");
+  ASSERT_EQ(sweep("listed").exit_code, 0);
+  EXPECT_THAT(Process(work_, command({"ls"})).wait().out,
+              HasSubstr(" sweeps/listed/points/0007-width=32,anneal=2.5,seed=1-"));
+  for (const uint16_t columns : {uint16_t{80}, uint16_t{100}}) {
+    Terminal terminal(work_, command({"ls"}), columns);
+    EXPECT_EQ(terminal.wait().exit_code, 0) << terminal.text();
+    const std::vector<std::string> rows = terminal.rows();
+    EXPECT_EQ(std::count_if(rows.begin(), rows.end(), [](const std::string& row) { return !row.empty(); }), 9);
+    EXPECT_THAT(rows, Contains(EndsWith(" listed/0007 32,2.5,seed 1")));
+  }
+}
+
 // `eggroll point` is the command that a cluster's job runs. The cluster may send SIGHUP to any process.
 TEST_F(SweepTerminalTest, APointIsSavedAtAHangUp) {
   Sweep sweep = compose_sweep(

@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cli/commands.h"
 #include "cli/labels.h"
+#include "cli/point_text.h"
 #include "cli/runs.h"
 #include "cli/terminal.h"
 #include "record/sentence.h"
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kFewestDigits = 4;
+constexpr size_t kLeastName = 16;  // characters of a run's name, however narrow the terminal
 constexpr const char* kSweeps = "results/sweeps";
 
 bool begins_hash(const std::string& word) {
@@ -219,18 +222,67 @@ ordered_json json_of(const ListedRun& listed) {
           {"note", listed.labels.note}};
 }
 
-void print_table(const std::vector<ListedRun>& runs) {
-  if (runs.empty()) return fmt::print("no such run\n");
-  fmt::print("{:<8} {:<11} {:>7} {:<13} {:<16} {}\n", "hash", "status", "steps", "bits", "started", "run");
+// Of a sweep's point "grid/0003 sign_es,512,seed 0" for sweeps/grid/points/0003-optimizer=sign_es,...
+std::string short_name_of(const CollectedRun& run) {
+  const fs::path points = fs::path(run.name).parent_path();
+  if (!run.record.sweep || points.filename() != "points") return run.name;
+  fs::path above = points.parent_path();
+  if (above.parent_path() == "sweeps") above = above.filename();
+  const SweepRecord& sweep = *run.record.sweep;
+  return fmt::format("{} {}", (above / fmt::format("{:04}", sweep.point)).string(),
+                     point_values(sweep.axes, run.record.seed));
+}
+
+std::vector<std::string> names_of(const std::vector<ListedRun>& runs, bool is_short) {
+  std::vector<std::string> names;
+  for (const ListedRun& listed : runs) {
+    const std::vector<std::string>& tags = listed.labels.tags;
+    names.push_back((is_short ? short_name_of(*listed.run) : listed.run->name) +
+                    (tags.empty() ? "" : fmt::format(" [{}]", fmt::join(tags, ", "))));
+  }
+  return names;
+}
+
+using Cells = std::array<std::string, 5>;
+constexpr size_t kSteps = 2;  // of the cells; numbers end below each other
+
+// The heading's, then each run's, all filled up to the widths of their columns.
+std::vector<Cells> cells_of(const std::vector<ListedRun>& runs) {
+  std::vector<Cells> rows = {{"hash", "status", "steps", "bits", "started"}};
   for (const ListedRun& listed : runs) {
     const RunRecord& record = listed.run->record;
     const auto figure = figure_of(record);
     std::string started = record.started_utc.substr(0, 16);
     std::replace(started.begin(), started.end(), 'T', ' ');
-    const std::vector<std::string>& tags = listed.labels.tags;
-    fmt::print("{:<8} {:<11} {:>7} {:<13} {:<16} {}{}\n", record.config_hash.substr(0, 8), status_name(record.status),
-               record.steps, figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, figure->unit) : "-", started,
-               listed.run->name, tags.empty() ? "" : fmt::format(" [{}]", fmt::join(tags, ", ")));
+    rows.push_back({record.config_hash.substr(0, 8), status_name(record.status), std::to_string(record.steps),
+                    figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, figure->unit) : "-", started});
+  }
+  for (size_t i = 0; i < rows[0].size(); ++i) {
+    size_t width = 0;
+    for (const Cells& row : rows) width = std::max(width, row[i].size());
+    for (Cells& row : rows) row[i].insert(i == kSteps ? 0 : row[i].size(), width - row[i].size(), ' ');
+  }
+  return rows;
+}
+
+// On a narrow terminal points of sweeps have short names. If that is not enough, the column of the runs' beginnings is
+// left out, because the rows are in its order.
+void print_table(const std::vector<ListedRun>& runs) {
+  if (runs.empty()) return fmt::print("no such run\n");
+  const std::vector<Cells> rows = cells_of(runs);
+  size_t columns = rows[0].size();
+  const auto room = [&] {
+    size_t others = columns;
+    for (size_t i = 0; i < columns; ++i) others += rows[0][i].size();
+    return std::max(row_width(), others + kLeastName) - others;
+  };
+  std::vector<std::string> names = names_of(runs, false);
+  if (!all_fit(names, room())) names = names_of(runs, true);
+  if (!all_fit(names, room())) --columns;
+  names = cut_apart(names, room());
+  names.insert(names.begin(), "run");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    fmt::print("{} {}\n", fmt::join(rows[i].begin(), rows[i].begin() + columns, " "), names[i]);
   }
 }
 
