@@ -7,6 +7,7 @@ namespace eggroll::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -80,6 +81,39 @@ TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
   expect_one_sentence(eggroll({"keys", "train."}), {"'train.' is no group and no key"});
   expect_one_sentence(eggroll({"keys", "train.stepz"}),
                       {"'train.stepz' is no group and no key", "did you mean 'train.steps'?"});
+}
+
+TEST_F(CliTest, KeysJoinsTheCommentsOfAKey) {
+  fs::create_directories(work_ / "configs" / "optimizer");
+  write_plainly(work_ / "configs" / "optimizer" / "mine.yaml",
+                "# The heading is of the file.\n"
+                "name: sign_es    # behind\n"
+                "\n"
+                "# not of a key\n"
+                "\n"
+                "# above,\n"
+                "# in two lines\n"
+                "alpha: 1.0       # behind,\n"
+                "                 # and below\n"
+                "residual: \"a # b\" # behind, in a column of its own,\n"
+                "                 # and below\n"
+                "# above the section\n"
+                "schedule:        # behind the section\n"
+                "  # above the key\n"
+                "  kind: cosine\n"
+                "  both: {a: 1, b: 2} # of both\n"
+                "average: null    # at the end\n"
+                "                 # of the file\n");
+  const std::string out = eggroll({"keys", "optimizer", "optimizer=mine"}).out;
+  EXPECT_THAT(out, HasSubstr("optimizer=mine   (chosen)\n    The heading is of the file.\n"));
+  EXPECT_THAT(out, EndsWith("\noptimizer.name=sign_es\n    behind\n"
+                            "optimizer.alpha=1.0\n    above, in two lines behind, and below\n"
+                            "optimizer.residual=\"a # b\"\n    behind, in a column of its own, and below\n"
+                            "optimizer.schedule\n    above the section behind the section\n"
+                            "optimizer.schedule.kind=cosine\n    above the key\n"
+                            "optimizer.schedule.both\n    of both\n"
+                            "optimizer.schedule.both.a=1\noptimizer.schedule.both.b=2\n"
+                            "optimizer.average=null\n    at the end of the file\n"));
 }
 
 }  // namespace

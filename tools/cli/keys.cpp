@@ -21,8 +21,6 @@ using nlohmann::ordered_json;
 constexpr size_t kIndent = 4;
 
 using Lines = std::vector<std::string>;
-// Those of each file that has been read.
-using Files = std::map<std::string, Lines>;
 
 Lines lines_of(const std::string& text) {
   Lines lines;
@@ -47,21 +45,50 @@ size_t comment_begin(const std::string& line) {
   return std::string::npos;
 }
 
-// The comment behind the value that was written there, with the lines that go on with it; "" where there is none.
-std::string comment_at(const Source& source, Files& files) {
-  const auto [file, is_new] = files.try_emplace(source.file);
-  Lines& lines = file->second;
-  if (is_new && is_there(source.file)) lines = lines_of(read_file(source.file));
-  const auto first = static_cast<size_t>(source.line) - 1;
-  if (source.line <= 0 || first >= lines.size()) return "";
-  const size_t begin = comment_begin(lines[first]);
-  if (begin == std::string::npos) return "";
-  std::string comment = trimmed(lines[first].substr(begin + 1));
-  for (size_t i = first + 1; i < lines.size() && trimmed(lines[i]).starts_with('#'); ++i) {
-    comment += " " + trimmed(trimmed(lines[i]).substr(1));
+size_t indent_of(const std::string& line) { return std::min(line.find_first_not_of(' '), line.size()); }
+
+bool is_comment(const std::string& line) { return trimmed(line).starts_with('#'); }
+
+// The comments of keys, with each file read once.
+class Comments {
+ public:
+  // What the file says of the key that was written there: in the lines above, which begin in the key's column, then
+  // behind its value and in the lines below. "" where it says nothing.
+  std::string at(const Source& source) {
+    const Lines& lines = lines_in(source.file);
+    const auto line = static_cast<size_t>(source.line) - 1;
+    if (source.line <= 0 || line >= lines.size()) return "";
+    const auto is_above = [&](size_t i, size_t key) {
+      return is_comment(lines[i]) && indent_of(lines[i]) == indent_of(lines[key]);
+    };
+    size_t first = line;
+    while (first > 0 && is_above(first - 1, line)) --first;
+    std::string comment;
+    if (first > 0) add(lines, first, line, comment);  // the comment that a file begins with is the file's
+    const size_t begin = comment_begin(lines[line]);
+    if (begin == std::string::npos) return comment;
+    comment += (comment.empty() ? "" : " ") + trimmed(lines[line].substr(begin + 1));
+    size_t next = line + 1;
+    while (next < lines.size() && is_comment(lines[next])) ++next;
+    size_t end = line + 1;
+    while (end < next && (next == lines.size() || !is_above(end, next))) ++end;
+    add(lines, line + 1, end, comment);
+    return comment;
   }
-  return comment;
-}
+
+ private:
+  const Lines& lines_in(const std::string& file) {
+    const auto [known, is_new] = files_.try_emplace(file);
+    if (is_new && is_there(file)) known->second = lines_of(read_file(file));
+    return known->second;
+  }
+
+  static void add(const Lines& lines, size_t first, size_t end, std::string& comment) {
+    for (size_t i = first; i < end; ++i) comment += (comment.empty() ? "" : " ") + trimmed(trimmed(lines[i]).substr(1));
+  }
+
+  std::map<std::string, Lines> files_;
+};
 
 // The first sentence of the comment that the file begins with; "" where it begins with none.
 std::string summary_of(const fs::path& file) {
@@ -79,21 +106,25 @@ void print_indented(const std::string& text) {
   fmt::print("{:{}}{}\n", "", kIndent, wrapped(text, width, kIndent));
 }
 
-void print_keys(const std::string& path, const ConfigNode& node, Files& files) {
-  if (node.kind() == ConfigNode::Kind::kMap && !node.map().empty()) {
-    for (const auto& [key, value] : node.map()) print_keys(join_path(path, key), value, files);
+// said: where the last comment is, which `{a: 1, b: 2} # comment` shares with its keys.
+void print_keys(const std::string& path, const ConfigNode& node, Comments& comments, const Source& said) {
+  const std::string comment = node.source().text() == said.text() ? "" : comments.at(node.source());
+  if (node.kind() != ConfigNode::Kind::kMap || node.map().empty()) {
+    fmt::print("{}={}\n", path, to_line(node));
+    print_indented(comment);
     return;
   }
-  fmt::print("{}={}\n", path, to_line(node));
-  print_indented(comment_at(node.source(), files));
+  if (!comment.empty()) fmt::print("{}\n", path);
+  print_indented(comment);
+  for (const auto& [key, value] : node.map()) print_keys(join_path(path, key), value, comments, node.source());
 }
 
-void add_keys(const std::string& path, const ConfigNode& node, Files& files, ordered_json& keys) {
+void add_keys(const std::string& path, const ConfigNode& node, Comments& comments, ordered_json& keys) {
   if (node.kind() == ConfigNode::Kind::kMap && !node.map().empty()) {
-    for (const auto& [key, value] : node.map()) add_keys(join_path(path, key), value, files, keys);
+    for (const auto& [key, value] : node.map()) add_keys(join_path(path, key), value, comments, keys);
     return;
   }
-  keys.push_back({{"key", path}, {"value", to_json(node)}, {"comment", or_null(comment_at(node.source(), files))}});
+  keys.push_back({{"key", path}, {"value", to_json(node)}, {"comment", or_null(comments.at(node.source()))}});
 }
 
 void add_paths(const std::string& path, const ConfigNode& node, std::vector<std::string>& paths) {
@@ -134,8 +165,8 @@ void print_as_json(const ConfigSearch& search, const ConfigNode& config, const s
   ordered_json list = ordered_json::array();
   for (const std::string& group : groups) list.push_back(group_json(search, config, group));
   ordered_json keys = ordered_json::array();
-  Files files;
-  if (node != nullptr) add_keys(path, *node, files, keys);
+  Comments comments;
+  if (node != nullptr) add_keys(path, *node, comments, keys);
   print_json({{"groups", list}, {"keys", keys}});
 }
 
@@ -185,8 +216,8 @@ int keys_command(const HostOptions& host, const std::string& key, const Override
   if (is_group) print_options(search, config, key);
   if (node == nullptr) return 0;
   if (is_group) fmt::print("\nKeys of the option that is chosen:\n\n");
-  Files files;
-  print_keys(key, *node, files);
+  Comments comments;
+  print_keys(key, *node, comments, Source{});
   return 0;
 }
 
