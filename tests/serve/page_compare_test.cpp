@@ -108,6 +108,29 @@ TEST_F(PageCompareTest, LegendsNameWhatDiffers) {
   EXPECT_THAT(texts(entries), ElementsAre("rank=1, sigma_shift=3", "rank=4, sigma_shift=6"));
 }
 
+TEST_F(PageCompareTest, LegendsNameThreeAxesThatDifferTogether) {
+  const auto add = [&](const std::string& name, const ordered_json& axes) {
+    SyntheticRun run;
+    run.axes = axes;
+    add_point(name, run);
+  };
+  add("1", {{"train.population", "512"}, {"model.width", "64"}, {"noise.rank", "1"}});
+  add("2", {{"train.population", "256"}, {"model.width", "64"}, {"noise.rank", "2"}});
+  add("3", {{"model.a", "1"}, {"model.b", "1"}, {"model.c", "1"}, {"model.d", "1"}});
+  add("4", {{"model.a", "2"}, {"model.b", "2"}, {"model.c", "2"}, {"model.d", "2"}});
+  const auto labels_of = [&](const std::string& first, const std::string& second) {
+    open("#/compare?run=sweeps/grid/points/" + first + "&run=sweeps/grid/points/" + second);
+    EXPECT_TRUE(wait_for_chart("#curves"));
+    const std::vector<std::string> legend = texts(".chart + .legend > span:not(.narrow)");
+    EXPECT_EQ(texts("#compare thead a"), legend);
+    browser_->open("about:blank");
+    return legend;
+  };
+  EXPECT_THAT(labels_of("1", "2"), ElementsAre("population=512, rank=1", "population=256, rank=2"));
+  // There is room for three of four.
+  EXPECT_THAT(labels_of("3", "4"), ElementsAre("a=1, b=1, c=1", "a=2, b=2, c=2"));
+}
+
 TEST_F(PageCompareTest, RunsThatAreEqualInAllAreNamedByTheirFolder) {
   add_point("0001-a-1a2b3c4d", {});
   add_point("0002-a-1a2b3c4d", {});

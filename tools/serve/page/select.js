@@ -151,7 +151,7 @@ export function sortedRows(runs, of) {
 }
 
 // The axes in which these rows differ, without those that change with an earlier axis.
-export function tellingAxes(rows, axes) {
+function tellingAxes(rows, axes) {
   let keys = rows.map(() => "");
   return axes.filter(([axis]) => {
     const finer = rows.map((row, i) => JSON.stringify([keys[i], axisValue(row.axes[axis])]));
@@ -159,6 +159,17 @@ export function tellingAxes(rows, axes) {
     if (tells) keys = finer;
     return tells;
   });
+}
+
+const kNamed = 3; // axes that a label names, where fewer tell the rows apart
+
+// Those that tell the rows apart, and of the others in which these differ as many as a label has room for.
+function namedAxes(rows, axes) {
+  const telling = tellingAxes(rows, axes);
+  const differs = ([axis]) => rows.some((row) => axisValue(row.axes[axis]) !== axisValue(rows[0].axes[axis]));
+  const others = axes.filter((axis) => !telling.includes(axis) && differs(axis));
+  const named = [...telling, ...others.slice(0, Math.max(kNamed - telling.length, 0))];
+  return axes.filter((axis) => named.includes(axis));
 }
 
 export const isOfBits = (key) => key === "bits" || key === "best";
@@ -181,10 +192,10 @@ function valueText(row, axis, axes) {
 // For each row, the text that tells it from the others: "population=2048, optimizer=sign_es, seed=0". Rows that are
 // equal in all that have the run's name too.
 export function labelsOf(rows, axes) {
-  const telling = tellingAxes(rows, axes);
+  const named = namedAxes(rows, axes);
   const severalSeeds = rows.some((row) => row.n === undefined && row.seed !== rows[0].seed);
   const texts = rows.map((row) => [
-    ...telling.map(([axis]) => valueText(row, axis, axes)),
+    ...named.map(([axis]) => valueText(row, axis, axes)),
     ...(severalSeeds ? [`seed=${row.seed ?? "?"}`] : []),
   ].join(", "));
   return texts.map((text, i) => {
