@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "config/config_file.h"
 #include "config/merge.h"
 #include "config/value.h"
 #include "eggroll/error.h"
+#include "eggroll/suggest.h"
 
 namespace eggroll {
 namespace {
@@ -28,6 +30,10 @@ void set(ConfigNode& root, const Override& change, const std::string& path, cons
   if (node == nullptr) {
     const std::string reason = missing_path(root, path);
     const bool is_misspelt = reason.find("did you mean") != std::string::npos;
+    const std::string experiment = near_name(path, {kExperimentGroup});  // the one group that is no key
+    if (!is_misspelt && !experiment.empty()) {
+      throw change.wrong(fmt::format("the configuration has no key '{}'{}", path, experiment));
+    }
     throw change.wrong(
         reason + (!is_misspelt && may_be_added(root, path) ? fmt::format(" (write +{}=... to add it)", path) : ""));
   }

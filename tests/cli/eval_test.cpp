@@ -8,6 +8,7 @@ namespace {
 
 using nlohmann::ordered_json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class EvalTest : public CliTest {
  protected:
@@ -144,7 +145,7 @@ TEST_F(EvalTest, SeveralFilesAreMeasuredByAPattern) {
   write_plainly(work_ / "part-2", all.substr(300));
   EXPECT_EQ(evaluation({"--data", "part-*"}).at("bits_per_unit"), evaluation({"--data", "other"}).at("bits_per_unit"));
   expect_one_sentence(eggroll({"eval", run_folder().string(), "--data", "no-*"}),
-                      {"command line '--data no-*'", "which matches no file", "correct the path"});
+                      {"eggroll: --data is '", "no-*', which matches no file", "correct the path"});
 }
 
 TEST_F(EvalTest, EachCheckpointThatIsKeptCanBeMeasured) {
@@ -260,6 +261,14 @@ TEST_F(EvalTest, RefusesWhatItCannotMeasure) {
   expect_one_sentence(eggroll({"eval", run, "--train-data", "moved", "--data", work_.string()}),
                       {"which is no file or empty", "expected a file with at least 2 tokens"});
   EXPECT_EQ(entries_in(run_folder() / "evaluations"), 1U);
+  // The user did not set dataset.valid_path.
+  write_plainly(work_ / "short", "x");
+  write_plainly(work_ / "void", "");
+  for (const auto& [pattern, problem] : {std::pair{"short", "too short"}, {"vo*", "which is empty"}}) {
+    const Result result = eggroll({"eval", run, "--train-data", "moved", "--data", pattern});
+    expect_one_sentence(result, {"eggroll: --data is '", problem});
+    EXPECT_THAT(result.err, Not(HasSubstr("valid_path")));
+  }
 }
 
 TEST_F(EvalTest, AGeneratedDatasetHasNoOtherText) {

@@ -47,6 +47,7 @@ const std::vector<OverrideRow> kRows = {
     {{"train.steps=\t5\n"}, kTree, "train.steps: 5"},
     {{"seed=1", "seed=2"}, kTree, "seed: 2"},
     {{"steps=5"}, kRefused, "the configuration has no key 'steps'; did you mean 'train.steps'?"},
+    {{"exprement=x"}, kRefused, "the configuration has no key 'exprement'; did you mean 'experiment'?"},
     {{"model.widht=3"}, kRefused, "model (configs/model/gru.yaml) has no key 'widht'; did you mean 'width'?"},
     {{"modle.width=3"}, kRefused, "the configuration has no key 'modle'; did you mean 'model'?"},
     {{"train.foo=3"}, kRefused, "train (configs/config.yaml:8) has no key 'foo'; known: steps, rate, tokens"},

@@ -73,7 +73,7 @@ TEST_F(ServeCommandTest, BadInputIsOneSentence) {
   expect_one_sentence(eggroll({"serve", "file"}), {"file is no folder"});
   expect_one_sentence(eggroll({"serve"}), {"results", "eggroll serve --help"});
   fs::create_directory(work_ / "results");
-  expect_one_sentence(eggroll({"serve", "results", "--port", "70000"}), {"70000"});
+  expect_one_sentence(eggroll({"serve", "results", "--port", "70000"}), {"--port", "70000", "0 to 65535"});
 }
 
 }  // namespace

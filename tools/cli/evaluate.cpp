@@ -77,11 +77,30 @@ ConfigNode with_text(ConfigNode config, const Measured& measured) {
   return config;
 }
 
+// What is wrong with the text, by the name that the user knows it by: the run's configuration says nothing of it.
+Error in_words_of(const Measured& measured, const Error& error) {
+  const std::string key = "dataset.valid_path";
+  std::string text = error.what();
+  const size_t begin = text.find(key + " is ");
+  if (begin == std::string::npos) return error;
+  const std::string name = measured.split == "test" ? "dataset.test_path" : "--data";
+  text = name + text.substr(begin + key.size());
+  const std::string cure = fmt::format("set {}=FILE", key);
+  if (const size_t at = text.find(cure); at != std::string::npos) text.replace(at, cure.size(), "name another");
+  return Error(text, error.code(), error.key());
+}
+
+Dataset open_text(const ConfigNode& config, const Measured& measured) try {
+  return open_dataset_of(with_text(config, measured));
+} catch (const Error& error) {
+  throw in_words_of(measured, error);
+}
+
 // The run's own data, and what is measured in place of what it holds out. sha256 stays that of the run's own.
 Dataset open_measured(const ConfigNode& config, const Measured& measured) {
   Dataset dataset = open_dataset_of(config);
   if (measured.text.empty()) return dataset;
-  const Dataset other = open_dataset_of(with_text(config, measured));
+  const Dataset other = open_text(config, measured);
   dataset.valid = other.valid;
   dataset.vocab_needed = std::max(dataset.vocab_needed, other.vocab_needed);
   return dataset;

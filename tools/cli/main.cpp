@@ -234,10 +234,8 @@ int dispatch(int argc, char** argv) {
   eval->add_option("run", evaluating.run, kRunHelp)->required();
   with_plugins(eval, evaluating.plugins);
   const auto is_named = [](const std::string& text) { return text.empty() ? "it is empty, expected a file" : ""; };
-  eval->add_option(
-          "--data", evaluating.text,
-          "The file to measure on, or a pattern of files, of the same kind as the run's (default: what the run "
-          "holds out)")
+  eval->add_option("--data", evaluating.text,
+                   "The file to measure on, or a pattern of files, of the run's kind (default: what the run holds out)")
       ->check(is_named);
   eval->add_flag("--test", evaluating.test, "Measure on the run's test split, dataset.test_path");
   const auto with_checkpoint = [](CLI::App* sub, std::string& checkpoint, std::string& weights) {
@@ -305,7 +303,9 @@ int dispatch(int argc, char** argv) {
   uint16_t port = kServePort;
   CLI::App* serve = app.add_subcommand("serve", "Show the runs of a results folder in the browser, live");
   serve->add_option("results", served, "A folder with runs at any depth, or the name of a sweep")->required();
-  serve->add_option("--port", port, "The port on 127.0.0.1; 0 takes a free one")->capture_default_str();
+  serve->add_option("--port", port, "The port on 127.0.0.1; 0 takes a free one")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65535));
   serve->callback([&] { exit_code = serve_command(existing_results(served), port); });
 
   CLI::App* plugins = app.add_subcommand("plugins", "List every plugin file seen, its verdict and the reason");

@@ -30,24 +30,28 @@ std::string command_in(const std::vector<std::string>& command_line) {
 }
 
 struct OtherName {
-  const char* option;
+  const char* there;
   const char* here;
 };
-// What users of Hydra write.
-constexpr std::array<OtherName, 9> kOtherNames = {{{"--cfg", "eggroll config"},
-                                                   {"-c", "eggroll config"},
-                                                   {"--resolve", "eggroll config"},
-                                                   {"--info", "eggroll config"},
-                                                   {"-i", "eggroll config"},
-                                                   {"--hydra-help", "eggroll keys"},
-                                                   {"--config-path", "eggroll --config-dir DIR"},
-                                                   {"-cp", "eggroll --config-dir DIR"},
-                                                   {"--config-name", "experiment=NAME"}}};
+// What users of Hydra and of make write.
+constexpr std::array<OtherName, 11> kOtherNames = {{{"--cfg", "eggroll config"},
+                                                    {"-c", "eggroll config"},
+                                                    {"--dry-run", "eggroll config"},
+                                                    {"-n", "eggroll config"},
+                                                    {"--resolve", "eggroll config"},
+                                                    {"--info", "eggroll config"},
+                                                    {"-i", "eggroll config"},
+                                                    {"--hydra-help", "eggroll keys"},
+                                                    {"--config-path", "eggroll --config-dir DIR"},
+                                                    {"-cp", "eggroll --config-dir DIR"},
+                                                    {"--config-name", "experiment=NAME"}}};
+// What other programs call our commands.
+constexpr std::array<OtherName, 3> kOtherCommands = {{{"list", "ls"}, {"plan", "points"}, {"train", "run"}}};
 
 Error unknown_option(const CLI::App& app, const CLI::App& command, const std::string& word) {
   const std::string option = word.substr(0, word.find('='));
-  const auto other = std::find_if(kOtherNames.begin(), kOtherNames.end(),
-                                  [&](const OtherName& name) { return option == name.option; });
+  const auto other =
+      std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const OtherName& name) { return option == name.there; });
   std::string hint;
   if (other != kOtherNames.end()) {
     hint = fmt::format("; use {}", other->here);
@@ -70,7 +74,11 @@ const CLI::App& command_named(const CLI::App& app, const std::string& name) {
   for (const CLI::App* sub : app.get_subcommands({})) {
     if (sub->get_name() == name) return *sub;
   }
-  throw Error(fmt::format("unknown command '{}'{} (see eggroll --help)", name, suggestion(name, command_names(app))));
+  std::string hint = suggestion(name, command_names(app));
+  for (const OtherName& other : kOtherCommands) {
+    if (name == other.there) hint = fmt::format("; did you mean '{}'?", other.here);
+  }
+  throw Error(fmt::format("unknown command '{}'{} (see eggroll --help)", name, hint));
 }
 
 Error misused(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& command_line) {
