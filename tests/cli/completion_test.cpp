@@ -70,6 +70,10 @@ TEST_F(CompletionTest, OffersCommandsOptionsGroupsAndKeys) {
               ElementsAre("optimizer.beta1=", "optimizer.beta2="));
   EXPECT_THAT(completed({"run", "optimizer.schedule.p"}), ElementsAre("optimizer.schedule.plateau."));
   EXPECT_THAT(completed({"run", "experiment=english"}), ElementsAre("experiment=english", "experiment=english_gpu"));
+  EXPECT_THAT(completed({"run", "+train.st"}), ElementsAre("+train.steps="));
+  EXPECT_THAT(completed({"run", "++optimizer.schedule.p"}), ElementsAre("++optimizer.schedule.plateau."));
+  EXPECT_THAT(completed({"sweep", "~mod"}), ElementsAre("~model.", "~model="));
+  EXPECT_THAT(completed({"run", "+with=zero"}), ElementsAre("+with=zero_head"));
   EXPECT_THAT(completed({"keys", "mon"}), ElementsAre("monitor"));
   EXPECT_THAT(completed({"eval", "x", "--weights", ""}), ElementsAre("average", "weights"));
   EXPECT_THAT(completed({"eval", "x", "--checkpoint", "b"}), ElementsAre("best"));

@@ -43,6 +43,7 @@ class Completer {
     } else if (name == "keys" && positionals_ == 0) {
       groups_and_sections();
     } else if (is_one_of({"run", "show", "config", "points", "sweep", "keys"})) {
+      sign_ = word.starts_with("++") ? "++" : word.starts_with('+') ? "+" : word.starts_with('~') ? "~" : "";
       overrides();
     } else if (takes_run) {
       runs();
@@ -95,7 +96,7 @@ class Completer {
   }
 
   void offer(const std::string& word, const std::string& meaning = "") {
-    if (word.starts_with(words_.back())) found_.emplace(word, meaning);
+    if ((sign_ + word).starts_with(words_.back())) found_.emplace(sign_ + word, meaning);
   }
   void offer(std::initializer_list<const char*> words) {
     for (const char* word : words) offer(std::string(word));
@@ -128,9 +129,9 @@ class Completer {
     for (const auto& [key, value] : config.map()) offer(key);
   }
 
-  // group=option, and keys up to their next dot.
+  // group=option, and keys up to their next dot. Each may have a sign before it, which is kept.
   void overrides() {
-    const std::string& word = words_.back();
+    const std::string word = words_.back().substr(sign_.size());
     const ConfigSearch search = config_search(host_);
     const size_t sign = word.find('=');
     const std::vector<std::string> groups = group_names(search);
@@ -155,8 +156,7 @@ class Completer {
     if (node.kind() != ConfigNode::Kind::kMap) return offer(path + "=");
     for (const auto& [key, value] : node.map()) {
       const std::string below = join_path(path, key);
-      const std::string& word = words_.back();
-      if (word.starts_with(below + ".") || value.kind() != ConfigNode::Kind::kMap) {
+      if (words_.back().starts_with(sign_ + below + ".") || value.kind() != ConfigNode::Kind::kMap) {
         add_keys(below, value);
       } else {
         offer(below + ".");
@@ -170,6 +170,7 @@ class Completer {
   const CLI::App* command_ = nullptr;
   size_t positionals_ = 0;  // of the command, before the last word
   std::vector<std::string> overrides_;
+  std::string sign_;  // of the override that the last word is: "+", "++", "~" or none
   std::map<std::string, std::string> found_;
 };
 
