@@ -165,7 +165,9 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
   ASSERT_EQ(eggroll(hostile_run("none", {path})).exit_code, 0);
   const std::string run = run_folder().string();
 
-  for (const Arguments& arguments : {Arguments{"sample", run}, Arguments{"replay", run}, Arguments{"resume", run}}) {
+  const Arguments fork = {"--config-dir", (folder_ / "configs").string(), "fork", run, "train.steps=50"};
+  for (const Arguments& arguments :
+       {Arguments{"sample", run}, Arguments{"replay", run}, Arguments{"resume", run}, fork}) {
     SCOPED_TRACE(arguments.front());
     expect_one_sentence(eggroll(arguments),
                         {"unknown optimizer 'hostile_rule'",
@@ -183,6 +185,41 @@ TEST_F(HostilePluginsTest, ARunsOwnConfigurationLoadsNoPlugin) {
   expect_one_sentence(eggroll({"resume", run, "--only-plugins", folder.string()}),
                       {"unknown model 'gru'",
                        "(for a plugin of your own: give its folder with --plugins DIR in place of --only-plugins)"});
+}
+
+// What a plugin's own run names is not in the folders of everybody's.
+TEST_F(HostilePluginsTest, AForkNamesTheFolderOfConfigurationThatItLacks) {
+  const fs::path folder = mine({"hostile_rule"});
+  ASSERT_EQ(run_with(folder, hostile_run("none")).exit_code, 0);
+  expect_one_sentence(run_with(folder, {"fork", run_folder().string(), "train.steps=50"}),
+                      {"the settings of the run in " + run_folder().string() + " cannot be composed again: ",
+                       "optimizer has no option 'hostile_rule' in ",
+                       "; give the folder of its configuration with --config-dir DIR (it began with --config-dir ",
+                       (folder_ / "configs").string() + ")\n"});
+}
+
+// The command that an interrupted run prints works as it is.
+TEST_F(HostilePluginsTest, AnInterruptedRunNamesTheFoldersOfPluginsThatItWasGiven) {
+  const fs::path folder = mine({"hostile_rule"});
+  const fs::path spaced = folder_ / "my plugins";
+  fs::rename(folder, spaced);
+  const Arguments longer = {"train.steps=1000000"};
+  const auto interrupt = [&](Process& process) {
+    const size_t before = lines_in(run_folder());
+    EXPECT_TRUE(process.wait_until([&] { return lines_in(run_folder()) > before + 2; }));
+    process.signal(SIGTERM);
+    const Result result = process.wait();
+    EXPECT_EQ(result.exit_code, 128 + SIGTERM) << result.err;
+    return result.out;
+  };
+  Process first(work_, with_path(spaced, hostile_run("none", longer)));
+  interrupt(first);
+  const std::string run = run_folder().string();
+  Process second(work_, command({"resume", run, "--plugins", "../my plugins"}));
+  EXPECT_THAT(interrupt(second),
+              HasSubstr(fmt::format("; go on with: eggroll resume {} --plugins '{}'\n", run, spaced.string())));
+  Process third(work_, command({"resume", run, "--plugins", spaced.string()}));
+  interrupt(third);
 }
 
 // A step never ends. The first SIGTERM waits for it; a second one some seconds later does not.

@@ -20,9 +20,12 @@ using Overrides = std::vector<std::string>;
 // evaluation.
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor);
-// A run of its own that goes on from a checkpoint of another with its settings and these changes. from: RUN, RUN@best
-// or RUN@STEP.
-int fork_command(const HostOptions& host, const std::string& from, const Overrides& changes,
+// A run of its own that goes on from a checkpoint of another with its settings and these changes.
+struct ForkArguments {
+  std::string from;                            // RUN, RUN@best or RUN@STEP
+  std::vector<std::filesystem::path> plugins;  // folders that find_plugins_of_run() may search
+};
+int fork_command(const HostOptions& host, const ForkArguments& arguments, const Overrides& changes,
                  const std::vector<std::string>& command_line, bool show_monitor);
 // multirun.cpp. All are composed before the first begins; one that fails does not stop the others.
 int multirun_command(const HostOptions& host, const Overrides& overrides, bool show_monitor);

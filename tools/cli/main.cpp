@@ -206,18 +206,19 @@ int dispatch(int argc, char** argv) {
   with_monitor(resume);
   resume->callback([&] { exit_code = resume_command(resuming, command_line, show_monitor); });
 
-  std::string forked;
+  ForkArguments forking;
   CLI::App* fork = app.add_subcommand(
       "fork",
       "Go on from a run's checkpoint under other settings, as a run of its own: eggroll fork RUN@800 train.steps=2000");
   fork->add_option(
-          "run", forked,
+          "run", forking.from,
           fmt::format("{}; RUN@last, RUN@best or RUN@STEP unless the checkpoint that it ended with is meant", kRunHelp))
       ->required();
   fork->add_option("overrides", overrides, "What to change: train.steps=2000 optimizer=es_adamw");
+  with_plugins(fork, forking.plugins);
   fork->fallthrough();
   with_monitor(fork);
-  fork->callback([&] { exit_code = fork_command(host, forked, overrides, command_line, show_monitor); });
+  fork->callback([&] { exit_code = fork_command(host, forking, overrides, command_line, show_monitor); });
 
   ReplayArguments replaying;
   CLI::App* replay =

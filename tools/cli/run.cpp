@@ -23,6 +23,7 @@
 #include "processes/processes.h"
 #include "record/sentence.h"
 #include "system/files.h"
+#include "system/text.h"
 #include "train/beginning.h"
 #include "train/identity.h"
 #include "train/run.h"
@@ -160,12 +161,16 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
 // Returns the exit code of a process that a signal ended, as shells count it. Only process 0 returns it, because mpirun
 // ends all processes when one fails, and would end process 0 before its last line. A signal to another process counts
 // as SIGTERM.
-int interrupted(const RunResult& result, const ConfigNode& config) {
+int interrupted(const RunResult& result, const Registry& registry) {
   if (!result.leads) return 0;
   std::string plugins;  // the run's own configuration cannot name plugin folders
-  for (const ConfigNode& entry : config.at("plugins.path").list()) plugins += " --plugins " + entry.text();
+  for (const PluginFolder& folder : registry.folders()) {
+    const bool is_of_user = folder.origin == "plugins.path" || folder.origin == "--plugins";
+    if (!is_of_user && folder.origin != "--only-plugins") continue;
+    plugins += fmt::format(" {} {}", is_of_user ? "--plugins" : folder.origin, shell_word(folder.path.string()));
+  }
   say(fmt::format("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", result.record.steps,
-                  result.steps, result.folder.path.string(), plugins));
+                  result.steps, shell_word(result.folder.path.string()), plugins));
   const int signal = stop_signal.load();
   return 128 + (signal != 0 ? signal : SIGTERM);
 }
@@ -189,8 +194,8 @@ void warn_of_joint_windows(const Learner& learner) {
       learner.train.tokens));
 }
 
-int print_end(const RunResult& result, const ConfigNode& config) {
-  if (result.record.status == RunStatus::kInterrupted) return interrupted(result, config);
+int print_end(const RunResult& result, const Registry& registry) {
+  if (result.record.status == RunStatus::kInterrupted) return interrupted(result, registry);
   if (!result.leads) return 0;
   if (result.ended_before) {
     say(fmt::format("this run is finished already; remove {} to run it again\n", result.folder.path.string()));
@@ -248,13 +253,13 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
   };
   const RunResult result = run_in_folder(config, folder_of, registry, invocation, hooks);
   progress.finish();
-  return print_end(result, config);
+  return print_end(result, registry);
 }
 
-}  // namespace
-
-int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
-                bool show_monitor) {
+// registry_of: finds the plugins for the composed configuration.
+template <class RegistryOf>
+int begin_run(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
+              bool show_monitor, RegistryOf&& registry_of) {
   const ConfigSearch search = config_search(host);
   require_one_value_each(search, overrides, Takes::kRuns);
   ConfigNode config = compose(search, overrides);
@@ -277,15 +282,39 @@ int run_command(const HostOptions& host, const Overrides& overrides, const std::
       throw Error(fmt::format("{}; a run that has begun with it goes on by itself: eggroll resume", error.what()));
     }
   });
-  return train_in(config, run_folder_of, find_plugins(config), Invocation{overrides, command_line, std::nullopt},
+  return train_in(config, run_folder_of, registry_of(config), Invocation{overrides, command_line, std::nullopt},
                   show_monitor);
 }
 
-namespace {
-
-bool is_of_init(const std::string& override_text) {
+bool is_of_section(const std::string& section, const std::string& override_text) {
   const std::string key = override_text.substr(std::min(override_text.find_first_not_of("+~"), override_text.size()));
-  return key.starts_with("init.") || key.starts_with("init=") || key == "init";
+  return key.starts_with(section + ".") || key.starts_with(section + "=") || key == section;
+}
+
+// The folders of configuration that the run was begun with, as options.
+std::string config_dirs_of(const RunRecord& record) {
+  constexpr const char* kOption = "--config-dir";
+  std::string options;
+  for (size_t i = 1; i < record.command_line.size(); ++i) {
+    const std::string& word = record.command_line[i];
+    if (word.starts_with(std::string(kOption) + "=")) options += " " + shell_word(word);
+    if (word != kOption || i + 1 == record.command_line.size()) continue;
+    options += fmt::format(" {} {}", kOption, shell_word(record.command_line[i + 1]));
+  }
+  return options;
+}
+
+// The configuration of these overrides, most of them the run's. An option of the user's own needs its folder again.
+ConfigNode compose_again(const HostOptions& host, const RunFolder& folder, const Overrides& overrides) {
+  try {
+    return compose(config_search(host), overrides);
+  } catch (const Error& error) {
+    const std::string began = config_dirs_of(read_record(folder.record()));
+    throw Error(
+        fmt::format("the settings of the run in {} cannot be composed again: {}; give the folder of its "
+                    "configuration with --config-dir DIR{}",
+                    folder.path.string(), error.what(), began.empty() ? "" : fmt::format(" (it began with{})", began)));
+  }
 }
 
 // Text as an override's value, in which ${ stands for itself.
@@ -303,14 +332,16 @@ std::string text_value(const std::string& text) {
 // What the run in the folder was composed of, its files by absolute paths, but for what it began with.
 Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const std::string& from) {
   Overrides overrides = read_record(folder.record()).overrides;
-  std::erase_if(overrides, is_of_init);
+  // Whose plugins are loaded the user decides, and not the run's folder.
+  std::erase_if(overrides,
+                [](const std::string& text) { return is_of_section("init", text) || is_of_section("plugins", text); });
   const ConfigNode config = run_config(folder);
   for (const std::string& key : kDataFiles) {
     const ConfigNode* file = config.find("dataset." + key);
     if (file == nullptr || file->kind() != ConfigNode::Kind::kText) continue;
     overrides.push_back(fmt::format("dataset.{}={}", key, text_value(file->text())));
   }
-  ConfigNode composed = compose(config_search(host), overrides);
+  ConfigNode composed = compose_again(host, folder, overrides);
   erase_launcher(composed);
   ConfigNode* init = composed.find("init");
   const ConfigNode* own = config.find("init");
@@ -340,21 +371,33 @@ void leave_stop_rules(const ConfigNode& config, Overrides& overrides) {
 
 }  // namespace
 
-int fork_command(const HostOptions& host, const std::string& from, const Overrides& changes,
+int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
+                bool show_monitor) {
+  return begin_run(host, overrides, command_line, show_monitor, find_plugins);
+}
+
+int fork_command(const HostOptions& host, const ForkArguments& arguments, const Overrides& changes,
                  const std::vector<std::string>& command_line, bool show_monitor) {
-  const NamedCheckpoint named = split_name(from);
+  const NamedCheckpoint named = split_name(arguments.from);
   const RunFolder folder = existing_run(named.run);
   for (const std::string& text : changes) {
-    if (!is_of_init(text)) continue;
+    if (!is_of_section("init", text)) continue;
     throw Error(fmt::format("'{}' is for eggroll run, and eggroll fork sets init itself; leave it out", text));
   }
-  Overrides overrides = overrides_of(host, folder, from);
-  leave_stop_rules(run_config(folder), overrides);
+  Overrides overrides = overrides_of(host, folder, arguments.from);
+  const ConfigNode of_run = run_config(folder);
+  leave_stop_rules(of_run, overrides);
   overrides.insert(overrides.end(), changes.begin(), changes.end());
   overrides.push_back("init.from=" + text_value(absolute_path(folder.path.string()) + "@" + named.checkpoint));
   overrides.emplace_back("init.continue=true");
   require_one_value_each(config_search(host), overrides, Takes::kRun);
-  return run_command(host, overrides, command_line, show_monitor);
+  return begin_run(host, overrides, command_line, show_monitor, [&](const ConfigNode& config) {
+    std::vector<fs::path> allowed = arguments.plugins;
+    for (const PluginFolder& own : plugin_folders_of(config)) {
+      if (own.origin == "plugins.path") allowed.push_back(own.path);
+    }
+    return find_plugins_of_run(of_run, allowed);
+  });
 }
 
 int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor) {
