@@ -14,18 +14,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kEnvironment = "EGGROLL_PLUGIN_PATH";
+
 fs::path absolute(const fs::path& path, const std::string& origin) {
   if (path.empty()) throw Error(origin + " holds an empty name, expected folders; remove it");
   return fs::absolute(path).lexically_normal();
 }
 
 void add_environment(std::vector<PluginFolder>& folders) {
-  const char* list = std::getenv("EGGROLL_PLUGIN_PATH");
+  const char* list = std::getenv(kEnvironment);
   if (list == nullptr) return;
   std::istringstream stream(list);
   // An empty entry would mean the current folder.
   for (std::string entry; std::getline(stream, entry, ':');) {
-    if (!entry.empty()) folders.push_back({absolute(entry, ""), "EGGROLL_PLUGIN_PATH"});
+    if (!entry.empty()) folders.push_back({absolute(entry, ""), kEnvironment});
   }
 }
 
@@ -67,6 +69,17 @@ std::vector<PluginFolder> plugin_folders_of_run(const std::vector<fs::path>& all
         {folder, "plugins.path of the run", "is searched only if you allow it: --plugins " + folder.string()});
   }
   return folders;
+}
+
+void require_environment(const std::vector<PluginFolder>& folders) {
+  for (const PluginFolder& folder : folders) {
+    std::error_code unknown;
+    if (folder.origin != kEnvironment || fs::exists(folder.path, unknown) || unknown) continue;
+    throw Error(
+        fmt::format("{} has '{}', which does not exist, expected folders with *.eggplugin files and colons between "
+                    "them; correct or remove it",
+                    kEnvironment, folder.path.string()));
+  }
 }
 
 }  // namespace eggroll

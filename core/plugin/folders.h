@@ -25,6 +25,9 @@ std::vector<PluginFolder> plugin_folders(const std::vector<std::filesystem::path
 std::vector<PluginFolder> plugin_folders_of_run(const std::vector<std::filesystem::path>& allowed,
                                                 const std::vector<std::filesystem::path>& configured);
 
+// Throws Error if EGGROLL_PLUGIN_PATH names a folder of these that does not exist.
+void require_environment(const std::vector<PluginFolder>& folders);
+
 }  // namespace eggroll
 
 #endif

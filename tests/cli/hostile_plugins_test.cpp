@@ -198,6 +198,21 @@ TEST_F(HostilePluginsTest, AForkNamesTheFolderOfConfigurationThatItLacks) {
                        (folder_ / "configs").string() + ")\n"});
 }
 
+// Without a word, another plugin or none would be taken. `eggroll plugins` lists the folder (InspectTest).
+TEST_F(HostilePluginsTest, AMissingFolderOfTheEnvironmentIsRefused) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::string run = run_folder().string();
+  for (const Arguments& arguments : {tiny_run({"seed=1"}), Arguments{"resume", run}, Arguments{"fork", run},
+                                     Arguments{"sample", run}, Arguments{"replay", run}, Arguments{"eval", run},
+                                     Arguments{"check", "sign_es"}, Arguments{"show"},
+                                     Arguments{"sweep", "experiment=count-convergence"}}) {
+    SCOPED_TRACE(arguments.front());
+    expect_one_sentence(run_with("/does/not/exist", arguments),
+                        {"EGGROLL_PLUGIN_PATH has '/does/not/exist', which does not exist", "correct or remove it"});
+  }
+  EXPECT_EQ(entries_in(runs()), 1U);
+}
+
 // The command that an interrupted run prints works as it is.
 TEST_F(HostilePluginsTest, AnInterruptedRunNamesTheFoldersOfPluginsThatItWasGiven) {
   const fs::path folder = mine({"hostile_rule"});

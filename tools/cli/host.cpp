@@ -53,7 +53,7 @@ ConfigSearch config_search(const HostOptions& options) {
   return search;
 }
 
-std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
+static std::vector<PluginFolder> listed_folders_of(const ConfigNode& config) {
   std::vector<fs::path> folders;
   for (const ConfigNode& entry : config.at("plugins.path").list()) {
     const fs::path& folder = folders.emplace_back(absolute_path(entry.text()));
@@ -67,12 +67,22 @@ std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
   return plugin_folders(folders);
 }
 
+std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config) {
+  std::vector<PluginFolder> folders = listed_folders_of(config);
+  require_environment(folders);
+  return folders;
+}
+
 Registry find_plugins(const ConfigNode& config) { return Registry(plugin_folders_of(config)); }
+
+Registry list_plugins(const ConfigNode& config) { return Registry(listed_folders_of(config)); }
 
 Registry find_plugins_of_run(const ConfigNode& config, const std::vector<fs::path>& allowed) {
   std::vector<fs::path> configured;
   for (const ConfigNode& entry : config.at("plugins.path").list()) configured.emplace_back(entry.text());
-  return Registry(plugin_folders_of_run(allowed, configured), kPluginTimeLimit, kCureOfRun);
+  std::vector<PluginFolder> folders = plugin_folders_of_run(allowed, configured);
+  require_environment(folders);
+  return Registry(std::move(folders), kPluginTimeLimit, kCureOfRun);
 }
 
 std::string duration_text(double seconds) {

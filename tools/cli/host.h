@@ -24,7 +24,11 @@ ConfigSearch config_search(const HostOptions& options);
 // Finds, checks and probes plugins: the configuration's plugins.path, EGGROLL_PLUGIN_PATH, beside the executable.
 Registry find_plugins(const ConfigNode& config);
 
-// The folders that find_plugins() searches. Throws Error if plugins.path names a missing one, or a file.
+// Does the same to list them, so that a missing folder of EGGROLL_PLUGIN_PATH is no error but has its problem.
+Registry list_plugins(const ConfigNode& config);
+
+// The folders that find_plugins() searches. Throws Error if plugins.path or EGGROLL_PLUGIN_PATH names a missing one, or
+// plugins.path a file.
 std::vector<PluginFolder> plugin_folders_of(const ConfigNode& config);
 
 // Does the same for the configuration in a run's folder, whose plugins.path is not searched. allowed: folders that the

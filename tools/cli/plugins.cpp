@@ -116,7 +116,7 @@ ordered_json json_of(const Registry& registry) {
 }  // namespace
 
 int plugins_command(const HostOptions& host, bool json) {
-  const Registry registry = find_plugins(compose(config_search(host), {}));
+  const Registry registry = list_plugins(compose(config_search(host), {}));
   if (json) {
     print_json(json_of(registry));
     return 0;
@@ -140,7 +140,9 @@ int plugins_command(const HostOptions& host, bool json) {
 }
 
 int check_command(const HostOptions& host, const CheckArguments& arguments) {
-  const Registry registry(plugin_folders({}));
+  const std::vector<PluginFolder> folders = plugin_folders({});
+  require_environment(folders);
+  const Registry registry(folders);
   // A folder of the plugin's name, as `eggroll new` makes it, is not meant.
   const bool is_name = is_plugin_name(arguments.plugin) && fs::is_directory(arguments.plugin);
   const bool is_file = !is_name && fs::exists(arguments.plugin);
