@@ -92,6 +92,9 @@ TEST_F(CompletionTest, OffersRuns) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   EXPECT_THAT(completed({"eval", "count-"}), ElementsAre(run_folder().filename().string()));
   EXPECT_THAT(completed({"eval", "other"}), IsEmpty());
+  const std::string run = run_folder().filename().string();
+  EXPECT_THAT(completed({"fork", run + "@"}), AllOf(Contains(run + "@last"), Contains(run + "@best"),
+                                                    Contains(testing::MatchesRegex(run + "@[1-9][0-9]*"))));
   fs::create_directories(work_ / "results" / "sweeps" / "count-grid");
   write_plainly(work_ / "results" / "sweeps" / "count-grid" / "points.jsonl", "");
   EXPECT_THAT(completed({"report", "count-"}), ElementsAre(run_folder().filename().string(), "count-grid"));
@@ -127,14 +130,14 @@ TEST_F(CompletionTest, Zsh) {
     return lines_of(shell("zsh", {"-f"},
                           "compdef() { defined=$*; }\n"
                           "compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -rl -- \"$@\"; }\n"
-                          "_files() { print files; }; eval \"$(eggroll completion zsh)\"\n"
+                          "_files() { print files; }; compset() { print cut; }; eval \"$(eggroll completion zsh)\"\n"
                           "[[ $defined == '_eggroll eggroll' ]] || exit 1\nwords=(" +
                               words + "); CURRENT=" + std::to_string(current) + "; _eggroll"));
   };
   EXPECT_THAT(in_zsh("eggroll re", 2), ElementsAre("replay", "report", "resume"));
   EXPECT_THAT(in_zsh("eggroll run mod", 3), ElementsAre("model.", "model="));
   EXPECT_THAT(in_zsh("eggroll run model=g", 3), ElementsAre("model=gru", "model=gru_tables"));
-  EXPECT_THAT(in_zsh("eggroll eval x --data ''", 5), ElementsAre("files"));
+  EXPECT_THAT(in_zsh("eggroll eval x --data ''", 5), ElementsAre("cut", "files"));
 }
 
 TEST_F(CompletionTest, Fish) {
@@ -148,6 +151,7 @@ TEST_F(CompletionTest, Fish) {
   EXPECT_THAT(in_fish("eggroll re"), ElementsAre("replay", "report", "resume"));
   EXPECT_THAT(in_fish("eggroll run model=g"), ElementsAre("model=gru", "model=gru_tables"));
   EXPECT_THAT(in_fish("eggroll eval x --data ex"), Contains(testing::StartsWith("experiments")));
+  EXPECT_THAT(in_fish("eggroll run dataset.path=ex"), Contains(testing::StartsWith("dataset.path=experiments")));
 }
 
 TEST_F(CompletionTest, RefusesAnotherShell) {

@@ -45,6 +45,8 @@ class Completer {
     } else if (is_one_of({"run", "show", "config", "points", "sweep", "keys"})) {
       sign_ = word.starts_with("++") ? "++" : word.starts_with('+') ? "+" : word.starts_with('~') ? "~" : "";
       overrides();
+    } else if (name == "fork" && positionals_ == 0 && word.find('@') != std::string::npos) {
+      checkpoints(word.substr(0, word.rfind('@')));
     } else if (takes_run) {
       runs();
     } else if ((name == "compare" && positionals_ < 2) ||
@@ -117,6 +119,18 @@ class Completer {
 
   void runs() {
     for (const fs::path& folder : run_folders()) offer(folder.filename().string(), folder.string());
+  }
+
+  void checkpoints(const std::string& run) {
+    const std::string name = "step-";
+    offer(run + "@last");
+    offer(run + "@best");
+    for (const auto& entry : fs::directory_iterator(existing_run(run).path / "checkpoints")) {
+      const std::string folder = entry.path().filename().string();
+      const std::string step = folder.starts_with(name) ? folder.substr(name.size()) : "";
+      if (step.empty() || step.find_first_not_of("0123456789") != std::string::npos) continue;
+      offer(run + "@" + step.substr(std::min(step.find_first_not_of('0'), step.size() - 1)));
+    }
   }
 
   void sweeps() {
@@ -199,7 +213,7 @@ _eggroll() {
   while IFS=$'\t' read -r candidate meaning; do
     if [[ "$candidate" == *[=.] ]]; then open+=("$candidate"); else whole+=("$candidate"); fi
   done < <("${words[1]}" complete "${(@)words[2,CURRENT]}" 2> /dev/null)
-  (( ${#open} + ${#whole} == 0 )) && { _files; return; }
+  (( ${#open} + ${#whole} == 0 )) && { compset -P 1 '*='; _files; return; }
   (( ${#open} )) && compadd -S '' -- "${open[@]}"
   (( ${#whole} )) && compadd -- "${whole[@]}"
   return 0
@@ -213,7 +227,10 @@ constexpr const char* kFish = R"(function __eggroll_complete
   if test (count $found) -gt 0
     printf '%s\n' $found
   else
-    __fish_complete_path (commandline -ct)
+    set -l key (string match -r '^[^=-][^=]*=' -- $words[-1])
+    for path in (__fish_complete_path (string replace -- "$key" '' $words[-1]))
+      printf '%s%s\n' "$key" $path
+    end
   end
 end
 complete -c eggroll -f -a '(__eggroll_complete)'
@@ -248,7 +265,7 @@ void print_completions(const CLI::App& app, const std::vector<std::string>& word
   Completer completer(app, words);
   try {
     completer.complete();
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // A shell asks at every key: what is wrong is said when the command runs.
   }
   fmt::print("{}", completer.text());
