@@ -47,6 +47,7 @@ class Finder {
   RecordFiles found() && {
     std::sort(files_.records.begin(), files_.records.end());
     std::sort(files_.sweeps.begin(), files_.sweeps.end());
+    std::sort(files_.unrecorded.begin(), files_.unrecorded.end());
     return std::move(files_);
   }
 
@@ -56,6 +57,8 @@ class Finder {
     fs::directory_iterator entries(folder, failure);
     bool has_record = false;
     bool has_metrics = false;
+    bool has_config = false;
+    bool has_lock = false;
     for (; !failure && entries != fs::directory_iterator(); entries.increment(failure)) {
       const fs::path path = entries->path();
       const fs::path name = path.filename();
@@ -79,6 +82,8 @@ class Finder {
       }
       has_record = has_record || name == kRecordName;
       has_metrics = has_metrics || name == "metrics.jsonl";
+      has_config = has_config || name == "config.yaml";
+      has_lock = has_lock || name == "lock";
     }
     if (failure) {
       files_.problems.push_back(fmt::format("the folder {} cannot be read ({}); what lies there is left out",
@@ -89,6 +94,7 @@ class Finder {
           fmt::format("{} holds metrics but no {}, so that nothing is known of its run; it was left out",
                       folder.string(), kRecordName));
     }
+    if (has_config && has_lock && !has_metrics && !has_record) files_.unrecorded.push_back(folder);
   }
 
   void take(const fs::path& file) {
@@ -237,6 +243,9 @@ Collection collect(const std::vector<fs::path>& paths, MetricsFiles metrics) {
   RecordFiles files = find_records(paths);
   Collection collection;
   collection.problems = std::move(files.problems);
+  for (const fs::path& folder : files.unrecorded) {
+    collection.unrecorded.push_back({name_of(folder / kRecordName, paths), folder});
+  }
   for (const fs::path& file : files.sweeps) {
     try {
       collection.sweeps.push_back(read_sweep(file));

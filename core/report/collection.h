@@ -35,8 +35,15 @@ struct CollectedSweep {
   uint64_t points = 0;
 };
 
+// A run's folder that has no record yet: its process has just begun, or died before the first one.
+struct UnrecordedRun {
+  std::string name;  // as CollectedRun has it
+  std::filesystem::path folder;
+};
+
 struct Collection {
   std::vector<CollectedRun> runs;  // by name, numbers in it by their value
+  std::vector<UnrecordedRun> unrecorded;
   std::vector<CollectedSweep> sweeps;
   std::vector<std::string> problems;  // sentences: what was damaged, missing and left out
   size_t other_files = 0;             // *.json that hold neither a record nor a sweep
@@ -46,6 +53,7 @@ struct Collection {
 struct RecordFiles {
   std::vector<std::filesystem::path> records;
   std::vector<std::filesystem::path> sweeps;
+  std::vector<std::filesystem::path> unrecorded;  // folders with config.yaml and lock, and neither record nor metrics
   std::vector<std::string> problems;
 };
 

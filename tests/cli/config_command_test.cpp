@@ -236,7 +236,7 @@ TEST_F(CliTest, AFileInPlaceOfAFolderOfPluginsIsRefused) {
   write_plainly(work_ / "a_file", "");
   const std::string plugin = EGGROLL_BIN_DIR "/plugins/reference.eggplugin";
   for (const std::string& file : {std::string("a_file"), plugin}) {
-    for (const char* command : {"run", "config", "show", "sweep"}) {
+    for (const char* command : {"run", "config", "show"}) {
       expect_one_sentence(eggroll({command, "experiment=count", "plugins.path=[" + file + "]"}),
                           {"plugins.path=[" + file + "]'", file + "', which is no folder",
                            "expected a folder with *.eggplugin files", "correct or remove it"});

@@ -98,6 +98,43 @@ TEST_F(RunsTest, ARunThatWasKilledIsInterrupted) {
   EXPECT_THAT(eggroll({"ls"}).out, HasSubstr(" interrupted "));
 }
 
+// Its process died before it wrote a record.
+TEST_F(RunsTest, ARunWithoutARecordIsListedAndRemoved) {
+  begin({"name=early"});
+  begin({"name=late", "seed=1"});
+  const fs::path folder = work_ / listed({"name=early"}, "folder").at(0);
+  const std::string hash = listed({"name=early"}, "hash").at(0);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename() != "config.yaml" && entry.path().filename() != "lock") fs::remove_all(entry.path());
+  }
+  EXPECT_EQ(listed({"status=interrupted", "name=early"}, "hash"), std::vector<std::string>{hash});
+  EXPECT_EQ(listed({}, "name").size(), 2U);
+  const Result table = eggroll({"ls", "name=early"});
+  EXPECT_THAT(table.out, AllOf(HasSubstr(hash.substr(0, 8) + " interrupted       0 -  "), HasSubstr(" runs/early-")));
+  expect_one_sentence(eggroll({"report", folder.string()}), {"found no record of a run to report on"});
+  EXPECT_EQ(eggroll({"resume", hash.substr(0, 8)}).exit_code, 0);
+  EXPECT_EQ(listed({"name=early"}, "status"), std::vector<std::string>{"completed"});
+
+  fs::remove(folder / "record.json");
+  expect_one_sentence(eggroll({"rm", folder.string()}), {"record.json", "--force"});  // its steps are there
+  fs::remove(folder / "metrics.jsonl");
+  write_plainly(folder / "config.yaml", "#");
+  EXPECT_EQ(eggroll({"ls"}).exit_code, 1);
+  EXPECT_THAT(eggroll({"ls"}).err, HasSubstr("config.yaml"));
+  EXPECT_EQ(eggroll({"rm", "--force", folder.string()}).exit_code, 0);
+  EXPECT_FALSE(is_there(folder));
+}
+
+TEST_F(RunsTest, ARunThatDiedEarlyIsRemovedByItsHash) {
+  begin({"name=early"});
+  const std::string hash = listed({}, "hash").at(0);
+  const fs::path folder = run_folder();
+  fs::remove(folder / "record.json");
+  fs::remove(folder / "metrics.jsonl");
+  EXPECT_EQ(eggroll({"rm", hash.substr(0, 8)}).exit_code, 0);
+  EXPECT_FALSE(is_there(folder));
+}
+
 TEST_F(RunsTest, TagsAndANoteAreKeptBesideTheRecord) {
   begin({"seed=0", "name=tagged"});
   begin({"seed=1"});

@@ -7,7 +7,6 @@
 
 #include "cli/commands.h"
 #include "cli/runs.h"
-#include "record/record.h"
 #include "record/run_lock.h"
 #include "record/sentence.h"
 #include "system/files.h"
@@ -54,7 +53,7 @@ std::vector<std::string> followers_of(const std::string& hash) {
 std::vector<std::string> referrers_of(const RunFolder& folder) {
   std::string hash;
   try {
-    hash = read_record(folder.record()).config_hash;
+    hash = hash_of(folder);
   } catch (const Error& error) {
     throw Error(fmt::format(
         "{}; so nobody knows what refers to the run, and eggroll rm --force removes it all the same", error.what()));

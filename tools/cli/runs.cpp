@@ -1,19 +1,24 @@
 // eggroll ls, and runs by what people call them.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "cli/commands.h"
 #include "cli/labels.h"
 #include "cli/point_text.h"
 #include "cli/runs.h"
 #include "cli/terminal.h"
+#include "config/hash.h"
+#include "record/run_lock.h"
 #include "record/sentence.h"
 #include "report/collection.h"
 #include "system/files.h"
 #include "system/text.h"
+#include "train/identity.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -29,12 +34,11 @@ bool begins_hash(const std::string& word) {
          std::all_of(word.begin(), word.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-// "" where the record is damaged.
-std::string hash_of(const fs::path& record) {
+bool has_hash(const RunFolder& folder, const std::string& beginning) {
   try {
-    return read_record(record).config_hash;
+    return hash_of(folder).starts_with(beginning);
   } catch (const Error&) {
-    return "";
+    return false;  // its record is damaged
   }
 }
 
@@ -44,7 +48,7 @@ std::vector<fs::path> runs_named(const std::string& word) {
   if (word.find('/') != std::string::npos) return named;
   for (const fs::path& folder : run_folders()) {
     const bool is_name = folder.filename() == word;
-    if (is_name || (begins_hash(word) && hash_of(RunFolder{folder}.record()).starts_with(word))) {
+    if (is_name || (begins_hash(word) && has_hash({folder}, word))) {
       named.push_back(folder);
     }
   }
@@ -67,11 +71,19 @@ fs::path only_one(const std::string& word, const std::vector<fs::path>& named, c
 std::vector<fs::path> run_folders() {
   std::vector<fs::path> folders;
   if (!is_there(kResults)) return folders;
-  for (const fs::path& record : find_records({kResults}).records) {
+  const RecordFiles files = find_records({kResults});
+  for (const fs::path& record : files.records) {
     const RunFolder folder{record.parent_path()};
     if (record == folder.record() && is_there(folder.config())) folders.push_back(folder.path);
   }
+  folders.insert(folders.end(), files.unrecorded.begin(), files.unrecorded.end());
+  std::sort(folders.begin(), folders.end());
   return folders;
+}
+
+std::string hash_of(const RunFolder& folder) {
+  const bool has_none_yet = !is_there(folder.record()) && !is_there(folder.metrics());
+  return has_none_yet ? run_hash(read_config(folder)) : read_record(folder.record()).config_hash;
 }
 
 RunFolder existing_run(const fs::path& path) {
@@ -161,6 +173,23 @@ std::string value_of(const RunRecord& record, const std::string& key) {
   const ordered_json* node = find_key(record.config, key);
   if (node == nullptr || node->is_object()) return "";
   return node->is_string() ? node->get<std::string>() : node->dump();
+}
+
+// What is known of it: its configuration, and when its process wrote that.
+CollectedRun as_collected(const UnrecordedRun& unrecorded) {
+  const RunFolder folder{unrecorded.folder};
+  const ConfigNode config = read_config(folder);
+  CollectedRun run;
+  run.name = unrecorded.name;
+  run.record_file = folder.record();
+  run.record.config = to_json(config);
+  run.record.config_hash = hash_of(folder);
+  run.was_killed = !RunLock::is_taken(folder.path);
+  run.record.status = run.was_killed ? RunStatus::kInterrupted : RunStatus::kRunning;
+  const auto written = std::chrono::file_clock::to_sys(fs::last_write_time(folder.config()));
+  run.record.started_utc =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", std::chrono::time_point_cast<std::chrono::seconds>(written));
+  return run;
 }
 
 struct ListedRun {
@@ -295,7 +324,14 @@ int ls_command(const std::vector<std::string>& words, bool json) {
     fmt::print("{}", json ? "[]\n" : "no runs yet\n");
     return 0;
   }
-  const Collection collection = collect({results});
+  Collection collection = collect({results});
+  for (const UnrecordedRun& run : collection.unrecorded) {
+    try {
+      collection.runs.push_back(as_collected(run));
+    } catch (const Error& error) {
+      collection.problems.push_back(std::string(error.what()) + " (the run is left out)");
+    }
+  }
   for (const std::string& problem : collection.problems) print_error("eggroll", problem);
   bool is_whole = collection.problems.empty();
   std::vector<ListedRun> runs;

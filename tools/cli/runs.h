@@ -3,6 +3,7 @@
 #define EGGROLL_TOOLS_CLI_RUNS_H
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "train/run_folder.h"
@@ -14,6 +15,10 @@ inline constexpr const char* kResults = "results";
 
 // The folders of all runs below ./results, sorted.
 std::vector<std::filesystem::path> run_folders();
+
+// The hash of its configuration, by its record, or where it has none yet by config.yaml. Throws Error if that is
+// damaged.
+std::string hash_of(const RunFolder& folder);
 
 // The run that a command was given: its folder; or below ./results its path, its folder's name or the beginning of its
 // hash, 4 digits at least. Throws Error if it is none, or if several are meant.
