@@ -202,15 +202,37 @@ TEST_F(HostilePluginsTest, AForkNamesTheFolderOfConfigurationThatItLacks) {
 TEST_F(HostilePluginsTest, AMissingFolderOfTheEnvironmentIsRefused) {
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
   const std::string run = run_folder().string();
-  for (const Arguments& arguments : {tiny_run({"seed=1"}), Arguments{"resume", run}, Arguments{"fork", run},
-                                     Arguments{"sample", run}, Arguments{"replay", run}, Arguments{"eval", run},
-                                     Arguments{"check", "sign_es"}, Arguments{"show"},
-                                     Arguments{"sweep", "experiment=count-convergence"}}) {
+  for (const Arguments& arguments :
+       {tiny_run({"seed=1"}), Arguments{"resume", run}, Arguments{"fork", run}, Arguments{"sample", run},
+        Arguments{"replay", run}, Arguments{"eval", run}, Arguments{"check", "sign_es"}, Arguments{"show"},
+        Arguments{"sweep", "experiment=count-convergence"}}) {
     SCOPED_TRACE(arguments.front());
     expect_one_sentence(run_with("/does/not/exist", arguments),
                         {"EGGROLL_PLUGIN_PATH has '/does/not/exist', which does not exist", "correct or remove it"});
   }
   EXPECT_EQ(entries_in(runs()), 1U);
+}
+
+// As `eggroll new` lays it out: PLUGIN/build/NAME.eggplugin and PLUGIN/configs.
+TEST_F(HostilePluginsTest, CheckFindsTheSettingsBesideAPlugin) {
+  const fs::path plugin = folder_ / "hostile_rule";
+  fs::create_directory(plugin);
+  fs::rename(mine({"hostile_rule"}), plugin / "build");
+  const fs::path file = plugin / "build" / "hostile_rule.eggplugin";
+  const std::vector<std::pair<fs::path, std::string>> places = {
+      {plugin, "hostile_rule"}, {folder_, "hostile_rule"}, {plugin / "build", "hostile_rule"}, {work_, file.string()}};
+  for (const auto& [place, named] : places) {
+    expect_one_sentence(Process(place, command({"check", named})).wait(),
+                        {"the settings of the optimizer 'hostile_rule' are missing, expected "
+                         "optimizer/hostile_rule.yaml in one of: ",
+                         (plugin / "configs").string() + "; give the folder that holds it: --config-dir DIR"});
+  }
+  fs::create_directories(plugin / "configs" / "optimizer");
+  write_plainly(plugin / "configs" / "optimizer" / "hostile_rule.yaml", "name: hostile_rule\nfault: none\n");
+  for (const auto& [place, named] : places) {
+    const Result result = Process(place, command({"check", named})).wait();
+    EXPECT_THAT(result.out, HasSubstr("optimizer 'hostile_rule': ")) << result.err;
+  }
 }
 
 // The command that an interrupted run prints works as it is.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
@@ -12,6 +13,7 @@
 #include "conformance/trajectory.h"
 #include "eggroll/error.h"
 #include "plugin/scaffold.h"
+#include "system/files.h"
 #include "train/setup.h"
 
 namespace eggroll {
@@ -85,9 +87,26 @@ int print_checks(const ChosenPlugin& plugin, const std::vector<Check>& checks) {
   return passed == checks.size() && !checks.empty() ? 0 : 1;
 }
 
-// The settings that configs/KIND/NAME.yaml gives a model or an optimizer.
-ConfigNode section_of(const HostOptions& host, const std::string& kind, const std::string& name) {
-  return compose(config_search(host), {fmt::format("{}={}", kind, name)});
+// The settings that configs/KIND/NAME.yaml gives a model or an optimizer. The folder `configs` beside the plugin, or
+// beside its build folder as `eggroll new` makes it, is searched last.
+ConfigNode section_of(const HostOptions& host, const PluginFile& plugin) {
+  const std::string kind = kind_name(*plugin.kind);
+  const fs::path name = fs::path(kind) / (plugin.name + ".yaml");
+  ConfigSearch search = config_search(host);
+  const fs::path folder = plugin.path.lexically_normal().parent_path();
+  search.config_dirs.push_back(folder / "configs");
+  search.config_dirs.push_back(folder.parent_path() / "configs");
+  const bool is_found = std::any_of(search.config_dirs.begin(), search.config_dirs.end(),
+                                    [&](const fs::path& configs) { return is_there(configs / name); });
+  if (!is_found) {
+    std::vector<std::string> searched;
+    for (const fs::path& configs : search.config_dirs) searched.push_back(configs.string());
+    throw Error(
+        fmt::format("the settings of the {} are missing, expected {} in one of: {}; give the folder that holds "
+                    "it: --config-dir DIR",
+                    plugin.who(), name.string(), fmt::join(searched, ", ")));
+  }
+  return compose(search, {fmt::format("{}={}", kind, plugin.name)});
 }
 
 ordered_json json_of(const PluginFile& file) {
@@ -173,7 +192,7 @@ int check_command(const HostOptions& host, const CheckArguments& arguments) {
     return checks.empty() ? 0 : print_checks(chosen, checks);
   }
   const BackendInstance reference(registry.choose(EGG_KIND_BACKEND, "reference"), none);
-  const ConfigNode config = section_of(host, kind, chosen.file.name);
+  const ConfigNode config = section_of(host, chosen.file);
   const SettingsBlock block(config, kind, kind == "optimizer" ? kOptimizerHostKeys : kModelHostKeys);
   return print_checks(chosen, *chosen.file.kind == EGG_KIND_MODEL ? check_model(chosen, *block.view(), reference)
                                                                   : check_optimizer(chosen, *block.view(), reference));
