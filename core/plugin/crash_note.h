@@ -1,4 +1,4 @@
-// Names a plugin that crashes the process while it is opened.
+// Names a plugin that ends the process, by a crash or by exit().
 #ifndef EGGROLL_PLUGIN_CRASH_NOTE_H
 #define EGGROLL_PLUGIN_CRASH_NOTE_H
 
@@ -13,7 +13,8 @@ namespace eggroll {
 // time; one within another says nothing.
 class CrashNote {
  public:
-  CrashNote(const std::string& who, const std::filesystem::path& file);
+  // during: "while it was opened", "in rule()". file: may be left out.
+  CrashNote(const std::string& who, const std::string& during, const std::filesystem::path& file = {});
   CrashNote(const CrashNote&) = delete;
   CrashNote& operator=(const CrashNote&) = delete;
   ~CrashNote();
@@ -26,6 +27,16 @@ class CrashNote {
 
   bool is_first_ = false;
   std::array<struct sigaction, kSignals.size()> before_{};
+};
+
+// Only main() makes one, before all else. Where exit() is called while it lives, which a plugin alone does, the process
+// says so, names the plugin of the CrashNote if there is one, and ends with exit code 1. Children by fork may exit.
+class ExitGuard {
+ public:
+  ExitGuard();
+  ExitGuard(const ExitGuard&) = delete;
+  ExitGuard& operator=(const ExitGuard&) = delete;
+  ~ExitGuard();
 };
 
 }  // namespace eggroll

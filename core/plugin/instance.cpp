@@ -81,7 +81,7 @@ Instance::Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings
   }
   table_ = descriptor->interface_table;
   const auto opening = std::make_shared<Opening>(descriptor->open, settings);
-  const CrashNote note(who_, plugin.file.path);
+  const CrashNote note(who_, "while it was opened", plugin.file.path);
   const auto call = finish_within(plugin.limit, [opening] { return opening->run(); });
   if (!call) throw Error(abandoned_text(plugin.file.name, "open", plugin.limit, plugin.file.path));
   require_ok(*call, who_);
@@ -91,7 +91,7 @@ Instance::Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings
 
 ModelInstance::ModelInstance(const ChosenPlugin& plugin, const egg_settings& settings)
     : Instance(plugin, EGG_KIND_MODEL, settings) {
-  const CrashNote note(who(), plugin.file.path);
+  const CrashNote note(who(), "in program()", plugin.file.path);
   require_ok(call_plugin([&](egg_error* error) {
                return table<egg_model_interface>().program(self().get(), &program_, error);
              }),
@@ -101,6 +101,7 @@ ModelInstance::ModelInstance(const ChosenPlugin& plugin, const egg_settings& set
 
 OptimizerInstance::OptimizerInstance(const ChosenPlugin& plugin, const egg_settings& settings)
     : Instance(plugin, EGG_KIND_OPTIMIZER, settings) {
+  const CrashNote note(who(), "in rule()", plugin.file.path);
   require_ok(
       call_plugin([&](egg_error* error) { return table<egg_optimizer_interface>().rule(self().get(), &rule_, error); }),
       who());
@@ -112,6 +113,7 @@ std::vector<float> OptimizerInstance::scalars(uint64_t step, std::span<const egg
                               evaluations.data()};
   std::vector<float> values(rule_->scalar_count);
   Lent<float> lent(values.data(), values.size());
+  const CrashNote note(who(), "in scalars()");
   require_ok(call_plugin([&](egg_error* error) {
                return table<egg_optimizer_interface>().scalars(self().get(), &progress, lent.data(), error);
              }),

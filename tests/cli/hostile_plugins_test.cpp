@@ -235,6 +235,24 @@ TEST_F(HostilePluginsTest, CheckFindsTheSettingsBesideAPlugin) {
   }
 }
 
+// exit(0) would look like success.
+TEST_F(HostilePluginsTest, ThatEndTheProgramAreNamed) {
+  const fs::path folder = mine({"hostile_rule"});
+  expect_one_sentence(run_with(folder, hostile_run("exits")),
+                      {"optimizer 'hostile_rule' ended the program with exit() in scalars(); fix the plugin"});
+  const Result crashed = run_with(folder, hostile_run("crashes", {"seed=1"}));
+  EXPECT_EQ(crashed.signal, SIGSEGV);
+  EXPECT_EQ(crashed.err, "eggroll: optimizer 'hostile_rule' crashed in scalars(); fix the plugin, or choose another\n");
+
+  const auto check_with = [&](const std::string& fault) {
+    write_plainly(folder_ / "configs" / "optimizer" / "hostile_rule.yaml", "name: hostile_rule\nfault: " + fault);
+    return run_with(folder, {"check", "hostile_rule", "--config-dir", (folder_ / "configs").string()});
+  };
+  expect_one_sentence(check_with("exits"),
+                      {"optimizer 'hostile_rule' ended the program with exit() while it was checked ("});
+  EXPECT_THAT(check_with("crashes").err, HasSubstr("optimizer 'hostile_rule' crashed while it was checked ("));
+}
+
 // The command that an interrupted run prints works as it is.
 TEST_F(HostilePluginsTest, AnInterruptedRunNamesTheFoldersOfPluginsThatItWasGiven) {
   const fs::path folder = mine({"hostile_rule"});

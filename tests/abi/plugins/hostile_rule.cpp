@@ -1,5 +1,7 @@
 // An optimizer that is wrong in the way that its setting `fault` names.
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <thread>
@@ -22,6 +24,8 @@ class Hostile : public eggroll::Optimizer {
   const egg_rule* rule() override { return rule_.view(); }
   void scalars(const egg_progress& progress, float* out) override {
     out[0] = 0.0F;
+    if (fault_ == "exits") std::exit(0);
+    if (fault_ == "crashes") std::raise(SIGSEGV);
     if (fault_ == "writes_behind") out[20] = 1.0F;
     if (fault_ == "writes_before") out[-1] = 1.0F;
     if (fault_ == "nan" && progress.step >= 3) out[0] = std::numeric_limits<float>::quiet_NaN();
