@@ -41,9 +41,9 @@ double p_below(const Mean& mean, double border);
 // The two-sided p-value of a mean that is the border by the hypothesis.
 double p_unlike(const Mean& mean, double border);
 
-// The fewest values, more than the mean has and at most `most`, whose interval would leave out 0 in four of five samples
-// if the mean and the deviation of its values are the true ones: (t + z) * deviation / sqrt(n) <= |mean|, with Student's t
-// of the interval and the normal quantile z of 0.8.
+// The fewest values, more than the mean has and at most `most`, whose interval would leave out 0 in four of five
+// samples if the mean and the deviation of its values are the true ones: (t + z) * deviation / sqrt(n) <= |mean|, with
+// Student's t of the interval and the normal quantile z of 0.8.
 std::optional<size_t> values_to_decide(const Mean& mean, size_t most);
 
 // The two-sided p-value of `successes` in n, n at least 1, against a share: exact, twice the smaller tail.
