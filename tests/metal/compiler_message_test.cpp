@@ -18,7 +18,7 @@ TEST(CompilerMessage, IsTheFirstErrorOnOneLine) {
       first_error("program_source:1:2: warning: " + warnings +
                       "\nprogram_source:3:4: error: no \t \xe2\x80\x98tensor\xe2\x80\x99\n  code\n5: error: more\n",
                   200),
-      "program_source:3:4: error: no     tensor   ");
+      "program_source:3:4: error: no      tensor   ");
   EXPECT_EQ(first_error("no device\nmore", 200), "no device");
   EXPECT_EQ(first_error("", 200), "");
   EXPECT_EQ(first_error("error: " + warnings, 20), "error: wwwwwwwwwwwww");
