@@ -12,7 +12,7 @@ int run(const std::vector<std::string>& words) {
   const bool known = words.size() > 2 && words[0] == "--config-dir";
   const eggroll::HostOptions host{{known ? words[1] : ""}};
   if (known && words.size() == 4 && words[2] == "check") return eggroll::check_command(host, {words[3], {}, {}});
-  if (known && words.size() == 3 && words[2] == "plugins") return eggroll::plugins_command(host);
+  if (known && words.size() == 3 && words[2] == "plugins") return eggroll::plugins_command(host, false);
   throw eggroll::Error("expected --config-dir DIR check PLUGIN, or --config-dir DIR plugins");
 }
 
