@@ -129,7 +129,12 @@ Override parse_override(const std::string& text) {
   if (!change.value && change.action != Override::Action::kDelete) {
     throw change.wrong("this is no override, expected key=value, +key=value, ++key=value or ~key; correct it");
   }
-  if (!is_path(change.key.substr(0, change.key.find('@')))) {
+  const size_t at = std::min(change.key.find('@'), change.key.size());
+  const auto is_plain = [](char c) {
+    return c >= ' ' && c <= '~';
+  };  // of what follows the @, config_file.cpp says more
+  if (!is_path(change.key.substr(0, at)) ||
+      !std::all_of(change.key.begin() + static_cast<std::ptrdiff_t>(at), change.key.end(), is_plain)) {
     throw change.wrong(
         fmt::format("'{}' is no key, expected names of letters, digits, _ and -, with single dots or slashes between "
                     "them and {} characters at most; correct it",
