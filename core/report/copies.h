@@ -25,7 +25,7 @@ struct Observations {
   size_t unlike = 0;                                   // places whose runs differ in steps or bits
 };
 
-// Of the runs of a place that one counts which ended well and has the most steps, of equals the one that began last.
+// In each place the run counts that ended well and has the most steps; among equals the one that began last.
 Observations observations_of(const std::vector<PlacedRun>& runs);
 
 // Keeps one run of each configuration and seed of a study; the others become its copies. Trials of a search are apart,

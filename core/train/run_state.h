@@ -24,7 +24,7 @@
 
 namespace eggroll {
 
-// Of one process. What it refers to outlives it.
+// What one process carries from step to step. What it refers to outlives it.
 struct RunState {
   // Opens the session; nothing of the run's folder is read.
   RunState(Setup& run_setup, const ConfigNode& config, const RunFolder& run_folder, const Invocation& invocation,

@@ -24,7 +24,7 @@ void PrintTo(const PerToken& counted, std::ostream* out) {
        << " products";
 }
 
-// Of one tile, where a call has many tokens.
+// What a token of one tile costs where a call has many tokens.
 PerToken counted(const std::vector<std::string>& model) {
   std::vector<std::string> overrides = {"optimizer=es_adamw", "train.population=64", "train.members_per_stream=64",
                                         "backend=reference"};

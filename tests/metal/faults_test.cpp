@@ -56,7 +56,7 @@ TEST_F(FaultTest, EveryBarrierIsMissedWhereItIsLeftOut) {
 // The number of bytes to cut off a buffer's end so that a run touches a missing one; 16 do for most buffers.
 size_t bytes_to_lose(Kernel kernel, int binding) {
   constexpr size_t kTable = size_t{SmallProgram::kTableRows} * SmallProgram::kWidth;
-  // Of the last outputs, and one cell more, whose last weights the rule need not move.
+  // The padding of the last outputs, and one cell more, whose last weights the rule need not move.
   constexpr size_t kCellBytes = size_t{2} * kCell * kCell;
   constexpr size_t kPaddedHalves = (kBlock / kCell - SmallProgram::kWidth % kBlock / kCell + 1) * kCellBytes;
   switch (kernel) {

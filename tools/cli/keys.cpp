@@ -159,7 +159,7 @@ ordered_json group_json(const ConfigSearch& search, const ConfigNode& config, co
   return {{"group", group}, {"options", options}};
 }
 
-// Of these groups, and of what is below the node.
+// Prints these groups, and what is below the node.
 void print_as_json(const ConfigSearch& search, const ConfigNode& config, const std::vector<std::string>& groups,
                    const std::string& path, const ConfigNode* node) {
   ordered_json list = ordered_json::array();

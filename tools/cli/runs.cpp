@@ -251,7 +251,7 @@ ordered_json json_of(const ListedRun& listed) {
           {"note", listed.labels.note}};
 }
 
-// Of a sweep's point "grid/0003 sign_es,512,seed 0" for sweeps/grid/points/0003-optimizer=sign_es,...
+// A sweep's point is "grid/0003 sign_es,512,seed 0" for sweeps/grid/points/0003-optimizer=sign_es,...
 std::string short_name_of(const CollectedRun& run) {
   const fs::path points = fs::path(run.name).parent_path();
   if (!run.record.sweep || points.filename() != "points") return run.name;

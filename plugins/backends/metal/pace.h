@@ -14,7 +14,7 @@ namespace eggroll::metal {
 constexpr double kMostSeconds = 0.05;
 // What a command buffer is meant to take: work is not all alike.
 constexpr double kTargetSeconds = 0.03;
-// A command buffer may have so many times the work of the last one, whatever that one took.
+// A command buffer has at most this many times the work of the last one, whatever that one took.
 constexpr uint64_t kMostGrowth = 8;
 // Refusals one after another before a call gives up.
 constexpr uint32_t kMostRefusals = 16;

@@ -10,15 +10,6 @@
 namespace eggroll::metal {
 namespace {
 
-// A dispatch of one kernel: arguments as they lie in memory.
-template <class Arguments>
-Dispatch dispatch(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
-                  std::vector<BoundBuffer> buffers) {
-  std::vector<std::byte> bytes(sizeof(Arguments));
-  std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
-  return {kernel, groups, threadgroup_memory, std::move(bytes), std::move(buffers)};
-}
-
 // The bits of a number as IEEE binary16, which holds all of int8 exactly.
 uint16_t half_bits(int8_t number) {
   if (number == 0) return 0;
@@ -28,7 +19,7 @@ uint16_t half_bits(int8_t number) {
   return static_cast<uint16_t>((number < 0 ? 0x8000U : 0U) | (exponent + 15) << 10 | fraction);
 }
 
-// Of the first command buffer of a kind, of which nothing is known.
+// The first command buffer of a kind is small: nothing is known of its time.
 constexpr uint64_t kFirstTiles = 8;
 constexpr uint64_t kFirstGroups = 256;
 
@@ -222,6 +213,14 @@ ForwardArgs MetalSession::forward_args(const egg_batch& batch) const {
   return args;
 }
 
+template <class Arguments>
+double MetalSession::run(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
+                         std::vector<BoundBuffer> buffers) const {
+  std::vector<std::byte> bytes(sizeof(Arguments));
+  std::memcpy(bytes.data(), &arguments, sizeof(Arguments));
+  return device_->run({kernel, groups, threadgroup_memory, std::move(bytes), std::move(buffers)}, spec_.threads);
+}
+
 // Each chunk of tiles goes through all tokens before the next one takes its workspaces.
 void MetalSession::run_forward(ForwardArgs args, Pace& pace, Memory& states, Memory& other_states) {
   const uint32_t rows = args.rows;
@@ -251,35 +250,35 @@ void MetalSession::run_forward(ForwardArgs args, Pace& pace, Memory& states, Mem
 // takes a command buffer for each token too long, a command buffer has some of the tiles.
 void MetalSession::run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, const Buffer& before, const Buffer& after) {
   const uint32_t scratch = kStaging + 4 * kTileRows * static_cast<uint32_t>(plan_.noise.rank);
+  const uint32_t fixed = device_->slice_tokens();
   uint32_t tokens = 0;
   for (uint32_t done = 0; done < tiles;) {
     if (done == 0) {
-      const uint64_t fit = device_->slice_tokens() != 0 ? device_->slice_tokens() : pace.units() / tiles;
+      const uint64_t fit = fixed != 0 ? fixed : pace.units() / tiles;
       tokens = static_cast<uint32_t>(std::clamp<uint64_t>(fit, 1, args.tokens - args.first_token));
     }
-    const uint64_t many = tokens > 1 || device_->slice_tokens() != 0 ? tiles : pace.units();
+    const uint64_t many = tokens > 1 || fixed != 0 ? tiles : pace.units();
     const auto count = static_cast<uint32_t>(std::min<uint64_t>(many, tiles - done));
     args.first_tile = done;
     args.end_token = args.first_token + tokens;
     const uint64_t units = uint64_t{count} * tokens;
     try {
-      pace.took(units, device_->run(dispatch(Kernel::kForward, count, scratch, args,
-                                             {{kBindOps, ops_.get()},
-                                              {kBindNoiseParts, parts_.get()},
-                                              {kBindWeights, weights_.get()},
-                                              {kBindHalves, halves_.get()},
-                                              {kBindTables, tables_.get()},
-                                              {kBindLossTables, loss_tables_.get()},
-                                              {kBindNoise, noise_.get()},
-                                              {kBindInputs, inputs_.get()},
-                                              {kBindTargets, targets_.get()},
-                                              {kBindResets, resets_.get()},
-                                              {kBindIndexRows, index_rows_.get()},
-                                              {kBindStatesBefore, &before},
-                                              {kBindStates, &after},
-                                              {kBindLogits, logits_.get()},
-                                              {kBindWorkspace, workspace_.get()}}),
-                                    spec_.threads));
+      pace.took(units, run(Kernel::kForward, count, scratch, args,
+                           {{kBindOps, ops_.get()},
+                            {kBindNoiseParts, parts_.get()},
+                            {kBindWeights, weights_.get()},
+                            {kBindHalves, halves_.get()},
+                            {kBindTables, tables_.get()},
+                            {kBindLossTables, loss_tables_.get()},
+                            {kBindNoise, noise_.get()},
+                            {kBindInputs, inputs_.get()},
+                            {kBindTargets, targets_.get()},
+                            {kBindResets, resets_.get()},
+                            {kBindIndexRows, index_rows_.get()},
+                            {kBindStatesBefore, &before},
+                            {kBindStates, &after},
+                            {kBindLogits, logits_.get()},
+                            {kBindWorkspace, workspace_.get()}}));
       done += count;
     } catch (const Refused& refused) {
       pace.refused(units, refused);
@@ -334,19 +333,19 @@ void MetalSession::update(const egg_update& u) {
   std::copy_n(u.scalars, spec_.rule->scalar_count, of<float>(scalars_));
   std::copy_n(u.vote_stds, plan_.places.size(), of<float>(vote_stds_));
   std::fill_n(of<uint32_t>(changed_), plan_.places.size(), 0U);
-  add_votes(u);
-  add_masked_votes(u);
+  run_votes(u);
+  run_masked_votes(u);
   std::copy_n(of<uint32_t>(changed_), plan_.places.size(), u.changed);
 }
 
-// Cuts work of `count` pieces into command buffers: run(first, end) runs those, and returns the seconds that they took.
-// is_repeatable: whether pieces may run again that have run in part.
+// Cuts work of `count` pieces into command buffers: work(first, end) runs those, and returns the seconds that they
+// took. is_repeatable: whether pieces may run again that have run in part.
 template <class Run>
-void MetalSession::run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& run) const {
+void MetalSession::run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& work) const {
   for (uint64_t done = 0; done < count;) {
     const uint64_t end = std::min(count, done + pace.units());
     try {
-      pace.took(end - done, run(static_cast<uint32_t>(done), static_cast<uint32_t>(end)));
+      pace.took(end - done, work(static_cast<uint32_t>(done), static_cast<uint32_t>(end)));
       done = end;
     } catch (const Refused& refused) {
       if (!is_repeatable) {
@@ -363,7 +362,7 @@ RuleShape MetalSession::rule_shape() const {
   return {spec_.rule->node_count, spec_.rule->slot_count, spec_.rule->delta, memory_.rule_groups};
 }
 
-void MetalSession::add_votes(const egg_update& u) {
+void MetalSession::run_votes(const egg_update& u) {
   const JobList<VoteJob> vote_jobs = plan_.votes.chosen(u);
   const JobList<RuleJob> rule_jobs = plan_.rules.chosen(u);
   if (vote_jobs.pieces == 0) return;
@@ -377,12 +376,11 @@ void MetalSession::add_votes(const egg_update& u) {
   votes.shares = memory_.vote_shares;
   run_pieces(uint64_t{votes.pieces} * votes.shares, votes_pace_, true, [&](uint32_t first, uint32_t end) {
     votes.first_group = first;
-    return device_->run(dispatch(Kernel::kVotes, end - first, kVoteMemory, votes,
-                                 {{kBindVoteJobs, vote_jobs_.get()},
-                                  {kBindFitness, fitness_.get()},
-                                  {kBindNoise, noise_.get()},
-                                  {kBindVotes, votes_.get()}}),
-                        spec_.threads);
+    return run(Kernel::kVotes, end - first, kVoteMemory, votes,
+               {{kBindVoteJobs, vote_jobs_.get()},
+                {kBindFitness, fitness_.get()},
+                {kBindNoise, noise_.get()},
+                {kBindVotes, votes_.get()}});
   });
   RuleArgs rule{};
   rule.rule = rule_shape();
@@ -392,23 +390,22 @@ void MetalSession::add_votes(const egg_update& u) {
   run_pieces(rule_jobs.pieces, rule_pace_, false, [&](uint32_t first, uint32_t end) {
     rule.first_piece = first;
     rule.end_piece = end;
-    return device_->run(dispatch(Kernel::kRule, rule.rule.groups, 16, rule,
-                                 {{kBindRuleNodes, rule_nodes_.get()},
-                                  {kBindSlotNodes, slot_nodes_.get()},
-                                  {kBindRuleJobs, rule_jobs_.get()},
-                                  {kBindScalars, scalars_.get()},
-                                  {kBindVoteStds, vote_stds_.get()},
-                                  {kBindVotes, votes_.get()},
-                                  {kBindWeights, weights_.get()},
-                                  {kBindHalves, halves_.get()},
-                                  {kBindSlots, slots_.get()},
-                                  {kBindRuleScratch, rule_scratch_.get()},
-                                  {kBindChanged, changed_.get()}}),
-                        spec_.threads);
+    return run(Kernel::kRule, rule.rule.groups, 16, rule,
+               {{kBindRuleNodes, rule_nodes_.get()},
+                {kBindSlotNodes, slot_nodes_.get()},
+                {kBindRuleJobs, rule_jobs_.get()},
+                {kBindScalars, scalars_.get()},
+                {kBindVoteStds, vote_stds_.get()},
+                {kBindVotes, votes_.get()},
+                {kBindWeights, weights_.get()},
+                {kBindHalves, halves_.get()},
+                {kBindSlots, slots_.get()},
+                {kBindRuleScratch, rule_scratch_.get()},
+                {kBindChanged, changed_.get()}});
   });
 }
 
-void MetalSession::add_masked_votes(const egg_update& u) {
+void MetalSession::run_masked_votes(const egg_update& u) {
   std::vector<VotedRow> rows;
   std::vector<PairRange> voters;
   for (uint32_t job = 0; job < plan_.masked.size(); ++job) {
@@ -438,20 +435,19 @@ void MetalSession::add_masked_votes(const egg_update& u) {
   run_pieces(rows.size(), masked_pace_, false, [&](uint32_t first, uint32_t end) {
     args.first_row = first;
     args.end_row = end;
-    return device_->run(dispatch(Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
-                                 {{kBindRuleNodes, rule_nodes_.get()},
-                                  {kBindSlotNodes, slot_nodes_.get()},
-                                  {kBindMaskedJobs, masked_jobs_.get()},
-                                  {kBindScalars, scalars_.get()},
-                                  {kBindVotedRows, voted_rows_.get()},
-                                  {kBindRowVoters, row_voters_.get()},
-                                  {kBindFitness, fitness_.get()},
-                                  {kBindNoise, noise_.get()},
-                                  {kBindWeights, weights_.get()},
-                                  {kBindSlots, slots_.get()},
-                                  {kBindRuleScratch, rule_scratch_.get()},
-                                  {kBindChanged, changed_.get()}}),
-                        spec_.threads);
+    return run(Kernel::kMasked, args.rule.groups, kMaskedMemory, args,
+               {{kBindRuleNodes, rule_nodes_.get()},
+                {kBindSlotNodes, slot_nodes_.get()},
+                {kBindMaskedJobs, masked_jobs_.get()},
+                {kBindScalars, scalars_.get()},
+                {kBindVotedRows, voted_rows_.get()},
+                {kBindRowVoters, row_voters_.get()},
+                {kBindFitness, fitness_.get()},
+                {kBindNoise, noise_.get()},
+                {kBindWeights, weights_.get()},
+                {kBindSlots, slots_.get()},
+                {kBindRuleScratch, rule_scratch_.get()},
+                {kBindChanged, changed_.get()}});
   });
 }
 

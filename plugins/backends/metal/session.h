@@ -42,16 +42,20 @@ class MetalSession : public Session {
   void upload_batch(const egg_batch& batch);
   NoiseArgs noise_args(uint64_t step, uint32_t first_pair) const;
   ForwardArgs forward_args(const egg_batch& batch) const;
+  // Runs a kernel, its arguments as they lie in memory: see Device::run.
+  template <class Arguments>
+  double run(Kernel kernel, uint32_t groups, uint32_t threadgroup_memory, const Arguments& arguments,
+             std::vector<BoundBuffer> buffers) const;
   // The rows of args, as many tiles at a time as there are workspaces. states: at first, and in the end.
   void run_forward(ForwardArgs args, Pace& pace, Memory& states, Memory& other_states);
   void run_slice(ForwardArgs& args, uint32_t tiles, Pace& pace, const Buffer& before, const Buffer& after);
   void copy_losses(const Memory& states, uint32_t first, uint32_t count, int64_t* losses) const;
   template <class Run>
-  void run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& run) const;
+  void run_pieces(uint64_t count, Pace& pace, bool is_repeatable, const Run& work) const;
   RuleShape rule_shape() const;
   // What moves the parameters that have votes for all of their rows; then the rows of masked tables that were read.
-  void add_votes(const egg_update& update);
-  void add_masked_votes(const egg_update& update);
+  void run_votes(const egg_update& update);
+  void run_masked_votes(const egg_update& update);
   template <class Copy>
   void each_state(size_t count, const Copy& copy) const;
 

@@ -34,8 +34,8 @@ int64_t over_lanes(Over function, uint32_t lanes, int64_t x, Site site);
 
 constexpr uint64_t kAllRounds = UINT64_MAX;
 
-// Calls body(simdgroup, lane) on each thread. seed: chooses their order. rounds: after so many of them, in each of
-// which every thread goes on to where it next waits, the threads are stopped where they are. Throws Error if threads
+// Calls body(simdgroup, lane) on each thread. seed: chooses their order. rounds: after this number of them the
+// threads are stopped where they are; in a round every thread goes on to where it next waits. Throws Error if threads
 // wait for each other at different places or touch memory that is not theirs.
 void run_threadgroup(const std::function<void(uint32_t simdgroup, uint32_t lane)>& body, uint64_t seed,
                      uint64_t rounds = kAllRounds);
