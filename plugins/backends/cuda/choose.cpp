@@ -40,8 +40,8 @@ struct Choice {
 };
 
 // A multiprocessor works on two tiles at once where they find room beside each other and there are more tiles than
-// multiprocessors, on three of fused ops with few channels. With a ring of weights a block has both, and only what
-// linears read must be on chip; without, each has a block of its own, and all its values on chip.
+// multiprocessors, on three or four of fused ops with few channels. With a ring of weights a block has both, and only
+// what linears read must be on chip; without, each has a block of its own, and all its values on chip.
 Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
   const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
@@ -62,10 +62,12 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
     Plan one = plan(whole, 1, 3);
     if (is_few(one)) return {std::move(one), multiprocessors};
     Plan two = plan(whole, 2, 3);
-    // Logits that two tiles keep on chip are not made twice for a third tile.
-    Plan three = plan(whole, kMostFusedTiles, 3);
+    // Logits that two tiles keep on chip are not made twice for more tiles.
     const auto keeps = [](const Plan& p) { return p.fused && p.fused->logit_blocks > 0; };
-    if (three.fused && (keeps(three) || !keeps(two))) return {std::move(three), multiprocessors};
+    for (uint32_t tiles = kMostFusedTiles; tiles > 2; --tiles) {
+      Plan more = plan(whole, tiles, 3);
+      if (more.fused && (keeps(more) || !keeps(two))) return {std::move(more), multiprocessors};
+    }
     if (two.fused) return {std::move(two), multiprocessors};
     // A single tile of tokens is faster than two tiles op by op.
     if (one.fused && has_tokens(one.fused->shape.rows)) return {std::move(one), multiprocessors};

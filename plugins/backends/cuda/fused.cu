@@ -192,11 +192,12 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
     } else if (!has_tokens(kRows) && warp < kGroups) {
       bring_weights(args, args.feeds[warp], start + warp * ring_bytes, stages_of(warp));
     } else if (!has_tokens(kRows) && to < groups) {
-      bring_noise(args, args.feeds[to % kGroups], to / kGroups, noise, noise_stages_of(to));
+      constexpr uint32_t kBringers = kTileWarps - kGroups;
+      bring_noise(args, args.feeds[to % kGroups], to / kGroups, to / kGroups + kBringers, noise, noise_stages_of(to));
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(
-        worker_registers(most_workers(kBlocks, kGroups, has_tokens(kRows)))));
+        worker_registers(most_workers(kBlocks, kGroups, kMore, has_tokens(kRows)))));
     const uint32_t own_tile = group / kGroups;
     const uint32_t of_tile = group % kGroups;
     const uint32_t thread = threadIdx.x % kGroupThreads;
@@ -223,6 +224,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
         stages_of(of_tile),
         noise_stages_of(group),
         0,
+        0,
         egg_rounding(16, args.nearest) + kRaise,
         (args.nearest != 0 ? 32767 : 65535) + kRaise,
         {0, 0},
@@ -236,7 +238,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
 }
 
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
-__global__ void __launch_bounds__((most_workers(kBlocks, kGroups, has_tokens(kRows)) + 1) * kGroupThreads, 1)
+__global__ void __launch_bounds__((most_workers(kBlocks, kGroups, kMore, has_tokens(kRows)) + 1) * kGroupThreads, 1)
     fused_kernel(const __grid_constant__ FusedArgs args) {
   if constexpr (kHasWgmma) run_block<kBlocks, kGroups, kMore, kRows, kWide>(args);
 }

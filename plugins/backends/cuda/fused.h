@@ -17,10 +17,11 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   FusedShape shape;
   FusedShared at;
   int32_t loss_unit;
-  uint32_t mean_factor;     // 2^24 / channels, rounded up: see egg_l1_mean
-  uint32_t clips_products;  // 1: see kMostProducts
-  uint32_t blocks;          // of x
-  uint32_t logit_blocks;    // that are kept on the chip; 0: none, they are made twice
+  uint32_t mean_factor;   // 2^24 / channels, rounded up: see egg_l1_mean
+  uint32_t clips_sums;    // 1: see kMostScaled
+  uint32_t blocks;        // of x
+  uint32_t logit_blocks;  // that are kept on the chip; 0: none, they are made twice
+  uint32_t nothing;       // 0, as no compiler knows
   // Where rows are tokens: what all luts, ropes and attentions have alike.
   const int8_t* look_up;   // 256, see lut
   const int32_t* angles;   // (context, head)
@@ -34,7 +35,7 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   FusedOp ops[kMostFusedOps];
   FusedNeed needs[kMostFusedOps];  // of each op, where rows are tokens
 };
-static_assert(sizeof(FusedArgs) == 17776);  // CUDA's limit is 32764
+static_assert(sizeof(FusedArgs) == 17792);  // CUDA's limit is 32764
 
 // Allows launches of the kernel for these arguments, on the current device, this amount of shared memory. The others
 // are not touched: the driver loads a kernel when it is first touched, and where it loads many, those run slower.

@@ -12,6 +12,7 @@ struct GruLayer {
   using Tile = FusedTile<kBlocks, kGroups, kMore, kRows>;
   static constexpr uint32_t kMostOwn = Tile::kMostOwn;
   static constexpr bool kAhead = Tile::kAhead;
+  static constexpr int kParts = Tile::kParts;
 
   Tile& tile;
   const FusedOp& op;
@@ -20,16 +21,36 @@ struct GruLayer {
   int32_t q_h[2] = {0, 0};
   int32_t q_y[2] = {0, 0};
   int32_t q_candidate[2] = {0, 0};
-  int32_t first[32];  // sums of the products
-  int32_t second[32];
+  int32_t first[Tile::kPartSums];  // sums of the products, or of a part of them
+  int32_t second[Tile::kPartSums];
   uint32_t first_free = 0;  // the barriers that give their weights back
   uint32_t second_free = 0;
 
   __device__ GruLayer(Tile& t, const FusedOp& s) : tile(t), op(s) {}
 
-  __device__ __forceinline__ uint32_t begin(const Fragment<kBlocks>& in, int32_t (&sums)[32]) {
-    tile.await_weights();
-    return tile.multiply(in, sums);
+  template <int kSums>
+  __device__ __forceinline__ uint32_t begin(const Fragment<kBlocks>& in, int32_t (&sums)[kSums]) {
+    if constexpr (kAhead) {
+      tile.await_weights();
+      return tile.multiply(in, sums);
+    }
+    return 0;
+  }
+  // Begins those of a part of 64 outputs, of both inputs.
+  __device__ __forceinline__ void begin_both(const Fragment<kBlocks>& a, const Fragment<kBlocks>& b, int part) {
+    if (part == 0) tile.await_both_weights();
+    if constexpr (kParts == 1) {
+      first_free = tile.multiply(a, first);
+      second_free = tile.multiply(b, second);
+    } else {
+      RingPlace from = tile.stage;
+      first_free = tile.multiply_part(a, first, from, part);
+      from.advance();
+      second_free = tile.multiply_part(b, second, from, part);
+      if (part + 1 < kParts) return;
+      from.advance();
+      tile.stage = from;
+    }
   }
   __device__ __forceinline__ auto state() const {
     return [this](uint32_t b, uint32_t half) { return tile.state_unit(b, half); };
@@ -72,7 +93,11 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::load_i
   }
   tile.scale_q(linears[0].of_q, q_y);
   tile.scale_q(linears[2].of_q, q_candidate);
-  tile.each_more_rank([&](uint32_t rank) {
+  const auto keep_first = [&] {
+    tile.keep(kOfForget, 0, q_y);
+    tile.keep(kOfCandidate, 0, q_candidate);
+  };
+  tile.each_rank(keep_first, [&](uint32_t rank) {
     int32_t two_y[2] = {0, 0};
     int32_t two_candidate[2] = {0, 0};
 #pragma unroll
@@ -90,14 +115,16 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::load_i
   });
 }
 
-// 16 channels of a row's forget gate and of its gated state. Biases are 128 higher.
+// A part of 16 channels of a row's forget gate and of its gated state. Biases are 128 higher.
+template <int kParts>
 __device__ __forceinline__ void gate(const uint32_t (&of_y)[8], const uint32_t (&of_h)[8], const uint4& biases,
-                                     const uint4& state, uint4& f, uint4& g) {
+                                     const uint4& state, int part, uint4& f, uint4& g) {
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
+  for (int j = 0; j < 4 / kParts; ++j) {
+    const int k = part * (4 / kParts) + j;
     const uint32_t bias = word_of(biases, k) ^ 0x80808080u;
-    const auto sum = [&](int j, uint32_t two) {
-      return __viaddmin_s16x2_relu(of_y[j] + of_h[j] + two, twice(-255), twice(254));
+    const auto sum = [&](int i, uint32_t two) {
+      return __viaddmin_s16x2_relu(of_y[i] + of_h[i] + two, twice(-255), twice(254));
     };
     const uint32_t low = sum(2 * k, plain_low(bias));
     const uint32_t high = sum(2 * k + 1, plain_high(bias));
@@ -115,46 +142,41 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_g
   for (uint32_t i = 0; i < kMostOwn; ++i) {
     if (!tile.owns(i)) break;
     const uint32_t b = tile.own_block(i);
-    if constexpr (!kAhead) {
-      tile.await_both_weights();
-      first_free = tile.multiply(h, first);
-      second_free = tile.multiply(y, second);
-    }
     uint4 draws[2];
     uint4 biases[2];
-    tile.take_noise(draws[0], draws[1]);
-    NoiseBlocks more;
-    Outputs of_y;
-    Outputs of_h;
-    wait_products<1>();
-    take_sums(first);
-    tile.leave_weights(first_free);
-    tile.add_more(first, linears[1].of_sums, kOfState, more);
-    take_outputs(first, draws[1], tile.of_more(linears[1].of_sums), q_h, tile.rounding, of_h);
-    tile.settle(of_h.of[0]);
-    tile.settle(of_h.of[1]);
-    // Begins the next block's product, or the candidate's first, which does not need the gated state.
-    if constexpr (kAhead) first_free = i + 1 < kMostOwn ? begin(h, first) : begin(y, first);
-    tile.take_noise(biases[0], biases[1]);
-    wait_products<kAhead ? 1 : 0>();
-    take_sums(second);
-    tile.leave_weights(second_free);
-    tile.add_more(second, linears[0].of_sums, kOfForget, more);
-    take_outputs(second, draws[0], tile.of_more(linears[0].of_sums), q_y, tile.rounding, of_y);
-    if (kAhead && i + 1 < kMostOwn) {
-      tile.settle(of_y.of[0]);
-      tile.settle(of_y.of[1]);
-      second_free = begin(y, second);
-    }
-    if (i == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here
+    uint4 f[2];
+    uint4 g[2];
 #pragma unroll
-    for (uint32_t half = 0; half < 2; ++half) {
-      const uint4 old = tile.state_unit(b, half);
-      uint4 f;
-      uint4 g;
-      gate(of_y.of[half], of_h.of[half], biases[half], old, f, g);
-      tile.unit(kScratch, b, half) = f;
-      tile.state_unit(b, half) = g;
+    for (int part = 0; part < kParts; ++part) {
+      if constexpr (!kAhead) begin_both(h, y, part);
+      if (part == 0) tile.take_noise(draws[0], draws[1]);
+      NoiseBlocks more;
+      Outputs of_y;
+      Outputs of_h;
+      wait_products<1>();
+      take_sums(first);
+      if (part + 1 == kParts) tile.leave_weights(first_free);
+      tile.take_outputs(first, draws[1], linears[1], q_h, kOfState, more, tile.rounding, part, of_h);
+      tile.settle(of_h, part);
+      // Begins the next block's product, or the candidate's first, which does not need the gated state.
+      if constexpr (kAhead) first_free = i + 1 < kMostOwn ? begin(h, first) : begin(y, first);
+      if (part == 0) tile.take_noise(biases[0], biases[1]);
+      wait_products<kAhead ? 1 : 0>();
+      take_sums(second);
+      if (part + 1 == kParts) tile.leave_weights(second_free);
+      tile.take_outputs(second, draws[0], linears[0], q_y, kOfForget, more, tile.rounding, part, of_y);
+      if (kAhead && i + 1 < kMostOwn) {
+        tile.settle(of_y, part);
+        second_free = begin(y, second);
+      }
+      if (i == 0 && part == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here
+#pragma unroll
+      for (uint32_t half = 0; half < 2; ++half) {
+        gate<kParts>(of_y.of[half], of_h.of[half], biases[half], tile.state_unit(b, half), part, f[half], g[half]);
+        if (part + 1 < kParts) continue;
+        tile.unit(kScratch, b, half) = f[half];
+        tile.state_unit(b, half) = g[half];
+      }
     }
   }
 }
@@ -170,14 +192,17 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::load_g
   tile.load(h, state());
 }
 
-// 16 channels of a row's next state, and of x with it added.
+// A part of 16 channels of a row's next state, and of x with it added.
+template <int kParts>
 __device__ __forceinline__ void mix(const uint32_t (&of_y)[8], const uint32_t (&of_h)[8], const uint4& biases,
-                                    const uint4& f, const uint4& state, const uint4& x, uint4& next, uint4& sum) {
+                                    const uint4& f, const uint4& state, const uint4& x, int part, uint4& next,
+                                    uint4& sum) {
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
+  for (int j = 0; j < 4 / kParts; ++j) {
+    const int k = part * (4 / kParts) + j;
     const uint32_t bias = word_of(biases, k) ^ kFall;
-    const auto fallen = [&](int j, uint32_t two) {
-      return __viaddmin_s16x2_relu(of_y[j] + of_h[j] + two, twice(-254), twice(254));
+    const auto fallen = [&](int i, uint32_t two) {
+      return __viaddmin_s16x2_relu(of_y[i] + of_h[i] + two, twice(-254), twice(254));
     };
     const uint32_t c = lower_bytes(fallen(2 * k, plain_low(bias)), fallen(2 * k + 1, plain_high(bias))) ^ kFall;
     const Mixed both = mixed(word_of(f, k), word_of(state, k), c);
@@ -202,54 +227,49 @@ __device__ __forceinline__ void GruLayer<kBlocks, kGroups, kMore, kRows>::make_s
     uint4 states[2];
 #pragma unroll
     for (uint32_t half = 0; half < 2; ++half) states[half] = __ldcg(tile.state_of(half, op.state) + 4 * b);
-    if constexpr (!kAhead) {
-      tile.await_both_weights();
-      first_free = tile.multiply(y, first);
-      second_free = tile.multiply(h, second);
-    }
-    if (i == 0) tile.make_later_q(h, linears[3].of_q, q_h, kOfState);
     uint4 draws[2];
     uint4 biases[2];
-    tile.take_noise(draws[0], draws[1]);
-    NoiseBlocks more;
-    Outputs of_y;
-    Outputs of_h;
-    wait_products<1>();
-    take_sums(first);
-    tile.leave_weights(first_free);
-    tile.add_more(first, linears[2].of_sums, kOfCandidate, more);
-    take_outputs(first, draws[0], tile.of_more(linears[2].of_sums), q_candidate, tile.fallen_rounding, of_y);
-    tile.settle(of_y.of[0]);
-    tile.settle(of_y.of[1]);
-    const bool goes_on = kAhead && i + 1 < kMostOwn;
-    if (goes_on) first_free = begin(y, first);
-    tile.take_noise(biases[0], biases[1]);
-    if (goes_on) {
-      wait_products<1>();
-    } else {
-      wait_products<0>();
-    }
-    take_sums(second);
-    tile.leave_weights(second_free);
-    tile.add_more(second, linears[3].of_sums, kOfState, more);
-    take_outputs(second, draws[1], tile.of_more(linears[3].of_sums), q_h, tile.fallen_rounding, of_h);
-    if (goes_on) {
-      tile.settle(of_h.of[0]);
-      tile.settle(of_h.of[1]);
-      second_free = begin(h, second);
-    }
-    if (i == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here
+    uint4 next[2];
+    uint4 sum[2];
 #pragma unroll
-    for (uint32_t half = 0; half < 2; ++half) {
-      const uint4 f = tile.unit(kScratch, b, half);
-      const uint4 x = tile.unit(kX, b, half);
-      uint4 next;
-      uint4 sum;
-      mix(of_y.of[half], of_h.of[half], biases[half], f, states[half], x, next, sum);
-      if (real[half]) __stcg(tile.state_of(half, op.state) + 4 * b, next);
-      if (only_state) tile.state_unit(b, half) = next;
-      tile.unit(kX, b, half) = sum;
-      tile.magnitudes[half] = add_magnitudes(sum, tile.magnitudes[half]);
+    for (int part = 0; part < kParts; ++part) {
+      if constexpr (!kAhead) begin_both(y, h, part);
+      if (i == 0 && part == 0) tile.make_later_q(h, linears[3].of_q, q_h, kOfState);
+      if (part == 0) tile.take_noise(draws[0], draws[1]);
+      NoiseBlocks more;
+      Outputs of_y;
+      Outputs of_h;
+      wait_products<1>();
+      take_sums(first);
+      if (part + 1 == kParts) tile.leave_weights(first_free);
+      tile.take_outputs(first, draws[0], linears[2], q_candidate, kOfCandidate, more, tile.fallen_rounding, part, of_y);
+      tile.settle(of_y, part);
+      const bool goes_on = kAhead && i + 1 < kMostOwn;
+      if (goes_on) first_free = begin(y, first);
+      if (part == 0) tile.take_noise(biases[0], biases[1]);
+      if (goes_on) {
+        wait_products<1>();
+      } else {
+        wait_products<0>();
+      }
+      take_sums(second);
+      if (part + 1 == kParts) tile.leave_weights(second_free);
+      tile.take_outputs(second, draws[1], linears[3], q_h, kOfState, more, tile.fallen_rounding, part, of_h);
+      if (goes_on) {
+        tile.settle(of_h, part);
+        second_free = begin(h, second);
+      }
+      if (i == 0 && part == 0) tile.sharing.meet();  // the other group has loaded what is overwritten here
+#pragma unroll
+      for (uint32_t half = 0; half < 2; ++half) {
+        mix<kParts>(of_y.of[half], of_h.of[half], biases[half], tile.unit(kScratch, b, half), states[half],
+                    tile.unit(kX, b, half), part, next[half], sum[half]);
+        if (part + 1 < kParts) continue;
+        if (real[half]) __stcg(tile.state_of(half, op.state) + 4 * b, next[half]);
+        if (only_state) tile.state_unit(b, half) = next[half];
+        tile.unit(kX, b, half) = sum[half];
+        tile.magnitudes[half] = add_magnitudes(sum[half], tile.magnitudes[half]);
+      }
     }
   }
   if (!only_state) tile.ask_for_state(op.next_state);

@@ -111,14 +111,13 @@ __device__ __forceinline__ void each_logits(FusedTile<kBlocks, kGroups, kMore, k
     tile.leave_weights(free);
     uint4 units[2];
     uint32_t most[2] = {0, 0};
-    tile.add_more(sums, head.of_sums, kOfFirst, noise);
-    each_output(sums, draws, tile.of_more(head.of_sums), q, tile.rounding,
-                [&](int h, int k, uint32_t low, uint32_t high) {
-                  const uint32_t l = clipped(low);
-                  const uint32_t u = clipped(high);
-                  word_at(units[h], k) = lower_bytes(l, u);
-                  most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
-                });
+    tile.each_output(sums, draws, head, q, kOfFirst, noise, tile.rounding, 0,
+                     [&](int h, int k, uint32_t low, uint32_t high) {
+                       const uint32_t l = clipped(low);
+                       const uint32_t u = clipped(high);
+                       word_at(units[h], k) = lower_bytes(l, u);
+                       most[h] = __vmaxs2(most[h], __vmaxs2(l, u));
+                     });
     if (op.table_count > 0) {
       add_to_logits(tile, tables.rows, b, noise, units);
       if (tables.more.count > 0) add_to_logits(tile, tables.more, b, noise, units);

@@ -11,17 +11,17 @@ namespace eggroll::cuda {
 constexpr uint32_t kMostFusedBlocks = 4;  // of 64 channels, in the value that goes from fused op to fused op
 constexpr uint32_t kMostFusedOps = 256;
 constexpr uint32_t kMostFusedTables = 32;
-constexpr uint32_t kMostFusedStages = 16;
+constexpr uint32_t kMostFusedStages = 8;
 constexpr uint32_t kMostNoiseStages = 16;
 constexpr uint32_t kNoiseBlock = kTilePairs * kBlock;  // 64 channels of a tile's pairs
 constexpr uint32_t kNoiseStage = 2 * kNoiseBlock;
 constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows
 constexpr uint32_t kMostFusedGroups = 2;              // warpgroups that share a tile
-constexpr uint32_t kMostFusedTiles = 3;               // of a block of threads
+constexpr uint32_t kMostFusedTiles = 4;               // of a block of threads
 constexpr uint32_t kSharedWords = 6;                  // of each row, that such warpgroups tell each other
 constexpr uint32_t kMostFusedRanks = 8;               // draws of a side
-constexpr int32_t kMostProducts = 1 << 30;            // of a linear, as scaled, before those of further ranks are added
-constexpr uint32_t kMoreSums = 3;                     // x·B of further ranks that a row keeps at a time
+constexpr int32_t kMostScaled = 1 << 30;              // of a linear of several ranks, where more would not fit
+constexpr uint32_t kMoreSums = 3;                     // of several ranks, q that a row keeps at a time
 
 // What the rows of a tile are: members; or a span of kSpan tokens of either member of a pair; or short windows, up to
 // kMostWindow tokens each, of the members of several pairs. Where they are tokens, attention finds those before on the
@@ -109,13 +109,18 @@ struct FusedFeed {
   uint32_t repeated_noise_stages;  // the last of them, which come once more
 };
 
+// Whether a thread works on half of a product of 64 outputs at a time, which takes fewer registers.
+EGG_FN constexpr bool is_halved(uint32_t blocks, uint32_t groups, bool has_more_ranks, bool tokens) {
+  return blocks == 1 && groups == 1 && !has_more_ranks && !tokens;
+}
 // Warpgroups that work on tiles in a block of threads: values of few channels leave registers for more of them.
-EGG_FN constexpr uint32_t most_workers(uint32_t blocks, uint32_t groups, bool tokens) {
-  return groups == 1 && blocks <= (tokens ? 1 : 2) ? kMostFusedTiles : 2;
+EGG_FN constexpr uint32_t most_workers(uint32_t blocks, uint32_t groups, bool has_more_ranks, bool tokens) {
+  if (is_halved(blocks, groups, has_more_ranks, tokens)) return kMostFusedTiles;
+  return groups == 1 && blocks <= (tokens ? 1 : 2) ? 3 : 2;
 }
 // Registers of a worker's thread. The threads of the warpgroup that brings weights and noise have 24, and a
 // multiprocessor has 64 K.
-EGG_FN constexpr uint32_t worker_registers(uint32_t workers) { return workers == 3 ? 160 : 240; }
+EGG_FN constexpr uint32_t worker_registers(uint32_t workers) { return workers == 4 ? 112 : workers == 3 ? 160 : 240; }
 
 // Warpgroups take blocks of 64 channels in turns.
 EGG_FN uint32_t blocks_of_group(uint32_t blocks, uint32_t group, uint32_t groups) {
@@ -163,7 +168,7 @@ struct FusedShared {
   uint32_t tables;       // 2^-x for the loss, reciprocals, weights of attention
   uint32_t look_up;      // a lut, see kLookUpCopies
   uint32_t losses;       // of each row
-  uint32_t words;        // what warpgroups that share a tile tell each other, or x·B of further ranks
+  uint32_t words;        // what warpgroups that share a tile tell each other, or q of several ranks
   uint32_t tile_words;   // bytes of the latter
   uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free
   uint32_t bytes;
@@ -186,7 +191,7 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
   s.look_up = s.tables + (256 + 128 + (tokens ? 256 : 0)) * 4;
   s.losses = s.look_up + (tokens ? kLookUpBytes : 0);
   s.words = s.losses + tiles * kTileRows * 8;
-  s.tile_words = (shape.ranks - 1) * kMoreSums * kTileRows * 4;
+  s.tile_words = shape.ranks > 1 ? (divide_up(shape.ranks, 2) * kMoreSums + shape.ranks - 1) * kTileRows * 4 : 0;
   s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : tiles * s.tile_words);
   s.bytes = s.barriers + 16 * (stages + noise_stages);
   return s;

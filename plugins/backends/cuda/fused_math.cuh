@@ -45,35 +45,42 @@ __device__ __forceinline__ void factors_of(uint32_t word, int32_t (&factors)[4])
 }
 
 // Calls make(row of the pair, k, halves of channels 4 k and 4 k + 1, halves of the next two): the outputs of a linear
-// before they are clipped, as `rounding` raises them. a: noise of the 16 channels; q: of either row, times of_q.
-template <class Make>
-__device__ __forceinline__ void each_output(const int32_t (&sums)[32], const uint4& a, int32_t of_sums,
-                                            const int32_t (&q)[2], int32_t rounding, Make&& make) {
+// before they are clipped, as `rounding` raises them. sums: of all 16 channels, or of part number `part` of them; a:
+// noise of the 16 channels; q: of either row, times of_q.
+template <int kSums, class Make>
+__device__ __forceinline__ void each_perturbed(const int32_t (&sums)[kSums], const uint4& a, const Rescale& linear,
+                                               const int32_t (&q)[2], int32_t rounding, int part, Make&& make) {
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
+  for (int j = 0; j < kSums / 8; ++j) {
+    const int k = part * (kSums / 8) + j;
     int32_t factors[4];
     factors_of(word_of(a, k), factors);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const auto y = [&](int e) {
-        return sums[8 * k + 4 * (e / 2) + 2 * h + e % 2] * of_sums + rounding + factors[e] * q[h];
+        return sums[8 * j + 4 * (e / 2) + 2 * h + e % 2] * linear.of_sums + rounding + factors[e] * q[h];
       };
       make(h, k, upper_halves(y(0), y(1)), upper_halves(y(2), y(3)));
     }
   }
 }
+// The same of sums with guard bits that have been perturbed.
+template <class Make>
+__device__ __forceinline__ void each_scaled(const int32_t (&sums)[32], int32_t of_q, int32_t rounding, Make&& make) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const auto y = [&](int e) { return sums[8 * k + 4 * (e / 2) + 2 * h + e % 2] * of_q + rounding; };
+      make(h, k, upper_halves(y(0), y(1)), upper_halves(y(2), y(3)));
+    }
+  }
+}
 
-// The outputs of a linear, raised or fallen as of_sums' sign has it: of row h, two channels in each word.
+// The outputs of a linear, raised or fallen: of row h, two channels in each word.
 struct Outputs {
   uint32_t of[2][8];
 };
-__device__ __forceinline__ void take_outputs(const int32_t (&sums)[32], const uint4& a, int32_t of_sums,
-                                             const int32_t (&q)[2], int32_t rounding, Outputs& out) {
-  each_output(sums, a, of_sums, q, rounding, [&](int h, int k, uint32_t low, uint32_t high) {
-    out.of[h][2 * k] = clipped(low);
-    out.of[h][2 * k + 1] = clipped(high);
-  });
-}
 
 // Raised halves of 16 raised bytes, and back.
 __device__ __forceinline__ void halves_of(const uint4& bytes, uint32_t (&halves)[8]) {

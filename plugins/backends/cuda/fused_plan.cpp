@@ -14,7 +14,9 @@ bool choose_rings(FusedPlan& fused, uint32_t fewest_noise_stages, uint32_t most_
   };
   shape.stages = 3;
   shape.noise_stages = fewest_noise_stages;
-  if (shape.tiles * shape.groups > most_workers(fused.blocks, shape.groups, has_tokens(shape.rows))) return false;
+  if (shape.tiles * shape.groups > most_workers(fused.blocks, shape.groups, shape.ranks > 1, has_tokens(shape.rows))) {
+    return false;
+  }
   if (!fits(shape.stages, shape.noise_stages)) return false;
   while (shape.stages < kMostFusedStages && fits(shape.stages + 1, shape.noise_stages)) ++shape.stages;
   while (shape.noise_stages < most_noise_stages && fits(shape.stages, shape.noise_stages + 1)) ++shape.noise_stages;

@@ -42,7 +42,7 @@ struct FusedPlan {
   std::vector<StagesOf> cuts;       // by parameter
   std::vector<Table> tables;        // those of the embedding, then those of the head
   int32_t loss_unit = 0;
-  bool clips_products = false;  // see kMostProducts
+  bool clips_sums = false;  // see kMostScaled
   uint32_t channels = 0;
   uint32_t blocks = 0;
   uint32_t logit_blocks = 0;  // that are kept on the chip; 0: none, they are made twice

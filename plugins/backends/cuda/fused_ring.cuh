@@ -7,22 +7,35 @@
 
 namespace eggroll::cuda {
 
-// A place in a ring of `count`, each with two barriers: filled, and 8 bytes behind it free.
+// A place in a ring. Each has two barriers: filled, and 8 bytes behind it free. A worker goes on about 60 times a
+// token, so there is nothing here but the barrier.
 struct RingPlace {
-  uint32_t barriers;
-  uint32_t count;
-  uint32_t at = 0;
+  uint32_t begin;  // of the ring's barriers
+  uint32_t end;
+  uint32_t filled;
   uint32_t phase = 0;
 
-  __device__ uint32_t filled() const { return barriers + 16 * at; }
-  __device__ uint32_t free() const { return filled() + 8; }
+  __device__ RingPlace(uint32_t barriers, uint32_t count)
+      : begin(barriers), end(barriers + 16 * count), filled(barriers) {}
+  __device__ uint32_t free() const { return filled + 8; }
+  // 16 times the place's number.
+  __device__ uint32_t behind() const { return filled - begin; }
   __device__ void advance() {
-    if (++at == count) {
-      at = 0;
+    filled += 16;
+    if (filled == end) {
+      filled = begin;
       phase ^= 1;
     }
   }
 };
+
+// Says, of the place whose barrier is this, that it is free, for `count` threads.
+__device__ inline void set_free(uint32_t filled) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0+8];" ::"r"(filled) : "memory");
+}
+__device__ inline void set_free(uint32_t filled, uint32_t count) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0+8], %1;" ::"r"(filled), "r"(count) : "memory");
+}
 
 __device__ inline void init_ring(uint32_t barriers, uint32_t count, uint32_t readers) {
   for (uint32_t i = 0; i < count; ++i) {
@@ -67,9 +80,9 @@ __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& fee
       const unsigned long long next = __ldg(stages_of + (i + 1 < feed.stage_count ? i + 1 : 0));
       wait_for(place.free(), place.phase ^ 1);
       if (from != 0) {
-        fetch(ring + place.at * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled());
+        fetch(ring + place.behind() / 16 * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled);
       } else {
-        arrive(place.filled());
+        arrive(place.filled);
       }
       place.advance();
       from = next;
@@ -77,22 +90,35 @@ __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& fee
   });
 }
 
-// By one thread, of the block's tile number `own`. Each token reads all of the noise anew, and the L2 cache does not
-// hold the noise of all tiles at work. Were its lines like any other, each would be gone before its turn comes again.
-// The cache gives up the newest of them first, so a part of the others is still there.
-__device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, uint32_t own, uint32_t ring,
-                                   RingPlace place) {
+// By one thread, of the block's tile number `own` and of number `also`, if there is one: as all tiles read the same
+// weights, neither is far ahead of the other. Each token reads all of the noise anew, and the L2 cache does not hold
+// the noise of all tiles at work. Were its lines like any other, each would be gone before its turn comes again. The
+// cache gives up the newest of them first, so a part of the others is still there.
+__device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, uint32_t own, uint32_t also,
+                                   uint32_t ring, RingPlace place) {
   const uint32_t repeated = feed.repeated_noise_stages;
   const uint32_t stages = feed.noise_stage_count;
-  each_pass(args, own, [&](uint32_t tile) {
-    const int8_t* noise = args.noise + tile * args.tile_noise + feed.first_noise_stage * kNoiseStage;
-    for (uint32_t i = 0; i < stages + repeated; ++i) {
-      const uint32_t from = i < stages ? i : i - repeated;
-      wait_for(place.free(), place.phase ^ 1);
-      fetch_passing(ring + place.at * kNoiseStage, noise + from * kNoiseStage, kNoiseStage, place.filled());
-      place.advance();
+  const uint32_t tiles = tiles_of<Rows::kMembers>(args);
+  const uint32_t apart = (also - own) * (place.end - place.begin);  // bytes from one's barriers to the other's
+  for (uint32_t pass = 0; tile_of_pass(args, pass, own) < tiles; ++pass) {
+    const uint32_t tile = tile_of_pass(args, pass, own);
+    const uint32_t other = tile_of_pass(args, pass, also);
+    const bool has_other = also < args.shape.tiles && other < tiles;
+    const int8_t* noise = args.noise + feed.first_noise_stage * kNoiseStage;
+    const auto bring_stage = [&](uint32_t of_tile, uint32_t from, uint32_t behind) {
+      wait_for(place.free() + behind, place.phase ^ 1);
+      fetch_passing(ring + (place.behind() + behind) / 16 * kNoiseStage,
+                    noise + of_tile * args.tile_noise + from * kNoiseStage, kNoiseStage, place.filled + behind);
+    };
+    for (uint32_t token = 0; token < args.tokens; ++token) {
+      for (uint32_t i = 0; i < stages + repeated; ++i) {
+        const uint32_t from = i < stages ? i : i - repeated;
+        bring_stage(tile, from, 0);
+        if (has_other) bring_stage(other, from, apart);
+        place.advance();
+      }
     }
-  });
+  }
 }
 
 // The noise of pair `pair` of a launch: its first block; the next block lies kNoiseBlock further.
@@ -119,7 +145,7 @@ __device__ inline void bring_token_weights(const FusedArgs& args, uint32_t ring,
         for (uint32_t i = 0; i < stages; ++i) {
           const auto* from = reinterpret_cast<const int8_t*>(__ldg(of_op + i));
           wait_idly(place.free(), place.phase ^ 1);
-          fetch(ring + place.at * bytes, from, bytes, place.filled());
+          fetch(ring + place.behind() / 16 * bytes, from, bytes, place.filled);
           place.advance();
         }
       }
@@ -140,11 +166,11 @@ __device__ inline void bring_pair_noise(const FusedArgs& args, uint32_t own, uin
     for (uint32_t s = 0; s < args.op_count; ++s) {
       const uint32_t blocks = 2 * args.needs[s].noise_stages;
       wait_idly(place.free(), place.phase ^ 1);
-      if (lane == 0) announce(place.filled(), blocks * bytes);
+      if (lane == 0) announce(place.filled, blocks * bytes);
       __syncwarp();
       for (uint32_t b = lane; b < blocks; b += 32) {
-        bring(ring + place.at * args.shape.noise_slot + b * bytes, from + size_t{b} * kNoiseBlock, bytes,
-              place.filled());
+        bring(ring + place.behind() / 16 * args.shape.noise_slot + b * bytes, from + size_t{b} * kNoiseBlock, bytes,
+              place.filled);
       }
       __syncwarp();
       from += size_t{blocks} * kNoiseBlock;

@@ -57,13 +57,13 @@ struct NoiseBlocks {
   }
 };
 
-// Where x·B of further ranks lies: those of a GRU's state (and then of the gated one), forget gate and candidate, or
+// Where q of several ranks lies: those of a GRU's state (and then of the gated one), forget gate and candidate, or
 // of an MLP's linears, or of a head's.
 enum MoreOf : uint32_t { kOfState, kOfForget, kOfCandidate, kOfFirst = 0, kOfSecond };
 
-// kMore: a side has several draws. The first rank's are worked with as where there is one. Where rows are tokens, kMore
-// is false and kGroups 1. In a span two warps hold the even member's tokens, and two hold the odd member's. A thread of
-// short windows has the same token of both members of a pair.
+// kMore: a side has several draws. Where rows are tokens, kMore is false and kGroups 1. In a span two warps hold the
+// even member's tokens, and two hold the odd member's. A thread of short windows has the same token of both members of
+// a pair.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 struct FusedTile {
   static constexpr Rows kWhat = kRows;
@@ -72,6 +72,9 @@ struct FusedTile {
   static constexpr uint32_t kMostOwn = (kBlocks + kGroups - 1) / kGroups;
   // Whether gates' products begin ahead. In a loop that is not unrolled whole the compiler would wait for each at once.
   static constexpr bool kAhead = kGroups > 1 && kBlocks % kGroups == 0;
+  // In how many parts a thread works on a product of 64 outputs, and its sums of one.
+  static constexpr int kParts = is_halved(kBlocks, kGroups, kMore, kTokens) ? 2 : 1;
+  static constexpr int kPartSums = 32 / kParts;
 
   const FusedArgs& args;
   Sharing<kGroups> sharing;
@@ -82,10 +85,11 @@ struct FusedTile {
   const int32_t* reciprocals;
   int64_t* losses;   // of the thread's rows: [0] and [8]
   char* rings;       // of weights, of all groups
-  int32_t* more;     // x·B of further ranks, of the thread's first row; kMore alone
+  int32_t* more;     // q of several ranks, of the thread's first row; kMore alone
   uint32_t weights;  // description of the own ring's first stage
   RingPlace stage;
   RingPlace noise_stage;
+  uint32_t read_stage;      // of noise, whose reading has not been told yet; 0: none
   uint32_t number;          // of the tile in the launch
   int32_t rounding;         // of what becomes raised
   int32_t fallen_rounding;  // of what becomes fallen
@@ -171,7 +175,7 @@ struct FusedTile {
 
   // ---- Noise: two blocks at a time ----
   __device__ __forceinline__ void await_noise() const {
-    if constexpr (!kTokens) wait_for(noise_stage.filled(), noise_stage.phase);
+    if constexpr (!kTokens) wait_for(noise_stage.filled, noise_stage.phase);
   }
   // What has come.
   __device__ __forceinline__ void load_noise(uint4& a, uint4& b) {
@@ -181,10 +185,14 @@ struct FusedTile {
       next_noise += 2 * noise_block();
       return;
     }
-    const uint4* own = noise + noise_stage.at * (kNoiseStage / kUnit);
+    const uint4* own = noise + noise_stage.behind() * (kNoiseStage / kUnit / 16);
     a = own[0];
     b = own[kNoiseBlock / kUnit];
-    leave_noise();
+    // A stage is told to be free when the next is read, by each thread for itself. The address depends on what the loads
+    // have brought: else the arrival might overtake one, and the copy engine write anew what has not been read yet.
+    if (read_stage != 0) set_free(read_stage);
+    read_stage = noise_stage.filled + ((a.x ^ b.x) & args.nothing);
+    noise_stage.advance();
   }
   __device__ __forceinline__ void take_noise(uint4& a, uint4& b) {
     await_noise();
@@ -209,58 +217,74 @@ struct FusedTile {
   }
   // A stage holds the noise of a whole op.
   __device__ __forceinline__ const uint4* await_noise_of_op() const {
-    wait_for(noise_stage.filled(), noise_stage.phase);
-    return noise + noise_stage.at * (args.shape.noise_slot / kUnit);
+    wait_for(noise_stage.filled, noise_stage.phase);
+    return noise + noise_stage.behind() / 16 * (args.shape.noise_slot / kUnit);
   }
   // Each thread for itself, its reads done: without the fence an arrival may overtake a load, and the copy engine write
   // anew what has not been read yet. Seen once in 500 evaluations; docs/notes/cuda.md says how it was found.
   __device__ __forceinline__ void leave_noise() {
     publish_to_async();
-    arrive(noise_stage.free());
+    set_free(noise_stage.filled);
     noise_stage.advance();
   }
 
-  // ---- Products of weights that have arrived. Each product returns a barrier, and the caller arrives at it once the
-  // weights have been read. ----
-  __device__ void await_weights() const { wait_for(stage.filled(), stage.phase); }
+  // ---- Products of weights that have arrived. Each product returns their place's barrier, for leave_weights() once
+  // they have been read. ----
+  // Description of the weights at a place of the own ring.
+  __device__ uint32_t weights_at(const RingPlace& place) const {
+    return weights + place.behind() * (fused_stage_bytes(kBlocks) / 16 >> 4);
+  }
+  __device__ void await_weights() const { wait_for(stage.filled, stage.phase); }
   // Waits for the weights of two products.
   __device__ void await_both_weights() const {
     RingPlace next = stage;
     next.advance();
-    wait_for(stage.filled(), stage.phase, next.filled(), next.phase);
+    wait_for(stage.filled, stage.phase, next.filled, next.phase);
   }
   // 64 outputs.
   __device__ uint32_t multiply(const Fragment<kBlocks>& x, int32_t (&sums)[32]) {
-    const uint32_t w = weights + stage.at * (fused_stage_bytes(kBlocks) >> 4);
+    const uint32_t w = weights_at(stage);
     order_products();
     begin_product(sums, &x.of[0], w);
 #pragma unroll
     for (uint32_t k = 1; k < 2 * kBlocks; ++k) add_product(sums, &x.of[4 * k], w + k * (2 * kBlock * kUnit >> 4));
     commit_products();
-    const uint32_t free = stage.free();
+    const uint32_t filled = stage.filled;
     stage.advance();
-    return free;
+    return filled;
+  }
+  // A part of 64 outputs, of the weights in a stage that has arrived.
+  __device__ uint32_t multiply_part(const Fragment<kBlocks>& x, int32_t (&sums)[16], const RingPlace& from, int part) {
+    constexpr uint32_t kHalf = kBlock / 2 * kUnit >> 4;
+    const uint32_t w = weights_at(from) + static_cast<uint32_t>(part) * kHalf;
+    order_products();
+    begin_product(sums, &x.of[0], w);
+#pragma unroll
+    for (uint32_t k = 1; k < 2 * kBlocks; ++k) add_product(sums, &x.of[4 * k], w + k * (2 * kBlock * kUnit >> 4));
+    commit_products();
+    return from.filled;
   }
   // 64 inputs, added to all outputs.
   __device__ uint32_t multiply(const Fragment<1>& u, int32_t (&sums)[kBlocks][32]) {
     constexpr uint32_t kPlaneUnits = kBlocks * kBlock;
-    const uint32_t w = weights + stage.at * (fused_stage_bytes(kBlocks) >> 4) + ((kPlaneUnits - kBlock) << 16);
+    const uint32_t w = weights_at(stage) + ((kPlaneUnits - kBlock) << 16);
     order_products();
 #pragma unroll
     for (uint32_t k = 0; k < 2; ++k) add_wide_product(sums, &u.of[4 * k], w + k * 2 * kPlaneUnits);
     commit_products();
-    const uint32_t free = stage.free();
+    const uint32_t filled = stage.filled;
     stage.advance();
-    return free;
+    return filled;
   }
-  __device__ static void leave_weights(uint32_t free) {
-    if (threadIdx.x % 32 == 0) arrive(free, 32);  // for its warp
+  // filled: as the product returned it.
+  __device__ static void leave_weights(uint32_t filled) {
+    if (threadIdx.x % 32 == 0) set_free(filled, 32);  // for its warp
   }
   // Where the block's other tiles take weights and this one has no work.
   __device__ void pass_by_weights(uint32_t stages) {
     for (; stages > 0; --stages) {
       await_weights();
-      leave_weights(stage.free());
+      leave_weights(stage.filled);
       stage.advance();
     }
   }
@@ -271,12 +295,14 @@ struct FusedTile {
   __device__ void trade(int32_t (&sums)[kBlocks][32], int32_t (&q)[2]) {
     const uint32_t own = sharing.group;
     RingPlace theirs = stage;
-    theirs.barriers = own == 0 ? stage.barriers + 16 * stage.count : stage.barriers - 16 * stage.count;
-    const auto at = static_cast<int32_t>(stage.at);
+    const uint32_t apart = own == 0 ? stage.end - stage.begin : stage.begin - stage.end;
+    theirs.begin += apart;
+    theirs.end += apart;
+    const auto at = static_cast<int32_t>(stage.behind());
     sharing.tell(kOfRing, {at, at});
     own == 0 ? give<0>(sums) : give<1>(sums);
     sharing.add_up(kOfOutputs, q);
-    theirs.at = static_cast<uint32_t>(sharing.other(kOfRing, 0));
+    theirs.filled = theirs.begin + static_cast<uint32_t>(sharing.other(kOfRing, 0));
     RingPlace emptied = theirs;
 #pragma unroll
     for (uint32_t n = 0; n < divide_up(kMostOwn * 8, kTradeUnits); ++n) {
@@ -295,7 +321,7 @@ struct FusedTile {
     }
     publish_to_async();
     for (uint32_t n = 0; n < trade_stages(kBlocks, 1 - own); ++n) {
-      arrive(emptied.free());  // each thread for itself: see leave_noise
+      set_free(emptied.filled);  // each thread for itself: see leave_noise
       emptied.advance();
     }
   }
@@ -322,7 +348,8 @@ struct FusedTile {
   // The thread's own unit of the first of those in a stage of a group's ring.
   static constexpr uint32_t kTradeUnits = 2 * kBlocks;
   __device__ uint4* trade_units_at(uint32_t group, const RingPlace& place) const {
-    return reinterpret_cast<uint4*>(rings + (group * place.count + place.at) * fused_stage_bytes(kBlocks)) + thread();
+    const uint32_t behind = group * (place.end - place.begin) + place.behind();
+    return reinterpret_cast<uint4*>(rings + behind / 16 * fused_stage_bytes(kBlocks)) + thread();
   }
 
   // What has been worked out of words by now stays before the next wait at a barrier, and so before a wait for products
@@ -332,13 +359,21 @@ struct FusedTile {
 #pragma unroll
     for (uint32_t& word : words) asm volatile("" : "+r"(word));
   }
+  // The same of a part's outputs.
+  __device__ static void settle(Outputs& outputs, int part) {
+#pragma unroll
+    for (int i = 0; i < 8 / kParts; ++i) {
+#pragma unroll
+      for (auto& row : outputs.of) asm volatile("" : "+r"(row[part * (8 / kParts) + i]));
+    }
+  }
 
   // ---- q of linear ----
-  // of rows' sums.
+  // of rows' sums; as keep() takes it where a side has several draws.
   __device__ void scale_q(int32_t of_q, int32_t (&q)[2]) const {
 #pragma unroll
     for (uint32_t h = 0; h < 2; ++h) {
-      q[h] = egg_linear_q(q[h], args.q_shift, args.nearest) * of_q;
+      q[h] = egg_linear_q(q[h], args.q_shift, args.nearest) * (kMore ? 1 : of_q);
       if (is_odd(h) != 0) q[h] = -q[h];
     }
   }
@@ -364,66 +399,102 @@ struct FusedTile {
       for (uint32_t b = 0; b < kBlocks; ++b) add_dot(&x.of[8 * b], noise.take(*this), two[0], two[1]);
       sharing.add_up(0, two);
       scale_q(of_q, two);
-      if (rank == 0) {
+      if constexpr (kMore) {
+        keep(of, rank, two);
+      } else {
         q[0] = two[0];
         q[1] = two[1];
-      } else {
-        keep(of, rank, two);
       }
     }
     if constexpr (kMore) __syncwarp();
   }
 
-  // ---- Further ranks ----
-  // Calls body(rank) for each but the first. What it keeps is seen behind it.
-  template <class Body>
-  __device__ __forceinline__ void each_more_rank(Body&& body) {
+  // ---- Several draws a side ----
+  // q of all ranks lies in shared memory as int16, those of two ranks in a word.
+  __device__ uint32_t rank_pairs() const { return divide_up(args.shape.ranks, 2); }
+  // Calls first(), and body(rank) for each further rank. What they keep is seen behind it.
+  template <class First, class Body>
+  __device__ __forceinline__ void each_rank(First&& first, Body&& body) {
     if constexpr (kMore) {
       __syncwarp();  // all have read what is kept anew
+      first();
 #pragma unroll 1
       for (uint32_t rank = 1; rank < args.shape.ranks; ++rank) body(rank);
       __syncwarp();
     }
   }
-  __device__ __forceinline__ int32_t& more_q(MoreOf of, uint32_t rank, uint32_t h) const {
-    return more[(of * (args.shape.ranks - 1) + rank - 1) * kTileRows + 8 * h];
+  __device__ __forceinline__ int32_t& two_q(MoreOf of, uint32_t rank_pair, uint32_t h) const {
+    return more[(of * rank_pairs() + rank_pair) * kTileRows + 8 * h];
+  }
+  // The part of a second linear's x·B that has been added up.
+  __device__ __forceinline__ int32_t& grown(uint32_t rank, uint32_t h) const {
+    return more[(kMoreSums * rank_pairs() + rank - 1) * kTileRows + 8 * h];
   }
   // two: the same in all threads of a row.
   __device__ __forceinline__ void keep(MoreOf of, uint32_t rank, const int32_t (&two)[2]) const {
     if (quarter() != 0) return;
-    more_q(of, rank, 0) = two[0];
-    more_q(of, rank, 1) = two[1];
+#pragma unroll
+    for (uint32_t h = 0; h < 2; ++h) {
+      reinterpret_cast<int16_t*>(&two_q(of, rank / 2, h))[rank % 2] = static_cast<int16_t>(two[h]);
+    }
   }
-  // Scales sums for outputs and adds the perturbation of further ranks: the first is added to that with a scale of
-  // of_more(). Sums are clipped so that the whole fits: their outputs are clipped all the same. noise: where draws are
-  // next.
-  __device__ __forceinline__ void add_more(int32_t (&sums)[32], int32_t of_sums, MoreOf of, NoiseBlocks& noise) {
-    if constexpr (kMore) {
-      // Loops by number: with others the compiler leaves the sums in memory, and products wait.
+  // Adds the perturbation of all ranks to sums, with guard bits, and clips what would not fit once it is scaled: it is
+  // clipped all the same. a: the first rank's draws; noise: where the others' are next.
+  __device__ __forceinline__ void perturb(int32_t (&sums)[32], uint4 a, int32_t of_q, MoreOf of, NoiseBlocks& noise) {
+    // Loops by number: with others the compiler leaves the sums in memory, and products wait.
 #pragma unroll
-      for (uint32_t i = 0; i < 32; ++i) sums[i] *= of_sums;
-      if (args.clips_products != 0) {
-#pragma unroll
-        for (uint32_t i = 0; i < 32; ++i) sums[i] = min(max(sums[i], -kMostProducts), kMostProducts);
-      }
+    for (uint32_t i = 0; i < 32; ++i) sums[i] *= 1 << EGG_LINEAR_GUARD_BITS;
+    const uint32_t ranks = args.shape.ranks;
 #pragma unroll 1
-      for (uint32_t rank = 1; rank < args.shape.ranks; ++rank) {
-        const uint4 a = noise.take(*this);
-        const int32_t q[2] = {more_q(of, rank, 0), more_q(of, rank, 1)};
+    for (uint32_t rank = 0; rank < ranks; rank += 2) {
+      if (rank > 0) a = noise.take(*this);
+      uint4 b = make_uint4(0, 0, 0, 0);
+      if (rank + 1 < ranks) b = noise.take(*this);
+      const int32_t q[2] = {two_q(of, rank / 2, 0), two_q(of, rank / 2, 1)};
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          int32_t factors[4];
-          factors_of(word_of(a, k), factors);
+      for (int k = 0; k < 4; ++k) {
+        // Two channels of both ranks in a word.
+        const auto low = static_cast<int32_t>(pick(word_of(a, k), word_of(b, k), 0x5140));
+        const auto high = static_cast<int32_t>(pick(word_of(a, k), word_of(b, k), 0x7362));
 #pragma unroll
-          for (int h = 0; h < 2; ++h) {
-#pragma unroll
-            for (int e = 0; e < 4; ++e) sums[8 * k + 4 * (e / 2) + 2 * h + e % 2] += factors[e] * q[h];
-          }
+        for (int h = 0; h < 2; ++h) {
+          int32_t* const four = &sums[8 * k + 2 * h];
+          four[0] = __dp2a_lo(q[h], low, four[0]);
+          four[1] = __dp2a_hi(q[h], low, four[1]);
+          four[4] = __dp2a_lo(q[h], high, four[4]);
+          four[5] = __dp2a_hi(q[h], high, four[5]);
         }
       }
     }
+    if (args.clips_sums == 0) return;
+    const int32_t most = kMostScaled >> (31 - __clz(abs(of_q)));  // of_q: a power of two
+#pragma unroll
+    for (uint32_t i = 0; i < 32; ++i) sums[i] = min(max(sums[i], -most), most);
   }
-  __device__ static constexpr int32_t of_more(int32_t of_sums) { return kMore ? 1 : of_sums; }
+
+  // each_output of fused_math.cuh for any number of draws a side. a: those of the first rank; noise: where the others'
+  // are next.
+  template <int kSums, class Make>
+  __device__ __forceinline__ void each_output(int32_t (&sums)[kSums], const uint4& a, const Rescale& linear,
+                                              const int32_t (&q)[2], MoreOf of, NoiseBlocks& noise, int32_t rounding,
+                                              int part, Make&& make) {
+    if constexpr (kMore) {
+      perturb(sums, a, linear.of_q, of, noise);
+      each_scaled(sums, linear.of_q, rounding, make);
+    } else {
+      each_perturbed(sums, a, linear, q, rounding, part, make);
+    }
+  }
+  // The outputs of a part of a linear, raised or fallen as of_sums' sign has it: of row h, two channels in each word.
+  template <int kSums>
+  __device__ __forceinline__ void take_outputs(int32_t (&sums)[kSums], const uint4& a, const Rescale& linear,
+                                               const int32_t (&q)[2], MoreOf of, NoiseBlocks& noise, int32_t rounding,
+                                               int part, Outputs& out) {
+    each_output(sums, a, linear, q, of, noise, rounding, part, [&](int h, int k, uint32_t low, uint32_t high) {
+      out.of[h][2 * k] = clipped(low);
+      out.of[h][2 * k + 1] = clipped(high);
+    });
+  }
   // The part that the thread's own channels have in a row's sum, of a value in shared memory.
   template <class Load>
   __device__ void add_own_dots(int32_t (&sums)[2], Load&& unit_at) {

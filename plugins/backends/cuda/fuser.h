@@ -106,17 +106,20 @@ class Fuser {
     if (shift > 16) return nullptr;
     const int64_t of_q = int64_t{1} << (16 - shift);
     const int64_t of_sums = of_q << EGG_LINEAR_GUARD_BITS;
-    if (!fits_halves(127 * 127 * matrix.cols * of_sums, 32767 * 127 * of_q * ranks() + 65535, most)) return nullptr;
+    if (!fits_halves((int64_t{127 * 127} * matrix.cols << EGG_LINEAR_GUARD_BITS) + 32767 * 127 * ranks(), of_q, most)) {
+      return nullptr;
+    }
     scale = {static_cast<int32_t>(of_sums) * sign, static_cast<int32_t>(of_q) * sign};
     return op;
   }
 
-  // With several ranks, add_more clips the products first: what it clips must stay beyond every output.
-  bool fits_halves(int64_t products, int64_t others, int64_t most) {
-    if (products > INT32_MAX) return false;
-    if (ranks() == 1 || products <= kMostProducts) return products + others <= most << 16;
-    fused_.clips_products = true;
-    return kMostProducts + others <= most << 16 && kMostProducts - others >= int64_t{128} << 16;
+  // Whether a linear's sums fit in words, whose upper halves are its outputs once the sums are scaled. With several
+  // ranks, sums can be clipped before that: an output that is clipped there is beyond 127 in magnitude.
+  bool fits_halves(int64_t sums, int64_t of_q, int64_t most) {
+    if (sums * of_q + 65535 <= most << 16) return true;
+    if (ranks() == 1 || sums > INT32_MAX) return false;
+    fused_.clips_sums = true;
+    return kMostScaled + 65535 <= most << 16;
   }
 
   // a and b in either order; b: -1 where there is none.

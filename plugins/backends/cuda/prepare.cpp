@@ -173,7 +173,7 @@ void Replica::make_fused() {
   args.shape = fused.shape;
   args.at = fused_shared(fused.blocks, fused.logit_blocks, fused.shape);
   args.loss_unit = fused.loss_unit;
-  args.clips_products = fused.clips_products ? 1 : 0;
+  args.clips_sums = fused.clips_sums ? 1 : 0;
   for (size_t i = 0; i < fused.tables.size(); ++i) {
     const FusedPlan::Table& table = fused.tables[i];
     const Param& param = params_[static_cast<size_t>(table.param)];

@@ -10,7 +10,7 @@ std::string text_of(const Plan& plan) {
   const auto linears =
       std::count_if(plan.ops.begin(), plan.ops.end(), [](const DeviceOp& op) { return op.code == EGG_OP_LINEAR; });
   const size_t others = static_cast<size_t>(linears) - plan.streams.size();
-  static constexpr const char* kTiles[] = {"one tile", "two tiles", "three tiles"};
+  static constexpr const char* kTiles[] = {"one tile", "two tiles", "three tiles", "four tiles"};
   std::string text = kTiles[plan.tiles - 1];
   if (plan.fused && has_tokens(plan.fused->shape.rows)) {
     const FusedShape& shape = plan.fused->shape;

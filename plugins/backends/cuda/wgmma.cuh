@@ -114,6 +114,9 @@ __device__ inline uint64_t descriptor(uint32_t description) {
   return description | (kEightRows >> 4) << 32;
 }
 
+#define EGG_HALF_SUMS(op, s)                                                                                  \
+  op((s)[0]), op((s)[1]), op((s)[2]), op((s)[3]), op((s)[4]), op((s)[5]), op((s)[6]), op((s)[7]), op((s)[8]), \
+      op((s)[9]), op((s)[10]), op((s)[11]), op((s)[12]), op((s)[13]), op((s)[14]), op((s)[15])
 #define EGG_SUMS(op, s)                                                                                       \
   op((s)[0]), op((s)[1]), op((s)[2]), op((s)[3]), op((s)[4]), op((s)[5]), op((s)[6]), op((s)[7]), op((s)[8]), \
       op((s)[9]), op((s)[10]), op((s)[11]), op((s)[12]), op((s)[13]), op((s)[14]), op((s)[15]), op((s)[16]),  \
@@ -142,6 +145,9 @@ __device__ inline void add_product(int32_t (&d)[32], uint32_t a, uint32_t b) {
 #define EGG_OWN_PRODUCT                                                                                              \
   "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17," \
   "%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, {%32, %33, %34, %35}, %36, "
+#define EGG_OWN_HALF_PRODUCT                                                                                   \
+  "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, " \
+  "{%16, %17, %18, %19}, %20, "
 #define EGG_OWN(a) "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3])
 __device__ inline void begin_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -151,6 +157,18 @@ __device__ inline void begin_product(int32_t (&d)[32], const uint32_t* a, uint32
 __device__ inline void add_product(int32_t (&d)[32], const uint32_t* a, uint32_t b) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   asm volatile(EGG_OWN_PRODUCT "1;\n" : EGG_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
+#endif
+}
+
+// The same of the first 32 columns.
+__device__ inline void begin_product(int32_t (&d)[16], const uint32_t* a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_OWN_HALF_PRODUCT "0;\n" : EGG_HALF_SUMS(EGG_WRITTEN, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
+#endif
+}
+__device__ inline void add_product(int32_t (&d)[16], const uint32_t* a, uint32_t b) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile(EGG_OWN_HALF_PRODUCT "1;\n" : EGG_HALF_SUMS(EGG_CHANGED, d) : EGG_OWN(a), "l"(descriptor(b)) : "memory");
 #endif
 }
 
@@ -215,12 +233,15 @@ __device__ inline void wait_products() {
 }
 // After the last wait: sums may be read from here on.
 __device__ inline void take_sums(int32_t (&d)[32]) { asm volatile("" : EGG_SUMS(EGG_CHANGED, d)::"memory"); }
+__device__ inline void take_sums(int32_t (&d)[16]) { asm volatile("" : EGG_HALF_SUMS(EGG_CHANGED, d)::"memory"); }
 
 #undef EGG_SUMS
+#undef EGG_HALF_SUMS
 #undef EGG_WRITTEN
 #undef EGG_CHANGED
 #undef EGG_PRODUCT
 #undef EGG_OWN_PRODUCT
+#undef EGG_OWN_HALF_PRODUCT
 #undef EGG_OWN
 #undef EGG_LIST_0
 #undef EGG_LIST_1
