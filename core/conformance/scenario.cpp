@@ -221,7 +221,7 @@ class Run {
     Batch batch(draws, scenario_, streams, action.tokens, program_.view());
     session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), action.step, fitness.data(),
                                scalars.data(), stds.data(), changed.data(), nullptr, batch.view,
-                               action.members_per_stream, 0});
+                               action.members_per_stream, 0, nullptr});
     changed.append_to(transcript_, "changed counts " + when);
   }
 

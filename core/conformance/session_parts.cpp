@@ -79,6 +79,7 @@ void SessionParts::update(const egg_update& call) {
     egg_update own = call;
     own.chosen = chosen.data();
     own.changed = changed.data();
+    own.next = nullptr;
     sessions_[part].update(own);
     for (uint32_t i = 0; i < params; ++i) {
       if (chosen[i] != 0) {

@@ -139,7 +139,8 @@ std::vector<std::optional<VoteSignal>> VoteMeter::measure() {
                             nullptr,
                             step.batch.view(),
                             members_per_stream_,
-                            0};
+                            0,
+                            nullptr};
     session_.update(update);
     for (uint32_t i = 0; i < params.size(); ++i) {
       if (params[i].perturbed == 0) continue;

@@ -67,7 +67,7 @@ const Scores& Members::score(uint64_t step, const Word& word) {
   // Where a step takes milliseconds, reading its data takes a part of them.
   const std::future<void> next = beside_backend([this, step] { fill(step + 1, scored_); });
   const auto began = Clock::now();
-  const int64_t* losses = evaluate_own(step);
+  const int64_t* losses = evaluate_own();
   scores_.forward_seconds = seconds_since(began);
   scores_.gather_seconds = 0.0;
   scores_.loss = 0;
@@ -89,6 +89,8 @@ void Members::fill(uint64_t step, Filled& filled) {
   const uint32_t each = setup_.learner.train.members_per_stream;
   const uint32_t first = own_.first / each;
   setup_.streams.fill(step, filled.batch, first, (own_.first + own_.count - 1) / each + 1 - first, &threads_);
+  // A stream that begins with another process's members is counted there.
+  filled.scored = count_scored(filled.batch, setup_.dataset, own_.first % each != 0 ? 1 : 0, &threads_);
   filled.step = step;
 }
 
@@ -97,13 +99,28 @@ std::future<void> Members::beside_backend(std::function<void()> work) const {
   return has_thread_ ? beside(work) : std::async(std::launch::deferred, std::move(work));
 }
 
-// The losses of own members, until the next call.
-const int64_t* Members::evaluate_own(uint64_t step) {
+// Of the members of whole streams.
+egg_evaluate Members::call_of_own() const {
   const uint32_t each = setup_.learner.train.members_per_stream;
   const uint32_t first = own_.first / each * each;  // of the first stream's members
-  const egg_evaluate call{sizeof(egg_evaluate), each,   step, first, own_.first + own_.count - first,
-                          coming_.batch.view(), nullptr};
-  if (first == own_.first && own_.count % each == 0) return session_.losses_of(call, &threads_);
+  return {sizeof(egg_evaluate), each,   coming_.step, first, own_.first + own_.count - first,
+          coming_.batch.view(), nullptr};
+}
+
+std::optional<egg_evaluate> Members::coming() const {
+  const egg_evaluate call = call_of_own();
+  return is_whole(call) ? std::optional(call) : std::nullopt;
+}
+
+// Whether own members are all that read the streams of this call.
+bool Members::is_whole(const egg_evaluate& call) const {
+  return call.first == own_.first && call.count % call.members_per_stream == 0;
+}
+
+// The losses of own members, until the next call.
+const int64_t* Members::evaluate_own() {
+  const egg_evaluate call = call_of_own();
+  if (is_whole(call)) return session_.losses_of(call, &threads_);
   losses_.resize(own_.count);
   evaluate_part(session_, call, own_.first, own_.count, losses_.data(), &threads_);
   return losses_.data();
@@ -120,9 +137,7 @@ Members::Header Members::compare_own(const int64_t* losses, const Word& word) {
     }
     loss += sum;
   });
-  const bool shared =
-      own_.first % setup_.learner.train.members_per_stream != 0;  // the first stream is counted by a process before
-  const Scored scored = count_scored(coming_.batch, setup_.dataset, shared ? 1 : 0, &threads_);
+  const Scored& scored = coming_.scored;
   return {loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <optional>
 #include <vector>
 
 #include "eggroll/threads.h"
@@ -47,6 +48,8 @@ class Members {
 
   // Shared. The losses of a step's members, and what they are worth. Valid until the next call.
   const Scores& score(uint64_t step, const Word& word);
+  // After score(): what the next one will ask of the backend, where that is one call. Valid until then.
+  std::optional<egg_evaluate> coming() const;
   // What all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
@@ -65,12 +68,15 @@ class Members {
   struct Filled {
     uint64_t step = ~uint64_t{0};
     BatchBuffer batch;
+    Scored scored;  // of the streams whose first member is this process's
   };
   // What a process says of its members in a step, beside their fitness.
   struct Header;
 
   void fill(uint64_t step, Filled& filled);
-  const int64_t* evaluate_own(uint64_t step);
+  egg_evaluate call_of_own() const;
+  bool is_whole(const egg_evaluate& call) const;
+  const int64_t* evaluate_own();
   Header compare_own(const int64_t* losses, const Word& word);
   void add(const Header& header);
   void gather(const Header& header);

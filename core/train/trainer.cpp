@@ -219,7 +219,9 @@ class Run {
     const BatchBuffer& batch = run_.members.batch_of_all(run_.step);
     const auto scored = Clock::now();
     std::future<void> noted = put_in_journal(fitness);
-    const Update made = run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch);
+    const std::optional<egg_evaluate> next = run_.members.coming();
+    const Update made =
+        run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch, next ? &*next : nullptr);
     if (noted.valid()) noted.get();
     const double update_seconds = seconds_since(scored);
     if (run_.monitor) run_.monitor->add_votes({run_.step, fitness, made.vote_stds, batch});

@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.6: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.7: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -164,7 +164,7 @@ extern const size_t layout_in_c_count;
   F(egg_evaluate, count, 20) \
   F(egg_evaluate, batch, 24) \
   F(egg_evaluate, losses, 64) \
-  S(egg_update, 104) \
+  S(egg_update, 112) \
   F(egg_update, struct_size, 0) \
   F(egg_update, pairs, 4) \
   F(egg_update, step, 8) \
@@ -176,6 +176,7 @@ extern const size_t layout_in_c_count;
   F(egg_update, batch, 56) \
   F(egg_update, members_per_stream, 96) \
   F(egg_update, reserved, 100) \
+  F(egg_update, next, 104) \
   S(egg_infer, 72) \
   F(egg_infer, struct_size, 0) \
   F(egg_infer, reserved, 4) \

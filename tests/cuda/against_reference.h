@@ -60,7 +60,8 @@ struct Seen {
   std::vector<int8_t> logits;
 };
 
-// Evaluates and updates once for each number of tokens, then runs the unperturbed model on `last` tokens.
+// Evaluates and updates once for each number of tokens, then runs the unperturbed model on `last` tokens. Each update
+// is told what the next evaluation reads.
 template <class AnySession>
 Seen run(AnySession& session, const Learner& learner, const egg_session_spec& spec, std::span<const uint32_t> windows,
          uint32_t last) {
@@ -73,18 +74,26 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
     seen.weights.push_back(weights);
   }
   uint64_t step = 3;
+  std::vector<Tokens> reads;
   for (size_t w = 0; w < windows.size(); ++w) {
-    const uint32_t tokens = windows[w];
-    const Tokens read(program, step, population / kStreamMembers, tokens);
+    reads.emplace_back(program, step + w, population / kStreamMembers, windows[w]);
+  }
+  const auto call = [&](size_t w, int64_t* losses) {
+    return egg_evaluate{sizeof(egg_evaluate), kStreamMembers, 3 + w, 0, population, reads[w].view(), losses};
+  };
+  for (size_t w = 0; w < windows.size(); ++w) {
+    const Tokens& read = reads[w];
     std::vector<int64_t>& losses = seen.numbers.emplace_back(population);
-    session.evaluate({sizeof(egg_evaluate), kStreamMembers, step, 0, population, read.view(), losses.data()});
+    session.evaluate(call(w, losses.data()));
+    const bool is_last = w + 1 == windows.size();
+    const egg_evaluate next = call(is_last ? w : w + 1, nullptr);
     const std::vector<int8_t> fitness = fitness_of(population, step, w == 1);
     const std::vector<float> stds = learner.vote_stds(fitness);
     const std::vector<float> scalars = learner.scalars(step, {});
     std::vector<int64_t>& changed = seen.numbers.emplace_back(program.param_count);
     // The third update votes with pairs whose noise is no longer in memory.
     session.update({sizeof(egg_update), population / 2, step + (w == 2 ? 1 : 0), fitness.data(), scalars.data(),
-                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0});
+                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0, is_last ? nullptr : &next});
     ++step;
   }
   for (uint32_t i = 0; i < program.param_count; ++i) session.get_weights(i, seen.weights[i].data());

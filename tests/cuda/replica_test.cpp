@@ -119,7 +119,7 @@ TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
     std::vector<int64_t> changed(stds.size());
     for (uint64_t step = 0; step < 3; ++step) {
       session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
-                      stds.data(), changed.data(), nullptr, batch, 2, 0});
+                      stds.data(), changed.data(), nullptr, batch, 2, 0, nullptr});
     }
     EXPECT_GT(*std::max_element(changed.begin(), changed.end()), 0);
     for (uint32_t i = 0; i < weights.size(); ++i) session.get_weights(i, weights[i].data());

@@ -110,7 +110,7 @@ class StepTest : public testing::Test {
     const std::vector<float> stds(spec_.program->param_count);
     std::vector<int64_t> changed(spec_.program->param_count);
     session_.update({sizeof(egg_update), spec_.population / 2, number, fitness_.data(), scalars.data(), stds.data(),
-                     changed.data(), nullptr, stream_->batch(), spec_.population, 0});
+                     changed.data(), nullptr, stream_->batch(), spec_.population, 0, nullptr});
   }
 
   Recorded recorded_;

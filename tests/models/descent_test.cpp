@@ -99,7 +99,8 @@ class OneTensorModel {
                                   nullptr,
                                   {},
                                   2,
-                                  0});
+                                  0,
+                                  nullptr});
       std::vector<float> z(weights_.size());
       session_->get_slot(tensor_, 0, z.data());
       for (size_t w = 0; w < z.size(); ++w) sum[w] += z[w] / stds[tensor_];

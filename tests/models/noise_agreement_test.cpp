@@ -169,7 +169,8 @@ class OneTensor {
                                 nullptr,
                                 {},
                                 2,
-                                0});
+                                0,
+                                nullptr});
     std::map<uint32_t, std::vector<int32_t>> result;
     for (uint32_t t = 0; t < params_.size(); ++t) {
       if (params_[t].perturbed == 0) continue;

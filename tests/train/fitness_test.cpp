@@ -310,8 +310,18 @@ TEST(VoteStd, IsThatOfTheNull) {
       const std::vector<float> stds(2, 1.0F);
       std::vector<int64_t> changed(2);
       for (uint64_t step = 0; step < kSteps; ++step) {
-        session.update(egg_update{
-            sizeof(egg_update), kPairs, step, fitness.data(), nullptr, stds.data(), changed.data(), nullptr, {}, 2, 0});
+        session.update(egg_update{sizeof(egg_update),
+                                  kPairs,
+                                  step,
+                                  fitness.data(),
+                                  nullptr,
+                                  stds.data(),
+                                  changed.data(),
+                                  nullptr,
+                                  {},
+                                  2,
+                                  0,
+                                  nullptr});
         for (uint32_t p = 0; p < 2; ++p) {
           std::vector<float> votes(weight_count(program.params()[p]));
           session.get_slot(p, 0, votes.data());

@@ -52,7 +52,8 @@ class RuleSession : public testing::Test {
                               nullptr,
                               {},
                               2,
-                              0});
+                              0,
+                              nullptr});
     return changed;
   }
 

@@ -128,7 +128,7 @@ class StepCase : public Case {
       std::vector<int64_t> changed(stds.size());
       session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
                                 stds.data(), changed.data(), nullptr, batch_.view(), learner_.train.members_per_stream,
-                                0});
+                                0, nullptr});
     });
   }
 

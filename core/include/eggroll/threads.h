@@ -113,7 +113,7 @@ class Threads {
 namespace eggroll {
 
 // Elements of a loop that takes about a nanosecond for each: fewer take less time than another thread's waking.
-constexpr size_t kFewestElements = size_t{1} << 15;
+constexpr size_t kFewestElements = size_t{1} << 17;
 
 // The same on these threads, or, where there are none, on the caller's.
 template <class Body>

@@ -7,6 +7,12 @@
 namespace eggroll::cuda {
 namespace {
 
+// Whether both calls are of the same members and the same batch.
+bool reads_alike(const egg_evaluate& a, const egg_evaluate& b) {
+  return a.step == b.step && a.first == b.first && a.count == b.count && a.members_per_stream == b.members_per_stream &&
+         a.batch.streams == b.batch.streams && a.batch.tokens == b.batch.tokens && a.batch.inputs == b.batch.inputs;
+}
+
 constexpr size_t kStagingBytes = size_t{64} << 20;  // of states on their way across the seam
 
 }  // namespace
@@ -133,22 +139,25 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
 
-// What `streams` streams of the batch read, from `first` on. What follows on the stream waits for it.
-void Replica::send_tokens(const egg_batch& batch, uint32_t first, uint32_t streams) {
+// What `streams` streams of the batch read, from `first` on, and what they are to predict. What follows on the stream
+// waits for it.
+void Replica::send(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what) {
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;
   const size_t indices = own_.plan.program->index_count;
-  inputs_.send(batch.inputs + begin, count, sending_, threads_);
-  if (indices > 0) row_numbers_.send(batch.rows + begin * indices, count * indices, sending_, threads_);
+  Copies copies;
+  const auto each = [&](const auto& of_array) {
+    of_array(inputs_, batch.inputs + begin, count);
+    if (indices > 0) of_array(row_numbers_, batch.rows + begin * indices, count * indices);
+    if (what == Sent::kInputs) return;
+    of_array(targets_, batch.targets + begin, count);
+    of_array(resets_, batch.resets + begin, count);
+  };
+  each([&](auto& array, const auto* from, size_t size) { array.prepare(from, size, threads_, copies); });
+  copies.make(threads_);
+  each([&](auto& array, const auto* from, size_t) { array.upload(from, sending_, threads_); });
   check(cudaEventRecord(sent_, sending_), "receive data");
   check(cudaStreamWaitEvent(stream_, sent_), "receive data");
-}
-
-void Replica::send_targets(const egg_batch& batch, uint32_t first, uint32_t streams) {
-  const size_t begin = size_t{first} * batch.tokens;
-  const size_t count = size_t{streams} * batch.tokens;
-  targets_.send(batch.targets + begin, count, sending_, threads_);
-  resets_.send(batch.resets + begin, count, sending_, threads_);
 }
 
 uint32_t Replica::blocks_for(uint32_t rows) const {
@@ -231,26 +240,30 @@ void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs) {
   made_ = {step, first_pair, pairs, true};
 }
 
+Replica::Reads Replica::reads_of(const egg_evaluate& e) const {
+  const Share own = share_of(e.first, e.count);
+  if (own.count == 0) return {own, 0, 0};
+  const uint32_t first_row = own.first - e.first;
+  const uint32_t first_stream = first_row / e.members_per_stream;
+  return {own, first_stream, (first_row + own.count - 1) / e.members_per_stream + 1 - first_stream};
+}
+
 void Replica::evaluate_async(const egg_evaluate& e) {
-  const Share share = share_of(e.first, e.count);
+  const bool is_ready = ready_ && reads_alike(*ready_, e);
+  ready_.reset();
+  const auto [share, first_stream, streams] = reads_of(e);
   if (share.count == 0) return;
   activate();
   const Plan& plan = own_.plan;
-  const uint32_t first_row = share.first - e.first;
-  const uint32_t first_stream = first_row / e.members_per_stream;
-  const uint32_t streams = (first_row + share.count - 1) / e.members_per_stream + 1 - first_stream;
   const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
     make_noise(e.step, (share.first + done) / 2, rows / 2);
-    if (done == 0) {
-      send_targets(e.batch, first_stream, streams);
-      send_tokens(e.batch, first_stream, streams);
-    }
+    if (done == 0 && !is_ready) send(e.batch, first_stream, streams, Sent::kAll);
     ForwardArgs args = forward_args(e.batch);
     args.rows = rows;
     args.paired = 1;
-    args.first = first_row + done - first_stream * e.members_per_stream;
+    args.first = share.first - e.first + done - first_stream * e.members_per_stream;
     args.members_per_stream = e.members_per_stream;
     args.noise = noise_.get();
     args.tile_noise = plan.layout.bytes * kTilePairs;
@@ -275,10 +288,10 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
 
 void Replica::infer(const egg_infer& i) {
   activate();
+  ready_.reset();
   const Plan& plan = own_.plan;
   const uint32_t streams = i.batch.streams;
-  send_targets(i.batch, 0, streams);
-  send_tokens(i.batch, 0, streams);
+  send(i.batch, 0, streams, Sent::kAll);
   losses_.reserve(streams);
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));

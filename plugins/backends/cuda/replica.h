@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device.h"
@@ -42,6 +43,8 @@ class Replica {
   // An update: each replica's votes, then each one's rule, then each one's end.
   void vote_async(const egg_update& u);
   void apply_rule_async();
+  // Brings what the next evaluation will read to the device, while this update is under way there.
+  void get_ready(const egg_evaluate& next);
   void finish_update(const egg_update& u);
   void infer(const egg_infer& i);
 
@@ -125,8 +128,15 @@ class Replica {
   void download_states(int8_t* to, const int8_t* from, size_t count);
   bool has_draws(uint64_t step, uint32_t first_pair, uint32_t pairs) const;
   void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs);
-  void send_tokens(const egg_batch& batch, uint32_t first, uint32_t streams);
-  void send_targets(const egg_batch& batch, uint32_t first, uint32_t streams);
+  enum class Sent : uint8_t { kInputs, kAll };
+  void send(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what);
+  // The own members of a call, and the streams of its batch that they read.
+  struct Reads {
+    Share own;
+    uint32_t first_stream;
+    uint32_t streams;
+  };
+  Reads reads_of(const egg_evaluate& e) const;
   void make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness);
   void send_variances(const egg_update& u);
   void list_streams(const egg_update& u);
@@ -146,7 +156,8 @@ class Replica {
   cudaStream_t stream_ = nullptr;
   cudaStream_t sending_ = nullptr;  // of what calls bring, beside the work on noise
   cudaEvent_t sent_ = nullptr;
-  cudaEvent_t voted_ = nullptr;  // for the streams of other replicas
+  std::optional<egg_evaluate> ready_;  // what get_ready() was told, until the next call
+  cudaEvent_t voted_ = nullptr;        // for the streams of other replicas
   cudaEvent_t updated_ = nullptr;
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;

@@ -32,6 +32,7 @@ int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
 
 void Replica::vote_async(const egg_update& u) {
   activate();
+  ready_.reset();
   choose(u);
   const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
   const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
@@ -112,7 +113,7 @@ void Replica::list_streams(const egg_update& u) {
   args.streams = (args.first_pair + args.pairs - 1) / stream_pairs_ + 1 - args.first_stream;
   args.stream_pairs = stream_pairs_;
   args.tokens = u.batch.tokens;
-  send_tokens(u.batch, args.first_stream, args.streams);
+  send(u.batch, args.first_stream, args.streams, Sent::kInputs);
   args.inputs = inputs_.get();
   args.row_numbers = row_numbers_.get();
   args.index_count = own_.plan.program->index_count;
@@ -186,6 +187,19 @@ RuleArgs Replica::rule_args() const {
   rule.tables = row_tables_.tables;
   rule.table_count = row_tables_.count;
   return rule;
+}
+
+void Replica::get_ready(const egg_evaluate& next) {
+  const Reads reads = reads_of(next);
+  const size_t count = size_t{reads.streams} * next.batch.tokens;
+  // Nothing grows while it may be read.
+  if (reads.own.count == 0 || inputs_.count() != count || targets_.count() != count) return;
+  activate();
+  // The update may read what the arrays hold now, and an earlier copy from the host's side may still be under way.
+  check(cudaEventSynchronize(sent_), "receive data");
+  check(cudaStreamWaitEvent(sending_, updated_), "update the weights");
+  send(next.batch, reads.first_stream, reads.streams, Sent::kAll);
+  ready_ = next;
 }
 
 void Replica::finish_update(const egg_update& u) {

@@ -53,6 +53,9 @@ void CudaSession::evaluate(const egg_evaluate& arguments) {
 void CudaSession::update(const egg_update& arguments) {
   for (const auto& replica : replicas_) replica->vote_async(arguments);
   for (const auto& replica : replicas_) replica->apply_rule_async();
+  for (const auto& replica : replicas_) {
+    if (arguments.next != nullptr) replica->get_ready(*arguments.next);
+  }
   for (const auto& replica : replicas_) replica->finish_update(arguments);
   ++updates_;
   const bool due = checksum_every_ > 0 && updates_ % checksum_every_ == 0;
