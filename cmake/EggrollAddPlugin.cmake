@@ -82,7 +82,7 @@ function(eggroll_add_plugin name)
   endif()
   set(command Eggroll::eggroll)
   if(CMAKE_CROSSCOMPILING AND PROJECT_NAME STREQUAL Eggroll)
-    # An emulator is slow: the reference is checked by what is compared with it.
+    # An emulator is slow: the reference is checked by the random cases that are compared with it.
     if(name STREQUAL reference)
       return()
     endif()
