@@ -39,6 +39,12 @@ const std::vector<Trajectory>& sizes() {
   return all;
 }
 
+std::vector<std::string> other_backends() {
+  std::vector<std::string> names = built_backends();
+  std::erase(names, "reference");
+  return names;
+}
+
 class SizesOnEveryBackend : public BuiltBackend {};
 
 TEST_P(SizesOnEveryBackend, GiveTheReferencesWeights) {
@@ -46,12 +52,11 @@ TEST_P(SizesOnEveryBackend, GiveTheReferencesWeights) {
   for (const Trajectory& size : sizes()) {
     const std::vector<std::string> expected = weights_after_each_step(size, kConfigs, built_plugins(), reference);
     EXPECT_NE(expected.front(), expected.back()) << size.name << ": no weight moved";
-    if (GetParam() == "reference") continue;
     EXPECT_EQ(weights_after_each_step(size, kConfigs, built_plugins(), chosen()), expected) << size.name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Built, SizesOnEveryBackend, testing::ValuesIn(built_backends()),
+INSTANTIATE_TEST_SUITE_P(Built, SizesOnEveryBackend, testing::ValuesIn(other_backends()),
                          [](const auto& backend) { return backend.param; });
 
 }  // namespace

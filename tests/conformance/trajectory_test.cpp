@@ -1,4 +1,5 @@
-// Golden trajectories: on every backend that can run here, the weights after each step are those kept in the tree.
+// What `eggroll check` promises of trajectories, whose weights after each step are kept in the tree. That they hold on
+// every backend is the test plugin.backend.NAME.check of each.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -11,12 +12,6 @@ namespace eggroll::test {
 namespace {
 
 class TrajectoryOfEveryBackend : public BuiltBackend {};
-
-TEST_P(TrajectoryOfEveryBackend, IsTheGoldenOne) {
-  expect_passed(check_trajectories(kConfigs, built_plugins(), chosen()));
-}
-
-TEST_P(TrajectoryOfEveryBackend, CanBePlanned) { expect_passed(check_plans(kConfigs, built_plugins(), chosen())); }
 
 // On every backend more members take more memory, and a refusal names a population that is accepted.
 TEST_P(TrajectoryOfEveryBackend, MemoryGrowsWithThePopulation) {
