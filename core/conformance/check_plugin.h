@@ -24,8 +24,9 @@ struct RandomCases {
 };
 
 // Runs every case of every op and rule op, with one thread and with three, and compares them with the hashes kept in
-// golden.inc. Then runs random programs and rules against the reference. If the reference is itself tested, `reference`
-// is null, and one thread is compared with three. A failing case is cut down to a small one, and its seed is named.
+// golden.inc, which are the reference's; where a hash differs the reference runs too, to name the cases. Then runs
+// random programs and rules against the reference. If the reference is itself tested, `reference` is null, and one
+// thread is compared with three. A failing case is cut down to a small one, and its seed is named.
 std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference,
                                  const RandomCases& random = {});
 
