@@ -21,6 +21,7 @@
 // Saves what a function must keep, and goes on with another stack.
 extern "C" void egg_shim_switch(void** from, void* to);
 #if defined(__x86_64__)
+// It ends with a jump, because a processor predicts that a `ret` returns to the caller, and that is always wrong here.
 asm(R"(
 .text
 .globl egg_shim_switch
@@ -41,7 +42,8 @@ egg_shim_switch:
   popq %r12
   popq %rbx
   popq %rbp
-  ret
+  popq %rdx
+  jmpq *%rdx
 .size egg_shim_switch,.-egg_shim_switch
 )");
 constexpr size_t kSavedWords = 7;  // six registers, and where to go on
