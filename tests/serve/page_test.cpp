@@ -283,6 +283,7 @@ TEST_F(PageTest, ManyRowsAreShownWhenAskedFor) {
     add_point(std::to_string(i), run);
   }
   open();
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('.more button')"));  // the server may still be reading
   EXPECT_EQ(column("run").size(), 200U);
   browser_->evaluate("document.querySelector('.more button').click()");
   EXPECT_TRUE(browser_->wait_for("document.querySelectorAll('#leaderboard tbody tr').length === 210"));
