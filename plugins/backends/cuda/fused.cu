@@ -151,9 +151,12 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
   auto* tables = reinterpret_cast<uint32_t*>(fused_memory + at.tables);
   const uint32_t groups = shape.tiles * kGroups;
   const uint32_t noise_barriers = start + at.barriers + 16 * kGroups * shape.stages;
+  // The stage that a thread has read before its first: nobody waits for it.
+  const uint32_t before_first = noise_barriers + 16 * groups * shape.noise_stages;
   if (threadIdx.x == 0) {
     init_ring(start + at.barriers, kGroups * shape.stages, shape.tiles * kGroupThreads);
     init_ring(noise_barriers, groups * shape.noise_stages, kTileWarps * 32);
+    init_barrier(before_first + 8, 2 * groups * kGroupThreads);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();
   }
@@ -223,7 +226,7 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
         describe(start + of_tile * ring_bytes, kBlock * kUnit),
         stages_of(of_tile),
         noise_stages_of(group),
-        0,
+        before_first,
         0,
         egg_rounding(16, args.nearest) + kRaise,
         (args.nearest != 0 ? 32767 : 65535) + kRaise,

@@ -170,7 +170,7 @@ struct FusedShared {
   uint32_t losses;       // of each row
   uint32_t words;        // what warpgroups that share a tile tell each other, or q of several ranks
   uint32_t tile_words;   // bytes of the latter
-  uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free
+  uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free; then one more
   uint32_t bytes;
 };
 // x and the scratch value together have room for the logits that are kept. Where rows are tokens there is an x of each
@@ -193,7 +193,7 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
   s.words = s.losses + tiles * kTileRows * 8;
   s.tile_words = shape.ranks > 1 ? (divide_up(shape.ranks, 2) * kMoreSums + shape.ranks - 1) * kTileRows * 4 : 0;
   s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : tiles * s.tile_words);
-  s.bytes = s.barriers + 16 * (stages + noise_stages);
+  s.bytes = s.barriers + 16 * (stages + noise_stages + 1);
   return s;
 }
 

@@ -89,7 +89,7 @@ struct FusedTile {
   uint32_t weights;  // description of the own ring's first stage
   RingPlace stage;
   RingPlace noise_stage;
-  uint32_t read_stage;      // of noise, whose reading has not been told yet; 0: none
+  uint32_t read_stage;      // of noise, whose reading has not been told yet
   uint32_t number;          // of the tile in the launch
   int32_t rounding;         // of what becomes raised
   int32_t fallen_rounding;  // of what becomes fallen
@@ -188,9 +188,10 @@ struct FusedTile {
     const uint4* own = noise + noise_stage.behind() * (kNoiseStage / kUnit / 16);
     a = own[0];
     b = own[kNoiseBlock / kUnit];
-    // A stage is told to be free when the next is read, by each thread for itself. The address depends on what the loads
-    // have brought: else the arrival might overtake one, and the copy engine write anew what has not been read yet.
-    if (read_stage != 0) set_free(read_stage);
+    // A stage is told to be free when the next is read, by each thread for itself. The address depends on what the
+    // loads have brought: else the arrival might overtake one, and the copy engine write anew what has not been read
+    // yet.
+    set_free(read_stage);
     read_stage = noise_stage.filled + ((a.x ^ b.x) & args.nothing);
     noise_stage.advance();
   }
