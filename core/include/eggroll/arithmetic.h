@@ -189,8 +189,12 @@ EGG_FN void egg_fill_loss_tables(egg_loss_tables* tables, int32_t unit) {
 // uint32_t*, in whatever address space.
 template <class Entries>
 EGG_FN int32_t egg_log2_q16(uint64_t sum, Entries log2_q24) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__METAL_VERSION__)
+  const int32_t whole = 63 - __builtin_clzll(sum);
+#else
   int32_t whole = 63;
   while (!(sum >> whole)) --whole;
+#endif
   const uint64_t mantissa = (sum << (63 - whole)) << 1;  // the bits after the leading one, from bit 63 down
   const uint32_t i = static_cast<uint32_t>(mantissa >> 56);
   const uint64_t rest = (mantissa >> 32) & 0xFFFFFFu;  // 24 bits

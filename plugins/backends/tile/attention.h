@@ -91,7 +91,7 @@ class Attention {
         const V32 quotient = corrected_quotient<S>(guess, (U32)n2, d2);
         y[i] = sum < 0 ? -quotient : quotient;
       }
-      S::store(out_ + (g * kRegs + m) * S::kBytes, S::pack4(y[0], y[1], y[2], y[3]));
+      S::store(out_ + (g * kRegs + m) * S::kBytes, pack4<S>(y));
     }
   }
 

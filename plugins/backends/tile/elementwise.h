@@ -24,11 +24,6 @@ struct Elementwise {
   static const int8_t* vector(Tile<S>& tile, const egg_op& op, int which) {
     return op.param[which] < 0 ? nullptr : tile.params[static_cast<size_t>(op.param[which])].a;
   }
-  // Applies f, in int16, to the even bytes of all operands and to the odd ones. Its results must be within int8.
-  template <class F, class... Bytes>
-  static EGG_INLINE V8 in_halves(const F& f, Bytes... operands) {
-    return S::join(f(S::even16(operands)...), f(S::odd16(operands)...));
-  }
   // Bytes of an op's first value, or of what it makes.
   static size_t bytes(Tile<S>& tile, int32_t value) {
     return tile.model.plan.quads[static_cast<size_t>(value)] * Tile<S>::kQuadBytes;
@@ -106,7 +101,7 @@ struct Elementwise {
 
     EGG_INLINE void put(size_t m, size_t k, V8 row) const {
       const size_t at = (k * kRegs + m) * S::kBytes;
-      S::store(y_ + at, x_ == nullptr ? row : S::add_clip8(row, S::template load<V8>(x_ + at)));
+      S::store(y_ + at, x_ == nullptr ? row : add_clip8<S>(row, S::template load<V8>(x_ + at)));
     }
 
     // A sum of three is clipped once, so bytes are widened first.
@@ -205,6 +200,10 @@ struct Elementwise {
   // egg_l1_mean in every lane. The sum is at most 127 n. Up to 2^17 channels float32 holds it exactly, and a quotient
   // that is no integer is at least 2^-17 from one, further than rounding moves it.
   static V32 mean(V32 sum, int32_t n) {
+    if ((n & (n - 1)) == 0) {
+      const V32 whole = sum >> __builtin_ctz(static_cast<unsigned>(n));
+      return whole > 1 ? whole : V32{} + 1;
+    }
     if (n <= 1 << 17) {
       const V32 whole =
           __builtin_convertvector(__builtin_convertvector(sum, typename S::F32) / static_cast<float>(n), V32);
@@ -214,38 +213,59 @@ struct Elementwise {
     return sum;
   }
 
-  // In int16: x * gain * R >> 16 is the upper half of a product, plus a bit of its lower half for nearest. The
-  // reciprocals of 1 and 2 do not fit int16; they wrap to R - 2^16, which x * gain makes good.
+  // egg_reciprocal in every lane. A quotient that is no integer is at least 1/127 from one, further than rounding below
+  // 2^17 moves it.
+  static V32 reciprocal(V32 mean) {
+    using F32 = typename S::F32;
+    const V32 half_up = (mean >> 1) + 65536;
+    return __builtin_convertvector(__builtin_convertvector(half_up, F32) / __builtin_convertvector(mean, F32), V32);
+  }
+
+  // In int16, x * gain * R over 2^15 is the upper half of 2 * x * gain times R: 2 * 127^2 < 2^15. Half of that, to the
+  // nearest or down, is the same over 2^16, for the floor of a floor is exact. The reciprocals of 1 and 2 do not fit
+  // int16; they wrap to 0 and -2^15, which another 2 * x * gain makes good.
   static void scale_by_reciprocal(Tile<S>& tile, const egg_op& op, const V32 (&means)[kRegs]) {
+    V32 factors[kRegs];
+    V32 wraps = {};
+    for (size_t m = 0; m < kRegs; ++m) {
+      const V32 reciprocals = reciprocal(means[m]);
+      wraps |= (V32)(means[m] <= 2);
+      factors[m] = (reciprocals & 0xffff) | (reciprocals << 16);
+    }
+    const bool nearest = tile.model.nearest() != 0;
+    const bool simple = !S::any(wraps) && op.param[1] < 0;
+    if (simple) {
+      nearest ? scale<true, true>(tile, op, factors) : scale<true, false>(tile, op, factors);
+    } else {
+      nearest ? scale<false, true>(tile, op, factors) : scale<false, false>(tile, op, factors);
+    }
+  }
+
+  // kSimple: no reciprocal wraps, and there is no bias.
+  template <bool kSimple, bool kNearest>
+  static void scale(Tile<S>& tile, const egg_op& op, const V32 (&factors)[kRegs]) {
     const int8_t* x = in(tile, op, 0);
     const int8_t* gain = vector(tile, op, 0);
     const int8_t* bias = vector(tile, op, 1);
     int8_t* y = out(tile, op);
     const size_t all = bytes(tile, op.out);
-    const auto half = static_cast<int16_t>(tile.model.nearest());
-    V16 factors[kRegs];
-    V16 wrapped[kRegs];
-    for (size_t m = 0; m < kRegs; ++m) {
-      int32_t lanes[kLanes];
-      S::store(lanes, means[m]);
-      for (int32_t& lane : lanes) lane = tile.model.reciprocals[static_cast<size_t>(lane)];
-      const V32 reciprocals = S::template load<V32>(lanes);
-      factors[m] = (V16)((reciprocals & 0xffff) | (reciprocals << 16));
-      wrapped[m] = (V16)(reciprocals >= 32768);
-    }
     for (size_t i = 0; i < all; i += Tile<S>::kQuadBytes) {
       for (size_t m = 0; m < kRegs; ++m) {
         const size_t at = i + m * S::kBytes;
         const V8 value = S::template load<V8>(x + at);
         const V8 g = S::template load<V8>(gain + at);
-        const V8 b = bias == nullptr ? V8{} : S::template load<V8>(bias + at);
-        const auto scale = [&](V16 value16, V16 g16, V16 b16) EGG_INLINE_LAMBDA {
-          const V16 xg = value16 * g16;
-          const U16 low = (U16)xg * (U16)factors[m];
-          const V16 rounded = (V16)(low >> 15) & half;
-          return S::clip8(S::mulhi16(xg, factors[m]) + rounded + (xg & wrapped[m]) + b16);
+        const V8 b = kSimple || bias == nullptr ? V8{} : S::template load<V8>(bias + at);
+        const auto scaled = [&](V16 value256, V16 g256, V16 b256, V16 factor) EGG_INLINE_LAMBDA {
+          const V16 twice = S::mulhrs16(value256, g256);
+          V16 result = S::mulhi16(twice, factor);
+          if (!kSimple) result += twice & (factor <= 0);
+          result = kNearest ? S::mulhrs16(result, S::all16(1 << 14)) : result >> 1;
+          return kSimple ? result : result + (b256 >> 8);
         };
-        S::store(y + at, in_halves(scale, value, g, b));
+        const auto first = (V16)S::first_twice(factors[m]);
+        const auto second = (V16)S::second_twice(factors[m]);
+        S::store(y + at, S::pack8(scaled(S::first256(value), S::first256(g), S::first256(b), first),
+                                  scaled(S::second256(value), S::second256(g), S::second256(b), second)));
       }
     }
   }
@@ -272,22 +292,24 @@ struct Elementwise {
     }
   }
 
+  // Of three, what the sum of two leaves beyond int8 is added to the third.
   static void add(Tile<S>& tile, const egg_op& op) {
     const int8_t* a = in(tile, op, 0);
     const int8_t* b = in(tile, op, 1);
     const int8_t* bias = vector(tile, op, 1);
     int8_t* y = out(tile, op);
     const size_t all = bytes(tile, op.out);
-    const auto sum = [](V16 u, V16 v, V16 w) EGG_INLINE_LAMBDA { return S::clip8(u + v + w); };
     for (size_t i = 0; i < all; i += S::kBytes) {
       const V8 first = S::template load<V8>(a + i);
       const V8 second = b == nullptr ? V8{} : S::template load<V8>(b + i);
       if (bias == nullptr) {
-        S::store(y + i, S::add_clip8(first, second));
+        S::store(y + i, add_clip8<S>(first, second));
         continue;
       }
       const V8 third = S::template load<V8>(bias + i);
-      S::store(y + i, in_halves(sum, first, second, third));
+      const V8 two = S::adds8(first, second);
+      const U8 beyond = (U8)first + (U8)second - (U8)two;
+      S::store(y + i, add_clip8<S>(two, S::adds8(third, (V8)beyond)));
     }
   }
 
@@ -297,28 +319,27 @@ struct Elementwise {
     const int8_t* h = in(tile, op, 1);
     int8_t* y = out(tile, op);
     const size_t all = bytes(tile, op.out);
-    const auto product = [](V16 gate, V16 state) EGG_INLINE_LAMBDA { return ((gate + 127) * state) >> 8; };
     for (size_t i = 0; i < all; i += S::kBytes) {
-      const V8 gate = S::template load<V8>(f + i);
+      const U8 gate = S::template load<U8>(f + i) + 127;
       const V8 state = S::template load<V8>(h + i);
-      S::store(y + i, in_halves(product, gate, state));
+      S::store(y + i, S::join_upper(S::mul_even8(gate, state), S::mul_odd8(gate, state)));
     }
   }
 
-  // h + (((f + 127) * (c - h)) >> 8): the product takes 17 bits, so its upper half is had from factors times 2^7 and 2.
+  // h + (((f + 127) * (c - h)) >> 8), whose result is within int8, so that the product's lower 16 bits are enough.
   static void gru_mix(Tile<S>& tile, const egg_op& op) {
     const int8_t* f = in(tile, op, 0);
     const int8_t* h = in(tile, op, 1);
     const int8_t* c = in(tile, op, 2);
     int8_t* y = out(tile, op);
     const size_t all = bytes(tile, op.out);
-    const auto mix = [](V16 gate, V16 state, V16 candidate)
-                         EGG_INLINE_LAMBDA { return state + S::mulhi16((gate + 127) << 7, (candidate - state) << 1); };
     for (size_t i = 0; i < all; i += S::kBytes) {
-      const V8 gate = S::template load<V8>(f + i);
+      const U8 gate = S::template load<U8>(f + i) + 127;
       const V8 state = S::template load<V8>(h + i);
       const V8 candidate = S::template load<V8>(c + i);
-      S::store(y + i, in_halves(mix, gate, state, candidate));
+      const U16 even = (U16)S::mul_even8(gate, candidate) - (U16)S::mul_even8(gate, state);
+      const U16 odd = (U16)S::mul_odd8(gate, candidate) - (U16)S::mul_odd8(gate, state);
+      S::store(y + i, (U8)state + (U8)S::join_upper((V16)even, (V16)odd));
     }
   }
 

@@ -12,6 +12,7 @@ class Linear {
   using V8 = typename S::V8;
   using V16 = typename S::V16;
   using V32 = typename S::V32;
+  using U32 = typename S::U32;
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kQuadBytes = Tile<S>::kQuadBytes;
 
@@ -21,7 +22,11 @@ class Linear {
     Linear call(tile, op, p);
     call.read_input();
     if constexpr (S::kTiled) {
-      call.is_simple() ? call.template run_tiled<true>(param) : call.template run_tiled<false>(param);
+      if (call.late_) {
+        call.template run_tiled<kLate>(param);
+      } else {
+        call.simple_&& call.plain_ ? call.template run_tiled<kSimple>(param) : call.template run_tiled<kAny>(param);
+      }
     } else {
       for (size_t first = 0; first < call.outputs(); first += S::kBlock) {
         const int8_t* weights = tile.model.weights.block(param, first);
@@ -31,7 +36,7 @@ class Linear {
     // Quads that only the depth of a block adds.
     const size_t all = tile.model.plan.quads[static_cast<size_t>(op.out)];
     const size_t bytes = kQuadBytes * (call.wide_ ? 4 : 1);
-    std::memset(call.y_ + p.row_quads * bytes, 0, (all - p.row_quads) * bytes);
+    if (all > p.row_quads) std::memset(call.y_ + p.row_quads * bytes, 0, (all - p.row_quads) * bytes);
   }
 
  private:
@@ -43,10 +48,19 @@ class Linear {
         rows_(tile.model.weights.outputs(static_cast<size_t>(op.param[0]))),
         x_(tile.at[static_cast<size_t>(op.in[0])]),
         y_(tile.at[static_cast<size_t>(op.out)]),
-        shift_(op.attr + EGG_LINEAR_GUARD_BITS),
-        round_(tile.model.nearest() != 0 ? 1 << (shift_ - 1) : 0),
+        shift_(op.attr),
+        round_(egg_rounding(shift_ + EGG_LINEAR_GUARD_BITS, tile.model.nearest())),
         ranks_(noise_.ranks),
-        wide_(tile.model.plan.is_wide(op.out)) {}
+        wide_(tile.model.plan.is_wide(op.out)),
+        simple_(ranks_ == 1 && most_of_simple() <= INT32_MAX),
+        plain_(bias_ == nullptr && !wide_),
+        near_(S::count(std::min(shift_, 8))),
+        far_(V32{} + std::max(shift_ - 8, 0)) {}
+
+  static constexpr int32_t kMostLateQ = 2047;  // 16 times that fits int16
+
+  // How the perturbation is added. kAny: in all generality; kSimple and kLate: see begin_quad and finish_late.
+  enum Way { kAny, kSimple, kLate };
 
   size_t outputs() const { return size_t{p_.row_quads} * 4; }
 
@@ -58,7 +72,11 @@ class Linear {
     const size_t all = p_.col_quads * kQuadBytes;
     const int8_t* b = noise_.b;
     read_pass<true>(b, all, sum, dots);
-    for (size_t m = 0; m < kRegs; ++m) excess_[m] = (sum[0][m] + sum[1][m]) * S::kWeightExcess;
+    for (size_t m = 0; m < kRegs; ++m) {
+      excess_[m] = (sum[0][m] + sum[1][m]) * S::kWeightExcess;
+      offset_[m] = (V32)(static_cast<uint32_t>(round_) - ((U32)excess_[m] << EGG_LINEAR_GUARD_BITS));
+      start_[m] = (round_ >> EGG_LINEAR_GUARD_BITS) - excess_[m];
+    }
     for (size_t r = 0; r < ranks_; ++r) {
       if (r > 0) {
         b += p_.col_quads * S::kPairRegs * S::kBytes;
@@ -103,19 +121,23 @@ class Linear {
   void make_q(size_t r, const V32 (&dots)[2][kRegs]) {
     const int32_t shift = tile_.model.plan.q_shift();
     const int32_t round = tile_.model.nearest() != 0 && shift > 0 ? 1 << (shift - 1) : 0;
+    V32 beyond = {};
     for (size_t m = 0; m < kRegs; ++m) {
       const V32 clipped = S::clip16((dots[0][m] + dots[1][m] + round - excess_[m]) >> shift);
       const V32 with_sign = m % 2 == 0 ? clipped : -clipped;
       q_low_[r][m] = (V16)(with_sign & 0xffff);
       q_high_[r][m] = (V16)(with_sign << 16);
+      q_late_[m] = S::pack16(with_sign << 4, with_sign << 4);
+      beyond |= (V32)((U32)(clipped + kMostLateQ) > 2 * kMostLateQ);
     }
+    late_ = simple_ && plain_ && shift_ <= 7 && round_ % (1 << EGG_LINEAR_GUARD_BITS) == 0 && !S::any(beyond);
   }
 
-  // Whether the product's rounding is a multiple of the guard bits' unit: then the sums begin with it, at no cost.
-  bool is_early() const { return round_ % (1 << EGG_LINEAR_GUARD_BITS) == 0; }
-  // What the sums of members m begin with.
-  EGG_INLINE V32 start(size_t m) const { return (is_early() ? round_ >> EGG_LINEAR_GUARD_BITS : 0) - excess_[m]; }
-  bool is_simple() const { return ranks_ == 1 && is_early() && bias_ == nullptr && !wide_; }
+  // The largest magnitude in begin_quad<true>.
+  int64_t most_of_simple() const {
+    const int64_t excess = int64_t{p_.col_quads} * 4 * 127 * S::kWeightExcess;
+    return excess * (1 << EGG_LINEAR_GUARD_BITS) + 32767 * EGG_NOISE_MAX + round_;
+  }
 
   // NB outputs, or the largest smaller block that `left` outputs fill.
   template <size_t NB>
@@ -127,38 +149,63 @@ class Linear {
       }
     }
     V32 acc[NB][kRegs];
-    unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
-      const V32 begin = start(m);
-      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA { acc[o][m] = begin; });
-    });
-    S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_quads, weights, rows_ + first, acc);
-    const auto finish = [&](auto simple) EGG_INLINE_LAMBDA {
+    if (late_) {
+      unrolled<NB>(
+          [&](auto o) EGG_INLINE_LAMBDA { unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA { acc[o][m] = start_[m]; }); });
+      S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_quads, weights, rows_ + first, acc);
       unrolled<NB / 4>([&](auto g) EGG_INLINE_LAMBDA {
-        unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
-          V32 t[4];
-          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = acc[4 * g + i][m]; });
-          finish_quad<simple>(first / 4 + g, m, t);
+        unrolled<S::kPairRegs>([&](auto p) EGG_INLINE_LAMBDA {
+          V32 t[2][4];
+          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA {
+            t[0][i] = acc[4 * g + i][2 * p];
+            t[1][i] = acc[4 * g + i][2 * p + 1];
+          });
+          finish_late(first / 4 + g, p, t);
         });
       });
+      return;
+    }
+    const auto each_quad = [&](const auto& body) EGG_INLINE_LAMBDA {
+      unrolled<NB / 4>([&](auto g)
+                           EGG_INLINE_LAMBDA { unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA { body(g, m); }); });
     };
-    is_simple() ? finish(std::true_type{}) : finish(std::false_type{});
+    const auto begin = [&](auto way) EGG_INLINE_LAMBDA {
+      each_quad([&](auto g, auto m) EGG_INLINE_LAMBDA {
+        V32 t[4];
+        begin_quad<way>(first / 4 + g, m, t);
+        unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { acc[4 * g + i][m] = t[i]; });
+      });
+    };
+    const auto finish = [&](auto plain) EGG_INLINE_LAMBDA {
+      each_quad([&](auto g, auto m) EGG_INLINE_LAMBDA {
+        V32 t[4];
+        unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = acc[4 * g + i][m]; });
+        finish_quad<plain>(first / 4 + g, m, t);
+      });
+    };
+    simple_ ? begin(std::integral_constant<Way, kSimple>{}) : begin(std::integral_constant<Way, kAny>{});
+    S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_quads, weights, rows_ + first, acc);
+    plain_ ? finish(std::true_type{}) : finish(std::false_type{});
   }
 
   // A block is finished between the products of the next. Its sums are stored after that, because a load from the place
   // of a store that is under way waits for it, and so does one 4 KiB away from such a place.
-  template <bool kSimple>
+  template <Way kWay>
   void run_tiled(size_t param) {
-    V32 begin[kRegs];
-    for (size_t m = 0; m < kRegs; ++m) begin[m] = start(m);
     V32 sums[S::kBlock * kRegs];
     size_t before = 0;  // first quad of the block whose sums these are
     size_t quads = 0;   // of that block
     const auto finish = [&](size_t k, size_t steps) EGG_INLINE_LAMBDA {
       for (size_t g = quads * k / steps; g < quads * (k + 1) / steps; ++g) {
-        unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
-          V32 t[4];
-          unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = sums[(4 * g + i) * kRegs + m] + begin[m]; });
-          finish_quad<kSimple>(before + g, m, t);
+        unrolled<S::kPairRegs>([&](auto p) EGG_INLINE_LAMBDA {
+          V32 t[2][4];
+          unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
+            constexpr size_t m = 2 * p + side;
+            begin_quad<kWay>(before + g, m, t[side]);
+            unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[side][i] += sums[(4 * g + i) * kRegs + m]; });
+            if constexpr (kWay != kLate) finish_quad<kWay == kSimple>(before + g, m, t[side]);
+          });
+          if constexpr (kWay == kLate) finish_late(before + g, p, t);
         });
       }
     };
@@ -173,11 +220,15 @@ class Linear {
     finish(0, 1);
   }
 
-  // Four outputs of a register of members, from their sums t. kSimple: rank 1, no bias, rounding done, int8.
-  template <bool kSimple>
-  EGG_INLINE void finish_quad(size_t quad, size_t m, V32 (&t)[4]) {
-    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] <<= EGG_LINEAR_GUARD_BITS; });
-    const size_t ranks = kSimple ? 1 : ranks_;
+  // What the sums of four outputs of a register of members begin with: all but x * W, shifted by the guard bits alone.
+  // The rest of the shift comes after the product, for the floor of a floor is exact. kSimple: rank 1, and no sum
+  // leaves int32 if 16 times the excess is taken off before the shift. kLate: without the perturbation.
+  template <Way kWay>
+  EGG_INLINE void begin_quad(size_t quad, size_t m, V32 (&t)[4]) const {
+    const V32 first = kWay == kLate ? start_[m] : kWay == kSimple ? offset_[m] : V32{} + round_;
+    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = first; });
+    if (kWay == kLate) return;
+    const size_t ranks = kWay == kSimple ? 1 : ranks_;
     for (size_t r = 0; r < ranks; ++r) {
       const V8 a = S::template load<V8>(noise_.a + ((r * p_.row_quads + quad) * S::kPairRegs + m / 2) * S::kBytes);
       const V16 even = S::even16(a);
@@ -187,19 +238,49 @@ class Linear {
       t[2] = S::madd16(t[2], even, q_high_[r][m]);
       t[3] = S::madd16(t[3], odd, q_high_[r][m]);
     }
-    const V32 late = V32{} + (kSimple || is_early() ? 0 : round_);
-    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = (kSimple ? t[i] : t[i] + late) >> shift_; });
+    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] >>= EGG_LINEAR_GUARD_BITS; });
+    if (kWay == kAny) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] -= excess_[m]; });
+  }
+
+  // Four outputs of a register of members, from their sums t. kPlain: no bias, int8. Then the last 8 of the shift are
+  // done in int16: what that cuts off is clipped anyway.
+  template <bool kPlain>
+  EGG_INLINE void finish_quad(size_t quad, size_t m, V32 (&t)[4]) const {
     const size_t at = (quad * kRegs + m) * S::kBytes;
-    if (!kSimple && bias_ != nullptr) {
+    if (kPlain) {
+      if (shift_ > 8) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = t[i] >> far_; });
+      const V16 low = S::shift16(S::pack16(t[0], t[1]), near_);
+      const V16 high = S::shift16(S::pack16(t[2], t[3]), near_);
+      S::store(y_ + at, S::pack_quad(low, high));
+      return;
+    }
+    unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] >>= shift_; });
+    if (bias_ != nullptr) {
       const V8 bias = S::template load<V8>(bias_ + at);
       unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] += S::byte32(bias, i); });
     }
-    if (!kSimple && wide_) {
+    if (wide_) {
       int8_t* to = y_ + (quad * 4 * kRegs + m) * S::kBytes;
       unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { S::store(to + i * kQuadBytes, t[i]); });
       return;
     }
-    S::store(y_ + at, S::pack4(t[0], t[1], t[2], t[3]));
+    S::store(y_ + at, pack4<S>(t));
+  }
+
+  // Four outputs of a register of pairs, both sides, that began without the perturbation. It is added in int16, where
+  // A * 2^8 times q * 2^4 over 2^16 is A * q less the guard bits, at most 2047 * 46 / 16. A sum that int16 cuts
+  // stays beyond 2^7 * 127 with it, so it is clipped all the same.
+  EGG_INLINE void finish_late(size_t quad, size_t p, const V32 (&t)[2][4]) const {
+    const V8 a = S::transpose4(S::template load<V8>(noise_.a + (quad * S::kPairRegs + p) * S::kBytes));
+    const V16 a_low = S::first256(a);
+    const V16 a_high = S::second256(a);
+    unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
+      const V16 q = q_late_[2 * p + side];
+      const V16 low = S::adds16(S::pack16(t[side][0], t[side][1]), S::mulhi16(a_low, q));
+      const V16 high = S::adds16(S::pack16(t[side][2], t[side][3]), S::mulhi16(a_high, q));
+      S::store(y_ + (quad * kRegs + 2 * p + side) * S::kBytes,
+               S::pack_quad(S::shift16(low, near_), S::shift16(high, near_)));
+    });
   }
 
   Tile<S>& tile_;
@@ -213,9 +294,17 @@ class Linear {
   int32_t round_;
   size_t ranks_;
   bool wide_;
+  bool simple_;                    // see begin_quad
+  bool plain_;                     // see finish_quad
+  bool late_ = false;              // see finish_late
+  typename S::Count near_;         // the shift, up to 8
+  V32 far_;                        // the rest of it
   V32 excess_[kRegs];              // what the xor of the weights adds to every product
+  V32 offset_[kRegs];              // what begin_quad<kSimple> begins with: the rounding less 16 times that
+  V32 start_[kRegs];               // the same for kLate, without the guard bits
   V16 q_low_[kMostRanks][kRegs];   // s * q in the lower half of each lane
   V16 q_high_[kMostRanks][kRegs];  // in the upper half
+  V16 q_late_[kRegs];              // 16 s * q, in the order of pack16
 };
 
 }  // namespace eggroll::tile

@@ -43,17 +43,17 @@ struct Loss {
   }
 
  private:
-  // A mask of the bytes of each lane that are logits, in the quad that begins at logit `first`.
-  static U32 real(uint32_t first, uint32_t vocab) {
-    return S::all32u(vocab - first >= 4 ? UINT32_MAX : UINT32_MAX >> (32 - 8 * (vocab - first)));
-  }
+  // A mask of the bytes of each lane that are logits, in a last quad that is not full.
+  static U32 last(uint32_t vocab) { return S::all32u(UINT32_MAX >> (32 - 8 * (vocab % 4))); }
 
   // The largest logit of each lane: as int32 in `largest`, and returned in all four bytes of the lane.
   static V8 largest_logits(const int8_t* logits, uint32_t vocab, int32_t* largest) {
     V8 top = S::all8(-127);
-    for (uint32_t v = 0; v < vocab; v += 4) {
-      const U32 keep = real(v, vocab);
-      const U32 values = S::template load<U32>(logits + v / 4 * kQuadBytes);
+    for (uint32_t quad = 0; quad < vocab / 4; ++quad)
+      top = S::max8(top, S::template load<V8>(logits + quad * kQuadBytes));
+    if (vocab % 4 != 0) {
+      const U32 keep = last(vocab);
+      const U32 values = S::template load<U32>(logits + vocab / 4 * kQuadBytes);
       top = S::max8(top, (V8)((values & keep) | ((U32)S::all8(-127) & ~keep)));
     }
     top = S::max8(top, (V8)(((U32)top >> 16) | ((U32)top << 16)));
@@ -74,22 +74,32 @@ struct Loss {
     }
   }
 
-  // The same, but looks up and sums each byte of the powers alone: at most 2^18 bytes, whose sum is below 2^26.
+  // The same, but looks up and sums each byte of the powers alone: at most 2^18 bytes, whose sum is below 2^26. Few
+  // logits are so far below the largest that they need the upper half of a table.
   static void sum_planes(const Tile<S>& tile, const int8_t* logits, uint32_t vocab, V8 tops, uint64_t* sums) {
-    for (size_t b = 0; b < 4; ++b) {
-      const uint8_t* plane = tile.model.loss_tables.planes[b].data();
-      const typename S::Table128 low(plane);
-      const typename S::Table128 high(plane + 128);
-      V32 sum = {};
-      for (uint32_t v = 0; v < vocab; v += 4) {
-        const U8 below = (U8)tops - S::template load<U8>(logits + v / 4 * kQuadBytes);
-        const U8 power = below > 127 ? high.at(below & 0x7f) : low.at(below);
-        sum = S::sum_unsigned(sum, (U8)((U32)power & real(v, vocab)));
+    using Table = typename S::Table128;
+    const auto& planes = tile.model.loss_tables.planes;
+    const Table low[4] = {Table(planes[0].data()), Table(planes[1].data()), Table(planes[2].data()),
+                          Table(planes[3].data())};
+    V32 sum[4] = {};
+    const auto add = [&](uint32_t quad, U32 keep) EGG_INLINE_LAMBDA {
+      const U8 below = (U8)((U32)((U8)tops - S::template load<U8>(logits + quad * kQuadBytes)) & keep);
+      U8 power[4];
+      unrolled<4>([&](auto b) EGG_INLINE_LAMBDA { power[b] = low[b].at(below); });
+      if (S::any_upper(below)) {
+        unrolled<4>([&](auto b) EGG_INLINE_LAMBDA {
+          power[b] = below > 127 ? Table(planes[b].data() + 128).at(below) : power[b];
+        });
       }
+      unrolled<4>([&](auto b) EGG_INLINE_LAMBDA { sum[b] = S::sum_unsigned(sum[b], (U8)((U32)power[b] & keep)); });
+    };
+    for (uint32_t quad = 0; quad < vocab / 4; ++quad) add(quad, S::all32u(UINT32_MAX));
+    if (vocab % 4 != 0) add(vocab / 4, last(vocab));
+    unrolled<4>([&](auto b) EGG_INLINE_LAMBDA {
       uint32_t lanes[kLanes];
-      S::store(lanes, sum);
+      S::store(lanes, sum[b]);
       for (size_t l = 0; l < kLanes; ++l) sums[l] += static_cast<uint64_t>(lanes[l]) << (8 * b);
-    }
+    });
   }
 };
 

@@ -26,8 +26,7 @@ class TileSession : public Session {
         noise_(spec.noise),
         weights_(plan_),
         loss_tables_(spec.program->ops[spec.program->op_count - 1].attr),
-        reciprocals_(make_reciprocals()),
-        model_{plan_, noise_, weights_, loss_tables_, reciprocals_},
+        model_{plan_, noise_, weights_, loss_tables_},
         threads_(spec.threads),
         votes_(spec_, plan_, noise_, weights_, slots_),
         first_pair_(spec.first / 2),
@@ -109,12 +108,6 @@ class TileSession : public Session {
  private:
   using T = Tile<S>;
   using V32 = typename S::V32;
-
-  static std::array<int32_t, 128> make_reciprocals() {
-    std::array<int32_t, 128> table{};
-    for (int32_t m = 1; m < 128; ++m) table[static_cast<size_t>(m)] = egg_reciprocal(m);
-    return table;
-  }
 
   static size_t tiles_of(uint32_t members) { return (members / 2 + T::kPairs - 1) / T::kPairs; }
 
@@ -204,7 +197,6 @@ class TileSession : public Session {
   NoiseDraw<S> noise_;
   Weights<S> weights_;
   LossTables<S> loss_tables_;
-  std::array<int32_t, 128> reciprocals_;
   Model<S> model_;
   Threads threads_;
   std::vector<Slots> slots_;

@@ -8,7 +8,7 @@
 //   kWeightXor   what weights and B noise are xored with before `dot` reads them
 //   kWeightExcess  what that adds to a product, times the sum of x
 //   kPrepared    prepared copies of x that dot_block reads
-//   kBytePlanes  whether tables of 256 bytes fit registers; then sum_unsigned is there
+//   kBytePlanes  whether tables of 256 bytes fit registers; then sum_unsigned and any_upper are there
 //   kVoteRows    rows of a block of votes, a multiple of 4; it has two registers of columns
 //   Table128 and the functions of simd_avx512.h, which says what each does.
 // Everything is exact: no lane saturates unless its name says so.
@@ -83,6 +83,18 @@ struct Simd {
 #endif
     return v;
   }
+  // What a shift of int16 goes by: the same for all.
+  using Count = V16;
+  static EGG_INLINE Count count(int32_t n) { return all16(static_cast<int16_t>(n)); }
+  static EGG_INLINE V16 shift16(V16 v, Count n) { return v >> n; }
+  // Whether any bit is set.
+  static EGG_INLINE bool any(V32 v) {
+    uint64_t words[Bytes / 8];
+    store(words, v);
+    uint64_t bits = 0;
+    for (const uint64_t word : words) bits |= word;
+    return bits != 0;
+  }
   // Four bytes to every lane.
   static EGG_INLINE V32 broadcast(const void* from) {
     int32_t x;
@@ -99,6 +111,8 @@ struct Simd {
   static EGG_INLINE V16 odd16(V8 v) { return (V16)v >> 8; }
   // The inverse; both within int8.
   static EGG_INLINE V8 join(V16 even, V16 odd) { return (V8)((even & 0xff) | (odd << 8)); }
+  // The upper bytes of both, as `join` puts them.
+  static EGG_INLINE V8 join_upper(V16 even, V16 odd) { return (V8)(((U16)even >> 8) | ((U16)odd & 0xff00)); }
   // Byte k of each lane as int32.
   static EGG_INLINE V32 byte32(V8 v, size_t k) { return ((V32)v << static_cast<int32_t>(24 - 8 * k)) >> 24; }
 
@@ -114,21 +128,43 @@ struct Simd {
   }
 };
 
-// dot_block of a set whose `dot` needs nothing but x and weights. x: (quads, kMemberRegs) registers.
+// Sum of bytes, in [-127, 127].
+template <class S>
+EGG_INLINE typename S::V8 add_clip8(typename S::V8 a, typename S::V8 b) {
+  return S::max8(S::adds8(a, b), S::all8(-127));
+}
+
+// The bytes t[0] to t[3] of each lane, each clipped to [-127, 127].
+template <class S>
+EGG_INLINE typename S::V8 pack4(const typename S::V32 (&t)[4]) {
+  return S::pack_quad(S::pack16(t[0], t[1]), S::pack16(t[2], t[3]));
+}
+
+// dot_block of a set whose `dot` needs nothing but x and weights. x: (quads, kMemberRegs) registers. Odd quads are
+// added to `odd`, which may be acc.
 template <class S, size_t NB>
 EGG_INLINE void plain_dot_block(const int8_t* x, size_t quads, const int8_t* w,
-                                typename S::V32 (&acc)[NB][S::kMemberRegs]) {
+                                typename S::V32 (&acc)[NB][S::kMemberRegs],
+                                typename S::V32 (&odd)[NB][S::kMemberRegs]) {
   using V8 = typename S::V8;
-  for (size_t k = 0; k < quads; ++k) {
+  const auto add = [&](typename S::V32(&to)[NB][S::kMemberRegs]) EGG_INLINE_LAMBDA {
     V8 values[S::kMemberRegs];
     unrolled<S::kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA { values[m] = S::template load<V8>(x + m * S::kBytes); });
     unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
       const V8 weight = (V8)S::broadcast(w + 4 * o);
-      unrolled<S::kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA { acc[o][m] = S::dot(acc[o][m], values[m], weight); });
+      unrolled<S::kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA { to[o][m] = S::dot(to[o][m], values[m], weight); });
     });
     x += S::kMemberRegs * S::kBytes;
     w += 4 * NB;
+  };
+  size_t k = 0;
+  for (; k + 4 <= quads; k += 4) {
+    add(acc);
+    add(odd);
+    add(acc);
+    add(odd);
   }
+  for (; k < quads; ++k) add(acc);
 }
 
 }  // namespace eggroll::tile

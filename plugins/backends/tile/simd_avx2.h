@@ -126,18 +126,36 @@ struct Avx2 : Simd<32> {
   static EGG_INLINE V32 madd16(V32 acc, V16 a, V16 b) { return acc + (V32)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
   static EGG_INLINE V64 mul_even(V32 a, V32 b) { return (V64)_mm256_mul_epi32((__m256i)a, (__m256i)b); }
   static EGG_INLINE V16 mulhi16(V16 a, V16 b) { return (V16)_mm256_mulhi_epi16((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V16 mulhrs16(V16 a, V16 b) { return (V16)_mm256_mulhrs_epi16((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V16 mul_even8(U8 u, V8 x) {
+    return (V16)_mm256_maddubs_epi16((__m256i)((U16)u & 0x00ff), (__m256i)x);
+  }
+  static EGG_INLINE V16 mul_odd8(U8 u, V8 x) {
+    return (V16)_mm256_maddubs_epi16((__m256i)((U16)u & 0xff00), (__m256i)x);
+  }
   static EGG_INLINE V8 max8(V8 a, V8 b) { return (V8)_mm256_max_epi8((__m256i)a, (__m256i)b); }
-  static EGG_INLINE V8 add_clip8(V8 a, V8 b) { return max8((V8)_mm256_adds_epi8((__m256i)a, (__m256i)b), all8(-127)); }
+  static EGG_INLINE V16 adds16(V16 a, V16 b) { return (V16)_mm256_adds_epi16((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V8 adds8(V8 a, V8 b) { return (V8)_mm256_adds_epi8((__m256i)a, (__m256i)b); }
   static EGG_INLINE V16 clip8(V16 v) {
     return (V16)_mm256_max_epi16(_mm256_min_epi16((__m256i)v, (__m256i)all16(127)), (__m256i)all16(-127));
   }
   static EGG_INLINE V32 clip16(V32 v) {
     return (V32)_mm256_max_epi32(_mm256_min_epi32((__m256i)v, (__m256i)all32(32767)), (__m256i)all32(-32767));
   }
-  static EGG_INLINE V8 pack4(V32 t0, V32 t1, V32 t2, V32 t3) {
-    const __m256i low = _mm256_packs_epi32((__m256i)t0, (__m256i)t1);
-    const __m256i high = _mm256_packs_epi32((__m256i)t2, (__m256i)t3);
-    return transpose4((V8)_mm256_max_epi8(_mm256_packs_epi16(low, high), (__m256i)all8(-127)));
+  // There is no shift of int16 by a count for each.
+  using Count = __m128i;
+  static EGG_INLINE Count count(int32_t n) { return _mm_cvtsi32_si128(n); }
+  static EGG_INLINE V16 shift16(V16 v, Count n) { return (V16)_mm256_sra_epi16((__m256i)v, n); }
+  static EGG_INLINE V16 pack16(V32 a, V32 b) { return (V16)_mm256_packs_epi32((__m256i)a, (__m256i)b); }
+  static EGG_INLINE V8 pack_quad(V16 low, V16 high) {
+    return transpose4(max8((V8)_mm256_packs_epi16((__m256i)low, (__m256i)high), all8(-127)));
+  }
+  static EGG_INLINE V16 first256(V8 v) { return (V16)_mm256_unpacklo_epi8(__m256i{}, (__m256i)v); }
+  static EGG_INLINE V16 second256(V8 v) { return (V16)_mm256_unpackhi_epi8(__m256i{}, (__m256i)v); }
+  static EGG_INLINE V32 first_twice(V32 v) { return (V32)_mm256_unpacklo_epi32((__m256i)v, (__m256i)v); }
+  static EGG_INLINE V32 second_twice(V32 v) { return (V32)_mm256_unpackhi_epi32((__m256i)v, (__m256i)v); }
+  static EGG_INLINE V8 pack8(V16 first, V16 second) {
+    return max8((V8)_mm256_packs_epi16((__m256i)first, (__m256i)second), all8(-127));
   }
   static EGG_INLINE V32 sum_abs(V32 acc, V8 x) {
     const __m256i pairs = _mm256_maddubs_epi16((__m256i)abs8(x), (__m256i)all8(1));

@@ -32,7 +32,16 @@ struct Avx512 : Simd<64> {
   template <size_t NB>
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
-    plain_dot_block<Avx512>(x, quads, w, acc);
+    if constexpr (NB == 4) {
+      // Eight sums are too few to wait for one another, so there are two of each.
+      V32 odd[NB][kMemberRegs] = {};
+      plain_dot_block<Avx512>(x, quads, w, acc, odd);
+      unrolled<NB>([&](auto o) EGG_INLINE_LAMBDA {
+        unrolled<kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA { acc[o][m] += odd[o][m]; });
+      });
+      return;
+    }
+    plain_dot_block<Avx512>(x, quads, w, acc, acc);
   }
 
   // acc + both products of the int16 of each lane.
@@ -44,10 +53,24 @@ struct Avx512 : Simd<64> {
   static EGG_INLINE V64 mul_even(V32 a, V32 b) { return (V64)_mm512_mul_epi32((__m512i)a, (__m512i)b); }
   // Upper half of the int32 product.
   static EGG_INLINE V16 mulhi16(V16 a, V16 b) { return (V16)_mm512_mulhi_epi16((__m512i)a, (__m512i)b); }
+  // The product over 2^15, to the nearest, halves up.
+  static EGG_INLINE V16 mulhrs16(V16 a, V16 b) { return (V16)_mm512_mulhrs_epi16((__m512i)a, (__m512i)b); }
+  // Products of the even bytes, or of the odd ones; they must fit int16.
+  static EGG_INLINE V16 mul_even8(U8 u, V8 x) {
+    return (V16)_mm512_maddubs_epi16((__m512i)((U16)u & 0x00ff), (__m512i)x);
+  }
+  static EGG_INLINE V16 mul_odd8(U8 u, V8 x) {
+    return (V16)_mm512_maddubs_epi16((__m512i)((U16)u & 0xff00), (__m512i)x);
+  }
+  static EGG_INLINE V8 join_upper(V16 even, V16 odd) {
+    return (V8)_mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaa, _mm512_srli_epi16((__m512i)even, 8), (__m512i)odd);
+  }
   static EGG_INLINE V8 abs8(V8 v) { return (V8)_mm512_abs_epi8((__m512i)v); }
   static EGG_INLINE V8 max8(V8 a, V8 b) { return (V8)_mm512_max_epi8((__m512i)a, (__m512i)b); }
-  // Sum within int8, then in [-127, 127].
-  static EGG_INLINE V8 add_clip8(V8 a, V8 b) { return max8((V8)_mm512_adds_epi8((__m512i)a, (__m512i)b), all8(-127)); }
+  // Sum, cut to int16.
+  static EGG_INLINE V16 adds16(V16 a, V16 b) { return (V16)_mm512_adds_epi16((__m512i)a, (__m512i)b); }
+  // Sum, cut to int8.
+  static EGG_INLINE V8 adds8(V8 a, V8 b) { return (V8)_mm512_adds_epi8((__m512i)a, (__m512i)b); }
   // To [-127, 127].
   static EGG_INLINE V16 clip8(V16 v) {
     return (V16)_mm512_max_epi16(_mm512_min_epi16((__m512i)v, (__m512i)all16(127)), (__m512i)all16(-127));
@@ -56,25 +79,29 @@ struct Avx512 : Simd<64> {
   static EGG_INLINE V32 clip16(V32 v) {
     return (V32)_mm512_max_epi32(_mm512_min_epi32((__m512i)v, (__m512i)all32(32767)), (__m512i)all32(-32767));
   }
-  // The bytes t0 to t3 of each lane, each clipped to [-127, 127].
-  static EGG_INLINE V8 pack4(V32 t0, V32 t1, V32 t2, V32 t3) {
-    const __m512i low = _mm512_packs_epi32((__m512i)t0, (__m512i)t1);
-    const __m512i high = _mm512_packs_epi32((__m512i)t2, (__m512i)t3);
+  // Both cut to int16, in an order that pack_quad knows.
+  static EGG_INLINE V16 pack16(V32 a, V32 b) { return (V16)_mm512_packs_epi32((__m512i)a, (__m512i)b); }
+  // pack16 of t0 and t1, and of t2 and t3, to the bytes t0 to t3 of each lane, each clipped to [-127, 127].
+  static EGG_INLINE V8 pack_quad(V16 low, V16 high) {
     // Within 128 bits: four lanes of t0, of t1, of t2, of t3.
-    return transpose4((V8)_mm512_max_epi8(_mm512_packs_epi16(low, high), (__m512i)all8(-127)));
+    return transpose4(max8((V8)_mm512_packs_epi16((__m512i)low, (__m512i)high), all8(-127)));
+  }
+  // Half of the bytes times 256 as int16, and the other half.
+  static EGG_INLINE V16 first256(V8 v) { return (V16)_mm512_unpacklo_epi8(__m512i{}, (__m512i)v); }
+  static EGG_INLINE V16 second256(V8 v) { return (V16)_mm512_unpackhi_epi8(__m512i{}, (__m512i)v); }
+  // Every lane twice, in the order of these.
+  static EGG_INLINE V32 first_twice(V32 v) { return (V32)_mm512_unpacklo_epi32((__m512i)v, (__m512i)v); }
+  static EGG_INLINE V32 second_twice(V32 v) { return (V32)_mm512_unpackhi_epi32((__m512i)v, (__m512i)v); }
+  // Values in the order of first256 and second256 back to bytes, each clipped to [-127, 127].
+  static EGG_INLINE V8 pack8(V16 first, V16 second) {
+    return max8((V8)_mm512_packs_epi16((__m512i)first, (__m512i)second), all8(-127));
   }
   // acc + the magnitudes of the four bytes of each lane.
-  static EGG_INLINE V32 sum_abs(V32 acc, V8 x) {
-    return (V32)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)abs8(x), (__m512i)all8(1));
-  }
+  static EGG_INLINE V32 sum_abs(V32 acc, V8 x) { return dot(acc, all8(1), abs8(x)); }
   // acc + the four bytes of each lane.
-  static EGG_INLINE V32 sum_signed(V32 acc, V8 x) {
-    return (V32)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)all8(1), (__m512i)x);
-  }
+  static EGG_INLINE V32 sum_signed(V32 acc, V8 x) { return dot(acc, x, all8(1)); }
   // acc + the four unsigned bytes of each lane.
-  static EGG_INLINE V32 sum_unsigned(V32 acc, U8 x) {
-    return (V32)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)x, (__m512i)all8(1));
-  }
+  static EGG_INLINE V32 sum_unsigned(V32 acc, U8 x) { return dot(acc, all8(1), (V8)x); }
 
   // table[i % 128] for every byte i.
   struct Table128 {
@@ -84,6 +111,9 @@ struct Avx512 : Simd<64> {
         : low(_mm512_loadu_si512(table)), high(_mm512_loadu_si512(table + 64)) {}
     EGG_INLINE U8 at(U8 i) const { return (U8)_mm512_permutex2var_epi8(low, (__m512i)i, high); }
   };
+
+  // Whether any byte is above 127.
+  static EGG_INLINE bool any_upper(U8 v) { return _mm512_movepi8_mask((__m512i)v) != 0; }
 
   // dot for w in [0, 92] as it is, and x within 46.
   static EGG_INLINE V32 dot_positive(V32 acc, V8 x, V8 w) { return dot(acc, x, w); }

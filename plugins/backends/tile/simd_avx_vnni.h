@@ -28,7 +28,7 @@ struct AvxVnni : Avx2 {
   template <size_t NB>
   static EGG_INLINE void dot_block(const int8_t* x, const int8_t* /*prepared*/, size_t quads, const int8_t* w,
                                    const Row* /*rows*/, V32 (&acc)[NB][kMemberRegs]) {
-    plain_dot_block<AvxVnni>(x, quads, w, acc);
+    plain_dot_block<AvxVnni>(x, quads, w, acc, acc);
   }
 
   static EGG_INLINE V32 madd16(V32 acc, V16 a, V16 b) {

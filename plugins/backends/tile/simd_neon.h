@@ -33,19 +33,26 @@ struct NeonCommon : Simd<16> {
     const int32x4_t high = vmull_high_s16((int16x8_t)a, (int16x8_t)b);
     return (V16)vuzp2q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high));
   }
+  static EGG_INLINE V16 mulhrs16(V16 a, V16 b) { return (V16)vqrdmulhq_s16((int16x8_t)a, (int16x8_t)b); }
+  static EGG_INLINE V16 mul_even8(U8 u, V8 x) { return (V16)((U16)u & 0x00ff) * even16(x); }
+  static EGG_INLINE V16 mul_odd8(U8 u, V8 x) { return (V16)((U16)u >> 8) * odd16(x); }
   static EGG_INLINE V8 max8(V8 a, V8 b) { return (V8)vmaxq_s8((int8x16_t)a, (int8x16_t)b); }
-  static EGG_INLINE V8 add_clip8(V8 a, V8 b) { return max8((V8)vqaddq_s8((int8x16_t)a, (int8x16_t)b), all8(-127)); }
+  static EGG_INLINE V16 adds16(V16 a, V16 b) { return (V16)vqaddq_s16((int16x8_t)a, (int16x8_t)b); }
+  static EGG_INLINE V8 adds8(V8 a, V8 b) { return (V8)vqaddq_s8((int8x16_t)a, (int8x16_t)b); }
   static EGG_INLINE V16 clip8(V16 v) {
     return (V16)vmaxq_s16(vminq_s16((int16x8_t)v, (int16x8_t)all16(127)), (int16x8_t)all16(-127));
   }
   static EGG_INLINE V32 clip16(V32 v) {
     return (V32)vmaxq_s32(vminq_s32((int32x4_t)v, (int32x4_t)all32(32767)), (int32x4_t)all32(-32767));
   }
-  static EGG_INLINE V8 pack4(V32 t0, V32 t1, V32 t2, V32 t3) {
-    const int16x8_t low = vqmovn_high_s32(vqmovn_s32((int32x4_t)t0), (int32x4_t)t1);
-    const int16x8_t high = vqmovn_high_s32(vqmovn_s32((int32x4_t)t2), (int32x4_t)t3);
-    const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(low), high);
-    return max8(transpose4((V8)bytes), all8(-127));
+  static EGG_INLINE V16 pack16(V32 a, V32 b) { return (V16)vqmovn_high_s32(vqmovn_s32((int32x4_t)a), (int32x4_t)b); }
+  static EGG_INLINE V8 pack_quad(V16 low, V16 high) { return transpose4(pack8(low, high)); }
+  static EGG_INLINE V16 first256(V8 v) { return (V16)vzip1q_s8(int8x16_t{}, (int8x16_t)v); }
+  static EGG_INLINE V16 second256(V8 v) { return (V16)vzip2q_s8(int8x16_t{}, (int8x16_t)v); }
+  static EGG_INLINE V32 first_twice(V32 v) { return (V32)vzip1q_s32((int32x4_t)v, (int32x4_t)v); }
+  static EGG_INLINE V32 second_twice(V32 v) { return (V32)vzip2q_s32((int32x4_t)v, (int32x4_t)v); }
+  static EGG_INLINE V8 pack8(V16 first, V16 second) {
+    return max8((V8)vqmovn_high_s16(vqmovn_s16((int16x8_t)first), (int16x8_t)second), all8(-127));
   }
   static EGG_INLINE V8 transpose4(V8 v) {
     const uint8x16_t order = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};

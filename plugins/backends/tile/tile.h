@@ -23,7 +23,6 @@ struct Model {
   const NoiseDraw<S>& noise;
   const Weights<S>& weights;
   const LossTables<S>& loss_tables;
-  const std::array<int32_t, 128>& reciprocals;  // egg_reciprocal
   int32_t nearest() const { return plan.nearest(); }
 };
 

@@ -226,7 +226,8 @@ class VoteChunk {
     if (piece < shape.pieces) add_block<R, 1>(left, piece, sums, shape.sum_cols);
   }
 
-  // The sums may leave int32 in between, and then come back.
+  // From the largest fitness down, each run's product goes on from the one before and is multiplied by the step to the
+  // next smaller fitness, which is 1 nearly always. The sums may leave int32 in between, and then come back.
   template <size_t R, size_t P>
   EGG_INLINE void add_block(const int8_t* left, size_t piece, int32_t* sums, size_t sum_cols) const {
     sums += piece * S::kLanes;
@@ -240,8 +241,9 @@ class VoteChunk {
     each([&](auto, auto c, int32_t* sum) EGG_INLINE_LAMBDA {
       S::store(sum, S::template load<U32>(sum) - S::template load<U32>(excess + c * S::kLanes));
     });
-    for (const SortedPairs::Run& run : runs_) {
-      V32 acc[R][P] = {};
+    V32 acc[R][P] = {};
+    for (size_t r = runs_.size(); r-- > 0;) {
+      const SortedPairs::Run& run = runs_[r];
       for (size_t step = run.first; step < run.last; ++step) {
         V8 columns[P];
         unrolled<P>([&](auto c) EGG_INLINE_LAMBDA {
@@ -252,9 +254,13 @@ class VoteChunk {
           unrolled<P>([&](auto c) EGG_INLINE_LAMBDA { acc[i][c] = S::dot_positive(acc[i][c], columns[c], row); });
         });
       }
-      const U32 fitness = S::all32u(static_cast<uint32_t>(run.fitness));
-      each([&](auto i, auto c, int32_t* sum)
-               EGG_INLINE_LAMBDA { S::store(sum, S::template load<U32>(sum) + (U32)acc[i][c] * fitness); });
+      const auto fall = static_cast<uint32_t>(run.fitness - (r > 0 ? runs_[r - 1].fitness : 0));
+      const auto add = [&](auto once) EGG_INLINE_LAMBDA {
+        each([&](auto i, auto c, int32_t* sum) EGG_INLINE_LAMBDA {
+          S::store(sum, S::template load<U32>(sum) + (once ? (U32)acc[i][c] : (U32)acc[i][c] * fall));
+        });
+      };
+      fall == 1 ? add(std::true_type{}) : add(std::false_type{});
     }
   }
 

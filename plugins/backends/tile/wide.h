@@ -60,7 +60,7 @@ struct Wide {
     // int8 values are clipped.
     EGG_INLINE void put(size_t g, size_t m, const Four& four) const {
       if (!wide_) {
-        S::store(to_ + (g * kRegs + m) * S::kBytes, S::pack4(four.t[0], four.t[1], four.t[2], four.t[3]));
+        S::store(to_ + (g * kRegs + m) * S::kBytes, pack4<S>(four.t));
         return;
       }
       for (size_t i = 0; i < 4; ++i) S::store(to_ + ((g * 4 + i) * kRegs + m) * S::kBytes, four.t[i]);
