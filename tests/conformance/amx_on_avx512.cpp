@@ -46,7 +46,7 @@ struct Tiles {
         std::memcpy(&sum, &s.tile[Sums][row][4 * n], 4);
         for (size_t k = 0; k < kRowBytes; ++k) {
           const int32_t b = static_cast<int8_t>(s.tile[B][k / 4][4 * n + k % 4]);
-          sum += static_cast<uint32_t>(s.tile[A][row][k] * b);
+          sum += static_cast<uint32_t>(static_cast<int8_t>(s.tile[A][row][k]) * b);
         }
         std::memcpy(&s.tile[Sums][row][4 * n], &sum, 4);
       }
