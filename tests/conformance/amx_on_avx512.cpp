@@ -39,16 +39,20 @@ struct Tiles {
       std::memcpy(static_cast<char*>(to) + row * stride, state().tile[T][row], kRowBytes);
     }
   }
-  // AVX-512's dot product multiplies and adds as a tile instruction does to each row.
+  // AVX-512's dot product multiplies and adds as a tile instruction does to each row. It takes unsigned bytes of A, which
+  // are 128 higher than the signed ones.
   template <int Sums, int A, int B>
   static void multiply_add() {
     State& s = state();
+    const __m512i raised = _mm512_set1_epi8(-128);
     for (size_t row = 0; row < s.rows; ++row) {
       __m512i sums = _mm512_loadu_si512(s.tile[Sums][row]);
       for (size_t k = 0; k < kRowBytes; k += 4) {
         int32_t four = 0;
         std::memcpy(&four, &s.tile[A][row][k], 4);
-        sums = _mm512_dpbusd_epi32(sums, _mm512_set1_epi32(four), _mm512_loadu_si512(s.tile[B][k / 4]));
+        const __m512i b = _mm512_loadu_si512(s.tile[B][k / 4]);
+        sums = _mm512_dpbusd_epi32(sums, _mm512_xor_si512(_mm512_set1_epi32(four), raised), b);
+        sums = _mm512_sub_epi32(sums, _mm512_dpbusd_epi32(_mm512_setzero_si512(), raised, b));
       }
       _mm512_storeu_si512(s.tile[Sums][row], sums);
     }

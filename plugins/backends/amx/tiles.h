@@ -35,10 +35,10 @@ struct Tiles {
   static void store(void* to, size_t stride) {
     asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(T), "r"(to), "r"(stride) : "memory");
   }
-  // Sums[row][4 bytes as int32] += the sum over k of a[row][k] * b[k / 4][4 bytes][k % 4], a unsigned, b signed.
+  // Sums[row][4 bytes as int32] += the sum over k of a[row][k] * b[k / 4][4 bytes][k % 4], a and b signed.
   template <int Sums, int A, int B>
   static void multiply_add() {
-    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
   }
 };
 

@@ -22,7 +22,9 @@ class Linear {
     Linear call(tile, op, p);
     call.read_input();
     if constexpr (S::kTiled) {
-      if (call.late_) {
+      if (call.rounded_) {
+        call.shift_ < 8 ? call.template run_tiled<kRounded>(param) : call.template run_tiled<kHalves>(param);
+      } else if (call.late_) {
         call.template run_tiled<kLate>(param);
       } else {
         call.simple_&& call.plain_ ? call.template run_tiled<kSimple>(param) : call.template run_tiled<kAny>(param);
@@ -55,12 +57,15 @@ class Linear {
         simple_(ranks_ == 1 && most_of_simple() <= INT32_MAX),
         plain_(bias_ == nullptr && !wide_),
         near_(S::count(std::min(shift_, 8))),
+        nearest_(S::all16(static_cast<int16_t>(1 << (15 - std::clamp(shift_, 1, 8))))),
         far_(V32{} + std::max(shift_ - 8, 0)) {}
 
   static constexpr int32_t kMostLateQ = 2047;  // 16 times that fits int16
 
-  // How the perturbation is added. kAny: in all generality; kSimple and kLate: see begin_quad and finish_late.
-  enum Way { kAny, kSimple, kLate };
+  // How the perturbation is added. kAny: in all generality; kSimple and kLate: see begin_quad and finish_late. The
+  // others round as they shift, so that the sums of signed blocks are taken as they are: kRounded is kLate otherwise,
+  // kHalves see finish_halves.
+  enum Way { kAny, kSimple, kLate, kRounded, kHalves };
 
   size_t outputs() const { return size_t{p_.row_quads} * 4; }
 
@@ -74,8 +79,8 @@ class Linear {
     read_pass<true>(b, all, sum, dots);
     for (size_t m = 0; m < kRegs; ++m) {
       excess_[m] = (sum[0][m] + sum[1][m]) * S::kWeightExcess;
-      offset_[m] = (V32)(static_cast<uint32_t>(round_) - ((U32)excess_[m] << EGG_LINEAR_GUARD_BITS));
-      start_[m] = (round_ >> EGG_LINEAR_GUARD_BITS) - excess_[m];
+      offset_[m] = (V32)(static_cast<uint32_t>(round_) - ((U32)block_excess(m) << EGG_LINEAR_GUARD_BITS));
+      start_[m] = (round_ >> EGG_LINEAR_GUARD_BITS) - block_excess(m);
     }
     for (size_t r = 0; r < ranks_; ++r) {
       if (r > 0) {
@@ -128,14 +133,19 @@ class Linear {
       q_low_[r][m] = (V16)(with_sign & 0xffff);
       q_high_[r][m] = (V16)(with_sign << 16);
       q_late_[m] = S::pack16(with_sign << 4, with_sign << 4);
+      if constexpr (S::kSignedBlocks) q_halves_[m] = (q_low_[r][m] | q_high_[r][m]) << 4;
       beyond |= (V32)((U32)(clipped + kMostLateQ) > 2 * kMostLateQ);
     }
-    late_ = simple_ && plain_ && shift_ <= 7 && round_ % (1 << EGG_LINEAR_GUARD_BITS) == 0 && !S::any(beyond);
+    const bool small = simple_ && plain_ && round_ % (1 << EGG_LINEAR_GUARD_BITS) == 0 && !S::any(beyond);
+    late_ = small && shift_ <= 7;
+    rounded_ = small && S::kSignedBlocks && round_ != 0;
   }
+
+  EGG_INLINE V32 block_excess(size_t m) const { return S::kSignedBlocks ? V32{} : excess_[m]; }
 
   // The largest magnitude in begin_quad<true>.
   int64_t most_of_simple() const {
-    const int64_t excess = int64_t{p_.col_quads} * 4 * 127 * S::kWeightExcess;
+    const int64_t excess = S::kSignedBlocks ? 0 : int64_t{p_.col_quads} * 4 * 127 * S::kWeightExcess;
     return excess * (1 << EGG_LINEAR_GUARD_BITS) + 32767 * EGG_NOISE_MAX + round_;
   }
 
@@ -160,7 +170,7 @@ class Linear {
             t[0][i] = acc[4 * g + i][2 * p];
             t[1][i] = acc[4 * g + i][2 * p + 1];
           });
-          finish_late(first / 4 + g, p, t);
+          finish_late<kLate>(first / 4 + g, p, t);
         });
       });
       return;
@@ -192,42 +202,54 @@ class Linear {
   // of a store that is under way waits for it, and so does one 4 KiB away from such a place.
   template <Way kWay>
   void run_tiled(size_t param) {
-    V32 sums[S::kBlock * kRegs];
+    V32 sums[S::kBlock * S::kTileRegs];
     size_t before = 0;  // first quad of the block whose sums these are
     size_t quads = 0;   // of that block
+    size_t pair = 0;    // its first register of pairs
     const auto finish = [&](size_t k, size_t steps) EGG_INLINE_LAMBDA {
       for (size_t g = quads * k / steps; g < quads * (k + 1) / steps; ++g) {
-        unrolled<S::kPairRegs>([&](auto p) EGG_INLINE_LAMBDA {
+        unrolled<S::kTileRegs / 2>([&](auto p) EGG_INLINE_LAMBDA {
           V32 t[2][4];
           unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
-            constexpr size_t m = 2 * p + side;
+            constexpr size_t of_sums = 2 * p + side;
+            const size_t m = 2 * pair + of_sums;
             begin_quad<kWay>(before + g, m, t[side]);
-            unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[side][i] += sums[(4 * g + i) * kRegs + m]; });
-            if constexpr (kWay != kLate) finish_quad<kWay == kSimple>(before + g, m, t[side]);
+            unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[side][i] += sums[(4 * g + i) * S::kTileRegs + of_sums]; });
+            if constexpr (kWay < kLate) finish_quad<kWay == kSimple>(before + g, m, t[side]);
           });
-          if constexpr (kWay == kLate) finish_late(before + g, p, t);
+          if constexpr (kWay == kHalves) {
+            finish_halves(before + g, pair + p, t);
+          } else if constexpr (kWay >= kLate) {
+            finish_late<kWay>(before + g, pair + p, t);
+          }
         });
       }
     };
+    // Members of one block of weights in turns, so that the weights are in the first cache for all but the first.
     for (size_t first = 0; first < outputs(); first += S::kBlock) {
       const int8_t* weights = tile_.model.weights.block(param, first);
       const size_t size = Weights<S>::block_size(p_, first);
-      S::begin_block(x_, p_.col_quads, weights, size, finish);
-      S::end_block(x_, p_.col_quads, weights, size, sums);
-      before = first / 4;
-      quads = size / 4;
+      for (size_t m = 0; m < kRegs; m += S::kTileRegs) {
+        const int8_t* const x = x_ + m * S::kBytes;
+        S::begin_block(x, p_.col_quads, weights, size, finish);
+        S::end_block(x, p_.col_quads, weights, size, sums);
+        before = first / 4;
+        quads = size / 4;
+        pair = m / 2;
+      }
     }
     finish(0, 1);
   }
 
   // What the sums of four outputs of a register of members begin with: all but x * W, shifted by the guard bits alone.
   // The rest of the shift comes after the product, for the floor of a floor is exact. kSimple: rank 1, and no sum
-  // leaves int32 if 16 times the excess is taken off before the shift. kLate: without the perturbation.
+  // leaves int32 if 16 times the excess is taken off before the shift. kLate: without the perturbation. The others:
+  // nothing.
   template <Way kWay>
   EGG_INLINE void begin_quad(size_t quad, size_t m, V32 (&t)[4]) const {
-    const V32 first = kWay == kLate ? start_[m] : kWay == kSimple ? offset_[m] : V32{} + round_;
+    const V32 first = kWay > kLate ? V32{} : kWay == kLate ? start_[m] : kWay == kSimple ? offset_[m] : V32{} + round_;
     unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] = first; });
-    if (kWay == kLate) return;
+    if (kWay >= kLate) return;
     const size_t ranks = kWay == kSimple ? 1 : ranks_;
     for (size_t r = 0; r < ranks; ++r) {
       const V8 a = S::template load<V8>(noise_.a + ((r * p_.row_quads + quad) * S::kPairRegs + m / 2) * S::kBytes);
@@ -239,7 +261,7 @@ class Linear {
       t[3] = S::madd16(t[3], odd, q_high_[r][m]);
     }
     unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] >>= EGG_LINEAR_GUARD_BITS; });
-    if (kWay == kAny) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] -= excess_[m]; });
+    if (kWay == kAny) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[i] -= block_excess(m); });
   }
 
   // Four outputs of a register of members, from their sums t. kPlain: no bias, int8. Then the last 8 of the shift are
@@ -270,6 +292,7 @@ class Linear {
   // Four outputs of a register of pairs, both sides, that began without the perturbation. It is added in int16, where
   // A * 2^8 times q * 2^4 over 2^16 is A * q less the guard bits, at most 2047 * 46 / 16. A sum that int16 cuts
   // stays beyond 2^7 * 127 with it, so it is clipped all the same.
+  template <Way kWay>
   EGG_INLINE void finish_late(size_t quad, size_t p, const V32 (&t)[2][4]) const {
     const V8 a = S::transpose4(S::template load<V8>(noise_.a + (quad * S::kPairRegs + p) * S::kBytes));
     const V16 a_low = S::first256(a);
@@ -278,8 +301,34 @@ class Linear {
       const V16 q = q_late_[2 * p + side];
       const V16 low = S::adds16(S::pack16(t[side][0], t[side][1]), S::mulhi16(a_low, q));
       const V16 high = S::adds16(S::pack16(t[side][2], t[side][3]), S::mulhi16(a_high, q));
-      S::store(y_ + (quad * kRegs + 2 * p + side) * S::kBytes,
-               S::pack_quad(S::shift16(low, near_), S::shift16(high, near_)));
+      const auto shifted = [&](V16 v) EGG_INLINE_LAMBDA {
+        return kWay == kRounded ? S::mulhrs16(v, nearest_) : S::shift16(v, near_);
+      };
+      S::store(y_ + (quad * kRegs + 2 * p + side) * S::kBytes, S::pack_quad(shifted(low), shifted(high)));
+    });
+  }
+
+  // The same for a shift of 8 or more: the perturbation is made in int16 and added in int32, and the last 8 of the
+  // shift are done in int16, as in finish_quad.
+  EGG_INLINE void finish_halves(size_t quad, size_t p, V32 (&t)[2][4]) const {
+    const auto a = S::template load<V16>(noise_.a + (quad * S::kPairRegs + p) * S::kBytes);
+    const V16 even = a << 8;
+    const V16 odd = a & static_cast<int16_t>(0xff00);
+    const auto first = (V16)S::all32(1);
+    const auto second = (V16)S::all32(1 << 16);
+    unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
+      const V16 q = q_halves_[2 * p + side];
+      const V16 of_even = S::mulhi16(even, q);
+      const V16 of_odd = S::mulhi16(odd, q);
+      V32(&y)[4] = t[side];
+      y[0] = S::madd16(y[0], of_even, first);
+      y[1] = S::madd16(y[1], of_odd, first);
+      y[2] = S::madd16(y[2], of_even, second);
+      y[3] = S::madd16(y[3], of_odd, second);
+      if (shift_ > 8) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { y[i] = y[i] >> far_; });
+      S::store(
+          y_ + (quad * kRegs + 2 * p + side) * S::kBytes,
+          S::pack_quad(S::mulhrs16(S::pack16(y[0], y[1]), nearest_), S::mulhrs16(S::pack16(y[2], y[3]), nearest_)));
     });
   }
 
@@ -297,7 +346,9 @@ class Linear {
   bool simple_;                    // see begin_quad
   bool plain_;                     // see finish_quad
   bool late_ = false;              // see finish_late
+  bool rounded_ = false;           // see Way
   typename S::Count near_;         // the shift, up to 8
+  V16 nearest_;                    // what mulhrs16 multiplies by to shift as near_ does, for 1 and more
   V32 far_;                        // the rest of it
   V32 excess_[kRegs];              // what the xor of the weights adds to every product
   V32 offset_[kRegs];              // what begin_quad<kSimple> begins with: the rounding less 16 times that
@@ -305,6 +356,7 @@ class Linear {
   V16 q_low_[kMostRanks][kRegs];   // s * q in the lower half of each lane
   V16 q_high_[kMostRanks][kRegs];  // in the upper half
   V16 q_late_[kRegs];              // 16 s * q, in the order of pack16
+  V16 q_halves_[kRegs];            // 16 s * q in both halves of each lane
 };
 
 }  // namespace eggroll::tile

@@ -1,8 +1,9 @@
 // Votes, Z = sum over voting pairs and ranks of f * A * B', and the rule applied to them. Sums are exact: int32 as far
 // as that holds them, int64 beyond.
 //
-// Pairs of a small parameter are shared out to threads, chunk by chunk, each thread with sums of its own; of a large
-// one all threads draw a chunk together and share its rows out.
+// Where there are many pairs, or little to do, pairs are shared out to threads, chunk by chunk, each thread with sums
+// of its own. Otherwise the rows of all matrices are shared out, in stripes: a thread draws all it needs for a stripe
+// and updates it, so that none waits for another. Stripes of one matrix draw side B once each.
 #ifndef EGGROLL_TILE_VOTES_H
 #define EGGROLL_TILE_VOTES_H
 
@@ -38,9 +39,13 @@ class Votes {
   static uint64_t memory(const egg_session_spec& spec, const Plan& plan, uint32_t population) {
     uint64_t sums = 0;
     uint64_t most_of_thread = 0;
-    uint64_t most_of_large = 0;
+    uint64_t most_of_stripe = 0;
     std::set<std::pair<uint32_t, uint32_t>> ranges;
     uint64_t sorted = 0;
+    uint64_t all = 0;  // weights of matrices
+    for (const PlanParam& p : plan.forms) {
+      if (p.perturbed && p.voters.masked == 0 && !p.vector) all += uint64_t{p.rows} * p.cols;
+    }
     for (const PlanParam& p : plan.forms) {
       if (!p.perturbed || p.voters.masked != 0) continue;
       const uint32_t pairs = voting_pairs(p, population);
@@ -50,17 +55,18 @@ class Votes {
       const Shape shape(p);
       if (p.vector || shape.rows * shape.cols <= kMostSums) {
         sums += shape.rows * shape.cols * sizeof(int64_t);
-        const uint64_t chunk = p.vector ? 0 : Chunk::bytes(p, p.rows, chunk_bundles(p));
+        const uint64_t chunk = p.vector ? 0 : Chunk::bytes(p, p.rows, chunk_bundles(p, p.rows));
         most_of_thread =
             std::max<uint64_t>(most_of_thread, chunk + shape.padded_rows * shape.sum_cols * sizeof(int32_t));
       }
       if (!p.vector) {
-        const Large large(p, places);
-        most_of_large = std::max<uint64_t>(
-            most_of_large, Chunk::bytes(p, large.stripe, large.bundles) + large.carried * sizeof(int64_t));
+        const size_t rows = stripe_rows(p, all, Threads::number(spec.threads));
+        most_of_stripe = std::max<uint64_t>(
+            most_of_stripe, Chunk::bytes(p, rows, chunk_bundles(p, rows)) +
+                                rows * shape.sum_cols * (sizeof(int32_t) + (is_long(p, places) ? sizeof(int64_t) : 0)));
       }
     }
-    return sorted + sums + Threads::number(spec.threads) * most_of_thread + most_of_large +
+    return sorted + sums + Threads::number(spec.threads) * (most_of_thread + most_of_stripe) +
            RowVotes<S>::memory(plan, population);
   }
 
@@ -70,6 +76,7 @@ class Votes {
       return ranges.try_emplace({voters.first_pair, voters.pairs}, voters, u.fitness, S::kLanes).first->second;
     };
     std::deque<Task> tasks;
+    std::vector<uint32_t> matrices;
     std::vector<uint32_t> masked;
     for (uint32_t i = 0; i < plan_.forms.size(); ++i) {
       const PlanParam& p = plan_.forms[i];
@@ -80,10 +87,11 @@ class Votes {
       } else if (by_pairs(p, p.voters.pairs, Threads::number(spec_.threads))) {
         tasks.emplace_back(i, p, sorted(p.voters));
       } else {
-        u.changed[i] = update_large(i, sorted(p.voters), u, threads);
+        matrices.push_back(i);
       }
     }
     update_by_pairs(tasks, u, threads);
+    update_by_rows(matrices, sorted, u, threads);
     row_votes_.update(masked, u, threads);
   }
 
@@ -91,25 +99,34 @@ class Votes {
   using Chunk = VoteChunk<S>;
   using Shape = typename Chunk::Shape;
 
-  static constexpr size_t kChunkBytes = 1 << 19;         // of both sides, so that they stay in the cache
-  static constexpr size_t kVectorPairs = 1024;           // of a vector's chunk
-  static constexpr size_t kMostSums = 1 << 18;           // that each thread has of its own
+  static constexpr size_t kChunkBytes = 1 << 19;  // of both sides, so that they stay in the cache
+  static constexpr size_t kFewestDraws = 128;     // of a chunk, however large it is
+  static constexpr size_t kVectorPairs = 1024;    // of a vector's chunk
+  static constexpr size_t kMostSums = 1 << 18;    // that each thread has of its own
+  static constexpr size_t kStripes = 4;           // for each thread
+  static constexpr size_t kMostStripe = 1 << 17;  // weights of a stripe
+  static constexpr size_t kFewestRows = 32;       // of one
+  static constexpr size_t kMostRows = 1024;
   static constexpr uint64_t kSmall = UINT64_C(1) << 23;  // products that are not worth sharing out
 
-  static size_t chunk_bundles(const PlanParam& p) {
-    return Chunk::bundles_of(kChunkBytes / (size_t{p.rows} + p.cols), p);
+  static size_t chunk_bundles(const PlanParam& p, size_t rows) {
+    return Chunk::bundles_of(std::max(kChunkBytes / (rows + p.cols), kFewestDraws), p);
   }
 
   static bool by_pairs(const PlanParam& p, uint32_t pairs, uint32_t threads) {
     const uint64_t size = uint64_t{p.rows} * p.cols;
     if (p.vector || size > kMostSums) return p.vector;
-    return size * pairs * p.ranks < kSmall || pairs / (chunk_bundles(p) * S::kLanes) >= 2 * threads;
+    return size * pairs * p.ranks < kSmall || pairs / (chunk_bundles(p, p.rows) * S::kLanes) >= 2 * threads;
   }
 
   // A parameter whose pairs are shared out.
   struct Task {
     Task(uint32_t the_param, const PlanParam& p, const SortedPairs& the_pairs)
-        : param(the_param), shape(p), pairs(the_pairs), bundles(chunk_bundles(p)), votes(shape.rows * shape.cols) {
+        : param(the_param),
+          shape(p),
+          pairs(the_pairs),
+          bundles(chunk_bundles(p, p.rows)),
+          votes(shape.rows * shape.cols) {
       const size_t all = p.vector ? p.voters.pairs : pairs.size() / S::kLanes;
       const size_t chunk = p.vector ? kVectorPairs : bundles;
       chunks = std::max<size_t>(1, (all + chunk - 1) / chunk);
@@ -213,69 +230,108 @@ class Votes {
     return {count, votes, weights_.plain(param) + first, slots_[param].cells.data() + first, u.vote_stds[param]};
   }
 
-  // A matrix whose rows are shared out: in stripes, each chunk of pairs drawn by all threads, its sums carried to the
-  // next one.
-  struct Large {
-    Large(const PlanParam& p, size_t places)
-        : stripe(std::min<size_t>(p.rows, kStripe)),
-          bundles(Chunk::bundles_of(Chunk::kDraws, p)),
-          chunks(std::max<size_t>(1, (places / S::kLanes + bundles - 1) / bundles)),
-          carried(chunks > 1 ? stripe * p.cols : 0) {}
-    static constexpr size_t kStripe = 6144;  // a multiple of every kVoteRows
-    size_t stripe;
-    size_t bundles;  // of a chunk
-    size_t chunks;
-    size_t carried;
+  // Rows of a stripe, where matrices of `all` weights share the threads: a few stripes for each thread, but not so
+  // small that drawing side B is most of the work.
+  static size_t stripe_rows(const PlanParam& p, uint64_t all, uint32_t threads) {
+    const size_t weights = std::min<uint64_t>(all / (uint64_t{threads} * kStripes), kMostStripe);
+    const size_t most = std::clamp(weights / p.cols, kFewestRows, kMostRows);
+    const size_t stripes = (p.rows + most - 1) / most;
+    const size_t rows = (p.rows + stripes - 1) / stripes;
+    return (rows + Chunk::kRows - 1) / Chunk::kRows * Chunk::kRows;
+  }
+  // Whether int32 may not hold the votes.
+  static bool is_long(const PlanParam& p, size_t places) { return places * p.ranks > Chunk::kMostDraws; }
+
+  // Rows of a matrix that one thread votes on and updates.
+  struct Stripe {
+    uint32_t param;
+    size_t first;
+    size_t last;
+    const SortedPairs* pairs;
+    std::atomic<int64_t>* changed;
   };
 
-  int64_t update_large(uint32_t param, const SortedPairs& pairs, const egg_update& u, Threads& threads) {
-    const PlanParam& p = plan_.forms[param];
-    const Shape shape(p);
-    const Large large(p, pairs.size());
-    const uint64_t step_key = noise_.step_key(u.step);
-    Chunk chunk;
-    Buffer<int64_t> carried(large.carried);
-    std::atomic<int64_t> changed = 0;
-    for (size_t first_row = 0; first_row < p.rows; first_row += large.stripe) {
-      const size_t last_row = std::min<size_t>(p.rows, first_row + large.stripe);
-      std::fill(carried.begin(), carried.end(), 0);
-      for (size_t c = 0; c < large.chunks; ++c) {
-        const size_t first = c * large.bundles;
-        const size_t last = std::min(pairs.size() / S::kLanes, first + large.bundles);
-        chunk.begin(p, pairs, first, last, first_row, last_row);
-        threads.split(last - first, [&](size_t begin, size_t end) {
-          for (size_t bundle = begin; bundle < end; ++bundle) chunk.draw(noise_, p, param, step_key, pairs, bundle);
-        });
-        chunk.end_draw(shape);
-        threads.split((last_row - first_row + Chunk::kRows - 1) / Chunk::kRows, [&](size_t begin, size_t stop) {
-          Buffer<int32_t> sums(Chunk::kRows * shape.sum_cols);
-          RuleBlocks<S> rule(*spec_.rule, u.scalars);
-          int64_t mine = 0;
-          for (size_t block = begin; block < stop; ++block) {
-            const size_t row = first_row + block * Chunk::kRows;
-            std::fill(sums.begin(), sums.end(), 0);
-            chunk.multiply(shape, row, sums.data());
-            const size_t rows = std::min(Chunk::kRows, last_row - row);
-            for (size_t i = 0; i < rows; ++i) {
-              const int32_t* votes = sums.data() + i * shape.sum_cols;
-              const size_t at = (row + i) * p.cols;
-              if (large.carried == 0) {
-                mine += rule.run_all(run_of(param, at, votes, p.cols, u), weights_.size(param));
-                continue;
-              }
-              int64_t* total = carried.data() + (row + i - first_row) * p.cols;
-              for (size_t j = 0; j < p.cols; ++j) total[j] += votes[j];
-              if (c + 1 == large.chunks)
-                mine += rule.run_all(run_of(param, at, total, p.cols, u), weights_.size(param));
-            }
-            if (c + 1 == large.chunks) weights_.pack_rows(param, row, row + rows);
-          }
-          changed += mine;
-        });
+  template <class Sorted>
+  void update_by_rows(const std::vector<uint32_t>& matrices, const Sorted& sorted, const egg_update& u,
+                      Threads& threads) {
+    uint64_t all = 0;
+    for (const uint32_t i : matrices) all += weights_.size(i);
+    std::vector<std::atomic<int64_t>> changed(matrices.size());
+    std::vector<Stripe> stripes;
+    for (size_t k = 0; k < matrices.size(); ++k) {
+      const PlanParam& p = plan_.forms[matrices[k]];
+      const size_t rows = stripe_rows(p, all, Threads::number(spec_.threads));
+      for (size_t first = 0; first < p.rows; first += rows) {
+        stripes.push_back({matrices[k], first, std::min<size_t>(p.rows, first + rows), &sorted(p.voters), &changed[k]});
       }
     }
-    return changed;
+    threads.split(stripes.size(), [&](size_t begin, size_t end) {
+      stripe_workers_.with([] { return std::make_unique<StripeWorker>(); },
+                           [&](StripeWorker& worker) {
+                             for (size_t s = begin; s < end; ++s) worker.update(*this, stripes[s], u);
+                           });
+    });
+    for (size_t k = 0; k < matrices.size(); ++k) u.changed[matrices[k]] = changed[k];
   }
+
+  class StripeWorker {
+   public:
+    void update(Votes& votes, const Stripe& stripe, const egg_update& u) {
+      const PlanParam& p = votes.plan_.forms[stripe.param];
+      const Shape shape(p);
+      const size_t rows = stripe.last - stripe.first;
+      const size_t size = (rows + 3) / 4 * 4 * shape.sum_cols;
+      if (sums_.size() < size) sums_ = Buffer<int32_t>(size);
+      std::fill_n(sums_.data(), size, 0);
+      const bool wide = is_long(p, stripe.pairs->size());
+      if (wide && totals_.size() < size) totals_ = Buffer<int64_t>(size);
+      if (wide) std::fill_n(totals_.data(), size, 0);
+      const uint64_t step_key = votes.noise_.step_key(u.step);
+      const size_t bundles = chunk_bundles(p, rows);
+      const size_t all = stripe.pairs->size() / S::kLanes;
+      size_t draws = 0;
+      for (size_t first = 0; first < all; first += bundles) {
+        const size_t last = std::min(all, first + bundles);
+        const size_t more = (last - first) * S::kLanes * p.ranks;
+        if (draws + more > Chunk::kMostDraws) {
+          add_to_totals(size);
+          draws = 0;
+        }
+        draws += more;
+        chunk_.begin(p, *stripe.pairs, first, last, stripe.first, stripe.last);
+        for (size_t bundle = 0; bundle < last - first; ++bundle) {
+          chunk_.draw(votes.noise_, p, stripe.param, step_key, *stripe.pairs, bundle);
+        }
+        chunk_.end_draw(shape);
+        for (size_t row = stripe.first; row < stripe.last; row += Chunk::kRows) {
+          chunk_.multiply(shape, row, sums_.data() + (row - stripe.first) * shape.sum_cols);
+        }
+      }
+      if (wide) add_to_totals(size);
+      RuleBlocks<S> rule(*votes.spec_.rule, u.scalars);
+      int64_t changed = 0;
+      for (size_t i = 0; i < rows; ++i) {
+        const size_t from = i * shape.sum_cols;
+        const auto run = [&](const auto* mine) {
+          changed += rule.run_all(votes.run_of(stripe.param, (stripe.first + i) * p.cols, mine, p.cols, u),
+                                  votes.weights_.size(stripe.param));
+        };
+        wide ? run(totals_.data() + from) : run(sums_.data() + from);
+      }
+      votes.weights_.pack_rows(stripe.param, stripe.first, stripe.last);
+      *stripe.changed += changed;
+    }
+
+   private:
+    void add_to_totals(size_t size) {
+      for (size_t i = 0; i < size; ++i) totals_[i] += sums_[i];
+      std::fill_n(sums_.data(), size, 0);
+    }
+
+    Chunk chunk_;
+    Buffer<int32_t> sums_;
+    Buffer<int64_t> totals_;  // where int32 may not hold the votes
+  };
 
   const egg_session_spec& spec_;
   const Plan& plan_;
@@ -283,6 +339,7 @@ class Votes {
   Weights<S>& weights_;
   std::vector<Slots>& slots_;
   Idle<Worker> workers_;
+  Idle<StripeWorker> stripe_workers_;
   RowVotes<S> row_votes_;
 };
 

@@ -93,7 +93,7 @@ class Weights {
       int8_t* to = block + S::quad_at(nb, row - first, k);
       for (size_t i = 0; i < 4; ++i) {
         const int8_t weight = 4 * k + i < cols ? from[4 * k + i] : int8_t{0};
-        to[i] = static_cast<int8_t>(weight ^ S::kWeightXor);
+        to[i] = static_cast<int8_t>(weight ^ (S::kSignedBlocks ? 0 : S::kWeightXor));
       }
     }
   }
