@@ -39,8 +39,8 @@ struct Tiles {
       std::memcpy(static_cast<char*>(to) + row * stride, state().tile[T][row], kRowBytes);
     }
   }
-  // AVX-512's dot product multiplies and adds as a tile instruction does to each row. It takes unsigned bytes of A, which
-  // are 128 higher than the signed ones.
+  // AVX-512's dot product multiplies and adds as a tile instruction does to each row. It takes unsigned bytes of A,
+  // which are 128 higher than the signed ones.
   template <int Sums, int A, int B>
   static void multiply_add() {
     State& s = state();

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <random>
 
 #include "eggroll/program_builder.h"
 #include "eggroll/row_voters.h"
@@ -93,6 +94,28 @@ TEST(Fitness, ZscoreCutsAtItsClip) {
   EXPECT_EQ(fitness_of("zscore", "clip", 0.5).of(losses_of({3, -3})), (Values{64, -64}));
   expected[3] = -32;
   EXPECT_EQ(fitness_of("zscore", "clip", 8.0).of(losses_of(d)), expected);
+}
+
+// Of differences of every size, and of those at which the value changes.
+TEST(Fitness, ZscoreIsItsFormulaForEveryDifference) {
+  std::mt19937_64 draws(9);
+  for (const double clip : {0.1, 0.7, 3.0, 100.0}) {
+    const Fitness zscore = fitness_of("zscore", "clip", clip);
+    for (const double size : {1.0, 3.0, 90.0, 70'000.0, 0x1p40, 0x1p54}) {
+      std::vector<int64_t> d;
+      for (int i = 0; i < 4000; ++i) {
+        const auto some = static_cast<int64_t>(std::ldexp(static_cast<double>(draws()), -63) * size - size);
+        d.push_back(i % 50 == 0 ? 40 * some : some);
+      }
+      const double rms = root_mean_square(d, nullptr);
+      Values expected;
+      for (const int64_t x : d) {
+        const double standard = rms == 0.0 ? 0.0 : static_cast<double>(x) / rms;
+        expected.push_back(static_cast<int8_t>(std::round(std::clamp(standard, -clip, clip) * 64.0 / clip)));
+      }
+      EXPECT_EQ(zscore.of(losses_of(d)), expected) << clip << " " << size;
+    }
+  }
 }
 
 TEST(Fitness, CenteredRankIsTheSignedRankOfTheMagnitude) {
