@@ -36,8 +36,8 @@ class Values {
     // One off at most: this product rounds otherwise than the quotients do.
     const double near = std::min(static_cast<double>(magnitude) * per_unit_, double{kClippedScale});
     auto value = static_cast<size_t>(near + 0.5);
-    value += magnitude >= least_[value + 1] ? 1 : 0;
-    value -= magnitude < least_[value] ? 1 : 0;
+    value += magnitude >= least_[value + 1] ? size_t{1} : size_t{0};
+    value -= magnitude < least_[value] ? size_t{1} : size_t{0};
     const auto number = static_cast<int32_t>(value);
     return static_cast<int8_t>(d < 0 ? -number : number);
   }
