@@ -7,6 +7,7 @@
 #include "data/streams.h"
 #include "eggroll/program_builder.h"
 #include "support/whole_checkpoint.h"
+#include "train/members.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -75,6 +76,31 @@ TEST_F(UnperturbedRun, MembersOfAGroupReadTheSameStream) {
     EXPECT_EQ(losses[member], inferred[member / setup_.learner.train.members_per_stream]) << "member " << member;
   }
   EXPECT_GT(std::set<int64_t>(inferred.begin(), inferred.end()).size(), 1U);
+}
+
+// What an update is told of the next evaluation: its step, members and batch.
+TEST_F(UnperturbedRun, MembersSayWhatTheyWillReadNext) {
+  const TrainStreams reading(setup_.dataset, streams(), setup_.learner.train.tokens);
+  BackendSession opened = setup_.learner.open_session();
+  Processes alone;
+  Members members(setup_, opened, alone);
+  const uint32_t* read = nullptr;
+  for (uint64_t step = 0; step < 3; ++step) {
+    members.score(step, {});
+    const uint32_t* const now = members.batch_of_all(step).inputs.data();
+    if (step > 0) EXPECT_EQ(now, read) << "another batch than was said before";
+    const std::optional<egg_evaluate> next = members.coming();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->step, step + 1);
+    EXPECT_EQ(next->first, 0U);
+    EXPECT_EQ(next->count, population());
+    BatchBuffer expected;
+    reading.fill(step + 1, expected);
+    ASSERT_EQ(next->batch.streams, expected.streams);
+    EXPECT_EQ(std::vector(next->batch.inputs, next->batch.inputs + expected.inputs.size()), expected.inputs);
+    EXPECT_EQ(std::vector(next->batch.targets, next->batch.targets + expected.targets.size()), expected.targets);
+    read = next->batch.inputs;
+  }
 }
 
 // Members keep their state from call to call: twice four tokens are eight.
