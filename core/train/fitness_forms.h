@@ -29,7 +29,8 @@ EGGROLL_FITNESS_FORMS(EGGROLL_DECLARE)
 // For forms whose values do not depend on one another: value_of(d) of each, on these threads or the caller's.
 template <class ValueOf>
 void set_each(std::span<const int64_t> d, std::span<int8_t> fitness, Threads* threads, const ValueOf& value_of) {
-  split(threads, d.size(), kFewestElements, [&](size_t begin, size_t end) {
+  constexpr size_t kFewest = kFewestElements / 8;  // a value may take two divisions
+  split(threads, d.size(), kFewest, [&](size_t begin, size_t end) {
     for (size_t k = begin; k < end; ++k) fitness[k] = value_of(d[k]);
   });
 }

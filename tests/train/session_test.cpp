@@ -88,7 +88,9 @@ TEST_F(UnperturbedRun, MembersSayWhatTheyWillReadNext) {
   for (uint64_t step = 0; step < 3; ++step) {
     members.score(step, {});
     const uint32_t* const now = members.batch_of_all(step).inputs.data();
-    if (step > 0) EXPECT_EQ(now, read) << "another batch than was said before";
+    if (step > 0) {
+      EXPECT_EQ(now, read) << "another batch than was said before";
+    }
     const std::optional<egg_evaluate> next = members.coming();
     ASSERT_TRUE(next);
     EXPECT_EQ(next->step, step + 1);
