@@ -145,6 +145,7 @@ void Replica::send(const egg_batch& batch, uint32_t first, uint32_t streams, Sen
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;
   const size_t indices = own_.plan.program->index_count;
+  check(cudaEventSynchronize(sent_), "receive data");  // what get_ready() brought may still be on its way
   Copies copies;
   const auto each = [&](const auto& of_array) {
     of_array(inputs_, batch.inputs + begin, count);

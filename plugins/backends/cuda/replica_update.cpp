@@ -195,9 +195,7 @@ void Replica::get_ready(const egg_evaluate& next) {
   // Nothing grows while it may be read.
   if (reads.own.count == 0 || inputs_.count() != count || targets_.count() != count) return;
   activate();
-  // The update may read what the arrays hold now, and an earlier copy from the host's side may still be under way.
-  check(cudaEventSynchronize(sent_), "receive data");
-  check(cudaStreamWaitEvent(sending_, updated_), "update the weights");
+  check(cudaStreamWaitEvent(sending_, updated_), "update the weights");  // it may read what the arrays hold now
   send(next.batch, reads.first_stream, reads.streams, Sent::kAll);
   ready_ = next;
 }
