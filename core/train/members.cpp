@@ -99,7 +99,7 @@ std::future<void> Members::beside_backend(std::function<void()> work) const {
   return has_thread_ ? beside(work) : std::async(std::launch::deferred, std::move(work));
 }
 
-// Of the members of whole streams.
+// The call that evaluates own members, from the first of their first stream on.
 egg_evaluate Members::call_of_own() const {
   const uint32_t each = setup_.learner.train.members_per_stream;
   const uint32_t first = own_.first / each * each;  // of the first stream's members

@@ -96,7 +96,7 @@ TEST(Fitness, ZscoreCutsAtItsClip) {
   EXPECT_EQ(fitness_of("zscore", "clip", 8.0).of(losses_of(d)), expected);
 }
 
-// Of differences of every size, and of those at which the value changes.
+// For differences of every size, and for those at which the value changes.
 TEST(Fitness, ZscoreIsItsFormulaForEveryDifference) {
   std::mt19937_64 draws(9);
   for (const double clip : {0.1, 0.7, 3.0, 100.0}) {

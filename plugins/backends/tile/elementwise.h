@@ -292,7 +292,7 @@ struct Elementwise {
     }
   }
 
-  // Of three, what the sum of two leaves beyond int8 is added to the third.
+  // What the sum of two leaves beyond int8 is added to the third.
   static void add(Tile<S>& tile, const egg_op& op) {
     const int8_t* a = in(tile, op, 0);
     const int8_t* b = in(tile, op, 1);
