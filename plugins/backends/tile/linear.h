@@ -211,10 +211,10 @@ class Linear {
         unrolled<S::kTileRegs / 2>([&](auto p) EGG_INLINE_LAMBDA {
           V32 t[2][4];
           unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
-            constexpr size_t of_sums = 2 * p + side;
-            const size_t m = 2 * pair + of_sums;
+            constexpr size_t kOfSums = 2 * p + side;
+            const size_t m = 2 * pair + kOfSums;
             begin_quad<kWay>(before + g, m, t[side]);
-            unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[side][i] += sums[(4 * g + i) * S::kTileRegs + of_sums]; });
+            unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[side][i] += sums[(4 * g + i) * S::kTileRegs + kOfSums]; });
             if constexpr (kWay < kLate) finish_quad<kWay == kSimple>(before + g, m, t[side]);
           });
           if constexpr (kWay == kHalves) {
