@@ -61,33 +61,27 @@ __device__ inline uint32_t steps_of(const FusedArgs& args) {
   return kRows == Rows::kWindows ? 1 : divide_up(args.tokens, kRows == Rows::kSpan ? kSpan : 1);
 }
 
-// Calls body(tile) for each token of each pass in which number `own` has a tile.
-template <class Body>
-__device__ __forceinline__ void each_pass(const FusedArgs& args, uint32_t own, Body&& body) {
-  const uint32_t tiles = tiles_of<Rows::kMembers>(args);
-  for (uint32_t pass = 0; tile_of_pass(args, pass, own) < tiles; ++pass) {
-    for (uint32_t token = 0; token < args.tokens; ++token) body(tile_of_pass(args, pass, own));
-  }
-}
-
 // By one thread.
 __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& feed, uint32_t ring, RingPlace place) {
   const uint32_t bytes = fused_stage_bytes(args.blocks);
   const unsigned long long* stages_of = args.stages_of + feed.first_stage;
   unsigned long long from = __ldg(stages_of);
-  each_pass(args, 0, [&](uint32_t) {
-    for (uint32_t i = 0; i < feed.stage_count; ++i) {
-      const unsigned long long next = __ldg(stages_of + (i + 1 < feed.stage_count ? i + 1 : 0));
-      wait_for(place.free(), place.phase ^ 1);
-      if (from != 0) {
-        fetch(ring + place.behind() / 16 * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled);
-      } else {
-        arrive(place.filled);
+  const uint32_t tiles = tiles_of<Rows::kMembers>(args);
+  for (uint32_t pass = 0; tile_of_pass(args, pass, 0) < tiles; ++pass) {
+    for (uint32_t token = 0; token < args.tokens; ++token) {
+      for (uint32_t i = 0; i < feed.stage_count; ++i) {
+        const unsigned long long next = __ldg(stages_of + (i + 1 < feed.stage_count ? i + 1 : 0));
+        wait_for(place.free(), place.phase ^ 1);
+        if (from != 0) {
+          fetch(ring + place.behind() / 16 * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled);
+        } else {
+          arrive(place.filled);
+        }
+        place.advance();
+        from = next;
       }
-      place.advance();
-      from = next;
     }
-  });
+  }
 }
 
 // By one thread, of the block's tile number `own` and of number `also`, if there is one: as all tiles read the same

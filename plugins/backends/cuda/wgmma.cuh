@@ -53,10 +53,6 @@ __device__ inline void announce(uint32_t barrier, uint32_t bytes) {
 __device__ inline void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// Arrives for `count` threads, whose reads are done before it.
-__device__ inline void arrive(uint32_t barrier, uint32_t count) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
 
 // Waits for both.
 __device__ inline void wait_for(uint32_t barrier, uint32_t parity, uint32_t other, uint32_t other_parity) {
