@@ -148,23 +148,33 @@ HeldOutStreams::HeldOutStreams(const Dataset& dataset, uint32_t streams, uint32_
   span_ = sample == HeldOutSample::kSpread ? all_units_ : units_;
   // The last stream has the most text before it.
   const uint64_t before = std::min<uint64_t>(warmup_, share(streams_ - 1, span_, streams_));
-  const uint64_t longest = before + (units_ + streams_ - 1) / streams_ * unit_;
-  batches_ = (longest + tokens - 1) / tokens;
+  longest_ = before + (units_ + streams_ - 1) / streams_ * unit_;
+  batches_ = (longest_ + tokens - 1) / tokens;
 }
 
-void HeldOutStreams::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, uint32_t count) const {
-  batch.clear(count, tokens_, static_cast<uint32_t>(indices_.size()));
-  for (uint32_t s = 0; s < count; ++s) {
+void HeldOutStreams::fill(uint64_t index, BatchBuffer& batch, uint32_t first_stream, uint32_t count,
+                          Threads* threads) const {
+  const auto tokens = static_cast<uint32_t>(std::min<uint64_t>(tokens_, longest_ - index * tokens_));
+  batch.clear(count, tokens, static_cast<uint32_t>(indices_.size()));
+  const size_t fewest = std::max<size_t>(kFewestElements / tokens, 1);
+  split(threads, count, fewest,
+        [&](size_t begin, size_t end) { fill_streams(index, batch, first_stream, begin, end); });
+}
+
+// Streams [begin, end) of the batch, of which `first_stream` is the first.
+void HeldOutStreams::fill_streams(uint64_t index, BatchBuffer& batch, uint32_t first_stream, size_t begin,
+                                  size_t end) const {
+  for (size_t s = begin; s < end; ++s) {
     const uint64_t stream = uint64_t{first_stream} + s;
     const uint64_t first = share(stream, span_, streams_);
     const uint64_t length = (share(stream + 1, units_, streams_) - share(stream, units_, streams_)) * unit_;
     const uint64_t unscored = std::min<uint64_t>(warmup_, first);  // for rows 0
-    for (uint32_t t = 0; t < tokens_; ++t) {
+    for (uint32_t t = 0; t < batch.tokens; ++t) {
       const uint64_t i = index * tokens_ + t;
       if (i >= unscored + length) break;
       const uint64_t position = row_ > 0 ? (first + i / unit_) * row_ + i % unit_ : first - unscored + i;
       const bool fresh = row_ > 0 ? i % unit_ == 0 : i == 0;
-      const size_t place = size_t{s} * tokens_ + t;
+      const size_t place = s * batch.tokens + t;
       read_token(valid_, position, fresh, separator_, place, batch);
       if (i < unscored) batch.targets[place] = EGG_NO_TARGET;
       if (indices_.empty()) continue;

@@ -103,12 +103,14 @@ class HeldOutStreams {
   bool covers_all() const { return units_ == all_units_; }
   uint64_t batches() const { return batches_; }
 
-  // Batches in order 0 to batches() - 1, the state carried over from one to the next. The second: streams
-  // [first, first + count) alone.
+  // Batches in order 0 to batches() - 1, the state carried over from one to the next. The last has no more tokens than
+  // the longest stream has left. The second: streams [first, first + count) alone.
   void fill(uint64_t index, BatchBuffer& batch) const { fill(index, batch, 0, streams_); }
-  void fill(uint64_t index, BatchBuffer& batch, uint32_t first, uint32_t count) const;
+  void fill(uint64_t index, BatchBuffer& batch, uint32_t first, uint32_t count, Threads* threads = nullptr) const;
 
  private:
+  void fill_streams(uint64_t index, BatchBuffer& batch, uint32_t first, size_t begin, size_t end) const;
+
   Tokens valid_;
   std::optional<uint32_t> separator_;
   uint64_t row_;
@@ -118,7 +120,8 @@ class HeldOutStreams {
   uint64_t span_;       // units over which the streams' beginnings are spread
   uint32_t warmup_;
   uint32_t streams_;
-  uint32_t tokens_;
+  uint32_t tokens_;   // of a stream in a batch, or fewer in the last one
+  uint64_t longest_;  // tokens of a stream
   uint64_t batches_;
   std::span<const egg_index> indices_;
 };

@@ -328,22 +328,29 @@ void BackendSession::update(egg_update arguments) {
   require_changed(changed.data());
 }
 
-void BackendSession::infer(egg_infer arguments) {
+void BackendSession::infer(egg_infer arguments, Threads* threads) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
   const uint64_t streams = arguments.batch.streams;
-  Lent<int8_t> states(arguments.states, streams * state_bytes(*spec_->program));
+  int8_t* const states = arguments.states;
+  const uint64_t state_count = streams * state_bytes(*spec_->program);
+  const auto copy_states = [&](const int8_t* from, int8_t* to) {
+    split(threads, state_count, kFewestElements,
+          [&](size_t begin, size_t end) { std::copy(from + begin, from + end, to + begin); });
+  };
+  arguments.states = states_.lend(state_count);
+  copy_states(states, arguments.states);
   Lent<int64_t> losses(arguments.losses, streams);
   Lent<int8_t> logits(arguments.logits,
                       arguments.logits == nullptr ? 0 : streams * static_cast<uint64_t>(spec_->program->vocab));
-  arguments.states = states.data();
   arguments.losses = losses.data();
   if (arguments.logits != nullptr) arguments.logits = logits.data();
   call(table_->infer, &arguments);
-  states.give_back(who_, "states", "infer");
+  states_.require_whole(who_, "states", "infer");
+  copy_states(states_.data(), states);
   losses.give_back(who_, "losses", "infer");
   logits.give_back(who_, "logits", "infer");
-  require_losses(losses.data(), streams, arguments.batch, "infer", nullptr);
+  require_losses(losses.data(), streams, arguments.batch, "infer", threads);
 }
 
 ProcessesInstance::ProcessesInstance(const ChosenPlugin& plugin, const egg_settings& settings)

@@ -87,7 +87,7 @@ class BackendSession {
   // read.
   const int64_t* losses_of(egg_evaluate arguments, Threads* threads);
   void update(egg_update arguments);
-  void infer(egg_infer arguments);
+  void infer(egg_infer arguments, Threads* threads = nullptr);
 
  private:
   friend class BackendInstance;
@@ -115,6 +115,7 @@ class BackendSession {
   std::unique_ptr<egg_session_spec> spec_;
   std::unique_ptr<void, void (*)(void*)> session_;
   Guarded<int64_t> losses_;  // of evaluate(), which every step calls
+  Guarded<int8_t> states_;   // of infer()
 };
 
 class BackendInstance : public Instance {

@@ -1,24 +1,24 @@
 #include "train/evaluation.h"
 
+#include <algorithm>
 #include <numeric>
-#include <vector>
 
 namespace eggroll {
 
-HeldOutSums evaluate_held_out(BackendSession& session, const Dataset& dataset, const HeldOutStreams& streams,
-                              uint32_t state_bytes, uint32_t first, uint32_t count) {
-  std::vector<int8_t> states(size_t{count} * state_bytes);
-  std::vector<int64_t> losses(count);
-  BatchBuffer batch;
+HeldOutSums HeldOutEvaluator::run(const HeldOutStreams& streams, uint32_t first, uint32_t count) {
   HeldOutSums result;
   if (count == 0) return result;
+  states_.resize(size_t{count} * state_bytes_);
+  losses_.resize(count);
+  split(threads_, states_.size(), kFewestElements,
+        [&](size_t begin, size_t end) { std::fill(states_.data() + begin, states_.data() + end, int8_t{0}); });
   for (uint64_t i = 0; i < streams.batches(); ++i) {
-    streams.fill(i, batch, first, count);
-    const Scored scored = count_scored(batch, dataset);
+    streams.fill(i, batch_, first, count, threads_);
+    const Scored scored = count_scored(batch_, dataset_, 0, threads_);
     result.scored.tokens += scored.tokens;
     result.scored.units += scored.units;
-    session.infer(egg_infer{sizeof(egg_infer), 0, batch.view(), states.data(), losses.data(), nullptr});
-    result.loss_q16 = std::accumulate(losses.begin(), losses.end(), result.loss_q16);
+    session_.infer(egg_infer{sizeof(egg_infer), 0, batch_.view(), states_.data(), losses_.data(), nullptr}, threads_);
+    result.loss_q16 = std::accumulate(losses_.begin(), losses_.end(), result.loss_q16);
   }
   return result;
 }

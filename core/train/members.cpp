@@ -54,6 +54,7 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
       given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
       has_thread_(given_ > Threads::number(setup.learner.threads)),
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
+      held_out_(session, setup.dataset, setup.learner.program->state_bytes(), &threads_),
       d_(own_.count / 2) {
   static_assert(sizeof(Header) == 48);
   for (const MemberShare& share : shares_)
@@ -179,8 +180,7 @@ const BatchBuffer& Members::batch_of_all(uint64_t step) {
 HeldOutSums Members::evaluate(const HeldOutStreams& streams) {
   const uint64_t first = uint64_t{streams.streams()} * processes_.index() / processes_.size();
   const uint64_t end = uint64_t{streams.streams()} * (processes_.index() + 1) / processes_.size();
-  const HeldOutSums own = evaluate_held_out(session_, setup_.dataset, streams, setup_.learner.program->state_bytes(),
-                                            static_cast<uint32_t>(first), static_cast<uint32_t>(end - first));
+  const HeldOutSums own = held_out_.run(streams, static_cast<uint32_t>(first), static_cast<uint32_t>(end - first));
   HeldOutSums all;
   for (const HeldOutSums& part : processes_.gather(own)) {
     all.loss_q16 += part.loss_q16;

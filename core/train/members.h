@@ -90,6 +90,7 @@ class Members {
   uint32_t given_;               // threads that the system gives, as many as the backend's and one more at most
   bool has_thread_;              // for the host's work, beside those of the backend
   Threads threads_;
+  HeldOutEvaluator held_out_;
   Filled coming_;                // of the step to come
   Filled scored_;                // of the step that was scored last
   BatchBuffer all_;              // what all members read in a step

@@ -92,9 +92,9 @@ TEST_P(ProbeTest, ShowsTheModelsValues) {
     size_t looked_at = 0;
     for (size_t s = 0; s < batch.streams; ++s) {
       const size_t first = sample;
-      for (uint32_t t = 0; t < tokens && batch.targets[s * tokens + t] != EGG_NO_TARGET; ++t, ++sample) {
+      for (uint32_t t = 0; t < batch.tokens && batch.targets[s * batch.tokens + t] != EGG_NO_TARGET; ++t, ++sample) {
         EXPECT_EQ(probe.first_visible()[sample], first);
-        const size_t at = s * tokens;
+        const size_t at = s * batch.tokens;
         std::vector<int8_t> states(program.state_bytes());
         std::vector<int8_t> logits(16);
         int64_t loss = 0;
@@ -168,8 +168,8 @@ TEST(ProbeSamples, AResetHidesWhatCameBefore) {
   size_t hidden = 0;
   for (size_t s = 0; s < batch.streams; ++s) {
     size_t first = sample;
-    for (size_t t = 0; t < kProbeTokens && batch.targets[s * kProbeTokens + t] != EGG_NO_TARGET; ++t, ++sample) {
-      if (t > 0 && batch.inputs[s * kProbeTokens + t] == 3) {
+    for (size_t t = 0; t < batch.tokens && batch.targets[s * batch.tokens + t] != EGG_NO_TARGET; ++t, ++sample) {
+      if (t > 0 && batch.inputs[s * batch.tokens + t] == 3) {
         first = sample;
         ++hidden;
       }

@@ -194,8 +194,8 @@ TEST_F(AverageRun, FiguresAreThoseOfTheAverage) {
     }
     EXPECT_GT(moved, 0U);
     const auto bits_of = [&](const HeldOutStreams& streams) {
-      return evaluate_held_out(session, setup.dataset, streams, setup.learner.program->state_bytes(), 0,
-                               streams.streams())
+      return HeldOutEvaluator(session, setup.dataset, setup.learner.program->state_bytes())
+          .run(streams, 0, streams.streams())
           .bits_per_unit();
     };
     const auto& line = lines[step];

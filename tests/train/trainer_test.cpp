@@ -151,7 +151,7 @@ TEST_F(TrainerTest, TheCurveIsOfTheWholeHeldOutPart) {
   restore_session(session, setup.learner, load_checkpoint(*latest_checkpoint(folder)));
   const uint32_t state_bytes = setup.learner.program->state_bytes();
   const auto bits_of = [&](uint32_t first, uint32_t count) {
-    return evaluate_held_out(session, setup.dataset, setup.curve_streams, state_bytes, first, count).bits_per_unit();
+    return HeldOutEvaluator(session, setup.dataset, state_bytes).run(setup.curve_streams, first, count).bits_per_unit();
   };
   EXPECT_EQ(bits_of(0, 16), record.newest->bits_per_unit);
   EXPECT_LT(bits_of(0, 8), 0.6 * record.final->bits_per_unit);
@@ -179,8 +179,8 @@ TEST_F(TrainerTest, ARunOfVersion01KeepsItsSample) {
   restore_session(session, setup.learner, last);
   setup.choose_sample(HeldOutSample::kPrefix);
   const uint32_t streams = setup.curve_streams.streams();
-  const HeldOutSums of_prefix =
-      evaluate_held_out(session, setup.dataset, setup.curve_streams, setup.learner.program->state_bytes(), 0, streams);
+  const HeldOutSums of_prefix = HeldOutEvaluator(session, setup.dataset, setup.learner.program->state_bytes())
+                                    .run(setup.curve_streams, 0, streams);
   EXPECT_EQ(last.evaluations.back().loss, of_prefix.loss_q16);
   EXPECT_EQ(record.newest->bits_per_unit, of_prefix.bits_per_unit());
   EXPECT_EQ(record.final->tokens, 98U);

@@ -81,7 +81,7 @@ TEST_F(UnitsTest, AnEvaluationIsMeasuredOverItsTargetsBytes) {
       bytes += bytes_of(batch);
     }
     const uint32_t state_bytes = setup.learner.program->state_bytes();
-    const HeldOutSums held_out = evaluate_held_out(session, setup.dataset, *plan, state_bytes, 0, plan->streams());
+    const HeldOutSums held_out = HeldOutEvaluator(session, setup.dataset, state_bytes).run(*plan, 0, plan->streams());
     EXPECT_EQ(held_out.scored.tokens, plan == &setup.curve_streams ? 63U : 209U);
     EXPECT_EQ(held_out.scored.units, bytes);
     EXPECT_EQ(held_out.bits_per_unit(), static_cast<double>(held_out.loss_q16) / 65536.0 / static_cast<double>(bytes));

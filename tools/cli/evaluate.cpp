@@ -194,8 +194,8 @@ int eval_command(const EvalArguments& arguments) {
   Trained trained = open_trained(setup.learner, config, folder, arguments.checkpoint, arguments.weights);
   require_own_data(setup, folder, trained);
   const HeldOutStreams& streams = setup.final_streams;
-  const HeldOutSums sums = evaluate_held_out(trained.session, setup.dataset, streams,
-                                             setup.learner.program->state_bytes(), 0, streams.streams());
+  const HeldOutSums sums = HeldOutEvaluator(trained.session, setup.dataset, setup.learner.program->state_bytes())
+                               .run(streams, 0, streams.streams());
   const ordered_json record =
       sealed(record_of(arguments, measured, folder, setup, trained, sums, measure_baselines(setup.dataset)));
   const fs::path path = record_path(folder, record);

@@ -72,31 +72,34 @@ Replica::Share Replica::share_of(uint32_t first, uint32_t count) const {
 
 // body(staging, first, members), of members as they lie on the device, until all have had their turn.
 template <class Body>
-void Replica::each_piece(size_t count, const Body& body) const {
+void Replica::each_piece(size_t count, const Body& body) {
   const size_t stride = own_.plan.state_stride;
   if (stride == 0) return;
   const size_t piece = std::max<size_t>(1, kStagingBytes / stride);
-  std::vector<int8_t> staging(std::min(piece, count) * stride);
-  for (size_t done = 0; done < count; done += piece) body(staging.data(), done, std::min(piece, count - done));
+  host_states_.reserve(std::min(piece, count) * stride);
+  for (size_t done = 0; done < count; done += piece) body(host_states_.get(), done, std::min(piece, count - done));
 }
 
 // Calls copy(outside, inside, bytes) for every state of this number of members: they cross the seam without the padding
 // that they have on the device.
 template <class Copy>
-void Replica::each_state(size_t count, const Copy& copy) const {
+void Replica::each_state(size_t count, const Copy& copy) {
   const Plan& plan = own_.plan;
-  for (size_t m = 0; m < count; ++m) {
-    for (size_t s = 0; s < plan.states.size(); ++s) {
-      const LoweredState& state = plan.states[s];
-      copy(m * plan.state_bytes + state.offset, m * plan.state_stride + plan.state_places[s], state.size);
+  threads_.split(count, std::max<size_t>(1, kFewestElements / plan.state_stride), [&](size_t begin, size_t end) {
+    for (size_t m = begin; m < end; ++m) {
+      for (size_t s = 0; s < plan.states.size(); ++s) {
+        const LoweredState& state = plan.states[s];
+        copy(m * plan.state_bytes + state.offset, m * plan.state_stride + plan.state_places[s], state.size);
+      }
     }
-  }
+  });
 }
 
 void Replica::upload_states(int8_t* to, const int8_t* from, size_t count) {
   const Plan& plan = own_.plan;
   each_piece(count, [&](int8_t* staging, size_t first, size_t members) {
     const int8_t* piece = from + first * plan.state_bytes;
+    if (plan.state_stride != plan.state_bytes) std::fill_n(staging, members * plan.state_stride, int8_t{0});
     each_state(members, [&](size_t outside, size_t inside, size_t bytes) {
       std::copy_n(piece + outside, bytes, staging + inside);
     });

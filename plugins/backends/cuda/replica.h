@@ -121,9 +121,9 @@ class Replica {
   DeviceArray<NoisePart> take_parts(Area area, std::vector<NoisePart> parts) const;
   Share share_of(uint32_t first, uint32_t count) const;
   template <class Body>
-  void each_piece(size_t count, const Body& body) const;
+  void each_piece(size_t count, const Body& body);
   template <class Copy>
-  void each_state(size_t count, const Copy& copy) const;
+  void each_state(size_t count, const Copy& copy);
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
   bool has_draws(uint64_t step, uint32_t first_pair, uint32_t pairs) const;
@@ -195,6 +195,7 @@ class Replica {
   DeviceArray<int64_t> losses_;
   HostArray<int64_t> host_losses_;
   DeviceArray<int8_t> infer_states_;
+  HostArray<int8_t> host_states_;  // on their way across the seam
   DeviceArray<int8_t> logits_;
   DeviceArray<int8_t> staging_;  // a parameter as it crosses the seam
   DeviceArray<RuleNode> rule_nodes_;
