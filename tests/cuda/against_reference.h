@@ -109,8 +109,8 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   return seen;
 }
 
-// Compares a program on one GPU, shared as by three, and, with many members, with its noise in pieces, with the
-// reference.
+// Compares a program on one GPU, whole, shared as by three, in two blocks, and, with many members, with its noise in
+// pieces, with the reference.
 inline void expect_equal(const Learner& learner, std::span<const uint32_t> windows, uint32_t last) {
   const egg_session_spec spec = learner.session_spec();
   BackendSession reference = learner.open_session();
@@ -118,6 +118,7 @@ inline void expect_equal(const Learner& learner, std::span<const uint32_t> windo
   std::vector<std::unique_ptr<Session>> sessions;
   sessions.push_back(open_session(spec, {0}));
   sessions.push_back(open_session(spec, {0, 0, 0}));
+  sessions.push_back(open_session_of_two_blocks(spec));
   constexpr uint32_t kManyMembers = 4096;  // whose noise takes more memory than votes on rows do
   if (spec.population >= kManyMembers) sessions.push_back(open_session_in_pieces(spec));
   for (const auto& session : sessions) {

@@ -48,6 +48,48 @@ TEST_F(FusedPlanTest, TakesTheGruOfAnyShapeThatFits) {
   }
 }
 
+// Each token of each tile is done once, by the seat that the function says, behind the tile's tokens before it. A seat
+// never waits for one that has done fewer tokens than itself.
+void expect_whole(uint32_t tiles, uint32_t tokens, uint32_t seats) {
+  const uint32_t each = seat_tokens(tiles, tokens, seats);
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> done_at;  // by tile and token
+  for (uint32_t s = 0; s < seats; ++s) {
+    const FusedSeat seat = seat_at(s, seats, tiles, tokens);
+    ASSERT_LE(seat.tokens, each);
+    ASSERT_TRUE(tiles < seats || seat.tokens + 1 >= each);
+    uint32_t at = 0;
+    for (uint32_t i = 0;; ++i) {
+      const Stretch stretch = stretch_of(seat, i, tokens);
+      if (stretch.begin == stretch.end) break;
+      for (uint32_t token = stretch.begin; token < stretch.end; ++token, ++at) {
+        ASSERT_EQ(tile_of_token(seat, at, tokens), stretch.tile);
+        ASSERT_TRUE(done_at.insert({{stretch.tile, token}, at}).second);
+      }
+    }
+    ASSERT_EQ(at, seat.tokens);
+    ASSERT_EQ(tile_of_token(seat, at, tokens), kNoTile);
+  }
+  ASSERT_EQ(done_at.size(), size_t{tiles} * tokens);
+  for (const auto& [which, at] : done_at) {
+    ASSERT_LT(which.first, tiles);
+    ASSERT_LT(which.second, tokens);
+    if (which.second > 0) {
+      ASSERT_LT(done_at.at({which.first, which.second - 1}), at);
+    }
+  }
+}
+
+TEST(FusedSeats, DoAllTokensInTheirOrder) {
+  for (const uint32_t seats : {1U, 2U, 3U, 132U, 528U}) {
+    for (const uint32_t tokens : {1U, 2U, 7U, 100U}) {
+      for (const uint32_t tiles : {1U, 2U, 3U, 5U, 131U, 132U, 133U, 527U, 528U, 529U, 1024U}) {
+        SCOPED_TRACE(testing::Message() << tiles << " tiles of " << tokens << " tokens, " << seats << " seats");
+        ASSERT_NO_FATAL_FAILURE(expect_whole(tiles, tokens, seats));
+      }
+    }
+  }
+}
+
 TEST_F(FusedPlanTest, LeavesOtherProgramsToTheirOps) {
   EXPECT_FALSE(plan_of({"model=gru", "model.width=320"}).fused);
   EXPECT_FALSE(plan_of({"model=gru", "model.gate_clip=twice"}).fused);

@@ -16,9 +16,17 @@ ReplicaPlan plan_in_pieces(const egg_session_spec& spec) {
   return plan;
 }
 
-class SessionInPieces : public Session {
+ReplicaPlan plan_of_two_blocks(const egg_session_spec& spec) {
+  ReplicaPlan plan = std::move(plan_replicas(spec, {0}).front());
+  plan.memory = MemoryPlan(plan.plan, spec, uint64_t{8} << 30, 2, 1, false);
+  plan.memory.choose(spec.population);
+  EXPECT_EQ(plan.memory.blocks, 2U);
+  return plan;
+}
+
+class ReplicaSession : public Session {
  public:
-  explicit SessionInPieces(const egg_session_spec& spec) : replica_(plan_in_pieces(spec), spec) {}
+  ReplicaSession(ReplicaPlan plan, const egg_session_spec& spec) : replica_(std::move(plan), spec) {}
 
   void set_weights(uint32_t param, const int8_t* weights) override { replica_.set_weights(param, weights); }
   void get_weights(uint32_t param, int8_t* weights) override { replica_.get_weights(param, weights); }
@@ -57,7 +65,11 @@ std::unique_ptr<Session> open_session(const egg_session_spec& spec, const std::v
 }
 
 std::unique_ptr<Session> open_session_in_pieces(const egg_session_spec& spec) {
-  return std::make_unique<SessionInPieces>(spec);
+  return std::make_unique<ReplicaSession>(plan_in_pieces(spec), spec);
+}
+
+std::unique_ptr<Session> open_session_of_two_blocks(const egg_session_spec& spec) {
+  return std::make_unique<ReplicaSession>(plan_of_two_blocks(spec), spec);
 }
 
 }  // namespace eggroll::cuda

@@ -24,6 +24,20 @@ __device__ void reset(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uin
   }
 }
 
+// By a warp: says that what it has written so far may be read, and waits until another warp has said so. The lanes
+// leave that loop together: were each to leave it alone, the compiler would keep values of the tile in memory.
+__device__ inline void hand_over(uint32_t* given) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(given) : "memory");
+}
+__device__ inline void take_over(uint32_t* given) {
+  uint32_t is_given = 0;
+  while (__any_sync(0xffffffffu, is_given == 0)) {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(is_given) : "l"(given) : "memory");
+  }
+  *given = 0;
+}
+
 template <bool kWide, uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void run_op(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
                                        uint32_t step) {
@@ -55,21 +69,28 @@ __device__ __forceinline__ void run_op(FusedTile<kBlocks, kGroups, kMore, kRows>
   }
 }
 
+// One thread of one group keeps each row's loss.
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ inline bool keeps_loss(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile) {
+  return tile.quarter() == 0 && tile.sharing.first() == 0;
+}
+
 // Writes the losses of the tile's members, each the sum of its rows'.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
-__device__ __forceinline__ void give_losses(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, bool keeps_loss) {
+__device__ __forceinline__ void give_losses(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile) {
   const FusedArgs& args = tile.args;
+  const bool keeps = keeps_loss(tile);
   if constexpr (kRows == Rows::kWindows) {
-    int64_t sums[2] = {keeps_loss ? tile.losses[0] : 0, keeps_loss ? tile.losses[8] : 0};
+    int64_t sums[2] = {keeps ? tile.losses[0] : 0, keeps ? tile.losses[8] : 0};
     for (uint32_t distance = 1; distance < args.shape.span; distance *= 2) {
       for (int64_t& sum : sums) sum += __shfl_xor_sync(0xffffffffu, sum, 4 * distance);
     }
     for (uint32_t h = 0; h < 2; ++h) {
-      if (keeps_loss && tile.position(h, 0) == 0 && tile.is_real(h)) args.losses[tile.member(h)] = sums[h];
+      if (keeps && tile.position(h, 0) == 0 && tile.is_real(h)) args.losses[tile.member(h)] = sums[h];
     }
   } else if constexpr (kRows == Rows::kSpan) {
     const uint32_t warp = tile.thread() / 32;
-    long long sum = keeps_loss ? tile.losses[0] + tile.losses[8] : 0;
+    long long sum = keeps ? tile.losses[0] + tile.losses[8] : 0;
 #pragma unroll
     for (uint32_t distance = 4; distance < 32; distance *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     __syncwarp();
@@ -82,15 +103,76 @@ __device__ __forceinline__ void give_losses(const FusedTile<kBlocks, kGroups, kM
     tile.meet();
   } else {
     for (uint32_t h = 0; h < 2; ++h) {
-      if (keeps_loss && tile.is_real(h)) args.losses[tile.member(h)] = tile.losses[8 * h];
+      if (keeps && tile.is_real(h)) args.losses[tile.member(h)] = tile.losses[8 * h];
     }
   }
 }
 
-template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
-__device__ __forceinline__ void work(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t own_tile) {
+// Gives what a tile has after its last token.
+template <bool kWide, uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
+__device__ __forceinline__ void give_logits(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t step) {
   const FusedArgs& args = tile.args;
-  const uint32_t first_state = args.ops[args.op_count - 1].next_state;
+  for (uint32_t h = 0; !kWide && args.logits != nullptr && h < 2; ++h) {
+    if (!tile.gives_logits(h, step)) continue;
+    for (uint32_t b = tile.sharing.first(); b < args.logit_blocks; b += kGroups) {
+      write_logits(tile, h, b, tile.logit_unit(b, h));
+    }
+  }
+}
+
+// What all lanes have alike, so that the compiler knows it: else it would keep what branches need in registers.
+__device__ inline uint32_t alike(uint32_t x) { return __reduce_max_sync(0xffffffffu, x); }
+__device__ inline Stretch alike(const Stretch& s) { return {alike(s.tile), alike(s.begin), alike(s.end)}; }
+
+// Where rows are members: where a warp says that it has begun a tile with which the next seat goes on. It takes over a
+// tile's states and losses from the warp of the same number of the seat before: each thread reads what one thread
+// wrote.
+template <uint32_t kGroups>
+__device__ __forceinline__ uint32_t* handed_over(const FusedArgs& args, uint32_t own_tile) {
+  constexpr uint32_t kWarps = kGroups * kTileWarps;
+  return args.handed_over + seat_number(args, own_tile) * kWarps + threadIdx.x / 32 % kWarps;
+}
+
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
+__device__ __forceinline__ void work(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedSeat& seat,
+                                     uint32_t own_tile) {
+  const FusedArgs& args = tile.args;
+#pragma unroll 1
+  for (uint32_t i = 0;; ++i) {
+    const Stretch stretch = alike(stretch_of(seat, i, args.tokens));
+    if (stretch.begin == stretch.end) break;
+    tile.number = stretch.tile;
+    if (stretch.begin > 0) take_over(handed_over<kGroups>(args, own_tile) - kGroups * kTileWarps);
+    for (uint32_t h = 0; h < 2; ++h) {
+      if (!keeps_loss(tile)) continue;
+      tile.losses[8 * h] = stretch.begin > 0 && tile.is_real(h) ? __ldcg(args.losses + tile.member(h)) : 0;
+    }
+    __syncwarp();
+    tile.ask_for_state(args.ops[args.op_count - 1].next_state);
+#pragma unroll 1
+    for (uint32_t token = stretch.begin; token < stretch.end; ++token) {
+      reset(tile, token);
+#pragma unroll 1
+      for (uint32_t s = 0; s < args.op_count; ++s) run_op<kWide>(tile, args.ops[s], token);
+    }
+    tile.await_state();
+    __syncwarp();
+    tile.sharing.meet();
+    give_losses(tile);
+    if (stretch.end == args.tokens) {
+      give_logits<kWide>(tile, args.tokens - 1);
+    } else {
+      hand_over(handed_over<kGroups>(args, own_tile));
+    }
+    __syncwarp();
+  }
+  tile.pass_by_weights((args.seat_tokens - alike(seat.tokens)) * args.feeds[tile.sharing.first()].stage_count);
+}
+
+// Where rows are tokens.
+template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows, bool kWide>
+__device__ __forceinline__ void work_on_tokens(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uint32_t own_tile) {
+  const FusedArgs& args = tile.args;
   const uint32_t tiles = tiles_of<kRows>(args);
   const uint32_t steps = steps_of<kRows>(args);
   for (uint32_t pass = 0; tile_of_pass(args, pass, 0) < tiles; ++pass) {
@@ -99,43 +181,25 @@ __device__ __forceinline__ void work(FusedTile<kBlocks, kGroups, kMore, kRows>& 
       tile.pass_by_weights(args.feeds[0].stage_count * steps);
       continue;
     }
-    // One thread of one group keeps each row's loss.
-    const bool keeps_loss = tile.quarter() == 0 && tile.sharing.first() == 0;
-    if (keeps_loss) tile.losses[0] = tile.losses[8] = 0;
+    if (keeps_loss(tile)) tile.losses[0] = tile.losses[8] = 0;
     __syncwarp();
-    if constexpr (has_tokens(kRows)) {
-      uint4* const values = tile.values;
+    uint4* const values = tile.values;
 #pragma unroll 1
-      for (uint32_t s = 0; s < args.op_count; ++s) {
-        const uint4* noise = tile.await_noise_of_op();
+    for (uint32_t s = 0; s < args.op_count; ++s) {
+      const uint4* noise = tile.await_noise_of_op();
 #pragma unroll 1
-        for (uint32_t step = 0; step < steps; ++step) {
-          tile.next_noise = noise;
-          tile.values = values + step * (2 * kBlocks * kGroupThreads);
-          run_op<kWide>(tile, args.ops[s], step);
-        }
-        tile.leave_noise();
+      for (uint32_t step = 0; step < steps; ++step) {
+        tile.next_noise = noise;
+        tile.values = values + step * (2 * kBlocks * kGroupThreads);
+        run_op<kWide>(tile, args.ops[s], step);
       }
-      tile.values = values;
-    } else {
-      tile.ask_for_state(first_state);
-#pragma unroll 1
-      for (uint32_t token = 0; token < args.tokens; ++token) {
-        reset(tile, token);
-#pragma unroll 1
-        for (uint32_t s = 0; s < args.op_count; ++s) run_op<kWide>(tile, args.ops[s], token);
-      }
+      tile.leave_noise();
     }
+    tile.values = values;
     tile.await_state();
     __syncwarp();
-    tile.sharing.meet();
-    give_losses(tile, keeps_loss);
-    for (uint32_t h = 0; !kWide && args.logits != nullptr && h < 2; ++h) {
-      if (!tile.gives_logits(h, steps - 1)) continue;
-      for (uint32_t b = tile.sharing.first(); b < args.logit_blocks; b += kGroups) {
-        write_logits(tile, h, b, tile.logit_unit(b, h));
-      }
-    }
+    give_losses(tile);
+    give_logits<kWide>(tile, steps - 1);
     __syncwarp();
   }
 }
@@ -159,6 +223,13 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
     init_barrier(before_first + 8, 2 * groups * kGroupThreads);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     publish_to_async();
+  }
+  auto* const seats = reinterpret_cast<FusedSeat*>(fused_memory + at.seats);
+  if constexpr (!has_tokens(kRows)) {
+    if (threadIdx.x < shape.tiles) {
+      seats[threadIdx.x] =
+          seat_at(seat_number(args, threadIdx.x), shape.tiles * gridDim.x, tiles_of<kRows>(args), args.tokens);
+    }
   }
   for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) tables[i] = args.loss_tables->exp2_q30[i];
   for (uint32_t i = threadIdx.x; i < 128; i += blockDim.x) {
@@ -196,7 +267,8 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
       bring_weights(args, args.feeds[warp], start + warp * ring_bytes, stages_of(warp));
     } else if (!has_tokens(kRows) && to < groups) {
       constexpr uint32_t kBringers = kTileWarps - kGroups;
-      bring_noise(args, args.feeds[to % kGroups], to / kGroups, to / kGroups + kBringers, noise, noise_stages_of(to));
+      bring_noise(args, args.feeds[to % kGroups], seats, to / kGroups, to / kGroups + kBringers, noise,
+                  noise_stages_of(to));
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(
@@ -236,7 +308,11 @@ __device__ __forceinline__ void run_block(const FusedArgs& args) {
         values + at.state,
         reinterpret_cast<uint4*>(values + at.state) + thread,
         nullptr};
-    work<kBlocks, kGroups, kMore, kRows, kWide>(tile, own_tile);
+    if constexpr (has_tokens(kRows)) {
+      work_on_tokens<kBlocks, kGroups, kMore, kRows, kWide>(tile, own_tile);
+    } else {
+      work<kBlocks, kGroups, kMore, kRows, kWide>(tile, seats[own_tile], own_tile);
+    }
   }
 }
 

@@ -22,6 +22,8 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   uint32_t blocks;        // of x
   uint32_t logit_blocks;  // that are kept on the chip; 0: none, they are made twice
   uint32_t nothing;       // 0, as no compiler knows
+  uint32_t seat_tokens;   // where rows are members: that a seat does, or fewer
+  uint32_t* handed_over;  // of each seat's warps: 1 if its head is done and nobody has gone on with it yet
   // Where rows are tokens: what all luts, ropes and attentions have alike.
   const int8_t* look_up;   // 256, see lut
   const int32_t* angles;   // (context, head)
@@ -35,7 +37,7 @@ struct FusedArgs : CallArgs {           // noise lies as NoisePlaces say
   FusedOp ops[kMostFusedOps];
   FusedNeed needs[kMostFusedOps];  // of each op, where rows are tokens
 };
-static_assert(sizeof(FusedArgs) == 17792);  // CUDA's limit is 32764
+static_assert(sizeof(FusedArgs) == 17808);  // CUDA's limit is 32764
 
 // Allows launches of the kernel for these arguments, on the current device, this amount of shared memory. The others
 // are not touched: the driver loads a kernel when it is first touched, and where it loads many, those run slower.

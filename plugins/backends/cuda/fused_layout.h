@@ -18,6 +18,7 @@ constexpr uint32_t kNoiseStage = 2 * kNoiseBlock;
 constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows
 constexpr uint32_t kMostFusedGroups = 2;              // warpgroups that share a tile
 constexpr uint32_t kMostFusedTiles = 4;               // of a block of threads
+constexpr uint32_t kMostBlockWarps = 16;              // that work on them
 constexpr uint32_t kSharedWords = 6;                  // of each row, that such warpgroups tell each other
 constexpr uint32_t kMostFusedRanks = 8;               // draws of a side
 constexpr int32_t kMostScaled = 1 << 30;              // of a linear of several ranks, where more would not fit
@@ -148,6 +149,57 @@ struct FusedShape {
   uint32_t caches;      // bytes of a tile's keys and values, or of its logits where these are more
 };
 
+// What one of a launch's seats does, each of which has a tile of members at a time. There are shape.tiles of them in a
+// block. If there are more tiles than seats, the tokens of all tiles, those of a tile behind those of the tile before,
+// are cut into equal parts, one for each seat. So a tile may begin at the end of one part and end in the next. A seat
+// begins with what the next seat ends, and no part is shorter than a tile: a seat goes on with a tile when the one
+// before has done as many tokens, or more. Were it to wait for one that has done fewer, both might wait for ever, as
+// the seats of a block take the same weights.
+struct FusedSeat {
+  uint32_t tokens;      // of all that follows
+  uint32_t head;        // tokens, from the first on, of tile first + whole; the next seat has the others
+  uint32_t first_tile;  // then come whole tiles, from this one on
+  uint32_t whole_tiles;
+  uint32_t tail;  // the last tokens of tile first_tile - 1
+};
+// Tokens of a tile: [begin, end). None: begin is end.
+struct Stretch {
+  uint32_t tile;
+  uint32_t begin;
+  uint32_t end;
+};
+
+// Tokens that a seat does, or fewer.
+EGG_FN uint32_t seat_tokens(uint32_t tiles, uint32_t tokens, uint32_t seats) {
+  return tiles < seats ? tokens : static_cast<uint32_t>((uint64_t{tiles} * tokens + seats - 1) / seats);
+}
+EGG_FN FusedSeat seat_at(uint32_t seat, uint32_t seats, uint32_t tiles, uint32_t tokens) {
+  if (tiles < seats) return {seat < tiles ? tokens : 0, 0, seat, seat < tiles ? 1u : 0u, 0};
+  const uint64_t all = uint64_t{tiles} * tokens;
+  const uint64_t begin = seat * all / seats;
+  const uint64_t end = (seat + 1) * all / seats;
+  const auto before = static_cast<uint32_t>(begin % tokens);
+  const uint32_t first = static_cast<uint32_t>(begin / tokens) + (before > 0 ? 1 : 0);
+  const auto last = static_cast<uint32_t>(end / tokens);
+  return {static_cast<uint32_t>(end - begin), static_cast<uint32_t>(end % tokens), first, last - first,
+          before > 0 ? tokens - before : 0};
+}
+// Number i of what a seat does.
+EGG_FN Stretch stretch_of(const FusedSeat& seat, uint32_t i, uint32_t tokens) {
+  if (seat.head > 0 && i == 0) return {seat.first_tile + seat.whole_tiles, 0, seat.head};
+  if (seat.head > 0) --i;
+  if (i < seat.whole_tiles) return {seat.first_tile + i, 0, tokens};
+  return {seat.first_tile - 1, tokens - seat.tail, i == seat.whole_tiles ? tokens : tokens - seat.tail};
+}
+// The tile of a seat's token number i, or kNoTile where it has done all.
+constexpr uint32_t kNoTile = UINT32_MAX;
+EGG_FN uint32_t tile_of_token(const FusedSeat& seat, uint32_t i, uint32_t tokens) {
+  if (i >= seat.tokens) return kNoTile;
+  if (i < seat.head) return seat.first_tile + seat.whole_tiles;
+  const uint32_t tile = (i - seat.head) / tokens;
+  return tile < seat.whole_tiles ? seat.first_tile + tile : seat.first_tile - 1;
+}
+
 // Members that a tile holds, and pairs of them.
 EGG_FN uint32_t tile_members(const FusedShape& shape) { return kTileRows / shape.span; }
 EGG_FN uint32_t tile_pairs(const FusedShape& shape) { return kTilePairs / shape.span; }
@@ -171,6 +223,7 @@ struct FusedShared {
   uint32_t words;        // what warpgroups that share a tile tell each other, or q of several ranks
   uint32_t tile_words;   // bytes of the latter
   uint32_t barriers;     // of the rings of weights, then of those of noise: when filled, when free; then one more
+  uint32_t seats;        // of each tile at work
   uint32_t bytes;
 };
 // x and the scratch value together have room for the logits that are kept. Where rows are tokens there is an x of each
@@ -193,7 +246,8 @@ EGG_FN FusedShared fused_shared(uint32_t blocks, uint32_t logit_blocks, const Fu
   s.words = s.losses + tiles * kTileRows * 8;
   s.tile_words = shape.ranks > 1 ? (divide_up(shape.ranks, 2) * kMoreSums + shape.ranks - 1) * kTileRows * 4 : 0;
   s.barriers = s.words + (shape.groups > 1 ? shape.groups * kSharedWords * kTileRows * 4 : tiles * s.tile_words);
-  s.bytes = s.barriers + 16 * (stages + noise_stages + 1);
+  s.seats = s.barriers + 16 * (stages + noise_stages + 1);
+  s.bytes = s.seats + (tokens ? 0 : tiles * static_cast<uint32_t>(sizeof(FusedSeat)));
   return s;
 }
 
@@ -205,7 +259,8 @@ static_assert(sizeof(FusedTable) == 32);
 static_assert(sizeof(NoisePlaces) == 4);
 static_assert(sizeof(FusedFeed) == 20);
 static_assert(sizeof(FusedShape) == 40);
-static_assert(sizeof(FusedShared) == 44);
+static_assert(sizeof(FusedSeat) == 20);
+static_assert(sizeof(FusedShared) == 48);
 
 }  // namespace eggroll::cuda
 

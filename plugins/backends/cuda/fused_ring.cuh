@@ -44,21 +44,28 @@ __device__ inline void init_ring(uint32_t barriers, uint32_t count, uint32_t rea
   }
 }
 
-// The tile that number `own` of a block's works on in a pass. Those of the last pass are spread over all blocks, so
-// that the fewer of them share a multiprocessor.
-__device__ inline uint32_t tile_of_pass(const FusedArgs& args, uint32_t pass, uint32_t own) {
-  return (pass * args.shape.tiles + own) * gridDim.x + blockIdx.x;
-}
-
 template <Rows kRows>
 __device__ inline uint32_t tiles_of(const FusedArgs& args) {
   if constexpr (kRows == Rows::kWindows) return divide_up(args.rows, tile_members(args.shape));
   return divide_up(args.rows, kRows == Rows::kSpan ? kTileRows / kSpan : kTileRows);
 }
-// Tokens that a tile takes one after the other, or spans of them.
+// Where rows are tokens: the tile that number `own` of a block's works on in a pass. Those of the last pass are spread
+// over all blocks, so that the fewer of them share a multiprocessor.
+__device__ inline uint32_t tile_of_pass(const FusedArgs& args, uint32_t pass, uint32_t own) {
+  return (pass * args.shape.tiles + own) * gridDim.x + blockIdx.x;
+}
+// Spans that a tile takes one after the other.
 template <Rows kRows>
 __device__ inline uint32_t steps_of(const FusedArgs& args) {
-  return kRows == Rows::kWindows ? 1 : divide_up(args.tokens, kRows == Rows::kSpan ? kSpan : 1);
+  return kRows == Rows::kSpan ? divide_up(args.tokens, kSpan) : 1;
+}
+
+// Where rows are members: the number of a block's seat. Where tiles are cut, a seat waits for the one before it. That
+// is in the same block or in the one before, which is not started later: a block never waits for one that has no room
+// before it ends.
+__device__ inline uint32_t seat_number(const FusedArgs& args, uint32_t own) {
+  const bool cuts_tiles = args.seat_tokens > args.tokens;
+  return cuts_tiles ? blockIdx.x * args.shape.tiles + own : own * gridDim.x + blockIdx.x;
 }
 
 // By one thread.
@@ -66,51 +73,45 @@ __device__ inline void bring_weights(const FusedArgs& args, const FusedFeed& fee
   const uint32_t bytes = fused_stage_bytes(args.blocks);
   const unsigned long long* stages_of = args.stages_of + feed.first_stage;
   unsigned long long from = __ldg(stages_of);
-  const uint32_t tiles = tiles_of<Rows::kMembers>(args);
-  for (uint32_t pass = 0; tile_of_pass(args, pass, 0) < tiles; ++pass) {
-    for (uint32_t token = 0; token < args.tokens; ++token) {
-      for (uint32_t i = 0; i < feed.stage_count; ++i) {
-        const unsigned long long next = __ldg(stages_of + (i + 1 < feed.stage_count ? i + 1 : 0));
-        wait_for(place.free(), place.phase ^ 1);
-        if (from != 0) {
-          fetch(ring + place.behind() / 16 * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled);
-        } else {
-          arrive(place.filled);
-        }
-        place.advance();
-        from = next;
+  for (uint32_t token = 0; token < args.seat_tokens; ++token) {
+    for (uint32_t i = 0; i < feed.stage_count; ++i) {
+      const unsigned long long next = __ldg(stages_of + (i + 1 < feed.stage_count ? i + 1 : 0));
+      wait_for(place.free(), place.phase ^ 1);
+      if (from != 0) {
+        fetch(ring + place.behind() / 16 * bytes, reinterpret_cast<const int8_t*>(from), bytes, place.filled);
+      } else {
+        arrive(place.filled);
       }
+      place.advance();
+      from = next;
     }
   }
 }
 
-// By one thread, of the block's tile number `own` and of number `also`, if there is one: as all tiles read the same
+// By one thread, of the block's seat number `own` and of number `also`, if there is one: as all tiles read the same
 // weights, neither is far ahead of the other. Each token reads all of the noise anew, and the L2 cache does not hold
 // the noise of all tiles at work. Were its lines like any other, each would be gone before its turn comes again. The
 // cache gives up the newest of them first, so a part of the others is still there.
-__device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, uint32_t own, uint32_t also,
-                                   uint32_t ring, RingPlace place) {
+__device__ inline void bring_noise(const FusedArgs& args, const FusedFeed& feed, const FusedSeat* seats, uint32_t own,
+                                   uint32_t also, uint32_t ring, RingPlace place) {
   const uint32_t repeated = feed.repeated_noise_stages;
   const uint32_t stages = feed.noise_stage_count;
-  const uint32_t tiles = tiles_of<Rows::kMembers>(args);
   const uint32_t apart = (also - own) * (place.end - place.begin);  // bytes from one's barriers to the other's
-  for (uint32_t pass = 0; tile_of_pass(args, pass, own) < tiles; ++pass) {
-    const uint32_t tile = tile_of_pass(args, pass, own);
-    const uint32_t other = tile_of_pass(args, pass, also);
-    const bool has_other = also < args.shape.tiles && other < tiles;
-    const int8_t* noise = args.noise + feed.first_noise_stage * kNoiseStage;
-    const auto bring_stage = [&](uint32_t of_tile, uint32_t from, uint32_t behind) {
-      wait_for(place.free() + behind, place.phase ^ 1);
-      fetch_passing(ring + (place.behind() + behind) / 16 * kNoiseStage,
-                    noise + of_tile * args.tile_noise + from * kNoiseStage, kNoiseStage, place.filled + behind);
-    };
-    for (uint32_t token = 0; token < args.tokens; ++token) {
-      for (uint32_t i = 0; i < stages + repeated; ++i) {
-        const uint32_t from = i < stages ? i : i - repeated;
-        bring_stage(tile, from, 0);
-        if (has_other) bring_stage(other, from, apart);
-        place.advance();
-      }
+  const int8_t* noise = args.noise + feed.first_noise_stage * kNoiseStage;
+  const auto bring_stage = [&](uint32_t tile, uint32_t from, uint32_t behind) {
+    wait_for(place.free() + behind, place.phase ^ 1);
+    fetch_passing(ring + (place.behind() + behind) / 16 * kNoiseStage,
+                  noise + tile * args.tile_noise + from * kNoiseStage, kNoiseStage, place.filled + behind);
+  };
+  for (uint32_t token = 0;; ++token) {
+    const uint32_t tile = tile_of_token(seats[own], token, args.tokens);
+    const uint32_t other = also < args.shape.tiles ? tile_of_token(seats[also], token, args.tokens) : kNoTile;
+    if (tile == kNoTile && other == kNoTile) break;
+    for (uint32_t i = 0; i < stages + repeated; ++i) {
+      const uint32_t from = i < stages ? i : i - repeated;
+      if (tile != kNoTile) bring_stage(tile, from, 0);
+      if (other != kNoTile) bring_stage(other, from, apart);
+      place.advance();
     }
   }
 }

@@ -69,6 +69,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   if (plan.fused) {
     set(bytes_, Area::kFusedStages, plan.fused->stages_of.size(), sizeof(uint64_t));
     set(bytes_, Area::kFusedPlaces, plan.fused->places.size(), sizeof(NoisePlaces));
+    set(bytes_, Area::kHandedOver, size_t{most_blocks_} * kMostBlockWarps, sizeof(uint32_t));
   } else {
     set(bytes_, Area::kStageSources, plan.source_count, sizeof(StageSource));
   }

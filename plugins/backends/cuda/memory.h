@@ -28,6 +28,7 @@ enum class Area : uint8_t {
   kOps,
   kFusedStages,
   kFusedPlaces,
+  kHandedOver,  // see FusedArgs
   kStageSources,
   kNoiseParts,
   kVoteNoiseParts,

@@ -167,8 +167,11 @@ void Replica::make_fused() {
   }
   fused_stages_ = take(Area::kFusedStages, stages);
   fused_places_ = take(Area::kFusedPlaces, fused.places);
+  handed_over_ = take<uint32_t>(Area::kHandedOver);
+  handed_over_.zero(stream_);
   FusedArgs& args = fused_args_;
   args.stages_of = fused_stages_.get();
+  args.handed_over = handed_over_.get();
   std::copy(fused.feeds.begin(), fused.feeds.end(), args.feeds);
   args.shape = fused.shape;
   args.at = fused_shared(fused.blocks, fused.logit_blocks, fused.shape);

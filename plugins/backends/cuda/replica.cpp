@@ -207,6 +207,8 @@ void Replica::launch_forward_pass(const ForwardArgs& args) {
   if (!own_.plan.fused) return launch_forward(args, blocks, own_.plan.tiles, stream_);
   FusedArgs fused = fused_args_;
   static_cast<CallArgs&>(fused) = args;
+  const uint32_t tiles = divide_up(args.rows, kTileRows);
+  fused.seat_tokens = seat_tokens(tiles, args.tokens, blocks * fused.shape.tiles);
   launch_fused(fused, blocks, stream_);
 }
 

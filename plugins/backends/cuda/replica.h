@@ -166,6 +166,7 @@ class Replica {
   FusedArgs fused_args_{};  // all that is the same in every call
   DeviceArray<unsigned long long> fused_stages_;
   DeviceArray<NoisePlaces> fused_places_;
+  DeviceArray<uint32_t> handed_over_;
   std::vector<DeviceArray<int32_t>> tables_;
   std::vector<DeviceArray<int8_t>> byte_tables_;
   DeviceArray<egg_loss_tables> loss_tables_;
