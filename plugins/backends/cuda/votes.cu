@@ -48,8 +48,8 @@ static_assert(kNoiseBlock == kThreads * kUnit && kTilePairs == 2 * kUnit);
 constexpr uint32_t kSumStride = kBlock + 1;
 constexpr uint32_t kSumRows = 16;
 static_assert(kWarps * kSumRows * kSumStride * sizeof(long long) <= kShared);
-// 127 * 46 * 2^18 < 2^31: as many draws as a block's int32 sums hold.
-constexpr uint32_t kMostTiles = (1 << 18) / kTilePairs;
+// 255 * 46 * 2^17 < 2^31: as many draws as a block's int32 sums hold.
+constexpr uint32_t kMostTiles = (1 << 17) / kTilePairs;
 
 __device__ void fetch_unit(void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
@@ -74,7 +74,7 @@ __device__ void turn(const uint32_t (&from)[4], uint32_t (&to)[4]) {
 }
 
 // Four draws of a pair times its fitness. One word where all |f| <= 2, for |f*a| is then at most 92; else two, whose
-// numbers are 128 * high + low, with low in [0, 127] and high in [-46, 45].
+// numbers are 256 * high + low, with low in [0, 255] and high in [-23, 22].
 template <int kWords>
 __device__ void multiply(uint32_t four, int32_t fitness, uint32_t (&products)[kWords]) {
   const uint32_t raised = four ^ 0x80808080u;  // 128 higher
@@ -86,8 +86,8 @@ __device__ void multiply(uint32_t four, int32_t fitness, uint32_t (&products)[kW
     const uint32_t offset = (8192 - 128 * f) * 0x00010001u;
     const uint32_t x = pick(raised, 0, 0x4140) * f + offset;
     const uint32_t y = pick(raised, 0, 0x4342) * f + offset;
-    products[0] = pick(x, y, 0x6420) & 0x7f7f7f7fu;
-    products[1] = (pick(x << 1, y << 1, 0x7531) + 0x40404040u) ^ 0x80808080u;
+    products[0] = pick(x, y, 0x6420);
+    products[1] = (pick(x, y, 0x7531) + 0x60606060u) ^ 0x80808080u;
   }
 }
 
@@ -151,8 +151,15 @@ __device__ __forceinline__ void add_draw(const int8_t* stage, const Fragments& a
     for (int s = 0; s < 2; ++s) {
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        multiply_add(sums[w][s][j], a[w][0][2 * s], a[w][0][2 * s + 1], a[w][1][2 * s], a[w][1][2 * s + 1], b[j][0],
-                     b[j][1]);
+        const auto add = [&](auto&& products) {
+          products(sums[w][s][j], a[w][0][2 * s], a[w][0][2 * s + 1], a[w][1][2 * s], a[w][1][2 * s + 1], b[j][0],
+                   b[j][1]);
+        };
+        if (kWords == 2 && w == 0) {
+          add(multiply_add_unsigned);
+        } else {
+          add(multiply_add);
+        }
       }
     }
   }
@@ -195,7 +202,7 @@ struct Walk {
 
 // Blocks of x: pieces of 128 rows and 64 columns; of y: shares of the tiles.
 template <int kWords>
-__global__ void __launch_bounds__(kThreads, kWords == 1 ? 4 : 2)
+__global__ void __launch_bounds__(kThreads, kWords == 1 ? 4 : 3)
     matrix_votes_kernel(const VoteArgs args, uint32_t tiles_each) {
   extern __shared__ __align__(128) int8_t shared[];
   const VoteJob& job = job_of(args.list, blockIdx.x);
@@ -264,7 +271,7 @@ __global__ void __launch_bounds__(kThreads, kWords == 1 ? 4 : 2)
         const uint32_t row = warp * kSumRows + group + i / 2 * 8;
         const uint32_t col = (lane % 4 * 2 + i % 2) * 8 + j;
         long long sum = sums[0][s][j][i];
-        if constexpr (kWords == 2) sum += 128LL * sums[1][s][j][i];
+        if constexpr (kWords == 2) sum += 256LL * sums[1][s][j][i];
         cells[row * kSumStride + col] = sum;
       }
     }
