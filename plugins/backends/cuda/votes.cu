@@ -165,40 +165,45 @@ __device__ __forceinline__ void add_draw(const int8_t* stage, const Fragments& a
   }
 }
 
-// A place in the noise of tiles that goes on from draw to draw: all ranks of a tile, then the next tile's.
+// A piece's blocks of noise, draw by draw: all ranks of a tile, then the next tile's.
 struct Walk {
   const VoteArgs& args;
-  const int8_t* tile;
-  const int8_t* at;
-  uint32_t block;
-  uint32_t stride;  // to the next rank
+  const VoteJob& job;
   uint32_t ranks;
+  uint32_t row_block;
+  uint32_t col_block;
+  bool two_blocks;        // of rows
+  const int8_t* tile;     // its noise
+  const int8_t* fitness;  // of its pairs
   uint32_t rank = 0;
-  __device__ Walk(const VoteArgs& the_args, uint32_t first_tile, uint32_t the_block, uint32_t the_stride,
-                  uint32_t the_ranks)
-      : args(the_args),
-        tile(args.noise + first_tile * args.tile_bytes),
-        block(the_block),
-        stride(the_stride),
-        ranks(the_ranks) {
-    at = tile + place();
+  uint32_t rows = 0;  // bytes behind `tile`
+  uint32_t more_rows = 0;
+  uint32_t columns = 0;
+
+  __device__ uint32_t place_of(uint32_t block) const {
+    return (args.places == nullptr ? block : args.places[block].first) * kNoiseBlock;
   }
-  __device__ size_t place() const {
-    const uint32_t now = block + rank * stride;
-    return size_t{args.places == nullptr ? now : args.places[now].first} * kNoiseBlock;
+  __device__ void find_places() {
+    const uint32_t first = job.a_block + row_block + rank * job.a_stride;
+    rows = place_of(first);
+    more_rows = place_of(first + (two_blocks ? 1 : 0));
+    columns = place_of(job.b_block + col_block + rank * job.b_stride);
   }
   __device__ void advance() {
-    if (ranks == 1) {
-      at += args.tile_bytes;
-      return;
-    }
     if (++rank == ranks) {
       rank = 0;
       tile += args.tile_bytes;
+      fitness += kTilePairs;
     }
-    at = tile + place();
+    if (ranks > 1) find_places();
   }
 };
+
+// A place in the ring of stages.
+__device__ void advance_stage(int8_t*& stage, int8_t* ring) {
+  stage += kStageBytes;
+  if (stage == ring + kShared) stage = ring;
+}
 
 // Blocks of x: pieces of 128 rows and 64 columns; of y: shares of the tiles.
 template <int kWords>
@@ -214,35 +219,33 @@ __global__ void __launch_bounds__(kThreads, kWords == 1 ? 4 : 3)
   const uint32_t row_block = piece / col_blocks * kStageParts;
   const uint32_t col_block = piece % col_blocks;
   const bool two_blocks = row_block + 1 < divide_up(job.rows, kBlock);
-  Walk a(args, tiles.begin, job.a_block + row_block, job.a_stride, job.ranks);
-  Walk b(args, tiles.begin, job.b_block + col_block, job.b_stride, job.ranks);
-  Walk second(args, tiles.begin, job.a_block + row_block + (two_blocks ? 1 : 0), job.a_stride, job.ranks);
-  const int8_t* fitness = args.fitness + tiles.begin * kTilePairs;
   const uint32_t thread = threadIdx.x;
+  Walk walk{args,
+            job,
+            job.ranks,
+            row_block,
+            col_block,
+            two_blocks,
+            args.noise + tiles.begin * args.tile_bytes,
+            args.fitness + tiles.begin * kTilePairs};
+  walk.find_places();
   const uint32_t place = place_of_unit(thread) * kUnit;
-  uint32_t fetched = 0;  // draws
-  const auto fetch_columns = [&](int8_t* part) {
-    fetch_unit(part + kNoiseBlock + place, b.at + thread * kUnit);
-    if (thread < 2) fetch_unit(part + 2 * kNoiseBlock + thread * kUnit, fitness + thread * kUnit);
-    b.advance();
-    if (b.rank == 0) fitness += kTilePairs;
-    ++fetched;
+  uint32_t left = draws;  // to be fetched
+  const auto fetch_draw = [&](int8_t* part) {
+    if (left == 0) return;
+    --left;
+    const uint32_t own = thread * kUnit;
+    fetch_unit(part + place, walk.tile + (walk.rows + own));
+    if (two_blocks) fetch_unit(part + kPartBytes + place, walk.tile + (walk.more_rows + own));
+    fetch_unit(part + kNoiseBlock + place, walk.tile + (walk.columns + own));
+    if (thread < 2) fetch_unit(part + 2 * kNoiseBlock + own, walk.fitness + own);
+    walk.advance();
   };
-  uint32_t fetched_stages = 0;
+  int8_t* fetched = shared;
   const auto fetch_stage = [&] {
-    int8_t* to = shared + fetched_stages % kStages * kStageBytes;
-    for (uint32_t p = 0; p < kStageParts && fetched < draws; ++p) {
-      int8_t* part = to + p * kPartBytes;
-      fetch_unit(part + place, a.at + thread * kUnit);
-      a.advance();
-      if (two_blocks) {
-        fetch_unit(part + kPartBytes + place, second.at + thread * kUnit);
-        second.advance();
-      }
-      fetch_columns(part);
-      if (two_blocks) break;
-    }
-    ++fetched_stages;
+    fetch_draw(fetched);
+    if (!two_blocks) fetch_draw(fetched + kPartBytes);
+    advance_stage(fetched, shared);
     end_fetch();
   };
   const uint32_t lane = thread % 32;
@@ -252,11 +255,13 @@ __global__ void __launch_bounds__(kThreads, kWords == 1 ? 4 : 3)
   int32_t sums[kWords][2][8][4] = {};
   for (uint32_t i = 0; i + 1 < kStages; ++i) fetch_stage();
   const uint32_t draws_each = two_blocks ? 1 : kStageParts;
-  for (uint32_t draw = 0, stage = 0; draw < draws; draw += draws_each, ++stage) {
+  int8_t* stage = shared;
+  for (uint32_t draw = 0; draw < draws; draw += draws_each) {
     wait_fetched<kStages - 2>();
     __syncthreads();
     fetch_stage();
-    if (two_blocks || draw + part < draws) add_draw(shared + stage % kStages * kStageBytes, at, sums);
+    if (two_blocks || draw + part < draws) add_draw(stage, at, sums);
+    advance_stage(stage, shared);
   }
   wait_fetched<0>();
   auto* const cells = reinterpret_cast<long long*>(shared);
