@@ -320,6 +320,18 @@ __global__ void __launch_bounds__(kThreads) vector_votes_kernel(const VoteArgs a
       const uint64_t key_a = __shfl_sync(0xffffffffu, own_keys[0], pair);
       const uint64_t key_b = __shfl_sync(0xffffffffu, own_keys[1], pair);
       const int32_t f = __shfl_sync(0xffffffffu, own_fitness, pair);
+      if (args.values.table == nullptr) {
+        // Values as they are looked up, those behind the vector's too: nobody votes with these.
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const uint32_t word = from / 4 + static_cast<uint32_t>(k);
+          const uint32_t a = egg_noise_word(key_a, word);
+          const uint32_t b = egg_noise_word(key_b, word);
+#pragma unroll
+          for (int i = 0; i < 4; ++i) sums[4 * k + i] += own.of_byte(a, i) * own.of_byte(b, i) * f;
+        }
+        continue;
+      }
       const uint4 a = draw16(args.values, own, key_a, EGG_SIDE_A, from, job.rows);
       const uint4 b = draw16(args.values, own, key_b, EGG_SIDE_B, from, job.rows);
 #pragma unroll
