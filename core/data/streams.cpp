@@ -156,7 +156,7 @@ void HeldOutStreams::fill(uint64_t index, BatchBuffer& batch, uint32_t first_str
                           Threads* threads) const {
   const auto tokens = static_cast<uint32_t>(std::min<uint64_t>(tokens_, longest_ - index * tokens_));
   batch.clear(count, tokens, static_cast<uint32_t>(indices_.size()));
-  const size_t fewest = std::max<size_t>(kFewestElements / tokens, 1);
+  const size_t fewest = std::max<size_t>(kFewestElements / tokens_, 1);
   split(threads, count, fewest,
         [&](size_t begin, size_t end) { fill_streams(index, batch, first_stream, begin, end); });
 }

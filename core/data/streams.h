@@ -104,7 +104,7 @@ class HeldOutStreams {
   uint64_t batches() const { return batches_; }
 
   // Batches in order 0 to batches() - 1, the state carried over from one to the next. The last has no more tokens than
-  // the longest stream has left. The second: streams [first, first + count) alone.
+  // the longest stream has left. The second: streams [first, first + count) alone, on these threads or on the caller's.
   void fill(uint64_t index, BatchBuffer& batch) const { fill(index, batch, 0, streams_); }
   void fill(uint64_t index, BatchBuffer& batch, uint32_t first, uint32_t count, Threads* threads = nullptr) const;
 
@@ -120,8 +120,8 @@ class HeldOutStreams {
   uint64_t span_;       // units over which the streams' beginnings are spread
   uint32_t warmup_;
   uint32_t streams_;
-  uint32_t tokens_;   // of a stream in a batch, or fewer in the last one
-  uint64_t longest_;  // tokens of a stream
+  uint32_t tokens_;   // that a batch has of each stream; the last batch may have fewer
+  uint64_t longest_;  // tokens of the longest stream, its warmup among them
   uint64_t batches_;
   std::span<const egg_index> indices_;
 };

@@ -341,6 +341,7 @@ void BackendSession::infer(egg_infer arguments, Threads* threads) {
   arguments.states = states_.lend(state_count);
   copy_states(states, arguments.states);
   Lent<int64_t> losses(arguments.losses, streams);
+  std::fill_n(losses.data(), streams, -1);  // as in losses_of()
   Lent<int8_t> logits(arguments.logits,
                       arguments.logits == nullptr ? 0 : streams * static_cast<uint64_t>(spec_->program->vocab));
   arguments.losses = losses.data();

@@ -87,6 +87,7 @@ class BackendSession {
   // read.
   const int64_t* losses_of(egg_evaluate arguments, Threads* threads);
   void update(egg_update arguments);
+  // threads: as of evaluate().
   void infer(egg_infer arguments, Threads* threads = nullptr);
 
  private:

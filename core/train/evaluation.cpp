@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "eggroll/threads.h"
+
 namespace eggroll {
 
 HeldOutSums HeldOutEvaluator::run(const HeldOutStreams& streams, uint32_t first, uint32_t count) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "data/streams.h"
-#include "eggroll/threads.h"
 #include "plugin/instance.h"
 
 namespace eggroll {
@@ -18,8 +17,8 @@ struct HeldOutSums {
   double bits_per_unit() const { return static_cast<double>(loss_q16) / 65536.0 / static_cast<double>(scored.units); }
 };
 
-// It keeps its memory from one evaluation to the next, because fresh memory for thousands of streams takes
-// milliseconds.
+// Evaluates the unperturbed model. It keeps its memory from one evaluation to the next, because fresh memory for
+// thousands of streams takes milliseconds.
 class HeldOutEvaluator {
  public:
   // All outlive this. state_bytes is the program's. threads: for the host's part of the work; null: the caller's thread

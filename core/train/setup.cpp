@@ -27,7 +27,7 @@ namespace {
 const std::vector<std::pair<std::string, std::vector<std::string>>> kHostKeys = {{"plugins", {"path"}},
                                                                                  {"results", {"dir", "sweeps"}}};
 
-// Tokens that a held-out stream reads per call of the backend: the model's whole context, if it has one.
+// The most tokens that a held-out stream reads per call of the backend: the model's whole context, if it has one.
 uint32_t eval_tokens(const Program& program) {
   const int32_t context = program.view().context;
   return context > 0 ? static_cast<uint32_t>(context) : 64;

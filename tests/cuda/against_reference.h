@@ -99,7 +99,7 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   for (uint32_t i = 0; i < program.param_count; ++i) session.get_weights(i, seen.weights[i].data());
   seen.states.resize(population * size_t{learner.program->state_bytes()});
   session.get_states(0, population, seen.states.data());
-  constexpr uint32_t kStreams = 70;
+  constexpr uint32_t kStreams = 150;  // cut tiles where there are two blocks
   const Tokens read(program, 99, kStreams, last);
   std::vector<int8_t> states(kStreams * size_t{learner.program->state_bytes()});
   seen.logits.resize(kStreams * static_cast<size_t>(program.vocab));

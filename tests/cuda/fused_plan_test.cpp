@@ -48,8 +48,7 @@ TEST_F(FusedPlanTest, TakesTheGruOfAnyShapeThatFits) {
   }
 }
 
-// Each token of each tile is done once, by the seat that the function says, behind the tile's tokens before it. A seat
-// never waits for one that has done fewer tokens than itself.
+// Each token of each tile is done once, in the order of the tile's tokens, when seats do their tokens side by side.
 void expect_whole(uint32_t tiles, uint32_t tokens, uint32_t seats) {
   const uint32_t each = seat_tokens(tiles, tokens, seats);
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> done_at;  // by tile and token

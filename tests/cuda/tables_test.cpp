@@ -87,6 +87,8 @@ const TablesCase kCases[] = {
       "model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 512}, {tokens: 3, rows: 1024}]"}},
     // More logits than find room on the chip: the last block of 64 is not full.
     {"vocabulary", true, {"model.width=64", "model.vocab=3600"}},
+    {"vocabulary_odd", true, {"model.width=64", "model.vocab=3700"}},
+    {"vocabulary_groups", true, {"model.width=128", "model.vocab=3700", "model.mlp_ratio=1"}},
     {"vocabulary_joint", true, {"model.width=32", kTables, kLogitTables, "perturb.tables=joint", "model.vocab=4096"}},
     {"vocabulary_rows", true, {"model.width=128", kLogitTables, "model.vocab=3620", "model.mlp_ratio=0"}},
     {"many_words", true, {"model.width=32", "model.vocab=1700", "model.mlp_ratio=0"}, kLargePopulation},

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "data/baselines.h"
+#include "eggroll/threads.h"
 #include "record/metrics.h"
 #include "train/evaluation.h"
 #include "train/small_run.h"
@@ -27,12 +28,25 @@ class UnitsTest : public ScratchTest {
 
   static uint64_t bytes_of(uint32_t token) { return 1 + token * token % 6; }
 
-  ConfigNode config(const std::string& vocabulary) const {
-    return repository_config({"dataset=tokens", "dataset.dtype=uint8", "dataset.valid_fraction=0.3",
-                              "dataset.path=" + (folder_ / "tokens.bin").string(), "dataset.vocabulary=" + vocabulary,
-                              "model.vocab=11", "model.width=8", "train.population=16", "train.members_per_stream=4",
-                              "train.tokens=8", "train.steps=20", "eval.every=5", "eval.tokens=64", "eval.streams=3",
-                              "backend=reference", "backend.threads=1"});
+  ConfigNode config(const std::string& vocabulary, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> overrides{"dataset=tokens",
+                                       "dataset.dtype=uint8",
+                                       "dataset.valid_fraction=0.3",
+                                       "dataset.path=" + (folder_ / "tokens.bin").string(),
+                                       "dataset.vocabulary=" + vocabulary,
+                                       "model.vocab=11",
+                                       "model.width=8",
+                                       "train.population=16",
+                                       "train.members_per_stream=4",
+                                       "train.tokens=8",
+                                       "train.steps=20",
+                                       "eval.every=5",
+                                       "eval.tokens=64",
+                                       "eval.streams=3",
+                                       "backend=reference",
+                                       "backend.threads=1"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return repository_config(overrides);
   }
   RunRecord run(const std::string& name, const std::string& vocabulary) const {
     std::filesystem::create_directory(folder_ / name);
@@ -86,6 +100,34 @@ TEST_F(UnitsTest, AnEvaluationIsMeasuredOverItsTargetsBytes) {
     EXPECT_EQ(held_out.scored.units, bytes);
     EXPECT_EQ(held_out.bits_per_unit(), static_cast<double>(held_out.loss_q16) / 65536.0 / static_cast<double>(bytes));
   }
+}
+
+// More states and tokens than a thread takes alone.
+TEST_F(UnitsTest, SeveralThreadsMeasureTheSame) {
+  Draws draws(8);
+  std::string tokens;
+  for (int i = 0; i < 320'000; ++i) tokens += static_cast<char>(draws.below(11));
+  const std::string path = (folder_ / "many.bin").string();
+  write_plainly(path, tokens);
+  const eggroll::Setup setup(config(vocabulary_, {"dataset.path=" + path, "dataset.valid_fraction=0.5",
+                                                  "model.width=16", "model.layers=1", "eval.streams=8300"}),
+                             built_plugins());
+  BackendSession session = setup.learner.open_session();
+  Threads threads(3);
+  const uint64_t state_bytes = setup.learner.program->state_bytes();
+  const HeldOutStreams& streams = setup.final_streams;
+  ASSERT_GT(streams.streams() * state_bytes, kFewestElements);
+  ASSERT_GT(setup.dataset.valid.size(), kFewestElements);
+  HeldOutEvaluator alone(session, setup.dataset, state_bytes);
+  HeldOutEvaluator parted(session, setup.dataset, state_bytes, &threads);
+  const HeldOutSums expected = alone.run(streams, 0, streams.streams());
+  for (int times = 0; times < 2; ++times) {
+    const HeldOutSums seen = parted.run(streams, 0, streams.streams());
+    EXPECT_EQ(seen.loss_q16, expected.loss_q16);
+    EXPECT_EQ(seen.scored.tokens, expected.scored.tokens);
+    EXPECT_EQ(seen.scored.units, expected.scored.units);
+  }
+  EXPECT_EQ(parted.run(streams, 7, 900).loss_q16, alone.run(streams, 7, 900).loss_q16);
 }
 
 TEST_F(UnitsTest, TheRecordSaysWhatWasCounted) {

@@ -24,12 +24,13 @@ __device__ void reset(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile, uin
   }
 }
 
-// By a warp: says that what it has written so far may be read, and waits until another warp has said so. The lanes
-// leave that loop together: were each to leave it alone, the compiler would keep values of the tile in memory.
+// A warp says that another may read what it has written.
 __device__ inline void hand_over(uint32_t* given) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(given) : "memory");
 }
+// A warp waits until another has said so. Its lanes leave the loop together: if each left it alone, the compiler would
+// keep values of the tile in memory.
 __device__ inline void take_over(uint32_t* given) {
   uint32_t is_given = 0;
   while (__any_sync(0xffffffffu, is_given == 0)) {
@@ -120,13 +121,12 @@ __device__ __forceinline__ void give_logits(const FusedTile<kBlocks, kGroups, kM
   }
 }
 
-// What all lanes have alike, so that the compiler knows it: else it would keep what branches need in registers.
+// Tells the compiler that all lanes have the same number. Else each branch on it would take registers.
 __device__ inline uint32_t alike(uint32_t x) { return __reduce_max_sync(0xffffffffu, x); }
 __device__ inline Stretch alike(const Stretch& s) { return {alike(s.tile), alike(s.begin), alike(s.end)}; }
 
-// Where rows are members: where a warp says that it has begun a tile with which the next seat goes on. It takes over a
-// tile's states and losses from the warp of the same number of the seat before: each thread reads what one thread
-// wrote.
+// The place where a warp of a seat hands over the seat's head. The warp of the same number of the next seat takes it
+// over, with the members' states and losses: each thread reads what the thread of the same number wrote.
 template <uint32_t kGroups>
 __device__ __forceinline__ uint32_t* handed_over(const FusedArgs& args, uint32_t own_tile) {
   constexpr uint32_t kWarps = kGroups * kTileWarps;
@@ -196,7 +196,6 @@ __device__ __forceinline__ void work_on_tokens(FusedTile<kBlocks, kGroups, kMore
       tile.leave_noise();
     }
     tile.values = values;
-    tile.await_state();
     __syncwarp();
     give_losses(tile);
     give_logits<kWide>(tile, steps - 1);

@@ -176,8 +176,8 @@ __device__ __forceinline__ void add_loss(FusedTile<kBlocks, kGroups, kMore, kRow
       egg_loss_q16(sum << raised, most, logit(), args.loss_unit, args.loss_tables->log2_q24) - raised * 65536;
 }
 
-// How many of a group's blocks are whole and have logits that the head alone makes, an even number: most are made in a
-// loop that does nothing else.
+// The number of a group's blocks that are whole and to whose logits no table is added. It is even. A short loop makes
+// them.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ uint32_t plain_blocks(const FusedTile<kBlocks, kGroups, kMore, kRows>& tile,
                                                  const FusedOp& op) {
@@ -262,8 +262,9 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups, kMore, kRow
   }
 }
 
-// The largest of the thread's sums of both rows with their perturbation, and those before: the largest output is what
-// the linear makes of it. q: not scaled. Products of two numbers with two bytes spare the draws' way to words.
+// The largest of the thread's sums of both rows, with their perturbation, and those before. The linear makes the
+// largest output of the largest sum. q: not scaled. A product of two numbers with two bytes takes the draws as they
+// are.
 __device__ __forceinline__ void note_largest(const int32_t (&sums)[32], const uint4& a, const int32_t (&q)[2],
                                              int32_t (&largest)[2]) {
 #pragma unroll
@@ -280,14 +281,14 @@ __device__ __forceinline__ void note_largest(const int32_t (&sums)[32], const ui
   }
 }
 
-// The same where the logits find no room on the chip: they are made once for the largest and once more for the sum.
+// run_head where the logits find no room on the chip: they are made once for the largest and once more for the sum.
 template <uint32_t kBlocks, uint32_t kGroups, bool kMore, Rows kRows>
 __device__ __forceinline__ void run_wide_head(FusedTile<kBlocks, kGroups, kMore, kRows>& tile, const FusedOp& op,
                                               uint32_t step) {
   const FusedArgs& args = tile.args;
   const Rescale& head = op.linears[0];
   Fragment<kBlocks> y;
-  int32_t q[2];
+  int32_t q[2] = {0, 0};  // several ranks keep theirs elsewhere
   tile.norm(y, head.of_q, q);
   const HeadRows<kBlocks, kGroups, kMore, kRows> tables(tile, op, step);
   tile.make_later_q(y, head.of_q, q, kOfFirst);

@@ -18,10 +18,10 @@ constexpr uint32_t kNoiseStage = 2 * kNoiseBlock;
 constexpr uint32_t kValueBlock = kTileRows * kBlock;  // 64 channels of a tile's rows
 constexpr uint32_t kMostFusedGroups = 2;              // warpgroups that share a tile
 constexpr uint32_t kMostFusedTiles = 4;               // of a block of threads
-constexpr uint32_t kMostBlockWarps = 16;              // that work on them
+constexpr uint32_t kMostBlockWarps = 16;              // of a block of threads, that work on tiles
 constexpr uint32_t kSharedWords = 6;                  // of each row, that such warpgroups tell each other
 constexpr uint32_t kMostFusedRanks = 8;               // draws of a side
-constexpr int32_t kMostScaled = 1 << 30;              // of a linear of several ranks, where more would not fit
+constexpr int32_t kMostScaled = 1 << 30;              // of a sum once it is scaled, where a larger one might not fit
 constexpr uint32_t kMoreSums = 3;                     // of several ranks, q that a row keeps at a time
 
 // What the rows of a tile are: members; or a span of kSpan tokens of either member of a pair; or short windows, up to
@@ -149,18 +149,18 @@ struct FusedShape {
   uint32_t caches;      // bytes of a tile's keys and values, or of its logits where these are more
 };
 
-// What one of a launch's seats does, each of which has a tile of members at a time. There are shape.tiles of them in a
-// block. If there are more tiles than seats, the tokens of all tiles, those of a tile behind those of the tile before,
-// are cut into equal parts, one for each seat. So a tile may begin at the end of one part and end in the next. A seat
-// begins with what the next seat ends, and no part is shorter than a tile: a seat goes on with a tile when the one
-// before has done as many tokens, or more. Were it to wait for one that has done fewer, both might wait for ever, as
-// the seats of a block take the same weights.
+// A seat works on one tile of members at a time, and a block has shape.tiles seats. This is the work of one seat in a
+// launch. If there are more tiles than seats, all tokens of tile 0, then those of tile 1 and so on make one row, which
+// is cut into equal parts, one for each seat. A cut may go through a tile. Then one seat does the tile's first tokens,
+// its head, before all else, and the next seat does the others, its tail, after all else. As no part is shorter than a
+// tile, a seat at its tail has done as many tokens as the head has, or more. This is what keeps seats from waiting for
+// each other for ever: the seats of a block read the same weights, so none gets far ahead of another.
 struct FusedSeat {
-  uint32_t tokens;      // of all that follows
-  uint32_t head;        // tokens, from the first on, of tile first + whole; the next seat has the others
-  uint32_t first_tile;  // then come whole tiles, from this one on
-  uint32_t whole_tiles;
-  uint32_t tail;  // the last tokens of tile first_tile - 1
+  uint32_t tokens;       // all that the seat does
+  uint32_t head;         // the first tokens of tile first_tile + whole_tiles
+  uint32_t first_tile;   // of the whole tiles, which follow the head
+  uint32_t whole_tiles;  // their number
+  uint32_t tail;         // the last tokens of tile first_tile - 1
 };
 // Tokens of a tile: [begin, end). None: begin is end.
 struct Stretch {
@@ -169,7 +169,7 @@ struct Stretch {
   uint32_t end;
 };
 
-// Tokens that a seat does, or fewer.
+// The most tokens that a seat does.
 EGG_FN uint32_t seat_tokens(uint32_t tiles, uint32_t tokens, uint32_t seats) {
   return tiles < seats ? tokens : static_cast<uint32_t>((uint64_t{tiles} * tokens + seats - 1) / seats);
 }
@@ -184,7 +184,7 @@ EGG_FN FusedSeat seat_at(uint32_t seat, uint32_t seats, uint32_t tiles, uint32_t
   return {static_cast<uint32_t>(end - begin), static_cast<uint32_t>(end % tokens), first, last - first,
           before > 0 ? tokens - before : 0};
 }
-// Number i of what a seat does.
+// Stretch number i of a seat's work.
 EGG_FN Stretch stretch_of(const FusedSeat& seat, uint32_t i, uint32_t tokens) {
   if (seat.head > 0 && i == 0) return {seat.first_tile + seat.whole_tiles, 0, seat.head};
   if (seat.head > 0) --i;
@@ -259,6 +259,7 @@ static_assert(sizeof(FusedTable) == 32);
 static_assert(sizeof(NoisePlaces) == 4);
 static_assert(sizeof(FusedFeed) == 20);
 static_assert(sizeof(FusedShape) == 40);
+static_assert(kMostBlockWarps == kMostFusedTiles * 4);
 static_assert(sizeof(FusedSeat) == 20);
 static_assert(sizeof(FusedShared) == 48);
 

@@ -60,9 +60,9 @@ __device__ inline uint32_t steps_of(const FusedArgs& args) {
   return kRows == Rows::kSpan ? divide_up(args.tokens, kSpan) : 1;
 }
 
-// Where rows are members: the number of a block's seat. Where tiles are cut, a seat waits for the one before it. That
-// is in the same block or in the one before, which is not started later: a block never waits for one that has no room
-// before it ends.
+// Where rows are members: the number of a block's seat. Where tiles are cut, a seat waits for the one before it, which
+// is in the same block or in the block before. GPUs start blocks in the order of their numbers, though CUDA does not
+// promise it: so that block is at work or done, even if not all blocks find room at once.
 __device__ inline uint32_t seat_number(const FusedArgs& args, uint32_t own) {
   const bool cuts_tiles = args.seat_tokens > args.tokens;
   return cuts_tiles ? blockIdx.x * args.shape.tiles + own : own * gridDim.x + blockIdx.x;

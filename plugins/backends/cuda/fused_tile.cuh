@@ -560,7 +560,7 @@ struct FusedTile {
   __device__ void load_scratch(Fragment<kBlocks>& to) const {
     load(to, [&](uint32_t b, uint32_t h) { return unit(kScratch, b, h); });
   }
-  // y = l1_norm(x), for a linear; its q as well where groups meet, and else later, while products are made.
+  // y = l1_norm(x), for a linear; its q as well where groups meet; else make_later_q() makes it.
   __device__ void norm(Fragment<kBlocks>& y, int32_t of_q, int32_t (&q)[2]) {
     if constexpr (kTokens) return norm_tokens(y);
     int32_t factor[2];

@@ -13,7 +13,7 @@ bool reads_alike(const egg_evaluate& a, const egg_evaluate& b) {
          a.batch.streams == b.batch.streams && a.batch.tokens == b.batch.tokens && a.batch.inputs == b.batch.inputs;
 }
 
-constexpr size_t kStagingBytes = size_t{64} << 20;  // of states on their way across the seam
+constexpr size_t kStagingBytes = size_t{8} << 20;  // of states on their way across the seam, in locked memory
 
 }  // namespace
 
@@ -99,7 +99,11 @@ void Replica::upload_states(int8_t* to, const int8_t* from, size_t count) {
   const Plan& plan = own_.plan;
   each_piece(count, [&](int8_t* staging, size_t first, size_t members) {
     const int8_t* piece = from + first * plan.state_bytes;
-    if (plan.state_stride != plan.state_bytes) std::fill_n(staging, members * plan.state_stride, int8_t{0});
+    // Where states have padding, it is zero: dot products read it.
+    if (plan.state_stride != plan.state_bytes) {
+      threads_.split(members * plan.state_stride, kFewestElements,
+                     [&](size_t begin, size_t end) { std::fill(staging + begin, staging + end, int8_t{0}); });
+    }
     each_state(members, [&](size_t outside, size_t inside, size_t bytes) {
       std::copy_n(piece + outside, bytes, staging + inside);
     });

@@ -176,12 +176,12 @@ struct Walk {
   const int8_t* tile;     // its noise
   const int8_t* fitness;  // of its pairs
   uint32_t rank = 0;
-  uint32_t rows = 0;  // bytes behind `tile`
+  uint32_t rows = 0;  // blocks behind `tile`
   uint32_t more_rows = 0;
   uint32_t columns = 0;
 
   __device__ uint32_t place_of(uint32_t block) const {
-    return (args.places == nullptr ? block : args.places[block].first) * kNoiseBlock;
+    return args.places == nullptr ? block : args.places[block].first;
   }
   __device__ void find_places() {
     const uint32_t first = job.a_block + row_block + rank * job.a_stride;
@@ -235,9 +235,10 @@ __global__ void __launch_bounds__(kThreads, kWords == 1 ? 4 : 3)
     if (left == 0) return;
     --left;
     const uint32_t own = thread * kUnit;
-    fetch_unit(part + place, walk.tile + (walk.rows + own));
-    if (two_blocks) fetch_unit(part + kPartBytes + place, walk.tile + (walk.more_rows + own));
-    fetch_unit(part + kNoiseBlock + place, walk.tile + (walk.columns + own));
+    const auto units_of = [&](uint32_t block) { return walk.tile + (size_t{block} * kNoiseBlock + own); };
+    fetch_unit(part + place, units_of(walk.rows));
+    if (two_blocks) fetch_unit(part + kPartBytes + place, units_of(walk.more_rows));
+    fetch_unit(part + kNoiseBlock + place, units_of(walk.columns));
     if (thread < 2) fetch_unit(part + 2 * kNoiseBlock + own, walk.fitness + own);
     walk.advance();
   };
