@@ -28,7 +28,10 @@ class SleepySession : public Session {
     sleep(kNoise + kForwardToken * e.batch.tokens);
   }
   void update(const egg_update&) override { sleep(kVotes + (has_scalars_ ? kRule : 0.0)); }
-  void infer(const egg_infer& i) override { sleep(kInferredToken * i.batch.streams * i.batch.tokens); }
+  void infer(const egg_infer& i) override {
+    std::fill_n(i.losses, i.batch.streams, 0);
+    sleep(kInferredToken * i.batch.streams * i.batch.tokens);
+  }
 
  private:
   static void sleep(double milliseconds) {
