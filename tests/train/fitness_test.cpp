@@ -99,7 +99,7 @@ TEST(Fitness, ZscoreCutsAtItsClip) {
 // For differences of every size, and for those at which the value changes.
 TEST(Fitness, ZscoreIsItsFormulaForEveryDifference) {
   std::mt19937_64 draws(9);
-  for (const double clip : {0.1, 0.7, 3.0, 100.0}) {
+  for (const double clip : {0.1, 0.5, 0.7, 2.0, 3.0, 64.0, 100.0}) {
     const Fitness zscore = fitness_of("zscore", "clip", clip);
     for (const double size : {1.0, 3.0, 90.0, 70'000.0, 0x1p40, 0x1p54}) {
       std::vector<int64_t> d;
