@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/runs.h"
+#include "cli/terminal.h"
 #include "cli/trained.h"
 #include "data/baselines.h"
 #include "eggroll/error.h"
