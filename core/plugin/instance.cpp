@@ -17,12 +17,23 @@
 #include "plugin/watchdog.h"
 #include "program/op_info.h"
 #include "program/program.h"
+#include "system/wide.h"
 
 namespace eggroll {
 namespace {
 
 // Fills memory that a plugin is to overwrite: no weight has this byte.
 constexpr int kNotGiven = 0x80;
+
+// Whether all are in [0, most]. What is looked for is a sign, as wide registers need not have comparisons of 64 bits.
+EGGROLL_WIDE bool all_from_zero_to(uint64_t most, const int64_t* numbers, size_t count) {
+  uint64_t signs = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto number = static_cast<uint64_t>(numbers[i]);
+    signs |= number | (most - number);
+  }
+  return signs >> 63 == 0;
+}
 
 // One call of open with all that it touches. The thread that makes the call shares it, and may outlive the caller's
 // wait.
@@ -261,9 +272,7 @@ void BackendSession::require_losses(const int64_t* losses, uint64_t count, const
   const auto largest = static_cast<uint64_t>(batch.tokens) * static_cast<uint64_t>(largest_loss(*spec_->program));
   std::atomic<bool> possible = true;
   split(threads, count, kFewestElements, [&](size_t begin, size_t end) {
-    uint64_t most = 0;  // a negative loss becomes a very large number
-    for (size_t i = begin; i < end; ++i) most = std::max(most, static_cast<uint64_t>(losses[i]));
-    if (most > largest) possible = false;
+    if (!all_from_zero_to(largest, losses + begin, end - begin)) possible = false;
   });
   if (possible) return;
   const int64_t* found =
@@ -299,13 +308,20 @@ void BackendSession::require_read(const egg_update& update) const {
   throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");
 }
 
+void BackendSession::expect_losses(uint32_t count, Threads* threads) {
+  int64_t* const losses = losses_.lend(count);
+  // No loss is -1, so a loss that the plugin leaves out is found.
+  split(threads, count, kFewestElements,
+        [&](size_t begin, size_t end) { std::fill(losses + begin, losses + end, -1); });
+  expected_ = count;
+}
+
 const int64_t* BackendSession::losses_of(egg_evaluate arguments, Threads* threads) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
-  arguments.losses = losses_.lend(arguments.count);
-  // No loss is -1, so a loss that the plugin leaves out is found.
-  split(threads, arguments.count, kFewestElements,
-        [&](size_t begin, size_t end) { std::fill(arguments.losses + begin, arguments.losses + end, -1); });
+  if (expected_ != arguments.count) expect_losses(arguments.count, threads);
+  expected_.reset();
+  arguments.losses = losses_.data();
   call(table_->evaluate, &arguments);
   losses_.require_whole(who_, "losses", "evaluate");
   require_losses(arguments.losses, arguments.count, arguments.batch, "evaluate", threads);
@@ -340,18 +356,20 @@ void BackendSession::infer(egg_infer arguments, Threads* threads) {
   };
   arguments.states = states_.lend(state_count);
   copy_states(states, arguments.states);
-  Lent<int64_t> losses(arguments.losses, streams);
-  std::fill_n(losses.data(), streams, -1);  // as in losses_of()
+  Guarded<int64_t> losses;
+  int64_t* const host_losses = arguments.losses;
+  arguments.losses = losses.lend(streams);
+  std::fill_n(arguments.losses, streams, -1);  // as in expect_losses()
   Lent<int8_t> logits(arguments.logits,
                       arguments.logits == nullptr ? 0 : streams * static_cast<uint64_t>(spec_->program->vocab));
-  arguments.losses = losses.data();
   if (arguments.logits != nullptr) arguments.logits = logits.data();
   call(table_->infer, &arguments);
   states_.require_whole(who_, "states", "infer");
   copy_states(states_.data(), states);
-  losses.give_back(who_, "losses", "infer");
+  losses.require_whole(who_, "losses", "infer");
   logits.give_back(who_, "logits", "infer");
   require_losses(losses.data(), streams, arguments.batch, "infer", threads);
+  std::copy_n(losses.data(), streams, host_losses);
 }
 
 ProcessesInstance::ProcessesInstance(const ChosenPlugin& plugin, const egg_settings& settings)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,6 +87,9 @@ class BackendSession {
   // The same, but for the losses: they are (count) at the result, until the next evaluation. arguments.losses is not
   // read.
   const int64_t* losses_of(egg_evaluate arguments, Threads* threads);
+  // Prepares the array of the next evaluation, of this number of members, which takes a while where they are millions.
+  // The losses of the last one are gone. May be called while update() is under way on another thread.
+  void expect_losses(uint32_t count, Threads* threads);
   void update(egg_update arguments);
   // threads: as of evaluate().
   void infer(egg_infer arguments, Threads* threads = nullptr);
@@ -115,8 +119,9 @@ class BackendSession {
   std::shared_ptr<void> backend_;
   std::unique_ptr<egg_session_spec> spec_;
   std::unique_ptr<void, void (*)(void*)> session_;
-  Guarded<int64_t> losses_;  // of evaluate(), which every step calls
-  Guarded<int8_t> states_;   // of infer()
+  Guarded<int64_t> losses_;           // of evaluate(), which every step calls
+  std::optional<uint32_t> expected_;  // how many of them expect_losses() has prepared
+  Guarded<int8_t> states_;            // of infer()
 };
 
 class BackendInstance : public Instance {

@@ -1,6 +1,7 @@
 #include "train/fitness.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "eggroll/noise.h"
 #include "eggroll/row_voters.h"
 #include "processes/packing.h"
+#include "system/wide.h"
 #include "train/fitness_forms.h"
 
 namespace eggroll {
@@ -21,26 +23,60 @@ namespace {
 constexpr Named<FitnessForm(Settings&)> kForms[] = {EGGROLL_FITNESS_FORMS(EGGROLL_ENTRY)};
 #undef EGGROLL_ENTRY
 
+constexpr size_t kFitnessBlock = 1024;
+
+// The sum of the squares of at most kFitnessBlock numbers, where each fits kBits; otherwise none. No product here has
+// factors of more than 32 bits and no comparison has 64, so the compiler makes the loop wide.
+constexpr uint32_t kBits = 27;
+EGGROLL_WIDE std::optional<uint64_t> squares_of_block(const int64_t* d, size_t count) {
+  uint64_t squares = 0;
+  uint64_t high = 0;  // of numbers that begin at zero where they fit
+  for (size_t k = 0; k < count; ++k) {
+    high |= (static_cast<uint64_t>(d[k]) + (uint64_t{1} << (kBits - 1))) >> kBits;
+    const auto narrow = static_cast<int32_t>(d[k]);
+    const uint32_t magnitude = narrow < 0 ? uint32_t{0} - static_cast<uint32_t>(narrow) : static_cast<uint32_t>(narrow);
+    squares += uint64_t{magnitude} * magnitude;
+  }
+  return high == 0 ? std::optional<uint64_t>(squares) : std::nullopt;
+}
+
 // The sum, where doubles add it up without rounding, which they do in any order; otherwise none.
 std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* threads) {
   constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles hold every integer up to here
-  constexpr uint64_t kMost = uint64_t{1} << 26;   // whose square is at most half of that
-  constexpr size_t kBlock = 1024;                 // squares whose sum does not overflow
+  static_assert(2 * (kBits - 1) < 53);
   std::atomic<uint64_t> sum = 0;
   std::atomic<bool> is_exact = true;
   split(threads, d.size(), kFewestElements, [&](size_t begin, size_t end) {
-    for (size_t at = begin; at < end && is_exact; at += kBlock) {
-      uint64_t squares = 0;
-      uint64_t most = 0;
-      for (size_t k = at; k < std::min(end, at + kBlock); ++k) {
-        const auto magnitude = d[k] < 0 ? uint64_t{0} - static_cast<uint64_t>(d[k]) : static_cast<uint64_t>(d[k]);
-        most = std::max(most, magnitude);
-        squares += magnitude * magnitude;
-      }
-      if (most > kMost || squares > kExact || sum.fetch_add(squares) + squares > kExact) is_exact = false;
+    for (size_t at = begin; at < end && is_exact; at += kFitnessBlock) {
+      const auto squares = squares_of_block(d.data() + at, std::min(kFitnessBlock, end - at));
+      if (!squares || *squares > kExact || sum.fetch_add(*squares) + *squares > kExact) is_exact = false;
     }
   });
   return is_exact ? std::optional<uint64_t>(sum) : std::nullopt;
+}
+
+// Of at most kFitnessBlock differences. The compiler makes loops over numbers of 32 bits wide.
+EGGROLL_WIDE void round_block(const int64_t* d, size_t count, const Rounding& rounding, int8_t* fitness) {
+  const auto [rms, scale, divisor, most] = rounding;
+  const auto rounded = [](double x) {
+    const auto cut_off = static_cast<int32_t>(x);
+    const double rest = x - cut_off;  // exact
+    return cut_off + static_cast<int32_t>(2 * rest);
+  };
+  std::array<int32_t, kFitnessBlock> whole;
+  uint64_t high = 0;  // of numbers that begin at zero where they fit 32 bits
+  for (size_t k = 0; k < count; ++k) {
+    high |= (static_cast<uint64_t>(d[k]) + (uint64_t{1} << 31)) >> 32;
+    whole[k] = static_cast<int32_t>(d[k]);
+  }
+  if (high != 0) {
+    for (size_t k = 0; k < count; ++k) whole[k] = rounded(static_cast<double>(d[k]) / rms * scale / divisor);
+  } else if (divisor != 1.0) {
+    for (size_t k = 0; k < count; ++k) whole[k] = rounded(whole[k] / rms * scale / divisor);
+  } else {
+    for (size_t k = 0; k < count; ++k) whole[k] = rounded(whole[k] / rms * scale);
+  }
+  for (size_t k = 0; k < count; ++k) fitness[k] = static_cast<int8_t>(std::clamp(whole[k], -most, most));
 }
 
 }  // namespace
@@ -56,6 +92,14 @@ double root_mean_square(std::span<const int64_t> d, Threads* threads) {
     for (const int64_t x : d) sum += static_cast<double>(x) * static_cast<double>(x);
   }
   return std::sqrt(sum / static_cast<double>(d.size()));
+}
+
+void set_rounded(std::span<const int64_t> d, std::span<int8_t> fitness, const Rounding& rounding, Threads* threads) {
+  split(threads, d.size(), kFewestElements, [&](size_t begin, size_t end) {
+    for (size_t at = begin; at < end; at += kFitnessBlock) {
+      round_block(d.data() + at, std::min(kFitnessBlock, end - at), rounding, fitness.data() + at);
+    }
+  });
 }
 
 Fitness::Fitness(Settings& settings, std::vector<uint32_t> group_pairs)

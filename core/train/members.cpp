@@ -8,9 +8,23 @@
 #include "eggroll/threads_given.h"
 #include "processes/packing.h"
 #include "system/beside.h"
+#include "system/wide.h"
 #include "train/clock.h"
 
 namespace eggroll {
+namespace {
+
+// Sets the difference of each pair. Returns the sum of all losses.
+EGGROLL_WIDE int64_t compare_pairs(const int64_t* losses, size_t pairs, int64_t* d) {
+  int64_t sum = 0;
+  for (size_t k = 0; k < pairs; ++k) {
+    d[k] = losses[2 * k + 1] - losses[2 * k];
+    sum += losses[2 * k + 1] + losses[2 * k];
+  }
+  return sum;
+}
+
+}  // namespace
 
 void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
                    Threads* threads) {
@@ -118,6 +132,10 @@ bool Members::is_whole(const egg_evaluate& call) const {
   return call.first == own_.first && call.count % call.members_per_stream == 0;
 }
 
+void Members::expect_losses() {
+  if (is_whole(call_of_own())) session_.expect_losses(own_.count, &threads_);
+}
+
 // The losses of own members, until the next call.
 const int64_t* Members::evaluate_own() {
   const egg_evaluate call = call_of_own();
@@ -131,12 +149,7 @@ const int64_t* Members::evaluate_own() {
 Members::Header Members::compare_own(const int64_t* losses, const Word& word) {
   std::atomic<int64_t> loss = 0;
   threads_.split(d_.size(), kFewestElements, [&](size_t begin, size_t end) {
-    int64_t sum = 0;
-    for (size_t k = begin; k < end; ++k) {
-      d_[k] = losses[2 * k + 1] - losses[2 * k];
-      sum += losses[2 * k + 1] + losses[2 * k];
-    }
-    loss += sum;
+    loss += compare_pairs(losses + 2 * begin, end - begin, d_.data() + begin);
   });
   const Scored& scored = coming_.scored;
   return {loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};

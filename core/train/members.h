@@ -57,6 +57,9 @@ class Members {
   // Does the work while the backend computes, on a thread of its own where the system gives one, else when it is waited
   // for. One at a time, and none during score().
   std::future<void> beside_backend(std::function<void()> work) const;
+  // Prepares for the losses of the step to come. May be called while an update is under way on another thread.
+  void expect_losses();
+
   // Shared. All members' states, (population, state bytes), on process 0; empty elsewhere.
   std::vector<int8_t> states();
 

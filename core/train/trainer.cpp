@@ -218,7 +218,7 @@ class Run {
     const std::vector<int8_t>& fitness = scores.fitness;
     const BatchBuffer& batch = run_.members.batch_of_all(run_.step);
     const auto scored = Clock::now();
-    std::future<void> noted = put_in_journal(fitness);
+    std::future<void> noted = begin_beside_update(fitness);
     const std::optional<egg_evaluate> next = run_.members.coming();
     const Update made =
         run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch, next ? &*next : nullptr);
@@ -243,14 +243,19 @@ class Run {
     put(std::move(step));
   }
 
-  // The fitness of this step; a large one beside the update, which reads it as well.
-  std::future<void> put_in_journal(const std::vector<int8_t>& fitness) {
+  // Puts the fitness of this step into the journal. Where it is large, that goes on beside the update, which reads it
+  // as well, and so does the preparation of the next losses.
+  std::future<void> begin_beside_update(const std::vector<int8_t>& fitness) {
     constexpr size_t kLarge = size_t{64} << 10;  // bytes that take longer than a thread's start
-    if (!run_.journal) return {};
     const auto append = [this, &fitness] {
-      run_.journal->append(run_.step, run_.held_out.made_after(run_.step), fitness);
+      if (run_.journal) run_.journal->append(run_.step, run_.held_out.made_after(run_.step), fitness);
     };
-    if (fitness.size() >= kLarge) return run_.members.beside_backend(append);
+    if (fitness.size() >= kLarge) {
+      return run_.members.beside_backend([this, append] {
+        append();
+        run_.members.expect_losses();
+      });
+    }
     append();
     return {};
   }

@@ -156,6 +156,10 @@ TEST_F(HostilePluginsTest, LossesAndCountsThatCannotBeEndTheRun) {
         std::pair{"changed_above", ", expected 0 to 256; use another backend or fix the plugin"}}) {
     expect_ends(folder, hostile_backend(fault), sentence);
   }
+  // The losses of many members are prepared beside the update before.
+  Arguments many = hostile_backend("loss_missing");
+  many.insert(many.end(), {"train.population=131072", "train.members_per_stream=1024"});
+  expect_ends(folder, many, "gave -1 as the loss at position 131071 in evaluate(), expected 0 to ");
 }
 
 // Only the user decides whose code is loaded, whoever owns a run's folder.

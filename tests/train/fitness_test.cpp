@@ -150,11 +150,23 @@ TEST(Fitness, DifferenceIsCutAtFullScale) {
   EXPECT_EQ(fitness_of("difference", "alpha", 127.0).of(losses_of(d)), expected);
 }
 
-TEST(Fitness, QuantisedIsTheCutValueRounded) {
-  for (int32_t k = -300; k <= 300; ++k) {
-    const double half = k / 2.0;
-    for (const double x : {half, std::nextafter(half, 1000.0), std::nextafter(half, -1000.0), half + 0.2, half - 0.2}) {
-      EXPECT_EQ(quantised(x), std::round(std::clamp(x, -127.0, 127.0))) << x;
+// Values near halves, of blocks with numbers of more than 32 bits and without, whole and cut off.
+TEST(Fitness, ValuesAreRoundedAndCut) {
+  for (const int64_t largest : {int64_t{1}, int64_t{1} << 31, (int64_t{1} << 31) - 1, int64_t{1} << 40}) {
+    for (const size_t count : {size_t{1}, size_t{1023}, size_t{1024}, size_t{3000}}) {
+      std::vector<int64_t> d(count, -largest);
+      for (size_t k = 0; k < count; k += 2) d[k] = largest;
+      for (int32_t k = -300; k <= 300; ++k) {
+        const double half = k / 2.0;
+        for (const double x : {half, std::nextafter(half, 1000.0), std::nextafter(half, -1000.0), half + 0.2}) {
+          Values fitness(count);
+          set_rounded(d, fitness, {static_cast<double>(largest), x, 1.0, 100}, nullptr);
+          const auto expected = static_cast<int8_t>(std::round(std::clamp(x, -100.0, 100.0)));
+          for (size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(fitness[i], i % 2 == 0 ? expected : -expected) << x << " " << largest << " " << i;
+          }
+        }
+      }
     }
   }
 }

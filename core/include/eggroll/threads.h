@@ -51,9 +51,12 @@ class Threads {
   void split(size_t count, size_t fewest, const Body& body) {
     if (count == 0) return;
     if (count <= fewest) return body(size_t{0}, count);
+    // Isolated: while the caller's thread waits for the last pieces, it takes no pieces of another thread's loop.
     arena_.execute([&] {
-      tbb::parallel_for(tbb::blocked_range<size_t>(0, count, fewest),
-                        [&](const tbb::blocked_range<size_t>& range) { body(range.begin(), range.end()); });
+      tbb::this_task_arena::isolate([&] {
+        tbb::parallel_for(tbb::blocked_range<size_t>(0, count, fewest),
+                          [&](const tbb::blocked_range<size_t>& range) { body(range.begin(), range.end()); });
+      });
     });
   }
 

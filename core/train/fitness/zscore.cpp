@@ -6,7 +6,7 @@
 namespace eggroll {
 namespace {
 
-constexpr double kClippedScale = 64.0;
+constexpr int32_t kMost = 64;
 
 }  // namespace
 
@@ -16,14 +16,10 @@ FitnessForm fitness_forms::zscore(Settings& settings) {
                                                            Threads* threads) {
     const double rms = root_mean_square(d, threads);
     if (rms == 0.0) return std::fill(fitness.begin(), fitness.end(), int8_t{0});
-    const auto cut = [clip, rms](int64_t x) { return std::clamp(static_cast<double>(x) / rms, -clip, clip); };
+    // Products with powers of two are exact: the same value with a division less.
     int exponent = 0;
-    if (std::frexp(clip, &exponent) == 0.5) {
-      // Products with powers of two are exact: the same value with a division less.
-      set_each(d, fitness, threads, [cut, scale = kClippedScale / clip](int64_t x) { return rounded(cut(x) * scale); });
-    } else {
-      set_each(d, fitness, threads, [cut, clip](int64_t x) { return rounded(cut(x) * kClippedScale / clip); });
-    }
+    const bool is_power = std::frexp(clip, &exponent) == 0.5;
+    set_rounded(d, fitness, {rms, is_power ? kMost / clip : kMost, is_power ? 1.0 : clip, kMost}, threads);
   };
   return form;
 }
