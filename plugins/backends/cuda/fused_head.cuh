@@ -262,6 +262,13 @@ __device__ __forceinline__ void run_head(FusedTile<kBlocks, kGroups, kMore, kRow
   }
 }
 
+// The sum with its guard bits by a shift, on another pipe than products.
+__device__ __forceinline__ int32_t shifted(int32_t sum) {
+  int32_t x;
+  asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(x) : "r"(0), "r"(sum), "n"(EGG_LINEAR_GUARD_BITS));
+  return x;
+}
+
 // The largest of the thread's sums of both rows, with their perturbation, and those before. The linear makes the
 // largest output of the largest sum. q: not scaled. A product of two numbers with two bytes takes the draws as they
 // are.
@@ -274,7 +281,10 @@ __device__ __forceinline__ void note_largest(const int32_t (&sums)[32], const ui
     for (int h = 0; h < 2; ++h) {
       const int32_t first = q[h] & 0xffff;
       const int32_t second = q[h] << 16;
-      const auto sum = [&](int e) { return sums[8 * k + 4 * (e / 2) + 2 * h + e % 2] * (1 << EGG_LINEAR_GUARD_BITS); };
+      const auto sum = [&](int e) {
+        const int32_t x = sums[8 * k + 4 * (e / 2) + 2 * h + e % 2];
+        return e % 2 == 0 ? x * (1 << EGG_LINEAR_GUARD_BITS) : shifted(x);
+      };
       largest[h] = __vimax3_s32(largest[h], __dp2a_lo(first, four, sum(0)), __dp2a_lo(second, four, sum(1)));
       largest[h] = __vimax3_s32(largest[h], __dp2a_hi(first, four, sum(2)), __dp2a_hi(second, four, sum(3)));
     }
