@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "noise/initial_weights.h"
 #include "session.h"
@@ -95,6 +97,47 @@ TEST_F(ReplicaTest, OneCellOfASlotMakesADifference) {
     two[0]->set_slot(0, s, cells.data());
     EXPECT_EQ(refusal_of(two), "");
   }
+}
+
+// Of more than 2^20 members the losses come back in parts, while the next members are evaluated.
+TEST_F(GpuTest, LossesOfAMillionMembersAreThoseOfFewer) {
+  constexpr uint32_t kLaunch = 1U << 20;
+  constexpr uint32_t kEach = 64;
+  constexpr uint32_t kTokens = 3;
+  constexpr uint32_t kMembers = kLaunch + 3 * kEach;
+  const Learner learner(
+      test::repository_config({"model=gru", "model.width=32", "model.layers=1", "backend=reference",
+                               "train.population=" + std::to_string(kMembers), "train.members_per_stream=64"}),
+      test::built_plugins());
+  const egg_session_spec spec = learner.session_spec();
+  constexpr size_t kRead = size_t{kMembers} / kEach * kTokens;
+  std::vector<uint32_t> inputs(kRead);
+  std::vector<uint32_t> targets(kRead);
+  for (size_t i = 0; i < kRead; ++i) {
+    inputs[i] = static_cast<uint32_t>(i * i % 251);
+    targets[i] = static_cast<uint32_t>(i % 253);
+  }
+  const std::vector<uint8_t> resets(kRead);
+  // The losses of a session that evaluates members up to each of these ends in turn.
+  const auto losses_of = [&](const std::vector<uint32_t>& ends) {
+    const auto session = open_session(spec, {0});
+    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
+      session->set_weights(i, initial_weights(spec.program->params[i], i, 1).data());
+    }
+    std::vector<int64_t> losses(kMembers, -1);
+    uint32_t first = 0;
+    for (const uint32_t end : ends) {
+      const size_t at = size_t{first} / kEach * kTokens;
+      const egg_batch batch{(end - first) / kEach, kTokens, inputs.data() + at, targets.data() + at,
+                            resets.data() + at,    nullptr};
+      session->evaluate({sizeof(egg_evaluate), kEach, 5, first, end - first, batch, losses.data() + first});
+      first = end;
+    }
+    return losses;
+  };
+  const std::vector<int64_t> at_once = losses_of({kMembers});
+  EXPECT_EQ(at_once, losses_of({kLaunch - kEach, kLaunch + kEach, kMembers}));
+  EXPECT_GT(*std::min_element(at_once.begin(), at_once.end()), 0);
 }
 
 // A session of two replicas on one GPU compares them after every update. Each replica makes the votes of its own pairs

@@ -15,6 +15,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   keep_freed_memory();
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
   check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
+  check(cudaStreamCreateWithFlags(&receiving_, cudaStreamNonBlocking), "make a stream");
   for (cudaEvent_t* event : {&sent_, &voted_, &updated_}) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
   }

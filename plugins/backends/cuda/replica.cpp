@@ -13,7 +13,9 @@ bool reads_alike(const egg_evaluate& a, const egg_evaluate& b) {
          a.batch.streams == b.batch.streams && a.batch.tokens == b.batch.tokens && a.batch.inputs == b.batch.inputs;
 }
 
-constexpr size_t kStagingBytes = size_t{8} << 20;  // of states on their way across the seam, in locked memory
+constexpr size_t kStagingBytes = size_t{8} << 20;  // of what is on its way across the seam, in locked memory
+constexpr uint32_t kLaunchRows = 1U << 20;         // of more, the losses are fetched beside the next launch
+constexpr size_t kFewestBytes = size_t{1} << 20;   // that several threads copy
 
 }  // namespace
 
@@ -22,7 +24,12 @@ Replica::~Replica() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
-  if (sending_ != nullptr) cudaStreamDestroy(sending_);
+  for (const cudaStream_t stream : {sending_, receiving_}) {
+    if (stream == nullptr) continue;
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+  }
+  for (const cudaEvent_t event : download_events_) cudaEventDestroy(event);
   for (const cudaEvent_t event : {sent_, voted_, updated_}) {
     if (event != nullptr) cudaEventDestroy(event);
   }
@@ -44,8 +51,7 @@ void Replica::get_weights(uint32_t index, int8_t* weights) {
   activate();
   const Param& param = params_.at(index);
   launch_unpad(param.weights.get(), staging_.get(), param.rows, param.cols, param.stride, stream_);
-  staging_.download(weights, param.count(), stream_);
-  check(cudaStreamSynchronize(stream_), "give weights");
+  bring(weights, staging_.get(), param.count(), "give weights");
 }
 
 void Replica::set_slot(uint32_t index, uint32_t slot, const void* data) {
@@ -60,8 +66,28 @@ void Replica::get_slot(uint32_t index, uint32_t slot, void* data) {
   activate();
   const Param& param = params_.at(index);
   if (!param.perturbed) return;
-  param.slots.download(static_cast<uint32_t*>(data), param.count(), stream_, slot * param.count());
-  check(cudaStreamSynchronize(stream_), "give a slot");
+  bring(data, param.slots.get() + slot * param.count(), param.count() * sizeof(uint32_t), "give a slot");
+}
+
+// From the device, by way of locked memory: a half of it is copied from while the other is filled.
+void Replica::bring(void* to, const void* from, size_t bytes, const char* what) {
+  constexpr size_t kPiece = kStagingBytes / 2;
+  host_staging_.reserve(std::min(bytes, kStagingBytes));
+  const auto half_of = [&](size_t begin) { return host_staging_.get() + begin / kPiece % 2 * kPiece; };
+  const auto start = [&](size_t begin) {
+    if (begin >= bytes) return;
+    check(cudaMemcpyAsync(half_of(begin), static_cast<const int8_t*>(from) + begin, std::min(kPiece, bytes - begin),
+                          cudaMemcpyDeviceToHost, stream_),
+          what);
+  };
+  start(0);
+  for (size_t begin = 0; begin < bytes; begin += kPiece) {
+    check(cudaStreamSynchronize(stream_), what);
+    start(begin + kPiece);
+    threads_.split(std::min(kPiece, bytes - begin), kFewestBytes, [&](size_t first, size_t end) {
+      std::copy(half_of(begin) + first, half_of(begin) + end, static_cast<int8_t*>(to) + begin + first);
+    });
+  }
 }
 
 Replica::Share Replica::share_of(uint32_t first, uint32_t count) const {
@@ -76,8 +102,8 @@ void Replica::each_piece(size_t count, const Body& body) {
   const size_t stride = own_.plan.state_stride;
   if (stride == 0) return;
   const size_t piece = std::max<size_t>(1, kStagingBytes / stride);
-  host_states_.reserve(std::min(piece, count) * stride);
-  for (size_t done = 0; done < count; done += piece) body(host_states_.get(), done, std::min(piece, count - done));
+  host_staging_.reserve(std::min(piece, count) * stride);
+  for (size_t done = 0; done < count; done += piece) body(host_staging_.get(), done, std::min(piece, count - done));
 }
 
 // Calls copy(outside, inside, bytes) for every state of this number of members: they cross the seam without the padding
@@ -266,34 +292,56 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   activate();
   const Plan& plan = own_.plan;
   const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
+  host_losses_.reserve(share.count);
+  downloads_.clear();
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
     make_noise(e.step, (share.first + done) / 2, rows / 2);
     if (done == 0 && !is_ready) send(e.batch, first_stream, streams, Sent::kAll);
-    ForwardArgs args = forward_args(e.batch);
-    args.rows = rows;
-    args.paired = 1;
-    args.first = share.first - e.first + done - first_stream * e.members_per_stream;
-    args.members_per_stream = e.members_per_stream;
-    args.noise = noise_.get();
-    args.tile_noise = plan.layout.bytes * kTilePairs;
-    args.ranks = static_cast<uint32_t>(plan.noise.rank);
-    args.states = states_.get() + (share.first + done - first_member()) * plan.state_stride;
-    args.losses = losses_.get() + done;
-    launch_forward_pass(args);
+    for (uint32_t begin = 0; begin < rows; begin += kLaunchRows) {
+      ForwardArgs args = forward_args(e.batch);
+      args.rows = std::min(rows - begin, kLaunchRows);
+      args.paired = 1;
+      args.first = share.first - e.first + done + begin - first_stream * e.members_per_stream;
+      args.members_per_stream = e.members_per_stream;
+      args.tile_noise = plan.layout.bytes * kTilePairs;
+      args.noise = noise_.get() + begin / kTileRows * args.tile_noise;
+      args.ranks = static_cast<uint32_t>(plan.noise.rank);
+      args.states = states_.get() + (share.first + done + begin - first_member()) * plan.state_stride;
+      args.losses = losses_.get() + done + begin;
+      launch_forward_pass(args);
+      download_losses(done + begin, args.rows);
+    }
   }
-  host_losses_.reserve(share.count);
-  losses_.download(host_losses_.get(), share.count, stream_);
+}
+
+// Of these rows of the share, while the next rows' launch is at work.
+void Replica::download_losses(uint32_t first, uint32_t count) {
+  const size_t index = downloads_.size();
+  if (index == download_events_.size()) {
+    check(cudaEventCreateWithFlags(&download_events_.emplace_back(), cudaEventDisableTiming), "make an event");
+  }
+  const cudaEvent_t event = download_events_[index];
+  check(cudaEventRecord(event, stream_), "run the forward pass");
+  check(cudaStreamWaitEvent(receiving_, event), "run the forward pass");
+  check(cudaMemcpyAsync(host_losses_.get() + first, losses_.get() + first, count * sizeof(int64_t),
+                        cudaMemcpyDeviceToHost, receiving_),
+        "send data");
+  check(cudaEventRecord(event, receiving_), "send data");
+  downloads_.push_back({first, count});
 }
 
 void Replica::finish_evaluate(const egg_evaluate& e) {
   const Share share = share_of(e.first, e.count);
   if (share.count == 0) return;
   activate();
-  check(cudaStreamSynchronize(stream_), "run the forward pass");
-  threads_.split(share.count, kFewestElements, [&](size_t begin, size_t end) {
-    std::copy(host_losses_.get() + begin, host_losses_.get() + end, e.losses + (share.first - e.first) + begin);
-  });
+  for (size_t i = 0; i < downloads_.size(); ++i) {
+    check(cudaEventSynchronize(download_events_[i]), "run the forward pass");
+    const int64_t* const from = host_losses_.get() + downloads_[i].first;
+    int64_t* const to = e.losses + (share.first - e.first) + downloads_[i].first;
+    threads_.split(downloads_[i].count, kFewestElements,
+                   [&](size_t begin, size_t end) { std::copy(from + begin, from + end, to + begin); });
+  }
 }
 
 void Replica::infer(const egg_infer& i) {

@@ -42,7 +42,7 @@ class Replica {
   void finish_evaluate(const egg_evaluate& e);
   // An update: each replica's votes, then each one's rule, then each one's end.
   void vote_async(const egg_update& u);
-  void apply_rule_async();
+  void apply_rule_async(const egg_update& u);
   // Brings what the next evaluation will read to the device, while this update is under way there.
   void get_ready(const egg_evaluate& next);
   void finish_update(const egg_update& u);
@@ -113,6 +113,7 @@ class Replica {
   void make_row_tables(const std::vector<bool>& chosen, const egg_update& u);
   void give_room(std::vector<RowTable>& tables, const egg_update& u);
   uint32_t lead_of(size_t index) const;
+  void clear_rows();
   std::vector<double> row_variances(const egg_update& u) const;
   int32_t send_fitness(const int8_t* fitness, uint32_t count);
   void choose(const egg_update& u);
@@ -126,6 +127,8 @@ class Replica {
   void each_state(size_t count, const Copy& copy);
   void upload_states(int8_t* to, const int8_t* from, size_t count);
   void download_states(int8_t* to, const int8_t* from, size_t count);
+  void bring(void* to, const void* from, size_t bytes, const char* what);
+  void download_losses(uint32_t first, uint32_t count);
   bool has_draws(uint64_t step, uint32_t first_pair, uint32_t pairs) const;
   void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs);
   enum class Sent : uint8_t { kInputs, kAll };
@@ -154,7 +157,8 @@ class Replica {
   const egg_rule* rule_;
   Threads threads_;
   cudaStream_t stream_ = nullptr;
-  cudaStream_t sending_ = nullptr;  // of what calls bring, beside the work on noise
+  cudaStream_t sending_ = nullptr;    // of what calls bring, beside the work on noise
+  cudaStream_t receiving_ = nullptr;  // of losses
   cudaEvent_t sent_ = nullptr;
   std::optional<egg_evaluate> ready_;  // what get_ready() was told, until the next call
   cudaEvent_t voted_ = nullptr;        // for the streams of other replicas
@@ -195,8 +199,10 @@ class Replica {
   SentArray<uint8_t> resets_;
   DeviceArray<int64_t> losses_;
   HostArray<int64_t> host_losses_;
+  std::vector<Share> downloads_;  // of losses in this call, from the first of the share on
+  std::vector<cudaEvent_t> download_events_;
   DeviceArray<int8_t> infer_states_;
-  HostArray<int8_t> host_states_;  // on their way across the seam
+  HostArray<int8_t> host_staging_;  // for states, weights and slots on their way across the seam
   DeviceArray<int8_t> logits_;
   DeviceArray<int8_t> staging_;  // a parameter as it crosses the seam
   DeviceArray<RuleNode> rule_nodes_;

@@ -14,17 +14,16 @@ int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
   own_fitness_.resize(padded(count, kTilePairs));
   std::fill(own_fitness_.begin() + count, own_fitness_.end(), int8_t{0});
   std::mutex taking_part;
-  int32_t most = 0;
+  uint8_t most = 0;
   threads_.split(count, kFewestElements, [&](size_t begin, size_t end) {
-    int8_t least_here = 0;
-    int8_t most_here = 0;
+    std::copy(fitness + begin, fitness + end, own_fitness_.data() + begin);
+    uint8_t most_here = 0;  // unsigned: the compiler makes such a loop wide
     for (size_t k = begin; k < end; ++k) {
-      own_fitness_[k] = fitness[k];
-      least_here = std::min(least_here, fitness[k]);
-      most_here = std::max(most_here, fitness[k]);
+      const auto magnitude = static_cast<uint8_t>(fitness[k] < 0 ? -fitness[k] : fitness[k]);
+      most_here = std::max(most_here, magnitude);
     }
     const std::lock_guard lock(taking_part);
-    most = std::max({most, -int32_t{least_here}, int32_t{most_here}});
+    most = std::max(most, most_here);
   });
   fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_, threads_);
   return most;
@@ -37,26 +36,31 @@ void Replica::vote_async(const egg_update& u) {
   const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
   const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
   const int32_t most_fitness = send_fitness(u.fitness + begin, end - begin);
-  scalars_.upload(u.scalars, rule_->scalar_count, stream_);
-  vote_stds_.upload(u.vote_stds, params_.size(), stream_);
   votes_.zero(stream_, own_.memory.votes - own_.memory.masked_votes);
-  changed_.zero(stream_);
-  if (own_.memory.keeps_row_votes) launch_clear_rows(row_tables_, stream_);
-  piece_votes_.zero(stream_, piece_vote_count_);
-  row_counters_.zero(stream_);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
   for (uint32_t done = begin; done < end; done += most_pairs) {
     const uint32_t pairs = std::min(most_pairs, end - done);
     make_votes(u, done, pairs, most_fitness);
     if (row_tables_.count == 0) continue;
     if (done == begin) {
+      clear_rows();
       send_variances(u);
       list_streams(u);
     }
     if (own_.memory.keeps_row_votes) make_row_votes(done, pairs);
   }
-  if (begin == end) send_variances(u);
+  if (begin == end) {
+    clear_rows();
+    send_variances(u);
+  }
   check(cudaEventRecord(voted_, stream_), "gather votes");
+}
+
+// Clears the votes on rows of masked tables, and the counts of their lists.
+void Replica::clear_rows() {
+  if (own_.memory.keeps_row_votes) launch_clear_rows(row_tables_, stream_);
+  piece_votes_.zero(stream_, piece_vote_count_);
+  row_counters_.zero(stream_);
 }
 
 // By table: draw_variance, with the squares added up once for tables that have the same voters.
@@ -141,9 +145,13 @@ void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
   launch_row_votes(args, rule_args(), stream_);
 }
 
-void Replica::apply_rule_async() {
+void Replica::apply_rule_async(const egg_update& u) {
   activate();
   const MemoryPlan& memory = own_.memory;
+  // Here and not before the votes, which do not wait for it.
+  scalars_.upload(u.scalars, rule_->scalar_count, stream_);
+  vote_stds_.upload(u.vote_stds, params_.size(), stream_);
+  changed_.zero(stream_);
   if (own_.shares_votes) {
     const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
     for (const Replica* replica : replicas_) check(cudaStreamWaitEvent(stream_, replica->voted_), "wait for votes");

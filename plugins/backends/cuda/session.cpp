@@ -52,7 +52,7 @@ void CudaSession::evaluate(const egg_evaluate& arguments) {
 
 void CudaSession::update(const egg_update& arguments) {
   for (const auto& replica : replicas_) replica->vote_async(arguments);
-  for (const auto& replica : replicas_) replica->apply_rule_async();
+  for (const auto& replica : replicas_) replica->apply_rule_async(arguments);
   for (const auto& replica : replicas_) {
     if (arguments.next != nullptr) replica->get_ready(*arguments.next);
   }
