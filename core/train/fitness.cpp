@@ -55,7 +55,7 @@ std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* thre
   return is_exact ? std::optional<uint64_t>(sum) : std::nullopt;
 }
 
-// Of at most kFitnessBlock differences. The compiler makes loops over numbers of 32 bits wide.
+// set_rounded() of at most kFitnessBlock differences. The compiler makes loops over numbers of 32 bits wide.
 EGGROLL_WIDE void round_block(const int64_t* d, size_t count, const Rounding& rounding, int8_t* fitness) {
   const auto [rms, scale, divisor, most] = rounding;
   const auto rounded = [](double x) {

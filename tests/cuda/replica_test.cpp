@@ -99,7 +99,7 @@ TEST_F(ReplicaTest, OneCellOfASlotMakesADifference) {
   }
 }
 
-// Of more than 2^20 members the losses come back in parts, while the next members are evaluated.
+// The losses of more than 2^20 members come back in parts, while the next members are evaluated.
 TEST_F(GpuTest, LossesOfAMillionMembersAreThoseOfFewer) {
   constexpr uint32_t kLaunch = 1U << 20;
   constexpr uint32_t kEach = 64;

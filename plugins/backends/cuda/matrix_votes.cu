@@ -79,16 +79,16 @@ __device__ void multiply(uint32_t four, int32_t fitness, uint32_t (&products)[kW
 __device__ uint32_t place_of_unit(uint32_t unit) { return unit ^ (unit / 4 & 2); }
 constexpr uint32_t kPairsApart = 4 * kBlock;  // bytes from a thread's pair to its next
 
-// Of the columns times the fitness, in words of four pairs that are four pairs apart: a lane has those of pairs
-// lane % 4 and 16 + lane % 4 of its columns 8 (lane / 4) + j. It finds them as the tensor cores take them, the two
-// words of j, j + 1 for both pairs, 16 bytes after those of the lane before.
-constexpr uint32_t kLanesApart = 32 * kUnit;
-// Where those of j = 2 `two` and the next begin.
+// The columns times the fitness lie as the tensor cores take them. A word has one column of four pairs, which are four
+// pairs apart. A lane takes its columns 8 (lane / 4) + j in units of 16 bytes: the words of j and j + 1 that begin at
+// pair lane % 4, and the same that begin at pair 16 + lane % 4. Units of the lanes follow one another.
+constexpr uint32_t kUnitsOfLanes = 32 * kUnit;  // bytes
+// Where the units of columns j = 2 two and 2 two + 1 begin, of all lanes.
 __device__ uint32_t place_of_columns(int word, uint32_t two) {
-  return (static_cast<uint32_t>(word) * 4 + two) * kLanesApart;
+  return (static_cast<uint32_t>(word) * 4 + two) * kUnitsOfLanes;
 }
 
-// What a thread has of the making of a draw's columns times the fitness: of half of a lane's pairs and columns.
+// Where a thread's part of making a draw's columns times the fitness lies: half of a lane's pairs and of its columns.
 struct OwnColumns {
   uint32_t draws;    // in a part
   uint32_t fitness;  // likewise

@@ -14,7 +14,7 @@ bool reads_alike(const egg_evaluate& a, const egg_evaluate& b) {
 }
 
 constexpr size_t kStagingBytes = size_t{8} << 20;  // of what is on its way across the seam, in locked memory
-constexpr uint32_t kLaunchRows = 1U << 20;         // of more, the losses are fetched beside the next launch
+constexpr uint32_t kLaunchRows = 1U << 20;         // of a launch, whose losses are fetched beside the next one
 constexpr size_t kFewestBytes = size_t{1} << 20;   // that several threads copy
 
 }  // namespace
@@ -69,7 +69,8 @@ void Replica::get_slot(uint32_t index, uint32_t slot, void* data) {
   bring(data, param.slots.get() + slot * param.count(), param.count() * sizeof(uint32_t), "give a slot");
 }
 
-// From the device, by way of locked memory: a half of it is copied from while the other is filled.
+// Copies from the device by way of locked memory: while one half of it is filled, the other is copied from. what: what
+// fails, for the message.
 void Replica::bring(void* to, const void* from, size_t bytes, const char* what) {
   constexpr size_t kPiece = kStagingBytes / 2;
   host_staging_.reserve(std::min(bytes, kStagingBytes));
@@ -315,7 +316,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   }
 }
 
-// Of these rows of the share, while the next rows' launch is at work.
+// Fetches the losses of these rows of the share, while the next rows' launch is at work.
 void Replica::download_losses(uint32_t first, uint32_t count) {
   const size_t index = downloads_.size();
   if (index == download_events_.size()) {
