@@ -95,6 +95,7 @@ double root_mean_square(std::span<const int64_t> d, Threads* threads) {
 }
 
 void set_rounded(std::span<const int64_t> d, std::span<int8_t> fitness, const Rounding& rounding, Threads* threads) {
+  if (rounding.rms == 0.0) return std::fill(fitness.begin(), fitness.end(), int8_t{0});
   split(threads, d.size(), kFewestElements, [&](size_t begin, size_t end) {
     for (size_t at = begin; at < end; at += kFitnessBlock) {
       round_block(d.data() + at, std::min(kFitnessBlock, end - at), rounding, fitness.data() + at);

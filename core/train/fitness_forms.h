@@ -32,7 +32,7 @@ double root_mean_square(std::span<const int64_t> d, Threads* threads);
 // d / rms * scale / divisor, in this order of operations, rounded to the nearest integer, halves away from zero, and
 // cut at +-most.
 struct Rounding {
-  double rms;
+  double rms;  // 0: every value is 0
   double scale;
   double divisor;  // 1: none
   int32_t most;

@@ -8,7 +8,6 @@ FitnessForm fitness_forms::difference(Settings& settings) {
   form.values = [alpha = settings.real("alpha", 0.001, 127.0)](std::span<const int64_t> d, std::span<int8_t> fitness,
                                                                Threads* threads) {
     const double rms = root_mean_square(d, threads);
-    if (rms == 0.0) return std::fill(fitness.begin(), fitness.end(), int8_t{0});
     set_rounded(d, fitness, {rms, alpha, 1.0, 127}, threads);
   };
   return form;

@@ -15,7 +15,6 @@ FitnessForm fitness_forms::zscore(Settings& settings) {
   form.values = [clip = settings.real("clip", 0.1, 100.0)](std::span<const int64_t> d, std::span<int8_t> fitness,
                                                            Threads* threads) {
     const double rms = root_mean_square(d, threads);
-    if (rms == 0.0) return std::fill(fitness.begin(), fitness.end(), int8_t{0});
     // Products with powers of two are exact: the same value with a division less.
     int exponent = 0;
     const bool is_power = std::frexp(clip, &exponent) == 0.5;
