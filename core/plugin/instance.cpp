@@ -311,8 +311,7 @@ void BackendSession::require_read(const egg_update& update) const {
 void BackendSession::expect_losses(uint32_t count, Threads* threads) {
   int64_t* const losses = losses_.lend(count);
   // No loss is -1, so a loss that the plugin leaves out is found.
-  split(threads, count, kFewestElements,
-        [&](size_t begin, size_t end) { std::fill(losses + begin, losses + end, -1); });
+  fill_elements(threads, losses, count, int64_t{-1});
   expected_ = count;
 }
 
@@ -330,8 +329,7 @@ const int64_t* BackendSession::losses_of(egg_evaluate arguments, Threads* thread
 
 void BackendSession::evaluate(egg_evaluate arguments, Threads* threads) {
   const int64_t* losses = losses_of(arguments, threads);
-  split(threads, arguments.count, kFewestElements,
-        [&](size_t begin, size_t end) { std::copy(losses + begin, losses + end, arguments.losses + begin); });
+  copy_elements(threads, losses, arguments.count, arguments.losses);
 }
 
 void BackendSession::update(egg_update arguments) {
@@ -350,12 +348,8 @@ void BackendSession::infer(egg_infer arguments, Threads* threads) {
   const uint64_t streams = arguments.batch.streams;
   int8_t* const states = arguments.states;
   const uint64_t state_count = streams * state_bytes(*spec_->program);
-  const auto copy_states = [&](const int8_t* from, int8_t* to) {
-    split(threads, state_count, kFewestElements,
-          [&](size_t begin, size_t end) { std::copy(from + begin, from + end, to + begin); });
-  };
   arguments.states = states_.lend(state_count);
-  copy_states(states, arguments.states);
+  copy_elements(threads, states, state_count, arguments.states);
   Guarded<int64_t> losses;
   int64_t* const host_losses = arguments.losses;
   arguments.losses = losses.lend(streams);
@@ -365,7 +359,7 @@ void BackendSession::infer(egg_infer arguments, Threads* threads) {
   if (arguments.logits != nullptr) arguments.logits = logits.data();
   call(table_->infer, &arguments);
   states_.require_whole(who_, "states", "infer");
-  copy_states(states_.data(), states);
+  copy_elements(threads, states_.data(), state_count, states);
   losses.require_whole(who_, "losses", "infer");
   logits.give_back(who_, "logits", "infer");
   require_losses(losses.data(), streams, arguments.batch, "infer", threads);

@@ -12,8 +12,7 @@ HeldOutSums HeldOutEvaluator::run(const HeldOutStreams& streams, uint32_t first,
   if (count == 0) return result;
   states_.resize(size_t{count} * state_bytes_);
   losses_.resize(count);
-  split(threads_, states_.size(), kFewestElements,
-        [&](size_t begin, size_t end) { std::fill(states_.data() + begin, states_.data() + end, int8_t{0}); });
+  fill_elements(threads_, states_.data(), states_.size(), int8_t{0});
   for (uint64_t i = 0; i < streams.batches(); ++i) {
     streams.fill(i, batch_, first, count, threads_);
     const Scored scored = count_scored(batch_, dataset_, 0, threads_);

@@ -128,6 +128,17 @@ void split(Threads* threads, size_t count, size_t fewest, const Body& body) {
   }
 }
 
+// std::copy_n and std::fill_n, likewise.
+template <class T>
+void copy_elements(Threads* threads, const T* from, size_t count, T* to) {
+  split(threads, count, kFewestElements,
+        [&](size_t begin, size_t end) { std::copy(from + begin, from + end, to + begin); });
+}
+template <class T>
+void fill_elements(Threads* threads, T* to, size_t count, T value) {
+  split(threads, count, kFewestElements, [&](size_t begin, size_t end) { std::fill(to + begin, to + end, value); });
+}
+
 }  // namespace eggroll
 
 #endif

@@ -128,8 +128,7 @@ void Replica::upload_states(int8_t* to, const int8_t* from, size_t count) {
     const int8_t* piece = from + first * plan.state_bytes;
     // Where states have padding, it is zero: dot products read it.
     if (plan.state_stride != plan.state_bytes) {
-      threads_.split(members * plan.state_stride, kFewestElements,
-                     [&](size_t begin, size_t end) { std::fill(staging + begin, staging + end, int8_t{0}); });
+      fill_elements(&threads_, staging, members * plan.state_stride, int8_t{0});
     }
     each_state(members, [&](size_t outside, size_t inside, size_t bytes) {
       std::copy_n(piece + outside, bytes, staging + inside);
@@ -338,10 +337,9 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
   activate();
   for (size_t i = 0; i < downloads_.size(); ++i) {
     check(cudaEventSynchronize(download_events_[i]), "run the forward pass");
-    const int64_t* const from = host_losses_.get() + downloads_[i].first;
-    int64_t* const to = e.losses + (share.first - e.first) + downloads_[i].first;
-    threads_.split(downloads_[i].count, kFewestElements,
-                   [&](size_t begin, size_t end) { std::copy(from + begin, from + end, to + begin); });
+    const auto [first, count] = downloads_[i];
+    const int64_t* const from = host_losses_.get() + first;
+    copy_elements(&threads_, from, count, e.losses + (share.first - e.first) + first);
   }
 }
 
