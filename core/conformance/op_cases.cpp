@@ -165,6 +165,9 @@ std::vector<OpCase> cases_linear() {
          program.linear("out", constant_state(program, "x", 21), program.matrix("weight", 9, 21, 16), 6, bias));
   });
   add_wide_linear_cases(cases);
+  // Several blocks of outputs and of inputs, with more than one rank.
+  for (const bool bias : {false, true}) add(97, 134, 11, bias, false).scenario.noise.rank = 4;
+  for (const int32_t shift : {6, 8, 11}) add(135, 197, shift, false, false).scenario.noise = noise_kind(0);
   return cases.take();
 }
 

@@ -264,6 +264,26 @@ std::vector<OpCase> cases_attention() {
   });
   two.context = 19;
   read_tokens(two, 13);
+  // Weights of 800 KiB: a backend may take a part of them through several tokens before the next part.
+  OpCase& parts = cases.add("between products of 520 x 520", [=](ProgramBuilder& program) {
+    Draws draws(5);
+    const auto product = [&](const std::string& name, Value x) {
+      return program.linear(name, x, program.matrix(name + "_weight", 520, 520, 16), 10);
+    };
+    const Value h = program.state("h", 520);
+    const Value x = product("x", h);
+    program.store(h, program.add("next_h", x, program.embed("token", program.matrix("tokens", 5, 520, 60))));
+    const Value y = program.wide_linear("y", x, program.matrix("y_weight", 520, 520, 16), 6);
+    const Value v = program.max_norm("v", y);
+    const Table weights = program.table("weights", random_weights(draws, 900));
+    const Value attended = program.attention("attended", x, v, v, weights, 52, EGG_WEIGHT_SOFTMAX, 7);
+    const Value g = program.state("g", 520);
+    const Value sum = program.add("sum", g, product("z", attended));
+    program.store(g, program.add("next_g", sum, program.max_norm("late", y)));
+  });
+  parts.context = 21;
+  parts.scenario = shaped_scenario(kOnePair, noise_kind(0));
+  read_tokens(parts, 19);
   return cases.take();
 }
 

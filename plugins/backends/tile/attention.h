@@ -41,8 +41,8 @@ class Attention {
         values_(tile.cache.data() + tile.model.plan.caches[static_cast<size_t>(op.out)].values * kQuadBytes),
         query_(tile.at[static_cast<size_t>(op.in[0])]),
         out_(tile.at[static_cast<size_t>(op.out)]),
-        begin_(tile.oldest_visible),
-        end_(tile.position + 1) {}
+        begin_(tile.now->oldest_visible),
+        end_(tile.now->position + 1) {}
 
   int8_t* key(size_t position) { return keys_ + position * quads_ * kQuadBytes; }
   // The values of four positions and a quad of channels.
@@ -56,7 +56,7 @@ class Attention {
   void keep() {
     const int8_t* k = tile_.at[static_cast<size_t>(op_.in[1])];
     const int8_t* v = tile_.at[static_cast<size_t>(op_.in[2])];
-    const size_t p = tile_.position;
+    const size_t p = tile_.now->position;
     const auto place = static_cast<uint32_t>(8 * (p % 4));
     for (size_t g = 0; g < quads_; ++g) {
       for (size_t m = 0; m < kRegs; ++m) {
@@ -75,7 +75,7 @@ class Attention {
 
   // One head, quads [first, first + count), of one register of members.
   void attend(size_t first, size_t count, size_t m) {
-    const V32 oldest = S::template load<V32>(tile_.first_visible.data() + m * kLanes);
+    const V32 oldest = S::template load<V32>(tile_.now->first_visible.data() + m * kLanes);
     const V32 largest = score(first, count, m, oldest);
     const V32 total = weigh(largest, oldest);
     const V32 at_least_one = total > 1 ? total : V32{} + 1;

@@ -51,8 +51,8 @@ struct Elementwise {
     Embed(Tile<S>& tile, const egg_op& op)
         : tile_(tile),
           param_(static_cast<size_t>(op.param[0])),
-          indices_(op.attr == 0 ? tile.tokens.data()
-                                : tile.rows.data() + (static_cast<size_t>(op.attr) - 1) * Tile<S>::kMembers),
+          indices_(op.attr == 0 ? tile.now->tokens.data()
+                                : tile.now->rows.data() + (static_cast<size_t>(op.attr) - 1) * Tile<S>::kMembers),
           table_(tile.model.weights.rows(param_)),
           quads_(tile.model.plan.forms[param_].col_quads),
           noise_(tile.params[param_]),

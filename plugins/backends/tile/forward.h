@@ -36,38 +36,55 @@ struct Kernels {
 #undef EGG_TILE_KERNEL
 };
 
+// What the lanes read at token t. before: of the token before it.
+template <class S>
+void read_token(const egg_batch& batch, size_t t, const std::array<int64_t, Tile<S>::kMembers>& stream_of,
+                size_t indices, const typename Tile<S>::Inputs& before, typename Tile<S>::Inputs& inputs) {
+  constexpr size_t kMembers = Tile<S>::kMembers;
+  inputs.position = t;
+  int32_t all = -1;
+  for (size_t i = 0; i < kMembers; ++i) {
+    const bool used = stream_of[i] >= 0;
+    const size_t at = used ? static_cast<size_t>(stream_of[i]) * batch.tokens + t : 0;
+    inputs.tokens[i] = used ? batch.inputs[at] : 0;
+    inputs.targets[i] = used ? batch.targets[at] : EGG_NO_TARGET;
+    for (size_t j = 0; j < indices; ++j) {
+      inputs.rows[j * kMembers + i] = used ? batch.rows[at * indices + j] : EGG_NO_ROW;
+    }
+    inputs.keep[i] = used && batch.resets[at] != 0 ? 0 : -1;
+    inputs.first_visible[i] = t == 0 ? 0 : inputs.keep[i] == 0 ? static_cast<int32_t>(t) : before.first_visible[i];
+    all &= inputs.keep[i];
+  }
+  inputs.reset = all == 0;
+  inputs.oldest_visible =
+      static_cast<size_t>(*std::min_element(inputs.first_visible.begin(), inputs.first_visible.end()));
+}
+
 // Reads all tokens of the batch. stream_of[lane]: the stream that a lane reads, negative for a lane that is not used.
 template <class S>
 void run_tile(Tile<S>& tile, const egg_batch& batch, const std::array<int64_t, Tile<S>::kMembers>& stream_of) {
-  constexpr size_t kMembers = Tile<S>::kMembers;
-  const egg_program& program = *tile.model.plan.program;
-  const size_t indices = program.index_count;
+  const Plan& plan = tile.model.plan;
+  const egg_program& program = *plan.program;
   tile.losses.fill(0);
-  tile.first_visible.fill(0);
-  for (size_t t = 0; t < batch.tokens; ++t) {
-    tile.position = t;
-    std::array<int32_t, kMembers> keep;
-    int32_t all = -1;
-    for (size_t i = 0; i < kMembers; ++i) {
-      const bool used = stream_of[i] >= 0;
-      const size_t at = used ? static_cast<size_t>(stream_of[i]) * batch.tokens + t : 0;
-      tile.tokens[i] = used ? batch.inputs[at] : 0;
-      tile.targets[i] = used ? batch.targets[at] : EGG_NO_TARGET;
-      for (size_t j = 0; j < indices; ++j) {
-        tile.rows[j * kMembers + i] = used ? batch.rows[at * indices + j] : EGG_NO_ROW;
+  for (size_t first = 0; first < batch.tokens; first += plan.together) {
+    const size_t count = std::min(plan.together, batch.tokens - first);
+    for (size_t i = 0; i < count; ++i) {
+      const size_t before = (i + plan.together - 1) % plan.together;
+      read_token<S>(batch, first + i, stream_of, program.index_count, tile.inputs[before], tile.inputs[i]);
+    }
+    for (const PlanPart& part : plan.parts) {
+      for (size_t i = 0; i < count; ++i) {
+        tile.begin_part(part, i);
+        for (size_t step = part.begin; step < part.end; ++step) {
+          if (plan.steps[step].op < 0) continue;
+          const egg_op& op = program.ops[plan.steps[step].op];
+          Kernels<S>::kAll[op.code](tile, op);
+        }
+        tile.end_part(part);
       }
-      keep[i] = used && batch.resets[at] != 0 ? 0 : -1;
-      all &= keep[i];
     }
-    const bool reset = all == 0;
-    for (size_t i = 0; reset && i < kMembers; ++i) {
-      if (keep[i] == 0) tile.first_visible[i] = static_cast<int32_t>(t);
-    }
-    if (reset) tile.zero_states(keep);
-    tile.oldest_visible = static_cast<size_t>(*std::min_element(tile.first_visible.begin(), tile.first_visible.end()));
-    for (uint32_t i = 0; i < program.op_count; ++i) Kernels<S>::kAll[program.ops[i].code](tile, program.ops[i]);
-    tile.end_token();
   }
+  tile.end(batch.tokens);
 }
 
 }  // namespace eggroll::tile

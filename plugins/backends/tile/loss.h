@@ -20,7 +20,7 @@ struct Loss {
     const int8_t* logits = tile.at[static_cast<size_t>(op.in[0])];
     const auto vocab = static_cast<uint32_t>(tile.model.plan.program->vocab);
     for (size_t m = 0; m < kRegs; ++m) {
-      const uint32_t* targets = tile.targets.data() + m * kLanes;
+      const uint32_t* targets = tile.now->targets.data() + m * kLanes;
       bool scored = false;
       for (size_t l = 0; l < kLanes; ++l) scored |= targets[l] != EGG_NO_TARGET;
       if (!scored) continue;

@@ -10,12 +10,83 @@ uint32_t quads_of(uint32_t size, uint32_t depth) {
   return (quads + depth - 1) / depth * depth;
 }
 
-// Gives each temporary value a place.
+const egg_op* op_of(const Plan& plan, size_t step) {
+  const int32_t op = plan.steps[step].op;
+  return op < 0 ? nullptr : &plan.program->ops[op];
+}
+
+// The steps from the first that reads or stores the state to the last.
+Stay stay_of_state(const Plan& plan, const PlanState& state) {
+  Stay stay = plan.stays[state.value];
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const egg_op* op = op_of(plan, i);
+    if (op != nullptr && op->out == static_cast<int32_t>(state.value)) stay.include(static_cast<int32_t>(i));
+  }
+  return stay;
+}
+
+size_t weight_bytes(const Plan& plan, size_t step) {
+  const egg_op* op = op_of(plan, step);
+  if (op == nullptr || signature_of(*op).access != OpAccess::kProduct) return 0;
+  const PlanParam& p = plan.forms[static_cast<size_t>(op->param[0])];
+  return size_t{p.row_quads} * 4 * p.col_quads * 4;
+}
+
+// Cuts before a step whose weights would make the part too large, at the last place where no state is in use.
+void cut_parts(Plan& plan) {
+  std::vector<Stay> stays;
+  for (const PlanState& state : plan.tile_states) stays.push_back(stay_of_state(plan, state));
+  size_t begin = 0;
+  size_t cut = 0;           // the last place where the part may end
+  size_t bytes = 0;         // of the part
+  size_t bytes_at_cut = 0;  // of these, before the cut
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const bool in_use = std::any_of(stays.begin(), stays.end(), [&](const Stay& stay) {
+      return stay.begin < static_cast<int32_t>(i) && static_cast<int32_t>(i) <= stay.end;
+    });
+    if (!in_use) {
+      cut = i;
+      bytes_at_cut = bytes;
+    }
+    bytes += weight_bytes(plan, i);
+    if (bytes <= kPartBytes || bytes_at_cut == 0 || weight_bytes(plan, i) == 0) continue;
+    plan.parts.push_back({begin, cut, {}});
+    begin = cut;
+    bytes -= bytes_at_cut;
+    bytes_at_cut = 0;
+  }
+  plan.parts.push_back({begin, plan.steps.size(), {}});
+  for (PlanPart& part : plan.parts) {
+    for (size_t i = 0; i < stays.size(); ++i) {
+      const auto first = static_cast<size_t>(std::max(stays[i].begin, 0));
+      if (part.begin <= first && first < part.end) part.states.push_back(plan.tile_states[i]);
+    }
+  }
+  plan.together = plan.parts.size() > 1 ? kTokensTogether : 1;
+}
+
+const PlanPart& part_of(const Plan& plan, int32_t step) {
+  return *std::find_if(plan.parts.begin(), plan.parts.end(),
+                       [&](const PlanPart& part) { return step < static_cast<int32_t>(part.end); });
+}
+
+// Gives each temporary value a place. One that a later part reads needs a place for each token, from the first step of
+// the part that makes it to the last step of the part that reads it last.
 void place_values(Plan& plan) {
   FirstFit<> frame;
   plan.place.resize(plan.program->value_count);
   for (uint32_t v = 0; v < plan.program->value_count; ++v) {
-    if (plan.program->values[v].is_state == 0) plan.place[v] = frame.take({plan.room[v], plan.stays[v]});
+    if (plan.program->values[v].is_state != 0) continue;
+    const Stay stay = plan.stays[v];
+    const PlanPart& makes = part_of(plan, stay.begin);
+    const PlanPart& reads = part_of(plan, stay.end);
+    if (&makes == &reads) {
+      plan.place[v] = frame.take({plan.room[v], stay});
+      continue;
+    }
+    plan.kept.push_back(v);
+    plan.place[v] = frame.take(
+        {plan.room[v] * plan.together, {static_cast<int32_t>(makes.begin), static_cast<int32_t>(reads.end) - 1}});
   }
   plan.frame_quads = frame.size();
 }
@@ -51,6 +122,7 @@ Plan::Plan(const egg_session_spec& spec, uint32_t depth)
     caches[out].values = cache_quads + context * quads[out];
     cache_quads = caches[out].values + (context + 3) / 4 * 4 * quads[out];
   }
+  cut_parts(*this);
   place_values(*this);
 }
 

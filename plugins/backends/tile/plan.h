@@ -13,6 +13,10 @@
 namespace eggroll::tile {
 
 inline constexpr size_t kMostRanks = 64;  // of a matrix's perturbation
+// What the weights of a part take where steps can be cut: a quarter of the second cache of Intel's servers since 2023,
+// half of that of AMD's. The rest is for the values that parts keep, which are not counted.
+inline constexpr size_t kPartBytes = size_t{512} << 10;
+inline constexpr size_t kTokensTogether = 8;  // tokens that a tile takes through a part before the next part
 
 struct PlanParam : LoweredParam {
   uint32_t row_quads = 0;  // of four rows
@@ -31,6 +35,14 @@ struct PlanCache {
   size_t values = 0;
 };
 
+// Steps that a tile takes for a few tokens before it goes on to the next part. So weights that do not all fit the
+// second cache come to it once for those tokens. A state is read and stored within one part.
+struct PlanPart {
+  size_t begin;  // of its steps
+  size_t end;
+  std::vector<PlanState> states;
+};
+
 // Temporary values share memory where their lifetimes allow it.
 struct Plan : LoweredProgram {
   Plan(const egg_session_spec& spec, uint32_t depth);
@@ -41,6 +53,9 @@ struct Plan : LoweredProgram {
   std::vector<size_t> place;      // of each temporary value, in quads from the start of the frame
   std::vector<PlanCache> caches;  // by the value that the attention makes
   std::vector<PlanState> tile_states;
+  std::vector<PlanPart> parts;
+  size_t together = 1;         // tokens that a part is taken through: 1 if there is one part
+  std::vector<uint32_t> kept;  // values that a later part reads: one place for each of these tokens
   std::vector<std::array<uint8_t, 256>> byte_tables;  // by table: those of 256 bytes
   size_t frame_quads = 0;                             // that the temporary values take
   size_t cache_quads = 0;

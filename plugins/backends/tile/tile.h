@@ -70,6 +70,18 @@ struct Tile {
     U32 voting[S::kPairRegs] = {};
   };
 
+  // What the lanes read at one token.
+  struct Inputs {
+    std::array<uint32_t, kMembers> tokens{};
+    std::array<uint32_t, kMembers> targets{};
+    std::vector<uint32_t> rows;                     // (indices, kMembers)
+    std::array<int32_t, kMembers> keep{};           // 0 where the states are reset, else -1
+    bool reset = false;                             // whether any is
+    size_t position = 0;                            // of the token in its call
+    std::array<int32_t, kMembers> first_visible{};  // position that attention reaches back to
+    size_t oldest_visible = 0;                      // the least of these
+  };
+
   // For one head and register of members: a score, then a weight, and the weight's digits, for each position of a call.
   struct Attended {
     explicit Attended(size_t context)
@@ -93,8 +105,9 @@ struct Tile {
         at(the_model.plan.quads.size()),
         next(the_model.plan.quads.size()),
         params(the_model.plan.forms.size()),
-        rows(the_model.plan.program->index_count * kMembers) {
+        inputs(the_model.plan.together) {
     const Plan& plan = model.plan;
+    for (Inputs& each : inputs) each.rows.resize(plan.program->index_count * kMembers);
     for (size_t v = 0; v < at.size(); ++v) at[v] = frame.data() + plan.place[v] * kQuadBytes;
     noise = Buffer<int8_t>(noise_bytes(plan));
     int8_t* free = noise.data();
@@ -126,7 +139,9 @@ struct Tile {
   // The bytes of all that a tile holds.
   static size_t bytes(const Plan& plan) {
     const size_t quads = plan.frame_quads + plan.cache_quads + S::kPrepared * plan.widest + 2 * plan.state_quads;
-    return quads * kQuadBytes + Attended::bytes(plan.context) + noise_bytes(plan);
+    const size_t rows = plan.program->index_count * kMembers * sizeof(uint32_t);
+    return quads * kQuadBytes + Attended::bytes(plan.context) + noise_bytes(plan) +
+           plan.together * (sizeof(Inputs) + rows);
   }
 
   // The perturbations of pairs [first, first + kPairs).
@@ -153,17 +168,6 @@ struct Tile {
     }
   }
 
-  void zero_states(const std::array<int32_t, kMembers>& keep) {
-    for (const PlanState& s : model.plan.tile_states) {
-      for (size_t g = 0; g < s.quads; ++g) {
-        for (size_t m = 0; m < kRegs; ++m) {
-          int8_t* to = at[s.value] + (g * kRegs + m) * S::kBytes;
-          S::store(to, S::template load<V32>(to) & S::template load<V32>(keep.data() + m * S::kLanes));
-        }
-      }
-    }
-  }
-
   // All states, (state quads, kRegs) registers.
   void begin(const int8_t* states) {
     std::copy_n(states, state[0].size(), state[0].data());
@@ -172,9 +176,28 @@ struct Tile {
       next[s.value] = state[1].data() + s.quads_before * kQuadBytes;
     }
   }
-  void end_token() {
-    std::swap(state[0], state[1]);
-    for (const PlanState& s : model.plan.tile_states) std::swap(at[s.value], next[s.value]);
+  // begin_part and end_part enclose a part's steps for one token. number: of the token's inputs.
+  void begin_part(const PlanPart& part, size_t number) {
+    now = &inputs[number];
+    for (const uint32_t v : model.plan.kept) {
+      at[v] = frame.data() + (model.plan.place[v] + number * model.plan.room[v]) * kQuadBytes;
+    }
+    if (!now->reset) return;
+    for (const PlanState& s : part.states) {
+      for (size_t g = 0; g < s.quads; ++g) {
+        for (size_t m = 0; m < kRegs; ++m) {
+          int8_t* to = at[s.value] + (g * kRegs + m) * S::kBytes;
+          S::store(to, S::template load<V32>(to) & S::template load<V32>(now->keep.data() + m * S::kLanes));
+        }
+      }
+    }
+  }
+  void end_part(const PlanPart& part) {
+    for (const PlanState& s : part.states) std::swap(at[s.value], next[s.value]);
+  }
+  // After this number of tokens.
+  void end(size_t tokens) {
+    if (tokens % 2 != 0) std::swap(state[0], state[1]);
   }
   const int8_t* states() const { return state[0].data(); }
 
@@ -185,17 +208,14 @@ struct Tile {
   Attended attended;
   Buffer<int8_t> prepared;
   Buffer<int8_t> noise;
-  std::array<Buffer<int8_t>, 2> state;  // as the token began, and as it will end
-  std::vector<int8_t*> at;              // by value; states: what they were when the token began
-  std::vector<int8_t*> next;            // states: what they will be
+  // The first holds the states before and after a call. In between, a token reads one and writes the other.
+  std::array<Buffer<int8_t>, 2> state;
+  std::vector<int8_t*> at;    // by value; states: what they were when the token began
+  std::vector<int8_t*> next;  // states: what they will be
   std::vector<Param> params;
-  std::array<uint32_t, kMembers> tokens{};
-  std::array<uint32_t, kMembers> targets{};
-  std::vector<uint32_t> rows;  // (indices, kMembers)
+  std::vector<Inputs> inputs;   // of the tokens that parts are taken through together
+  const Inputs* now = nullptr;  // of the token whose steps run
   std::array<int64_t, kMembers> losses{};
-  size_t position = 0;                            // of the token in its call
-  std::array<int32_t, kMembers> first_visible{};  // position that attention reaches back to
-  size_t oldest_visible = 0;                      // the least of these
 
  private:
   void copy_vector(uint32_t param) {

@@ -125,7 +125,7 @@ struct Wide {
     const Reader x(tile, op.in[0]);
     const Writer out(tile, op.out);
     const auto head = static_cast<size_t>(op.head);
-    const int32_t* angles = tile.model.plan.program->tables[op.table].entries + tile.position * head;
+    const int32_t* angles = tile.model.plan.program->tables[op.table].entries + tile.now->position * head;
     for (size_t g = 0; g < quads(tile, op); ++g) {
       for (size_t m = 0; m < kRegs; ++m) {
         Four four = x.at(g, m);
