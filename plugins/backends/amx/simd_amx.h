@@ -10,9 +10,6 @@
 namespace eggroll::tile {
 
 struct Amx : Avx512 {
-  static constexpr size_t kPairRegs = 2;
-  static constexpr size_t kMemberRegs = 2 * kPairRegs;
-  static constexpr size_t kTileRegs = 2;  // registers of members in a block of sums
   static constexpr size_t kBlock = 2 * Tiles::kRows;
   static constexpr size_t kDepth = Tiles::kRows;  // quads of four channels in a tile
   static constexpr bool kTiled = true;
@@ -23,92 +20,97 @@ struct Amx : Avx512 {
     return (k / kDepth * nb + o) * Tiles::kRowBytes + k % kDepth * 4;
   }
 
-  // Begins sums[o][m] = the sum over quads of x[quad][m] * w[o][quad], for kTileRegs registers of members, which
-  // end_block hands over. x: the first of them in (quads, kMemberRegs) registers; w: one packed block of this number of
-  // outputs, at most kBlock. Between the products work(k, steps) is called for k in [0, steps): a thread's tiles and
-  // registers work at the same time, but only on what stands close together.
-  template <class Work>
-  static EGG_INLINE void begin_block(const int8_t* x, size_t quads, const int8_t* w, size_t outputs, const Work& work) {
+  // Before a thread's first product.
+  static EGG_INLINE void begin_products() {
     static thread_local bool has_shapes = false;
     if (!has_shapes) [[unlikely]] {
       Tiles::shape();
       has_shapes = true;
     }
-    if (outputs == kBlock) {
-      multiply_tiles<2>(x, quads, w, outputs, work);
-    } else if (outputs >= Tiles::kRows) {
-      multiply_tiles<1>(x, quads, w, outputs, work);
-    } else {
-      work(size_t{0}, size_t{1});
+  }
+
+  // Begins sums[o][m] = the sum over quads of x[quad][m] * w[o][quad] in the tiles. x: (quads, kMemberRegs) registers;
+  // w: one packed block of kBlock outputs.
+  //
+  // If kAfter, the tiles still hold the sums of the block before: those are stored in `before`, (kBlock, kMemberRegs).
+  // Each tile is stored just before it is set to zero, so that the other tiles multiply while its last sums are made.
+  // After product j (0 to 3) of each step work(step, j) is called, because a thread's tiles and registers work at the
+  // same time, but only on what stands close together.
+  template <bool kAfter, class Work>
+  static EGG_INLINE void multiply_block(const int8_t* x, size_t quads, const int8_t* w, V32* before, const Work& work) {
+    const auto begin = [&](auto tile) EGG_INLINE_LAMBDA {
+      if constexpr (kAfter) store_tile<tile>(before);
+      Tiles::zero<tile>();
+    };
+    const auto product = [&](auto first, size_t step, auto j) EGG_INLINE_LAMBDA {
+      if constexpr (j == 0) Tiles::load<6>(x, kMemberBytes);
+      if constexpr (j == 0) Tiles::load<4>(w, Tiles::kRowBytes);
+      if constexpr (j == 1) Tiles::load<7>(x + kBytes, kMemberBytes);
+      if constexpr (j == 2) Tiles::load<5>(w + Tiles::kRows * Tiles::kRowBytes, Tiles::kRowBytes);
+      if constexpr (first) begin(j);
+      Tiles::multiply_add<j, 4 + j / 2, 6 + j % 2>();
+      work(step, j);
+    };
+    unrolled<4>([&](auto j) EGG_INLINE_LAMBDA { product(std::true_type{}, 0, j); });
+    for (size_t step = 1; step < quads / kDepth; ++step) {
+      x += kDepth * kMemberBytes;
+      w += kBlock * Tiles::kRowBytes;
+      unrolled<4>([&](auto j) EGG_INLINE_LAMBDA { product(std::false_type{}, step, j); });
     }
   }
-  // Hands over the block that was begun, with the same arguments. sums: (outputs, kTileRegs).
-  static EGG_INLINE void end_block(const int8_t* x, size_t quads, const int8_t* w, size_t outputs, V32* sums) {
-    const size_t tiled = outputs / Tiles::kRows * Tiles::kRows;
-    if (tiled > 0) {
-      Tiles::store<0>(sums, kSumBytes);
-      Tiles::store<1>(sums + 1, kSumBytes);
+  // Stores the sums of the block that was multiplied last.
+  static EGG_INLINE void store_block(V32* sums) {
+    unrolled<4>([&](auto tile) EGG_INLINE_LAMBDA { store_tile<tile>(sums); });
+  }
+
+  // The sums of a block of any number of outputs, at once.
+  static void multiply_part(const int8_t* x, size_t quads, const int8_t* w, size_t outputs, V32* sums) {
+    size_t first = 0;
+    for (; first + Tiles::kRows <= outputs; first += Tiles::kRows) {
+      Tiles::zero<0>();
+      Tiles::zero<1>();
+      for (size_t step = 0; step < quads / kDepth; ++step) {
+        Tiles::load<4>(w + (step * outputs + first) * Tiles::kRowBytes, Tiles::kRowBytes);
+        Tiles::load<6>(x + step * kDepth * kMemberBytes, kMemberBytes);
+        Tiles::load<7>(x + step * kDepth * kMemberBytes + kBytes, kMemberBytes);
+        Tiles::multiply_add<0, 4, 6>();
+        Tiles::multiply_add<1, 4, 7>();
+      }
+      store_tile<0>(sums + first * kMemberRegs);
+      store_tile<1>(sums + first * kMemberRegs);
     }
-    if (tiled == kBlock) {
-      V32* const second = sums + Tiles::kRows * kTileRegs;
-      Tiles::store<2>(second, kSumBytes);
-      Tiles::store<3>(second + 1, kSumBytes);
-    }
-    multiply_rest(x, quads, w, tiled, outputs, sums);
+    multiply_rest(x, quads, w, first, outputs, sums);
   }
 
  private:
-  static_assert(kMemberRegs % kTileRegs == 0 && kWeightXor == -128);
+  static_assert(kMemberRegs == 2 && kWeightXor == -128);
   static constexpr size_t kMemberBytes = kMemberRegs * kBytes;
-  static constexpr size_t kSumBytes = kTileRegs * kBytes;
 
-  // Two tiles of members and one or two of outputs, of a block of nb outputs.
-  template <size_t kOutputTiles, class Work>
-  static EGG_INLINE void multiply_tiles(const int8_t* x, size_t quads, const int8_t* w, size_t nb, const Work& work) {
-    constexpr bool kTwo = kOutputTiles == 2;
-    Tiles::zero<0>();
-    Tiles::zero<1>();
-    if constexpr (kTwo) {
-      Tiles::zero<2>();
-      Tiles::zero<3>();
-    }
-    const size_t steps = quads / kDepth;
-    for (size_t k = 0; k < steps; ++k) {
-      Tiles::load<6>(x, kMemberBytes);
-      Tiles::load<4>(w, Tiles::kRowBytes);
-      Tiles::multiply_add<0, 4, 6>();
-      Tiles::load<7>(x + kBytes, kMemberBytes);
-      Tiles::multiply_add<1, 4, 7>();
-      if constexpr (kTwo) {
-        Tiles::load<5>(w + Tiles::kRows * Tiles::kRowBytes, Tiles::kRowBytes);
-        Tiles::multiply_add<2, 5, 6>();
-        Tiles::multiply_add<3, 5, 7>();
-      }
-      x += kDepth * kMemberBytes;
-      w += nb * Tiles::kRowBytes;
-      work(k, steps);
-    }
+  // Tiles 0 and 1 are 16 outputs, 2 and 3 the next 16; the even ones are the first register of members.
+  template <int T>
+  static EGG_INLINE void store_tile(V32* sums) {
+    Tiles::store<T>(sums + T / 2 * Tiles::kRows * kMemberRegs + T % 2, kMemberRegs * kBytes);
   }
 
   // Outputs from `first` on, too few for a tile.
   static void multiply_rest(const int8_t* x, size_t quads, const int8_t* w, size_t first, size_t outputs, V32* sums) {
     if (first == outputs) return;
-    V32 excess[kTileRegs] = {};
+    V32 excess[kMemberRegs] = {};
     for (size_t k = 0; k < quads; ++k) {
-      unrolled<kTileRegs>([&](auto m) EGG_INLINE_LAMBDA {
+      unrolled<kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA {
         excess[m] = sum_signed(excess[m], load<V8>(x + k * kMemberBytes + m * kBytes));
       });
     }
     for (size_t o = first; o < outputs; ++o) {
-      V32 acc[kTileRegs];
-      for (size_t m = 0; m < kTileRegs; ++m) acc[m] = excess[m] * -kWeightExcess;
+      V32 acc[kMemberRegs];
+      for (size_t m = 0; m < kMemberRegs; ++m) acc[m] = excess[m] * -kWeightExcess;
       for (size_t k = 0; k < quads; ++k) {
         const V8 weights = (V8)broadcast(w + quad_at(outputs, o, k)) ^ kWeightXor;
-        unrolled<kTileRegs>([&](auto m) EGG_INLINE_LAMBDA {
+        unrolled<kMemberRegs>([&](auto m) EGG_INLINE_LAMBDA {
           acc[m] = dot(acc[m], load<V8>(x + k * kMemberBytes + m * kBytes), weights);
         });
       }
-      for (size_t m = 0; m < kTileRegs; ++m) sums[o * kTileRegs + m] = acc[m];
+      for (size_t m = 0; m < kMemberRegs; ++m) sums[o * kMemberRegs + m] = acc[m];
     }
   }
 };

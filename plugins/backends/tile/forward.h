@@ -4,8 +4,8 @@
 
 #include "attention.h"
 #include "elementwise.h"
-#include "linear.h"
 #include "loss.h"
+#include "tiled_linear.h"
 #include "wide.h"
 
 namespace eggroll::tile {

@@ -7,6 +7,9 @@
 namespace eggroll::tile {
 
 template <class S>
+class TiledLinear;
+
+template <class S>
 class Linear {
  public:
   using V8 = typename S::V8;
@@ -20,16 +23,10 @@ class Linear {
     const auto param = static_cast<size_t>(op.param[0]);
     const PlanParam& p = tile.model.plan.forms[param];
     Linear call(tile, op, p);
-    call.read_input();
     if constexpr (S::kTiled) {
-      if (call.rounded_) {
-        call.shift_ < 8 ? call.template run_tiled<kRounded>(param) : call.template run_tiled<kHalves>(param);
-      } else if (call.late_) {
-        call.template run_tiled<kLate>(param);
-      } else {
-        call.simple_&& call.plain_ ? call.template run_tiled<kSimple>(param) : call.template run_tiled<kAny>(param);
-      }
+      TiledLinear<S>(call, param).run();
     } else {
+      call.read_input();
       for (size_t first = 0; first < call.outputs(); first += S::kBlock) {
         const int8_t* weights = tile.model.weights.block(param, first);
         call.run_block<S::kBlock>(first, Weights<S>::block_size(p, first), weights);
@@ -42,6 +39,8 @@ class Linear {
   }
 
  private:
+  friend class TiledLinear<S>;
+
   Linear(Tile<S>& tile, const egg_op& op, const PlanParam& p)
       : tile_(tile),
         p_(p),
@@ -67,59 +66,82 @@ class Linear {
   // kHalves see finish_halves.
   enum Way { kAny, kSimple, kLate, kRounded, kHalves };
 
+  // What finish_late and finish_halves read for one register of pairs. It is copied, so that stores of y do not make
+  // the compiler read it again.
+  struct Late {
+    const int8_t* a;  // (row quads, kPairRegs)
+    int8_t* y;        // (row quads, kRegs), both sides
+    V16 q[2];         // of each side
+    V16 nearest;      // the next three are those of the call
+    int32_t shift;
+    typename S::Count near;
+  };
+
   size_t outputs() const { return size_t{p_.row_quads} * 4; }
 
-  // The sums over x that do not depend on the output: of x itself, and q of each rank. Each has an accumulator for even
-  // quads and one for odd ones, so that fewer products wait for the one before.
-  void read_input() {
+  // The sums over x that do not depend on the output: of x itself, and of x times side B of one rank. Each has an
+  // accumulator for even quads and one for odd ones, so that fewer products wait for the one before.
+  struct Reading {
+    // Copies: a store of prepared bytes might change what a pointer leads to.
+    Reading(const Linear& call, size_t rank)
+        : x(call.x_),
+          b(call.noise_.b + rank * call.p_.col_quads * S::kPairRegs * S::kBytes),
+          prepared(call.tile_.prepared.data()),
+          all(call.p_.col_quads * kQuadBytes),
+          perturbed(call.ranks_ != 0) {}
+
+    // Adds a quad. kFirst: the first rank, whose reading also sums x and prepares it.
+    template <bool kFirst, size_t kHalf>
+    EGG_INLINE void add(size_t k) {
+      unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
+        const size_t at = (k * kRegs + m) * S::kBytes;
+        const V8 from = S::template load<V8>(x + at);
+        if constexpr (kFirst && S::kWeightExcess != 0) sum[kHalf][m] = S::sum_signed(sum[kHalf][m], from);
+        if constexpr (kFirst && S::kPrepared != 0) S::prepare(from, prepared + at, all);
+        if (perturbed) {
+          const V8 noise = S::template load<V8>(b + (k * S::kPairRegs + m / 2) * S::kBytes);
+          dots[kHalf][m] = S::dot(dots[kHalf][m], from, noise);
+        }
+      });
+    }
+    template <bool kFirst>
+    EGG_INLINE void add_all(size_t quads) {
+      size_t k = 0;
+      for (; k + 2 <= quads; k += 2) {
+        add<kFirst, 0>(k);
+        add<kFirst, 1>(k + 1);
+      }
+      if (k < quads) add<kFirst, 0>(k);
+    }
+
+    const int8_t* const x;
+    const int8_t* const b;
+    int8_t* const prepared;
+    const size_t all;
+    const bool perturbed;
     V32 sum[2][kRegs] = {};
     V32 dots[2][kRegs] = {};
-    const size_t all = p_.col_quads * kQuadBytes;
-    const int8_t* b = noise_.b;
-    read_pass<true>(b, all, sum, dots);
+  };
+
+  void read_input() {
+    Reading first(*this, 0);
+    first.template add_all<true>(p_.col_quads);
+    finish_reading(first);
+  }
+
+  // Makes the sums' beginnings from the first rank's reading, reads the other ranks, and makes their q.
+  EGG_INLINE void finish_reading(const Reading& first) {
     for (size_t m = 0; m < kRegs; ++m) {
-      excess_[m] = (sum[0][m] + sum[1][m]) * S::kWeightExcess;
+      excess_[m] = (first.sum[0][m] + first.sum[1][m]) * S::kWeightExcess;
       offset_[m] = (V32)(static_cast<uint32_t>(round_) - ((U32)block_excess(m) << EGG_LINEAR_GUARD_BITS));
       start_[m] = (round_ >> EGG_LINEAR_GUARD_BITS) - block_excess(m);
     }
-    for (size_t r = 0; r < ranks_; ++r) {
-      if (r > 0) {
-        b += p_.col_quads * S::kPairRegs * S::kBytes;
-        for (auto& half : dots) std::fill(std::begin(half), std::end(half), V32{});
-        read_pass<false>(b, all, sum, dots);
-      }
-      make_q(r, dots);
+    if (ranks_ != 0) make_q(0, first.dots);
+    for (size_t r = 1; r < ranks_; ++r) {
+      Reading reading(*this, r);
+      reading.template add_all<false>(p_.col_quads);
+      make_q(r, reading.dots);
     }
-  }
-
-  // Adds x to sum and prepares it, if kFirst; adds x times b to dots, if there is a perturbation.
-  template <bool kFirst>
-  EGG_INLINE void read_pass(const int8_t* b, [[maybe_unused]] size_t all, V32 (&sum)[2][kRegs], V32 (&dots)[2][kRegs]) {
-    // Copies: a store of prepared bytes might change what a pointer leads to.
-    const int8_t* const from = x_;
-    [[maybe_unused]] int8_t* const prepared = tile_.prepared.data();
-    const bool perturbed = ranks_ != 0;
-    const auto quad = [&](size_t k, auto half) EGG_INLINE_LAMBDA {
-      unrolled<kRegs>([&](auto m) EGG_INLINE_LAMBDA {
-        const size_t at = (k * kRegs + m) * S::kBytes;
-        const V8 x = S::template load<V8>(from + at);
-        if constexpr (kFirst && S::kWeightExcess != 0) sum[half][m] = S::sum_signed(sum[half][m], x);
-        if constexpr (kFirst && S::kPrepared != 0) S::prepare(x, prepared + at, all);
-        if (perturbed) {
-          const V8 noise = S::template load<V8>(b + (k * S::kPairRegs + m / 2) * S::kBytes);
-          dots[half][m] = S::dot(dots[half][m], x, noise);
-        }
-      });
-    };
-    constexpr std::integral_constant<size_t, 0> kEven;
-    constexpr std::integral_constant<size_t, 1> kOdd;
-    const size_t quads = p_.col_quads;
-    size_t k = 0;
-    for (; k + 2 <= quads; k += 2) {
-      quad(k, kEven);
-      quad(k + 1, kOdd);
-    }
-    if (k < quads) quad(k, kEven);
   }
 
   // q of rank r from x times its side B.
@@ -170,7 +192,7 @@ class Linear {
             t[0][i] = acc[4 * g + i][2 * p];
             t[1][i] = acc[4 * g + i][2 * p + 1];
           });
-          finish_late<kLate>(first / 4 + g, p, t);
+          finish_late<kLate>(first / 4 + g, late_of<kLate>(p), t);
         });
       });
       return;
@@ -196,49 +218,6 @@ class Linear {
     simple_ ? begin(std::integral_constant<Way, kSimple>{}) : begin(std::integral_constant<Way, kAny>{});
     S::template dot_block<NB>(x_, tile_.prepared.data(), p_.col_quads, weights, rows_ + first, acc);
     plain_ ? finish(std::true_type{}) : finish(std::false_type{});
-  }
-
-  // A block is finished between the products of the next. Its sums are stored after that, because a load from the place
-  // of a store that is under way waits for it, and so does one 4 KiB away from such a place.
-  template <Way kWay>
-  void run_tiled(size_t param) {
-    V32 sums[S::kBlock * S::kTileRegs];
-    size_t before = 0;  // first quad of the block whose sums these are
-    size_t quads = 0;   // of that block
-    size_t pair = 0;    // its first register of pairs
-    const auto finish = [&](size_t k, size_t steps) EGG_INLINE_LAMBDA {
-      for (size_t g = quads * k / steps; g < quads * (k + 1) / steps; ++g) {
-        unrolled<S::kTileRegs / 2>([&](auto p) EGG_INLINE_LAMBDA {
-          V32 t[2][4];
-          unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
-            constexpr size_t kOfSums = 2 * p + side;
-            const size_t m = 2 * pair + kOfSums;
-            begin_quad<kWay>(before + g, m, t[side]);
-            unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { t[side][i] += sums[(4 * g + i) * S::kTileRegs + kOfSums]; });
-            if constexpr (kWay < kLate) finish_quad<kWay == kSimple>(before + g, m, t[side]);
-          });
-          if constexpr (kWay == kHalves) {
-            finish_halves(before + g, pair + p, t);
-          } else if constexpr (kWay >= kLate) {
-            finish_late<kWay>(before + g, pair + p, t);
-          }
-        });
-      }
-    };
-    // Members of one block of weights in turns, so that the weights are in the first cache for all but the first.
-    for (size_t first = 0; first < outputs(); first += S::kBlock) {
-      const int8_t* weights = tile_.model.weights.block(param, first);
-      const size_t size = Weights<S>::block_size(p_, first);
-      for (size_t m = 0; m < kRegs; m += S::kTileRegs) {
-        const int8_t* const x = x_ + m * S::kBytes;
-        S::begin_block(x, p_.col_quads, weights, size, finish);
-        S::end_block(x, p_.col_quads, weights, size, sums);
-        before = first / 4;
-        quads = size / 4;
-        pair = m / 2;
-      }
-    }
-    finish(0, 1);
   }
 
   // What the sums of four outputs of a register of members begin with: all but x * W, shifted by the guard bits alone.
@@ -289,46 +268,50 @@ class Linear {
     S::store(y_ + at, pack4<S>(t));
   }
 
+  template <Way kWay>
+  EGG_INLINE Late late_of(size_t p) const {
+    const V16* const q = kWay == kHalves ? q_halves_ : q_late_;
+    return {noise_.a + p * S::kBytes, y_ + 2 * p * S::kBytes, {q[2 * p], q[2 * p + 1]}, nearest_, shift_, near_};
+  }
+
   // Four outputs of a register of pairs, both sides, that began without the perturbation. It is added in int16, where
   // A * 2^8 times q * 2^4 over 2^16 is A * q less the guard bits, at most 2047 * 46 / 16. A sum that int16 cuts
   // stays beyond 2^7 * 127 with it, so it is clipped all the same.
   template <Way kWay>
-  EGG_INLINE void finish_late(size_t quad, size_t p, const V32 (&t)[2][4]) const {
-    const V8 a = S::transpose4(S::template load<V8>(noise_.a + (quad * S::kPairRegs + p) * S::kBytes));
+  EGG_INLINE void finish_late(size_t quad, const Late& late, const V32 (&t)[2][4]) const {
+    const V8 a = S::transpose4(S::template load<V8>(late.a + quad * S::kPairRegs * S::kBytes));
     const V16 a_low = S::first256(a);
     const V16 a_high = S::second256(a);
     unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
-      const V16 q = q_late_[2 * p + side];
-      const V16 low = S::adds16(S::pack16(t[side][0], t[side][1]), S::mulhi16(a_low, q));
-      const V16 high = S::adds16(S::pack16(t[side][2], t[side][3]), S::mulhi16(a_high, q));
+      const V16 low = S::adds16(S::pack16(t[side][0], t[side][1]), S::mulhi16(a_low, late.q[side]));
+      const V16 high = S::adds16(S::pack16(t[side][2], t[side][3]), S::mulhi16(a_high, late.q[side]));
       const auto shifted = [&](V16 v) EGG_INLINE_LAMBDA {
-        return kWay == kRounded ? S::mulhrs16(v, nearest_) : S::shift16(v, near_);
+        return kWay == kRounded ? S::mulhrs16(v, late.nearest) : S::shift16(v, late.near);
       };
-      S::store(y_ + (quad * kRegs + 2 * p + side) * S::kBytes, S::pack_quad(shifted(low), shifted(high)));
+      S::store(late.y + (quad * kRegs + side) * S::kBytes, S::pack_quad(shifted(low), shifted(high)));
     });
   }
 
   // The same for a shift of 8 or more: the perturbation is made in int16 and added in int32, and the last 8 of the
   // shift are done in int16, as in finish_quad.
-  EGG_INLINE void finish_halves(size_t quad, size_t p, V32 (&t)[2][4]) const {
-    const auto a = S::template load<V16>(noise_.a + (quad * S::kPairRegs + p) * S::kBytes);
+  EGG_INLINE void finish_halves(size_t quad, const Late& late, V32 (&t)[2][4]) const {
+    const auto a = S::template load<V16>(late.a + quad * S::kPairRegs * S::kBytes);
     const V16 even = a << 8;
     const V16 odd = a & static_cast<int16_t>(0xff00);
     const auto first = (V16)S::all32(1);
     const auto second = (V16)S::all32(1 << 16);
     unrolled<2>([&](auto side) EGG_INLINE_LAMBDA {
-      const V16 q = q_halves_[2 * p + side];
-      const V16 of_even = S::mulhi16(even, q);
-      const V16 of_odd = S::mulhi16(odd, q);
+      const V16 of_even = S::mulhi16(even, late.q[side]);
+      const V16 of_odd = S::mulhi16(odd, late.q[side]);
       V32(&y)[4] = t[side];
       y[0] = S::madd16(y[0], of_even, first);
       y[1] = S::madd16(y[1], of_odd, first);
       y[2] = S::madd16(y[2], of_even, second);
       y[3] = S::madd16(y[3], of_odd, second);
-      if (shift_ > 8) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { y[i] = y[i] >> far_; });
-      S::store(
-          y_ + (quad * kRegs + 2 * p + side) * S::kBytes,
-          S::pack_quad(S::mulhrs16(S::pack16(y[0], y[1]), nearest_), S::mulhrs16(S::pack16(y[2], y[3]), nearest_)));
+      if (late.shift > 8) unrolled<4>([&](auto i) EGG_INLINE_LAMBDA { y[i] = y[i] >> far_; });
+      S::store(late.y + (quad * kRegs + side) * S::kBytes,
+               S::pack_quad(S::mulhrs16(S::pack16(y[0], y[1]), late.nearest),
+                            S::mulhrs16(S::pack16(y[2], y[3]), late.nearest)));
     });
   }
 

@@ -53,8 +53,7 @@ struct Simd {
     Row(const int8_t* /*weights*/, size_t /*cols*/) {}
   };
 
-  // Whether products come to memory, in blocks of kBlock outputs and kTileRegs registers of members: then begin_block
-  // and end_block stand for dot_block.
+  // Whether products come to memory, in blocks of kBlock outputs: then TiledLinear stands for dot_block.
   static constexpr bool kTiled = false;
   // Whether those products take signed weights, which are packed without the xor.
   static constexpr bool kSignedBlocks = false;
