@@ -109,8 +109,8 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   return seen;
 }
 
-// Compares a program on one GPU, whole, shared as by three, in two blocks, and, with many members, with its noise in
-// pieces, with the reference.
+// Compares a program on one GPU, whole, shared as by three, in two blocks, without noise ahead, and, with many members,
+// with its noise in pieces, with the reference.
 inline void expect_equal(const Learner& learner, std::span<const uint32_t> windows, uint32_t last) {
   const egg_session_spec spec = learner.session_spec();
   BackendSession reference = learner.open_session();
@@ -119,6 +119,7 @@ inline void expect_equal(const Learner& learner, std::span<const uint32_t> windo
   sessions.push_back(open_session(spec, {0}));
   sessions.push_back(open_session(spec, {0, 0, 0}));
   sessions.push_back(open_session_of_two_blocks(spec));
+  sessions.push_back(open_session_with_noise_in_time(spec));
   constexpr uint32_t kManyMembers = 4096;  // whose noise takes more memory than votes on rows do
   if (spec.population >= kManyMembers) sessions.push_back(open_session_in_pieces(spec));
   for (const auto& session : sessions) {

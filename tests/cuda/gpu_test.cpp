@@ -68,6 +68,13 @@ std::unique_ptr<Session> open_session_in_pieces(const egg_session_spec& spec) {
   return std::make_unique<ReplicaSession>(plan_in_pieces(spec), spec);
 }
 
+std::unique_ptr<Session> open_session_with_noise_in_time(const egg_session_spec& spec) {
+  ReplicaPlan plan = std::move(plan_replicas(spec, {0}).front());
+  EXPECT_TRUE(plan.memory.draws_ahead);
+  plan.memory.draws_ahead = false;
+  return std::make_unique<ReplicaSession>(std::move(plan), spec);
+}
+
 std::unique_ptr<Session> open_session_of_two_blocks(const egg_session_spec& spec) {
   return std::make_unique<ReplicaSession>(plan_of_two_blocks(spec), spec);
 }

@@ -20,6 +20,8 @@ class GpuTest : public testing::Test {
 std::unique_ptr<Session> open_session(const egg_session_spec& spec, const std::vector<int>& devices);
 // On one GPU that has memory for the noise of one block's tiles at a time.
 std::unique_ptr<Session> open_session_in_pieces(const egg_session_spec& spec);
+// On one GPU that makes a step's noise when it is read.
+std::unique_ptr<Session> open_session_with_noise_in_time(const egg_session_spec& spec);
 // On one GPU of which the forward pass takes two blocks: seats cut tiles that are more than fit there.
 std::unique_ptr<Session> open_session_of_two_blocks(const egg_session_spec& spec);
 

@@ -136,6 +136,24 @@ TEST_F(MemoryTest, NoiseTakesNoMoreThanHalfOfWhatIsLeft) {
   EXPECT_EQ(chosen(100).noise_tiles, 2U);
 }
 
+// The noise of two steps lies in memory where as much again is left, and where it is no more than kMostNoise.
+TEST_F(MemoryTest, DrawsAreMadeAheadWhereTheirMemoryIsFree) {
+  const uint32_t population = 1 << 18;
+  const MemoryPlan ahead = chosen(population);
+  const uint64_t noise = uint64_t{ahead.noise_tiles} * ahead.noise_tile;
+  EXPECT_TRUE(ahead.draws_ahead);
+  EXPECT_EQ(ahead.bytes(Area::kNextNoise), noise);
+  const uint64_t enough = kCallReserve + ahead.total + noise;
+  EXPECT_TRUE(chosen(population, enough).draws_ahead);
+  const MemoryPlan tight = chosen(population, enough - 1);
+  EXPECT_FALSE(tight.draws_ahead);
+  EXPECT_EQ(tight.bytes(Area::kNextNoise), 0U);
+  EXPECT_EQ(tight.total, ahead.total - noise);
+  const auto most = static_cast<uint32_t>(kMostNoise / (2 * ahead.noise_tile) * kTileRows);
+  EXPECT_TRUE(chosen(most, 80 * kGiB).draws_ahead);
+  EXPECT_FALSE(chosen(most + kTileRows, 80 * kGiB).draws_ahead);
+}
+
 TEST_F(MemoryTest, ARefusalNamesTheLargestPopulationThatFits) {
   for (const uint64_t room : {3 * kGiB, 5 * kGiB, 24 * kGiB}) {
     const std::string refusal = refusal_of(replicas({room}), 1 << 30);
@@ -229,7 +247,7 @@ TEST_F(TablesMemoryTest, VotesOnRowsLieInMemoryOnlyWhereTheyMust) {
   EXPECT_EQ(shared.bytes(Area::kAllVotes), 8 * shared.votes);
 
   const uint64_t noise = uint64_t{whole.noise_tiles} * whole.noise_tile;
-  const uint64_t enough = kCallReserve + whole.total + noise;
+  const uint64_t enough = kCallReserve + whole.total - whole.bytes(Area::kNextNoise) + noise;
   EXPECT_FALSE(chosen(population, enough).keeps_row_votes);
   const MemoryPlan tight = chosen(population, enough - 1);
   EXPECT_TRUE(tight.keeps_row_votes);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "against_reference.h"
 #include "noise/initial_weights.h"
 #include "session.h"
 #include "support/host.h"
@@ -74,6 +75,42 @@ TEST_F(ReplicaTest, OneWeightMakesADifference) {
     two[0]->set_weights(i, weights.data());
     EXPECT_EQ(refusal_of(two), "") << spec_.program->params[i].name;
   }
+}
+
+// An evaluation leaves draws of the next step, which another one may or may not be of.
+TEST_F(ReplicaTest, NoiseAheadIsReadWithItsStepsDrawsAndNewVectors) {
+  const uint32_t all = spec_.population;
+  const Tokens read(*spec_.program, 1, all / kStreamMembers, 3);
+  const auto losses_of = [&](Replica& replica, uint64_t step, uint32_t first, uint32_t count) {
+    replica.set_states(0, all, std::vector<int8_t>(all * size_t{learner_.program->state_bytes()}).data());
+    Tokens part = read;  // the streams of these members are the first of the batch
+    part.streams = count / kStreamMembers;
+    std::vector<int64_t> losses(count);
+    const egg_evaluate call{sizeof(egg_evaluate), kStreamMembers, step, first, count, part.view(), losses.data()};
+    replica.evaluate_async(call);
+    replica.finish_evaluate(call);
+    return losses;
+  };
+  const auto change_vectors = [&](Replica& replica) {
+    for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
+      if (spec_.program->params[i].kind != EGG_PARAM_VECTOR) continue;
+      const std::vector<int8_t> weights(weight_count(spec_.program->params[i]), 9);
+      replica.set_weights(i, weights.data());
+    }
+  };
+  const auto expected = [&](uint64_t step, uint32_t first, uint32_t count) {
+    const auto fresh = open();
+    change_vectors(*fresh);
+    return losses_of(*fresh, step, first, count);
+  };
+  const auto replica = open();
+  losses_of(*replica, 5, 0, all);
+  change_vectors(*replica);
+  EXPECT_EQ(losses_of(*replica, 6, 0, all), expected(6, 0, all));
+  EXPECT_EQ(losses_of(*replica, 5, 0, all), expected(5, 0, all));
+  EXPECT_EQ(losses_of(*replica, 6, 0, all / 2), expected(6, 0, all / 2));
+  EXPECT_EQ(losses_of(*replica, 6, all / 2, all / 2), expected(6, all / 2, all / 2));
+  EXPECT_EQ(losses_of(*replica, 5, 0, all), expected(5, 0, all));
 }
 
 TEST_F(ReplicaTest, WeightsThatChangePlacesMakeADifference) {

@@ -141,6 +141,7 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bo
   set(bytes, Area::kFitness, padded(population / 2, kTilePairs), 1);
   set(bytes, Area::kWorkspace, size_t{blocks_for(population)} * tiles_, tile_workspace_);
   set(bytes, Area::kNoise, tiles_of_noise, noise_tile);
+  set(bytes, Area::kNextNoise, 0, noise_tile);
   set(bytes, Area::kVotes, with_row_votes ? votes : votes - masked_votes, sizeof(int64_t));
   if (shares_votes_) set(bytes, Area::kAllVotes, votes, sizeof(int64_t));
   if (with_row_votes) set(bytes, Area::kVotedRows, table_rows_, sizeof(VotedRow));
@@ -178,6 +179,12 @@ void MemoryPlan::choose(uint32_t population) {
   }
   bytes_ = bytes_for(population, noise_tiles, keeps_row_votes);
   total = total_for(population, noise_tiles, keeps_row_votes);
+  // The next step's noise takes no more than half of what is left.
+  const uint64_t noise = uint64_t{noise_tiles} * noise_tile;
+  draws_ahead = noise_tiles == all && 2 * noise <= kMostNoise && 2 * noise <= most() - total;
+  if (!draws_ahead) return;
+  set(bytes_, Area::kNextNoise, noise_tiles, noise_tile);
+  total += taken(noise);
 }
 
 }  // namespace eggroll::cuda

@@ -18,7 +18,7 @@ namespace eggroll::cuda {
 // streams by row, streams of the unperturbed model), and for the driver.
 constexpr uint64_t kCallReserve = uint64_t{1} << 30;
 // Noise is made for as many pairs at once as fit here, or in half of what is left when all else has its place: other
-// sessions live beside this one.
+// sessions live beside this one. That of the next step may take half of what is left then.
 constexpr uint64_t kMostNoise = uint64_t{16} << 30;
 
 // The arrays of a replica, beside those of its parameters and of its program's lookup tables.
@@ -58,6 +58,7 @@ enum class Area : uint8_t {
   kFitness,
   kWorkspace,  // of all tiles that are at work at once
   kNoise,
+  kNextNoise,  // where draws are made ahead
   kVotes,
   kAllVotes,
   kVotedRows,
@@ -101,6 +102,8 @@ struct MemoryPlan {
   uint32_t members = 0;      // of the largest share
   uint32_t blocks = 0;       // of the forward pass at once
   uint32_t noise_tiles = 0;  // whose noise is in memory at once
+  // Whether the draws of the next step lie in memory beside those of this one.
+  bool draws_ahead = false;
   // Whether the votes of masked tables lie in memory until all are made. Where one device has the noise of all pairs at
   // once, the rule takes most of them row by row.
   bool keeps_row_votes = true;

@@ -13,10 +13,14 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
     : own_(std::move(own)), rule_(spec.rule), threads_(spec.threads) {
   activate();
   keep_freed_memory();
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
+  int least = 0;
+  int greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "describe itself");
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "make a stream");
+  check(cudaStreamCreateWithPriority(&drawing_, cudaStreamNonBlocking, least), "make a stream");
   check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
   check(cudaStreamCreateWithFlags(&receiving_, cudaStreamNonBlocking), "make a stream");
-  for (cudaEvent_t* event : {&sent_, &voted_, &updated_}) {
+  for (cudaEvent_t* event : {&sent_, &evaluated_, &drawn_, &voted_, &updated_}) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
   }
   allow_shared_memory();
@@ -39,8 +43,11 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   workspace_ = take<char>(Area::kWorkspace);
   plain_noise_ = take<int8_t>(Area::kPlainNoise);
   plain_noise_.zero(stream_);  // draws stay so
-  noise_ = take<int8_t>(Area::kNoise);
-  if (own_.plan.fused) noise_.zero(stream_);  // slots that are half full are read whole
+  noises_[0].values = take<int8_t>(Area::kNoise);
+  noises_[1].values = take<int8_t>(Area::kNextNoise);
+  for (Noise& each : noises_) {
+    if (own_.plan.fused) each.values.zero(stream_);  // slots that are half full are read whole
+  }
   check(cudaStreamSynchronize(stream_), "prepare the session");
 }
 
@@ -120,7 +127,12 @@ DeviceArray<NoisePart> Replica::take_parts(Area area, std::vector<NoisePart> par
 void Replica::make_ops() {
   const Plan& plan = own_.plan;
   const egg_program& program = *plan.program;
-  parts_ = take_parts(Area::kNoiseParts, plan.layout.parts);
+  std::vector<NoisePart> parts = plan.layout.parts;
+  const auto vectors =
+      std::stable_partition(parts.begin(), parts.end(), [](const NoisePart& s) { return s.kind != kVector; });
+  draw_part_count_ = static_cast<size_t>(vectors - parts.begin());
+  part_count_ = parts.size();
+  parts_ = take_parts(Area::kNoiseParts, std::move(parts));
   for (uint32_t t = 0; t < program.table_count; ++t) {
     const std::vector<int32_t> entries(program.tables[t].entries, program.tables[t].entries + program.tables[t].count);
     tables_.emplace_back(entries.size());

@@ -24,13 +24,13 @@ Replica::~Replica() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
-  for (const cudaStream_t stream : {sending_, receiving_}) {
+  for (const cudaStream_t stream : {drawing_, sending_, receiving_}) {
     if (stream == nullptr) continue;
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
   }
   for (const cudaEvent_t event : download_events_) cudaEventDestroy(event);
-  for (const cudaEvent_t event : {sent_, voted_, updated_}) {
+  for (const cudaEvent_t event : {sent_, evaluated_, drawn_, voted_, updated_}) {
     if (event != nullptr) cudaEventDestroy(event);
   }
 }
@@ -43,7 +43,7 @@ void Replica::set_weights(uint32_t index, const int8_t* weights) {
   staging_.upload(weights, param.count(), stream_);
   launch_pad(staging_.get(), param.weights.get(), param.rows, param.cols, param.stride, stream_);
   launch_forms(forms_.on_device(), param.first_form, param.form_pieces, stream_);
-  made_.with_vectors = false;
+  for (Noise& each : noises_) each.with_vectors = false;
   check(cudaStreamSynchronize(stream_), "take weights");
 }
 
@@ -242,38 +242,59 @@ void Replica::launch_forward_pass(const ForwardArgs& args) {
   launch_fused(fused, blocks, stream_);
 }
 
-// All but the step and the tiles, for perturbed members.
-NoiseArgs Replica::noise_args(const DeviceArray<NoisePart>& parts, size_t count) const {
+// For perturbed members.
+NoiseArgs Replica::noise_args(const NoisePart* parts, size_t count, uint64_t step, uint32_t first_pair, uint32_t pairs,
+                              int8_t* out) const {
   const Plan& plan = own_.plan;
   NoiseArgs args{};
-  args.parts = parts.get();
+  args.parts = parts;
   args.part_count = static_cast<uint32_t>(count);
   args.values = values_of_noise_;
   args.seed = plan.noise.seed;
+  args.step = step;
+  args.first_pair = first_pair;
+  args.tiles = divide_up(pairs, kTilePairs);
   args.vector_shift = plan.vector_shift();
   args.nearest = plan.nearest();
   args.perturb = 1;
   args.places = fused_places_.get();
-  args.out = noise_.get();
+  args.out = out;
   args.tile_bytes = plan.layout.bytes * kTilePairs;
   args.most_blocks = noise_blocks_;
   return args;
 }
 
-// Whether these pairs' draws are in noise_.
-bool Replica::has_draws(uint64_t step, uint32_t first_pair, uint32_t pairs) const {
-  return made_.step == step && made_.first_pair == first_pair && made_.pairs >= pairs;
+// Makes what members read of the noise, unless it is there.
+void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs) {
+  if (!noise().has(step, first_pair, pairs) && noises_[1 - noise_].has(step, first_pair, pairs)) {
+    check(cudaStreamWaitEvent(stream_, drawn_), "draw noise");
+    noise_ = 1 - noise_;
+  }
+  Noise& mine = noise();
+  const bool has_draws = mine.has(step, first_pair, pairs);
+  if (has_draws && mine.with_vectors) return;
+  const size_t first = has_draws ? draw_part_count_ : 0;
+  launch_noise(noise_args(parts_.get() + first, part_count_ - first, step, first_pair, pairs, mine.values.get()),
+               stream_);
+  mine.step = step;
+  mine.first_pair = first_pair;
+  mine.pairs = pairs;
+  mine.with_vectors = true;
 }
 
-// All that members read of the noise, unless it is there.
-void Replica::make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs) {
-  if (has_draws(step, first_pair, pairs) && made_.with_vectors) return;
-  NoiseArgs noise = noise_args(parts_, own_.plan.layout.parts.size());
-  noise.step = step;
-  noise.first_pair = first_pair;
-  noise.tiles = divide_up(pairs, kTilePairs);
-  launch_noise(noise, stream_);
-  made_ = {step, first_pair, pairs, true};
+// Makes the draws of the next step while the host works on this one's losses.
+void Replica::draw_ahead(uint64_t step, uint32_t first_pair, uint32_t pairs) {
+  Noise& next = noises_[1 - noise_];
+  if (!own_.memory.draws_ahead || next.has(step, first_pair, pairs)) return;
+  next.pairs = 0;
+  check(cudaEventRecord(evaluated_, stream_), "run the forward pass");
+  check(cudaStreamWaitEvent(drawing_, evaluated_), "run the forward pass");
+  launch_noise(noise_args(parts_.get(), draw_part_count_, step, first_pair, pairs, next.values.get()), drawing_);
+  check(cudaEventRecord(drawn_, drawing_), "draw noise");
+  next.step = step;
+  next.first_pair = first_pair;
+  next.pairs = pairs;
+  next.with_vectors = false;
 }
 
 Replica::Reads Replica::reads_of(const egg_evaluate& e) const {
@@ -305,13 +326,16 @@ void Replica::evaluate_async(const egg_evaluate& e) {
       args.first = share.first - e.first + done + begin - first_stream * e.members_per_stream;
       args.members_per_stream = e.members_per_stream;
       args.tile_noise = plan.layout.bytes * kTilePairs;
-      args.noise = noise_.get() + begin / kTileRows * args.tile_noise;
+      args.noise = noise().values.get() + begin / kTileRows * args.tile_noise;
       args.ranks = static_cast<uint32_t>(plan.noise.rank);
       args.states = states_.get() + (share.first + done + begin - first_member()) * plan.state_stride;
       args.losses = losses_.get() + done + begin;
       launch_forward_pass(args);
       download_losses(done + begin, args.rows);
     }
+  }
+  if (share.count == members() && most_rows == share.count) {
+    draw_ahead(e.step + 1, share.first / 2, share.count / 2);
   }
 }
 
@@ -353,11 +377,9 @@ void Replica::infer(const egg_infer& i) {
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));
   upload_states(infer_states_.get(), i.states, streams);
-  NoiseArgs noise = noise_args(parts_, plan.layout.parts.size());
-  noise.tiles = 1;
-  noise.perturb = 0;
-  noise.out = plain_noise_.get();
-  launch_noise(noise, stream_);
+  NoiseArgs plain = noise_args(parts_.get(), part_count_, 0, 0, 1, plain_noise_.get());
+  plain.perturb = 0;
+  launch_noise(plain, stream_);
   ForwardArgs args = forward_args(i.batch);
   args.rows = streams;
   args.members_per_stream = 1;

@@ -129,8 +129,8 @@ class Replica {
   void download_states(int8_t* to, const int8_t* from, size_t count);
   void bring(void* to, const void* from, size_t bytes, const char* what);
   void download_losses(uint32_t first, uint32_t count);
-  bool has_draws(uint64_t step, uint32_t first_pair, uint32_t pairs) const;
   void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs);
+  void draw_ahead(uint64_t step, uint32_t first_pair, uint32_t pairs);
   enum class Sent : uint8_t { kInputs, kAll };
   void send(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what);
   // The own members of a call, and the streams of its batch that they read.
@@ -148,7 +148,8 @@ class Replica {
   RuleArgs rule_args() const;
   void launch_forward_pass(const ForwardArgs& args);
   ForwardArgs forward_args(const egg_batch& batch) const;
-  NoiseArgs noise_args(const DeviceArray<NoisePart>& parts, size_t count) const;
+  NoiseArgs noise_args(const NoisePart* parts, size_t count, uint64_t step, uint32_t first_pair, uint32_t pairs,
+                       int8_t* out) const;
   void make_fused();
   std::vector<StageSource> sources(const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
@@ -157,11 +158,14 @@ class Replica {
   const egg_rule* rule_;
   Threads threads_;
   cudaStream_t stream_ = nullptr;
+  cudaStream_t drawing_ = nullptr;    // of draws ahead
   cudaStream_t sending_ = nullptr;    // of what calls bring, beside the work on noise
   cudaStream_t receiving_ = nullptr;  // of losses
   cudaEvent_t sent_ = nullptr;
   std::optional<egg_evaluate> ready_;  // what get_ready() was told, until the next call
-  cudaEvent_t voted_ = nullptr;        // for the streams of other replicas
+  cudaEvent_t evaluated_ = nullptr;
+  cudaEvent_t drawn_ = nullptr;
+  cudaEvent_t voted_ = nullptr;  // for the streams of other replicas
   cudaEvent_t updated_ = nullptr;
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
@@ -178,18 +182,28 @@ class Replica {
   DeviceArray<int8_t> noise_table_;
   NoiseValues values_of_noise_{};
   uint32_t noise_blocks_ = 0;
-  DeviceArray<NoisePart> parts_;
+  DeviceArray<NoisePart> parts_;  // draws, then vectors
+  size_t part_count_ = 0;
+  size_t draw_part_count_ = 0;
   DeviceArray<NoisePart> vote_parts_;  // of the chosen parameters' draws
   size_t vote_part_count_ = 0;
-  DeviceArray<int8_t> noise_;
-  // All draws of these pairs are in noise_: what an evaluation has left for the votes of its step, or what is there
-  // ahead of the next one.
-  struct {
-    uint64_t step;
-    uint32_t first_pair;
-    uint32_t pairs;
-    bool with_vectors;  // of the weights as they are
-  } made_{};
+  // Noise, with all draws of these pairs: what an evaluation has left for the votes of its step, or what is there ahead
+  // of the next one.
+  struct Noise {
+    DeviceArray<int8_t> values;
+    uint64_t step = 0;
+    uint32_t first_pair = 0;
+    uint32_t pairs = 0;
+    bool with_vectors = false;  // of the weights as they are
+
+    bool has(uint64_t of_step, uint32_t first, uint32_t count) const {
+      return step == of_step && first_pair == first && pairs >= count;
+    }
+  };
+  Noise& noise() { return noises_[noise_]; }
+  const Noise& noise() const { return noises_[noise_]; }
+  Noise noises_[2];                  // the second where draws are made ahead
+  size_t noise_ = 0;                 // the one that members read
   DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
   DeviceArray<char> workspace_;
   DeviceArray<int8_t> states_;

@@ -85,20 +85,18 @@ void Replica::send_variances(const egg_update& u) {
 // Votes of all parameters but masked tables.
 void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness) {
   const Plan& plan = own_.plan;
-  NoiseArgs noise = noise_args(vote_parts_, vote_part_count_);
-  noise.step = u.step;
-  noise.first_pair = first_pair;
-  noise.tiles = divide_up(pairs, kTilePairs);
-  if (!has_draws(u.step, first_pair, pairs)) {
-    launch_noise(noise, stream_);
-    made_ = {};
+  const NoiseArgs drawn =
+      noise_args(vote_parts_.get(), vote_part_count_, u.step, first_pair, pairs, noise().values.get());
+  if (!noise().has(u.step, first_pair, pairs)) {
+    launch_noise(drawn, stream_);
+    noise().pairs = 0;
   }
   const auto votes_of = [&](const Jobs<VoteJob>& jobs) {
-    return VoteArgs{noise_.get(),    noise.tile_bytes,
-                    noise.places,    noise.values,
-                    noise.seed,      noise.step,
+    return VoteArgs{drawn.out,       drawn.tile_bytes,
+                    drawn.places,    drawn.values,
+                    drawn.seed,      drawn.step,
                     first_pair,      pairs,
-                    noise.tiles,     fitness_.get() + (first_pair - own_.first_vote_pair),
+                    drawn.tiles,     fitness_.get() + (first_pair - own_.first_vote_pair),
                     most_fitness,    static_cast<uint32_t>(plan.noise.rank),
                     jobs.on_device()};
   };
@@ -132,7 +130,7 @@ void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
   const Plan& plan = own_.plan;
   RowVoteArgs args{};
   args.tables = row_tables_;
-  args.noise = noise_.get();
+  args.noise = noise().values.get();
   args.tile_bytes = plan.layout.bytes * kTilePairs;
   args.places = fused_places_.get();
   args.values = values_of_noise_;
@@ -168,8 +166,9 @@ void Replica::apply_rule_async(const egg_update& u) {
   changed_.download(host_changed_.get(), params_.size(), stream_);
   check(cudaEventRecord(updated_, stream_), "update the weights");
   // While the host is at work between two steps. Where it comes in pieces, the first would push out the last.
-  made_.with_vectors = false;
-  if (made_.pairs > 0 && made_.pairs == members() / 2) make_noise(made_.step + 1, made_.first_pair, made_.pairs);
+  for (Noise& each : noises_) each.with_vectors = false;
+  const Noise& made = noise();
+  if (made.pairs > 0 && made.pairs == members() / 2) make_noise(made.step + 1, made.first_pair, made.pairs);
 }
 
 // Few rows of masked tables have votes: the counts say which.
