@@ -16,7 +16,8 @@ void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64
 }
 
 CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices, uint32_t checksum_every)
-    : checksum_every_(checksum_every) {
+    : threads_(static_cast<int>(threads_given(static_cast<uint32_t>(devices.size())).count)),
+      checksum_every_(checksum_every) {
   for (ReplicaPlan& own : plan_replicas(spec, devices)) {
     replicas_.push_back(std::make_unique<Replica>(std::move(own), spec));
   }
@@ -46,16 +47,16 @@ void CudaSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
 }
 
 void CudaSession::evaluate(const egg_evaluate& arguments) {
-  for (const auto& replica : replicas_) replica->evaluate_async(arguments);
-  for (const auto& replica : replicas_) replica->finish_evaluate(arguments);
+  each_replica([&](Replica& replica) { replica.evaluate_async(arguments); });
+  each_replica([&](Replica& replica) { replica.finish_evaluate(arguments); });
 }
 
 void CudaSession::update(const egg_update& arguments) {
-  for (const auto& replica : replicas_) replica->vote_async(arguments);
-  for (const auto& replica : replicas_) replica->apply_rule_async(arguments);
-  for (const auto& replica : replicas_) {
-    if (arguments.next != nullptr) replica->get_ready(*arguments.next);
-  }
+  each_replica([&](Replica& replica) { replica.vote_async(arguments); });
+  each_replica([&](Replica& replica) {
+    replica.apply_rule_async(arguments);
+    if (arguments.next != nullptr) replica.get_ready(*arguments.next);
+  });
   for (const auto& replica : replicas_) replica->finish_update(arguments);
   ++updates_;
   const bool due = checksum_every_ > 0 && updates_ % checksum_every_ == 0;

@@ -29,7 +29,16 @@ class CudaSession : public Session {
   void infer(const egg_infer& arguments) override;
 
  private:
+  // On a thread for each device where the system gives them, so that none waits until the host has served the others.
+  template <class Body>
+  void each_replica(const Body& body) {
+    threads_.split(replicas_.size(), [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) body(*replicas_[i]);
+    });
+  }
+
   std::vector<std::unique_ptr<Replica>> replicas_;
+  Threads threads_;
   uint32_t checksum_every_;
   uint64_t updates_ = 0;
 };
