@@ -65,9 +65,9 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
       processes_(processes),
       shares_(shares_of(setup.learner.train.population, setup.learner.train.members_per_stream, processes.size())),
       own_(shares_[processes.index()]),
-      given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
-      has_thread_(given_ > Threads::number(setup.learner.threads)),
-      threads_(static_cast<int>(std::max(1U, given_ - 1))),
+      given_(threads_given(Threads::number(setup.learner.threads) + 2).count),
+      spare_threads_(given_ - std::min(given_, Threads::number(setup.learner.threads))),
+      threads_(static_cast<int>(std::max(1U, std::min(given_ - 1, Threads::number(setup.learner.threads))))),
       held_out_(session, setup.dataset, setup.learner.program->state_bytes(), &threads_),
       d_(own_.count / 2) {
   static_assert(sizeof(Header) == 48);
@@ -79,8 +79,7 @@ uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin
 
 const Scores& Members::score(uint64_t step, const Word& word) {
   if (coming_.step != step) fill(step, coming_);
-  // Where a step takes milliseconds, reading its data takes a part of them.
-  const std::future<void> next = beside_backend([this, step] { fill(step + 1, scored_); });
+  if (!filling_.valid()) begin_filling(step + 1);
   const auto began = Clock::now();
   const int64_t* losses = evaluate_own();
   scores_.forward_seconds = seconds_since(began);
@@ -95,9 +94,18 @@ const Scores& Members::score(uint64_t step, const Word& word) {
   } else {
     gather(own);
   }
-  next.wait();
-  std::swap(coming_, scored_);
+  if (filling_.valid()) filling_.wait();
+  std::swap(scored_, coming_);
+  std::swap(coming_, ahead_);
+  begin_filling(step + 2);
   return scores_;
+}
+
+// Where a step takes milliseconds, reading its data takes a part of them: it goes on beside an update and the next
+// evaluation.
+void Members::begin_filling(uint64_t step) {
+  filling_ = {};
+  if (step < setup_.learner.train.steps) filling_ = on_spare_thread(0, [this, step] { fill(step, ahead_); });
 }
 
 void Members::fill(uint64_t step, Filled& filled) {
@@ -109,9 +117,11 @@ void Members::fill(uint64_t step, Filled& filled) {
   filled.step = step;
 }
 
-std::future<void> Members::beside_backend(std::function<void()> work) const {
+std::future<void> Members::beside_backend(const std::function<void()>& work) const { return on_spare_thread(1, work); }
+
+std::future<void> Members::on_spare_thread(uint32_t number, const std::function<void()>& work) const {
   // Even a thread that was there at the start may have gone to others since.
-  return has_thread_ ? beside(work) : std::async(std::launch::deferred, std::move(work));
+  return number < spare_threads_ ? beside(work) : std::async(std::launch::deferred, work);
 }
 
 // The call that evaluates own members, from the first of their first stream on.
@@ -123,6 +133,7 @@ egg_evaluate Members::call_of_own() const {
 }
 
 std::optional<egg_evaluate> Members::coming() const {
+  if (coming_.step != scored_.step + 1) return std::nullopt;  // it could not be filled, or there is none
   const egg_evaluate call = call_of_own();
   return is_whole(call) ? std::optional(call) : std::nullopt;
 }

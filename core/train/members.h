@@ -54,9 +54,9 @@ class Members {
   const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
   HeldOutSums evaluate(const HeldOutStreams& streams);
-  // Does the work while the backend computes, on a thread of its own where the system gives one, else when it is waited
-  // for. One at a time, and none during score().
-  std::future<void> beside_backend(std::function<void()> work) const;
+  // Does the work while the backend computes, on a thread of its own where the system gives one beside the one that
+  // fills batches, else when it is waited for. One at a time.
+  std::future<void> beside_backend(const std::function<void()>& work) const;
   // Prepares for the losses of the step to come. May be called while an update is under way on another thread.
   void expect_losses();
 
@@ -77,6 +77,8 @@ class Members {
   struct Header;
 
   void fill(uint64_t step, Filled& filled);
+  void begin_filling(uint64_t step);
+  std::future<void> on_spare_thread(uint32_t number, const std::function<void()>& work) const;
   egg_evaluate call_of_own() const;
   bool is_whole(const egg_evaluate& call) const;
   const int64_t* evaluate_own();
@@ -90,17 +92,19 @@ class Members {
   std::vector<MemberShare> shares_;  // by process
   MemberShare own_;
   std::vector<uint64_t> sizes_;  // by process, bytes of a step
-  uint32_t given_;               // threads that the system gives, as many as the backend's and one more at most
-  bool has_thread_;              // for the host's work, beside those of the backend
+  uint32_t given_;               // threads that the system gives, as many as the backend's and two more at most
+  uint32_t spare_threads_;       // of these, those that are not the backend's
   Threads threads_;
   HeldOutEvaluator held_out_;
-  Filled coming_;                // of the step to come
   Filled scored_;                // of the step that was scored last
+  Filled coming_;                // of the step to come
+  Filled ahead_;                 // of the one after it, which filling_ fills
   BatchBuffer all_;              // what all members read in a step
   std::vector<int64_t> losses_;  // of own members, where they come in parts
   std::vector<int64_t> d_;       // of own pairs
   std::vector<uint8_t> gathered_;
   Scores scores_;
+  std::future<void> filling_;  // the last member: it ends before what it fills does
 };
 
 }  // namespace eggroll
