@@ -136,7 +136,7 @@ TEST_F(MemoryTest, NoiseTakesNoMoreThanHalfOfWhatIsLeft) {
   EXPECT_EQ(chosen(100).noise_tiles, 2U);
 }
 
-// The noise of two steps lies in memory where as much again is left, and where it is no more than kMostNoise.
+// The noise of two steps takes no more than kMostNoise, and that of the second no more than half of what is left.
 TEST_F(MemoryTest, DrawsAreMadeAheadWhereTheirMemoryIsFree) {
   const uint32_t population = 1 << 18;
   const MemoryPlan ahead = chosen(population);

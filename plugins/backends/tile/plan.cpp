@@ -28,8 +28,12 @@ Stay stay_of_state(const Plan& plan, const PlanState& state) {
 size_t weight_bytes(const Plan& plan, size_t step) {
   const egg_op* op = op_of(plan, step);
   if (op == nullptr || signature_of(*op).access != OpAccess::kProduct) return 0;
-  const PlanParam& p = plan.forms[static_cast<size_t>(op->param[0])];
-  return size_t{p.row_quads} * 4 * p.col_quads * 4;
+  return plan.forms[static_cast<size_t>(op->param[0])].padded_bytes();
+}
+
+PlanPart& part_of(Plan& plan, int32_t step) {
+  return *std::find_if(plan.parts.begin(), plan.parts.end(),
+                       [&](const PlanPart& part) { return step < static_cast<int32_t>(part.end); });
 }
 
 // Cuts before a step whose weights would make the part too large, at the last place where no state is in use.
@@ -48,26 +52,17 @@ void cut_parts(Plan& plan) {
       cut = i;
       bytes_at_cut = bytes;
     }
-    bytes += weight_bytes(plan, i);
-    if (bytes <= kPartBytes || bytes_at_cut == 0 || weight_bytes(plan, i) == 0) continue;
+    const size_t weights = weight_bytes(plan, i);
+    bytes += weights;
+    if (bytes <= kPartBytes || bytes_at_cut == 0 || weights == 0) continue;
     plan.parts.push_back({begin, cut, {}});
     begin = cut;
     bytes -= bytes_at_cut;
     bytes_at_cut = 0;
   }
   plan.parts.push_back({begin, plan.steps.size(), {}});
-  for (PlanPart& part : plan.parts) {
-    for (size_t i = 0; i < stays.size(); ++i) {
-      const auto first = static_cast<size_t>(std::max(stays[i].begin, 0));
-      if (part.begin <= first && first < part.end) part.states.push_back(plan.tile_states[i]);
-    }
-  }
+  for (size_t i = 0; i < stays.size(); ++i) part_of(plan, stays[i].begin).states.push_back(plan.tile_states[i]);
   plan.together = plan.parts.size() > 1 ? kTokensTogether : 1;
-}
-
-const PlanPart& part_of(const Plan& plan, int32_t step) {
-  return *std::find_if(plan.parts.begin(), plan.parts.end(),
-                       [&](const PlanPart& part) { return step < static_cast<int32_t>(part.end); });
 }
 
 // Gives each temporary value a place. One that a later part reads needs a place for each token, from the first step of

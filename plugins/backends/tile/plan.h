@@ -21,6 +21,8 @@ inline constexpr size_t kTokensTogether = 8;  // tokens that a tile takes throug
 struct PlanParam : LoweredParam {
   uint32_t row_quads = 0;  // of four rows
   uint32_t col_quads = 0;  // of four columns, a multiple of depth; 0 for a vector
+
+  size_t padded_bytes() const { return size_t{row_quads} * 4 * col_quads * 4; }
 };
 
 struct PlanState : LoweredState {

@@ -18,7 +18,7 @@ class Weights {
   struct Forms {
     explicit Forms(const PlanParam& p)
         : plain(size_t{p.rows} * p.cols),
-          blocks(p.by_product ? size_t{p.row_quads} * 4 * p.col_quads * 4 : 0),
+          blocks(p.by_product ? p.padded_bytes() : 0),
           outputs(p.by_product ? size_t{p.row_quads} * 4 : 0),
           rows(p.by_lookup && p.cols != p.col_quads * 4 ? size_t{p.rows} * p.col_quads * 4 : 0),
           vectors(p.vector ? size_t{p.row_quads} * 4 : 0) {}
