@@ -24,6 +24,7 @@ constexpr Named<FitnessForm(Settings&)> kForms[] = {EGGROLL_FITNESS_FORMS(EGGROL
 #undef EGGROLL_ENTRY
 
 constexpr size_t kFitnessBlock = 1024;
+constexpr size_t kQuickBlock = 64;
 
 // The sum of the squares of at most kFitnessBlock numbers, where each fits kBits; otherwise none. No product here has
 // factors of more than 32 bits and no comparison has 64, so the compiler makes the loop wide.
@@ -46,7 +47,7 @@ std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* thre
   static_assert(2 * (kBits - 1) < 53);
   std::atomic<uint64_t> sum = 0;
   std::atomic<bool> is_exact = true;
-  split(threads, d.size(), kFewestElements, [&](size_t begin, size_t end) {
+  split(threads, d.size(), fewest_of_urgent(d.size()), [&](size_t begin, size_t end) {
     for (size_t at = begin; at < end && is_exact; at += kFitnessBlock) {
       const auto squares = squares_of_block(d.data() + at, std::min(kFitnessBlock, end - at));
       if (!squares || *squares > kExact || sum.fetch_add(*squares) + *squares > kExact) is_exact = false;
@@ -55,7 +56,7 @@ std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* thre
   return is_exact ? std::optional<uint64_t>(sum) : std::nullopt;
 }
 
-// set_rounded() of at most kFitnessBlock differences. The compiler makes loops over numbers of 32 bits wide.
+// set_rounded() of at most kQuickBlock differences. The compiler makes loops over numbers of 32 bits wide.
 EGGROLL_WIDE void round_block(const int64_t* d, size_t count, const Rounding& rounding, int8_t* fitness) {
   const auto [rms, scale, divisor, most] = rounding;
   const auto rounded = [](double x) {
@@ -63,7 +64,7 @@ EGGROLL_WIDE void round_block(const int64_t* d, size_t count, const Rounding& ro
     const double rest = x - cut_off;  // exact
     return cut_off + static_cast<int32_t>(2 * rest);
   };
-  std::array<int32_t, kFitnessBlock> whole;
+  std::array<int32_t, kQuickBlock> whole;
   uint64_t high = 0;  // of numbers that begin at zero where they fit 32 bits
   for (size_t k = 0; k < count; ++k) {
     high |= (static_cast<uint64_t>(d[k]) + (uint64_t{1} << 31)) >> 32;
@@ -77,6 +78,33 @@ EGGROLL_WIDE void round_block(const int64_t* d, size_t count, const Rounding& ro
     for (size_t k = 0; k < count; ++k) whole[k] = rounded(whole[k] / rms * scale);
   }
   for (size_t k = 0; k < count; ++k) fitness[k] = static_cast<int8_t>(std::clamp(whole[k], -most, most));
+}
+
+// The same for kQuickBlock differences, with products in single precision. Returns false where one of them does not
+// show what the quotient in double precision rounds to. factor: scale / rms / divisor, as a float.
+//
+// The factor, the difference as a float, their product, and its sum with a half are each off by a part in 2^24 at most.
+// A sum is no more than 127.5, so it is off by less than 2^-15, and a quotient in double precision by far less. So both
+// have the same whole part where the sum is further than kFar from a whole number.
+EGGROLL_WIDE bool round_quickly(const int64_t* d, float factor, float most, int8_t* fitness) {
+  constexpr float kFar = 0x1p-14F;
+  std::array<int32_t, kQuickBlock> whole;
+  uint64_t high = 0;  // of numbers that begin at zero where they fit 32 bits
+  for (size_t k = 0; k < kQuickBlock; ++k) {
+    high |= (static_cast<uint64_t>(d[k]) + (uint64_t{1} << 31)) >> 32;
+    whole[k] = static_cast<int32_t>(d[k]);
+  }
+  int32_t near = 0;
+  for (size_t k = 0; k < kQuickBlock; ++k) {
+    const float product = static_cast<float>(whole[k]) * factor;
+    const float sum = std::min(std::abs(product), most) + 0.5F;
+    const auto cut_off = static_cast<int32_t>(sum);
+    const float rest = sum - static_cast<float>(cut_off);  // exact
+    near |= static_cast<int32_t>(rest < kFar) | static_cast<int32_t>(rest > 1.0F - kFar);
+    whole[k] = product < 0.0F ? -cut_off : cut_off;
+  }
+  for (size_t k = 0; k < kQuickBlock; ++k) fitness[k] = static_cast<int8_t>(whole[k]);
+  return high == 0 && near == 0;
 }
 
 }  // namespace
@@ -96,9 +124,13 @@ double root_mean_square(std::span<const int64_t> d, Threads* threads) {
 
 void set_rounded(std::span<const int64_t> d, std::span<int8_t> fitness, const Rounding& rounding, Threads* threads) {
   if (rounding.rms == 0.0) return std::fill(fitness.begin(), fitness.end(), int8_t{0});
-  split(threads, d.size(), kFewestElements, [&](size_t begin, size_t end) {
-    for (size_t at = begin; at < end; at += kFitnessBlock) {
-      round_block(d.data() + at, std::min(kFitnessBlock, end - at), rounding, fitness.data() + at);
+  const auto factor = static_cast<float>(rounding.scale / rounding.rms / rounding.divisor);
+  const auto most = static_cast<float>(rounding.most);
+  split(threads, d.size(), fewest_of_urgent(d.size()), [&](size_t begin, size_t end) {
+    for (size_t at = begin; at < end; at += kQuickBlock) {
+      const size_t count = std::min(kQuickBlock, end - at);
+      if (count == kQuickBlock && round_quickly(d.data() + at, factor, most, fitness.data() + at)) continue;
+      round_block(d.data() + at, count, rounding, fitness.data() + at);
     }
   });
 }

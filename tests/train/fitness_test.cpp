@@ -118,6 +118,32 @@ TEST(Fitness, ZscoreIsItsFormulaForEveryDifference) {
   }
 }
 
+// Next to every half, where a quotient in single precision may round to the other side.
+TEST(Fitness, RoundingIsThatOfTheQuotientInDoublePrecision) {
+  constexpr size_t kApart = 64;  // a difference of its own in each block that is rounded at once
+  const Rounding roundings[] = {{1.0, 32.0, 1.0, 64}, {3.0, 64.0, 0.7, 64}, {1.0, 127.0, 1.0, 127}};
+  for (Rounding rounding : roundings) {
+    for (const double rms : {0.01, 1.0, 640.0, 123'457.25, 0x1p20, 0x1.8p27, 0x1p40}) {
+      rounding.rms = rms;
+      std::vector<int64_t> d;
+      for (int32_t value = -rounding.most - 2; value <= rounding.most + 2; ++value) {
+        const double half = (value + 0.5) * rms * rounding.divisor / rounding.scale;
+        for (int64_t beside = -2; beside <= 2; ++beside) {
+          d.push_back(std::llround(half) + beside);
+          d.resize(d.size() + kApart - 1);
+        }
+      }
+      Values fitness(d.size());
+      set_rounded(d, fitness, rounding, nullptr);
+      for (size_t k = 0; k < d.size(); ++k) {
+        const double quotient = static_cast<double>(d[k]) / rms * rounding.scale / rounding.divisor;
+        const double expected = std::clamp<double>(std::round(quotient), -rounding.most, rounding.most);
+        ASSERT_EQ(fitness[k], static_cast<int8_t>(expected)) << d[k] << " of " << rms << " to " << rounding.most;
+      }
+    }
+  }
+}
+
 TEST(Fitness, CenteredRankIsTheSignedRankOfTheMagnitude) {
   const Fitness rank = fitness_of("centered_rank");
   // Ranks 1 to 4 of 4, times 127 / 4: 31.75, 63.5, 95.25, 127.
@@ -345,18 +371,8 @@ TEST(VoteStd, IsThatOfTheNull) {
       const std::vector<float> stds(2, 1.0F);
       std::vector<int64_t> changed(2);
       for (uint64_t step = 0; step < kSteps; ++step) {
-        session.update(egg_update{sizeof(egg_update),
-                                  kPairs,
-                                  step,
-                                  fitness.data(),
-                                  nullptr,
-                                  stds.data(),
-                                  changed.data(),
-                                  nullptr,
-                                  {},
-                                  2,
-                                  0,
-                                  nullptr});
+        session.update(egg_update{
+            sizeof(egg_update), kPairs, step, fitness.data(), nullptr, stds.data(), changed.data(), nullptr, {}, 2, 0});
         for (uint32_t p = 0; p < 2; ++p) {
           std::vector<float> votes(weight_count(program.params()[p]));
           session.get_slot(p, 0, votes.data());

@@ -118,6 +118,9 @@ namespace eggroll {
 // Elements of a loop that takes about a nanosecond for each: fewer take less time than another thread's waking.
 constexpr size_t kFewestElements = size_t{1} << 17;
 
+// The same for a loop that a device waits for, of which a thread may take a quarter.
+inline size_t fewest_of_urgent(size_t count) { return std::clamp(count / 4, kFewestElements / 4, kFewestElements); }
+
 // The same on these threads, or, where there are none, on the caller's.
 template <class Body>
 void split(Threads* threads, size_t count, size_t fewest, const Body& body) {
@@ -131,7 +134,7 @@ void split(Threads* threads, size_t count, size_t fewest, const Body& body) {
 // std::copy_n and std::fill_n, likewise.
 template <class T>
 void copy_elements(Threads* threads, const T* from, size_t count, T* to) {
-  split(threads, count, kFewestElements,
+  split(threads, count, fewest_of_urgent(count),
         [&](size_t begin, size_t end) { std::copy(from + begin, from + end, to + begin); });
 }
 template <class T>
