@@ -97,7 +97,7 @@ void run_model(const Program& program, const BackendInstance& reference) {
   std::vector<int64_t> losses(kPopulation);
   session.evaluate(egg_evaluate{sizeof(egg_evaluate), kPopulation, 0, 0, kPopulation,
                                 egg_batch{1, count, tokens.data(), tokens.data(), resets.data(), rows.data()},
-                                losses.data()});
+                                losses.data(), nullptr});
   for (const int64_t loss : losses) {
     if (loss < 0) throw Error(fmt::format("a member's loss is {}, expected at least 0", loss));
   }
@@ -129,8 +129,8 @@ void run_optimizer(const OptimizerInstance& optimizer, const Rule& rule, const B
     const std::vector<float> scalars = optimizer.scalars(step, {});
     const float std = step % 4 == 3 ? 0.0F : 32000.0F;
     int64_t changed = 0;
-    session.update(egg_update{
-        sizeof(egg_update), 2, step, fitness.data(), scalars.data(), &std, &changed, nullptr, {}, 2, 0, nullptr});
+    session.update(
+        egg_update{sizeof(egg_update), 2, step, fitness.data(), scalars.data(), &std, &changed, nullptr, {}, 2, 0});
     session.get_weights(0, weights.data());
     if (std::any_of(weights.begin(), weights.end(), [](int8_t w) { return w == -128; })) {
       throw Error("an update left a weight of -128, expected -127 to 127");

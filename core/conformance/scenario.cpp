@@ -191,7 +191,7 @@ class Run {
     Batch batch(draws, scenario_, streams, action.tokens, program_.view());
     Array<int64_t> losses(action.count);
     session_.evaluate(egg_evaluate{sizeof(egg_evaluate), action.members_per_stream, action.step, action.first,
-                                   action.count, batch.view, losses.data()});
+                                   action.count, batch.view, losses.data(), nullptr});
     losses.append_to(transcript_, fmt::format("losses {} (step {}, members {} to {})", when, action.step, action.first,
                                               action.first + action.count - 1));
   }
@@ -221,7 +221,7 @@ class Run {
     Batch batch(draws, scenario_, streams, action.tokens, program_.view());
     session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), action.step, fitness.data(),
                                scalars.data(), stds.data(), changed.data(), nullptr, batch.view,
-                               action.members_per_stream, 0, nullptr});
+                               action.members_per_stream, 0});
     changed.append_to(transcript_, "changed counts " + when);
   }
 

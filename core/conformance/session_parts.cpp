@@ -61,7 +61,8 @@ void SessionParts::get_states(uint32_t first, uint32_t count, int8_t* states) {
 
 void SessionParts::evaluate(const egg_evaluate& call) {
   each_part(sessions_, call.first, call.count, [&](BackendSession& session, uint32_t begin, uint32_t members) {
-    evaluate_part(session, call, begin, members, call.losses + (begin - call.first));
+    each_part(call, program_.view().index_count, begin, members,
+              [&](const egg_evaluate& part) { session.evaluate(part); });
   });
 }
 
@@ -79,7 +80,6 @@ void SessionParts::update(const egg_update& call) {
     egg_update own = call;
     own.chosen = chosen.data();
     own.changed = changed.data();
-    own.next = nullptr;
     sessions_[part].update(own);
     for (uint32_t i = 0; i < params; ++i) {
       if (chosen[i] != 0) {

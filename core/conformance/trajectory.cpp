@@ -149,7 +149,7 @@ std::vector<std::string> weights_after_each_step(const Trajectory& trajectory, c
   for (uint64_t step = 0; step < kTrajectorySteps; ++step) {
     setup.streams.fill(step, batch);
     session.evaluate(egg_evaluate{sizeof(egg_evaluate), learner.train.members_per_stream, step, 0,
-                                  learner.train.population, batch.view(), losses.data()});
+                                  learner.train.population, batch.view(), losses.data(), nullptr});
     learner.update(session, step, {}, setup.fitness.of(losses), batch);
     hashes.push_back(weights_sha256(read_weights(session, *learner.program)));
   }

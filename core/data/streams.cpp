@@ -21,6 +21,12 @@ void read_token(const Tokens& tokens, uint64_t position, bool reset, std::option
   batch.resets[place] = reset || token == separator ? 1 : 0;
 }
 
+// Streams that take long enough to fill to be worth a thread. A row of an index is made of several tokens.
+size_t fewest_streams(uint32_t tokens, size_t indices) {
+  constexpr size_t kTokensOfRow = 8;
+  return std::max<size_t>(kFewestElements / (tokens * (1 + kTokensOfRow * indices)), 1);
+}
+
 }  // namespace
 
 void BatchBuffer::clear(uint32_t new_streams, uint32_t new_tokens, uint32_t new_indices) {
@@ -93,8 +99,8 @@ uint64_t TrainStreams::first_segment(uint64_t stream) const {
 void TrainStreams::fill(uint64_t step, BatchBuffer& batch, uint32_t first_stream, uint32_t count,
                         Threads* threads) const {
   batch.resize(count, tokens_, static_cast<uint32_t>(indices_.size()));
-  const size_t fewest = std::max<size_t>(kFewestElements / tokens_, 1);
-  split(threads, count, fewest, [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); });
+  split(threads, count, fewest_streams(tokens_, indices_.size()),
+        [&](size_t begin, size_t end) { fill_streams(step, batch, first_stream, begin, end); });
 }
 
 // Streams [begin, end) of the batch, of which `first` is the first.
@@ -156,8 +162,7 @@ void HeldOutStreams::fill(uint64_t index, BatchBuffer& batch, uint32_t first_str
                           Threads* threads) const {
   const auto tokens = static_cast<uint32_t>(std::min<uint64_t>(tokens_, longest_ - index * tokens_));
   batch.clear(count, tokens, static_cast<uint32_t>(indices_.size()));
-  const size_t fewest = std::max<size_t>(kFewestElements / tokens_, 1);
-  split(threads, count, fewest,
+  split(threads, count, fewest_streams(tokens_, indices_.size()),
         [&](size_t begin, size_t end) { fill_streams(index, batch, first_stream, begin, end); });
 }
 

@@ -139,8 +139,7 @@ std::vector<std::optional<VoteSignal>> VoteMeter::measure() {
                             nullptr,
                             step.batch.view(),
                             members_per_stream_,
-                            0,
-                            nullptr};
+                            0};
     session_.update(update);
     for (uint32_t i = 0; i < params.size(); ++i) {
       if (params[i].perturbed == 0) continue;

@@ -35,6 +35,21 @@ EGGROLL_WIDE bool all_from_zero_to(uint64_t most, const int64_t* numbers, size_t
   return signs >> 63 == 0;
 }
 
+// The same for the losses of pairs. Sets the difference of each pair, and adds all losses to the sum.
+EGGROLL_WIDE bool compare_pairs(uint64_t most, const int64_t* losses, size_t pairs, int64_t* d, uint64_t& sum) {
+  uint64_t signs = 0;
+  uint64_t added = 0;
+  for (size_t k = 0; k < pairs; ++k) {
+    const auto even = static_cast<uint64_t>(losses[2 * k]);
+    const auto odd = static_cast<uint64_t>(losses[2 * k + 1]);
+    signs |= even | odd | (most - even) | (most - odd);
+    d[k] = static_cast<int64_t>(odd - even);
+    added += even + odd;
+  }
+  sum += added;
+  return signs >> 63 == 0;
+}
+
 // One call of open with all that it touches. The thread that makes the call shares it, and may outlive the caller's
 // wait.
 class Opening {
@@ -267,14 +282,23 @@ void BackendSession::require_context(const egg_batch& batch) const {
               EGG_ERROR_UNSUPPORTED);
 }
 
+uint64_t BackendSession::largest_sum(const egg_batch& batch) const {
+  return static_cast<uint64_t>(batch.tokens) * static_cast<uint64_t>(largest_loss(*spec_->program));
+}
+
 void BackendSession::require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function,
                                     Threads* threads) const {
-  const auto largest = static_cast<uint64_t>(batch.tokens) * static_cast<uint64_t>(largest_loss(*spec_->program));
+  const uint64_t largest = largest_sum(batch);
   std::atomic<bool> possible = true;
   split(threads, count, kFewestElements, [&](size_t begin, size_t end) {
     if (!all_from_zero_to(largest, losses + begin, end - begin)) possible = false;
   });
-  if (possible) return;
+  if (!possible) refuse_losses(losses, count, batch, function);
+}
+
+void BackendSession::refuse_losses(const int64_t* losses, uint64_t count, const egg_batch& batch,
+                                   const char* function) const {
+  const uint64_t largest = largest_sum(batch);
   const int64_t* found =
       std::find_if(losses, losses + count, [&](int64_t loss) { return static_cast<uint64_t>(loss) > largest; });
   throw Error(
@@ -315,7 +339,7 @@ void BackendSession::expect_losses(uint32_t count, Threads* threads) {
   expected_ = count;
 }
 
-const int64_t* BackendSession::losses_of(egg_evaluate arguments, Threads* threads) {
+const int64_t* BackendSession::unchecked_losses_of(egg_evaluate arguments, Threads* threads) {
   require_context(arguments.batch);
   arguments.struct_size = sizeof(arguments);
   if (expected_ != arguments.count) expect_losses(arguments.count, threads);
@@ -323,13 +347,27 @@ const int64_t* BackendSession::losses_of(egg_evaluate arguments, Threads* thread
   arguments.losses = losses_.data();
   call(table_->evaluate, &arguments);
   losses_.require_whole(who_, "losses", "evaluate");
-  require_losses(arguments.losses, arguments.count, arguments.batch, "evaluate", threads);
   return arguments.losses;
 }
 
 void BackendSession::evaluate(egg_evaluate arguments, Threads* threads) {
-  const int64_t* losses = losses_of(arguments, threads);
+  const int64_t* losses = unchecked_losses_of(arguments, threads);
+  require_losses(losses, arguments.count, arguments.batch, "evaluate", threads);
   copy_elements(threads, losses, arguments.count, arguments.losses);
+}
+
+int64_t BackendSession::differences_of(egg_evaluate arguments, int64_t* d, Threads* threads) {
+  const int64_t* losses = unchecked_losses_of(arguments, threads);
+  const uint64_t largest = largest_sum(arguments.batch);
+  std::atomic<bool> possible = true;
+  std::atomic<uint64_t> sum = 0;
+  split(threads, arguments.count / 2, fewest_of_urgent(arguments.count / 2), [&](size_t begin, size_t end) {
+    uint64_t sum_here = 0;
+    if (!compare_pairs(largest, losses + 2 * begin, end - begin, d + begin, sum_here)) possible = false;
+    sum += sum_here;
+  });
+  if (!possible) refuse_losses(losses, arguments.count, arguments.batch, "evaluate");
+  return static_cast<int64_t>(sum);
 }
 
 void BackendSession::update(egg_update arguments) {

@@ -84,9 +84,9 @@ class BackendSession {
   void get_states(uint32_t first, uint32_t count, int8_t* states);
   // threads: for the host's part of the work; null: the caller's thread does it.
   void evaluate(egg_evaluate arguments, Threads* threads = nullptr);
-  // The same, but for the losses: they are (count) at the result, until the next evaluation. arguments.losses is not
-  // read.
-  const int64_t* losses_of(egg_evaluate arguments, Threads* threads);
+  // The same, but gives the difference of each pair, the odd member's loss less the even member's, in d: (count / 2).
+  // Returns the sum of all losses. arguments.losses is not read.
+  int64_t differences_of(egg_evaluate arguments, int64_t* d, Threads* threads);
   // Prepares the array of the next evaluation, of this number of members, which takes a while where they are millions.
   // The losses of the last one are gone. May be called while update() is under way on another thread.
   void expect_losses(uint32_t count, Threads* threads);
@@ -101,9 +101,16 @@ class BackendSession {
 
   // Throws Error where a call would read past the program's context.
   void require_context(const egg_batch& batch) const;
-  // Throws Error if a loss cannot be the sum of the losses of the batch's tokens.
+  // Calls evaluate() of the plugin. Returns the losses, (count), until the next call; they may be impossible.
+  const int64_t* unchecked_losses_of(egg_evaluate arguments, Threads* threads);
+  // What the losses of the batch's tokens add up to at most.
+  uint64_t largest_sum(const egg_batch& batch) const;
+  // Throws Error if a loss is not in [0, largest_sum()].
   void require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function,
                       Threads* threads) const;
+  // For losses of which one is not.
+  [[noreturn]] void refuse_losses(const int64_t* losses, uint64_t count, const egg_batch& batch,
+                                  const char* function) const;
   // Throws Error if votes depend on what was read and the call leaves it out.
   void require_read(const egg_update& update) const;
   // changed: (param_count)

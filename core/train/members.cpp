@@ -1,34 +1,20 @@
 #include "train/members.h"
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <system_error>
 
 #include "eggroll/threads_given.h"
 #include "processes/packing.h"
-#include "system/beside.h"
-#include "system/wide.h"
 #include "train/clock.h"
 
 namespace eggroll {
-namespace {
 
-// Sets the difference of each pair. Returns the sum of all losses.
-EGGROLL_WIDE int64_t compare_pairs(const int64_t* losses, size_t pairs, int64_t* d) {
-  int64_t sum = 0;
-  for (size_t k = 0; k < pairs; ++k) {
-    d[k] = losses[2 * k + 1] - losses[2 * k];
-    sum += losses[2 * k + 1] + losses[2 * k];
-  }
-  return sum;
-}
-
-}  // namespace
-
-void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
-                   Threads* threads) {
-  const size_t indices = session.indices();
+void each_part(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
+               const std::function<void(const egg_evaluate&)>& body) {
   const egg_batch& batch = call.batch;
   for (const uint32_t end = first + count; first < end; first += count) {
     const uint32_t stream = (first - call.first) / call.members_per_stream;
@@ -36,16 +22,18 @@ void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t f
     const uint32_t last = call.first + (stream + 1) * call.members_per_stream;
     count = whole ? (end - first) / call.members_per_stream * call.members_per_stream : std::min(end, last) - first;
     const size_t at = size_t{stream} * batch.tokens;
-    const egg_batch part{whole ? count / call.members_per_stream : 1,
-                         batch.tokens,
-                         batch.inputs + at,
-                         batch.targets + at,
-                         batch.resets + at,
-                         batch.rows + at * indices};
-    session.evaluate(egg_evaluate{sizeof(egg_evaluate), whole ? call.members_per_stream : count, call.step, first,
-                                  count, part, losses},
-                     threads);
-    losses += count;
+    egg_evaluate part = call;
+    part.members_per_stream = whole ? call.members_per_stream : count;
+    part.first = first;
+    part.count = count;
+    part.batch = {whole ? count / call.members_per_stream : 1,
+                  batch.tokens,
+                  batch.inputs + at,
+                  batch.targets + at,
+                  batch.resets + at,
+                  batch.rows + at * indices};
+    if (call.losses != nullptr) part.losses = call.losses + (first - call.first);
+    body(part);
   }
 }
 
@@ -65,50 +53,79 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
       processes_(processes),
       shares_(shares_of(setup.learner.train.population, setup.learner.train.members_per_stream, processes.size())),
       own_(shares_[processes.index()]),
-      given_(threads_given(Threads::number(setup.learner.threads) + 2).count),
-      spare_threads_(given_ - std::min(given_, Threads::number(setup.learner.threads))),
+      given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
       threads_(static_cast<int>(std::max(1U, std::min(given_ - 1, Threads::number(setup.learner.threads))))),
       held_out_(session, setup.dataset, setup.learner.program->state_bytes(), &threads_),
       d_(own_.count / 2) {
   static_assert(sizeof(Header) == 48);
   for (const MemberShare& share : shares_)
     sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
+  if (given_ <= Threads::number(setup.learner.threads)) return;
+  try {
+    side_thread_.emplace(std::chrono::microseconds(0));
+  } catch (const std::system_error&) {
+    // Even a thread that was there a moment ago may have gone to others since.
+  }
 }
 
 uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
 
 const Scores& Members::score(uint64_t step, const Word& word) {
-  if (coming_.step != step) fill(step, coming_);
-  if (!filling_.valid()) begin_filling(step + 1);
+  if (step >= filled_end_) end_filling();
+  if (filled(step).step != step) {
+    fill(step);
+    filled_end_ = step + 1;
+  }
   const auto began = Clock::now();
-  const int64_t* losses = evaluate_own();
+  const int64_t loss = evaluate_own(step);
   scores_.forward_seconds = seconds_since(began);
   scores_.gather_seconds = 0.0;
   scores_.loss = 0;
   scores_.scored = {};
   scores_.words.clear();
-  const Header own = compare_own(losses, word);
+  const Scored& scored = filled(step).scored;
+  const Header own{loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
   if (processes_.alone()) {
     add(own);
     setup_.fitness.of_differences(d_, scores_.fitness, &threads_);
   } else {
     gather(own);
   }
-  if (filling_.valid()) filling_.wait();
-  std::swap(scored_, coming_);
-  std::swap(coming_, ahead_);
-  begin_filling(step + 2);
+  end_filling();
+  scored_ = step;
   return scores_;
 }
 
-// Where a step takes milliseconds, reading its data takes a part of them: it goes on beside an update and the next
-// evaluation.
-void Members::begin_filling(uint64_t step) {
-  filling_ = {};
-  if (step < setup_.learner.train.steps) filling_ = on_spare_thread(0, [this, step] { fill(step, ahead_); });
+std::future<void> Members::begin_beside_update(const std::function<void()>& work) {
+  // Where a step takes milliseconds, reading data takes a part of them. Three steps ahead, it has until the end of the
+  // next evaluation.
+  filling_end_ = std::max(filled_end_, std::min(scored_ + batches_.size(), setup_.learner.train.steps));
+  const auto fill_later = [this, first = filled_end_] {
+    for (uint64_t s = first; s < filling_end_; ++s) fill(s);
+  };
+  const auto task = std::make_shared<std::packaged_task<void()>>(work);
+  const auto all = [task, fill_later] {
+    (*task)();
+    fill_later();
+  };
+  is_filling_ = true;
+  if (side_thread_) {
+    side_thread_->start(all);
+  } else {
+    all();
+  }
+  return task->get_future();
 }
 
-void Members::fill(uint64_t step, Filled& filled) {
+void Members::end_filling() {
+  if (!is_filling_) return;
+  is_filling_ = false;
+  filled_end_ = filling_end_;
+  if (side_thread_) side_thread_->wait();
+}
+
+void Members::fill(uint64_t step) {
+  Filled& filled = batches_[step % batches_.size()];
   const uint32_t each = setup_.learner.train.members_per_stream;
   const uint32_t first = own_.first / each;
   setup_.streams.fill(step, filled.batch, first, (own_.first + own_.count - 1) / each + 1 - first, &threads_);
@@ -117,53 +134,39 @@ void Members::fill(uint64_t step, Filled& filled) {
   filled.step = step;
 }
 
-std::future<void> Members::beside_backend(const std::function<void()>& work) const { return on_spare_thread(1, work); }
-
-std::future<void> Members::on_spare_thread(uint32_t number, const std::function<void()>& work) const {
-  // Even a thread that was there at the start may have gone to others since.
-  return number < spare_threads_ ? beside(work) : std::async(std::launch::deferred, work);
-}
-
 // The call that evaluates own members, from the first of their first stream on.
-egg_evaluate Members::call_of_own() const {
+egg_evaluate Members::call_of_own(uint64_t step) const {
   const uint32_t each = setup_.learner.train.members_per_stream;
   const uint32_t first = own_.first / each * each;  // of the first stream's members
-  return {sizeof(egg_evaluate), each,   coming_.step, first, own_.first + own_.count - first,
-          coming_.batch.view(), nullptr};
+  const uint32_t count = own_.first + own_.count - first;
+  return {sizeof(egg_evaluate), each, step, first, count, filled(step).batch.view(), nullptr, nullptr};
 }
 
-std::optional<egg_evaluate> Members::coming() const {
-  if (coming_.step != scored_.step + 1) return std::nullopt;  // it could not be filled, or there is none
-  const egg_evaluate call = call_of_own();
-  return is_whole(call) ? std::optional(call) : std::nullopt;
+std::optional<egg_evaluate> Members::known_call(uint64_t step) const {
+  if (step >= filled_end_ || filled(step).step != step) return std::nullopt;
+  return evaluates_whole_streams() ? std::optional(call_of_own(step)) : std::nullopt;
 }
 
-// Whether own members are all that read the streams of this call.
-bool Members::is_whole(const egg_evaluate& call) const {
-  return call.first == own_.first && call.count % call.members_per_stream == 0;
+// Whether own members are all that read their streams, so that one call evaluates them.
+bool Members::evaluates_whole_streams() const {
+  const uint32_t each = setup_.learner.train.members_per_stream;
+  return own_.first % each == 0 && own_.count % each == 0;
 }
 
 void Members::expect_losses() {
-  if (is_whole(call_of_own())) session_.expect_losses(own_.count, &threads_);
+  if (evaluates_whole_streams()) session_.expect_losses(own_.count, &threads_);
 }
 
-// The losses of own members, until the next call.
-const int64_t* Members::evaluate_own() {
-  const egg_evaluate call = call_of_own();
-  if (is_whole(call)) return session_.losses_of(call, &threads_);
-  losses_.resize(own_.count);
-  evaluate_part(session_, call, own_.first, own_.count, losses_.data(), &threads_);
-  return losses_.data();
-}
-
-// Leaves the differences of own pairs in d_.
-Members::Header Members::compare_own(const int64_t* losses, const Word& word) {
-  std::atomic<int64_t> loss = 0;
-  threads_.split(d_.size(), kFewestElements, [&](size_t begin, size_t end) {
-    loss += compare_pairs(losses + 2 * begin, end - begin, d_.data() + begin);
+// Leaves the differences of own pairs in d_. Returns the sum of own losses.
+int64_t Members::evaluate_own(uint64_t step) {
+  egg_evaluate call = call_of_own(step);
+  const std::optional<egg_evaluate> next = known_call(step + 1);
+  if (next) call.next = &*next;
+  int64_t sum = 0;
+  each_part(call, session_.indices(), own_.first, own_.count, [&](const egg_evaluate& part) {
+    sum += session_.differences_of(part, d_.data() + (part.first - own_.first) / 2, &threads_);
   });
-  const Scored& scored = coming_.scored;
-  return {loss, scored.tokens, scored.units, word.weights, word.seconds, word.wants_end ? uint64_t{1} : 0};
+  return sum;
 }
 
 void Members::add(const Header& header) {
@@ -196,7 +199,7 @@ void Members::gather(const Header& header) {
 }
 
 const BatchBuffer& Members::batch_of_all(uint64_t step) {
-  if (processes_.alone() && scored_.step == step) return scored_.batch;
+  if (processes_.alone() && filled(step).step == step) return filled(step).batch;
   setup_.fill_read(step, all_);
   return all_;
 }

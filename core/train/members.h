@@ -4,12 +4,14 @@
 #ifndef EGGROLL_TRAIN_MEMBERS_H
 #define EGGROLL_TRAIN_MEMBERS_H
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <future>
 #include <optional>
 #include <vector>
 
+#include "eggroll/side_thread.h"
 #include "eggroll/threads.h"
 #include "processes/processes.h"
 #include "train/evaluation.h"
@@ -34,11 +36,11 @@ struct Scores {
   std::vector<Word> words;       // by process
 };
 
-// Evaluates members [first, first + count) of a call, which are whole pairs. Their first and last stream may have
-// members outside this range; the members of such a stream get a call of their own. losses: (count); those of the call
-// are not used.
-void evaluate_part(BackendSession& session, const egg_evaluate& call, uint32_t first, uint32_t count, int64_t* losses,
-                   Threads* threads = nullptr);
+// Calls body() with the calls that evaluate members [first, first + count) of a call, which are whole pairs. Their
+// first and last stream may have members outside this range; the members of such a stream get a call of their own.
+// indices: of the program. Losses lie where the whole call has them, if it does.
+void each_part(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
+               const std::function<void(const egg_evaluate&)>& body);
 
 // Every function that a comment calls shared is called by all processes in the same order.
 class Members {
@@ -48,16 +50,17 @@ class Members {
 
   // Shared. The losses of a step's members, and what they are worth. Valid until the next call.
   const Scores& score(uint64_t step, const Word& word);
-  // After score(): what the next one will ask of the backend, where that is one call. Valid until then.
-  std::optional<egg_evaluate> coming() const;
+  // What the evaluation of a step will be given, where that is one call and its batch is there.
+  std::optional<egg_evaluate> known_call(uint64_t step) const;
   // What all members read in a step, for its update.
   const BatchBuffer& batch_of_all(uint64_t step);
   // Shared. The held-out part by the unperturbed model, its streams shared out.
   HeldOutSums evaluate(const HeldOutStreams& streams);
-  // Does the work while the backend computes, on a thread of its own where the system gives one beside the one that
-  // fills batches, else when it is waited for. One at a time.
-  std::future<void> beside_backend(const std::function<void()>& work) const;
-  // Prepares for the losses of the step to come. May be called while an update is under way on another thread.
+  // After score(), before the update: does the work beside the update, on a thread of its own, and fills batches of
+  // later steps then. Where the system gives no such thread, all is done at once. The result waits for the work alone,
+  // and throws what it threw.
+  std::future<void> begin_beside_update(const std::function<void()>& work);
+  // Prepares for the losses of the next step. May be called while an update is under way on another thread.
   void expect_losses();
 
   // Shared. All members' states, (population, state bytes), on process 0; empty elsewhere.
@@ -76,13 +79,13 @@ class Members {
   // What a process says of its members in a step, beside their fitness.
   struct Header;
 
-  void fill(uint64_t step, Filled& filled);
-  void begin_filling(uint64_t step);
-  std::future<void> on_spare_thread(uint32_t number, const std::function<void()>& work) const;
-  egg_evaluate call_of_own() const;
-  bool is_whole(const egg_evaluate& call) const;
-  const int64_t* evaluate_own();
-  Header compare_own(const int64_t* losses, const Word& word);
+  const Filled& filled(uint64_t step) const { return batches_[step % batches_.size()]; }
+  void fill(uint64_t step);
+  void begin_filling(uint64_t end);
+  void end_filling();
+  egg_evaluate call_of_own(uint64_t step) const;
+  bool evaluates_whole_streams() const;
+  int64_t evaluate_own(uint64_t step);
   void add(const Header& header);
   void gather(const Header& header);
 
@@ -92,19 +95,21 @@ class Members {
   std::vector<MemberShare> shares_;  // by process
   MemberShare own_;
   std::vector<uint64_t> sizes_;  // by process, bytes of a step
-  uint32_t given_;               // threads that the system gives, as many as the backend's and two more at most
-  uint32_t spare_threads_;       // of these, those that are not the backend's
+  uint32_t given_;               // threads that the system gives: as many as the backend's and one more at most
   Threads threads_;
   HeldOutEvaluator held_out_;
-  Filled scored_;                // of the step that was scored last
-  Filled coming_;                // of the step to come
-  Filled ahead_;                 // of the one after it, which filling_ fills
-  BatchBuffer all_;              // what all members read in a step
-  std::vector<int64_t> losses_;  // of own members, where they come in parts
-  std::vector<int64_t> d_;       // of own pairs
+  // Of four steps: one whose update is under way, the next one, which the backend may hold already, the one after it,
+  // of which the backend is told in the next evaluation, and one that is being filled.
+  std::array<Filled, 4> batches_;
+  uint64_t scored_ = 0;       // the step that was scored last
+  uint64_t filled_end_ = 0;   // steps from here on are not there, or being filled
+  uint64_t filling_end_ = 0;  // the same once filling_ has ended
+  BatchBuffer all_;           // what all members read in a step
+  std::vector<int64_t> d_;    // of own pairs
   std::vector<uint8_t> gathered_;
   Scores scores_;
-  std::future<void> filling_;  // the last member: it ends before what it fills does
+  bool is_filling_ = false;
+  std::optional<SideThread> side_thread_;  // the last member: it ends before what it fills does
 };
 
 }  // namespace eggroll

@@ -303,12 +303,12 @@ std::vector<float> Learner::scalars(uint64_t step, std::span<const egg_evaluatio
 }
 
 Update Learner::update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
-                       const std::vector<int8_t>& fitness, const BatchBuffer& batch, std::span<const uint8_t> chosen,
-                       const egg_evaluate* next) const {
+                       const std::vector<int8_t>& fitness, const BatchBuffer& batch,
+                       std::span<const uint8_t> chosen) const {
   Update made{std::vector<int64_t>(program->params().size()), scalars(step, evaluations), vote_stds(fitness)};
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
                             made.scalars.data(), made.vote_stds.data(), made.changed.data(),
-                            chosen.empty() ? nullptr : chosen.data(), batch.view(), train.members_per_stream, 0, next});
+                            chosen.empty() ? nullptr : chosen.data(), batch.view(), train.members_per_stream, 0});
   return made;
 }
 

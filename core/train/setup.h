@@ -126,11 +126,10 @@ struct Learner {
   // The scalars of the rule in a step: those of the optimizer, then that of the average.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
   // Applies one step's fitness. evaluations: all before the step. fitness: one a pair. batch: what all members read,
-  // empty where there are no masks. chosen: by parameter, 0 where it stays as it is; none: all are chosen. next: see
-  // egg_update.
+  // empty where there are no masks. chosen: by parameter, 0 where it stays as it is; none: all are chosen.
   Update update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
-                const std::vector<int8_t>& fitness, const BatchBuffer& batch = {}, std::span<const uint8_t> chosen = {},
-                const egg_evaluate* next = nullptr) const;
+                const std::vector<int8_t>& fitness, const BatchBuffer& batch = {},
+                std::span<const uint8_t> chosen = {}) const;
   // By parameter, the standard deviation of its votes under the null; of a masked one it differs from row to row.
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };

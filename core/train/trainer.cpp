@@ -4,6 +4,7 @@
 
 #include <future>
 #include <numeric>
+#include <utility>
 
 #include "record/curve.h"
 #include "record/metrics.h"
@@ -41,6 +42,7 @@ class Run {
       run_.record.ended_utc = utc_now();
       run_.record.wall_seconds = run_.seconds_before + seconds_since(began_);
       try {
+        write_line();
         summarize();
         put_record();
       } catch (const Error&) {
@@ -64,11 +66,21 @@ class Run {
   void put(StepRecord step) {
     const std::string failure = ask_hook_of(step);
     run_.note(step);
-    if (run_.metrics) run_.metrics->append(to_json(step));
+    write_line();
+    // Another step follows, whose update the line is written beside.
+    const bool waits = step.figures && !step.held_out && !step.final && !step.monitor && writes_beside_update();
+    unwritten_ = step;
+    if (!waits) write_line();
     run_.newest = std::move(step);
     if (failure.empty()) return;
     save();
     run_.processes.fail_together(failure);
+  }
+
+  // Adds what put() has left to metrics.jsonl.
+  void write_line() {
+    const std::optional<StepRecord> step = std::exchange(unwritten_, std::nullopt);  // tried once, if it fails
+    if (run_.metrics && step) run_.metrics->append(to_json(*step));
   }
 
   // The sentence of a hook that failed, on all processes; process 0 asks it. A signal ends a hook too, and the run,
@@ -218,11 +230,9 @@ class Run {
     const std::vector<int8_t>& fitness = scores.fitness;
     const BatchBuffer& batch = run_.members.batch_of_all(run_.step);
     const auto scored = Clock::now();
-    std::future<void> noted = begin_beside_update(fitness);
-    const std::optional<egg_evaluate> next = run_.members.coming();
-    const Update made =
-        run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch, next ? &*next : nullptr);
-    if (noted.valid()) noted.get();
+    const BesideUpdate noted(begin_beside_update(fitness));
+    const Update made = run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch);
+    noted.end();
     const double update_seconds = seconds_since(scored);
     if (run_.monitor) run_.monitor->add_votes({run_.step, fitness, made.vote_stds, batch});
 
@@ -243,21 +253,37 @@ class Run {
     put(std::move(step));
   }
 
+  // What goes on beside an update, which ends before this does.
+  class BesideUpdate {
+   public:
+    explicit BesideUpdate(std::future<void> work) : work_(work.share()) {}
+    BesideUpdate(const BesideUpdate&) = delete;
+    BesideUpdate& operator=(const BesideUpdate&) = delete;
+    ~BesideUpdate() { work_.wait(); }
+    void end() const { work_.get(); }
+
+   private:
+    std::shared_future<void> work_;
+  };
+
+  // Whether the fitness is so large that it takes longer to write than a thread to start.
+  bool writes_beside_update() const { return run_.learner.train.population / 2 >= uint32_t{64} << 10; }
+
   // Puts the fitness of this step into the journal. Where it is large, that goes on beside the update, which reads it
   // as well, and so does the preparation of the next losses.
   std::future<void> begin_beside_update(const std::vector<int8_t>& fitness) {
-    constexpr size_t kLarge = size_t{64} << 10;  // bytes that take longer than a thread's start
     const auto append = [this, &fitness] {
       if (run_.journal) run_.journal->append(run_.step, run_.held_out.made_after(run_.step), fitness);
     };
-    if (fitness.size() >= kLarge) {
-      return run_.members.beside_backend([this, append] {
+    if (writes_beside_update()) {
+      return run_.members.begin_beside_update([this, append] {
+        write_line();
         append();
         run_.members.expect_losses();
       });
     }
     append();
-    return {};
+    return run_.members.begin_beside_update([] {});
   }
 
   StepFigures figures_of(const Scores& scores, const Update& made) const {
@@ -302,6 +328,7 @@ class Run {
     const std::vector<int8_t> states = run_.members.states();
     run_.updates.share_slots();
     if (!run_.processes.leads()) return;
+    write_line();
     run_.metrics->flush();
     run_.journal->flush();
     run_.record.wall_seconds = run_.seconds_before + seconds_since(began_);
@@ -368,6 +395,7 @@ class Run {
   double seconds_ = 0.0;  // of the run, as all processes know it
   bool one_was_signalled_ = false;
   bool out_of_patience_ = false;
+  std::optional<StepRecord> unwritten_;       // the newest step's line where it is not in metrics.jsonl yet
   Clock::time_point started_ = Clock::now();  // its steps
 };
 

@@ -51,13 +51,13 @@ Updates::Updates(const Setup& setup, BackendSession& session, Processes& process
 }
 
 Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                     const BatchBuffer& batch, const egg_evaluate* next) {
+                     const BatchBuffer& batch) {
   const auto began = Clock::now();
   Update made;
   if (method_ == UpdateMethod::kRebuilt) {
-    made = learner_.update(session_, step, evaluations, fitness, batch, {}, next);
+    made = learner_.update(session_, step, evaluations, fitness, batch);
   } else {
-    made = make_own(step, evaluations, fitness, batch, next);
+    made = make_own(step, evaluations, fitness, batch);
     processes_.gather(mine_, sizes_, all_);
     take_others(made.changed);
   }
@@ -69,7 +69,7 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
 // 256. The others add these moves to their own weights and do not copy the weights, so a process with wrong weights
 // stays wrong and is found.
 Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                         const BatchBuffer& batch, const egg_evaluate* next) {
+                         const BatchBuffer& batch) {
   mine_.resize(sizes_[processes_.index()]);
   uint8_t* at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
@@ -78,7 +78,7 @@ Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluati
     std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
     at += sizeof(int64_t) + before_.size();
   }
-  Update made = learner_.update(session_, step, evaluations, fitness, batch, chosen_, next);
+  Update made = learner_.update(session_, step, evaluations, fitness, batch, chosen_);
   at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;

@@ -31,7 +31,7 @@ class Updates {
 
   // Shared. As Learner::update(), on all processes.
   Update make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-              const BatchBuffer& batch, const egg_evaluate* next);
+              const BatchBuffer& batch);
   // Shared. Brings the slots of every tensor, from slot `first` on, from the process that has updated it to all others.
   void share_slots(uint32_t first = 0);
 
@@ -39,7 +39,7 @@ class Updates {
 
  private:
   Update make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                  const BatchBuffer& batch, const egg_evaluate* next);
+                  const BatchBuffer& batch);
   void take_others(std::vector<int64_t>& changed);
   void read(uint32_t param, std::vector<int8_t>& weights);
   void note(double seconds);

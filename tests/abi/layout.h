@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.7: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.8: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -156,7 +156,7 @@ extern const size_t layout_in_c_count;
   F(egg_batch, targets, 16) \
   F(egg_batch, resets, 24) \
   F(egg_batch, rows, 32) \
-  S(egg_evaluate, 72) \
+  S(egg_evaluate, 80) \
   F(egg_evaluate, struct_size, 0) \
   F(egg_evaluate, members_per_stream, 4) \
   F(egg_evaluate, step, 8) \
@@ -164,7 +164,8 @@ extern const size_t layout_in_c_count;
   F(egg_evaluate, count, 20) \
   F(egg_evaluate, batch, 24) \
   F(egg_evaluate, losses, 64) \
-  S(egg_update, 112) \
+  F(egg_evaluate, next, 72) \
+  S(egg_update, 104) \
   F(egg_update, struct_size, 0) \
   F(egg_update, pairs, 4) \
   F(egg_update, step, 8) \
@@ -176,7 +177,6 @@ extern const size_t layout_in_c_count;
   F(egg_update, batch, 56) \
   F(egg_update, members_per_stream, 96) \
   F(egg_update, reserved, 100) \
-  F(egg_update, next, 104) \
   S(egg_infer, 72) \
   F(egg_infer, struct_size, 0) \
   F(egg_infer, reserved, 4) \

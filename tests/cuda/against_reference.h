@@ -60,8 +60,8 @@ struct Seen {
   std::vector<int8_t> logits;
 };
 
-// Evaluates and updates once for each number of tokens, then runs the unperturbed model on `last` tokens. Each update
-// is told what the next evaluation reads.
+// Evaluates and updates once for each number of tokens, and runs the unperturbed model after each and then on `last`
+// tokens. Each evaluation is told what the next one reads.
 template <class AnySession>
 Seen run(AnySession& session, const Learner& learner, const egg_session_spec& spec, std::span<const uint32_t> windows,
          uint32_t last) {
@@ -78,34 +78,38 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
   for (size_t w = 0; w < windows.size(); ++w) {
     reads.emplace_back(program, step + w, population / kStreamMembers, windows[w]);
   }
-  const auto call = [&](size_t w, int64_t* losses) {
-    return egg_evaluate{sizeof(egg_evaluate), kStreamMembers, 3 + w, 0, population, reads[w].view(), losses};
+  const auto call = [&](size_t w, int64_t* losses, const egg_evaluate* next) {
+    return egg_evaluate{sizeof(egg_evaluate), kStreamMembers, 3 + w, 0, population, reads[w].view(), losses, next};
+  };
+  const auto infer = [&](uint64_t seed, uint32_t streams, uint32_t tokens) {
+    const Tokens read(program, seed, streams, tokens);
+    std::vector<int8_t> states(streams * size_t{learner.program->state_bytes()});
+    seen.logits.resize(streams * static_cast<size_t>(program.vocab));
+    session.infer({sizeof(egg_infer), 0, read.view(), states.data(), seen.numbers.emplace_back(streams).data(),
+                   seen.logits.data()});
+    seen.states.insert(seen.states.end(), states.begin(), states.end());
   };
   for (size_t w = 0; w < windows.size(); ++w) {
     const Tokens& read = reads[w];
     std::vector<int64_t>& losses = seen.numbers.emplace_back(population);
-    session.evaluate(call(w, losses.data()));
     const bool is_last = w + 1 == windows.size();
-    const egg_evaluate next = call(is_last ? w : w + 1, nullptr);
+    const egg_evaluate next = call(is_last ? w : w + 1, nullptr, nullptr);
+    session.evaluate(call(w, losses.data(), is_last ? nullptr : &next));
     const std::vector<int8_t> fitness = fitness_of(population, step, w == 1);
     const std::vector<float> stds = learner.vote_stds(fitness);
     const std::vector<float> scalars = learner.scalars(step, {});
     std::vector<int64_t>& changed = seen.numbers.emplace_back(program.param_count);
     // The third update votes with pairs whose noise is no longer in memory.
     session.update({sizeof(egg_update), population / 2, step + (w == 2 ? 1 : 0), fitness.data(), scalars.data(),
-                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0, is_last ? nullptr : &next});
+                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0});
+    infer(98, 5, 2);  // while the next evaluation's batch is there
     ++step;
   }
   for (uint32_t i = 0; i < program.param_count; ++i) session.get_weights(i, seen.weights[i].data());
-  seen.states.resize(population * size_t{learner.program->state_bytes()});
-  session.get_states(0, population, seen.states.data());
-  constexpr uint32_t kStreams = 150;  // cut tiles where there are two blocks
-  const Tokens read(program, 99, kStreams, last);
-  std::vector<int8_t> states(kStreams * size_t{learner.program->state_bytes()});
-  seen.logits.resize(kStreams * static_cast<size_t>(program.vocab));
-  session.infer({sizeof(egg_infer), 0, read.view(), states.data(), seen.numbers.emplace_back(kStreams).data(),
-                 seen.logits.data()});
+  std::vector<int8_t> states(population * size_t{learner.program->state_bytes()});
+  session.get_states(0, population, states.data());
   seen.states.insert(seen.states.end(), states.begin(), states.end());
+  infer(99, 150, last);  // streams that cut tiles where there are two blocks
   return seen;
 }
 

@@ -45,8 +45,8 @@ class FusedShareTest : public GpuTest {
     }
     std::vector<int64_t> losses(population);
     session.evaluate({sizeof(egg_evaluate), kGroup, step, 0, population,
-                      egg_batch{streams, kTokens, inputs.data(), targets.data(), resets.data(), nullptr},
-                      losses.data()});
+                      egg_batch{streams, kTokens, inputs.data(), targets.data(), resets.data(), nullptr}, losses.data(),
+                      nullptr});
     losses.resize(kFew);
     return losses;
   }

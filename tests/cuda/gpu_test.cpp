@@ -44,7 +44,7 @@ class ReplicaSession : public Session {
   }
   void update(const egg_update& arguments) override {
     replica_.vote_async(arguments);
-    replica_.apply_rule_async(arguments);
+    replica_.apply_rule_async();
     replica_.finish_update(arguments);
   }
   void infer(const egg_infer& arguments) override { replica_.infer(arguments); }

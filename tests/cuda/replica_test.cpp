@@ -86,7 +86,7 @@ TEST_F(ReplicaTest, NoiseAheadIsReadWithItsStepsDrawsAndNewVectors) {
     Tokens part = read;  // the streams of these members are the first of the batch
     part.streams = count / kStreamMembers;
     std::vector<int64_t> losses(count);
-    const egg_evaluate call{sizeof(egg_evaluate), kStreamMembers, step, first, count, part.view(), losses.data()};
+    const egg_evaluate call{sizeof(egg_evaluate), kStreamMembers, step, first, count, part.view(), losses.data(), nullptr};
     replica.evaluate_async(call);
     replica.finish_evaluate(call);
     return losses;
@@ -167,7 +167,7 @@ TEST_F(GpuTest, LossesOfAMillionMembersAreThoseOfFewer) {
       const size_t at = size_t{first} / kEach * kTokens;
       const egg_batch batch{(end - first) / kEach, kTokens, inputs.data() + at, targets.data() + at,
                             resets.data() + at,    nullptr};
-      session->evaluate({sizeof(egg_evaluate), kEach, 5, first, end - first, batch, losses.data() + first});
+      session->evaluate({sizeof(egg_evaluate), kEach, 5, first, end - first, batch, losses.data() + first, nullptr});
       first = end;
     }
     return losses;
@@ -199,7 +199,7 @@ TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
     std::vector<int64_t> changed(stds.size());
     for (uint64_t step = 0; step < 3; ++step) {
       session.update({sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(), scalars.data(),
-                      stds.data(), changed.data(), nullptr, batch, 2, 0, nullptr});
+                      stds.data(), changed.data(), nullptr, batch, 2, 0});
     }
     EXPECT_GT(*std::max_element(changed.begin(), changed.end()), 0);
     for (uint32_t i = 0; i < weights.size(); ++i) session.get_weights(i, weights[i].data());

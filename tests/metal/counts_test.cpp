@@ -39,7 +39,8 @@ PerToken counted(const std::vector<std::string>& model) {
     test::Draws draws(1);
     const test::TestStream stream(draws, tokens, static_cast<uint32_t>(spec.program->vocab));
     const PerToken before{shim::counts.barriers, shim::counts.matrix_loads, shim::counts.matrix_products};
-    session.evaluate({sizeof(egg_evaluate), spec.population, 0, 0, spec.population, stream.batch(), losses.data()});
+    session.evaluate(
+        {sizeof(egg_evaluate), spec.population, 0, 0, spec.population, stream.batch(), losses.data(), nullptr});
     return PerToken{shim::counts.barriers - before.barriers, shim::counts.matrix_loads - before.matrix_loads,
                     shim::counts.matrix_products - before.matrix_products};
   };

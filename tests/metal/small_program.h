@@ -110,7 +110,7 @@ class SmallProgram {
       session.set_weights(i, weights.back().data());
     }
     std::vector<int64_t> all(kPopulation);
-    session.evaluate({sizeof(egg_evaluate), kPopulation / kStreams, 9, 0, kPopulation, batch(), all.data()});
+    session.evaluate({sizeof(egg_evaluate), kPopulation / kStreams, 9, 0, kPopulation, batch(), all.data(), nullptr});
     std::vector<int8_t> states(kPopulation * size_t{kWidth});
     session.get_states(0, kPopulation, states.data());
     all.insert(all.end(), states.begin(), states.end());
@@ -120,7 +120,7 @@ class SmallProgram {
     const std::vector<float> stds(program.param_count, 20000.0F);
     std::vector<int64_t> changed(program.param_count);
     session.update({sizeof(egg_update), kPopulation / 2, 9, fitness.data(), &rate, stds.data(), changed.data(), nullptr,
-                    batch(), kPopulation / kStreams, 0, nullptr});
+                    batch(), kPopulation / kStreams, 0});
     all.insert(all.end(), changed.begin(), changed.end());
     for (uint32_t i = 0; i < program.param_count; ++i) {
       session.get_weights(i, weights[i].data());

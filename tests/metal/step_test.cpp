@@ -104,13 +104,13 @@ class StepTest : public testing::Test {
   }
 
   void step(uint64_t number) {
-    session_.evaluate(
-        {sizeof(egg_evaluate), spec_.population, number, 0, spec_.population, stream_->batch(), losses_.data()});
+    session_.evaluate({sizeof(egg_evaluate), spec_.population, number, 0, spec_.population, stream_->batch(),
+                       losses_.data(), nullptr});
     const std::vector<float> scalars(spec_.rule->scalar_count);
     const std::vector<float> stds(spec_.program->param_count);
     std::vector<int64_t> changed(spec_.program->param_count);
     session_.update({sizeof(egg_update), spec_.population / 2, number, fitness_.data(), scalars.data(), stds.data(),
-                     changed.data(), nullptr, stream_->batch(), spec_.population, 0, nullptr});
+                     changed.data(), nullptr, stream_->batch(), spec_.population, 0});
   }
 
   Recorded recorded_;
@@ -365,7 +365,8 @@ TEST(Tiles, OfSeveralDispatches) {
     session.set_weights(0, weights.data());
     losses.emplace_back(kPopulation);
     session.evaluate({sizeof(egg_evaluate), kPopulation, 1, 0, kPopulation,
-                      egg_batch{1, 2, tokens.data(), tokens.data(), resets.data(), nullptr}, losses.back().data()});
+                      egg_batch{1, 2, tokens.data(), tokens.data(), resets.data(), nullptr}, losses.back().data(),
+                      nullptr});
   }
   shim_faults() = ShimFaults{};
   EXPECT_EQ(losses[0], losses[1]);

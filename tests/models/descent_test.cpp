@@ -84,8 +84,8 @@ class OneTensorModel {
     for (uint64_t step = 0; step < kSteps; ++step) {
       session_->set_states(0, kPopulation, zero.data());
       std::vector<int64_t> losses(kPopulation);
-      session_->evaluate(
-          egg_evaluate{sizeof(egg_evaluate), kPopulation, step, 0, kPopulation, stream.batch(), losses.data()});
+      session_->evaluate(egg_evaluate{sizeof(egg_evaluate), kPopulation, step, 0, kPopulation, stream.batch(),
+                                      losses.data(), nullptr});
       const std::vector<int8_t> worth = fitness.of(losses);
       const std::vector<float> stds = vote_stds(worth, params_, learner_.noise);
       std::vector<int64_t> changed(params_.size());
@@ -99,8 +99,7 @@ class OneTensorModel {
                                   nullptr,
                                   {},
                                   2,
-                                  0,
-                                  nullptr});
+                                  0});
       std::vector<float> z(weights_.size());
       session_->get_slot(tensor_, 0, z.data());
       for (size_t w = 0; w < z.size(); ++w) sum[w] += z[w] / stds[tensor_];

@@ -35,9 +35,10 @@ class SmallFormer : public testing::TestWithParam<const char*> {
     std::vector<uint32_t> targets(kTokens, EGG_NO_TARGET);
     targets[position] = stream_.targets[position];
     std::vector<int64_t> losses(kPopulation);
-    session_.evaluate(egg_evaluate{
-        sizeof(egg_evaluate), kPopulation, 3, 0, kPopulation,
-        egg_batch{1, kTokens, stream.inputs.data(), targets.data(), stream.resets.data(), nullptr}, losses.data()});
+    session_.evaluate(
+        egg_evaluate{sizeof(egg_evaluate), kPopulation, 3, 0, kPopulation,
+                     egg_batch{1, kTokens, stream.inputs.data(), targets.data(), stream.resets.data(), nullptr},
+                     losses.data(), nullptr});
     return losses;
   }
 

@@ -119,8 +119,8 @@ class OneTensor {
     result.losses.resize(kPopulation);
     result.states.resize(size_t{kPopulation} * program_->state_bytes());
     session_->set_states(0, kPopulation, result.states.data());
-    session_->evaluate(
-        egg_evaluate{sizeof(egg_evaluate), kPopulation, kStep, 0, kPopulation, stream.batch(), result.losses.data()});
+    session_->evaluate(egg_evaluate{sizeof(egg_evaluate), kPopulation, kStep, 0, kPopulation, stream.batch(),
+                                    result.losses.data(), nullptr});
     session_->get_states(0, kPopulation, result.states.data());
     return result;
   }
@@ -169,8 +169,7 @@ class OneTensor {
                                 nullptr,
                                 {},
                                 2,
-                                0,
-                                nullptr});
+                                0});
     std::map<uint32_t, std::vector<int32_t>> result;
     for (uint32_t t = 0; t < params_.size(); ++t) {
       if (params_[t].perturbed == 0) continue;
@@ -322,7 +321,7 @@ TEST(NoiseAgreementOfOps, APairIsExactlyMirrored) {
   const uint8_t reset = 0;
   std::vector<int64_t> losses(kPopulation);
   session.evaluate(egg_evaluate{sizeof(egg_evaluate), kPopulation, kStep, 0, kPopulation,
-                                egg_batch{1, 1, &token, &token, &reset, nullptr}, losses.data()});
+                                egg_batch{1, 1, &token, &token, &reset, nullptr}, losses.data(), nullptr});
   session.get_states(0, kPopulation, states.data());
 
   const NoiseSource source(learner.noise);

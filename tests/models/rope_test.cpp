@@ -193,7 +193,7 @@ TEST(Rope, ACallBeyondTheContextIsRefused) {
     std::vector<int64_t> losses(4);
     try {
       if (train) {
-        session.evaluate(egg_evaluate{sizeof(egg_evaluate), 4, 0, 0, 4, batch, losses.data()});
+        session.evaluate(egg_evaluate{sizeof(egg_evaluate), 4, 0, 0, 4, batch, losses.data(), nullptr});
       } else {
         session.infer(egg_infer{sizeof(egg_infer), 0, batch, nullptr, losses.data(), nullptr});
       }

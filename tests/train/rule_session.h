@@ -52,8 +52,7 @@ class RuleSession : public testing::Test {
                               nullptr,
                               {},
                               2,
-                              0,
-                              nullptr});
+                              0});
     return changed;
   }
 

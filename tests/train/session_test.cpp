@@ -42,7 +42,7 @@ class UnperturbedRun : public testing::Test {
   std::vector<int64_t> evaluate(BackendSession& session, uint64_t step, const egg_batch& batch) {
     std::vector<int64_t> losses(population());
     session.evaluate(egg_evaluate{sizeof(egg_evaluate), setup_.learner.train.members_per_stream, step, 0, population(),
-                                  batch, losses.data()});
+                                  batch, losses.data(), nullptr});
     return losses;
   }
 
@@ -78,20 +78,24 @@ TEST_F(UnperturbedRun, MembersOfAGroupReadTheSameStream) {
   EXPECT_GT(std::set<int64_t>(inferred.begin(), inferred.end()).size(), 1U);
 }
 
-// What an update is told of the next evaluation: its step, members and batch.
+// What an evaluation is told of the next one: its step, members and batch.
 TEST_F(UnperturbedRun, MembersSayWhatTheyWillReadNext) {
   const TrainStreams reading(setup_.dataset, streams(), setup_.learner.train.tokens);
   BackendSession opened = setup_.learner.open_session();
   Processes alone;
   Members members(setup_, opened, alone);
   const uint32_t* read = nullptr;
-  for (uint64_t step = 0; step < 3; ++step) {
+  for (uint64_t step = 0; step + 1 < 6; ++step) {
     members.score(step, {});
-    const uint32_t* const now = members.batch_of_all(step).inputs.data();
-    if (step > 0) {
-      EXPECT_EQ(now, read) << "another batch than was said before";
+    const std::optional<egg_evaluate> next = members.known_call(step + 1);
+    members.begin_beside_update([] {}).get();
+    if (step == 0) {
+      EXPECT_FALSE(next) << "batches are filled ahead beside the first update";
+      continue;
     }
-    const std::optional<egg_evaluate> next = members.coming();
+    if (read != nullptr) {
+      EXPECT_EQ(members.batch_of_all(step).inputs.data(), read) << "another batch than was said before";
+    }
     ASSERT_TRUE(next);
     EXPECT_EQ(next->step, step + 1);
     EXPECT_EQ(next->first, 0U);
@@ -169,7 +173,7 @@ void step_of(BackendSession& session, const Setup& setup, const TrainStreams& re
   const TrainSettings& train = setup.learner.train;
   std::vector<int64_t> losses(train.population);
   session.evaluate(egg_evaluate{sizeof(egg_evaluate), train.members_per_stream, step, 0, train.population, batch.view(),
-                                losses.data()});
+                                losses.data(), nullptr});
   setup.learner.update(session, step, {}, setup.fitness.of(losses), batch);
 }
 

@@ -209,8 +209,8 @@ class OpProgram {
 
   double evaluate() {
     return seconds_of([&] {
-      session_->evaluate(
-          egg_evaluate{sizeof(egg_evaluate), members_per_stream_, 0, 0, population_, batch_.view(), losses_.data()});
+      session_->evaluate(egg_evaluate{sizeof(egg_evaluate), members_per_stream_, 0, 0, population_, batch_.view(),
+                                      losses_.data(), nullptr});
     });
   }
 

@@ -116,7 +116,7 @@ class StepCase : public Case {
 
   void evaluate(const BatchBuffer& batch) {
     session_.evaluate(egg_evaluate{sizeof(egg_evaluate), learner_.train.members_per_stream, step_, 0, shape_.population,
-                                   batch.view(), losses_.data()});
+                                   batch.view(), losses_.data(), nullptr});
   }
 
   void update() { learner_.update(session_, step_, {}, last_fitness_ = fitness_.of(losses_), batch_); }
@@ -128,7 +128,7 @@ class StepCase : public Case {
       std::vector<int64_t> changed(stds.size());
       session.update(egg_update{sizeof(egg_update), shape_.population / 2, step_, last_fitness_.data(), nullptr,
                                 stds.data(), changed.data(), nullptr, batch_.view(), learner_.train.members_per_stream,
-                                0, nullptr});
+                                0});
     });
   }
 

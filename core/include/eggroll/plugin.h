@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.7. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
+/* The plugin contract, ABI 0.8. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
  * processes.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
@@ -23,7 +23,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 7
+#define EGG_ABI_MINOR 8
 
 enum egg_code {
   EGG_OK = 0,
@@ -291,6 +291,9 @@ typedef struct egg_evaluate {
   uint32_t count;
   egg_batch batch;
   int64_t* losses;
+  const struct egg_evaluate* next; /* What the next evaluate() will be given, but for its losses and next; NULL: not
+                                      known. A backend may bring that batch to its device ahead. The host leaves it as
+                                      it is until then. */
 } egg_evaluate;
 
 /* Votes of all pairs and one application of the rule to every perturbed parameter, or to those that are chosen. */
@@ -307,9 +310,6 @@ typedef struct egg_update {
                       is masked its inputs and rows are there; targets and resets never need be */
   uint32_t members_per_stream;
   uint32_t reserved;
-  const egg_evaluate* next; /* What the next evaluate() will be given, but for its losses; NULL: not known. A backend
-                               may bring that batch to its device ahead. The host leaves it as it is until its next
-                               call, whichever that is. */
 } egg_update;
 
 /* The unperturbed model over the batch's streams; states belong to the caller. */

@@ -20,7 +20,8 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   check(cudaStreamCreateWithPriority(&drawing_, cudaStreamNonBlocking, least), "make a stream");
   check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
   check(cudaStreamCreateWithFlags(&receiving_, cudaStreamNonBlocking), "make a stream");
-  for (cudaEvent_t* event : {&sent_, &evaluated_, &drawn_, &voted_, &updated_}) {
+  for (cudaEvent_t* event :
+       {&batch_places_[0].sent, &batch_places_[1].sent, &numbers_sent_, &evaluated_, &drawn_, &voted_, &updated_}) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
   }
   allow_shared_memory();

@@ -1,6 +1,7 @@
 #include "replica.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "eggroll/noise.h"
 
@@ -16,6 +17,14 @@ bool reads_alike(const egg_evaluate& a, const egg_evaluate& b) {
 constexpr size_t kStagingBytes = size_t{8} << 20;  // of what is on its way across the seam, in locked memory
 constexpr uint32_t kLaunchRows = 1U << 20;         // of a launch, whose losses are fetched beside the next one
 constexpr size_t kFewestBytes = size_t{1} << 20;   // that several threads copy
+// What comes to the device for each token of a batch.
+size_t token_bytes(const egg_program& program) {
+  return sizeof(uint32_t) * (2 + size_t{program.index_count}) + sizeof(uint8_t);
+}
+
+// A next batch of at most this number of bytes comes to the device while members are evaluated. A larger one would
+// delay the work on their losses, and comes during the update.
+constexpr size_t kSmallBatch = size_t{8} << 20;
 
 }  // namespace
 
@@ -30,7 +39,8 @@ Replica::~Replica() {
     cudaStreamDestroy(stream);
   }
   for (const cudaEvent_t event : download_events_) cudaEventDestroy(event);
-  for (const cudaEvent_t event : {sent_, evaluated_, drawn_, voted_, updated_}) {
+  for (const cudaEvent_t event :
+       {batch_places_[0].sent, batch_places_[1].sent, numbers_sent_, evaluated_, drawn_, voted_, updated_}) {
     if (event != nullptr) cudaEventDestroy(event);
   }
 }
@@ -172,26 +182,42 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
 
-// What `streams` streams of the batch read, from `first` on, and what they are to predict. What follows on the stream
-// waits for it.
-void Replica::send(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what) {
+// What `streams` streams of the batch read, from `first` on, and what they are to predict. Nothing on the device reads
+// the place now.
+void Replica::send(BatchPlace& place, const egg_batch& batch, uint32_t first, uint32_t streams, Sent what) {
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;
   const size_t indices = own_.plan.program->index_count;
-  check(cudaEventSynchronize(sent_), "receive data");  // what get_ready() brought may still be on its way
+  check(cudaEventSynchronize(place.sent), "receive data");  // what get_ready() brought may still be on its way
   Copies copies;
   const auto each = [&](const auto& of_array) {
-    of_array(inputs_, batch.inputs + begin, count);
-    if (indices > 0) of_array(row_numbers_, batch.rows + begin * indices, count * indices);
+    of_array(place.inputs, batch.inputs + begin, count);
+    if (indices > 0) of_array(place.row_numbers, batch.rows + begin * indices, count * indices);
     if (what == Sent::kInputs) return;
-    of_array(targets_, batch.targets + begin, count);
-    of_array(resets_, batch.resets + begin, count);
+    of_array(place.targets, batch.targets + begin, count);
+    of_array(place.resets, batch.resets + begin, count);
   };
   each([&](auto& array, const auto* from, size_t size) { array.prepare(from, size, threads_, copies); });
   copies.make(threads_);
   each([&](auto& array, const auto* from, size_t) { array.upload(from, sending_, threads_); });
-  check(cudaEventRecord(sent_, sending_), "receive data");
-  check(cudaStreamWaitEvent(stream_, sent_), "receive data");
+  check(cudaEventRecord(place.sent, sending_), "receive data");
+}
+
+// The same for what follows on the stream.
+void Replica::send_now(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what) {
+  send(batch_place(), batch, first, streams, what);
+  check(cudaStreamWaitEvent(stream_, batch_place().sent), "receive data");
+}
+
+void Replica::get_ready() {
+  if (!next_) return;
+  const egg_evaluate next = *std::exchange(next_, std::nullopt);
+  const Reads reads = reads_of(next);
+  if (reads.own.count == 0) return;
+  activate();
+  BatchPlace& place = batch_places_[1 - batch_place_];
+  send(place, next.batch, reads.first_stream, reads.streams, Sent::kAll);
+  place.ready = next;
 }
 
 uint32_t Replica::blocks_for(uint32_t rows) const {
@@ -215,10 +241,10 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   args.sources = sources_.get();
   args.source_count = plan.source_count;
   args.state_stride = plan.state_stride;
-  args.inputs = inputs_.get();
-  args.targets = targets_.get();
-  args.resets = resets_.get();
-  args.row_numbers = row_numbers_.get();
+  args.inputs = batch_place().inputs.get();
+  args.targets = batch_place().targets.get();
+  args.resets = batch_place().resets.get();
+  args.row_numbers = batch_place().row_numbers.get();
   args.index_count = plan.program->index_count;
   args.values_of_noise = values_of_noise_;
   args.vocab = static_cast<uint32_t>(plan.program->vocab);
@@ -306,8 +332,11 @@ Replica::Reads Replica::reads_of(const egg_evaluate& e) const {
 }
 
 void Replica::evaluate_async(const egg_evaluate& e) {
-  const bool is_ready = ready_ && reads_alike(*ready_, e);
-  ready_.reset();
+  BatchPlace& ahead = batch_places_[1 - batch_place_];
+  const bool is_ready = ahead.ready && reads_alike(*ahead.ready, e);
+  ahead.ready.reset();
+  next_ = e.next != nullptr ? std::optional(*e.next) : std::nullopt;
+  if (is_ready) batch_place_ = 1 - batch_place_;
   const auto [share, first_stream, streams] = reads_of(e);
   if (share.count == 0) return;
   activate();
@@ -318,7 +347,8 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   for (uint32_t done = 0; done < share.count; done += most_rows) {
     const uint32_t rows = std::min(share.count - done, most_rows);
     make_noise(e.step, (share.first + done) / 2, rows / 2);
-    if (done == 0 && !is_ready) send(e.batch, first_stream, streams, Sent::kAll);
+    if (done == 0 && is_ready) check(cudaStreamWaitEvent(stream_, batch_place().sent), "receive data");
+    if (done == 0 && !is_ready) send_now(e.batch, first_stream, streams, Sent::kAll);
     for (uint32_t begin = 0; begin < rows; begin += kLaunchRows) {
       ForwardArgs args = forward_args(e.batch);
       args.rows = std::min(rows - begin, kLaunchRows);
@@ -337,6 +367,8 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   if (share.count == members() && most_rows == share.count) {
     draw_ahead(e.step + 1, share.first / 2, share.count / 2);
   }
+  if (next_ && size_t{next_->batch.streams} * next_->batch.tokens * token_bytes(*plan.program) <= kSmallBatch)
+    get_ready();
 }
 
 // Fetches the losses of these rows of the share, while the next rows' launch is at work.
@@ -369,10 +401,9 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
 
 void Replica::infer(const egg_infer& i) {
   activate();
-  ready_.reset();
   const Plan& plan = own_.plan;
   const uint32_t streams = i.batch.streams;
-  send(i.batch, 0, streams, Sent::kAll);
+  send_now(i.batch, 0, streams, Sent::kAll);
   losses_.reserve(streams);
   infer_states_.reserve(streams * plan.state_stride);
   if (i.logits != nullptr) logits_.reserve(size_t{streams} * static_cast<size_t>(plan.program->vocab));

@@ -42,9 +42,9 @@ class Replica {
   void finish_evaluate(const egg_evaluate& e);
   // An update: each replica's votes, then each one's rule, then each one's end.
   void vote_async(const egg_update& u);
-  void apply_rule_async(const egg_update& u);
-  // Brings what the next evaluation will read to the device, while this update is under way there.
-  void get_ready(const egg_evaluate& next);
+  void apply_rule_async();
+  // Brings what the next evaluation will read to the device, if it was told and that is not there yet.
+  void get_ready();
   void finish_update(const egg_update& u);
   void infer(const egg_infer& i);
 
@@ -132,7 +132,9 @@ class Replica {
   void make_noise(uint64_t step, uint32_t first_pair, uint32_t pairs);
   void draw_ahead(uint64_t step, uint32_t first_pair, uint32_t pairs);
   enum class Sent : uint8_t { kInputs, kAll };
-  void send(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what);
+  struct BatchPlace;
+  void send(BatchPlace& place, const egg_batch& batch, uint32_t first, uint32_t streams, Sent what);
+  void send_now(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what);
   // The own members of a call, and the streams of its batch that they read.
   struct Reads {
     Share own;
@@ -141,7 +143,7 @@ class Replica {
   };
   Reads reads_of(const egg_evaluate& e) const;
   void make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness);
-  void send_variances(const egg_update& u);
+  void send_numbers(const egg_update& u);
   void list_streams(const egg_update& u);
   void make_row_votes(uint32_t first_pair, uint32_t pairs);
   void find_rows();
@@ -161,8 +163,7 @@ class Replica {
   cudaStream_t drawing_ = nullptr;    // of draws ahead
   cudaStream_t sending_ = nullptr;    // of what calls bring, beside the work on noise
   cudaStream_t receiving_ = nullptr;  // of losses
-  cudaEvent_t sent_ = nullptr;
-  std::optional<egg_evaluate> ready_;  // what get_ready() was told, until the next call
+  cudaEvent_t numbers_sent_ = nullptr;
   cudaEvent_t evaluated_ = nullptr;
   cudaEvent_t drawn_ = nullptr;
   cudaEvent_t voted_ = nullptr;  // for the streams of other replicas
@@ -207,10 +208,20 @@ class Replica {
   DeviceArray<int8_t> plain_noise_;  // of the unperturbed model
   DeviceArray<char> workspace_;
   DeviceArray<int8_t> states_;
-  SentArray<uint32_t> inputs_;
-  SentArray<uint32_t> row_numbers_;
-  SentArray<uint32_t> targets_;
-  SentArray<uint8_t> resets_;
+  // What streams read, on the device.
+  struct BatchPlace {
+    SentArray<uint32_t> inputs;
+    SentArray<uint32_t> row_numbers;
+    SentArray<uint32_t> targets;
+    SentArray<uint8_t> resets;
+    cudaEvent_t sent = nullptr;
+    std::optional<egg_evaluate> ready;  // the coming call whose batch this is
+  };
+  BatchPlace& batch_place() { return batch_places_[batch_place_]; }
+  const BatchPlace& batch_place() const { return batch_places_[batch_place_]; }
+  BatchPlace batch_places_[2];
+  size_t batch_place_ = 0;            // the one that is read; the other is for the next evaluation
+  std::optional<egg_evaluate> next_;  // what get_ready() is to bring
   DeviceArray<int64_t> losses_;
   HostArray<int64_t> host_losses_;
   std::vector<Share> downloads_;  // of losses in this call, from the first of the share on

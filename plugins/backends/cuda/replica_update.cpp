@@ -31,7 +31,6 @@ int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
 
 void Replica::vote_async(const egg_update& u) {
   activate();
-  ready_.reset();
   choose(u);
   const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
   const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
@@ -41,17 +40,17 @@ void Replica::vote_async(const egg_update& u) {
   for (uint32_t done = begin; done < end; done += most_pairs) {
     const uint32_t pairs = std::min(most_pairs, end - done);
     make_votes(u, done, pairs, most_fitness);
+    if (done == begin) send_numbers(u);
     if (row_tables_.count == 0) continue;
     if (done == begin) {
       clear_rows();
-      send_variances(u);
       list_streams(u);
     }
     if (own_.memory.keeps_row_votes) make_row_votes(done, pairs);
   }
   if (begin == end) {
     clear_rows();
-    send_variances(u);
+    send_numbers(u);
   }
   check(cudaEventRecord(voted_, stream_), "gather votes");
 }
@@ -77,9 +76,15 @@ std::vector<double> Replica::row_variances(const egg_update& u) const {
   return variances;
 }
 
-void Replica::send_variances(const egg_update& u) {
+// What tables and the rule need beside votes. It does not wait for the votes before it: the device would then bring it
+// behind the next batch, which may be large.
+void Replica::send_numbers(const egg_update& u) {
   const std::vector<double> variances = row_variances(u);
-  row_variances_.upload(variances.data(), variances.size(), stream_);
+  row_variances_.upload(variances.data(), variances.size(), sending_);
+  scalars_.upload(u.scalars, rule_->scalar_count, sending_);
+  vote_stds_.upload(u.vote_stds, params_.size(), sending_);
+  check(cudaEventRecord(numbers_sent_, sending_), "receive data");
+  check(cudaStreamWaitEvent(stream_, numbers_sent_), "receive data");
 }
 
 // Votes of all parameters but masked tables.
@@ -115,9 +120,9 @@ void Replica::list_streams(const egg_update& u) {
   args.streams = (args.first_pair + args.pairs - 1) / stream_pairs_ + 1 - args.first_stream;
   args.stream_pairs = stream_pairs_;
   args.tokens = u.batch.tokens;
-  send(u.batch, args.first_stream, args.streams, Sent::kInputs);
-  args.inputs = inputs_.get();
-  args.row_numbers = row_numbers_.get();
+  send_now(u.batch, args.first_stream, args.streams, Sent::kInputs);
+  args.inputs = batch_place().inputs.get();
+  args.row_numbers = batch_place().row_numbers.get();
   args.index_count = own_.plan.program->index_count;
   args.ranks = static_cast<uint32_t>(own_.plan.noise.rank);
   args.variances = row_variances_.get();
@@ -143,12 +148,9 @@ void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
   launch_row_votes(args, rule_args(), stream_);
 }
 
-void Replica::apply_rule_async(const egg_update& u) {
+void Replica::apply_rule_async() {
   activate();
   const MemoryPlan& memory = own_.memory;
-  // Here and not before the votes, which do not wait for it.
-  scalars_.upload(u.scalars, rule_->scalar_count, stream_);
-  vote_stds_.upload(u.vote_stds, params_.size(), stream_);
   changed_.zero(stream_);
   if (own_.shares_votes) {
     const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
@@ -194,17 +196,6 @@ RuleArgs Replica::rule_args() const {
   rule.tables = row_tables_.tables;
   rule.table_count = row_tables_.count;
   return rule;
-}
-
-void Replica::get_ready(const egg_evaluate& next) {
-  const Reads reads = reads_of(next);
-  const size_t count = size_t{reads.streams} * next.batch.tokens;
-  // Nothing grows while it may be read.
-  if (reads.own.count == 0 || inputs_.count() != count || targets_.count() != count) return;
-  activate();
-  check(cudaStreamWaitEvent(sending_, updated_), "update the weights");  // it may read what the arrays hold now
-  send(next.batch, reads.first_stream, reads.streams, Sent::kAll);
-  ready_ = next;
 }
 
 void Replica::finish_update(const egg_update& u) {

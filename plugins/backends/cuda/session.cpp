@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include <chrono>
+#include <exception>
 #include <string>
 
 namespace eggroll::cuda {
@@ -16,12 +18,36 @@ void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64
 }
 
 CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices, uint32_t checksum_every)
-    : threads_(static_cast<int>(threads_given(static_cast<uint32_t>(devices.size())).count)),
-      checksum_every_(checksum_every) {
+    : checksum_every_(checksum_every) {
   for (ReplicaPlan& own : plan_replicas(spec, devices)) {
     replicas_.push_back(std::make_unique<Replica>(std::move(own), spec));
   }
   for (const auto& replica : replicas_) replica->read_votes_of(replicas_);
+  const uint32_t threads = threads_given(static_cast<uint32_t>(replicas_.size())).count;
+  // Awake for about as long as the host works between two calls, so that no device waits for a thread.
+  constexpr std::chrono::milliseconds kAwake{1};
+  while (side_threads_.size() + 1 < threads) side_threads_.push_back(std::make_unique<SideThread>(kAwake));
+}
+
+// So that no device waits until the host has served the others, where the system gives as many threads.
+void CudaSession::each_replica(const std::function<void(Replica&)>& body) {
+  for (size_t i = 0; i < side_threads_.size(); ++i) {
+    side_threads_[i]->start([&body, &replica = *replicas_[i]] { body(replica); });
+  }
+  std::exception_ptr failure;
+  try {
+    for (size_t i = side_threads_.size(); i < replicas_.size(); ++i) body(*replicas_[i]);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  for (const auto& thread : side_threads_) {
+    try {
+      thread->wait();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 void CudaSession::set_weights(uint32_t param, const int8_t* weights) {
@@ -54,8 +80,8 @@ void CudaSession::evaluate(const egg_evaluate& arguments) {
 void CudaSession::update(const egg_update& arguments) {
   each_replica([&](Replica& replica) { replica.vote_async(arguments); });
   each_replica([&](Replica& replica) {
-    replica.apply_rule_async(arguments);
-    if (arguments.next != nullptr) replica.get_ready(*arguments.next);
+    replica.apply_rule_async();
+    replica.get_ready();
   });
   for (const auto& replica : replicas_) replica->finish_update(arguments);
   ++updates_;

@@ -3,10 +3,12 @@
 #define EGGROLL_CUDA_SESSION_H
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "eggroll/backend.h"
+#include "eggroll/side_thread.h"
 #include "replica.h"
 
 namespace eggroll::cuda {
@@ -29,16 +31,11 @@ class CudaSession : public Session {
   void infer(const egg_infer& arguments) override;
 
  private:
-  // On a thread for each device where the system gives them, so that none waits until the host has served the others.
-  template <class Body>
-  void each_replica(const Body& body) {
-    threads_.split(replicas_.size(), [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) body(*replicas_[i]);
-    });
-  }
+  void each_replica(const std::function<void(Replica&)>& body);
 
   std::vector<std::unique_ptr<Replica>> replicas_;
-  Threads threads_;
+  // For the first replicas, one each. The caller's thread serves the others, the last one at least.
+  std::vector<std::unique_ptr<SideThread>> side_threads_;
   uint32_t checksum_every_;
   uint64_t updates_ = 0;
 };
