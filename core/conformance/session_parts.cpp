@@ -61,7 +61,7 @@ void SessionParts::get_states(uint32_t first, uint32_t count, int8_t* states) {
 
 void SessionParts::evaluate(const egg_evaluate& call) {
   each_part(sessions_, call.first, call.count, [&](BackendSession& session, uint32_t begin, uint32_t members) {
-    each_part(call, program_.view().index_count, begin, members,
+    each_call(call, program_.view().index_count, begin, members,
               [&](const egg_evaluate& part) { session.evaluate(part); });
   });
 }

@@ -108,7 +108,7 @@ class BackendSession {
   // Throws Error if a loss is not in [0, largest_sum()].
   void require_losses(const int64_t* losses, uint64_t count, const egg_batch& batch, const char* function,
                       Threads* threads) const;
-  // For losses of which one is not.
+  // Throws Error that names the first loss outside [0, largest_sum()]. There is one.
   [[noreturn]] void refuse_losses(const int64_t* losses, uint64_t count, const egg_batch& batch,
                                   const char* function) const;
   // Throws Error if votes depend on what was read and the call leaves it out.

@@ -13,7 +13,7 @@
 
 namespace eggroll {
 
-void each_part(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
+void each_call(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
                const std::function<void(const egg_evaluate&)>& body) {
   const egg_batch& batch = call.batch;
   for (const uint32_t end = first + count; first < end; first += count) {
@@ -32,6 +32,7 @@ void each_part(const egg_evaluate& call, uint32_t indices, uint32_t first, uint3
                   batch.targets + at,
                   batch.resets + at,
                   batch.rows + at * indices};
+    if (part.count != call.count) part.next = nullptr;
     if (call.losses != nullptr) part.losses = call.losses + (first - call.first);
     body(part);
   }
@@ -100,21 +101,29 @@ std::future<void> Members::begin_beside_update(const std::function<void()>& work
   // Where a step takes milliseconds, reading data takes a part of them. Three steps ahead, it has until the end of the
   // next evaluation.
   filling_end_ = std::max(filled_end_, std::min(scored_ + batches_.size(), setup_.learner.train.steps));
+  is_filling_ = true;
   const auto fill_later = [this, first = filled_end_] {
-    for (uint64_t s = first; s < filling_end_; ++s) fill(s);
+    try {
+      for (uint64_t s = first; s < filling_end_; ++s) fill(s);
+    } catch (...) {
+      // score() tries again where it needs the batch, and says what is wrong.
+    }
   };
+  if (!work) {
+    on_side_thread(fill_later);
+    return {};
+  }
   const auto task = std::make_shared<std::packaged_task<void()>>(work);
-  const auto all = [task, fill_later] {
+  on_side_thread([task, fill_later] {
     (*task)();
     fill_later();
-  };
-  is_filling_ = true;
-  if (side_thread_) {
-    side_thread_->start(all);
-  } else {
-    all();
-  }
+  });
   return task->get_future();
+}
+
+void Members::on_side_thread(const std::function<void()>& work) {
+  if (side_thread_) return side_thread_->start(work);
+  work();
 }
 
 void Members::end_filling() {
@@ -163,7 +172,7 @@ int64_t Members::evaluate_own(uint64_t step) {
   const std::optional<egg_evaluate> next = known_call(step + 1);
   if (next) call.next = &*next;
   int64_t sum = 0;
-  each_part(call, session_.indices(), own_.first, own_.count, [&](const egg_evaluate& part) {
+  each_call(call, session_.indices(), own_.first, own_.count, [&](const egg_evaluate& part) {
     sum += session_.differences_of(part, d_.data() + (part.first - own_.first) / 2, &threads_);
   });
   return sum;

@@ -39,7 +39,7 @@ struct Scores {
 // Calls body() with the calls that evaluate members [first, first + count) of a call, which are whole pairs. Their
 // first and last stream may have members outside this range; the members of such a stream get a call of their own.
 // indices: of the program. Losses lie where the whole call has them, if it does.
-void each_part(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
+void each_call(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
                const std::function<void(const egg_evaluate&)>& body);
 
 // Every function that a comment calls shared is called by all processes in the same order.
@@ -58,7 +58,7 @@ class Members {
   HeldOutSums evaluate(const HeldOutStreams& streams);
   // After score(), before the update: does the work beside the update, on a thread of its own, and fills batches of
   // later steps then. Where the system gives no such thread, all is done at once. The result waits for the work alone,
-  // and throws what it threw.
+  // and throws what it threw. work: empty where there is none; the result is then not valid.
   std::future<void> begin_beside_update(const std::function<void()>& work);
   // Prepares for the losses of the next step. May be called while an update is under way on another thread.
   void expect_losses();
@@ -81,8 +81,8 @@ class Members {
 
   const Filled& filled(uint64_t step) const { return batches_[step % batches_.size()]; }
   void fill(uint64_t step);
-  void begin_filling(uint64_t end);
   void end_filling();
+  void on_side_thread(const std::function<void()>& work);
   egg_evaluate call_of_own(uint64_t step) const;
   bool evaluates_whole_streams() const;
   int64_t evaluate_own(uint64_t step);
@@ -103,7 +103,7 @@ class Members {
   std::array<Filled, 4> batches_;
   uint64_t scored_ = 0;       // the step that was scored last
   uint64_t filled_end_ = 0;   // steps from here on are not there, or being filled
-  uint64_t filling_end_ = 0;  // the same once filling_ has ended
+  uint64_t filling_end_ = 0;  // what filled_end_ becomes when the side thread has filled
   BatchBuffer all_;           // what all members read in a step
   std::vector<int64_t> d_;    // of own pairs
   std::vector<uint8_t> gathered_;

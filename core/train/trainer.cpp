@@ -67,7 +67,7 @@ class Run {
     const std::string failure = ask_hook_of(step);
     run_.note(step);
     write_line();
-    // Another step follows, whose update the line is written beside.
+    // The next step's update, save() or put() writes this line.
     const bool waits = step.figures && !step.held_out && !step.final && !step.monitor && writes_beside_update();
     unwritten_ = step;
     if (!waits) write_line();
@@ -253,24 +253,28 @@ class Run {
     put(std::move(step));
   }
 
-  // What goes on beside an update, which ends before this does.
+  // Work beside an update. The destructor waits for its end.
   class BesideUpdate {
    public:
     explicit BesideUpdate(std::future<void> work) : work_(work.share()) {}
     BesideUpdate(const BesideUpdate&) = delete;
     BesideUpdate& operator=(const BesideUpdate&) = delete;
-    ~BesideUpdate() { work_.wait(); }
-    void end() const { work_.get(); }
+    ~BesideUpdate() {
+      if (work_.valid()) work_.wait();
+    }
+    void end() const {
+      if (work_.valid()) work_.get();
+    }
 
    private:
     std::shared_future<void> work_;
   };
 
-  // Whether the fitness is so large that it takes longer to write than a thread to start.
+  // Whether the fitness is so large that it takes longer to write than a thread to wake.
   bool writes_beside_update() const { return run_.learner.train.population / 2 >= uint32_t{64} << 10; }
 
-  // Puts the fitness of this step into the journal. Where it is large, that goes on beside the update, which reads it
-  // as well, and so does the preparation of the next losses.
+  // Puts the fitness of this step into the journal. Where it is large, a thread does that beside the update. It also
+  // writes the line of the step before and prepares for the next losses.
   std::future<void> begin_beside_update(const std::vector<int8_t>& fitness) {
     const auto append = [this, &fitness] {
       if (run_.journal) run_.journal->append(run_.step, run_.held_out.made_after(run_.step), fitness);
@@ -283,7 +287,7 @@ class Run {
       });
     }
     append();
-    return run_.members.begin_beside_update([] {});
+    return run_.members.begin_beside_update({});
   }
 
   StepFigures figures_of(const Scores& scores, const Update& made) const {

@@ -45,6 +45,7 @@ class ReplicaSession : public Session {
   void update(const egg_update& arguments) override {
     replica_.vote_async(arguments);
     replica_.apply_rule_async();
+    replica_.get_ready();
     replica_.finish_update(arguments);
   }
   void infer(const egg_infer& arguments) override { replica_.infer(arguments); }

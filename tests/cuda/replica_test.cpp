@@ -86,7 +86,8 @@ TEST_F(ReplicaTest, NoiseAheadIsReadWithItsStepsDrawsAndNewVectors) {
     Tokens part = read;  // the streams of these members are the first of the batch
     part.streams = count / kStreamMembers;
     std::vector<int64_t> losses(count);
-    const egg_evaluate call{sizeof(egg_evaluate), kStreamMembers, step, first, count, part.view(), losses.data(), nullptr};
+    const egg_evaluate call{sizeof(egg_evaluate), kStreamMembers, step,   first, count,
+                            part.view(),          losses.data(),  nullptr};
     replica.evaluate_async(call);
     replica.finish_evaluate(call);
     return losses;
@@ -175,6 +176,53 @@ TEST_F(GpuTest, LossesOfAMillionMembersAreThoseOfFewer) {
   const std::vector<int64_t> at_once = losses_of({kMembers});
   EXPECT_EQ(at_once, losses_of({kLaunch - kEach, kLaunch + kEach, kMembers}));
   EXPECT_GT(*std::min_element(at_once.begin(), at_once.end()), 0);
+}
+
+// A next batch of more than 8 MiB comes to the device during the update.
+TEST_F(GpuTest, LargeBatchesThatComeAheadAreReadAsOthersAre) {
+  constexpr uint32_t kEach = 2;
+  constexpr uint32_t kTokens = 32;
+  constexpr uint32_t kMembers = 1U << 16;
+  constexpr uint32_t kStreams = kMembers / kEach;
+  const Learner learner(
+      test::repository_config({"model=gru", "model.width=32", "model.layers=1", "backend=reference",
+                               "train.population=" + std::to_string(kMembers), "train.members_per_stream=2"}),
+      test::built_plugins());
+  const egg_session_spec spec = learner.session_spec();
+  constexpr size_t kRead = size_t{kStreams} * kTokens;
+  static_assert(9 * kRead > size_t{8} << 20);
+  const std::vector<uint8_t> resets(kRead);
+  std::vector<std::vector<uint32_t>> tokens;  // of each step, and those after them
+  for (size_t step = 0; step < 4; ++step) {
+    std::vector<uint32_t>& read = tokens.emplace_back(kRead);
+    for (size_t i = 0; i < kRead; ++i) read[i] = static_cast<uint32_t>((i * i + step * i) % 251);
+  }
+  const auto losses_of = [&](bool tells) {
+    const auto session = open_session(spec, {0});
+    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
+      session->set_weights(i, initial_weights(spec.program->params[i], i, 1).data());
+    }
+    std::vector<std::vector<int64_t>> losses(3, std::vector<int64_t>(kMembers, -1));
+    const auto call = [&](size_t step, const egg_evaluate* next) {
+      const egg_batch batch{kStreams, kTokens, tokens[step].data(), tokens[step + 1].data(), resets.data(), nullptr};
+      return egg_evaluate{sizeof(egg_evaluate), kEach, step, 0, kMembers, batch, losses[step].data(), next};
+    };
+    for (size_t step = 0; step < losses.size(); ++step) {
+      const bool is_last = step + 1 == losses.size();
+      const egg_evaluate next = call(is_last ? step : step + 1, nullptr);
+      session->evaluate(call(step, tells && !is_last ? &next : nullptr));
+      const std::vector<int8_t> fitness(kMembers / 2, 1);
+      const std::vector<float> stds = learner.vote_stds(fitness);
+      const std::vector<float> scalars = learner.scalars(step, {});
+      std::vector<int64_t> changed(stds.size());
+      session->update({sizeof(egg_update), kMembers / 2, step, fitness.data(), scalars.data(), stds.data(),
+                       changed.data(), nullptr, call(step, nullptr).batch, kEach, 0});
+    }
+    return losses;
+  };
+  const auto expected = losses_of(false);
+  EXPECT_EQ(losses_of(true), expected);
+  EXPECT_NE(expected[0], expected[1]);
 }
 
 // A session of two replicas on one GPU compares them after every update. Each replica makes the votes of its own pairs

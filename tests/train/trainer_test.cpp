@@ -88,6 +88,25 @@ TEST_F(TrainerTest, MetricsHoldWhatTheStepDid) {
 }
 
 // If the sample is the whole held-out part, it is evaluated once.
+// With many members the line of a step is written beside the next update.
+TEST_F(TrainerTest, ManyMembersLeaveEveryLine) {
+  const auto many = [](const std::vector<std::string>& more) {
+    std::vector<std::string> overrides = {"train.population=131072", "train.members_per_stream=8192",
+                                          "train.tokens=1",          "checkpoint.every=100",
+                                          "checkpoint.keep=1",       "eval.every=100"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return small_config(overrides);
+  };
+  const std::filesystem::path folder = fresh("signalled");
+  run_until(folder, many({}), 3);
+  EXPECT_EQ(steps_in(folder), (std::vector<uint64_t>{0, 1, 2, 3}));
+  run_in(folder, many({}));
+  EXPECT_EQ(steps_in(folder), all_steps_);
+  const std::filesystem::path ruled = fresh("ruled");
+  run_in(ruled, many({"stop.steps=2"}));
+  EXPECT_EQ(steps_in(ruled), (std::vector<uint64_t>{0, 1, 2, 2})) << "the last one is that of the end";
+}
+
 TEST_F(TrainerTest, AWholeSampleIsTheFinalEvaluation) {
   const std::filesystem::path folder = fresh("whole");
   const RunRecord record = run_in(folder, small_config({"eval.tokens=99"}));

@@ -292,8 +292,9 @@ typedef struct egg_evaluate {
   egg_batch batch;
   int64_t* losses;
   const struct egg_evaluate* next; /* What the next evaluate() will be given, but for its losses and next; NULL: not
-                                      known. A backend may bring that batch to its device ahead. The host leaves it as
-                                      it is until then. */
+                                      known. It is valid during this call. A backend may bring that batch to its device
+                                      ahead: the host leaves the batch's arrays as they are until that evaluate() has
+                                      returned. */
 } egg_evaluate;
 
 /* Votes of all pairs and one application of the rule to every perturbed parameter, or to those that are chosen. */

@@ -15,8 +15,8 @@ namespace eggroll {
 // Does one piece of work at a time.
 class SideThread {
  public:
-  // awake: how long it looks for the next work before it sleeps, and wait() for its end. To wake a thread takes some 50
-  // microseconds. Throws std::system_error where the system gives no thread.
+  // awake: how long the thread looks for the next work before it sleeps, and how long wait() looks for the end of work.
+  // To wake a thread takes some 50 microseconds. Throws std::system_error where the system gives no thread.
   explicit SideThread(std::chrono::microseconds awake) : awake_(awake), thread_([this] { run(); }) {}
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;

@@ -118,7 +118,7 @@ namespace eggroll {
 // Elements of a loop that takes about a nanosecond for each: fewer take less time than another thread's waking.
 constexpr size_t kFewestElements = size_t{1} << 17;
 
-// The same for a loop that a device waits for, of which a thread may take a quarter.
+// The same for a loop that a device waits for: a quarter of it, but from 32,768 to 131,072 elements.
 inline size_t fewest_of_urgent(size_t count) { return std::clamp(count / 4, kFewestElements / 4, kFewestElements); }
 
 // The same on these threads, or, where there are none, on the caller's.
@@ -131,7 +131,7 @@ void split(Threads* threads, size_t count, size_t fewest, const Body& body) {
   }
 }
 
-// std::copy_n and std::fill_n, likewise.
+// std::copy_n, for which a device may wait, and std::fill_n, on these threads or the caller's.
 template <class T>
 void copy_elements(Threads* threads, const T* from, size_t count, T* to) {
   split(threads, count, fewest_of_urgent(count),

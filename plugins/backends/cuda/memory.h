@@ -14,8 +14,8 @@
 
 namespace eggroll::cuda {
 
-// Left free for what grows with the tokens that calls bring, which a plan does not know (the tokens, the lists of
-// streams by row, streams of the unperturbed model), and for the driver.
+// Left free for what grows with the tokens that calls bring, which a plan does not know (the tokens of a call and of
+// the next one, the lists of streams by row, streams of the unperturbed model), and for the driver.
 constexpr uint64_t kCallReserve = uint64_t{1} << 30;
 // Noise is made for as many pairs at once as fit here, or in half of what is left when all else has its place: other
 // sessions live beside this one. That of the next step may take half of what is left then.

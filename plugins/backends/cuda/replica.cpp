@@ -11,20 +11,19 @@ namespace {
 // Whether both calls are of the same members and the same batch.
 bool reads_alike(const egg_evaluate& a, const egg_evaluate& b) {
   return a.step == b.step && a.first == b.first && a.count == b.count && a.members_per_stream == b.members_per_stream &&
-         a.batch.streams == b.batch.streams && a.batch.tokens == b.batch.tokens && a.batch.inputs == b.batch.inputs;
+         a.batch.streams == b.batch.streams && a.batch.tokens == b.batch.tokens && a.batch.inputs == b.batch.inputs &&
+         a.batch.targets == b.batch.targets && a.batch.resets == b.batch.resets && a.batch.rows == b.batch.rows;
 }
 
 constexpr size_t kStagingBytes = size_t{8} << 20;  // of what is on its way across the seam, in locked memory
 constexpr uint32_t kLaunchRows = 1U << 20;         // of a launch, whose losses are fetched beside the next one
 constexpr size_t kFewestBytes = size_t{1} << 20;   // that several threads copy
-// What comes to the device for each token of a batch.
-size_t token_bytes(const egg_program& program) {
-  return sizeof(uint32_t) * (2 + size_t{program.index_count}) + sizeof(uint8_t);
-}
 
 // A next batch of at most this number of bytes comes to the device while members are evaluated. A larger one would
 // delay the work on their losses, and comes during the update.
 constexpr size_t kSmallBatch = size_t{8} << 20;
+// One that is larger still comes with its own call: two would take too much of what memory has for batches.
+constexpr size_t kLargestAhead = kCallReserve / 4;
 
 }  // namespace
 
@@ -182,8 +181,8 @@ void Replica::get_states(uint32_t first, uint32_t count, int8_t* states) {
                   states_.get() + (share.first - first_member()) * plan.state_stride, share.count);
 }
 
-// What `streams` streams of the batch read, from `first` on, and what they are to predict. Nothing on the device reads
-// the place now.
+// Sends what `streams` streams of the batch read, from `first` on, and what they are to predict. Nothing on the device
+// may be reading the place.
 void Replica::send(BatchPlace& place, const egg_batch& batch, uint32_t first, uint32_t streams, Sent what) {
   const size_t begin = size_t{first} * batch.tokens;
   const size_t count = size_t{streams} * batch.tokens;
@@ -203,17 +202,23 @@ void Replica::send(BatchPlace& place, const egg_batch& batch, uint32_t first, ui
   check(cudaEventRecord(place.sent, sending_), "receive data");
 }
 
-// The same for what follows on the stream.
+// Sends to the place that kernels read. What follows on stream_ waits for it.
 void Replica::send_now(const egg_batch& batch, uint32_t first, uint32_t streams, Sent what) {
   send(batch_place(), batch, first, streams, what);
   check(cudaStreamWaitEvent(stream_, batch_place().sent), "receive data");
+}
+
+// What this number of a batch's streams takes on the device.
+size_t Replica::bytes_of(const egg_batch& batch, uint32_t streams) const {
+  const size_t token = sizeof(uint32_t) * (2 + size_t{own_.plan.program->index_count}) + sizeof(uint8_t);
+  return size_t{streams} * batch.tokens * token;
 }
 
 void Replica::get_ready() {
   if (!next_) return;
   const egg_evaluate next = *std::exchange(next_, std::nullopt);
   const Reads reads = reads_of(next);
-  if (reads.own.count == 0) return;
+  if (reads.own.count == 0 || bytes_of(next.batch, reads.streams) > kLargestAhead) return;
   activate();
   BatchPlace& place = batch_places_[1 - batch_place_];
   send(place, next.batch, reads.first_stream, reads.streams, Sent::kAll);
@@ -367,8 +372,7 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   if (share.count == members() && most_rows == share.count) {
     draw_ahead(e.step + 1, share.first / 2, share.count / 2);
   }
-  if (next_ && size_t{next_->batch.streams} * next_->batch.tokens * token_bytes(*plan.program) <= kSmallBatch)
-    get_ready();
+  if (next_ && bytes_of(next_->batch, reads_of(*next_).streams) <= kSmallBatch) get_ready();
 }
 
 // Fetches the losses of these rows of the share, while the next rows' launch is at work.

@@ -142,6 +142,7 @@ class Replica {
     uint32_t streams;
   };
   Reads reads_of(const egg_evaluate& e) const;
+  size_t bytes_of(const egg_batch& batch, uint32_t streams) const;
   void make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness);
   void send_numbers(const egg_update& u);
   void list_streams(const egg_update& u);

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <system_error>
+
+#include "eggroll/threads_given.h"
 
 namespace eggroll::cuda {
 
@@ -26,7 +29,11 @@ CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& d
   const uint32_t threads = threads_given(static_cast<uint32_t>(replicas_.size())).count;
   // Awake for about as long as the host works between two calls, so that no device waits for a thread.
   constexpr std::chrono::milliseconds kAwake{1};
-  while (side_threads_.size() + 1 < threads) side_threads_.push_back(std::make_unique<SideThread>(kAwake));
+  try {
+    while (side_threads_.size() + 1 < threads) side_threads_.push_back(std::make_unique<SideThread>(kAwake));
+  } catch (const std::system_error&) {
+    // Even a thread that was there a moment ago may have gone to others since.
+  }
 }
 
 // So that no device waits until the host has served the others, where the system gives as many threads.
