@@ -65,7 +65,7 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
   try {
     side_thread_.emplace(std::chrono::microseconds(0));
   } catch (const std::system_error&) {
-    // Even a thread that was there a moment ago may have gone to others since.
+    // The system may refuse a thread that it had a moment ago.
   }
 }
 

@@ -98,8 +98,8 @@ class Members {
   uint32_t given_;               // threads that the system gives: as many as the backend's and one more at most
   Threads threads_;
   HeldOutEvaluator held_out_;
-  // Of four steps: one whose update is under way, the next one, which the backend may hold already, the one after it,
-  // of which the backend is told in the next evaluation, and one that is being filled.
+  // Batches of four steps: the one whose update is under way; the next one, which the backend may hold already; the one
+  // after that, of which the next evaluation tells the backend; and one that is being filled.
   std::array<Filled, 4> batches_;
   uint64_t scored_ = 0;       // the step that was scored last
   uint64_t filled_end_ = 0;   // steps from here on are not there, or being filled

@@ -77,7 +77,7 @@ class Run {
     run_.processes.fail_together(failure);
   }
 
-  // Adds what put() has left to metrics.jsonl.
+  // Writes the line that put() has held back, if there is one.
   void write_line() {
     const std::optional<StepRecord> step = std::exchange(unwritten_, std::nullopt);  // tried once, if it fails
     if (run_.metrics && step) run_.metrics->append(to_json(*step));
@@ -270,7 +270,7 @@ class Run {
     std::shared_future<void> work_;
   };
 
-  // Whether the fitness is so large that it takes longer to write than a thread to wake.
+  // Whether the fitness is so large that writing it takes longer than waking a thread.
   bool writes_beside_update() const { return run_.learner.train.population / 2 >= uint32_t{64} << 10; }
 
   // Puts the fitness of this step into the journal. Where it is large, a thread does that beside the update. It also

@@ -23,7 +23,7 @@ constexpr egg_layout_row kInCpp[] = {EGG_LAYOUT(SIZE, FIELD)};
 
 std::string where(const egg_layout_row& row) { return std::string(row.type) + "." + row.field; }
 
-TEST(Layout, IsThatOfAbi06) {
+TEST(Layout, IsThatOfAbi08) {
   ASSERT_EQ(EGG_ABI_MAJOR, 0);
   ASSERT_EQ(EGG_ABI_MINOR, 8) << "a new ABI number: freeze its layout in layout.h";
   ASSERT_EQ(layout_in_c_count, std::size(kFrozen));
@@ -33,7 +33,7 @@ TEST(Layout, IsThatOfAbi06) {
   }
 }
 
-TEST(Layout, NumbersAreThoseOfAbi06) {
+TEST(Layout, NumbersAreThoseOfAbi08) {
   EXPECT_EQ(EGG_MAGIC, 0x47474531U);
   EXPECT_STREQ(EGG_PLUGIN_SYMBOL, "egg_plugin");
   EXPECT_EQ(EGG_NO_TARGET, 0xFFFFFFFFU);

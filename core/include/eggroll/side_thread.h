@@ -16,7 +16,7 @@ namespace eggroll {
 class SideThread {
  public:
   // awake: how long the thread looks for the next work before it sleeps, and how long wait() looks for the end of work.
-  // To wake a thread takes some 50 microseconds. Throws std::system_error where the system gives no thread.
+  // Waking a thread takes about 50 microseconds. Throws std::system_error where the system gives no thread.
   explicit SideThread(std::chrono::microseconds awake) : awake_(awake), thread_([this] { run(); }) {}
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;
@@ -26,7 +26,7 @@ class SideThread {
     thread_.join();
   }
 
-  // Until wait() returns, the work is under way. What it refers to stays valid until then.
+  // The caller calls wait() before the next start(). What the work refers to stays valid until wait() returns.
   void start(std::function<void()> work) {
     work_ = std::move(work);
     set(State::kStarted);

@@ -22,7 +22,7 @@ constexpr size_t kFewestBytes = size_t{1} << 20;   // that several threads copy
 // A next batch of at most this number of bytes comes to the device while members are evaluated. A larger one would
 // delay the work on their losses, and comes during the update.
 constexpr size_t kSmallBatch = size_t{8} << 20;
-// One that is larger still comes with its own call: two would take too much of what memory has for batches.
+// A batch of more than this number of bytes comes with its own call: two would take too much of what is left for them.
 constexpr size_t kLargestAhead = kCallReserve / 4;
 
 }  // namespace

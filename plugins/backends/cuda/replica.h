@@ -43,7 +43,8 @@ class Replica {
   // An update: each replica's votes, then each one's rule, then each one's end.
   void vote_async(const egg_update& u);
   void apply_rule_async();
-  // Brings what the next evaluation will read to the device, if it was told and that is not there yet.
+  // Brings the next evaluation's batch to the device, if the last evaluation was told of it, it is not there yet, and
+  // it is not too large.
   void get_ready();
   void finish_update(const egg_update& u);
   void infer(const egg_infer& i);

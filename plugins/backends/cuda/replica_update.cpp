@@ -76,8 +76,8 @@ std::vector<double> Replica::row_variances(const egg_update& u) const {
   return variances;
 }
 
-// Sends what tables and the rule need beside votes, on another stream: behind the votes, the device would bring it only
-// after the next batch, which may be large.
+// Sends what tables and the rule need beside votes. It uses another stream: on that of the votes these copies would
+// wait for the next batch, which may be large.
 void Replica::send_numbers(const egg_update& u) {
   const std::vector<double> variances = row_variances(u);
   row_variances_.upload(variances.data(), variances.size(), sending_);

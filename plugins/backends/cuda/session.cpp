@@ -32,11 +32,11 @@ CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& d
   try {
     while (side_threads_.size() + 1 < threads) side_threads_.push_back(std::make_unique<SideThread>(kAwake));
   } catch (const std::system_error&) {
-    // Even a thread that was there a moment ago may have gone to others since.
+    // The system may refuse a thread that it had a moment ago.
   }
 }
 
-// So that no device waits until the host has served the others, where the system gives as many threads.
+// On a thread for each device where the system gives as many, so that no device waits until the host has served others.
 void CudaSession::each_replica(const std::function<void(Replica&)>& body) {
   for (size_t i = 0; i < side_threads_.size(); ++i) {
     side_threads_[i]->start([&body, &replica = *replicas_[i]] { body(replica); });
