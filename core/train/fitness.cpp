@@ -56,32 +56,20 @@ std::optional<uint64_t> sum_of_squares(std::span<const int64_t> d, Threads* thre
   return is_exact ? std::optional<uint64_t>(sum) : std::nullopt;
 }
 
-// set_rounded() of at most kQuickBlock differences. The compiler makes loops over numbers of 32 bits wide.
-EGGROLL_WIDE void round_block(const int64_t* d, size_t count, const Rounding& rounding, int8_t* fitness) {
+// set_rounded() of these differences, one by one.
+void round_each(std::span<const int64_t> d, const Rounding& rounding, int8_t* fitness) {
   const auto [rms, scale, divisor, most] = rounding;
-  const auto rounded = [](double x) {
-    const auto cut_off = static_cast<int32_t>(x);
-    const double rest = x - cut_off;  // exact
-    return cut_off + static_cast<int32_t>(2 * rest);
-  };
-  std::array<int32_t, kQuickBlock> whole;
-  uint64_t high = 0;  // of numbers that begin at zero where they fit 32 bits
-  for (size_t k = 0; k < count; ++k) {
-    high |= (static_cast<uint64_t>(d[k]) + (uint64_t{1} << 31)) >> 32;
-    whole[k] = static_cast<int32_t>(d[k]);
+  for (const int64_t difference : d) {
+    const double quotient = static_cast<double>(difference) / rms * scale / divisor;
+    const auto cut_off = static_cast<int32_t>(quotient);
+    const double rest = quotient - cut_off;  // exact
+    *fitness++ = static_cast<int8_t>(std::clamp(cut_off + static_cast<int32_t>(2 * rest), -most, most));
   }
-  if (high != 0) {
-    for (size_t k = 0; k < count; ++k) whole[k] = rounded(static_cast<double>(d[k]) / rms * scale / divisor);
-  } else if (divisor != 1.0) {
-    for (size_t k = 0; k < count; ++k) whole[k] = rounded(whole[k] / rms * scale / divisor);
-  } else {
-    for (size_t k = 0; k < count; ++k) whole[k] = rounded(whole[k] / rms * scale);
-  }
-  for (size_t k = 0; k < count; ++k) fitness[k] = static_cast<int8_t>(std::clamp(whole[k], -most, most));
 }
 
-// The same for kQuickBlock differences, with products in single precision. Returns false where one of them does not
-// show what the quotient in double precision rounds to. factor: scale / rms / divisor, as a float.
+// The same for kQuickBlock differences at once, with products in single precision. The compiler makes loops over
+// numbers of 32 bits wide. Returns false where one of them does not show what the quotient in double precision rounds
+// to. factor: scale / rms / divisor, as a float.
 //
 // The factor, the difference as a float, their product, and its sum with a half are each off by a part in 2^24 at most.
 // A sum is no more than 127.5, so it is off by less than 2^-15, and a quotient in double precision by far less. So both
@@ -130,7 +118,7 @@ void set_rounded(std::span<const int64_t> d, std::span<int8_t> fitness, const Ro
     for (size_t at = begin; at < end; at += kQuickBlock) {
       const size_t count = std::min(kQuickBlock, end - at);
       if (count == kQuickBlock && round_quickly(d.data() + at, factor, most, fitness.data() + at)) continue;
-      round_block(d.data() + at, count, rounding, fitness.data() + at);
+      round_each(d.subspan(at, count), rounding, fitness.data() + at);
     }
   });
 }

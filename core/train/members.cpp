@@ -55,7 +55,7 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
       shares_(shares_of(setup.learner.train.population, setup.learner.train.members_per_stream, processes.size())),
       own_(shares_[processes.index()]),
       given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
-      threads_(static_cast<int>(std::max(1U, std::min(given_ - 1, Threads::number(setup.learner.threads))))),
+      threads_(static_cast<int>(std::max(1U, given_ - 1))),
       held_out_(session, setup.dataset, setup.learner.program->state_bytes(), &threads_),
       d_(own_.count / 2) {
   static_assert(sizeof(Header) == 48);

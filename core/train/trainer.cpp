@@ -230,7 +230,7 @@ class Run {
     const std::vector<int8_t>& fitness = scores.fitness;
     const BatchBuffer& batch = run_.members.batch_of_all(run_.step);
     const auto scored = Clock::now();
-    const BesideUpdate noted(begin_beside_update(fitness));
+    BesideUpdate noted(begin_beside_update(fitness));
     const Update made = run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch);
     noted.end();
     const double update_seconds = seconds_since(scored);
@@ -256,18 +256,18 @@ class Run {
   // Work beside an update. The destructor waits for its end.
   class BesideUpdate {
    public:
-    explicit BesideUpdate(std::future<void> work) : work_(work.share()) {}
+    explicit BesideUpdate(std::future<void> work) : work_(std::move(work)) {}
     BesideUpdate(const BesideUpdate&) = delete;
     BesideUpdate& operator=(const BesideUpdate&) = delete;
     ~BesideUpdate() {
       if (work_.valid()) work_.wait();
     }
-    void end() const {
+    void end() {
       if (work_.valid()) work_.get();
     }
 
    private:
-    std::shared_future<void> work_;
+    std::future<void> work_;
   };
 
   // Whether the fitness is so large that writing it takes longer than waking a thread.
