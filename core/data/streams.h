@@ -46,9 +46,10 @@ Scored count_scored(const BatchBuffer& batch, const Dataset& dataset, uint32_t f
                     Threads* threads = nullptr);
 
 // For training. A contiguous text is cut into segments of `tokens` inputs. Stream s begins at segment s * segments /
-// streams, reads on from step to step, and goes from the text's end to its beginning. In a dataset of rows, stream s
-// reads row (s * rows / streams + step) mod rows. If the streams come in parts, the streams of each part are spread
-// over the whole text: in part c of p, stream i of n begins at segment (i * segments + c * segments / p) / n.
+// streams, reads on from step to step, and goes from the text's end to its beginning, where it is reset. In a dataset
+// of rows, stream s reads row (s * rows / streams + step) mod rows. If the streams come in parts, the streams of each
+// part are spread over the whole text: in part c of p, stream i of n begins at segment (i * segments + c * segments /
+// p) / n.
 class TrainStreams {
  public:
   // streams and tokens at least 1. Error (keys in full, "train.tokens"): the training part is too short for one

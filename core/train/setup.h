@@ -134,7 +134,8 @@ struct Learner {
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };
 
-// Which pairs perturb and vote on each parameter. A group has whole streams, as many as its share says.
+// Which pairs perturb and vote on each parameter. A group has whole streams; docs/semantics.md says how shares become
+// streams.
 struct Voting {
   std::vector<egg_voters> voters;
   std::vector<uint32_t> group_streams;
