@@ -7,6 +7,7 @@
 #include "config/config_file.h"
 #include "config/merge.h"
 #include "config/value.h"
+#include "config/value_text.h"
 #include "eggroll/error.h"
 #include "eggroll/suggest.h"
 
@@ -114,7 +115,7 @@ Error Override::wrong(const std::string& sentence) const { return setting_error(
 
 Override parse_override(const std::string& text) {
   Override change{Override::Action::kSet, "", std::nullopt, {"command line '" + text + "'", 0}};
-  std::string rest = trimmed(text);
+  std::string rest = trimmed_value(text);
   for (const auto& [prefix, action] : {std::pair<const char*, Override::Action>{"++", Override::Action::kForce},
                                        {"+", Override::Action::kAdd},
                                        {"~", Override::Action::kDelete}}) {
@@ -125,7 +126,7 @@ Override parse_override(const std::string& text) {
   }
   const size_t equals = std::min(rest.find('='), rest.size());
   change.key = trimmed(rest.substr(0, equals));
-  if (equals < rest.size()) change.value = trimmed(rest.substr(equals + 1));
+  if (equals < rest.size()) change.value = trimmed_value(rest.substr(equals + 1));
   if (!change.value && change.action != Override::Action::kDelete) {
     throw change.wrong("this is no override, expected key=value, +key=value, ++key=value or ~key; correct it");
   }

@@ -37,7 +37,7 @@ std::vector<Argument> arguments_of(const std::string& function, const std::strin
     const size_t word = word_length(element);
     Argument argument{"", element};
     if (word > 0 && word < element.size() && element[word] == '=') {
-      argument = {element.substr(0, word), trimmed(element.substr(word + 1))};
+      argument = {element.substr(0, word), trimmed_value(element.substr(word + 1))};
       if (std::find(names.begin(), names.end(), argument.name) == names.end()) {
         throw wrong(source, fmt::format("{}() has no argument '{}'{}", function, argument.name,
                                         suggestion(argument.name, names)));
@@ -276,7 +276,7 @@ Call read_call(const std::string& text, const Source& source) {
     throw wrong(source, fmt::format("'{}' follows {}; remove it, or put text in quotes", trimmed(text.substr(*closed)),
                                     text.substr(0, *closed)));
   }
-  const std::string inside = trimmed(text.substr(function.size() + 1, text.size() - function.size() - 2));
+  const std::string inside = trimmed_value(text.substr(function.size() + 1, text.size() - function.size() - 2));
   if (inside.empty()) throw wrong(source, fmt::format("{}() is empty, expected a value in it; give one", function));
   return {function, inside};
 }
@@ -308,7 +308,7 @@ OverrideValue call(const std::string& text, const Source& source, int depth) {
 OverrideValue parse_one(const std::string& text, const Source& source, int depth) {
   if (is_call(text)) return call(text, source, depth);
   OverrideValue value;
-  value.choices.push_back(parse_value(with_spaced_keys(text), source));
+  value.choices.push_back(parse_value(as_yaml(text), source));
   return value;
 }
 

@@ -32,9 +32,11 @@ struct SearchInterval {
 //            interval(low, high), int(interval(low, high)), and either within tag(log, ...); for a search alone
 //   either   sort(values[, reverse=true])   shuffle(values): a list, a sweep, or elements, which are a sweep then;
 //            value_order.h says in which order
-// Commas within quotes, brackets and ${...} belong to the element. A cast of a list, a map or a sweep is one of every
-// value in it, none of which may hold a ${...}; int cuts a real's fraction off. range stops before `stop`; its reals
-// have the digits of its numbers.
+// Commas within quotes, brackets and ${...} belong to the element. Outside of them a backslash takes one of \()[]{}:=,
+// a blank or a tab literally, and the element is text; within '...' it does so with the quote that follows, and with
+// backslashes before a quote. All other backslashes are characters like any. A cast of a list, a map or a sweep is one
+// of every value in it, none of which may hold a ${...}; int cuts a real's fraction off. range stops before `stop`; its
+// reals have the digits of its numbers.
 struct OverrideValue {
   std::vector<ConfigNode> choices;  // of an element: itself
   bool is_sweep = false;

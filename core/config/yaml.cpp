@@ -257,18 +257,42 @@ ConfigNode parse(const std::string& text, const Source& whole, bool has_lines) {
   }
 }
 
-// Written plainly if every reader takes it for text.
-void emit_text(YAML::Emitter& out, const std::string& text) {
+// Who reads what is written: this program alone, or readers of YAML 1.1 as well, such as PyYAML.
+enum class Readers { kOwn, kAll };
+
+// YAML 1.1 takes these words, in capitals too, for booleans.
+bool is_boolean_of_yaml_1_1(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return is_any(text, {"y", "n", "yes", "no", "on", "off"});
+}
+
+// Whether readers of YAML 1.1 would refuse a character, or take it for the line's end: U+007F, U+2028, U+2029.
+bool has_odd_character(const std::string& text) {
+  return text.find('\x7f') != std::string::npos || text.find("\xe2\x80\xa8") != std::string::npos ||
+         text.find("\xe2\x80\xa9") != std::string::npos;
+}
+
+// Written plainly if its readers take it for text.
+void emit_text(YAML::Emitter& out, const std::string& text, Readers readers) {
   const bool plain_start =
       !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_' || text[0] == '/');
-  const bool plain = plain_start &&
-                     only(text, 0, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-") &&
-                     plain_scalar(text, {}).kind() == Kind::kText;
+  const bool plain =
+      plain_start && only(text, 0, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-") &&
+      plain_scalar(text, {}).kind() == Kind::kText && (readers == Readers::kOwn || !is_boolean_of_yaml_1_1(text));
   if (!plain) out << YAML::DoubleQuoted;
+  if (readers == Readers::kAll && has_odd_character(text)) out << YAML::EscapeNonAscii;
   out << text;
 }
 
-void emit(YAML::Emitter& out, const ConfigNode& node, bool with_source) {
+// YAML 1.1 takes 1e-08 for text, and 1.0e-08 for a number.
+std::string real_for_all(double value) {
+  std::string text = real_text(value);
+  const size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
+  return text;
+}
+
+void emit(YAML::Emitter& out, const ConfigNode& node, Readers readers, bool with_source) {
   switch (node.kind()) {
     case Kind::kNull:
       out << YAML::Null;
@@ -280,14 +304,14 @@ void emit(YAML::Emitter& out, const ConfigNode& node, bool with_source) {
       out << node.integer();
       break;
     case Kind::kReal:
-      out << real_text(node.real());
+      out << (readers == Readers::kAll ? real_for_all(node.real()) : real_text(node.real()));
       break;
     case Kind::kText:
-      emit_text(out, node.text());
+      emit_text(out, node.text(), readers);
       break;
     case Kind::kList:
       out << YAML::Flow << YAML::BeginSeq;
-      for (const ConfigNode& element : node.list()) emit(out, element, false);
+      for (const ConfigNode& element : node.list()) emit(out, element, readers, false);
       out << YAML::EndSeq;
       break;
     case Kind::kMap:
@@ -295,9 +319,9 @@ void emit(YAML::Emitter& out, const ConfigNode& node, bool with_source) {
       out << YAML::BeginMap;
       for (const ConfigNode::Entry& entry : node.map()) {
         out << YAML::Key;
-        emit_text(out, entry.key);
+        emit_text(out, entry.key, readers);
         out << YAML::Value;
-        emit(out, entry.value, with_source);
+        emit(out, entry.value, readers, with_source);
       }
       out << YAML::EndMap;
       break;
@@ -344,7 +368,7 @@ ConfigNode plain_scalar(const std::string& text, const Source& source) {
 std::string to_yaml(const ConfigNode& node, bool with_sources) {
   YAML::Emitter out;
   out.SetNullFormat(YAML::LowerNull);
-  emit(out, node, with_sources);
+  emit(out, node, Readers::kAll, with_sources);
   return std::string(out.c_str(), out.size()) + "\n";
 }
 
@@ -352,7 +376,7 @@ std::string to_line(const ConfigNode& node) {
   YAML::Emitter out;
   out.SetNullFormat(YAML::LowerNull);
   out.SetMapFormat(YAML::Flow);
-  emit(out, node, false);
+  emit(out, node, Readers::kOwn, false);
   return {out.c_str(), out.size()};
 }
 

@@ -22,7 +22,8 @@ ConfigNode parse_value(const std::string& text, const Source& source);
 // A scalar without quotes: null, true or false, integer, real, else text.
 ConfigNode plain_scalar(const std::string& text, const Source& source);
 
-// parse_yaml(to_yaml(x)) == x. Ends with a newline. with_sources: behind each value stands where it was written.
+// parse_yaml(to_yaml(x)) == x, and readers of YAML 1.1 find the same values and kinds: 1.0e-08, "no", "1_000". Ends
+// with a newline. with_sources: behind each value stands where it was written.
 std::string to_yaml(const ConfigNode& node, bool with_sources = false);
 
 // parse_value(to_line(x)) == x, whatever x holds.

@@ -13,7 +13,8 @@ std::vector<OverrideRow> sweep_rows() {
   return {
       // ---- Sweeps, refused where one value is expected ----
       {{"train.steps=1,2"}, kRefused, kSeveral},
-      {{"name=a\\,b"}, kRefused, kSeveral},
+      {{R"(name=a\,b,c\ d,'it\'s, e')"}, kRuns, R"(name="a,b"; name="c d"; name="it's, e")"},
+      {{R"(name=choice(a\),b\,c,[d\,e]))"}, kRuns, "name=\"a)\"; name=\"b,c\"; name=[\"d,e\"]"},
       {{"seed=choice(1)"}, kRefused, kSeveral},
       {{"seed=range(3)"}, kRefused, kSeveral},
       {{"model=gru,nano"}, kRefused, kSeveral},
