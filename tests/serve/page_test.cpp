@@ -5,6 +5,7 @@
 namespace eggroll::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -28,6 +29,29 @@ TEST_F(PageTest, ItShowsTheRunsAndHowFarTheyAre) {
               ElementsAre("3.0000", "3.2500", "3.5000", "3.7500", "so far 4.0000", "so far 4.0000"));
   EXPECT_THAT(column("population"), ElementsAre("2048", "2048", "512", "512", "512", "2048"));
   EXPECT_THAT(column("steps"), ElementsAre("100", "100", "100", "100", "100", "20 of 20"));
+}
+
+// The server's answers say that it is still reading, until the test lets them.
+TEST_F(PageTest, UntilAllRunsAreReadItShowsNoResult) {
+  add_grid();
+  browser_->call("Page.addScriptToEvaluateOnNewDocument", {{"source", R"(
+    const ask = window.fetch;
+    window.isRead = false;
+    window.fetch = async (address, ...rest) => {
+      const reply = await ask(address, ...rest);
+      if (window.isRead || !String(address).startsWith("api/runs")) return reply;
+      return new Response(JSON.stringify({...await reply.json(), reading: {read: 3, of: 9}}));
+    };)"}});
+  server_.emplace(results_, 0);
+  address_ = server_->address();
+  browser_->open(address_ + "#/");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#reading')"));
+  EXPECT_THAT(text("#main"), AllOf(HasSubstr("Reading " + results_.string()), HasSubstr("3 of 9 runs")));
+  EXPECT_TRUE(browser_->evaluate("document.querySelector('#progress, #leaderboard, #curves') === null"));
+  browser_->evaluate("window.isRead = true");
+  ASSERT_TRUE(browser_->wait_for("document.querySelector('#progress')"));
+  EXPECT_THAT(text("#progress"), HasSubstr("4 of 4 runs ended"));
+  EXPECT_TRUE(browser_->evaluate("document.querySelector('#reading') === null"));
 }
 
 TEST_F(PageTest, ItSorts) {

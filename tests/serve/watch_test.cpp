@@ -23,8 +23,11 @@ TEST_F(WatchTest, SummariesHaveTheFiguresOfRecordsAndMetrics) {
   write_plainly(results_ / "sweeps/grid/sweep.json",
                 R"({"name": "grid", "question": "Which?", "claims": [], "axes": {}, "seeds": [0, 1], "points": 7})");
   Watch watch(results_);
+  // Nothing is a result before all folders are read.
+  EXPECT_EQ(watch.runs("").at("reading"), ordered_json::parse(R"({"read": 0, "of": null})"));
   watch.look();
   const ordered_json reply = watch.runs("");
+  EXPECT_EQ(reply.at("reading"), nullptr);
   EXPECT_EQ(reply.at("all"), true);
   EXPECT_EQ(reply.at("unread"), 0);
   EXPECT_EQ(reply.at("sweeps"), ordered_json::parse(R"([{"name": "grid", "points": 7, "question": "Which?"}])"));

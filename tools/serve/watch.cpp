@@ -223,20 +223,41 @@ void Watch::read_metrics_of(const std::string& folder) {
   publish(folder, std::move(run));
 }
 
+bool Watch::has_unread_metrics(const std::string& folder) const {
+  const auto run = seen(folder);
+  return run->has_folder() && run->read_again_at <= steady_clock::now() &&
+         stamp_of(run->file("metrics.jsonl")) != run->metrics_file;
+}
+
+// The first look reads run by run, and says how far it is.
+void Watch::read_all(const Found& found) {
+  const auto say = [&](const std::optional<FirstLook>& now) {
+    const std::lock_guard lock(mutex_);
+    first_look_ = now;
+  };
+  FirstLook look{0, found.records.size()};
+  say(look);
+  for (const auto& [folder, path] : found.records) {
+    if (stopped_) return;
+    read_record_of(folder, path);
+    if (has_unread_metrics(folder)) read_metrics_of(folder);
+    ++look.read;
+    say(look);
+  }
+  say(std::nullopt);
+}
+
 void Watch::look() try {
   const Found found = find();
   forget_missing(found);
+  if (first_look_) return read_all(found);
   // Records are read first, because they are quick to read and say most.
   for (const auto& [folder, path] : found.records) {
     if (!stopped_) read_record_of(folder, path);
   }
   std::vector<std::string> grown;
   for (const auto& [folder, path] : found.records) {
-    const auto run = seen(folder);
-    if (!stopped_ && run->has_folder() && run->read_again_at <= steady_clock::now() &&
-        stamp_of(run->file("metrics.jsonl")) != run->metrics_file) {
-      grown.push_back(folder);
-    }
+    if (!stopped_ && has_unread_metrics(folder)) grown.push_back(folder);
   }
   for (size_t i = 0; i <= grown.size() && !stopped_; ++i) {
     {
@@ -267,7 +288,12 @@ ordered_json Watch::runs(const std::string& since) const {
              {"version", fmt::format("{}.{}", started_, version_)},
              {"all", after == 0},
              {"unread", unread_},
+             {"reading", nullptr},
              {"removed", ordered_json::array()}};
+    if (first_look_) {
+      const std::optional<size_t>& of = first_look_->of;
+      reply["reading"] = {{"read", first_look_->read}, {"of", of ? ordered_json(*of) : ordered_json()}};
+    }
     reply.update(around_);
     for (const auto& [folder, version] : removed_) {
       if (version > after) reply["removed"].push_back(folder);

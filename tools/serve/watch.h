@@ -78,6 +78,8 @@ class Watch {
   void read_metrics_of(const std::string& folder);
   void publish(const std::string& folder, SeenRun run);
   void forget_missing(const Found& found);
+  bool has_unread_metrics(const std::string& folder) const;
+  void read_all(const Found& found);
   std::shared_ptr<const SeenRun> seen(const std::string& folder) const;
 
   const std::filesystem::path results_;
@@ -91,6 +93,12 @@ class Watch {
   nlohmann::ordered_json around_;            // the other parts of replies, beside the runs
   uint64_t version_ = 0;
   size_t unread_ = 0;  // runs whose metrics are still to be read
+  // Of the first look, until it has read all runs: how many it has read, of how many, once that is known.
+  struct FirstLook {
+    size_t read = 0;
+    std::optional<size_t> of;
+  };
+  std::optional<FirstLook> first_look_ = FirstLook();
 };
 
 }  // namespace eggroll

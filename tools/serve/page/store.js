@@ -6,6 +6,7 @@ export const store = {
   results: "",
   version: "",
   unread: 0,
+  reading: null, // of the first look, until all runs are read: {read, of}, of null as long as nobody knows
   other_files: 0,
   now: 0, // the server's clock, in seconds
   problems: [],
@@ -24,11 +25,12 @@ export async function refresh() {
   const reply = await ask("api/runs", { since: store.version });
   const minute = (seconds) => Math.floor(seconds / 60); // a run's page shows how long the run has been silent
   const changed =
-    reply.all || reply.version !== store.version || reply.unread !== store.unread || minute(reply.now) !== minute(store.now);
+    reply.all || reply.version !== store.version || reply.unread !== store.unread || minute(reply.now) !== minute(store.now) ||
+    JSON.stringify(reply.reading) !== JSON.stringify(store.reading);
   if (reply.all) store.runs.clear();
   for (const folder of reply.removed) store.runs.delete(folder);
   for (const run of reply.runs) store.runs.set(run.folder, run);
-  for (const key of ["sweeps", "results", "version", "unread", "other_files", "now", "problems"]) store[key] = reply[key];
+  for (const key of ["sweeps", "results", "version", "unread", "reading", "other_files", "now", "problems"]) store[key] = reply[key];
   return changed;
 }
 
