@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """results_test.py SOURCE MAKE_RESULTS: reads results that the C++ code wrote, whole and damaged."""
+import contextlib
+import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +13,7 @@ import warnings
 from pathlib import Path
 
 try:
-    import pandas  # noqa: F401
+    import pandas
 except ImportError:
     sys.exit("eggroll: the module for pandas cannot run here: install the package python3-pandas")
 
@@ -59,6 +62,17 @@ class ResultsTest(unittest.TestCase):
         old = results.runs.set_index("run").loc["0.1/shakespeare-seed1"]
         record = json.loads((SOURCE / "results" / "0.1" / "shakespeare-seed1.json").read_text())
         self.assertEqual(old["final_bits"], record["final"]["bits_per_unit"])
+
+    def test_the_notebook_has_a_row_for_each_configuration_of_a_sweep_over_optimizers(self):
+        records = SOURCE / "results" / "findings" / "optimizer" / "records"
+        cells = json.loads((SOURCE / "tools" / "python" / "results.ipynb").read_text())["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code" and "groupby(keys" in "".join(cell["source"])]
+        self.assertEqual(len(code), 1)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), pandas.option_context("display.width", 10000, "display.max_columns", None):
+            exec(code[0], {"results": self.read(records)})
+        # Keys of the other optimizer, which a run has not, are no reason to leave it out.
+        self.assertEqual(len(re.findall(r" 15$", printed.getvalue(), re.MULTILINE)), 4, printed.getvalue())
 
     def test_a_damaged_record_is_named_and_left_out(self):
         record = self.point / "record.json"
