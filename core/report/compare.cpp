@@ -14,6 +14,7 @@
 #include "record/metric_keys.h"
 #include "report/copies.h"
 #include "report/figures.h"
+#include "report/own_settings.h"
 #include "report/study.h"
 
 namespace eggroll {

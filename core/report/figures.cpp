@@ -25,6 +25,16 @@ Decimals::Decimals(const std::vector<double>& together) {
   if (largest >= kSmallest) count_ = std::max(0, 3 - static_cast<int>(std::floor(std::log10(largest) + 1e-9)));
 }
 
+Decimals& Decimals::with_digits_of(const std::vector<double>& values) {
+  constexpr int kMost = 8;
+  for (const double value : values) {
+    if (value == 0.0 || count_ < 0) continue;
+    const int needed = 1 - static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+    count_ = std::max(count_, std::min(needed, kMost));
+  }
+  return *this;
+}
+
 std::string Decimals::operator()(double value) const {
   if (count_ < 0) return text_of(value);
   const std::string text = fmt::format("{:.{}f}", value, count_);

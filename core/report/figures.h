@@ -17,6 +17,8 @@ std::string text_of(double value);
 class Decimals {
  public:
   explicit Decimals(const std::vector<double>& together);
+  // With more decimals where two significant digits of one of these need them: small bits are not all 0.000 then.
+  Decimals& with_digits_of(const std::vector<double>& values);
   std::string operator()(double value) const;
 
  private:

@@ -11,6 +11,7 @@
 #include "report/csv.h"
 #include "report/figures.h"
 #include "report/sections.h"
+#include "report/withdrawn.h"
 #include "system/files.h"
 
 namespace eggroll {
@@ -134,7 +135,10 @@ void add_verdicts(Draft& draft, const Study& study, const std::vector<Judged>& j
   draft.table(slug(study.name) + "-claims", std::move(table), claims_for_latex(judged));
 }
 
+bool is_withdrawn(const StudyRun& run) { return why_withdrawn(run.run->record).has_value(); }
+
 void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
+  draft.set_caution(std::any_of(study.runs.begin(), study.runs.end(), is_withdrawn) ? kWithdrawnMark : "");
   draft.heading(2, study.name);
   if (study.question) draft.paragraph("Question: " + *study.question);
   add_setup(draft, study);
@@ -173,7 +177,7 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
   for (const Study& study : studies) {
     for (const StudyRun* run : study.all_runs()) bits.push_back(metric_of(*run->run, "bits").value_or(0.0));
   }
-  const Decimals bits_text(bits);
+  const Decimals bits_text = Decimals(bits).with_digits_of(bits);
   for (const Study& study : studies) {
     for (const StudyRun* run : study.all_runs()) {
       const RunRecord& record = run->run->record;
@@ -235,6 +239,34 @@ std::optional<Text> missing_metrics(const Collection& collection) {
               runs);
 }
 
+// What a reader has to know before any figure: withdrawn texts, what the author notes, and sources that nobody can get.
+void add_cautions(Draft& draft, const Collection& collection, const std::vector<std::string>& notes) {
+  Census withdrawn;
+  Census changed;
+  for (size_t i = 0; i < collection.runs.size(); ++i) {
+    const RunRecord& record = collection.runs[i].record;
+    if (const auto why = why_withdrawn(record)) withdrawn[*why].push_back(i + 1);
+    const std::string& commit = record.environment.host_commit;
+    if (commit.ends_with("-dirty")) changed[commit].push_back(i + 1);
+  }
+  const auto which = [&](const std::vector<size_t>& runs) {
+    return runs.size() == collection.runs.size() ? std::string("these runs")
+                                                 : fmt::format("{} of these runs", runs.size());
+  };
+  for (const auto& [why, runs] : withdrawn) {
+    draft.paragraph(
+        fmt::format("Withdrawn: the held-out text of {} was contaminated. {}, so that no figure below is one "
+                    "of unseen text.",
+                    which(runs), why));
+  }
+  for (const std::string& note : notes) draft.paragraph("Note: " + note);
+  for (const auto& [commit, runs] : changed) {
+    draft.paragraph(
+        fmt::format("The source of {} had uncommitted changes (commit {}), so that it cannot be built again.",
+                    which(runs), commit));
+  }
+}
+
 void add_problems(Draft& draft, const Collection& collection) {
   std::vector<Text> items;
   for (const std::string& problem : collection.problems) items.emplace_back(problem);
@@ -262,14 +294,15 @@ void Draft::figure(const std::string& name, const std::string& script, const std
     const fs::path svg = folder_ / file;
     draw_with_gnuplot(script, {svg, fs::path(svg).replace_extension(".pdf"), fs::path(svg).replace_extension(".png")},
                       "no figure " + name + " was drawn");
-    add(Figure{file.string(), caption, read_file(folder_ / file)});
+    add(Figure{file.string(), caution_ + caption, read_file(folder_ / file)});
   } catch (const Error& error) {
     problems_.emplace_back(error.what());
     paragraph(Text(error.what()));
   }
 }
 
-FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder) {
+FindingsSummary write_findings(const Collection& collection, const std::string& title, const fs::path& folder,
+                               const std::vector<std::string>& notes) {
   if (collection.runs.empty()) {
     throw Error(fmt::format("found no record of a run to report on, expected at least one{}",
                             collection.problems.empty() ? "" : "; " + collection.problems.front()));
@@ -290,6 +323,7 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
       answers.emplace_back(summary.answers.back(), claim.verdict.runs);
     }
   }
+  add_cautions(draft, collection, notes);
   draft.paragraph(
       fmt::format("{} in {} stud{}. All intervals are 95 % intervals: Student's t over seeds, Wilson's for shares. "
                   "Results link to their runs, and runs link to their records.",

@@ -16,9 +16,9 @@ struct FindingsSummary {
 };
 
 // Writes findings.md, findings.html, runs.csv, curves.csv, plots/* and tables/*.tex into the folder, which is made
-// where it is missing. Throws where there is no run.
+// where it is missing. notes: what the page says before all figures. Throws where there is no run.
 FindingsSummary write_findings(const Collection& collection, const std::string& title,
-                               const std::filesystem::path& folder);
+                               const std::filesystem::path& folder, const std::vector<std::string>& notes = {});
 
 }  // namespace eggroll
 

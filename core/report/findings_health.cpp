@@ -4,13 +4,17 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
+#include "config/override.h"
+#include "config/value.h"
 #include "config/yaml.h"
 #include "eggroll/settings.h"
 #include "report/figures.h"
 #include "report/sections.h"
 #include "system/text.h"
 #include "train/check_section.h"
+#include "train/identity.h"
 
 namespace eggroll {
 namespace {
@@ -119,12 +123,78 @@ std::vector<std::string> given_to_sweep(const RunRecord& record) {
   return {all.begin(), std::find(all.begin(), all.end(), "~sweep")};
 }
 
-std::string command_of(std::string command, const std::vector<std::string>& overrides) {
-  for (const std::string& word : overrides) command.append(" ").append(shell_word(word));
-  return command;
-}
+// Commands that anyone can type: without the place of the results, and with files by their names alone.
+class Commands {
+ public:
+  void add(std::string command, const std::vector<std::string>& overrides) {
+    for (const std::string& word : overrides) {
+      const std::string key = word.substr(word.find_first_not_of('+'));
+      if (!key.starts_with("results.")) command.append(" ").append(shell_word(without_folders(word)));
+    }
+    text_ += (text_.empty() ? "" : "\n") + command;
+  }
 
-// The number of seeds that would separate two configurations that tie, if it can be estimated.
+  const std::string& text() const { return text_; }
+
+  // The commands, and what to have ready for them. record: a run that they make.
+  void show(Draft& draft, const RunRecord& record) const {
+    draft.add(Code{text_});
+    if (files_.empty()) return;
+    std::string names;
+    for (const std::string& name : files_) names += (names.empty() ? "" : ", ") + name;
+    const bool is_one = files_.size() == 1;
+    draft.paragraph(fmt::format("{} {}{}.", names,
+                                is_one ? "is your copy of this file" : "are your copies of these files",
+                                record.dataset ? "; the sha256 of the data is " + record.dataset->sha256 : ""));
+  }
+
+ private:
+  // The value with the last name of each path in it: of data always, of other settings where it is absolute.
+  ConfigNode named(const ConfigNode& value, bool is_data) {
+    if (value.kind() == ConfigNode::Kind::kList) {
+      ConfigNode::List list;
+      for (const ConfigNode& one : value.list()) list.push_back(named(one, is_data));
+      return {std::move(list), value.source()};
+    }
+    if (value.kind() != ConfigNode::Kind::kText) return value;
+    const std::filesystem::path path = value.text();
+    if (!path.is_absolute() && !is_data) return value;
+    const std::filesystem::path name = path.has_filename() ? path.filename() : path.parent_path().filename();
+    if (is_data || name != path) files_.insert(name);
+    return {name.string(), value.source()};
+  }
+
+  std::string without_folders(const std::string& word) {
+    try {
+      const Override change = parse_override(word);
+      if (!change.value || change.value->find('/') == std::string::npos) {
+        const bool is_file = change.value && is_file_of_data(change.key);
+        if (is_file) files_.insert(*change.value);
+        return word;
+      }
+      const OverrideValue value = parse_override_value(*change.value, change.source);
+      if (value.choices.empty()) return word;
+      std::string text;
+      for (const ConfigNode& choice : value.choices) {
+        const ConfigNode shown = named(choice, is_file_of_data(change.key));
+        text += (text.empty() ? "" : ",") + to_line(shown);
+      }
+      return word.substr(0, word.find('=') + 1) + text;
+    } catch (const Error&) {
+      return word;  // of another version, say
+    }
+  }
+
+  static bool is_file_of_data(const std::string& key) {
+    return std::any_of(kDataFiles.begin(), kDataFiles.end(),
+                       [&](const std::string& file) { return key == "dataset." + file; });
+  }
+
+  std::string text_;
+  std::set<std::string> files_;
+};
+
+// The number of seeds that would tell two configurations apart, if it can be estimated.
 std::string seeds_to_decide(const Mean& difference) {
   constexpr size_t kMostSeeds = 1000;
   const std::string words = fmt::format(": their difference is {}", text_of(difference, "seed"));
@@ -184,11 +254,11 @@ void add_reproduction(Draft& draft, const Study& study) {
   for (const std::string& data : data_in(study)) {
     const std::vector<Standing> standings = standings_of(study, data);
     if (standings.empty()) continue;
-    std::string commands;
+    Commands commands;
     size_t shown = 0;
     for (const StudyRun* run : standings.front().configuration.runs) {
       if (!metric_of(*run->run, "bits") || shown == kMostCommands) continue;
-      commands.append(commands.empty() ? "" : "\n").append(command_of("eggroll run", run->run->record.overrides));
+      commands.add("eggroll run", run->run->record.overrides);
       ++shown;
     }
     const RunRecord& record = standings.front().configuration.runs.front()->run->record;
@@ -199,7 +269,7 @@ void add_reproduction(Draft& draft, const Study& study) {
                          "Provenance:",
                          data, which, record.environment.host_commit),
              standings.front().runs));
-    draft.add(Code{commands});
+    commands.show(draft, record);
   }
   if (!study.of_sweep) return;
   std::vector<std::string> given = given_to_sweep(study.runs.front().run->record);
@@ -209,7 +279,9 @@ void add_reproduction(Draft& draft, const Study& study) {
   }
   if (given.empty()) return;
   draft.paragraph("To run the whole grid again:");
-  draft.add(Code{command_of("eggroll sweep", given)});
+  Commands grid;
+  grid.add("eggroll sweep", given);
+  draft.add(Code{grid.text()});
 }
 
 void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
@@ -249,7 +321,7 @@ void add_questions(Draft& draft, const Study& study, const std::vector<Judged>& 
           "more "
           "seeds.",
           runs);
-    } else if (against.place == Place::kTie) {
+    } else if (against.place == Place::kNotToldApart || against.place == Place::kToldApartAlone) {
       items.emplace_back(
           "It is open which of the two best configurations is better" + seeds_to_decide(*against.difference), runs);
     }

@@ -33,8 +33,11 @@ void add_comparison(Draft& draft, const Study& study, const std::string& data, c
       "Each row compares a configuration with the best one, {}, in pairs of runs that have the same seed. The column "
       "\"bits\" is the difference in held-out {}: above 0, the configuration needs more bits than the best one. Its "
       "95 % interval is over the seeds and is not corrected. The two-sided p is Student's; the corrected p is Holm's, "
-      "for {}. A configuration is \"behind\" if its corrected p is below 0.05. A \"tie\" means that the runs do not "
-      "show a difference; it does not show that the two are equal. The best configuration was chosen by the same runs, "
+      "for {}. A configuration is \"behind\" if its corrected p is below 0.05. \"Not told apart\" means that its "
+      "interval holds 0; this does not show that the two are equal. \"Told apart by its own interval alone\" means "
+      "that "
+      "the interval leaves out 0 and the corrected p is 0.05 or more. The best configuration was chosen by the same "
+      "runs, "
       "on the same held-out text, so the differences are somewhat too large.",
       study.spoken_label(standings.front().configuration.values), unit_of(study, data),
       count_text(static_cast<size_t>(compared), "comparison")));
@@ -69,12 +72,15 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   draft.heading(3, "Leaderboard" + data_suffix(study, data));
   const Standing& best = standings.front();
   const std::vector<AgainstBest> comparisons = compare_with_best(standings);
-  const auto tied = std::count_if(comparisons.begin(), comparisons.end(),
-                                  [](const AgainstBest& one) { return one.place == Place::kTie; });
+  const auto alike = std::count_if(comparisons.begin(), comparisons.end(),
+                                   [](const AgainstBest& one) { return one.place == Place::kNotToldApart; });
   std::string words = fmt::format("Held-out {}; lower is better. The best is {}: {}.", unit_of(study, data),
                                   study.label(best.configuration.values), text_of(best.bits, "seed"));
-  if (tied > 0) words += fmt::format(" {} with it.", tied == 1 ? "1 other ties" : fmt::format("{} others tie", tied));
-  if (!best.bits.interval && standings.size() > 1) words += " One seed cannot show which others tie with it.";
+  if (alike > 0) {
+    words +=
+        fmt::format(" {} not told apart from it.", alike == 1 ? "1 other is" : fmt::format("{} others are", alike));
+  }
+  if (!best.bits.interval && standings.size() > 1) words += " One seed cannot tell others apart from it.";
   const bool any_average = has_average(study);
   if (any_average) words += " The weights' average has a column of its own; all other columns are of the weights.";
   draft.paragraph(Text(words, best.runs));
@@ -106,13 +112,15 @@ void add_leaderboard_of(Draft& draft, const Study& study, const std::string& dat
   if (any_average) table.columns.emplace_back("bits of the average");
   table.columns.insert(table.columns.end(), {"member tokens/s", "runs"});
   std::vector<double> bits;
+  std::vector<double> means;
   std::vector<double> rates;
   for (const Standing& standing : standings) {
     append(bits, standing.bits);
+    means.push_back(standing.bits.mean);
     bits.push_back(standing.highest);
     if (const auto rate = median_of(standing.configuration.runs, "tokens_per_second")) rates.push_back(*rate);
   }
-  const Decimals text(bits);
+  const Decimals text = Decimals(bits).with_digits_of(means);
   const Counts rate_text(rates);
   for (size_t i = 0; i < standings.size(); ++i) {
     const Standing& standing = standings[i];

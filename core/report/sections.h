@@ -29,6 +29,8 @@ class Draft {
   // With its copy for LaTeX, tables/NAME.tex, which may differ from the page's.
   void table(const std::string& name, const Table& table) { this->table(name, table, table); }
   void table(const std::string& name, Table table, const Table& for_latex);
+  // Stands before the caption of each figure from here on.
+  void set_caution(const std::string& words) { caution_ = words; }
   // plots/NAME.svg, .pdf and .png. A figure that cannot be drawn is a problem, said in its place.
   void figure(const std::string& name, const std::string& script, const std::string& caption);
 
@@ -44,6 +46,7 @@ class Draft {
  private:
   Document& document_;
   std::filesystem::path folder_;
+  std::string caution_;
   std::vector<std::string> problems_;
 };
 

@@ -101,7 +101,8 @@ std::vector<AgainstBest> compare_with_best(const std::vector<Standing>& standing
   const std::vector<double> corrected = holm(p_values);
   for (size_t i = 0; i < compared.size(); ++i) {
     compared[i]->corrected_p = corrected[i];
-    compared[i]->place = corrected[i] >= kLevel                ? Place::kTie
+    compared[i]->place = compared[i]->p >= kLevel              ? Place::kNotToldApart
+                         : corrected[i] >= kLevel              ? Place::kToldApartAlone
                          : compared[i]->difference->mean < 0.0 ? Place::kAhead
                                                                : Place::kBehind;
   }
@@ -110,7 +111,8 @@ std::vector<AgainstBest> compare_with_best(const std::vector<Standing>& standing
 }
 
 std::string place_name(Place place) {
-  constexpr const char* kNames[] = {"best", "tie", "behind", "ahead on shared seeds", "not compared"};
+  constexpr const char* kNames[] = {"best",   "not told apart",        "told apart by its own interval alone",
+                                    "behind", "ahead on shared seeds", "not compared"};
   return kNames[static_cast<size_t>(place)];
 }
 

@@ -23,7 +23,14 @@ struct Standing {
 // The standings of runs on one kind of data, the best first.
 std::vector<Standing> standings_of(const Study& study, const std::string& data);
 
-enum class Place { kBest, kTie, kBehind, kAhead, kNotCompared };
+enum class Place {
+  kBest,
+  kNotToldApart,    // its interval holds 0
+  kToldApartAlone,  // its own interval leaves out 0, but not after the correction
+  kBehind,
+  kAhead,  // the best over all its seeds may be behind on the seeds that both have
+  kNotCompared,
+};
 
 // A configuration against the best one, in pairs of runs of one seed.
 struct AgainstBest {
@@ -31,14 +38,13 @@ struct AgainstBest {
   std::optional<Mean> difference;
   double p = 1.0;  // two-sided
   double corrected_p = 1.0;
-  // By the corrected p. The best over all its seeds may be behind on the seeds that both have: kAhead.
   Place place = Place::kNotCompared;
 };
 
 // One for each standing, the first of which is the best. p is corrected by Holm's method for the number of differences.
 std::vector<AgainstBest> compare_with_best(const std::vector<Standing>& standings);
 
-// "tie".
+// "not told apart".
 std::string place_name(Place place);
 
 // Kinds of data, in the order of the runs.

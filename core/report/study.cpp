@@ -8,6 +8,7 @@
 
 #include "record/claim.h"
 #include "record/metric_keys.h"
+#include "report/axes.h"
 #include "report/axis_names.h"
 #include "report/claims.h"
 #include "report/copies.h"
@@ -18,29 +19,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Value numbers, one for each run: equal where the values are.
-using Partition = std::vector<size_t>;
-
-Partition partition_of(const std::vector<std::string>& values) {
-  std::map<std::string, size_t> numbers;
-  Partition partition;
-  for (const std::string& value : values) partition.push_back(numbers.emplace(value, numbers.size()).first->second);
-  return partition;
-}
-
-bool varies(const Partition& partition) {
-  return std::any_of(partition.begin(), partition.end(), [](size_t number) { return number != 0; });
-}
-
-// The partition in which two runs are together if they are together in both.
-Partition refined(const Partition& a, const Partition& b) {
-  std::map<std::pair<size_t, size_t>, size_t> numbers;
-  Partition result;
-  for (size_t i = 0; i < a.size(); ++i)
-    result.push_back(numbers.emplace(std::pair(a[i], b[i]), numbers.size()).first->second);
-  return result;
-}
-
 void append_leaves(const ordered_json& json, const std::string& key,
                    std::vector<std::pair<std::string, ordered_json>>& leaves) {
   if (!json.is_object()) {
@@ -48,103 +26,6 @@ void append_leaves(const ordered_json& json, const std::string& key,
     return;
   }
   for (const auto& [name, value] : json.items()) append_leaves(value, key.empty() ? name : key + "." + name, leaves);
-}
-
-// Columns of values, one for each run, in the order of their first run.
-class Columns {
- public:
-  explicit Columns(size_t runs) : runs_(runs) {}
-
-  void set(const std::string& key, size_t run, const std::string& value) {
-    const auto [place, is_new] = places_.emplace(key, columns_.size());
-    if (is_new) columns_.emplace_back(key, std::vector<std::string>(runs_, kNoValue));
-    columns_[place->second].second[run] = value;
-  }
-
-  std::vector<std::pair<std::string, std::vector<std::string>>>& all() { return columns_; }
-
- private:
-  size_t runs_;
-  std::map<std::string, size_t> places_;
-  std::vector<std::pair<std::string, std::vector<std::string>>> columns_;
-};
-
-void add_axis(Study& study, const std::string& name, const std::vector<std::string>& column) {
-  Axis axis;
-  axis.name = name;
-  std::set<std::string> seen;
-  bool numbers = true;
-  for (const std::string& value : column) {
-    if (!seen.insert(value).second) continue;
-    axis.values.push_back(value);
-    numbers = numbers && real_of(value);
-  }
-  if (numbers) {
-    std::sort(axis.values.begin(), axis.values.end(),
-              [](const std::string& a, const std::string& b) { return *real_of(a) < *real_of(b); });
-  }
-  study.axes.push_back(std::move(axis));
-  for (size_t i = 0; i < column.size(); ++i) study.runs[i].values.push_back(column[i]);
-}
-
-// Whether the axis covers the key: "fitness" covers its whole section, "train.population+train.tokens" both keys.
-bool is_said_by(const std::string& axis, const std::string& key) {
-  std::istringstream names(axis);
-  for (std::string name; std::getline(names, name, '+');) {
-    if (key == name || key.starts_with(name + ".")) return true;
-  }
-  return false;
-}
-
-// The axes of the sweep, then keys of the configuration that neither they nor the seed account for.
-void find_axes(Study& study) {
-  const size_t n = study.runs.size();
-  study.of_search = std::any_of(study.runs.begin(), study.runs.end(), [](const StudyRun& run) {
-    return run.run->record.sweep && run.run->record.sweep->trial;
-  });
-  Columns named(n);
-  Columns keys(n);
-  std::vector<std::string> seeds;
-  for (size_t i = 0; i < n; ++i) {
-    const RunRecord& record = study.runs[i].run->record;
-    seeds.push_back(std::to_string(record.seed));
-    if (record.sweep) {
-      for (const auto& [axis, value] : record.sweep->axes.items()) named.set(axis, i, axis_text(value));
-    }
-    for (const auto& [key, value] : config_values(record.config)) {
-      // Where a search ends a trial is no setting of it.
-      if (study.of_search && key.starts_with("stop.")) continue;
-      if (is_setting(key)) keys.set(key, i, value);
-    }
-  }
-  Partition explained(n, 0);
-  std::vector<Partition> axes;
-  const auto add = [&](const std::string& name, const std::vector<std::string>& column, const Partition& partition) {
-    add_axis(study, name, column);
-    axes.push_back(partition);
-    explained = refined(explained, partition);
-  };
-  // In a sweep seeds are repetitions, so a key that varies with the seed belongs to the seed.
-  if (study.of_sweep) explained = partition_of(seeds);
-  for (const auto& [axis, column] : named.all()) {
-    const Partition partition = partition_of(column);
-    if (varies(partition)) add(axis, column, partition);
-  }
-  // Names come first: a key that only one model or optimizer has belongs to that name.
-  std::stable_partition(keys.all().begin(), keys.all().end(),
-                        [](const auto& column) { return column.first.ends_with(".name"); });
-  for (const auto& [key, column] : keys.all()) {
-    if (column == seeds) continue;
-    const Partition partition = partition_of(column);
-    if (!varies(partition)) continue;
-    const auto alike = std::find(axes.begin(), axes.end(), partition);
-    if (alike != axes.end()) {
-      Axis& axis = study.axes[static_cast<size_t>(alike - axes.begin())];
-      if (!is_said_by(axis.name, key)) axis.alike.push_back(key);
-    } else if (refined(explained, partition) != explained) {
-      add(key, column, partition);
-    }
-  }
 }
 
 // The order of axis values, for configurations.
@@ -293,13 +174,6 @@ std::vector<const StudyRun*> Study::all_runs() const {
   }
   std::sort(all.begin(), all.end(), [](const StudyRun* a, const StudyRun* b) { return a->number < b->number; });
   return all;
-}
-
-bool is_setting(const std::string& key) {
-  for (const char* section : {"name", "seed", "results", "plugins", "dataset.test_path"}) {
-    if (key == section || key.starts_with(std::string(section) + ".")) return false;
-  }
-  return true;
 }
 
 std::vector<Study> studies_of(const Collection& collection) {

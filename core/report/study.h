@@ -67,12 +67,8 @@ struct Study {
 // Stands for the value of an axis that a run lacks.
 inline constexpr const char* kNoValue = "-";
 
-// Whether a key of the configuration is a setting, whose values make configurations differ: any but name, seed,
-// results, plugins and the test split.
-bool is_setting(const std::string& key);
-
 // Runs are numbered from 1 in the order of the collection, which must outlive the studies. Plain runs form one study
-// for each dataset. Its axes are the settings that vary, except those that repeat the seed.
+// for each dataset. Its axes are what their overrides set and what else tells them apart, except what repeats the seed.
 std::vector<Study> studies_of(const Collection& collection);
 
 // Dotted keys and their values; a list is one value.

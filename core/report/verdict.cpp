@@ -6,6 +6,7 @@
 #include "eggroll/error.h"
 #include "report/figures.h"
 #include "report/statistics.h"
+#include "report/withdrawn.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -225,6 +226,10 @@ std::vector<Judged> judge_all(const Study& study) {
       judged.verdict = {Outcome::kNotJudged, error.what(), {}, 1.0};
     }
     if (exploratory) judged.exploratory = "exploratory" + (stated.late ? ", " + lateness_text(*stated.late) : "");
+    const bool is_withdrawn = std::any_of(study.runs.begin(), study.runs.end(), [](const StudyRun& run) {
+      return why_withdrawn(run.run->record).has_value();
+    });
+    if (is_withdrawn) judged.caution = kWithdrawnMark;
     result.push_back(std::move(judged));
   }
   return result;
@@ -268,11 +273,11 @@ std::string answer_of(const Judged& judged) {
   const std::string past = judged.is_current ? "" : " The experiment no longer states this claim.";
   if (!judged.exploratory.empty()) {
     const std::string verdict = verdict_text(judged).substr(judged.exploratory.size() + 2);
-    return fmt::format("{}: {}{}{}: {}.{}", capital(judged.exploratory), judged.says, stop, capital(verdict),
-                       judged.verdict.finding, past);
+    return fmt::format("{}{}: {}{}{}: {}.{}", judged.caution, capital(judged.exploratory), judged.says, stop,
+                       capital(verdict), judged.verdict.finding, past);
   }
   const std::string correction = correction_text(judged);
-  return fmt::format("{}: {}{}{}{}.{}", capital(verdict_text(judged)), judged.says, stop, finding,
+  return fmt::format("{}{}: {}{}{}{}.{}", judged.caution, capital(verdict_text(judged)), judged.says, stop, finding,
                      correction.empty()
                          ? ""
                          : fmt::format("; {} Holm's correction over {}{}", correction.substr(0, correction.find(" (")),

@@ -40,6 +40,7 @@ std::string outcome_name(Outcome outcome);
 struct Judged {
   std::string says;
   Verdict verdict;
+  std::string caution;      // "On a withdrawn text: "; stands before the answer
   std::string exploratory;  // "exploratory, stated after 30 of 30 runs had ended"; empty where it was stated in advance
   bool is_current = true;
   // For a claim stated in advance: p by Holm's correction over all such claims in the report, and their number.

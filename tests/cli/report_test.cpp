@@ -49,6 +49,16 @@ TEST_F(ReportTest, APublishedPageIsMadeAnewInItsPlace) {
   EXPECT_FALSE(fs::exists(work_ / "results" / "report"));
 }
 
+TEST_F(ReportTest, NotesBesideTheRunsAndAboveThemComeFirst) {
+  ASSERT_EQ(eggroll(tiny_run({"seed=0"})).exit_code, 0);
+  write_plainly(work_ / "report-notes.md", "Of all reports.\n");
+  write_plainly(work_ / "results" / "report-notes.md", "Two settings\ndiffer.\n\n\nThe second *note*.\n");
+  ASSERT_EQ(eggroll({"report", "results"}).exit_code, 0);
+  EXPECT_THAT(read_file(work_ / "results" / "report" / "findings.md"),
+              HasSubstr("# Findings: results\n\nNote: Two settings differ.\n\nNote: The second \\*note\\*.\n\n"
+                        "Note: Of all reports.\n\n"));
+}
+
 TEST_F(ReportTest, ComparisonAndExport) {
   make_runs();
   std::vector<fs::path> runs(fs::directory_iterator(this->runs()), fs::directory_iterator());

@@ -31,8 +31,8 @@ std::vector<std::string> matches_of(const std::string& text, const char* pattern
 
 class FindingsTest : public ScratchTest {
  protected:
-  // Three ranks of a perturbation with three seeds: ranks 4 and 8 tie, rank 1 is behind; and a point for each way to
-  // end.
+  // Three ranks of a perturbation with three seeds: ranks 4 and 8 are not told apart, rank 1 is behind; and a point for
+  // each way to end.
   void write_sweep() {
     const nlohmann::ordered_json claims = {{{"says", "Rank 4 beats rank 1."},
                                             {"compare", {{"axis", "noise.rank"}, {"value", 4}, {"with", 1}}},
@@ -120,12 +120,14 @@ TEST_F(FindingsTest, CopiesOfRunsChangeNoTableAndNoVerdict) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 26);
 }
 
-TEST_F(FindingsTest, TheLeaderboardNamesTies) {
+TEST_F(FindingsTest, TheLeaderboardNamesWhatIsNotToldApart) {
   write_sweep();
   write();
   const std::string text = markdown();
-  EXPECT_THAT(text,
-              HasSubstr("The best is rank=4: 4.050 (95 % interval 3.926 to 4.174, 3 seeds). 1 other ties with it."));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "The best is rank=4: 4.050 (95 % interval 3.926 to 4.174, 3 seeds). 1 other is not told apart from it."));
   EXPECT_THAT(text, HasSubstr("| 1 | 4 | 4.050 | 3.926 to 4.174 | 3 | 4.000 | 4.100 | 1.64 M |"));
   EXPECT_THAT(text, HasSubstr("| 3 | 20 | 4.110 | none | 1 | 4.110 | 4.110 |"));  // the run that was stopped early
   EXPECT_THAT(text, HasSubstr("1 of these runs was stopped early."));
@@ -243,6 +245,69 @@ TEST_F(FindingsTest, ReproductionNamesTheFirstSeedsAndWhatTheSweepWasGiven) {
   EXPECT_THAT(markdown(), HasSubstr("```\n" + commands + "```"));
   // The axis belongs to the sweep, although it has only one value here.
   EXPECT_THAT(markdown(), HasSubstr("```\neggroll sweep experiment=grid\n```"));
+}
+
+// A stranger has neither this machine's folders nor its place for results.
+TEST_F(FindingsTest, ReproductionNamesNoFolderOfOneMachine) {
+  SyntheticRun run;
+  run.axes = {{"noise.rank", "4"}};
+  RunRecord record = synthetic_record(run);
+  record.overrides = {
+      "experiment=grid",       "dataset.path=/data/of me/train.txt", "dataset.valid_path=texts/valid.txt",
+      "results.sweeps=/tmp/x", "+plugins.path=[/opt/mine]",          "~sweep",
+      "noise.rank=4"};
+  fs::create_directories(results_);
+  write_record(results_ / "run.json", record);
+  write();
+  EXPECT_THAT(markdown(),
+              HasSubstr("```\neggroll run experiment=grid dataset.path=train.txt dataset.valid_path=valid.txt "
+                        "'+plugins.path=[mine]' '~sweep' noise.rank=4\n```\n\nmine, train.txt, valid.txt "
+                        "are your copies of these files; the sha256 of the data is 2222"));
+  EXPECT_THAT(markdown(), HasSubstr("```\neggroll sweep experiment=grid dataset.path=train.txt "
+                                    "dataset.valid_path=valid.txt '+plugins.path=[mine]'\n```"));
+}
+
+TEST_F(FindingsTest, SmallBitsHaveTheDigitsThatTellThemApart) {
+  SyntheticRun run;
+  for (const double bits : {4.0, 0.00021, 0.00034}) {
+    run.axes = {{"noise.rank", std::to_string(++run.point)}};
+    run.final_bits = bits;
+    write_synthetic_run(results_ / std::to_string(run.point), run);
+  }
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("| 1 | 2 | 0.00021 |"));
+  EXPECT_THAT(markdown(), HasSubstr("| 2 | 3 | 0.00034 |"));
+  EXPECT_THAT(markdown(), HasSubstr("| completed | 0.00021 |"));
+}
+
+// Nobody reads a figure of such a text without knowing it.
+TEST_F(FindingsTest, AWithdrawnTextANoteAndUncommittedChangesComeFirst) {
+  SyntheticRun run;
+  run.claims = {{{"says", "Rank 4 beats rank 1."},
+                 {"compare", {{"axis", "noise.rank"}, {"value", 4}, {"with", 1}}},
+                 {"expect", "lower"}}};
+  for (const int rank : {1, 4}) {
+    for (run.seed = 0; run.seed < 2; ++run.seed) {
+      run.axes = {{"noise.rank", std::to_string(rank)}};
+      run.final_bits = 4.0 - rank / 10.0;
+      const fs::path folder = results_ / std::to_string(run.point++);
+      write_synthetic_run(folder, run);
+      RunRecord record = synthetic_record(run);
+      record.dataset->sha256 = "2d0bc72eb288aadc97bbd77819cd79b6c89a8f280ac8935fa4fdd580715b1955";
+      if (rank == 1) record.environment.host_commit = "0123456789ab-dirty";
+      write_record(folder / "record.json", record);
+    }
+  }
+  const FindingsSummary summary = write_findings(collect({results_}), "ranks", out_, {"Two settings differ."});
+  EXPECT_THAT(markdown(), testing::StartsWith(
+                              "# Findings: ranks\n\nWithdrawn: the held-out text of these runs was contaminated. 46 % "
+                              "of the held-out bytes stand byte for byte in the training text (133 of 272 documents, "
+                              "722,238 of 1,556,437 bytes), so that no figure below is one of unseen text.\n\n"
+                              "Note: Two settings differ.\n\nThe source of 2 of these runs had uncommitted changes "
+                              "(commit 0123456789ab-dirty), so that it cannot be built again.\n\n4 runs in"));
+  EXPECT_THAT(summary.answers, ElementsAre(HasSubstr("On a withdrawn text: Confirmed: Rank 4 beats rank 1.")));
+  EXPECT_THAT(markdown(), HasSubstr("On a withdrawn text: Held-out bits of the unperturbed model"));
+  EXPECT_THAT(page(), HasSubstr("contaminated"));
 }
 
 TEST_F(FindingsTest, ALogThatHoldsAFenceStaysWithinItsOwn) {

@@ -65,9 +65,10 @@ class PaperTest : public ScratchTest {
 TEST_F(PaperTest, TheComparisonWithTheBestIsPaired) {
   add_ranks({{"1", {4.0, 4.5, 5.0}}, {"4", {4.125, 4.625, 5.125}}, {"8", {3.95, 4.55, 5.15}}});
   write();
-  EXPECT_THAT(markdown(), HasSubstr(" 1 other ties with it. (runs"));
+  EXPECT_THAT(markdown(), HasSubstr(" 1 other is not told apart from it. (runs"));
   // By hand: with two degrees of freedom p is 1 - t / sqrt(2 + t^2), and t is 0.05 / (0.1 / sqrt(3)).
-  EXPECT_THAT(markdown(), HasSubstr("| 2 | rank=8 | 0.0500 | -0.1984 to 0.2984 | 3 | 0.4778 | 0.4778 | tie |"));
+  EXPECT_THAT(markdown(),
+              HasSubstr("| 2 | rank=8 | 0.0500 | -0.1984 to 0.2984 | 3 | 0.4778 | 0.4778 | not told apart |"));
   EXPECT_THAT(markdown(),
               HasSubstr("| 3 | rank=4 | 0.1250 | 0.1250 to 0.1250 | 3 | \\< 0.0001 | \\< 0.0001 | behind |"));
   EXPECT_THAT(markdown(), HasSubstr("the corrected p is Holm's, for 2 comparisons."));
@@ -78,15 +79,17 @@ TEST_F(PaperTest, TheComparisonWithTheBestIsPaired) {
 }
 
 // One of two comparisons has to be twice as clear: p is 0.03 for t = 5.643.
-TEST_F(PaperTest, HolmsCorrectionMakesTies) {
+TEST_F(PaperTest, WhatTheCorrectionTakesBackIsNoAgreement) {
   add_ranks({{"1", {4.0, 4.0, 4.0}}, {"4", {4.0693, 4.1, 4.1307}}});
   write();
   EXPECT_THAT(markdown(), HasSubstr("| 2 | rank=4 | 0.1000 | 0.0237 to 0.1763 | 3 | 0.0300 | 0.0300 | behind |"));
-  EXPECT_THAT(markdown(), Not(HasSubstr("ties with it")));
+  EXPECT_THAT(markdown(), Not(HasSubstr("told apart from it")));
   add_ranks({{"8", {4.0693, 4.1, 4.1307}}});
   write();
-  EXPECT_THAT(markdown(), HasSubstr("| 2 | rank=4 | 0.1000 | 0.0237 to 0.1763 | 3 | 0.0300 | 0.0600 | tie |"));
-  EXPECT_THAT(markdown(), HasSubstr("2 others tie with it"));
+  EXPECT_THAT(markdown(), HasSubstr("| 2 | rank=4 | 0.1000 | 0.0237 to 0.1763 | 3 | 0.0300 | 0.0600 | "
+                                    "told apart by its own interval alone |"));
+  // Its interval leaves out 0, so the headline does not say that it is alike.
+  EXPECT_THAT(markdown(), Not(HasSubstr("told apart from it")));
 }
 
 TEST_F(PaperTest, ConfigurationsWithoutCommonSeedsAreNotCompared) {

@@ -228,6 +228,59 @@ TEST_F(StudyTest, PlainRunsVaryInTheirConfiguration) {
   EXPECT_THAT(plain.configurations(), SizeIs(2));
 }
 
+// Not by what follows from it, though the configuration names that first.
+TEST_F(StudyTest, PlainRunsAreNamedByTheirOverrides) {
+  for (const uint64_t steps : {300U, 1500U}) {
+    SyntheticRun run;
+    run.sweep = "";
+    run.steps = steps;
+    add(run);
+    RunRecord& record = collection_.runs.back().record;
+    record.config["optimizer"]["schedule"] = {{"kind", "inverse_time"}, {"cosine", {{"steps", steps}}}};
+    record.overrides = {"experiment=grid", "train.steps=" + std::to_string(steps), "seed=0"};
+  }
+  const Study plain = study();
+  EXPECT_THAT(names_of(plain), ElementsAre("train.steps"));
+  EXPECT_THAT(plain.axes[0].alike, IsEmpty());
+}
+
+TEST_F(StudyTest, OptionsThatOverridesChooseAreAxes) {
+  for (const char* option : {"gru", "nano_egg"}) {
+    SyntheticRun run;
+    run.sweep = "";
+    add(run);
+    RunRecord& record = collection_.runs.back().record;
+    if (option == std::string("gru")) continue;
+    record.config["model"]["width"] = 256;
+    record.overrides.emplace_back("model=nano_egg");
+  }
+  const Study plain = study();
+  EXPECT_THAT(names_of(plain), ElementsAre("model"));
+  EXPECT_THAT(plain.axes[0].alike, IsEmpty());
+  // An option that its name tells of is said once.
+  collection_.runs.back().record.config["model"]["name"] = "other";
+  EXPECT_THAT(names_of(study()), ElementsAre("model.name"));
+  EXPECT_THAT(study().axes[0].alike, IsEmpty());
+}
+
+TEST_F(StudyTest, WhatCannotChangeARunMakesItNoOther) {
+  for (const char* own : {"eval.hook=[x]", "monitor.every=60", "stop.steps=50", "backend.name=avx2"}) {
+    SyntheticRun run;
+    run.sweep = "";
+    add(run);
+    RunRecord& record = collection_.runs.back().record;
+    record.overrides.emplace_back(own);
+    record.config["eval"]["hook"] = own;
+    record.config["monitor"]["every"] = collection_.runs.size();
+    record.config["stop"]["steps"] = collection_.runs.size();
+    record.config["backend"]["name"] = own;
+  }
+  const Study plain = study();
+  EXPECT_THAT(plain.axes, IsEmpty());
+  EXPECT_THAT(plain.runs, SizeIs(1));
+  EXPECT_THAT(plain.copies, SizeIs(3));
+}
+
 TEST_F(StudyTest, PlainRunsOnOtherDataAreAnotherStudy) {
   SyntheticRun run;
   run.sweep = "";

@@ -1,6 +1,8 @@
 // eggroll report, compare, export.
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "cli/terminal.h"
@@ -9,6 +11,7 @@
 #include "report/findings.h"
 #include "report/tensorboard.h"
 #include "system/files.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace fs = std::filesystem;
@@ -17,6 +20,29 @@ namespace {
 // The name of "results/sweeps/x/" is x.
 std::string name_of(const fs::path& path) {
   return fs::absolute(path / ".").lexically_normal().parent_path().filename();
+}
+
+// The paragraphs of report-notes.md in the reported folder, and of the one above it, which holds for all reports below.
+std::vector<std::string> notes_for(const fs::path& results) {
+  constexpr size_t kLongest = 2000;
+  std::vector<std::string> notes;
+  const fs::path folder = fs::absolute(results / ".").lexically_normal().parent_path();
+  for (const fs::path& place : {folder, folder.parent_path()}) {
+    const fs::path file = place / "report-notes.md";
+    if (!is_there(file)) continue;
+    std::istringstream lines(read_file(file, Links::kRefused));
+    std::string note;
+    const auto add = [&] {
+      if (!note.empty()) notes.push_back(one_line(note, kLongest));
+      note.clear();
+    };
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty()) add();
+      note += (note.empty() || line.empty() ? "" : " ") + line;
+    }
+    add();
+  }
+  return notes;
 }
 
 void print_problems(const std::vector<std::string>& problems) {
@@ -33,7 +59,7 @@ int report_command(const fs::path& given, const fs::path& out) {
   const fs::path beside = is_there(results / "findings.md") ? results : results / "report";
   const fs::path folder = out.empty() ? beside : out;
   const Collection collection = collect({results});
-  const FindingsSummary summary = write_findings(collection, name_of(results), folder);
+  const FindingsSummary summary = write_findings(collection, name_of(results), folder, notes_for(results));
   print_problems(summary.problems);
   for (const std::string& answer : summary.answers) fmt::print("{}\n", answer);
   fmt::print("{} runs; findings in {} and {}\n", collection.runs.size(), (folder / "findings.html").string(),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/metric_keys.h"
+#include "report/own_settings.h"
 #include "report/study.h"
 
 namespace eggroll {
@@ -22,17 +23,11 @@ ordered_json bits_of(const std::optional<Evaluation>& evaluation) {
   return evaluation ? ordered_json(evaluation->bits_per_unit) : ordered_json();
 }
 
-// The axes of a run outside a sweep: its overrides, except for those that name the run, its seed and the place of its
-// results.
-ordered_json axes_of_overrides(const std::vector<std::string>& overrides) {
+// The axes of a run outside a sweep: what its overrides set, except for the experiment, which has a column of its own.
+ordered_json axes_of_overrides(const RunRecord& record) {
   ordered_json axes = ordered_json::object();
-  for (const std::string& text : overrides) {
-    const size_t equals = text.find('=');
-    const size_t begin = text.find_first_not_of('+');
-    if (equals == std::string::npos || begin >= equals) continue;
-    const std::string key = text.substr(begin, equals - begin);
-    if (key == "experiment" || key == "name" || key == "seed" || key.starts_with("results.")) continue;
-    axes[key] = text.substr(equals + 1);
+  for (const auto& [key, value] : own_settings(record)) {
+    if (key != "experiment") axes[key] = value;
   }
   return axes;
 }
@@ -93,7 +88,7 @@ ordered_json summary_of(const RunRecord& record) {
                           {"status", status_name(record.status)},
                           {"seed", record.seed},
                           {"sweep", record.sweep ? ordered_json(record.sweep->name) : ordered_json()},
-                          {"axes", record.sweep ? record.sweep->axes : axes_of_overrides(record.overrides)},
+                          {"axes", record.sweep ? record.sweep->axes : axes_of_overrides(record)},
                           {"config", config_of(record)},
                           {"data", data_of(record)},
                           {"data_hash", data_hash_of(record)},
