@@ -1,13 +1,12 @@
 #include "experiment/freeze.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 
+#include "record/run_lock.h"
 #include "system/files.h"
 #include "system/machine.h"
 
@@ -47,17 +46,20 @@ fs::path freeze(const std::map<std::string, fs::path>& files, const fs::path& in
   std::map<std::string, std::string> digests;
   for (const auto& [name, path] : files) all.update(name + " " + (digests[name] = sha256_file(path)) + "\n");
   const fs::path folder = into / all.hex().substr(0, 12);
+  create_folders(into);
+  const FileLock lock(into.parent_path() / "lock");  // of the sweep: another runner may copy the same
   if (fs::exists(folder)) {
     for (const auto& [name, digest] : digests) require_equal(folder / name, digest);
     return folder;
   }
   // Whole or not at all: a copy that was cut short never has the name.
-  const fs::path half = into / fmt::format("{}.tmp{}", folder.filename().string(), ::getpid());
+  const fs::path half = into / ".tmp";
+  fs::remove_all(half);
   create_folders(half);
-  for (const auto& [name, path] : files) fs::copy_file(path, half / name, fs::copy_options::overwrite_existing);
-  std::error_code taken;  // another runner was first
-  fs::rename(half, folder, taken);
-  if (taken) fs::remove_all(half);
+  for (const auto& [name, path] : files) copy_to_disk(path, half / name);
+  sync_folder(half);
+  fs::rename(half, folder);
+  sync_folder(into);
   return folder;
 } catch (const fs::filesystem_error& error) {
   throw file_error("copy files to", into, error.code().value());

@@ -9,8 +9,9 @@
 
 namespace eggroll {
 
-// Copies every *.eggplugin of the folders into a folder below `into` that is named by a hash of all of them, and
-// returns it; copies that are there already stay. Throws, naming the copy, where one of them is another file by now.
+// Copies every *.eggplugin of the folders into a folder below `into`, a folder of the sweep's, that is named by a hash
+// of all of them, and returns it; copies that are there already stay. Throws, naming the copy, where one of them is
+// another file by now.
 std::filesystem::path freeze_plugins(const std::vector<PluginFolder>& folders, const std::filesystem::path& into);
 
 // Copies this executable in the same way; returns the copy.

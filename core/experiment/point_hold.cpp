@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -21,11 +22,12 @@ std::string host_name() {
   return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "unknown";
 }
 
-// "host pid", or "" where nobody holds it.
+// "host pid\n", or "" where nobody holds it: a power cut may leave a part of that text, or zeros.
 std::string owner_in(int file) {
   std::array<char, _POSIX_HOST_NAME_MAX + 40> text{};
   const ssize_t size = ::pread(file, text.data(), text.size(), 0);
-  return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "";
+  const std::string owner(text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return owner.ends_with('\n') && owner.find('\0') == std::string::npos ? owner : "";
 }
 
 // Whether a machine whose locks this one does not see holds the file.

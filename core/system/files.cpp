@@ -133,8 +133,11 @@ fs::path own_folder(const fs::path& folder) {
 
 void create_folders(const fs::path& folder) {
   std::error_code failure;
+  std::vector<fs::path> missing;  // the innermost first
+  for (fs::path path = folder; !path.empty() && !is_there(path); path = path.parent_path()) missing.push_back(path);
   fs::create_directories(folder, failure);
   if (failure) throw file_error("create the folder", folder, failure.value());
+  for (const fs::path& path : missing) sync_folder(folder_of(path));
 }
 
 Descriptor open_regular(const fs::path& path, int flags, const std::string& action, Links links) {
@@ -213,6 +216,14 @@ void sync_folder(const fs::path& folder) {
   if (file.get() < 0) throw file_error("open the folder", folder, errno);
   // EINVAL: a file system that has no such thing; it orders its folders itself.
   if (sync_to_disk(file.get()) != 0 && errno != EINVAL) throw file_error("save the folder", folder, errno);
+}
+
+void copy_to_disk(const fs::path& from, const fs::path& to) {
+  std::error_code failure;
+  fs::copy_file(from, to, failure);
+  if (failure) throw file_error("copy", from, failure.value());
+  const Descriptor copy = open_regular(to, O_RDONLY, "read", Links::kRefused);
+  if (sync_to_disk(copy.get()) != 0) throw file_error("write", to, errno);
 }
 
 std::string read_file(const fs::path& path, Links links) {

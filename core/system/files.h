@@ -32,7 +32,7 @@ std::vector<std::filesystem::path> paths_in(const std::filesystem::path& folder)
 // not the run's. It need not exist.
 std::filesystem::path own_folder(const std::filesystem::path& folder);
 
-// Creates the folder and those above it where they are missing.
+// Creates the folder and those above it where they are missing. Their names outlive a power cut.
 void create_folders(const std::filesystem::path& folder);
 
 // An open file; closed with the object.
@@ -70,6 +70,9 @@ void write_atomically(const std::filesystem::path& path, const std::function<voi
 
 // Makes what was created, renamed or removed in the folder outlive a power cut.
 void sync_folder(const std::filesystem::path& folder);
+
+// Makes a copy whose bytes outlive a power cut; its name does once sync_folder() has returned.
+void copy_to_disk(const std::filesystem::path& from, const std::filesystem::path& to);
 
 std::string read_file(const std::filesystem::path& path, Links links = Links::kFollowed);
 

@@ -1,16 +1,13 @@
 #include "train/beginning.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <set>
 #include <system_error>
 
 #include "config/hash.h"
-#include "system/file_calls.h"
 #include "system/files.h"
 #include "train/identity.h"
 #include "train/kept_checkpoints.h"
@@ -28,11 +25,7 @@ void set(ConfigNode& section, const std::string& key, ConfigNode::Value value, c
 void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code failure;
   fs::create_hard_link(from, to, failure);
-  if (!failure) return;
-  fs::copy_file(from, to, failure);
-  if (failure) throw file_error("copy", from, failure.value());
-  const Descriptor copy = open_regular(to, O_RDONLY, "read", Links::kRefused);
-  if (sync_to_disk(copy.get()) != 0) throw file_error("write", to, errno);
+  if (failure) copy_to_disk(from, to);
 }
 
 fs::path initial_of(const RunFolder& folder) { return folder.path / "initial"; }

@@ -37,13 +37,37 @@ void rename_folder(const fs::path& from, const fs::path& to) {
   require(failure, "rename", from);
 }
 
-// Gives a checkpoint a temporary name before it is removed: half removed, it must not look whole.
-void retire(const fs::path& folder) {
-  const fs::path temporary = folder.parent_path() / fmt::format("{}{}", kTemporaryPrefix, folder.filename().string());
-  remove_folder(temporary);
-  rename_folder(folder, temporary);
-  remove_folder(temporary);
+fs::path temporary_name(const fs::path& folder) {
+  return folder.parent_path() / fmt::format("{}{}", kTemporaryPrefix, folder.filename().string());
 }
+
+// Gives checkpoints temporary names before they are removed, on the disk too: half removed, none must look whole.
+// `tell` gets what fails with one of them.
+void retire(const fs::path& folder, const std::vector<fs::path>& checkpoints,
+            const std::function<void(const Error&)>& tell) {
+  const auto try_each = [&](const std::vector<fs::path>& paths, const auto& action) {
+    std::vector<fs::path> done;
+    for (const fs::path& path : paths) {
+      try {
+        action(path);
+        done.push_back(path);
+      } catch (const Error& error) {
+        tell(error);
+      }
+    }
+    return done;
+  };
+  const std::vector<fs::path> renamed = try_each(checkpoints, [](const fs::path& path) {
+    remove_folder(temporary_name(path));
+    rename_folder(path, temporary_name(path));
+  });
+  if (renamed.empty()) return;
+  sync_folder(folder);
+  try_each(renamed, [](const fs::path& path) { remove_folder(temporary_name(path)); });
+  sync_folder(folder);
+}
+
+[[noreturn]] void pass_on(const Error& error) { throw error; }
 
 std::vector<fs::path> entries_of(const fs::path& folder, std::string_view prefix) try {
   std::vector<fs::path> entries;
@@ -107,7 +131,7 @@ SavedCheckpoint save_checkpoint(const fs::path& run_folder, const CheckpointFact
     } else if (is_same_checkpoint(saved.folder, temporary)) {
       remove_folder(temporary);
     } else {
-      retire(saved.folder);  // damaged: the reason why the run was taken up at an earlier step
+      retire(folder, {saved.folder}, pass_on);  // damaged: the reason why the run was taken up at an earlier step
       rename_folder(temporary, saved.folder);
     }
   } catch (...) {
@@ -119,27 +143,25 @@ SavedCheckpoint save_checkpoint(const fs::path& run_folder, const CheckpointFact
   std::map<uint64_t, fs::path> present = checkpoints_in(folder);
   const auto best = best_step(facts.evaluations, [&](uint64_t step) { return present.contains(step); });
   size_t count = present.size();
+  std::vector<fs::path> old;
   for (const auto& [step, path] : present) {
     if (count <= keep) break;
     if (step == facts.step) continue;
-    if (step == best) {
-      --count;  // it stays beside the newest
-      continue;
-    }
-    try {
-      retire(path);
-    } catch (const Error& error) {
-      if (warn) warn(fmt::format("an old checkpoint stays: {}", error.what()));
-    }
+    if (step != best) old.push_back(path);  // the best stays beside the newest
     --count;
   }
+  retire(folder, old, [&](const Error& error) {
+    if (warn) warn(fmt::format("an old checkpoint stays: {}", error.what()));
+  });
   return saved;
 }
 
 void remove_checkpoints(const fs::path& run_folder) {
   const fs::path folder = checkpoints_of(run_folder);
   if (!is_there(folder)) return;
-  for (const auto& [step, path] : checkpoints_in(folder)) retire(path);
+  std::vector<fs::path> all;
+  for (const auto& [step, path] : checkpoints_in(folder)) all.push_back(path);
+  retire(folder, all, pass_on);
 }
 
 bool has_leftovers(const fs::path& run_folder) {

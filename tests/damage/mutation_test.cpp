@@ -24,15 +24,6 @@ std::string kind_of(const fs::path& file) {
   return file.parent_path().filename().string().starts_with("step-") ? "checkpoint/" + name : name;
 }
 
-// "" where the text holds no words of another library or of a crash.
-std::string foreign_words(const std::string& text) {
-  for (const char* words : {"what()", "std::", "[json.exception", "filesystem error", "yaml-cpp", "terminate called",
-                            "basic_", "AddressSanitizer", "runtime error", "#0 0x", "Assertion"}) {
-    if (text.find(words) != std::string::npos) return words;
-  }
-  return "";
-}
-
 struct Trial {
   const Specimen* specimen = nullptr;
   fs::path file;  // relative to the specimen's folder, like `run`

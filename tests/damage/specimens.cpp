@@ -13,6 +13,35 @@ bool depends_on_time(const std::string& key) {
   return keys.contains(key) || key.find("seconds") != std::string::npos || key.ends_with("_utc");
 }
 
+// Which checkpoints are kept beside the newest may differ.
+std::set<fs::path> names_in(const fs::path& folder) {
+  std::set<fs::path> names;
+  for (const fs::path& file : files_below(folder)) {
+    if (!file.parent_path().filename().string().starts_with("step-")) names.insert(file);
+  }
+  return names;
+}
+
+// A sweep in experiments/NAME.yaml; the lines of its section are indented by two.
+std::string experiment_text(const std::string& name, const std::string& section) {
+  return "defaults:\n"
+         "  - override dataset: count\n"
+         "  - override fitness: sign\n"
+         "  - override backend: reference\n"
+         "  - _self_\n"
+         "name: " +
+         name +
+         "\n"
+         "model: {vocab: 16, width: 8}\n"
+         "train: {steps: 60, population: 16, members_per_stream: 2}\n"
+         "eval: {every: 5, tokens: 256}\n"
+         "checkpoint: {every: 5}\n"
+         "dataset: {rows: 64, valid_rows: 8}\n"
+         "backend: {threads: 1}\n"
+         "sweep:\n" +
+         section;
+}
+
 }  // namespace
 
 Damage::Damage() {
@@ -22,27 +51,25 @@ Damage::Damage() {
   fs::create_directories(folder_ / "configs");
   fs::create_directories(folder_ / "experiments");
   write_plainly(folder_ / "experiments" / "four.yaml",
-                "defaults:\n"
-                "  - override dataset: count\n"
-                "  - override fitness: sign\n"
-                "  - override backend: reference\n"
-                "  - _self_\n"
-                "name: four\n"
-                "model: {vocab: 16, width: 8}\n"
-                "train: {steps: 60, population: 16, members_per_stream: 2}\n"
-                "eval: {every: 5, tokens: 256}\n"
-                "checkpoint: {every: 5}\n"
-                "dataset: {rows: 64, valid_rows: 8}\n"
-                "backend: {threads: 1}\n"
-                "sweep:\n"
-                "  question: Does width help?\n"
-                "  seeds: 2\n"
-                "  product:\n"
-                "    - model.width=8,12\n"
-                "  claims:\n"
-                "    - says: The wider model learns more\n"
-                "      compare: {axis: model.width, value: 12, with: 8}\n"
-                "      expect: lower\n");
+                experiment_text("four",
+                                "  question: Does width help?\n"
+                                "  seeds: 2\n"
+                                "  product:\n"
+                                "    - model.width=8,12\n"
+                                "  claims:\n"
+                                "    - says: The wider model learns more\n"
+                                "      compare: {axis: model.width, value: 12, with: 8}\n"
+                                "      expect: lower\n"));
+  write_plainly(folder_ / "experiments" / "hunt.yaml",
+                experiment_text("hunt",
+                                "  seeds: [100]\n"
+                                "  search:\n"
+                                "    params: [\"model.width=8,12,16\", \"noise.sigma_shift=int(interval(0, 4))\"]\n"
+                                "    sampler: tpe\n"
+                                "    trials: 4\n"
+                                "    startup: 2\n"
+                                "    halving: {from: 10, by: 3}\n"
+                                "    confirm: 1\n"));
 }
 
 Arguments Damage::gru() const {
@@ -89,6 +116,8 @@ Arguments Damage::transformer() const {
 
 Arguments Damage::small_sweep() const { return {"sweep", "experiment=four"}; }
 
+Arguments Damage::small_search() const { return {"sweep", "experiment=hunt"}; }
+
 Arguments Damage::with_experiments(const Arguments& arguments) const {
   Arguments all = {"--config-dir", folder_ / "configs"};
   all.insert(all.end(), arguments.begin(), arguments.end());
@@ -130,6 +159,23 @@ Specimen Damage::make(const std::string& name, const Arguments& arguments, int s
     return specimen;
   }
   throw Error(name + " always ends before it is stopped; make it longer");
+}
+
+void Damage::expect_undisturbed(const Specimen& undisturbed, const fs::path& folder) {
+  EXPECT_EQ(names_in(folder), names_in(undisturbed.folder));
+  for (const fs::path& whole : runs_below(undisturbed.folder)) {
+    const fs::path run = folder / whole.lexically_relative(undisturbed.folder);
+    SCOPED_TRACE(run);
+    if (!fs::exists(run / "record.json")) {
+      ADD_FAILURE() << "the record is missing";
+      continue;
+    }
+    EXPECT_EQ(record_in(run).at("status"), record_in(whole).at("status"));
+    EXPECT_EQ(record_in(run).at("weights_sha256"), record_in(whole).at("weights_sha256"));
+    EXPECT_TRUE(newest_weights(run) == newest_weights(whole)) << "other weights in the newest checkpoint";
+    EXPECT_TRUE(read_file(run / "journal.bin") == read_file(whole / "journal.bin")) << "another journal";
+    EXPECT_EQ(figures_of_metrics(run), figures_of_metrics(whole));
+  }
 }
 
 std::vector<fs::path> runs_below(const fs::path& folder) {
@@ -180,6 +226,14 @@ std::string figures_of_metrics(const fs::path& run) {
     figures += line.is_discarded() ? "no JSON\n" : line.dump() + "\n";
   }
   return figures;
+}
+
+std::string foreign_words(const std::string& text) {
+  for (const char* words : {"what()", "std::", "[json.exception", "filesystem error", "yaml-cpp", "terminate called",
+                            "basic_", "AddressSanitizer", "runtime error", "#0 0x", "Assertion"}) {
+    if (text.find(words) != std::string::npos) return words;
+  }
+  return "";
 }
 
 std::string newest_weights(const fs::path& run) {

@@ -27,11 +27,15 @@ class Damage : public CliTest {
   Arguments gru() const;
   Arguments transformer() const;
   Arguments small_sweep() const;
+  Arguments small_search() const;
   // Adds the options that name the test's own experiments.
   Arguments with_experiments(const Arguments& arguments) const;
 
   // Runs the command in work_/NAME and ends it in its middle by this signal; with 0 it runs to its end.
   Specimen make(const std::string& name, const Arguments& arguments, int signal) const;
+
+  // What is left in the folder is what the undisturbed command left: files, weights, journals and metrics.
+  static void expect_undisturbed(const Specimen& undisturbed, const fs::path& folder);
 };
 
 // The folders of runs below this one: those with a config.yaml, sorted.
@@ -47,6 +51,9 @@ std::string bytes_of(const fs::path& file);
 std::string figures_of_record(const fs::path& run);
 std::string figures_of_metrics(const fs::path& run);
 void erase_times(nlohmann::ordered_json& json);
+
+// "" where the text holds no words of another library or of a crash.
+std::string foreign_words(const std::string& text);
 
 // The bytes of the newest checkpoint's weights; "" where there is none.
 std::string newest_weights(const fs::path& run);

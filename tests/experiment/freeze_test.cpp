@@ -42,5 +42,12 @@ TEST_F(FreezeTest, TwoFilesOfOneNameAreBothCopied) {
               UnorderedElementsAre("a.eggplugin", "b.eggplugin", "1-a.eggplugin"));
 }
 
+TEST_F(FreezeTest, WhatAKilledCopyLeftGoes) {
+  fs::create_directories(folder_ / "frozen" / ".tmp");
+  write_plainly(folder_ / "frozen" / ".tmp" / "a.eggplugin", "half");
+  EXPECT_THAT(frozen({folder_ / "one"}), UnorderedElementsAre("a.eggplugin", "b.eggplugin"));
+  EXPECT_EQ(entries_in(folder_ / "frozen"), 1U);
+}
+
 }  // namespace
 }  // namespace eggroll::test

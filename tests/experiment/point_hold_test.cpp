@@ -53,6 +53,14 @@ TEST_F(PointHoldTest, OfAnotherMachineHoldsWhileItBeats) {
   EXPECT_GE(before.st_mtim.tv_sec, ::time(nullptr) - 5);
 }
 
+TEST_F(PointHoldTest, WhatAPowerCutLeavesIsNobodys) {
+  for (const std::string& left : {std::string(9, '\0'), std::string("far-aw"), std::string("far-\0\0\0\0\0\0\n", 11)}) {
+    write_plainly(folder_ / "held", left);
+    EXPECT_FALSE(PointHold::is_taken(folder_)) << left;
+    EXPECT_TRUE(PointHold::take(folder_).has_value()) << left;
+  }
+}
+
 TEST_F(PointHoldTest, BeatsRenewItsTime) {
   const std::optional<PointHold> hold = PointHold::take(folder_);
   const timespec long_ago[2] = {{1000, 0}, {1000, 0}};
