@@ -1,4 +1,5 @@
-# tools/setup on macOS: uname, brew and npm are played by scripts. Run as:
+# tools/setup on macOS, and on Linux while another program installs packages: uname, brew, npm and apt-get are played by
+# scripts. Run as:
 # cmake -DSOURCE_DIR=... -DWORK_DIR=... -P setup.cmake
 
 file(REMOVE_RECURSE ${WORK_DIR})
@@ -43,3 +44,24 @@ play(ninja "")
 play(gnuplot "")
 file(WRITE ${WORK_DIR}/tree/build/npm/node_modules/chart.js/dist/chart.min.js "")
 setup(0 "^$")
+
+# On Linux, another program holds first the lock of apt's lists and then that of dpkg.
+play(uname "echo Linux")
+play(id "echo 0")
+play(dpkg-query "exit 1")
+foreach(program env grep tail mktemp rm)
+  find_program(TOOL_${program} ${program} REQUIRED)
+  file(CREATE_LINK ${TOOL_${program}} ${bin}/${program} SYMBOLIC)
+endforeach()
+play(sleep "echo \"sleep $1\"")
+set(apt_get "if [ ! -e ${WORK_DIR}/$1 ]; then\n  : >${WORK_DIR}/$1\n  echo \"E: Could not get lock of $1\" >&2\n  exit 100\nfi\n")
+play(apt-get "${apt_get}")
+set(wait "waiting for at most half an hour until the program ends that uses the package manager: E: Could not get lock of")
+setup(0 "^installing: .*\n${wait} update\nsleep 5\n${wait} install\nsleep 5\n$" demo)
+setup(0 "^installing: [^\n]*\n$" demo)
+play(sleep "")
+play(apt-get "echo 'E: Could not get lock' >&2; exit 100")
+setup(1 "E: Could not get lock\ntools/setup: the packages could not be installed" demo)
+play(sleep "echo waited")
+play(apt-get "echo 'E: no such package' >&2; exit 100")
+setup(1 "^installing: [^\n]*\nE: no such package\ntools/setup: the packages could not be installed" demo)
