@@ -33,21 +33,24 @@ void Monitor::look_at_values(const ModelWeights& weights, MonitorReport& report)
   }
 }
 
-MonitorReport Monitor::look(BackendSession& session, uint64_t steps_done, const std::vector<int64_t>& changed) {
+MonitorReport Monitor::look(BackendSession& session, uint64_t steps_done, const std::vector<int64_t>& changed,
+                            std::optional<double> cost_of_noise) {
   ModelWeights weights = first_weights_;
   for (uint32_t i = 0; i < weights.size(); ++i) session.get_weights(i, weights[i].data());
   MonitorReport report;
   report.step = steps_done;
   report.vote_steps = votes_.steps();
   look_at_values(weights, report);
-  const std::vector<std::optional<VoteSignal>> votes = votes_.measure();
-  report.vote_deviations = joint_deviations(votes);
+  const VoteSignals votes = votes_.measure();
+  report.vote_deviations = votes.deviations;
+  report.pairs_without_fitness = votes.pairs_without_fitness;
+  report.cost_of_noise = cost_of_noise;
   for (size_t i = 0; i < weights.size(); ++i) {
     const egg_param& param = program_.params()[i];
     int64_t moved = 0;
     for (size_t w = 0; w < weights[i].size(); ++w) moved += weights[i][w] != first_weights_[i][w] ? 1 : 0;
     report.tensors.push_back({param.name, param.perturbed != 0, spread_of(weights[i]),
-                              share(changed[i], weights[i].size()), share(moved, weights[i].size()), votes[i]});
+                              share(changed[i], weights[i].size()), share(moved, weights[i].size()), votes.tensors[i]});
   }
   report.verdicts = verdicts_of(program_, report);
   return report;

@@ -4,6 +4,7 @@
 #define EGGROLL_MONITOR_MONITOR_H
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,9 @@ class Monitor {
   void add_votes(VotedStep step) { votes_.add(std::move(step)); }
 
   // session: the run's, of which the weights are read. changed: weights that the last step moved, by parameter.
-  MonitorReport look(BackendSession& session, uint64_t steps_done, const std::vector<int64_t>& changed);
+  // cost_of_noise: see MonitorReport.
+  MonitorReport look(BackendSession& session, uint64_t steps_done, const std::vector<int64_t>& changed,
+                     std::optional<double> cost_of_noise);
 
  private:
   void look_at_values(const ModelWeights& weights, MonitorReport& report);

@@ -42,6 +42,9 @@ struct MonitorReport {
   uint64_t step = 0;                      // steps done
   size_t vote_steps = 0;                  // whose votes were looked at
   std::optional<double> vote_deviations;  // of all tensors together
+  double pairs_without_fitness = 0.0;     // share, in the steps whose votes were looked at
+  // Bits per unit that the perturbed members lose, in the last step, beyond what the model loses on held-out data.
+  std::optional<double> cost_of_noise;
   std::vector<ValueReport> values;
   std::vector<HeadReport> heads;
   std::vector<TensorReport> tensors;

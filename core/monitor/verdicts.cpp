@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "eggroll/op_signature.h"
 
@@ -44,6 +45,12 @@ std::vector<size_t> inputs_of(const Program& program, int32_t value) {
   return inputs;
 }
 
+bool has_no_votes(const MonitorReport& report) {
+  const bool perturbed = std::any_of(report.tensors.begin(), report.tensors.end(),
+                                     [](const TensorReport& tensor) { return tensor.perturbed; });
+  return perturbed && !report.vote_deviations;
+}
+
 void judge_values(const Program& program, const MonitorReport& report, std::vector<std::string>& verdicts) {
   const Marks marks = marks_of(program, report);
   const int32_t logits = program.ops().back().in[0];  // those of a sure model are at +-127
@@ -59,7 +66,7 @@ void judge_values(const Program& program, const MonitorReport& report, std::vect
       verdicts.push_back(
           fmt::format("{}: {:.0f} % of values at ±127; lower the gains or weights before it, or shift more", value.name,
                       100.0 * value.spread.saturated));
-    } else if (marks.dead[self]) {
+    } else if (marks.dead[self] && !has_no_votes(report)) {
       const bool inherited =
           !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](size_t in) { return marks.dead[in]; });
       if (inherited) continue;
@@ -89,7 +96,7 @@ void judge_tensors(const MonitorReport& report, std::vector<std::string>& verdic
     }
     if (!tensor.perturbed) {
       verdicts.push_back(fmt::format("{}: never moves, because the model keeps it frozen", tensor.name));
-    } else if (tensor.moved_since_start == 0.0 && report.step >= kStepsToMove) {
+    } else if (tensor.moved_since_start == 0.0 && report.step >= kStepsToMove && tensor.votes) {
       verdicts.push_back(
           fmt::format("{}: never moves, because all weights are those of {} steps ago; raise the "
                       "optimizer's learning rate or lower its threshold",
@@ -98,20 +105,51 @@ void judge_tensors(const MonitorReport& report, std::vector<std::string>& verdic
   }
 }
 
+// One verdict for all: where the perturbation is lost, it mostly is in many tensors.
+void judge_tensors_without_votes(const MonitorReport& report, std::vector<std::string>& verdicts) {
+  const auto is_without = [](const TensorReport& tensor) { return tensor.perturbed && !tensor.votes; };
+  const auto first = std::find_if(report.tensors.begin(), report.tensors.end(), is_without);
+  if (first == report.tensors.end() || report.vote_steps < kStepsToMove) return;
+  const auto others = std::count_if(first + 1, report.tensors.end(), is_without);
+  verdicts.push_back(
+      fmt::format("{}{}: no votes, because for {} steps both members of every pair that perturbs {} have had the same "
+                  "loss; perturb "
+                  "more (lower noise.sigma_shift and the other shifts of noise)",
+                  first->name, others == 0 ? "" : fmt::format(" and {} more tensor{}", others, others == 1 ? "" : "s"),
+                  report.vote_steps, others == 0 ? "it" : "them"));
+}
+
+// What to change where votes are noise, as far as the report can tell.
+std::string cure_of_noise(const MonitorReport& report) {
+  if (report.pairs_without_fitness >= kManyWithout) {
+    return fmt::format(
+        "{:.0f} % of the pairs had no fitness, for both members had the same loss: perturb more (lower "
+        "noise.sigma_shift and the other shifts of noise)",
+        100.0 * report.pairs_without_fitness);
+  }
+  if (report.cost_of_noise && *report.cost_of_noise >= kCostly) {
+    return fmt::format(
+        "the perturbed members lose {:.1f} bits more than the model: perturb less (raise noise.sigma_shift and the "
+        "other shifts of noise), or use more members",
+        *report.cost_of_noise);
+  }
+  if (report.cost_of_noise && std::abs(*report.cost_of_noise) < kFree) {
+    return "the perturbed members lose about as much as the model: use more members, or perturb more (lower "
+           "noise.sigma_shift and the other shifts of noise)";
+  }
+  return "use more members, or try noise.sigma_shift and the other shifts of noise one lower and one higher";
+}
+
 void judge_votes(const MonitorReport& report, std::vector<std::string>& verdicts) {
-  const bool perturbed = std::any_of(report.tensors.begin(), report.tensors.end(),
-                                     [](const TensorReport& tensor) { return tensor.perturbed; });
-  if (!perturbed) return;
-  if (!report.vote_deviations) {
+  if (has_no_votes(report)) {
     verdicts.push_back(
-        fmt::format("there are no votes: for {} steps both members of every pair have had the same loss; "
-                    "perturb more (a lower noise.sigma_shift)",
+        fmt::format("there are no votes: for {} steps both members of every pair have had the same loss; perturb more "
+                    "(lower noise.sigma_shift and the other shifts of noise)",
                     report.vote_steps));
-  } else if (report.vote_steps == kVoteSteps && *report.vote_deviations < kChance) {
+  } else if (report.vote_deviations && report.vote_steps == kVoteSteps && *report.vote_deviations < kChance) {
     verdicts.push_back(
-        fmt::format("votes are noise: over {} steps they are spread no further than by chance; "
-                    "use more members, or perturb less (a higher noise.sigma_shift)",
-                    report.vote_steps));
+        fmt::format("votes are mostly noise: over {} steps they are spread no further than by chance; {}",
+                    report.vote_steps, cure_of_noise(report)));
   }
 }
 
@@ -119,9 +157,15 @@ void judge_votes(const MonitorReport& report, std::vector<std::string>& verdicts
 
 std::vector<std::string> verdicts_of(const Program& program, const MonitorReport& report) {
   std::vector<std::string> verdicts;
+  if (has_no_votes(report)) {
+    judge_votes(report, verdicts);
+    judge_values(program, report, verdicts);
+    return verdicts;
+  }
   judge_values(program, report, verdicts);
   judge_heads(report, verdicts);
   judge_tensors(report, verdicts);
+  judge_tensors_without_votes(report, verdicts);
   judge_votes(report, verdicts);
   return verdicts;
 }

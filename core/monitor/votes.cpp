@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "eggroll/row_voters.h"
+#include "eggroll/noise.h"
 #include "eggroll/rule_builder.h"
 #include "eggroll/rule_parts.h"
 #include "monitor/monitor.h"
@@ -12,153 +12,154 @@
 namespace eggroll {
 namespace {
 
-enum Slot : uint32_t { kSquares, kCount };
+enum Slot : uint32_t { kSquares, kSquaresByChance, kSlots };
 
-// Adds up the squares of the votes, in variances of the null, and how many there are, and moves nothing.
-Rule summing_rule() {
+// Votes beyond this many standard deviations of the null are counted. A signal that widens all votes and one that moves
+// a few far out both show there.
+constexpr float kFar = 2.5F;
+
+// The signs of the fitness of a step's pairs: as they are, or by chance, in one way or another.
+enum class Signs { kOwn, kChance, kOtherChance };
+
+// Scalars of the rule: what a vote's square adds to either slot.
+struct Shares {
+  float own;
+  float by_chance;
+};
+constexpr Shares shares_of(Signs signs) { return signs == Signs::kOwn ? Shares{1.0F, 0.0F} : Shares{0.0F, 0.5F}; }
+
+// Adds up the squares of the votes, in variances of the null, and changes a weight where its vote is far out, so that
+// an update counts such votes.
+Rule counting_rule() {
   RuleBuilder builder;
-  const Node sum = builder.slot("squares", 'f');
-  const Node count = builder.slot("count", 'f');
   const Node zero = builder.constant(0.0F);
   const Node vote = standard_vote(builder, zero);
-  const Node one =
-      builder.op(EGG_RULE_SELECT, {builder.op(EGG_RULE_FLT, {zero, builder.vote_std()}), builder.constant(1.0F), zero});
-  builder.set_slot(sum, builder.op(EGG_RULE_FADD, {sum, builder.op(EGG_RULE_FMUL, {vote, vote})}));
-  builder.set_slot(count, builder.op(EGG_RULE_FADD, {count, one}));
-  builder.delta(builder.constant(0));
+  const Node square = builder.op(EGG_RULE_FMUL, {vote, vote});
+  for (const char* name : {"own", "by_chance"}) {  // as in Shares and Slot
+    const Node slot = builder.slot(name, 'f');
+    const Node part = builder.op(EGG_RULE_FMUL, {builder.scalar(name), square});
+    builder.set_slot(slot, builder.op(EGG_RULE_FADD, {slot, part}));
+  }
+  const Node nothing = builder.constant(0);
+  const Node is_far = builder.op(EGG_RULE_FLT, {builder.constant(kFar), builder.op(EGG_RULE_FABS, {vote})});
+  const Node is_high = builder.op(EGG_RULE_ILT, {nothing, builder.weight()});
+  const Node change = builder.op(EGG_RULE_SELECT, {is_high, builder.constant(-1), builder.constant(1)});
+  builder.delta(builder.op(EGG_RULE_SELECT, {is_far, change, nothing}));
   return Rule(*builder.view());
 }
 
-// The number of pairs of equal fitness whose vote would be spread like this one. It is below the number of pairs where
-// few of them have most of the fitness.
-class EffectivePairs {
- public:
-  void add(const int8_t* fitness, uint32_t count) {
-    for (uint32_t k = 0; k < count; ++k) {
-      const double square = fitness[k] * fitness[k];
-      squares_ += square;
-      fourths_ += square * square;
-    }
+std::vector<int8_t> with_signs(std::vector<int8_t> fitness, uint64_t step, Signs signs) {
+  if (signs == Signs::kOwn) return fitness;
+  const uint64_t key = egg_absorb(static_cast<uint64_t>(signs), step);
+  for (size_t pair = 0; pair < fitness.size(); ++pair) {
+    if ((egg_absorb(key, pair) & 1) != 0) fitness[pair] = static_cast<int8_t>(-fitness[pair]);
   }
-  double count() const { return fourths_ > 0.0 ? squares_ * squares_ / fourths_ : 0.0; }
+  return fitness;
+}
 
- private:
-  double squares_ = 0.0;
-  double fourths_ = 0.0;
+// By step.
+struct Counts {
+  std::vector<double> own;
+  std::vector<double> chance;
+  std::vector<double> other_chance;
 };
 
-// Variance, under the null, of the mean square of a tensor's votes over their variance, for gaussian noise (less for
-// the others). A matrix's votes are sums over `draws` of f * A * B': the first term is their own variance, the second
-// that of the draws' lengths, |A|^2 |B|^2.
-double null_variance(const egg_param& param, double rows, double draws) {
-  const double cols = param.cols;
-  if (param.kind == EGG_PARAM_VECTOR) return (2.0 + 6.0 / draws) / rows;
-  return 2.0 / (rows * cols) + (2.0 / rows + 2.0 / cols + 4.0 / (rows * cols)) / draws;
+// The variance of what `own` has above both by chance, from the difference of the latter; that of a count of one is
+// added, for there may be few.
+double variance_of(const Counts& counts) {
+  double squares = 0.0;
+  for (size_t k = 0; k < counts.own.size(); ++k) {
+    const double difference = counts.chance[k] - counts.other_chance[k];
+    squares += difference * difference;
+  }
+  return 0.75 * squares + 1.0;
+}
+
+double deviations_of(const Counts& counts) {
+  double sum = 0.0;
+  for (size_t k = 0; k < counts.own.size(); ++k) {
+    sum += counts.own[k] - 0.5 * (counts.chance[k] + counts.other_chance[k]);
+  }
+  return sum / std::sqrt(variance_of(counts));
 }
 
 }  // namespace
 
-std::optional<double> joint_deviations(const std::vector<std::optional<VoteSignal>>& signals) {
-  double sum = 0.0;
-  double count = 0.0;
-  for (const std::optional<VoteSignal>& signal : signals) {
-    if (!signal) continue;
-    sum += signal->deviations;
-    count += 1.0;
-  }
-  return count > 0.0 ? std::optional(sum / std::sqrt(count)) : std::nullopt;
-}
-
 VoteMeter::VoteMeter(const MonitoredRun& run)
     : model_(run.program),
-      noise_(run.noise),
       members_per_stream_(run.members_per_stream),
-      rule_(summing_rule()),
-      spec_{sizeof(egg_session_spec),
-            run.threads,
-            &model_.view(),
-            &rule_.view(),
-            noise_,
-            run.population,
-            0,
-            run.population,
-            0,
-            run.voters.empty() ? nullptr : run.voters.data()},
-      session_(run.backend.open_session(spec_)) {}
+      rule_(counting_rule()),
+      session_(run.backend.open_session(egg_session_spec{sizeof(egg_session_spec), run.threads, &model_.view(),
+                                                         &rule_.view(), run.noise, run.population, 0, run.population, 0,
+                                                         run.voters.empty() ? nullptr : run.voters.data()})) {}
 
 void VoteMeter::add(VotedStep step) {
   steps_.push_back(std::move(step));
   if (steps_.size() > kVoteSteps) steps_.pop_front();
 }
 
-// The rows of a masked table are taken as independent: their pairs differ for the most part.
-VoteMeter::Null VoteMeter::null_of(uint32_t param, const egg_update& update) const {
-  const egg_param& p = model_.params()[param];
-  const double ranks = p.kind == EGG_PARAM_MATRIX ? noise_.rank : 1;
-  const egg_voters voters = voters_of(spec_, param);
-  if (voters.masked == 0) {
-    EffectivePairs pairs;
-    pairs.add(update.fitness + voters.first_pair, voters.pairs);
-    if (pairs.count() == 0.0) return {};
-    return {null_variance(p, p.rows, pairs.count() * ranks), 1.0};
-  }
-  RowVoters rows;
-  rows.find(spec_, param, update);
-  Null null;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    EffectivePairs pairs;
-    for (size_t k = rows.rows()[i].first_voters; k < rows.rows()[i + 1].first_voters; ++k) {
-      const RowVoters::Pairs& of_stream = rows.voters()[k];
-      pairs.add(update.fitness + of_stream.begin, of_stream.end - of_stream.begin);
-    }
-    null.variance += null_variance(p, 1.0, pairs.count() * ranks);
-    null.means += 1.0;
-  }
-  return null;
+std::vector<int64_t> VoteMeter::count_far(const VotedStep& step, const std::vector<int8_t>& fitness,
+                                          const float* scalars) {
+  std::vector<int64_t> far(model_.params().size());
+  session_.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step.number, fitness.data(),
+                             scalars, step.stds.data(), far.data(), nullptr, step.batch.view(), members_per_stream_,
+                             0});
+  return far;
 }
 
-std::vector<std::optional<VoteSignal>> VoteMeter::measure() {
-  const std::vector<egg_param>& params = model_.params();
-  std::vector<float> cells;
-  for (uint32_t i = 0; i < params.size(); ++i) {
-    cells.assign(weight_count(params[i]), 0.0F);
-    if (params[i].perturbed == 0) continue;
-    session_.set_slot(i, kSquares, cells.data());
-    session_.set_slot(i, kCount, cells.data());
-  }
-  std::vector<Null> nulls(params.size());  // of all steps
-  std::vector<int64_t> changed(params.size());
+double VoteMeter::sum_of_slot(uint32_t param, uint32_t slot) {
+  std::vector<float> cells(weight_count(model_.params()[param]));
+  session_.get_slot(param, slot, cells.data());
+  return std::accumulate(cells.begin(), cells.end(), 0.0);
+}
+
+double VoteMeter::share_without_fitness() const {
+  double without = 0.0;
+  double pairs = 0.0;
   for (const VotedStep& step : steps_) {
-    const egg_update update{sizeof(egg_update),
-                            static_cast<uint32_t>(step.fitness.size()),
-                            step.number,
-                            step.fitness.data(),
-                            nullptr,
-                            step.stds.data(),
-                            changed.data(),
-                            nullptr,
-                            step.batch.view(),
-                            members_per_stream_,
-                            0};
-    session_.update(update);
-    for (uint32_t i = 0; i < params.size(); ++i) {
-      if (params[i].perturbed == 0) continue;
-      const Null of_step = null_of(i, update);
-      nulls[i].variance += of_step.variance;
-      nulls[i].means += of_step.means;
-    }
+    without += static_cast<double>(std::count(step.fitness.begin(), step.fitness.end(), int8_t{0}));
+    pairs += static_cast<double>(step.fitness.size());
   }
-  std::vector<std::optional<VoteSignal>> signals(params.size());
+  return pairs == 0.0 ? 0.0 : without / pairs;
+}
+
+VoteSignals VoteMeter::measure() {
+  const std::vector<egg_param>& params = model_.params();
   for (uint32_t i = 0; i < params.size(); ++i) {
-    if (nulls[i].means == 0.0) continue;
-    cells.resize(weight_count(params[i]));
-    session_.get_slot(i, kSquares, cells.data());
-    const double squares = std::accumulate(cells.begin(), cells.end(), 0.0);
-    session_.get_slot(i, kCount, cells.data());
-    const double mean_square = squares / std::accumulate(cells.begin(), cells.end(), 0.0);
-    signals[i] =
-        VoteSignal{std::sqrt(mean_square), (mean_square - 1.0) * nulls[i].means / std::sqrt(nulls[i].variance)};
+    if (params[i].perturbed == 0) continue;
+    const std::vector<float> zeros(weight_count(params[i]));
+    for (uint32_t slot = 0; slot < kSlots; ++slot) session_.set_slot(i, slot, zeros.data());
   }
+  std::vector<Counts> counts(params.size());
+  for (const VotedStep& step : steps_) {
+    const auto count = [&](Signs signs, std::vector<double> Counts::*column) {
+      const Shares shares = shares_of(signs);
+      const float scalars[] = {shares.own, shares.by_chance};
+      const std::vector<int64_t> far = count_far(step, with_signs(step.fitness, step.number, signs), scalars);
+      for (size_t i = 0; i < far.size(); ++i) (counts[i].*column).push_back(static_cast<double>(far[i]));
+    };
+    count(Signs::kOwn, &Counts::own);
+    count(Signs::kChance, &Counts::chance);
+    count(Signs::kOtherChance, &Counts::other_chance);
+  }
+  VoteSignals signals;
+  signals.pairs_without_fitness = share_without_fitness();
+  Counts together{std::vector<double>(steps()), std::vector<double>(steps()), std::vector<double>(steps())};
+  for (uint32_t i = 0; i < params.size(); ++i) {
+    signals.tensors.emplace_back();
+    if (params[i].perturbed == 0) continue;
+    const double own = sum_of_slot(i, kSquares);
+    const double by_chance = sum_of_slot(i, kSquaresByChance);
+    if (own == 0.0 || by_chance == 0.0) continue;
+    signals.tensors[i] = VoteSignal{std::sqrt(own / by_chance), deviations_of(counts[i])};
+    // Each tensor weighs as much as any other.
+    const double scale = std::sqrt(variance_of(counts[i]));
+    for (const auto column : {&Counts::own, &Counts::chance, &Counts::other_chance}) {
+      for (size_t k = 0; k < steps(); ++k) (together.*column)[k] += (counts[i].*column)[k] / scale;
+    }
+    signals.deviations = 0.0;
+  }
+  if (signals.deviations) signals.deviations = deviations_of(together);
   return signals;
 }
 

@@ -1,6 +1,7 @@
-// Whether the votes of the last steps are spread further than by chance. A single step cannot show it, even if a model
-// learns well: to the sum of the squares of all N votes, the signal in the fitness of n pairs adds n variances of the
-// null, while chance alone makes the sum vary by sqrt(2 N) of them. So the squares of several steps are averaged.
+// Whether the votes of the last steps are spread further than by chance. What chance does is not computed but measured:
+// each step's votes are counted twice more, with the sign of each pair's fitness as a coin falls. If fitness does not
+// follow the noise, the three counts are drawn alike, whoever reads which row and whichever tensors share noise: their
+// difference is 0 on average, and that of the two by chance tells how far it goes. If it does, coins cancel it out.
 #ifndef EGGROLL_MONITOR_VOTES_H
 #define EGGROLL_MONITOR_VOTES_H
 
@@ -21,13 +22,17 @@ inline constexpr size_t kVoteSteps = 64;
 
 // How far one tensor's votes are from chance.
 struct VoteSignal {
-  double over_null = 0.0;   // their standard deviation (from 0, the null's mean) over the null's
-  double deviations = 0.0;  // how many standard deviations of chance their variance lies above the null's
+  double over_null = 0.0;  // their standard deviation (from 0, the null's mean) over that of votes by chance
+  // How many standard deviations of chance more votes are far from 0 than by chance: under the null its mean is 0 and
+  // its variance 1.
+  double deviations = 0.0;
 };
 
-// All of a step's tensors together: their sum over the square root of their number, standard normal under the null.
-// Absent where there are none.
-std::optional<double> joint_deviations(const std::vector<std::optional<VoteSignal>>& signals);
+struct VoteSignals {
+  std::vector<std::optional<VoteSignal>> tensors;  // by parameter; absent where it has had no votes
+  std::optional<double> deviations;                // of all tensors together; absent where none has had votes
+  double pairs_without_fitness = 0.0;              // share of them
+};
 
 struct VotedStep {
   uint64_t number;              // counted from 0
@@ -47,23 +52,17 @@ class VoteMeter {
   void add(VotedStep step);
 
   size_t steps() const { return steps_.size(); }  // up to kVoteSteps
-  // Measures the last steps, by parameter; absent where a parameter has had no votes.
-  std::vector<std::optional<VoteSignal>> measure();
+  VoteSignals measure();                          // of these steps
 
  private:
-  // The sum of a parameter's mean squares in a step, and the number of these means: one, or one for each row that has
-  // votes.
-  struct Null {
-    double variance = 0.0;
-    double means = 0.0;
-  };
-  Null null_of(uint32_t param, const egg_update& update) const;
+  // By parameter, the votes that are far from 0 if a step has this fitness.
+  std::vector<int64_t> count_far(const VotedStep& step, const std::vector<int8_t>& fitness, const float* scalars);
+  double share_without_fitness() const;
+  double sum_of_slot(uint32_t param, uint32_t slot);
 
   const Program& model_;
-  egg_noise noise_;
   uint32_t members_per_stream_;
   Rule rule_;
-  egg_session_spec spec_;
   BackendSession session_;
   std::deque<VotedStep> steps_;
 };

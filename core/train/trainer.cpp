@@ -248,9 +248,16 @@ class Run {
     const bool last = run_.step == train.steps;
     if (last || run_.step % run_.setup.eval.every == 0) run_.held_out.add_to_curve(step, last);
     if (run_.monitor && (last || run_.step % run_.setup.monitor.every == 0)) {
-      step.monitor = run_.monitor->look(run_.session, run_.step, made.changed);
+      step.monitor = run_.monitor->look(run_.session, run_.step, made.changed, cost_of_noise(step));
     }
     put(std::move(step));
+  }
+
+  // What the step's members lost beyond the newest held-out evaluation.
+  std::optional<double> cost_of_noise(const StepRecord& step) const {
+    const std::optional<Evaluation>& held_out = step.held_out ? step.held_out : run_.record.newest;
+    if (!held_out) return std::nullopt;
+    return step.figures->bits_per_unit - held_out->bits_per_unit;
   }
 
   // Work beside an update. The destructor waits for its end.

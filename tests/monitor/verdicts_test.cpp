@@ -9,8 +9,11 @@
 namespace eggroll::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr double kBit = 1e-9;
@@ -31,6 +34,7 @@ class VerdictsTest : public testing::Test {
       report_.tensors.emplace_back();
       report_.tensors.back().name = param.name;
       report_.tensors.back().moved_since_start = 0.5;
+      report_.tensors.back().votes = VoteSignal{1.1, 3.0};
     }
     report_.step = kStepsToMove;
     report_.vote_steps = kVoteSteps;
@@ -119,17 +123,68 @@ TEST_F(VerdictsTest, TensorsThatNeverMove) {
   EXPECT_THAT(verdicts(), ElementsAre("head: never moves, because the model keeps it frozen"));
 }
 
+TEST_F(VerdictsTest, TensorsWithoutVotes) {
+  tensor("w").votes.reset();
+  tensor("w").moved_since_start = 0.0;
+  EXPECT_THAT(verdicts(), ElementsAre(AllOf(StartsWith("w: no votes, because for 64 steps both members of every pair "),
+                                            HasSubstr("perturbs it have"), HasSubstr("perturb more (lower "))));
+  tensor("head").votes.reset();
+  tensor("gain").votes.reset();
+  EXPECT_THAT(verdicts(),
+              ElementsAre(AllOf(HasSubstr(" and 2 more tensors: no votes, "), HasSubstr("perturbs them "))));
+  report_.vote_steps = kStepsToMove - 1;
+  EXPECT_THAT(verdicts(), IsEmpty());
+}
+
 TEST_F(VerdictsTest, VotesThatAreNoise) {
   report_.vote_deviations = kChance - kBit;
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("votes are noise: over 64 steps they are spread no further than ")));
+  EXPECT_THAT(verdicts(),
+              ElementsAre(StartsWith("votes are mostly noise: over 64 steps they are spread no further than by ")));
   report_.vote_steps = kVoteSteps - 1;  // too few steps to tell
   EXPECT_THAT(verdicts(), IsEmpty());
 }
 
+TEST_F(VerdictsTest, TheCureOfNoiseIsWhatTheRunTells) {
+  report_.vote_deviations = 0.0;
+  const auto says = [&](const std::string& cure) {
+    EXPECT_THAT(verdicts(), ElementsAre(HasSubstr("than by chance; " + cure)));
+  };
+  const std::string both =
+      "use more members, or try noise.sigma_shift and the other shifts of noise one lower and one ";
+  says(both);
+  report_.cost_of_noise = kFree;
+  says(both);
+  report_.cost_of_noise = -kFree;
+  says(both);
+  report_.cost_of_noise = kFree - kBit;
+  says("the perturbed members lose about as much as the model: use more members, or perturb more (lower ");
+  report_.cost_of_noise = kCostly - kBit;
+  says(both);
+  report_.cost_of_noise = kCostly;
+  says("the perturbed members lose 1.0 bits more than the model: perturb less (raise ");
+  report_.pairs_without_fitness = kManyWithout - kBit;
+  says("the perturbed members lose 1.0 bits more than the model: perturb less (raise ");
+  report_.pairs_without_fitness = kManyWithout;
+  says("25 % of the pairs had no fitness, for both members had the same loss: perturb more (lower ");
+}
+
+// What follows from it is not said, and what may be its cause is.
 TEST_F(VerdictsTest, VotesThatAreNone) {
   report_.vote_deviations.reset();
-  EXPECT_THAT(verdicts(), ElementsAre(StartsWith("there are no votes: for 64 steps both members of every pair")));
+  for (TensorReport& tensor : report_.tensors) {
+    tensor.votes.reset();
+    tensor.moved_since_start = 0.0;
+  }
+  report_.pairs_without_fitness = 1.0;
+  still("n", 1.0);
+  const auto none = AllOf(StartsWith("there are no votes: for 64 steps both members of every pair"),
+                          HasSubstr("perturb more (lower "));
+  EXPECT_THAT(verdicts(), ElementsAre(none));
+  saturate("f", 0.9);
+  EXPECT_THAT(verdicts(), ElementsAre(none, StartsWith("f: 90 % of values at ±127; ")));
   // Nothing is perturbed, so the absence of votes is right.
+  saturate("f", 0.0);
+  still("n", 0.0);
   for (TensorReport& tensor : report_.tensors) tensor.perturbed = false;
   EXPECT_EQ(verdicts().size(), report_.tensors.size());
 }
