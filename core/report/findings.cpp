@@ -135,10 +135,8 @@ void add_verdicts(Draft& draft, const Study& study, const std::vector<Judged>& j
   draft.table(slug(study.name) + "-claims", std::move(table), claims_for_latex(judged));
 }
 
-bool is_withdrawn(const StudyRun& run) { return why_withdrawn(run.run->record).has_value(); }
-
 void add_study(Draft& draft, const Study& study, const std::vector<Judged>& judged) {
-  draft.set_caution(std::any_of(study.runs.begin(), study.runs.end(), is_withdrawn) ? kWithdrawnMark : "");
+  draft.set_caution(is_withdrawn(study) ? kWithdrawnMark : "");
   draft.heading(2, study.name);
   if (study.question) draft.paragraph("Question: " + *study.question);
   add_setup(draft, study);

@@ -9,6 +9,7 @@
 #include "report/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
+#include "report/withdrawn.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -122,7 +123,7 @@ Interaction interaction_of(const Study& study, const std::string& data, const Cr
   interaction.x_label = axis_title(x.name);
   interaction.y_label = "held-out " + unit_of(study, data);
   interaction.lines_label = axis_title(lines.name);
-  interaction.title = fmt::format("{}{}: held-out bits by {} and {}", study.name, data_suffix(study, data),
+  interaction.title = fmt::format("{}{}: held-out bits by {} and {}", title_of(study), data_suffix(study, data),
                                   spoken_axis(x.name), spoken_axis(lines.name));
   const bool is_named = !has_numbers(x);
   for (const std::string& value : x.values) {

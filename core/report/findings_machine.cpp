@@ -8,6 +8,7 @@
 #include "report/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
+#include "report/withdrawn.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -110,7 +111,7 @@ void add_votes_figure(Draft& draft, const Study& study, const std::vector<std::p
   std::vector<std::pair<double, double>> drawn;
   for (size_t i = 0; i < shown.size(); i += stride) drawn.push_back(shown[i]);
   draft.figure(
-      slug(study.name) + "-threshold", votes_script(study.name + ": threshold and update rate", drawn),
+      slug(study.name) + "-threshold", votes_script(title_of(study) + ": threshold and update rate", drawn),
       fmt::format("The share of the weights that a step changes against the threshold, for {} of {} runs. The figure "
                   "does not show runs that change less than a millionth of the weights.",
                   drawn.size(), points.size()));
@@ -196,7 +197,7 @@ void add_speed(Draft& draft, const Study& study) {
     const size_t all = lines.size();
     if (lines.size() > kLineStyles) lines.resize(kLineStyles);
     draft.figure(
-        slug(study.name) + "-speed", speed_script(study.name + ": speed", lines),
+        slug(study.name) + "-speed", speed_script(title_of(study) + ": speed", lines),
         fmt::format("Member tokens per second against the population: the median over runs, for {} of {} devices.",
                     lines.size(), all));
   }
@@ -244,7 +245,7 @@ void add_time(Draft& draft, const Study& study) {
   draft.heading(3, "Where the time goes");
   const size_t all = bars.size();
   if (bars.size() > kMostBars) bars.resize(kMostBars);
-  draft.figure(slug(study.name) + "-time", time_script(study.name + ": where the time goes", bars),
+  draft.figure(slug(study.name) + "-time", time_script(title_of(study) + ": where the time goes", bars),
                fmt::format("How the wall time divides, for {} of {} configurations.", bars.size(), all));
   draft.add(std::move(table));
 }

@@ -9,6 +9,7 @@
 #include "report/plot_frame.h"
 #include "report/plots.h"
 #include "report/sections.h"
+#include "report/withdrawn.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -127,7 +128,7 @@ void add_effects(Draft& draft, const Study& study) {
   const std::string left_out = shown < rows.size() ? fmt::format("; the first {} of {} rows", shown, rows.size()) : "";
   rows.resize(shown);
   draft.figure(slug(study.name) + "-effects",
-               intervals_script(study.name + ": effects of the axes",
+               intervals_script(title_of(study) + ": effects of the axes",
                                 fmt::format("difference in {} (below 0: better)", unit_of_all(study)), rows),
                "Paired differences in held-out bits with their 95 % intervals" + left_out + ".");
   draft.table(slug(study.name) + "-effects", table);
@@ -157,7 +158,8 @@ void add_curves(Draft& draft, const Study& study) {
     draft.heading(3, "Learning curves" + data_suffix(study, data));
     draft.figure(
         slug(study.name + data_suffix(study, data)) + "-curves",
-        curves_script(study.name + data_suffix(study, data) + ": learning curves", unit, bands, yardsticks_of(runs)),
+        curves_script(title_of(study) + data_suffix(study, data) + ": learning curves", unit, bands,
+                      yardsticks_of(runs)),
         fmt::format(
             "Held-out bits of the unperturbed model, for the best {} of {} configurations with two evaluations or more "
             "in training; the evaluation before the first step is left out. A line is the mean over the seeds, its "

@@ -226,10 +226,7 @@ std::vector<Judged> judge_all(const Study& study) {
       judged.verdict = {Outcome::kNotJudged, error.what(), {}, 1.0};
     }
     if (exploratory) judged.exploratory = "exploratory" + (stated.late ? ", " + lateness_text(*stated.late) : "");
-    const bool is_withdrawn = std::any_of(study.runs.begin(), study.runs.end(), [](const StudyRun& run) {
-      return why_withdrawn(run.run->record).has_value();
-    });
-    if (is_withdrawn) judged.caution = kWithdrawnMark;
+    if (is_withdrawn(study)) judged.caution = kWithdrawnMark;
     result.push_back(std::move(judged));
   }
   return result;

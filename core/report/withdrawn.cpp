@@ -28,4 +28,11 @@ std::optional<std::string> why_withdrawn(const RunRecord& record) {
   return found == std::end(kTexts) ? std::nullopt : std::optional<std::string>(found->why);
 }
 
+bool is_withdrawn(const Study& study) {
+  return std::any_of(study.runs.begin(), study.runs.end(),
+                     [](const StudyRun& run) { return why_withdrawn(run.run->record).has_value(); });
+}
+
+std::string title_of(const Study& study) { return study.name + (is_withdrawn(study) ? " on a withdrawn text" : ""); }
+
 }  // namespace eggroll

@@ -308,6 +308,8 @@ TEST_F(FindingsTest, AWithdrawnTextANoteAndUncommittedChangesComeFirst) {
   EXPECT_THAT(summary.answers, ElementsAre(HasSubstr("On a withdrawn text: Confirmed: Rank 4 beats rank 1.")));
   EXPECT_THAT(markdown(), HasSubstr("On a withdrawn text: Held-out bits of the unperturbed model"));
   EXPECT_THAT(page(), HasSubstr("contaminated"));
+  if (std::system("gnuplot --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "install gnuplot-nox to draw figures";
+  EXPECT_THAT(read_file(out_ / "plots" / "grid-curves.svg"), HasSubstr("grid on a withdrawn text: learning curves"));
 }
 
 TEST_F(FindingsTest, ALogThatHoldsAFenceStaysWithinItsOwn) {
