@@ -142,7 +142,7 @@ class EnglishTest(unittest.TestCase):
         # Programs that stand for apt's: they offer and copy what this test has made.
         programs = self.folder / "programs"
         programs.mkdir()
-        (programs / "apt-cache").write_text('#!/bin/sh\necho "$2 | 1.0-1 | nowhere"\n')
+        (programs / "apt-cache").write_text('#!/bin/sh\nshift\nfor name; do echo "$name | 1.0-1 | nowhere"; done\n')
         (programs / "apt-get").write_text(f'#!/bin/sh\nshift 2\nfor name; do cp "{self.debs}/${{name%=*}}"_*.deb . || exit 1; done\n')
         for program in programs.iterdir():
             program.chmod(0o755)
@@ -150,7 +150,7 @@ class EnglishTest(unittest.TestCase):
         self.assertEqual(self.made("fetched", debs=False, PATH=path), self.made("given"))
         (self.debs / "words_1.0-1_all.deb").unlink()
         self.refused("apt-get download fails .*mend the connection", debs=False, PATH=path)
-        (programs / "apt-cache").write_text('#!/bin/sh\necho "$2 | 1.0-2 | nowhere"\n')
+        (programs / "apt-cache").write_text('#!/bin/sh\nshift\nfor name; do echo "$name | 1.0-2 | nowhere"; done\n')
         self.refused(r"apt offers 1\.0-2 of pages, expected 1\.0-1; run apt-get update", debs=False, PATH=path)
 
     def test_other_packages_are_refused(self):
@@ -163,6 +163,10 @@ class EnglishTest(unittest.TestCase):
         self.list.write_text(text)
         deb.write_bytes(deb.read_bytes()[:100])
         self.refused("is no package pages, expected it whole; remove the file and run again")
+
+    def test_a_damaged_file_in_a_package_is_refused(self):
+        self.package("texts", ["text *.gz"], {"usr/1.gz": gzip.compress("\n\n".join(prose(1, 9)).encode())[:200]})
+        self.refused("usr/1.gz of .* cannot be unpacked .*, expected it whole")
 
     def test_bad_requests_are_refused(self):
         self.package("pages", ["markup *.nothing"], {"usr/1.html": html(prose(1, 9))})
@@ -177,6 +181,7 @@ class EnglishTest(unittest.TestCase):
         (self.folder / "out").mkdir()
         (self.folder / "out" / "file").write_text("")
         self.refused("out exists, expected a new or an empty folder")
+        self.refused("nowhere is no folder, expected one for out; make it", out="nowhere/out")
 
     def test_a_text_that_repeats_itself_is_refused(self):
         pool = [sentence(random.Random(number))[:45].lower() for number in range(12)]
