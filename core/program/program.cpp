@@ -2,6 +2,7 @@
 #include "program/program.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "eggroll/error.h"
 #include "system/files.h"
@@ -33,27 +34,40 @@ bool is_table(const egg_program& program, uint32_t param) {
 }
 
 void join_tables(const egg_program& program, std::vector<egg_voters>& voters) {
-  std::vector<int32_t> lead_of_value(program.value_count, -1);
-  std::vector<int32_t> leads(program.param_count, -1);
-  std::vector<bool> leads_two(program.param_count, false);
+  struct Lead {
+    int32_t param;
+    int32_t tokens;  // that a row of it takes
+  };
+  std::vector<Lead> leads;  // by sum
+  std::vector<int32_t> sum_of_value(program.value_count, -1);
+  std::vector<int32_t> sums(program.param_count, -1);
+  std::vector<bool> adds_to_two(program.param_count, false);
   for (uint32_t i = 0; i < program.op_count; ++i) {
     const egg_op& op = program.ops[i];
     if (op.code != EGG_OP_EMBED) continue;
     const auto param = static_cast<size_t>(op.param[0]);
-    const int32_t before = op.in[0] < 0 ? -1 : lead_of_value[static_cast<size_t>(op.in[0])];
-    const int32_t lead = before < 0 ? op.param[0] : before;
-    lead_of_value[static_cast<size_t>(op.out)] = lead;
-    leads_two[param] = leads_two[param] || (leads[param] >= 0 && leads[param] != lead);
-    leads[param] = lead;
+    int32_t sum = op.in[0] < 0 ? -1 : sum_of_value[static_cast<size_t>(op.in[0])];
+    if (sum < 0) {
+      sum = static_cast<int32_t>(leads.size());
+      leads.push_back({op.param[0], INT32_MAX});
+    }
+    Lead& lead = leads[static_cast<size_t>(sum)];
+    const int32_t tokens = op.attr == 0 ? 1 : program.indices[op.attr - 1].tokens;
+    if (tokens < lead.tokens) lead = {op.param[0], tokens};
+    sum_of_value[static_cast<size_t>(op.out)] = sum;
+    adds_to_two[param] = adds_to_two[param] || (sums[param] >= 0 && sums[param] != sum);
+    sums[param] = sum;
   }
   const auto may_join = [&](size_t param, size_t lead) {
     const egg_voters& own = voters[param];
     const egg_voters& first = voters[lead];
     return own.masked != 0 && first.masked != 0 && own.first_pair == first.first_pair && own.pairs == first.pairs &&
-           !leads_two[param] && !leads_two[lead] && leads[lead] == static_cast<int32_t>(lead);
+           !adds_to_two[param] && !adds_to_two[lead];
   };
-  for (size_t i = 0; i < leads.size(); ++i) {
-    if (leads[i] >= 0 && may_join(i, static_cast<size_t>(leads[i]))) voters[i].joint = leads[i] + 1;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i] < 0) continue;
+    const int32_t lead = leads[static_cast<size_t>(sums[i])].param;
+    if (may_join(i, static_cast<size_t>(lead))) voters[i].joint = lead + 1;
   }
 }
 

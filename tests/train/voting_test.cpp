@@ -63,7 +63,7 @@ TEST(Voting, AGroupWithoutParametersLeavesItsShareToTheOthers) {
   }
 }
 
-// The first of the tables that add up to one value draws the perturbation of all.
+// The first of the tables with the shortest context that add up to one value draws the perturbation of all.
 TEST(Voting, JointTablesNameTheirLead) {
   const Learner learner(with_tables({"perturb.tables=joint"}), built_plugins());
   std::map<std::string, std::string> leads;
@@ -91,6 +91,65 @@ TEST(Voting, JointTablesNameTheirLead) {
                 Learner(with_tables({"perturb.tables=joint", "votes.masked=false"}), built_plugins());
               }),
               HasSubstr("tables is joint, expected rows where votes.masked is false"));
+}
+
+// The lead has a row wherever another table of its sum has one, in whatever order they are listed.
+TEST(Voting, TheLeadOfJointTablesIsTheOneWithTheShortestContext) {
+  for (const auto& [list, lead] :
+       {std::pair{"[{tokens: 1}, {tokens: 2, rows: 32}, {tokens: 3, rows: 64}]", "logit_context0.w"},
+        std::pair{"[{tokens: 3, rows: 64}, {tokens: 2, rows: 32}, {tokens: 1}]", "logit_context2.w"},
+        std::pair{"[{tokens: 4, rows: 64}, {tokens: 2, rows: 32}, {tokens: 2, rows: 64}]", "logit_context1.w"}}) {
+    SCOPED_TRACE(list);
+    const Learner learner(small_config({"perturb.tables=joint", std::string("model.logit_tables=") + list}),
+                          built_plugins());
+    const std::vector<egg_param>& params = learner.program->params();
+    size_t joined = 0;
+    for (size_t i = 0; i < params.size(); ++i) {
+      if (!std::string_view(params[i].name).starts_with("logit_context")) continue;
+      ASSERT_NE(learner.voters[i].joint, 0) << params[i].name;
+      EXPECT_STREQ(params[static_cast<size_t>(learner.voters[i].joint - 1)].name, lead);
+      ++joined;
+    }
+    EXPECT_EQ(joined, 3U);
+  }
+}
+
+// A token that follows a reset has no row of a longer context, and its members differ all the same.
+TEST(Voting, JointTablesArePerturbedWhereOneOfThemHasARow) {
+  for (const bool longest_first : {false, true}) {
+    ProgramBuilder builder(5, 4, EGG_ROUND_NEAREST);
+    Value sum;
+    for (const int32_t tokens : longest_first ? std::vector{3, 1} : std::vector{1, 3}) {
+      const std::string name = "t" + std::to_string(tokens);
+      sum = builder.embed(name, builder.matrix(name + ".w", 8, 5, 0), builder.index(tokens, 8), sum);
+    }
+    builder.loss(sum, 4096);
+    const Program program(*builder.view());
+    std::vector<egg_voters> voters(2, egg_voters{0, 8, 1, 0});
+    join_tables(program.view(), voters);
+    EXPECT_EQ(voters[0].joint, voters[1].joint);
+
+    const ConfigNode config = small_config();
+    const Learner other(config, built_plugins());  // for its rule and its backend
+    egg_session_spec spec = other.session_spec();
+    spec.program = &program.view();
+    spec.voters = voters.data();
+    BackendSession session = other.backend->open_session(spec);
+    for (uint32_t i = 0; i < 2; ++i) session.set_weights(i, std::vector<int8_t>(40).data());
+    const uint32_t input = 2;
+    const uint32_t target = 3;
+    const uint8_t reset = 1;
+    std::vector<uint32_t> rows;
+    for (const egg_index& index : program.indices()) rows.push_back(index.tokens == 1 ? 2 : EGG_NO_ROW);
+    std::vector<int64_t> losses(16);
+    egg_evaluate evaluate{};
+    evaluate.count = 16;
+    evaluate.members_per_stream = 16;
+    evaluate.batch = {1, 1, &input, &target, &reset, rows.data()};
+    evaluate.losses = losses.data();
+    session.evaluate(evaluate);
+    EXPECT_NE(losses, std::vector<int64_t>(16, losses[0])) << longest_first;
+  }
 }
 
 TEST(Voting, WrongGroupsAreRefused) {

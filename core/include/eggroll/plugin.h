@@ -232,7 +232,8 @@ typedef struct egg_optimizer_interface {
  * joint: tables whose rows add up to one value may share one perturbation, that of the sum, so that each of them learns
  * from all of it. 0: each row has a perturbation of its own. Else all of them are masked, have the same pairs, as many
  * columns, and name the same lead. Side A of every row is then EGG_JOINT_A, side B is the lead's, and the shift is FP +
- * sigma_joint_shift. The lead is perturbed so; the others are read as they are, and vote as if they were perturbed. */
+ * sigma_joint_shift. The lead is perturbed so; the others are read as they are, and vote as if they were perturbed. The
+ * host names as lead a table that has a row wherever any of them has one. */
 #define EGG_JOINT_A 16
 typedef struct egg_voters {
   uint32_t first_pair;
