@@ -4,8 +4,10 @@
 #define EGGROLL_LOWERED_PROGRAM_H
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "eggroll/arithmetic.h"
@@ -180,7 +182,8 @@ struct Request {
 };
 
 // First fit: each request gets the lowest offset where it overlaps none of the requests before it. A kind of request
-// may allow two to overlap, if the second gets the offset of the first.
+// may allow two to overlap, if the second gets the offset of the first. Requests whose stays do not meet cost nothing,
+// so a long program whose values live shortly is planned in about linear time.
 template <class Kind = Request>
 class FirstFit {
  public:
@@ -188,23 +191,25 @@ class FirstFit {
 
   // Returns the offset, or kNoRoom where it would end beyond the limit; then nothing is taken.
   size_t take(const Kind& request, size_t limit = SIZE_MAX) {
+    find_met(request.stay);
     size_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
-      for (const Taken& t : taken_) {
-        const size_t next = request.beside(at, t.request, t.offset);
+      for (const Taken* t : met_) {
+        const size_t next = request.beside(at, t->request, t->offset);
         moved = moved || next > at;
         at = next;
       }
     }
-    for (const Taken& t : taken_) {
-      const bool fits = std::all_of(taken_.begin(), taken_.end(), [&](const Taken& other) {
-        return request.beside(t.offset, other.request, other.offset) == t.offset;
+    for (const Taken* t : met_) {
+      if (request.beside(t->offset, t->request, t->offset) != t->offset) continue;
+      const bool fits = std::all_of(met_.begin(), met_.end(), [&](const Taken* other) {
+        return request.beside(t->offset, other->request, other->offset) == t->offset;
       });
-      if (fits) at = std::min(at, t.offset);
+      if (fits) at = std::min(at, t->offset);
     }
     if (request.bytes > limit || at > limit - request.bytes) return kNoRoom;
-    taken_.push_back({at, request});
+    taken_[length_class(request.stay)].insert({request.stay.begin, {at, request}});
     size_ = std::max(size_, at + request.bytes);
     return at;
   }
@@ -215,7 +220,29 @@ class FirstFit {
     size_t offset;
     Kind request;
   };
-  std::vector<Taken> taken_;
+
+  // Stays of class c last for [2^c, 2^(c+1)) steps.
+  static size_t length_class(const Stay& stay) {
+    size_t c = 0;
+    while (int64_t{stay.end} - stay.begin + 1 >= int64_t{2} << c) ++c;
+    return c;
+  }
+
+  // Collects what was taken for a time that meets the stay, the lowest offset first.
+  void find_met(const Stay& stay) {
+    met_.clear();
+    for (size_t c = 0; c < taken_.size(); ++c) {
+      const int64_t earliest = std::max<int64_t>(int64_t{stay.begin} - (int64_t{2} << c), INT32_MIN);
+      auto t = taken_[c].lower_bound(static_cast<int32_t>(earliest));
+      for (; t != taken_[c].end() && t->first <= stay.end; ++t) {
+        if (t->second.request.stay.end >= stay.begin) met_.push_back(&t->second);
+      }
+    }
+    std::sort(met_.begin(), met_.end(), [](const Taken* a, const Taken* b) { return a->offset < b->offset; });
+  }
+
+  std::array<std::multimap<int32_t, Taken>, 32> taken_;  // by the class of the stay's length, and its begin
+  std::vector<const Taken*> met_;                        // by the request in hand
   size_t size_ = 0;
 };
 
