@@ -72,7 +72,17 @@ void SettingsBlock::flatten(const ConfigNode& node, const std::string& key) {
   if (node.kind() == Kind::kMap) {
     for (const ConfigNode::Entry& entry : node.map()) flatten(entry.value, join_path(key, entry.key));
   } else if (node.kind() == Kind::kList) {
-    for (size_t i = 0; i < node.list().size(); ++i) flatten(node.list()[i], join_path(key, std::to_string(i)));
+    for (size_t i = 0; i < node.list().size(); ++i) {
+      const ConfigNode& element = node.list()[i];
+      const std::string own = join_path(key, std::to_string(i));
+      const size_t before = keys_.size();
+      flatten(element, own);
+      if (keys_.size() > before) continue;
+      const std::string path = join_path(section_, own);
+      throw setting_error(path, fmt::format("{}: {} is {} without settings, expected some; give them or leave the "
+                                            "element out",
+                                            element.source().text(), path, kind_name(element.kind())));
+    }
   } else {
     keys_.push_back(key);
     items_.push_back(setting_of(node));

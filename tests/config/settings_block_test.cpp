@@ -92,6 +92,18 @@ TEST(SettingsBlock, ASectionMustBeAMap) {
             "a.yaml:13: seed is an integer, expected a map of settings; give it one");
 }
 
+// It would have no key, so that [{}] would be read as [].
+TEST(SettingsBlock, AnElementOfAListHasSettings) {
+  for (const auto& [list, sentence] :
+       {std::pair{"[{}]", "model.tables.0 is a map"}, std::pair{"[{a: 1}, {b: {}}]", "model.tables.1 is a map"},
+        std::pair{"[[]]", "model.tables.0 is a list"}, std::pair{"[{a: [{}]}]", "model.tables.0.a.0 is a map"}}) {
+    const ConfigNode tree = parse_yaml(std::string("model:\n  tables: ") + list + "\n", "a.yaml");
+    EXPECT_EQ(
+        config_error_of([&] { SettingsBlock(tree, "model"); }),
+        std::string("a.yaml:2: ") + sentence + " without settings, expected some; give them or leave the element out");
+  }
+}
+
 TEST(SettingsBlock, LocatesErrors) {
   struct Case {
     std::string section;
