@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <system_error>
 
 #include "eggroll/error.h"
@@ -49,7 +51,25 @@ std::vector<char*> arguments_of(const std::vector<std::string>& words) {
   return arguments;
 }
 
-// As spawn(), with a group of its own, and killed when this process ends, which posix_spawn() cannot do.
+// In the child between this process and the program. Ends as the program does; where the parent is gone, it ends the
+// group, so that what the program has started goes too. May not allocate.
+[[noreturn]] void stand_by(pid_t program, pid_t parent) {
+  constexpr timespec kTick{0, 10'000'000};
+  int status = 0;
+  while (::waitpid(program, &status, WNOHANG) == 0) {
+    if (::getppid() != parent) ::kill(0, SIGKILL);
+    ::nanosleep(&kTick, nullptr);
+  }
+  if (WIFSIGNALED(status)) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(WTERMSIG(status), SIG_DFL);
+    ::raise(WTERMSIG(status));
+  }
+  ::_exit(WEXITSTATUS(status));
+}
+
+// As spawn(), with a group of its own, which is killed when this process ends. posix_spawn() cannot do that.
 int fork_and_start(const std::vector<std::string>& words, const Descriptor& input, const Descriptor& output,
                    const Descriptor& errors, pid_t& child) {
   const std::vector<char*> arguments = arguments_of(words);
@@ -58,8 +78,16 @@ int fork_and_start(const std::vector<std::string>& words, const Descriptor& inpu
   child = ::fork();
   if (child < 0) return errno;
   if (child == 0) {  // may not allocate
-    die_with(parent);
     ::setpgid(0, 0);
+    const pid_t between = ::getpid();
+    const pid_t program = ::fork();
+    if (program != 0) {
+      const int number = errno;
+      if (program < 0) ::_exit(::write(failure.input->get(), &number, sizeof(number)) < 0 ? 126 : 127);
+      ::close(failure.input->get());
+      stand_by(program, parent);
+    }
+    die_with(between);
     ::lseek(input.get(), 0, SEEK_SET);
     ::dup2(input.get(), STDIN_FILENO);
     ::dup2(output.get(), STDOUT_FILENO);

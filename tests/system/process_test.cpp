@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <string>
 
 #include "record/scratch.h"
 
@@ -110,6 +112,26 @@ TEST_F(ProcessTest, WhatAConversationLeavesBehindIsKilled) {
 TEST_F(ProcessTest, AConversationWithNobody) {
   EXPECT_EQ(converse({"/nowhere/program"}, input(), {300, 100, 100}).failure, ENOENT);
   EXPECT_EQ(converse({folder_.string()}, input(), {300, 100, 100}).failure, EACCES);
+}
+
+// A program's own processes end with this one, however it ends.
+TEST_F(ProcessTest, WhatAProgramHasStartedDiesWithTheProcessThatTalksToIt) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);  // inherited by all of them, and closed by their end
+  const Descriptor output(ends[0]);
+  const Descriptor said = input();
+  const pid_t talker = ::fork();
+  if (talker == 0) {
+    ::close(ends[0]);
+    converse({"sh", "-c", "sleep 600 & echo started >&" + std::to_string(ends[1]) + "; wait"}, said, {600, 10, 10});
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::array<char, 8> word{};
+  ASSERT_EQ(::read(output.get(), word.data(), word.size()), 8);
+  ::kill(talker, SIGKILL);
+  EXPECT_EQ(WTERMSIG(wait_for(talker)), SIGKILL);
+  EXPECT_EQ(read_to_end(output), "");  // not before all have ended
 }
 
 }  // namespace
