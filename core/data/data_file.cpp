@@ -15,6 +15,7 @@
 
 #include "system/file_calls.h"
 #include "system/files.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -52,6 +53,7 @@ struct Watched {
 constexpr size_t kMostWatched = 64;  // mappings at once; a fault in one beyond them ends the process without a sentence
 std::array<Watched, kMostWatched> watched;
 std::mutex watched_lock;
+struct sigaction action_before {};  // of SIGBUS
 
 void on_bus_error(int, siginfo_t* info, void*) {
   const auto* address = static_cast<const std::byte*>(info->si_addr);
@@ -59,9 +61,11 @@ void on_bus_error(int, siginfo_t* info, void*) {
     const std::byte* begin = each.begin.load();
     if (begin == nullptr || address < begin || address >= begin + each.size) continue;
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, each.sentence.data(), each.sentence.size());
-    ::_exit(1);
+    end_process(1);
   }
-  ::signal(SIGBUS, SIG_DFL);  // the instruction is run again
+  // Whoever had the signal before sees to it: the instruction is run again.
+  ::sigaction(SIGBUS, &action_before, nullptr);
+  if (info->si_code <= 0) ::raise(SIGBUS);
 }
 
 // Returns what ends the watch when it is set to nullptr.
@@ -70,8 +74,8 @@ std::atomic<const std::byte*>* watch(std::span<const std::byte> bytes, const std
   static const bool is_installed = [] {
     struct sigaction action {};
     action.sa_sigaction = on_bus_error;
-    action.sa_flags = SA_SIGINFO;
-    return ::sigaction(SIGBUS, &action, nullptr) == 0;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    return ::sigaction(SIGBUS, &action, &action_before) == 0;
   }();
   if (!is_installed) return nullptr;
   for (Watched& each : watched) {

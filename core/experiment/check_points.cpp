@@ -11,7 +11,7 @@
 #include "config/hash.h"
 #include "eggroll/error.h"
 #include "experiment/process.h"
-#include "plugin/crash_note.h"
+#include "plugin/calls.h"
 #include "plugin/registry.h"
 #include "record/json.h"
 #include "system/files.h"
@@ -68,7 +68,7 @@ class Checker {
 // In the child: a line of JSON for each point from `first` on.
 [[noreturn]] void check_from(const std::vector<SweepPoint>& points, size_t first,
                              const std::vector<PluginFolder>& plugins, bool here, int pipe) {
-  CrashNote::keep_quiet();
+  CallNote::keep_quiet();
   Checker checker(plugins, here);
   for (size_t i = first; i < points.size(); ++i) {
     const std::string line =

@@ -166,7 +166,8 @@ class Runner {
     }
     const int number = WEXITSTATUS(wait_status) - 128;
     const bool is_request = number == SIGTERM || number == SIGINT || number == SIGHUP;
-    return is_request && record && record->status == RunStatus::kInterrupted;
+    // A point whose plugin did not let it save has a record that says `running`.
+    return is_request && record && (record->status == RunStatus::kInterrupted || record->status == RunStatus::kRunning);
   }
 
   void keep_limits() {

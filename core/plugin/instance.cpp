@@ -13,7 +13,7 @@
 
 #include "eggroll/error.h"
 #include "eggroll/threads.h"
-#include "plugin/crash_note.h"
+#include "plugin/calls.h"
 #include "plugin/watchdog.h"
 #include "program/op_info.h"
 #include "program/program.h"
@@ -107,17 +107,19 @@ Instance::Instance(const ChosenPlugin& plugin, egg_kind kind, const egg_settings
   }
   table_ = descriptor->interface_table;
   const auto opening = std::make_shared<Opening>(descriptor->open, settings);
-  const CrashNote note(who_, "while it was opened", plugin.file.path);
+  const CallNote note(who_, "in open()", Patience::kShort, plugin.file.path);
   const auto call = finish_within(plugin.limit, [opening] { return opening->run(); });
   if (!call) throw Error(abandoned_text(plugin.file.name, "open", plugin.limit, plugin.file.path));
   require_ok(*call, who_);
-  self_ =
-      std::shared_ptr<void>(opening->self(), [close = descriptor->close](void* self) { close_quietly(close, self); });
+  self_ = std::shared_ptr<void>(opening->self(), [who = who_, close = descriptor->close](void* self) {
+    const CallNote closing(who, "in close()", Patience::kLong);
+    close_quietly(close, self);
+  });
 }
 
 ModelInstance::ModelInstance(const ChosenPlugin& plugin, const egg_settings& settings)
     : Instance(plugin, EGG_KIND_MODEL, settings) {
-  const CrashNote note(who(), "in program()", plugin.file.path);
+  const CallNote note(who(), "in program()", Patience::kShort, plugin.file.path);
   require_ok(call_plugin([&](egg_error* error) {
                return table<egg_model_interface>().program(self().get(), &program_, error);
              }),
@@ -127,7 +129,7 @@ ModelInstance::ModelInstance(const ChosenPlugin& plugin, const egg_settings& set
 
 OptimizerInstance::OptimizerInstance(const ChosenPlugin& plugin, const egg_settings& settings)
     : Instance(plugin, EGG_KIND_OPTIMIZER, settings) {
-  const CrashNote note(who(), "in rule()", plugin.file.path);
+  const CallNote note(who(), "in rule()", Patience::kShort, plugin.file.path);
   require_ok(
       call_plugin([&](egg_error* error) { return table<egg_optimizer_interface>().rule(self().get(), &rule_, error); }),
       who());
@@ -139,7 +141,7 @@ std::vector<float> OptimizerInstance::scalars(uint64_t step, std::span<const egg
                               evaluations.data()};
   std::vector<float> values(rule_->scalar_count);
   Lent<float> lent(values.data(), values.size());
-  const CrashNote note(who(), "in scalars()");
+  const CallNote note(who(), "in scalars()", Patience::kShort);
   require_ok(call_plugin([&](egg_error* error) {
                return table<egg_optimizer_interface>().scalars(self().get(), &progress, lent.data(), error);
              }),
@@ -160,11 +162,13 @@ BackendInstance::BackendInstance(const ChosenPlugin& plugin, const egg_settings&
 
 bool BackendInstance::supports_op(const egg_program& program, uint32_t op) const {
   const auto ask = table<egg_backend_interface>().supports_op;
+  const CallNote note(who(), "in supports_op()", Patience::kShort);
   return answer_of(call_plugin([&](egg_error*) { return ask(self().get(), &program, op); }), who()) != 0;
 }
 
 bool BackendInstance::supports_rule_op(int32_t code) const {
   const auto ask = table<egg_backend_interface>().supports_rule_op;
+  const CallNote note(who(), "in supports_rule_op()", Patience::kShort);
   return answer_of(call_plugin([&](egg_error*) { return ask(self().get(), code); }), who()) != 0;
 }
 
@@ -196,6 +200,7 @@ SessionPlan BackendInstance::plan_session(egg_session_spec spec) const {
   spec.struct_size = sizeof(spec);
   egg_session_plan plan{};
   plan.struct_size = sizeof(plan);
+  const CallNote note(who(), "in session_plan()", Patience::kLong);
   require_ok(call_plugin([&](egg_error* error) {
                return table<egg_backend_interface>().session_plan(self().get(), &spec, &plan, error);
              }),
@@ -213,23 +218,29 @@ BackendSession::BackendSession(std::string who, const egg_backend_interface& tab
     : who_(std::move(who)),
       table_(&table),
       backend_(std::move(backend)),
-      spec_(std::make_unique<egg_session_spec>(spec)),
-      session_(nullptr, table.session_close) {
+      spec_(std::make_unique<egg_session_spec>(spec)) {
   spec_->struct_size = sizeof(egg_session_spec);
   void* session = nullptr;
+  const CallNote note(who_, "in session_open()", Patience::kLong);
   require_ok(
       call_plugin([&](egg_error* error) { return table_->session_open(backend_.get(), spec_.get(), &session, error); }),
       who_);
   if (session == nullptr) throw Error(who_ + " gave no session; fix the plugin");
-  session_.reset(session);
+  session_ = std::shared_ptr<void>(session, [who = who_, close = table_->session_close](void* closed) {
+    const CallNote closing(who, "in session_close()", Patience::kLong);
+    close_quietly(close, closed);
+  });
 }
 
 template <class Function, class... Arguments>
-void BackendSession::call(Function function, Arguments... arguments) {
+void BackendSession::call(const char* name, Function function, Arguments... arguments) {
+  const CallNote note(who_, fmt::format("in {}()", name), Patience::kLong);
   require_ok(call_plugin([&](egg_error* error) { return function(session_.get(), arguments..., error); }), who_);
 }
 
-void BackendSession::set_weights(uint32_t param, const int8_t* weights) { call(table_->set_weights, param, weights); }
+void BackendSession::set_weights(uint32_t param, const int8_t* weights) {
+  call("set_weights", table_->set_weights, param, weights);
+}
 
 void BackendSession::get_weights(uint32_t param, int8_t* weights) {
   Guarded<int8_t> memory;
@@ -240,7 +251,7 @@ const int8_t* BackendSession::get_weights(uint32_t param, Guarded<int8_t>& memor
   const size_t count = weight_count(spec_->program->params[param]);
   int8_t* weights = memory.lend(count);
   std::memset(weights, kNotGiven, count);
-  call(table_->get_weights, param, weights);
+  call("get_weights", table_->get_weights, param, weights);
   memory.require_whole(who_, "weights", "get_weights");
   return weights;
 }
@@ -249,13 +260,13 @@ const uint32_t* BackendSession::get_slot(uint32_t param, uint32_t slot, Guarded<
   const size_t count = weight_count(spec_->program->params[param]);
   uint32_t* cells = memory.lend(count);
   std::memset(cells, kNotGiven, count * sizeof(uint32_t));
-  call(table_->get_slot, param, slot, cells);
+  call("get_slot", table_->get_slot, param, slot, cells);
   memory.require_whole(who_, "cells", "get_slot");
   return cells;
 }
 
 void BackendSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
-  call(table_->set_slot, param, slot, data);
+  call("set_slot", table_->set_slot, param, slot, data);
 }
 
 void BackendSession::get_slot(uint32_t param, uint32_t slot, void* data) {
@@ -265,12 +276,12 @@ void BackendSession::get_slot(uint32_t param, uint32_t slot, void* data) {
 }
 
 void BackendSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
-  call(table_->set_states, first, count, states);
+  call("set_states", table_->set_states, first, count, states);
 }
 
 void BackendSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
   Lent<int8_t> lent(states, uint64_t{count} * state_bytes(*spec_->program));
-  call(table_->get_states, first, count, lent.data());
+  call("get_states", table_->get_states, first, count, lent.data());
   lent.give_back(who_, "states", "get_states");
 }
 
@@ -345,7 +356,7 @@ const int64_t* BackendSession::unchecked_losses_of(egg_evaluate arguments, Threa
   if (expected_ != arguments.count) expect_losses(arguments.count, threads);
   expected_.reset();
   arguments.losses = losses_.data();
-  call(table_->evaluate, &arguments);
+  call("evaluate", table_->evaluate, &arguments);
   losses_.require_whole(who_, "losses", "evaluate");
   return arguments.losses;
 }
@@ -375,7 +386,7 @@ void BackendSession::update(egg_update arguments) {
   arguments.struct_size = sizeof(arguments);
   Lent<int64_t> changed(arguments.changed, spec_->program->param_count);
   arguments.changed = changed.data();
-  call(table_->update, &arguments);
+  call("update", table_->update, &arguments);
   changed.give_back(who_, "changed counts", "update");
   require_changed(changed.data());
 }
@@ -395,7 +406,7 @@ void BackendSession::infer(egg_infer arguments, Threads* threads) {
   Lent<int8_t> logits(arguments.logits,
                       arguments.logits == nullptr ? 0 : streams * static_cast<uint64_t>(spec_->program->vocab));
   if (arguments.logits != nullptr) arguments.logits = logits.data();
-  call(table_->infer, &arguments);
+  call("infer", table_->infer, &arguments);
   states_.require_whole(who_, "states", "infer");
   copy_elements(threads, states_.data(), state_count, states);
   losses.require_whole(who_, "losses", "infer");
@@ -408,30 +419,31 @@ ProcessesInstance::ProcessesInstance(const ChosenPlugin& plugin, const egg_setti
     : Instance(plugin, EGG_KIND_PROCESSES, settings) {}
 
 template <class Function, class... Arguments>
-void ProcessesInstance::call(Function function, Arguments... arguments) {
+void ProcessesInstance::call(const char* name, Function function, Arguments... arguments) {
+  const CallNote note(who(), fmt::format("in {}()", name), Patience::kUnwatched);
   require_ok(call_plugin([&](egg_error* error) { return function(self().get(), arguments..., error); }), who());
 }
 
 void ProcessesInstance::join(uint32_t& process, uint32_t& size) {
-  call(table<egg_processes_interface>().join, &process, &size);
+  call("join", table<egg_processes_interface>().join, &process, &size);
   if (process >= size) throw Error(fmt::format("{} says process {} of {}; fix the plugin", who(), process, size));
 }
 
 void ProcessesInstance::gather_begin(const void* mine, const uint64_t* sizes, void* all) {
-  call(table<egg_processes_interface>().gather_begin, mine, sizes, all);
+  call("gather_begin", table<egg_processes_interface>().gather_begin, mine, sizes, all);
 }
 
-void ProcessesInstance::gather_end() { call(table<egg_processes_interface>().gather_end); }
+void ProcessesInstance::gather_end() { call("gather_end", table<egg_processes_interface>().gather_end); }
 
 void ProcessesInstance::collect(const void* mine, const uint64_t* sizes, void* all) {
-  call(table<egg_processes_interface>().collect, mine, sizes, all);
+  call("collect", table<egg_processes_interface>().collect, mine, sizes, all);
 }
 
 void ProcessesInstance::broadcast(void* bytes, uint64_t size) {
-  call(table<egg_processes_interface>().broadcast, bytes, size);
+  call("broadcast", table<egg_processes_interface>().broadcast, bytes, size);
 }
 
-void ProcessesInstance::leave() { call(table<egg_processes_interface>().leave); }
+void ProcessesInstance::leave() { call("leave", table<egg_processes_interface>().leave); }
 
 void ProcessesInstance::abort(int32_t exit_code) noexcept {
   table<egg_processes_interface>().abort(self().get(), exit_code);

@@ -116,16 +116,16 @@ class BackendSession {
   // changed: (param_count)
   void require_changed(const int64_t* changed) const;
 
-  // function(session, arguments..., error)
+  // function(session, arguments..., error); name: of the function
   template <class Function, class... Arguments>
-  void call(Function function, Arguments... arguments);
+  void call(const char* name, Function function, Arguments... arguments);
 
   std::string who_;
   const egg_backend_interface* table_;
   // In this order, so that the session closes before what it needs goes.
   std::shared_ptr<void> backend_;
   std::unique_ptr<egg_session_spec> spec_;
-  std::unique_ptr<void, void (*)(void*)> session_;
+  std::shared_ptr<void> session_;
   Guarded<int64_t> losses_;           // of evaluate(), which every step calls
   std::optional<uint32_t> expected_;  // how many of them expect_losses() has prepared
   Guarded<int8_t> states_;            // of infer()
@@ -160,9 +160,9 @@ class ProcessesInstance : public Instance {
   void abort(int32_t exit_code) noexcept;
 
  private:
-  // function(self, arguments..., error)
+  // function(self, arguments..., error); name: of the function
   template <class Function, class... Arguments>
-  void call(Function function, Arguments... arguments);
+  void call(const char* name, Function function, Arguments... arguments);
 };
 
 }  // namespace eggroll

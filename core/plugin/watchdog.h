@@ -1,4 +1,5 @@
-// Calls into a plugin: exceptions that cross the seam become text, and a call that never returns is abandoned.
+// Calls into a plugin: exceptions that cross the seam become text, and a call that never returns is abandoned. calls.h
+// names those that end the process.
 #ifndef EGGROLL_PLUGIN_WATCHDOG_H
 #define EGGROLL_PLUGIN_WATCHDOG_H
 
@@ -16,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "eggroll/alternate_stack.h"
 #include "eggroll/error.h"
 #include "eggroll/plugin.h"
 #include "system/text.h"
@@ -36,6 +38,7 @@ struct SeamCall {
 // function(egg_error*) -> int32_t, a function of the plugin.
 template <class Function>
 SeamCall call_plugin(Function&& function) noexcept {
+  give_alternate_stack();
   SeamCall call;
   egg_error error = empty_error();
   try {

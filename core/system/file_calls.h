@@ -21,6 +21,9 @@ int sync_data_to_disk(int file);
 // As pipe(); a program that is started inherits neither end.
 int private_pipe(std::array<int, 2>& ends);
 
+// Closes all files of this process from this number on.
+void close_from(int first);
+
 // fcntl()'s commands for locks of an open file, not of the process: to take one, and to ask for one.
 extern const int kSetLockOfOpenFile;
 extern const int kGetLockOfOpenFile;

@@ -2,14 +2,18 @@
 #include <malloc.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 
+#include "eggroll/plugin.h"
 #include "system/cpuinfo.h"
 #include "system/file_calls.h"
 #include "system/machine.h"
@@ -19,6 +23,13 @@ namespace {
 
 constexpr const char* kThisExecutable = "/proc/self/exe";
 
+std::atomic<void (*)()> before_exit{nullptr};
+
+[[noreturn]] void exit_heard(int code) {
+  if (void (*const function)() = before_exit.load(); function != nullptr) function();
+  end_process(code);
+}
+
 }  // namespace
 
 int sync_to_disk(int file) { return ::fsync(file); }
@@ -26,6 +37,8 @@ int sync_to_disk(int file) { return ::fsync(file); }
 int sync_data_to_disk(int file) { return ::fdatasync(file); }
 
 int private_pipe(std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEXEC); }
+
+void close_from(int first) { ::close_range(static_cast<unsigned>(first), ~0U, 0); }
 
 const int kSetLockOfOpenFile = F_OFD_SETLK;
 const int kGetLockOfOpenFile = F_OFD_GETLK;
@@ -86,6 +99,16 @@ std::string signal_name(int number) {
   return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(number);
 }
 
+void end_process(int code) {
+  for (;;) ::syscall(SYS_exit_group, code);
+}
+
+void call_before_exit(void (*function)()) {
+  std::atexit(function);
+  std::at_quick_exit(function);
+  before_exit.store(function);
+}
+
 uint64_t memory_of(pid_t process) {
   const std::string path = "/proc/" + std::to_string(process) + "/statm";
   std::FILE* file = std::fopen(path.c_str(), "r");
@@ -112,3 +135,9 @@ void forget_peak_memory() {
 }
 
 }  // namespace eggroll
+
+// A library that is loaded later finds these before the C library's own.
+extern "C" {
+EGG_EXPORT void _exit(int code) { eggroll::exit_heard(code); }
+EGG_EXPORT void _Exit(int code) noexcept { eggroll::exit_heard(code); }
+}

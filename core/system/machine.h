@@ -59,6 +59,12 @@ std::string signal_name(int number);
 // "SIGSEGV" or "exit code 3", of what waitpid() says. The same on all systems.
 std::string ending_of(int wait_status);
 
+// Ends the process at once, without what exit() does and unheard by call_before_exit().
+[[noreturn]] void end_process(int code);
+
+// Called where the process is about to end by exit() or its like. Linux: by _exit() too.
+void call_before_exit(void (*function)());
+
 // Memory that the process holds now, in bytes; 0 where the system does not say. Linux: what is resident. macOS: its
 // footprint, which has what was compressed and what it shares with the GPU too.
 uint64_t memory_of(pid_t process);

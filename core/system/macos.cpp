@@ -91,6 +91,10 @@ int private_pipe(std::array<int, 2>& ends) {
   return 0;
 }
 
+void close_from(int first) {
+  for (int file = first; file < ::getdtablesize(); ++file) ::close(file);
+}
+
 const int kSetLockOfOpenFile = F_OFD_SETLK;
 const int kGetLockOfOpenFile = F_OFD_GETLK;
 
@@ -167,6 +171,10 @@ void heed_parent() {
 }
 
 bool can_compute_after_fork() { return false; }
+
+void end_process(int code) { ::_exit(code); }
+
+void call_before_exit(void (*function)()) { std::atexit(function); }
 
 std::string signal_name(int number) {
   if (number <= 0 || number >= NSIG) return "signal " + std::to_string(number);

@@ -81,6 +81,7 @@ class Process {
 
   pid_t pid() const { return pid_; }
   const std::string& out() const { return result_.out; }
+  const std::string& err() const { return result_.err; }
   void signal(int number) const { ::kill(pid_, number); }
 
   // Waits until the condition holds, the process ends or five minutes are over; returns whether the condition holds.

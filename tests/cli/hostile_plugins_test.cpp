@@ -63,7 +63,7 @@ class HostilePluginsTest : public CliTest {
 TEST_F(HostilePluginsTest, ThatCrashWhileTheyAreOpenedAreNamed) {
   const Result result = run_with(mine({"crashes_in_open"}), tiny_run({"model.name=crashes_in_open"}));
   EXPECT_EQ(result.signal, SIGSEGV);
-  EXPECT_THAT(result.err, testing::MatchesRegex("eggroll: model 'crashes_in_open' crashed while it was opened "
+  EXPECT_THAT(result.err, testing::MatchesRegex("eggroll: model 'crashes_in_open' crashed in open\\(\\) "
                                                 "\\(.*/crashes_in_open.eggplugin\\); fix the plugin, or choose "
                                                 "another\n"));
 }
@@ -244,17 +244,23 @@ TEST_F(HostilePluginsTest, ThatEndTheProgramAreNamed) {
   const fs::path folder = mine({"hostile_rule"});
   expect_one_sentence(run_with(folder, hostile_run("exits")),
                       {"optimizer 'hostile_rule' ended the program with exit() in scalars(); fix the plugin"});
-  const Result crashed = run_with(folder, hostile_run("crashes", {"seed=1"}));
-  EXPECT_EQ(crashed.signal, SIGSEGV);
-  EXPECT_EQ(crashed.err, "eggroll: optimizer 'hostile_rule' crashed in scalars(); fix the plugin, or choose another\n");
+  for (const std::string fault : {"crashes", "overflows"}) {
+    const Result crashed = run_with(folder, hostile_run(fault, {"seed=1"}));
+    EXPECT_EQ(crashed.signal, SIGSEGV);
+    EXPECT_EQ(crashed.err,
+              "eggroll: optimizer 'hostile_rule' crashed in scalars(); fix the plugin, or choose another\n");
+  }
 
   const auto check_with = [&](const std::string& fault) {
     write_plainly(folder_ / "configs" / "optimizer" / "hostile_rule.yaml", "name: hostile_rule\nfault: " + fault);
     return run_with(folder, {"check", "hostile_rule", "--config-dir", (folder_ / "configs").string()});
   };
   expect_one_sentence(check_with("exits"),
-                      {"optimizer 'hostile_rule' ended the program with exit() while it was checked ("});
-  EXPECT_THAT(check_with("crashes").err, HasSubstr("optimizer 'hostile_rule' crashed while it was checked ("));
+                      {"optimizer 'hostile_rule' ended the program with exit() in scalars(); fix the plugin"});
+  for (const std::string fault : {"crashes", "overflows"}) {
+    EXPECT_EQ(check_with(fault).err,
+              "eggroll: optimizer 'hostile_rule' crashed in scalars(); fix the plugin, or choose another\n");
+  }
 }
 
 // The command that an interrupted run prints works as it is.
@@ -281,18 +287,58 @@ TEST_F(HostilePluginsTest, AnInterruptedRunNamesTheFoldersOfPluginsThatItWasGive
   interrupt(third);
 }
 
-// A step never ends. The first SIGTERM waits for it; a second one some seconds later does not.
-TEST_F(HostilePluginsTest, AStepThatHangsEndsOnALaterTerminate) {
+// What had been saved is there, and the commands know that the run has ended.
+TEST_F(HostilePluginsTest, ABackendThatEndsTheProgramInAStepIsNamed) {
+  const fs::path folder = mine({"hostile_backend"});
+  const auto expect_goes_on = [&] {
+    EXPECT_EQ(record_in(run_folder()).at("status"), "running");
+    EXPECT_THAT(eggroll({"ls", "results"}).out, HasSubstr("interrupted"));
+    fs::remove_all(runs());
+  };
+  for (const std::string fault : {"crashes", "overflows"}) {
+    SCOPED_TRACE(fault);
+    const Result crashed = run_with(folder, hostile_backend(fault));
+    EXPECT_EQ(crashed.signal, SIGSEGV);
+    EXPECT_EQ(crashed.err,
+              "eggroll: backend 'hostile_backend' crashed in update(); fix the plugin, or choose another\n");
+    expect_goes_on();
+  }
+  for (const std::string fault : {"exits", "exits_quickly", "exits_at_once"}) {
+    SCOPED_TRACE(fault);
+    expect_one_sentence(run_with(folder, hostile_backend(fault)),
+                        {"backend 'hostile_backend' ended the program with exit() in update(); fix the plugin"});
+    expect_goes_on();
+  }
+}
+
+// A step never ends. Nothing ends it but the user.
+TEST_F(HostilePluginsTest, AStepThatHangsIsNamedAndEndsAfterASignal) {
   const fs::path folder = mine({"hostile_rule"});
   Process process(work_, with_path(folder, hostile_run("hangs")));
+  const std::string named = "eggroll: optimizer 'hostile_rule' has been at work in scalars() for 1";
+  ASSERT_TRUE(process.wait_until([&] { return process.err().find(named) != std::string::npos; })) << process.wait().err;
+  EXPECT_THAT(process.err(), HasSubstr(" s; Ctrl-C or SIGTERM ends it\n"));
+  EXPECT_EQ(steps_in(run_folder()), each_step_once(3));
+  process.signal(SIGTERM);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 128 + SIGTERM);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(" s and SIGTERM came, so the run ends without saving; fix the plugin, or choose "
+                                    "another, and go on from the last checkpoint with: eggroll resume results/runs/" +
+                                    run_folder().filename().string() + "\n"));
+  EXPECT_EQ(record_in(run_folder()).at("status"), "running");
+  EXPECT_THAT(eggroll({"ls", "results"}).out, HasSubstr("interrupted"));
+}
+
+// A backend's work may take minutes, so that a signal alone ends it.
+TEST_F(HostilePluginsTest, ABackendThatHangsEndsAfterASignal) {
+  const fs::path folder = mine({"hostile_backend"});
+  Process process(work_, with_path(folder, hostile_backend("hangs")));
   ASSERT_TRUE(process.wait_until([&] { return lines_in(run_folder()) >= 4; })) << process.wait().err;
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // until the step after these lines hangs
-  process.signal(SIGTERM);
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  process.signal(SIGTERM);  // counts as the same request
-  std::this_thread::sleep_for(std::chrono::seconds(6));
-  process.signal(SIGTERM);
-  EXPECT_EQ(process.wait().signal, SIGTERM);
+  process.signal(SIGINT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("backend 'hostile_backend' has been at work in update() for "));
 }
 
 }  // namespace

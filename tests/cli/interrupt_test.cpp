@@ -92,7 +92,7 @@ TEST_F(InterruptTest, ASecondSignalEndsTheProcessAtOnce) {
 // A batch system signals all processes of a job, and the runner passes its signal on as well.
 TEST_F(InterruptTest, ManyTerminatesAreOneWish) {
   Process process(work_, command(tiny_run({"train.population=16384"})));
-  wait_for_lines(process, 1);
+  wait_for_lines(process, 2);  // how long a step rightly takes is known then
   ASSERT_TRUE(catches(process, SIGTERM));
   for (int i = 0; i < 3; ++i) process.signal(SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));

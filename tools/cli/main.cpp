@@ -17,7 +17,7 @@
 #include "cli/runs.h"
 #include "cli/terminal.h"
 #include "eggroll/error.h"
-#include "plugin/crash_note.h"
+#include "plugin/calls.h"
 #include "record/environment.h"
 #include "record/sentence.h"
 #include "serve/command.h"
@@ -381,7 +381,7 @@ int dispatch(int argc, char** argv) {
 }  // namespace eggroll
 
 int main(int argc, char** argv) {
-  const eggroll::ExitGuard guard;
+  const eggroll::PluginGuard guard;
   eggroll::open_standard_descriptors();
   // A file that reaches its size limit is an error to report; the signal would end the process.
   std::signal(SIGXFSZ, SIG_IGN);

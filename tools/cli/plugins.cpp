@@ -12,7 +12,7 @@
 #include "conformance/check_plugin.h"
 #include "conformance/trajectory.h"
 #include "eggroll/error.h"
-#include "plugin/crash_note.h"
+#include "plugin/calls.h"
 #include "plugin/scaffold.h"
 #include "system/files.h"
 #include "train/setup.h"
@@ -167,7 +167,7 @@ int check_command(const HostOptions& host, const CheckArguments& arguments) {
   const bool is_name = is_plugin_name(arguments.plugin) && fs::is_directory(arguments.plugin);
   const bool is_file = !is_name && fs::exists(arguments.plugin);
   const ChosenPlugin chosen = is_file ? plugin_in_file(arguments.plugin) : named_plugin(registry, arguments.plugin);
-  const CrashNote note(chosen.file.who(), "while it was checked", chosen.file.path);
+  const CallNote note(chosen.file.who(), "while it was checked", Patience::kUnwatched, chosen.file.path);
   const egg_settings none{sizeof(egg_settings), 0, nullptr};
   const std::string kind = kind_name(*chosen.file.kind);
   if (*chosen.file.kind == EGG_KIND_BACKEND) {

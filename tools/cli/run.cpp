@@ -20,6 +20,7 @@
 #include "eggroll/error.h"
 #include "experiment/launcher.h"
 #include "monitor/display.h"
+#include "plugin/calls.h"
 #include "processes/processes.h"
 #include "record/sentence.h"
 #include "system/files.h"
@@ -36,9 +37,9 @@ std::atomic<bool> stop_requested{false};
 std::atomic<int64_t> first_stop{0};  // in seconds of the steady clock; 0: none
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
-// The first signal lets the step finish; a second one ends the process, because a step may hang. A second Ctrl-C does
-// so at once. SIGTERM may come twice, from the batch system and from the sweep's runner, and so may SIGHUP, from the
-// terminal and from its shell. So two of these within some seconds count as one.
+// The first signal lets the step finish, or the process is ended that cannot (end_hung_calls()); a later one ends it. A
+// second Ctrl-C does so at once. SIGTERM may come twice, from the batch system and from the sweep's runner, and so may
+// SIGHUP, from the terminal and from its shell. So two of these within some seconds count as one.
 void request_stop(int number) {
   constexpr int64_t kOneWish = 5;
   timespec now{};
@@ -158,19 +159,24 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
   if (record.samples_file) say(fmt::format("sample {}\n", folder.samples().string()));
 }
 
+// The end of a sentence.
+std::string how_to_go_on(const RunFolder& folder, const Registry& registry) {
+  std::string plugins;  // the run's own configuration cannot name plugin folders
+  for (const PluginFolder& each : registry.folders()) {
+    const bool is_of_user = each.origin == "plugins.path" || each.origin == "--plugins";
+    if (!is_of_user && each.origin != "--only-plugins") continue;
+    plugins += fmt::format(" {} {}", is_of_user ? "--plugins" : each.origin, shell_word(each.path.string()));
+  }
+  return fmt::format("eggroll resume {}{}", shell_word(folder.path.string()), plugins);
+}
+
 // Returns the exit code of a process that a signal ended, as shells count it. Only process 0 returns it, because mpirun
 // ends all processes when one fails, and would end process 0 before its last line. A signal to another process counts
 // as SIGTERM.
 int interrupted(const RunResult& result, const Registry& registry) {
   if (!result.leads) return 0;
-  std::string plugins;  // the run's own configuration cannot name plugin folders
-  for (const PluginFolder& folder : registry.folders()) {
-    const bool is_of_user = folder.origin == "plugins.path" || folder.origin == "--plugins";
-    if (!is_of_user && folder.origin != "--only-plugins") continue;
-    plugins += fmt::format(" {} {}", is_of_user ? "--plugins" : folder.origin, shell_word(folder.path.string()));
-  }
-  say(fmt::format("interrupted after {} of {} steps, saved; go on with: eggroll resume {}{}\n", result.record.steps,
-                  result.steps, shell_word(result.folder.path.string()), plugins));
+  say(fmt::format("interrupted after {} of {} steps, saved; go on with: {}\n", result.record.steps, result.steps,
+                  how_to_go_on(result.folder, registry)));
   const int signal = stop_signal.load();
   return 128 + (signal != 0 ? signal : SIGTERM);
 }
@@ -225,6 +231,9 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
   };
   hooks.begins = [&](const RunFolder& folder, const Processes& processes) {
     catch_signals();
+    end_hung_calls(stop_signal,
+                   fmt::format("fix the plugin, or choose another, and go on from the last checkpoint with: {}",
+                               how_to_go_on(folder, registry)));
     say(fmt::format("run folder {}\n", folder.path.string()));
     if (const ConfigNode* from = config.find("init.from"); from != nullptr && from->kind() == ConfigNode::Kind::kText) {
       say(fmt::format("{} {}\n", config.at("init.continue").boolean() ? "goes on from" : "begins with the weights of",

@@ -12,9 +12,11 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_scheduler_observer.h>
 
 #include <string>
 
+#include "eggroll/alternate_stack.h"
 #include "eggroll/error.h"
 #include "eggroll/threads_given.h"
 
@@ -41,7 +43,8 @@ class Threads {
   explicit Threads(int count)
       : limit_(tbb::global_control::max_allowed_parallelism,
                static_cast<size_t>(std::max(count, tbb::this_task_arena::max_concurrency()))),
-        arena_(count > 0 ? count : tbb::task_arena::automatic) {
+        arena_(count > 0 ? count : tbb::task_arena::automatic),
+        stacks_(arena_) {
     require_threads(number(count));
   }
 
@@ -66,8 +69,17 @@ class Threads {
   }
 
  private:
+  // A crash on any of the threads can be told.
+  class Stacks : public tbb::task_scheduler_observer {
+   public:
+    explicit Stacks(tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }
+    ~Stacks() override { observe(false); }
+    void on_scheduler_entry(bool) override { give_alternate_stack(); }
+  };
+
   tbb::global_control limit_;  // oneTBB warns where an arena wants more threads than the machine has
   tbb::task_arena arena_;
+  Stacks stacks_;
 };
 
 }  // namespace eggroll

@@ -1,12 +1,17 @@
 // A backend that computes nothing, keeps what it is given, and is wrong in the way that its setting `fault` names from
 // its fourth update on.
 #include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "eggroll/backend.h"
+#include "eggroll/threads.h"
 
 namespace {
 
@@ -42,6 +47,13 @@ class HostileSession : public eggroll::Session {
   void update(const egg_update& u) override {
     ++updates_;
     std::fill_n(u.changed, program_.param_count, int64_t{0});
+    if (is_wrong("crashes")) std::raise(SIGSEGV);
+    if (is_wrong("exits")) std::exit(0);
+    if (is_wrong("exits_at_once")) std::_Exit(0);
+    if (is_wrong("exits_quickly")) std::quick_exit(0);
+    if (is_wrong("overflows"))
+      eggroll::Threads(2).split(64, [](size_t begin, size_t) { deep(static_cast<int>(begin)); });
+    while (is_wrong("hangs")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (is_wrong("changed_below")) u.changed[0] = -1;
     if (is_wrong("changed_above")) u.changed[0] = weights_of(0) + 1;
   }
@@ -51,6 +63,12 @@ class HostileSession : public eggroll::Session {
 
  private:
   bool is_wrong(const char* fault) const { return fault_ == fault && updates_ > 3; }
+  // Calls itself until its thread's stack is used up.
+  static int deep(int depth) {
+    volatile char here[4096];
+    here[0] = static_cast<char>(depth);
+    return depth < 0 ? here[0] : deep(depth + 1) + here[0];
+  }
   int32_t weights_of(uint32_t param) const { return program_.params[param].rows * program_.params[param].cols; }
 
   const egg_program& program_;

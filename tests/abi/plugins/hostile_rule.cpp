@@ -26,6 +26,7 @@ class Hostile : public eggroll::Optimizer {
     out[0] = 0.0F;
     if (fault_ == "exits") std::exit(0);
     if (fault_ == "crashes") std::raise(SIGSEGV);
+    if (fault_ == "overflows") out[0] = static_cast<float>(deep(1));
     if (fault_ == "writes_behind") out[20] = 1.0F;
     if (fault_ == "writes_before") out[-1] = 1.0F;
     if (fault_ == "nan" && progress.step >= 3) out[0] = std::numeric_limits<float>::quiet_NaN();
@@ -34,6 +35,13 @@ class Hostile : public eggroll::Optimizer {
   }
 
  private:
+  // Calls itself until its thread's stack is used up.
+  static int deep(int depth) {
+    volatile char here[4096];
+    here[0] = static_cast<char>(depth);
+    return depth < 0 ? here[0] : deep(depth + 1) + here[0];
+  }
+
   eggroll::Node zero_by_zero() { return rule_.op(EGG_RULE_FDIV, {rule_.constant(0.0F), rule_.constant(0.0F)}); }
 
   std::string fault_;

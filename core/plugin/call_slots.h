@@ -1,0 +1,58 @@
+// The calls that are under way, as a signal handler and the thread that watches them may read them.
+#ifndef EGGROLL_PLUGIN_CALL_SLOTS_H
+#define EGGROLL_PLUGIN_CALL_SLOTS_H
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "plugin/calls.h"
+
+namespace eggroll {
+
+using CallClock = std::chrono::steady_clock;
+
+// One function of one plugin. Never freed, so that it can be read while its call ends.
+struct NamedCall {
+  std::string who;    // "model 'gru'"
+  std::string where;  // "in rule() (FILE)"
+  Patience patience = Patience::kUnwatched;
+  std::string crash_line;
+  std::string exit_line;
+  std::atomic<bool> is_told = false;        // that it takes long
+  std::atomic<CallClock::rep> longest = 0;  // of those that have returned
+};
+
+struct CallSlot {
+  std::atomic<uint64_t> number = 0;  // rises from call to call; 0: no call
+  std::atomic<NamedCall*> call = nullptr;
+  std::atomic<CallClock::rep> began = 0;
+  std::atomic<uintptr_t> thread = 0;
+};
+
+inline constexpr size_t kCallsAtOnce = 16;
+extern std::array<CallSlot, kCallsAtOnce> call_slots;
+
+// A call that was under way when this looked.
+struct CallUnderWay {
+  NamedCall* call;
+  CallClock::time_point began;
+};
+inline std::optional<CallUnderWay> look_at(const CallSlot& slot) {
+  const uint64_t number = slot.number.load();
+  NamedCall* const call = slot.call.load();
+  const CallClock::time_point began{CallClock::duration(slot.began.load())};
+  if (call == nullptr || slot.number.load() != number) return std::nullopt;
+  return CallUnderWay{call, began};
+}
+
+// Starts the thread that watches calls, if it does not run and the system gives one; stops it.
+void start_call_watch();
+void stop_call_watch();
+
+}  // namespace eggroll
+
+#endif

@@ -1,0 +1,57 @@
+// Calls into plugins that are under way. A plugin that crashes, ends the process or does not return is named.
+#ifndef EGGROLL_PLUGIN_CALLS_H
+#define EGGROLL_PLUGIN_CALLS_H
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace eggroll {
+
+struct CallSlot;
+
+// How long a call may take before a line on stderr says that it is under way, once for each function of a plugin.
+enum class Patience {
+  kShort,     // 10 s, for what only sets up or computes a few numbers
+  kLong,      // 60 s, for the work of a backend, whose steps may rightly take minutes
+  kUnwatched  // for ever: it waits for other processes, or it is a frame around other calls
+};
+
+// Lives as long as a call. Where several are under way, the last one of the thread that crashed is named.
+class CallNote {
+ public:
+  // during: "in rule()". file: may be left out.
+  CallNote(const std::string& who, const std::string& during, Patience patience,
+           const std::filesystem::path& file = {});
+  CallNote(const CallNote&) = delete;
+  CallNote& operator=(const CallNote&) = delete;
+  ~CallNote();
+
+  // For a child whose parent says how it ended.
+  static void keep_quiet();
+
+ private:
+  CallSlot* slot_;  // null where too many calls are under way
+};
+
+// Only main() makes one, before all else. While it lives
+// - a signal that ends the process (SIGSEGV and its like) first says which plugin was at work;
+// - exit() and its like, which a plugin alone calls, say so and end the process with exit code 1; children by fork may;
+// - calls are watched, from the first on, by a thread of its own.
+class PluginGuard {
+ public:
+  PluginGuard();
+  PluginGuard(const PluginGuard&) = delete;
+  PluginGuard& operator=(const PluginGuard&) = delete;
+  ~PluginGuard();
+};
+
+// From now on a watched call that has not returned 10 s after a signal (its number; 0: none came), and that takes more
+// than twice as long as the longest of its kind before, ends the process with a sentence and the exit code of the
+// signal. go_on: that sentence's end.
+void end_hung_calls(const std::atomic<int>& signal, const std::string& go_on);
+
+}  // namespace eggroll
+
+#endif
