@@ -36,7 +36,7 @@ void add_installed(std::vector<PluginFolder>& folders) {
   for (const fs::path& path : {here / "plugins", here.parent_path() / EGGROLL_INSTALL_LIBDIR "/eggroll/plugins",
                                here.parent_path() / "lib/eggroll/plugins"}) {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) folders.push_back({path, "beside the executable"});
+    if (fs::is_directory(path, ignored)) folders.push_back({path, kBesideExecutable});
   }
 }
 

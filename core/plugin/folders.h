@@ -8,6 +8,9 @@
 
 namespace eggroll {
 
+// The origin of the folders that a build or a package fills.
+constexpr const char* kBesideExecutable = "beside the executable";
+
 struct PluginFolder {
   std::filesystem::path path;  // absolute; a folder, or one plugin file
   std::string origin;          // "plugins.path", "EGGROLL_PLUGIN_PATH", "beside the executable", "the command line"

@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/dll/shared_library.hpp>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "plugin/watchdog.h"
+#include "system/machine.h"
 
 namespace eggroll {
 namespace {
@@ -31,6 +37,30 @@ std::string load_failure(const std::string& text, const fs::path& path) {
   std::string words = text.substr(begin + before.size(), end - begin - before.size());
   const std::string prefix = path.string() + ": ";
   return words.starts_with(prefix) ? words.substr(prefix.size()) : words;
+}
+
+// What an ELF file says of itself, which the system's words for a file of another processor hide.
+struct ElfHead {
+  std::array<unsigned char, 16> ident;  // 0x7f E L F, then 1 or 2 for 32 or 64 bits, 1 or 2 for the order of bytes
+  uint16_t type;
+  uint16_t machine;
+};
+
+std::optional<ElfHead> elf_head(const fs::path& path) {
+  ElfHead head{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(&head), sizeof(head))) return std::nullopt;
+  constexpr std::array<unsigned char, 4> kMagic = {0x7f, 'E', 'L', 'F'};
+  if (!std::equal(kMagic.begin(), kMagic.end(), head.ident.begin())) return std::nullopt;
+  return head;
+}
+
+// Whether the file is a library of another processor than this program.
+bool is_foreign(const fs::path& path) {
+  const std::optional<ElfHead> own = elf_head(executable_path());
+  const std::optional<ElfHead> other = elf_head(path);
+  return own && other &&
+         (own->machine != other->machine || own->ident[4] != other->ident[4] || own->ident[5] != other->ident[5]);
 }
 
 // A file that does not fit into the memory is refused in the same words as one that is damaged.
@@ -62,6 +92,7 @@ LoadedPlugin load_plugin(PluginFile& file) {
     const std::string reason = check_descriptor(&descriptor, file);
     return {reason.empty() ? &descriptor : nullptr, reason};
   } catch (const std::exception& e) {
+    if (is_foreign(canonical)) return {nullptr, "is built for another processor; rebuild it for this machine"};
     return {nullptr,
             fmt::format("cannot be loaded ({}); rebuild it for this machine with every library that it needs{}",
                         printed(load_failure(e.what(), canonical)), other_cure())};

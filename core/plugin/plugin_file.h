@@ -24,6 +24,7 @@ bool is_plugin_name(const std::string& name);
 
 struct PluginFile {
   std::filesystem::path path;    // absolute
+  bool is_of_build = false;      // it lies in a folder beside the executable
   std::optional<egg_kind> kind;  // this and the next five are unknown where the descriptor could not be read
   std::string name;
   std::string version;

@@ -2,25 +2,30 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <map>
+#include <new>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "eggroll/error.h"
 #include "plugin/library.h"
 #include "plugin/watchdog.h"
-#include "system/files.h"
+#include "system/file_calls.h"
 #include "system/machine.h"
 #include "system/process.h"
 
@@ -61,10 +66,9 @@ void probe_here(PluginFile& file, std::chrono::milliseconds limit) {
   }
 }
 
-// What the child says of a file, in a line: once it is loaded, with `done` false, and once it is judged.
-std::string line_of(const PluginFile& file, bool done) {
-  const nlohmann::json line = {{"done", done},
-                               {"kind", file.kind ? nlohmann::json(*file.kind) : nlohmann::json()},
+// What the child knows of a file: once it is loaded, and once it is judged.
+std::string text_of(const PluginFile& file) {
+  const nlohmann::json text = {{"kind", file.kind ? nlohmann::json(*file.kind) : nlohmann::json()},
                                {"name", file.name},
                                {"version", file.version},
                                {"build", file.build},
@@ -73,130 +77,185 @@ std::string line_of(const PluginFile& file, bool done) {
                                {"verdict", file.verdict},
                                {"score", file.score},
                                {"reason", file.reason}};
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Takes the line over; returns whether the file is done.
-bool take_line(const std::string& text, PluginFile& file) {
-  const nlohmann::json line = nlohmann::json::parse(text);
-  if (!line.at("kind").is_null()) file.kind = line.at("kind").get<egg_kind>();
-  line.at("name").get_to(file.name);
-  line.at("version").get_to(file.version);
-  line.at("build").get_to(file.build);
-  line.at("abi").get_to(file.abi);
-  line.at("spec_hash").get_to(file.spec_hash);
-  line.at("verdict").get_to(file.verdict);
-  line.at("score").get_to(file.score);
-  line.at("reason").get_to(file.reason);
-  return line.at("done").get<bool>();
+// Takes it over; returns whether it can be read.
+bool take(std::string_view text, PluginFile& file) try {
+  const nlohmann::json from = nlohmann::json::parse(text);
+  PluginFile taken = file;
+  if (!from.at("kind").is_null()) taken.kind = from.at("kind").get<egg_kind>();
+  from.at("name").get_to(taken.name);
+  from.at("version").get_to(taken.version);
+  from.at("build").get_to(taken.build);
+  from.at("abi").get_to(taken.abi);
+  from.at("spec_hash").get_to(taken.spec_hash);
+  from.at("verdict").get_to(taken.verdict);
+  from.at("score").get_to(taken.score);
+  from.at("reason").get_to(taken.reason);
+  file = std::move(taken);
+  return true;
+} catch (const nlohmann::json::exception&) {
+  return false;
 }
 
-void send(int pipe, const std::string& line) {
-  if (write_all(pipe, line) != 0) ::_exit(1);
-}
+// The child's answer for one file. It lies in memory that the child shares with this process, so that no descriptor is
+// there for a plugin to write to, to flood or to hand on.
+struct Answer {
+  enum Stage : uint32_t { kAsked, kLoaded, kJudged };
 
-// Runs in the child. What a plugin prints there is dropped, and its crash leaves no core file.
-[[noreturn]] void probe_from(const Files& files, size_t first, int pipe, pid_t parent) {
+  std::atomic<uint32_t> stage;
+  struct Text {
+    uint32_t size;
+    std::array<char, (size_t{32} << 10) - sizeof(uint32_t)> bytes;  // each of a file's texts is printed()
+
+    void set(const std::string& text) {
+      size = static_cast<uint32_t>(std::min(text.size(), bytes.size()));
+      std::memcpy(bytes.data(), text.data(), size);
+    }
+    std::string_view get() const { return {bytes.data(), std::min<size_t>(size, bytes.size())}; }
+  };
+  std::array<Text, 2> texts;  // of the stages after the first
+
+  void set(Stage reached, const PluginFile& file) {
+    texts[reached - 1U].set(text_of(file));
+    stage.store(reached);
+  }
+};
+
+// Zeroes, shared with children.
+class Answers {
+ public:
+  explicit Answers(size_t count) : bytes_(count * sizeof(Answer)) {
+    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+  ~Answers() { ::munmap(memory_, bytes_); }
+  Answer& operator[](size_t i) const { return static_cast<Answer*>(memory_)[i]; }
+
+ private:
+  size_t bytes_;
+  void* memory_;
+};
+
+// Runs in the child. What a plugin prints there is dropped, no file of this process is open to it, and its crash leaves
+// no core file.
+[[noreturn]] void probe_all(const Files& files, const Answers& answers, pid_t parent) {
   die_with(parent);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, standard);
+  close_from(STDERR_FILENO + 1);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM, SIGPIPE}) {
     ::signal(number, SIG_DFL);
   }
-  for (size_t i = first; i < files.size(); ++i) {
+  for (size_t i = 0; i < files.size(); ++i) {
     PluginFile& file = *files[i];
     const LoadedPlugin loaded = load(file);
-    send(pipe, line_of(file, loaded.descriptor == nullptr));
-    if (loaded.descriptor == nullptr) continue;
-    judge(file, call_plugin(loaded.descriptor->probe));
-    send(pipe, line_of(file, true));
+    answers[i].set(Answer::kLoaded, file);
+    if (loaded.descriptor != nullptr) judge(file, call_plugin(loaded.descriptor->probe));
+    answers[i].set(Answer::kJudged, file);
   }
   ::_exit(0);
 }
 
-// A process that probes the files from `first` on. Killed and reaped with the object.
+// A process that probes files. Killed with what it started, and reaped, with the object.
 class Prober {
  public:
-  Prober(const Files& files, size_t first) {
-    Pipe pipe = open_pipe();
+  explicit Prober(const Files& files) : answers_(files.size()) {
     std::fflush(nullptr);  // or a plugin that calls exit() would write it once more
     const pid_t parent = ::getpid();
     child_ = ::fork();
-    if (child_ == 0) probe_from(files, first, pipe.input->get(), parent);
+    if (child_ == 0) {
+      ::setpgid(0, 0);
+      probe_all(files, answers_, parent);
+    }
     if (child_ < 0) {
       throw Error(fmt::format("no process could be started to try plugins in ({}); allow more processes (ulimit -u)",
                               std::generic_category().message(errno)));
     }
-    output_.emplace(std::move(pipe.output));
+    ::setpgid(child_, child_);  // whichever of the two comes first
   }
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
   ~Prober() { end(); }
 
-  // The next line; nothing where the process ended, or said nothing for so long.
-  std::optional<std::string> line(std::chrono::milliseconds limit) {
-    const auto until = Clock::now() + limit;
-    while (text_.find('\n') == std::string::npos) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-      pollfd ready{output_->get(), POLLIN, 0};
-      const int events = ::poll(&ready, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
-      if (events == 0) {
-        hangs_ = true;
-        return std::nullopt;
+  // Takes the verdict over; returns whether there is one. Else the file's reason says why, and no other file is judged.
+  bool take_verdict(size_t i, PluginFile& file, std::chrono::milliseconds limit) {
+    bool loaded = false;
+    for (const Answer::Stage stage : {Answer::kLoaded, Answer::kJudged}) {
+      const std::string name = loaded ? file.name : file.path.stem().string();
+      if (!reaches(answers_[i], stage, limit)) {
+        file.reason =
+            is_over_ ? fmt::format("{}: {}ended the process that {} it with {}; fix or remove it", file.path.string(),
+                                   loaded ? file.who() + " " : "", loaded ? "probed" : "loaded", ending_of(status_))
+                     : abandoned_text(name, loaded ? "probe" : "its constructors", limit, file.path);
+        return false;
       }
-      std::array<char, 4096> part{};
-      const ssize_t got = events > 0 ? ::read(output_->get(), part.data(), part.size()) : -1;
-      if (got == 0 || (got < 0 && errno != EINTR)) return std::nullopt;
-      if (got > 0) text_.append(part.data(), static_cast<size_t>(got));
+      if (!take(answers_[i].texts[stage - 1U].get(), file)) {
+        file.reason = fmt::format("{}: wrote into memory that is not its own when it was tried; fix or remove it",
+                                  file.path.string());
+        return false;
+      }
+      loaded = true;
     }
-    const size_t end = text_.find('\n');
-    std::string line = text_.substr(0, end);
-    text_.erase(0, end + 1);
-    return line;
-  }
-
-  bool hangs() const { return hangs_; }
-
-  // Kills the process if it still runs. Returns how it ended: "SIGSEGV", "exit code 0".
-  std::string end() {
-    if (child_ > 0) {
-      ::kill(child_, SIGKILL);  // changes nothing where it has ended
-      status_ = wait_for(child_);
-      child_ = 0;
-    }
-    return ending_of(status_);
+    return true;
   }
 
  private:
-  std::optional<Descriptor> output_;
+  // Waits until the child reaches the stage, ends, or has taken that long.
+  bool reaches(const Answer& answer, uint32_t stage, std::chrono::milliseconds limit) {
+    const auto until = Clock::now() + limit;
+    for (auto pause = std::chrono::microseconds(50); answer.stage.load() < stage; pause = std::min(2 * pause, kPause)) {
+      if (is_over_ || Clock::now() >= until) return false;
+      is_over_ = ::waitpid(child_, &status_, WNOHANG) == child_;  // it may have reached the stage just before
+      if (!is_over_) std::this_thread::sleep_for(pause);
+    }
+    return true;
+  }
+
+  void end() {
+    ::kill(-child_, SIGKILL);
+    if (!is_over_) wait_for(child_);
+  }
+
+  static constexpr std::chrono::microseconds kPause{5000};
+
+  Answers answers_;
   pid_t child_ = 0;
+  bool is_over_ = false;
   int status_ = 0;
-  std::string text_;
-  bool hangs_ = false;
 };
 
-// Probes the files from `first` on in one process, up to the last file or to the one that ends the process. Returns the
-// number of the next file.
-size_t probe_in_child(const Files& files, size_t first, std::chrono::milliseconds limit) {
-  Prober prober(files, first);
-  bool loaded = false;
-  for (size_t i = first; i < files.size();) {
-    PluginFile& file = *files[i];
-    const std::optional<std::string> line = prober.line(limit);
-    if (!line) {
-      const std::string name = loaded ? file.name : file.path.stem().string();
-      file.reason = prober.hangs() ? abandoned_text(name, loaded ? "probe" : "its constructors", limit, file.path)
-                                   : fmt::format("{}: {}ended the process that {} it with {}; fix or remove it",
-                                                 file.path.string(), loaded ? file.who() + " " : "",
-                                                 loaded ? "probed" : "loaded", prober.end());
-      return i + 1;
-    }
-    loaded = !take_line(*line, file);
-    if (!loaded) ++i;
+// Probes the files in one process, in their order, up to the first that gets no verdict.
+void probe_together(const Files& files, std::chrono::milliseconds limit) {
+  if (files.empty()) return;
+  Prober prober(files);
+  for (size_t i = 0; i < files.size() && prober.take_verdict(i, *files[i], limit);) ++i;
+}
+
+void probe_alone(PluginFile& file, std::chrono::milliseconds limit) {
+  PluginFile fresh;
+  fresh.path = file.path;
+  fresh.is_of_build = file.is_of_build;
+  file = std::move(fresh);
+  probe_together({&file}, limit);
+}
+
+// The files of the build in one process, all others each in its own. A file of the build that is refused is asked again
+// alone, for one before it may be the cause.
+void probe_apart(const Files& files, std::chrono::milliseconds limit) {
+  Files together;
+  for (PluginFile* file : files) {
+    if (file->is_of_build) together.push_back(file);
   }
-  return files.size();
+  probe_together(together, limit);
+  for (PluginFile* file : files) {
+    if (!file->is_of_build || file->verdict == Verdict::kRejected) probe_alone(*file, limit);
+  }
 }
 
 }  // namespace
@@ -209,7 +268,7 @@ void probe_files(std::vector<PluginFile>& files, std::chrono::milliseconds limit
     if (!known.contains(file.path)) unknown.push_back(&file);
   }
   if (can_compute_after_fork()) {
-    for (size_t next = 0; next < unknown.size();) next = probe_in_child(unknown, next, limit);
+    probe_apart(unknown, limit);
   } else {
     for (PluginFile* file : unknown) probe_here(*file, limit);
   }

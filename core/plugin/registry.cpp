@@ -54,7 +54,7 @@ void Registry::scan(PluginFolder& folder) {
   } else if (status.type() == fs::file_type::none) {
     folder.problem = "cannot be read: " + error.message();
   } else if (!fs::is_directory(status)) {
-    add(folder.path);
+    add(folder, folder.path);
   } else {
     std::vector<fs::path> paths;
     for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end; entry.increment(error)) {
@@ -62,17 +62,18 @@ void Registry::scan(PluginFolder& folder) {
     }
     if (error) folder.problem = "cannot be read: " + error.message();
     std::sort(paths.begin(), paths.end());
-    for (const fs::path& path : paths) add(path);
+    for (const fs::path& path : paths) add(folder, path);
   }
 }
 
-void Registry::add(const fs::path& path) {
+void Registry::add(const PluginFolder& folder, const fs::path& path) {
   const fs::path canonical = resolved(path);
   const bool again = std::any_of(files_.begin(), files_.end(),
                                  [&](const PluginFile& other) { return resolved(other.path) == canonical; });
   if (again) return;
   PluginFile file;
   file.path = path;
+  file.is_of_build = folder.origin == kBesideExecutable;
   files_.push_back(std::move(file));
 }
 

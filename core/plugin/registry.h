@@ -48,7 +48,7 @@ class Registry {
 
  private:
   void scan(PluginFolder& folder);
-  void add(const std::filesystem::path& path);
+  void add(const PluginFolder& folder, const std::filesystem::path& path);
   void reject_duplicates();
   ChosenPlugin chosen(const PluginFile& file, const std::string& reason) const;
   ChosenPlugin choose_backend() const;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <ostream>
 #include <string>
 
@@ -157,6 +158,44 @@ TEST(Registry, AsksAFileOnce) {
   // A file that is loaded is checked again.
   EXPECT_THAT(error_of([&] { again.choose(EGG_KIND_MODEL, "c_model"); }),
               testing::StartsWith(copy.string() + ": its egg_plugin is no plugin descriptor"));
+}
+
+// Whatever a plugin does to the process that tries it, the files after it are judged as they would be without it.
+TEST(Registry, APluginSpoilsNoOther) {
+  const std::string wrote = ": wrote into memory that is not its own when it was tried; fix or remove it";
+  const std::string crashed = ": ended the process that loaded it with SIGSEGV; fix or remove it";
+  for (const auto& [name, reason] : std::map<std::string, std::string>{
+           {"writes_to_descriptors", ""}, {"lowers_limits", ""}, {"leaves_a_child", crashed}, {"scribbles", wrote}}) {
+    SCOPED_TRACE(name);
+    const TemporaryFolder folder;
+    for (const std::string& file : {name, std::string("unfinished"), std::string("ramp")}) {
+      const std::string numbered = (file == name ? "0_" : "1_") + file + ".eggplugin";
+      fs::copy_file(plugin_path(file), folder.path() / numbered);
+    }
+    // The files of a build are tried in one process first, all others apart.
+    for (const char* origin : {"plugins.path", kBesideExecutable}) {
+      const TemporaryFolder copy;  // a file is asked once
+      fs::copy(folder.path(), copy.path());
+      const Registry registry({{copy.path(), origin}}, kTestLimit);
+      ASSERT_EQ(registry.files().size(), 3U);
+      const PluginFile& first = registry.files()[0];
+      EXPECT_EQ(first.reason, reason.empty() ? "" : first.path.string() + reason);
+      EXPECT_EQ(registry.files()[1].reason, "");
+      EXPECT_EQ(registry.files()[2].reason, "");
+      EXPECT_EQ(registry.choose(EGG_KIND_OPTIMIZER, "ramp").file.name, "ramp");
+    }
+  }
+}
+
+TEST(Registry, AFileForAnotherProcessorIsCalledThat) {
+  const TemporaryFolder folder;
+  const fs::path foreign = folder.path() / "foreign.eggplugin";
+  std::string bytes = text_of(plugin_path("ramp"));
+  bytes[18] = static_cast<char>(bytes[18] + 1);  // the machine of an ELF file
+  std::ofstream(foreign, std::ios::binary) << bytes;
+  const Registry registry({{folder.path(), "plugins.path"}}, kTestLimit);
+  EXPECT_EQ(registry.files().at(0).reason,
+            foreign.string() + ": is built for another processor; rebuild it for this machine");
 }
 
 TEST(Registry, PassesOnWhatAPluginSaysOfItselfAsPrintableLines) {
