@@ -180,6 +180,30 @@ TEST(Voting, GroupsAreComparedWithinThemselves) {
 
 using MaskedRunTest = SmallRunTest;
 
+// Half of the tokens follow a separator or the token after it, and have no row of the longer context.
+TEST_F(MaskedRunTest, JointTablesLearnAlikeInAnyOrder) {
+  Draws draws(1);
+  std::vector<std::string> words(12);
+  for (std::string& word : words) {
+    for (int i = 0; i < 3; ++i) word += static_cast<char>('a' + draws.below(8));
+  }
+  std::string text;
+  for (int i = 0; i < 6000; ++i) text += words[draws.below(12)] + " ";
+  write_plainly(folder_ / "text", text);
+  std::vector<double> bits;
+  for (const char* list : {"[{tokens: 1}, {tokens: 3, rows: 4096}]", "[{tokens: 3, rows: 4096}, {tokens: 1}]"}) {
+    const ConfigNode config = compose(
+        ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}},
+        {"experiment=demo", "dataset.path=" + (folder_ / "text").string(), "dataset.separator=32",
+         "model.context_tables=[]", std::string("model.logit_tables=") + list, "model.width=8", "train.steps=30",
+         "train.population=1024", "train.members_per_stream=16", "backend=reference", "backend.threads=1"});
+    const RunRecord record = run_in(fresh(std::to_string(bits.size())), config);
+    ASSERT_TRUE(record.final);
+    bits.push_back(record.final->bits_per_unit);
+  }
+  EXPECT_NEAR(bits[0], bits[1], 0.3);
+}
+
 // A row that no member has read stays as it is; a row that a member has read has moved.
 TEST_F(MaskedRunTest, RowsThatNobodyReadKeepTheirWeights) {
   const ConfigNode config = with_tables({"train.steps=3", "checkpoint.every=3", "optimizer.schedule.kind=constant"});
