@@ -68,11 +68,13 @@ TEST_F(SweepFailureTest, AFrozenPluginThatIsDamagedIsNamed) {
   EXPECT_EQ(sweep("frozen").exit_code, 0);
 }
 
-TEST_F(SweepFailureTest, APluginThatCrashesWhenItIsOpenedIsNamed) {
-  write_unruly("nothing,crash");
-  const Result result = sweep("unruly");
-  expect_one_sentence(result, {"1 of 3 points cannot run", "\"optimizer.does\":\"crash\"", "SIGSEGV"});
-  EXPECT_FALSE(fs::exists(points("unruly")));
+TEST_F(SweepFailureTest, APluginThatEndsTheProcessWhenItIsOpenedIsNamed) {
+  for (const auto& [does, ending] : {std::pair{"crash", "SIGSEGV"}, std::pair{"leave", "exit code 0"}}) {
+    write_unruly(std::string("nothing,") + does);
+    const Result result = sweep("unruly");
+    expect_one_sentence(result, {"1 of 3 points cannot run", std::string("\"optimizer.does\":\"") + does, ending});
+    EXPECT_FALSE(fs::exists(points("unruly")));
+  }
 }
 
 TEST_F(SweepFailureTest, FailedPointsRunAgainWhenAsked) {

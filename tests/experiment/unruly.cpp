@@ -1,5 +1,5 @@
 // An optimizer that moves nothing and, at its third step, does what its setting says: nothing, segfault, abort, eat,
-// hang, or, when it is opened, crash.
+// hang, or, when it is opened, crash or leave.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -17,6 +17,7 @@ class Unruly : public Optimizer {
   explicit Unruly(Settings& settings) : does_(settings.text("does")) {
     settings.finish();
     if (does_ == "crash") crash();
+    if (does_ == "leave") std::exit(0);
     builder_.scalar("unused");
     builder_.delta(builder_.constant(0));
   }
