@@ -327,7 +327,9 @@ void emit(YAML::Emitter& out, const ConfigNode& node, Readers readers, bool with
       break;
   }
   const bool is_leaf = node.kind() != Kind::kMap || node.map().empty();
-  if (with_source && is_leaf) out << YAML::Comment(node.source().text());
+  if (!with_source || !is_leaf) return;
+  const std::string source = node.source().text();
+  out << YAML::Comment(one_line(source, source.size()));
 }
 
 }  // namespace

@@ -134,13 +134,21 @@ TEST(Yaml, WritesOneStableForm) {
       "''\n"
       "none:\nmap: {}\n\"odd key\": {yes: no}\nbig: 800000.0\npath: results/runs\n",
       "a.yaml");
-  EXPECT_EQ(to_yaml(root),
-            "b: 1\na:\n  list: [1, 2.0, x, \"3\", null, [], {}]\n  real: 1.0e-05\n  text: \"true\"\n  odd: \"a: b\\n\"\n"
-            "  empty: \"\"\nnone: null\nmap: {}\n\"odd key\":\n  \"yes\": \"no\"\nbig: 800000.0\npath: results/runs\n");
+  EXPECT_EQ(
+      to_yaml(root),
+      "b: 1\na:\n  list: [1, 2.0, x, \"3\", null, [], {}]\n  real: 1.0e-05\n  text: \"true\"\n  odd: \"a: b\\n\"\n"
+      "  empty: \"\"\nnone: null\nmap: {}\n\"odd key\":\n  \"yes\": \"no\"\nbig: 800000.0\npath: results/runs\n");
   EXPECT_EQ(json_of(root),
             R"({"b":1,"a":{"list":[1,2.0,"x","3",null,[],{}],"real":1e-05,"text":"true","odd":"a: b\n","empty":""},)"
             R"("none":null,"map":{},"odd key":{"yes":"no"},"big":800000.0,"path":"results/runs"})");
   EXPECT_EQ(parse_yaml(to_yaml(root), "b.yaml"), root);
+}
+
+// A comment ends at its line's end, and holds nothing that a reader refuses.
+TEST(Yaml, SourcesAreCommentsOfOneLine) {
+  ConfigNode::Map map;
+  map.push_back({"a", ConfigNode(int64_t{1}, {"command line 'a=\n1\x7f'", 0})});
+  EXPECT_EQ(to_yaml(node(std::move(map)), true), "a: 1  # command line 'a= 1\xef\xbf\xbd'\n");
 }
 
 TEST(Yaml, RealsKeepEveryBit) {
