@@ -5,7 +5,7 @@ if (format eq 'svg') set terminal svg size 720,362 noenhanced font 'DejaVu Sans,
 if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.268in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 1440,724 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'gpu-rows: where the time goes'
+set title 'gpu-rows on a withdrawn text: where the time goes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
