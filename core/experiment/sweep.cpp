@@ -315,15 +315,14 @@ void write_sweep(Sweep& sweep) {
   create_folders(sweep.folder / "points");
   const FileLock lock(sweep.folder / "lock");  // while points are numbered and written
   Numbering(sweep).number();
-  AppendFile file(points_file(sweep));
-  file.truncate_to(whole_lines(points_file(sweep)).size());
+  std::string lines = whole_lines(points_file(sweep));
   for (const SweepPoint& point : sweep.points) {
     if (!point.is_new) continue;
     const ordered_json line = {{"index", point.index}, {"folder", point.folder}, {"hash", point.hash},
                                {"seed", point.seed},   {"axes", point.axes},     {"overrides", point.overrides}};
-    file.append(sealed_line(line) + "\n");
+    lines += sealed_line(line) + "\n";
   }
-  file.flush();
+  write_atomically(points_file(sweep), lines);
   state_claims(sweep);
   ordered_json values = ordered_json::object();
   for (const SweepPoint& point : sweep.points) gather_values(values, point.axes);

@@ -176,6 +176,7 @@ void write_evaluation(const fs::path& path, const ordered_json& record) {
   std::error_code failure;
   fs::rename(own, path, failure);
   if (failure) throw file_error("write", path, failure.value());
+  sync_folder(path.parent_path());
 }
 
 }  // namespace
