@@ -110,9 +110,13 @@ TEST_F(DisturbedRunTest, WhatLeavesTheBytesDoesNotEndTheRun) {
 // A process that waits for the lock while another ends the run finds it done, and changes nothing.
 TEST_F(DisturbedRunTest, ARunThatEndedMeanwhileStaysAsItIs) {
   if (std::system("strace -V > /dev/null 2>&1") != 0) GTEST_SKIP() << "strace is not installed";
+  const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   const std::string lock = run_folder() / "lock";
   fs::remove_all(run_folder());
+  // The one that waits has to wait longer than the other runs.
+  const auto microseconds = static_cast<uint64_t>(1e6 * std::max(8.0, 20.0 * took.count()));
   Arguments late = {"/usr/bin/strace",
                     "-f",
                     "-o",
@@ -122,7 +126,7 @@ TEST_F(DisturbedRunTest, ARunThatEndedMeanwhileStaysAsItIs) {
                     "-e",
                     "trace=fcntl",
                     "-e",
-                    "inject=fcntl:delay_enter=8000000"};
+                    "inject=fcntl:delay_enter=" + std::to_string(microseconds)};
   const Arguments run = command(tiny_run());
   late.insert(late.end(), run.begin(), run.end());
   Process waiting(work_, late);

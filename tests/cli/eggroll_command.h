@@ -14,6 +14,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "record/scratch.h"
+#include "support/patience.h"
 #include "system/files.h"
 
 namespace eggroll::test {
@@ -84,9 +87,35 @@ class Process {
   const std::string& err() const { return result_.err; }
   void signal(int number) const { ::kill(pid_, number); }
 
-  // Waits until the condition holds, the process ends or five minutes are over; returns whether the condition holds.
+  // The processor time that the process itself has taken; other work on the machine hardly changes it.
+  double processor_seconds() const {
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0.0;
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  }
+
+  // The line of /proc/PID/status that begins with the key, without it; "" where the process has ended.
+  std::string status(const std::string& key) const {
+    std::ifstream file("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(key + ":\t")) return line.substr(key.size() + 2);
+    }
+    return "";
+  }
+
+  // Signals, and waits until the process has heard it: two signals of one number that both wait count as one.
+  void signal_and_wait(int number) {
+    signal(number);
+    EXPECT_TRUE(wait_until([&] {
+      const std::string waiting = status("ShdPnd");
+      return waiting.empty() || (std::stoull(waiting, nullptr, 16) >> (number - 1) & 1) == 0;
+    }));
+  }
+
+  // Waits until the condition holds, the process ends or patience does; returns whether the condition holds.
   bool wait_until(const std::function<bool()>& condition) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    const auto end = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < end) {
       collect();
       if (condition()) return true;
@@ -98,7 +127,7 @@ class Process {
 
   Result wait() {
     if (!wait_until([this] { return ended_; })) {
-      ADD_FAILURE() << "the command has not ended after five minutes; it said\n" << result_.out << result_.err;
+      ADD_FAILURE() << "the command has not ended; it said\n" << result_.out << result_.err;
       signal(SIGKILL);
       wait_until([this] { return ended_; });
     }

@@ -71,9 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, StopSignal, testing::Values(SIGINT, SIGTERM, S
 
 // Whether the process has a handler for the signal.
 bool catches(const Process& process, int number) {
-  const std::string status = read_file("/proc/" + std::to_string(process.pid()) + "/status");
-  const std::string mask = status.substr(status.find("SigCgt:") + 7, 17);
-  return (std::stoull(mask, nullptr, 16) >> (number - 1) & 1) != 0;
+  return (std::stoull(process.status("SigCgt"), nullptr, 16) >> (number - 1) & 1) != 0;
 }
 
 // A step takes a second or more, so that both signals arrive within one.

@@ -85,9 +85,9 @@ class Terminal {
     terminal_ = -1;
   }
 
-  // Waits until the condition holds, the command ends or five minutes are over; returns whether the condition holds.
+  // Waits until the condition holds, the command ends or patience does; returns whether the condition holds.
   bool wait_until(const std::function<bool()>& condition) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    const auto end = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < end) {
       collect();
       if (condition()) return true;

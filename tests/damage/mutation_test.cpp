@@ -104,7 +104,7 @@ class MutationTest : public Damage {
     std::call_once(place->once, [&] {
       const fs::path folder = work_ / "expected" / std::to_string(std::hash<std::string>()(key));
       copy(*trial.specimen, folder);
-      place->observation = observe(trial.command, line_of(trial), *trial.specimen, trial.run, folder, nullptr);
+      place->observation = observe(trial.command, line_of(trial), *trial.specimen, trial.run, folder);
       EXPECT_EQ(place->observation.result.exit_code, 0) << key << ": " << place->observation.result.err;
       EXPECT_FALSE(place->observation.tells_of_damage) << key << ": " << place->observation.result.err;
       fs::remove_all(folder);
@@ -161,7 +161,7 @@ class MutationTest : public Damage {
     copy(*trial.specimen, folder);
     write_plainly(folder / trial.file, trial.bytes);
     const Observation& before = expected(trial);
-    const Observation seen = observe(trial.command, line_of(trial), *trial.specimen, trial.run, folder, &before);
+    const Observation seen = observe(trial.command, line_of(trial), *trial.specimen, trial.run, folder);
     const auto [outcome, reason] = judge(trial, seen, before, folder);
     const std::lock_guard lock(mutex_);
     ++counts_[kind_of(trial.file)][outcome];

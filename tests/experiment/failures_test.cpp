@@ -12,8 +12,10 @@ class SweepFailureTest : public SweepCommandTest {
     write_experiment("unruly",
                      "  product: [{union: [{points: [optimizer=sign_es]}, {product: [optimizer=unruly, "
                      "\"optimizer.does=" +
-                         does + "\"]}]}]\n  limits: {seconds: 6, memory_gib: 0.5}\n" + more);
+                         does + "\"]}]}]\n  limits: {seconds: " + limit_ + ", memory_gib: 0.5}\n" + more);
   }
+  // Points that end by themselves have to end within the limit, on a busy machine too.
+  static std::string limit_above(double seconds) { return std::to_string(std::max(6, static_cast<int>(20 * seconds))); }
   nlohmann::json failed(const std::string& does) const {
     const nlohmann::json record = record_in(point("unruly", "does=" + does));
     EXPECT_EQ(record.at("status"), "failed");
@@ -21,9 +23,14 @@ class SweepFailureTest : public SweepCommandTest {
     EXPECT_FALSE(record.at("failure").at("log").empty());
     return record;
   }
+
+  std::string limit_ = "6";
 };
 
 TEST_F(SweepFailureTest, EachIsRecordedAndTheRestFinish) {
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  limit_ = limit_above(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   write_unruly("segfault,abort,eat,hang,nothing");
   const Result result = sweep("unruly", {"--jobs", "2"});
   expect_one_sentence(result, {"4 of 6 points failed (0001, 0002, 0003, 0004)", "--retry-failed"});
@@ -34,9 +41,9 @@ TEST_F(SweepFailureTest, EachIsRecordedAndTheRestFinish) {
   EXPECT_EQ(failed("eat").at("failure").at("kind"), "memory");
   EXPECT_EQ(failed("eat").at("failure").at("detail"), "more than 0.5 GiB");
   EXPECT_EQ(failed("hang").at("failure").at("kind"), "time");
-  EXPECT_EQ(failed("hang").at("failure").at("detail"), "more than 6 s");
+  EXPECT_EQ(failed("hang").at("failure").at("detail"), "more than " + limit_ + " s");
   EXPECT_THAT(failed("hang").at("error").get<std::string>(),
-              HasSubstr("the process took more than 6 s after step 2 and was killed"));
+              HasSubstr("the process took more than " + limit_ + " s after step 2 and was killed"));
   EXPECT_EQ(record_in(point("unruly", "does=nothing")).at("status"), "completed");
   EXPECT_EQ(record_in(point("unruly", "sign_es")).at("status"), "completed");
 }

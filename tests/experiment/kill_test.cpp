@@ -89,8 +89,8 @@ TEST_F(SweepKillTest, TheFirstInterruptDrainsTheSecondSaves) {
   ASSERT_TRUE(runner.wait_until([&] {
     return fs::exists(points("many")) && !fs::is_empty(points("many")) && lines_in(point("many", "0000-")) > 5;
   }));
-  runner.signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  runner.signal_and_wait(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // in which nothing happens
   EXPECT_EQ(record_in(point("many", "0000-")).at("status"), "running");
   runner.signal(SIGINT);
   const Result stopped = runner.wait();

@@ -23,6 +23,7 @@
 
 #include "experiment/tool.h"
 #include "record/scratch.h"
+#include "support/patience.h"
 #include "system/machine.h"
 
 namespace eggroll::test {
@@ -169,10 +170,7 @@ PartitionName=high Nodes={host} PriorityTier=10 PreemptMode=OFF
   }
 
   static void wait_for(const std::string& what, const std::function<bool()>& condition) {
-    for (int i = 0; i < 600; ++i, nap()) {
-      if (condition()) return;
-    }
-    throw Error(what + " has not come up within a minute");
+    if (!wait_patiently(condition)) throw Error(what + " has not come up");
   }
 
   // Ends the daemons in reverse order, and kills one that does not end.

@@ -194,7 +194,7 @@ TEST_F(SlurmSweepTest, WhatTheClusterEndsIsSubmittedAgainAndWhatTwoLaunchesShare
 TEST_F(SlurmSweepTest, FailuresAreJudgedAsTheyAreHere) {
   write_experiment("unruly",
                    "  product: [{union: [{points: [optimizer=sign_es]}, {product: [optimizer=unruly, "
-                   "\"optimizer.does=segfault,hang,nothing\"]}]}]\n  limits: {seconds: 15}\n");
+                   "\"optimizer.does=segfault,hang,nothing\"]}]}]\n  limits: {seconds: 60}\n");
   const Result result = slurm_sweep("unruly", {"launcher.at_once=1"});
   expect_one_sentence(result, {"2 of 4 points failed (0001, 0002)", "--retry-failed"});
   EXPECT_EQ(record_in(point("unruly", "does=segfault")).at("failure").at("detail"), "SIGSEGV");

@@ -27,10 +27,8 @@ TEST_F(KillProcessTest, TenTimesKilledTheRunEndsWithTheSameWeights) {
     })) << process.wait().err;
     const pid_t pid = pids_of(process, processes)[victim];
     ASSERT_GT(pid, 0);
-    const auto killed = std::chrono::steady_clock::now();
     ::kill(pid, SIGKILL);
     const Result result = process.wait();
-    EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(10));
     EXPECT_NE(result.exit_code, 0);
     EXPECT_THAT(result.out + result.err, HasSubstr("rank " + std::to_string(victim)));
   }

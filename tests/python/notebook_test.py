@@ -30,7 +30,7 @@ with tempfile.TemporaryDirectory() as name:
     nbformat.validate(notebook)
     if any(cell.get("outputs") for cell in notebook.cells):
         sys.exit("the notebook holds outputs, expected none in the repository; clear them")
-    ExecutePreprocessor(timeout=120).preprocess(notebook, {"metadata": {"path": str(folder)}})
+    ExecutePreprocessor(timeout=3600).preprocess(notebook, {"metadata": {"path": str(folder)}})
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     text = "".join(output.get("text", "") for output in outputs)
     pictures = sum("image/png" in output.get("data", {}) for output in outputs)

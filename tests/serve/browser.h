@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "support/patience.h"
 namespace eggroll::test {
 
 class Browser {
@@ -93,14 +94,9 @@ class Browser {
     return reply.at("result").value("value", Json());
   }
 
-  // Waits until the expression is true or 20 seconds are over; returns whether it is true.
+  // Waits until the expression is true; returns whether it is.
   bool wait_for(const std::string& expression) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (std::chrono::steady_clock::now() < end) {
-      if (evaluate("Boolean(" + expression + ")") == true) return true;
-      ::usleep(50'000);
-    }
-    return false;
+    return wait_patiently([&] { return evaluate("Boolean(" + expression + ")") == true; });
   }
 
   Json call(const std::string& method, const Json& parameters = Json::object()) {
@@ -127,7 +123,8 @@ class Browser {
     while ((end = received_.find('\0')) == std::string::npos) {
       pollfd ready{from_, POLLIN, 0};
       std::array<char, 65536> chunk{};
-      if (::poll(&ready, 1, 60'000) <= 0) throw std::runtime_error("the browser says nothing");
+      if (::poll(&ready, 1, static_cast<int>(std::chrono::milliseconds(kPatience).count())) <= 0)
+        throw std::runtime_error("the browser says nothing");
       const ssize_t got = ::read(from_, chunk.data(), chunk.size());
       if (got <= 0) throw std::runtime_error("the browser has ended");
       received_.append(chunk.data(), static_cast<size_t>(got));

@@ -42,6 +42,7 @@ TEST_F(ServeCommandTest, AClientThatNeverEndsItsRequestDoesNotKeepItFromEnding) 
   Process process(work_, command({"serve", "results", "--port", "0"}));
   httplib::Client client("127.0.0.1", port_of(process));
   std::atomic<bool> ended{false};
+  std::atomic<bool> begun{false};
   std::thread slow([&] {
     client.Get("/api/runs", [&](const char*, size_t) { return !ended; });
     // The body of this request never ends.
@@ -49,11 +50,13 @@ TEST_F(ServeCommandTest, AClientThatNeverEndsItsRequestDoesNotKeepItFromEnding) 
         "/", 1 << 20,
         [&](size_t, size_t, httplib::DataSink& sink) {
           std::this_thread::sleep_for(std::chrono::milliseconds(100));
-          return !ended && sink.write("x", 1);
+          const bool written = !ended && sink.write("x", 1);
+          begun = true;
+          return written;
         },
         "text/plain");
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(wait_patiently([&] { return begun.load(); }));
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait().exit_code, 0);
   ended = true;

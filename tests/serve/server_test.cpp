@@ -5,11 +5,12 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <chrono>
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
 #include "serve/results.h"
+#include "support/patience.h"
 #include "system/files.h"
 
 namespace eggroll::test {
@@ -28,13 +29,12 @@ class ServerTest : public ResultsTest {
   }
   // Waits until the first look is over.
   ordered_json all_runs() const {
-    for (int i = 0; i < 500; ++i) {
-      const ordered_json reply = ordered_json::parse(get("/api/runs")->body);
-      if (reply.at("runs").size() == 4 && reply.at("unread") == 0) return reply;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    ADD_FAILURE() << "the runs are not there after ten seconds";
-    return nullptr;
+    ordered_json reply;
+    EXPECT_TRUE(wait_patiently([&] {
+      reply = ordered_json::parse(get("/api/runs")->body);
+      return reply.at("runs").size() == 4 && reply.at("unread") == 0;
+    }));
+    return reply;
   }
 
   Server server_{results_, 0};
@@ -80,15 +80,12 @@ TEST_F(ServerTest, NothingIsCompressed) {
 TEST_F(ServerTest, ItSeesWhatIsWrittenMeanwhile) {
   const std::string since = all_runs().at("version");
   const std::string running = add_running();
-  for (int i = 0; i < 500; ++i) {
-    const ordered_json reply = ordered_json::parse(get("/api/runs?since=" + since)->body);
-    if (!reply.at("runs").empty()) {
-      EXPECT_THAT(folders_in(reply), ElementsAre(running));
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  FAIL() << "the new run is not there after ten seconds";
+  ordered_json reply;
+  ASSERT_TRUE(wait_patiently([&] {
+    reply = ordered_json::parse(get("/api/runs?since=" + since)->body);
+    return !reply.at("runs").empty();
+  }));
+  EXPECT_THAT(folders_in(reply), ElementsAre(running));
 }
 
 TEST_F(ServerTest, NoPathLeadsOutOfTheResults) {
@@ -143,25 +140,27 @@ class SlowClient {
 
 TEST_F(ServerTest, SlowClientsKeepNobodyOut) {
   all_runs();
-  std::vector<std::unique_ptr<SlowClient>> clients;
-  for (int i = 0; i < 100; ++i) clients.push_back(std::make_unique<SlowClient>(server_.port()));
-  for (int i = 0; i < 5; ++i) {
-    for (const auto& client : clients) client->send("x");
-    const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<SlowClient>> clients(100);
+  int answered = 0;  // while all slow clients were there
+  EXPECT_TRUE(wait_patiently([&] {
+    for (auto& client : clients) {
+      if (!client || !client->is_open()) client = std::make_unique<SlowClient>(server_.port());
+      client->send("x");
+    }
     EXPECT_EQ(get("/api/runs")->status, 200);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
+    answered +=
+        std::all_of(clients.begin(), clients.end(), [](const auto& client) { return client->is_open(); }) ? 1 : 0;
+    return answered == 5;
+  }));
 }
 
 TEST_F(ServerTest, ARequestThatNeverEndsIsEnded) {
   const SlowClient client(server_.port());
-  const auto begin = std::chrono::steady_clock::now();
-  while (client.is_open() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(30)) {
+  EXPECT_TRUE(wait_patiently([&] {
     client.send("x");
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
-  EXPECT_FALSE(client.is_open());
+    return !client.is_open();
+  }));
   EXPECT_EQ(get("/")->status, 200);
 }
 

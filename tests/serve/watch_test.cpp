@@ -7,6 +7,7 @@
 #include "record/seal.h"
 #include "serve/results.h"
 #include "serve/summary.h"
+#include "support/patience.h"
 
 namespace eggroll::test {
 namespace {
@@ -76,11 +77,11 @@ TEST_F(WatchTest, OnlyWhatChangedIsToldAgain) {
   append_evaluation(running, 30, 2.5);
   // The watch reads a run's metrics in at most a tenth of the time, so this look may be too early.
   ordered_json grown;
-  for (int i = 0; i < 100 && (grown.is_null() || grown.at("runs").empty()); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(wait_patiently([&] {
     watch.look();
     grown = watch.runs(first.at("version").get<std::string>());
-  }
+    return !grown.at("runs").empty();
+  }));
   EXPECT_THAT(folders_in(grown), ElementsAre(running));
   const ordered_json after = run_in(grown, running);
   EXPECT_EQ(after.at("steps"), 30);

@@ -57,10 +57,12 @@ TEST_F(TrainerTest, SecondsAreThoseOfAllProcesses) {
   const RunRecord first = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.2"}));
   ASSERT_EQ(first.status, RunStatus::kStopped);
   EXPECT_GE(first.wall_seconds, 0.2);
-  const RunRecord second = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=0.4"}));
+  const std::string more = fmt::format("{}", first.wall_seconds + 0.2);
+  const RunRecord second = run_in(folder, small_config({"train.steps=1000000", "stop.seconds=" + more}));
   ASSERT_EQ(second.status, RunStatus::kStopped);
   EXPECT_GT(second.steps, first.steps);
-  EXPECT_THAT(second.stopped_because.value_or(""), testing::StartsWith("stop.seconds is 0.4 and the run took "));
+  EXPECT_THAT(second.stopped_because.value_or(""),
+              testing::StartsWith("stop.seconds is " + more + " and the run took "));
 }
 
 // With noise this large the run learns nothing.
