@@ -1,11 +1,13 @@
 #include "experiment/freeze.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 
+#include "eggroll/error.h"
 #include "record/run_lock.h"
 #include "system/files.h"
 #include "system/machine.h"
@@ -14,6 +16,8 @@ namespace eggroll {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kHalf = ".tmp";  // the folder that is being filled
 
 // Name of the copy to its original. Two originals of one name both stay, for the registry to judge; a folder that is
 // listed twice, as an installed one may be, has one copy.
@@ -32,33 +36,76 @@ std::map<std::string, fs::path> plugin_files(const std::vector<PluginFolder>& fo
   return files;
 }
 
+using Digests = std::map<std::string, std::string>;  // name of the copy to the sha256 of its bytes
+
+// The name of the folder of these copies.
+std::string folder_name(const Digests& digests) {
+  Sha256 all;
+  for (const auto& [name, digest] : digests) all.update(name + " " + digest + "\n");
+  return all.hex().substr(0, 12);
+}
+
+Error not_the_copies(const fs::path& folder, const std::string& what) {
+  return Error(fmt::format("{}; delete the folder {} and run again to have it copied anew", what, folder.string()));
+}
+
+// Everything in the folder is loaded, so a file that nobody copied there must not be in it.
+Digests digests_in(const fs::path& folder) {
+  Digests digests;
+  for (const fs::path& path : paths_in(own_folder(folder))) {
+    if (!fs::is_regular_file(fs::symlink_status(path))) {
+      throw not_the_copies(folder, fmt::format("{} is no file, expected the copies of a launch alone", path.string()));
+    }
+    digests[path.filename()] = sha256_file(path);
+  }
+  return digests;
+}
+
 // A copy that something has damaged would train other weights, or crash.
-void require_equal(const fs::path& copy, const std::string& digest) {
-  if (fs::exists(copy) && sha256_file(copy) == digest) return;
-  throw Error(
-      fmt::format("the copy {} is missing or damaged: its sha256 is not that of the file it was made from; "
-                  "delete the folder {} and run again to have it copied anew",
-                  copy.string(), copy.parent_path().string()));
+void require_equal(const fs::path& folder, const Digests& expected) {
+  Digests found = digests_in(folder);
+  for (const auto& [name, digest] : expected) {
+    if (found[name] == digest) continue;
+    throw not_the_copies(folder, fmt::format("the copy {} is missing or damaged: its sha256 is not that of the file it "
+                                             "was made from",
+                                             (folder / name).string()));
+  }
+  for (const auto& [name, digest] : found) {
+    if (expected.contains(name)) continue;
+    throw not_the_copies(
+        folder, fmt::format("{} is no copy of the launch, expected the copies alone", (folder / name).string()));
+  }
+}
+
+// What a launch left that was killed. Version 0.2 named it HASH.tmpPID.
+void remove_half_copies(const fs::path& into) {
+  for (const fs::path& path : paths_in(into)) {
+    if (path.filename().string().find(kHalf) != std::string::npos) fs::remove_all(path);
+  }
 }
 
 fs::path freeze(const std::map<std::string, fs::path>& files, const fs::path& into) try {
-  Sha256 all;
-  std::map<std::string, std::string> digests;
-  for (const auto& [name, path] : files) all.update(name + " " + (digests[name] = sha256_file(path)) + "\n");
-  const fs::path folder = into / all.hex().substr(0, 12);
-  create_folders(into);
+  create_folders(own_folder(into));
   const FileLock lock(into.parent_path() / "lock");  // of the sweep: another runner may copy the same
-  if (fs::exists(folder)) {
-    for (const auto& [name, digest] : digests) require_equal(folder / name, digest);
+  remove_half_copies(into);
+  Digests digests;
+  for (const auto& [name, path] : files) digests[name] = sha256_file(path);
+  const fs::path folder = into / folder_name(digests);
+  if (is_there(folder)) {
+    require_equal(folder, digests);
     return folder;
   }
   // Whole or not at all: a copy that was cut short never has the name.
-  const fs::path half = into / ".tmp";
-  fs::remove_all(half);
-  create_folders(half);
-  for (const auto& [name, path] : files) copy_to_disk(path, half / name);
-  sync_folder(half);
-  fs::rename(half, folder);
+  const fs::path half = into / kHalf;
+  try {
+    create_folders(half);
+    for (const auto& [name, path] : files) copy_to_disk(path, half / name);
+    sync_folder(half);
+    fs::rename(half, folder);
+  } catch (...) {
+    remove_half_copies(into);  // it would keep a full disk full
+    throw;
+  }
   sync_folder(into);
   return folder;
 } catch (const fs::filesystem_error& error) {
@@ -69,6 +116,12 @@ fs::path freeze(const std::map<std::string, fs::path>& files, const fs::path& in
 
 fs::path freeze_plugins(const std::vector<PluginFolder>& folders, const fs::path& into) {
   return freeze(plugin_files(folders), into);
+}
+
+void require_frozen(const fs::path& folder) {
+  const Digests found = digests_in(folder);
+  if (folder_name(found) == (folder / "").parent_path().filename()) return;
+  throw not_the_copies(folder, fmt::format("{} holds other files than a launch copied there", folder.string()));
 }
 
 fs::path freeze_executable(const fs::path& into) {

@@ -10,9 +10,12 @@
 namespace eggroll {
 
 // Copies every *.eggplugin of the folders into a folder below `into`, a folder of the sweep's, that is named by a hash
-// of all of them, and returns it; copies that are there already stay. Throws, naming the copy, where one of them is
-// another file by now.
+// of all of them, and returns it; copies that are there already stay. Throws, naming the file, where one of them is
+// another file by now, or another file or a link lies among them.
 std::filesystem::path freeze_plugins(const std::vector<PluginFolder>& folders, const std::filesystem::path& into);
+
+// Throws where the folder holds anything else than freeze_plugins() copied there.
+void require_frozen(const std::filesystem::path& folder);
 
 // Copies this executable in the same way; returns the copy.
 std::filesystem::path freeze_executable(const std::filesystem::path& into);

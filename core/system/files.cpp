@@ -219,11 +219,18 @@ void sync_folder(const fs::path& folder) {
 }
 
 void copy_to_disk(const fs::path& from, const fs::path& to) {
-  std::error_code failure;
-  fs::copy_file(from, to, failure);
-  if (failure) throw file_error("copy", from, failure.value());
-  const Descriptor copy = open_regular(to, O_RDONLY, "read", Links::kRefused);
-  if (sync_to_disk(copy.get()) != 0) throw file_error("write", to, errno);
+  const Descriptor source = open_regular(from, O_RDONLY, "read", Links::kFollowed);
+  struct stat facts {};
+  if (::fstat(source.get(), &facts) != 0) throw file_error("read", from, errno);
+  const Descriptor copy(
+      ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, facts.st_mode & 0777U));
+  const auto require = [&](int failure) {
+    if (failure != 0)
+      throw file_error("write", to, failure);  // fs::copy_file() calls a full disk an input/output error
+  };
+  if (copy.get() < 0) require(errno);
+  read_chunks(source, from, [&](std::string_view chunk) { require(write_all(copy.get(), chunk)); });
+  if (sync_to_disk(copy.get()) != 0) require(errno);
 }
 
 std::string read_file(const fs::path& path, Links links) {

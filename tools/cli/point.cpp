@@ -6,6 +6,7 @@
 #include "cli/sweep_view.h"
 #include "cli/terminal.h"
 #include "eggroll/error.h"
+#include "experiment/freeze.h"
 #include "experiment/runner.h"
 #include "experiment/submission.h"
 
@@ -15,6 +16,7 @@ int point_command(const std::filesystem::path& submission, uint64_t number, cons
   catch_stops(true);  // a job that is told to end has little time
   catch_hangup(stop_at_once);
   const Element element = read_element(submission, number);
+  require_frozen(element.options.plugins);  // the job may begin long after the launch
   SweepView view(element.sweep);
   SweepHooks hooks;
   hooks.started = [&](const RunningPoint& running) { view.started(running); };
