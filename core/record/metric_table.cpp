@@ -186,6 +186,7 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
   size_t number = 0;
   size_t damaged = 0;
   size_t first_damaged = 0;
+  bool all_sealed = false;
   Order order;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     ++number;
@@ -200,13 +201,15 @@ MetricTable read_metric_table(const std::filesystem::path& path, Numbers numbers
     handler.begin_line();
     const Seal seal = seal_of_line(line);
     const bool is_readable = seal != Seal::kBroken && is_bounded_json(line);
-    if (!is_readable || !nlohmann::json::sax_parse(line, &handler) || !handler.is_metric_line()) {
-      if (damaged++ == 0) first_damaged = number;
-      continue;
-    }
-    if (number == 1 && handler.has_unknown_schema()) {
+    const bool is_line = is_readable && nlohmann::json::sax_parse(line, &handler) && handler.is_metric_line();
+    if (number == 1 && is_line && handler.has_unknown_schema()) {
       table.problems.push_back(unknown_metrics_schema(path));
       return table;
+    }
+    if (number == 1) all_sealed = seal != Seal::kAbsent || handler.has_schema();
+    if (!is_line || (all_sealed && seal == Seal::kAbsent)) {
+      if (damaged++ == 0) first_damaged = number;
+      continue;
     }
     if (!order.takes(line, seal == Seal::kWhole, handler.has_schema(), static_cast<uint64_t>(handler.row()[0]), number))
       continue;

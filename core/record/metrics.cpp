@@ -26,6 +26,7 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
   const std::string text = read_file(path);
   size_t number = 1;
   size_t begin = 0;
+  bool all_sealed = false;
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1, ++number) {
     const std::string_view written = std::string_view(text).substr(begin, end - begin);
     const Seal seal = seal_of_line(written);
@@ -35,8 +36,10 @@ void for_each_line(const std::filesystem::path& path, Visit&& visit) {
       throw Error(fmt::format("line {} of {} is damaged: expected a JSON object with a whole number \"step\"; {}",
                               number, path.string(), kMetricsCure));
     }
-    if (seal == Seal::kBroken) {
-      throw Error(fmt::format("line {} of {} is damaged: its crc is not that of the line; {}", number, path.string(),
+    if (number == 1) all_sealed = seal != Seal::kAbsent || line.json.contains(metric::kSchema);
+    if (seal == Seal::kBroken || (seal == Seal::kAbsent && all_sealed)) {
+      throw Error(fmt::format("line {} of {} is damaged: {}; {}", number, path.string(),
+                              seal == Seal::kBroken ? "its crc is not that of the line" : "it has no crc",
                               kMetricsCure));
     }
     if (number == 1 && line.json.contains(metric::kSchema)) {

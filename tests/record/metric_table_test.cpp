@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "record/run_metrics.h"
@@ -103,7 +104,8 @@ TEST_F(MetricTableTest, DamagedLinesAreLeftOutAndSaidSo) {
 }
 
 TEST_F(MetricTableTest, TheSchemaIsNoFigure) {
-  const MetricTable table = table_of("{\"schema\":1,\"step\":0,\"bits\":4.5}\n{\"step\":1}\n");
+  const MetricTable table =
+      table_of(sealed_line({{"schema", 1}, {"step", 0}, {"bits", 4.5}}) + "\n" + sealed_line({{"step", 1}}) + "\n");
   EXPECT_THAT(table.problems, IsEmpty());
   EXPECT_EQ(table.lines, 2U);
   EXPECT_EQ(table.find("schema"), nullptr);
@@ -214,6 +216,21 @@ TEST_F(MetricTableTest, ALineWhoseChecksumIsNotItsOwnIsLeftOut) {
   EXPECT_EQ(table.lines, 1U);
   ASSERT_EQ(table.problems.size(), 1U);
   EXPECT_THAT(table.problems[0], HasSubstr("1 of the 2 lines of " + path_.string() + " are damaged"));
+}
+
+TEST_F(MetricTableTest, ALineThatLostItsChecksumIsLeftOut) {
+  const std::string first = sealed_line({{"schema", 1}, {"step", 0}, {"loss", 4.0}}) + "\n";
+  const std::string second = sealed_line({{"step", 1}, {"loss", 3.0}}) + "\n";
+  for (const std::string& text : {first + "{\"step\":1,\"loss\":0.5}\n", second + "{\"step\":2,\"loss\":0.5}\n",
+                                  "{\"schema\":1,\"step\":0,\"loss\":0.5}\n" + second}) {
+    SCOPED_TRACE(text);
+    write_plainly(path_, text);
+    const MetricTable table = read_metric_table(path_, Numbers::kOwn);
+    EXPECT_EQ(table.lines, 1U);
+    EXPECT_EQ(std::count(table.find("loss")->begin(), table.find("loss")->end(), 0.5), 0);
+    ASSERT_EQ(table.problems.size(), 1U);
+    EXPECT_THAT(table.problems[0], testing::StartsWith("1 of the 2 lines of " + path_.string() + " are damaged"));
+  }
 }
 
 TEST_F(MetricTableTest, LinesThatAreMissingOrThereTwiceAreSaidSo) {

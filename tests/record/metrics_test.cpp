@@ -108,6 +108,22 @@ TEST_F(MetricsTest, ADigitThatChangedIsNamed) {
 }
 
 // Version 0.1 wrote no checksums, and kept a stop's line when the run went on.
+TEST_F(MetricsTest, ALineThatLostItsChecksumIsNamed) {
+  write_steps(0, 3);
+  const std::string whole = read_file(path_);
+  for (const size_t line : {size_t{1}, size_t{2}, size_t{3}}) {
+    std::string text = whole;
+    size_t begin = 0;
+    for (size_t i = 1; i < line; ++i) begin = text.find('\n', begin) + 1;
+    const size_t seal = text.find(",\"crc\"", begin);
+    text.replace(seal, text.find('\n', seal) - seal, "}");
+    write_plainly(path_, text);
+    EXPECT_EQ(message_of([&] { read_metrics(path_); }),
+              "line " + std::to_string(line) + " of " + path_.string() +
+                  " is damaged: it has no crc; restore the file from a copy or delete the run's folder to start over");
+  }
+}
+
 TEST_F(MetricsTest, LinesOfVersion01AreRead) {
   const std::string old = "{\"step\":0}\n{\"step\":1}\n{\"step\":1,\"held_out_tokens\":98}\n{\"step\":2}\n";
   write_plainly(path_, old);

@@ -221,10 +221,11 @@ def _read_metrics(record, file, problems):
         problems.append(f"{path} cannot be read ({error.strerror}), though its record names it; its lines are left out")
         return []
     rows, before = [], None
+    all_sealed = lines[0].endswith(b'"}') or b'"schema"' in lines[0]  # version 0.1 sealed none
     for number, line in enumerate(lines, 1):
         if line and line != before:  # the same line twice
             try:
-                rows.append(_numbers(line))
+                rows.append(_numbers(line, all_sealed))
             except Damaged as damage:
                 problems.append(f"line {number} of {path} {damage}; it is left out")
         before = line
@@ -234,9 +235,9 @@ def _read_metrics(record, file, problems):
     return rows
 
 
-def _numbers(line):
+def _numbers(line, is_sealed):
     sealed = line[:-LINE_SEAL_SIZE]
-    if line.endswith(b'"}') and line[len(sealed):] != LINE_SEAL + b'%08x"}' % zlib.crc32(sealed):
+    if (is_sealed or line.endswith(b'"}')) and line[len(sealed):] != LINE_SEAL + b'%08x"}' % zlib.crc32(sealed):
         raise Damaged("is damaged: its crc is not that of the line")
     try:
         values = _plain(_parse(line.decode()))
