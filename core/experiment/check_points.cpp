@@ -1,22 +1,28 @@
 #include "experiment/check_points.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "config/hash.h"
 #include "eggroll/error.h"
+#include "eggroll/spec.h"
 #include "experiment/process.h"
 #include "plugin/calls.h"
 #include "plugin/registry.h"
+#include "record/environment.h"
 #include "record/json.h"
 #include "system/files.h"
 #include "system/machine.h"
 #include "system/process.h"
+#include "train/new_record.h"
+#include "train/run.h"
 #include "train/setup.h"
 
 namespace eggroll {
@@ -32,9 +38,19 @@ class Checker {
   ordered_json check(const SweepPoint& point) try {
     const Setup setup(checked_form(point.config), registry_,
                       [&](const ConfigNode& config) { return dataset_of(config); });
-    if (!here_) return {{"error", ""}};
+    ordered_json plugins = ordered_json::array();
+    for (const PluginRecord& plugin : plugin_records(setup.learner.plugins)) {
+      plugins.push_back({{"kind", plugin.kind}, {"name", plugin.name}, {"sha256", plugin.sha256}});
+    }
+    ordered_json said = {{"error", ""},
+                         {"program", setup.learner.program->hash()},
+                         {"rule", setup.learner.rule->hash()},
+                         {"plugins", std::move(plugins)}};
+    if (!here_) return said;
     const SessionPlan plan = setup.learner.plan_session();
-    return {{"error", ""}, {"device", plan.device}, {"memory", plan.memory}};
+    said["device"] = plan.device;
+    said["memory"] = plan.memory;
+    return said;
   } catch (const std::exception& error) {
     return {{"error", error.what()}};
   }
@@ -79,7 +95,15 @@ class Checker {
 }
 
 PointCheck check_of(const ordered_json& line) {
-  return {line.at("error"), line.value("device", ""), line.value("memory", uint64_t{0})};
+  PointCheck check{line.at("error"),          line.value("device", ""), line.value("memory", uint64_t{0}),
+                   line.value("program", ""), line.value("rule", ""),   {}};
+  for (const ordered_json& plugin : line.value("plugins", ordered_json::array())) {
+    PluginRecord& record = check.plugins.emplace_back();
+    record.kind = plugin.at("kind");
+    record.name = plugin.at("name");
+    record.sha256 = plugin.at("sha256");
+  }
+  return check;
 }
 
 }  // namespace
@@ -112,10 +136,35 @@ std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, cons
       checks.push_back({fmt::format("opening its plugins ended the process with {}; fix the plugin, or leave the point "
                                     "out",
                                     ending_of(status)),
-                        "", 0});
+                        "",
+                        0,
+                        "",
+                        "",
+                        {}});
     }
   }
   return checks;
+}
+
+std::string require_reusable(const Sweep& sweep, const std::vector<PointCheck>& checks) {
+  std::set<std::string> builds;
+  std::string reason;
+  size_t refused = 0;
+  for (size_t i = 0; i < checks.size(); ++i) {
+    const RunFolder folder = sweep.folder_of(sweep.points[i]);
+    if (!checks[i].error.empty() || !is_there(folder.record())) continue;
+    const RunRecord record = read_record(folder.record());
+    if (record.status != RunStatus::kCompleted && record.status != RunStatus::kStopped) continue;
+    try {
+      require_same_arithmetic(record, {hex64(EGG_SPEC_HASH), checks[i].program_hash, checks[i].rule_hash, ""},
+                              folder.path);
+    } catch (const Error& error) {
+      if (refused++ == 0) reason = error.what();
+    }
+    if (const std::string names = other_builds(record, checks[i].plugins); !names.empty()) builds.insert(names);
+  }
+  if (refused == 0) return fmt::format("{}", fmt::join(builds, ", "));
+  throw Error(refused == 1 ? reason : fmt::format("{} (and {} more points of the sweep)", reason, refused - 1));
 }
 
 }  // namespace eggroll

@@ -15,6 +15,10 @@ struct PointCheck {
   std::string error;   // the sentence; "" where the point can run
   std::string device;  // "" where it runs elsewhere
   uint64_t memory_bytes = 0;
+  // What its numbers come from, beside its settings; empty where it cannot run.
+  std::string program_hash;
+  std::string rule_hash;
+  std::vector<PluginRecord> plugins;
 };
 
 // Returns one check for each point, in order. here: the points run on this machine. If they do not, this machine's
@@ -24,6 +28,11 @@ struct PointCheck {
 // begins.
 std::vector<PointCheck> check_points(const std::vector<SweepPoint>& points, const std::vector<PluginFolder>& plugins,
                                      bool here);
+
+// Throws Error where points that have ended were made with another op set, model program or update rule than the checks
+// say, which are those of the sweep's points: they are not taken as done. Returns the names of plugins of which other
+// builds made some, with the same arithmetic: "gru, sign_es".
+std::string require_reusable(const Sweep& sweep, const std::vector<PointCheck>& checks);
 
 }  // namespace eggroll
 

@@ -24,6 +24,7 @@ struct LaunchOptions {
   bool retry_failed = false;      // points that failed before go on from their last checkpoint
   uint32_t breaker = 0;           // this number of failures in a row ends the sweep; 0: never
   uint32_t failures_before = 0;   // in a row, at the end of the round before
+  bool waits = false;             // for points that other runners have; takes them over where one dies
 };
 
 struct RunningPoint {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <list>
 #include <thread>
+#include <utility>
 
 #include "eggroll/error.h"
 #include "experiment/point_hold.h"
@@ -15,6 +16,7 @@
 #include "experiment/search_log.h"
 #include "experiment/tally.h"
 #include "record/run_lock.h"
+#include "report/figures.h"
 #include "system/files.h"
 #include "system/machine.h"
 
@@ -75,7 +77,7 @@ class Runner {
       reap();
       keep_limits();
       if (tally_.ended_because().empty()) start_points();
-      if (active_.empty()) break;
+      if (active_.empty() && !waits_for_others()) break;
       look();
       std::this_thread::sleep_for(kPoll);
     }
@@ -83,6 +85,14 @@ class Runner {
   }
 
  private:
+  bool waits_for_others() {
+    if (!options_.waits || elsewhere_ == 0 || !tally_.ended_because().empty()) return false;
+    if (hooks_.said && !std::exchange(said_that_it_waits_, true)) {
+      hooks_.said(fmt::format("waiting for {} that another process runs", count_text(elsewhere_, "point")));
+    }
+    return true;
+  }
+
   void heed_signals() {
     const int stops = hooks_.stops != nullptr ? hooks_.stops->load() : 0;
     if (stops > 0) tally_.end("asked to stop");
@@ -106,7 +116,7 @@ class Runner {
   // Whether the point no longer waits: it runs, or another runner has finished it.
   bool start(const SweepPoint& point) {
     const RunFolder folder = sweep_.folder_of(point);
-    create_folders(folder.path);
+    create_folders(own_folder(folder.path));
     std::optional<PointHold> hold = PointHold::take(folder.path);
     if (!hold || !is_free(folder)) {
       ++elsewhere_;
@@ -219,6 +229,7 @@ class Runner {
   size_t interrupted_ = 0;  // in this launch, and for the next
   std::list<Active> active_;
   size_t elsewhere_ = 0;
+  bool said_that_it_waits_ = false;
   Clock::time_point next_scan_{};
   Clock::time_point next_look_{};
   Clock::time_point next_beat_ = Clock::now() + kBeat;

@@ -153,10 +153,32 @@ Search::Search(const ConfigSearch& search, std::vector<std::string> overrides, F
     throw Error(fmt::format("{} holds a sweep that is no search; give the search another name (name=...)",
                             frame_.folder.string()));
   }
-  log();
+  require_newest_log();
 }
 
 SearchLog Search::log() const { return {frame_.folder, settings_.text, base_hash_, claims_, settings_.params.size()}; }
+
+// A point begins after the log has its trial, and what that came to at the rungs before. A log that lacks them is an
+// older copy, or was cut short: the search would draw other trials.
+void Search::require_newest_log() const {
+  std::vector<std::pair<fs::path, TrialRecord>> begun;  // before the log is read, which another runner may write
+  for (const fs::path& folder : paths_in(frame_.folder / "points")) {
+    try {
+      const std::optional<PointFile> point = read_point(folder);
+      if (point && point->sweep.trial) begun.emplace_back(folder, *point->sweep.trial);
+    } catch (const Error&) {
+      continue;  // it is written again before the point runs
+    }
+  }
+  const SearchLog known = log();
+  for (const auto& [folder, point] : begun) {
+    if (point.trial < known.trials().size() && known.trials()[point.trial].results.size() >= point.rung) continue;
+    throw Error(fmt::format(
+        "{} is damaged: it lacks trials or results that the run in {} began after; restore the newest copy, "
+        "or remove the sweep's folder to search anew",
+        (frame_.folder / kSearchLogName).string(), folder.string()));
+  }
+}
 
 std::optional<SearchRound> Search::next(bool retry_failed) const {
   std::optional<SearchRound> round = next_round(retry_failed);
@@ -273,6 +295,13 @@ Sweep Search::ends() const {
   }
   add_points(sweep, search_, overrides_, points, find_);
   return sweep;
+}
+
+Sweep Search::known() const {
+  const std::vector<Trial> trials = log().trials();
+  std::vector<uint64_t> numbers(trials.size());
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return round_of(trials, numbers, 0, settings_.trials).sweep;
 }
 
 // Settings that are the best after all, since failed trials were tried again, are confirmed in a folder of their own.

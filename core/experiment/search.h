@@ -37,6 +37,8 @@ class Search {
   // The experiment's own settings with each choice, and with each end of each interval: what cannot run there is found
   // before the first trial.
   Sweep ends() const;
+  // The points of all trials that the log has.
+  Sweep known() const;
   // Writes down the round's trials and points; before any of them runs.
   void begin(SearchRound& round) const;
   // Writes down what the round came to, and removes the checkpoints of trials that cannot go on any more. Returns false
@@ -65,6 +67,7 @@ class Search {
 
  private:
   SearchLog log() const;
+  void require_newest_log() const;
   std::optional<SearchRound> next_round(bool retry_failed) const;
   SearchRound round_of(const std::vector<Trial>& trials, const std::vector<uint64_t>& numbers, uint64_t rung,
                        uint64_t begun) const;

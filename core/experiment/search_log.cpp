@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr int kLogSchema = 1;
+constexpr const char* kLines = "lines";
 constexpr const char* kLogCure = "restore it from a copy, or remove the sweep's folder to search anew";
 
 Error damaged(const std::string& what, const std::string& why) {
@@ -29,18 +31,18 @@ SearchLog::SearchLog(const fs::path& folder, ordered_json search, std::string ba
     : file_(folder / kSearchLogName), params_(params) {
   head_ = {
       {"schema", kLogSchema}, {"search", std::move(search)}, {"base", std::move(base)}, {"claims", std::move(claims)}};
-  if (is_there(file_)) {
-    read(read_file(file_, Links::kRefused));
-  } else {
-    lines_ = sealed_line(head_) + "\n";
-  }
+  if (is_there(file_)) read(read_file(file_, Links::kRefused));
 }
 
 void SearchLog::read(const std::string& text) {
+  // The file is written whole.
+  if (!text.ends_with('\n')) throw damaged(file_.string(), "its last line has no end");
   bool is_first = true;
+  ordered_json lines;  // version 0.2 did not count them
   each_sealed_line(file_, text, kLogCure, [&](const ordered_json& line, const std::string& what) {
     read_members(what, kLogCure, [&] {
       if (!std::exchange(is_first, false)) return read_line(line, what);
+      lines = line.value(kLines, ordered_json());
       const auto differs = [&](const char* key) { return line.at(key) != head_.at(key); };
       if (!differs("schema") && !differs("search") && !differs("base")) {
         head_["claims"] = line.at("claims");
@@ -55,9 +57,13 @@ void SearchLog::read(const std::string& text) {
                                           : "settings outside of sweep.search"));
     });
   });
-  lines_ = text.substr(0, text.rfind('\n') + 1);
-  if (lines_.empty()) throw damaged(file_.string(), "it has no whole line");
+  lines_ = text.substr(text.find('\n') + 1);
+  if (lines.is_null() || lines == line_count()) return;
+  throw damaged(file_.string(),
+                fmt::format("it has {} lines after the first, expected {}", line_count(), lines.dump()));
 }
+
+size_t SearchLog::line_count() const { return static_cast<size_t>(std::count(lines_.begin(), lines_.end(), '\n')); }
 
 void SearchLog::read_line(const ordered_json& line, const std::string& what) {
   const uint64_t number = whole(line.at("trial"));
@@ -95,12 +101,16 @@ void SearchLog::add_result(uint64_t trial, const TrialResult& result) {
   results.push_back(result);
 }
 
-void SearchLog::write() const { write_atomically(file_, lines_); }
+void SearchLog::write() const {
+  ordered_json head = head_;
+  head[kLines] = line_count();
+  write_atomically(file_, sealed_line(head) + "\n" + lines_);
+}
 
 void SearchLog::forget_failures() {
   const std::vector<Trial> all = std::move(trials_);
   trials_.clear();
-  lines_ = sealed_line(head_) + "\n";
+  lines_.clear();
   add_trials(all);
   for (uint64_t trial = 0; trial < all.size(); ++trial) {
     trials_[trial].results.clear();

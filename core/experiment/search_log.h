@@ -1,8 +1,9 @@
 // search.jsonl, in a sweep's folder: what a search drew and found. Whoever goes on with a search decides by this file
 // alone, so that several runners agree and no decision is made twice.
 //
-// A sealed line (record/seal.h) for the search itself: {"schema", "search", "base", "claims"}; then, in the order in
-// which they were made, a line for each trial: {"trial", "draw", "unit"}; and for each of its results: {"trial",
+// A sealed line (record/seal.h) for the search itself: {"schema", "search", "base", "claims", "lines"}, the last the
+// number of the others, so that a file that was cut is found; then, in the order in which they were made, a line for
+// each trial: {"trial", "draw", "unit"}; and for each of its results: {"trial",
 // "rung", "figure", "steps"}.
 #ifndef EGGROLL_EXPERIMENT_SEARCH_LOG_H
 #define EGGROLL_EXPERIMENT_SEARCH_LOG_H
@@ -51,12 +52,13 @@ class SearchLog {
  private:
   void read(const std::string& text);
   void read_line(const nlohmann::ordered_json& line, const std::string& what);
+  size_t line_count() const;
 
   std::filesystem::path file_;
   nlohmann::ordered_json head_;
   size_t params_;
   std::vector<Trial> trials_;
-  std::string lines_;
+  std::string lines_;  // all but the first
 };
 
 // Whether the log in this sweep's folder has the trial's result at the rung, so that no run of it may go back there.

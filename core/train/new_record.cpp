@@ -22,6 +22,12 @@ PluginRecord plugin_record(const ChosenPlugin& plugin) {
 
 }  // namespace
 
+std::vector<PluginRecord> plugin_records(const std::vector<ChosenPlugin>& plugins) {
+  std::vector<PluginRecord> records;
+  for (const ChosenPlugin& plugin : plugins) records.push_back(plugin_record(plugin));
+  return records;
+}
+
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
                      const RunIdentity& identity, const SessionPlan& plan, const Processes& processes) {
   RunRecord record;
@@ -36,7 +42,7 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.device = plan.device;
   record.plan = plan.plan;
   record.memory_bytes = plan.memory;
-  for (const ChosenPlugin& plugin : setup.learner.plugins) record.plugins.push_back(plugin_record(plugin));
+  record.plugins = plugin_records(setup.learner.plugins);
   if (!processes.alone()) {
     record.plugins.push_back(plugin_record(*processes.plugin()));
     record.processes = ProcessesRecord{processes.size(), 0, {}};

@@ -20,6 +20,9 @@ struct Invocation {
   std::optional<SweepRecord> sweep;
 };
 
+// What a record says of these plugins.
+std::vector<PluginRecord> plugin_records(const std::vector<ChosenPlugin>& plugins);
+
 // All that is known of a run before its first step. plan: of its session.
 RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocation& invocation,
                      const RunIdentity& identity, const SessionPlan& plan, const Processes& processes);

@@ -1,7 +1,9 @@
 #include "train/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "train/clock.h"
 #include "train/identity.h"
 #include "train/kept_checkpoints.h"
+#include "train/new_record.h"
 
 namespace eggroll {
 namespace {
@@ -53,11 +56,13 @@ void tidy(const std::filesystem::path& folder) {
 }
 
 // Whether the folder holds the record of the run that has ended, which is then the result.
-bool ended_before(const ConfigNode& config, Processes& processes, RunResult& result) {
+bool ended_before(const ConfigNode& config, const Setup& setup, Processes& processes, RunResult& result) {
   if (processes.leads() && is_there(result.folder.record())) {
     RunRecord record = read_record(result.folder.record());
     result.ended_before = has_ended(record, config);
     if (result.ended_before) {
+      require_same_arithmetic(record, identity_of(setup.learner, config, result.folder), result.folder.path);
+      result.other_builds = other_builds(record, plugin_records(setup.learner.plugins));
       result.record = std::move(record);
       tidy(result.folder.path);
     }
@@ -72,7 +77,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
   require_same_work(setup, config, folder, processes);
   if (processes.leads()) require_same_data(setup, folder);
   RunResult result{{}, folder, setup.learner.train.steps, processes.leads()};
-  if (ended_before(config, processes, result)) return result;
+  if (ended_before(config, setup, processes, result)) return result;
   if (processes.leads() && setup.begin) require_beginning(setup, folder);
   if (hooks.opened) hooks.opened(setup);
   std::optional<RunLock> lock;
@@ -81,7 +86,7 @@ RunResult run_shared(const ConfigNode& config, const RunFolder& folder, const Re
     lock.emplace(folder.path);
   }
   // Once more, for another process may have ended the run before this one had the lock.
-  if (ended_before(config, processes, result)) return result;
+  if (ended_before(config, setup, processes, result)) return result;
   if (processes.leads()) write_config(folder, config);
   if (processes.leads() && setup.begin) keep_beginning(*setup.begin, folder);
   if (hooks.begins) hooks.begins(folder, processes);
@@ -105,6 +110,32 @@ bool has_ended(const RunRecord& record, const ConfigNode& config) {
   if (record.status == RunStatus::kCompleted) return true;
   return record.status == RunStatus::kStopped &&
          stop_rules(record.config.at("stop")) == stop_rules(to_json(config.at("stop")));
+}
+
+void require_same_arithmetic(const RunRecord& record, const RunIdentity& now, const std::filesystem::path& folder) {
+  const auto require_equal = [&](const char* what, const std::string& then, const std::string& today) {
+    if (then == today) return;
+    throw Error(
+        fmt::format("the run in {} has ended, and was made with another {} (its hash is {}, today's {}), so that it is "
+                    "not taken as done; remove that folder to run it again, or give another name or another folder of "
+                    "results",
+                    folder.string(), what, then.empty() ? "unknown" : then, today));
+  };
+  require_equal("op set or noise", record.environment.spec_hash, now.spec_hash);
+  require_equal("model program", record.program_hash.value_or(""), now.program_hash);
+  require_equal("update rule", record.rule_hash.value_or(""), now.rule_hash);
+}
+
+std::string other_builds(const RunRecord& record, const std::vector<PluginRecord>& now) {
+  std::vector<std::string> names;
+  for (const PluginRecord& plugin : now) {
+    if (plugin.kind != kind_name(EGG_KIND_MODEL) && plugin.kind != kind_name(EGG_KIND_OPTIMIZER)) continue;
+    const bool is_same = std::any_of(record.plugins.begin(), record.plugins.end(), [&](const PluginRecord& then) {
+      return then.kind == plugin.kind && then.sha256 == plugin.sha256;
+    });
+    if (!is_same) names.push_back(plugin.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 RunResult run_in_folder(const ConfigNode& config,

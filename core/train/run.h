@@ -33,13 +33,23 @@ struct RunHooks {
 struct RunResult {
   RunRecord record;  // whole on process 0
   RunFolder folder;
-  uint64_t steps = 0;         // that the configuration asks for
-  bool leads = true;          // this process is process 0
-  bool ended_before = false;  // the folder's record is of a run that has ended; no step was done
+  uint64_t steps = 0;             // that the configuration asks for
+  bool leads = true;              // this process is process 0
+  bool ended_before = false;      // the folder's record is of a run that has ended; no step was done
+  std::string other_builds = {};  // of plugins that made such a run, with the same arithmetic; see other_builds()
 };
 
 // Whether the run has ended: completed, or stopped by the rules that the configuration still has.
 bool has_ended(const RunRecord& record, const ConfigNode& config);
+
+// Throws Error where a run that has ended was made with another op set, model program or update rule than this identity
+// has: the same settings give other numbers now. folder: the run's. What its backend was built from does not matter,
+// because all backends give the same bits.
+void require_same_arithmetic(const RunRecord& record, const RunIdentity& now, const std::filesystem::path& folder);
+
+// The names of the model and the optimizer, or of one of them, where their files are others than those that made the
+// run: "gru, sign_es"; "" where they are the same.
+std::string other_builds(const RunRecord& record, const std::vector<PluginRecord>& now);
 
 // Begins the run, or goes on with it, and returns once it has ended or a signal has stopped it. The configuration is
 // resolved and its paths are absolute; where several processes share the run, that of process 0 counts. folder_of: the

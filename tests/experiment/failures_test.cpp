@@ -118,6 +118,22 @@ TEST_F(SweepFailureTest, ARunThatSaysWhyItFailedKeepsItsWords) {
   EXPECT_THAT(record.at("error").get<std::string>(), HasSubstr("journal.bin"));
 }
 
+// A batch system asks a point to end, and not the sweep.
+TEST_F(SweepFailureTest, PointsThatASignalEndedAreLeft) {
+  write_experiment("unruly", "  product: [\"train.population=32\"]\n");
+  Process runner(work_, with_folder({"sweep", "experiment=unruly", "train.steps=100000"}));
+  ASSERT_TRUE(runner.wait_until([&] {
+    return fs::exists(points("unruly")) && !fs::is_empty(points("unruly")) && lines_in(point("unruly", "0000-")) > 5;
+  }));
+  const std::string owner = read_file(point("unruly", "0000-") / "lock");  // "pid 4711 on host x"
+  ASSERT_EQ(owner.substr(0, 4), "pid ");
+  ASSERT_EQ(::kill(std::stoi(owner.substr(4)), SIGTERM), 0);
+  const Result result = runner.wait();
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("0 of 1 points done, 0 failed, 1 left\n"
+                                    "a signal ended points that were left; the same command goes on with them\n"));
+}
+
 TEST_F(SweepFailureTest, TheBudgetSavesWhatRuns) {
   write_experiment("unruly", "  product: [\"train.population=32,64\"]\n  budget: {seconds: 1}\n", "");
   const Result result = sweep("unruly", {"train.steps=100000"});

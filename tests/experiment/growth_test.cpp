@@ -43,6 +43,38 @@ TEST_F(SweepGrowthTest, AValueMoreRunsTheNewPointsAlone) {
               HasSubstr("1 points in results/sweeps/grows; 5 in the folder are no longer in the grid"));
 }
 
+// A mean over points of two arithmetics would be of neither.
+TEST_F(SweepGrowthTest, PointsThatOtherArithmeticMadeAreNotDone) {
+  write_experiment("grows", grid("16,32", 1));
+  ASSERT_EQ(sweep("grows").exit_code, 0);
+  const fs::path file = point("grows", "0001-") / "record.json";
+  const std::string whole = read_file(file);
+  const auto change = [&](const std::function<void(nlohmann::ordered_json&)>& body) {
+    nlohmann::ordered_json record = nlohmann::ordered_json::parse(whole);
+    body(record);
+    write_plainly(file, sealed(record).dump(2) + "\n");
+  };
+  write_experiment("grows", grid("8,16,32", 1));
+  change([](nlohmann::ordered_json& record) { record["program_hash"] = "another"; });
+  const std::string changed = read_file(file);
+  for (const Result& result : {sweep("grows"), list_points("grows")}) {
+    expect_one_sentence(result, {"the run in results/sweeps/grows/points/0001-",
+                                 "has ended, and was made with another "
+                                 "model program (its hash is another, today's ",
+                                 "remove that folder"});
+  }
+  EXPECT_EQ(read_file(file), changed);
+  EXPECT_EQ(finished_records("grows").size(), 2U);
+
+  change([](nlohmann::ordered_json& record) {
+    for (nlohmann::ordered_json& plugin : record["plugins"]) plugin["sha256"] = "another";
+  });
+  const Result grown = sweep("grows");
+  EXPECT_EQ(grown.exit_code, 0) << grown.err;
+  EXPECT_THAT(grown.out, HasSubstr("other builds of gru, sign_es made points that are done"));
+  EXPECT_EQ(finished_records("grows").size(), 3U);
+}
+
 // The whole project moves, and its data move to a third place, while a point is not done.
 TEST_F(SweepGrowthTest, PointsGoOnWhereFoldersAndDataHaveMoved) {
   std::string text;

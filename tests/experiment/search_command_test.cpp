@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "experiment/sweep_command.h"
+#include "record/seal.h"
 
 namespace eggroll::test {
 namespace {
@@ -113,6 +114,16 @@ TEST_F(SearchCommandTest, ABudgetEndsItAndMoreGoesOn) {
   const Result rest = sweep("spent");
   EXPECT_EQ(rest.exit_code, 0) << rest.err;
   EXPECT_EQ(table_of(rest), std::regex_replace(table_of(sweep("hunt")), std::regex("hunt"), "spent"));
+}
+
+TEST_F(SearchCommandTest, TrialsThatOtherArithmeticMadeAreNotDone) {
+  ASSERT_EQ(sweep("hunt").exit_code, 0);
+  const fs::path file = point("hunt", "0006-") / "record.json";
+  nlohmann::ordered_json record = nlohmann::ordered_json::parse(read_file(file));
+  record["rule_hash"] = "another";
+  write_plainly(file, sealed(record).dump(2) + "\n");
+  fs::remove_all(work_ / "results" / "sweeps" / "hunt" / "confirmation");  // so that the search goes on
+  expect_one_sentence(sweep("hunt"), {"the run in results/sweeps/hunt/points/0006-", "made with another update rule"});
 }
 
 TEST_F(SearchCommandTest, ABudgetThatIsSpentAtTheEndHidesNothing) {

@@ -54,6 +54,45 @@ TEST_F(RunTest, OneThatHasEndedIsNotRunAgain) {
   EXPECT_EQ(record_to_json(second.record), record_to_json(first.record));
 }
 
+// The same settings give other numbers now, so what is there is not their result.
+TEST_F(RunTest, OneThatOtherArithmeticMadeIsRefused) {
+  const RunRecord whole = run(small_config()).record;
+  const auto refusal_of = [&](const std::function<void(RunRecord&)>& change) {
+    RunRecord record = whole;
+    change(record);
+    write_record(RunFolder{path_}.record(), record);
+    const std::string text = message_of([&] { run(small_config()); });
+    EXPECT_EQ(record_to_json(read_record(RunFolder{path_}.record())), record_to_json(record));
+    return text;
+  };
+  const std::string begin = "the run in " + path_.string() + " has ended, and was made with another ";
+  const std::string end =
+      "), so that it is not taken as done; remove that folder to run it again, or give another "
+      "name or another folder of results";
+  EXPECT_EQ(refusal_of([](RunRecord& record) { record.environment.spec_hash = "0123456789abcdef"; }),
+            begin + "op set or noise (its hash is 0123456789abcdef, today's " + whole.environment.spec_hash + end);
+  EXPECT_EQ(refusal_of([](RunRecord& record) { record.program_hash = "one"; }),
+            begin + "model program (its hash is one, today's " + *whole.program_hash + end);
+  EXPECT_EQ(refusal_of([](RunRecord& record) { record.rule_hash = "two"; }),
+            begin + "update rule (its hash is two, today's " + *whole.rule_hash + end);
+}
+
+// A backend gives the same bits whatever it was built from.
+TEST_F(RunTest, OneThatOtherBuildsMadeIsSpokenOf) {
+  RunRecord record = run(small_config()).record;
+  EXPECT_EQ(run(small_config()).other_builds, "");
+  std::string names;
+  for (PluginRecord& plugin : record.plugins) {
+    plugin.sha256 = "another";
+    if (plugin.kind != "backend") names += (names.empty() ? "" : ", ") + plugin.name;
+  }
+  write_record(RunFolder{path_}.record(), record);
+  const RunResult again = run(small_config());
+  EXPECT_TRUE(again.ended_before);
+  EXPECT_EQ(again.other_builds, names);
+  EXPECT_THAT(names, HasSubstr(", "));
+}
+
 TEST_F(RunTest, OneThatWasStoppedGoesOnUnderOtherRules) {
   const ConfigNode stopped = small_config({"stop.tokens=129"});
   EXPECT_EQ(run(stopped).record.status, RunStatus::kStopped);

@@ -19,6 +19,8 @@ struct Launch {
 Launch open_launch(const Sweep& sweep, const SweepArguments& arguments, const std::filesystem::path& plugins);
 // Throws Error if a point cannot run.
 void check_frozen(const Sweep& sweep, const Launch& launch);
+// Throws Error if points that have ended cannot be taken as done, see require_reusable().
+void check_done(const Sweep& sweep, const Launch& launch);
 // Throws Error if none of the points can run.
 void check_some_frozen(const Sweep& sweep, const Launch& launch);
 // From here on a signal ends the launch in its three stages.

@@ -89,7 +89,7 @@ int search_command(const ConfigSearch& config, const Overrides& overrides, const
   while (std::optional<SearchRound> round = search.next(retry_confirmation)) {
     if (!launch) {
       launch = open_launch(round->sweep, arguments, search.folder() / "plugins");
-      if (search.is_new()) check_frozen(search.ends(), *launch);
+      search.is_new() ? check_frozen(search.ends(), *launch) : check_done(search.known(), *launch);
       heed_stops(*launch);
     }
     const std::string which = round->title + round->sweep.points[0].hash;

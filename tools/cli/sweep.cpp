@@ -32,6 +32,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr int kPointsLeft = 3;     // the exit code where points did not end, none failed and nobody stopped the sweep
 constexpr size_t kLeastWhat = 16;  // characters of what a point is, however narrow the terminal
 
 // Throws Error if a point could not run. It says each reason once, with the first point that has it.
@@ -137,6 +138,7 @@ PointList list_points(const Sweep& sweep) {
   const bool here = open_launcher(sweep.launcher, {})->runs_here();
   const std::vector<PointCheck> checks = check_points(sweep.points, plugin_folders_of(sweep.points[0].config), here);
   require_runnable(sweep, checks);
+  require_reusable(sweep, checks);
   std::vector<PointStanding> standings;
   for (const SweepPoint& point : sweep.points) standings.push_back(standing_of(sweep, point));
   const Pace pace(sweep, standings);
@@ -303,10 +305,25 @@ static std::vector<PointCheck> checks_of(const Sweep& sweep, const Launch& launc
                       launch.launcher->runs_here());
 }
 
-void check_frozen(const Sweep& sweep, const Launch& launch) { require_runnable(sweep, checks_of(sweep, launch)); }
+static void say_other_builds(const std::string& names) {
+  if (names.empty()) return;
+  say(fmt::format("other builds of {} made points that are done, with the same programs and rules as today's\n",
+                  names));
+}
+
+void check_frozen(const Sweep& sweep, const Launch& launch) {
+  const std::vector<PointCheck> checks = checks_of(sweep, launch);
+  require_runnable(sweep, checks);
+  say_other_builds(require_reusable(sweep, checks));
+}
+
+void check_done(const Sweep& sweep, const Launch& launch) {
+  say_other_builds(require_reusable(sweep, checks_of(sweep, launch)));
+}
 
 void check_some_frozen(const Sweep& sweep, const Launch& launch) {
   const std::vector<PointCheck> checks = checks_of(sweep, launch);
+  require_reusable(sweep, checks);
   const bool some = std::any_of(checks.begin(), checks.end(), [](const PointCheck& one) { return one.error.empty(); });
   if (!some) require_runnable(sweep, checks);
 }
@@ -342,7 +359,8 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   require_one_value_each(search, overrides, Takes::kSweep);
   if (is_search(compose(search, overrides))) return search_command(search, overrides, arguments);
   Sweep sweep = compose_sweep(search, overrides, existing_run);
-  const Launch launch = open_launch(sweep, arguments, sweep.folder / "plugins");
+  Launch launch = open_launch(sweep, arguments, sweep.folder / "plugins");
+  launch.options.waits = true;
   check_frozen(sweep, launch);
   write_sweep(sweep);
   print_said(sweep);
@@ -353,6 +371,8 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
   say(fmt::format("{} of {} points done, {} failed, {} left\n", s.done, s.total, s.failed, s.waiting));
   if (s.elsewhere > 0 && s.ended_because.empty()) {
     say(fmt::format("{} of them run in other processes; run the sweep again when these have ended\n", s.elsewhere));
+  } else if (s.waiting > 0 && s.ended_because.empty()) {
+    say("a signal ended points that were left; the same command goes on with them\n");
   }
   if (stops.load() > 0) return stopped_by_signal();
   if (!result.failed.empty()) {
@@ -369,7 +389,8 @@ int sweep_command(const HostOptions& host, const Overrides& overrides, const Swe
     throw Error(fmt::format("{} with {} of {} points done; raise it and run the same command to go on", s.ended_because,
                             s.done, s.total));
   }
-  if (s.done == s.total) print_best(sweep);
+  if (s.done < s.total) return kPointsLeft;
+  print_best(sweep);
   return 0;
 }
 
