@@ -130,7 +130,7 @@ class Runner {
     AppendFile(folder.log()).append(fmt::format("== {} {}\n", utc_now(), worker.name));
     active_.emplace_back(
         point, worker, std::move(*hold),
-        std::vector<std::string>{"resume", "--only-plugins", options_.plugins.string(), folder.path.string()},
+        std::vector<std::string>{"resume", "--hook", "--only-plugins", options_.plugins.string(), folder.path.string()},
         folder.log());
     free_workers_.pop_back();
     if (hooks_.started) hooks_.started({&point, worker.name, 0.0, last_metrics(folder.metrics())});

@@ -56,6 +56,11 @@ std::string whole_lines(const fs::path& path) {
   return text.substr(0, text.rfind('\n') + 1);
 }
 
+// Whether the text is the name of a folder beside others, and no path that leads away from them.
+bool is_plain_name(const std::string& text) {
+  return !text.empty() && text != "." && text != ".." && text.find('/') == std::string::npos;
+}
+
 // A line of points.jsonl.
 struct KnownPoint {
   uint64_t index;
@@ -74,7 +79,8 @@ std::vector<KnownPoint> known_points(const Sweep& sweep) {
     // Version 0.1 wrote no checksums. A point that is not recognised would be run again, in another folder.
     const bool is_point = seal_of_line(written) != Seal::kBroken && line.is_object() && line.contains("hash") &&
                           line["hash"].is_string() && line.contains("index") && line["index"].is_number_unsigned() &&
-                          line.contains("folder") && line["folder"].is_string() && line["index"] == known.size();
+                          line.contains("folder") && line["folder"].is_string() && is_plain_name(line["folder"]) &&
+                          line["index"] == known.size();
     if (!is_point) {
       throw Error(
           fmt::format("{} is damaged, expected a point on each line, with its index and its checksum; restore "
@@ -312,7 +318,7 @@ void state_claims(const Sweep& sweep) {
 }  // namespace
 
 void write_sweep(Sweep& sweep) {
-  create_folders(sweep.folder / "points");
+  create_folders(own_folder(sweep.folder / "points"));
   const FileLock lock(sweep.folder / "lock");  // while points are numbered and written
   Numbering(sweep).number();
   std::string lines = whole_lines(points_file(sweep));

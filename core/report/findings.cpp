@@ -305,8 +305,8 @@ FindingsSummary write_findings(const Collection& collection, const std::string& 
     throw Error(fmt::format("found no record of a run to report on, expected at least one{}",
                             collection.problems.empty() ? "" : "; " + collection.problems.front()));
   }
-  create_folders(folder / "plots");
-  create_folders(folder / "tables");
+  create_folders(own_folder(folder / "plots"));
+  create_folders(own_folder(folder / "tables"));
   const std::vector<Study> studies = studies_of(collection);
   Document document{"Findings: " + title, {}};
   Draft draft(document, folder);

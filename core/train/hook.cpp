@@ -181,7 +181,7 @@ std::optional<HookNumbers> ask_hook(const HookSettings& hook, const Setup& setup
   } catch (const Error& error) {
     complaint = error.what();
   }
-  throw Error(fmt::format("the hook '{}' at step {} {}{}{}; mend it and go on with: eggroll resume {}",
+  throw Error(fmt::format("the hook '{}' at step {} {}{}{}; mend it and go on with: eggroll resume {} --hook",
                           one_line(fmt::format("{}", fmt::join(hook.words, " ")), kQuoted), step.step, complaint,
                           quoted("it wrote", talk.output), quoted("on standard error", talk.errors),
                           folder.path.string()));

@@ -88,6 +88,13 @@ TEST_F(SurroundingsTest, OutputThatCannotBeWritten) {
 }
 
 // As with `eggroll run | head -1`: what works for long goes on, what only prints ends as other commands do.
+// As a daemon may leave it. Children would be gone before they could be waited for.
+TEST_F(SurroundingsTest, AParentThatIgnoresTheEndOfChildren) {
+  const Arguments run = tiny_run({"eval.hook=[/bin/echo,\"{}\"]", "eval.hook_seconds=20"});
+  const Result result = by_shell(run, "", "trap '' CHLD;");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST_F(SurroundingsTest, APipeThatNobodyReads) {
   const std::string digest = undisturbed(tiny_run());
   const auto unread = [&](const Arguments& arguments) {

@@ -197,7 +197,7 @@ TEST_F(HookTest, WhereItFailsTheRunGoesOn) {
     EXPECT_EQ(
         message_of([&] { run_in(folder, config, hooks); }),
         fmt::format("the hook 'sh {}/hook.sh' at step {} ended with exit code 3; it wrote: 'oops'; mend it and go "
-                    "on with: eggroll resume {}",
+                    "on with: eggroll resume {} --hook",
                     folder_.string(), step, folder.string()));
     const RunRecord failed = read_record(RunFolder{folder}.record());
     EXPECT_EQ(failed.status, RunStatus::kFailed);

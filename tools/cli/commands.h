@@ -33,6 +33,7 @@ struct ResumeArguments {
   std::filesystem::path run;
   std::vector<std::filesystem::path> plugins;  // folders that find_plugins_of_run() may search
   std::filesystem::path only_plugins;          // the only folder to take plugins from; empty: see above
+  bool hook = false;                           // start the program that the run's eval.hook names
   MovedData data;
 };
 int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor);

@@ -200,6 +200,7 @@ int dispatch(int argc, char** argv) {
   CLI::Option* resume_plugins = with_plugins(resume, resuming.plugins);
   resume->add_option("--only-plugins", resuming.only_plugins, "Take plugins from this folder only")
       ->excludes(resume_plugins);
+  resume->add_flag("--hook", resuming.hook, "Start the program that the run's own eval.hook names");
   resume->add_option("--data", resuming.data.path,
                      "Where the file of dataset.path lies now; it must hold what the run began with");
   resume->add_option("--valid-data", resuming.data.valid_path, "The same for dataset.valid_path");
@@ -385,6 +386,8 @@ int main(int argc, char** argv) {
   eggroll::open_standard_descriptors();
   // A file that reaches its size limit is an error to report; the signal would end the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  // A parent may have it ignored, and then no child could be waited for.
+  std::signal(SIGCHLD, SIG_DFL);
   try {
     try {
       eggroll::heed_parent();  // if this is a point of a sweep, it ends with the sweep

@@ -57,7 +57,7 @@ int report_command(const fs::path& given, const fs::path& out) {
   const fs::path results = existing_results(given);
   // A folder that holds a page is a published one: the new page replaces it.
   const fs::path beside = is_there(results / "findings.md") ? results : results / "report";
-  const fs::path folder = out.empty() ? beside : out;
+  const fs::path folder = out.empty() ? own_folder(beside) : out;
   const Collection collection = collect({results});
   const FindingsSummary summary = write_findings(collection, name_of(results), folder, notes_for(results));
   print_problems(summary.problems);

@@ -1,4 +1,4 @@
-// eggroll run, eggroll resume.
+// eggroll run, eggroll resume; the life of a run in the terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <ctime>
 #include <optional>
 
+#include "cli/begin_run.h"
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "cli/several_values.h"
@@ -159,24 +160,29 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
   if (record.samples_file) say(fmt::format("sample {}\n", folder.samples().string()));
 }
 
+bool names_hook(const ConfigNode& config) {
+  const ConfigNode* hook = config.find("eval.hook");
+  return hook != nullptr && hook->kind() != ConfigNode::Kind::kNull;
+}
+
 // The end of a sentence.
-std::string how_to_go_on(const RunFolder& folder, const Registry& registry) {
+std::string how_to_go_on(const RunFolder& folder, const Registry& registry, bool has_hook) {
   std::string plugins;  // the run's own configuration cannot name plugin folders
   for (const PluginFolder& each : registry.folders()) {
     const bool is_of_user = each.origin == "plugins.path" || each.origin == "--plugins";
     if (!is_of_user && each.origin != "--only-plugins") continue;
     plugins += fmt::format(" {} {}", is_of_user ? "--plugins" : each.origin, shell_word(each.path.string()));
   }
-  return fmt::format("eggroll resume {}{}", shell_word(folder.path.string()), plugins);
+  return fmt::format("eggroll resume {}{}{}", shell_word(folder.path.string()), plugins, has_hook ? " --hook" : "");
 }
 
 // Returns the exit code of a process that a signal ended, as shells count it. Only process 0 returns it, because mpirun
 // ends all processes when one fails, and would end process 0 before its last line. A signal to another process counts
 // as SIGTERM.
-int interrupted(const RunResult& result, const Registry& registry) {
+int interrupted(const RunResult& result, const Registry& registry, bool has_hook) {
   if (!result.leads) return 0;
   say(fmt::format("interrupted after {} of {} steps, saved; go on with: {}\n", result.record.steps, result.steps,
-                  how_to_go_on(result.folder, registry)));
+                  how_to_go_on(result.folder, registry, has_hook)));
   const int signal = stop_signal.load();
   return 128 + (signal != 0 ? signal : SIGTERM);
 }
@@ -200,11 +206,14 @@ void warn_of_joint_windows(const Learner& learner) {
       learner.train.tokens));
 }
 
-int print_end(const RunResult& result, const Registry& registry) {
-  if (result.record.status == RunStatus::kInterrupted) return interrupted(result, registry);
+int print_end(const RunResult& result, const Registry& registry, bool has_hook) {
+  if (result.record.status == RunStatus::kInterrupted) return interrupted(result, registry, has_hook);
   if (!result.leads) return 0;
   if (result.ended_before) {
     say(fmt::format("this run is finished already; remove {} to run it again\n", result.folder.path.string()));
+    if (!result.other_builds.empty()) {
+      say(fmt::format("other builds of {} made it, with the same program and rule as today's\n", result.other_builds));
+    }
   }
   print_summary(result.record, result.folder);
   return 0;
@@ -233,7 +242,7 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     catch_signals();
     end_hung_calls(stop_signal,
                    fmt::format("fix the plugin, or choose another, and go on from the last checkpoint with: {}",
-                               how_to_go_on(folder, registry)));
+                               how_to_go_on(folder, registry, names_hook(config))));
     say(fmt::format("run folder {}\n", folder.path.string()));
     if (const ConfigNode* from = config.find("init.from"); from != nullptr && from->kind() == ConfigNode::Kind::kText) {
       say(fmt::format("{} {}\n", config.at("init.continue").boolean() ? "goes on from" : "begins with the weights of",
@@ -262,13 +271,13 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
   };
   const RunResult result = run_in_folder(config, folder_of, registry, invocation, hooks);
   progress.finish();
-  return print_end(result, registry);
+  return print_end(result, registry, names_hook(config));
 }
 
-// registry_of: finds the plugins for the composed configuration.
-template <class RegistryOf>
+}  // namespace
+
 int begin_run(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
-              bool show_monitor, RegistryOf&& registry_of) {
+              bool show_monitor, const std::function<Registry(const ConfigNode&)>& registry_of) {
   const ConfigSearch search = config_search(host);
   require_one_value_each(search, overrides, Takes::kRuns);
   ConfigNode config = compose(search, overrides);
@@ -295,119 +304,24 @@ int begin_run(const HostOptions& host, const Overrides& overrides, const std::ve
                   show_monitor);
 }
 
-bool is_of_section(const std::string& section, const std::string& override_text) {
-  const std::string key = override_text.substr(std::min(override_text.find_first_not_of("+~"), override_text.size()));
-  return key.starts_with(section + ".") || key.starts_with(section + "=") || key == section;
-}
-
-// The folders of configuration that the run was begun with, as options.
-std::string config_dirs_of(const RunRecord& record) {
-  constexpr const char* kOption = "--config-dir";
-  std::string options;
-  for (size_t i = 1; i < record.command_line.size(); ++i) {
-    const std::string& word = record.command_line[i];
-    if (word.starts_with(std::string(kOption) + "=")) options += " " + shell_word(word);
-    if (word != kOption || i + 1 == record.command_line.size()) continue;
-    options += fmt::format(" {} {}", kOption, shell_word(record.command_line[i + 1]));
-  }
-  return options;
-}
-
-// The configuration of these overrides, most of them the run's. An option of the user's own needs its folder again.
-ConfigNode compose_again(const HostOptions& host, const RunFolder& folder, const Overrides& overrides) {
-  try {
-    return compose(config_search(host), overrides);
-  } catch (const Error& error) {
-    const std::string began = config_dirs_of(read_record(folder.record()));
-    throw Error(
-        fmt::format("the settings of the run in {} cannot be composed again: {}; give the folder of its "
-                    "configuration with --config-dir DIR{}",
-                    folder.path.string(), error.what(), began.empty() ? "" : fmt::format(" (it began with{})", began)));
-  }
-}
-
-// Text as an override's value, in which ${ stands for itself.
-std::string text_value(const std::string& text) {
-  std::string plain;
-  for (const char c : text) {
-    if (c == '{' && plain.ends_with('$'))
-      plain += "${";
-    else
-      plain += c;
-  }
-  return to_line(ConfigNode(plain, {}));
-}
-
-// What the run in the folder was composed of, its files by absolute paths, but for what it began with.
-Overrides overrides_of(const HostOptions& host, const RunFolder& folder, const std::string& from) {
-  Overrides overrides = read_record(folder.record()).overrides;
-  // Whose plugins are loaded the user decides, and not the run's folder.
-  std::erase_if(overrides,
-                [](const std::string& text) { return is_of_section("init", text) || is_of_section("plugins", text); });
-  const ConfigNode config = run_config(folder);
-  for (const std::string& key : kDataFiles) {
-    const ConfigNode* file = config.find("dataset." + key);
-    if (file == nullptr || file->kind() != ConfigNode::Kind::kText) continue;
-    overrides.push_back(fmt::format("dataset.{}={}", key, text_value(file->text())));
-  }
-  ConfigNode composed = compose_again(host, folder, overrides);
-  erase_launcher(composed);
-  ConfigNode* init = composed.find("init");
-  const ConfigNode* own = config.find("init");
-  if (init != nullptr && own != nullptr) *init = *own;
-  if (run_hash(with_absolute_paths(std::move(composed))) != run_hash(config)) {
-    throw Error(
-        fmt::format("the configuration files have changed since the run in {} began, so that its settings cannot "
-                    "be composed again; give all of them: eggroll run init.from={} init.continue=true "
-                    "KEY=VALUE...",
-                    folder.path.string(), from));
-  }
-  return overrides;
-}
-
-// They may be what ended the other run, and would end its fork at once.
-void leave_stop_rules(const ConfigNode& config, Overrides& overrides) {
-  const ConfigNode* stop = config.find("stop");
-  if (stop == nullptr || stop->kind() != ConfigNode::Kind::kMap) return;
-  std::string left;
-  for (const ConfigNode::Entry& rule : stop->map()) {
-    if (rule.value.kind() == ConfigNode::Kind::kNull) continue;
-    overrides.push_back(fmt::format("stop.{}=null", rule.key));
-    left += fmt::format("{}stop.{}={}", left.empty() ? "" : ", ", rule.key, to_line(rule.value));
-  }
-  if (!left.empty()) fmt::print("the other run's stop rules are left behind ({}); name them to keep them\n", left);
-}
-
-}  // namespace
-
 int run_command(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
                 bool show_monitor) {
   return begin_run(host, overrides, command_line, show_monitor, find_plugins);
 }
 
-int fork_command(const HostOptions& host, const ForkArguments& arguments, const Overrides& changes,
-                 const std::vector<std::string>& command_line, bool show_monitor) {
-  const NamedCheckpoint named = split_name(arguments.from);
-  const RunFolder folder = existing_run(named.run);
-  for (const std::string& text : changes) {
-    if (!is_of_section("init", text)) continue;
-    throw Error(fmt::format("'{}' is for eggroll run, and eggroll fork sets init itself; leave it out", text));
-  }
-  Overrides overrides = overrides_of(host, folder, arguments.from);
-  const ConfigNode of_run = run_config(folder);
-  leave_stop_rules(of_run, overrides);
-  overrides.insert(overrides.end(), changes.begin(), changes.end());
-  overrides.push_back("init.from=" + text_value(absolute_path(folder.path.string()) + "@" + named.checkpoint));
-  overrides.emplace_back("init.continue=true");
-  require_one_value_each(config_search(host), overrides, Takes::kRun);
-  return begin_run(host, overrides, command_line, show_monitor, [&](const ConfigNode& config) {
-    std::vector<fs::path> allowed = arguments.plugins;
-    for (const PluginFolder& own : plugin_folders_of(config)) {
-      if (own.origin == "plugins.path") allowed.push_back(own.path);
-    }
-    return find_plugins_of_run(of_run, allowed);
-  });
+namespace {
+
+// What is started the user decides, and not the run's folder.
+void require_hook_allowed(const ConfigNode& config, const RunFolder& folder) {
+  if (!names_hook(config)) return;
+  constexpr size_t kShown = 300;  // bytes
+  throw Error(
+      fmt::format("{} names a program to start, eval.hook: {}, and resume starts only what you allow; look at it, and "
+                  "give --hook to start it",
+                  folder.config().string(), one_line(to_line(config.at("eval.hook")), kShown)));
 }
+
+}  // namespace
 
 int resume_command(const ResumeArguments& arguments, const std::vector<std::string>& command_line, bool show_monitor) {
   const RunFolder folder = existing_run(arguments.run);
@@ -420,6 +334,7 @@ int resume_command(const ResumeArguments& arguments, const std::vector<std::stri
   }
   invocation.command_line = command_line;
   ConfigNode config = with_data(run_config(folder), arguments.data);
+  if (!arguments.hook) require_hook_allowed(config, folder);
   for (const std::string& key : kRunFiles) require_file(config, key);
   if (show_monitor) config = with_monitor(std::move(config));
   const fs::path& alone = arguments.only_plugins;

@@ -1,0 +1,19 @@
+// What eggroll run and eggroll fork share.
+#ifndef EGGROLL_CLI_BEGIN_RUN_H
+#define EGGROLL_CLI_BEGIN_RUN_H
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace eggroll {
+
+// Composes a run and trains it. registry_of: finds the plugins for the composed configuration. Returns the exit code.
+int begin_run(const HostOptions& host, const Overrides& overrides, const std::vector<std::string>& command_line,
+              bool show_monitor, const std::function<Registry(const ConfigNode&)>& registry_of);
+
+}  // namespace eggroll
+
+#endif
