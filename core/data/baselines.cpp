@@ -10,6 +10,7 @@
 #include <future>
 #include <new>
 
+#include "data/byte_text.h"
 #include "eggroll/noise.h"
 
 namespace eggroll {
@@ -140,12 +141,12 @@ void measure_counts(const Dataset& dataset, Pairs pairs, Baselines& baselines) {
   baselines.bigram = bigram / units;
 }
 
-// Size in bytes of what `gzip -9` makes of all the bytes added.
+// Size in bytes of what zlib makes of all the bytes added at its highest level.
 class GzipSize {
  public:
   GzipSize() {
-    // Window 2^15, +16 for gzip's wrapper. The program holds as many symbols in a block as zlib's memory level 9 does;
-    // zlib's usual level 8 holds half of them and comes to another size.
+    // Window 2^15, +16 for gzip's wrapper. The program gzip holds as many symbols in a block as zlib's memory level 9
+    // does; zlib's usual level 8 holds half of them and comes to another size.
     if (deflateInit2(&stream_, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
       throw std::bad_alloc();
     }
@@ -184,22 +185,9 @@ double gzip_bits(const Dataset& dataset) {
   constexpr uint64_t kChunk = 1 << 18;  // tokens: at most 1 GiB of text
   const Tokens& tokens = dataset.valid;
   GzipSize gzip;
-  std::string text;
+  std::string own;
   for (uint64_t start = 0; start < tokens.size(); start += kChunk) {
-    const Tokens chunk = tokens.part(start, std::min(kChunk, tokens.size() - start));
-    if (!dataset.vocabulary && (dataset.vocab_needed > 256 || tokens.width() == 1)) {
-      gzip.add(chunk.bytes());
-      continue;
-    }
-    text.clear();
-    for (uint64_t i = 0; i < chunk.size(); ++i) {
-      if (dataset.vocabulary) {
-        text += dataset.vocabulary->bytes(chunk[i]);
-      } else {
-        text += static_cast<char>(chunk[i]);
-      }
-    }
-    gzip.add(std::as_bytes(std::span(text)));
+    gzip.add(bytes_of(dataset, tokens.part(start, std::min(kChunk, tokens.size() - start)), own));
   }
   return 8.0 * static_cast<double>(gzip.finish()) / static_cast<double>(dataset.units(tokens));
 }

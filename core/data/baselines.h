@@ -10,7 +10,10 @@ namespace eggroll {
 struct Baselines {
   double unigram = 0.0;  // counts of the training part, 0.01 added to each token of the vocabulary
   double bigram = 0.0;   // the same, given the token before; the first token of a text or row by the unigram
-  double gzip = 0.0;     // `gzip -9` of the held-out part alone, decoded, or one byte a token where that is enough
+  // The held-out part alone (bytes_of() in data/byte_text.h) as zlib compresses it at level 9 and memory level 9 with
+  // gzip's wrapper. A short text comes to the size that the program `gzip -9` makes of it. The two end the blocks of a
+  // long one at other places: of 1.6 MB of English the program made 0.02 % less.
+  double gzip = 0.0;
 };
 
 // Reads the training part once. Memory: 8 bytes a token of the vocabulary, and 8 MiB or, where the vocabulary exceeds

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kTrainColour = "#5a9fd0";
 constexpr const char* kHeldOutColour = "#0b4f8a";
 constexpr const char* kAverageColour = "#6a3d9a";
-constexpr const char* kBaselineColours[] = {"#b2182b", "#d6761b", "#4d7a2f"};
+constexpr const char* kBaselineColours[] = {"#b2182b", "#d6761b", "#4d7a2f", "#1b7f79", "#8c6d1f", "#7a3b69"};
 constexpr double kLabelSpacing = 0.05;  // of the height: one line of text
 
 using Points = std::vector<std::pair<double, double>>;  // member tokens, bits per unit
@@ -54,10 +55,10 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
   if (!train.empty()) labels.push_back({"training", kTrainColour, false, train.back().second, 0});
   if (!held_out.empty()) labels.push_back({"held-out", kHeldOutColour, false, held_out.back().second, 0});
   if (!average.empty()) labels.push_back({"average", kAverageColour, false, average.back().second, 0});
-  const BaselineRecord& b = curve.baselines;
-  if (b.unigram) labels.push_back({"unigram", kBaselineColours[0], true, *b.unigram, 0});
-  if (b.bigram) labels.push_back({"bigram", kBaselineColours[1], true, *b.bigram, 0});
-  if (b.gzip) labels.push_back({"gzip", kBaselineColours[2], true, *b.gzip, 0});
+  size_t drawn = 0;
+  for (const auto& [of, bits] : curve.baselines.named()) {
+    labels.push_back({of, kBaselineColours[drawn++ % std::size(kBaselineColours)], true, bits, 0});
+  }
 
   double right = 0;
   double low = labels.front().value;
@@ -101,7 +102,7 @@ std::string curve_script(const Curve& curve, const Points& train, const Points& 
       "set border 3 lc rgb '#555555'\n"
       "set tics nomirror out tc rgb '#333333'\n"
       "set grid ytics lc rgb '#e4e4e4' lt 1 lw 1\n"
-      "set rmargin 20\n"
+      "set rmargin 26\n"
       "set bmargin 6\n"
       "set key at graph 0.5, screen 0.03 center center horizontal reverse Left samplen 3 width 3\n",
       gnuplot_text(curve.title), x_unit_name, gnuplot_text("bits per " + curve.unit), width, bottom, top);

@@ -12,7 +12,7 @@ inline constexpr const char* kSchema = "schema";  // of the file; in its first l
 // In every line.
 inline constexpr const char* kStep = "step";                   // steps done
 inline constexpr const char* kMemberTokens = "member_tokens";  // that all members have read, each on its own
-inline constexpr const char* kUniqueTokens = "unique_tokens";  // of the data; members of a stream read the same ones
+inline constexpr const char* kUniqueTokens = "unique_tokens";  // that all streams have read
 inline constexpr const char* kChecksum = "crc";                // record/seal.h
 
 // What the step did; not in the line of the untrained model nor in that of a stop.

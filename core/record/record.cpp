@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <system_error>
 #include <utility>
 
 #include "record/json.h"
@@ -51,6 +54,13 @@ ordered_json or_null(const std::optional<DatasetRecord>& dataset) {
           {"unit", dataset->unit},
           {"sizes", dataset->sizes},
           {"facts", dataset->facts}};
+}
+
+// Numbers by a count of bytes, which is a key as text.
+ordered_json json_by_bytes(const std::map<uint32_t, double>& numbers, const char* name) {
+  ordered_json json = ordered_json::object();
+  for (const auto& [bytes, number] : numbers) json[std::to_string(bytes)] = finite(number, name);
+  return json;
 }
 
 ordered_json plugins_to_json(const std::vector<PluginRecord>& plugins) {
@@ -124,6 +134,32 @@ ordered_json to_json(const ProcessesRecord& processes) {
   return {{"count", processes.count}, {"bytes_per_step", processes.bytes_per_step}, {"update", update}};
 }
 
+// Null is none.
+std::map<uint32_t, double> by_bytes(const ordered_json& json, const char* name, const std::string& what) {
+  std::map<uint32_t, double> numbers;
+  if (json.is_null()) return numbers;
+  for (const auto& [key, number] : json.get_ref<const ordered_json::object_t&>()) {
+    uint32_t bytes = 0;
+    const auto end = std::from_chars(key.data(), key.data() + key.size(), bytes);
+    if (end.ec != std::errc() || end.ptr != key.data() + key.size() || bytes == 0) {
+      throw Error(
+          fmt::format("{} is damaged: {} has the key '{}', expected a count of bytes; {}", what, name, key, kCure));
+    }
+    numbers[bytes] = number.get<double>();
+  }
+  return numbers;
+}
+
+BaselineRecord baselines_of(const ordered_json& json, const std::string& what) {
+  BaselineRecord baselines{optional_of<double>(json.at("unigram")), optional_of<double>(json.at("bigram")),
+                           optional_of<double>(json.at("gzip"))};
+  if (!json.contains("kneser_ney")) return baselines;  // of version 0.2
+  baselines.xz = optional_of<double>(json.at("xz"));
+  baselines.ppmd = optional_of<double>(json.at("ppmd"));
+  baselines.kneser_ney = by_bytes(json["kneser_ney"], "kneser_ney", what);
+  return baselines;
+}
+
 ProcessesRecord processes_of(const ordered_json& json) {
   const ordered_json& update = json.at("update");
   ProcessesRecord processes{whole(json.at("count")),
@@ -140,6 +176,59 @@ Failure failure_of(const ordered_json& json, const std::string& what) {
 }
 
 }  // namespace
+
+std::optional<std::pair<uint32_t, double>> BaselineRecord::best_kneser_ney() const {
+  const auto best = std::min_element(kneser_ney.begin(), kneser_ney.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return best == kneser_ney.end() ? std::nullopt : std::optional<std::pair<uint32_t, double>>(*best);
+}
+
+std::vector<std::pair<std::string, double>> BaselineRecord::named() const {
+  std::vector<std::pair<std::string, double>> named;
+  const auto add = [&](const std::string& name, const std::optional<double>& bits) {
+    if (bits) named.emplace_back(name, *bits);
+  };
+  add("unigram", unigram);
+  add("bigram", bigram);
+  add("gzip", gzip);
+  add("xz", xz);
+  add("PPMd", ppmd);
+  if (const auto best = best_kneser_ney()) add(fmt::format("Kneser-Ney of {} bytes", best->first), best->second);
+  return named;
+}
+
+std::string baselines_line(const BaselineRecord& baselines) {
+  std::string line = "on the same data:";
+  const char* before = " ";
+  for (const auto& [name, bits] : baselines.named()) {
+    line += fmt::format("{}{} {:.3f}", before, name, bits);
+    before = ", ";
+  }
+  return line;
+}
+
+std::optional<std::string> overlap_caution(const std::map<uint32_t, double>& overlap) {
+  const auto telling = overlap.find(kTellingWindow);
+  if (telling == overlap.end() || telling->second <= kMostOverlap) return std::nullopt;
+  return fmt::format(
+      "{:.1f} % of the held-out part's windows of {} bytes occur in the training part, expected at most {:g} %: "
+      "held-out figures are lower than those of new text; split the data by distinct documents (docs/datasets.md)",
+      100 * telling->second, kTellingWindow, 100 * kMostOverlap);
+}
+
+ordered_json overlap_to_json(const std::map<uint32_t, double>& overlap) {
+  return overlap.empty() ? ordered_json() : json_by_bytes(overlap, "overlap");
+}
+
+ordered_json baselines_to_json(const BaselineRecord& baselines) {
+  return {{"unigram", or_null(baselines.unigram, "unigram")},
+          {"bigram", or_null(baselines.bigram, "bigram")},
+          {"gzip", or_null(baselines.gzip, "gzip")},
+          {"xz", or_null(baselines.xz, "xz")},
+          {"ppmd", or_null(baselines.ppmd, "ppmd")},
+          {"kneser_ney",
+           baselines.kneser_ney.empty() ? ordered_json() : json_by_bytes(baselines.kneser_ney, "kneser_ney")}};
+}
 
 bool is_better(const TrialEnd& a, const TrialEnd& b, bool wants_higher) {
   if (a.figure.has_value() != b.figure.has_value()) return a.figure.has_value();
@@ -196,10 +285,9 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"newest", or_null(record.newest)},
                        {"best", or_null(record.best)},
                        {"final", or_null(record.final)},
-                       {"baselines",
-                        {{"unigram", or_null(record.baselines.unigram, "unigram")},
-                         {"bigram", or_null(record.baselines.bigram, "bigram")},
-                         {"gzip", or_null(record.baselines.gzip, "gzip")}}},
+                       {"baselines", baselines_to_json(record.baselines)},
+                       {"counting_seconds", or_null(record.counting_seconds, "counting_seconds")},
+                       {"overlap", overlap_to_json(record.overlap)},
                        {"weights_sha256", or_null(record.weights_sha256)},
                        {"files",
                         {{"metrics", or_null(record.metrics_file)},
@@ -220,6 +308,7 @@ ordered_json record_to_json(const RunRecord& record) {
                        {"threads", record.threads},
                        {"environment", environment_to_json(record.environment)}};
   if (record.parameters) json["parameters"] = *record.parameters;
+  if (record.checkpoint_bytes) json["checkpoint_bytes"] = *record.checkpoint_bytes;
   if (record.average) {
     json["average"] = {{"newest", or_null(record.average->newest)}, {"final", or_null(record.average->final)}};
   }
@@ -267,10 +356,10 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   } else {
     record.newest = evaluation_of(json.at("newest"));
   }
-  const ordered_json& baselines = json.at("baselines");
-  record.baselines.unigram = optional_of<double>(baselines.at("unigram"));
-  record.baselines.bigram = optional_of<double>(baselines.at("bigram"));
-  record.baselines.gzip = optional_of<double>(baselines.at("gzip"));
+  record.baselines = baselines_of(json.at("baselines"), what);
+  // Version 0.2 knew neither.
+  if (json.contains("counting_seconds")) record.counting_seconds = optional_of<double>(json["counting_seconds"]);
+  if (json.contains("overlap")) record.overlap = by_bytes(json["overlap"], "overlap", what);
   record.weights_sha256 = optional_of<std::string>(json.at("weights_sha256"));
   const ordered_json& files = json.at("files");
   record.metrics_file = optional_of<std::string>(files.at("metrics"));
@@ -297,6 +386,7 @@ RunRecord record_from_json(const ordered_json& json, const std::string& what) tr
   record.threads = whole(json.at("threads"));
   record.environment = environment_of(json.at("environment"));
   if (json.contains("parameters")) record.parameters = whole(json["parameters"]);
+  if (json.contains("checkpoint_bytes")) record.checkpoint_bytes = whole(json["checkpoint_bytes"]);
   if (json.contains("average")) {
     const ordered_json& average = json["average"];
     record.average = AverageRecord{evaluation_of(average.at("newest")), evaluation_of(average.at("final"))};

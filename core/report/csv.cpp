@@ -149,6 +149,22 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
   if (any_average)
     head << "average_final_bits"
          << "average_newest_bits";
+  // Records of version 0.2 have none of these.
+  const bool any_size = std::any_of(collection.runs.begin(), collection.runs.end(),
+                                    [](const CollectedRun& run) { return run.record.checkpoint_bytes.has_value(); });
+  const bool any_text = std::any_of(collection.runs.begin(), collection.runs.end(),
+                                    [](const CollectedRun& run) { return run.record.counting_seconds.has_value(); });
+  std::set<uint32_t> overlaps;
+  for (const CollectedRun& run : collection.runs) {
+    for (const auto& [bytes, share] : run.record.overlap) overlaps.insert(bytes);
+  }
+  if (any_size)
+    head << "parameters"
+         << "checkpoint_bytes";
+  if (any_text) {
+    for (const char* name : {"xz", "ppmd", "kneser_ney", "kneser_ney_bytes", "counting_seconds"}) head << name;
+    for (const uint32_t bytes : overlaps) head << fmt::format("overlap_{}", bytes);
+  }
   std::vector<std::string> hook_names;
   for (const CollectedRun& run : collection.runs) {
     for (const auto& [name, value] : run.metrics.hook) {
@@ -181,6 +197,16 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
         << record.started_utc << record.ended_utc << record.error;
     const AverageRecord average = record.average.value_or(AverageRecord{});
     if (any_average) row << bits(average.final) << bits(average.newest);
+    if (any_size) row << record.parameters << record.checkpoint_bytes;
+    if (any_text) {
+      const auto counted = record.baselines.best_kneser_ney();
+      row << record.baselines.xz << record.baselines.ppmd << (counted ? std::optional(counted->second) : std::nullopt)
+          << (counted ? std::optional<uint64_t>(counted->first) : std::nullopt) << record.counting_seconds;
+      for (const uint32_t bytes : overlaps) {
+        const auto found = record.overlap.find(bytes);
+        row << (found == record.overlap.end() ? std::nullopt : std::optional(found->second));
+      }
+    }
     for (const std::string& name : hook_names) row << metrics.hook_number(metric::kHookPrefix + name);
     for (const std::string& axis : axis_names) row << at_or_empty(axes[i], axis);
     for (const std::string& key : keys) row << at_or_empty(configs[i], key);

@@ -76,6 +76,7 @@ std::vector<Text> pathologies_of(const Study& study) {
     const RunRecord& record = run->run->record;
     const RunMetrics& metrics = run->run->metrics;
     const auto note = [&](const std::string& text) { found[text].push_back(run->number); };
+    if (const std::optional<std::string> caution = overlap_caution(record.overlap)) note(*caution + ".");
     if (metrics.update_rate && metrics.lines > 1) {
       const double late = metrics.update_rate->late;
       if (late == 0.0) {

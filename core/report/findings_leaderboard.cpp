@@ -175,9 +175,7 @@ std::vector<std::pair<std::string, double>> yardsticks_of(const std::vector<cons
   std::map<std::string, std::vector<double>> values;
   for (const StudyRun* run : runs) {
     const RunRecord& record = run->run->record;
-    if (record.baselines.unigram) values["unigram"].push_back(*record.baselines.unigram);
-    if (record.baselines.bigram) values["bigram"].push_back(*record.baselines.bigram);
-    if (record.baselines.gzip) values["gzip"].push_back(*record.baselines.gzip);
+    for (const auto& [name, bits] : record.baselines.named()) values[name].push_back(bits);
     if (!record.dataset || !record.dataset->facts.contains("entropy_rate_bits")) continue;
     const nlohmann::ordered_json& rate = record.dataset->facts.at("entropy_rate_bits");
     if (rate.is_number()) values["entropy rate"].push_back(rate.get<double>());

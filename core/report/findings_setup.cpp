@@ -108,6 +108,10 @@ std::string model_text(const Said& said) {
     return record.parameters ? grouped(static_cast<double>(*record.parameters)) : "";
   });
   if (!parameters.empty()) text += fmt::format(" with {} int8 parameters", parameters);
+  const std::string checkpoint = said.of([](const RunRecord& record) {
+    return record.checkpoint_bytes ? bytes_text(static_cast<double>(*record.checkpoint_bytes)) : "";
+  });
+  if (!checkpoint.empty()) text += fmt::format("; a checkpoint takes {}", checkpoint);
   return text + ". ";
 }
 
@@ -128,7 +132,16 @@ std::string data_text(const Said& said) {
   std::string text = "The data are " + data;
   if (!train.empty()) text += fmt::format(": {} {} to train on", train, unit);
   if (!train.empty() && !held_out.empty()) text += fmt::format(" and {} held out", held_out);
-  return text + ". ";
+  text += ". ";
+  const std::string overlap = said.of([](const RunRecord& record) {
+    const auto telling = record.overlap.find(kTellingWindow);
+    return telling == record.overlap.end() ? "" : percent(telling->second);
+  });
+  if (!overlap.empty()) {
+    text += fmt::format("Of the held-out part's windows of {} bytes, {} occur in the training part. ", kTellingWindow,
+                        overlap);
+  }
+  return text;
 }
 
 std::string work_text(const Said& said) {
@@ -149,10 +162,12 @@ std::string work_text(const Said& said) {
   if (!streams.empty()) text += fmt::format("; {} members read the same tokens", streams);
   text += ". ";
   const std::string all = count(&RunRecord::member_tokens);
-  const std::string unique = count(&RunRecord::unique_tokens);
+  const std::string streams_read = count(&RunRecord::unique_tokens);
   if (!all.empty())
-    text += fmt::format("Until its end it reads {} member tokens; counted once for all members, these are {}. ", all,
-                        unique);
+    text += fmt::format(
+        "Until its end it reads {} member tokens and {} stream tokens, which count once for all members that share a "
+        "stream. ",
+        all, streams_read);
   return text;
 }
 

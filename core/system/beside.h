@@ -4,12 +4,13 @@
 
 #include <future>
 #include <system_error>
+#include <type_traits>
 
 namespace eggroll {
 
 // Does the work on another thread. Where the system gives none, the work is done when the result is waited for.
 template <class Work>
-std::future<void> beside(const Work& work) {
+std::future<std::invoke_result_t<const Work&>> beside(const Work& work) {
   try {
     return std::async(std::launch::async, work);
   } catch (const std::system_error&) {

@@ -187,6 +187,14 @@ void require_replaceable(const fs::path& path) {
                           path.string(), kind_of(present.st_mode)));
 }
 
+Descriptor unnamed_file(std::string_view bytes, const fs::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.get() < 0) throw file_error("write", path, errno);
+  ::unlink(path.c_str());
+  if (const int failure = write_all(file.get(), bytes); failure != 0) throw file_error("write", path, failure);
+  return file;
+}
+
 void write_atomically(const fs::path& path, std::string_view bytes) {
   write_atomically(path, [&](const WriteBytes& write) { write(bytes); });
 }

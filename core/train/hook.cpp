@@ -1,12 +1,9 @@
 #include "train/hook.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -115,15 +112,6 @@ std::string input_of(const HookSettings& hook, const Setup& setup, const RunFold
   return input.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-// An open file with this text, which has a name no more.
-Descriptor file_with(const std::string& text, const std::filesystem::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file.get() < 0) throw file_error("write", path, errno);
-  ::unlink(path.c_str());
-  if (const int failure = write_all(file.get(), text); failure != 0) throw file_error("write", path, failure);
-  return file;
-}
-
 // What is wrong with how the program ran, or "".
 std::string complaint_of(const Conversation& talk, const HookSettings& hook) {
   if (talk.failure != 0) return "could not be started: " + std::generic_category().message(talk.failure);
@@ -172,7 +160,7 @@ HookNumbers hook_numbers_in(const std::string& text) {
 std::optional<HookNumbers> ask_hook(const HookSettings& hook, const Setup& setup, const RunFolder& folder,
                                     BackendSession& session, const StepRecord& step, const std::atomic<bool>* stop) {
   if (stop != nullptr && stop->load()) return std::nullopt;
-  const Descriptor input = file_with(input_of(hook, setup, folder, session, step), folder.path / "hook.tmp");
+  const Descriptor input = unnamed_file(input_of(hook, setup, folder, session, step), folder.path / "hook.tmp");
   const Conversation talk = converse(hook.words, input, {hook.seconds, kMostOutput, kQuoted, stop});
   if (talk.stopped) return std::nullopt;
   std::string complaint = complaint_of(talk, hook);

@@ -50,6 +50,7 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
   record.program_hash = identity.program_hash;
   record.rule_hash = identity.rule_hash;
   record.parameters = setup.learner.program->weight_count();
+  record.checkpoint_bytes = setup.learner.checkpoint_bytes();
   record.threads = Threads::number(setup.learner.threads);
   record.seed = setup.learner.seed;
   DatasetRecord dataset{setup.dataset.name, setup.dataset.sha256, setup.dataset.unit, {}, setup.dataset.facts};
@@ -57,7 +58,9 @@ RunRecord new_record(const Setup& setup, const ConfigNode& config, const Invocat
                    {"held_out", setup.dataset.units(setup.dataset.valid)}};
   record.dataset = dataset;
   const Baselines baselines = measure_baselines(setup.dataset);
-  record.baselines = {baselines.unigram, baselines.bigram, baselines.gzip};
+  record.baselines.unigram = baselines.unigram;
+  record.baselines.bigram = baselines.bigram;
+  record.baselines.gzip = baselines.gzip;
   return record;
 }
 

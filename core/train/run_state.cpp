@@ -64,6 +64,11 @@ void carry_over_record(RunState& run) {
   const RunRecord earlier = read_record(run.folder.record());
   run.record.started_utc = earlier.started_utc;
   run.record.resumes = earlier.resumes + 1;
+  // They took long. Version 0.2 did not have them.
+  if (!earlier.counting_seconds || !earlier.dataset || earlier.dataset->sha256 != run.setup.dataset.sha256) return;
+  run.record.baselines = earlier.baselines;
+  run.record.counting_seconds = earlier.counting_seconds;
+  run.record.overlap = earlier.overlap;
 }
 
 // Opens the monitor with the votes of the steps that an earlier process did.

@@ -316,6 +316,15 @@ std::vector<float> Learner::vote_stds(const std::vector<int8_t>& fitness) const 
   return eggroll::vote_stds(fitness, program->params(), noise, voters);
 }
 
+uint64_t Learner::checkpoint_bytes() const {
+  uint64_t bytes = uint64_t{train.population} * program->state_bytes();
+  for (const egg_param& param : program->params()) {
+    const uint64_t slots = param.perturbed != 0 ? rule->slots().size() : 0;
+    bytes += weight_count(param) * (1 + slots * sizeof(uint32_t));
+  }
+  return bytes;
+}
+
 bool Learner::has_masks() const {
   return std::any_of(voters.begin(), voters.end(), [](const egg_voters& v) { return v.masked != 0; });
 }

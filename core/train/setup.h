@@ -119,6 +119,8 @@ struct Learner {
   // A session of these members with the initial weights.
   BackendSession open_session(const MemberShare& own) const;
   BackendSession open_session() const { return open_session(all_members()); }
+  // What the tensors of a checkpoint take.
+  uint64_t checkpoint_bytes() const;
   // Whether votes depend on what the members read.
   bool has_masks() const;
   // Pairs of each of `perturb.groups`: they are compared with each other alone.

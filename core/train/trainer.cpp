@@ -18,6 +18,7 @@
 #include "train/run_state.h"
 #include "train/sample.h"
 #include "train/session_io.h"
+#include "train/text_measurement.h"
 
 namespace eggroll {
 namespace {
@@ -31,6 +32,9 @@ class Run {
     resume(run_);
     seconds_ = run_.seconds_before;
     put_record();
+    if (run_.processes.leads()) {
+      text_.emplace(run_.setup.dataset, run_.folder, run_.record, [this](const std::string& text) { run_.warn(text); });
+    }
     try {
       loop();
       finish();
@@ -135,6 +139,7 @@ class Run {
     const uint64_t first = run_.step;
     while (run_.step < run_.learner.train.steps && !stopped() && !find_stop_reason()) {
       one_step();
+      if (text_) text_->take();
       report(first);
       const bool due = run_.step % run_.setup.checkpoint.every == 0 || run_.step == run_.learner.train.steps;
       if (due || (keeps_best() && run_.held_out.is_best(run_.step))) save();
@@ -369,6 +374,7 @@ class Run {
     run_.record.ended_utc = utc_now();
     if (!run_.processes.leads()) return;
     if (run_.record.status != RunStatus::kInterrupted) {
+      text_->wait(run_.hooks.stop);
       draw_curve();
       if (run_.setup.dataset.unit == "byte") write_samples();
     }
@@ -406,6 +412,7 @@ class Run {
   double seconds_ = 0.0;  // of the run, as all processes know it
   bool one_was_signalled_ = false;
   bool out_of_patience_ = false;
+  std::optional<TextMeasurement> text_;       // of process 0
   std::optional<StepRecord> unwritten_;       // the newest step's line where it is not in metrics.jsonl yet
   Clock::time_point started_ = Clock::now();  // its steps
 };

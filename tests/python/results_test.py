@@ -47,6 +47,10 @@ class ResultsTest(unittest.TestCase):
         run = results.runs.set_index("run").loc["points/00007"]
         self.assertEqual((run["seed"], run["config.train.population"], run["axis.train.population"]), (2, 1024, "1024"))
         self.assertEqual((run["status"], run["unigram"], run["parameters"]), ("completed", 5.0, 24832))
+        self.assertEqual((run["xz"], run["kneser_ney"], run["kneser_ney_bytes"], run["overlap_64"], run["checkpoint_bytes"]),
+                         (4.0, 3.0, 4, 0.0, 130000))
+        other = results.runs.set_index("run").loc["points/00006"]
+        self.assertTrue(other[["xz", "kneser_ney", "kneser_ney_bytes", "overlap_64", "checkpoint_bytes"]].isna().all())
         last = results.metrics[results.metrics["run"] == "points/00007"].iloc[-1]
         self.assertEqual(last["step"], LINES - 1)
         self.assertEqual(last["held_out_bits_per_unit"], run["final_bits"])

@@ -32,7 +32,7 @@ class CurveTest : public ScratchTest {
 
   const std::filesystem::path metrics_ = folder_ / "metrics.jsonl";
   const std::filesystem::path png_ = folder_ / "curve.png";
-  const Curve curve_{"it's a run", "byte", {4.8, 3.5, 3.51}};
+  const Curve curve_{"it's a run", "byte", {4.8, 3.5, 3.51, std::nullopt, 2.75, {{4, 2.625}, {5, 2.5}}}};
 };
 
 uint32_t big_endian(const std::string& bytes, size_t offset) {
@@ -66,7 +66,8 @@ TEST_F(CurveTest, TheScriptHoldsTheDataTheLabelsAndTheUnits) {
   EXPECT_THAT(script, HasSubstr("set ylabel 'bits per byte'"));
   EXPECT_THAT(script, HasSubstr("$train << END\n0.032768 8\n"));
   EXPECT_THAT(script, HasSubstr("$held_out << END\n0.32768 4.25\n"));
-  for (const char* label : {"'training 4.1'", "'held-out 4.25'", "'unigram 4.8'", "'bigram 3.5'", "'gzip 3.51'"}) {
+  for (const char* label : {"'training 4.1'", "'held-out 4.25'", "'unigram 4.8'", "'bigram 3.5'", "'gzip 3.51'",
+                            "'PPMd 2.75'", "'Kneser-Ney of 5 bytes 2.5'"}) {
     EXPECT_THAT(script, HasSubstr(label));
   }
 }

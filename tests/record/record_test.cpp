@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 #include "eggroll/plugin.h"
 #include "record/scratch.h"
@@ -51,7 +52,11 @@ RunRecord completed_record() {
   record.seed = std::numeric_limits<uint64_t>::max();
   record.dataset = DatasetRecord{
       "text", std::string(64, 'f'), "byte", {{"train", 1000}, {"held_out", 100}}, {{"path", "shakespeare.txt"}}};
-  record.baselines = {4.8, 3.5, std::nullopt};
+  record.baselines = {4.8, 3.5, std::nullopt, std::nullopt, 2.5, {{1, 3.5}, {5, 2.25}, {7, 2.5}}};
+  record.counting_seconds = 0.25;
+  record.overlap = {{32, 0.0625}, {64, 0.0}};
+  record.parameters = 24832;
+  record.checkpoint_bytes = 130'000;
   record.steps = 800;
   record.member_tokens = 26'000'000;
   record.unique_tokens = 1'600'000;
@@ -121,6 +126,41 @@ RunRecord stopped_record() {
   return record;
 }
 
+TEST_F(RecordTest, NamesTheBaselinesThatThereAreAndTheBestCount) {
+  EXPECT_EQ(baselines_line(completed_record().baselines),
+            "on the same data: unigram 4.800, bigram 3.500, PPMd 2.500, Kneser-Ney of 5 bytes 2.250");
+  EXPECT_EQ(baselines_line({4.8, 3.5, 3.25}), "on the same data: unigram 4.800, bigram 3.500, gzip 3.250");
+}
+
+TEST_F(RecordTest, ReadsOneOfBeforeThereWereCountsAndOverlap) {
+  ordered_json json = record_to_json(completed_record());
+  for (const char* key : {"xz", "ppmd", "kneser_ney"}) json["baselines"].erase(key);
+  for (const char* key : {"counting_seconds", "overlap", "checkpoint_bytes"}) json.erase(key);
+  const RunRecord read = record_from_json(sealed(json), "a record");
+  EXPECT_EQ(read.baselines.unigram, 4.8);
+  EXPECT_TRUE(read.baselines.kneser_ney.empty());
+  EXPECT_EQ(read.counting_seconds, std::nullopt);
+  EXPECT_TRUE(read.overlap.empty());
+  EXPECT_EQ(read.checkpoint_bytes, std::nullopt);
+}
+
+TEST_F(RecordTest, RefusesFiguresByWhatIsNoCountOfBytes) {
+  for (const char* key : {"five", "0", "-1", "5x", "", "99999999999"}) {
+    ordered_json json = record_to_json(completed_record());
+    json["overlap"][key] = 0.5;
+    EXPECT_THAT(
+        message_of([&] { record_from_json(sealed(json), "a record"); }),
+        HasSubstr(fmt::format("a record is damaged: overlap has the key '{}', expected a count of bytes", key)));
+  }
+}
+
+TEST_F(RecordTest, CautionsWhereTheHeldOutPartStandsInTheTrainingPart) {
+  EXPECT_EQ(overlap_caution({}), std::nullopt);
+  EXPECT_EQ(overlap_caution({{32, 0.9}, {64, 0.02}}), std::nullopt);
+  EXPECT_THAT(overlap_caution({{64, 0.471}}).value_or(""),
+              HasSubstr("47.1 % of the held-out part's windows of 64 bytes occur in the training part"));
+}
+
 TEST_F(RecordTest, RefusesNumbersThatAreNotWhole) {
   for (const char* key : {"steps", "seed", "threads", "resumes", "member_tokens"}) {
     for (const ordered_json& value : {ordered_json(1e50), ordered_json(-1), ordered_json(1.5)}) {
@@ -151,6 +191,12 @@ TEST_F(RecordTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.plugins.at(0).chosen_because, "highest score, 1");
   EXPECT_EQ(read.plugins.at(1).chosen_because, std::nullopt);
   EXPECT_EQ(read.baselines.gzip, std::nullopt);
+  EXPECT_EQ(read.baselines.xz, std::nullopt);
+  EXPECT_EQ(read.baselines.ppmd, 2.5);
+  EXPECT_EQ(read.baselines.kneser_ney, completed_record().baselines.kneser_ney);
+  EXPECT_EQ(read.counting_seconds, 0.25);
+  EXPECT_EQ(read.overlap, completed_record().overlap);
+  EXPECT_EQ(read.checkpoint_bytes, 130'000U);
   EXPECT_EQ(read.environment.cpu.features, completed_record().environment.cpu.features);
   EXPECT_EQ(read.config["model"]["layers"], 1);
   EXPECT_EQ(read.device, "cpu");
@@ -251,6 +297,7 @@ TEST_F(RecordTest, ReadsARecordOfBeforeThereWerePlans) {
 
 TEST_F(RecordTest, OlderRecordsDoNotSayHowManyParametersTheModelHas) {
   RunRecord record = completed_record();
+  record.parameters.reset();
   write_record(path_, record);
   EXPECT_EQ(read_record(path_).parameters, std::nullopt);
   record.parameters = 5'000'000'000;
@@ -356,6 +403,12 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
       {"/final/bytes", 0},
       {"/plugins/0/extra", 1},
       {"/baselines/trigram", 3.1},
+      {"/baselines/kneser_ney/five", 3.1},
+      {"/baselines/kneser_ney", ordered_json::object()},
+      {"/overlap/16", 1.5},
+      {"/overlap/0", 0.5},
+      {"/counting_seconds", -1},
+      {"/checkpoint_bytes", -1},
       {"/dataset/extra", 1},
       {"/schema", 1},  // which knew no newest
       {"/schema", 3},
@@ -393,7 +446,9 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
     json[ordered_json::json_pointer(place)] = value;
     add(json);
   }
+  const std::set<std::string> newer = {"counting_seconds", "overlap", "parameters", "checkpoint_bytes"};
   for (const auto& [key, value] : completed.items()) {
+    if (newer.contains(key)) continue;  // older records lack it
     ordered_json json = completed;
     json.erase(key);
     add(json);

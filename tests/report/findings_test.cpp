@@ -134,6 +134,34 @@ TEST_F(FindingsTest, TheLeaderboardNamesWhatIsNotToldApart) {
   EXPECT_THAT(text, HasSubstr("On the same data: bigram 4.5, entropy rate 0.5, gzip 4.25, unigram 5."));
 }
 
+TEST_F(FindingsTest, WhatIsKnownOfATextIsSaid) {
+  write_sweep();
+  write();
+  EXPECT_THAT(markdown(), Not(HasSubstr("windows")));
+  EXPECT_THAT(read_file(out_ / "runs.csv"), Not(HasSubstr("kneser_ney")));
+  SyntheticRun run;
+  run.point = 100;
+  run.axes = {{"noise.rank", "2"}};
+  run.overlap = 0.015625;
+  write_synthetic_run(results_ / "points" / "100", run);
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("On the same data: Kneser-Ney of 4 bytes 3, bigram 4.5, entropy rate 0.5, gzip "
+                                    "4.25, unigram 5, xz 4."));
+  EXPECT_THAT(markdown(), HasSubstr(" with 24,832 int8 parameters; a checkpoint takes 127 KiB. "));
+  EXPECT_THAT(markdown(), HasSubstr("Of the held-out part's windows of 64 bytes, 1.56 % occur in the training part. "));
+  EXPECT_THAT(markdown(), Not(HasSubstr("split the data by distinct documents")));
+  const std::string table = read_file(out_ / "runs.csv");
+  EXPECT_THAT(table, HasSubstr(",error,parameters,checkpoint_bytes,xz,ppmd,kneser_ney,kneser_ney_bytes,"
+                               "counting_seconds,overlap_32,overlap_64,"));
+  EXPECT_THAT(table, HasSubstr(",24832,130000,4,,3,4,0.5,0.75,0.015625,"));
+  EXPECT_THAT(table, HasSubstr(",24832,,,,,,,,,")) << "the others say nothing of it";
+
+  run.overlap = 0.5;
+  write_synthetic_run(results_ / "points" / "100", run);
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("- 50.0 % of the held-out part's windows of 64 bytes occur in the training part"));
+}
+
 // The order follows the bits of the weights. The average's bits stand beside them, if any run has an average.
 TEST_F(FindingsTest, TheAverageOfTheWeightsHasAColumnOfItsOwn) {
   write_sweep();

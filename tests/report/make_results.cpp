@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
                      1.0 / static_cast<double>(width) + 0.05 * noise;
     run.step_seconds = 1e-6 * static_cast<double>(run.population) * (1.0 + 0.02 * noise);
     run.monitor_every = 200;
+    if (i % 2 == 1) run.overlap = 0.0;
     if (i % 97 == 96) run.status = RunStatus::kFailed;
     write_synthetic_run(folder / "points" / fmt::format("{:05}", i), run);
   }

@@ -27,9 +27,10 @@ struct SyntheticRun {
   double final_bits = 4.0;
   std::optional<double> average_bits;  // of the average of the weights, where the run has one
   double step_seconds = 0.01;
-  double update_rate = 0.1;     // at the end; falls from 1
-  uint64_t monitor_every = 0;   // lines between looks of the monitor; 0: none
-  std::optional<double> score;  // of a hook at the end; at evaluations before, it is 1 less
+  double update_rate = 0.1;       // at the end; falls from 1
+  uint64_t monitor_every = 0;     // lines between looks of the monitor; 0: none
+  std::optional<double> overlap;  // of windows of 64 bytes; then the record also has what else is known of a text
+  std::optional<double> score;    // of a hook at the end; at evaluations before, it is 1 less
 };
 
 inline constexpr uint64_t kSyntheticTokens = 32;  // that a member reads in a step
@@ -79,6 +80,13 @@ inline RunRecord synthetic_record(const SyntheticRun& run) {
   record.dataset =
       DatasetRecord{"count", std::string(64, '2'), "token", {{"train", 1000}}, {{"entropy_rate_bits", 0.5}}};
   record.baselines = {5.0, 4.5, 4.25};
+  if (run.overlap) {
+    record.baselines.xz = 4.0;
+    record.baselines.kneser_ney = {{3, 3.5}, {4, 3.0}, {5, 3.25}};
+    record.counting_seconds = 0.5;
+    record.overlap = {{32, 0.75}, {64, *run.overlap}};
+    record.checkpoint_bytes = 130'000;
+  }
   if (run.status == RunStatus::kCompleted || run.status == RunStatus::kStopped) {
     record.newest = Evaluation{run.steps, run.final_bits, 1000, "token"};
     record.best = record.newest;

@@ -3,16 +3,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <future>
+#include <map>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/runs.h"
 #include "cli/terminal.h"
 #include "cli/trained.h"
 #include "data/baselines.h"
+#include "data/text_figures.h"
 #include "eggroll/error.h"
 #include "record/environment.h"
+#include "record/record.h"
 #include "record/seal.h"
+#include "record/sentence.h"
+#include "system/beside.h"
 #include "system/files.h"
 #include "train/checkpoint.h"
 #include "train/evaluation.h"
@@ -115,13 +123,32 @@ void require_own_data(const Setup& setup, const RunFolder& folder, const Trained
       folder.path.string(), setup.dataset.sha256, trained.data_sha256));
 }
 
+// What is found out of the data while the model is evaluated.
+struct DataFigures {
+  BaselineRecord baselines;
+  std::map<uint32_t, double> overlap;
+};
+
+DataFigures measure_data(const Dataset& dataset, const fs::path& scratch) {
+  const Baselines simple = measure_baselines(dataset);
+  DataFigures found{{simple.unigram, simple.bigram, simple.gzip}, {}};
+  if (!has_text_figures(dataset)) return found;
+  const std::atomic<bool> stop{false};
+  const std::optional<TextFigures> text = measure_text(dataset, scratch, stop);
+  found.baselines.xz = text->xz;
+  found.baselines.ppmd = text->ppmd;
+  found.baselines.kneser_ney = text->kneser_ney;
+  found.overlap = text->overlap;
+  return found;
+}
+
 // A file's name need not be UTF-8, as JSON must be.
 std::string as_utf8(const std::string& name) {
   return ordered_json::parse(ordered_json(name).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 ordered_json record_of(const EvalArguments& arguments, const Measured& measured, const RunFolder& folder,
-                       const Setup& setup, Trained& trained, const HeldOutSums& sums, const Baselines& baselines) {
+                       const Setup& setup, Trained& trained, const HeldOutSums& sums, const DataFigures& figures) {
   const Environment environment = capture_environment();
   return {{"schema", kEvaluationSchema},
           {"run", as_utf8(fs::canonical(folder.path).filename().string())},
@@ -137,7 +164,8 @@ ordered_json record_of(const EvalArguments& arguments, const Measured& measured,
           {"units", sums.scored.units},
           {"loss_q16", sums.loss_q16},
           {"bits_per_unit", sums.bits_per_unit()},
-          {"baselines", {{"unigram", baselines.unigram}, {"bigram", baselines.bigram}, {"gzip", baselines.gzip}}},
+          {"baselines", baselines_to_json(figures.baselines)},
+          {"overlap", overlap_to_json(figures.overlap)},
           {"streams", setup.final_streams.streams()},
           {"warmup", setup.eval.warmup},
           {"backend", setup.learner.backend->who()},
@@ -157,16 +185,15 @@ fs::path record_path(const RunFolder& folder, const ordered_json& record) {
                                               record.at("split") == "test" ? "-test" : "");
 }
 
-void print(const EvalArguments& arguments, const Measured& measured, const Setup& setup, const ordered_json& record) {
+void print(const EvalArguments& arguments, const Measured& measured, const Setup& setup, const ordered_json& record,
+           const DataFigures& figures) {
   const std::string unit = setup.dataset.unit;
   const std::string of_test = measured.split == "test" ? "the test split " : "";
-  const ordered_json& baselines = record.at("baselines");
   fmt::print("{:.4f} bits per {} on {} ({} tokens), {} after {} steps\n", record.at("bits_per_unit").get<double>(),
              unit, measured.text.empty() ? "the run's held-out part" : of_test + measured.text,
              record.at("tokens").get<uint64_t>(), arguments.weights == "average" ? "average of the weights" : "weights",
              record.at("step").get<uint64_t>());
-  fmt::print("on the same data: unigram {:.3f}, bigram {:.3f}, gzip {:.3f}\n", baselines.at("unigram").get<double>(),
-             baselines.at("bigram").get<double>(), baselines.at("gzip").get<double>());
+  fmt::print("{}\n", baselines_line(figures.baselines));
 }
 
 // Under a name of its own until it is whole: another process may write the same record.
@@ -195,17 +222,19 @@ int eval_command(const EvalArguments& arguments) {
   const Setup setup(config, registry, [&](const ConfigNode& of) { return open_measured(of, measured); });
   Trained trained = open_trained(setup.learner, config, folder, arguments.checkpoint, arguments.weights);
   require_own_data(setup, folder, trained);
+  std::future<DataFigures> measured_data = beside([&] { return measure_data(setup.dataset, evaluations); });
   const HeldOutStreams& streams = setup.final_streams;
   const HeldOutSums sums = HeldOutEvaluator(trained.session, setup.dataset, setup.learner.program->state_bytes())
                                .run(streams, 0, streams.streams());
-  const ordered_json record =
-      sealed(record_of(arguments, measured, folder, setup, trained, sums, measure_baselines(setup.dataset)));
+  const DataFigures figures = measured_data.get();
+  const ordered_json record = sealed(record_of(arguments, measured, folder, setup, trained, sums, figures));
   const fs::path path = record_path(folder, record);
   if (arguments.json) {
     print_json(record);
   } else {
-    print(arguments, measured, setup, record);
+    print(arguments, measured, setup, record, figures);
   }
+  if (const auto caution = overlap_caution(figures.overlap)) print_error("eggroll", *caution);
   // Behind the figure, which is of use also where the run's folder cannot be written to.
   write_evaluation(path, record);
   if (!arguments.json) fmt::print("record {}\n", path.string());

@@ -51,8 +51,9 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
   const Registry registry = find_plugins(config);
   const Learner learner(config, registry);
   const Program& program = *learner.program;
-  fmt::print("{}\n{} weights, {} multiply-adds a token, {} bytes of state a member\nhash {}\n", program.text(),
-             program.weight_count(), program.macs_per_token(), program.state_bytes(), program.hash());
+  fmt::print("{}\n{} weights, {} multiply-adds a token, {} bytes of state a member, {} bytes a checkpoint\nhash {}\n",
+             program.text(), program.weight_count(), program.macs_per_token(), program.state_bytes(),
+             learner.checkpoint_bytes(), program.hash());
   print_bounds(learner);
   fmt::print("\n{}hash {}\n{}", learner.rule->text(), learner.rule->hash(), heading_of(config.at("model")));
   return 0;

@@ -129,7 +129,6 @@ class ProgressLine {
 };
 
 void print_summary(const RunRecord& record, const RunFolder& folder) {
-  const auto bits = [](const std::optional<double>& value) { return value ? fmt::format("{:.3f}", *value) : "-"; };
   if (record.final) {
     say(fmt::format("held-out {:.4f} bits per {} after {} steps (all {} tokens, unperturbed)\n",
                     record.final->bits_per_unit, record.final->unit, record.final->step, record.final->tokens));
@@ -146,13 +145,15 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
     say(fmt::format("average of weights on the curve's tokens: {:.4f}\n", record.average->newest->bits_per_unit));
   }
   if (record.stopped_because) say(fmt::format("stopped: {}\n", *record.stopped_because));
-  say(fmt::format("on the same data: unigram {}, bigram {}, gzip {}\n", bits(record.baselines.unigram),
-                  bits(record.baselines.bigram), bits(record.baselines.gzip)));
+  say(baselines_line(record.baselines) + "\n");
   if (record.dataset && record.dataset->facts.contains("entropy_rate_bits")) {
     say(fmt::format("entropy rate of the source: {:.4f}\n",
                     record.dataset->facts.at("entropy_rate_bits").get<double>()));
   }
-  say(fmt::format("{} member tokens ({} unique) in {}\n", record.member_tokens, record.unique_tokens,
+  if (record.parameters && record.checkpoint_bytes) {
+    say(fmt::format("{} weights; a checkpoint takes {}\n", *record.parameters, memory_text(*record.checkpoint_bytes)));
+  }
+  say(fmt::format("{} member tokens ({} stream tokens) in {}\n", record.member_tokens, record.unique_tokens,
                   duration_text(record.wall_seconds)));
   if (record.weights_sha256) say(fmt::format("weights sha256 {}\n", *record.weights_sha256));
   say(fmt::format("record {}\n", folder.record().string()));

@@ -16,6 +16,7 @@
 #include "record/run_lock.h"
 #include "record/sentence.h"
 #include "report/collection.h"
+#include "report/figures.h"
 #include "system/files.h"
 #include "system/text.h"
 #include "train/identity.h"
@@ -243,6 +244,8 @@ ordered_json json_of(const ListedRun& listed) {
           {"status", status_name(record.status)},
           {"error", or_null(record.error)},
           {"steps", record.steps},
+          {"parameters", or_null(record.parameters)},
+          {"checkpoint_bytes", or_null(record.checkpoint_bytes)},
           {"bits_per_unit", figure ? ordered_json(figure->bits_per_unit) : ordered_json()},
           {"unit", figure ? ordered_json(figure->unit) : ordered_json()},
           {"started_utc", record.started_utc},
@@ -272,24 +275,26 @@ std::vector<std::string> names_of(const std::vector<ListedRun>& runs, bool is_sh
   return names;
 }
 
-using Cells = std::array<std::string, 5>;
-constexpr size_t kSteps = 2;  // of the cells; numbers end below each other
+using Cells = std::array<std::string, 6>;
+constexpr std::array<size_t, 2> kNumbers = {2, 3};  // of the cells; numbers end below each other
 
 // The heading's, then each run's, all filled up to the widths of their columns.
 std::vector<Cells> cells_of(const std::vector<ListedRun>& runs) {
-  std::vector<Cells> rows = {{"hash", "status", "steps", "bits", "started"}};
+  std::vector<Cells> rows = {{"hash", "status", "steps", "weights", "bits", "started"}};
   for (const ListedRun& listed : runs) {
     const RunRecord& record = listed.run->record;
     const auto figure = figure_of(record);
     std::string started = record.started_utc.substr(0, 16);
     std::replace(started.begin(), started.end(), 'T', ' ');
     rows.push_back({record.config_hash.substr(0, 8), status_name(record.status), std::to_string(record.steps),
+                    record.parameters ? short_count(static_cast<double>(*record.parameters)) : "-",
                     figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, figure->unit) : "-", started});
   }
   for (size_t i = 0; i < rows[0].size(); ++i) {
     size_t width = 0;
     for (const Cells& row : rows) width = std::max(width, row[i].size());
-    for (Cells& row : rows) row[i].insert(i == kSteps ? 0 : row[i].size(), width - row[i].size(), ' ');
+    const bool is_number = std::find(kNumbers.begin(), kNumbers.end(), i) != kNumbers.end();
+    for (Cells& row : rows) row[i].insert(is_number ? 0 : row[i].size(), width - row[i].size(), ' ');
   }
   return rows;
 }

@@ -196,10 +196,15 @@ def _row(record):
            "member_tokens": get("member_tokens"), "unique_tokens": get("unique_tokens"), "unit": get("dataset", "unit"),
            "final_bits": final, "newest_bits": newest, "best_bits": get("best", "bits_per_unit"),
            "average_final_bits": get("average", "final", "bits_per_unit")}
-    row.update({name: get("baselines", name) for name in ("unigram", "bigram", "gzip")})
+    row.update({name: get("baselines", name) for name in ("unigram", "bigram", "gzip", "xz", "ppmd")})
+    counted = sorted((bits, int(of)) for of, bits in _items(get("baselines", "kneser_ney")))
+    row["kneser_ney"], row["kneser_ney_bytes"] = counted[0] if counted else (None, None)
+    row["counting_seconds"] = get("counting_seconds")
+    row.update({f"overlap_{size}": get("overlap", size) for size in ("32", "64", "128")})
     row.update({"wall_seconds": get("wall_seconds"), "tokens_per_second": get("summary", "tokens_per_second"),
                 "update_rate_late": rates[3] if isinstance(rates, list) and len(rates) == 4 else None,
-                "parameters": get("parameters"), "memory_bytes": get("memory_bytes"), "device": get("device"),
+                "parameters": get("parameters"), "checkpoint_bytes": get("checkpoint_bytes"),
+                "memory_bytes": get("memory_bytes"), "device": get("device"),
                 "threads": get("threads"), "model": plugins.get("model"), "optimizer": plugins.get("optimizer"),
                 "backend": plugins.get("backend"), "version": get("environment", "host_version"),
                 "commit": get("environment", "host_commit"), "config_hash": record["config_hash"],

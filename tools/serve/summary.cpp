@@ -57,12 +57,7 @@ ordered_json plugin_name(const RunRecord& record, const std::string& kind) {
 
 ordered_json baselines_of(const RunRecord& record) {
   ordered_json lines = ordered_json::object();
-  const auto add = [&](const char* name, const std::optional<double>& bits) {
-    if (bits) lines[name] = *bits;
-  };
-  add("unigram", record.baselines.unigram);
-  add("bigram", record.baselines.bigram);
-  add("gzip", record.baselines.gzip);
+  for (const auto& [name, bits] : record.baselines.named()) lines[name] = bits;
   if (!record.dataset || !record.dataset->facts.contains("entropy_rate_bits")) return lines;
   const ordered_json& rate = record.dataset->facts.at("entropy_rate_bits");
   if (rate.is_number()) lines["entropy rate"] = rate;

@@ -1,0 +1,27 @@
+// What the machine's compressors make of a text.
+#ifndef EGGROLL_DATA_COMPRESSORS_H
+#define EGGROLL_DATA_COMPRESSORS_H
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+namespace eggroll {
+
+// Sizes in bytes; absent where there is no such program, and where it failed or took more than 20 s.
+struct CompressedSizes {
+  std::optional<uint64_t> xz;    // xz -9e
+  std::optional<uint64_t> ppmd;  // PPMd of order 16, of 7-Zip
+};
+
+// Runs the programs, one after the other, on the text. scratch: a folder, for a file that has no name any more when the
+// first one begins. Where it cannot be written, no size is known.
+CompressedSizes compressed_sizes(std::span<const std::byte> text, const std::filesystem::path& scratch,
+                                 const std::atomic<bool>& stop);
+
+}  // namespace eggroll
+
+#endif
