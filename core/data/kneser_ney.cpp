@@ -257,6 +257,7 @@ std::optional<std::array<double, kLongestContext>> kneser_ney_bits(std::span<con
   HeldOut of_held_out(held_out);
   Walk walk(of_held_out);
   std::vector<uint64_t> words;
+  words.reserve(std::min<uint64_t>(train.size(), kPieceWords));
   std::vector<uint64_t> places(kPairs);
   // A piece after the other, each of whole pairs, so that a long text takes no more memory.
   for (size_t first = 0; first < kPairs;) {
