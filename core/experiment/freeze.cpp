@@ -121,7 +121,7 @@ fs::path freeze_plugins(const std::vector<PluginFolder>& folders, const fs::path
 void require_frozen(const fs::path& folder) {
   const Digests found = digests_in(folder);
   if (folder_name(found) == (folder / "").parent_path().filename()) return;
-  throw not_the_copies(folder, fmt::format("{} holds other files than a launch copied there", folder.string()));
+  throw Error(fmt::format("{} holds other files than a launch copied there; run its sweep again", folder.string()));
 }
 
 fs::path freeze_executable(const fs::path& into) {

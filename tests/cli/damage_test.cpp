@@ -245,10 +245,10 @@ TEST_F(DamageTest, JsonThatNestsDeep) {
 }
 
 TEST_F(DamageTest, MembersOfAWrongType) {
-  // The line has no checksum, as in version 0.1.
+  // The file has no schema and no checksums, as in version 0.1.
   const auto spoil_line = [&](const std::string& key, const std::string& value) {
     std::string text =
-        std::regex_replace(read_file(run_ / "metrics.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\""), "");
+        std::regex_replace(read_file(run_ / "metrics.jsonl"), std::regex(",\"crc\":\"[0-9a-f]{8}\"|\"schema\":1,"), "");
     const size_t begin = text.find("\"" + key + "\":") + key.size() + 3;
     write_plainly(run_ / "metrics.jsonl", text.replace(begin, text.find_first_of(",}", begin) - begin, value));
   };

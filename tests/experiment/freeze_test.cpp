@@ -59,7 +59,7 @@ TEST_F(FreezeTest, WhatNobodyCopiedIsRefused) {
   EXPECT_EQ(message_of([&] { freeze_plugins(folders, into); }),
             (copies / "c.eggplugin").string() + " is no copy of the launch, expected the copies alone" + cure);
   EXPECT_EQ(message_of([&] { require_frozen(copies); }),
-            copies.string() + " holds other files than a launch copied there" + cure);
+            copies.string() + " holds other files than a launch copied there; run its sweep again");
   fs::remove(copies / "c.eggplugin");
 
   fs::remove(copies / "a.eggplugin");

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "experiment/freeze.h"
 #include "experiment/submission.h"
 #include "experiment/sweep_command.h"
 
@@ -153,7 +154,8 @@ TEST_F(SweepTerminalTest, APointIsSavedAtAHangUp) {
       {{folder_ / "configs", EGGROLL_SOURCE_DIR "/configs"}},
       {"experiment=long", "train.steps=1000000", "results.sweeps=" + (work_ / "results" / "sweeps").string()});
   write_sweep(sweep);
-  const std::string id = write_submission(sweep, {{&sweep.points[0], std::nullopt}}, EGGROLL_BIN_DIR "/plugins");
+  const fs::path plugins = freeze_plugins({{EGGROLL_BIN_DIR "/plugins", "a test"}}, sweep.folder / "plugins");
+  const std::string id = write_submission(sweep, {{&sweep.points[0], std::nullopt}}, plugins);
   Process point(work_, command({"point", submission_folder(sweep, id), "0"}));
   ASSERT_TRUE(point.wait_until([&] { return lines_begun() > 5; })) << point.wait().err;
   point.signal(SIGHUP);
