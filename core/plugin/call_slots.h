@@ -1,4 +1,4 @@
-// The calls that are under way, as a signal handler and the thread that watches them may read them.
+// The calls that are under way, as signal handlers may read them.
 #ifndef EGGROLL_PLUGIN_CALL_SLOTS_H
 #define EGGROLL_PLUGIN_CALL_SLOTS_H
 
@@ -49,9 +49,10 @@ inline std::optional<CallUnderWay> look_at(const CallSlot& slot) {
   return CallUnderWay{call, began};
 }
 
-// Starts the thread that watches calls, if it does not run and the system gives one; stops it.
-void start_call_watch();
-void stop_call_watch();
+// Of the timer that watches calls.
+void catch_watch_timer();
+void begin_watched_call();
+void end_watched_call();
 
 }  // namespace eggroll
 

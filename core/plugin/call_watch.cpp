@@ -1,13 +1,13 @@
-// The thread that watches calls into plugins.
+// The timer that looks at calls into plugins which take long. A thread for it would count against the limits of threads
+// and memory that a user has set.
 #include <fmt/format.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
-#include <system_error>
-#include <thread>
+#include <array>
+#include <csignal>
+#include <cstring>
 
 #include "plugin/call_slots.h"
 #include "system/machine.h"
@@ -17,96 +17,89 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr auto kTick = std::chrono::milliseconds(250);
 constexpr seconds kShortPatience{10};
 constexpr seconds kLongPatience{60};
 constexpr seconds kGrace{10};  // after a signal
+constexpr seconds kTick{1};
 
-class CallWatch {
- public:
-  void start() {
-    if (is_started_.exchange(true)) return;
-    try {
-      thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {
-      return;  // where the system gives no more threads, calls are not watched
-    }
+std::atomic<int> watched{0};  // calls under way
+std::atomic<const std::atomic<int>*> stop_signal{nullptr};
+std::array<char, 4096> go_on_text{};       // ended by '\0'
+std::atomic<CallClock::rep> signalled{0};  // when the signal was seen; 0: not yet
+
+// The handler may not allocate; what does not fit is cut off.
+template <class... Arguments>
+void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  std::array<char, 8192> line{};
+  const auto end = fmt::format_to_n(line.data(), line.size(), format, std::forward<Arguments>(arguments)...);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), std::min(end.size, line.size()));
+}
+
+// On a terminal the progress may stand on the line.
+const char* line_begin() { return ::isatty(STDERR_FILENO) != 0 ? "\neggroll: " : "eggroll: "; }
+
+int64_t whole_seconds(CallClock::duration time) { return std::chrono::duration_cast<seconds>(time).count(); }
+
+void tell(const CallUnderWay& seen, CallClock::duration took) {
+  const bool is_short = seen.call->patience == Patience::kShort;
+  if (took < (is_short ? kShortPatience : kLongPatience) || seen.call->is_told.exchange(true)) return;
+  say("{}{} has been at work {} for {} s{}; Ctrl-C or SIGTERM ends it\n", line_begin(), seen.call->who.c_str(),
+      seen.call->where.c_str(), whole_seconds(took), is_short ? "" : ", as a large step may");
+}
+
+// A call that is rightly slow has been slow before.
+void end_where_hung(const CallUnderWay& seen, CallClock::duration took, CallClock::duration since_signal, int number) {
+  if (std::min(took, since_signal) < kGrace || took < 2 * CallClock::duration(seen.call->longest.load())) return;
+  say("{}{} has been at work {} for {} s and {} came, so the run ends without saving; {}\n", line_begin(),
+      seen.call->who.c_str(), seen.call->where.c_str(), whole_seconds(took),
+      number == SIGINT   ? "SIGINT"
+      : number == SIGHUP ? "SIGHUP"
+                         : "SIGTERM",
+      go_on_text.data());
+  end_process(128 + number);
+}
+
+void look(int) {
+  const CallClock::time_point now = CallClock::now();
+  const std::atomic<int>* const from = stop_signal.load();
+  const int number = from == nullptr ? 0 : from->load();
+  CallClock::rep none = 0;
+  if (number != 0) signalled.compare_exchange_strong(none, now.time_since_epoch().count());
+  for (const CallSlot& slot : call_slots) {
+    const std::optional<CallUnderWay> seen = look_at(slot);
+    if (!seen || seen->call->patience == Patience::kUnwatched) continue;
+    tell(*seen, now - seen->began);
+    if (number == 0) continue;
+    end_where_hung(*seen, now - seen->began, now.time_since_epoch() - CallClock::duration(signalled.load()), number);
   }
+}
 
-  void stop() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      is_over_ = true;
-    }
-    wake_.notify_one();
-    if (thread_.joinable()) thread_.join();
-  }
-
-  void end_after(const std::atomic<int>& signal, const std::string& go_on) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    signal_ = &signal;
-    go_on_ = go_on;
-  }
-
- private:
-  void run() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (!wake_.wait_for(lock, kTick, [this] { return is_over_; })) {
-      const CallClock::time_point now = CallClock::now();
-      const int number = signal_ == nullptr ? 0 : signal_->load();
-      if (number != 0 && !signalled_) signalled_ = now;
-      for (const CallSlot& slot : call_slots) {
-        const std::optional<CallUnderWay> seen = look_at(slot);
-        if (!seen || seen->call->patience == Patience::kUnwatched) continue;
-        tell(*seen, now);
-        if (signalled_) end(*seen, now, number);
-      }
-    }
-  }
-
-  static void tell(const CallUnderWay& seen, CallClock::time_point now) {
-    const bool is_short = seen.call->patience == Patience::kShort;
-    if (now - seen.began < (is_short ? kShortPatience : kLongPatience) || seen.call->is_told.exchange(true)) return;
-    say(fmt::format("{} has been at work {} for {} s{}; Ctrl-C or SIGTERM ends it", seen.call->who, seen.call->where,
-                    std::chrono::duration_cast<seconds>(now - seen.began).count(),
-                    is_short ? "" : ", as a large step may"));
-  }
-
-  // A call that is rightly slow has been slow before.
-  void end(const CallUnderWay& seen, CallClock::time_point now, int number) const {
-    const CallClock::duration longest(seen.call->longest.load());
-    const CallClock::duration took = now - seen.began;
-    if (now - std::max(*signalled_, seen.began) < kGrace || took < 2 * longest) return;
-    say(fmt::format("{} has been at work {} for {} s and {} came, so the run ends without saving; {}", seen.call->who,
-                    seen.call->where, std::chrono::duration_cast<seconds>(took).count(), signal_name(number), go_on_));
-    end_process(128 + number);
-  }
-
-  // On a terminal the progress may stand on the line.
-  static void say(const std::string& sentence) {
-    const std::string line = fmt::format("{}eggroll: {}\n", ::isatty(STDERR_FILENO) != 0 ? "\n" : "", sentence);
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-  }
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::thread thread_;
-  std::atomic<bool> is_started_ = false;
-  bool is_over_ = false;
-  const std::atomic<int>* signal_ = nullptr;
-  std::string go_on_;
-  std::optional<CallClock::time_point> signalled_;  // when the signal was seen
-};
-
-CallWatch& watch() {
-  static auto& only = *new CallWatch();
-  return only;
+void set_timer(seconds first) {
+  const itimerval times{{kTick.count(), 0}, {first.count(), 0}};
+  ::setitimer(ITIMER_REAL, &times, nullptr);
 }
 
 }  // namespace
 
-void start_call_watch() { watch().start(); }
-void stop_call_watch() { watch().stop(); }
-void end_hung_calls(const std::atomic<int>& signal, const std::string& go_on) { watch().end_after(signal, go_on); }
+void catch_watch_timer() {
+  struct sigaction action {};
+  action.sa_handler = look;
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  ::sigaction(SIGALRM, &action, nullptr);
+}
+
+// A call that returns soon is not interrupted.
+void begin_watched_call() {
+  if (watched.fetch_add(1) == 0) set_timer(kTick);
+}
+
+void end_watched_call() {
+  if (watched.fetch_sub(1) == 1) set_timer(seconds(0));
+}
+
+void end_hung_calls(const std::atomic<int>& signal, const std::string& go_on) {
+  std::memcpy(go_on_text.data(), go_on.data(), std::min(go_on.size(), go_on_text.size() - 1));
+  stop_signal.store(&signal);
+}
 
 }  // namespace eggroll

@@ -105,11 +105,14 @@ CallNote::CallNote(const std::string& who, const std::string& during, Patience p
     slot_ = &slot;
     break;
   }
-  if (patience != Patience::kUnwatched && guarded.load() != 0) start_call_watch();
+  if (slot_ == nullptr || patience == Patience::kUnwatched || guarded.load() == 0) return;
+  begin_watched_call();
+  is_watched_ = true;
 }
 
 CallNote::~CallNote() {
   if (slot_ == nullptr) return;
+  if (is_watched_) end_watched_call();
   NamedCall& call = *slot_->call.load();
   const auto took = CallClock::now().time_since_epoch().count() - slot_->began.load();
   if (took > call.longest.load()) call.longest.store(took);
@@ -125,13 +128,11 @@ PluginGuard::PluginGuard() {
   action.sa_sigaction = on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (size_t i = 0; i < kCrashSignals.size(); ++i) ::sigaction(kCrashSignals[i], &action, &actions_before[i]);
+  catch_watch_timer();
   guarded.store(::getpid());
   call_before_exit(refuse_exit);
 }
 
-PluginGuard::~PluginGuard() {
-  stop_call_watch();
-  guarded.store(0);
-}
+PluginGuard::~PluginGuard() { guarded.store(0); }
 
 }  // namespace eggroll

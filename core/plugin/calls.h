@@ -33,12 +33,13 @@ class CallNote {
 
  private:
   CallSlot* slot_;  // null where too many calls are under way
+  bool is_watched_ = false;
 };
 
 // Only main() makes one, before all else. While it lives
 // - a signal that ends the process (SIGSEGV and its like) first says which plugin was at work;
 // - exit() and its like, which a plugin alone calls, say so and end the process with exit code 1; children by fork may;
-// - calls are watched, from the first on, by a thread of its own.
+// - a timer (SIGALRM) looks at calls that take longer than a second.
 class PluginGuard {
  public:
   PluginGuard();

@@ -10,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <future>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,10 @@ inline std::string printed(std::string_view text) { return text.empty() ? std::s
 // The texts that come from the plugin are printed().
 struct SeamCall {
   int32_t result = EGG_OK;
-  std::string text;    // of its error
-  std::string key;     // the setting at fault
-  std::string thrown;  // a sentence's end, where an exception crossed the seam
+  std::string text;           // of its error
+  std::string key;            // the setting at fault
+  std::string thrown;         // a sentence's end, where an exception crossed the seam
+  bool lacks_memory = false;  // for these texts
 };
 
 // function(egg_error*) -> int32_t, a function of the plugin.
@@ -42,20 +44,26 @@ SeamCall call_plugin(Function&& function) noexcept {
   SeamCall call;
   egg_error error = empty_error();
   try {
-    call.result = function(&error);
-  } catch (const std::exception& e) {
-    call.thrown = "threw an exception across the plugin seam: " + printed(e.what()) + "; fix the plugin";
-  } catch (...) {
-    call.thrown = "threw an exception of unknown type across the plugin seam; fix the plugin";
+    try {
+      call.result = function(&error);
+    } catch (const std::exception& e) {
+      call.thrown = "threw an exception across the plugin seam: " + printed(e.what()) + "; fix the plugin";
+    } catch (...) {
+      call.thrown = "threw an exception of unknown type across the plugin seam; fix the plugin";
+    }
+    // The plugin need not have ended them.
+    call.text = printed({error.text, ::strnlen(error.text, sizeof(error.text))});
+    call.key = printed({error.key, ::strnlen(error.key, sizeof(error.key))});
+  } catch (const std::bad_alloc&) {
+    call.lacks_memory = true;
   }
-  // The plugin need not have ended them.
-  call.text = printed({error.text, ::strnlen(error.text, sizeof(error.text))});
-  call.key = printed({error.key, ::strnlen(error.key, sizeof(error.key))});
   return call;
 }
 
-// What the function returned; throws Error, its text led by who, where an exception crossed the seam.
+// What the function returned; throws Error, its text led by who, where an exception crossed the seam, and
+// std::bad_alloc where there was no memory for what it said.
 inline int32_t answer_of(const SeamCall& call, const std::string& who) {
+  if (call.lacks_memory) throw std::bad_alloc();
   if (!call.thrown.empty()) throw Error(who + " " + call.thrown);
   return call.result;
 }

@@ -51,8 +51,7 @@ class HostileSession : public eggroll::Session {
     if (is_wrong("exits")) std::exit(0);
     if (is_wrong("exits_at_once")) std::_Exit(0);
     if (is_wrong("exits_quickly")) std::quick_exit(0);
-    if (is_wrong("overflows"))
-      eggroll::Threads(2).split(64, [](size_t begin, size_t) { deep(static_cast<int>(begin)); });
+    if (is_wrong("overflows")) overflow();
     while (is_wrong("hangs")) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (is_wrong("changed_below")) u.changed[0] = -1;
     if (is_wrong("changed_above")) u.changed[0] = weights_of(0) + 1;
@@ -63,6 +62,15 @@ class HostileSession : public eggroll::Session {
 
  private:
   bool is_wrong(const char* fault) const { return fault_ == fault && updates_ > 3; }
+  // On another thread than the caller's, which takes the last piece alone.
+  static void overflow() {
+    eggroll::Threads threads(2);
+    threads.split(64, [caller = std::this_thread::get_id()](size_t begin, size_t end) {
+      const bool is_others = std::this_thread::get_id() != caller;
+      if (is_others || end == 64) deep(static_cast<int>(begin));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    });
+  }
   // Calls itself until its thread's stack is used up.
   static int deep(int depth) {
     volatile char here[4096];
