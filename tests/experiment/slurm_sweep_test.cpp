@@ -175,7 +175,7 @@ TEST_F(SlurmSweepTest, WhatTheClusterEndsIsSubmittedAgainAndWhatTwoLaunchesShare
   Process launch(work_, slurm_command("ends", {"launcher.at_once=2"}));
   ASSERT_TRUE(launch.wait_until([&] { return steps_of("ends", "0000-") > 20; })) << launch.out();
   const Result second = slurm_sweep("ends");
-  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(second.exit_code, 3) << second.err;
   EXPECT_THAT(second.out, HasSubstr("4 of them run in other processes; run the sweep again"));
   EXPECT_THAT(second.out, Not(HasSubstr("submitted")));
   const std::string queue = Cluster::queue();
