@@ -12,6 +12,7 @@
 #include <ctime>
 #include <string>
 
+#include "record/run_lock.h"
 #include "system/file_calls.h"
 
 namespace eggroll {
@@ -66,10 +67,12 @@ std::optional<PointHold> PointHold::take(const std::filesystem::path& folder) {
 
 bool PointHold::is_taken(const std::filesystem::path& folder) {
   const Descriptor file(::open((folder / "held").c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (file.get() < 0) return false;
-  struct flock lock = whole_file();
-  if (::fcntl(file.get(), kGetLockOfOpenFile, &lock) != 0) return true;
-  return lock.l_type != F_UNLCK || held_far_away(file.get());
+  if (file.get() >= 0) {
+    struct flock lock = whole_file();
+    if (::fcntl(file.get(), kGetLockOfOpenFile, &lock) != 0) return true;
+    if (lock.l_type != F_UNLCK || held_far_away(file.get())) return true;
+  }
+  return RunLock::is_taken(folder);
 }
 
 PointHold::~PointHold() {

@@ -18,7 +18,7 @@ class PointHold {
 
   // Nothing where another runner has it. The folder must exist.
   static std::optional<PointHold> take(const std::filesystem::path& folder);
-  // Whether a runner has it.
+  // Whether a runner has it, or its run is at work without one: whoever starts it now would be refused.
   static bool is_taken(const std::filesystem::path& folder);
 
   PointHold(PointHold&&) = default;

@@ -8,13 +8,20 @@
 
 namespace eggroll {
 
-// Holds <run folder>/lock for as long as it lives; the system frees the lock of a process that dies.
+// Holds <run folder>/lock for as long as it lives; the system frees the lock of a process that dies. Machines may share
+// a folder without seeing each other's locks: one that has taken the lock and not given it back holds it for as long as
+// its run writes metrics.
 class RunLock {
  public:
   // The folder must exist. Throws where anyone holds it, this process included; names the folder, pid and host.
   explicit RunLock(const std::filesystem::path& run_folder);
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+  ~RunLock();
   // Whether anyone holds it. It takes no lock, so that it keeps nobody out.
   static bool is_taken(const std::filesystem::path& run_folder);
+  // Whether anyone holds or has held it: the file says by whom.
+  static bool was_held(const std::filesystem::path& run_folder);
 
  private:
   Descriptor file_;

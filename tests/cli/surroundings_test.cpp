@@ -65,7 +65,7 @@ TEST_F(SurroundingsTest, StandardDescriptorsThatTheCallerClosed) {
     EXPECT_EQ(result.signal, 0);
     EXPECT_EQ(result.exit_code, 0);
     expect_completed(run_folder(), digest);
-    EXPECT_THAT(read_file(run_folder() / "lock"), StartsWith("pid "));
+    EXPECT_THAT(read_file(run_folder() / "lock"), StartsWith("released by pid "));
     const Result replayed = eggroll({"replay", run_folder().string()});
     EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
     EXPECT_THAT(replayed.out, HasSubstr("equal to the checkpoint"));

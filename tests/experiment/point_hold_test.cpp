@@ -8,6 +8,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "record/run_lock.h"
 #include "record/scratch.h"
 
 namespace eggroll::test {
@@ -69,6 +70,16 @@ TEST_F(PointHoldTest, BeatsRenewItsTime) {
   struct stat after {};
   ASSERT_EQ(::stat((folder_ / "held").c_str(), &after), 0);
   EXPECT_GE(after.st_mtim.tv_sec, ::time(nullptr) - 5);
+}
+
+// Its runner has died, and the run goes on.
+TEST_F(PointHoldTest, ARunAtWorkHoldsItsPoint) {
+  { const auto hold = PointHold::take(folder_); }
+  {
+    const RunLock lock(folder_);
+    EXPECT_TRUE(PointHold::is_taken(folder_));
+  }
+  EXPECT_FALSE(PointHold::is_taken(folder_));
 }
 
 }  // namespace

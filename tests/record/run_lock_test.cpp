@@ -87,10 +87,60 @@ TEST_F(RunLockTest, AnotherMachineHoldsItForAsLongAsItWrites) {
   std::filesystem::last_write_time(folder_ / "metrics.jsonl",
                                    std::filesystem::file_time_type::clock::now() - std::chrono::minutes(6));
   EXPECT_FALSE(RunLock::is_taken(folder_));
+  // A clock that is ahead holds nothing for ever.
+  std::filesystem::last_write_time(folder_ / "metrics.jsonl",
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::minutes(6));
+  EXPECT_FALSE(RunLock::is_taken(folder_));
   // One of this machine has died, whatever it wrote before.
   write_plainly(folder_ / "lock", owner(7) + "\n");
   write_plainly(folder_ / "metrics.jsonl", "");
   EXPECT_FALSE(RunLock::is_taken(folder_));
+}
+
+TEST_F(RunLockTest, WhatAnotherMachineHoldsIsNotTaken) {
+  const std::string owner_far_away = "pid 7 on host elsewhere\n";
+  write_plainly(folder_ / "lock", owner_far_away);
+  write_plainly(folder_ / "metrics.jsonl", "");
+  EXPECT_EQ(message_of([&] { RunLock lock(folder_); }),
+            folder_.string() +
+                " is in use by pid 7 on host elsewhere; wait until it ends or stop it, then run the same "
+                "command again (if it was killed: when metrics.jsonl is 300 s old)");
+  EXPECT_EQ(read_file(folder_ / "lock"), owner_far_away);
+  std::filesystem::last_write_time(folder_ / "metrics.jsonl",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::minutes(6));
+  EXPECT_EQ(message_of([&] { RunLock lock(folder_); }), "");
+  // It has given the lock back, or its copy has lost it.
+  write_plainly(folder_ / "metrics.jsonl", "");
+  for (const std::string& text : {"released by " + owner_far_away, std::string()}) {
+    write_plainly(folder_ / "lock", text);
+    EXPECT_FALSE(RunLock::is_taken(folder_));
+    EXPECT_EQ(message_of([&] { RunLock lock(folder_); }), "");
+  }
+}
+
+TEST_F(RunLockTest, TheFileSaysThatItWasHeld) {
+  EXPECT_FALSE(RunLock::was_held(folder_));
+  {
+    const RunLock lock(folder_);
+    EXPECT_TRUE(RunLock::was_held(folder_));
+  }
+  EXPECT_EQ(read_file(folder_ / "lock"), "released by " + owner(::getpid()) + "\n");
+  EXPECT_TRUE(RunLock::was_held(folder_));
+  for (const char* other : {"", "pip", "{}", "released"}) {
+    write_plainly(folder_ / "lock", other);
+    EXPECT_FALSE(RunLock::was_held(folder_)) << other;
+  }
+}
+
+// As eggroll rm does: whoever waits with the old file in its hand must not believe that it holds the run.
+TEST_F(RunLockTest, AFolderThatIsRenamedTakesItsLockAlong) {
+  const std::filesystem::path run = folder_ / "run";
+  std::filesystem::create_directory(run);
+  const RunLock lock(run);
+  std::filesystem::rename(run, folder_ / "removed");
+  std::filesystem::create_directory(run);
+  EXPECT_EQ(message_of([&] { RunLock newcomer(run); }), "");
+  EXPECT_THAT(message_of([&] { RunLock again(folder_ / "removed"); }), ::testing::HasSubstr("is in use by"));
 }
 
 TEST_F(RunLockTest, AMissingFolderIsNamed) {
