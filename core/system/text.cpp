@@ -126,11 +126,14 @@ std::string middle_cut(const std::string& text, size_t most) {
   return result;
 }
 
-std::string escaped(std::string_view text) {
+namespace {
+
+std::string without_controls(std::string_view text, bool keeps_lines) {
   std::string result;
   for (size_t at = 0; at < text.size();) {
     const size_t size = character_size(text.substr(at));
-    const bool is_plain = size > 0 && (text[at] == '\n' || text[at] == '\t' || !is_control_at(text, at));
+    const bool is_kept = keeps_lines && (text[at] == '\n' || text[at] == '\t');
+    const bool is_plain = size > 0 && (is_kept || !is_control_at(text, at));
     const std::string_view bytes = text.substr(at, std::max<size_t>(size, 1));
     if (is_plain) {
       result += bytes;
@@ -144,5 +147,11 @@ std::string escaped(std::string_view text) {
   }
   return result;
 }
+
+}  // namespace
+
+std::string escaped(std::string_view text) { return without_controls(text, true); }
+
+std::string shown(std::string_view text) { return without_controls(text, false); }
 
 }  // namespace eggroll

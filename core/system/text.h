@@ -30,6 +30,9 @@ std::string middle_cut(const std::string& text, size_t most);
 // become \x and two hexadecimal digits for each byte.
 std::string escaped(std::string_view text);
 
+// The same of a newline and a tab too: names of files, and what a file of results says, on one line.
+std::string shown(std::string_view text);
+
 }  // namespace eggroll
 
 #endif

@@ -111,5 +111,11 @@ TEST(Escaped, KeepsTextAndShowsWhatATerminalWouldObey) {
   EXPECT_EQ(escaped("\xed\xa0\x80\xf4\x90\x80\x80"), "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
 }
 
+TEST(Shown, IsOneLineThatNoTerminalObeys) {
+  EXPECT_EQ(shown("count-0123 \xc3\xa9"), "count-0123 \xc3\xa9");
+  EXPECT_EQ(shown("a\033[31m\neggroll: b\tc\x7f\xc2\x9b\xff"), "a\\x1b[31m\\x0aeggroll: b\\x09c\\x7f\\xc2\\x9b\\xff");
+  EXPECT_EQ(shown(shown("\n\xff")), shown("\n\xff"));
+}
+
 }  // namespace
 }  // namespace eggroll::test

@@ -82,7 +82,7 @@ int replay_command(const ReplayArguments& arguments) {
         fmt::format("the checkpoint {} holds other weights ({}) than its journal leads to; one of the two is damaged",
                     newest->string(), weights_sha256(checkpoint.weights)));
   }
-  fmt::print("equal to the checkpoint {}\n", newest->string());
+  say_line("equal to the checkpoint " + newest->string());
   return 0;
 }
 

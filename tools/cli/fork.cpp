@@ -131,7 +131,8 @@ void leave_stop_rules(const ConfigNode& config, Overrides& overrides) {
     overrides.push_back(fmt::format("stop.{}=null", rule.key));
     left += fmt::format("{}stop.{}={}", left.empty() ? "" : ", ", rule.key, to_line(rule.value));
   }
-  if (!left.empty()) fmt::print("the other run's stop rules are left behind ({}); name them to keep them\n", left);
+  if (!left.empty())
+    say_line(fmt::format("the other run's stop rules are left behind ({}); name them to keep them", left));
 }
 
 }  // namespace

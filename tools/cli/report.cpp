@@ -61,9 +61,9 @@ int report_command(const fs::path& given, const fs::path& out) {
   const Collection collection = collect({results});
   const FindingsSummary summary = write_findings(collection, name_of(results), folder, notes_for(results));
   print_problems(summary.problems);
-  for (const std::string& answer : summary.answers) fmt::print("{}\n", answer);
-  fmt::print("{} runs; findings in {} and {}\n", collection.runs.size(), (folder / "findings.html").string(),
-             (folder / "findings.md").string());
+  for (const std::string& answer : summary.answers) say_line(answer);
+  say_line(fmt::format("{} runs; findings in {} and {}", collection.runs.size(), (folder / "findings.html").string(),
+                       (folder / "findings.md").string()));
   return 0;
 }
 
@@ -82,8 +82,9 @@ int compare_command(const fs::path& a, const fs::path& b, bool json) {
     print_json(document);
     return 0;
   }
-  fmt::print("A {}\nB {}\n", of_a.string(), of_b.string());
-  for (const std::string& line : lines_of(comparison)) fmt::print("{}\n", line);
+  say_line("A " + of_a.string());
+  say_line("B " + of_b.string());
+  for (const std::string& line : lines_of(comparison)) say_line(line);
   return 0;
 }
 
@@ -95,12 +96,12 @@ int export_command(const fs::path& results, const fs::path& csv, const fs::path&
   print_problems(collection.problems);
   if (!csv.empty()) {
     const ExportSummary summary = export_csv(collection, csv);
-    fmt::print("{} lines of {} runs in {}\n", summary.lines, summary.runs, csv.string());
+    say_line(fmt::format("{} lines of {} runs in {}", summary.lines, summary.runs, csv.string()));
   }
   if (!tensorboard.empty()) {
     const ExportSummary summary = export_tensorboard(collection, tensorboard);
-    fmt::print("{} lines of {} runs in {}; see them with: tensorboard --logdir {}\n", summary.lines, summary.runs,
-               tensorboard.string(), tensorboard.string());
+    say_line(fmt::format("{} lines of {} runs in {}; see them with: tensorboard --logdir {}", summary.lines,
+                         summary.runs, tensorboard.string(), tensorboard.string()));
   }
   return 0;
 }

@@ -130,12 +130,12 @@ class ProgressLine {
 
 void print_summary(const RunRecord& record, const RunFolder& folder) {
   if (record.final) {
-    say(fmt::format("held-out {:.4f} bits per {} after {} steps (all {} tokens, unperturbed)\n",
-                    record.final->bits_per_unit, record.final->unit, record.final->step, record.final->tokens));
+    say_line(fmt::format("held-out {:.4f} bits per {} after {} steps (all {} tokens, unperturbed)",
+                         record.final->bits_per_unit, record.final->unit, record.final->step, record.final->tokens));
   }
   if (record.average && record.average->final) {
-    say(fmt::format("average of weights: held-out {:.4f} bits per {} (the same tokens)\n",
-                    record.average->final->bits_per_unit, record.average->final->unit));
+    say_line(fmt::format("average of weights: held-out {:.4f} bits per {} (the same tokens)",
+                         record.average->final->bits_per_unit, record.average->final->unit));
   }
   if (record.newest && record.best) {
     say(fmt::format("on the curve's {} tokens: {:.4f}, best {:.4f} after {} steps\n", record.newest->tokens,
@@ -144,8 +144,8 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
   if (record.average && record.average->newest) {
     say(fmt::format("average of weights on the curve's tokens: {:.4f}\n", record.average->newest->bits_per_unit));
   }
-  if (record.stopped_because) say(fmt::format("stopped: {}\n", *record.stopped_because));
-  say(baselines_line(record.baselines) + "\n");
+  if (record.stopped_because) say_line("stopped: " + *record.stopped_because);
+  say_line(baselines_line(record.baselines));
   if (record.dataset && record.dataset->facts.contains("entropy_rate_bits")) {
     say(fmt::format("entropy rate of the source: {:.4f}\n",
                     record.dataset->facts.at("entropy_rate_bits").get<double>()));
@@ -155,10 +155,10 @@ void print_summary(const RunRecord& record, const RunFolder& folder) {
   }
   say(fmt::format("{} member tokens ({} stream tokens) in {}\n", record.member_tokens, record.unique_tokens,
                   duration_text(record.wall_seconds)));
-  if (record.weights_sha256) say(fmt::format("weights sha256 {}\n", *record.weights_sha256));
-  say(fmt::format("record {}\n", folder.record().string()));
-  if (record.curve_file) say(fmt::format("curve  {}\n", folder.curve().string()));
-  if (record.samples_file) say(fmt::format("sample {}\n", folder.samples().string()));
+  if (record.weights_sha256) say_line("weights sha256 " + *record.weights_sha256);
+  say_line("record " + folder.record().string());
+  if (record.curve_file) say_line("curve  " + folder.curve().string());
+  if (record.samples_file) say_line("sample " + folder.samples().string());
 }
 
 bool names_hook(const ConfigNode& config) {
@@ -182,8 +182,8 @@ std::string how_to_go_on(const RunFolder& folder, const Registry& registry, bool
 // as SIGTERM.
 int interrupted(const RunResult& result, const Registry& registry, bool has_hook) {
   if (!result.leads) return 0;
-  say(fmt::format("interrupted after {} of {} steps, saved; go on with: {}\n", result.record.steps, result.steps,
-                  how_to_go_on(result.folder, registry, has_hook)));
+  say_line(fmt::format("interrupted after {} of {} steps, saved; go on with: {}", result.record.steps, result.steps,
+                       how_to_go_on(result.folder, registry, has_hook)));
   const int signal = stop_signal.load();
   return 128 + (signal != 0 ? signal : SIGTERM);
 }
@@ -211,9 +211,10 @@ int print_end(const RunResult& result, const Registry& registry, bool has_hook) 
   if (result.record.status == RunStatus::kInterrupted) return interrupted(result, registry, has_hook);
   if (!result.leads) return 0;
   if (result.ended_before) {
-    say(fmt::format("this run is finished already; remove {} to run it again\n", result.folder.path.string()));
+    say_line(fmt::format("this run is finished already; remove {} to run it again", result.folder.path.string()));
     if (!result.other_builds.empty()) {
-      say(fmt::format("other builds of {} made it, with the same program and rule as today's\n", result.other_builds));
+      say_line(
+          fmt::format("other builds of {} made it, with the same program and rule as today's", result.other_builds));
     }
   }
   print_summary(result.record, result.folder);
@@ -244,10 +245,10 @@ int train_in(const ConfigNode& config, FolderOf&& folder_of, const Registry& reg
     end_hung_calls(stop_signal,
                    fmt::format("fix the plugin, or choose another, and go on from the last checkpoint with: {}",
                                how_to_go_on(folder, registry, names_hook(config))));
-    say(fmt::format("run folder {}\n", folder.path.string()));
+    say_line("run folder " + folder.path.string());
     if (const ConfigNode* from = config.find("init.from"); from != nullptr && from->kind() == ConfigNode::Kind::kText) {
-      say(fmt::format("{} {}\n", config.at("init.continue").boolean() ? "goes on from" : "begins with the weights of",
-                      from->text()));
+      say_line(fmt::format(
+          "{} {}", config.at("init.continue").boolean() ? "goes on from" : "begins with the weights of", from->text()));
     }
     if (!processes.alone()) say(fmt::format("{} processes share the run's members\n", processes.size()));
   };

@@ -284,8 +284,9 @@ void print_best(const Sweep& sweep) {
   const auto best =
       std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
   if (all.size() > 1) {
-    say(fmt::format("fewest held-out bits of {} settings: {:.4f} per {} with {}{}\n", all.size(), mean(*best), unit,
-                    best->first, best->second.seeds > 1 ? fmt::format(" (mean of {} seeds)", best->second.seeds) : ""));
+    say_line(fmt::format("fewest held-out bits of {} settings: {:.4f} per {} with {}{}", all.size(), mean(*best), unit,
+                         best->first,
+                         best->second.seeds > 1 ? fmt::format(" (mean of {} seeds)", best->second.seeds) : ""));
   }
   say(fmt::format("see all: eggroll report {}\n", sweep.folder.string()));
 }

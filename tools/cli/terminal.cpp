@@ -8,6 +8,9 @@
 #include <csignal>
 #include <cstdio>
 #include <sstream>
+#include <string_view>
+
+#include "system/text.h"
 
 namespace eggroll {
 
@@ -54,8 +57,25 @@ void say(const std::string& text) {
   if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) reader_gone = errno == EPIPE;
 }
 
+void say_line(const std::string& line) { say(shown(line) + "\n"); }
+
 void print_json(const nlohmann::ordered_json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  // The library escapes control characters below U+0020 alone; those from U+007F to U+009F stand in strings too.
+  std::string safe;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == 0x7f) {
+      safe += "\\u007f";
+    } else if (byte == 0xc2 && next < 0xa0) {
+      safe += fmt::format("\\u{:04x}", static_cast<unsigned>(next));
+      ++i;
+    } else {
+      safe += text[i];
+    }
+  }
+  fmt::print("{}\n", safe);
 }
 
 nlohmann::ordered_json or_null(const std::string& text) {

@@ -23,6 +23,10 @@ std::string wrapped(const std::string& text, size_t width, size_t indent = 0);
 // end a run. main() reports the failure at the end.
 void say(const std::string& text);
 
+// A line with what comes from outside: names of files, and what files of results say. A terminal would obey control
+// characters in it, and a newline would begin a line that looks like eggroll's own.
+void say_line(const std::string& line);
+
 // For a command that works for long: it goes on, and prints no more, where the program that reads its output ends, as
 // `head` does. Other commands end then, as SIGPIPE has it.
 void outlive_reader();

@@ -8,6 +8,7 @@
 
 #include "cli/stops.h"
 #include "serve/server.h"
+#include "system/text.h"
 
 namespace eggroll {
 
@@ -21,7 +22,7 @@ int serve_command(const std::filesystem::path& results, uint16_t port) {
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
   const Server server(results, port);
-  fmt::print("{} shows {}; Ctrl-C ends it\n", server.address(), results.string());
+  fmt::print("{} shows {}; Ctrl-C ends it\n", server.address(), shown(results.string()));
   std::fflush(stdout);
   int taken = 0;
   sigwait(&ends, &taken);
