@@ -67,8 +67,8 @@ ordered_json parse_json(std::string_view text, const std::string& what, const st
   return ordered_json::parse(text, nullptr, false);
 }
 
-ordered_json read_json(const std::filesystem::path& path, const std::string& cure) try {
-  const std::string text = read_file(path, Links::kRefused);
+ordered_json read_json(const std::filesystem::path& path, const std::string& cure, uint64_t most) try {
+  const std::string text = read_bounded(path, most);
   if (!is_bounded_json(text)) throw unbounded(path.string(), cure);
   return ordered_json::parse(text);
 } catch (const nlohmann::json::exception& error) {

@@ -17,8 +17,9 @@ namespace eggroll {
 
 // The library copies and writes nested values by recursion and searches the members of an ordered object one by one, so
 // that a file beyond these bounds could end the process or take hours. What eggroll writes stays far below them.
-inline constexpr size_t kDeepestJson = 100;         // levels
-inline constexpr size_t kMostJsonMembers = 10'000;  // of one object
+inline constexpr size_t kDeepestJson = 100;                   // levels
+inline constexpr size_t kMostJsonMembers = 10'000;            // of one object
+inline constexpr uint64_t kLargestJson = uint64_t{64} << 20;  // bytes of a file
 
 bool is_bounded_json(std::string_view text);
 
@@ -26,8 +27,9 @@ bool is_bounded_json(std::string_view text);
 // begins the sentence and names the file, `cure` ends it.
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& what, const std::string& cure);
 
-// The same of a file that is no link, and throws where it is not complete JSON.
-nlohmann::ordered_json read_json(const std::filesystem::path& path, const std::string& cure);
+// The same of a file that is no link, and throws where it is not complete JSON or has more than `most` bytes.
+nlohmann::ordered_json read_json(const std::filesystem::path& path, const std::string& cure,
+                                 uint64_t most = kLargestJson);
 
 // Null in both cases: for lines that may be half written.
 nlohmann::ordered_json json_or_null(std::string_view text);

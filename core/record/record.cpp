@@ -321,6 +321,10 @@ ordered_json record_to_json(const RunRecord& record) {
   return json;
 }
 
+bool is_record(const ordered_json& json) {
+  return json.is_object() && json.contains("schema") && json.contains("status") && json.contains("config_hash");
+}
+
 RunRecord record_from_json(const ordered_json& json, const std::string& what) try {
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_number_integer()) {
     throw Error(what + " is no record: expected a JSON object with a \"schema\"; give the path of a run's record.json");
@@ -423,7 +427,7 @@ void write_record(const std::filesystem::path& path, const RunRecord& record) {
 }
 
 RunRecord read_record(const std::filesystem::path& path) {
-  return record_from_json(parse_json(read_file(path, Links::kRefused), path.string(), kCure), path.string());
+  return record_from_json(parse_json(read_bounded(path, kLargestJson), path.string(), kCure), path.string());
 }
 
 }  // namespace eggroll

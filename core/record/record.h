@@ -218,6 +218,9 @@ SweepRecord sweep_from_json(const nlohmann::ordered_json& json);  // within read
 std::string status_name(RunStatus status);
 std::vector<std::string> status_names();  // all of them
 
+// Whether the JSON says that it is a record; record_from_json() says whether it is a whole one.
+bool is_record(const nlohmann::ordered_json& json);
+
 // json: sealed (record/seal.h), but for a record of version 0.1. what names the record in errors: another schema, a
 // broken seal, a missing or mistyped key.
 RunRecord record_from_json(const nlohmann::ordered_json& json, const std::string& what);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "record/json.h"
+#include "record/run_files.h"
 #include "record/run_lock.h"
 #include "record/seal.h"
 #include "system/files.h"
@@ -47,6 +48,7 @@ class Finder {
   RecordFiles found() && {
     std::sort(files_.records.begin(), files_.records.end());
     std::sort(files_.sweeps.begin(), files_.sweeps.end());
+    std::sort(files_.runs.begin(), files_.runs.end());
     std::sort(files_.unrecorded.begin(), files_.unrecorded.end());
     return std::move(files_);
   }
@@ -56,9 +58,6 @@ class Finder {
     std::error_code failure;
     fs::directory_iterator entries(folder, failure);
     bool has_record = false;
-    bool has_metrics = false;
-    bool has_config = false;
-    bool has_lock = false;
     for (; !failure && entries != fs::directory_iterator(); entries.increment(failure)) {
       const fs::path path = entries->path();
       const fs::path name = path.filename();
@@ -66,7 +65,9 @@ class Finder {
       const fs::file_type type = fs::symlink_status(path, unknown).type();
       const bool is_json = name.extension() == ".json" && name != kPointName && name != kLabelsName;
       if (type == fs::file_type::directory) {
-        if (name != "checkpoints" && name != "plugins" && name != "evaluations") look_into(path);
+        const bool is_passed_by = name == "checkpoints" || name == "plugins" || name == "evaluations" ||
+                                  name.string().starts_with(kRemovedPrefix);
+        if (!is_passed_by) look_into(path);
       } else if (type == fs::file_type::symlink) {
         const fs::file_status target = fs::status(path, unknown);
         if (is_json || fs::is_directory(target) || !fs::exists(target)) {
@@ -81,20 +82,25 @@ class Finder {
         files_.problems.push_back(fmt::format("{} is no regular file; it was left out", path.string()));
       }
       has_record = has_record || name == kRecordName;
-      has_metrics = has_metrics || name == "metrics.jsonl";
-      has_config = has_config || name == "config.yaml";
-      has_lock = has_lock || name == "lock";
     }
+    if (failure == std::errc::no_such_file_or_directory) return;  // it was removed meanwhile
     if (failure) {
       files_.problems.push_back(fmt::format("the folder {} cannot be read ({}); what lies there is left out",
                                             folder.string(), failure.message()));
+      files_.unread.push_back(folder);
+      return;
     }
-    if (has_metrics && !has_record) {
+    const RunFolder run{folder};
+    const bool is_of_run = is_run(run);
+    if (is_of_run) files_.runs.push_back(folder);
+    if (has_record) return;
+    if (has_metrics(run)) {
       files_.problems.push_back(
           fmt::format("{} holds metrics but no {}, so that nothing is known of its run; it was left out",
                       folder.string(), kRecordName));
+    } else if (is_of_run) {
+      files_.unrecorded.push_back(folder);
     }
-    if (has_config && has_lock && !has_metrics && !has_record) files_.unrecorded.push_back(folder);
   }
 
   void take(const fs::path& file) {
@@ -107,10 +113,6 @@ class Finder {
   RecordFiles files_;
   std::set<fs::path> seen_;
 };
-
-bool is_record(const ordered_json& json) {
-  return json.is_object() && json.contains("schema") && json.contains("status") && json.contains("config_hash");
-}
 
 // What a record file is named by: its folder, or itself where it stands alone.
 fs::path named_by(const fs::path& record) {

@@ -53,12 +53,14 @@ struct Collection {
 struct RecordFiles {
   std::vector<std::filesystem::path> records;
   std::vector<std::filesystem::path> sweeps;
-  std::vector<std::filesystem::path> unrecorded;  // folders with config.yaml and lock, and neither record nor metrics
+  std::vector<std::filesystem::path> runs;        // folders that are a run's, with a record or without
+  std::vector<std::filesystem::path> unrecorded;  // those of them without a record and without a line of metrics
+  std::vector<std::filesystem::path> unread;      // folders that cannot be read, which are among the problems too
   std::vector<std::string> problems;
 };
 
-// At or below the paths (folders, or files themselves), each once. Folders of checkpoints, of evaluations and of
-// frozen plugins are passed by. Throws where a path does not exist.
+// At or below the paths (folders, or files themselves), each once. Folders of checkpoints, of evaluations of
+// frozen plugins, and what eggroll rm has not removed to its end are passed by. Throws where a path does not exist.
 RecordFiles find_records(const std::vector<std::filesystem::path>& paths);
 
 // Which metrics.jsonl are read: only those without a summary in the record, or all, so that damage in any is found.

@@ -250,6 +250,23 @@ std::string read_file(const fs::path& path, Links links) {
   return bytes;
 }
 
+std::string read_bounded(const fs::path& path, uint64_t most) {
+  const Descriptor file = open_regular(path, O_RDONLY, "read", Links::kRefused);
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) throw file_error("read", path, errno);
+  std::string bytes;
+  const auto require_small = [&](uint64_t size) {
+    if (size <= most) return;
+    throw Error(
+        fmt::format("{} has {} bytes, and such a file of eggroll has at most {}; move it elsewhere, or restore it from "
+                    "a copy",
+                    path.string(), size, most));
+  };
+  require_small(static_cast<uint64_t>(facts.st_size));
+  read_chunks(file, path, [&](std::string_view chunk) { require_small((bytes += chunk).size()); });
+  return bytes;
+}
+
 std::string read_part(const fs::path& path, uint64_t from, size_t size) {
   const Descriptor file = open_regular(path, O_RDONLY, "read", Links::kRefused);
   std::string bytes(size, '\0');

@@ -80,6 +80,10 @@ void copy_to_disk(const std::filesystem::path& from, const std::filesystem::path
 
 std::string read_file(const std::filesystem::path& path, Links links = Links::kFollowed);
 
+// The text of a file among results that is no link. Throws Error where it has more than `most` bytes, before it reads
+// them.
+std::string read_bounded(const std::filesystem::path& path, uint64_t most);
+
 // At most `size` bytes from the byte `from` on, of a file that may be long and may be written meanwhile.
 std::string read_part(const std::filesystem::path& path, uint64_t from, size_t size);
 // At most `size` of its last bytes, from the beginning of a line where there is one among them.

@@ -86,8 +86,10 @@ NamedCheckpoint split_name(const std::string& text) {
 
 RunFolder run_at(const fs::path& folder) {
   const RunFolder run{folder};
-  if (is_there(run.config())) return run;
-  throw Error(fmt::format("{} is no run, expected its folder with a config.yaml", folder.string()));
+  if (is_run(run)) return run;
+  throw Error(fmt::format(
+      "{} is no run, expected its folder with a config.yaml, and a record.json or the lock that a run has held",
+      folder.string()));
 }
 
 ConfigNode with_beginning(ConfigNode config, const FindRun& find) {

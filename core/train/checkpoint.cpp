@@ -282,7 +282,7 @@ bool is_same_checkpoint(const fs::path& folder, const fs::path& other) {
     return false;
   }
   const auto files = [](const fs::path& path) {
-    return read_json(path / kDescriptionFile, kCheckpointCure).at("files");
+    return read_json(path / kDescriptionFile, kCheckpointCure, UINT64_MAX).at("files");
   };
   return files(folder) == files(other);
 }

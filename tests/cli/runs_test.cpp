@@ -212,5 +212,182 @@ TEST_F(RunsTest, RmLeavesARunAtWorkAndAPointOfASweep) {
   expect_one_sentence(eggroll({"rm", point.string()}), {"is not removed", "the sweep in ", "--force"});
 }
 
+// Many programs have a config.yaml.
+TEST_F(RunsTest, AFolderThatIsNoRunIsLeftAlone) {
+  const fs::path project = work_ / "project";
+  fs::create_directories(project / "src");
+  write_plainly(project / "src" / "a.c", "code");
+  write_plainly(project / "config.yaml", "model: x");
+  for (const Arguments& arguments : std::vector<Arguments>{{"rm", "project"},
+                                                           {"rm", "--force", "project"},
+                                                           {"tag", "project", "a"},
+                                                           {"note", "project", "a"},
+                                                           {"resume", "project"},
+                                                           {"eval", "project"}}) {
+    expect_one_sentence(eggroll(arguments), {"project is no run", "lock that a run has held"});
+  }
+  EXPECT_EQ(entries_in(project), 2U);
+}
+
+TEST_F(RunsTest, RmRefusesAFolderThatHoldsMore) {
+  begin({});
+  const fs::path run = run_folder();
+  for (const fs::path& mine : {run / "src" / "a.c", run / "checkpoints" / "notes.txt", run / "plot.png"}) {
+    fs::create_directories(mine.parent_path());
+    write_plainly(mine, "mine");
+    const fs::path below = mine.lexically_relative(run);
+    const std::string named = *below.begin() == "src" ? "src" : below.string();
+    expect_one_sentence(eggroll({"rm", "--force", run.string()}),
+                        {"is not removed, because it holds " + named + ",", "nothing was removed"});
+    EXPECT_EQ(read_file(mine), "mine");
+    fs::remove_all(named == "src" ? mine.parent_path() : mine);
+  }
+  write_plainly(work_ / "precious", "precious");
+  fs::remove(run / "curve.gp");
+  fs::create_symlink(work_ / "precious", run / "curve.gp");
+  expect_one_sentence(eggroll({"rm", "--force", run.string()}), {"it holds curve.gp"});
+  fs::remove(run / "curve.gp");
+  EXPECT_EQ(eggroll({"rm", run.string()}).exit_code, 0);
+  EXPECT_EQ(read_file(work_ / "precious"), "precious");
+  EXPECT_EQ(entries_in(runs()), 0U);
+}
+
+// The lock file of a machine whose locks this one does not see, beside metrics that have just grown.
+TEST_F(RunsTest, ARunThatAnotherMachineRunsIsLeftAlone) {
+  begin({});
+  const fs::path run = run_folder();
+  write_plainly(run / "lock", "pid 7 on host elsewhere\n");
+  nlohmann::ordered_json record = ordered_json::parse(read_file(run / "record.json"));
+  fs::last_write_time(run / "metrics.jsonl", fs::file_time_type::clock::now());
+  for (const Arguments& arguments :
+       std::vector<Arguments>{{"rm", "--force", run.string()}, {"resume", run.string()}, tiny_run()}) {
+    fs::remove(run / "record.json");  // it has not ended
+    expect_one_sentence(eggroll(arguments), {"is in use by pid 7 on host elsewhere"});
+    write_plainly(run / "record.json", record.dump());
+  }
+  fs::last_write_time(run / "metrics.jsonl", fs::file_time_type::clock::now() - std::chrono::minutes(6));
+  EXPECT_EQ(eggroll({"rm", run.string()}).exit_code, 0);
+}
+
+TEST_F(RunsTest, RmSweepsUpWhatAnotherHasLeft) {
+  begin({"name=first"});
+  begin({"name=second", "seed=1"});
+  const fs::path first = work_ / listed({"name=first"}, "folder").at(0);
+  const fs::path second = work_ / listed({"name=second"}, "folder").at(0);
+  const fs::path left = runs() / (".tmp-rm-" + first.filename().string());
+  fs::rename(first, left);
+  fs::remove(left / "lock");
+  fs::remove(left / "config.yaml");
+  fs::create_directory(runs() / ".tmp-rm-mine");
+  write_plainly(runs() / ".tmp-rm-mine" / "notes.txt", "mine");
+  EXPECT_EQ(listed({}, "name").size(), 1U);
+  EXPECT_EQ(eggroll({"rm", second.string()}).exit_code, 0);
+  EXPECT_EQ(entries_in(runs()), 1U);
+  EXPECT_TRUE(is_there(runs() / ".tmp-rm-mine" / "notes.txt"));
+}
+
+// Each rename is one moment, so that a run that begins meanwhile finds the old folder whole or none.
+TEST_F(RunsTest, ARunThatBeginsWhileItIsRemovedIsWhole) {
+  begin({});
+  const fs::path run = run_folder();
+  // Many files keep rm at work for a while.
+  fs::create_directory(run / "evaluations");
+  for (int i = 0; i < 5000; ++i) write_plainly(run / "evaluations" / fmt::format("step-{}.json", i), "");
+  Process removing(work_, command({"rm", run.string()}));
+  ASSERT_TRUE(removing.wait_until([&] { return !is_there(run); }));
+  const Result again = eggroll(tiny_run());
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  const Result removed = removing.wait();
+  EXPECT_EQ(removed.exit_code, 0) << removed.err;
+  EXPECT_EQ(record_in(run_folder()).at("status"), "completed");
+  EXPECT_EQ(entries_in(runs()), 1U);
+}
+
+// Where nobody can look, a run may lie that began with this one.
+TEST_F(RunsTest, RmNeedsToReadAllOfTheResults) {
+  begin({});
+  const fs::path run = run_folder();
+  fs::create_directory(work_ / "results" / "a");
+  fs::permissions(work_ / "results" / "a", fs::perms::none);
+  const auto without_rights = [&](const Arguments& arguments) {
+    Arguments all = {"/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"};
+    const Arguments words = command(arguments);
+    if (::geteuid() != 0) all.clear();
+    all.insert(all.end(), words.begin(), words.end());
+    return Process(work_, all).wait();
+  };
+  if (without_rights({"--version"}).exit_code != 0) GTEST_SKIP() << "setpriv cannot take root's rights away here";
+  expect_one_sentence(without_rights({"rm", run.string()}),
+                      {"the folder results/a cannot be read", "nobody knows what refers to the run", "--force"});
+  EXPECT_TRUE(is_there(run));
+  EXPECT_EQ(without_rights({"tag", run.string(), "kept"}).exit_code, 0);
+  // Who only reads needs no right to write.
+  fs::permissions(run, fs::perms::owner_read | fs::perms::owner_exec);
+  fs::permissions(run / "labels.lock", fs::perms::owner_read);
+  EXPECT_EQ(without_rights({"tag", run.string()}).out, "kept\n");
+  EXPECT_EQ(without_rights({"note", run.string()}).out, "\n");
+  const Result measured = without_rights({"eval", run.string()});
+  EXPECT_THAT(measured.out, HasSubstr("bits per token on the run's held-out part"));
+  EXPECT_THAT(measured.err, HasSubstr("evaluations"));
+  fs::permissions(run, fs::perms::owner_all);
+  EXPECT_EQ(without_rights({"rm", "--force", run.string()}).exit_code, 0);
+  fs::permissions(work_ / "results" / "a", fs::perms::owner_all);
+}
+
+TEST_F(RunsTest, NamesOfFoldersAndTextsOfRecordsAreShownWithoutControls) {
+  begin({});
+  RunRecord record = read_record(run_folder() / "record.json");
+  record.config_hash = "\033]0;a";
+  record.final->unit = "to\033[31mken";
+  record.started_utc = "2026\n\033[2J";
+  const fs::path odd = runs() / "a\033[31m\neggroll: fake\xc2\x9b";
+  fs::copy(run_folder(), odd, fs::copy_options::recursive);
+  write_record(odd / "record.json", record);
+  for (const Arguments& arguments : std::vector<Arguments>{{"ls"},
+                                                           {"ls", "--json"},
+                                                           {"resume", odd.string()},
+                                                           {"compare", odd.string(), odd.string()},
+                                                           {"rm", "--force", odd.string()}}) {
+    const Result result = eggroll(arguments);
+    EXPECT_NE(result.out, "");
+    for (const char* control : {"\033", "\neggroll: fake", "\xc2\x9b"}) {
+      EXPECT_THAT(result.out + result.err, testing::Not(HasSubstr(control))) << arguments[0];
+    }
+  }
+  EXPECT_FALSE(is_there(odd));
+}
+
+TEST_F(RunsTest, ARunThatDiedBeforeItsFirstLineIsKnown) {
+  begin({"name=early"});
+  const std::string hash = listed({}, "hash").at(0);
+  const fs::path folder = run_folder();
+  const std::string digest = record_in(folder).at("weights_sha256");
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename() != "config.yaml" && entry.path().filename() != "lock") fs::remove_all(entry.path());
+  }
+  write_plainly(folder / "metrics.jsonl", "");
+  EXPECT_EQ(listed({"status=interrupted"}, "hash"), std::vector<std::string>{hash});
+  EXPECT_EQ(eggroll({"resume", folder.filename().string()}).exit_code, 0);
+  expect_completed(folder, digest);
+}
+
+TEST_F(RunsTest, OddFilesBesideRunsStopNoCommand) {
+  begin({});
+  const std::string hash = record_in(run_folder()).at("config_hash");
+  for (const char* text : {"", "- 1\n", "3\n"}) {
+    fs::create_directories(work_ / "results" / "x");
+    write_plainly(work_ / "results" / "x" / "config.yaml", text);
+    for (const char* lock : {"", "pid 7 on host x\n"}) {
+      write_plainly(work_ / "results" / "x" / "lock", lock);
+      const Result list = eggroll({"ls"});
+      EXPECT_EQ(list.exit_code, *lock == '\0' ? 0 : 1);
+      EXPECT_EQ(std::count(list.out.begin(), list.out.end(), '\n'), 2) << list.out;
+      EXPECT_THAT(list.err, *lock == '\0' ? HasSubstr("") : HasSubstr("config.yaml"));
+      EXPECT_THAT(list.err, testing::Not(HasSubstr("report this as a bug")));
+      EXPECT_EQ(eggroll({"replay", hash.substr(0, 8)}).exit_code, 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace eggroll::test

@@ -90,6 +90,45 @@ TEST_F(CollectionTest, WhatIsDamagedIsNamedAndTheRestIsRead) {
                   HasSubstr("f.json is not complete JSON"), HasSubstr("g/record.json is damaged")));
 }
 
+// What lies below results need not be eggroll's.
+TEST_F(CollectionTest, OddNeighboursAreNoRuns) {
+  write_synthetic_run(folder_ / "a", {});
+  for (const char* text : {"", "[]", "3", "model: x"}) {
+    const fs::path odd = folder_ / "odd" / std::to_string(std::string(text).size());
+    fs::create_directories(odd);
+    write_plainly(odd / "config.yaml", text);
+    write_plainly(odd / "lock", "");
+  }
+  write_plainly(folder_ / "data.json", "");
+  fs::resize_file(folder_ / "data.json", uintmax_t{1} << 40);
+  const Collection collection = collect({folder_});
+  EXPECT_THAT(names_of(collection), ElementsAre("a"));
+  EXPECT_THAT(collection.unrecorded, IsEmpty());
+  EXPECT_THAT(collection.problems, ElementsAre(HasSubstr("data.json has 1099511627776 bytes, and such a file of "
+                                                         "eggroll has at most 67108864")));
+}
+
+TEST_F(CollectionTest, ARunBeforeItsFirstLineIsUnrecorded) {
+  write_synthetic_run(folder_ / "a", {});
+  fs::remove(folder_ / "a" / "record.json");
+  write_plainly(folder_ / "a" / "config.yaml", "{}");
+  write_plainly(folder_ / "a" / "lock", "pid 7 on host elsewhere\n");
+  EXPECT_EQ(collect({folder_}).problems.size(), 1U);
+  EXPECT_THAT(find_records({folder_}).runs, ElementsAre(folder_ / "a"));
+  for (const char* text : {"", "{\"step\":"}) {
+    write_plainly(folder_ / "a" / "metrics.jsonl", text);
+    const Collection collection = collect({folder_});
+    EXPECT_THAT(collection.problems, IsEmpty());
+    ASSERT_EQ(collection.unrecorded.size(), 1U);
+    EXPECT_EQ(collection.unrecorded[0].name, "a");
+  }
+}
+
+TEST_F(CollectionTest, WhatIsBeingRemovedIsPassedBy) {
+  write_synthetic_run(folder_ / ".tmp-rm-a", {});
+  EXPECT_THAT(names_of(collect({folder_})), IsEmpty());
+}
+
 // The file is cut at the end of a line, so only its record shows that lines are missing.
 TEST_F(CollectionTest, MetricsThatLackLinesOfTheirRecordAreNamed) {
   const auto cut = [&](const fs::path& folder) {

@@ -189,15 +189,16 @@ void print(const EvalArguments& arguments, const Measured& measured, const Setup
            const DataFigures& figures) {
   const std::string unit = setup.dataset.unit;
   const std::string of_test = measured.split == "test" ? "the test split " : "";
-  fmt::print("{:.4f} bits per {} on {} ({} tokens), {} after {} steps\n", record.at("bits_per_unit").get<double>(),
-             unit, measured.text.empty() ? "the run's held-out part" : of_test + measured.text,
-             record.at("tokens").get<uint64_t>(), arguments.weights == "average" ? "average of the weights" : "weights",
-             record.at("step").get<uint64_t>());
-  fmt::print("{}\n", baselines_line(figures.baselines));
+  say_line(fmt::format(
+      "{:.4f} bits per {} on {} ({} tokens), {} after {} steps", record.at("bits_per_unit").get<double>(), unit,
+      measured.text.empty() ? "the run's held-out part" : of_test + measured.text, record.at("tokens").get<uint64_t>(),
+      arguments.weights == "average" ? "average of the weights" : "weights", record.at("step").get<uint64_t>()));
+  say_line(baselines_line(figures.baselines));
 }
 
 // Under a name of its own until it is whole: another process may write the same record.
 void write_evaluation(const fs::path& path, const ordered_json& record) {
+  create_folders(path.parent_path());
   const fs::path own = fmt::format("{}.{}", path.string(), ::getpid());
   write_atomically(own, record.dump(2) + "\n");
   std::error_code failure;
@@ -214,10 +215,9 @@ int eval_command(const EvalArguments& arguments) {
   for (const std::string& key : kRunFiles) require_file(config, key, arguments.data);
   // Before the work.
   choose_checkpoint(folder, arguments.checkpoint, "--checkpoint is");
-  const fs::path evaluations = evaluations_of(folder);
+  evaluations_of(folder);
   const Measured measured = measured_by(arguments, config, folder);
   if (!measured.text.empty()) with_text(config, measured);
-  create_folders(evaluations);
   const Registry registry = find_plugins_of_run(config, arguments.plugins);
   const Setup setup(config, registry, [&](const ConfigNode& of) { return open_measured(of, measured); });
   Trained trained = open_trained(setup.learner, config, folder, arguments.checkpoint, arguments.weights);
@@ -237,7 +237,7 @@ int eval_command(const EvalArguments& arguments) {
   if (const auto caution = overlap_caution(figures.overlap)) print_error("eggroll", *caution);
   // Behind the figure, which is of use also where the run's folder cannot be written to.
   write_evaluation(path, record);
-  if (!arguments.json) fmt::print("record {}\n", path.string());
+  if (!arguments.json) say_line("record " + path.string());
   return 0;
 }
 

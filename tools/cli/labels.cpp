@@ -37,8 +37,13 @@ void require_note(const std::string& note) {
                           escaped(note)));
 }
 
-// Held while labels are read and written anew.
+// Held while labels are read and written anew. Who only reads them needs no right to write there.
 FileLock lock_labels(const RunFolder& folder) { return FileLock(folder.path / "labels.lock"); }
+
+int print_tags(const Labels& labels) {
+  fmt::print("{}\n", fmt::join(labels.tags, "\n"));
+  return 0;
+}
 
 }  // namespace
 
@@ -70,6 +75,7 @@ void write_labels(const RunFolder& folder, const Labels& labels) {
 int tag_command(const std::string& run, const std::vector<std::string>& tags, bool removes) {
   const RunFolder folder = existing_run(run);
   for (const std::string& tag : tags) require_tag(tag);
+  if (tags.empty()) return print_tags(read_labels(folder));
   const FileLock lock = lock_labels(folder);
   Labels labels = read_labels(folder);
   for (const std::string& tag : tags) {
@@ -82,21 +88,20 @@ int tag_command(const std::string& run, const std::vector<std::string>& tags, bo
     if (removes) labels.tags.erase(found);
     if (!removes && !is_there) labels.tags.push_back(tag);
   }
-  if (!tags.empty()) write_labels(folder, labels);
-  fmt::print("{}\n", fmt::join(labels.tags, "\n"));
-  return 0;
+  write_labels(folder, labels);
+  return print_tags(labels);
 }
 
 int note_command(const std::string& run, const std::optional<std::string>& text) {
   const RunFolder folder = existing_run(run);
-  if (text) require_note(*text);
-  const FileLock lock = lock_labels(folder);
-  Labels labels = read_labels(folder);
   if (text) {
+    require_note(*text);
+    const FileLock lock = lock_labels(folder);
+    Labels labels = read_labels(folder);
     labels.note = *text;
     write_labels(folder, labels);
   }
-  fmt::print("{}\n", labels.note);
+  fmt::print("{}\n", read_labels(folder).note);
   return 0;
 }
 

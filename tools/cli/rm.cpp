@@ -1,14 +1,19 @@
 // eggroll rm.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <climits>
 #include <map>
+#include <optional>
 #include <system_error>
 
 #include "cli/commands.h"
 #include "cli/runs.h"
+#include "cli/terminal.h"
 #include "record/run_lock.h"
 #include "record/sentence.h"
+#include "report/collection.h"
 #include "system/files.h"
 #include "train/identity.h"
 
@@ -30,39 +35,49 @@ std::vector<std::string> reports_of(const fs::path& run, const std::string& hash
   return reports;
 }
 
-// The runs below ./results that began with this one, those without a record too.
+// The runs below ./results that began with this one, those without a record too. Throws Error where it cannot look at
+// all of them.
 std::vector<std::string> followers_of(const std::string& hash) {
   std::vector<std::string> followers;
-  std::error_code failure;
-  for (fs::recursive_directory_iterator entry(kResults, failure);
-       !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
-    const RunFolder folder{entry->path().parent_path()};
-    if (entry->path() != folder.config()) continue;
+  if (!is_there(kResults)) return followers;
+  const RecordFiles files = find_records({kResults});
+  if (!files.unread.empty()) throw Error(fmt::format("the folder {} cannot be read", files.unread[0].string()));
+  for (const fs::path& path : files.runs) {
+    const RunFolder folder{path};
+    open_regular(folder.config(), O_RDONLY, "read", Links::kRefused);
     try {
       const ConfigNode config = read_config(folder);
       const ConfigNode* run = config.find("init.run");
       if (run == nullptr || run->kind() != ConfigNode::Kind::kText || run->text() != hash) continue;
       followers.push_back("the run in " + folder.path.string() + ", which began with it");
     } catch (const Error&) {
-      continue;  // no run can go on with a configuration that cannot be read
+      continue;  // no run can go on with a configuration that is damaged
     }
   }
   return followers;
 }
 
-std::vector<std::string> referrers_of(const RunFolder& folder) {
-  std::string hash;
-  try {
-    hash = hash_of(folder);
-  } catch (const Error& error) {
-    throw Error(fmt::format(
-        "{}; so nobody knows what refers to the run, and eggroll rm --force removes it all the same", error.what()));
-  }
+std::vector<std::string> referrers_of(const RunFolder& folder) try {
+  const std::string hash = hash_of(folder);
   std::vector<std::string> all = reports_of(folder.path, hash);
   if (is_there(folder.point())) all.push_back("the sweep in " + folder.path.parent_path().parent_path().string());
   const std::vector<std::string> followers = followers_of(hash);
   all.insert(all.end(), followers.begin(), followers.end());
   return all;
+} catch (const Error& error) {
+  throw Error(
+      fmt::format("{}; so nobody knows what refers to the run, and eggroll rm --force removes it all the "
+                  "same",
+                  error.what()));
+}
+
+void require_own_entries(const RunFolder& folder) {
+  const std::optional<fs::path> foreign = foreign_entry(folder);
+  if (!foreign) return;
+  throw Error(
+      fmt::format("{} is not removed, because it holds {}, which is no file of a run; nothing was removed: move it "
+                  "elsewhere or remove it first",
+                  folder.path.string(), foreign->lexically_relative(folder.path).string()));
 }
 
 // Without a link and a slash at its end.
@@ -74,15 +89,43 @@ RunFolder own_run(const std::string& name) {
                           path.string(), fs::read_symlink(path).string()));
 }
 
-// Takes away first what makes the folder a run: half removed, it is none.
-void remove_run(const RunFolder& folder) {
+// The lock goes last: while it is held, another rm leaves the folder alone.
+void remove_all_of(const fs::path& folder) {
   std::error_code failure;
-  for (const fs::path& file : {folder.record(), folder.config()}) {
-    fs::remove(file, failure);
-    if (failure) throw file_error("remove", file, failure.value());
+  for (const fs::path& path : paths_in(folder)) {
+    if (path.filename() != "lock") fs::remove_all(path, failure);
+    if (failure) throw file_error("remove", path, failure.value());
   }
-  fs::remove_all(folder.path, failure);
-  if (failure) throw file_error("remove", folder.path, failure.value());
+  fs::remove_all(folder, failure);
+  if (failure && is_there(folder)) throw file_error("remove", folder, failure.value());
+}
+
+// What a rm that was killed has left in the folder.
+void sweep_up(const fs::path& folder) {
+  for (const fs::path& path : paths_in(folder)) {
+    std::error_code unknown;
+    const bool is_folder = fs::symlink_status(path, unknown).type() == fs::file_type::directory;
+    if (!is_folder || !path.filename().string().starts_with(kRemovedPrefix)) continue;
+    try {
+      if (!RunLock::is_taken(path) && !foreign_entry({path})) remove_all_of(path);
+    } catch (const Error& error) {
+      print_error("eggroll", error.what());  // what this rm was asked for can go all the same
+    }
+  }
+}
+
+// Under another name first, and under its lock: a run of the same settings that begins meanwhile begins a new folder.
+void remove_run(const fs::path& folder) {
+  const fs::path around = folder.parent_path();
+  sweep_up(around);
+  // As long as a name may be, where the folder's own is.
+  const std::string name = folder.filename().string().substr(0, NAME_MAX - kRemovedPrefix.size());
+  const fs::path removed = around / fmt::format("{}{}", kRemovedPrefix, name);
+  std::error_code failure;
+  fs::rename(folder, removed, failure);
+  if (failure) throw file_error("remove", folder, failure.value());
+  sync_folder(around);
+  remove_all_of(removed);
 }
 
 }  // namespace
@@ -91,6 +134,7 @@ int rm_command(const std::vector<std::string>& runs, bool force) {
   std::map<fs::path, RunLock> locks;  // until all are removed; one that is named twice has one
   for (const std::string& run : runs) {
     const RunFolder folder = own_run(run);
+    require_own_entries(folder);
     if (!locks.try_emplace(folder.path, folder.path).second) continue;
     const std::vector<std::string> referrers = force ? std::vector<std::string>() : referrers_of(folder);
     if (referrers.empty()) continue;
@@ -100,8 +144,8 @@ int rm_command(const std::vector<std::string>& runs, bool force) {
                     folder.path.string(), fmt::join(referrers, ", and by ")));
   }
   for (const auto& [path, lock] : locks) {
-    remove_run(RunFolder{path});
-    fmt::print("removed {}\n", path.string());
+    remove_run(path);
+    say_line("removed " + path.string());
   }
   return 0;
 }

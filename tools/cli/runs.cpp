@@ -70,32 +70,23 @@ fs::path only_one(const std::string& word, const std::vector<fs::path>& named, c
 }  // namespace
 
 std::vector<fs::path> run_folders() {
-  std::vector<fs::path> folders;
-  if (!is_there(kResults)) return folders;
-  const RecordFiles files = find_records({kResults});
-  for (const fs::path& record : files.records) {
-    const RunFolder folder{record.parent_path()};
-    if (record == folder.record() && is_there(folder.config())) folders.push_back(folder.path);
-  }
-  folders.insert(folders.end(), files.unrecorded.begin(), files.unrecorded.end());
-  std::sort(folders.begin(), folders.end());
-  return folders;
+  return is_there(kResults) ? find_records({kResults}).runs : std::vector<fs::path>();
 }
 
 std::string hash_of(const RunFolder& folder) {
-  const bool has_none_yet = !is_there(folder.record()) && !is_there(folder.metrics());
+  const bool has_none_yet = !is_there(folder.record()) && !has_metrics(folder);
   return has_none_yet ? run_hash(read_config(folder)) : read_record(folder.record()).config_hash;
 }
 
 RunFolder existing_run(const fs::path& path) {
   for (const fs::path& folder : {path, kResults / path}) {
-    if (is_there(RunFolder{folder}.config())) return RunFolder{folder};
+    if (is_run({folder})) return RunFolder{folder};
   }
   const fs::path named = only_one(path.string(), runs_named(path.string()), "runs");
   if (!named.empty()) return RunFolder{named};
   throw Error(
-      fmt::format("{} is no run, expected its folder with a config.yaml, or the name or hash of one below {} (eggroll "
-                  "ls lists them)",
+      fmt::format("{} is no run, expected its folder (with a config.yaml, and a record.json or the lock that a run has "
+                  "held), or the name or hash of one below {} (eggroll ls lists them)",
                   path.string(), kResults));
 }
 
@@ -269,7 +260,7 @@ std::vector<std::string> names_of(const std::vector<ListedRun>& runs, bool is_sh
   std::vector<std::string> names;
   for (const ListedRun& listed : runs) {
     const std::vector<std::string>& tags = listed.labels.tags;
-    names.push_back((is_short ? short_name_of(*listed.run) : listed.run->name) +
+    names.push_back(shown(is_short ? short_name_of(*listed.run) : listed.run->name) +
                     (tags.empty() ? "" : fmt::format(" [{}]", fmt::join(tags, ", "))));
   }
   return names;
@@ -284,11 +275,11 @@ std::vector<Cells> cells_of(const std::vector<ListedRun>& runs) {
   for (const ListedRun& listed : runs) {
     const RunRecord& record = listed.run->record;
     const auto figure = figure_of(record);
-    std::string started = record.started_utc.substr(0, 16);
+    std::string started = shown(record.started_utc).substr(0, 16);
     std::replace(started.begin(), started.end(), 'T', ' ');
-    rows.push_back({record.config_hash.substr(0, 8), status_name(record.status), std::to_string(record.steps),
+    rows.push_back({shown(record.config_hash).substr(0, 8), status_name(record.status), std::to_string(record.steps),
                     record.parameters ? short_count(static_cast<double>(*record.parameters)) : "-",
-                    figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, figure->unit) : "-", started});
+                    figure ? fmt::format("{:.4f}/{}", figure->bits_per_unit, shown(figure->unit)) : "-", started});
   }
   for (size_t i = 0; i < rows[0].size(); ++i) {
     size_t width = 0;
@@ -302,7 +293,7 @@ std::vector<Cells> cells_of(const std::vector<ListedRun>& runs) {
 // On a narrow terminal points of sweeps have short names. If that is not enough, the column of the runs' beginnings is
 // left out, because the rows are in its order.
 void print_table(const std::vector<ListedRun>& runs) {
-  if (runs.empty()) return fmt::print("no such run\n");
+  if (runs.empty()) return say_line("no such run");
   const std::vector<Cells> rows = cells_of(runs);
   size_t columns = rows[0].size();
   const auto room = [&] {
@@ -316,7 +307,7 @@ void print_table(const std::vector<ListedRun>& runs) {
   names = cut_apart(names, room());
   names.insert(names.begin(), "run");
   for (size_t i = 0; i < rows.size(); ++i) {
-    fmt::print("{} {}\n", fmt::join(rows[i].begin(), rows[i].begin() + columns, " "), names[i]);
+    say_line(fmt::format("{} {}", fmt::join(rows[i].begin(), rows[i].begin() + columns, " "), names[i]));
   }
 }
 

@@ -10,6 +10,8 @@
 
 namespace eggroll {
 
+// What is a run is said by is_run() of record/run_files.h.
+
 // Where runs are looked for that are named by less than their folder, and what `eggroll ls` lists.
 inline constexpr const char* kResults = "results";
 
