@@ -2,12 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "record/record.h"
+#include "system/files.h"
 #include "train/beginning.h"
 #include "train/identity.h"
 #include "train/journal.h"
 #include "train/session_io.h"
 
 namespace eggroll {
+namespace {
+
+// Which rows the tokens of a step touch decides masked votes.
+void require_data_of(const Dataset& dataset, const RunFolder& folder) {
+  RunRecord record;
+  try {
+    if (is_there(folder.record())) record = read_record(folder.record());
+  } catch (const Error&) {
+    return;  // a run is replayed without its record too
+  }
+  if (!record.dataset || record.dataset->sha256 == dataset.sha256) return;
+  throw Error(
+      fmt::format("the data are not those of the run in {} (sha256 {}, expected {}), and its votes are masked by "
+                  "them; restore the data, then replay it again",
+                  folder.path.string(), dataset.sha256, record.dataset->sha256));
+}
+
+}  // namespace
 
 Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolder& folder, uint64_t steps) {
   const std::optional<BeginSettings> begin = begin_settings_of(config);
@@ -36,6 +56,7 @@ Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolde
   std::optional<TrainStreams> streams;
   if (learner.has_masks()) {
     dataset.emplace(open_dataset_of(config));
+    require_data_of(*dataset, folder);
     streams.emplace(train_streams_of(learner, *dataset));
   }
   BatchBuffer batch;

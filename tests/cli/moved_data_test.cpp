@@ -44,6 +44,16 @@ TEST_F(MovedDataTest, ARunGoesOnFromAnyFolder) {
   EXPECT_EQ(entries_in(folder_ / "elsewhere"), 0U);
 }
 
+TEST_F(MovedDataTest, ReplayNamesDataThatHaveChanged) {
+  ASSERT_EQ(eggroll(text_run({"train.steps=5", "votes.masked=true"})).exit_code, 0);
+  const std::string run = run_folder().string();
+  EXPECT_THAT(eggroll({"replay", run}).out, HasSubstr("equal to the checkpoint"));
+  std::string text = read_file(work_ / "text");
+  text[99] = 'Z';
+  write_plainly(work_ / "text", text);
+  expect_one_sentence(eggroll({"replay", run}), {"the data are not those of the run in " + run, "restore the data"});
+}
+
 // Its settings do not fit this eggroll either, but the sentence must name the op set.
 TEST_F(MovedDataTest, ARunWithOtherOpsIsRefused) {
   ASSERT_EQ(eggroll(text_run({"train.steps=5"})).exit_code, 0);
