@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "cli/eggroll_command.h"
+#include "cli/terminal.h"
 
 namespace eggroll::test {
 namespace {
@@ -121,6 +122,41 @@ TEST_F(CompletionTest, Bash) {
   EXPECT_THAT(in_bash("eggroll run model=g"), ElementsAre("gru", "gru_tables"));
   EXPECT_THAT(in_bash("eggroll run seed=1 train.st"), ElementsAre("train.steps="));
   EXPECT_THAT(in_bash("eggroll help "), AllOf(Contains("run"), Contains("eval")));
+}
+
+// A folder of results may be somebody else's, and its names anything.
+TEST_F(CompletionTest, BashRunsNoNameOfAFolder) {
+  ASSERT_EQ(eggroll(tiny_run()).exit_code, 0);
+  const fs::path run = run_folder();
+  const std::vector<std::string> names = {"aa$(touch PWN)", "ab`touch PWN`", "ac;touch PWN;", "ad>PWN", "ae 'b'"};
+  for (const std::string& name : names) fs::copy(run, runs() / name, fs::copy_options::recursive);
+  fs::copy(run, runs() / "af\ntouch PWN", fs::copy_options::recursive);
+  EXPECT_THAT(completed({"tag", "af"}), IsEmpty()) << "a line cannot hold it";
+  Terminal terminal(work_,
+                    {"/usr/bin/env", "PATH=" + (work_ / "bin").string() + ":/usr/bin:/bin", "HOME=" + work_.string(),
+                     "TERM=dumb", "PS1=ready> ", "bash", "--norc", "--noprofile", "-i"});
+  const auto shows = [&](const std::string& text, size_t times = 1) {
+    return terminal.wait_until([&] {
+      size_t found = 0;
+      for (size_t at = 0; (at = terminal.text().find(text, at)) != std::string::npos; ++at) ++found;
+      return found >= times;
+    });
+  };
+  ASSERT_TRUE(shows("ready> "));
+  terminal.type("source <(eggroll completion bash); echo sour''ced\n");
+  ASSERT_TRUE(shows("sourced"));
+  for (size_t i = 0; i < names.size(); ++i) {
+    terminal.type("eggroll tag " + names[i].substr(0, 2) + "\t");
+    ASSERT_TRUE(shows(names[i].substr(0, 2) + "\\")) << terminal.text();
+    terminal.type(" tag-" + std::to_string(i) + " && echo ta''gged\n");
+    ASSERT_TRUE(shows("\ntagged", i + 1)) << terminal.text();
+  }
+  terminal.type("exit\n");
+  terminal.wait();
+  EXPECT_FALSE(fs::exists(work_ / "PWN")) << terminal.text();
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_THAT(read_file(runs() / names[i] / "labels.json"), HasSubstr("tag-" + std::to_string(i))) << names[i];
+  }
 }
 
 TEST_F(CompletionTest, Zsh) {

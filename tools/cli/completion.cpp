@@ -10,6 +10,7 @@
 #include "cli/runs.h"
 #include "eggroll/error.h"
 #include "record/record.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -97,8 +98,10 @@ class Completer {
     return nullptr;
   }
 
+  // A line holds a word and its meaning: a name with a newline or a tab would become others.
   void offer(const std::string& word, const std::string& meaning = "") {
-    if ((sign_ + word).starts_with(words_.back())) found_.emplace(sign_ + word, meaning);
+    const std::string whole = sign_ + word;
+    if (whole.starts_with(words_.back()) && shown(whole) == whole) found_.emplace(whole, shown(meaning));
   }
   void offer(std::initializer_list<const char*> words) {
     for (const char* word : words) offer(std::string(word));
@@ -188,9 +191,10 @@ class Completer {
   std::map<std::string, std::string> found_;
 };
 
-// readline ends words at '=', and only what is behind it is replaced.
+// readline ends words at '=', and only what is behind it is replaced. It puts candidates into the line as they are, so
+// that the names of folders are quoted here, as zsh and fish do by themselves.
 constexpr const char* kBash = R"(_eggroll() {
-  local line="${COMP_LINE:0:COMP_POINT}" current prefix="" candidate
+  local line="${COMP_LINE:0:COMP_POINT}" current prefix="" candidate special='[^A-Za-z0-9_.,=:@%/+~-]'
   local -a words
   read -r -a words <<< "$line"
   [[ "$line" == *[[:space:]] ]] && words+=("")
@@ -198,7 +202,10 @@ constexpr const char* kBash = R"(_eggroll() {
   [[ "$COMP_WORDBREAKS" == *=* && "$current" == *=* ]] && prefix="${current%=*}="
   COMPREPLY=()
   while IFS=$'\t' read -r candidate _; do
-    [[ -n "$candidate" ]] && COMPREPLY+=("${candidate#"$prefix"}")
+    [[ -n "$candidate" ]] || continue
+    candidate="${candidate#"$prefix"}"
+    [[ "$candidate" =~ $special ]] && printf -v candidate %q "$candidate"
+    COMPREPLY+=("$candidate")
   done < <("${words[0]}" complete "${words[@]:1}" 2> /dev/null)
   [[ ${#COMPREPLY[@]} -eq 1 && "${COMPREPLY[0]}" == *[=.] ]] && compopt -o nospace
   return 0
