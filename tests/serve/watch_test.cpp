@@ -60,6 +60,19 @@ TEST_F(WatchTest, RunsOutsideASweepHaveTheirOverridesAsAxes) {
   EXPECT_EQ(seen.at("axes"), ordered_json::parse(R"({"model.width": "32"})"));
 }
 
+// JSON and addresses hold no broken UTF-8, so that the folder's name is told as text that leads to it.
+TEST_F(WatchTest, AFolderWhoseNameIsNoTextIsFoundByTheNameThatIsTold) {
+  write_synthetic_run(results_ / "runs" / "a\xff\033", {});
+  Watch watch(results_);
+  watch.look();
+  const std::string told = watch.runs("").at("runs").at(0).at("folder");
+  EXPECT_EQ(told, "runs/a\\xff\\x1b");
+  EXPECT_TRUE(watch.run(told));
+  EXPECT_TRUE(watch.curves(told));
+  EXPECT_TRUE(watch.run("runs/a\xff\033"));
+  EXPECT_FALSE(watch.run("runs/a"));
+}
+
 TEST_F(WatchTest, OnlyWhatChangedIsToldAgain) {
   add_grid();
   const std::string running = add_running();

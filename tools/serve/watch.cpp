@@ -17,6 +17,7 @@
 #include "serve/summary.h"
 #include "system/file_calls.h"
 #include "system/files.h"
+#include "system/text.h"
 
 namespace eggroll {
 namespace {
@@ -80,7 +81,9 @@ std::string end_of(const fs::path& path) { return read_end(path, kShownBytes); }
 
 // The files that one look sees on the disk.
 struct Watch::Found {
-  std::map<std::string, fs::path> records;  // by folder; a record that stands alone by its file
+  // By folder; a record that stands alone by its file. As shown() has them, for JSON and addresses hold no broken
+  // UTF-8.
+  std::map<std::string, fs::path> records;
   std::vector<CollectedSweep> sweeps;
   std::vector<std::string> problems;
   size_t other_files = 0;
@@ -124,10 +127,11 @@ Watch::Found Watch::find() {
   found.problems = std::move(files.problems);
   for (const fs::path& path : files.records) {
     const bool in_folder = path.filename() == "record.json";
-    const fs::path key = (in_folder ? path.parent_path() : path).lexically_relative(results_);
-    const auto before = seen(key.generic_string());
+    const std::string key =
+        shown((in_folder ? path.parent_path() : path).lexically_relative(results_).generic_string());
+    const auto before = seen(key);
     const bool unchanged = before && before->record_path == path && before->record == stamp_of(path);
-    if (in_folder || unchanged || is_record(path, found)) found.records[key.generic_string()] = path;
+    if (in_folder || unchanged || is_record(path, found)) found.records[key] = path;
   }
   if (!files.sweeps.empty()) {
     Collection sweeps = collect(files.sweeps);
@@ -310,7 +314,7 @@ ordered_json Watch::runs(const std::string& since) const {
 }
 
 std::optional<ordered_json> Watch::curves(const std::string& folder) const {
-  const auto run = seen(folder);
+  const auto run = seen(shown(folder));
   if (!run) return std::nullopt;
   ordered_json reply = curves_of(run->metrics);
   reply["curve"] = run->curve_version;
@@ -318,12 +322,12 @@ std::optional<ordered_json> Watch::curves(const std::string& folder) const {
 }
 
 std::optional<ordered_json> Watch::run(const std::string& folder) const {
-  const auto run = seen(folder);
+  const auto run = seen(shown(folder));
   if (!run) return std::nullopt;
   ordered_json reply = {{"summary", summary_of(folder, *run)}};
   for (const char* name : {"record", "monitor", "samples", "log", "config"}) reply[name] = nullptr;
   try {
-    reply["record"] = json_or_null(read_file(run->record_path, Links::kRefused));
+    reply["record"] = json_or_null(read_bounded(run->record_path, kLargestJson));
     if (reply["record"].is_object()) reply["record"].erase("summary");  // curves() sends its points
   } catch (const Error&) {
     // The run was deleted; the next look forgets it.
