@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -103,6 +104,23 @@ class ResultsTest(unittest.TestCase):
         results = self.read()
         self.assertEqual(len(results.runs), RUNS)
         self.assertRegex(results.problems[0], "cannot be read .*its lines are left out$")
+
+    def test_only_regular_files_are_read(self):
+        metrics = self.point / "metrics.jsonl"
+        metrics.rename(self.folder / "elsewhere")
+        for make in [lambda: os.mkfifo(metrics), lambda: metrics.symlink_to(self.folder / "elsewhere"), metrics.mkdir]:
+            make()
+            results = self.read()
+            self.assertEqual(len(results.metrics), (RUNS - 1) * LINES)
+            self.assertRegex(results.problems[0], rf"^{metrics} cannot be read .*its lines are left out$")
+            metrics.rmdir() if metrics.is_dir() and not metrics.is_symlink() else metrics.unlink()
+        with open(self.point / "record.json", "r+b") as record:
+            record.truncate(1 << 40)
+        self.assertRegex(self.read().problems[0], "record.json cannot be read: it has more than .* the run is left out$")
+
+    def test_what_is_being_removed_is_passed_by(self):
+        self.point.rename(self.point.parent / ".tmp-rm-00003")
+        self.assertEqual(len(self.read().runs), RUNS - 1)
 
     def test_a_record_of_strange_shape_is_refused(self):
         # Records of version 0.1 have no checksum, so anything may stand in them.

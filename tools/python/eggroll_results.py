@@ -12,10 +12,12 @@ other name that stands alone, such as those in results/findings. Columns have th
 
 Needs pandas (Debian's package python3-pandas) and no other module.
 """
+import errno
 import hashlib
 import json
 import math
 import os
+import stat
 import warnings
 import zlib
 from pathlib import Path
@@ -28,6 +30,8 @@ RECORD = "record.json"
 NEEDED = {"status": str, "config": dict, "files": dict, "baselines": dict, "plugins": list, "environment": dict}
 OPTIONAL = dict.fromkeys(("dataset", "sweep", "summary", "average", "final", "newest", "best"), dict)
 PASSED_BY = {"checkpoints", "plugins"}  # folders that hold no records
+REMOVED = ".tmp-rm-"  # how the names of folders begin that eggroll rm has not removed to their end
+LARGEST_RECORD = 64 << 20  # bytes
 LINE_SEAL = b',"crc":"'
 LINE_SEAL_SIZE = len(LINE_SEAL) + 8 + 2
 
@@ -90,7 +94,7 @@ def _record_files(paths, problems):
             problems.append(f"the folder {error.filename} cannot be read ({error.strerror})")
 
         for folder, folders, files in os.walk(root, onerror=note):
-            folders[:] = sorted(name for name in folders if name not in PASSED_BY)
+            folders[:] = sorted(name for name in folders if name not in PASSED_BY and not name.startswith(REMOVED))
             found += [Path(folder) / name for name in sorted(files) if name.endswith(".json")]
         for file in found:
             if file.is_symlink() or not file.is_file() or file.resolve() in seen:
@@ -134,10 +138,21 @@ def _plain(value):
     return value.plain() if isinstance(value, _Number) else value
 
 
+def _read(file, most=None):
+    """The bytes of a regular file that is no link, and that has at most `most` of them. Waits for no FIFO."""
+    with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+        facts = os.fstat(opened.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        if most is not None and facts.st_size > most:
+            raise OSError(errno.EFBIG, f"it has more than {most} bytes")
+        return opened.read()
+
+
 def _read_record(file):
     """The record, or None where the file is JSON of something else."""
     try:
-        record = _parse(file.read_bytes().decode())
+        record = _parse(_read(file, LARGEST_RECORD).decode())
         is_record = isinstance(record, dict) and {"schema", "status", "config_hash"} <= record.keys()
         if not is_record and file.name != RECORD:
             return None
@@ -221,7 +236,7 @@ def _read_metrics(record, file, problems):
         return []
     path = file.parent / Path(name).name
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = _read(path).split(b"\n")
     except OSError as error:
         problems.append(f"{path} cannot be read ({error.strerror}), though its record names it; its lines are left out")
         return []
