@@ -246,16 +246,12 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
   }
   const std::vector<std::string> settings = varying_keys(configs);
   if (keys.empty()) throw Error("no run has metrics to export, expected a metrics.jsonl beside a record.json");
-  require_replaceable(file);
-  const std::filesystem::path temporary = std::filesystem::path(file).concat(".tmp");
-  std::filesystem::remove(temporary);
-  try {
-    AppendFile out(temporary);
+  write_atomically(file, [&](const WriteBytes& write) {
     Row head;
     head << "run";
     for (const std::string& key : keys) head << key;
     for (const std::string& key : settings) head << "config." + key;
-    out.append(head.end());
+    write(head.end());
     for (const CollectedRun& run : collection.runs) {
       if (!run.metrics_file) continue;
       const MetricTable table = read_metric_table(*run.metrics_file, Numbers::kNested);
@@ -277,16 +273,11 @@ ExportSummary export_csv(const Collection& collection, const std::filesystem::pa
         }
         text += of_run + "\n";
       }
-      out.append(text);
+      write(text);
       ++summary.runs;
       summary.lines += table.lines;
     }
-    out.flush();
-    std::filesystem::rename(temporary, file);
-  } catch (...) {
-    std::filesystem::remove(temporary);
-    throw;
-  }
+  });
   return summary;
 }
 

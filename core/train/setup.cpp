@@ -76,8 +76,10 @@ std::string read_name(Settings& s) {
   std::string name = s.text("name");
   const bool safe =
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
-  if (name.empty() || name.size() > 80 || !safe) {
-    throw setting_error("name", fmt::format("name is '{}', expected 1 to 80 letters, digits, _ and -", name));
+  // Commands would take a folder whose name begins with - for an option.
+  if (name.empty() || name.size() > 80 || !safe || name[0] == '-') {
+    throw setting_error("name",
+                        fmt::format("name is '{}', expected 1 to 80 letters, digits, _ and, not first, -", name));
   }
   return name;
 }

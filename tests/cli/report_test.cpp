@@ -68,10 +68,12 @@ TEST_F(ReportTest, ComparisonAndExport) {
   const Result same = eggroll({"compare", runs[0].string(), runs[0].string()});
   EXPECT_THAT(same.out, HasSubstr("configuration, plugins, machine and data are the same\n"));
   EXPECT_THAT(same.out, HasSubstr("weights: equal, to the bit, in 1 of 1 pair\n"));
+  write_plainly(work_ / "all.csv.tmp", "mine");
   const Result exported = eggroll({"export", "results", "--csv", "all.csv", "--tensorboard", "tb"});
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
   EXPECT_THAT(exported.out, HasSubstr("164 lines of 4 runs in all.csv\n"));
   const std::string csv = read_file(work_ / "all.csv");
+  EXPECT_EQ(read_file(work_ / "all.csv.tmp"), "mine");
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 41);
 }
 

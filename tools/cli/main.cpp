@@ -228,7 +228,7 @@ int dispatch(int argc, char** argv) {
   replay->add_option("run", replaying.run, kRunHelp)->required();
   with_plugins(replay, replaying.plugins);
   replay->add_option("--steps", replaying.steps, "Number of steps of the journal to replay (default: all)")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
+      ->check(whole_number(1, uint64_t{1} << 40));
   replay->callback([&] { exit_code = replay_command(replaying); });
 
   EvalArguments evaluating;
@@ -321,9 +321,10 @@ int dispatch(int argc, char** argv) {
       ->add_option("plugin", checking.plugin,
                    "A file, or a name (reference, model:gru), also of a file here or in build")
       ->required();
-  check->add_option("--seed", checking.seed, "Run only random cases of a backend, the first with this seed");
+  check->add_option("--seed", checking.seed, "Run only random cases of a backend, the first with this seed")
+      ->check(whole_number(0, UINT64_MAX));
   check->add_option("--cases", checking.cases, "Run only random cases of a backend, this number of them")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
+      ->check(whole_number(1, uint64_t{1} << 40));
   check->fallthrough();
   check->callback([&] { exit_code = check_command(host, checking); });
 
