@@ -129,6 +129,13 @@ struct DataFigures {
   std::map<uint32_t, double> overlap;
 };
 
+// The run's own folder, where this user may write there: the system's may lie in memory.
+fs::path scratch_of(const RunFolder& folder) {
+  std::error_code failure;
+  const fs::path other = fs::temp_directory_path(failure);
+  return failure || ::access(folder.path.c_str(), W_OK) == 0 ? folder.path : other;
+}
+
 DataFigures measure_data(const Dataset& dataset, const fs::path& scratch) {
   const Baselines simple = measure_baselines(dataset);
   DataFigures found{{simple.unigram, simple.bigram, simple.gzip}, {}};
@@ -222,7 +229,7 @@ int eval_command(const EvalArguments& arguments) {
   const Setup setup(config, registry, [&](const ConfigNode& of) { return open_measured(of, measured); });
   Trained trained = open_trained(setup.learner, config, folder, arguments.checkpoint, arguments.weights);
   require_own_data(setup, folder, trained);
-  std::future<DataFigures> measured_data = beside([&] { return measure_data(setup.dataset, evaluations); });
+  std::future<DataFigures> measured_data = beside([&] { return measure_data(setup.dataset, scratch_of(folder)); });
   const HeldOutStreams& streams = setup.final_streams;
   const HeldOutSums sums = HeldOutEvaluator(trained.session, setup.dataset, setup.learner.program->state_bytes())
                                .run(streams, 0, streams.streams());
