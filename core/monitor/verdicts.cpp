@@ -45,10 +45,13 @@ std::vector<size_t> inputs_of(const Program& program, int32_t value) {
   return inputs;
 }
 
-bool has_no_votes(const MonitorReport& report) {
+// Whether next to no pair has had a fitness. What else there is to see then follows from it.
+bool lacks_votes(const MonitorReport& report) {
   const bool perturbed = std::any_of(report.tensors.begin(), report.tensors.end(),
                                      [](const TensorReport& tensor) { return tensor.perturbed; });
-  return perturbed && !report.vote_deviations;
+  if (!perturbed) return false;
+  return !report.vote_deviations ||
+         (report.vote_steps >= kStepsToMove && report.pairs_without_fitness >= kNearlyAllWithout);
 }
 
 void judge_values(const Program& program, const MonitorReport& report, std::vector<std::string>& verdicts) {
@@ -66,7 +69,7 @@ void judge_values(const Program& program, const MonitorReport& report, std::vect
       verdicts.push_back(
           fmt::format("{}: {:.0f} % of values at ±127; lower the gains or weights before it, or shift more", value.name,
                       100.0 * value.spread.saturated));
-    } else if (marks.dead[self] && !has_no_votes(report)) {
+    } else if (marks.dead[self] && !lacks_votes(report)) {
       const bool inherited =
           !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](size_t in) { return marks.dead[in]; });
       if (inherited) continue;
@@ -141,11 +144,14 @@ std::string cure_of_noise(const MonitorReport& report) {
 }
 
 void judge_votes(const MonitorReport& report, std::vector<std::string>& verdicts) {
-  if (has_no_votes(report)) {
-    verdicts.push_back(
-        fmt::format("there are no votes: for {} steps both members of every pair have had the same loss; perturb more "
-                    "(lower noise.sigma_shift and the other shifts of noise)",
-                    report.vote_steps));
+  if (lacks_votes(report)) {
+    const std::string who = report.vote_deviations
+                                ? fmt::format("next to no votes: for {} steps both members of {:.1f} % of the pairs",
+                                              report.vote_steps, 100.0 * report.pairs_without_fitness)
+                                : fmt::format("no votes: for {} steps both members of every pair", report.vote_steps);
+    verdicts.push_back(fmt::format(
+        "there are {} have had the same loss; perturb more (lower noise.sigma_shift and the other shifts of noise)",
+        who));
   } else if (report.vote_deviations && report.vote_steps == kVoteSteps && *report.vote_deviations < kChance) {
     verdicts.push_back(
         fmt::format("votes are mostly noise: over {} steps they are spread no further than by chance; {}",
@@ -157,7 +163,7 @@ void judge_votes(const MonitorReport& report, std::vector<std::string>& verdicts
 
 std::vector<std::string> verdicts_of(const Program& program, const MonitorReport& report) {
   std::vector<std::string> verdicts;
-  if (has_no_votes(report)) {
+  if (lacks_votes(report)) {
     judge_votes(report, verdicts);
     judge_values(program, report, verdicts);
     return verdicts;

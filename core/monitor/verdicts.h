@@ -26,6 +26,8 @@ inline constexpr uint64_t kStepsToMove = 20;
 inline constexpr double kChance = 2.0;
 // Share of pairs without fitness from which on too small a perturbation is what votes lack.
 inline constexpr double kManyWithout = 0.25;
+// Share from which on there are next to no votes.
+inline constexpr double kNearlyAllWithout = 0.9;
 // Bits per unit that the perturbed members lose beyond the model. From the first on the perturbation is too large.
 // Within the second on either side it may well be larger; beyond that side, training and held-out data differ too much
 // to tell.
@@ -33,8 +35,8 @@ inline constexpr double kCostly = 1.0;
 inline constexpr double kFree = 0.1;
 
 // report: all but its verdicts. Verdicts come in the order values, heads, tensors, votes. A value is not named if the
-// values that it is made of explain its state. Where no tensor has had votes, that comes first, and only saturated
-// values follow, which can be its cause: all else would follow from it.
+// values that it is made of explain its state. Where there are no votes, or next to none, that comes first, and only
+// saturated values follow, which can be its cause: all else would follow from it.
 std::vector<std::string> verdicts_of(const Program& program, const MonitorReport& report);
 
 }  // namespace eggroll

@@ -22,11 +22,14 @@ constexpr uint32_t kMostNodes = 4096;  // slots and scalars alike
 // Figures that the host writes into a line of metrics: a scalar of that name would be taken for one of them in a table
 // or a plot.
 std::set<std::string> figures_of_the_host() {
-  std::set<std::string> keys = {metric::kSchema,         metric::kStep,          metric::kMemberTokens,
-                                metric::kUniqueTokens,   metric::kChecksum,      metric::kTrainBits,
-                                metric::kChanged,        metric::kScalars,       metric::kPairsWithoutFitness,
-                                metric::kForwardSeconds, metric::kGatherSeconds, metric::kUpdateSeconds,
-                                metric::kStepSeconds,    metric::kMonitor};
+  std::set<std::string> keys = {metric::kSchema,         metric::kStep,
+                                metric::kMemberTokens,   metric::kUniqueTokens,
+                                metric::kChecksum,       metric::kTrainBits,
+                                metric::kChanged,        metric::kChangedOfVoted,
+                                metric::kScalars,        metric::kPairsWithoutFitness,
+                                metric::kForwardSeconds, metric::kGatherSeconds,
+                                metric::kUpdateSeconds,  metric::kStepSeconds,
+                                metric::kMonitor};
   for (const EvaluationKeys& evaluation : {kHeldOutKeys, kFinalKeys, kAverageHeldOutKeys, kAverageFinalKeys}) {
     keys.insert({evaluation.bits, evaluation.tokens, evaluation.bytes});
   }

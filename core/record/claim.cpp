@@ -252,6 +252,16 @@ bool has_ended_well(const RunRecord& record) {
   return record.status == RunStatus::kCompleted || record.status == RunStatus::kStopped;
 }
 
+std::optional<Phases> update_rate_of(const RunMetrics& metrics, bool masks_votes) {
+  if (metrics.update_rate_of_voted) return metrics.update_rate_of_voted;
+  return masks_votes ? std::nullopt : metrics.update_rate;
+}
+
+bool masks_votes(const RunRecord& record) {
+  const nlohmann::ordered_json::json_pointer masked("/votes/masked");  // version 0.1 had no masks
+  return record.config.contains(masked) && record.config.at(masked) == true;
+}
+
 std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metrics, const std::string& metric) {
   if (!has_ended_well(record)) return std::nullopt;
   if (metric == "bits") return record.final ? std::optional(record.final->bits_per_unit) : std::nullopt;
@@ -261,7 +271,9 @@ std::optional<double> metric_of(const RunRecord& record, const RunMetrics& metri
   }
   if (metric.starts_with(metric::kHookPrefix)) return metrics.hook_number(metric);
   if (metric == "tokens_per_second") return metrics.tokens_per_second;
-  return metric == "update_rate" ? metrics.late_mean(metric::kChanged) : metrics.late_mean_of_scalar(metric);
+  if (metric != "update_rate") return metrics.late_mean_of_scalar(metric);
+  const std::optional<Phases> rate = update_rate_of(metrics, masks_votes(record));
+  return rate ? std::optional(rate->late) : std::nullopt;
 }
 
 }  // namespace eggroll

@@ -18,6 +18,8 @@ inline constexpr const char* kChecksum = "crc";                // record/seal.h
 // What the step did; not in the line of the untrained model nor in that of a stop.
 inline constexpr const char* kTrainBits = "train_bits_per_unit";  // mean over the members, with perturbations
 inline constexpr const char* kChanged = "changed";  // share of the perturbed parameters' weights that moved
+inline constexpr const char* kChangedOfVoted =
+    "changed_of_voted";  // of those that had votes: votes.masked leaves rows alone that no member read
 inline constexpr const char* kPairsWithoutFitness = "pairs_without_fitness";
 inline constexpr const char* kScalars = "scalars";  // an object: the optimizer's scalars by name
 inline constexpr const char* kForwardSeconds = "forward_seconds";

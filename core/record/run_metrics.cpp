@@ -210,6 +210,7 @@ RunMetrics run_metrics_of(const MetricTable& table, const std::filesystem::path&
   metrics.held_out = held_out_of(table, seconds);
   metrics.training = thinned(points_of(table, seconds, table.find(metric::kTrainBits)), most_training_points);
   metrics.update_rate = phases_of(table, metric::kChanged);
+  metrics.update_rate_of_voted = phases_of(table, metric::kChangedOfVoted);
   metrics.threshold = phases_of(table, kScalarPrefix + "threshold");
   if (!metrics.threshold) metrics.threshold = phases_of(table, "threshold");
   read_speed(table, metrics);

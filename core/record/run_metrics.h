@@ -49,7 +49,7 @@ struct MonitorSummary {
   std::optional<NamedShare> most_saturated_value;   // at +-127
   std::optional<NamedShare> most_saturated_tensor;  // weights at +-127
   std::optional<NamedShare> most_constant_value;    // channels that no token changes
-  std::optional<double> vote_deviations;            // of the votes' variance above chance
+  std::optional<double> vote_deviations;            // of the votes above chance
   std::vector<std::string> verdicts;
 };
 
@@ -59,7 +59,8 @@ struct RunMetrics {
   std::vector<CurvePoint> held_out;   // evaluations, all of the same tokens
   std::vector<CurvePoint> training;   // neighbouring lines are averaged where there are more lines than wanted points
   std::optional<Phases> update_rate;  // share of the perturbed weights that a step changes
-  std::optional<Phases> threshold;    // in standard deviations of chance
+  std::optional<Phases> update_rate_of_voted;        // of those that had votes in the step; absent in older records
+  std::optional<Phases> threshold;                   // in standard deviations of chance
   std::optional<Quantiles> step_seconds;             // of a step
   double steps_total_seconds = 0.0;                  // of all steps
   std::optional<double> forward_share;               // of the steps' time

@@ -100,6 +100,7 @@ ordered_json summary_to_json(const RunMetrics& metrics) {
                           {"most_pairs_without_fitness", or_null(metrics.most_pairs_without_fitness)},
                           {"late", std::move(late)},
                           {"monitor", or_null(metrics.monitor)}};
+  if (metrics.update_rate_of_voted) summary["update_rate_of_voted"] = to_json(*metrics.update_rate_of_voted);
   for (const auto& [name, value] : metrics.hook) summary[metric::kHook][name] = value;
   return summary;
 }
@@ -119,6 +120,9 @@ RunMetrics summary_from_json(const ordered_json& json, const std::string& what) 
   metrics.most_pairs_without_fitness = optional_from(json.at("most_pairs_without_fitness"), number_from);
   for (const auto& [key, mean] : object_at(json, "late").items()) metrics.late.emplace_back(key, mean.get<double>());
   metrics.monitor = optional_from(json.at("monitor"), monitor_from);
+  if (json.contains("update_rate_of_voted")) {
+    metrics.update_rate_of_voted = phases_from(json.at("update_rate_of_voted"));
+  }
   if (!json.contains(metric::kHook)) return metrics;
   for (const auto& [name, value] : object_at(json, metric::kHook).items()) {
     metrics.hook.emplace_back(name, value.get<double>());

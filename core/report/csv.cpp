@@ -191,7 +191,7 @@ std::string runs_csv(const Collection& collection, const std::vector<Study>& stu
         << bits(record.newest) << bits(record.best) << record.baselines.unigram << record.baselines.bigram
         << record.baselines.gzip << record.wall_seconds << step(&Quantiles::p5) << step(&Quantiles::median)
         << step(&Quantiles::p95) << metrics.forward_share << metrics.tokens_per_second;
-    append_phases(row, metrics.update_rate);
+    append_phases(row, update_rate_of(metrics, masks_votes(record)));
     append_phases(row, metrics.threshold);
     row << record.memory_bytes << record.device << record.environment.host_commit << record.config_hash
         << record.started_utc << record.ended_utc << record.error;

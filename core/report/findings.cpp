@@ -7,7 +7,6 @@
 #include <set>
 
 #include "record/gnuplot.h"
-#include "record/metric_keys.h"
 #include "report/csv.h"
 #include "report/figures.h"
 #include "report/sections.h"
@@ -186,13 +185,14 @@ void add_runs(Draft& draft, const std::vector<Study>& studies) {
       const auto cell = [](const std::optional<double>& value, const auto& write) {
         return value ? Text(write(*value), *value) : Text("");
       };
+      const std::optional<Phases> rate = update_rate_of(run->run->metrics, masks_votes(record));
       table.runs.push_back(run->number);
       std::vector<Text>& row = table.rows.emplace_back(std::vector<Text>{
           Text(std::to_string(run->number), static_cast<double>(run->number)), name, study.name,
           study.label(run->values), Text(std::to_string(record.seed), static_cast<double>(record.seed)),
           status_name(record.status), cell(metric_of(*run->run, "bits"), bits_text),
           cell(run->run->metrics.tokens_per_second, short_count),
-          cell(run->run->metrics.late_mean(metric::kChanged), percent),
+          cell(rate ? std::optional(rate->late) : std::nullopt, percent),
           Text(seconds_text(record.wall_seconds), record.wall_seconds), record.started_utc});
       if (any_average) row.insert(behind_bits(row), cell(metric_of(*run->run, "average_bits"), bits_text));
     }

@@ -78,15 +78,18 @@ std::vector<Text> pathologies_of(const Study& study) {
     const auto note = [&](const std::string& text) { found[text].push_back(run->number); };
     if (const std::optional<std::string> caution = overlap_caution(record.overlap)) note(*caution + ".");
     if (metrics.update_rate && metrics.lines > 1) {
-      const double late = metrics.update_rate->late;
-      if (late == 0.0) {
+      const std::optional<Phases> rate = update_rate_of(metrics, masks_votes(record));
+      const double late = rate ? rate->late : 0.0;
+      if (metrics.update_rate->late == 0.0) {
         note("No weight moved in the last quarter of the steps; lower the threshold or raise the step.");
-      } else if (late < kFrozen) {
-        note("On average, a step of the last quarter moved less than 0.01 % of the weights; lower the threshold.");
+      } else if (rate && late < kFrozen) {
+        note(
+            "On average, a step of the last quarter moved less than 0.01 % of the weights with votes; lower the "
+            "threshold.");
       } else if (late > kUngated) {
         note(
-            "On average, a step of the last quarter moved more than 60 % of the weights. Nearly all votes pass, those "
-            "of noise too; raise the threshold.");
+            "On average, a step of the last quarter moved more than 60 % of the weights with votes. Nearly all votes "
+            "pass, those of noise too; raise the threshold.");
       }
     }
     const double pairs = config_number(record, "train", "population").value_or(0.0) / 2.0;

@@ -25,6 +25,10 @@ double deviations_of(const RunRecord& record, double threshold) {
   return threshold * std::sqrt(std::max(0.0, 1.0 - residual * residual));
 }
 
+std::optional<Phases> rate_of(const StudyRun& run) {
+  return update_rate_of(run.run->metrics, masks_votes(run.run->record));
+}
+
 double mean_over(const std::vector<const StudyRun*>& runs, double (*value)(const StudyRun&)) {
   double sum = 0.0;
   for (const StudyRun* run : runs) sum += value(*run) / static_cast<double>(runs.size());
@@ -112,24 +116,40 @@ void add_votes_figure(Draft& draft, const Study& study, const std::vector<std::p
   for (size_t i = 0; i < shown.size(); i += stride) drawn.push_back(shown[i]);
   draft.figure(
       slug(study.name) + "-threshold", votes_script(title_of(study) + ": threshold and update rate", drawn),
-      fmt::format("The share of the weights that a step changes against the threshold, for {} of {} runs. The figure "
-                  "does not show runs that change less than a millionth of the weights.",
+      fmt::format("The share that a step changes of the weights with votes against the threshold, for {} of {} runs. "
+                  "The figure does not show runs that change less than a millionth of them.",
                   drawn.size(), points.size()));
 }
 
 }  // namespace
 
 void add_threshold(Draft& draft, const Study& study) {
-  const std::vector<Configuration> configurations = configurations_where(
-      study, [](const StudyRun& run) { return run.run->metrics.threshold && run.run->metrics.update_rate; });
-  if (configurations.empty()) return;
+  const auto has_threshold = [](const StudyRun& run) {
+    return run.run->metrics.threshold && run.run->metrics.update_rate;
+  };
+  const std::vector<Configuration> configurations =
+      configurations_where(study, [&](const StudyRun& run) { return has_threshold(run) && rate_of(run).has_value(); });
+  std::vector<size_t> left_out;
+  for (const StudyRun& run : study.runs) {
+    if (has_threshold(run) && !rate_of(run)) left_out.push_back(run.number);
+  }
+  if (configurations.empty() && left_out.empty()) return;
   draft.heading(3, "Threshold against update rate");
+  if (!left_out.empty()) {
+    draft.paragraph(Text(
+        fmt::format("{} left out: only the members that read a row of a table voted on it, and the record does not say "
+                    "how many weights had votes in a step.",
+                    left_out.size() == 1 ? "1 run is" : fmt::format("{} runs are", left_out.size())),
+        left_out));
+  }
+  if (configurations.empty()) return;
   draft.paragraph(
       "A step moves a weight if its vote lies further from 0 than the threshold. Thresholds are in standard deviations "
-      "of what the optimizer compares with them: votes by chance, or a decaying sum of such votes. The column \"by "
-      "chance\" is the share of the weights that would move if all votes were chance and normally distributed. An "
-      "update rate above this share shows signal, or votes that are not normally distributed. Each number is the mean "
-      "over the seeds at the first step, half way, at the last step, or over the last quarter of the steps.");
+      "of what the optimizer compares with them: votes by chance, or a decaying sum of such votes. The "
+      "update rate is the share that a step moves of the weights that had votes in it. The column \"by chance\" is the "
+      "share that would move if all votes were chance and normally distributed. An update rate above this share shows "
+      "signal, or votes that are not normally distributed. Each number is the mean over the seeds at the first step, "
+      "half way, at the last step, or over the last quarter of the steps.");
   Table table;
   table.columns = {
       "configuration", "threshold: first",        "half way", "last", "update rate: first", "half way", "last",
@@ -146,16 +166,15 @@ void add_threshold(Draft& draft, const Study& study) {
          cell([](Run r) { return deviations_of(r.run->record, r.run->metrics.threshold->start); }, text_of),
          cell([](Run r) { return deviations_of(r.run->record, r.run->metrics.threshold->middle); }, text_of),
          cell([](Run r) { return deviations_of(r.run->record, r.run->metrics.threshold->end); }, text_of),
-         cell([](Run r) { return r.run->metrics.update_rate->start; }, percent),
-         cell([](Run r) { return r.run->metrics.update_rate->middle; }, percent),
-         cell([](Run r) { return r.run->metrics.update_rate->end; }, percent),
-         cell([](Run r) { return r.run->metrics.update_rate->late; }, percent),
+         cell([](Run r) { return rate_of(r)->start; }, percent),
+         cell([](Run r) { return rate_of(r)->middle; }, percent), cell([](Run r) { return rate_of(r)->end; }, percent),
+         cell([](Run r) { return rate_of(r)->late; }, percent),
          cell([](Run r) { return normal_tails(deviations_of(r.run->record, r.run->metrics.threshold->late)); },
               percent),
          Text("", numbers_of(configuration.runs))});
     for (const StudyRun* run : configuration.runs) {
       const RunMetrics& metrics = run->run->metrics;
-      points.emplace_back(deviations_of(run->run->record, metrics.threshold->late), metrics.update_rate->late);
+      points.emplace_back(deviations_of(run->run->record, metrics.threshold->late), rate_of(*run)->late);
     }
   }
   add_votes_figure(draft, study, points);
@@ -292,8 +311,8 @@ void add_saturation(Draft& draft, const Study& study) {
   draft.paragraph(
       "What the monitor saw last in each run. The columns with \"most\" give the highest share over the seeds: of int8 "
       "values at ±127, of int8 weights at ±127, and of dead channels, which no token changes. The column \"votes above "
-      "chance\" says by how many standard deviations the variance of the votes exceeds what chance gives, as a range "
-      "over the seeds.");
+      "chance\" says by how many standard deviations more votes are far from 0 than chance gives, as a range over the "
+      "seeds.");
   draft.add(std::move(table));
   std::vector<Text> items;
   constexpr size_t kMostVerdicts = 12;

@@ -200,7 +200,7 @@ std::string votes_script(const std::string& title, const std::vector<std::pair<d
   for (const auto& [deviations, rate] : points) script += fmt::format("{} {}\n", deviations, 100.0 * rate);
   return script +
          "END\nset xlabel 'threshold (standard deviations of votes by chance)'\n"
-         "set ylabel 'weights that a step changes'\nset samples 400\n" +
+         "set ylabel 'weights with votes that a step changes'\nset samples 400\n" +
          axis_range('x', width, false) + axis_range('y', height, true) +
          log_tics('y', height, [](double value) { return fmt::format("{:g} %", value); }) + key_below("") +
          fmt::format(

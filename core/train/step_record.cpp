@@ -13,6 +13,7 @@ using nlohmann::ordered_json;
 void put(ordered_json& line, const StepFigures& figures) {
   line[metric::kTrainBits] = figures.bits_per_unit;
   line[metric::kChanged] = figures.changed;
+  line[metric::kChangedOfVoted] = figures.changed_of_voted;
   line[metric::kPairsWithoutFitness] = figures.pairs_without_fitness;
   for (const auto& [name, value] : figures.scalars) line[metric::kScalars][name] = value;
   line[metric::kForwardSeconds] = figures.forward_seconds;

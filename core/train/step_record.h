@@ -18,8 +18,9 @@ namespace eggroll {
 
 // What a step of training did.
 struct StepFigures {
-  double bits_per_unit = 0.0;  // mean over the members, with perturbations
-  double changed = 0.0;        // share of the perturbed parameters' weights that moved
+  double bits_per_unit = 0.0;     // mean over the members, with perturbations
+  double changed = 0.0;           // share of the perturbed parameters' weights that moved
+  double changed_of_voted = 0.0;  // share of those that had votes
   uint64_t pairs_without_fitness = 0;
   std::vector<std::pair<std::string, float>> scalars;  // of the rule, in its order
   double forward_seconds = 0.0;

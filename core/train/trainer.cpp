@@ -19,6 +19,7 @@
 #include "train/sample.h"
 #include "train/session_io.h"
 #include "train/text_measurement.h"
+#include "train/voted_weights.h"
 
 namespace eggroll {
 namespace {
@@ -26,7 +27,7 @@ namespace {
 class Run {
  public:
   // run: not resumed yet. began: when the work on the run began.
-  Run(RunState& run, Clock::time_point began) : run_(run), began_(began) {}
+  Run(RunState& run, Clock::time_point began) : run_(run), began_(began), voted_weights_(run.learner) {}
 
   RunRecord go() {
     resume(run_);
@@ -235,7 +236,7 @@ class Run {
     const std::vector<int8_t>& fitness = scores.fitness;
     const BatchBuffer& batch = run_.members.batch_of_all(run_.step);
     const auto scored = Clock::now();
-    BesideUpdate noted(begin_beside_update(fitness));
+    BesideUpdate noted(begin_beside_update(fitness, batch));
     const Update made = run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch);
     noted.end();
     const double update_seconds = seconds_since(scored);
@@ -285,10 +286,11 @@ class Run {
   // Whether the fitness is so large that writing it takes longer than waking a thread.
   bool writes_beside_update() const { return run_.learner.train.population / 2 >= uint32_t{64} << 10; }
 
-  // Puts the fitness of this step into the journal. Where it is large, a thread does that beside the update. It also
-  // writes the line of the step before and prepares for the next losses.
-  std::future<void> begin_beside_update(const std::vector<int8_t>& fitness) {
-    const auto append = [this, &fitness] {
+  // Puts the fitness of this step into the journal, and counts the weights that have votes. Where it is large, a thread
+  // does that beside the update. It also writes the line of the step before and prepares for the next losses.
+  std::future<void> begin_beside_update(const std::vector<int8_t>& fitness, const BatchBuffer& batch) {
+    const auto append = [this, &fitness, &batch] {
+      voted_ = voted_weights_.count(batch);
       if (run_.journal) run_.journal->append(run_.step, run_.held_out.made_after(run_.step), fitness);
     };
     if (writes_beside_update()) {
@@ -306,7 +308,10 @@ class Run {
     StepFigures figures;
     const auto units = static_cast<double>(scores.scored.units * run_.learner.train.members_per_stream);
     figures.bits_per_unit = static_cast<double>(scores.loss) / 65536.0 / units;
-    figures.changed = share_changed(made.changed);
+    const auto moved = static_cast<double>(std::accumulate(made.changed.begin(), made.changed.end(), int64_t{0}));
+    const auto share = [&](uint64_t weights) { return weights == 0 ? 0.0 : moved / static_cast<double>(weights); };
+    figures.changed = share(voted_weights_.perturbed());
+    figures.changed_of_voted = share(voted_);
     figures.pairs_without_fitness = pairs_without(scores.fitness);
     for (size_t i = 0; i < made.scalars.size(); ++i) {
       figures.scalars.emplace_back(run_.learner.rule->scalar_names()[i], made.scalars[i]);
@@ -314,15 +319,6 @@ class Run {
     figures.forward_seconds = scores.forward_seconds;
     if (!run_.processes.alone()) figures.gather_seconds = scores.gather_seconds;
     return figures;
-  }
-
-  // The share of the perturbed parameters' weights that has moved.
-  double share_changed(const std::vector<int64_t>& changed) const {
-    uint64_t weights = 0;
-    for (const egg_param& param : run_.learner.program->params())
-      weights += param.perturbed != 0 ? weight_count(param) : 0;
-    const auto moved = std::accumulate(changed.begin(), changed.end(), int64_t{0});
-    return weights == 0 ? 0.0 : static_cast<double>(moved) / static_cast<double>(weights);
   }
 
   void report(uint64_t first) const {
@@ -409,6 +405,8 @@ class Run {
 
   RunState& run_;
   Clock::time_point began_;
+  VotedWeights voted_weights_;
+  uint64_t voted_ = 0;    // weights that have votes in this step
   double seconds_ = 0.0;  // of the run, as all processes know it
   bool one_was_signalled_ = false;
   bool out_of_patience_ = false;

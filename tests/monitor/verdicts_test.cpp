@@ -10,10 +10,11 @@ namespace eggroll::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 constexpr double kBit = 1e-9;
@@ -182,6 +183,14 @@ TEST_F(VerdictsTest, VotesThatAreNone) {
   EXPECT_THAT(verdicts(), ElementsAre(none));
   saturate("f", 0.9);
   EXPECT_THAT(verdicts(), ElementsAre(none, StartsWith("f: 90 % of values at ±127; ")));
+  report_.vote_deviations = 0.0;  // some pair had a fitness
+  const auto few = StartsWith("there are next to no votes: for 64 steps both members of 90.0 % of the pairs have had ");
+  report_.pairs_without_fitness = kNearlyAllWithout;
+  saturate("f", 0.0);
+  EXPECT_THAT(verdicts(), ElementsAre(few));
+  report_.pairs_without_fitness = kNearlyAllWithout - kBit;
+  EXPECT_THAT(verdicts(), AllOf(SizeIs(3), Contains(StartsWith("n: dead, "))));
+  report_.vote_deviations.reset();
   // Nothing is perturbed, so the absence of votes is right.
   saturate("f", 0.0);
   still("n", 0.0);

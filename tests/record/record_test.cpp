@@ -103,6 +103,7 @@ RunRecord summarized_record() {
   metrics.held_out = {{0, 0.0, 0.0, 8.0}, {800, 26e6, 0.1 + 0.2, 1.0 / 3.0}};
   metrics.training = {{800, 26e6, 1e-17, 4.0999999999999996}};
   metrics.update_rate = Phases{1.0, 0.1, 5e-324, 0.30000000000000004};
+  metrics.update_rate_of_voted = Phases{1.0, 0.2, 0.1, 0.7000000000000001};
   metrics.step_seconds = Quantiles{0.01, 0.011, 1.7976931348623157e308};
   metrics.steps_total_seconds = 299.4;
   metrics.late = {{"changed", 0.1}, {"a.b/c", -0.0}};
@@ -258,6 +259,7 @@ TEST_F(RecordTest, ASummaryIsOneLineAndKeepsEveryBit) {
   for (size_t i = 0; i < 2; ++i) EXPECT_EQ(read.held_out.at(i), written.held_out[i]);
   EXPECT_EQ(read.training.at(0), written.training[0]);
   EXPECT_EQ(read.update_rate->end, 5e-324);
+  EXPECT_EQ(read.update_rate_of_voted->late, 0.7000000000000001);
   EXPECT_EQ(read.step_seconds->p95, 1.7976931348623157e308);
   EXPECT_TRUE(std::signbit(*read.late_mean("a.b/c")));
   EXPECT_EQ(read.threshold, std::nullopt);
@@ -460,6 +462,7 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
                                                          {"/summary/held_out/step/0", -1},
                                                          {"/summary/training/bits/0", "x"},
                                                          {"/summary/update_rate", {1, 2, 3}},
+                                                         {"/summary/update_rate_of_voted", nullptr},
                                                          {"/summary/step_seconds", {1, 2, 3, 4}},
                                                          {"/summary/late/changed", nullptr},
                                                          {"/summary/monitor/most_saturated_value", {{"name", "head"}}},
@@ -484,7 +487,7 @@ TEST_F(SchemaTest, AcceptsOurRecordsAndNoOthers) {
     add(json);
   }
   for (const auto& [key, value] : summarized["summary"].items()) {
-    if (key == "hook") continue;  // a run without one has none
+    if (key == "hook" || key == "update_rate_of_voted") continue;  // a run without a hook and an older one have none
     ordered_json json = summarized;
     json["summary"].erase(key);
     add(json);

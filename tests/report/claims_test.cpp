@@ -168,7 +168,8 @@ TEST_F(ClaimsTest, AFigureThatRunsHaveLostIsNotJudged) {
   ordered_json claim = higher_;
   claim["metric"] = "update_rate";
   add_runs({list({claim}), list({claim}), list({claim})});
-  for (CollectedRun& run : collection_.runs) run.metrics.late = {{"changed", run.record.final->bits_per_unit}};
+  for (CollectedRun& run : collection_.runs)
+    run.metrics.update_rate = Phases{1.0, 1.0, 1.0, run.record.final->bits_per_unit};
   EXPECT_THAT(answers()[0], testing::StartsWith("Confirmed: It costs learning."));
   collection_.runs[4].metrics = {};
   EXPECT_THAT(

@@ -472,6 +472,28 @@ TEST_F(FindingsTest, ThresholdsAreInDeviationsOfWhatTheyAreHeldAgainst) {
   EXPECT_THAT(markdown(), HasSubstr("| the only configuration | 0 | 1.584 | 1.6 | 100 % |"));
 }
 
+// Where votes are masked, the share of all weights says little of the votes: a step reads few rows.
+TEST_F(FindingsTest, UpdateRatesAreOfTheWeightsWithVotes) {
+  SyntheticRun run;
+  const fs::path folder = results_ / "a";
+  write_synthetic_run(folder, run);
+  nlohmann::ordered_json record = nlohmann::ordered_json::parse(read_file(folder / "record.json"));
+  record["config"]["votes"]["masked"] = true;
+  write_plainly(folder / "record.json", sealed(record).dump());
+  write();
+  EXPECT_THAT(markdown(), HasSubstr("1 run is left out: only the members that read a row of a table voted on it"));
+  EXPECT_THAT(markdown(), Not(HasSubstr("update rate: first")));
+  EXPECT_THAT(read_file(out_ / "runs.csv"), HasSubstr(",,,,0,1.9"));  // no rate, then the threshold
+
+  run.update_rate_of_voted = 0.4;
+  write_synthetic_run(folder, run);
+  write_plainly(folder / "record.json", sealed(record).dump());
+  write();
+  EXPECT_THAT(markdown(), Not(HasSubstr("left out: only")));
+  EXPECT_THAT(read_file(out_ / "runs.csv"), HasSubstr(",0.4,0.4,0.4,"));
+  EXPECT_THAT(markdown(), HasSubstr("| the only configuration | 0 | 1.98 | 2 | 40 % |"));
+}
+
 TEST_F(FindingsTest, RecordsWithoutMetricsStillHaveALeaderboard) {
   fs::create_directories(results_);
   for (uint64_t seed : {0U, 1U}) {

@@ -23,7 +23,7 @@ class StudyTest : public ::testing::Test {
     collected.record = synthetic_record(run);
     collected.metrics.lines = run.steps;
     collected.metrics.tokens_per_second = static_cast<double>(run.population) / run.step_seconds;
-    collected.metrics.late = {{"changed", run.update_rate}};
+    collected.metrics.update_rate = Phases{1.0, 0.5, run.update_rate, run.update_rate};
     collection_.runs.push_back(collected);
   }
   // Adds a sweep with the axes rank and width. bits: for each rank, one figure for each seed.

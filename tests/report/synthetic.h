@@ -27,8 +27,9 @@ struct SyntheticRun {
   double final_bits = 4.0;
   std::optional<double> average_bits;  // of the average of the weights, where the run has one
   double step_seconds = 0.01;
-  double update_rate = 0.1;       // at the end; falls from 1
-  uint64_t monitor_every = 0;     // lines between looks of the monitor; 0: none
+  double update_rate = 0.1;                    // at the end; falls from 1
+  std::optional<double> update_rate_of_voted;  // in all steps; none: the lines do not hold it
+  uint64_t monitor_every = 0;                  // lines between looks of the monitor; 0: none
   std::optional<double> overlap;  // of windows of 64 bytes; then the record also has what else is known of a text
   std::optional<double> score;    // of a hook at the end; at evaluations before, it is 1 less
 };
@@ -132,6 +133,7 @@ inline std::string synthetic_metrics(const SyntheticRun& run) {
                                    {"threshold", 2.0 * (1.0 - left)},
                                    {"forward_seconds", 0.75 * run.step_seconds},
                                    {"step_seconds", run.step_seconds}};
+    if (run.update_rate_of_voted) line["changed_of_voted"] = *run.update_rate_of_voted;
     if (step % kSyntheticEvalEvery == 0 || step == run.steps) {
       line["held_out_bits_per_unit"] = run.final_bits + 4.0 * left;
       line["held_out_tokens"] = 1000;

@@ -16,7 +16,7 @@ StepRecord whole_record() {
   record.step = 7;
   record.member_tokens = 896;
   record.unique_tokens = 224;
-  record.figures = StepFigures{4.5, 0.25, 3, {{"learning_rate", 0.1F}, {"a", 2.0F}}, 0.5, 0.125, 0.0625, 1.0};
+  record.figures = StepFigures{4.5, 0.25, 0.5, 3, {{"learning_rate", 0.1F}, {"a", 2.0F}}, 0.5, 0.125, 0.0625, 1.0};
   record.held_out = evaluation(4.25);
   record.final = evaluation(4.125);
   record.average_held_out = evaluation(4.0);
@@ -37,6 +37,7 @@ TEST(StepRecordTest, ALineHasAllOfIt) {
   line.erase("hook");
   EXPECT_EQ(line.dump(),
             "{\"step\":7,\"member_tokens\":896,\"unique_tokens\":224,\"train_bits_per_unit\":4.5,\"changed\":0.25,"
+            "\"changed_of_voted\":0.5,"
             "\"pairs_without_fitness\":3,\"scalars\":{\"learning_rate\":0.10000000149011612,\"a\":2.0},"
             "\"forward_seconds\":0.5,\"gather_seconds\":0.125,\"update_seconds\":0.0625,\"step_seconds\":1.0,"
             "\"held_out_bits_per_unit\":4.25,\"held_out_tokens\":31,\"held_out_bytes\":120,"

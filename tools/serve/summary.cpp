@@ -109,9 +109,10 @@ ordered_json summary_of(const RunRecord& record) {
   return summary;
 }
 
-void add_metrics(ordered_json& summary, const RunMetrics& metrics) {
+void add_metrics(ordered_json& summary, const RunMetrics& metrics, bool masks_votes) {
   summary["tokens_per_second"] = or_null(metrics.tokens_per_second);
-  summary["update_rate"] = metrics.update_rate ? ordered_json(metrics.update_rate->late) : ordered_json();
+  const std::optional<Phases> rate = update_rate_of(metrics, masks_votes);
+  summary["update_rate"] = rate ? ordered_json(rate->late) : ordered_json();
   if (!metrics.held_out.empty()) {
     if (summary["bits"].is_null() || summary.contains("bits_so_far")) {
       summary["bits"] = metrics.held_out.back().bits;

@@ -13,7 +13,7 @@ namespace eggroll {
 nlohmann::ordered_json summary_of(const RunRecord& record);
 
 // Adds figures from the metrics: speed, update rate and, if the run has no final figures, the newest ones.
-void add_metrics(nlohmann::ordered_json& summary, const RunMetrics& metrics);
+void add_metrics(nlohmann::ordered_json& summary, const RunMetrics& metrics, bool masks_votes);
 
 // {"train": {"step": [...], "tokens": [...], "seconds": [...], "bits": [...]}, "held_out": the same}
 nlohmann::ordered_json curves_of(const RunMetrics& metrics);

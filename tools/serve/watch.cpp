@@ -38,7 +38,7 @@ FileStamp stamp_of(const fs::path& path) {
 ordered_json summary_of(const std::string& folder, const SeenRun& run) {
   ordered_json summary = {{"folder", folder}};
   summary.update(run.from_record);
-  add_metrics(summary, run.metrics);
+  add_metrics(summary, run.metrics, run.masks_votes);
   summary["curve"] = run.curve_version;
   summary["has_curve"] = !run.metrics.held_out.empty() || !run.metrics.training.empty();
   summary["problems"] = run.problems;
@@ -190,6 +190,7 @@ void Watch::read_record_of(const std::string& folder, const fs::path& path) {
   try {
     const RunRecord record = read_record(path);
     run.from_record = eggroll::summary_of(record);
+    run.masks_votes = masks_votes(record);
     run.says_running = record.status == RunStatus::kRunning;
     run.was_killed = was_killed(record, path);
     if (run.was_killed) run.from_record["why"] = kWhyKilled;

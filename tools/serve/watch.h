@@ -32,6 +32,7 @@ struct SeenRun {
   FileStamp record;
   FileStamp metrics_file;
   nlohmann::ordered_json from_record;  // the summary without the figures of the metrics
+  bool masks_votes = false;            // see record/claim.h
   bool says_running = false;           // the record does
   bool was_killed = false;             // and yet no process runs it, see was_killed()
   RunMetrics metrics;

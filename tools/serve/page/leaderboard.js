@@ -23,7 +23,7 @@ export const hints = {
   bits: "the unperturbed model on all that is held out, after the last step",
   best: "the lowest of the learning curve, whose evaluations all read one sample of what is held out",
   tokens_per_second: "member tokens, of the median step",
-  update_rate: "share of the weights that a step changes, mean over the last quarter",
+  update_rate: "share that a step changes of the weights with votes, mean over the last quarter",
 };
 
 function heading(of, key, text, isNumber) {

@@ -1,0 +1,43 @@
+// How many weights a step may move: votes.masked leaves rows alone that no voter read.
+#ifndef EGGROLL_TRAIN_VOTED_WEIGHTS_H
+#define EGGROLL_TRAIN_VOTED_WEIGHTS_H
+
+#include <cstdint>
+#include <vector>
+
+#include "data/streams.h"
+#include "train/setup.h"
+
+namespace eggroll {
+
+class VotedWeights {
+ public:
+  // learner: outlives this.
+  explicit VotedWeights(const Learner& learner);
+
+  uint64_t perturbed() const { return perturbed_; }  // weights of all perturbed tensors
+
+  // The weights that have votes in a step: of a masked table the rows that its voters read, of any other perturbed
+  // tensor all. batch: what all members read; empty where there are no masks.
+  uint64_t count(const BatchBuffer& batch);
+
+ private:
+  // A masked table. Its voters are the members of streams [first_stream, end_stream).
+  struct Table {
+    uint64_t rows;
+    uint64_t cols;
+    uint32_t first_stream;
+    uint32_t end_stream;
+    std::vector<int32_t> indices;  // how its embeds look up a row: see egg_op's attr
+  };
+  uint64_t rows_read(const Table& table, const BatchBuffer& batch);
+
+  uint64_t perturbed_ = 0;
+  uint64_t unmasked_ = 0;  // weights of the perturbed tensors that are not masked
+  std::vector<Table> tables_;
+  std::vector<uint64_t> seen_;  // a bit for each row of a table
+};
+
+}  // namespace eggroll
+
+#endif
