@@ -1,6 +1,6 @@
 #include "data/text_figures.h"
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 #include "data/byte_text.h"
@@ -15,6 +15,13 @@ uint64_t byte_count(const Dataset& dataset, const Tokens& tokens) {
   return dataset.vocabulary ? dataset.units(tokens) : tokens.size();
 }
 
+// Of the calling thread, so that other work on the machine does not count.
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 }  // namespace
 
 bool has_text_figures(const Dataset& dataset) {
@@ -24,7 +31,6 @@ bool has_text_figures(const Dataset& dataset) {
 
 std::optional<TextFigures> measure_text(const Dataset& dataset, const std::filesystem::path& scratch,
                                         const std::atomic<bool>& stop) {
-  using Clock = std::chrono::steady_clock;
   std::string own_train;
   std::string own_held_out;
   const std::span<const std::byte> train = bytes_of(dataset, dataset.train, own_train);
@@ -34,11 +40,11 @@ std::optional<TextFigures> measure_text(const Dataset& dataset, const std::files
   for (const uint32_t size : kOverlapWindows) {
     if (const auto share = window_overlap(train, held_out, size, stop)) figures.overlap[size] = *share;
   }
-  const auto began = Clock::now();
+  const double began = processor_seconds();
   const auto counted = kneser_ney_bits(train, held_out, stop);
   if (!counted) return std::nullopt;
   for (uint32_t bytes = 1; bytes <= kLongestContext; ++bytes) figures.kneser_ney[bytes] = (*counted)[bytes - 1];
-  figures.counting_seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  figures.counting_seconds = processor_seconds() - began;
 
   const CompressedSizes sizes = compressed_sizes(held_out, scratch, stop);
   if (stop.load()) return std::nullopt;

@@ -22,7 +22,7 @@ inline constexpr std::array<uint32_t, 3> kOverlapWindows = {32, 64, 128};  // by
 // Bits are per unit of the whole held-out part.
 struct TextFigures {
   std::map<uint32_t, double> kneser_ney;  // by bytes of context; see data/kneser_ney.h
-  double counting_seconds = 0.0;          // that they took, on one core
+  double counting_seconds = 0.0;          // of processor time that they took
   std::optional<double> xz;               // of the held-out part alone; see data/compressors.h
   std::optional<double> ppmd;
   std::map<uint32_t, double> overlap;  // by bytes of the window, where the held-out part has one; see window_overlap.h

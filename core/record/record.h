@@ -170,7 +170,7 @@ struct RunRecord {
 
   std::optional<DatasetRecord> dataset;
   BaselineRecord baselines;
-  std::optional<double> counting_seconds;  // that baselines.kneser_ney took, beside the training
+  std::optional<double> counting_seconds;  // of processor time that baselines.kneser_ney took
   // The share of the held-out part's windows that occur in the training part, by bytes of the window.
   std::map<uint32_t, double> overlap;
 

@@ -50,6 +50,9 @@ void die_with(pid_t parent);
 // when its parent ends. Throws Error if the parent cannot be watched.
 void heed_parent();
 
+// Lets all other work of the machine go before that of the calling thread, and of the children that it starts.
+void give_way();
+
 // Whether a process made by fork() may use libraries without an exec(). Apple's frameworks forbid it.
 bool can_compute_after_fork();
 

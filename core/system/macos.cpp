@@ -3,6 +3,7 @@
 #include <libproc.h>
 #include <mach-o/dyld.h>
 #include <malloc/malloc.h>
+#include <pthread.h>
 #include <sys/event.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
@@ -169,6 +170,8 @@ void heed_parent() {
     ::kill(::getpid(), SIGKILL);
   }).detach();
 }
+
+void give_way() { ::pthread_set_qos_class_self_np(QOS_CLASS_BACKGROUND, 0); }
 
 bool can_compute_after_fork() { return false; }
 

@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "record/sentence.h"
 #include "system/beside.h"
+#include "system/machine.h"
 
 namespace eggroll {
 
 TextMeasurement::TextMeasurement(const Dataset& dataset, const RunFolder& folder, RunRecord& record, Warn warn)
     : record_(record), warn_(std::move(warn)) {
   if (record.counting_seconds || !has_text_figures(dataset)) return;
-  figures_ = beside([this, &dataset, scratch = folder.path] { return measure_text(dataset, scratch, stop_); });
+  figures_ = beside([this, &dataset, scratch = folder.path, caller = std::this_thread::get_id()] {
+    // Training takes all cores. It goes first, so that the seconds of its steps do not depend on the text's length.
+    if (std::this_thread::get_id() != caller) give_way();
+    return measure_text(dataset, scratch, stop_);
+  });
 }
 
 TextMeasurement::~TextMeasurement() {
