@@ -52,15 +52,16 @@ class KnownRuns : public ScratchTest, public testing::WithParamInterface<KnownRu
     }
     const ConfigNode config = compose(ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}}, overrides);
     eggroll::Setup setup(config, built_plugins());
-    if (GetParam().is_dead) kill_layer(setup);
+    std::unique_ptr<Program> alive;  // the streams read its indices
+    if (GetParam().is_dead) alive = kill_layer(setup);
     Processes alone;
     std::filesystem::create_directory(folder_ / "run");
     return train(setup, config, RunFolder{folder_ / "run"}, Invocation{}, TrainHooks{}, alone).verdicts.value().texts;
   }
 
  private:
-  // Every product with a weight of the first layer is shifted out.
-  static void kill_layer(eggroll::Setup& setup) {
+  // Every product with a weight of the first layer is shifted out. Returns the program as it was.
+  static std::unique_ptr<Program> kill_layer(eggroll::Setup& setup) {
     egg_program view = setup.learner.program->view();
     std::vector<egg_op> ops = setup.learner.program->ops();
     for (egg_op& op : ops) {
@@ -69,7 +70,7 @@ class KnownRuns : public ScratchTest, public testing::WithParamInterface<KnownRu
       if (name.starts_with("layer0.")) op.attr = 26;
     }
     view.ops = ops.data();
-    setup.learner.program = std::make_unique<Program>(view);
+    return std::exchange(setup.learner.program, std::make_unique<Program>(view));
   }
 };
 
