@@ -105,6 +105,7 @@ RunLock::RunLock(const std::filesystem::path& run_folder) : file_(open_lock(run_
 }
 
 RunLock::~RunLock() {
+  if (file_.get() < 0) return;  // moved from
   // Where this cannot be written, other machines wait as for a process that was killed.
   [[maybe_unused]] const bool is_written = write_text(file_.get(), std::string(kReleased) + this_owner());
 }

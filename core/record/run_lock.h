@@ -15,8 +15,7 @@ class RunLock {
  public:
   // The folder must exist. Throws where anyone holds it, this process included; names the folder, pid and host.
   explicit RunLock(const std::filesystem::path& run_folder);
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
+  RunLock(RunLock&&) = default;
   ~RunLock();
   // Whether anyone holds it. It takes no lock, so that it keeps nobody out.
   static bool is_taken(const std::filesystem::path& run_folder);
