@@ -4,10 +4,10 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
 #include "cli/stops.h"
 #include "serve/server.h"
+#include "system/machine.h"
 #include "system/text.h"
 
 namespace eggroll {
@@ -29,7 +29,7 @@ int serve_command(const std::filesystem::path& results, uint16_t port) {
   std::puts("ended");  // fmt::print would throw where the terminal has closed
   std::fflush(stdout);
   // There is nothing to save, and a client whose request never ends would keep the server from ending.
-  std::_Exit(0);
+  end_process(0);
 }
 
 }  // namespace eggroll
