@@ -12,7 +12,6 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-#include <tbb/task_scheduler_observer.h>
 
 #include <string>
 
@@ -43,8 +42,7 @@ class Threads {
   explicit Threads(int count)
       : limit_(tbb::global_control::max_allowed_parallelism,
                static_cast<size_t>(std::max(count, tbb::this_task_arena::max_concurrency()))),
-        arena_(count > 0 ? count : tbb::task_arena::automatic),
-        stacks_(arena_) {
+        arena_(count > 0 ? count : tbb::task_arena::automatic) {
     require_threads(number(count));
   }
 
@@ -57,8 +55,10 @@ class Threads {
     // Isolated: while the caller's thread waits for the last pieces, it takes no pieces of another thread's loop.
     arena_.execute([&] {
       tbb::this_task_arena::isolate([&] {
-        tbb::parallel_for(tbb::blocked_range<size_t>(0, count, fewest),
-                          [&](const tbb::blocked_range<size_t>& range) { body(range.begin(), range.end()); });
+        tbb::parallel_for(tbb::blocked_range<size_t>(0, count, fewest), [&](const tbb::blocked_range<size_t>& range) {
+          give_alternate_stack();  // a crash on any of the threads can then be told
+          body(range.begin(), range.end());
+        });
       });
     });
   }
@@ -69,17 +69,8 @@ class Threads {
   }
 
  private:
-  // A crash on any of the threads can be told.
-  class Stacks : public tbb::task_scheduler_observer {
-   public:
-    explicit Stacks(tbb::task_arena& arena) : task_scheduler_observer(arena) { observe(true); }
-    ~Stacks() override { observe(false); }
-    void on_scheduler_entry(bool) override { give_alternate_stack(); }
-  };
-
   tbb::global_control limit_;  // oneTBB warns where an arena wants more threads than the machine has
   tbb::task_arena arena_;
-  Stacks stacks_;
 };
 
 }  // namespace eggroll
