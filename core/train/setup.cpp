@@ -78,8 +78,8 @@ std::string read_name(Settings& s) {
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == std::string::npos;
   // Commands would take a folder whose name begins with - for an option.
   if (name.empty() || name.size() > 80 || !safe || name[0] == '-') {
-    throw setting_error("name",
-                        fmt::format("name is '{}', expected 1 to 80 letters, digits, _ and, not first, -", name));
+    throw setting_error(
+        "name", fmt::format("name is '{}', expected 1 to 80 letters, digits, _ and -, with no - in front", name));
   }
   return name;
 }

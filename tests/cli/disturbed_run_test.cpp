@@ -8,8 +8,11 @@ namespace {
 class DisturbedRunTest : public CliTest {
  protected:
   DisturbedRunTest() {
-    while (text_.size() < 100'000)
-      text_ += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+    // Each sentence is another, so that nothing is said about a held-out part that stands in the training part.
+    for (uint64_t day = 1; text_.size() < 100'000; ++day) {
+      text_ += "On day " + std::to_string(day) + " it was " + std::to_string(day * day % 97) +
+               " degrees, and the clock struck " + std::to_string(day * 7919 % 1009) + ". ";
+    }
     write_plainly(data_, text_);
   }
 

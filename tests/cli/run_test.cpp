@@ -133,8 +133,8 @@ double seconds_of_processor() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A machine that joins late has only seed and journal, and a replay has no forward pass. The run takes some twenty
-// times as long.
+// A machine that joins late has only seed, journal and lock, and a replay has no forward pass. The run takes some
+// twenty times as long.
 TEST_F(RunTest, AFreshProcessCatchesUpInLessTimeThanTheRunTook) {
   const double before = seconds_of_processor();
   ASSERT_EQ(
@@ -144,7 +144,7 @@ TEST_F(RunTest, AFreshProcessCatchesUpInLessTimeThanTheRunTook) {
   const nlohmann::json record = record_in(run);
   const fs::path late = work_ / "late";
   fs::create_directory(late);
-  for (const char* file : {"config.yaml", "journal.bin"}) fs::copy(run / file, late / file);
+  for (const char* file : {"config.yaml", "journal.bin", "lock"}) fs::copy(run / file, late / file);
 
   const Result replayed = eggroll({"replay", late.string()});
   EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
