@@ -5,31 +5,31 @@ if (format eq 'svg') set terminal svg size 957,408 noenhanced font 'DejaVu Sans,
 if (format eq 'pdf') set terminal pdfcairo size 8.638in,3.683in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 1914,816 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'additions-seconds on a withdrawn text: effects of the axes'
+set title 'additions-seconds: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
 set lmargin 59.8
 set rmargin 4
-set ytics ('without context_tables, steps 270 against without nothing, steps 250' 0, 'without logit_tables, steps 512 against without nothing, steps 250' 1, 'without joint_tables, steps 203 against without nothing, steps 250' 2, 'without groups, steps 162 against without nothing, steps 250' 3, 'without zero_head, steps 250 against without nothing, steps 250' 4, 'without short_windows, steps 244 against without nothing, steps 250' 5, 'without many_pairs, steps 664 against without nothing, steps 250' 6, 'without small_groups, steps 308 against without nothing, steps 250' 7, 'without noise_of_signs, steps 244 against without nothing, steps 250' 8, 'without residual, steps 250 against without nothing, steps 250' 9, 'without wide_logits, steps 250 against without nothing, steps 250' 10, 'without narrow_core, steps 167 against without nothing, steps 250' 11)
+set ytics ('without context_tables, steps 294 against without nothing, steps 250' 0, 'without logit_tables, steps 375 against without nothing, steps 250' 1, 'without joint_tables, steps 219 against without nothing, steps 250' 2, 'without groups, steps 158 against without nothing, steps 250' 3, 'without zero_head, steps 250 against without nothing, steps 250' 4, 'without short_windows, steps 286 against without nothing, steps 250' 5, 'without many_pairs, steps 2,399 against without nothing, steps 250' 6, 'without small_groups, steps 354 against without nothing, steps 250' 7, 'without noise_of_signs, steps 250 against without nothing, steps 250' 8, 'without residual, steps 250 against without nothing, steps 250' 9, 'without wide_logits, steps 250 against without nothing, steps 250' 10, 'without narrow_core, steps 194 against without nothing, steps 250' 11)
 set yrange [11.6:-0.6]
 set grid noytics
 $rows << END
-0.029317140259991614 0 0.023688192016950403 0.034946088503032824
-0.03631220658062624 1 0.026571676416150054 0.04605273674510243
-0.2543961937626921 2 0.2471842221915192 0.26160816533386505
-0.05787047024975171 3 0.0502529271621589 0.06548801333734453
-0.0028525635443882535 4 -0.006700517734394829 0.012405644823171337
-0.6535566876358848 5 0.6370243267785434 0.6700890484932263
-0.5294373779111782 6 0.513745872252833 0.5451288835695234
-0.06459397448473184 7 0.0595729865264993 0.06961496244296438
-0.043313153097065446 8 0.03375198082221423 0.052874325371916664
-0.048206594554655965 9 0.046103731759857096 0.050309457349454835
-0.364826777117202 10 0.3535841689519556 0.37606938528244843
-0.09810622009131623 11 0.09177850490998452 0.10443393527264794
+0.03730185806314044 0 0.03329435379995625 0.04130936232632462
+0.008093195753860537 1 -0.004909603132414829 0.021095994640135902
+0.15808779786979849 2 0.15451580480738758 0.1616597909322094
+0.055171740611386876 3 0.048311794900358265 0.062031686322415486
+0.003310722415138301 4 -0.0022763366128678688 0.00889778144314447
+0.43265039306884195 5 0.4236537757230707 0.4416470104146132
+0.2951387742941292 6 0.28896293958299857 0.30131460900525986
+0.03717694732855668 7 0.03247696845446217 0.04187692620265118
+0.031043345112105845 8 0.025582357047411894 0.0365043331767998
+0.05306882056816793 9 0.04624280046364193 0.05989484067269393
+0.34439656091112003 10 0.33752018652499 0.35127293529725007
+0.047971499821021626 11 0.03950203145420969 0.05644096818783356
 END
-set xrange [-0.04053999604577589:0.7039285268046073]
-set xtics 0.2
+set xrange [-0.02723743380976623:0.4639748410919646]
+set xtics 0.1
 set xlabel 'difference in bits per byte (below 0: better)'
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

@@ -5,24 +5,24 @@ if (format eq 'svg') set terminal svg size 720,410 noenhanced font 'DejaVu Sans,
 if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.701in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 1440,820 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'additions-seconds on a withdrawn text: speed'
+set title 'additions-seconds: speed'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
 $line0 << END
-8192 3568812.3624802288
-16384 7198333.6285162065
-131072 5969577.981287241
+8192 1235702.3863898967
+16384 2516732.441613797
+131072 2208427.2731284928
 END
 set xlabel 'population (members)'
 set ylabel 'member tokens per second'
 set logscale x
 set xrange [7131.550214521849:150562.19078617138]
 set logscale y
-set yrange [3398868.9166478366:7558250.309942017]
+set yrange [1176859.4156094254:2642569.063694487]
 set xtics ('8,192' 8192, '16,384' 16384, '131,072' 131072)
 set mxtics 1
-set ytics ('4 M' 4000000, '5 M' 5000000, '6 M' 6000000)
+set ytics ('1.5 M' 1500000, '2 M' 2000000)
 set mytics 1
 set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
-plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'AMD EPYC, 2 threads'
+plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 2 threads'

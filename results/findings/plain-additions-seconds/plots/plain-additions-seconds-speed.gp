@@ -5,24 +5,24 @@ if (format eq 'svg') set terminal svg size 720,410 noenhanced font 'DejaVu Sans,
 if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.701in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 1440,820 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'plain-additions-seconds on a withdrawn text: speed'
+set title 'plain-additions-seconds: speed'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
 $line0 << END
-1024 8786402.315354709
-8192 9255960.401077311
-32768 4588240.170177111
+1024 4123170.4089388726
+8192 5959203.709778147
+32768 1648354.3293773937
 END
 set xlabel 'population (members)'
 set ylabel 'member tokens per second'
 set logscale x
 set xrange [861.0779292198038:38967.93874440916]
 set logscale y
-set yrange [4369752.5430258205:9718758.421131177]
+set yrange [1526027.3371068803:6436895.982006026]
 set xtics ('1,024' 1024, '8,192' 8192, '32,768' 32768)
 set mxtics 1
-set ytics ('5 M' 5000000, '6 M' 6000000, '8 M' 8000000)
+set ytics ('2 M' 2000000, '3 M' 3000000, '4 M' 4000000, '5 M' 5000000, '6 M' 6000000)
 set mytics 1
 set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
-plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'AMD EPYC, 2 threads'
+plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 2 threads'
