@@ -55,8 +55,8 @@ struct ConversationLimits {
 int spawn(const std::vector<std::string>& words, const SpawnOptions& options, pid_t& child);
 
 // Runs the program, found as a shell would, with `input` as its standard input from its beginning on, until it ends.
-// It has a group of its own, which is killed with it: at a limit, when this process ends (even by SIGKILL), and when the
-// program has ended and has left others.
+// It has a group of its own, which is killed with it: at a limit, when this process ends (even by SIGKILL), and when
+// the program has ended and has left others.
 Conversation converse(const std::vector<std::string>& words, const Descriptor& input, const ConversationLimits& limits);
 
 // Returns once the child has ended: its wait status.

@@ -110,7 +110,8 @@ TEST_F(RunsTest, ARunWithoutARecordIsListedAndRemoved) {
   EXPECT_EQ(listed({"status=interrupted", "name=early"}, "hash"), std::vector<std::string>{hash});
   EXPECT_EQ(listed({}, "name").size(), 2U);
   const Result table = eggroll({"ls", "name=early"});
-  EXPECT_THAT(table.out, AllOf(HasSubstr(hash.substr(0, 8) + " interrupted     0       - -    "), HasSubstr(" runs/early-")));
+  EXPECT_THAT(table.out,
+              AllOf(HasSubstr(hash.substr(0, 8) + " interrupted     0       - -    "), HasSubstr(" runs/early-")));
   expect_one_sentence(eggroll({"report", folder.string()}), {"found no record of a run to report on"});
   EXPECT_EQ(eggroll({"resume", hash.substr(0, 8)}).exit_code, 0);
   EXPECT_EQ(listed({"name=early"}, "status"), std::vector<std::string>{"completed"});
