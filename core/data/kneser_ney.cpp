@@ -44,7 +44,7 @@ struct Tally {
   }
 };
 
-// Of a context that both texts have.
+// The counts of a context that both texts have.
 struct Context {
   Tally times;    // as often as a byte follows it
   Tally endings;  // of how many longer contexts a byte follows that end in it
@@ -73,7 +73,7 @@ class Followers {
   size_t size_ = 0;
 };
 
-// Of one order: how many counts of 1, 2, 3 and 4 there are.
+// How many counts of 1, 2, 3 and 4 an order has.
 class CountsOfCounts {
  public:
   void add(uint32_t count) {

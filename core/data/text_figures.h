@@ -31,8 +31,8 @@ struct TextFigures {
 // Whether the dataset is text of bytes (data/byte_text.h) that is not too long.
 bool has_text_figures(const Dataset& dataset);
 
-// Of a dataset that has them. A vocabulary's tokens are read as the bytes that they stand for, which are kept in memory
-// meanwhile. scratch: see compressed_sizes(). Empty where `stop` was set meanwhile.
+// Measures a dataset that has such figures. A vocabulary's tokens are read as the bytes that they stand for, which are
+// kept in memory meanwhile. scratch: see compressed_sizes(). Empty where `stop` was set meanwhile.
 std::optional<TextFigures> measure_text(const Dataset& dataset, const std::filesystem::path& scratch,
                                         const std::atomic<bool>& stop);
 

@@ -49,7 +49,7 @@ inline std::optional<CallUnderWay> look_at(const CallSlot& slot) {
   return CallUnderWay{call, began};
 }
 
-// Of the timer that watches calls.
+// The timer that watches calls uses these.
 void catch_watch_timer();
 void begin_watched_call();
 void end_watched_call();

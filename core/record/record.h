@@ -157,7 +157,7 @@ struct RunRecord {
   std::optional<std::string> program_hash;
   std::optional<std::string> rule_hash;
   std::optional<uint64_t> parameters;  // weights of the model; older records do not say it
-  // Of a checkpoint's tensors; records of version 0.2 do not say it.
+  // The size of a checkpoint's tensors; records of version 0.2 do not say it.
   std::optional<uint64_t> checkpoint_bytes;
   // The training session: what computes, how, and the bytes it takes of its device. Records from before ABI 0.3 have
   // only the first.
@@ -198,8 +198,8 @@ struct RunRecord {
 // "on the same data: unigram 4.870, bigram 3.770".
 std::string baselines_line(const BaselineRecord& baselines);
 
-// Of windows that are longer than what texts say alike by custom (a licence's line, say). Held-out English without a
-// common document has had 0.6 % of them, and with copies of half its documents 47 %.
+// A window of this size is longer than what texts say alike by custom (a licence's line, say). In held-out English
+// without a common document 0.6 % of such windows repeated training text, with copies of half its documents 47 %.
 inline constexpr uint32_t kTellingWindow = 64;  // bytes
 inline constexpr double kMostOverlap = 0.02;
 

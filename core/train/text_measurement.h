@@ -14,7 +14,7 @@
 
 namespace eggroll {
 
-// Of one run, on process 0. What it refers to outlives it. The destructor ends the work.
+// The measurement of one run's text, on process 0. What it refers to outlives it. The destructor ends the work.
 class TextMeasurement {
  public:
   using Warn = std::function<void(const std::string&)>;

@@ -14,7 +14,7 @@
 namespace eggroll::test {
 namespace {
 
-constexpr uint64_t kSecondCuts = 3;  // one of so many trials loses power again when it goes on
+constexpr uint64_t kSecondCuts = 3;  // one trial in this number loses power again when it goes on
 
 // What a command did to the files of its folder.
 struct Recorded {

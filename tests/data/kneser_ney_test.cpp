@@ -49,7 +49,7 @@ struct Order {
   double discount(uint64_t count) const { return discounts[std::min<uint64_t>(count, 3)]; }
 };
 
-// Of the byte after the context's bytes, the last of which count: as many as there are orders, but for the first one.
+// The probability of the byte after the context. The last bytes of the context count: one fewer than there are orders.
 double probability(const std::vector<const Order*>& orders, const std::string& context, char symbol) {
   double result = 1.0 / 256;
   for (size_t bytes = 0; bytes < orders.size(); ++bytes) {

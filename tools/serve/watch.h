@@ -94,7 +94,7 @@ class Watch {
   nlohmann::ordered_json around_;            // the other parts of replies, beside the runs
   uint64_t version_ = 0;
   size_t unread_ = 0;  // runs whose metrics are still to be read
-  // Of the first look, until it has read all runs: how many it has read, of how many, once that is known.
+  // Until the first look has read all runs: how many it has read, and of how many, once that is known.
   struct FirstLook {
     size_t read = 0;
     std::optional<size_t> of;
