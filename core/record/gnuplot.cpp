@@ -69,6 +69,7 @@ void draw(const fs::path& script, const fs::path& picture_path, const std::strin
     if (format == "pdf") remove_date(temporary, picture);
     if (sync_to_disk(picture.get()) != 0) throw file_error("write", temporary, errno);
     if (::rename(temporary.c_str(), picture_path.c_str()) != 0) throw file_error("write", picture_path, errno);
+    sync_folder(fs::absolute(picture_path).parent_path());  // before a record names the picture
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
