@@ -109,6 +109,10 @@ std::string join_path(const std::string& parent, const std::string& key) {
   return parent.empty() ? key : parent + "." + key;
 }
 
+bool is_within(std::string_view key, std::string_view path) {
+  return key.starts_with(path) && (key.size() == path.size() || key[path.size()] == '.');
+}
+
 bool is_path(const std::string& text) {
   bool in_name = false;
   for (const char c : text) {

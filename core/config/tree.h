@@ -83,6 +83,8 @@ inline bool operator==(const ConfigNode& a, const ConfigNode& b) { return a.valu
 // "model" and "width"; a path of one key has the parent "".
 std::pair<std::string, std::string> split_path(const std::string& path);
 std::string join_path(const std::string& parent, const std::string& key);
+// Whether the key is this path or lies below it.
+bool is_within(std::string_view key, std::string_view path);
 
 // Limits on everything that is read, so that it can be printed and read again.
 inline constexpr size_t kLongestKey = 200;   // bytes, of one that is written with dots too

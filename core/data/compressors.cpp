@@ -1,8 +1,5 @@
 #include "data/compressors.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +22,9 @@ std::optional<uint64_t> size_of(const std::vector<std::string>& words, const Des
 
 }  // namespace
 
-CompressedSizes compressed_sizes(std::span<const std::byte> text, const std::filesystem::path& scratch,
-                                 const std::atomic<bool>& stop) try {
+CompressedSizes compressed_sizes(std::span<const std::byte> text, const std::atomic<bool>& stop) try {
   const std::string_view bytes(reinterpret_cast<const char*>(text.data()), text.size());
-  const Descriptor file = unnamed_file(bytes, scratch / fmt::format("text-{}.tmp", ::getpid()));
+  const Descriptor file = unnamed_file(bytes);
   CompressedSizes sizes;
   sizes.xz = size_of({"xz", "--format=xz", "-9e", "--threads=1", "--stdout"}, file, text.size(), stop);
   // 7-Zip writes no archive of its own format into a pipe; a zip archive has a few hundred bytes around the data.

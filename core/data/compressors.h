@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 
@@ -17,10 +16,8 @@ struct CompressedSizes {
   std::optional<uint64_t> ppmd;  // PPMd of order 16, of 7-Zip
 };
 
-// Runs the programs, one after the other, on the text. scratch: a folder, for a file that has no name any more when the
-// first one begins. Where it cannot be written, no size is known.
-CompressedSizes compressed_sizes(std::span<const std::byte> text, const std::filesystem::path& scratch,
-                                 const std::atomic<bool>& stop);
+// Runs the programs, one after the other, on the text. Where no temporary file can be written, no size is known.
+CompressedSizes compressed_sizes(std::span<const std::byte> text, const std::atomic<bool>& stop);
 
 }  // namespace eggroll
 

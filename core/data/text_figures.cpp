@@ -29,8 +29,7 @@ bool has_text_figures(const Dataset& dataset) {
          byte_count(dataset, dataset.valid) <= kMostHeldOutBytes;
 }
 
-std::optional<TextFigures> measure_text(const Dataset& dataset, const std::filesystem::path& scratch,
-                                        const std::atomic<bool>& stop) {
+std::optional<TextFigures> measure_text(const Dataset& dataset, const std::atomic<bool>& stop) {
   std::string own_train;
   std::string own_held_out;
   const std::span<const std::byte> train = bytes_of(dataset, dataset.train, own_train);
@@ -46,7 +45,7 @@ std::optional<TextFigures> measure_text(const Dataset& dataset, const std::files
   for (uint32_t bytes = 1; bytes <= kLongestContext; ++bytes) figures.kneser_ney[bytes] = (*counted)[bytes - 1];
   figures.counting_seconds = processor_seconds() - began;
 
-  const CompressedSizes sizes = compressed_sizes(held_out, scratch, stop);
+  const CompressedSizes sizes = compressed_sizes(held_out, stop);
   if (stop.load()) return std::nullopt;
   const auto bits = [&](const std::optional<uint64_t>& size) {
     return size ? std::optional(8.0 * static_cast<double>(*size) / static_cast<double>(held_out.size())) : std::nullopt;

@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -32,9 +31,8 @@ struct TextFigures {
 bool has_text_figures(const Dataset& dataset);
 
 // Measures a dataset that has such figures. A vocabulary's tokens are read as the bytes that they stand for, which are
-// kept in memory meanwhile. scratch: see compressed_sizes(). Empty where `stop` was set meanwhile.
-std::optional<TextFigures> measure_text(const Dataset& dataset, const std::filesystem::path& scratch,
-                                        const std::atomic<bool>& stop);
+// kept in memory meanwhile. Empty where `stop` was set meanwhile.
+std::optional<TextFigures> measure_text(const Dataset& dataset, const std::atomic<bool>& stop);
 
 }  // namespace eggroll
 

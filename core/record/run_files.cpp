@@ -84,9 +84,7 @@ std::optional<fs::path> foreign_in(const fs::path& folder, Holds holds) {
     const std::string name = entry.filename().string();
     std::error_code unknown;
     const fs::file_type type = fs::symlink_status(entry, unknown).type();
-    // What compressors read has a name for a moment alone.
-    const bool is_text = holds == Holds::kRun && name.starts_with("text-") && name.ends_with(".tmp");
-    if (type == fs::file_type::regular && (is_text || is_own_file(written_as(name), holds))) continue;
+    if (type == fs::file_type::regular && is_own_file(written_as(name), holds)) continue;
     const std::optional<Holds> within = own_folder_named(name, holds);
     if (type != fs::file_type::directory || !within) return entry;
     if (auto found = foreign_in(entry, *within)) return found;

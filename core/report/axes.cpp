@@ -78,7 +78,7 @@ void add_axis(Study& study, const std::string& name, const std::vector<std::stri
 bool is_said_by(const std::string& axis, const std::string& key) {
   std::istringstream names(axis);
   for (std::string name; std::getline(names, name, '+');) {
-    if (key == name || key.starts_with(name + ".")) return true;
+    if (is_within(key, name)) return true;
   }
   return false;
 }
@@ -106,9 +106,8 @@ class OwnSettings {
 
   // Whether an override names the key, what it lies in or what lies in it.
   bool set(const std::string& key) const {
-    return std::any_of(keys_.begin(), keys_.end(), [&](const std::string& own) {
-      return own == key || key.starts_with(own + ".") || own.starts_with(key + ".");
-    });
+    return std::any_of(keys_.begin(), keys_.end(),
+                       [&](const std::string& own) { return is_within(key, own) || is_within(own, key); });
   }
   // Whether an override accounts for the axis: as its key, as its option, or as the option that its name is of.
   bool explain(const std::string& axis) {

@@ -1,19 +1,21 @@
 #include "report/own_settings.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "config/override.h"
 #include "train/identity.h"
 
 namespace eggroll {
 namespace {
 
-bool is_at_or_below(const std::string& key, const std::string& path) {
-  return key == path || key.starts_with(path + ".");
+bool is_any_below(const std::string& key, const std::vector<std::string>& paths, const std::string& above = "") {
+  return std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return is_within(key, above + path); });
 }
 
-bool is_any_below(const std::string& key, const std::vector<std::string>& paths, const std::string& above = "") {
-  return std::any_of(paths.begin(), paths.end(),
-                     [&](const std::string& path) { return is_at_or_below(key, above + path); });
+// None for a text that no command line takes: a record may hold any.
+std::optional<Override> parsed(const std::string& text) try { return parse_override(text); } catch (const Error&) {
+  return std::nullopt;
 }
 
 }  // namespace
@@ -29,13 +31,10 @@ bool changes_results(const std::string& key) {
 std::vector<std::pair<std::string, std::string>> own_settings(const RunRecord& record) {
   std::vector<std::pair<std::string, std::string>> settings;
   for (const std::string& text : record.overrides) {
-    const size_t equals = text.find('=');
-    const size_t begin = text.find_first_not_of('+');
-    if (equals == std::string::npos || begin >= equals || text[begin] == '~') continue;
-    const std::string key = text.substr(begin, equals - begin);
-    if (!changes_results(key)) continue;
-    std::erase_if(settings, [&](const auto& setting) { return setting.first == key; });
-    settings.emplace_back(key, text.substr(equals + 1));
+    const std::optional<Override> change = parsed(text);
+    if (!change || change->action == Override::Action::kDelete || !changes_results(change->key)) continue;
+    std::erase_if(settings, [&](const auto& setting) { return setting.first == change->key; });
+    settings.emplace_back(change->key, *change->value);
   }
   return settings;
 }

@@ -187,8 +187,10 @@ void require_replaceable(const fs::path& path) {
                           path.string(), kind_of(present.st_mode)));
 }
 
-Descriptor unnamed_file(std::string_view bytes, const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+Descriptor unnamed_file(std::string_view bytes) {
+  std::error_code unknown;
+  std::string path = fs::temp_directory_path(unknown) / "eggroll-XXXXXX";
+  Descriptor file(::mkostemp(path.data(), O_CLOEXEC));
   if (file.get() < 0) throw file_error("write", path, errno);
   ::unlink(path.c_str());
   if (const int failure = write_all(file.get(), bytes); failure != 0) throw file_error("write", path, failure);

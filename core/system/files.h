@@ -68,9 +68,9 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
 using WriteBytes = std::function<void(std::string_view)>;
 void write_atomically(const std::filesystem::path& path, const std::function<void(const WriteBytes&)>& body);
 
-// An open file with these bytes, made under this name and without a name any more. It ends with the last that has it
-// open.
-Descriptor unnamed_file(std::string_view bytes, const std::filesystem::path& path);
+// An open file with these bytes, made in the system's folder for temporary files and without a name any more. It ends
+// with the last that has it open.
+Descriptor unnamed_file(std::string_view bytes);
 
 // Makes what was created, renamed or removed in the folder outlive a power cut.
 void sync_folder(const std::filesystem::path& folder);

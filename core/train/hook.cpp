@@ -160,7 +160,7 @@ HookNumbers hook_numbers_in(const std::string& text) {
 std::optional<HookNumbers> ask_hook(const HookSettings& hook, const Setup& setup, const RunFolder& folder,
                                     BackendSession& session, const StepRecord& step, const std::atomic<bool>* stop) {
   if (stop != nullptr && stop->load()) return std::nullopt;
-  const Descriptor input = unnamed_file(input_of(hook, setup, folder, session, step), folder.path / "hook.tmp");
+  const Descriptor input = unnamed_file(input_of(hook, setup, folder, session, step));
   const Conversation talk = converse(hook.words, input, {hook.seconds, kMostOutput, kQuoted, stop});
   if (talk.stopped) return std::nullopt;
   std::string complaint = complaint_of(talk, hook);

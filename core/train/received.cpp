@@ -13,8 +13,6 @@ const std::vector<std::string> kMachineKeys = {
 
 namespace {
 
-bool is_within(const std::string& key, const std::string& path) { return key == path || key.starts_with(path + "."); }
-
 bool is_unclear(const std::string& key) {
   return key.find_first_of("@/") != std::string::npos ||
          std::any_of(kMachineKeys.begin(), kMachineKeys.end(),

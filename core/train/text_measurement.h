@@ -10,7 +10,7 @@
 
 #include "data/text_figures.h"
 #include "record/record.h"
-#include "train/run_folder.h"
+#include "record/run_files.h"
 
 namespace eggroll {
 
@@ -19,7 +19,8 @@ class TextMeasurement {
  public:
   using Warn = std::function<void(const std::string&)>;
 
-  // Begins, where the dataset has such figures and the record does not hold them yet.
+  // Begins, where the dataset has such figures and the record does not hold them yet. A point of a sweep takes those of
+  // another point with the same data, where its record in the folder beside this one has them.
   TextMeasurement(const Dataset& dataset, const RunFolder& folder, RunRecord& record, Warn warn);
   TextMeasurement(const TextMeasurement&) = delete;
   TextMeasurement& operator=(const TextMeasurement&) = delete;

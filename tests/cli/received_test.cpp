@@ -230,9 +230,8 @@ TEST_F(ReceivedWalk, LinksLeadNowhere) {
     fs::create_directory_symlink(outside_, run_ / name);
   }
   fs::create_directory_symlink(outside_, run_.parent_path() / "report");
-  for (const char* name :
-       {"samples.txt", "curve.png", "curve.gp", "curve.png.tmp", ".samples.txt.tmp", "labels.json", ".labels.json.tmp",
-        "labels.lock", "hook.tmp", "log.txt", "point.json", ".record.json.tmp"}) {
+  for (const char* name : {"samples.txt", "curve.png", "curve.gp", "curve.png.tmp", ".samples.txt.tmp", "labels.json",
+                           ".labels.json.tmp", "labels.lock", "log.txt", "point.json", ".record.json.tmp"}) {
     fs::remove(run_ / name);
     fs::create_symlink(outside_ / "kept", run_ / name);
   }

@@ -17,7 +17,7 @@ class TextFiguresTest : public FilesTest {
  protected:
   std::optional<TextFigures> measure(const Dataset& dataset, bool stopped = false) {
     const std::atomic<bool> stop{stopped};
-    return measure_text(dataset, path("."), stop);
+    return measure_text(dataset, stop);
   }
 
   Dataset dataset_of(const std::string& train, const std::string& held_out) {

@@ -63,7 +63,6 @@ TEST_F(RunFilesTest, WhatNoRunWritesIsForeign) {
                           "curve.png",
                           "curve.png.tmp",
                           "curve.gp",
-                          "text-77.tmp",
                           "samples.txt",
                           "lock",
                           "labels.json",

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "config/yaml.h"
+#include "record/run_files.h"
 #include "system/files.h"
 #include "train/identity.h"
 #include "train/replay.h"
@@ -135,7 +136,7 @@ TEST_F(HookTest, EachEvaluationHasItsNumbersAndNothingElseChanges) {
   EXPECT_EQ(summary->hook_number("half"), std::nullopt);
   EXPECT_EQ(summary->late_mean("hook.half"), std::nullopt);
   EXPECT_TRUE(read_record(RunFolder{folder_ / "plain"}.record()).summary->hook.empty());
-  EXPECT_FALSE(is_there(folder / "hook.tmp"));
+  EXPECT_EQ(foreign_entry(RunFolder{folder}), std::nullopt);
 }
 
 TEST_F(HookTest, ItGetsTheEvaluationAndASample) {

@@ -40,10 +40,10 @@ class TextMeasurementTest : public SmallRunTest {
     return repository_config(overrides);
   }
 
-  static TextFigures figures_of(const ConfigNode& config, const std::filesystem::path& scratch) {
+  static TextFigures figures_of(const ConfigNode& config) {
     const eggroll::Setup setup(config, built_plugins());
     const std::atomic<bool> stop{false};
-    return *measure_text(setup.dataset, scratch, stop);
+    return *measure_text(setup.dataset, stop);
   }
 
   RunRecord run(const std::filesystem::path& folder, const ConfigNode& config) {
@@ -57,7 +57,7 @@ class TextMeasurementTest : public SmallRunTest {
 
 TEST_F(TextMeasurementTest, ARecordHasTheFigures) {
   const RunRecord record = run(fresh("run"), config(0));
-  const TextFigures expected = figures_of(config(0), folder_);
+  const TextFigures expected = figures_of(config(0));
   EXPECT_EQ(record.baselines.kneser_ney, expected.kneser_ney);
   EXPECT_EQ(record.baselines.xz, expected.xz);
   EXPECT_EQ(record.baselines.ppmd, expected.ppmd);
@@ -103,7 +103,7 @@ TEST_F(TextMeasurementTest, ARunThatWasInterruptedBeforeMeasuresOnceMore) {
   record.counting_seconds.reset();
   record.overlap = {};
   write_record(file, record);
-  EXPECT_EQ(run(folder, config(0)).baselines.kneser_ney, figures_of(config(0), folder_).kneser_ney);
+  EXPECT_EQ(run(folder, config(0)).baselines.kneser_ney, figures_of(config(0)).kneser_ney);
 }
 
 TEST_F(TextMeasurementTest, OneThatIsToStopGivesNoFigures) {
@@ -119,6 +119,40 @@ TEST_F(TextMeasurementTest, OneThatIsToStopGivesNoFigures) {
   EXPECT_TRUE(record.counting_seconds.has_value());
   measurement.wait(&stop);  // there is nothing to wait for
   measurement.take();
+}
+
+TEST_F(TextMeasurementTest, APointTakesThoseOfAnotherWithTheSameData) {
+  const eggroll::Setup setup(config(0), built_plugins());
+  fresh("sweep");
+  RunRecord other = run(fresh("sweep/1"), config(0));
+  other.sweep = SweepRecord{};
+  other.counting_seconds = 17.0;  // so that it can be told from one that is measured
+  RunRecord point = other;
+  point.baselines = {};
+  point.counting_seconds.reset();
+  point.overlap = {};
+  const auto seconds_beside = [&](const RunRecord& beside, RunRecord own) {
+    write_record(RunFolder{folder_ / "sweep" / "1"}.record(), beside);
+    TextMeasurement measurement(setup.dataset, RunFolder{folder_ / "sweep" / "2"}, own, [](const std::string&) {});
+    measurement.wait(nullptr);
+    EXPECT_EQ(own.baselines.kneser_ney, figures_of(config(0)).kneser_ney);
+    EXPECT_EQ(own.overlap, other.overlap);
+    return own.counting_seconds;
+  };
+  EXPECT_EQ(seconds_beside(other, point), 17.0);
+  RunRecord changed = other;
+  changed.dataset->sha256 = std::string(64, 'a');
+  EXPECT_NE(seconds_beside(changed, point), 17.0);
+  changed = other;
+  changed.counting_seconds.reset();  // it has not measured yet
+  EXPECT_NE(seconds_beside(changed, point), 17.0);
+  point.sweep.reset();  // a run of its own
+  EXPECT_NE(seconds_beside(other, point), 17.0);
+  write_plainly(RunFolder{folder_ / "sweep" / "1"}.record(), "{");
+  point.sweep = SweepRecord{};
+  TextMeasurement measurement(setup.dataset, RunFolder{folder_ / "sweep" / "2"}, point, [](const std::string&) {});
+  measurement.wait(nullptr);
+  EXPECT_EQ(point.baselines.kneser_ney, figures_of(config(0)).kneser_ney);
 }
 
 TEST_F(TextMeasurementTest, RowsHaveNone) {

@@ -1,7 +1,5 @@
 // eggroll eval.
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -129,19 +127,12 @@ struct DataFigures {
   std::map<uint32_t, double> overlap;
 };
 
-// The run's own folder, where this user may write there: the system's may lie in memory.
-fs::path scratch_of(const RunFolder& folder) {
-  std::error_code failure;
-  const fs::path other = fs::temp_directory_path(failure);
-  return failure || ::access(folder.path.c_str(), W_OK) == 0 ? folder.path : other;
-}
-
-DataFigures measure_data(const Dataset& dataset, const fs::path& scratch) {
+DataFigures measure_data(const Dataset& dataset) {
   const Baselines simple = measure_baselines(dataset);
   DataFigures found{{simple.unigram, simple.bigram, simple.gzip}, {}};
   if (!has_text_figures(dataset)) return found;
   const std::atomic<bool> stop{false};
-  const std::optional<TextFigures> text = measure_text(dataset, scratch, stop);
+  const std::optional<TextFigures> text = measure_text(dataset, stop);
   found.baselines.xz = text->xz;
   found.baselines.ppmd = text->ppmd;
   found.baselines.kneser_ney = text->kneser_ney;
@@ -229,7 +220,7 @@ int eval_command(const EvalArguments& arguments) {
   const Setup setup(config, registry, [&](const ConfigNode& of) { return open_measured(of, measured); });
   Trained trained = open_trained(setup.learner, config, folder, arguments.checkpoint, arguments.weights);
   require_own_data(setup, folder, trained);
-  std::future<DataFigures> measured_data = beside([&] { return measure_data(setup.dataset, scratch_of(folder)); });
+  std::future<DataFigures> measured_data = beside([&] { return measure_data(setup.dataset); });
   const HeldOutStreams& streams = setup.final_streams;
   const HeldOutSums sums = HeldOutEvaluator(trained.session, setup.dataset, setup.learner.program->state_bytes())
                                .run(streams, 0, streams.streams());
