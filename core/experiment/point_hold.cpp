@@ -1,40 +1,23 @@
 #include "experiment/point_hold.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <ctime>
-#include <string>
 
+#include "record/lock_owner.h"
 #include "record/run_lock.h"
 #include "system/file_calls.h"
 
 namespace eggroll {
 namespace {
 
-std::string host_name() {
-  std::array<char, _POSIX_HOST_NAME_MAX + 1> host{};
-  return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "unknown";
-}
-
-// "host pid\n", or "" where nobody holds it: a power cut may leave a part of that text, or zeros.
-std::string owner_in(int file) {
-  std::array<char, _POSIX_HOST_NAME_MAX + 40> text{};
-  const ssize_t size = ::pread(file, text.data(), text.size(), 0);
-  const std::string owner(text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
-  return owner.ends_with('\n') && owner.find('\0') == std::string::npos ? owner : "";
-}
-
 // Whether a machine whose locks this one does not see holds the file.
 bool held_far_away(int file) {
-  const std::string owner = owner_in(file);
-  if (owner.empty() || owner.starts_with(host_name() + " ")) return false;
+  const std::optional<LockOwner> owner = owner_in(file);
+  if (!owner || owner->is_of_this_host()) return false;
   struct stat status {};
   if (::fstat(file, &status) != 0) return false;
   return std::time(nullptr) - changed_ns(status) / 1'000'000'000 < PointHold::kStaleSeconds;
@@ -58,10 +41,7 @@ std::optional<PointHold> PointHold::take(const std::filesystem::path& folder) {
     return std::nullopt;
   }
   if (held_far_away(file.get())) return std::nullopt;
-  const std::string owner = fmt::format("{} {}\n", host_name(), ::getpid());
-  if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), owner.data(), owner.size(), 0) < 0) {
-    throw file_error("write", path, errno);
-  }
+  if (!write_owner(file.get(), LockOwner::this_process())) throw file_error("write", path, errno);
   return PointHold(std::move(file));
 }
 

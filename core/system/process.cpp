@@ -84,7 +84,7 @@ int fork_and_start(const std::vector<std::string>& words, const Descriptor& inpu
     if (program != 0) {
       const int number = errno;
       if (program < 0) ::_exit(::write(failure.input->get(), &number, sizeof(number)) < 0 ? 126 : 127);
-      ::close(failure.input->get());
+      close_from(STDERR_FILENO + 1);  // the locks of the parent too, which it holds for as long as anyone has them open
       stand_by(program, parent);
     }
     die_with(between);

@@ -1,5 +1,7 @@
 #include "damage/specimens.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 namespace eggroll::test {
@@ -46,7 +48,8 @@ std::string experiment_text(const std::string& name, const std::string& section)
 
 Damage::Damage() {
   std::string text;
-  while (text.size() < 20'000) text += "It was a bright cold day in April, and the clocks were striking thirteen. ";
+  // No window of 64 bytes occurs twice, or the run would say so and every damage would seem to be told.
+  for (int i = 0; text.size() < 20'000; ++i) text += fmt::format("It was day {} of a cold April. ", 7919 * (i + 13));
   write_plainly(folder_ / "text", text);
   fs::create_directories(folder_ / "configs");
   fs::create_directories(folder_ / "experiments");

@@ -41,7 +41,7 @@ TEST_F(PointHoldTest, OfADeadRunnerIsFree) {
 
 // Another machine shares the folder but not its locks.
 TEST_F(PointHoldTest, OfAnotherMachineHoldsWhileItBeats) {
-  write_plainly(folder_ / "held", "far-away 17\n");
+  write_plainly(folder_ / "held", "pid 17 on host far-away\n");
   EXPECT_TRUE(PointHold::is_taken(folder_));
   EXPECT_FALSE(PointHold::take(folder_).has_value());
   const timespec long_ago[2] = {{::time(nullptr) - 2 * PointHold::kStaleSeconds, 0},
@@ -55,7 +55,8 @@ TEST_F(PointHoldTest, OfAnotherMachineHoldsWhileItBeats) {
 }
 
 TEST_F(PointHoldTest, WhatAPowerCutLeavesIsNobodys) {
-  for (const std::string& left : {std::string(9, '\0'), std::string("far-aw"), std::string("far-\0\0\0\0\0\0\n", 11)}) {
+  for (const std::string& left :
+       {std::string(9, '\0'), std::string("pid 17 on host far-aw"), std::string("pid 17 on host far-\0\0\0\0\n", 24)}) {
     write_plainly(folder_ / "held", left);
     EXPECT_FALSE(PointHold::is_taken(folder_)) << left;
     EXPECT_TRUE(PointHold::take(folder_).has_value()) << left;

@@ -1,9 +1,12 @@
 #include "record/run_lock.h"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <thread>
 
 #include "record/scratch.h"
 
@@ -20,7 +23,7 @@ std::string owner(pid_t pid) {
 
 TEST_F(RunLockTest, NamesItsOwnerInTheFile) {
   const RunLock lock(folder_);
-  EXPECT_EQ(read_file(folder_ / "lock"), owner(::getpid()) + "\n");
+  EXPECT_THAT(read_file(folder_ / "lock"), ::testing::StartsWith(owner(::getpid()) + ", crc "));
 }
 
 TEST_F(RunLockTest, ASecondProcessIsRefused) {
@@ -48,9 +51,37 @@ TEST_F(RunLockTest, TheLockOfADeadOwnerIsFree) {
     return read_file(folder_ / "lock");
   });
   EXPECT_THAT(before, ::testing::StartsWith("pid "));
-  EXPECT_NE(before, owner(::getpid()) + "\n");
+  EXPECT_THAT(before, ::testing::Not(::testing::StartsWith(owner(::getpid()) + ",")));
   const RunLock lock(folder_);
-  EXPECT_EQ(read_file(folder_ / "lock"), owner(::getpid()) + "\n");
+  EXPECT_THAT(read_file(folder_ / "lock"), ::testing::StartsWith(owner(::getpid()) + ", crc "));
+}
+
+// A program that the owner was starting has the owner's files until it begins.
+TEST_F(RunLockTest, TheLockOfADeadOwnerIsWaitedForWhileItsChildHasIt) {
+  const pid_t owner = ::fork();
+  if (owner == 0) {
+    new RunLock(folder_);
+    if (::fork() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(owner, nullptr, 0), owner);
+  EXPECT_TRUE(RunLock::is_taken(folder_));
+  EXPECT_EQ(message_of([&] { RunLock lock(folder_); }), "");
+}
+
+TEST_F(RunLockTest, ALineThatIsNotWholeKeepsNobodyOut) {
+  write_plainly(folder_ / "metrics.jsonl", "");
+  const std::string whole = "pid 7 on host elsewhere, crc fe65893b\n";
+  write_plainly(folder_ / "lock", whole);
+  ASSERT_TRUE(RunLock::is_taken(folder_));
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    write_plainly(folder_ / "lock", flipped);
+    EXPECT_FALSE(RunLock::is_taken(folder_)) << flipped;
+    write_plainly(folder_ / "lock", whole.substr(0, bit / 8));
+    EXPECT_FALSE(RunLock::is_taken(folder_)) << whole.substr(0, bit / 8);
+  }
 }
 
 TEST_F(RunLockTest, AnOwnerThatHasNotYetWrittenItsNameIsAnotherProcess) {
@@ -70,7 +101,7 @@ TEST_F(RunLockTest, SaysWhetherItIsTakenAndTakesNothing) {
     const RunLock lock(folder_);
     EXPECT_TRUE(RunLock::is_taken(folder_));
     EXPECT_EQ(in_child([&] { return std::string(RunLock::is_taken(folder_) ? "taken" : "free"); }), "taken");
-    EXPECT_EQ(read_file(folder_ / "lock"), owner(::getpid()) + "\n");
+    EXPECT_THAT(read_file(folder_ / "lock"), ::testing::StartsWith(owner(::getpid()) + ", crc "));
   }
   EXPECT_FALSE(RunLock::is_taken(folder_));
   std::filesystem::remove(folder_ / "lock");
@@ -124,7 +155,7 @@ TEST_F(RunLockTest, TheFileSaysThatItWasHeld) {
     const RunLock lock(folder_);
     EXPECT_TRUE(RunLock::was_held(folder_));
   }
-  EXPECT_EQ(read_file(folder_ / "lock"), "released by " + owner(::getpid()) + "\n");
+  EXPECT_THAT(read_file(folder_ / "lock"), ::testing::StartsWith("released by " + owner(::getpid()) + ", crc "));
   EXPECT_TRUE(RunLock::was_held(folder_));
   for (const char* other : {"", "pip", "{}", "released"}) {
     write_plainly(folder_ / "lock", other);
