@@ -56,7 +56,7 @@ std::optional<LockOwner> owner_in(int file) {
   if (end == std::string_view::npos) return std::nullopt;
   line = line.substr(0, end);
   const std::string_view before = line.substr(0, line.find(kSeal));
-  if (before != line && with_seal(before) != line) return std::nullopt;
+  if (with_seal(before) != line) return std::nullopt;
 
   LockOwner owner;
   std::string_view rest = before;
@@ -67,10 +67,7 @@ std::optional<LockOwner> owner_in(int file) {
   if (failure != std::errc() || owner.pid <= 0 || !take(rest, kHost)) return std::nullopt;
   owner.host = rest;
   owner.text = text_of(owner.pid, owner.host);
-  // The line of version 0.2 has no crc: a host's name with other signs than these is a damaged one.
-  constexpr std::string_view kSigns = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
-  const bool is_name = !rest.empty() && rest.find_first_not_of(kSigns) == std::string_view::npos;
-  return is_name ? std::optional(owner) : std::nullopt;
+  return owner;
 }
 
 bool write_owner(int file, const LockOwner& owner) {

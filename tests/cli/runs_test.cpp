@@ -257,7 +257,7 @@ TEST_F(RunsTest, RmRefusesAFolderThatHoldsMore) {
 TEST_F(RunsTest, ARunThatAnotherMachineRunsIsLeftAlone) {
   begin({});
   const fs::path run = run_folder();
-  write_plainly(run / "lock", "pid 7 on host elsewhere\n");
+  write_plainly(run / "lock", "pid 7 on host elsewhere, crc fe65893b\n");
   nlohmann::ordered_json record = ordered_json::parse(read_file(run / "record.json"));
   fs::last_write_time(run / "metrics.jsonl", fs::file_time_type::clock::now());
   for (const Arguments& arguments :

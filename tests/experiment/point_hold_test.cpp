@@ -41,7 +41,7 @@ TEST_F(PointHoldTest, OfADeadRunnerIsFree) {
 
 // Another machine shares the folder but not its locks.
 TEST_F(PointHoldTest, OfAnotherMachineHoldsWhileItBeats) {
-  write_plainly(folder_ / "held", "pid 17 on host far-away\n");
+  write_plainly(folder_ / "held", "pid 17 on host far-away, crc afe51bd8\n");
   EXPECT_TRUE(PointHold::is_taken(folder_));
   EXPECT_FALSE(PointHold::take(folder_).has_value());
   const timespec long_ago[2] = {{::time(nullptr) - 2 * PointHold::kStaleSeconds, 0},

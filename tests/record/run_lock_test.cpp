@@ -1,5 +1,6 @@
 #include "record/run_lock.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "record/lock_owner.h"
 #include "record/scratch.h"
 
 namespace eggroll {
@@ -111,7 +113,7 @@ TEST_F(RunLockTest, SaysWhetherItIsTakenAndTakesNothing) {
 
 // Machines may share a folder without seeing each other's locks.
 TEST_F(RunLockTest, AnotherMachineHoldsItForAsLongAsItWrites) {
-  write_plainly(folder_ / "lock", "pid 7 on host elsewhere\n");
+  write_plainly(folder_ / "lock", "pid 7 on host elsewhere, crc fe65893b\n");
   EXPECT_FALSE(RunLock::is_taken(folder_));
   write_plainly(folder_ / "metrics.jsonl", "");
   EXPECT_TRUE(RunLock::is_taken(folder_));
@@ -123,13 +125,15 @@ TEST_F(RunLockTest, AnotherMachineHoldsItForAsLongAsItWrites) {
                                    std::filesystem::file_time_type::clock::now() + std::chrono::minutes(6));
   EXPECT_FALSE(RunLock::is_taken(folder_));
   // One of this machine has died, whatever it wrote before.
-  write_plainly(folder_ / "lock", owner(7) + "\n");
+  LockOwner dead = LockOwner::this_process();
+  dead.text = owner(7);
+  ASSERT_TRUE(write_owner(Descriptor(::open((folder_ / "lock").c_str(), O_RDWR | O_TRUNC)).get(), dead));
   write_plainly(folder_ / "metrics.jsonl", "");
   EXPECT_FALSE(RunLock::is_taken(folder_));
 }
 
 TEST_F(RunLockTest, WhatAnotherMachineHoldsIsNotTaken) {
-  const std::string owner_far_away = "pid 7 on host elsewhere\n";
+  const std::string owner_far_away = "pid 7 on host elsewhere, crc fe65893b\n";
   write_plainly(folder_ / "lock", owner_far_away);
   write_plainly(folder_ / "metrics.jsonl", "");
   EXPECT_EQ(message_of([&] { RunLock lock(folder_); }),
@@ -142,7 +146,8 @@ TEST_F(RunLockTest, WhatAnotherMachineHoldsIsNotTaken) {
   EXPECT_EQ(message_of([&] { RunLock lock(folder_); }), "");
   // It has given the lock back, or its copy has lost it.
   write_plainly(folder_ / "metrics.jsonl", "");
-  for (const std::string& text : {"released by " + owner_far_away, std::string()}) {
+  for (const std::string& text : {std::string("released by pid 7 on host elsewhere, crc 9bbee786\n"), std::string(),
+                                  std::string("pid 7 on host elsewhere\n")}) {
     write_plainly(folder_ / "lock", text);
     EXPECT_FALSE(RunLock::is_taken(folder_));
     EXPECT_EQ(message_of([&] { RunLock lock(folder_); }), "");

@@ -112,7 +112,7 @@ TEST_F(CollectionTest, ARunBeforeItsFirstLineIsUnrecorded) {
   write_synthetic_run(folder_ / "a", {});
   fs::remove(folder_ / "a" / "record.json");
   write_plainly(folder_ / "a" / "config.yaml", "{}");
-  write_plainly(folder_ / "a" / "lock", "pid 7 on host elsewhere\n");
+  write_plainly(folder_ / "a" / "lock", "pid 7 on host elsewhere, crc fe65893b\n");
   EXPECT_EQ(collect({folder_}).problems.size(), 1U);
   EXPECT_THAT(find_records({folder_}).runs, ElementsAre(folder_ / "a"));
   for (const char* text : {"", "{\"step\":"}) {
