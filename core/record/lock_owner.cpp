@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <array>
 #include <cerrno>
@@ -10,6 +9,8 @@
 #include <climits>
 #include <csignal>
 #include <string_view>
+
+#include "record/seal.h"
 
 namespace eggroll {
 namespace {
@@ -26,10 +27,7 @@ std::string host_name() {
 
 std::string text_of(pid_t pid, std::string_view host) { return fmt::format("{}{}{}{}", kPid, pid, kHost, host); }
 
-std::string with_seal(std::string_view text) {
-  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size());
-  return fmt::format("{}{}{:08x}", text, kSeal, crc);
-}
+std::string with_seal(std::string_view text) { return fmt::format("{}{}{:08x}", text, kSeal, crc_of(text)); }
 
 bool take(std::string_view& text, std::string_view begin) {
   if (!text.starts_with(begin)) return false;

@@ -22,12 +22,13 @@ std::string text_of(const ordered_json& object) {
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-std::string line_seal(std::string_view before) {
-  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(before.data()), before.size());
-  return fmt::format("{}{:08x}\"}}", kLineKey, crc);
-}
+std::string line_seal(std::string_view before) { return fmt::format("{}{:08x}\"}}", kLineKey, crc_of(before)); }
 
 }  // namespace
+
+uint32_t crc_of(std::string_view bytes) {
+  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
 
 ordered_json sealed(ordered_json object) {
   object.erase(kKey);

@@ -2,6 +2,7 @@
 #ifndef EGGROLL_RECORD_SEAL_H
 #define EGGROLL_RECORD_SEAL_H
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,8 @@
 #include <string_view>
 
 namespace eggroll {
+
+uint32_t crc_of(std::string_view bytes);  // CRC-32
 
 enum class Seal {
   kAbsent,  // as version 0.1 wrote the file

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <bit>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <system_error>
 
 #include "eggroll/error.h"
+#include "record/seal.h"
 
 namespace eggroll {
 namespace {
@@ -22,10 +22,6 @@ constexpr std::string_view kMagic("EGGJRNL\0", 8);
 constexpr uint32_t kVersion = 2;
 constexpr size_t kHashSize = 64;
 constexpr size_t kHeaderSize = 8 + 4 + 4 + kHashSize + 4;
-
-uint32_t crc_of(std::string_view bytes) {
-  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
 
 template <class T>
 void put(std::string& bytes, T value) {

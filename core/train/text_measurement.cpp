@@ -15,7 +15,6 @@
 #include "system/machine.h"
 
 namespace eggroll {
-
 namespace {
 
 namespace fs = std::filesystem;

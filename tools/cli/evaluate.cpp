@@ -1,5 +1,6 @@
 // eggroll eval.
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
