@@ -21,6 +21,7 @@ using nlohmann::ordered_json;
 
 constexpr size_t kLogLines = 20;
 constexpr size_t kTailBytes = 1 << 16;
+constexpr std::string_view kOwnWords = "eggroll: ";
 
 // Whole lines of the file's last bytes; none where it cannot be read.
 std::vector<std::string> last_lines(const fs::path& path) try {
@@ -63,7 +64,6 @@ std::string sentence_of(Failure::Kind kind, const std::string& detail, uint64_t 
     return fmt::format("the process was ended by {} after step {}{}; the end of its output is in the record", detail,
                        step, detail == "SIGKILL" ? ", as happens when the system runs out of memory" : "");
   }
-  constexpr std::string_view kOwnWords = "eggroll: ";
   for (auto line = log.rbegin(); line != log.rend(); ++line) {
     if (line->starts_with(kOwnWords)) return line->substr(kOwnWords.size());
   }
@@ -115,6 +115,15 @@ RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kin
   record.summary = summarize_metrics(folder.metrics());
   write_record(folder.record(), record);
   return record;
+}
+
+std::vector<std::string> said_by_last_process(const RunFolder& folder) {
+  std::vector<std::string> said;
+  for (const std::string& line : last_lines(folder.log())) {
+    if (line.starts_with(kProcessBegins)) said.clear();
+    if (line.starts_with(kOwnWords)) said.push_back(line.substr(kOwnWords.size()));
+  }
+  return said;
 }
 
 }  // namespace eggroll

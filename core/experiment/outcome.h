@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "experiment/sweep.h"
 
@@ -31,6 +33,10 @@ LastMetrics last_metrics(const std::filesystem::path& metrics);  // zeros where 
 // Writes a record for a point whose process ended without saying why: what is known of the run, `failed`, the failure
 // and the end of the log. If the run's own record already says why, it stays.
 RunRecord record_death(const Sweep& sweep, const SweepPoint& point, Failure::Kind kind, const std::string& detail);
+
+inline constexpr std::string_view kProcessBegins = "== ";  // a line of a point's log begins with it
+// The sentences, without the program's name, that the point's last process said on standard error, of the log's end.
+std::vector<std::string> said_by_last_process(const RunFolder& folder);
 
 }  // namespace eggroll
 

@@ -127,7 +127,7 @@ class Runner {
     if (tally_.is_settled(point)) return true;
     write_point(sweep_, point);
     const Worker& worker = *free_workers_.back();
-    AppendFile(folder.log()).append(fmt::format("== {} {}\n", utc_now(), worker.name));
+    AppendFile(folder.log()).append(fmt::format("{}{} {}\n", kProcessBegins, utc_now(), worker.name));
     active_.emplace_back(
         point, worker, std::move(*hold),
         std::vector<std::string>{"resume", "--hook", "--only-plugins", options_.plugins.string(), folder.path.string()},

@@ -188,8 +188,10 @@ void require_replaceable(const fs::path& path) {
 }
 
 Descriptor unnamed_file(std::string_view bytes) {
-  std::error_code unknown;
-  std::string path = fs::temp_directory_path(unknown) / "eggroll-XXXXXX";
+  std::error_code failure_to_find;
+  const fs::path folder = fs::temp_directory_path(failure_to_find);
+  if (failure_to_find) throw Error("the system has no folder for temporary files; set TMPDIR to one");
+  std::string path = folder / "eggroll-XXXXXX";
   Descriptor file(::mkostemp(path.data(), O_CLOEXEC));
   if (file.get() < 0) throw file_error("write", path, errno);
   ::unlink(path.c_str());

@@ -118,6 +118,22 @@ TEST_F(SweepFailureTest, ARunThatSaysWhyItFailedKeepsItsWords) {
   EXPECT_THAT(record.at("error").get<std::string>(), HasSubstr("journal.bin"));
 }
 
+TEST_F(SweepFailureTest, WhatAPointSaysIsPassedOn) {
+  write_experiment("unruly", "  product: [\"train.population=32,64\"]\n");
+  ASSERT_EQ(sweep("unruly").exit_code, 0);
+  for (const char* name : {"0000-", "0001-"}) {
+    fs::remove(point("unruly", name) / "record.json");
+    fs::remove_all(point("unruly", name) / "checkpoints");
+  }
+  const Result result = sweep("unruly");
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* name : {"0000-", "0001-"}) {
+    EXPECT_THAT(result.err,
+                HasSubstr(point("unruly", name).lexically_relative(work_).string() + " has a journal and no"));
+  }
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 2) << result.err;
+}
+
 // A batch system asks a point to end, and not the sweep.
 TEST_F(SweepFailureTest, PointsThatASignalEndedAreLeft) {
   write_experiment("unruly", "  product: [\"train.population=32\"]\n");

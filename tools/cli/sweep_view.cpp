@@ -7,6 +7,8 @@
 #include "cli/host.h"
 #include "cli/point_text.h"
 #include "cli/terminal.h"
+#include "experiment/outcome.h"
+#include "record/sentence.h"
 
 namespace eggroll {
 namespace {
@@ -53,6 +55,10 @@ void SweepView::ended(const SweepPoint& point, const RunRecord* record) {
     const std::string because = record->stopped_because ? " (" + *record->stopped_because + ")" : "";
     print(fmt::format("{:<8} {}  held-out {}  {}{}", status_name(record->status), point.folder, bits,
                       duration_text(record->wall_seconds), because));
+  }
+  if (record != nullptr && record->failure) return;  // it has the end of the log
+  for (const std::string& sentence : said_by_last_process(sweep_.folder_of(point))) {
+    if (passed_on_.insert(sentence).second) print_error("eggroll", sentence);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <set>
 #include <string>
 
 #include "cli/terminal.h"
@@ -16,6 +17,7 @@ class SweepView {
  public:
   explicit SweepView(const Sweep& sweep) : sweep_(sweep) {}
   void started(const RunningPoint& running);
+  // Passes on what the point said on standard error, each sentence once; a failed point's stands in its record.
   void ended(const SweepPoint& point, const RunRecord* record);
   void said(const std::string& line);
   void tick(const SweepStatus& status);
@@ -28,6 +30,7 @@ class SweepView {
   const Sweep& sweep_;
   bool terminal_ = on_terminal();
   size_t drawn_ = 0;  // the number of drawn lines
+  std::set<std::string> passed_on_;
   std::chrono::steady_clock::time_point told_{};
 };
 
