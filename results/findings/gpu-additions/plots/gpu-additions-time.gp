@@ -5,7 +5,7 @@ if (format eq 'svg') set terminal svg size 720,338 noenhanced font 'DejaVu Sans,
 if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.051in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 1440,676 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'gpu-additions on a withdrawn text: where the time goes'
+set title 'gpu-additions: where the time goes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -15,13 +15,13 @@ set ytics ('without nothing' 0, 'without context_tables' 1, 'without logit_table
 set yrange [6.6:-0.6]
 set grid noytics
 $bars << END
-0 26.457562546739 52.99231516979004 100
-1 24.54262872209195 51.27940173658829 100
-2 29.08289335020332 56.76595871937297 100
-3 23.508004933288642 54.240588171746516 100
-4 26.237134425875674 53.05339166456897 100
-5 24.18669795240635 49.31091282669509 100
-6 24.955585385128273 50.43176720525341 100
+0 6.574936923051405 28.16146446689335 100
+1 6.182852194484926 23.1750110781483 100
+2 6.809765665152026 28.32196515953147 100
+3 5.180043595634576 38.71538788978428 100
+4 9.538696671112735 40.5941643261508 100
+5 8.633544952497855 36.9820607413614 100
+6 8.650378182168781 36.88633710968057 100
 END
 set xlabel 'share of the wall time (%)'
 set xrange [0:100]

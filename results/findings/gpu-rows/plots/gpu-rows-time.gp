@@ -5,7 +5,7 @@ if (format eq 'svg') set terminal svg size 720,362 noenhanced font 'DejaVu Sans,
 if (format eq 'pdf') set terminal pdfcairo size 6.500in,3.268in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 1440,724 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'gpu-rows on a withdrawn text: where the time goes'
+set title 'gpu-rows: where the time goes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -15,14 +15,14 @@ set ytics ('rows bits_14, population 524,288' 0, 'rows bits_14, population 8,388
 set yrange [7.6:-0.6]
 set grid noytics
 $bars << END
-0 10.609073938352955 20.95334722197774 100
-1 38.44843407289502 73.86845303589331 100
-2 10.480700529583492 21.074509102263413 100
-3 37.065846215306685 71.84756681497456 100
-4 6.929543324609587 14.51668493605679 99.99999999999999
-5 30.607815721261787 60.26903629284642 100
-6 2.978597195609574 6.353493975721385 100
-7 22.11026754600093 45.06004045541338 100
+0 1.5614154620433618 5.648241098753391 100
+1 9.832088891682858 47.55475569586506 100
+2 1.4529361846107678 5.3837527588795355 100
+3 10.32312100141744 48.80220078932205 100
+4 2.807054962038399 9.302417413060246 100
+5 10.250611979241011 48.731424449442514 100
+6 1.1867413372347762 4.687828770324546 99.99999999999999
+7 7.181254730948056 35.69265172556238 100
 END
 set xlabel 'share of the wall time (%)'
 set xrange [0:100]

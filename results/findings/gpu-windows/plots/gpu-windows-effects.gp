@@ -5,7 +5,7 @@ if (format eq 'svg') set terminal svg size 1124,192 noenhanced font 'DejaVu Sans
 if (format eq 'pdf') set terminal pdfcairo size 10.147in,1.733in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 2248,384 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'gpu-windows on a withdrawn text: effects of the axes'
+set title 'gpu-windows: effects of the axes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -15,12 +15,12 @@ set ytics ('tables rows, tokens 1, population 1,048,576 against tables joint, to
 set yrange [2.6:-0.6]
 set grid noytics
 $rows << END
-0.17476281155665982 0 0.16648029518445523 0.1830453279288644
-0.2604743340783555 1 0.24044864002545366 0.28050002813125735
-0.3846161054530408 2 0.3690607087461764 0.4001715021599052
+0.10220070018917864 0 0.09592878640433224 0.10847261397402504
+0.15232602352736432 1 0.14695567286323738 0.15769637419149127
+0.22679571382483354 2 0.20833834148018773 0.24525308616947936
 END
-set xrange [-0.020008575107995263:0.42018007726790046]
-set xtics 0.1
+set xrange [-0.012262654308473968:0.25751574047795334]
+set xtics 0.05
 set xlabel 'difference in bits per byte (below 0: better)'
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#777777' dt 2
 plot $rows using 1:2:3:4 with xerrorbars lc rgb '#0b4f8a' lw 2 pt 7 ps 0.7 notitle

@@ -5,7 +5,7 @@ if (format eq 'svg') set terminal svg size 774,266 noenhanced font 'DejaVu Sans,
 if (format eq 'pdf') set terminal pdfcairo size 6.991in,2.401in noenhanced font 'DejaVu Sans,8.45' fontscale 0.75 linewidth 1.2 pointscale 0.7 background '#ffffff'
 if (format eq 'png') set terminal pngcairo size 1549,532 noenhanced font 'DejaVu Sans,13' fontscale 1.5 linewidth 2 pointscale 2 background '#ffffff'
 set encoding utf8
-set title 'gpu-windows on a withdrawn text: where the time goes'
+set title 'gpu-windows: where the time goes'
 set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
@@ -15,10 +15,10 @@ set ytics ('tables joint, tokens 1, population 1,048,576' 0, 'tables rows, token
 set yrange [3.6:-0.6]
 set grid noytics
 $bars << END
-0 12.064576972265453 24.578066696547555 100
-1 10.587023724465078 23.93645583310195 100
-2 11.502234797671724 22.173579233289704 100
-3 10.630734868759935 20.158490090795958 100
+0 2.572362138249682 9.755889134986411 100
+1 2.9748804765013563 11.141185796720976 99.99999999999999
+2 2.379110089374242 9.073201151869895 100
+3 2.0869167545426555 8.682834162019075 100
 END
 set xlabel 'share of the wall time (%)'
 set xrange [0:100]
