@@ -10,19 +10,19 @@ set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
 $line0 << END
-8192 1235702.3863898967
-16384 2516732.441613797
-131072 2208427.2731284928
+8192 5204847.140972018
+16384 9616753.248163475
+131072 8038402.126644276
 END
 set xlabel 'population (members)'
 set ylabel 'member tokens per second'
 set logscale x
 set xrange [7131.550214521849:150562.19078617138]
 set logscale y
-set yrange [1176859.4156094254:2642569.063694487]
+set yrange [4764462.677236882:10505640.203307323]
 set xtics ('8,192' 8192, '16,384' 16384, '131,072' 131072)
 set mxtics 1
-set ytics ('1.5 M' 1500000, '2 M' 2000000)
+set ytics ('5 M' 5000000, '6 M' 6000000, '8 M' 8000000, '10 M' 10000000)
 set mytics 1
 set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
-plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 2 threads'
+plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'AMD EPYC, 2 threads'

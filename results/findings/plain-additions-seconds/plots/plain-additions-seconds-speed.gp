@@ -10,19 +10,19 @@ set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
 $line0 << END
-1024 4123170.4089388726
-8192 5959203.709778147
-32768 1648354.3293773937
+1024 10239766.405428872
+8192 10684581.264795277
+32768 5012128.807182787
 END
 set xlabel 'population (members)'
 set ylabel 'member tokens per second'
 set logscale x
 set xrange [861.0779292198038:38967.93874440916]
 set logscale y
-set yrange [1526027.3371068803:6436895.982006026]
+set yrange [4773456.00684075:11218810.328035042]
 set xtics ('1,024' 1024, '8,192' 8192, '32,768' 32768)
 set mxtics 1
-set ytics ('2 M' 2000000, '3 M' 3000000, '4 M' 4000000, '5 M' 5000000, '6 M' 6000000)
+set ytics ('5 M' 5000000, '6 M' 6000000, '8 M' 8000000, '10 M' 10000000)
 set mytics 1
 set key bottom outside center vertical maxcols 1 reverse Left samplen 4 width -2 title ' '
-plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'Intel(R) Xeon(R) Processor, 2 threads'
+plot $line0 with linespoints lc rgb '#0b4f8a' lw 2 dt solid pt 7 ps 0.7 title 'AMD EPYC, 2 threads'
