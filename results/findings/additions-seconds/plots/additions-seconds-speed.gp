@@ -10,16 +10,16 @@ set border 3 lc rgb '#555555'
 set tics nomirror out tc rgb '#333333'
 set grid ytics xtics lc rgb '#e4e4e4' lt 1 lw 1
 $line0 << END
-8192 5204847.140972018
-16384 9616753.248163475
-131072 8038402.126644276
+8192 5268848.257141602
+16384 9842219.02872064
+131072 8047258.241809927
 END
 set xlabel 'population (members)'
 set ylabel 'member tokens per second'
 set logscale x
 set xrange [7131.550214521849:150562.19078617138]
 set logscale y
-set yrange [4764462.677236882:10505640.203307323]
+set yrange [4849534.590937435:10693223.773017043]
 set xtics ('8,192' 8192, '16,384' 16384, '131,072' 131072)
 set mxtics 1
 set ytics ('5 M' 5000000, '6 M' 6000000, '8 M' 8000000, '10 M' 10000000)
