@@ -38,9 +38,27 @@ struct RuleCase {
   std::function<void(RuleBuilder&)> build;
 };
 
+// Steps of a small model whose streams have sites (egg_site), with a few pairs that perturb parameters beside them.
+struct SiteCase {
+  struct Site {
+    std::string value;
+    uint32_t draws;
+    bool orthogonal;
+    int32_t amplitude;
+    uint32_t horizon;
+    int32_t shift;
+  };
+  std::string name;
+  int32_t vocab;
+  int32_t width;
+  std::vector<Site> sites;
+};
+
 // At least one case for every op of the lists; an op without cases does not link.
 std::vector<OpCase> op_cases();
 std::vector<RuleCase> rule_cases();
+std::vector<SiteCase> output_site_cases();  // orthogonal draws at what the loss reads
+std::vector<SiteCase> inner_site_cases();   // draws of all kinds, at values within the program too
 
 // The number of shapes, and a scenario with one of them. A shape is a population, streams and a range of members: some
 // fill whole tiles of members and some do not, some ranges begin or end within a tile, and some streams cross tiles.
@@ -54,6 +72,7 @@ void build_vote_rule(RuleBuilder& rule);
 // Throws Error if the backend fails or writes outside a buffer it was given.
 Transcript run_case(const BackendInstance& backend, const OpCase& test, int threads);
 Transcript run_case(const BackendInstance& backend, const RuleCase& test, int threads);
+Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads);
 
 }  // namespace eggroll
 

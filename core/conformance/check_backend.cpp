@@ -46,12 +46,25 @@ void find_differences(Check& check, const std::vector<Case>& cases, const Backen
   }
 }
 
+// Whether the backend says that it has no such sites.
+bool lacks(const BackendInstance& tested, const SiteCase& test) try {
+  run_case(tested, test, 1);
+  return false;
+} catch (const Error& error) {
+  return error.code() == EGG_ERROR_UNSUPPORTED;
+}
+template <class Case>
+bool lacks(const BackendInstance&, const Case&) {
+  return false;
+}
+
 // All cases of one op, with one thread and with three. The hash kept of the reference's results tells whether they are
 // the same; the reference itself runs only to say where they are not.
 template <class Case>
 Check check_op(const std::string& what, const std::vector<Case>& cases, const BackendInstance& tested,
                const BackendInstance* reference) {
   Check check{what, 0, {}};
+  if (lacks(tested, cases.front())) return {what + " are refused", 1, {}};
   Sha256 hash;
   for (const Case& test : cases) {
     ++check.cases;
@@ -93,6 +106,8 @@ void each_op(Visit&& visit) {
     }
     visit(fmt::format("rule {}", kRuleOpInfo[static_cast<size_t>(code)].name), mine);
   }
+  visit("sites at the output", output_site_cases());
+  visit("sites within", inner_site_cases());
 }
 
 Check check_random_cases(const std::string& what, RandomCase (*make)(uint64_t seed), const BackendInstance& tested,

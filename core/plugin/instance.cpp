@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "eggroll/draws.h"
 #include "eggroll/error.h"
 #include "eggroll/threads.h"
 #include "plugin/calls.h"
@@ -196,7 +197,22 @@ void BackendInstance::require_support(const egg_program& program, const egg_rule
               EGG_ERROR_UNSUPPORTED);
 }
 
+void BackendInstance::require_sites(const egg_session_spec& spec) const {
+  const auto ask = table<egg_backend_interface>().supports_site;
+  for (uint32_t i = 0; i < spec.site_count; ++i) {
+    const egg_site& site = spec.sites[i];
+    const CallNote note(who(), "in supports_site()", Patience::kShort);
+    if (answer_of(call_plugin([&](egg_error*) { return ask(self().get(), spec.program, &site); }), who()) != 0)
+      continue;
+    throw Error(fmt::format("{} cannot perturb the value '{}' by {} {} draws a token; use backend=reference", who(),
+                            spec.program->values[site.value].name, site.draws,
+                            site.design == EGG_DRAWS_ORTHOGONAL ? "orthogonal" : "independent"),
+                EGG_ERROR_UNSUPPORTED);
+  }
+}
+
 SessionPlan BackendInstance::plan_session(egg_session_spec spec) const {
+  require_sites(spec);
   spec.struct_size = sizeof(spec);
   egg_session_plan plan{};
   plan.struct_size = sizeof(plan);
@@ -210,6 +226,7 @@ SessionPlan BackendInstance::plan_session(egg_session_spec spec) const {
 }
 
 BackendSession BackendInstance::open_session(const egg_session_spec& spec) const {
+  require_sites(spec);
   return BackendSession(who(), table<egg_backend_interface>(), self(), spec);
 }
 
@@ -331,6 +348,9 @@ void BackendSession::require_changed(const int64_t* changed) const {
 }
 
 void BackendSession::require_read(const egg_update& update) const {
+  if (spec_->site_count > 0 && update.sites == nullptr) {
+    throw Error("an update with sites was not told the sums of their errors; pass those of the step's evaluation");
+  }
   const egg_voters* voters = spec_->voters;
   const uint32_t params = spec_->program->param_count;
   const bool masked =
@@ -341,6 +361,20 @@ void BackendSession::require_read(const egg_update& update) const {
   const bool has_rows = spec_->program->index_count == 0 || batch.rows != nullptr;
   if (!masked || (covers_all && batch.inputs != nullptr && has_rows)) return;
   throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");
+}
+
+void BackendSession::require_sums(const egg_evaluate& evaluate) const {
+  for (uint32_t i = 0; i < spec_->site_count; ++i) {
+    const egg_site_sums& sums = evaluate.sites[i];
+    const uint64_t most = uint64_t{evaluate.batch.streams} * evaluate.batch.tokens;
+    const auto size = static_cast<double>(spec_->program->values[spec_->sites[i].value].size);
+    const double largest = static_cast<double>(sums.tokens) * size * EGG_ERROR_MAX * EGG_ERROR_MAX;
+    if (sums.tokens <= most && sums.squares >= 0 && static_cast<double>(sums.squares) <= largest) continue;
+    throw Error(
+        fmt::format("{} gave {} tokens and {} as the squares of their errors for site {}, expected at most {} "
+                    "tokens and {:.0f}; use another backend or fix the plugin",
+                    who_, sums.tokens, sums.squares, i, most, largest));
+  }
 }
 
 void BackendSession::expect_losses(uint32_t count, Threads* threads) {
@@ -358,6 +392,7 @@ const int64_t* BackendSession::unchecked_losses_of(egg_evaluate arguments, Threa
   arguments.losses = losses_.data();
   call("evaluate", table_->evaluate, &arguments);
   losses_.require_whole(who_, "losses", "evaluate");
+  require_sums(arguments);
   return arguments.losses;
 }
 

@@ -113,6 +113,8 @@ class BackendSession {
                                   const char* function) const;
   // Throws Error if votes depend on what was read and the call leaves it out.
   void require_read(const egg_update& update) const;
+  // Throws Error where the sums of a site are impossible.
+  void require_sums(const egg_evaluate& evaluate) const;
   // changed: (param_count)
   void require_changed(const int64_t* changed) const;
 
@@ -139,6 +141,8 @@ class BackendInstance : public Instance {
   bool supports_rule_op(int32_t code) const;
   // Throws Error naming every op of the program and of the rule that this backend lacks.
   void require_support(const egg_program& program, const egg_rule& rule) const;
+  // Throws Error (EGG_ERROR_UNSUPPORTED) that names the first value of the spec's sites that it cannot perturb so.
+  void require_sites(const egg_session_spec& spec) const;
   // What open_session would make of the spec now. Throws Error where it does not fit, and where the plan is not as
   // egg_session_plan says.
   SessionPlan plan_session(egg_session_spec spec) const;

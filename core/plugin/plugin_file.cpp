@@ -88,6 +88,7 @@ void require_all(Functions& functions, const egg_optimizer_interface& table) {
 void require_all(Functions& functions, const egg_backend_interface& table) {
   functions.require("supports_op", table.supports_op)
       .require("supports_rule_op", table.supports_rule_op)
+      .require("supports_site", table.supports_site)
       .require("session_plan", table.session_plan)
       .require("session_open", table.session_open)
       .require("session_close", table.session_close)

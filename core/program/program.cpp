@@ -61,8 +61,8 @@ void join_tables(const egg_program& program, std::vector<egg_voters>& voters) {
   const auto may_join = [&](size_t param, size_t lead) {
     const egg_voters& own = voters[param];
     const egg_voters& first = voters[lead];
-    return own.masked != 0 && first.masked != 0 && own.first_pair == first.first_pair && own.pairs == first.pairs &&
-           !adds_to_two[param] && !adds_to_two[lead];
+    return own.masked != 0 && first.masked != 0 && own.site == 0 && first.site == 0 &&
+           own.first_pair == first.first_pair && own.pairs == first.pairs && !adds_to_two[param] && !adds_to_two[lead];
   };
   for (size_t i = 0; i < sums.size(); ++i) {
     if (sums[i] < 0) continue;

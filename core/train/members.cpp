@@ -58,6 +58,10 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
       held_out_(session, setup.dataset, setup.learner.program->state_bytes(), &threads_),
       d_(own_.count / 2) {
+  if (!processes.alone() && !setup.learner.sites.empty()) {
+    throw Error(
+        "groups of sites are for a run of one process; start it without mpirun, or name parameters in their place");
+  }
   static_assert(sizeof(Header) == 48);
   for (const MemberShare& share : shares_)
     sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
@@ -169,6 +173,8 @@ void Members::expect_losses() {
 // Leaves the differences of own pairs in d_. Returns the sum of own losses.
 int64_t Members::evaluate_own(uint64_t step) {
   egg_evaluate call = call_of_own(step);
+  scores_.sites.assign(setup_.learner.sites.size(), egg_site_sums{});
+  call.sites = scores_.sites.data();
   const std::optional<egg_evaluate> next = known_call(step + 1);
   if (next) call.next = &*next;
   int64_t sum = 0;

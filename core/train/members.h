@@ -34,6 +34,7 @@ struct Scores {
   double forward_seconds = 0.0;  // this process's
   double gather_seconds = 0.0;   // this process's wait for the others
   std::vector<Word> words;       // by process
+  std::vector<egg_site_sums> sites;
 };
 
 // Calls body() with the calls that evaluate members [first, first + count) of a call, which are whole pairs. Their

@@ -27,6 +27,15 @@ void require_data_of(const Dataset& dataset, const RunFolder& folder) {
                   folder.path.string(), dataset.sha256, record.dataset->sha256));
 }
 
+// The errors of sites are in no file. Pairs of other groups are evaluated beside them, for nothing.
+void evaluate_sites(const Learner& learner, BackendSession& session, uint64_t step, const BatchBuffer& batch,
+                    std::vector<egg_site_sums>& sums) {
+  std::vector<int64_t> losses(learner.train.population);
+  std::fill(sums.begin(), sums.end(), egg_site_sums{});
+  session.evaluate({sizeof(egg_evaluate), learner.train.members_per_stream, step, 0, learner.train.population,
+                    batch.view(), losses.data(), nullptr, sums.data()});
+}
+
 }  // namespace
 
 Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolder& folder, uint64_t steps) {
@@ -54,16 +63,18 @@ Replayed replay(const Learner& learner, const ConfigNode& config, const RunFolde
   }
   std::optional<Dataset> dataset;
   std::optional<TrainStreams> streams;
-  if (learner.has_masks()) {
+  if (learner.has_masks() || !learner.sites.empty()) {
     dataset.emplace(open_dataset_of(config));
     require_data_of(*dataset, folder);
     streams.emplace(train_streams_of(learner, *dataset));
   }
   BatchBuffer batch;
+  std::vector<egg_site_sums> sums(learner.sites.size());
   while ((steps == 0 || result.steps < steps) && journal.next(entry)) {
     if (entry.evaluation) evaluations.push_back(*entry.evaluation);
     if (streams) streams->fill(result.steps, batch);
-    learner.update(session, result.steps++, evaluations, entry.fitness, batch);
+    if (!sums.empty()) evaluate_sites(learner, session, result.steps, batch, sums);
+    learner.update(session, result.steps++, evaluations, entry.fitness, batch, {}, sums);
   }
   if (result.steps < steps) {
     throw Error(fmt::format(

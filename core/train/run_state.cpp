@@ -39,12 +39,13 @@ void begin_from_checkpoint(RunState& run) {
   });
 }
 
-// If members have no states, no forward pass is needed to get to the end of the journal.
+// If members have no states, and there are no sites, whose errors are in no file, no forward pass is needed to get to
+// the end of the journal.
 void catch_up(RunState& run) {
   const KnownSteps known =
       steps_known(run.folder, run.identity.config_hash, run.held_out.evaluations(), run.step, run.learner.train.steps,
                   run.origin(), run.setup.dataset.unit, [&](const std::string& text) { run.warn(text); });
-  if (run.learner.program->state_bytes() > 0) return;
+  if (run.learner.program->state_bytes() > 0 || !run.learner.sites.empty()) return;
   for (const JournalEntry& entry : known.entries) {
     run.held_out.learn(entry.evaluation);
     run.learner.update(run.session, run.step, run.held_out.evaluations(), entry.fitness,

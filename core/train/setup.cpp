@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "config/settings_block.h"
+#include "eggroll/draws.h"
 #include "noise/initial_weights.h"
 #include "noise/noise_settings.h"
 #include "program/average.h"
@@ -126,6 +127,21 @@ EvalSettings read_eval(Settings& s, const ConfigNode* hook) {
   return eval;
 }
 
+SiteSettings read_site(Settings& s, const std::string& key) {
+  SiteSettings site{};
+  site.value = s.text(key + "value");
+  if (s.is_text(key + "draws")) {
+    s.choice(key + "draws", {"complete"});
+  } else {
+    site.draws = static_cast<uint32_t>(s.integer(key + "draws", 1, EGG_DRAWS_MAX));
+  }
+  site.orthogonal = !s.has(key + "orthogonal") || s.boolean(key + "orthogonal");
+  site.amplitude = s.has(key + "amplitude") ? s.int32(key + "amplitude", 1, EGG_AMPLITUDE_MAX) : 2;
+  site.horizon = s.has(key + "horizon") ? static_cast<uint32_t>(s.integer(key + "horizon", 0, 1 << 16)) : 0;
+  if (s.has(key + "shift")) site.shift = s.int32(key + "shift", 0, 30);
+  return site;
+}
+
 std::vector<PerturbGroup> read_groups(Settings& s) {
   std::vector<PerturbGroup> groups(s.elements("groups"));
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -134,10 +150,15 @@ std::vector<PerturbGroup> read_groups(Settings& s) {
     for (size_t k = 0; s.has(fmt::format("{}params.{}", key, k)); ++k) {
       groups[i].params.push_back(s.text(fmt::format("{}params.{}", key, k)));
     }
-    if (groups[i].params.empty()) {
-      throw setting_error("groups", fmt::format("groups.{}.params is no list of names, expected one such as "
-                                                "[embedding, \"context*\"]; give it",
-                                                i));
+    const size_t sites_here = s.elements(key + "sites");
+    for (size_t k = 0; k < sites_here; ++k) {
+      groups[i].sites.push_back(read_site(s, fmt::format("{}sites.{}.", key, k)));
+    }
+    if (groups[i].params.empty() == groups[i].sites.empty()) {
+      throw setting_error("groups",
+                          fmt::format("groups.{} has {}, expected params, a list of names such as [embedding, "
+                                      "\"context*\"], or sites, such as [{{value: output, draws: complete}}]",
+                                      i, groups[i].params.empty() ? "neither params nor sites" : "both"));
     }
   }
   s.finish();
@@ -271,6 +292,14 @@ Learner::Learner(const ConfigNode& config, const Registry& registry) {
     if (joint) join_tables(program->view(), voting.voters);
     voters = std::move(voting.voters);
     group_streams = std::move(voting.group_streams);
+    sites = std::move(voting.sites);
+    const bool reads_int32 = std::any_of(rule->view().nodes, rule->view().nodes + rule->view().node_count,
+                                         [](const egg_rule_node& node) { return node.code == EGG_RULE_VOTE_I32; });
+    if (!sites.empty() && reads_int32) {
+      throw setting_error("groups",
+                          "the optimizer reads votes as int32, and the votes of sites may be larger, expected one that "
+                          "reads them as real numbers; choose another");
+    }
   });
   backend =
       open_plugin_of<BackendInstance>(config, "backend", EGG_KIND_BACKEND, registry, {"name", "threads"}, plugins);
@@ -287,7 +316,11 @@ egg_session_spec Learner::session_spec(const MemberShare& own) const {
           own.first,
           own.count,
           0,
-          voters.data()};
+          voters.data(),
+          sites.data(),
+          static_cast<uint32_t>(sites.size()),
+          train.tokens,
+          train.members_per_stream};
 }
 
 BackendSession Learner::open_session(const MemberShare& own) const {
@@ -305,13 +338,34 @@ std::vector<float> Learner::scalars(uint64_t step, std::span<const egg_evaluatio
 }
 
 Update Learner::update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
-                       const std::vector<int8_t>& fitness, const BatchBuffer& batch,
-                       std::span<const uint8_t> chosen) const {
+                       const std::vector<int8_t>& fitness, const BatchBuffer& batch, std::span<const uint8_t> chosen,
+                       std::span<const egg_site_sums> sums) const {
   Update made{std::vector<int64_t>(program->params().size()), scalars(step, evaluations), vote_stds(fitness)};
   session.update(egg_update{sizeof(egg_update), static_cast<uint32_t>(fitness.size()), step, fitness.data(),
                             made.scalars.data(), made.vote_stds.data(), made.changed.data(),
-                            chosen.empty() ? nullptr : chosen.data(), batch.view(), train.members_per_stream, 0});
+                            chosen.empty() ? nullptr : chosen.data(), batch.view(), train.members_per_stream, 0,
+                            sums.data()});
   return made;
+}
+
+// The sites of one group, which lie side by side, share its streams.
+static bool begins_group(const std::vector<egg_site>& sites, size_t i) {
+  return i == 0 || sites[i].first_pair != sites[i - 1].first_pair;
+}
+
+uint32_t Learner::pairs_of_sites() const {
+  uint32_t pairs = 0;
+  for (size_t i = 0; i < sites.size(); ++i) pairs += begins_group(sites, i) ? sites[i].pairs : 0;
+  return pairs;
+}
+
+uint64_t Learner::member_tokens(uint64_t tokens, std::span<const egg_site_sums> sums) const {
+  uint64_t of_sites = 0;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    of_sites += uint64_t{2} * sites[i].draws * sums[i].tokens;
+    if (begins_group(sites, i)) tokens -= sums[i].tokens;
+  }
+  return tokens * train.members_per_stream + of_sites;
 }
 
 std::vector<float> Learner::vote_stds(const std::vector<int8_t>& fitness) const {
@@ -373,6 +427,10 @@ SetupWithoutData::SetupWithoutData(const ConfigNode& config, const Registry& reg
       processes(read_section(config, "processes", read_processes)),
       stop(read_section(config, "stop", read_stop)),
       fitness(read_section(config, "fitness", [&](Settings& s) { return Fitness(s, learner.group_pairs()); })) {
+  if (monitor.every > 0 && !learner.sites.empty()) {
+    throw wrong(config.at("monitor.every").source(),
+                "the monitor reads the fitness of pairs, and this run has sites; set monitor.every=0");
+  }
   if (!begin || begin->step < learner.train.steps) return;
   throw wrong(config.at("train.steps").source(),
               fmt::format("train.steps is {}, and the run goes on from step {}, expected more; set train.steps",

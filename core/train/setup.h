@@ -31,10 +31,20 @@ struct TrainSettings {
   uint32_t members_per_stream;  // members to a stream; even, divides population
   uint32_t tokens;              // per member and step
 };
-// Some of the pairs, and the parameters that they alone perturb.
+// A value that a group perturbs in place of parameters; see egg_site.
+struct SiteSettings {
+  std::string value;              // its name; "output": what the loss reads
+  std::optional<uint32_t> draws;  // none: complete, every row of the matrix
+  bool orthogonal;
+  int32_t amplitude;
+  uint32_t horizon;
+  std::optional<int32_t> shift;  // none: so that errors fill their 16 bits
+};
+// Some of the pairs, and what they alone perturb: parameters, or values.
 struct PerturbGroup {
   std::vector<std::string> params;  // names, where * stands for any text
   double share;                     // of the population
+  std::vector<SiteSettings> sites;
 };
 // The program of the user's that scores each held-out evaluation; see train/hook.h.
 struct HookSettings {
@@ -109,6 +119,7 @@ struct Learner {
   int32_t threads;
   std::vector<egg_voters> voters;       // by parameter
   std::vector<uint32_t> group_streams;  // of each of `perturb.groups`, in their order; empty: all pairs perturb all
+  std::vector<egg_site> sites;
 
   MemberShare all_members() const { return {0, train.population}; }
   egg_session_spec session_spec(const MemberShare& own) const;
@@ -128,10 +139,15 @@ struct Learner {
   // The scalars of the rule in a step: those of the optimizer, then that of the average.
   std::vector<float> scalars(uint64_t step, std::span<const egg_evaluation> evaluations) const;
   // Applies one step's fitness. evaluations: all before the step. fitness: one a pair. batch: what all members read,
-  // empty where there are no masks. chosen: by parameter, 0 where it stays as it is; none: all are chosen.
+  // empty where there are no masks. chosen: by parameter, 0 where it stays as it is; none: all are chosen. sums: of
+  // each site in the step's evaluation.
   Update update(BackendSession& session, uint64_t step, std::span<const egg_evaluation> evaluations,
-                const std::vector<int8_t>& fitness, const BatchBuffer& batch = {},
-                std::span<const uint8_t> chosen = {}) const;
+                const std::vector<int8_t>& fitness, const BatchBuffer& batch = {}, std::span<const uint8_t> chosen = {},
+                std::span<const egg_site_sums> sums = {}) const;
+  // Pairs of the streams of sites, which have no fitness.
+  uint32_t pairs_of_sites() const;
+  // The losses of single tokens that a step compared. tokens: scored, of all streams.
+  uint64_t member_tokens(uint64_t tokens, std::span<const egg_site_sums> sums) const;
   // By parameter, the standard deviation of its votes under the null; of a masked one it differs from row to row.
   std::vector<float> vote_stds(const std::vector<int8_t>& fitness) const;
 };
@@ -141,9 +157,10 @@ struct Learner {
 struct Voting {
   std::vector<egg_voters> voters;
   std::vector<uint32_t> group_streams;
+  std::vector<egg_site> sites;
 };
 // Throws Error (key groups) where a perturbed parameter is in no group or in two, a name without * is no parameter's,
-// shares do not add up to 1, or a group is left without a stream.
+// shares do not add up to 1, a group is left without a stream, or a site cannot be perturbed so.
 Voting assign_voters(const Program& program, const TrainSettings& train, bool masked,
                      const std::vector<PerturbGroup>& groups);
 

@@ -237,13 +237,13 @@ class Run {
     const BatchBuffer& batch = run_.members.batch_of_all(run_.step);
     const auto scored = Clock::now();
     BesideUpdate noted(begin_beside_update(fitness, batch));
-    const Update made = run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch);
+    const Update made = run_.updates.make(run_.step, run_.held_out.evaluations(), fitness, batch, scores.sites);
     noted.end();
     const double update_seconds = seconds_since(scored);
     if (run_.monitor) run_.monitor->add_votes({run_.step, fitness, made.vote_stds, batch});
 
     run_.record.unique_tokens += scores.scored.tokens;
-    run_.record.member_tokens += scores.scored.tokens * train.members_per_stream;
+    run_.record.member_tokens += run_.learner.member_tokens(scores.scored.tokens, scores.sites);
     ++run_.step;
     run_.record.steps = run_.step;
 
@@ -312,7 +312,7 @@ class Run {
     const auto share = [&](uint64_t weights) { return weights == 0 ? 0.0 : moved / static_cast<double>(weights); };
     figures.changed = share(voted_weights_.perturbed());
     figures.changed_of_voted = share(voted_);
-    figures.pairs_without_fitness = pairs_without(scores.fitness);
+    figures.pairs_without_fitness = pairs_without(scores.fitness) - run_.learner.pairs_of_sites();
     for (size_t i = 0; i < made.scalars.size(); ++i) {
       figures.scalars.emplace_back(run_.learner.rule->scalar_names()[i], made.scalars[i]);
     }

@@ -51,11 +51,11 @@ Updates::Updates(const Setup& setup, BackendSession& session, Processes& process
 }
 
 Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                     const BatchBuffer& batch) {
+                     const BatchBuffer& batch, std::span<const egg_site_sums> sites) {
   const auto began = Clock::now();
   Update made;
   if (method_ == UpdateMethod::kRebuilt) {
-    made = learner_.update(session_, step, evaluations, fitness, batch);
+    made = learner_.update(session_, step, evaluations, fitness, batch, {}, sites);
   } else {
     made = make_own(step, evaluations, fitness, batch);
     processes_.gather(mine_, sizes_, all_);

@@ -31,7 +31,7 @@ class Updates {
 
   // Shared. As Learner::update(), on all processes.
   Update make(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-              const BatchBuffer& batch);
+              const BatchBuffer& batch, std::span<const egg_site_sums> sites);
   // Shared. Brings the slots of every tensor, from slot `first` on, from the process that has updated it to all others.
   void share_slots(uint32_t first = 0);
 

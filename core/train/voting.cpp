@@ -7,7 +7,9 @@
 #include <numeric>
 #include <string_view>
 
+#include "eggroll/draws.h"
 #include "eggroll/error.h"
+#include "eggroll/sites.h"
 #include "train/setup.h"
 
 namespace eggroll {
@@ -56,8 +58,8 @@ std::vector<uint32_t> streams_of(const TrainSettings& train, const std::vector<P
   return streams;
 }
 
-// By parameter, the group that perturbs it.
-std::vector<size_t> groups_of(const Program& program, const std::vector<PerturbGroup>& groups) {
+// By parameter, the group whose list names it; the number of groups where none does.
+std::vector<size_t> named_groups_of(const Program& program, const std::vector<PerturbGroup>& groups) {
   const std::vector<egg_param>& params = program.params();
   std::vector<size_t> found(params.size(), groups.size());
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -82,12 +84,84 @@ std::vector<size_t> groups_of(const Program& program, const std::vector<PerturbG
       }
     }
   }
-  for (size_t i = 0; i < params.size(); ++i) {
-    if (params[i].perturbed == 0 || found[i] < groups.size()) continue;
-    refuse(fmt::format("parameter '{}' is in no group, expected every perturbed parameter in one group; add it",
-                       params[i].name));
-  }
   return found;
+}
+
+egg_site site_of(const Program& program, const SiteSettings& settings) {
+  const egg_program& view = program.view();
+  const egg_op& loss = view.ops[view.op_count - 1];
+  egg_site site{};
+  site.value = settings.value == "output" ? loss.in[0] : -1;
+  for (uint32_t v = 0; v < view.value_count && site.value < 0; ++v) {
+    if (view.values[v].name == settings.value) site.value = static_cast<int32_t>(v);
+  }
+  if (site.value < 0 || view.values[site.value].is_wide != 0 || maker_of(view, site.value) < 0) {
+    refuse(
+        fmt::format("'{}' is no int8 value that an op of the model makes, expected one that `eggroll show` prints, or "
+                    "output, what the loss reads; correct it",
+                    settings.value));
+  }
+  const auto size = static_cast<uint32_t>(view.values[site.value].size);
+  const uint32_t rows = UINT32_C(1) << egg_log2_up(size);
+  site.design = settings.orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT;
+  site.draws = settings.draws.value_or(rows);
+  if (site.draws > (settings.orthogonal ? std::min<uint32_t>(rows, EGG_DRAWS_MAX) : EGG_DRAWS_MAX)) {
+    refuse(
+        fmt::format("{} draws of '{}' are asked for, and {} orthogonal ones exist, at most {} of them in use; use "
+                    "fewer, or orthogonal: false",
+                    site.draws, settings.value, rows, EGG_DRAWS_MAX));
+  }
+  site.amplitude = settings.amplitude;
+  site.horizon = settings.horizon;
+  int32_t shift = egg_log2_up(site.draws);
+  if (site.value == loss.in[0]) {
+    constexpr int64_t kMostBits = 8;  // between the members of a pair: more would leave exponentials of 0
+    const int64_t between = int64_t{2} * site.amplitude * loss.attr;
+    if (between > kMostBits << 16) {
+      refuse(fmt::format("an amplitude of {} moves a logit by {:.3g} bits, expected at most {}; use a smaller one",
+                         site.amplitude, static_cast<double>(between) / 2 / 65536, kMostBits / 2));
+    }
+    if (site.horizon > 0) {
+      refuse(
+          fmt::format("'{}' is what the loss reads, and has a horizon of {}, expected 0, because it changes no loss "
+                      "but its own; leave the horizon out",
+                      settings.value, site.horizon));
+    }
+    constexpr int32_t kErrorBits = 14;  // one of the 15 is for what is not linear
+    shift = std::max(0, shift + egg_log2_up(static_cast<uint32_t>(between)) - kErrorBits);
+  }
+  site.shift = settings.shift.value_or(shift);
+  return site;
+}
+
+// Gives a site the parameters of its sum that no list names. group_of: by parameter.
+void add_site(const Program& program, const std::string& name, size_t group, size_t groups, Voting& voting,
+              std::vector<size_t>& group_of) {
+  const egg_program& view = program.view();
+  const std::vector<uint32_t> ops = ops_of_sum(view, voting.sites.back().value);
+  for (uint32_t i = 0; i < view.param_count; ++i) {
+    const auto reads = [&](uint32_t op) {
+      return view.ops[op].param[0] == static_cast<int32_t>(i) || view.ops[op].param[1] == static_cast<int32_t>(i);
+    };
+    if (view.params[i].perturbed == 0 || std::none_of(ops.begin(), ops.end(), reads)) continue;
+    if (voting.voters[i].site != 0) {
+      refuse(
+          fmt::format("parameter '{}' votes with a site already, and enters '{}' too, expected one site; leave one "
+                      "out",
+                      view.params[i].name, name));
+    }
+    if (group_of[i] < groups) continue;
+    for (uint32_t op = 0; op < view.op_count; ++op) {
+      if (!reads(op) || std::find(ops.begin(), ops.end(), op) != ops.end()) continue;
+      refuse(
+          fmt::format("parameter '{}' enters '{}' and is read elsewhere too, expected one place; name it in a group "
+                      "of params",
+                      view.params[i].name, name));
+    }
+    voting.voters[i].site = static_cast<int32_t>(voting.sites.size());
+    voting.voters[i].masked = is_table(view, i) ? 1 : 0;
+    group_of[i] = group;
+  }
 }
 
 }  // namespace
@@ -101,16 +175,35 @@ Voting assign_voters(const Program& program, const TrainSettings& train, bool ma
     voting.voters.push_back({0, pairs, is_masked ? 1 : 0, 0});
   }
   if (groups.empty()) return voting;
-  const std::vector<size_t> group_of = groups_of(program, groups);
+  std::vector<size_t> group_of = named_groups_of(program, groups);
+  std::vector<size_t> group_of_site;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (const SiteSettings& settings : groups[g].sites) {
+      voting.sites.push_back(site_of(program, settings));
+      group_of_site.push_back(g);
+      add_site(program, settings.value, g, groups.size(), voting, group_of);
+    }
+  }
+  for (size_t i = 0; i < group_of.size(); ++i) {
+    if (program.params()[i].perturbed == 0 || group_of[i] < groups.size()) continue;
+    refuse(fmt::format("parameter '{}' is in no group, expected every perturbed parameter in one group; add it",
+                       program.params()[i].name));
+  }
   const std::vector<uint32_t> streams = streams_of(train, groups, group_of);
   std::copy_if(streams.begin(), streams.end(), std::back_inserter(voting.group_streams),
                [](uint32_t count) { return count > 0; });
+  const auto first_pair = [&](size_t group) {
+    const auto first = streams.begin();
+    return std::accumulate(first, first + static_cast<ptrdiff_t>(group), uint32_t{0}) * (train.members_per_stream / 2);
+  };
   for (size_t i = 0; i < group_of.size(); ++i) {
     if (group_of[i] == groups.size()) continue;  // never perturbed
-    const auto first = streams.begin();
-    const uint32_t before = std::accumulate(first, first + static_cast<ptrdiff_t>(group_of[i]), uint32_t{0});
-    voting.voters[i].first_pair = before * (train.members_per_stream / 2);
+    voting.voters[i].first_pair = first_pair(group_of[i]);
     voting.voters[i].pairs = streams[group_of[i]] * (train.members_per_stream / 2);
+  }
+  for (size_t i = 0; i < voting.sites.size(); ++i) {
+    voting.sites[i].first_pair = first_pair(group_of_site[i]);
+    voting.sites[i].pairs = streams[group_of_site[i]] * (train.members_per_stream / 2);
   }
   return voting;
 }

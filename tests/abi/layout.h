@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.8: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.9: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -133,12 +133,25 @@ extern const size_t layout_in_c_count;
   F(egg_optimizer_interface, reserved, 4) \
   F(egg_optimizer_interface, rule, 8) \
   F(egg_optimizer_interface, scalars, 16) \
-  S(egg_voters, 16) \
+  S(egg_voters, 20) \
   F(egg_voters, first_pair, 0) \
   F(egg_voters, pairs, 4) \
   F(egg_voters, masked, 8) \
   F(egg_voters, joint, 12) \
-  S(egg_session_spec, 88) \
+  F(egg_voters, site, 16) \
+  S(egg_site, 32) \
+  F(egg_site, value, 0) \
+  F(egg_site, design, 4) \
+  F(egg_site, draws, 8) \
+  F(egg_site, amplitude, 12) \
+  F(egg_site, horizon, 16) \
+  F(egg_site, shift, 20) \
+  F(egg_site, first_pair, 24) \
+  F(egg_site, pairs, 28) \
+  S(egg_site_sums, 16) \
+  F(egg_site_sums, tokens, 0) \
+  F(egg_site_sums, squares, 8) \
+  S(egg_session_spec, 112) \
   F(egg_session_spec, struct_size, 0) \
   F(egg_session_spec, threads, 4) \
   F(egg_session_spec, program, 8) \
@@ -149,6 +162,11 @@ extern const size_t layout_in_c_count;
   F(egg_session_spec, members, 72) \
   F(egg_session_spec, reserved, 76) \
   F(egg_session_spec, voters, 80) \
+  F(egg_session_spec, sites, 88) \
+  F(egg_session_spec, site_count, 96) \
+  F(egg_session_spec, tokens, 100) \
+  F(egg_session_spec, members_per_stream, 104) \
+  F(egg_session_spec, reserved2, 108) \
   S(egg_batch, 40) \
   F(egg_batch, streams, 0) \
   F(egg_batch, tokens, 4) \
@@ -156,7 +174,7 @@ extern const size_t layout_in_c_count;
   F(egg_batch, targets, 16) \
   F(egg_batch, resets, 24) \
   F(egg_batch, rows, 32) \
-  S(egg_evaluate, 80) \
+  S(egg_evaluate, 88) \
   F(egg_evaluate, struct_size, 0) \
   F(egg_evaluate, members_per_stream, 4) \
   F(egg_evaluate, step, 8) \
@@ -165,7 +183,8 @@ extern const size_t layout_in_c_count;
   F(egg_evaluate, batch, 24) \
   F(egg_evaluate, losses, 64) \
   F(egg_evaluate, next, 72) \
-  S(egg_update, 104) \
+  F(egg_evaluate, sites, 80) \
+  S(egg_update, 112) \
   F(egg_update, struct_size, 0) \
   F(egg_update, pairs, 4) \
   F(egg_update, step, 8) \
@@ -177,6 +196,7 @@ extern const size_t layout_in_c_count;
   F(egg_update, batch, 56) \
   F(egg_update, members_per_stream, 96) \
   F(egg_update, reserved, 100) \
+  F(egg_update, sites, 104) \
   S(egg_infer, 72) \
   F(egg_infer, struct_size, 0) \
   F(egg_infer, reserved, 4) \
@@ -190,23 +210,24 @@ extern const size_t layout_in_c_count;
   F(egg_session_plan, memory, 8) \
   F(egg_session_plan, device, 16) \
   F(egg_session_plan, plan, 256) \
-  S(egg_backend_interface, 120) \
+  S(egg_backend_interface, 128) \
   F(egg_backend_interface, struct_size, 0) \
   F(egg_backend_interface, reserved, 4) \
   F(egg_backend_interface, supports_op, 8) \
   F(egg_backend_interface, supports_rule_op, 16) \
-  F(egg_backend_interface, session_plan, 24) \
-  F(egg_backend_interface, session_open, 32) \
-  F(egg_backend_interface, session_close, 40) \
-  F(egg_backend_interface, set_weights, 48) \
-  F(egg_backend_interface, get_weights, 56) \
-  F(egg_backend_interface, set_slot, 64) \
-  F(egg_backend_interface, get_slot, 72) \
-  F(egg_backend_interface, set_states, 80) \
-  F(egg_backend_interface, get_states, 88) \
-  F(egg_backend_interface, evaluate, 96) \
-  F(egg_backend_interface, update, 104) \
-  F(egg_backend_interface, infer, 112) \
+  F(egg_backend_interface, supports_site, 24) \
+  F(egg_backend_interface, session_plan, 32) \
+  F(egg_backend_interface, session_open, 40) \
+  F(egg_backend_interface, session_close, 48) \
+  F(egg_backend_interface, set_weights, 56) \
+  F(egg_backend_interface, get_weights, 64) \
+  F(egg_backend_interface, set_slot, 72) \
+  F(egg_backend_interface, get_slot, 80) \
+  F(egg_backend_interface, set_states, 88) \
+  F(egg_backend_interface, get_states, 96) \
+  F(egg_backend_interface, evaluate, 104) \
+  F(egg_backend_interface, update, 112) \
+  F(egg_backend_interface, infer, 120) \
   S(egg_processes_interface, 64) \
   F(egg_processes_interface, struct_size, 0) \
   F(egg_processes_interface, reserved, 4) \

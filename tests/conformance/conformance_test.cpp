@@ -71,7 +71,7 @@ TEST_P(PlantedFault, IsFound) {
   const BackendInstance faulty(registry.choose(EGG_KIND_BACKEND, GetParam().name), kNoSettings);
   size_t found = 0;
   const std::vector<Check> checks = check_backend(faulty, &reference, RandomCases{1, 8});
-  EXPECT_EQ(checks.size(), size_t{EGG_OP_COUNT} + size_t{EGG_RULE_COUNT} + 2);
+  EXPECT_EQ(checks.size(), size_t{EGG_OP_COUNT} + size_t{EGG_RULE_COUNT} + 4);
   for (const Check& check : checks) {
     for (const std::string& failure : check.failures) {
       found += failure.find(GetParam().found) != std::string::npos ? size_t{1} : size_t{0};
@@ -85,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
                                          Fault{"faulty_guard", "wrote outside the buffer"},
                                          Fault{"faulty_state", "states of inference"},
                                          Fault{"faulty_weight", "weights of"}, Fault{"faulty_slot", "slot 'vote'"},
-                                         Fault{"faulty_chosen", "which was not chosen"}),
+                                         Fault{"faulty_chosen", "which was not chosen"},
+                                         Fault{"faulty_site", "sums of step 0"}),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
 // A check in which no case ran proves nothing.

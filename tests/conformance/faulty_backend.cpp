@@ -5,7 +5,7 @@
 
 namespace eggroll::reference {
 
-enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan, k_chosen };
+enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan, k_chosen, k_site };
 constexpr Fault kFault = FAULT;
 
 // A norm whose size is no multiple of four leaves vector lanes empty.
@@ -30,6 +30,7 @@ class FaultySession : public ReferenceSession {
     // The smallest error a loss can have, in the last member alone.
     if (kFault == k_loss) arguments.losses[arguments.count - 1] += 1;
     if (kFault == k_guard) arguments.losses[arguments.count] = 0;
+    if (kFault == k_site && arguments.sites != nullptr) arguments.sites[0].squares += 1;
     // The last tile of sixteen members is not full.
     if (kFault == k_norm && odd_norm_ && arguments.count % 16 != 0) arguments.losses[arguments.count - 1] += 1;
   }
@@ -59,6 +60,7 @@ class FaultySession : public ReferenceSession {
 class FaultyBackend : public Backend {
  public:
   explicit FaultyBackend(Settings& settings) { settings.finish(); }
+  bool supports_site(const egg_program& /*program*/, const egg_site& /*site*/) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     return {ReferenceSession::memory(spec, spec.population), "a processor", kFault == k_plan ? "" : "faulty"};
   }

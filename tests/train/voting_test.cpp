@@ -1,6 +1,7 @@
 // The settings `perturb.groups` and `votes.masked`, from the configuration to the weights.
 #include <gmock/gmock.h>
 
+#include "eggroll/program_builder.h"
 #include "train/replay.h"
 #include "train/small_run.h"
 
@@ -159,7 +160,7 @@ TEST(Voting, WrongGroupsAreRefused) {
               HasSubstr("expected one; name it once"));
   EXPECT_THAT(refusal("[{params: [\"*\", tail], share: 1.0}]"), HasSubstr("'tail' of group 0 is no parameter"));
   EXPECT_THAT(refusal("[{params: [\"*\"], share: 1.5}]"), HasSubstr("groups.0.share is 1.5"));
-  EXPECT_THAT(refusal("[{share: 1.0}]"), HasSubstr("groups.0.params is no list of names"));
+  EXPECT_THAT(refusal("[{share: 1.0}]"), HasSubstr("groups.0 has neither params nor sites"));
   EXPECT_THAT(refusal("[{params: [embedding, \"*context*\", \"layer*\", \"norm*\"], share: 0.999}, {params: [head], "
                       "share: 0.001}]"),
               HasSubstr("group 1 has none of the 4 streams"));

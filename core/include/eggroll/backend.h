@@ -37,6 +37,7 @@ class Backend {
   // some of their shapes, says so here; a run that needs them is then refused before it starts.
   virtual bool supports_op(const egg_program& /*program*/, uint32_t /*op_index*/) { return true; }
   virtual bool supports_rule_op(int32_t /*code*/) { return true; }
+  virtual bool supports_site(const egg_program& /*program*/, const egg_site& /*site*/) { return false; }
   // What open_session would make of the spec. Throws Error, from no_room, where it does not fit.
   virtual SessionPlan plan_session(const egg_session_spec& spec) = 0;
   virtual std::unique_ptr<Session> open_session(const egg_session_spec& spec) = 0;
@@ -53,6 +54,11 @@ struct BackendAdapter {
   static int32_t supports_rule_op(void* self, int32_t code) noexcept {
     bool yes = false;
     return guard(nullptr, [&] { yes = static_cast<Plugin*>(self)->supports_rule_op(code); }) == EGG_OK && yes;
+  }
+  static int32_t supports_site(void* self, const egg_program* program, const egg_site* site) noexcept {
+    bool yes = false;
+    const auto ask = [&] { yes = static_cast<Plugin*>(self)->supports_site(*program, *site); };
+    return guard(nullptr, ask) == EGG_OK && yes;
   }
   static int32_t session_plan(void* self, const egg_session_spec* spec, egg_session_plan* plan,
                               egg_error* error) noexcept {
@@ -93,6 +99,7 @@ struct BackendAdapter {
                                                     0,
                                                     &supports_op,
                                                     &supports_rule_op,
+                                                    &supports_site,
                                                     &session_plan,
                                                     &session_open,
                                                     &session_close,

@@ -50,7 +50,7 @@ struct LoweredParam {
   uint32_t rows;     // and the numbers in a draw of side A
   uint32_t cols;     // 1 for a vector
   uint32_t b_count;  // numbers in a draw of side B: columns of a matrix, the size of a vector
-  uint32_t ranks;    // draws of each side that a pair makes: 1 for a vector, 0 where it is not perturbed
+  uint32_t ranks;    // draws of each side that a pair makes: 1 for a vector, 0 where no pair perturbs it
   int32_t shift;     // of A*B
   egg_voters voters;
   uint32_t lead;  // the parameter whose side B it votes with
@@ -119,10 +119,10 @@ struct LoweredProgram {
     param.masked = param.perturbed && param.voters.masked != 0;
     param.by_lookup = is_read_by(i, OpAccess::kLookup);
     param.by_product = is_read_by(i, OpAccess::kProduct);
-    param.read_perturbed = param.perturbed && param.lead == i;
+    param.read_perturbed = param.perturbed && param.lead == i && param.voters.site == 0;
     param.rows = static_cast<uint32_t>(from.rows);
     param.cols = static_cast<uint32_t>(from.cols);
-    param.ranks = !param.perturbed ? 0 : param.vector ? 1 : static_cast<uint32_t>(noise.rank);
+    param.ranks = !param.perturbed || param.voters.site != 0 ? 0 : param.vector ? 1 : static_cast<uint32_t>(noise.rank);
     param.b_count = param.vector ? param.rows : param.cols;
     param.shift = param.vector ? vector_shift() : param.voters.joint != 0 ? joint_shift() : matrix_shift();
     return param;

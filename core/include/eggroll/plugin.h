@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.8. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
+/* The plugin contract, ABI 0.9. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
  * processes.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
@@ -23,7 +23,15 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 8
+#define EGG_ABI_MINOR 9
+
+/* In C++ a field that is left out of a list of values is zero. */
+#ifdef __cplusplus
+#define EGG_ZERO \
+  {}
+#else
+#define EGG_ZERO
+#endif
 
 enum egg_code {
   EGG_OK = 0,
@@ -239,8 +247,34 @@ typedef struct egg_voters {
   uint32_t first_pair;
   uint32_t pairs;
   int32_t masked;
-  int32_t joint; /* the lead's number plus 1 */
+  int32_t joint;         /* the lead's number plus 1 */
+  int32_t site EGG_ZERO; /* the number plus 1 of the site whose errors vote on it; 0: pairs do */
 } egg_voters;
+
+/* A value that is perturbed in place of parameters; draws.h has the arithmetic. Pairs [first_pair, first_pair + pairs),
+ * whole streams, run as one member each stream: the unperturbed model, whose states are the stream's. At each token
+ * with a target, `draws` pairs perturb the value there and nowhere else, by +A and -A, and all behind it is computed
+ * again. The error of a token is what its draws say of each channel. The site's parameters, those that enter the value
+ * linearly (sites.h), vote with the errors: a table row with those of the tokens that read it, a matrix with error
+ * times input, a bias with the error. Such a parameter is perturbed by nobody else. */
+enum egg_design { EGG_DRAWS_INDEPENDENT = 0, EGG_DRAWS_ORTHOGONAL = 1 };
+typedef struct egg_site {
+  int32_t value; /* narrow, made by an op of the program */
+  int32_t design;
+  uint32_t draws;    /* 1 to EGG_DRAWS_MAX; orthogonal: at most the value's size, rounded up to a power of two */
+  int32_t amplitude; /* steps that a member adds or takes, 1 to EGG_AMPLITUDE_MAX */
+  uint32_t
+      horizon;   /* tokens behind the perturbed one whose losses count with its own; 0 where the value is the logits */
+  int32_t shift; /* of errors, right */
+  uint32_t first_pair;
+  uint32_t pairs;
+} egg_site;
+
+/* Of one site over the streams of a call, or of a step. */
+typedef struct egg_site_sums {
+  uint64_t tokens; /* that were perturbed */
+  int64_t squares; /* of their errors, over all channels */
+} egg_site_sums;
 
 /* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. Members
  * [first, first + members), a whole number of pairs, are the session's own: it keeps their states alone and evaluates
@@ -256,6 +290,12 @@ typedef struct egg_session_spec {
   uint32_t members;
   uint32_t reserved;
   const egg_voters* voters; /* (param_count); NULL: all pairs on all parameters, and none masked */
+  const egg_site* sites EGG_ZERO;
+  uint32_t site_count EGG_ZERO;
+  /* Where there are sites: of a step. Their errors are kept until the next step's evaluate(). */
+  uint32_t tokens EGG_ZERO;
+  uint32_t members_per_stream EGG_ZERO;
+  uint32_t reserved2 EGG_ZERO;
 } egg_session_spec;
 
 /* What a session will be, told before it takes memory. Texts are one line, not empty, with a zero byte at the end. */
@@ -296,6 +336,8 @@ typedef struct egg_evaluate {
                                       known. It is valid during this call. A backend may bring that batch to its device
                                       ahead: the host leaves the batch's arrays as they are until that evaluate() has
                                       returned. */
+  egg_site_sums* sites EGG_ZERO; /* (site_count): each is added to. The call has whole streams of a site, whose members
+                                    lose what the unperturbed model loses. */
 } egg_evaluate;
 
 /* Votes of all pairs and one application of the rule to every perturbed parameter, or to those that are chosen. */
@@ -312,6 +354,8 @@ typedef struct egg_update {
                       is masked its inputs and rows are there; targets and resets never need be */
   uint32_t members_per_stream;
   uint32_t reserved;
+  const egg_site_sums* sites EGG_ZERO; /* (site_count): of the step, of all streams. The errors are those that the
+                                          session kept of the same step. */
 } egg_update;
 
 /* The unperturbed model over the batch's streams; states belong to the caller. */
@@ -330,6 +374,8 @@ typedef struct egg_backend_interface {
   /* 1 if the session could run this op of this program, else 0; rule ops alike. */
   int32_t (*supports_op)(void* self, const egg_program* program, uint32_t op_index);
   int32_t (*supports_rule_op)(void* self, int32_t code);
+  /* 1 if the session could perturb this value of this program so, else 0. */
+  int32_t (*supports_site)(void* self, const egg_program* program, const egg_site* site);
   /* What session_open would make of the spec now. EGG_ERROR_MEMORY where it does not fit: the text then names the
    * largest population, an even number, that would. */
   int32_t (*session_plan)(void* self, const egg_session_spec* spec, egg_session_plan* plan, egg_error* error);

@@ -25,7 +25,8 @@ inline uint32_t lead_of(const egg_voters& voters, uint32_t param) {
 
 // Whether the pair reads the parameter perturbed.
 inline bool is_perturbed(const egg_voters& voters, uint32_t param, uint32_t pair) {
-  return pair >= voters.first_pair && pair - voters.first_pair < voters.pairs && lead_of(voters, param) == param;
+  return voters.site == 0 && pair >= voters.first_pair && pair - voters.first_pair < voters.pairs &&
+         lead_of(voters, param) == param;
 }
 
 // The sum of the squares of the fitness of a parameter's voters.

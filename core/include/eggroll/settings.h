@@ -35,6 +35,9 @@ class Settings {
     return item.type == EGG_SETTING_NULL;
   }
 
+  // Whether the key is there and holds text.
+  bool is_text(const std::string& key) const { return has(key) && items_[find(key)].type == EGG_SETTING_TEXT; }
+
   // Reals without a fraction are accepted as integers.
   int64_t integer(const std::string& key, int64_t low, int64_t high) {
     const egg_setting& item = take(key, "an integer" + range(low, high));

@@ -41,33 +41,51 @@ Frame::Frame(const egg_program& program) : caches(program.value_count) {
   widened.resize(static_cast<size_t>(largest));
 }
 
+void load_states(const Model& model, const int8_t* states, Frame& frame) {
+  for (const LoweredState& state : model.states) {
+    std::copy_n(states + state.offset, state.size, frame.values[state.value].begin());
+  }
+}
+
+void save_states(const Model& model, const Frame& frame, int8_t* states) {
+  for (const LoweredState& state : model.states) {
+    std::copy_n(frame.values[state.value].begin(), state.size, states + state.offset);
+  }
+}
+
+void begin_token(const Model& model, const Stream& stream, uint32_t t, Frame& frame) {
+  frame.position = t;
+  if (stream.resets[t] == 0) return;
+  frame.first_visible = t;
+  for (const LoweredState& state : model.states) {
+    std::fill(frame.values[state.value].begin(), frame.values[state.value].end(), int8_t{0});
+  }
+}
+
+void run_op(const Model& model, uint32_t op, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
+            Frame& frame, int64_t& loss) {
+  const egg_program& program = *model.program;
+  const uint32_t t = frame.position;
+  kOps[program.ops[op].code](OpCall{model, program.ops[op], noise, sign, stream.inputs[t],
+                                    stream.rows + size_t{t} * program.index_count, stream.targets[t], frame, loss});
+}
+
+void end_token(const Model& model, Frame& frame) {
+  for (const LoweredState& state : model.states) std::swap(frame.values[state.value], frame.stored[state.value]);
+}
+
 int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
                    Frame& frame, int8_t* states, int8_t* logits) {
   const egg_program& program = *model.program;
-  const auto each_state = [&](auto&& body) {
-    for (const LoweredState& state : model.states) body(state.value, states + state.offset);
-  };
-  each_state(
-      [&](uint32_t i, const int8_t* memory) { std::copy_n(memory, frame.values[i].size(), frame.values[i].begin()); });
-
+  load_states(model, states, frame);
   int64_t loss = 0;
   frame.first_visible = 0;
   for (uint32_t t = 0; t < stream.count; ++t) {
-    frame.position = t;
-    if (stream.resets[t] != 0) {
-      frame.first_visible = t;
-      each_state(
-          [&](uint32_t i, const int8_t*) { std::fill(frame.values[i].begin(), frame.values[i].end(), int8_t{0}); });
-    }
-    for (uint32_t i = 0; i < program.op_count; ++i) {
-      const egg_op& op = program.ops[i];
-      kOps[op.code](OpCall{model, op, noise, sign, stream.inputs[t], stream.rows + size_t{t} * program.index_count,
-                           stream.targets[t], frame, loss});
-    }
-    each_state([&](uint32_t i, const int8_t*) { std::swap(frame.values[i], frame.stored[i]); });
+    begin_token(model, stream, t, frame);
+    for (uint32_t i = 0; i < program.op_count; ++i) run_op(model, i, noise, sign, stream, frame, loss);
+    end_token(model, frame);
   }
-
-  each_state([&](uint32_t i, int8_t* memory) { std::copy(frame.values[i].begin(), frame.values[i].end(), memory); });
+  save_states(model, frame, states);
   if (logits != nullptr) {
     const egg_op& last = program.ops[program.op_count - 1];
     const std::vector<int8_t>& value = frame.values[static_cast<size_t>(last.in[0])];

@@ -70,8 +70,6 @@ struct OpCall {
 using OpFunction = void (*)(const OpCall&);
 extern const OpFunction kOps[EGG_OP_COUNT];
 
-// Reads tokens[0, count); states are read at first and written at last. Returns the sum of losses. logits, if not null,
-// receives those of the last token.
 struct Stream {
   uint32_t count;
   const uint32_t* inputs;
@@ -79,6 +77,18 @@ struct Stream {
   const uint8_t* resets;
   const uint32_t* rows;  // (count, indices)
 };
+
+// The parts of a run: states of a stream to the frame and back; a token's begin, its ops, each for the frame's
+// position, and its end.
+void load_states(const Model& model, const int8_t* states, Frame& frame);
+void save_states(const Model& model, const Frame& frame, int8_t* states);
+void begin_token(const Model& model, const Stream& stream, uint32_t t, Frame& frame);
+void run_op(const Model& model, uint32_t op, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
+            Frame& frame, int64_t& loss);
+void end_token(const Model& model, Frame& frame);
+
+// Reads tokens[0, count); states are read at first and written at last. Returns the sum of losses. logits, if not null,
+// receives those of the last token.
 int64_t run_member(const Model& model, const std::vector<ParamNoise>* noise, int32_t sign, const Stream& stream,
                    Frame& frame, int8_t* states, int8_t* logits);
 

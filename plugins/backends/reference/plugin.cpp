@@ -7,6 +7,7 @@ namespace eggroll::reference {
 class ReferenceBackend : public Backend {
  public:
   explicit ReferenceBackend(Settings& settings) { settings.finish(); }
+  bool supports_site(const egg_program&, const egg_site&) override { return true; }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     return plan_on_cpu(spec, "scalar", [&](uint32_t population) { return ReferenceSession::memory(spec, population); });
   }

@@ -21,6 +21,7 @@ ReferenceSession::ReferenceSession(const egg_session_spec& spec)
     slots_.emplace_back(param.perturbed ? param.count() * rule_->slot_count : 0);
   }
   states_.resize(spec.members * model_.state_bytes);
+  for (uint32_t i = 0; i < spec.site_count; ++i) sites_.emplace_back(spec, i);
 }
 
 uint64_t ReferenceSession::memory(const egg_session_spec& spec, uint32_t population) {
@@ -47,6 +48,7 @@ uint64_t ReferenceSession::memory(const egg_session_spec& spec, uint32_t populat
     if (op.code != EGG_OP_ATTENTION) continue;
     thread += 2 * static_cast<uint64_t>(program.context) * static_cast<uint64_t>(program.values[op.out].size);
   }
+  for (uint32_t i = 0; i < spec.site_count; ++i) shared += SiteErrors::bytes(spec, i, population);
   return shared + own_members(spec, population) * lowered.state_bytes + population / 2 * most_draws * sizeof(int16_t) +
          Threads::number(spec.threads) * thread;
 }
@@ -84,11 +86,21 @@ void ReferenceSession::get_states(uint32_t first, uint32_t count, int8_t* states
 }
 
 void ReferenceSession::evaluate(const egg_evaluate& e) {
+  evaluate_pairs(e);
+  if (!sites_.empty()) evaluate_sites(e);
+}
+
+void ReferenceSession::evaluate_pairs(const egg_evaluate& e) {
+  const auto is_of_site = [&](uint32_t pair) {
+    return std::any_of(sites_.begin(), sites_.end(), [&](const SiteErrors& site) { return site.has_pair(pair); });
+  };
   threads_.split(e.count / 2, [&](size_t begin, size_t end) {
     Frame frame(*model_.program);
     for (size_t p = begin; p < end; ++p) {
       const size_t first_member = e.first + 2 * p;
-      const std::vector<ParamNoise> noise = draw_noise(model_, noise_, e.step, static_cast<uint32_t>(first_member / 2));
+      const auto pair = static_cast<uint32_t>(first_member / 2);
+      if (is_of_site(pair)) continue;
+      const std::vector<ParamNoise> noise = draw_noise(model_, noise_, e.step, pair);
       for (const size_t member : {first_member, first_member + 1}) {
         const size_t local = member - e.first;
         e.losses[local] = run_member(model_, &noise, member % 2 == 0 ? 1 : -1,
@@ -97,6 +109,31 @@ void ReferenceSession::evaluate(const egg_evaluate& e) {
       }
     }
   });
+}
+
+void ReferenceSession::evaluate_sites(const egg_evaluate& e) {
+  const uint32_t before = e.first / e.members_per_stream;  // streams of the step before the call's
+  threads_.split(e.batch.streams, [&](size_t begin, size_t end) {
+    for (auto s = static_cast<uint32_t>(begin); s < end; ++s) {
+      std::vector<SiteErrors*> sites;
+      for (SiteErrors& site : sites_) {
+        if (site.has(before + s)) sites.push_back(&site);
+      }
+      if (sites.empty()) continue;
+      const uint32_t first = e.first + s * e.members_per_stream;
+      const int64_t loss = run_sites(model_, e.step, before + s, sites,
+                                     stream_of(e.batch, s, model_.program->index_count), state_of(first));
+      for (uint32_t i = 0; i < e.members_per_stream; ++i) {
+        e.losses[first - e.first + i] = loss;
+        std::copy_n(state_of(first), model_.state_bytes, state_of(first + i));
+      }
+    }
+  });
+  for (const SiteErrors& site : sites_) {
+    for (uint32_t s = before; s < before + e.batch.streams; ++s) {
+      if (site.has(s)) site.add_to(e.sites[site.number], s, s + 1);
+    }
+  }
 }
 
 void ReferenceSession::infer(const egg_infer& i) {

@@ -10,6 +10,7 @@
 #include "eggroll/threads.h"
 #include "member.h"
 #include "rule.h"
+#include "sites.h"
 
 namespace eggroll::reference {
 
@@ -34,6 +35,13 @@ class ReferenceSession : public Session {
   int64_t update_param(uint32_t param, const egg_update& arguments);
   int64_t update_all_rows(uint32_t param, const egg_update& arguments);
   int64_t update_masked_rows(uint32_t param, const egg_update& arguments);
+  void evaluate_pairs(const egg_evaluate& arguments);
+  void evaluate_sites(const egg_evaluate& arguments);
+  // Of a parameter that votes with a site's errors.
+  int64_t update_by_site(uint32_t param, const egg_update& arguments);
+  int64_t update_table_by_site(uint32_t param, const egg_update& arguments);
+  int64_t update_matrix_by_site(uint32_t param, const egg_update& arguments);
+  int64_t update_bias_by_site(uint32_t param, const egg_update& arguments);
   // Moves a weight by the rule. Returns whether it changed.
   bool move(uint32_t param, size_t index, int64_t vote, float vote_std, const float* scalars,
             std::vector<uint32_t>& nodes);
@@ -46,6 +54,7 @@ class ReferenceSession : public Session {
   std::vector<std::vector<uint32_t>> slots_;  // by parameter, (weights, slots)
   uint32_t first_;                            // own member
   std::vector<int8_t> states_;                // (own members, state bytes)
+  std::vector<SiteErrors> sites_;
 };
 
 }  // namespace eggroll::reference

@@ -107,6 +107,7 @@ int64_t ReferenceSession::update_masked_rows(uint32_t param, const egg_update& u
 }
 
 int64_t ReferenceSession::update_param(uint32_t param, const egg_update& u) {
+  if (model_.params[param].voters.site != 0) return update_by_site(param, u);
   return model_.params[param].masked ? update_masked_rows(param, u) : update_all_rows(param, u);
 }
 

@@ -79,6 +79,7 @@ void run_tile(Tile<S>& tile, const egg_batch& batch, const std::array<int64_t, T
           if (plan.steps[step].op < 0) continue;
           const egg_op& op = program.ops[plan.steps[step].op];
           Kernels<S>::kAll[op.code](tile, op);
+          if (tile.listener != nullptr) tile.listener->after(tile, static_cast<uint32_t>(plan.steps[step].op));
         }
         tile.end_part(part);
       }

@@ -39,7 +39,7 @@ class RowVotes {
     uint64_t own = 0;
     uint64_t joint = 0;
     for (const PlanParam& p : plan.forms) {
-      if (!p.perturbed || p.voters.masked == 0) continue;
+      if (!p.perturbed || p.voters.masked == 0 || p.voters.site != 0) continue;
       const uint32_t pairs = voting_pairs(p, population);
       bytes += RowVoters::bytes(pairs) + pairs * uint64_t{sizeof(size_t)};
       if (p.voters.joint == 0) own = std::max(own, OwnDraws<S>::bytes(p, pairs));

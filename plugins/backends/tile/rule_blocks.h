@@ -27,6 +27,7 @@ struct RuleRun {
   int8_t* weights;
   uint32_t* slots;
   float vote_std;
+  const float* vote_stds = nullptr;  // of each weight; null: vote_std is of all
 };
 
 // Working memory of one thread. S: the instruction set, so that no two builds of it are one
@@ -55,6 +56,7 @@ class RuleBlocks {
       run.votes += run.count;
       run.weights += run.count;
       run.slots += run.count;
+      if (run.vote_stds != nullptr) run.vote_stds += run.count;
     }
     return changed;
   }
@@ -90,7 +92,9 @@ class RuleBlocks {
           break;
         case EGG_RULE_VOTE_STD:
           each_run([&](const RuleRun<Vote>& run, size_t at) {
-            std::fill_n(out + at, run.count, egg_bits_of(run.vote_std));
+            for (size_t i = 0; i < run.count; ++i) {
+              out[at + i] = egg_bits_of(run.vote_stds == nullptr ? run.vote_std : run.vote_stds[i]);
+            }
           });
           break;
         case EGG_RULE_WEIGHT:

@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "forward.h"
 #include "idle.h"
+#include "site_pass.h"
 #include "votes.h"
 
 namespace eggroll::tile {
@@ -28,7 +29,8 @@ class TileSession : public Session {
         loss_tables_(spec.program->ops[spec.program->op_count - 1].attr),
         model_{plan_, noise_, weights_, loss_tables_},
         threads_(spec.threads),
-        votes_(spec_, plan_, noise_, weights_, slots_),
+        sites_(sites_of(spec_)),
+        votes_(spec_, plan_, noise_, weights_, slots_, sites_),
         first_pair_(spec.first / 2),
         tile_bytes_(plan_.state_quads * T::kQuadBytes),
         states_(tiles_of(spec.members) * tile_bytes_) {
@@ -46,6 +48,7 @@ class TileSession : public Session {
       bytes += typename Weights<S>::Forms(p).bytes();
       if (p.perturbed) bytes += uint64_t{p.rows} * p.cols * spec.rule->slot_count * sizeof(uint32_t);
     }
+    for (uint32_t i = 0; i < spec.site_count; ++i) bytes += SiteErrors::bytes(spec, i, population);
     return bytes + Votes<S>::memory(spec, plan, population) +
            tiles_of(own_members(spec, population)) * plan.state_quads * T::kQuadBytes +
            Threads::number(spec.threads) * uint64_t{T::bytes(plan)};
@@ -88,9 +91,12 @@ class TileSession : public Session {
     threads_.split(end_tile - first_tile, [&](size_t begin, size_t end) {
       tiles_.with([&] { return std::make_unique<T>(model_); },
                   [&](T& tile) {
-                    for (size_t t = first_tile + begin; t < first_tile + end; ++t) evaluate_tile(tile, t, e);
+                    for (size_t t = first_tile + begin; t < first_tile + end; ++t) {
+                      if (!is_of_sites(t)) evaluate_tile(tile, t, e);
+                    }
                   });
     });
+    if (!sites_.empty()) evaluate_sites(e);
   }
 
   void update(const egg_update& u) override { votes_.update(u, threads_); }
@@ -108,6 +114,25 @@ class TileSession : public Session {
  private:
   using T = Tile<S>;
   using V32 = typename S::V32;
+
+  static std::vector<SiteErrors> sites_of(const egg_session_spec& spec) {
+    std::vector<SiteErrors> sites;
+    for (uint32_t i = 0; i < spec.site_count; ++i) sites.emplace_back(spec, i);
+    return sites;
+  }
+
+  bool is_of_site(size_t pair) const {
+    return std::any_of(sites_.begin(), sites_.end(),
+                       [&](const SiteErrors& site) { return site.has_pair(static_cast<uint32_t>(pair)); });
+  }
+  // Whether all pairs of the tile are.
+  bool is_of_sites(size_t tile) const {
+    if (sites_.empty()) return false;
+    const size_t first = first_pair_ + tile * T::kPairs;
+    size_t pair = first;
+    while (pair < first + T::kPairs && is_of_site(pair)) ++pair;
+    return pair == first + T::kPairs;
+  }
 
   static size_t tiles_of(uint32_t members) { return (members / 2 + T::kPairs - 1) / T::kPairs; }
 
@@ -146,7 +171,7 @@ class TileSession : public Session {
     int64_t stream = std::max(first_place, int64_t{0}) / in_stream;
     for (size_t pair = 0; pair < T::kPairs; ++pair) {
       const int64_t place = first_place + static_cast<int64_t>(pair);
-      const bool meant = place >= 0 && place < static_cast<int64_t>(e.count / 2);
+      const bool meant = place >= 0 && place < static_cast<int64_t>(e.count / 2) && !is_of_site(first_pair + pair);
       if (place == (stream + 1) * in_stream) ++stream;
       for (size_t side = 0; side < 2; ++side) {
         const size_t lane = lane_of(pair, side);
@@ -165,6 +190,77 @@ class TileSession : public Session {
       e.losses[member_of[lane]] = tile.losses[lane];
       if (whole) continue;
       for (size_t at = 4 * lane; at < tile_bytes_; at += T::kQuadBytes) std::copy_n(tile.states() + at, 4, states + at);
+    }
+  }
+
+  // Streams of the call that are of sites, kMembers at once and never of two groups.
+  void evaluate_sites(const egg_evaluate& e) {
+    struct Job {
+      uint32_t first;  // stream of the call
+      uint32_t count;
+    };
+    std::vector<Job> jobs;
+    const uint32_t before = e.first / e.members_per_stream;
+    for (const SiteErrors& site : sites_) {
+      const auto same = [&](const SiteErrors& other) { return other.first_stream == site.first_stream; };
+      if (&*std::find_if(sites_.begin(), sites_.end(), same) != &site) continue;
+      const uint32_t last = std::min(before + e.batch.streams, site.first_stream + site.streams);
+      for (uint32_t s = std::max(before, site.first_stream); s < last; s += T::kMembers) {
+        jobs.push_back({s - before, std::min<uint32_t>(T::kMembers, last - s)});
+      }
+    }
+    threads_.split(jobs.size(), [&](size_t begin, size_t end) {
+      passes_.with([&] { return std::make_unique<SitePass<S>>(spec_, sites_); },
+                   [&](SitePass<S>& pass) {
+                     tiles_.with([&] { return std::make_unique<T>(model_); },
+                                 [&](T& tile) {
+                                   tile.listener = &pass;
+                                   for (size_t j = begin; j < end; ++j) {
+                                     pass.begin(e.step, before + jobs[j].first, jobs[j].count);
+                                     run_streams(tile, jobs[j].first, jobs[j].count, e);
+                                   }
+                                   tile.listener = nullptr;
+                                 });
+                   });
+    });
+    std::mutex mutex;
+    for (const SiteErrors& site : sites_) {
+      const uint32_t first = std::max(before, site.first_stream);
+      const uint32_t last = std::min(before + e.batch.streams, site.first_stream + site.streams);
+      if (first >= last) continue;
+      threads_.split(last - first, [&](size_t begin, size_t end) {
+        egg_site_sums sums{};
+        site.add_to(sums, first + static_cast<uint32_t>(begin), first + static_cast<uint32_t>(end));
+        const std::lock_guard<std::mutex> lock(mutex);
+        e.sites[site.number].tokens += sums.tokens;
+        e.sites[site.number].squares += sums.squares;
+      });
+    }
+  }
+
+  // The state of a stream of sites is that of each of its members.
+  void run_streams(T& tile, uint32_t first_stream, uint32_t count, const egg_evaluate& e) {
+    std::array<int64_t, T::kMembers> stream_of;
+    Buffer<int8_t> states(tile_bytes_);
+    std::vector<int8_t> state(plan_.state_bytes);
+    for (size_t lane = 0; lane < T::kMembers; ++lane) {
+      stream_of[lane] = lane < count ? static_cast<int64_t>(first_stream + lane) : -1;
+      if (lane >= count) continue;
+      const auto [number, from] = place_of(e.first + (first_stream + lane) * e.members_per_stream);
+      take_state(states_.data() + number * tile_bytes_, from, state.data());
+      put_state(states.data(), lane, state.data());
+    }
+    tile.begin(states.data());
+    tile.draw_nothing();
+    run_tile(tile, e.batch, stream_of);
+    for (size_t lane = 0; lane < count; ++lane) {
+      take_state(tile.states(), lane, state.data());
+      for (size_t i = 0; i < e.members_per_stream; ++i) {
+        const size_t member = (first_stream + lane) * e.members_per_stream + i;
+        const auto [number, to] = place_of(e.first + member);
+        put_state(states_.data() + number * tile_bytes_, to, state.data());
+        e.losses[member] = tile.losses[lane];
+      }
     }
   }
 
@@ -200,11 +296,13 @@ class TileSession : public Session {
   Model<S> model_;
   Threads threads_;
   std::vector<Slots> slots_;
+  std::vector<SiteErrors> sites_;
   Votes<S> votes_;
   uint32_t first_pair_;
   size_t tile_bytes_;
   Buffer<int8_t> states_;  // (tiles, state quads, kMemberRegs) registers
   Idle<T> tiles_;
+  Idle<SitePass<S>> passes_;
 };
 
 template <class S>

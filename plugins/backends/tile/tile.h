@@ -45,6 +45,17 @@ struct Shift16 {
 };
 
 template <class S>
+struct Tile;
+
+// What is told of each op that a tile has run.
+template <class S>
+class AfterOp {
+ public:
+  virtual ~AfterOp() = default;
+  virtual void after(const Tile<S>& tile, uint32_t op) = 0;
+};
+
+template <class S>
 struct Tile {
   static constexpr size_t kRegs = S::kMemberRegs;
   static constexpr size_t kPairs = S::kPairRegs * S::kLanes;
@@ -202,6 +213,7 @@ struct Tile {
   const int8_t* states() const { return state[0].data(); }
 
   const Model<S>& model;
+  AfterOp<S>* listener = nullptr;
   bool perturbed = false;  // then both members of a pair read the same stream
   Buffer<int8_t> frame;
   Buffer<int8_t> cache;

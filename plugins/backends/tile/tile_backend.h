@@ -14,6 +14,10 @@ template <const Engine& (*kChoose)()>
 class TileBackend : public Backend {
  public:
   explicit TileBackend(Settings& settings) { settings.finish(); }
+  // Orthogonal draws at what the loss reads.
+  bool supports_site(const egg_program& program, const egg_site& site) override {
+    return site.value == program.ops[program.op_count - 1].in[0] && site.design == EGG_DRAWS_ORTHOGONAL;
+  }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Engine& engine = kChoose();
     const std::string how = std::string(engine.instructions) + ", tiles of " + std::to_string(engine.tile) + " members";

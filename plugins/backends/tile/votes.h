@@ -18,6 +18,7 @@
 #include "idle.h"
 #include "row_votes.h"
 #include "rule_blocks.h"
+#include "site_votes.h"
 #include "vote_chunk.h"
 #include "weights.h"
 
@@ -27,13 +28,14 @@ template <class S>
 class Votes {
  public:
   Votes(const egg_session_spec& spec, const Plan& plan, const NoiseDraw<S>& noise, Weights<S>& weights,
-        std::vector<Slots>& slots)
+        std::vector<Slots>& slots, const std::vector<SiteErrors>& sites)
       : spec_(spec),
         plan_(plan),
         noise_(noise),
         weights_(weights),
         slots_(slots),
-        row_votes_(spec, plan, noise, weights, slots) {}
+        row_votes_(spec, plan, noise, weights, slots),
+        site_votes_(spec, plan, weights, slots, sites) {}
 
   // What the votes of a session with this population work in.
   static uint64_t memory(const egg_session_spec& spec, const Plan& plan, uint32_t population) {
@@ -44,10 +46,10 @@ class Votes {
     uint64_t sorted = 0;
     uint64_t all = 0;  // weights of matrices
     for (const PlanParam& p : plan.forms) {
-      if (p.perturbed && p.voters.masked == 0 && !p.vector) all += uint64_t{p.rows} * p.cols;
+      if (p.perturbed && p.voters.masked == 0 && p.voters.site == 0 && !p.vector) all += uint64_t{p.rows} * p.cols;
     }
     for (const PlanParam& p : plan.forms) {
-      if (!p.perturbed || p.voters.masked != 0) continue;
+      if (!p.perturbed || p.voters.masked != 0 || p.voters.site != 0) continue;
       const uint32_t pairs = voting_pairs(p, population);
       const size_t places = SortedPairs::most_places(pairs, S::kLanes);
       if (ranges.insert({p.voters.first_pair, p.voters.pairs}).second) sorted += places * 3 * sizeof(uint32_t);
@@ -67,7 +69,7 @@ class Votes {
       }
     }
     return sorted + sums + Threads::number(spec.threads) * (most_of_thread + most_of_stripe) +
-           RowVotes<S>::memory(plan, population);
+           RowVotes<S>::memory(plan, population) + SiteVotes<S>::memory(spec, plan, population);
   }
 
   void update(const egg_update& u, Threads& threads) {
@@ -78,11 +80,14 @@ class Votes {
     std::deque<Task> tasks;
     std::vector<uint32_t> matrices;
     std::vector<uint32_t> masked;
+    std::vector<uint32_t> of_sites;
     for (uint32_t i = 0; i < plan_.forms.size(); ++i) {
       const PlanParam& p = plan_.forms[i];
       u.changed[i] = 0;
       if (!p.perturbed || !is_chosen(u, i)) continue;
-      if (p.voters.masked != 0) {
+      if (p.voters.site != 0) {
+        of_sites.push_back(i);
+      } else if (p.voters.masked != 0) {
         masked.push_back(i);
       } else if (by_pairs(p, p.voters.pairs, Threads::number(spec_.threads))) {
         tasks.emplace_back(i, p, sorted(p.voters));
@@ -93,6 +98,7 @@ class Votes {
     update_by_pairs(tasks, u, threads);
     update_by_rows(matrices, sorted, u, threads);
     row_votes_.update(masked, u, threads);
+    site_votes_.update(of_sites, u, threads);
   }
 
  private:
@@ -341,6 +347,7 @@ class Votes {
   Idle<Worker> workers_;
   Idle<StripeWorker> stripe_workers_;
   RowVotes<S> row_votes_;
+  SiteVotes<S> site_votes_;
 };
 
 }  // namespace eggroll::tile

@@ -1,0 +1,90 @@
+// What the streams of a site leave for the update of the same step, as backends for processors keep it.
+#ifndef EGGROLL_SITE_ERRORS_H
+#define EGGROLL_SITE_ERRORS_H
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/draws.h"
+#include "eggroll/sites.h"
+
+namespace eggroll {
+
+struct SiteErrors {
+  // The input of a linear whose matrix votes.
+  struct Input {
+    uint32_t op;
+    uint32_t size;
+    std::vector<int8_t> values;  // (streams, tokens, size)
+  };
+
+  SiteErrors(const egg_session_spec& spec, uint32_t index)
+      : site(spec.sites[index]),
+        number(index),
+        size(static_cast<uint32_t>(spec.program->values[site.value].size)),
+        made_by(static_cast<uint32_t>(maker_of(*spec.program, site.value))),
+        first_stream(2 * site.first_pair / spec.members_per_stream),
+        streams(2 * site.pairs / spec.members_per_stream),
+        tokens(spec.tokens),
+        ops(ops_of_sum(*spec.program, site.value)),
+        errors(size_t{streams} * tokens * size),
+        perturbed(size_t{streams} * tokens) {
+    for (const uint32_t op : ops) {
+      if (const uint32_t count = input_size(*spec.program, op); count > 0) {
+        inputs.push_back({op, count, std::vector<int8_t>(size_t{streams} * tokens * count)});
+      }
+    }
+  }
+
+  // Bytes of one in a population of this size.
+  static uint64_t bytes(const egg_session_spec& spec, uint32_t index, uint32_t population) {
+    const egg_site& site = spec.sites[index];
+    const uint64_t pairs = uint64_t{site.pairs} * population / spec.population;
+    uint64_t of_token = static_cast<uint64_t>(spec.program->values[site.value].size) * sizeof(int16_t) + 1;
+    for (const uint32_t op : ops_of_sum(*spec.program, site.value)) of_token += input_size(*spec.program, op);
+    return 2 * pairs / spec.members_per_stream * spec.tokens * of_token;
+  }
+
+  // stream: of the step.
+  bool has(uint32_t stream) const { return stream >= first_stream && stream - first_stream < streams; }
+  bool has_pair(uint32_t pair) const { return pair >= site.first_pair && pair - site.first_pair < site.pairs; }
+  size_t place(uint32_t stream, uint32_t token) const { return size_t{stream - first_stream} * tokens + token; }
+  int16_t* error(size_t place) { return errors.data() + place * size; }
+  const int16_t* error(size_t place) const { return errors.data() + place * size; }
+  uint64_t key(uint64_t seed, uint64_t step, uint32_t stream, uint32_t token, uint32_t draw) const {
+    return egg_draw_key(seed, step, stream, number, token, draw);
+  }
+
+  // What the streams of [first, last) have left, added to the sums.
+  void add_to(egg_site_sums& sums, uint32_t first, uint32_t last) const {
+    for (size_t p = place(first, 0); p < place(last, 0); ++p) {
+      if (perturbed[p] == 0) continue;
+      ++sums.tokens;
+      for (const int16_t* e = error(p); e < error(p) + size; ++e) sums.squares += int32_t{*e} * *e;
+    }
+  }
+
+  egg_site site;
+  uint32_t number;
+  uint32_t size;          // of the value
+  uint32_t made_by;       // the op that makes it
+  uint32_t first_stream;  // of the step
+  uint32_t streams;
+  uint32_t tokens;
+  std::vector<uint32_t> ops;       // whose parameters vote with the errors
+  std::vector<int16_t> errors;     // (streams, tokens, size)
+  std::vector<uint8_t> perturbed;  // (streams, tokens): whether the token has a target
+  std::vector<Input> inputs;
+
+ private:
+  static uint32_t input_size(const egg_program& program, uint32_t op) {
+    const egg_op& made = program.ops[op];
+    return made.code == EGG_OP_LINEAR ? static_cast<uint32_t>(program.values[made.in[0]].size) : 0;
+  }
+};
+
+}  // namespace eggroll
+
+#endif

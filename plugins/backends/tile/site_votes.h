@@ -1,0 +1,268 @@
+// Votes with the errors of sites: a table's row adds up those of the tokens that read it, a matrix error times input, a
+// bias the errors. Reads are sorted by row, so that a row is touched once.
+#ifndef EGGROLL_TILE_SITE_VOTES_H
+#define EGGROLL_TILE_SITE_VOTES_H
+
+#include <atomic>
+#include <vector>
+
+#include "eggroll/backend.h"
+#include "eggroll/site_errors.h"
+#include "eggroll/threads.h"
+#include "row_votes.h"
+#include "rule_blocks.h"
+#include "weights.h"
+
+namespace eggroll::tile {
+
+template <class S>
+class SiteVotes {
+ public:
+  SiteVotes(const egg_session_spec& spec, const Plan& plan, Weights<S>& weights, std::vector<Slots>& slots,
+            const std::vector<SiteErrors>& sites)
+      : spec_(spec), plan_(plan), weights_(weights), slots_(slots), sites_(sites), reads_(plan.forms.size()) {}
+
+  // Bytes for the reads of all tables, and of the matrix that has most votes.
+  static uint64_t memory(const egg_session_spec& spec, const Plan& plan, uint32_t population) {
+    uint64_t reads = 0;
+    uint64_t votes = 0;
+    for (const PlanParam& p : plan.forms) {
+      if (p.voters.site == 0) continue;
+      const uint64_t pairs = voting_pairs(p, population);
+      if (p.by_lookup) reads += 2 * pairs / spec.members_per_stream * spec.tokens * 2 * sizeof(uint64_t);
+      if (!p.by_lookup) votes = std::max<uint64_t>(votes, uint64_t{p.rows} * p.cols * sizeof(int64_t));
+    }
+    return reads + votes;
+  }
+
+  // params: that vote with sites.
+  void update(const std::vector<uint32_t>& params, const egg_update& u, Threads& threads) {
+    threads.split(params.size(), [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        if (plan_.forms[params[i]].by_lookup) find_reads(params[i], u);
+      }
+    });
+    for (const uint32_t param : params) {
+      const PlanParam& p = plan_.forms[param];
+      u.changed[param] = p.by_lookup ? update_table(param, u, threads)
+                         : p.vector  ? update_bias(param, u)
+                                     : update_matrix(param, u, threads);
+    }
+  }
+
+ private:
+  static constexpr size_t kPart = 4096;         // reads, beside those of the row that they end in
+  static constexpr size_t kMostReads = 65535;   // of errors whose sum an int32 holds: 2^15 * 2^16 = 2^31
+  static constexpr size_t kMostProducts = 512;  // of an error and an input: 2^15 * 2^7 * 2^9 = 2^31
+  static constexpr size_t kAhead = 6;           // reads whose errors are fetched ahead
+  static constexpr uint32_t kDigit = 11;        // bits that are sorted by at once
+
+  // The row above, the token's place below.
+  struct Reads {
+    std::vector<uint64_t> sorted;
+    std::vector<uint64_t> other;
+    std::vector<size_t> parts;  // where they begin, each at a row's first read; and the end
+  };
+
+  const SiteErrors& site_of(uint32_t param) const {
+    return sites_[static_cast<size_t>(plan_.forms[param].voters.site - 1)];
+  }
+  float std_of(const SiteErrors& site, int64_t squares, const egg_update& u) const {
+    return site_vote_std(squares, error_moment(u.sites[site.number], static_cast<int32_t>(site.size)));
+  }
+
+  void find_reads(uint32_t param, const egg_update& u) {
+    const SiteErrors& site = site_of(param);
+    Reads& reads = reads_[param];
+    reads.sorted.clear();
+    for (const uint32_t i : site.ops) {
+      const egg_op& op = plan_.program->ops[i];
+      if (op.code != EGG_OP_EMBED || op.param[0] != static_cast<int32_t>(param)) continue;
+      const size_t stride = op.attr == 0 ? 1 : plan_.program->index_count;
+      const uint32_t* row = op.attr == 0 ? u.batch.inputs : u.batch.rows + (op.attr - 1);
+      row += size_t{site.first_stream} * site.tokens * stride;
+      for (size_t place = 0; place < site.perturbed.size(); ++place, row += stride) {
+        if (*row == EGG_NO_ROW || site.perturbed[place] == 0) continue;
+        reads.sorted.push_back(uint64_t{*row} << 32 | place);
+      }
+    }
+    sort(reads, plan_.forms[param].rows);
+    reads.parts = {0};
+    for (size_t at = kPart; at < reads.sorted.size(); at += kPart) {
+      while (at < reads.sorted.size() && row_of(reads.sorted[at]) == row_of(reads.sorted[at - 1])) ++at;
+      if (at < reads.sorted.size()) reads.parts.push_back(at);
+    }
+    reads.parts.push_back(reads.sorted.size());
+  }
+
+  static uint32_t row_of(uint64_t read) { return static_cast<uint32_t>(read >> 32); }
+
+  // A radix sort by row.
+  static void sort(Reads& reads, uint32_t rows) {
+    reads.other.resize(reads.sorted.size());
+    for (uint32_t shift = 0; shift < 32 && (rows - 1) >> shift != 0; shift += kDigit) {
+      const auto digit = [&](uint64_t read) { return row_of(read) >> shift & ((1U << kDigit) - 1); };
+      std::array<size_t, (1U << kDigit) + 1> next{};
+      for (const uint64_t read : reads.sorted) ++next[digit(read) + 1];
+      for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+      for (const uint64_t read : reads.sorted) reads.other[next[digit(read)]++] = read;
+      reads.sorted.swap(reads.other);
+    }
+  }
+
+  int64_t update_table(uint32_t param, const egg_update& u, Threads& threads) {
+    const SiteErrors& site = site_of(param);
+    const Reads& reads = reads_[param];
+    std::atomic<int64_t> changed = 0;
+    threads.split(reads.parts.size() - 1, [&](size_t begin, size_t end) {
+      RuleBlocks<S> rule(*spec_.rule, u.scalars);
+      Buffer<int32_t> sums(site.size);
+      Buffer<int64_t> long_sums(site.size);
+      int64_t mine = 0;
+      const size_t last = reads.parts[end];
+      for (size_t at = reads.parts[begin]; at < last;) {
+        const uint32_t row = row_of(reads.sorted[at]);
+        size_t count = 0;
+        bool is_long = false;
+        std::fill(sums.begin(), sums.end(), 0);
+        for (; at < last && row_of(reads.sorted[at]) == row; ++at, ++count) {
+          if (at + kAhead < last) fetch(param, site, reads.sorted[at + kAhead]);
+          if (count > 0 && count % kMostReads == 0) {
+            if (!is_long) std::fill(long_sums.begin(), long_sums.end(), 0);
+            is_long = true;
+            move(sums, long_sums);
+          }
+          const int16_t* error = site.error(static_cast<uint32_t>(reads.sorted[at]));
+          for (size_t i = 0; i < site.size; ++i) sums[i] += error[i];
+        }
+        if (is_long) move(sums, long_sums);
+        const float std = std_of(site, static_cast<int64_t>(count), u);
+        mine += is_long ? rule.run_all(run_of(param, row, long_sums.data(), std), weights_.size(param))
+                        : rule.run_all(run_of(param, row, sums.data(), std), weights_.size(param));
+        weights_.pack_rows(param, row, row + size_t{1});
+      }
+      changed += mine;
+    });
+    return changed;
+  }
+
+  static void move(Buffer<int32_t>& from, Buffer<int64_t>& to) {
+    for (size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    std::fill(from.begin(), from.end(), 0);
+  }
+
+  // Errors and rows lie anywhere in memory.
+  void fetch(uint32_t param, const SiteErrors& site, uint64_t read) {
+    const int16_t* error = site.error(static_cast<uint32_t>(read));
+    for (size_t i = 0; i < site.size; i += 32) __builtin_prefetch(error + i);
+    const RuleRun<int32_t> run = run_of<int32_t>(param, row_of(read), nullptr, 0.0F);
+    for (size_t i = 0; i < run.count; i += 64) __builtin_prefetch(run.weights + i, 1);
+    for (uint32_t s = 0; s < spec_.rule->slot_count; ++s) {
+      for (size_t i = 0; i < run.count; i += 16) __builtin_prefetch(run.slots + s * weights_.size(param) + i, 1);
+    }
+  }
+
+  template <class Vote>
+  RuleRun<Vote> run_of(uint32_t param, size_t row, const Vote* votes, float std) {
+    const size_t cols = plan_.forms[param].cols;
+    return {cols, votes, weights_.plain(param) + row * cols, slots_[param].cells.data() + row * cols, std};
+  }
+
+  int64_t update_matrix(uint32_t param, const egg_update& u, Threads& threads) {
+    const SiteErrors& site = site_of(param);
+    const PlanParam& p = plan_.forms[param];
+    Buffer<int64_t> votes(size_t{p.rows} * p.cols);
+    std::vector<int64_t> squares(p.cols);
+    for (const SiteErrors::Input& input : site.inputs) {
+      if (plan_.program->ops[input.op].param[0] != static_cast<int32_t>(param)) continue;
+      for (size_t place = 0; place < site.perturbed.size(); ++place) {
+        if (site.perturbed[place] == 0) continue;
+        const int8_t* x = input.values.data() + place * p.cols;
+        for (size_t j = 0; j < p.cols; ++j) squares[j] += int32_t{x[j]} * x[j];
+      }
+      threads.split(p.rows, [&](size_t begin, size_t end) { add_products(site, input, begin, end, votes); });
+    }
+    std::vector<float> stds(p.cols);
+    for (size_t j = 0; j < p.cols; ++j) stds[j] = std_of(site, squares[j], u);
+    std::atomic<int64_t> changed = 0;
+    threads.split(p.rows, [&](size_t begin, size_t end) {
+      RuleBlocks<S> rule(*spec_.rule, u.scalars);
+      int64_t mine = 0;
+      for (size_t row = begin; row < end; ++row) {
+        // Columns without an input keep their weights and slots.
+        for (size_t j = 0; j < p.cols;) {
+          const size_t first = j;
+          while (j < p.cols && (squares[j] == 0) == (squares[first] == 0)) ++j;
+          if (squares[first] == 0) continue;
+          RuleRun<int64_t> run = run_of<int64_t>(param, row, votes.data() + row * p.cols + first, 0.0F);
+          run.count = j - first;
+          run.weights += first;
+          run.slots += first;
+          run.vote_stds = stds.data() + first;
+          mine += rule.run_all(run, weights_.size(param));
+        }
+      }
+      changed += mine;
+    });
+    weights_.pack_rows(param, 0, p.rows);
+    return changed;
+  }
+
+  // Outputs [begin, end).
+  void add_products(const SiteErrors& site, const SiteErrors::Input& input, size_t begin, size_t end,
+                    Buffer<int64_t>& votes) const {
+    const size_t cols = input.size;
+    Buffer<int32_t> sums((end - begin) * cols);
+    Buffer<int32_t> x(cols);
+    size_t added = 0;
+    const auto hand_over = [&] {
+      for (size_t i = 0; i < sums.size(); ++i) votes[begin * cols + i] += sums[i];
+      std::fill(sums.begin(), sums.end(), 0);
+      added = 0;
+    };
+    for (size_t place = 0; place < site.perturbed.size(); ++place) {
+      if (site.perturbed[place] == 0) continue;
+      std::copy_n(input.values.data() + place * cols, cols, x.data());
+      const int16_t* error = site.error(place);
+      for (size_t i = begin; i < end; ++i) {
+        const int32_t e = error[i];
+        int32_t* const to = sums.data() + (i - begin) * cols;
+        for (size_t j = 0; j < cols; ++j) to[j] += e * x[j];
+      }
+      if (++added == kMostProducts) hand_over();
+    }
+    hand_over();
+  }
+
+  int64_t update_bias(uint32_t param, const egg_update& u) {
+    const SiteErrors& site = site_of(param);
+    Buffer<int64_t> votes(site.size);
+    int64_t tokens = 0;
+    for (const uint32_t i : site.ops) {
+      if (plan_.program->ops[i].param[1] != static_cast<int32_t>(param)) continue;
+      for (size_t place = 0; place < site.perturbed.size(); ++place) {
+        if (site.perturbed[place] == 0) continue;
+        ++tokens;
+        for (size_t j = 0; j < site.size; ++j) votes[j] += site.error(place)[j];
+      }
+    }
+    if (tokens == 0) return 0;
+    RuleBlocks<S> rule(*spec_.rule, u.scalars);
+    const RuleRun<int64_t> run{site.size, votes.data(), weights_.plain(param), slots_[param].cells.data(),
+                               std_of(site, tokens, u)};
+    const int64_t changed = rule.run_all(run, weights_.size(param));
+    weights_.pack_rows(param, 0, plan_.forms[param].rows);
+    return changed;
+  }
+
+  const egg_session_spec& spec_;
+  const Plan& plan_;
+  Weights<S>& weights_;
+  std::vector<Slots>& slots_;
+  const std::vector<SiteErrors>& sites_;
+  std::vector<Reads> reads_;  // by parameter
+};
+
+}  // namespace eggroll::tile
+
+#endif

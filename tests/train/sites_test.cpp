@@ -1,0 +1,110 @@
+// Groups of `perturb.groups` that name values: what they vote on, what they learn, and that nothing of it is lost.
+#include <gmock/gmock.h>
+
+#include "eggroll/draws.h"
+#include "eggroll/sites.h"
+#include "record/metric_keys.h"
+#include "train/replay.h"
+#include "train/small_run.h"
+
+namespace eggroll::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kLogits =
+    "perturb.groups=[{sites: [{value: output, draws: complete}], share: 0.5}, "
+    "{params: [embedding, \"context*\", \"layer*\", \"norm_out*\"], share: 0.5}]";
+const std::string kInner =
+    "perturb.groups=[{sites: [{value: output, draws: 16}, {value: layer0.forget, draws: 3, "
+    "orthogonal: false, horizon: 2}, {value: layer0.candidate, draws: 4}], share: 0.7}, "
+    "{params: [embedding, \"context*\", \"*gain\", \"layer0.up.w\", "
+    "\"layer0.down.w\"], share: 0.3}]";
+
+ConfigNode with_sites(const std::string& groups, std::vector<std::string> more = {}) {
+  more.push_back("model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 32}]");
+  more.push_back(groups);
+  return small_config(more);
+}
+
+std::string refusal_of_sites(const std::string& groups) {
+  return message_of([&] { Learner(with_sites("perturb.groups=" + groups), built_plugins()); });
+}
+
+int32_t site_of(const Learner& learner, const std::string& param) {
+  for (size_t i = 0; i < learner.voters.size(); ++i) {
+    if (learner.program->params()[i].name == param) return learner.voters[i].site;
+  }
+  return -1;
+}
+
+TEST(Sites, HaveTheParametersOfTheirSums) {
+  const Learner learner(with_sites(kInner), built_plugins());
+  ASSERT_EQ(learner.sites.size(), 3U);
+  for (const char* name : {"head", "logit_context0.w", "logit_context1.w"})
+    EXPECT_EQ(site_of(learner, name), 1) << name;
+  for (const char* name : {"w", "u", "b"}) {
+    EXPECT_EQ(site_of(learner, std::string("layer0.forget.") + name), 2) << name;
+    EXPECT_EQ(site_of(learner, std::string("layer0.candidate.") + name), 3) << name;
+  }
+  EXPECT_EQ(site_of(learner, "embedding"), 0);
+  EXPECT_EQ(learner.sites[0].pairs, learner.sites[1].pairs);
+  EXPECT_EQ(learner.sites[0].draws, 16U);
+}
+
+TEST(Sites, WhatCannotBePerturbedIsRefused) {
+  const std::string rest = ", share: 0.5}, {params: [\"*\"], share: 0.5}]";
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: nothing, draws: 1}]" + rest),
+              HasSubstr("'nothing' is no int8 value"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: layer0.h, draws: 1}]" + rest),
+              HasSubstr("'layer0.h' is no int8 value"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: 17}]" + rest), HasSubstr("17 draws"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete, horizon: 1}]" + rest),
+              HasSubstr("horizon of 1"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: all}]" + rest), HasSubstr("complete"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete}], params: [head]" + rest),
+              HasSubstr("has both"));
+}
+
+// The sum over a complete set of draws, divided by their number, is what each channel alone would change.
+TEST(Sites, CompleteDrawsGiveTheFiniteDifference) {
+  constexpr uint32_t kSize = 16;
+  for (uint32_t i = 0; i < kSize; ++i) {
+    for (uint32_t j = 0; j < kSize; ++j) {
+      int32_t sum = 0;
+      for (uint32_t k = 0; k < kSize; ++k) sum += (egg_hadamard_bit(k, i) ^ egg_hadamard_bit(k, j)) != 0 ? -1 : 1;
+      EXPECT_EQ(sum, i == j ? 16 : 0);
+    }
+  }
+}
+
+class SiteRunTest : public SmallRunTest, public ::testing::WithParamInterface<std::string> {
+ protected:
+  const ConfigNode config_ = with_sites(GetParam(), {"train.steps=40", "eval.every=20", "checkpoint.every=20"});
+};
+
+TEST_P(SiteRunTest, Learns) {
+  const std::filesystem::path run = fresh("run");
+  const RunRecord record = run_in(run, config_);
+  const auto first = read_metrics(RunFolder{run}.metrics()).front().at(kHeldOutKeys.bits).get<double>();
+  EXPECT_LT(record.final->bits_per_unit, first - 0.1);
+}
+
+TEST_P(SiteRunTest, IsRebuiltAndGoesOn) {
+  const RunFolder whole{fresh("whole")};
+  const RunRecord record = run_in(whole.path, config_);
+  const Learner learner(config_, built_plugins());
+  EXPECT_EQ(weights_sha256(replay(learner, config_, whole, 0).weights), *record.weights_sha256);
+
+  const RunFolder stopped{fresh("stopped")};
+  run_in(stopped.path,
+         with_sites(GetParam(), {"train.steps=40", "eval.every=20", "checkpoint.every=20", "stop.steps=25"}));
+  const RunRecord resumed = run_in(stopped.path, config_);
+  EXPECT_EQ(resumed.weights_sha256, record.weights_sha256);
+}
+
+INSTANTIATE_TEST_SUITE_P(, SiteRunTest, ::testing::Values(kLogits, kInner),
+                         [](const auto& values) { return values.index == 0 ? "AtTheOutput" : "Within"; });
+
+}  // namespace
+}  // namespace eggroll::test
