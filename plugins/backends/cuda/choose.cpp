@@ -49,8 +49,8 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
   const uint32_t half = attribute(device, cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - kReserved;
   const uint32_t stages = forward_stages();
   const auto plan = [&](uint32_t bytes, uint32_t tiles, uint32_t fewest_stages) {
-    // Each state may have to be loaded by an op of its own.
-    const uint32_t ops = spec.program->op_count + spec.program->value_count;
+    // Each state may have to be loaded by an op of its own, and each value kept by one.
+    const uint32_t ops = spec.program->op_count + (spec.site_count > 0 ? 2 : 1) * spec.program->value_count;
     const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank), ops, tiles);
     return Plan(spec, Room{whole, bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
   };

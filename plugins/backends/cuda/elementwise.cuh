@@ -50,6 +50,16 @@ __device__ inline void run_store(T& tile, const DeviceOp& planned) {
 }
 
 template <class T>
+__device__ inline void run_keep(T& tile, const DeviceOp& planned) {
+  const typename T::Op op = planned;
+  if (tile.args.kept == nullptr || !tile.is_real(tile.row())) return;
+  const size_t place = size_t{tile.args.first_kept + tile.member(tile.row())} * tile.args.tokens + tile.at.token;
+  auto* kept = reinterpret_cast<uint4*>(tile.args.kept + op.keys_offset + place * op.in[0].bytes);
+#pragma unroll 4
+  for (uint32_t u = tile.quarter(); u < units_of(op.in[0]); u += 4) kept[u] = tile.unit(op.in[0], tile.row(), u);
+}
+
+template <class T>
 __device__ inline void run_embed(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
   const ForwardArgs& args = tile.args;

@@ -20,6 +20,9 @@ __device__ __forceinline__ void run_op(T& tile, const DeviceOp& op) {
   switch (op.code) {
     case kLoadState:
       return run_load_state(tile, op);
+    case kKeep:
+      if constexpr (T::kAnyOp) return run_keep(tile, op);
+      break;
 #define EGG_RUN_OP(code, name, ...)                                                  \
   case EGG_OP_##code:                                                                \
     if constexpr (T::kAnyOp || is_plain(EGG_OP_##code)) return run_##name(tile, op); \

@@ -23,9 +23,11 @@ struct ForwardArgs : CallArgs {
   uint32_t source_count;
   char* workspace;
   size_t workspace_stride;  // of a tile at work
+  int8_t* kept;             // of each value that is kept (streams, tokens, bytes of a row); null: none is
+  uint32_t first_kept;      // number of the launch's first row among those streams
   DeviceOp inline_ops[kMostInlineOps];
 };
-static_assert(sizeof(ForwardArgs) == 30960);  // CUDA's limit is 32764
+static_assert(sizeof(ForwardArgs) == 30976);  // CUDA's limit is 32764
 
 // Most stages of the ring of weights on the current device; 0 where it has none: it takes wgmma, compute
 // capability 9.0.

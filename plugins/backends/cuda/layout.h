@@ -52,8 +52,9 @@ struct VectorNoise {
 // as they are, as are those that are never perturbed.
 enum SideA : uint8_t { kDrawnA, kKeyedA, kJointA, kNoA };
 
-// What the kernels run: the program's ops, and one of the backend's own.
-enum DeviceCode : int32_t { kLoadState = 100 };
+// What the kernels run: the program's ops, and two of the backend's own. kKeep leaves a value in device memory, where
+// the sites of a session read it.
+enum DeviceCode : int32_t { kLoadState = 100, kKeep };
 
 // Ops that the smallest kernel has, where their values are int8. All others are in the full one: what a kernel never
 // runs still takes registers from what it runs.
@@ -88,7 +89,8 @@ struct alignas(16) DeviceOp {
   uint32_t state_offset;     // load_state, store; loss of a state: in a member's states
   uint8_t of_state;          // loss: 1 where the logits are a state
   uint8_t side_a;            // embed: SideA
-  size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes
+  size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes; keep: in
+                             // what is kept
   size_t values_offset;
   size_t scores_offset;  // likewise: (context, kTileThreads) int32, for any attention
 };

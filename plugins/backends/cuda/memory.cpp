@@ -27,14 +27,15 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       shares_votes_(shares_votes),
       tiles_(plan.tiles),
       tile_workspace_(plan.workspace_bytes),
-      state_stride_(plan.state_stride) {
+      state_stride_(plan.state_stride),
+      sites_(plan.sites) {
   const egg_program& program = *plan.program;
   const egg_rule& rule = *spec.rule;
   size_t largest = 0;   // parameter
   size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
   size_t forms = 0;
   for (uint32_t i = 0; i < program.param_count; ++i) {
-    ParamMemory param{{plan.params[i]}, 0, 0, 0, 0, 0, 0};
+    ParamMemory param{{plan.params[i]}, 0, 0, 0, 0, 0, 0, 0};
     if (param.vector) std::swap(param.rows, param.cols);
     param.stride = padded(param.cols, kBlock);
     if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) {
@@ -95,13 +96,24 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kStaging, largest, 1);
   set(bytes_, Area::kRuleScratch, rule_scratch(plan.rule.constants, plan.rule.places), sizeof(uint32_t));
   set(bytes_, Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
+  set(bytes_, Area::kSiteSums, sites_.sites.size(), sizeof(egg_site_sums));
+  set(bytes_, Area::kSiteTables, sites_.tables.size(), sizeof(RowTable));
+  set(bytes_, Area::kSiteCounters, kRowCounters * sites_.tables.size(), sizeof(uint32_t));
+  set(bytes_, Area::kSiteMoments, sites_.tables.size(), sizeof(double));
+  size_t reads = 0;
+  size_t columns = 0;
+  for (const SiteVoter& table : sites_.tables) reads += table.reads.size();
+  for (const SiteVoter& matrix : sites_.matrices) columns += matrix.cols;
+  for (const SiteVoter& vector : sites_.vectors) columns += vector.rows;
+  set(bytes_, Area::kSiteReaders, reads, sizeof(uint32_t));
+  set(bytes_, Area::kSiteSquares, columns, sizeof(int64_t));
 }
 
 // Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.
 void MemoryPlan::place_votes() {
   const auto place = [&](bool masked) {
     for (ParamMemory& param : params) {
-      if (!param.perturbed || param.masked != masked) continue;
+      if (!param.perturbed || param.masked != masked || (masked && param.voters.site != 0)) continue;
       param.votes_offset = votes;
       votes += param.count();
     }
@@ -110,6 +122,7 @@ void MemoryPlan::place_votes() {
   for (ParamMemory& param : params) {
     if (!param.masked) continue;
     param.counts_offset = votes;
+    param.begins_offset = table_rows_;
     votes += param.rows;
     table_rows_ += param.rows;
   }
@@ -145,6 +158,16 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bo
   set(bytes, Area::kVotes, with_row_votes ? votes : votes - masked_votes, sizeof(int64_t));
   if (shares_votes_) set(bytes, Area::kAllVotes, votes, sizeof(int64_t));
   if (with_row_votes) set(bytes, Area::kVotedRows, table_rows_, sizeof(VotedRow));
+  const SitePlan::Room sites = sites_.room(population);
+  set(bytes, Area::kKept, sites.kept, 1);
+  set(bytes, Area::kSiteErrors, sites.errors, sizeof(int16_t));
+  set(bytes, Area::kSitePerturbed, sites.places, 1);
+  set(bytes, Area::kSiteLosses, sites.streams, sizeof(int64_t));
+  set(bytes, Area::kSiteReadPlaces, sites.reads, sizeof(uint32_t));
+  set(bytes, Area::kSiteReadTokens, sites.reads, sizeof(uint32_t));
+  set(bytes, Area::kSitePieces, sites.pieces, sizeof(RowPiece));
+  set(bytes, Area::kSiteVotedRows, sites.shared_rows, sizeof(VotedRow));
+  set(bytes, Area::kSiteVotes, sites.votes, sizeof(int64_t));
   return bytes;
 }
 

@@ -51,7 +51,13 @@ enum class Area : uint8_t {
   kVotesOf,
   kStaging,  // the largest parameter as it crosses the seam
   kRuleScratch,
-  kPlainNoise,  // of the unperturbed model, one tile
+  kSiteSums,
+  kSiteTables,
+  kSiteReaders,
+  kSiteCounters,
+  kSiteMoments,
+  kSiteSquares,  // of inputs, by column of all matrices
+  kPlainNoise,   // of the unperturbed model, one tile
   // What follows grows with the population.
   kStates,
   kLosses,
@@ -62,6 +68,15 @@ enum class Area : uint8_t {
   kVotes,
   kAllVotes,
   kVotedRows,
+  kKept,
+  kSiteErrors,
+  kSitePerturbed,
+  kSiteLosses,
+  kSiteReadPlaces,
+  kSiteReadTokens,
+  kSitePieces,
+  kSiteVotedRows,
+  kSiteVotes,
   kCount,
 };
 using AreaBytes = std::array<size_t, static_cast<size_t>(Area::kCount)>;
@@ -74,6 +89,7 @@ struct ParamMemory : LoweredParam {
   size_t slot_cells;      // of all slots
   size_t votes_offset;    // cells before its votes; those of masked tables are the last
   size_t counts_offset;   // of a masked table: cells before its rows' counts of voters
+  size_t begins_offset;   // likewise: rows of those before it
 };
 
 constexpr size_t kRowCounters = 3;  // of a masked table: of its list of streams, its pieces, and its rows with votes
@@ -126,6 +142,7 @@ struct MemoryPlan {
   uint32_t tiles_;  // of a block
   size_t tile_workspace_;
   size_t state_stride_;
+  SitePlan sites_;
   AreaBytes bytes_{};      // until choose(), of the areas that do not grow with the population
   uint64_t listed_ = 0;    // of parameters and lookup tables
   size_t table_rows_ = 0;  // of all masked tables

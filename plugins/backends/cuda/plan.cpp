@@ -43,13 +43,21 @@ constexpr uint32_t kAlignment = 128;  // of tiles' values and the ring in shared
 class Planner {
  public:
   Planner(Plan& plan, const Room& room)
-      : plan_(plan), program_(*plan.program), room_(room), places_(program_.value_count) {}
+      : plan_(plan),
+        program_(*plan.program),
+        room_(room),
+        places_(program_.value_count),
+        is_kept_(program_.value_count) {}
 
   void run() {
     lay_out_states();
     lay_out_noise();
     place_values();
-    for (const Step& step : plan_.steps) add(step);
+    for (const Step& step : plan_.steps) {
+      if (step.op >= 0 && program_.ops[step.op].code == EGG_OP_LINEAR) keep(program_.ops[step.op].in[0]);
+      add(step);
+      if (step.op >= 0 && program_.ops[step.op].code != EGG_OP_STORE) keep(program_.ops[step.op].out);
+    }
     if (plan_.streams.empty()) plan_.stages = 0;
     plan_.workspace_bytes = padded_size(values_in_workspace() + cache_bytes_);
     if (plan_.layout.bytes > INT32_MAX) throw_too_large();
@@ -63,6 +71,24 @@ class Planner {
     for (const LoweredState& state : plan_.states) {
       plan_.state_places.push_back(plan_.state_stride);
       plan_.state_stride += padded(state.size, kBlock);
+    }
+  }
+
+  // Once a token. What a linear reads is kept where it is read, since it may be a state.
+  void keep(int32_t value) {
+    for (const KeptValue& kept : plan_.sites.kept) {
+      if (kept.value != value || is_kept_[static_cast<size_t>(value)]) continue;
+      is_kept_[static_cast<size_t>(value)] = true;
+      DeviceOp op{};
+      op.vectors[0] = op.vectors[1] = {-1, 0};
+      op.code = kKeep;
+      op.in[0] = places_[static_cast<size_t>(value)];
+      op.all_shared = op.in[0].shared;
+      op.keys_offset = plan_.sites.kept_offset(value);
+      plan_.full_ops = true;
+      plan_.ops.push_back(op);
+      plan_.op_param.push_back(-1);
+      plan_.op_table.push_back(-1);
     }
   }
 
@@ -310,6 +336,7 @@ class Planner {
   const egg_program& program_;
   Room room_;
   std::vector<Place> places_;
+  std::vector<bool> is_kept_;  // by value: the op is there
   FirstFit<ValueRequest> shared_;
   FirstFit<ValueRequest> workspace_;
   size_t cache_bytes_ = 0;  // scores, then keys and values
@@ -317,9 +344,11 @@ class Planner {
 
 }  // namespace
 
-Plan::Plan(const egg_session_spec& spec, const Room& room) : LoweredProgram(spec), tiles(room.tiles), rule(*spec.rule) {
+// Fused ops keep no values for sites.
+Plan::Plan(const egg_session_spec& spec, const Room& room)
+    : LoweredProgram(spec), tiles(room.tiles), rule(*spec.rule), sites(spec, params) {
   Planner(*this, room).run();
-  if (room.most_stages == 0) return;
+  if (room.most_stages == 0 || !sites.sites.empty()) return;
   fused = fuse(*this, room);
   if (!fused) return;
   workspace_bytes = 0;

@@ -12,6 +12,7 @@
 #include "fused_plan.h"
 #include "layout.h"
 #include "rule_plan.h"
+#include "site_plan.h"
 
 namespace eggroll::cuda {
 
@@ -54,6 +55,7 @@ struct Plan : LoweredProgram {
   bool full_ops = false;     // a wide value, lut, max_norm, rope or attention
   bool all_streamed = true;  // every linear's weights come through the ring
   RulePlan rule;
+  SitePlan sites;
   // Where the program can be run so: then nothing runs the ops one by one, and there is no workspace.
   std::optional<FusedPlan> fused;
 };

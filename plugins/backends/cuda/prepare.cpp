@@ -20,8 +20,8 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   check(cudaStreamCreateWithPriority(&drawing_, cudaStreamNonBlocking, least), "make a stream");
   check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
   check(cudaStreamCreateWithFlags(&receiving_, cudaStreamNonBlocking), "make a stream");
-  for (cudaEvent_t* event :
-       {&batch_places_[0].sent, &batch_places_[1].sent, &numbers_sent_, &evaluated_, &drawn_, &voted_, &updated_}) {
+  for (cudaEvent_t* event : {&batch_places_[0].sent, &batch_places_[1].sent, &numbers_sent_, &evaluated_, &drawn_,
+                             &votes_made_, &updated_}) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
   }
   allow_shared_memory();
@@ -29,6 +29,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   make_params();
   make_ops();
   make_jobs();
+  make_sites();
   rule_nodes_ = take(Area::kRuleNodes, own_.plan.rule.nodes);
   slot_places_ = take(Area::kSlotPlaces, own_.plan.rule.slot_places);
   rule_scratch_ = take<uint32_t>(Area::kRuleScratch);
@@ -244,7 +245,7 @@ void Replica::choose(const egg_update& u) {
   for (size_t i = 0; i < params_.size(); ++i) {
     if (!chosen[i]) continue;
     const Param& param = params_[i];
-    if (param.masked) continue;
+    if (param.masked || param.voters.site != 0) continue;
     add_vote_job(i);
     rule_jobs_.add({0, static_cast<uint32_t>(i), votes.get() + param.votes_offset, param.weights.get(), param.rows,
                     param.cols, param.stride, param.slots.get()},
@@ -253,6 +254,7 @@ void Replica::choose(const egg_update& u) {
   matrix_votes_.jobs = take(Area::kMatrixVoteJobs, matrix_votes_.list);
   vector_votes_.jobs = take(Area::kVectorVoteJobs, vector_votes_.list);
   make_row_tables(chosen, u);
+  if (!own_.plan.sites.sites.empty()) make_site_tables(chosen);
   rule_jobs_.jobs = take(Area::kRuleJobs, rule_jobs_.list);
   std::vector<NoisePart> draws = own_.plan.layout.parts;
   std::vector<bool> voted(params_.size(), false);
@@ -298,7 +300,7 @@ void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update&
   row_params_.clear();
   for (size_t i = 0; i < params_.size(); ++i) {
     const Param& param = params_[i];
-    if (!chosen[i] || !param.masked) continue;
+    if (!chosen[i] || !param.masked || param.voters.site != 0) continue;
     const uint32_t lead = lead_of(i);
     RowTable table{};
     table.param = static_cast<uint32_t>(i);
@@ -378,7 +380,7 @@ void Replica::give_room(std::vector<RowTable>& tables, const egg_update& u) {
     table.votes = memory.keeps_row_votes ? votes_.get() + votes : piece_votes_.get() + before.votes;
     table.all_votes = memory.keeps_row_votes ? all_votes + votes : table.votes;
     table.voted = voted_rows_.get() + (memory.keeps_row_votes ? before.rows : before.shared_rows);
-    table.begins = row_begins_.get() + before.rows;
+    table.begins = row_begins_.get() + params_[table.param].begins_offset;
     table.places = read_places_.get() + before.reads;
     table.streams = read_streams_.get() + before.reads;
     table.pieces = row_pieces_.get() + before.pieces;

@@ -39,7 +39,7 @@ Replica::~Replica() {
   }
   for (const cudaEvent_t event : download_events_) cudaEventDestroy(event);
   for (const cudaEvent_t event :
-       {batch_places_[0].sent, batch_places_[1].sent, numbers_sent_, evaluated_, drawn_, voted_, updated_}) {
+       {batch_places_[0].sent, batch_places_[1].sent, numbers_sent_, evaluated_, drawn_, votes_made_, updated_}) {
     if (event != nullptr) cudaEventDestroy(event);
   }
 }
@@ -345,34 +345,56 @@ void Replica::evaluate_async(const egg_evaluate& e) {
   const auto [share, first_stream, streams] = reads_of(e);
   if (share.count == 0) return;
   activate();
-  const Plan& plan = own_.plan;
-  const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, share.count);
   host_losses_.reserve(share.count);
   downloads_.clear();
-  for (uint32_t done = 0; done < share.count; done += most_rows) {
-    const uint32_t rows = std::min(share.count - done, most_rows);
-    make_noise(e.step, (share.first + done) / 2, rows / 2);
-    if (done == 0 && is_ready) check(cudaStreamWaitEvent(stream_, batch_place().sent), "receive data");
-    if (done == 0 && !is_ready) send_now(e.batch, first_stream, streams, Sent::kAll);
+  bool is_brought = false;
+  const auto bring_batch = [&, first = first_stream, count = streams] {
+    if (std::exchange(is_brought, true)) return;
+    if (is_ready) check(cudaStreamWaitEvent(stream_, batch_place().sent), "receive data");
+    if (!is_ready) send_now(e.batch, first, count, Sent::kAll);
+  };
+  sites_.sums.zero(stream_);
+  for (const auto& [part, is_of_sites] : parts_of(share)) {
+    if (is_of_sites) {
+      bring_batch();
+      evaluate_sites(e, part, first_stream);
+    } else {
+      evaluate_members(e, share, part, first_stream, bring_batch);
+    }
+  }
+  if (sites_.host_sums.get() != nullptr) {
+    sites_.sums.download(sites_.host_sums.get(), own_.plan.sites.sites.size(), stream_);
+    check(cudaEventRecord(evaluated_, stream_), "run the forward pass");
+  }
+  if (next_ && bytes_of(next_->batch, reads_of(*next_).streams) <= kSmallBatch) get_ready();
+}
+
+// The members of a part of the share; the noise of the first is made while the batch comes.
+void Replica::evaluate_members(const egg_evaluate& e, Share share, Share part, uint32_t first_stream,
+                               const std::function<void()>& bring_batch) {
+  const Plan& plan = own_.plan;
+  const uint32_t most_rows = std::min(own_.memory.noise_tiles * kTileRows, part.count);
+  const uint32_t before = part.first - share.first;
+  for (uint32_t done = 0; done < part.count; done += most_rows) {
+    const uint32_t rows = std::min(part.count - done, most_rows);
+    make_noise(e.step, (part.first + done) / 2, rows / 2);
+    bring_batch();
     for (uint32_t begin = 0; begin < rows; begin += kLaunchRows) {
       ForwardArgs args = forward_args(e.batch);
       args.rows = std::min(rows - begin, kLaunchRows);
       args.paired = 1;
-      args.first = share.first - e.first + done + begin - first_stream * e.members_per_stream;
+      args.first = part.first - e.first + done + begin - first_stream * e.members_per_stream;
       args.members_per_stream = e.members_per_stream;
       args.tile_noise = plan.layout.bytes * kTilePairs;
       args.noise = noise().values.get() + begin / kTileRows * args.tile_noise;
       args.ranks = static_cast<uint32_t>(plan.noise.rank);
-      args.states = states_.get() + (share.first + done + begin - first_member()) * plan.state_stride;
-      args.losses = losses_.get() + done + begin;
+      args.states = states_.get() + (part.first + done + begin - first_member()) * plan.state_stride;
+      args.losses = losses_.get() + before + done + begin;
       launch_forward_pass(args);
-      download_losses(done + begin, args.rows);
+      download_losses(before + done + begin, args.rows);
     }
   }
-  if (share.count == members() && most_rows == share.count) {
-    draw_ahead(e.step + 1, share.first / 2, share.count / 2);
-  }
-  if (next_ && bytes_of(next_->batch, reads_of(*next_).streams) <= kSmallBatch) get_ready();
+  if (share.count == members() && most_rows == part.count) draw_ahead(e.step + 1, part.first / 2, part.count / 2);
 }
 
 // Fetches the losses of these rows of the share, while the next rows' launch is at work.
@@ -401,6 +423,9 @@ void Replica::finish_evaluate(const egg_evaluate& e) {
     const int64_t* const from = host_losses_.get() + first;
     copy_elements(&threads_, from, count, e.losses + (share.first - e.first) + first);
   }
+  if (own_.plan.sites.sites.empty()) return;
+  check(cudaEventSynchronize(evaluated_), "run the forward pass");
+  finish_sites(e, parts_of(share));
 }
 
 void Replica::infer(const egg_infer& i) {

@@ -3,6 +3,7 @@
 #define EGGROLL_CUDA_REPLICA_H
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "fused.h"
 #include "replica_plan.h"
 #include "sent_array.h"
+#include "sites.h"
 #include "update.h"
 
 namespace eggroll::cuda {
@@ -69,6 +71,12 @@ class Replica {
   struct Share {
     uint32_t first;
     uint32_t count;
+  };
+
+  // Members of a share that are evaluated in one way.
+  struct Part {
+    Share members;
+    bool is_of_sites;
   };
 
   // Owns a launch's jobs. add() puts one of this number of pieces behind the others; upload() sends them to the device.
@@ -143,6 +151,18 @@ class Replica {
     uint32_t streams;
   };
   Reads reads_of(const egg_evaluate& e) const;
+  std::vector<Part> parts_of(Share share) const;
+  void evaluate_members(const egg_evaluate& e, Share share, Share part, uint32_t first_stream,
+                        const std::function<void()>& bring_batch);
+  void make_sites();
+  void make_site_tables(const std::vector<bool>& chosen);
+  void evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_sent);
+  void finish_sites(const egg_evaluate& e, const std::vector<Part>& parts);
+  void vote_by_sites(const egg_update& u);
+  template <class Body>
+  void each_site_voter(const Body& body);
+  void apply_rule_by_sites();
+  Share voting_pairs(const egg_update& u) const;
   size_t bytes_of(const egg_batch& batch, uint32_t streams) const;
   void make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness);
   void send_numbers(const egg_update& u);
@@ -168,7 +188,7 @@ class Replica {
   cudaEvent_t numbers_sent_ = nullptr;
   cudaEvent_t evaluated_ = nullptr;
   cudaEvent_t drawn_ = nullptr;
-  cudaEvent_t voted_ = nullptr;  // for the streams of other replicas
+  cudaEvent_t votes_made_ = nullptr;  // for the streams of other replicas
   cudaEvent_t updated_ = nullptr;
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
@@ -269,6 +289,28 @@ class Replica {
     uint32_t first_stream;
   } listed_{};
   DeviceArray<double> row_variances_;
+  Share voted_{};  // pairs whose votes are made here in this update
+  struct {
+    DeviceArray<int8_t> kept;  // see SitePlan
+    DeviceArray<int16_t> errors;
+    DeviceArray<uint8_t> perturbed;
+    DeviceArray<int64_t> losses;  // of the plan's streams
+    HostArray<int64_t> host_losses;
+    DeviceArray<egg_site_sums> sums;
+    HostArray<egg_site_sums> host_sums;
+    std::vector<RowTables> tables;  // by site
+    DeviceArray<RowTable> all_tables;
+    DeviceArray<uint32_t> readers;
+    DeviceArray<uint32_t> read_places;
+    DeviceArray<uint32_t> read_tokens;
+    DeviceArray<RowPiece> pieces;
+    DeviceArray<VotedRow> voted_rows;
+    DeviceArray<long long> votes;  // on rows with several pieces
+    DeviceArray<uint32_t> counters;
+    DeviceArray<double> moments;              // by table
+    std::vector<double> moment_of;            // by site
+    DeviceArray<unsigned long long> squares;  // by column of matrices, then of vectors
+  } sites_;
   Jobs<RuleJob> rule_jobs_;
   Jobs<FormJob> forms_;
   DeviceArray<unsigned long long> changed_;

@@ -29,11 +29,26 @@ int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
   return most;
 }
 
+// The pairs whose votes are made here: those of sites have none.
+Replica::Share Replica::voting_pairs(const egg_update& u) const {
+  uint32_t begin = u.pairs;
+  uint32_t end = 0;
+  for (const LoweredParam& param : own_.plan.params) {
+    if (!param.perturbed || param.voters.site != 0) continue;
+    begin = std::min(begin, param.voters.first_pair);
+    end = std::max(end, param.voters.first_pair + param.voters.pairs);
+  }
+  begin = std::max(begin, std::min(own_.first_vote_pair, u.pairs));
+  end = std::min({end, own_.first_vote_pair + own_.vote_pairs, u.pairs});
+  return {begin, end > begin ? end - begin : 0};
+}
+
 void Replica::vote_async(const egg_update& u) {
   activate();
   choose(u);
-  const uint32_t begin = std::min(own_.first_vote_pair, u.pairs);
-  const uint32_t end = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs);
+  voted_ = voting_pairs(u);
+  const uint32_t begin = voted_.first;
+  const uint32_t end = voted_.first + voted_.count;
   const int32_t most_fitness = send_fitness(u.fitness + begin, end - begin);
   votes_.zero(stream_, own_.memory.votes - own_.memory.masked_votes);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
@@ -52,7 +67,8 @@ void Replica::vote_async(const egg_update& u) {
     clear_rows();
     send_numbers(u);
   }
-  check(cudaEventRecord(voted_, stream_), "gather votes");
+  vote_by_sites(u);
+  check(cudaEventRecord(votes_made_, stream_), "gather votes");
 }
 
 // Clears the votes on rows of masked tables, and the counts of their lists.
@@ -101,7 +117,7 @@ void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pair
                     drawn.places,    drawn.values,
                     drawn.seed,      drawn.step,
                     first_pair,      pairs,
-                    drawn.tiles,     fitness_.get() + (first_pair - own_.first_vote_pair),
+                    drawn.tiles,     fitness_.get() + (first_pair - voted_.first),
                     most_fitness,    static_cast<uint32_t>(plan.noise.rank),
                     jobs.on_device()};
   };
@@ -114,18 +130,22 @@ void Replica::list_streams(const egg_update& u) {
   ReadArgs args{};
   args.tables = row_tables_;
   args.readers = readers_.get();
-  args.first_pair = std::min(own_.first_vote_pair, u.pairs);
-  args.pairs = std::min(own_.first_vote_pair + own_.vote_pairs, u.pairs) - args.first_pair;
+  args.first_pair = voted_.first;
+  args.pairs = voted_.count;
   args.first_stream = args.first_pair / stream_pairs_;
   args.streams = (args.first_pair + args.pairs - 1) / stream_pairs_ + 1 - args.first_stream;
   args.stream_pairs = stream_pairs_;
   args.tokens = u.batch.tokens;
-  send_now(u.batch, args.first_stream, args.streams, Sent::kInputs);
-  args.inputs = batch_place().inputs.get();
-  args.row_numbers = batch_place().row_numbers.get();
   args.index_count = own_.plan.program->index_count;
+  // Sites read from the first stream on.
+  const bool is_all = !own_.plan.sites.sites.empty();
+  send_now(u.batch, is_all ? 0 : args.first_stream, is_all ? u.batch.streams : args.streams, Sent::kInputs);
+  const size_t before = is_all ? size_t{args.first_stream} * args.tokens : 0;
+  args.inputs = batch_place().inputs.get() + before;
+  args.row_numbers = batch_place().row_numbers.get() + before * args.index_count;
   args.ranks = static_cast<uint32_t>(own_.plan.noise.rank);
   args.variances = row_variances_.get();
+  args.most = piece_pairs(args.ranks);
   launch_list_streams(args, stream_);
   listed_ = {args.first_pair, args.pairs, args.first_stream};
 }
@@ -142,7 +162,7 @@ void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
   args.ranks = static_cast<uint32_t>(plan.noise.rank);
   args.first_pair = first_pair;
   args.pairs = pairs;
-  args.fitness = fitness_.get() + (first_pair - own_.first_vote_pair);
+  args.fitness = fitness_.get() + (first_pair - voted_.first);
   args.first_stream = listed_.first_stream;
   args.stream_pairs = stream_pairs_;
   launch_row_votes(args, rule_args(), stream_);
@@ -154,7 +174,8 @@ void Replica::apply_rule_async() {
   changed_.zero(stream_);
   if (own_.shares_votes) {
     const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
-    for (const Replica* replica : replicas_) check(cudaStreamWaitEvent(stream_, replica->voted_), "wait for votes");
+    for (const Replica* replica : replicas_)
+      check(cudaStreamWaitEvent(stream_, replica->votes_made_), "wait for votes");
     launch_sum_votes(parts, memory.votes - memory.masked_votes, stream_);
     find_rows();
     launch_sum_row_votes(row_tables_, parts, stream_);
@@ -164,6 +185,7 @@ void Replica::apply_rule_async() {
     make_row_votes(listed_.first_pair, listed_.pairs);
   }
   launch_rule(rule_args(), stream_);
+  apply_rule_by_sites();
   launch_forms(forms_.on_device(), 0, forms_.pieces, stream_);
   changed_.download(host_changed_.get(), params_.size(), stream_);
   check(cudaEventRecord(updated_, stream_), "update the weights");

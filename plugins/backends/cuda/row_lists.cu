@@ -40,6 +40,7 @@ struct Read {
     const uint32_t own_stream = stream();
     const auto own = static_cast<uint32_t>(number % reads());
     const uint32_t found = row(own_stream, own);
+    if (args.counted != nullptr) return args.counted[own_stream] != 0 ? found : EGG_NO_ROW;
     for (uint32_t i = 0; i < own && found != EGG_NO_ROW; ++i) {
       if (row(own_stream, i) == found) return EGG_NO_ROW;
     }
@@ -120,7 +121,7 @@ __global__ void __launch_bounds__(kThreads) list_rows_kernel(const ReadArgs args
     uint32_t streams = 0;
     uint32_t pieces = 0;
     uint32_t shared = 0;  // rows that several pieces have
-    const uint32_t most = piece_pairs(args.ranks);
+    const uint32_t most = args.most;
     const auto pieces_of = [&](unsigned long long count) {
       return divide_up(streams_voting(count) * args.stream_pairs, most);
     };

@@ -10,20 +10,6 @@ namespace {
 constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kRuleWarps = kRuleThreads / 32;
 
-// The lanes that share a piece: each has kWeights neighbouring columns.
-struct Lanes {
-  uint32_t count;  // a power of two
-
-  __device__ explicit Lanes(uint32_t cols) : count(cols <= 32 ? 4 : cols <= 64 ? 8 : cols <= 128 ? 16 : 32) {}
-
-  __device__ uint32_t own() const { return threadIdx.x % count; }
-  __device__ uint32_t columns() const { return count * kWeights; }
-  template <class T>
-  __device__ T from(T value, uint32_t lane) const {
-    return __shfl_sync(kAll, value, static_cast<int>(lane), static_cast<int>(count));
-  }
-};
-
 // Adds the votes of two pairs on four columns. four, other: their draws; factors: two of 16 bits.
 __device__ void add_two(uint32_t four, uint32_t other, int32_t factors, int32_t* sums) {
   const auto low = static_cast<int32_t>(pick(four, other, 0x5140));

@@ -66,23 +66,42 @@ struct Weights {
     if (in_half(half) > 3) to[3] = cells.w;
   }
   __device__ int32_t weight(uint32_t k) const { return static_cast<int8_t>(old[k / 4] >> 8 * (k % 4)); }
+
+  // The null deviation of a weight's vote, and whether the rule is for it.
+  static constexpr bool kMasked = false;
+  __device__ float std_of(uint32_t /*k*/) const { return vote_std; }
+  __device__ bool is_live(uint32_t /*k*/) const { return true; }
+};
+
+// The lanes that share a piece: each has kWeights neighbouring columns.
+struct Lanes {
+  uint32_t count;  // a power of two
+
+  __device__ explicit Lanes(uint32_t cols) : count(cols <= 32 ? 4 : cols <= 64 ? 8 : cols <= 128 ? 16 : 32) {}
+
+  __device__ uint32_t own() const { return threadIdx.x % count; }
+  __device__ uint32_t columns() const { return count * kWeights; }
+  template <class T>
+  __device__ T from(T value, uint32_t lane) const {
+    return __shfl_sync(0xffffffffu, value, static_cast<int>(lane), static_cast<int>(count));
+  }
 };
 
 __device__ inline uint32_t vote_to_f32(long long vote) { return egg_bits_of(__ll2float_rn(vote)); }
 __device__ inline uint32_t vote_to_f32(int32_t vote) { return egg_bits_of(__int2float_rn(vote)); }
 
 // What a node without operands reads. k: the weight.
-template <class Vote>
+template <class Group>
 struct NodeInputs {
   const RuleNode& node;
   const float* scalars;
-  const Weights<Vote>& in;
+  const Group& in;
   const uint4& cells;  // of the slot, where it reads one
   uint32_t k;
 
   __device__ uint32_t vote_i32() const { return static_cast<uint32_t>(in.votes[k]); }
   __device__ uint32_t vote_f32() const { return vote_to_f32(in.votes[k]); }
-  __device__ uint32_t vote_std() const { return egg_bits_of(in.vote_std); }
+  __device__ uint32_t vote_std() const { return egg_bits_of(in.std_of(k)); }
   __device__ uint32_t weight() const { return static_cast<uint32_t>(in.weight(k)); }
   __device__ uint32_t slot() const {
     return k % 4 == 0 ? cells.x : k % 4 == 1 ? cells.y : k % 4 == 2 ? cells.z : cells.w;
@@ -119,18 +138,19 @@ struct Values {
     }
   }
 
-  template <class Vote>
-  __device__ void run(const RuleNode& node, const Weights<Vote>& weights, size_t slot_stride) const {
+  // Group: Weights, or what has more of them.
+  template <class Group>
+  __device__ void run(const RuleNode& node, const Group& weights, size_t slot_stride) const {
     switch (static_cast<egg_rule_code>(node.code)) {
-#define EGG_INPUT(code, name, result, operands, text)                               \
-  case EGG_RULE_##code: {                                                           \
-    uint4 cells[kHalves] = {};                                                      \
-    for (uint32_t h = 0; h < kHalves && EGG_RULE_##code == EGG_RULE_SLOT; ++h) {    \
-      cells[h] = weights.slot(static_cast<uint32_t>(node.index) * slot_stride, h);  \
-    }                                                                               \
-    return each(node, [&](uint32_t k, uint32_t, uint32_t, uint32_t) {               \
-      return NodeInputs<Vote>{node, args.scalars, weights, cells[k / 4], k}.name(); \
-    });                                                                             \
+#define EGG_INPUT(code, name, result, operands, text)                                \
+  case EGG_RULE_##code: {                                                            \
+    uint4 cells[kHalves] = {};                                                       \
+    for (uint32_t h = 0; h < kHalves && EGG_RULE_##code == EGG_RULE_SLOT; ++h) {     \
+      cells[h] = weights.slot(static_cast<uint32_t>(node.index) * slot_stride, h);   \
+    }                                                                                \
+    return each(node, [&](uint32_t k, uint32_t, uint32_t, uint32_t) {                \
+      return NodeInputs<Group>{node, args.scalars, weights, cells[k / 4], k}.name(); \
+    });                                                                              \
   }
 #define EGG_ARITHMETIC(code, name, result, operands, text)               \
   case EGG_RULE_##code:                                                  \
@@ -165,8 +185,8 @@ struct Values {
   }
 
   // Moves the weights. Returns how many of the thread's changed.
-  template <class Vote>
-  __device__ uint32_t apply(const Weights<Vote>& weights, size_t slot_stride) const {
+  template <class Group>
+  __device__ uint32_t apply(const Group& weights, size_t slot_stride) const {
     RuleNode next = node_at(min(args.constants, args.node_count - 1));
     for (uint32_t n = args.constants; n < args.node_count; ++n) {
       const RuleNode node = next;
@@ -179,7 +199,15 @@ struct Values {
     for (uint32_t h = 0; h < kHalves; ++h) {
       // Every node has read the old slots by now.
       for (uint32_t s = 0; s < args.slot_count; ++s) {
-        weights.set_slot(s * slot_stride, h, operand(args.slot_places[s], h));
+        uint4 cells = operand(args.slot_places[s], h);
+        if constexpr (Group::kMasked) {
+          const uint4 old = weights.slot(s * slot_stride, h);
+          if (!weights.is_live(4 * h)) cells.x = old.x;
+          if (!weights.is_live(4 * h + 1)) cells.y = old.y;
+          if (!weights.is_live(4 * h + 2)) cells.z = old.z;
+          if (!weights.is_live(4 * h + 3)) cells.w = old.w;
+        }
+        weights.set_slot(s * slot_stride, h, cells);
       }
       const uint4 moves = operand(args.delta_place, h);
       const uint32_t delta[4] = {moves.x, moves.y, moves.z, moves.w};
@@ -188,7 +216,7 @@ struct Values {
       for (uint32_t k = 0; k < 4; ++k) {
         if (4 * h + k >= weights.count) break;
         const int32_t old = weights.weight(4 * h + k);
-        const int32_t weight = egg_moved(old, static_cast<int32_t>(delta[k]));
+        const int32_t weight = weights.is_live(4 * h + k) ? egg_moved(old, static_cast<int32_t>(delta[k])) : old;
         moved += weight != old ? 1 : 0;
         four |= static_cast<uint32_t>(static_cast<uint8_t>(weight)) << 8 * k;
       }

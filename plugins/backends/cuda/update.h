@@ -202,6 +202,9 @@ struct ReadArgs {
   uint32_t index_count;
   uint32_t ranks;
   const double* variances;  // of a vote of one pair under the null, by table
+  uint32_t most;            // pairs of a piece
+  const uint8_t* counted;  // of sites, whose streams are tokens that each have a vote for each read: (streams), 0 where
+                           // a token has none; else null
 };
 // Lists the streams that read each row, and the pieces of their pairs. Counts are zero before.
 void launch_list_streams(const ReadArgs& args, cudaStream_t stream);
@@ -282,7 +285,7 @@ static_assert(sizeof(VotedRow) == 12);
 static_assert(sizeof(RowPiece) == 24);
 static_assert(sizeof(RowTable) == 160);
 static_assert(sizeof(RowTables) == 24);
-static_assert(sizeof(ReadArgs) == 88);
+static_assert(sizeof(ReadArgs) == 104);
 static_assert(sizeof(RowVoteArgs) == 104);
 static_assert(sizeof(RuleJob) == 48);
 static_assert(sizeof(RuleArgs) == 104);

@@ -1,0 +1,289 @@
+// A replica's work on sites: the streams that run the unperturbed model, draws at its logits, and votes with errors.
+#include <algorithm>
+
+#include "eggroll/sites.h"
+#include "replica.h"
+
+namespace eggroll::cuda {
+
+void Replica::make_sites() {
+  const SitePlan& plan = own_.plan.sites;
+  if (plan.sites.empty()) return;
+  sites_.kept = take<int8_t>(Area::kKept);
+  sites_.errors = take<int16_t>(Area::kSiteErrors);
+  sites_.perturbed = take<uint8_t>(Area::kSitePerturbed);
+  sites_.perturbed.zero(stream_);
+  sites_.losses = take<int64_t>(Area::kSiteLosses);
+  sites_.sums = take<egg_site_sums>(Area::kSiteSums);
+  sites_.host_losses = HostArray<int64_t>(plan.streams);
+  sites_.host_sums = HostArray<egg_site_sums>(plan.sites.size());
+  sites_.read_places = take<uint32_t>(Area::kSiteReadPlaces);
+  sites_.read_tokens = take<uint32_t>(Area::kSiteReadTokens);
+  sites_.pieces = take<RowPiece>(Area::kSitePieces);
+  sites_.voted_rows = take<VotedRow>(Area::kSiteVotedRows);
+  sites_.votes = take<long long>(Area::kSiteVotes);
+  sites_.counters = take<uint32_t>(Area::kSiteCounters);
+  sites_.moments = take<double>(Area::kSiteMoments);
+  sites_.squares = take<unsigned long long>(Area::kSiteSquares);
+}
+
+// The chosen tables that vote with sites, those of one site behind another's.
+void Replica::make_site_tables(const std::vector<bool>& chosen) {
+  const SitePlan& plan = own_.plan.sites;
+  std::vector<RowTable> tables;
+  std::vector<uint32_t> readers;
+  sites_.tables.assign(plan.sites.size(), RowTables{});
+  SitePlan::Room before;
+  for (const SiteVoter& voter : plan.tables) {
+    if (!chosen[voter.param]) continue;
+    const Param& param = params_[voter.param];
+    const size_t places = plan.sites[voter.site].places();
+    RowTable table{};
+    table.param = voter.param;
+    table.rows = param.rows;
+    table.cols = param.cols;
+    table.stride = param.stride;
+    table.first_reader = static_cast<uint32_t>(readers.size());
+    table.reader_count = static_cast<uint32_t>(voter.reads.size());
+    for (const int32_t read : voter.reads) readers.push_back(static_cast<uint32_t>(read));
+    table.voters = static_cast<uint32_t>(places);
+    table.votes = sites_.votes.get() + before.votes;
+    table.all_votes = table.votes;
+    table.counts = reinterpret_cast<unsigned long long*>(votes_.get() + param.counts_offset);
+    table.all_counts = table.counts;
+    table.begins = row_begins_.get() + param.begins_offset;
+    table.places = sites_.read_places.get() + before.reads;
+    table.streams = sites_.read_tokens.get() + before.reads;
+    table.pieces = sites_.pieces.get() + before.pieces;
+    uint32_t* counters = sites_.counters.get() + kRowCounters * tables.size();
+    table.stream_count = counters;
+    table.piece_count = counters + 1;
+    table.voted_count = counters + 2;
+    table.voted = sites_.voted_rows.get() + before.shared_rows;
+    table.weights = param.weights.get();
+    table.slots = param.slots.get();
+    before = plan.after(before, voter, places);
+    RowTables& of_site = sites_.tables[voter.site];
+    ++of_site.count;
+    of_site.most_rows = std::max(of_site.most_rows, table.rows);
+    of_site.most_readers = std::max(of_site.most_readers, table.reader_count);
+    tables.push_back(table);
+  }
+  sites_.readers = take(Area::kSiteReaders, readers);
+  sites_.all_tables = take(Area::kSiteTables, tables);
+  uint32_t first = 0;
+  for (RowTables& of_site : sites_.tables) {
+    of_site.tables = sites_.all_tables.get() + first;
+    first += of_site.count;
+  }
+}
+
+// Cuts a share where streams of sites begin and end.
+std::vector<Replica::Part> Replica::parts_of(Share share) const {
+  const auto site_of = [&](uint32_t member) {
+    const auto& sites = own_.plan.sites.sites;
+    return std::find_if(sites.begin(), sites.end(), [&](const SiteShape& site) { return site.has_pair(member / 2); });
+  };
+  std::vector<Part> parts;
+  const uint32_t last = share.first + share.count;
+  for (uint32_t first = share.first; first < last;) {
+    const auto site = site_of(first);
+    const bool is_of_sites = site != own_.plan.sites.sites.end();
+    uint32_t end = last;
+    for (const SiteShape& other : own_.plan.sites.sites) {
+      const uint32_t begins = 2 * other.site.first_pair;
+      if (begins > first) end = std::min(end, begins);
+    }
+    if (is_of_sites) end = std::min(end, 2 * (site->site.first_pair + site->site.pairs));
+    parts.push_back({{first, end - first}, is_of_sites});
+    first = end;
+  }
+  return parts;
+}
+
+// The part's streams, each once; then the draws of every site that they have. The batch is there.
+void Replica::evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_sent) {
+  const Plan& plan = own_.plan;
+  const SitePlan& sites = plan.sites;
+  const uint32_t in_stream = e.members_per_stream;
+  const uint32_t stream = part.first / in_stream;  // of the step
+  const uint32_t streams = part.count / in_stream;
+  const uint32_t in_batch = (part.first - e.first) / in_stream - first_sent;
+  const uint32_t first_kept = stream - sites.first_stream;
+  NoiseArgs plain = noise_args(parts_.get(), part_count_, 0, 0, 1, plain_noise_.get());
+  plain.perturb = 0;
+  launch_noise(plain, stream_);
+  ForwardArgs args = forward_args(e.batch);
+  args.rows = streams;
+  args.first = in_batch;
+  args.members_per_stream = 1;
+  args.noise = plain_noise_.get();
+  // A stream's state is that of its first member, and then of all.
+  int8_t* const states = states_.get() + (part.first - first_member()) * plan.state_stride;
+  args.states = states;
+  args.state_stride = in_stream * plan.state_stride;
+  args.losses = sites_.losses.get() + first_kept;
+  args.kept = sites_.kept.get();
+  args.first_kept = first_kept;
+  launch_forward_pass(args);
+  for (uint32_t i = 1; i < in_stream && plan.state_stride > 0; ++i) {
+    check(cudaMemcpy2DAsync(states + i * plan.state_stride, args.state_stride, states, args.state_stride,
+                            plan.state_stride, streams, cudaMemcpyDeviceToDevice, stream_),
+          "copy states");
+  }
+  for (const SiteShape& site : sites.sites) {
+    if (!site.has(stream)) continue;
+    const auto kept = std::find_if(sites.kept.begin(), sites.kept.end(),
+                                   [&](const KeptValue& k) { return k.value == site.site.value; });
+    const size_t first_place = site.place(stream, 0);
+    SiteDrawArgs draws{};
+    draws.logits = sites_.kept.get() + sites.kept_offset(kept->value) + size_t{first_kept} * site.tokens * kept->bytes;
+    draws.logit_stride = kept->bytes;
+    draws.size = site.size;
+    draws.targets = batch_place().targets.get() + size_t{in_batch} * site.tokens;
+    draws.loss_tables = loss_tables_.get();
+    draws.seed = plan.noise.seed;
+    draws.step = e.step;
+    draws.stream = stream;
+    draws.streams = streams;
+    draws.tokens = site.tokens;
+    draws.number = site.number;
+    draws.draws = site.site.draws;
+    draws.amplitude = site.site.amplitude;
+    draws.unit = plan.program->ops[plan.program->op_count - 1].attr;
+    draws.shift = site.site.shift;
+    draws.error_stride = SitePlan::error_stride(site);
+    draws.errors = sites_.errors.get() + sites.errors_before(site.number) + first_place * SitePlan::error_stride(site);
+    draws.perturbed = sites_.perturbed.get() + sites.places_before(site.number) + first_place;
+    draws.sums = sites_.sums.get() + site.number;
+    launch_site_draws(draws, stream_);
+  }
+  check(cudaMemcpyAsync(sites_.host_losses.get() + first_kept, args.losses, streams * sizeof(int64_t),
+                        cudaMemcpyDeviceToHost, stream_),
+        "send data");
+}
+
+void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) {
+  const SitePlan& sites = own_.plan.sites;
+  for (const Part& part : parts) {
+    if (!part.is_of_sites) continue;
+    const uint32_t first = part.members.first / e.members_per_stream - sites.first_stream;
+    for (uint32_t i = 0; i < part.members.count; ++i) {
+      e.losses[part.members.first - e.first + i] = sites_.host_losses.get()[first + i / e.members_per_stream];
+    }
+  }
+  for (size_t i = 0; i < sites.sites.size(); ++i) {
+    e.sites[i].tokens += sites_.host_sums.get()[i].tokens;
+    e.sites[i].squares += sites_.host_sums.get()[i].squares;
+  }
+}
+
+// Lists who reads which row, and adds up the votes of matrices and vectors.
+void Replica::vote_by_sites(const egg_update& u) {
+  const SitePlan& sites = own_.plan.sites;
+  if (sites.sites.empty()) return;
+  std::vector<double> moments;
+  sites_.moment_of.clear();
+  for (const SiteShape& site : sites.sites) {
+    sites_.moment_of.push_back(error_moment(u.sites[site.number], static_cast<int32_t>(site.size)));
+    moments.insert(moments.end(), sites_.tables[site.number].count, sites_.moment_of.back());
+  }
+  sites_.moments.upload(moments.data(), moments.size(), stream_);
+  sites_.counters.zero(stream_);
+  sites_.votes.zero(stream_);
+  sites_.squares.zero(stream_);
+  send_now(u.batch, 0, u.batch.streams, Sent::kInputs);
+  uint32_t table = 0;
+  for (const SiteShape& site : sites.sites) {
+    ReadArgs args{};
+    args.tables = sites_.tables[site.number];
+    if (args.tables.count == 0) continue;
+    const size_t before = size_t{site.first_stream} * site.tokens;
+    args.readers = sites_.readers.get();
+    args.pairs = static_cast<uint32_t>(site.places());
+    args.streams = args.pairs;
+    args.stream_pairs = 1;
+    args.tokens = 1;
+    args.index_count = own_.plan.program->index_count;
+    args.inputs = batch_place().inputs.get() + before;
+    args.row_numbers = batch_place().row_numbers.get() + before * args.index_count;
+    args.ranks = 1;
+    args.variances = sites_.moments.get() + table;
+    args.most = kSitePiece;
+    args.counted = sites_.perturbed.get() + sites.places_before(site.number);
+    launch_list_streams(args, stream_);
+    table += args.tables.count;
+  }
+  each_site_voter([&](const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
+    const SiteShape& site = sites.sites[voter.site];
+    const int16_t* errors = sites_.errors.get() + sites.errors_before(site.number);
+    long long* votes = votes_.get() + params_[voter.param].votes_offset;
+    for (const int32_t read : voter.reads) {
+      if (is_vector) {
+        launch_site_vector_votes(errors, SitePlan::error_stride(site), static_cast<uint32_t>(site.places()), site.size,
+                                 votes, stream_);
+        continue;
+      }
+      SiteMatrixArgs args{};
+      args.errors = errors;
+      args.error_stride = SitePlan::error_stride(site);
+      args.perturbed = sites_.perturbed.get() + sites.places_before(site.number);
+      args.input_stride = padded(voter.cols, kBlock);
+      args.inputs = sites_.kept.get() + sites.kept_offset(read) +
+                    size_t{site.first_stream - sites.first_stream} * site.tokens * args.input_stride;
+      args.places = static_cast<uint32_t>(site.places());
+      args.rows = voter.rows;
+      args.cols = voter.cols;
+      args.votes = votes;
+      args.squares = squares;
+      launch_site_matrix_votes(args, stream_);
+    }
+    if (!is_vector) return;
+    const std::vector<unsigned long long> tokens(site.size, u.sites[site.number].tokens * voter.reads.size());
+    check(cudaMemcpyAsync(squares, tokens.data(), tokens.size() * sizeof(tokens[0]), cudaMemcpyHostToDevice, stream_),
+          "receive data");
+  });
+}
+
+// Calls body(voter, its squares, is_vector) for the chosen matrices and vectors.
+template <class Body>
+void Replica::each_site_voter(const Body& body) {
+  unsigned long long* squares = sites_.squares.get();
+  const auto each = [&](const std::vector<SiteVoter>& voters, bool is_vector) {
+    for (const SiteVoter& voter : voters) {
+      if (chosen_[voter.param]) body(voter, squares, is_vector);
+      squares += params_[voter.param].cols;
+    }
+  };
+  each(own_.plan.sites.matrices, false);
+  each(own_.plan.sites.vectors, true);
+}
+
+void Replica::apply_rule_by_sites() {
+  const SitePlan& sites = own_.plan.sites;
+  if (sites.sites.empty()) return;
+  RuleArgs rule = rule_args();
+  rule.list = {};
+  for (const SiteShape& site : sites.sites) {
+    rule.tables = sites_.tables[site.number].tables;
+    rule.table_count = sites_.tables[site.number].count;
+    launch_site_rows({sites_.tables[site.number], sites_.errors.get() + sites.errors_before(site.number),
+                      SitePlan::error_stride(site)},
+                     rule, stream_);
+    launch_rule(rule, stream_);  // of rows with several pieces
+  }
+  each_site_voter([&](const SiteVoter& voter, unsigned long long* squares, bool /*is_vector*/) {
+    const Param& param = params_[voter.param];
+    const RuleJob job{0,
+                      voter.param,
+                      votes_.get() + param.votes_offset,
+                      param.weights.get(),
+                      param.rows,
+                      param.cols,
+                      param.stride,
+                      param.slots.get()};
+    launch_site_rule({job, squares, sites_.moment_of[voter.site]}, rule, stream_);
+  });
+}
+
+}  // namespace eggroll::cuda

@@ -1,0 +1,82 @@
+#include "site_plan.h"
+
+#include <algorithm>
+
+namespace eggroll::cuda {
+
+SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>& params)
+    : population(spec.population) {
+  const egg_program& program = *spec.program;
+  uint32_t last = 0;
+  first_stream = spec.site_count > 0 ? UINT32_MAX : 0;
+  const auto keep = [&](int32_t value) {
+    const auto same = [&](const KeptValue& k) { return k.value == value; };
+    if (std::any_of(kept.begin(), kept.end(), same)) return;
+    kept.push_back({value, padded(static_cast<uint32_t>(program.values[value].size), kBlock), kept_row});
+    kept_row += kept.back().bytes;
+  };
+  for (uint32_t i = 0; i < spec.site_count; ++i) {
+    const SiteShape& site = sites.emplace_back(spec, i);
+    first_stream = std::min(first_stream, site.first_stream);
+    last = std::max(last, site.first_stream + site.streams);
+    keep(site.site.value);
+    for (uint32_t p = 0; p < params.size(); ++p) {
+      const LoweredParam& param = params[p];
+      if (param.voters.site != static_cast<int32_t>(i + 1)) continue;
+      SiteVoter voter{p, i, param.rows, param.cols, {}};
+      for (const uint32_t k : site.ops) {
+        const egg_op& op = program.ops[k];
+        if (op.param[param.vector ? 1 : 0] != static_cast<int32_t>(p)) continue;
+        voter.reads.push_back(op.code == EGG_OP_LINEAR ? op.in[0] : op.attr);
+        if (op.code == EGG_OP_LINEAR) keep(op.in[0]);
+      }
+      (param.by_lookup ? tables : param.vector ? vectors : matrices).push_back(voter);
+    }
+  }
+  streams = last - first_stream;
+}
+
+size_t SitePlan::kept_offset(int32_t value) const {
+  const auto same = [&](const KeptValue& k) { return k.value == value; };
+  const size_t places = size_t{streams} * (sites.empty() ? 0 : sites.front().tokens);
+  return std::find_if(kept.begin(), kept.end(), same)->before * places;
+}
+
+size_t SitePlan::errors_before(uint32_t site) const {
+  size_t errors = 0;
+  for (uint32_t i = 0; i < site; ++i) errors += sites[i].places() * error_stride(sites[i]);
+  return errors;
+}
+
+size_t SitePlan::places_before(uint32_t site) const {
+  size_t places = 0;
+  for (uint32_t i = 0; i < site; ++i) places += sites[i].places();
+  return places;
+}
+
+SitePlan::Room SitePlan::after(Room room, const SiteVoter& table, size_t places) const {
+  const size_t reads = places * table.reads.size();
+  const size_t full = reads / kSitePiece;  // a row's pieces are full but for the last one
+  room.reads += reads;
+  room.pieces += std::min<size_t>(table.rows, reads) + full;
+  room.shared_rows += std::min<size_t>(table.rows, full);
+  room.votes += std::min<size_t>(table.rows, full) * table.cols;
+  return room;
+}
+
+SitePlan::Room SitePlan::room(uint32_t of_population) const {
+  const auto scaled = [&](size_t count) {
+    return population == 0 ? 0 : (count * of_population + population - 1) / population;
+  };
+  Room room;
+  room.streams = scaled(streams);
+  for (const SiteShape& site : sites) {
+    room.places += scaled(site.places());
+    room.errors += scaled(site.places()) * error_stride(site);
+  }
+  if (!sites.empty()) room.kept = scaled(size_t{streams} * sites.front().tokens) * kept_row;
+  for (const SiteVoter& table : tables) room = after(room, table, scaled(sites[table.site].places()));
+  return room;
+}
+
+}  // namespace eggroll::cuda

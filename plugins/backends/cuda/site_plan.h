@@ -1,0 +1,73 @@
+// What a session's sites need on a device. Host code, no CUDA.
+#ifndef EGGROLL_CUDA_SITE_PLAN_H
+#define EGGROLL_CUDA_SITE_PLAN_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "eggroll/lowered_program.h"
+#include "eggroll/site_errors.h"
+#include "layout.h"
+
+namespace eggroll::cuda {
+
+constexpr uint32_t kSitePiece = 256;      // most reads of a row that a warp adds up
+constexpr uint32_t kMostDrawRows = 4096;  // of a Hadamard matrix
+
+// A value whose rows are kept for sites: what they perturb, and what their linears multiply.
+struct KeptValue {
+  int32_t value;
+  uint32_t bytes;  // of a row, padding included
+  size_t before;   // bytes of the rows of others at one token
+};
+
+// A parameter that votes with a site, with each op that reads it: of a table what says the row, as RowTable's readers;
+// of a matrix the value that it is multiplied by; of a vector nothing.
+struct SiteVoter {
+  uint32_t param;
+  uint32_t site;
+  uint32_t rows;
+  uint32_t cols;
+  std::vector<int32_t> reads;
+};
+
+struct SitePlan {
+  SitePlan() = default;
+  SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>& params);
+
+  static uint32_t error_stride(const SiteShape& site) { return padded(site.size, kBlock); }
+  size_t kept_offset(int32_t value) const;
+  // Errors and places of the sites before this one.
+  size_t errors_before(uint32_t site) const;
+  size_t places_before(uint32_t site) const;
+
+  // What a population takes, in elements.
+  struct Room {
+    size_t streams = 0;
+    size_t places = 0;
+    size_t errors = 0;
+    size_t kept = 0;
+    size_t reads = 0;        // of tables
+    size_t pieces = 0;       // of these
+    size_t shared_rows = 0;  // that several pieces have
+    size_t votes = 0;        // of these
+  };
+  Room room(uint32_t population) const;
+  // The same with one more table.
+  Room after(Room room, const SiteVoter& table, size_t places) const;
+
+  std::vector<SiteShape> sites;
+  std::vector<KeptValue> kept;
+  uint32_t kept_row = 0;      // bytes of all at one token
+  uint32_t first_stream = 0;  // of those of any site
+  uint32_t streams = 0;       // from there to the last
+  std::vector<SiteVoter> tables;
+  std::vector<SiteVoter> matrices;
+  std::vector<SiteVoter> vectors;
+  uint32_t population = 0;
+};
+
+}  // namespace eggroll::cuda
+
+#endif

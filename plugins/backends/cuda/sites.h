@@ -1,0 +1,81 @@
+// Launches of sites: draws at the logits, and the votes of what enters the logits linearly.
+#ifndef EGGROLL_CUDA_SITES_H
+#define EGGROLL_CUDA_SITES_H
+
+#include <cuda_runtime.h>
+
+#include "eggroll/arithmetic.h"
+#include "site_plan.h"
+#include "update.h"
+
+namespace eggroll::cuda {
+
+// Some of a site's streams. Places are (streams, tokens) and begin with the first of these streams.
+struct SiteDrawArgs {
+  const int8_t* logits;  // (places, logit_stride)
+  uint32_t logit_stride;
+  uint32_t size;
+  const uint32_t* targets;  // (places)
+  const egg_loss_tables* loss_tables;
+  uint64_t seed;
+  uint64_t step;
+  uint32_t stream;  // number of the first
+  uint32_t streams;
+  uint32_t tokens;
+  uint32_t number;  // of the site
+  uint32_t draws;
+  int32_t amplitude;
+  int32_t unit;
+  int32_t shift;
+  uint32_t error_stride;
+  int16_t* errors;      // (places, error_stride): 0 behind the size, and where there is no target
+  uint8_t* perturbed;   // (places)
+  egg_site_sums* sums;  // added to
+};
+void launch_site_draws(const SiteDrawArgs& args, cudaStream_t stream);
+
+// Tables: lists have places of this site.
+struct SiteRowArgs {
+  RowTables tables;
+  const int16_t* errors;
+  uint32_t error_stride;
+};
+// Makes the votes of listed pieces: gives them to the rule, or adds up those of rows that have several.
+void launch_site_rows(const SiteRowArgs& args, const RuleArgs& rule, cudaStream_t stream);
+
+// Adds error times input, and the inputs' squares by column.
+struct SiteMatrixArgs {
+  const int16_t* errors;
+  uint32_t error_stride;
+  const uint8_t* perturbed;
+  const int8_t* inputs;  // (places, input_stride)
+  uint32_t input_stride;
+  uint32_t places;
+  uint32_t rows;
+  uint32_t cols;
+  long long* votes;             // (rows, cols)
+  unsigned long long* squares;  // (cols)
+};
+void launch_site_matrix_votes(const SiteMatrixArgs& args, cudaStream_t stream);
+// Adds the errors.
+void launch_site_vector_votes(const int16_t* errors, uint32_t error_stride, uint32_t places, uint32_t size,
+                              long long* votes, cudaStream_t stream);
+
+// The rule where each column has a null deviation of its own, from its squares and the moment of the errors. Columns
+// without squares stay as they are.
+struct SiteRuleArgs {
+  RuleJob job;
+  const unsigned long long* squares;  // (cols)
+  double moment;
+};
+void launch_site_rule(const SiteRuleArgs& args, const RuleArgs& rule, cudaStream_t stream);
+
+// The compilers of host and device lay these out alike.
+static_assert(sizeof(SiteDrawArgs) == 112);
+static_assert(sizeof(SiteRowArgs) == 40);
+static_assert(sizeof(SiteMatrixArgs) == 64);
+static_assert(sizeof(SiteRuleArgs) == 64);
+
+}  // namespace eggroll::cuda
+
+#endif
