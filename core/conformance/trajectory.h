@@ -15,6 +15,7 @@ namespace eggroll {
 struct Trajectory {
   std::string name;
   std::vector<std::string> overrides;  // of the configuration
+  bool has_sites = false;
 };
 const std::vector<Trajectory>& trajectories();
 

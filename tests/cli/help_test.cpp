@@ -64,7 +64,7 @@ TEST_F(CliTest, KeysListsGroupsOptionsAndKeys) {
   for (const char* group : {"\nbackend\n", "\nexperiment\n", "\nmodel\n", "\noptimizer\n"}) {
     EXPECT_THAT(all, HasSubstr(group));
   }
-  EXPECT_THAT(all, AllOf(HasSubstr("es_adamw es_sgd sign_es"), HasSubstr("checkpoint monitor stop")));
+  EXPECT_THAT(all, AllOf(HasSubstr("es_adagrad es_adamw es_sgd sign_es"), HasSubstr("checkpoint monitor stop")));
 
   const Result optimizer = eggroll({"keys", "optimizer"});
   EXPECT_EQ(optimizer.exit_code, 0) << optimizer.err;
