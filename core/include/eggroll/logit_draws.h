@@ -11,15 +11,37 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "eggroll/draws.h"
 
 namespace eggroll {
 
+// The three smallest stages of a transform, of eight neighbours in one vector.
+using EightSums = int32_t __attribute__((vector_size(32)));
+inline EightSums transform_eight(EightSums v) {
+  constexpr EightSums kOdd = {0, -1, 0, -1, 0, -1, 0, -1};  // (v ^ -1) - -1 is -v
+  constexpr EightSums kOddPairs = {0, 0, -1, -1, 0, 0, -1, -1};
+  constexpr EightSums kUpper = {0, 0, 0, 0, -1, -1, -1, -1};
+  v = __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6) + ((v ^ kOdd) - kOdd);
+  v = __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5) + ((v ^ kOddPairs) - kOddPairs);
+  return __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3) + ((v ^ kUpper) - kUpper);
+}
+
 // Multiplies by the Hadamard matrix of n rows, a power of two, in place: values within +-2^31 / n stay exact.
 inline void hadamard_transform(int32_t* values, uint32_t n) {
-  for (uint32_t half = n / 2; half > 0; half /= 2) {
+  uint32_t half = 1;
+  if (n >= 8) {
+    for (uint32_t i = 0; i < n; i += 8) {
+      EightSums v;
+      std::memcpy(&v, values + i, sizeof(v));
+      v = transform_eight(v);
+      std::memcpy(values + i, &v, sizeof(v));
+    }
+    half = 8;
+  }
+  for (; half < n; half *= 2) {
     for (uint32_t first = 0; first < n; first += 2 * half) {
       for (uint32_t i = first; i < first + half; ++i) {
         const int32_t a = values[i];
@@ -76,7 +98,9 @@ class LogitDraws {
  private:
   // Leaves A_0 * (E+ - E-) in values_ and returns S.
   uint32_t find_deltas(const int8_t* logits) {
-    const int32_t top = egg_clip8(*std::max_element(logits, logits + size_) + site_.amplitude);
+    int8_t largest = -127;  // a loop of bytes, which compilers make wide
+    for (uint32_t i = 0; i < size_; ++i) largest = std::max(largest, logits[i]);
+    const int32_t top = egg_clip8(largest + site_.amplitude);
     uint32_t both = 0;
     for (uint32_t i = 0; i < size_; ++i) {
       const uint32_t plus = exp2_[static_cast<size_t>(top - egg_clip8(logits[i] + site_.amplitude))];
