@@ -15,17 +15,22 @@ constexpr uint32_t kStepsOfCase = 3;
 constexpr int32_t kUnitOfCase = 9000;
 
 void build_program(ProgramBuilder& builder, int32_t vocab, int32_t width) {
+  // Each parameter in a statement of its own: compilers differ in which argument of a call they make first.
+  const Param embedding = builder.matrix("embedding", vocab, width, 16);
+  const Param w = builder.matrix("w", width, width, 16);
+  const Param u = builder.matrix("u", width, width, 16);
+  const Param b = builder.vector("b", width, 3);
+  const Param head = builder.matrix("head", vocab, width, 16);
+  const Param bias = builder.vector("bias", vocab, 0);
+  const Param table0 = builder.matrix("table0", vocab, vocab, 16);
+  const Param table1 = builder.matrix("table1", 8, vocab, 16);
   const Value h = builder.state("h", width);
-  const Value x = builder.embed("x", builder.matrix("embedding", vocab, width, 16));
-  const Value from_x = builder.linear("from_x", x, builder.matrix("w", width, width, 16), 5);
-  const Value from_h = builder.linear("from_h", h, builder.matrix("u", width, width, 16), 6);
-  const Value next = builder.add("next", from_x, from_h, builder.vector("b", width, 3));
+  const Value from_x = builder.linear("from_x", builder.embed("x", embedding), w, 5);
+  const Value from_h = builder.linear("from_h", h, u, 6);
+  const Value next = builder.add("next", from_x, from_h, b);
   builder.store(h, next);
-  const Value logits =
-      builder.linear("logits", next, builder.matrix("head", vocab, width, 16), 6, builder.vector("bias", vocab, 0));
-  const Value by_token = builder.embed("by_token", builder.matrix("table0", vocab, vocab, 16), {}, logits);
-  builder.loss(builder.embed("by_hash", builder.matrix("table1", 8, vocab, 16), builder.index(2, 8), by_token),
-               kUnitOfCase);
+  const Value by_token = builder.embed("by_token", table0, {}, builder.linear("logits", next, head, 6, bias));
+  builder.loss(builder.embed("by_hash", table1, builder.index(2, 8), by_token), kUnitOfCase);
 }
 
 // The vote's sign moves the weight, and its size in deviations is kept.
