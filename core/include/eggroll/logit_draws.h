@@ -19,26 +19,24 @@
 namespace eggroll {
 
 // The three smallest stages of a transform, of eight neighbours in one vector.
-using EightSums = int32_t __attribute__((vector_size(32)));
-inline EightSums transform_eight(EightSums v) {
-  constexpr EightSums kOdd = {0, -1, 0, -1, 0, -1, 0, -1};  // (v ^ -1) - -1 is -v
-  constexpr EightSums kOddPairs = {0, 0, -1, -1, 0, 0, -1, -1};
-  constexpr EightSums kUpper = {0, 0, 0, 0, -1, -1, -1, -1};
+inline void transform_eight(int32_t* values) {
+  using Eight = int32_t __attribute__((vector_size(32)));
+  constexpr Eight kOdd = {0, -1, 0, -1, 0, -1, 0, -1};  // (v ^ -1) - -1 is -v
+  constexpr Eight kOddPairs = {0, 0, -1, -1, 0, 0, -1, -1};
+  constexpr Eight kUpper = {0, 0, 0, 0, -1, -1, -1, -1};
+  Eight v;
+  std::memcpy(&v, values, sizeof(v));
   v = __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6) + ((v ^ kOdd) - kOdd);
   v = __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5) + ((v ^ kOddPairs) - kOddPairs);
-  return __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3) + ((v ^ kUpper) - kUpper);
+  v = __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3) + ((v ^ kUpper) - kUpper);
+  std::memcpy(values, &v, sizeof(v));
 }
 
 // Multiplies by the Hadamard matrix of n rows, a power of two, in place: values within +-2^31 / n stay exact.
 inline void hadamard_transform(int32_t* values, uint32_t n) {
   uint32_t half = 1;
   if (n >= 8) {
-    for (uint32_t i = 0; i < n; i += 8) {
-      EightSums v;
-      std::memcpy(&v, values + i, sizeof(v));
-      v = transform_eight(v);
-      std::memcpy(values + i, &v, sizeof(v));
-    }
+    for (uint32_t i = 0; i < n; i += 8) transform_eight(values + i);
     half = 8;
   }
   for (; half < n; half *= 2) {
