@@ -74,23 +74,28 @@ class LogitDraws {
   }
 
   // logits: (vocab), a token's. key: egg_draw_key of draw 0. error: (vocab).
+  // Loops have their bounds and arrays in variables of their own: members might be what a loop writes.
   void error(const int8_t* logits, uint32_t target, uint64_t key, int16_t* error) {
-    for (uint32_t i = 0; i < rows_; i += 32) {
+    const uint32_t rows = rows_;
+    int32_t* const signs = signs_.data();
+    int32_t* const values = values_.data();
+    uint32_t* const sums = sums_.data();
+    for (uint32_t i = 0; i < rows; i += 32) {
       const uint32_t word = egg_noise_word(key, i >> 5);
-      for (uint32_t j = 0; j < std::min(32U, rows_ - i); ++j)
-        signs_[i + j] = 1 - 2 * static_cast<int32_t>(word >> j & 1);
+      for (uint32_t j = 0; j < std::min(32U, rows - i); ++j) signs[i + j] = 1 - 2 * static_cast<int32_t>(word >> j & 1);
     }
     const uint32_t both = find_deltas(logits);
-    hadamard_transform(values_.data(), rows_);
-    for (uint32_t row = 0; row < rows_; ++row) {
-      const auto delta = static_cast<uint32_t>(values_[row]);
-      sums_[row] = (both - delta) / 2;
-      sums_[rows_ + row] = (both + delta) / 2;
+    hadamard_transform(values, rows);
+    for (uint32_t row = 0; row < rows; ++row) {
+      const auto delta = static_cast<uint32_t>(values[row]);
+      sums[row] = (both - delta) / 2;
+      sums[rows + row] = (both + delta) / 2;
     }
     find_logs();
     find_differences(logits[target], target, egg_draw_offset(key));
-    hadamard_transform(values_.data(), rows_);
-    for (uint32_t i = 0; i < size_; ++i) error[i] = egg_draw_error(signs_[i] * values_[i], site_.shift);
+    hadamard_transform(values, rows);
+    const int32_t shift = site_.shift;
+    for (uint32_t i = 0, size = size_; i < size; ++i) error[i] = egg_draw_error(signs[i] * values[i], shift);
   }
 
  private:
@@ -98,13 +103,17 @@ class LogitDraws {
   uint32_t find_deltas(const int8_t* logits) {
     int8_t largest = -127;  // a loop of bytes, which compilers make wide
     for (uint32_t i = 0; i < size_; ++i) largest = std::max(largest, logits[i]);
-    const int32_t top = egg_clip8(largest + site_.amplitude);
+    const int32_t amplitude = site_.amplitude;
+    const int32_t top = egg_clip8(largest + amplitude);
+    const uint32_t* const exp2 = exp2_.data();
+    const int32_t* const signs = signs_.data();
+    int32_t* const values = values_.data();
     uint32_t both = 0;
-    for (uint32_t i = 0; i < size_; ++i) {
-      const uint32_t plus = exp2_[static_cast<size_t>(top - egg_clip8(logits[i] + site_.amplitude))];
-      const uint32_t minus = exp2_[static_cast<size_t>(top - egg_clip8(logits[i] - site_.amplitude))];
+    for (uint32_t i = 0, size = size_; i < size; ++i) {
+      const uint32_t plus = exp2[top - egg_clip8(logits[i] + amplitude)];
+      const uint32_t minus = exp2[top - egg_clip8(logits[i] - amplitude)];
       both += plus + minus;
-      values_[i] = signs_[i] * static_cast<int32_t>(plus - minus);
+      values[i] = signs[i] * static_cast<int32_t>(plus - minus);
     }
     std::fill(values_.begin() + size_, values_.end(), 0);
     return both;
@@ -113,12 +122,15 @@ class LogitDraws {
   // egg_log2_q16 of all sums: a double holds them exactly, and its bits are the logarithm's whole part and its
   // mantissa.
   void find_logs() {
-    for (size_t i = 0; i < logs_.size(); ++i) {
-      const auto bits = std::bit_cast<uint64_t>(static_cast<double>(sums_[i]));
-      const uint64_t entry = log2_[bits >> 44 & 255];
+    const uint32_t* const sums = sums_.data();
+    const uint64_t* const log2 = log2_.data();
+    int32_t* const logs = logs_.data();
+    for (size_t i = 0, count = logs_.size(); i < count; ++i) {
+      const auto bits = std::bit_cast<uint64_t>(static_cast<double>(sums[i]));
+      const uint64_t entry = log2[bits >> 44 & 255];
       const uint64_t fraction = (entry & UINT32_MAX) + ((entry >> 32) * (bits >> 20 & 0xFFFFFF) >> 24);
       const auto whole = static_cast<int32_t>(bits >> 52) - 1023;
-      logs_[i] = whole * 65536 + static_cast<int32_t>((fraction + 128) >> 8);
+      logs[i] = whole * 65536 + static_cast<int32_t>((fraction + 128) >> 8);
     }
   }
 
@@ -126,10 +138,15 @@ class LogitDraws {
   void find_differences(int32_t logit, uint32_t target, uint32_t offset) {
     const int32_t moved =
         (egg_clip8(logit + site_.amplitude) - egg_clip8(logit - site_.amplitude)) * unit_ * signs_[target];
-    for (uint32_t row = 0; row < rows_; ++row) {
+    const uint32_t rows = rows_;
+    const uint32_t draws = site_.draws;
+    const int32_t limit = limit_;
+    const int32_t* const logs = logs_.data();
+    int32_t* const values = values_.data();
+    for (uint32_t row = 0; row < rows; ++row) {
       const int32_t of_target = egg_hadamard_bit(row, target) != 0 ? -moved : moved;
-      const int32_t d = egg_clip(logs_[row] - logs_[rows_ + row] + of_target, limit_);
-      values_[row] = ((row - offset) & (rows_ - 1)) < site_.draws ? d : 0;
+      const int32_t d = egg_clip(logs[row] - logs[rows + row] + of_target, limit);
+      values[row] = ((row - offset) & (rows - 1)) < draws ? d : 0;
     }
   }
 

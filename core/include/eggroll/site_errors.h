@@ -83,7 +83,10 @@ struct SiteErrors : SiteShape {
     for (size_t p = place(first, 0); p < place(last, 0); ++p) {
       if (perturbed[p] == 0) continue;
       ++sums.tokens;
-      for (const int16_t* e = error(p); e < error(p) + size; ++e) sums.squares += int32_t{*e} * *e;
+      int64_t squares = 0;
+      const int16_t* const errors_here = error(p);
+      for (uint32_t i = 0, count = size; i < count; ++i) squares += int32_t{errors_here[i]} * errors_here[i];
+      sums.squares += squares;
     }
   }
 

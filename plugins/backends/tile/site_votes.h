@@ -4,6 +4,7 @@
 #define EGGROLL_TILE_SITE_VOTES_H
 
 #include <atomic>
+#include <mutex>
 #include <vector>
 
 #include "eggroll/backend.h"
@@ -30,7 +31,8 @@ class SiteVotes {
       if (p.voters.site == 0) continue;
       const uint64_t pairs = voting_pairs(p, population);
       if (p.by_lookup) reads += 2 * pairs / spec.members_per_stream * spec.tokens * 2 * sizeof(uint64_t);
-      if (!p.by_lookup) votes = std::max<uint64_t>(votes, uint64_t{p.rows} * p.cols * sizeof(int64_t));
+      const uint64_t sums = Threads::number(spec.threads) * sizeof(int32_t);  // each thread's own
+      if (!p.by_lookup) votes = std::max<uint64_t>(votes, uint64_t{p.rows} * p.cols * (sizeof(int64_t) + sums));
     }
     return reads + votes;
   }
@@ -132,8 +134,7 @@ class SiteVotes {
             is_long = true;
             move(sums, long_sums);
           }
-          const int16_t* error = site.error(static_cast<uint32_t>(reads.sorted[at]));
-          for (size_t i = 0; i < site.size; ++i) sums[i] += error[i];
+          add(site.error(static_cast<uint32_t>(reads.sorted[at])), site.size, sums.data());
         }
         if (is_long) move(sums, long_sums);
         const float std = std_of(site, static_cast<int64_t>(count), u);
@@ -144,6 +145,14 @@ class SiteVotes {
       changed += mine;
     });
     return changed;
+  }
+
+  // Sizes are passed by value: what lies in memory might be what is written.
+  static void add(const int16_t* __restrict error, size_t size, int32_t* __restrict sums) {
+    for (size_t i = 0; i < size; ++i) sums[i] += error[i];
+  }
+  static void add_product(const int16_t* __restrict error, int32_t x, size_t size, int32_t* __restrict sums) {
+    for (size_t i = 0; i < size; ++i) sums[i] += error[i] * x;
   }
 
   static void move(Buffer<int32_t>& from, Buffer<int64_t>& to) {
@@ -180,7 +189,9 @@ class SiteVotes {
         const int8_t* x = input.values.data() + place * p.cols;
         for (size_t j = 0; j < p.cols; ++j) squares[j] += int32_t{x[j]} * x[j];
       }
-      threads.split(p.rows, [&](size_t begin, size_t end) { add_products(site, input, begin, end, votes); });
+      std::mutex adding;
+      threads.split(site.perturbed.size(), kMostProducts,
+                    [&](size_t begin, size_t end) { add_products(site, input, begin, end, votes, adding); });
     }
     std::vector<float> stds(p.cols);
     for (size_t j = 0; j < p.cols; ++j) stds[j] = std_of(site, squares[j], u);
@@ -208,28 +219,27 @@ class SiteVotes {
     return changed;
   }
 
-  // Outputs [begin, end).
+  // Of places [begin, end).
   void add_products(const SiteErrors& site, const SiteErrors::Input& input, size_t begin, size_t end,
-                    Buffer<int64_t>& votes) const {
+                    Buffer<int64_t>& votes, std::mutex& adding) const {
     const size_t cols = input.size;
-    Buffer<int32_t> sums((end - begin) * cols);
-    Buffer<int32_t> x(cols);
-    size_t added = 0;
+    const size_t rows = site.size;
+    Buffer<int32_t> sums(cols * rows);  // by column
     const auto hand_over = [&] {
-      for (size_t i = 0; i < sums.size(); ++i) votes[begin * cols + i] += sums[i];
-      std::fill(sums.begin(), sums.end(), 0);
-      added = 0;
-    };
-    for (size_t place = 0; place < site.perturbed.size(); ++place) {
-      if (site.perturbed[place] == 0) continue;
-      std::copy_n(input.values.data() + place * cols, cols, x.data());
-      const int16_t* error = site.error(place);
-      for (size_t i = begin; i < end; ++i) {
-        const int32_t e = error[i];
-        int32_t* const to = sums.data() + (i - begin) * cols;
-        for (size_t j = 0; j < cols; ++j) to[j] += e * x[j];
+      const std::lock_guard<std::mutex> lock(adding);
+      for (size_t j = 0; j < cols; ++j) {
+        for (size_t i = 0; i < rows; ++i) votes[i * cols + j] += sums[j * rows + i];
       }
-      if (++added == kMostProducts) hand_over();
+      std::fill(sums.begin(), sums.end(), 0);
+    };
+    size_t added = 0;
+    for (size_t place = begin; place < end; ++place) {
+      if (site.perturbed[place] == 0) continue;
+      const int8_t* x = input.values.data() + place * cols;
+      for (size_t j = 0; j < cols; ++j) {
+        if (x[j] != 0) add_product(site.error(place), x[j], rows, sums.data() + j * rows);
+      }
+      if (++added % kMostProducts == 0) hand_over();
     }
     hand_over();
   }
