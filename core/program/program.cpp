@@ -117,9 +117,10 @@ uint64_t Program::weight_count() const {
   return count;
 }
 
-uint64_t Program::macs_per_token() const {
+uint64_t Program::macs_per_token(uint32_t first_op) const {
   uint64_t count = 0;
-  for (const egg_op& op : ops_) {
+  for (size_t i = first_op; i < ops_.size(); ++i) {
+    const egg_op& op = ops_[i];
     if (op.code == EGG_OP_LINEAR) count += eggroll::weight_count(params_[static_cast<size_t>(op.param[0])]);
   }
   return count;

@@ -139,6 +139,7 @@ void add_site(const Program& program, const std::string& name, size_t group, siz
               std::vector<size_t>& group_of) {
   const egg_program& view = program.view();
   const std::vector<uint32_t> ops = ops_of_sum(view, voting.sites.back().value);
+  bool votes = false;
   for (uint32_t i = 0; i < view.param_count; ++i) {
     const auto reads = [&](uint32_t op) {
       return view.ops[op].param[0] == static_cast<int32_t>(i) || view.ops[op].param[1] == static_cast<int32_t>(i);
@@ -161,6 +162,12 @@ void add_site(const Program& program, const std::string& name, size_t group, siz
     voting.voters[i].site = static_cast<int32_t>(voting.sites.size());
     voting.voters[i].masked = is_table(view, i) ? 1 : 0;
     group_of[i] = group;
+    votes = true;
+  }
+  if (!votes) {
+    refuse(fmt::format("no parameter votes with '{}', expected tables, matrices or biases that it is a sum of and that no "
+                       "list of params names; choose another value",
+                       name));
   }
 }
 

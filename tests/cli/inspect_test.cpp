@@ -137,6 +137,19 @@ TEST_F(InspectTest, ShowPrintsProgramBoundsAndRule) {
   EXPECT_THAT(former, HasSubstr("8 to 2,111 of its 8,192 logits differed"));
 }
 
+TEST_F(InspectTest, ShowSaysWhatTheMembersOfASiteShare) {
+  const std::string text =
+      output_of({"show", "experiment=plain", "model.width=16", "train.population=64", "train.members_per_stream=2",
+                 "perturb.groups=[{sites: [{value: output, draws: complete}, {value: layer0.candidate, draws: 3, "
+                 "horizon: 1}], share: 0.5}, "
+                 "{params: [embedding, \"*gain\", \"layer0.forget*\", layer0.up.w, layer0.down.w], share: 0.5}]"});
+  EXPECT_THAT(text, HasSubstr("256 orthogonal pairs at each token of 16 streams, amplitude 2, errors shifted by "));
+  EXPECT_THAT(text, HasSubstr("share 18 of 19 ops; each has 0 multiply-adds of its own\n  votes: head\n"));
+  // The MLP and the head of this token, and all of the next.
+  EXPECT_THAT(text, HasSubstr("share 9 of 19 ops; each has 13312 multiply-adds of its own\n"
+                              "  votes: layer0.candidate.w layer0.candidate.u layer0.candidate.b\n"));
+}
+
 // The output of `config` is a configuration: it reads back as itself, and a run keeps the same text.
 TEST_F(InspectTest, ConfigPrintsTheResolvedConfiguration) {
   const std::string text = output_of({"config", "experiment=count", "train.steps=7", "seed=3"});

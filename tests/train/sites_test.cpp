@@ -59,6 +59,7 @@ TEST(Sites, WhatCannotBePerturbedIsRefused) {
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: layer0.h, draws: 1}]" + rest),
               HasSubstr("'layer0.h' is no int8 value"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: 17}]" + rest), HasSubstr("17 draws"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete}]" + rest), HasSubstr("no parameter votes"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete, horizon: 1}]" + rest),
               HasSubstr("horizon of 1"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: all}]" + rest), HasSubstr("complete"));

@@ -7,6 +7,7 @@
 #include "cli/runs.h"
 #include "cli/several_values.h"
 #include "config/yaml.h"
+#include "eggroll/sites.h"
 #include "experiment/launcher.h"
 #include "experiment/sweep.h"
 #include "processes/processes.h"
@@ -23,6 +24,26 @@ void print_bounds(const Learner& learner) {
     const egg_op& op = learner.program->ops()[bound.op];
     const char* name = op.out >= 0 ? learner.program->values()[static_cast<size_t>(op.out)].name : "loss";
     fmt::print("  {:<26} {:<18} {:>10}\n", name, bound.what, bound.largest);
+  }
+}
+
+// What the members of each site share, and what one of them computes by itself.
+void print_sites(const Learner& learner) {
+  const Program& program = *learner.program;
+  for (size_t i = 0; i < learner.sites.size(); ++i) {
+    const egg_site& site = learner.sites[i];
+    const auto shared = static_cast<uint32_t>(maker_of(program.view(), site.value) + 1);
+    std::string voters;
+    for (size_t p = 0; p < learner.voters.size(); ++p) {
+      if (learner.voters[p].site == static_cast<int32_t>(i) + 1) voters += fmt::format(" {}", program.params()[p].name);
+    }
+    const uint64_t behind = program.macs_per_token(shared) + site.horizon * program.macs_per_token();
+    fmt::print("\nsite {}: {} {} pairs at each token of {} streams, amplitude {}, errors shifted by {}\n",
+               program.values()[static_cast<size_t>(site.value)].name, site.draws,
+               site.design == EGG_DRAWS_ORTHOGONAL ? "orthogonal" : "independent",
+               2 * site.pairs / learner.train.members_per_stream, site.amplitude, site.shift);
+    fmt::print("  its members share {} of {} ops; each has {} multiply-adds of its own\n  votes:{}\n", shared,
+               program.ops().size(), behind, voters);
   }
 }
 
@@ -55,6 +76,7 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
              program.text(), program.weight_count(), program.macs_per_token(), program.state_bytes(),
              learner.checkpoint_bytes(), program.hash());
   print_bounds(learner);
+  print_sites(learner);
   fmt::print("\n{}hash {}\n{}", learner.rule->text(), learner.rule->hash(), heading_of(config.at("model")));
   return 0;
 }
