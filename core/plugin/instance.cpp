@@ -204,10 +204,13 @@ void BackendInstance::require_sites(const egg_session_spec& spec) const {
     const CallNote note(who(), "in supports_site()", Patience::kShort);
     if (answer_of(call_plugin([&](egg_error*) { return ask(self().get(), spec.program, &site); }), who()) != 0)
       continue;
-    throw Error(fmt::format("{} cannot perturb the value '{}' by {} {} draws a token; use backend=reference", who(),
-                            spec.program->values[site.value].name, site.draws,
-                            site.design == EGG_DRAWS_ORTHOGONAL ? "orthogonal" : "independent"),
-                EGG_ERROR_UNSUPPORTED);
+    throw Error(
+        fmt::format(
+            "{} cannot perturb the value '{}' by {} {} draws a token; choose another backend (docs/sites.md says what "
+            "each has)",
+            who(), spec.program->values[site.value].name, site.draws,
+            site.design == EGG_DRAWS_ORTHOGONAL ? "orthogonal" : "independent"),
+        EGG_ERROR_UNSUPPORTED);
   }
 }
 

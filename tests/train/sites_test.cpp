@@ -67,6 +67,17 @@ TEST(Sites, WhatCannotBePerturbedIsRefused) {
               HasSubstr("has both"));
 }
 
+// Each backend has the site or says in a sentence that it has not.
+TEST(Sites, WhatABackendLacksIsSaidBeforeARun) {
+  for (const PluginFile& file : built_plugins().files()) {
+    if (file.kind != EGG_KIND_BACKEND || file.verdict == Verdict::kCannotRun || file.name == "reference") continue;
+    const Learner learner(with_sites(kInner, {"backend=" + file.name}), built_plugins());
+    EXPECT_THAT(message_of([&] { learner.plan_session(); }),
+                HasSubstr("cannot perturb the value 'layer0.forget' by 3 independent draws a token; choose another"))
+        << file.name;
+  }
+}
+
 // The sum over a complete set of draws, divided by their number, is what each channel alone would change.
 TEST(Sites, CompleteDrawsGiveTheFiniteDifference) {
   constexpr uint32_t kSize = 16;
