@@ -25,8 +25,8 @@ class Program {
   const std::vector<egg_table>& tables() const { return tables_; }
   const std::vector<egg_index>& indices() const { return indices_; }
 
-  uint32_t state_bytes() const;     // per member
-  uint64_t weight_count() const;    // all parameters
+  uint32_t state_bytes() const;                          // per member
+  uint64_t weight_count() const;                         // all parameters
   uint64_t macs_per_token(uint32_t first_op = 0) const;  // multiply-adds of the unperturbed linear ops, from one on
   // One line per parameter, state, table and op. Two programs with the same text compute the same.
   std::string text() const;

@@ -165,9 +165,10 @@ void add_site(const Program& program, const std::string& name, size_t group, siz
     votes = true;
   }
   if (!votes) {
-    refuse(fmt::format("no parameter votes with '{}', expected tables, matrices or biases that it is a sum of and that no "
-                       "list of params names; choose another value",
-                       name));
+    refuse(
+        fmt::format("no parameter votes with '{}', expected tables, matrices or biases that it is a sum of and that no "
+                    "list of params names; choose another value",
+                    name));
   }
 }
 

@@ -195,9 +195,9 @@ TEST_F(MaskedRunTest, JointTablesLearnAlikeInAnyOrder) {
   for (const char* list : {"[{tokens: 1}, {tokens: 3, rows: 4096}]", "[{tokens: 3, rows: 4096}, {tokens: 1}]"}) {
     const ConfigNode config = compose(
         ConfigSearch{{EGGROLL_SOURCE_DIR "/configs"}},
-        {"name=joint", "dataset.path=" + (folder_ / "text").string(), "dataset.separator=32",
-         "model.context_tables=[]", std::string("model.logit_tables=") + list, "model.width=8", "train.steps=30",
-         "train.population=1024", "train.members_per_stream=16", "backend=reference", "backend.threads=1"});
+        {"name=joint", "dataset.path=" + (folder_ / "text").string(), "dataset.separator=32", "model.context_tables=[]",
+         std::string("model.logit_tables=") + list, "model.width=8", "train.steps=30", "train.population=1024",
+         "train.members_per_stream=16", "backend=reference", "backend.threads=1"});
     const RunRecord record = run_in(fresh(std::to_string(bits.size())), config);
     ASSERT_TRUE(record.final);
     bits.push_back(record.final->bits_per_unit);

@@ -10,8 +10,8 @@
 //   d_k     = L- - L+, clipped to +-egg_draw_limit
 //   error i = sum_k d_k * A_k[i], shifted right by `shift` to the nearest, clipped to +-EGG_ERROR_MAX
 //
-// With all n rows the error is n times the difference that each channel alone would make: the finite-difference
-// gradient at the value, by forward passes alone.
+// With all n rows the error is nearly n times the difference that each channel alone would make: the finite-difference
+// gradient at the value, by forward passes alone. Nearly, since a loss is not linear in a draw of all channels.
 #ifndef EGGROLL_DRAWS_H
 #define EGGROLL_DRAWS_H
 
