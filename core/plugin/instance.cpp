@@ -366,17 +366,44 @@ void BackendSession::require_read(const egg_update& update) const {
   throw Error("an update of a masked parameter was not told what all members read; pass the step's batch");
 }
 
+void BackendSession::require_windows(const egg_evaluate& evaluate) const {
+  if (spec_->site_count == 0) return;
+  if (evaluate.sites != nullptr && evaluate.batch.tokens == spec_->tokens &&
+      evaluate.members_per_stream == spec_->members_per_stream) {
+    return;
+  }
+  throw Error(fmt::format(
+      "a session with sites was to evaluate {} tokens of streams of {} members, expected {} tokens and {} members, and "
+      "room for the sums of errors; open a session for these streams",
+      evaluate.batch.tokens, evaluate.members_per_stream, spec_->tokens, spec_->members_per_stream));
+}
+
 void BackendSession::require_sums(const egg_evaluate& evaluate) const {
+  const uint32_t in_stream = spec_->members_per_stream;
+  const uint32_t first = evaluate.first / std::max(1U, in_stream);
   for (uint32_t i = 0; i < spec_->site_count; ++i) {
+    const egg_site& site = spec_->sites[i];
+    const uint32_t begin = std::max(first, 2 * site.first_pair / in_stream);
+    const uint32_t end = std::min(first + evaluate.batch.streams, 2 * (site.first_pair + site.pairs) / in_stream);
+    uint64_t tokens = 0;
+    for (uint32_t stream = begin; stream < end; ++stream) {
+      const uint32_t* targets = evaluate.batch.targets + size_t{stream - first} * spec_->tokens;
+      tokens += spec_->tokens - static_cast<uint64_t>(std::count(targets, targets + spec_->tokens, EGG_NO_TARGET));
+      const int64_t* losses = evaluate.losses + (stream * in_stream - evaluate.first);
+      if (std::count(losses, losses + in_stream, losses[0]) == in_stream) continue;
+      throw Error(
+          fmt::format("{} gave the members of stream {} different losses, expected those of the unperturbed "
+                      "model, since the stream is of a site; use another backend or fix the plugin",
+                      who_, stream));
+    }
     const egg_site_sums& sums = evaluate.sites[i];
-    const uint64_t most = uint64_t{evaluate.batch.streams} * evaluate.batch.tokens;
-    const auto size = static_cast<double>(spec_->program->values[spec_->sites[i].value].size);
-    const double largest = static_cast<double>(sums.tokens) * size * EGG_ERROR_MAX * EGG_ERROR_MAX;
-    if (sums.tokens <= most && sums.squares >= 0 && static_cast<double>(sums.squares) <= largest) continue;
-    throw Error(
-        fmt::format("{} gave {} tokens and {} as the squares of their errors for site {}, expected at most {} "
-                    "tokens and {:.0f}; use another backend or fix the plugin",
-                    who_, sums.tokens, sums.squares, i, most, largest));
+    const auto size = static_cast<double>(spec_->program->values[site.value].size);
+    const double largest = static_cast<double>(tokens) * size * EGG_ERROR_MAX * EGG_ERROR_MAX;
+    if (sums.tokens == tokens && sums.squares >= 0 && static_cast<double>(sums.squares) <= largest) continue;
+    throw Error(fmt::format(
+        "{} gave {} tokens and {} as the squares of their errors for site {}, expected {} tokens and at most "
+        "{:.0f}; use another backend or fix the plugin",
+        who_, sums.tokens, sums.squares, i, tokens, largest));
   }
 }
 
@@ -389,13 +416,21 @@ void BackendSession::expect_losses(uint32_t count, Threads* threads) {
 
 const int64_t* BackendSession::unchecked_losses_of(egg_evaluate arguments, Threads* threads) {
   require_context(arguments.batch);
+  require_windows(arguments);
   arguments.struct_size = sizeof(arguments);
+  egg_site_sums* const sums = arguments.sites;
+  std::vector<egg_site_sums> of_call(spec_->site_count);
+  arguments.sites = of_call.data();
   if (expected_ != arguments.count) expect_losses(arguments.count, threads);
   expected_.reset();
   arguments.losses = losses_.data();
   call("evaluate", table_->evaluate, &arguments);
   losses_.require_whole(who_, "losses", "evaluate");
   require_sums(arguments);
+  for (size_t i = 0; i < of_call.size(); ++i) {
+    sums[i].tokens += of_call[i].tokens;
+    sums[i].squares += of_call[i].squares;
+  }
   return arguments.losses;
 }
 

@@ -113,7 +113,9 @@ class BackendSession {
                                   const char* function) const;
   // Throws Error if votes depend on what was read and the call leaves it out.
   void require_read(const egg_update& update) const;
-  // Throws Error where the sums of a site are impossible.
+  // Throws Error where a session with sites is to evaluate other windows than its own.
+  void require_windows(const egg_evaluate& evaluate) const;
+  // Throws Error where the sums of a site are impossible, or the losses of its streams differ within one.
   void require_sums(const egg_evaluate& evaluate) const;
   // changed: (param_count)
   void require_changed(const int64_t* changed) const;

@@ -127,6 +127,14 @@ egg_site site_of(const Program& program, const SiteSettings& settings) {
                       "but its own; leave the horizon out",
                       settings.value, site.horizon));
     }
+    // A difference reaches twice what is between the members. Where all are clipped, they say nothing of any channel.
+    if (2 * between > egg_draw_limit(site.draws)) {
+      refuse(
+          fmt::format("{} draws with an amplitude of {} differ by up to {:.3g} bits, and differences of so many are "
+                      "clipped at {:.3g}; use fewer draws, or a smaller amplitude",
+                      site.draws, site.amplitude, static_cast<double>(between) / 32768,
+                      static_cast<double>(egg_draw_limit(site.draws)) / 65536));
+    }
     constexpr int32_t kErrorBits = 14;  // one of the 15 is for what is not linear
     shift = std::max(0, shift + egg_log2_up(static_cast<uint32_t>(between)) - kErrorBits);
   }
@@ -152,6 +160,15 @@ void add_site(const Program& program, const std::string& name, size_t group, siz
                       view.params[i].name, name));
     }
     if (group_of[i] < groups) continue;
+    const auto is_looked_up = [&](uint32_t op) { return view.ops[op].code == EGG_OP_EMBED; };
+    std::vector<uint32_t> readers;
+    std::copy_if(ops.begin(), ops.end(), std::back_inserter(readers), reads);
+    if (std::count_if(readers.begin(), readers.end(), is_looked_up) % static_cast<ptrdiff_t>(readers.size()) != 0) {
+      refuse(fmt::format(
+          "parameter '{}' is looked up and multiplied in '{}', expected one of the two; name it in a group of "
+          "params",
+          view.params[i].name, name));
+    }
     for (uint32_t op = 0; op < view.op_count; ++op) {
       if (!reads(op) || std::find(ops.begin(), ops.end(), op) != ops.end()) continue;
       refuse(
@@ -188,6 +205,11 @@ Voting assign_voters(const Program& program, const TrainSettings& train, bool ma
   for (size_t g = 0; g < groups.size(); ++g) {
     for (const SiteSettings& settings : groups[g].sites) {
       voting.sites.push_back(site_of(program, settings));
+      if (settings.horizon >= train.tokens) {
+        refuse(fmt::format(
+            "'{}' has a horizon of {}, expected fewer than the {} tokens of train.tokens; use a smaller one",
+            settings.value, settings.horizon, train.tokens));
+      }
       group_of_site.push_back(g);
       add_site(program, settings.value, g, groups.size(), voting, group_of);
     }

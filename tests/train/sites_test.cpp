@@ -63,6 +63,10 @@ TEST(Sites, WhatCannotBePerturbedIsRefused) {
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete, horizon: 1}]" + rest),
               HasSubstr("horizon of 1"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: all}]" + rest), HasSubstr("complete"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: 65536, orthogonal: false}]" + rest),
+              HasSubstr("are clipped at 0.25; use fewer draws"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: layer0.forget, draws: 1, horizon: 999}]" + rest),
+              HasSubstr("a horizon of 999, expected fewer than the"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete}], params: [head]" + rest),
               HasSubstr("has both"));
 }
