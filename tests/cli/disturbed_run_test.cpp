@@ -173,7 +173,9 @@ TEST_F(DisturbedRunTest, AFlippedBitInAnyFileIsRefusedOrHarmless) {
       write_plainly(run / name, flipped);
       const Result result = eggroll({"resume", run.string()});
       if (result.exit_code == 0) {
-        EXPECT_STREQ(name, "lock");
+        // A lock's bytes say nothing, and the last digit of a long number may be another of the same number.
+        const bool is_lock = name == std::string("lock");
+        EXPECT_TRUE(is_lock || nlohmann::json::parse(flipped) == nlohmann::json::parse(whole)) << name;
         expect_completed(run, digest);
       } else {
         expect_one_sentence(result, {name});
