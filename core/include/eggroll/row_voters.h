@@ -56,6 +56,21 @@ inline float row_vote_std(uint64_t count, int32_t rank, double of_draw) {
   return static_cast<float>(std::sqrt(static_cast<double>(count * static_cast<uint64_t>(rank)) * of_draw));
 }
 
+// A radix sort of reads by row, of `rows` rows; reads of one row keep their order. other: working memory.
+template <class Read, class RowOf>
+void sort_by_row(std::vector<Read>& reads, std::vector<Read>& other, uint32_t rows, const RowOf& row_of) {
+  constexpr uint32_t kBits = 11;
+  other.resize(reads.size());
+  for (uint32_t shift = 0; shift < 32 && (rows - 1) >> shift != 0; shift += kBits) {
+    const auto digit = [&](const Read& read) { return (row_of(read) >> shift) % (1U << kBits); };
+    std::array<size_t, (1U << kBits) + 1> next{};
+    for (const Read& read : reads) ++next[digit(read) + 1];
+    for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+    for (const Read& read : reads) other[next[digit(read)]++] = read;
+    reads.swap(other);
+  }
+}
+
 // The rows of one parameter that have votes in a step. It keeps its memory from step to step, which grows with the rows
 // that are read and not with the table.
 class RowVoters {
@@ -83,7 +98,8 @@ class RowVoters {
       end = std::min(last, (stream + 1) * in_stream);
       read(*spec.program, update.batch, stream, {begin, end});
     }
-    sort(static_cast<uint32_t>(spec.program->params[param].rows));
+    sort_by_row(reads_, sorted_, static_cast<uint32_t>(spec.program->params[param].rows),
+                [](const Read& read) { return read.row; });
     gather(voters, update.fitness, spec.noise);
   }
 
@@ -120,20 +136,6 @@ class RowVoters {
       for (uint32_t t = 0; t < batch.tokens; ++t, row += stride) {
         if (*row != EGG_NO_ROW) reads_.push_back({*row, pairs});
       }
-    }
-  }
-
-  // A radix sort by row. Reads of one row stay in the order of the streams.
-  void sort(uint32_t rows) {
-    constexpr uint32_t kBits = 11;
-    sorted_.resize(reads_.size());
-    for (uint32_t shift = 0; shift < 32 && (rows - 1) >> shift != 0; shift += kBits) {
-      const auto digit = [&](const Read& read) { return (read.row >> shift) % (1U << kBits); };
-      std::array<size_t, (1U << kBits) + 1> next{};
-      for (const Read& read : reads_) ++next[digit(read) + 1];
-      for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
-      for (const Read& read : reads_) sorted_[next[digit(read)]++] = read;
-      reads_.swap(sorted_);
     }
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "eggroll/backend.h"
+#include "eggroll/row_voters.h"
 #include "eggroll/site_errors.h"
 #include "eggroll/threads.h"
 #include "row_votes.h"
@@ -57,7 +58,6 @@ class SiteVotes {
   static constexpr size_t kMostReads = 65535;   // of errors whose sum an int32 holds: 2^15 * 2^16 = 2^31
   static constexpr size_t kMostProducts = 512;  // of an error and an input: 2^15 * 2^7 * 2^9 = 2^31
   static constexpr size_t kAhead = 6;           // reads whose errors are fetched ahead
-  static constexpr uint32_t kDigit = 11;        // bits that are sorted by at once
 
   // The row above, the token's place below.
   struct Reads {
@@ -69,8 +69,8 @@ class SiteVotes {
   const SiteErrors& site_of(uint32_t param) const {
     return sites_[static_cast<size_t>(plan_.forms[param].voters.site - 1)];
   }
-  float std_of(const SiteErrors& site, int64_t squares, const egg_update& u) const {
-    return site_vote_std(squares, error_moment(u.sites[site.number], static_cast<int32_t>(site.size)));
+  static double moment_of(const SiteErrors& site, const egg_update& u) {
+    return error_moment(u.sites[site.number], static_cast<int32_t>(site.size));
   }
 
   void find_reads(uint32_t param, const egg_update& u) {
@@ -88,7 +88,7 @@ class SiteVotes {
         reads.sorted.push_back(uint64_t{*row} << 32 | place);
       }
     }
-    sort(reads, plan_.forms[param].rows);
+    sort_by_row(reads.sorted, reads.other, plan_.forms[param].rows, row_of);
     reads.parts = {0};
     for (size_t at = kPart; at < reads.sorted.size(); at += kPart) {
       while (at < reads.sorted.size() && row_of(reads.sorted[at]) == row_of(reads.sorted[at - 1])) ++at;
@@ -99,22 +99,10 @@ class SiteVotes {
 
   static uint32_t row_of(uint64_t read) { return static_cast<uint32_t>(read >> 32); }
 
-  // A radix sort by row.
-  static void sort(Reads& reads, uint32_t rows) {
-    reads.other.resize(reads.sorted.size());
-    for (uint32_t shift = 0; shift < 32 && (rows - 1) >> shift != 0; shift += kDigit) {
-      const auto digit = [&](uint64_t read) { return row_of(read) >> shift & ((1U << kDigit) - 1); };
-      std::array<size_t, (1U << kDigit) + 1> next{};
-      for (const uint64_t read : reads.sorted) ++next[digit(read) + 1];
-      for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
-      for (const uint64_t read : reads.sorted) reads.other[next[digit(read)]++] = read;
-      reads.sorted.swap(reads.other);
-    }
-  }
-
   int64_t update_table(uint32_t param, const egg_update& u, Threads& threads) {
     const SiteErrors& site = site_of(param);
     const Reads& reads = reads_[param];
+    const double moment = moment_of(site, u);
     std::atomic<int64_t> changed = 0;
     threads.split(reads.parts.size() - 1, [&](size_t begin, size_t end) {
       RuleBlocks<S> rule(*spec_.rule, u.scalars);
@@ -137,7 +125,7 @@ class SiteVotes {
           add(site.error(static_cast<uint32_t>(reads.sorted[at])), site.size, sums.data());
         }
         if (is_long) move(sums, long_sums);
-        const float std = std_of(site, static_cast<int64_t>(count), u);
+        const float std = site_vote_std(static_cast<int64_t>(count), moment);
         mine += is_long ? rule.run_all(run_of(param, row, long_sums.data(), std), weights_.size(param))
                         : rule.run_all(run_of(param, row, sums.data(), std), weights_.size(param));
         weights_.pack_rows(param, row, row + size_t{1});
@@ -193,8 +181,9 @@ class SiteVotes {
       threads.split(site.perturbed.size(), kMostProducts,
                     [&](size_t begin, size_t end) { add_products(site, input, begin, end, votes, adding); });
     }
+    const double moment = moment_of(site, u);
     std::vector<float> stds(p.cols);
-    for (size_t j = 0; j < p.cols; ++j) stds[j] = std_of(site, squares[j], u);
+    for (size_t j = 0; j < p.cols; ++j) stds[j] = site_vote_std(squares[j], moment);
     std::atomic<int64_t> changed = 0;
     threads.split(p.rows, [&](size_t begin, size_t end) {
       RuleBlocks<S> rule(*spec_.rule, u.scalars);
@@ -259,7 +248,7 @@ class SiteVotes {
     if (tokens == 0) return 0;
     RuleBlocks<S> rule(*spec_.rule, u.scalars);
     const RuleRun<int64_t> run{site.size, votes.data(), weights_.plain(param), slots_[param].cells.data(),
-                               std_of(site, tokens, u)};
+                               site_vote_std(tokens, moment_of(site, u))};
     const int64_t changed = rule.run_all(run, weights_.size(param));
     weights_.pack_rows(param, 0, plan_.forms[param].rows);
     return changed;
