@@ -2,7 +2,9 @@
 #ifndef EGGROLL_RULE_PARTS_H
 #define EGGROLL_RULE_PARTS_H
 
+#include "eggroll/optimizer.h"
 #include "eggroll/rule_builder.h"
+#include "eggroll/schedule.h"
 
 namespace eggroll {
 
@@ -32,6 +34,27 @@ inline void move_by_whole_units(RuleBuilder& builder, Node carried, Node update,
   builder.set_slot(carried, builder.op(EGG_RULE_SELECT, {at_top, not_above, inwards}));
   builder.delta(units);
 }
+
+// An optimizer whose one scalar is a learning rate that follows a schedule. A rule of it makes its nodes with builder_,
+// beginning with that scalar.
+class ScheduledRate : public Optimizer {
+ public:
+  explicit ScheduledRate(Settings& settings)
+      : learning_rate_(settings.real("learning_rate", 0.0, 127.0)), schedule_(settings, "schedule") {}
+
+  const egg_rule* rule() override { return builder_.view(); }
+
+  void scalars(const egg_progress& progress, float* out) override {
+    out[0] = static_cast<float>(learning_rate_ * schedule_.share(progress));
+  }
+
+ protected:
+  RuleBuilder builder_;
+
+ private:
+  double learning_rate_;
+  Schedule schedule_;
+};
 
 }  // namespace eggroll
 

@@ -2,17 +2,14 @@
 // diagonal form), so that a row of a table that is rarely read keeps large steps. The vote is over its null standard
 // deviation; what an integer weight cannot take is carried to the next update. Settings:
 // configs/optimizer/es_adagrad.yaml.
-#include "eggroll/optimizer.h"
 #include "eggroll/rule_parts.h"
-#include "eggroll/schedule.h"
 
 namespace eggroll {
 namespace {
 
-class EsAdagrad : public Optimizer {
+class EsAdagrad : public ScheduledRate {
  public:
-  explicit EsAdagrad(Settings& settings)
-      : learning_rate_(settings.real("learning_rate", 0.0, 127.0)), schedule_(settings, "schedule") {
+  explicit EsAdagrad(Settings& settings) : ScheduledRate(settings) {
     const auto initial = static_cast<float>(settings.real("initial", 0.0, 1e6));
     settings.finish();
     const Node learning_rate = builder_.scalar("learning_rate");
@@ -27,17 +24,6 @@ class EsAdagrad : public Optimizer {
     const Node update = builder_.op(EGG_RULE_FMUL, {learning_rate, direction});
     move_by_whole_units(builder_, builder_.slot("carried", 'f'), update, zero);
   }
-
-  const egg_rule* rule() override { return builder_.view(); }
-
-  void scalars(const egg_progress& progress, float* out) override {
-    out[0] = static_cast<float>(learning_rate_ * schedule_.share(progress));
-  }
-
- private:
-  double learning_rate_;
-  Schedule schedule_;
-  RuleBuilder builder_;
 };
 
 }  // namespace

@@ -1,17 +1,14 @@
 // ES-SGD: momentum (Polyak's heavy ball) on the vote over its null standard deviation, with error feedback (Seide et
 // al., Interspeech 2014; Karimireddy et al., arXiv 1901.09847): what an integer weight cannot take of an update is
 // carried to the next. Settings: configs/optimizer/es_sgd.yaml.
-#include "eggroll/optimizer.h"
 #include "eggroll/rule_parts.h"
-#include "eggroll/schedule.h"
 
 namespace eggroll {
 namespace {
 
-class EsSgd : public Optimizer {
+class EsSgd : public ScheduledRate {
  public:
-  explicit EsSgd(Settings& settings)
-      : learning_rate_(settings.real("learning_rate", 0.0, 127.0)), schedule_(settings, "schedule") {
+  explicit EsSgd(Settings& settings) : ScheduledRate(settings) {
     const auto momentum = static_cast<float>(settings.real("momentum", 0.0, 0.999));
     settings.finish();
 
@@ -24,17 +21,6 @@ class EsSgd : public Optimizer {
     const Node update = builder_.op(EGG_RULE_FMUL, {learning_rate, velocity});
     move_by_whole_units(builder_, builder_.slot("carried", 'f'), update, zero);
   }
-
-  const egg_rule* rule() override { return builder_.view(); }
-
-  void scalars(const egg_progress& progress, float* out) override {
-    out[0] = static_cast<float>(learning_rate_ * schedule_.share(progress));
-  }
-
- private:
-  double learning_rate_;
-  Schedule schedule_;
-  RuleBuilder builder_;
 };
 
 }  // namespace
