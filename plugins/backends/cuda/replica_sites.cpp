@@ -133,12 +133,11 @@ void Replica::evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_s
   }
   for (const SiteShape& site : sites.sites) {
     if (!site.has(stream)) continue;
-    const auto kept = std::find_if(sites.kept.begin(), sites.kept.end(),
-                                   [&](const KeptValue& k) { return k.value == site.site.value; });
     const size_t first_place = site.place(stream, 0);
     SiteDrawArgs draws{};
-    draws.logits = sites_.kept.get() + sites.kept_offset(kept->value) + size_t{first_kept} * site.tokens * kept->bytes;
-    draws.logit_stride = kept->bytes;
+    draws.logit_stride = padded(site.size, kBlock);
+    draws.logits =
+        sites_.kept.get() + sites.kept_offset(site.site.value) + size_t{first_kept} * site.tokens * draws.logit_stride;
     draws.size = site.size;
     draws.targets = batch_place().targets.get() + size_t{in_batch} * site.tokens;
     draws.loss_tables = loss_tables_.get();
