@@ -67,6 +67,9 @@ class Members {
   // Shared. All members' states, (population, state bytes), on process 0; empty elsewhere.
   std::vector<int8_t> states();
 
+  // What the host runs its loops on beside a step's calls.
+  Threads& threads() { return threads_; }
+
   // The bytes that a process sends in a step, for the process with the largest share.
   uint64_t bytes_per_step() const;
 

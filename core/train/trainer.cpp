@@ -290,7 +290,7 @@ class Run {
   // does that beside the update. It also writes the line of the step before and prepares for the next losses.
   std::future<void> begin_beside_update(const std::vector<int8_t>& fitness, const BatchBuffer& batch) {
     const auto append = [this, &fitness, &batch] {
-      voted_ = voted_weights_.count(batch);
+      voted_ = voted_weights_.count(batch, &run_.members.threads());
       if (run_.journal) run_.journal->append(run_.step, run_.held_out.made_after(run_.step), fitness);
     };
     if (writes_beside_update()) {

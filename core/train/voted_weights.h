@@ -18,8 +18,8 @@ class VotedWeights {
   uint64_t perturbed() const { return perturbed_; }  // weights of all perturbed tensors
 
   // The weights that have votes in a step: of a masked table the rows that its voters read, of any other perturbed
-  // tensor all. batch: what all members read; empty where there are no masks.
-  uint64_t count(const BatchBuffer& batch);
+  // tensor all. batch: what all members read; empty where there are no masks. threads: null for the caller's alone.
+  uint64_t count(const BatchBuffer& batch, Threads* threads = nullptr);
 
  private:
   // A masked table. Its voters are the members of streams [first_stream, end_stream).
@@ -30,7 +30,7 @@ class VotedWeights {
     uint32_t end_stream;
     std::vector<int32_t> indices;  // how its embeds look up a row: see egg_op's attr
   };
-  uint64_t rows_read(const Table& table, const BatchBuffer& batch);
+  uint64_t rows_read(const Table& table, const BatchBuffer& batch, Threads* threads);
 
   uint64_t perturbed_ = 0;
   uint64_t unmasked_ = 0;  // weights of the perturbed tensors that are not masked

@@ -5,6 +5,7 @@
 
 #include "eggroll/noise_source.h"
 #include "eggroll/row_voters.h"
+#include "eggroll/threads.h"
 #include "train/small_run.h"
 
 namespace eggroll::test {
@@ -24,9 +25,10 @@ TEST(VotedWeightsTest, OfAMaskedTableAreTheRowsWithVoters) {
   const auto draw = [&](uint32_t below) {
     return (static_cast<uint32_t>(draws.weight() + 128) * 256 + static_cast<uint32_t>(draws.weight() + 128)) % below;
   };
-  for (int repeat = 0; repeat < 3; ++repeat) {
+  Threads threads(4);
+  for (const uint32_t tokens : {8U, 8U, 2048U}) {  // the last are enough for several threads
     BatchBuffer batch;
-    batch.clear(64 / learner.train.members_per_stream, 8, static_cast<uint32_t>(indices.size()));
+    batch.clear(64 / learner.train.members_per_stream, tokens, static_cast<uint32_t>(indices.size()));
     for (uint32_t& token : batch.inputs) token = draw(static_cast<uint32_t>(learner.program->view().vocab));
     for (size_t i = 0; i < batch.rows.size(); ++i) {
       batch.rows[i] = i % 5 == 0 ? EGG_NO_ROW : draw(static_cast<uint32_t>(indices[i % indices.size()].rows));
@@ -47,6 +49,7 @@ TEST(VotedWeightsTest, OfAMaskedTableAreTheRowsWithVoters) {
       expected += learner.voters[i].masked != 0 ? rows.size() * static_cast<uint64_t>(param.cols) : weight_count(param);
     }
     EXPECT_EQ(voted.count(batch), expected);
+    EXPECT_EQ(voted.count(batch, &threads), expected);
     EXPECT_LT(expected, all);
     EXPECT_EQ(voted.perturbed(), all);
   }
