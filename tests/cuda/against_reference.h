@@ -55,6 +55,7 @@ inline std::vector<int8_t> fitness_of(uint32_t population, uint64_t seed, bool s
 // Everything that a session holds and returns.
 struct Seen {
   std::vector<std::vector<int8_t>> weights;
+  std::vector<std::vector<uint32_t>> slots;
   std::vector<int8_t> states;
   std::vector<std::vector<int64_t>> numbers;  // losses, and counts of changed weights
   std::vector<int8_t> logits;
@@ -74,12 +75,14 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
     seen.weights.push_back(weights);
   }
   uint64_t step = 3;
+  std::vector<egg_site_sums> sites(spec.site_count);
   std::vector<Tokens> reads;
   for (size_t w = 0; w < windows.size(); ++w) {
     reads.emplace_back(program, step + w, population / kStreamMembers, windows[w]);
   }
   const auto call = [&](size_t w, int64_t* losses, const egg_evaluate* next) {
-    return egg_evaluate{sizeof(egg_evaluate), kStreamMembers, 3 + w, 0, population, reads[w].view(), losses, next};
+    return egg_evaluate{sizeof(egg_evaluate), kStreamMembers, 3 + w, 0,           population,
+                        reads[w].view(),      losses,         next,  sites.data()};
   };
   const auto infer = [&](uint64_t seed, uint32_t streams, uint32_t tokens) {
     const Tokens read(program, seed, streams, tokens);
@@ -94,18 +97,28 @@ Seen run(AnySession& session, const Learner& learner, const egg_session_spec& sp
     std::vector<int64_t>& losses = seen.numbers.emplace_back(population);
     const bool is_last = w + 1 == windows.size();
     const egg_evaluate next = call(is_last ? w : w + 1, nullptr, nullptr);
+    std::fill(sites.begin(), sites.end(), egg_site_sums{});
     session.evaluate(call(w, losses.data(), is_last ? nullptr : &next));
+    for (const egg_site_sums& of_site : sites) {
+      seen.numbers.push_back({static_cast<int64_t>(of_site.tokens), of_site.squares});
+    }
     const std::vector<int8_t> fitness = fitness_of(population, step, w == 1);
     const std::vector<float> stds = learner.vote_stds(fitness);
     const std::vector<float> scalars = learner.scalars(step, {});
     std::vector<int64_t>& changed = seen.numbers.emplace_back(program.param_count);
     // The third update votes with pairs whose noise is no longer in memory.
     session.update({sizeof(egg_update), population / 2, step + (w == 2 ? 1 : 0), fitness.data(), scalars.data(),
-                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0});
+                    stds.data(), changed.data(), nullptr, read.view(), kStreamMembers, 0, sites.data()});
     infer(98, 5, 2);  // while the next evaluation's batch is there
     ++step;
   }
-  for (uint32_t i = 0; i < program.param_count; ++i) session.get_weights(i, seen.weights[i].data());
+  for (uint32_t i = 0; i < program.param_count; ++i) {
+    session.get_weights(i, seen.weights[i].data());
+    for (uint32_t slot = 0; slot < spec.rule->slot_count && program.params[i].perturbed != 0; ++slot) {
+      std::vector<uint32_t>& cells = seen.slots.emplace_back(seen.weights[i].size());
+      session.get_slot(i, slot, cells.data());
+    }
+  }
   std::vector<int8_t> states(population * size_t{learner.program->state_bytes()});
   session.get_states(0, population, states.data());
   seen.states.insert(seen.states.end(), states.begin(), states.end());
@@ -131,6 +144,7 @@ inline void expect_equal(const Learner& learner, std::span<const uint32_t> windo
     EXPECT_EQ(seen.numbers, expected.numbers);
     EXPECT_EQ(seen.states, expected.states);
     EXPECT_EQ(seen.logits, expected.logits);
+    EXPECT_EQ(seen.slots, expected.slots);
     for (size_t i = 0; i < seen.weights.size(); ++i) {
       EXPECT_EQ(seen.weights[i], expected.weights[i]) << spec.program->params[i].name;
     }

@@ -44,8 +44,8 @@ class MemoryTest : public testing::Test {
     std::vector<ReplicaPlan> all;
     for (const uint64_t room : rooms) {
       const auto number = static_cast<int>(all.size());
-      all.push_back(
-          {number, "a GPU", 0, 0, rooms.size() > 1, 0, 0, plan(), memory(room, static_cast<uint32_t>(rooms.size()))});
+      all.push_back({number, "a GPU", 0, 0, rooms.size() > 1, 0, 0, 0, 1, plan(),
+                     memory(room, static_cast<uint32_t>(rooms.size()))});
     }
     return all;
   }

@@ -105,8 +105,18 @@ bool can_share_votes(const std::vector<int>& devices) {
 
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices) {
   const auto count = static_cast<uint32_t>(devices.size());
-  const auto share = [&](uint32_t pairs, uint32_t d) { return static_cast<uint32_t>(uint64_t{pairs} * d / count); };
+  // A stream of a site runs once, on one device.
+  const uint32_t whole = spec.site_count > 0 ? spec.members_per_stream / 2 : 1;
+  const auto share = [&](uint32_t pairs, uint32_t d) {
+    return static_cast<uint32_t>(uint64_t{pairs / whole} * d / count) * whole;
+  };
   const bool shares_votes = can_share_votes(devices);
+  if (spec.site_count > 0 && count > 1 && !shares_votes) {
+    throw Error(
+        "groups of sites on several GPUs need GPUs that read each other's memory, and these do not; name one of "
+        "them in backend.devices",
+        EGG_ERROR_DEVICE);
+  }
   std::vector<ReplicaPlan> replicas;
   for (uint32_t d = 0; d < count; ++d) {
     const int device = devices[d];
@@ -117,8 +127,8 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
     const uint32_t votes = shares_votes ? share(spec.population / 2, d + 1) - first_vote : spec.population / 2;
     Choice choice = choose_plan(spec, device, 2 * pairs);
     const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes);
-    replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes,
-                        std::move(choice.plan), memory});
+    replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes, d,
+                        count, std::move(choice.plan), memory});
   }
   fit(replicas, spec.population);
   return replicas;

@@ -101,12 +101,8 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kSiteCounters, kRowCounters * sites_.tables.size(), sizeof(uint32_t));
   set(bytes_, Area::kSiteMoments, sites_.tables.size(), sizeof(double));
   size_t reads = 0;
-  size_t columns = 0;
   for (const SiteVoter& table : sites_.tables) reads += table.reads.size();
-  for (const SiteVoter& matrix : sites_.matrices) columns += matrix.cols;
-  for (const SiteVoter& vector : sites_.vectors) columns += vector.rows;
   set(bytes_, Area::kSiteReaders, reads, sizeof(uint32_t));
-  set(bytes_, Area::kSiteSquares, columns, sizeof(int64_t));
 }
 
 // Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.
@@ -119,6 +115,10 @@ void MemoryPlan::place_votes() {
     }
   };
   place(false);
+  squares = votes;
+  for (const SiteVoter& matrix : sites_.matrices) votes += matrix.cols;
+  for (const SiteVoter& vector : sites_.vectors) votes += vector.rows;
+  counts = votes;
   for (ParamMemory& param : params) {
     if (!param.masked) continue;
     param.counts_offset = votes;

@@ -56,8 +56,7 @@ enum class Area : uint8_t {
   kSiteReaders,
   kSiteCounters,
   kSiteMoments,
-  kSiteSquares,  // of inputs, by column of all matrices
-  kPlainNoise,   // of the unperturbed model, one tile
+  kPlainNoise,  // of the unperturbed model, one tile
   // What follows grows with the population.
   kStates,
   kLosses,
@@ -111,7 +110,10 @@ struct MemoryPlan {
   size_t bytes(Area area) const { return bytes_[static_cast<size_t>(area)]; }
 
   std::vector<ParamMemory> params;
-  size_t votes = 0;         // cells: votes of all that is not masked, counts of voters by row, votes of masked tables
+  size_t votes = 0;         // cells: votes of all that is not masked, squares of inputs by column of matrices and by
+                            // channel of vectors that vote with sites, counts of voters by row, votes of masked tables
+  size_t squares = 0;       // cells before those
+  size_t counts = 0;        // likewise
   size_t masked_votes = 0;  // of those cells, the last ones
   size_t noise_tile = 0;    // of a tile's pairs
 

@@ -21,7 +21,7 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   check(cudaStreamCreateWithFlags(&sending_, cudaStreamNonBlocking), "make a stream");
   check(cudaStreamCreateWithFlags(&receiving_, cudaStreamNonBlocking), "make a stream");
   for (cudaEvent_t* event : {&batch_places_[0].sent, &batch_places_[1].sent, &numbers_sent_, &evaluated_, &drawn_,
-                             &votes_made_, &updated_}) {
+                             &votes_made_, &rows_made_, &updated_}) {
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
   }
   allow_shared_memory();

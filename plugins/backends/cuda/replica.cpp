@@ -38,8 +38,8 @@ Replica::~Replica() {
     cudaStreamDestroy(stream);
   }
   for (const cudaEvent_t event : download_events_) cudaEventDestroy(event);
-  for (const cudaEvent_t event :
-       {batch_places_[0].sent, batch_places_[1].sent, numbers_sent_, evaluated_, drawn_, votes_made_, updated_}) {
+  for (const cudaEvent_t event : {batch_places_[0].sent, batch_places_[1].sent, numbers_sent_, evaluated_, drawn_,
+                                  votes_made_, rows_made_, updated_}) {
     if (event != nullptr) cudaEventDestroy(event);
   }
 }
@@ -460,6 +460,7 @@ uint64_t Replica::checksum() {
   for (uint32_t i = 0; i < params_.size(); ++i) {
     const Param& param = params_[i];
     launch_checksum(param.weights.get(), size_t{param.rows} * param.stride, egg_absorb(i, 0), checksum_.get(), stream_);
+    if (shares_rows(i)) continue;  // each has its own rows' slots alone
     launch_checksum(param.slots.get(), param.slot_cells, egg_absorb(i, 1), checksum_.get(), stream_);
   }
   unsigned long long sum = 0;

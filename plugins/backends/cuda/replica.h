@@ -42,13 +42,21 @@ class Replica {
   // The members of the call that are this replica's.
   void evaluate_async(const egg_evaluate& e);
   void finish_evaluate(const egg_evaluate& e);
-  // An update: each replica's votes, then each one's rule, then each one's end.
+  // Adds what this replica's streams of sites have left.
+  void add_site_sums(const egg_evaluate& e) const;
+  // An update: each replica's votes, then each one's rule, then what it takes of the others' rows, then each one's end.
   void vote_async(const egg_update& u);
   void apply_rule_async();
+  void end_update_async();
   // Brings the next evaluation's batch to the device, if the last evaluation was told of it, it is not there yet, and
   // it is not too large.
   void get_ready();
+  // Writes how many weights it moved, or adds them where others own rows too: see shares_rows().
   void finish_update(const egg_update& u);
+  // Whether the rows of this parameter are updated by several replicas.
+  bool shares_rows(uint32_t param) const;
+  // Brings the slot's rows that others own. No update is under way.
+  void take_slot(uint32_t param, uint32_t slot);
   void infer(const egg_infer& i);
 
   // Before the first update, where votes are shared: all replicas, this one too.
@@ -157,10 +165,18 @@ class Replica {
   void make_sites();
   void make_site_tables(const std::vector<bool>& chosen);
   void evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_sent);
-  void finish_sites(const egg_evaluate& e, const std::vector<Part>& parts);
+  void finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const;
+  // Places of a site.
+  struct Places {
+    uint32_t first;
+    uint32_t count;
+  };
+  Places own_places(const SiteShape& site) const;
+  void bring_errors();
+  void take_rows();
   void vote_by_sites(const egg_update& u);
   template <class Body>
-  void each_site_voter(const Body& body);
+  void each_site_voter(const DeviceArray<long long>& votes, const Body& body);
   void apply_rule_by_sites();
   Share voting_pairs(const egg_update& u) const;
   size_t bytes_of(const egg_batch& batch, uint32_t streams) const;
@@ -189,6 +205,7 @@ class Replica {
   cudaEvent_t evaluated_ = nullptr;
   cudaEvent_t drawn_ = nullptr;
   cudaEvent_t votes_made_ = nullptr;  // for the streams of other replicas
+  cudaEvent_t rows_made_ = nullptr;   // likewise
   cudaEvent_t updated_ = nullptr;
   std::vector<Param> params_;
   std::vector<DeviceOp> inline_ops_;
@@ -307,9 +324,8 @@ class Replica {
     DeviceArray<VotedRow> voted_rows;
     DeviceArray<long long> votes;  // on rows with several pieces
     DeviceArray<uint32_t> counters;
-    DeviceArray<double> moments;              // by table
-    std::vector<double> moment_of;            // by site
-    DeviceArray<unsigned long long> squares;  // by column of matrices, then of vectors
+    DeviceArray<double> moments;    // by table
+    std::vector<double> moment_of;  // by site
   } sites_;
   Jobs<RuleJob> rule_jobs_;
   Jobs<FormJob> forms_;

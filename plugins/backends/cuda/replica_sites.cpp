@@ -24,7 +24,6 @@ void Replica::make_sites() {
   sites_.votes = take<long long>(Area::kSiteVotes);
   sites_.counters = take<uint32_t>(Area::kSiteCounters);
   sites_.moments = take<double>(Area::kSiteMoments);
-  sites_.squares = take<unsigned long long>(Area::kSiteSquares);
 }
 
 // The chosen tables that vote with sites, those of one site behind another's.
@@ -162,7 +161,7 @@ void Replica::evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_s
         "send data");
 }
 
-void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) {
+void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const {
   const SitePlan& sites = own_.plan.sites;
   for (const Part& part : parts) {
     if (!part.is_of_sites) continue;
@@ -171,9 +170,42 @@ void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts
       e.losses[part.members.first - e.first + i] = sites_.host_losses.get()[first + i / e.members_per_stream];
     }
   }
-  for (size_t i = 0; i < sites.sites.size(); ++i) {
+}
+
+void Replica::add_site_sums(const egg_evaluate& e) const {
+  if (share_of(e.first, e.count).count == 0) return;
+  for (size_t i = 0; i < own_.plan.sites.sites.size(); ++i) {
     e.sites[i].tokens += sites_.host_sums.get()[i].tokens;
     e.sites[i].squares += sites_.host_sums.get()[i].squares;
+  }
+}
+
+// The places of the site whose streams are this replica's.
+Replica::Places Replica::own_places(const SiteShape& site) const {
+  const uint32_t in_stream = own_.plan.sites.pairs_of_stream;
+  const uint32_t first = std::max(own_.first_pair / in_stream, site.first_stream);
+  const uint32_t end = std::min((own_.first_pair + own_.pairs) / in_stream, site.first_stream + site.streams);
+  if (end <= first) return {0, 0};
+  return {static_cast<uint32_t>(site.place(first, 0)), (end - first) * site.tokens};
+}
+
+// Rows have the votes of all streams. The other replicas have ended the evaluation: their losses are there.
+void Replica::bring_errors() {
+  const SitePlan& sites = own_.plan.sites;
+  for (const Replica* other : replicas_) {
+    if (other == this) continue;
+    for (const SiteShape& site : sites.sites) {
+      const auto [first, count] = other->own_places(site);
+      const size_t stride = SitePlan::error_stride(site);
+      const size_t errors = sites.errors_before(site.number) + first * stride;
+      const size_t places = sites.places_before(site.number) + first;
+      check(cudaMemcpyAsync(sites_.errors.get() + errors, other->sites_.errors.get() + errors,
+                            count * stride * sizeof(int16_t), cudaMemcpyDefault, stream_),
+            "bring errors");
+      check(cudaMemcpyAsync(sites_.perturbed.get() + places, other->sites_.perturbed.get() + places, count,
+                            cudaMemcpyDefault, stream_),
+            "bring errors");
+    }
   }
 }
 
@@ -190,7 +222,7 @@ void Replica::vote_by_sites(const egg_update& u) {
   sites_.moments.upload(moments.data(), moments.size(), stream_);
   sites_.counters.zero(stream_);
   sites_.votes.zero(stream_);
-  sites_.squares.zero(stream_);
+  bring_errors();
   send_now(u.batch, 0, u.batch.streams, Sent::kInputs);
   uint32_t table = 0;
   for (const SiteShape& site : sites.sites) {
@@ -210,44 +242,48 @@ void Replica::vote_by_sites(const egg_update& u) {
     args.variances = sites_.moments.get() + table;
     args.most = kSitePiece;
     args.counted = sites_.perturbed.get() + sites.places_before(site.number);
+    args.owner = own_.owner;
+    args.owners = own_.owners;
     launch_list_streams(args, stream_);
     table += args.tables.count;
   }
-  each_site_voter([&](const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
+  each_site_voter(votes_, [&](const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
     const SiteShape& site = sites.sites[voter.site];
-    const int16_t* errors = sites_.errors.get() + sites.errors_before(site.number);
+    const auto [first, places] = own_places(site);
+    if (places == 0) return;
+    const int16_t* errors =
+        sites_.errors.get() + sites.errors_before(site.number) + size_t{first} * SitePlan::error_stride(site);
     long long* votes = votes_.get() + params_[voter.param].votes_offset;
     for (const int32_t read : voter.reads) {
       if (is_vector) {
-        launch_site_vector_votes(errors, SitePlan::error_stride(site), static_cast<uint32_t>(site.places()), site.size,
-                                 votes, stream_);
+        launch_site_vector_votes(errors, SitePlan::error_stride(site), places, site.size, votes, stream_);
         continue;
       }
       SiteMatrixArgs args{};
       args.errors = errors;
       args.error_stride = SitePlan::error_stride(site);
-      args.perturbed = sites_.perturbed.get() + sites.places_before(site.number);
+      args.perturbed = sites_.perturbed.get() + sites.places_before(site.number) + first;
       args.input_stride = padded(voter.cols, kBlock);
-      args.inputs = sites_.kept.get() + sites.kept_offset(read) +
-                    size_t{site.first_stream - sites.first_stream} * site.tokens * args.input_stride;
-      args.places = static_cast<uint32_t>(site.places());
+      const size_t before = size_t{site.first_stream - sites.first_stream} * site.tokens + first;
+      args.inputs = sites_.kept.get() + sites.kept_offset(read) + before * args.input_stride;
+      args.places = places;
       args.rows = voter.rows;
       args.cols = voter.cols;
       args.votes = votes;
       args.squares = squares;
       launch_site_matrix_votes(args, stream_);
     }
-    if (!is_vector) return;
+    if (!is_vector || own_.owner != 0) return;  // one replica counts the tokens of all
     const std::vector<unsigned long long> tokens(site.size, u.sites[site.number].tokens * voter.reads.size());
     check(cudaMemcpyAsync(squares, tokens.data(), tokens.size() * sizeof(tokens[0]), cudaMemcpyHostToDevice, stream_),
           "receive data");
   });
 }
 
-// Calls body(voter, its squares, is_vector) for the chosen matrices and vectors.
+// Calls body(voter, its squares among these votes, is_vector) for the chosen matrices and vectors.
 template <class Body>
-void Replica::each_site_voter(const Body& body) {
-  unsigned long long* squares = sites_.squares.get();
+void Replica::each_site_voter(const DeviceArray<long long>& votes, const Body& body) {
+  auto* squares = reinterpret_cast<unsigned long long*>(votes.get() + own_.memory.squares);
   const auto each = [&](const std::vector<SiteVoter>& voters, bool is_vector) {
     for (const SiteVoter& voter : voters) {
       if (chosen_[voter.param]) body(voter, squares, is_vector);
@@ -271,11 +307,12 @@ void Replica::apply_rule_by_sites() {
                      rule, stream_);
     launch_rule(rule, stream_);  // of rows with several pieces
   }
-  each_site_voter([&](const SiteVoter& voter, unsigned long long* squares, bool /*is_vector*/) {
+  const DeviceArray<long long>& votes = own_.shares_votes ? all_votes_ : votes_;
+  each_site_voter(votes, [&](const SiteVoter& voter, unsigned long long* squares, bool /*is_vector*/) {
     const Param& param = params_[voter.param];
     const RuleJob job{0,
                       voter.param,
-                      votes_.get() + param.votes_offset,
+                      votes.get() + param.votes_offset,
                       param.weights.get(),
                       param.rows,
                       param.cols,
@@ -283,6 +320,33 @@ void Replica::apply_rule_by_sites() {
                       param.slots.get()};
     launch_site_rule({job, squares, sites_.moment_of[voter.site]}, rule, stream_);
   });
+}
+
+bool Replica::shares_rows(uint32_t param) const {
+  const Param& its = params_.at(param);
+  return own_.owners > 1 && its.masked && its.voters.site != 0;
+}
+
+// The others' rules are made, or begun.
+void Replica::take_rows() {
+  for (const Replica* other : replicas_) {
+    if (other == this) continue;
+    check(cudaStreamWaitEvent(stream_, other->rows_made_), "wait for rows");
+    for (const SiteShape& site : own_.plan.sites.sites) {
+      launch_take_rows(other->sites_.tables[site.number], sites_.tables[site.number], stream_);
+    }
+  }
+}
+
+void Replica::take_slot(uint32_t index, uint32_t slot) {
+  activate();
+  const Param& param = params_.at(index);
+  for (const Replica* other : replicas_) {
+    if (other == this) continue;
+    const size_t before = slot * param.count();
+    launch_copy_rows(other->params_[index].slots.get() + before, param.slots.get() + before, param.rows, param.cols,
+                     other->own_.owner, own_.owners, stream_);
+  }
 }
 
 }  // namespace eggroll::cuda

@@ -176,7 +176,7 @@ void Replica::apply_rule_async() {
     const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
     for (const Replica* replica : replicas_)
       check(cudaStreamWaitEvent(stream_, replica->votes_made_), "wait for votes");
-    launch_sum_votes(parts, memory.votes - memory.masked_votes, stream_);
+    launch_sum_votes(parts, row_tables_.count > 0 ? memory.votes - memory.masked_votes : memory.counts, stream_);
     find_rows();
     launch_sum_row_votes(row_tables_, parts, stream_);
   } else if (memory.keeps_row_votes) {
@@ -186,6 +186,12 @@ void Replica::apply_rule_async() {
   }
   launch_rule(rule_args(), stream_);
   apply_rule_by_sites();
+  check(cudaEventRecord(rows_made_, stream_), "update the weights");
+}
+
+void Replica::end_update_async() {
+  activate();
+  if (own_.owners > 1) take_rows();
   launch_forms(forms_.on_device(), 0, forms_.pieces, stream_);
   changed_.download(host_changed_.get(), params_.size(), stream_);
   check(cudaEventRecord(updated_, stream_), "update the weights");
@@ -225,7 +231,10 @@ void Replica::finish_update(const egg_update& u) {
   static_assert(sizeof(unsigned long long) == sizeof(int64_t));
   check(cudaEventSynchronize(updated_), "update the weights");
   const unsigned long long* changed = host_changed_.get();
-  for (size_t i = 0; i < params_.size(); ++i) u.changed[i] = static_cast<int64_t>(changed[i]);
+  for (uint32_t i = 0; i < params_.size(); ++i) {
+    const int64_t before = own_.owner > 0 && shares_rows(i) ? u.changed[i] : 0;
+    u.changed[i] = before + static_cast<int64_t>(changed[i]);
+  }
 }
 
 }  // namespace eggroll::cuda

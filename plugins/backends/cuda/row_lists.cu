@@ -40,7 +40,9 @@ struct Read {
     const uint32_t own_stream = stream();
     const auto own = static_cast<uint32_t>(number % reads());
     const uint32_t found = row(own_stream, own);
-    if (args.counted != nullptr) return args.counted[own_stream] != 0 ? found : EGG_NO_ROW;
+    if (args.counted != nullptr) {
+      return args.counted[own_stream] != 0 && found % args.owners == args.owner ? found : EGG_NO_ROW;
+    }
     for (uint32_t i = 0; i < own && found != EGG_NO_ROW; ++i) {
       if (row(own_stream, i) == found) return EGG_NO_ROW;
     }
@@ -207,6 +209,27 @@ __global__ void __launch_bounds__(kThreads) sum_rows_kernel(const RowTable* tabl
   }
 }
 
+// A warp copies a row.
+__global__ void __launch_bounds__(kThreads) take_rows_kernel(const RowTable* from, const RowTable* to) {
+  const RowTable& theirs = from[blockIdx.y];
+  const RowTable& own = to[blockIdx.y];
+  const uint32_t count = *theirs.piece_count;
+  for (uint32_t i = (blockIdx.x * kThreads + threadIdx.x) / 32; i < count; i += gridDim.x * kThreads / 32) {
+    const RowPiece piece = theirs.pieces[i];
+    if (piece.first != 0) continue;
+    const auto* row = reinterpret_cast<const uint2*>(theirs.weights + size_t{piece.row} * theirs.stride);
+    auto* const out = reinterpret_cast<uint2*>(own.weights + size_t{piece.row} * own.stride);
+    for (uint32_t c = threadIdx.x % 32; c < own.stride / sizeof(uint2); c += 32) out[c] = row[c];
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    copy_rows_kernel(const uint32_t* from, uint32_t* to, uint32_t rows, uint32_t cols, uint32_t first, uint32_t step) {
+  const size_t row = first + size_t{(blockIdx.x * kThreads + threadIdx.x) / 32} * step;
+  if (row >= rows) return;
+  for (uint32_t c = threadIdx.x % 32; c < cols; c += 32) to[row * cols + c] = from[row * cols + c];
+}
+
 // Blocks for this number of threads for each table.
 dim3 blocks_for(size_t threads, const RowTables& tables) {
   const size_t blocks = (threads + kThreads - 1) / kThreads;
@@ -234,6 +257,19 @@ void launch_sum_row_votes(const RowTables& tables, const VoteParts& parts, cudaS
   if (tables.count == 0) return;
   sum_rows_kernel<<<blocks_for(size_t{tables.most_rows} * 32, tables), kThreads, 0, stream>>>(tables.tables, parts);
   check_launch("add up votes");
+}
+
+void launch_take_rows(const RowTables& from, const RowTables& to, cudaStream_t stream) {
+  if (to.count == 0) return;
+  take_rows_kernel<<<blocks_for(size_t{to.most_rows} * 32, to), kThreads, 0, stream>>>(from.tables, to.tables);
+  check_launch("take rows of another GPU");
+}
+
+void launch_copy_rows(const uint32_t* from, uint32_t* to, uint32_t rows, uint32_t cols, uint32_t first, uint32_t step,
+                      cudaStream_t stream) {
+  const uint32_t blocks = divide_up(divide_up(rows, step), kThreads / 32);
+  copy_rows_kernel<<<blocks, kThreads, 0, stream>>>(from, to, rows, cols, first, step);
+  check_launch("take rows of another GPU");
 }
 
 void launch_clear_rows(const RowTables& tables, cudaStream_t stream) {

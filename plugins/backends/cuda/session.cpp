@@ -21,7 +21,7 @@ void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64
 }
 
 CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices, uint32_t checksum_every)
-    : checksum_every_(checksum_every) {
+    : checksum_every_(checksum_every), shares_rows_(spec.site_count > 0 && devices.size() > 1) {
   for (ReplicaPlan& own : plan_replicas(spec, devices)) {
     replicas_.push_back(std::make_unique<Replica>(std::move(own), spec));
   }
@@ -68,7 +68,9 @@ void CudaSession::set_slot(uint32_t param, uint32_t slot, const void* data) {
 }
 
 void CudaSession::get_slot(uint32_t param, uint32_t slot, void* data) {
-  replicas_.front()->get_slot(param, slot, data);
+  Replica& first = *replicas_.front();
+  if (first.shares_rows(param)) first.take_slot(param, slot);
+  first.get_slot(param, slot, data);
 }
 
 void CudaSession::set_states(uint32_t first, uint32_t count, const int8_t* states) {
@@ -82,14 +84,20 @@ void CudaSession::get_states(uint32_t first, uint32_t count, int8_t* states) {
 void CudaSession::evaluate(const egg_evaluate& arguments) {
   each_replica([&](Replica& replica) { replica.evaluate_async(arguments); });
   each_replica([&](Replica& replica) { replica.finish_evaluate(arguments); });
+  for (const auto& replica : replicas_) replica->add_site_sums(arguments);
 }
 
 void CudaSession::update(const egg_update& arguments) {
   each_replica([&](Replica& replica) { replica.vote_async(arguments); });
+  const auto end = [](Replica& replica) {
+    replica.end_update_async();
+    replica.get_ready();
+  };
   each_replica([&](Replica& replica) {
     replica.apply_rule_async();
-    replica.get_ready();
+    if (!shares_rows_) end(replica);
   });
+  if (shares_rows_) each_replica(end);
   for (const auto& replica : replicas_) replica->finish_update(arguments);
   ++updates_;
   const bool due = checksum_every_ > 0 && updates_ % checksum_every_ == 0;

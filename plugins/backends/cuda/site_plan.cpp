@@ -5,7 +5,7 @@
 namespace eggroll::cuda {
 
 SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>& params)
-    : population(spec.population) {
+    : population(spec.population), pairs_of_stream(std::max(1U, spec.members_per_stream / 2)) {
   const egg_program& program = *spec.program;
   uint32_t last = 0;
   first_stream = spec.site_count > 0 ? UINT32_MAX : 0;

@@ -66,6 +66,7 @@ struct SitePlan {
   std::vector<SiteVoter> matrices;
   std::vector<SiteVoter> vectors;
   uint32_t population = 0;
+  uint32_t pairs_of_stream = 1;
 };
 
 }  // namespace eggroll::cuda

@@ -205,6 +205,8 @@ struct ReadArgs {
   uint32_t most;            // pairs of a piece
   const uint8_t* counted;  // of sites, whose streams are tokens that each have a vote for each read: (streams), 0 where
                            // a token has none; else null
+  uint32_t owner;          // of sites: rows whose number modulo `owners` is this one
+  uint32_t owners;
 };
 // Lists the streams that read each row, and the pieces of their pairs. Counts are zero before.
 void launch_list_streams(const ReadArgs& args, cudaStream_t stream);
@@ -228,6 +230,11 @@ void launch_row_votes(const RowVoteArgs& args, const RuleArgs& rule, cudaStream_
 
 // Lists the rows that have votes. ranks: draws of each pair.
 void launch_find_rows(const RowTables& tables, const double* variances, uint32_t ranks, cudaStream_t stream);
+// Copies the weights of rows that another device's lists have, from its tables to these.
+void launch_take_rows(const RowTables& from, const RowTables& to, cudaStream_t stream);
+// Copies the rows (rows, cols) whose number modulo `step` is `first`.
+void launch_copy_rows(const uint32_t* from, uint32_t* to, uint32_t rows, uint32_t cols, uint32_t first, uint32_t step,
+                      cudaStream_t stream);
 // Makes votes of the rows of the last list zero.
 void launch_clear_rows(const RowTables& tables, cudaStream_t stream);
 
@@ -285,7 +292,7 @@ static_assert(sizeof(VotedRow) == 12);
 static_assert(sizeof(RowPiece) == 24);
 static_assert(sizeof(RowTable) == 160);
 static_assert(sizeof(RowTables) == 24);
-static_assert(sizeof(ReadArgs) == 104);
+static_assert(sizeof(ReadArgs) == 112);
 static_assert(sizeof(RowVoteArgs) == 104);
 static_assert(sizeof(RuleJob) == 48);
 static_assert(sizeof(RuleArgs) == 104);

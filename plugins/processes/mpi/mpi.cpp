@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -60,6 +60,8 @@ class Mpi : public ProcessesPlugin {
   }
 
   void gather_begin(const void* mine, const uint64_t* sizes, void* all) override {
+    if (std::accumulate(sizes, sizes + counts_.size(), uint64_t{0}) > kMostAtOnce)
+      return gather_large(mine, sizes, all);
     lay_out(sizes);
     require(MPI_Iallgatherv(mine, counts_[index_], MPI_BYTE, all, counts_.data(), offsets_.data(), MPI_BYTE,
                             MPI_COMM_WORLD, &gathering_),
@@ -67,7 +69,7 @@ class Mpi : public ProcessesPlugin {
   }
 
   void gather_end() override {
-    // gather_begin began it. NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker)
+    // gather_begin began it, unless it was large. NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker)
     require(MPI_Wait(&gathering_, MPI_STATUS_IGNORE), "MPI_Iallgatherv");
   }
 
@@ -102,7 +104,8 @@ class Mpi : public ProcessesPlugin {
 
  private:
   static constexpr int kTag = 1;
-  static constexpr uint64_t kPiece = uint64_t{1} << 30;
+  static constexpr uint64_t kPiece = uint64_t{2} << 20;        // no int counts the states of a large population
+  static constexpr uint64_t kMostAtOnce = uint64_t{64} << 20;  // likewise the weights of a large model
 
   template <class Function>
   static void in_pieces(uint64_t size, Function&& function) {
@@ -112,15 +115,20 @@ class Mpi : public ProcessesPlugin {
   void lay_out(const uint64_t* sizes) {
     uint64_t offset = 0;
     for (size_t i = 0; i < counts_.size(); ++i) {
-      if (offset + sizes[i] > uint64_t{std::numeric_limits<int>::max()}) {
-        throw Error(
-            "the processes send more than 2 GiB in a step, expected at most what MPI's gather can count; use a smaller "
-            "population or model",
-            EGG_ERROR_UNSUPPORTED);
-      }
       counts_[i] = static_cast<int>(sizes[i]);
       offsets_[i] = static_cast<int>(offset);
       offset += sizes[i];
+    }
+  }
+
+  // Each process's bytes in turn, in pieces.
+  void gather_large(const void* mine, const uint64_t* sizes, void* all) {
+    auto* to = static_cast<char*>(all);
+    for (size_t process = 0; process < counts_.size(); to += sizes[process++]) {
+      if (process == index_) std::copy_n(static_cast<const char*>(mine), sizes[process], to);
+      in_pieces(sizes[process], [&](uint64_t at, int count) {
+        require(MPI_Bcast(to + at, count, MPI_BYTE, static_cast<int>(process), MPI_COMM_WORLD), "MPI_Bcast");
+      });
     }
   }
 

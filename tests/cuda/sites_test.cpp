@@ -1,0 +1,50 @@
+// Sites at the logits on a GPU against the reference, on one replica and shared as by three, each of which owns rows of
+// the tables: losses, what errors sum up to, weights, slots and logits.
+#include <gtest/gtest.h>
+
+#include "against_reference.h"
+#include "gpu_test.h"
+
+namespace eggroll::cuda {
+namespace {
+
+struct SitesCase {
+  const char* name;
+  std::vector<std::string> overrides;
+};
+
+void PrintTo(const SitesCase& test, std::ostream* out) { *out << test.name; }
+
+const char* const kSitesTables = "model.logit_tables=[{tokens: 1}, {tokens: 2, rows: 64}, {tokens: 3, rows: 1024}]";
+
+const SitesCase kSitesCases[] = {
+    {"tables_alone",
+     {"perturb.groups=[{sites: [{value: output, draws: complete}], share: 0.97}, {params: [embedding, "
+      "\"layer*\", \"norm_out*\"], share: 0.03}]",
+      "model.width=1"}},
+    {"beside_members",
+     {"perturb.groups=[{params: [embedding, \"layer*\", \"norm_out*\"], share: 0.5}, {sites: [{value: "
+      "output, draws: 16}], share: 0.5}]",
+      "model.width=48"}},
+    {"slots_of_adam",
+     {"perturb.groups=[{sites: [{value: output, draws: 4}], share: 0.75}, {params: [embedding, "
+      "\"layer*\", \"norm_out*\"], share: 0.25}]",
+      "model.width=32", "optimizer=es_adamw"}},
+};
+
+class SitesTest : public GpuTest, public testing::WithParamInterface<SitesCase> {};
+INSTANTIATE_TEST_SUITE_P(All, SitesTest, testing::ValuesIn(kSitesCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST_P(SitesTest, OnSeveralReplicasIsTheReferences) {
+  std::vector<std::string> overrides = {"model=gru",     "model.layers=1",       "model.context_tables=[]",
+                                        kSitesTables,    "train.population=800", "train.members_per_stream=8",
+                                        "train.tokens=5"};
+  overrides.insert(overrides.end(), GetParam().overrides.begin(), GetParam().overrides.end());
+  const Learner learner = learner_of(overrides);
+  const std::vector<uint32_t> windows(4, 5);
+  expect_equal(learner, windows, 3);
+}
+
+}  // namespace
+}  // namespace eggroll::cuda
