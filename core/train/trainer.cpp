@@ -283,8 +283,13 @@ class Run {
     std::future<void> work_;
   };
 
-  // Whether the fitness is so large that writing it takes longer than waking a thread.
-  bool writes_beside_update() const { return run_.learner.train.population / 2 >= uint32_t{64} << 10; }
+  // Whether the work beside an update takes longer than waking a thread.
+  bool writes_beside_update() const {
+    const TrainSettings& train = run_.learner.train;
+    const uint64_t places = uint64_t{train.population} / train.members_per_stream * train.tokens;
+    const uint64_t rows = places * run_.learner.program->indices().size();
+    return train.population / 2 + rows >= uint64_t{64} << 10;
+  }
 
   // Puts the fitness of this step into the journal, and counts the weights that have votes. Where it is large, a thread
   // does that beside the update. It also writes the line of the step before and prepares for the next losses.

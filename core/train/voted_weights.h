@@ -24,18 +24,22 @@ class VotedWeights {
  private:
   // A masked table. Its voters are the members of streams [first_stream, end_stream).
   struct Table {
-    uint64_t rows;
     uint64_t cols;
     uint32_t first_stream;
     uint32_t end_stream;
-    std::vector<int32_t> indices;  // how its embeds look up a row: see egg_op's attr
+    uint64_t first_row;  // behind those of other tables
   };
-  uint64_t rows_read(const Table& table, const BatchBuffer& batch, Threads* threads);
+  struct Read {
+    int32_t index;  // how an embed looks up a row: see egg_op's attr
+    uint32_t table;
+  };
 
   uint64_t perturbed_ = 0;
   uint64_t unmasked_ = 0;  // weights of the perturbed tensors that are not masked
   std::vector<Table> tables_;
-  std::vector<uint64_t> seen_;  // a bit for each row of a table
+  std::vector<Read> reads_;
+  uint64_t rows_ = 0;           // of all tables
+  std::vector<uint64_t> seen_;  // a bit for each of them
 };
 
 }  // namespace eggroll

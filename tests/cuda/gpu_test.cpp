@@ -41,10 +41,12 @@ class ReplicaSession : public Session {
   void evaluate(const egg_evaluate& arguments) override {
     replica_.evaluate_async(arguments);
     replica_.finish_evaluate(arguments);
+    replica_.add_site_sums(arguments);
   }
   void update(const egg_update& arguments) override {
     replica_.vote_async(arguments);
     replica_.apply_rule_async();
+    replica_.end_update_async();
     replica_.get_ready();
     replica_.finish_update(arguments);
   }

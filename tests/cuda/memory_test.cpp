@@ -244,7 +244,7 @@ TEST_F(TablesMemoryTest, VotesOnRowsLieInMemoryOnlyWhereTheyMust) {
   const MemoryPlan shared = chosen(population, kMemory, 2);
   EXPECT_TRUE(shared.keeps_row_votes);
   EXPECT_EQ(shared.bytes(Area::kVotes), 8 * shared.votes);
-  EXPECT_EQ(shared.bytes(Area::kAllVotes), 8 * shared.votes);
+  EXPECT_EQ(shared.bytes(Area::kAllVotes), 8 * shared.counts);
 
   const uint64_t noise = uint64_t{whole.noise_tiles} * whole.noise_tile;
   const uint64_t enough = kCallReserve + whole.total - whole.bytes(Area::kNextNoise) + noise;

@@ -91,8 +91,8 @@ bool can_read(int device, int other) {
   return device == other || can != 0;
 }
 
-// Where each of them can read what the others hold.
-bool can_share_votes(const std::vector<int>& devices) {
+// Whether each of several devices can read what the others hold.
+bool can_read_others(const std::vector<int>& devices) {
   for (const int device : devices) {
     for (const int other : devices) {
       if (!can_read(device, other)) return false;
@@ -101,22 +101,31 @@ bool can_share_votes(const std::vector<int>& devices) {
   return devices.size() > 1;
 }
 
+// Whether members vote on rows of tables. To add such votes up between devices takes longer than to make them: each
+// device then makes the votes of all pairs, on rows of its own.
+bool has_voted_rows(const egg_session_spec& spec) {
+  return spec.voters != nullptr &&
+         std::any_of(spec.voters, spec.voters + spec.program->param_count,
+                     [](const egg_voters& voters) { return voters.masked != 0 && voters.site == 0; });
+}
+
 }  // namespace
 
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices) {
   const auto count = static_cast<uint32_t>(devices.size());
-  // A stream of a site runs once, on one device.
-  const uint32_t whole = spec.site_count > 0 ? spec.members_per_stream / 2 : 1;
+  const uint32_t whole = pairs_of_share(spec);
   const auto share = [&](uint32_t pairs, uint32_t d) {
     return static_cast<uint32_t>(uint64_t{pairs / whole} * d / count) * whole;
   };
-  const bool shares_votes = can_share_votes(devices);
-  if (spec.site_count > 0 && count > 1 && !shares_votes) {
+  const bool reads_others = can_read_others(devices);
+  if (spec.site_count > 0 && count > 1 && !reads_others) {
     throw Error(
         "groups of sites on several GPUs need GPUs that read each other's memory, and these do not; name one of "
         "them in backend.devices",
         EGG_ERROR_DEVICE);
   }
+  const bool shares_votes = reads_others && !has_voted_rows(spec);
+  const bool shares_rows = reads_others && (spec.site_count > 0 || has_voted_rows(spec));
   std::vector<ReplicaPlan> replicas;
   for (uint32_t d = 0; d < count; ++d) {
     const int device = devices[d];
@@ -127,8 +136,8 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
     const uint32_t votes = shares_votes ? share(spec.population / 2, d + 1) - first_vote : spec.population / 2;
     Choice choice = choose_plan(spec, device, 2 * pairs);
     const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes);
-    replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes, d,
-                        count, std::move(choice.plan), memory});
+    replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes,
+                        shares_rows ? d : 0, shares_rows ? count : 1, std::move(choice.plan), memory});
   }
   fit(replicas, spec.population);
   return replicas;

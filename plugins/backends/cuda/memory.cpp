@@ -92,7 +92,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kVoteStds, params.size(), sizeof(float));
   set(bytes_, Area::kChanged, params.size(), sizeof(int64_t));
   set(bytes_, Area::kChecksum, 1, sizeof(uint64_t));
-  if (shares_votes) set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
+  if (devices > 1) set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
   set(bytes_, Area::kStaging, largest, 1);
   set(bytes_, Area::kRuleScratch, rule_scratch(plan.rule.constants, plan.rule.places), sizeof(uint32_t));
   set(bytes_, Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
@@ -107,14 +107,16 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
 
 // Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.
 void MemoryPlan::place_votes() {
-  const auto place = [&](bool masked) {
+  const auto place = [&](bool masked, bool with_sites) {
     for (ParamMemory& param : params) {
-      if (!param.perturbed || param.masked != masked || (masked && param.voters.site != 0)) continue;
+      if (!param.perturbed || param.masked != masked || (param.voters.site != 0) != with_sites) continue;
       param.votes_offset = votes;
       votes += param.count();
     }
   };
-  place(false);
+  place(false, false);
+  by_sites = votes;
+  place(false, true);
   squares = votes;
   for (const SiteVoter& matrix : sites_.matrices) votes += matrix.cols;
   for (const SiteVoter& vector : sites_.vectors) votes += vector.rows;
@@ -127,13 +129,14 @@ void MemoryPlan::place_votes() {
     table_rows_ += param.rows;
   }
   masked_votes = votes;
-  place(true);
+  place(true, false);
   masked_votes = votes - masked_votes;
 }
 
 // The pairs of the largest share.
 uint32_t MemoryPlan::pairs_for(uint32_t population) const {
-  return divide_up(own_members(spec_, population) / 2, devices_);
+  const uint32_t whole = pairs_of_share(spec_);
+  return divide_up(divide_up(own_members(spec_, population) / 2, whole), devices_) * whole;
 }
 
 // No more blocks than a share has tiles for, where each tile at work takes memory.
@@ -156,7 +159,7 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bo
   set(bytes, Area::kNoise, tiles_of_noise, noise_tile);
   set(bytes, Area::kNextNoise, 0, noise_tile);
   set(bytes, Area::kVotes, with_row_votes ? votes : votes - masked_votes, sizeof(int64_t));
-  if (shares_votes_) set(bytes, Area::kAllVotes, votes, sizeof(int64_t));
+  if (devices_ > 1) set(bytes, Area::kAllVotes, counts, sizeof(int64_t));
   if (with_row_votes) set(bytes, Area::kVotedRows, table_rows_, sizeof(VotedRow));
   const SitePlan::Room sites = sites_.room(population);
   set(bytes, Area::kKept, sites.kept, 1);

@@ -93,6 +93,11 @@ struct ParamMemory : LoweredParam {
 
 constexpr size_t kRowCounters = 3;  // of a masked table: of its list of streams, its pieces, and its rows with votes
 
+// Pairs that no two devices share: a stream of a site runs once, on one device.
+inline uint32_t pairs_of_share(const egg_session_spec& spec) {
+  return spec.site_count > 0 ? spec.members_per_stream / 2 : 1;
+}
+
 struct MemoryPlan {
   // room: what is free on the device. most_blocks: blocks of the forward pass that can run on it at once. devices: the
   // number that share the session. shares_votes: see ReplicaPlan.
@@ -110,9 +115,11 @@ struct MemoryPlan {
   size_t bytes(Area area) const { return bytes_[static_cast<size_t>(area)]; }
 
   std::vector<ParamMemory> params;
-  size_t votes = 0;         // cells: votes of all that is not masked, squares of inputs by column of matrices and by
-                            // channel of vectors that vote with sites, counts of voters by row, votes of masked tables
-  size_t squares = 0;       // cells before those
+  // Cells: votes of all that is not masked, those with sites last; squares of inputs by column of matrices and by
+  // channel of vectors that vote with sites; counts of voters by row; votes of masked tables.
+  size_t votes = 0;
+  size_t by_sites = 0;      // cells before those of what votes with sites
+  size_t squares = 0;       // likewise
   size_t counts = 0;        // likewise
   size_t masked_votes = 0;  // of those cells, the last ones
   size_t noise_tile = 0;    // of a tile's pairs

@@ -61,7 +61,7 @@ void Replica::keep_freed_memory() const {
 }
 
 void Replica::read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas) {
-  if (!own_.shares_votes) return;
+  if (!own_.shares_votes && own_.owners == 1) return;
   activate();
   std::vector<const long long*> votes;
   for (const auto& replica : replicas) {
@@ -294,7 +294,6 @@ void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update&
   const Plan& plan = own_.plan;
   std::vector<RowTable> tables;
   std::vector<uint32_t> readers;
-  const long long* all_votes = own_.shares_votes ? all_votes_.get() : votes_.get();
   row_tables_ = {};
   row_tables_.keeps_votes = own_.memory.keeps_row_votes ? 1 : 0;
   row_params_.clear();
@@ -321,7 +320,6 @@ void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update&
     table.b_offset = plan.b_offset[lead];
     table.b_stride = params_[lead].stride;
     table.counts = reinterpret_cast<unsigned long long*>(votes_.get() + param.counts_offset);
-    table.all_counts = reinterpret_cast<const unsigned long long*>(all_votes + param.counts_offset);
     table.weights = param.weights.get();
     table.slots = param.slots.get();
     row_tables_.most_rows = std::max(row_tables_.most_rows, table.rows);
@@ -372,13 +370,11 @@ void Replica::give_room(std::vector<RowTable>& tables, const egg_update& u) {
     piece_vote_count_ = all.votes;
     voted_rows_.reserve(all.shared_rows);
   }
-  const long long* all_votes = own_.shares_votes ? all_votes_.get() : votes_.get();
   Extent before;
   for (size_t t = 0; t < tables.size(); ++t) {
     RowTable& table = tables[t];
     const size_t votes = params_[table.param].votes_offset;
     table.votes = memory.keeps_row_votes ? votes_.get() + votes : piece_votes_.get() + before.votes;
-    table.all_votes = memory.keeps_row_votes ? all_votes + votes : table.votes;
     table.voted = voted_rows_.get() + (memory.keeps_row_votes ? before.rows : before.shared_rows);
     table.begins = row_begins_.get() + params_[table.param].begins_offset;
     table.places = read_places_.get() + before.reads;

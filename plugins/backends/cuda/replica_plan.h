@@ -21,8 +21,8 @@ struct ReplicaPlan {
   bool shares_votes;         // adds up those of all replicas, whose memory it can read
   uint32_t first_vote_pair;  // of those whose votes it makes
   uint32_t vote_pairs;
-  // Of the tables that vote with sites it updates the rows whose number modulo `owners` is `owner`, by the votes of all
-  // streams; it reads the other rows of those that own them.
+  // Of tables that vote with sites, and of all masked ones where votes are not shared, it updates the rows whose number
+  // modulo `owners` is `owner`, by the votes of all; it reads the other rows of those that own them.
   uint32_t owner;
   uint32_t owners;
   Plan plan;

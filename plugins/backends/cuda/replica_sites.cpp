@@ -47,9 +47,7 @@ void Replica::make_site_tables(const std::vector<bool>& chosen) {
     for (const int32_t read : voter.reads) readers.push_back(static_cast<uint32_t>(read));
     table.voters = static_cast<uint32_t>(places);
     table.votes = sites_.votes.get() + before.votes;
-    table.all_votes = table.votes;
     table.counts = reinterpret_cast<unsigned long long*>(votes_.get() + param.counts_offset);
-    table.all_counts = table.counts;
     table.begins = row_begins_.get() + param.begins_offset;
     table.places = sites_.read_places.get() + before.reads;
     table.streams = sites_.read_tokens.get() + before.reads;
@@ -307,7 +305,7 @@ void Replica::apply_rule_by_sites() {
                      rule, stream_);
     launch_rule(rule, stream_);  // of rows with several pieces
   }
-  const DeviceArray<long long>& votes = own_.shares_votes ? all_votes_ : votes_;
+  const DeviceArray<long long>& votes = replicas_.empty() ? votes_ : all_votes_;
   each_site_voter(votes, [&](const SiteVoter& voter, unsigned long long* squares, bool /*is_vector*/) {
     const Param& param = params_[voter.param];
     const RuleJob job{0,
@@ -324,7 +322,7 @@ void Replica::apply_rule_by_sites() {
 
 bool Replica::shares_rows(uint32_t param) const {
   const Param& its = params_.at(param);
-  return own_.owners > 1 && its.masked && its.voters.site != 0;
+  return own_.owners > 1 && its.masked;
 }
 
 // The others' rules are made, or begun.
@@ -332,6 +330,7 @@ void Replica::take_rows() {
   for (const Replica* other : replicas_) {
     if (other == this) continue;
     check(cudaStreamWaitEvent(stream_, other->rows_made_), "wait for rows");
+    launch_take_rows(other->row_tables_, row_tables_, stream_);
     for (const SiteShape& site : own_.plan.sites.sites) {
       launch_take_rows(other->sites_.tables[site.number], sites_.tables[site.number], stream_);
     }

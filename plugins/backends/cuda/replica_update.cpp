@@ -146,6 +146,8 @@ void Replica::list_streams(const egg_update& u) {
   args.ranks = static_cast<uint32_t>(own_.plan.noise.rank);
   args.variances = row_variances_.get();
   args.most = piece_pairs(args.ranks);
+  args.owner = own_.owner;
+  args.owners = own_.owners;
   launch_list_streams(args, stream_);
   listed_ = {args.first_pair, args.pairs, args.first_stream};
 }
@@ -172,14 +174,13 @@ void Replica::apply_rule_async() {
   activate();
   const MemoryPlan& memory = own_.memory;
   changed_.zero(stream_);
-  if (own_.shares_votes) {
+  if (!replicas_.empty()) {
     const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
     for (const Replica* replica : replicas_)
       check(cudaStreamWaitEvent(stream_, replica->votes_made_), "wait for votes");
-    launch_sum_votes(parts, row_tables_.count > 0 ? memory.votes - memory.masked_votes : memory.counts, stream_);
-    find_rows();
-    launch_sum_row_votes(row_tables_, parts, stream_);
-  } else if (memory.keeps_row_votes) {
+    launch_sum_votes(parts, own_.shares_votes ? 0 : memory.by_sites, memory.counts, stream_);
+  }
+  if (memory.keeps_row_votes) {
     find_rows();
   } else if (row_tables_.count > 0) {
     make_row_votes(listed_.first_pair, listed_.pairs);

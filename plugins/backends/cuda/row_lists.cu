@@ -40,10 +40,9 @@ struct Read {
     const uint32_t own_stream = stream();
     const auto own = static_cast<uint32_t>(number % reads());
     const uint32_t found = row(own_stream, own);
-    if (args.counted != nullptr) {
-      return args.counted[own_stream] != 0 && found % args.owners == args.owner ? found : EGG_NO_ROW;
-    }
-    for (uint32_t i = 0; i < own && found != EGG_NO_ROW; ++i) {
+    if (found == EGG_NO_ROW || found % args.owners != args.owner) return EGG_NO_ROW;
+    if (args.counted != nullptr) return args.counted[own_stream] != 0 ? found : EGG_NO_ROW;
+    for (uint32_t i = 0; i < own; ++i) {
       if (row(own_stream, i) == found) return EGG_NO_ROW;
     }
     return found;
@@ -177,7 +176,7 @@ __global__ void __launch_bounds__(kThreads)
   for (uint32_t first = (blockIdx.x * kThreads + threadIdx.x) / 32 * 32; first < table.rows;
        first += gridDim.x * kThreads) {
     const uint32_t row = first + threadIdx.x % 32;
-    const unsigned long long count = row < table.rows ? table.all_counts[row] : 0;
+    const unsigned long long count = row < table.rows ? table.counts[row] : 0;
     if (__all_sync(kAll, count == 0)) continue;
     const uint32_t at = take_room(table.voted_count, count > 0 ? 1 : 0);
     if (count > 0) table.voted[at] = {row, row, row_vote_std(count, ranks, variances[blockIdx.y])};
@@ -191,21 +190,6 @@ __global__ void __launch_bounds__(kThreads) clear_rows_kernel(const RowTable* ta
   for (uint32_t i = (blockIdx.x * kThreads + threadIdx.x) / 32; i < count; i += gridDim.x * kThreads / 32) {
     const size_t row = table.voted[i].votes_row;
     for (uint32_t c = threadIdx.x % 32; c < table.cols; c += 32) table.votes[row * table.cols + c] = 0;
-  }
-}
-
-// A warp adds up a row.
-__global__ void __launch_bounds__(kThreads) sum_rows_kernel(const RowTable* tables, const VoteParts parts) {
-  const RowTable& table = tables[blockIdx.y];
-  const auto first = static_cast<size_t>(table.all_votes - parts.votes);
-  const uint32_t count = *table.voted_count;
-  for (uint32_t i = (blockIdx.x * kThreads + threadIdx.x) / 32; i < count; i += gridDim.x * kThreads / 32) {
-    const size_t row = first + size_t{table.voted[i].votes_row} * table.cols;
-    for (uint32_t c = threadIdx.x % 32; c < table.cols; c += 32) {
-      long long sum = 0;
-      for (uint32_t p = 0; p < parts.count; ++p) sum += parts.parts[p][row + c];
-      parts.votes[row + c] = sum;
-    }
   }
 }
 
@@ -251,12 +235,6 @@ void launch_find_rows(const RowTables& tables, const double* variances, uint32_t
   if (tables.count == 0) return;
   find_rows_kernel<<<blocks_for(tables.most_rows, tables), kThreads, 0, stream>>>(tables.tables, variances, ranks);
   check_launch("find rows with votes");
-}
-
-void launch_sum_row_votes(const RowTables& tables, const VoteParts& parts, cudaStream_t stream) {
-  if (tables.count == 0) return;
-  sum_rows_kernel<<<blocks_for(size_t{tables.most_rows} * 32, tables), kThreads, 0, stream>>>(tables.tables, parts);
-  check_launch("add up votes");
 }
 
 void launch_take_rows(const RowTables& from, const RowTables& to, cudaStream_t stream) {

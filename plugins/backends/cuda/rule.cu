@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kRuleThreads) row_rule_kernel(const RuleArgs a
         const VotedRow voted = table.voted[turn.row];
         weights.find(table, voted.row, turn.column);
         weights.vote_std = voted.vote_std;
-        read_votes(table.all_votes + size_t{voted.votes_row} * table.cols + turn.column, weights);
+        read_votes(table.votes + size_t{voted.votes_row} * table.cols + turn.column, weights);
       }
       moved += values.apply(weights, size_t{table.rows} * table.cols);
     }

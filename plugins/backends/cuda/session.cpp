@@ -21,8 +21,9 @@ void require_alike(const std::vector<std::unique_ptr<Replica>>& replicas, uint64
 }
 
 CudaSession::CudaSession(const egg_session_spec& spec, const std::vector<int>& devices, uint32_t checksum_every)
-    : checksum_every_(checksum_every), shares_rows_(spec.site_count > 0 && devices.size() > 1) {
+    : checksum_every_(checksum_every) {
   for (ReplicaPlan& own : plan_replicas(spec, devices)) {
+    shares_rows_ = own.owners > 1;
     replicas_.push_back(std::make_unique<Replica>(std::move(own), spec));
   }
   for (const auto& replica : replicas_) replica->read_votes_of(replicas_);

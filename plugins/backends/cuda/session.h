@@ -37,7 +37,7 @@ class CudaSession : public Session {
   // For the first replicas, one each. The caller's thread serves the others, the last one at least.
   std::vector<std::unique_ptr<SideThread>> side_threads_;
   uint32_t checksum_every_;
-  bool shares_rows_;  // see Replica::shares_rows
+  bool shares_rows_ = false;  // see Replica::shares_rows
   uint64_t updates_ = 0;
 };
 

@@ -161,9 +161,7 @@ struct RowTable {
   uint32_t b_stride;
   long long* votes;            // (rows, cols), or as many rows as VotedRow says
   unsigned long long* counts;  // (rows): pairs that vote on a row, and their streams in the upper half
-  const long long* all_votes;  // those of all devices
-  const unsigned long long* all_counts;
-  uint32_t* begins;   // (rows): where a row's streams begin in the list
+  uint32_t* begins;            // (rows): where a row's streams begin in the list
   uint32_t* places;   // of each read: where its stream lies among those of its row; kNotListed: it is not in the list
   uint32_t* streams;  // the list
   RowPiece* pieces;   // in any order
@@ -205,7 +203,7 @@ struct ReadArgs {
   uint32_t most;            // pairs of a piece
   const uint8_t* counted;  // of sites, whose streams are tokens that each have a vote for each read: (streams), 0 where
                            // a token has none; else null
-  uint32_t owner;          // of sites: rows whose number modulo `owners` is this one
+  uint32_t owner;          // rows whose number modulo `owners` is not this one have no readers
   uint32_t owners;
 };
 // Lists the streams that read each row, and the pieces of their pairs. Counts are zero before.
@@ -244,10 +242,8 @@ struct VoteParts {
   uint32_t count;
   long long* votes;  // their sum
 };
-// Adds up the first `count` cells.
-void launch_sum_votes(const VoteParts& parts, size_t count, cudaStream_t stream);
-// Adds up the listed rows of masked tables; their all_votes lie in the sum.
-void launch_sum_row_votes(const RowTables& tables, const VoteParts& parts, cudaStream_t stream);
+// Adds up the cells [begin, end).
+void launch_sum_votes(const VoteParts& parts, size_t begin, size_t end, cudaStream_t stream);
 
 // The rule's work on a parameter that is not masked.
 struct RuleJob {
@@ -290,7 +286,7 @@ static_assert(sizeof(VoteJob) == 56);
 static_assert(sizeof(VoteArgs) == 112);
 static_assert(sizeof(VotedRow) == 12);
 static_assert(sizeof(RowPiece) == 24);
-static_assert(sizeof(RowTable) == 160);
+static_assert(sizeof(RowTable) == 144);
 static_assert(sizeof(RowTables) == 24);
 static_assert(sizeof(ReadArgs) == 112);
 static_assert(sizeof(RowVoteArgs) == 104);
