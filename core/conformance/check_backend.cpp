@@ -107,6 +107,7 @@ void each_op(Visit&& visit) {
     visit(fmt::format("rule {}", kRuleOpInfo[static_cast<size_t>(code)].name), mine);
   }
   visit("sites at the output", output_site_cases());
+  visit("independent sites at the output", independent_site_cases());
   visit("sites within", inner_site_cases());
 }
 

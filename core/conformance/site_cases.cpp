@@ -2,6 +2,8 @@
 // behind a state; values within the program are sites too where a backend has them.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "conformance/cases.h"
 #include "conformance/draws.h"
 #include "eggroll/draws.h"
@@ -65,14 +67,25 @@ std::vector<SiteCase> output_site_cases() {
   return cases;
 }
 
+std::vector<SiteCase> independent_site_cases() {
+  std::vector<SiteCase> cases;
+  for (const uint32_t draws : {1U, 9U, 40U}) {
+    cases.push_back({fmt::format("{} independent draws", draws), 11, 6, {{"by_hash", draws, false, 2, 0, 4}}});
+  }
+  return cases;
+}
+
 std::vector<SiteCase> inner_site_cases() {
   std::vector<SiteCase> cases;
   for (const bool orthogonal : {false, true}) {
     for (const uint32_t horizon : {0U, 1U, 9U}) {
-      cases.push_back({fmt::format("{} draws within, horizon {}", orthogonal ? "orthogonal" : "independent", horizon),
-                       11,
-                       6,
-                       {{"next", 5, orthogonal, 4, horizon, 1}, {"by_hash", 9, orthogonal, 2, 0, 4}}});
+      for (const auto& [width, draws] : {std::pair{6, 5U}, std::pair{70, 40U}}) {
+        cases.push_back({fmt::format("{} {} draws at {} channels within, horizon {}", draws,
+                                     orthogonal ? "orthogonal" : "independent", width, horizon),
+                         11,
+                         width,
+                         {{"next", draws, orthogonal, 4, horizon, 1}, {"by_hash", 9, true, 2, 0, 4}}});
+      }
     }
   }
   return cases;

@@ -71,13 +71,16 @@ TEST(Sites, WhatCannotBePerturbedIsRefused) {
               HasSubstr("has both"));
 }
 
-// Each backend has the site or says in a sentence that it has not.
+// Backends for processors lack independent draws at the output, GPUs those within the model.
 TEST(Sites, WhatABackendLacksIsSaidBeforeARun) {
+  const std::string independent =
+      "perturb.groups=[{sites: [{value: output, draws: 3, orthogonal: false}], share: 0.5}, "
+      "{params: [embedding, \"context*\", \"layer*\", \"norm_out*\"], share: 0.5}]";
   for (const PluginFile& file : built_plugins().files()) {
     if (file.kind != EGG_KIND_BACKEND || file.verdict == Verdict::kCannotRun || file.name == "reference") continue;
-    const Learner learner(with_sites(kInner, {"backend=" + file.name}), built_plugins());
+    const Learner learner(with_sites(independent, {"backend=" + file.name}), built_plugins());
     EXPECT_THAT(message_of([&] { learner.plan_session(); }),
-                HasSubstr("cannot perturb the value 'layer0.forget' by 3 independent draws a token; choose another"))
+                HasSubstr("' by 3 independent draws a token; choose another"))
         << file.name;
   }
 }
@@ -117,6 +120,20 @@ TEST_P(SiteRunTest, IsRebuiltAndGoesOn) {
          with_sites(GetParam(), {"train.steps=40", "eval.every=20", "checkpoint.every=20", "stop.steps=25"}));
   const RunRecord resumed = run_in(stopped.path, config_);
   EXPECT_EQ(resumed.weights_sha256, record.weights_sha256);
+}
+
+TEST_P(SiteRunTest, IsTheSameOnEveryBackendThatHasTheSites) {
+  const RunRecord record = run_in(fresh("run"), config_);
+  size_t others = 0;
+  for (const PluginFile& file : built_plugins().files()) {
+    const bool is_gpu = file.name == "cuda" || file.name == "metal";
+    if (file.kind != EGG_KIND_BACKEND || file.verdict == Verdict::kCannotRun || is_gpu) continue;
+    const ConfigNode config = with_sites(GetParam(), {"train.steps=40", "eval.every=20", "checkpoint.every=20",
+                                                      "backend=" + file.name, "backend.threads=3"});
+    EXPECT_EQ(run_in(fresh(file.name), config).weights_sha256, record.weights_sha256) << file.name;
+    ++others;
+  }
+  EXPECT_GT(others, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(, SiteRunTest, ::testing::Values(kLogits, kInner),

@@ -73,6 +73,11 @@ class LogitDraws {
     }
   }
 
+  static uint64_t bytes(const egg_program& program) {
+    const uint64_t rows = UINT64_C(1) << egg_log2_up(static_cast<uint32_t>(program.vocab));
+    return sizeof(LogitDraws) + rows * 6 * sizeof(int32_t);
+  }
+
   // logits: (vocab), a token's. key: egg_draw_key of draw 0. error: (vocab).
   // Loops have their bounds and arrays in variables of their own: members might be what a loop writes.
   void error(const int8_t* logits, uint32_t target, uint64_t key, int16_t* error) {

@@ -20,6 +20,11 @@ inline int32_t maker_of(const egg_program& program, int32_t value) {
   return -1;
 }
 
+// Whether the value is what the loss reads.
+inline bool is_at_loss(const egg_program& program, int32_t value) {
+  return program.ops[program.op_count - 1].in[0] == value;
+}
+
 // The embeds, linears and adds that the value is the sum of, in the program's order. A sum is followed to its parts
 // where nothing else reads them.
 inline std::vector<uint32_t> ops_of_sum(const egg_program& program, int32_t value) {
@@ -44,6 +49,45 @@ inline std::vector<uint32_t> ops_of_sum(const egg_program& program, int32_t valu
   std::sort(ops.begin(), ops.end());
   ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
   return ops;
+}
+
+// What a draw at a value computes again, at its own token.
+struct OpsBehind {
+  std::vector<uint32_t> ops;      // that the value changes and the loss needs, or a state
+  std::vector<uint32_t> sources;  // the value, and what else these ops read that it does not change
+};
+
+// with_states: whether later tokens' losses count.
+inline OpsBehind ops_behind(const egg_program& program, int32_t value, bool with_states) {
+  std::vector<bool> changed(program.value_count);
+  std::vector<bool> needed(program.value_count);
+  changed[static_cast<size_t>(value)] = true;
+  const auto reads = [](const egg_op& op, const std::vector<bool>& of) {
+    return std::any_of(op.in, op.in + 3, [&](int32_t in) { return in >= 0 && of[static_cast<size_t>(in)]; });
+  };
+  std::vector<bool> is_behind(program.op_count);
+  const auto first = static_cast<uint32_t>(maker_of(program, value) + 1);
+  for (uint32_t i = first; i < program.op_count; ++i) {
+    const egg_op& op = program.ops[i];
+    is_behind[i] = reads(op, changed);
+    // A state keeps what it was until the next token.
+    if (is_behind[i] && op.out >= 0 && op.code != EGG_OP_STORE) changed[static_cast<size_t>(op.out)] = true;
+  }
+  OpsBehind behind{{}, {static_cast<uint32_t>(value)}};
+  for (uint32_t i = program.op_count; i-- > first;) {
+    const egg_op& op = program.ops[i];
+    const bool ends = op.code == EGG_OP_LOSS || (with_states && op.code == EGG_OP_STORE);
+    if (!is_behind[i] || (!ends && (op.out < 0 || !needed[static_cast<size_t>(op.out)]))) continue;
+    behind.ops.push_back(i);
+    for (const int32_t in : op.in) {
+      if (in >= 0) needed[static_cast<size_t>(in)] = true;
+    }
+  }
+  std::reverse(behind.ops.begin(), behind.ops.end());
+  for (uint32_t v = 0; v < program.value_count; ++v) {
+    if (needed[v] && !changed[v]) behind.sources.push_back(v);
+  }
+  return behind;
 }
 
 // The mean square of an error's channel: what a vote's null deviation is made of. This order of operations in double

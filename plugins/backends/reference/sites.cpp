@@ -71,7 +71,7 @@ int64_t loss_behind(const Place& p, const std::vector<int32_t>& signs, int32_t m
 
 void find_error(const Place& p, int16_t* error) {
   const egg_program& program = *p.model.program;
-  const bool at_logits = program.ops[program.op_count - 1].in[0] == p.site.site.value;
+  const bool at_logits = is_at_loss(program, p.site.site.value);
   const int64_t limit = egg_draw_limit(p.site.site.draws);
   std::vector<int32_t> signs(p.site.size);
   std::vector<int32_t> sums(p.site.size);

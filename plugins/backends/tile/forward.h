@@ -81,6 +81,7 @@ void run_tile(Tile<S>& tile, const egg_batch& batch, const std::array<int64_t, T
           Kernels<S>::kAll[op.code](tile, op);
           if (tile.listener != nullptr) tile.listener->after(tile, static_cast<uint32_t>(plan.steps[step].op));
         }
+        if (tile.listener != nullptr) tile.listener->end(tile);
         tile.end_part(part);
       }
     }

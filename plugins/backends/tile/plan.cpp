@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "eggroll/sites.h"
+
 namespace eggroll::tile {
 namespace {
 
@@ -37,7 +39,7 @@ PlanPart& part_of(Plan& plan, int32_t step) {
 }
 
 // Cuts before a step whose weights would make the part too large, at the last place where no state is in use.
-void cut_parts(Plan& plan) {
+void cut_parts(Plan& plan, bool is_whole) {
   std::vector<Stay> stays;
   for (const PlanState& state : plan.tile_states) stays.push_back(stay_of_state(plan, state));
   size_t begin = 0;
@@ -54,7 +56,7 @@ void cut_parts(Plan& plan) {
     }
     const size_t weights = weight_bytes(plan, i);
     bytes += weights;
-    if (bytes <= kPartBytes || bytes_at_cut == 0 || weights == 0) continue;
+    if (is_whole || bytes <= kPartBytes || bytes_at_cut == 0 || weights == 0) continue;
     plan.parts.push_back({begin, cut, {}});
     begin = cut;
     bytes -= bytes_at_cut;
@@ -117,7 +119,9 @@ Plan::Plan(const egg_session_spec& spec, uint32_t depth)
     caches[out].values = cache_quads + context * quads[out];
     cache_quads = caches[out].values + (context + 3) / 4 * 4 * quads[out];
   }
-  cut_parts(*this);
+  // Draws within the program read what any op has made of their token.
+  cut_parts(*this, std::any_of(spec.sites, spec.sites + spec.site_count,
+                               [&](const egg_site& site) { return !is_at_loss(*program, site.value); }));
   place_values(*this);
 }
 

@@ -51,7 +51,7 @@ class TileSession : public Session {
     for (uint32_t i = 0; i < spec.site_count; ++i) bytes += SiteErrors::bytes(spec, i, population);
     return bytes + Votes<S>::memory(spec, plan, population) +
            tiles_of(own_members(spec, population)) * plan.state_quads * T::kQuadBytes +
-           Threads::number(spec.threads) * uint64_t{T::bytes(plan)};
+           Threads::number(spec.threads) * (uint64_t{T::bytes(plan)} + SitePass<S>::bytes(plan, spec));
   }
 
   void set_weights(uint32_t param, const int8_t* weights) override {
@@ -210,13 +210,13 @@ class TileSession : public Session {
       }
     }
     threads_.split(jobs.size(), [&](size_t begin, size_t end) {
-      passes_.with([&] { return std::make_unique<SitePass<S>>(spec_, sites_); },
+      passes_.with([&] { return std::make_unique<SitePass<S>>(model_, spec_, sites_); },
                    [&](SitePass<S>& pass) {
                      tiles_.with([&] { return std::make_unique<T>(model_); },
                                  [&](T& tile) {
                                    tile.listener = &pass;
                                    for (size_t j = begin; j < end; ++j) {
-                                     pass.begin(e.step, before + jobs[j].first, jobs[j].count);
+                                     pass.begin(e, before + jobs[j].first, jobs[j].first, jobs[j].count);
                                      run_streams(tile, jobs[j].first, jobs[j].count, e);
                                    }
                                    tile.listener = nullptr;

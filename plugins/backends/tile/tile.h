@@ -47,12 +47,13 @@ struct Shift16 {
 template <class S>
 struct Tile;
 
-// What is told of each op that a tile has run.
+// What is told of each op that a tile has run, and of the end of each token, or of a part of one.
 template <class S>
-class AfterOp {
+class TokenListener {
  public:
-  virtual ~AfterOp() = default;
+  virtual ~TokenListener() = default;
   virtual void after(const Tile<S>& tile, uint32_t op) = 0;
+  virtual void end(const Tile<S>& tile) = 0;
 };
 
 template <class S>
@@ -213,7 +214,7 @@ struct Tile {
   const int8_t* states() const { return state[0].data(); }
 
   const Model<S>& model;
-  AfterOp<S>* listener = nullptr;
+  TokenListener<S>* listener = nullptr;
   bool perturbed = false;  // then both members of a pair read the same stream
   Buffer<int8_t> frame;
   Buffer<int8_t> cache;

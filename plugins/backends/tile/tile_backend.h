@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/cpu_plan.h"
+#include "eggroll/sites.h"
 #include "engine.h"
 
 namespace eggroll::tile {
@@ -14,9 +15,13 @@ template <const Engine& (*kChoose)()>
 class TileBackend : public Backend {
  public:
   explicit TileBackend(Settings& settings) { settings.finish(); }
-  // Orthogonal draws at what the loss reads.
+  // Orthogonal draws at what the loss reads; any within, where no attention has to look back at what draws changed.
   bool supports_site(const egg_program& program, const egg_site& site) override {
-    return site.value == program.ops[program.op_count - 1].in[0] && site.design == EGG_DRAWS_ORTHOGONAL;
+    if (is_at_loss(program, site.value)) return site.design == EGG_DRAWS_ORTHOGONAL;
+    const std::vector<uint32_t> behind = ops_behind(program, site.value, site.horizon > 0).ops;
+    const auto is_attention = [&](uint32_t i) { return program.ops[i].code == EGG_OP_ATTENTION; };
+    if (site.horizon > 0 && program.context > 0) return false;
+    return std::none_of(behind.begin(), behind.end(), is_attention);
   }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Engine& engine = kChoose();
