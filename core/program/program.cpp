@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "eggroll/error.h"
 #include "system/files.h"
@@ -117,9 +118,15 @@ uint64_t Program::weight_count() const {
   return count;
 }
 
-uint64_t Program::macs_per_token(uint32_t first_op) const {
+uint64_t Program::macs_per_token() const {
+  std::vector<uint32_t> all(ops_.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return macs_of(all);
+}
+
+uint64_t Program::macs_of(std::span<const uint32_t> ops) const {
   uint64_t count = 0;
-  for (size_t i = first_op; i < ops_.size(); ++i) {
+  for (const uint32_t i : ops) {
     const egg_op& op = ops_[i];
     if (op.code == EGG_OP_LINEAR) count += eggroll::weight_count(params_[static_cast<size_t>(op.param[0])]);
   }

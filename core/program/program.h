@@ -3,6 +3,7 @@
 #define EGGROLL_PROGRAM_PROGRAM_H
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,10 @@ class Program {
   const std::vector<egg_table>& tables() const { return tables_; }
   const std::vector<egg_index>& indices() const { return indices_; }
 
-  uint32_t state_bytes() const;                          // per member
-  uint64_t weight_count() const;                         // all parameters
-  uint64_t macs_per_token(uint32_t first_op = 0) const;  // multiply-adds of the unperturbed linear ops, from one on
+  uint32_t state_bytes() const;                           // per member
+  uint64_t weight_count() const;                          // all parameters
+  uint64_t macs_per_token() const;                        // multiply-adds of the unperturbed linear ops
+  uint64_t macs_of(std::span<const uint32_t> ops) const;  // of these
   // One line per parameter, state, table and op. Two programs with the same text compute the same.
   std::string text() const;
   std::string hash() const;  // sha256 of text()

@@ -137,6 +137,11 @@ egg_site site_of(const Program& program, const SiteSettings& settings) {
     }
     constexpr int32_t kErrorBits = 14;  // one of the 15 is for what is not linear
     shift = std::max(0, shift + egg_log2_up(static_cast<uint32_t>(between)) - kErrorBits);
+  } else if (site.horizon == 0 && ops_behind(view, site.value, false).ops.empty()) {
+    refuse(
+        fmt::format("'{}' changes no loss of its own token, only later ones through a state, and has no horizon; set "
+                    "its horizon, or choose another value",
+                    settings.value));
   }
   site.shift = settings.shift.value_or(shift);
   return site;

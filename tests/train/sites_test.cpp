@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "eggroll/draws.h"
+#include "eggroll/program_builder.h"
 #include "eggroll/sites.h"
 #include "record/metric_keys.h"
 #include "train/replay.h"
@@ -10,7 +11,9 @@
 namespace eggroll::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::string kLogits =
     "perturb.groups=[{sites: [{value: output, draws: complete}], share: 0.5}, "
@@ -69,6 +72,39 @@ TEST(Sites, WhatCannotBePerturbedIsRefused) {
               HasSubstr("a horizon of 999, expected fewer than the"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete}], params: [head]" + rest),
               HasSubstr("has both"));
+}
+
+// A value that only a state carries to a loss changes none of its own token.
+TEST(Sites, WhatADrawComputesAgain) {
+  ProgramBuilder builder(8, 4, EGG_ROUND_NEAREST);
+  const Param embedding = builder.matrix("embedding", 8, 4, 16);
+  const Param head = builder.matrix("head", 8, 4, 16);
+  const Value h = builder.state("h", 4);
+  const Value x = builder.embed("x", embedding);
+  builder.store(h, builder.add("next", x, h));
+  builder.loss(builder.linear("logits", h, head, 4), 4096);
+  const Program program(*builder.view());
+  const auto number_of = [&](const std::string& name) {
+    const auto& values = program.values();
+    const auto found = std::find_if(values.begin(), values.end(), [&](const egg_value& v) { return v.name == name; });
+    return static_cast<int32_t>(found - values.begin());
+  };
+  EXPECT_THAT(ops_behind(program.view(), number_of("x"), false).ops, IsEmpty());
+  const OpsBehind later = ops_behind(program.view(), number_of("x"), true);
+  EXPECT_THAT(later.ops, ElementsAre(1, 2));  // the sum, and the store
+  EXPECT_THAT(later.sources, ElementsAre(number_of("x"), number_of("h")));
+  const OpsBehind at_logits = ops_behind(program.view(), number_of("logits"), false);
+  EXPECT_THAT(at_logits.ops, ElementsAre(4));
+
+  const TrainSettings train{1, 64, 2, 4};
+  PerturbGroup group{{}, 0.5, {{"x", {}, true, 2, 0, {}}}};
+  const PerturbGroup rest{{"head"}, 0.5, {}};
+  EXPECT_THAT(message_of([&] {
+                assign_voters(program, train, true, {group, rest});
+              }),
+              HasSubstr("'x' changes no loss of its own token"));
+  group.sites.front().horizon = 1;
+  EXPECT_EQ(assign_voters(program, train, true, {group, rest}).sites.size(), 1U);
 }
 
 // Backends for processors lack independent draws at the output, GPUs those within the model.

@@ -32,18 +32,18 @@ void print_sites(const Learner& learner) {
   const Program& program = *learner.program;
   for (size_t i = 0; i < learner.sites.size(); ++i) {
     const egg_site& site = learner.sites[i];
-    const auto shared = static_cast<uint32_t>(maker_of(program.view(), site.value) + 1);
+    const std::vector<uint32_t> own = ops_behind(program.view(), site.value, site.horizon > 0).ops;
     std::string voters;
     for (size_t p = 0; p < learner.voters.size(); ++p) {
       if (learner.voters[p].site == static_cast<int32_t>(i) + 1) voters += fmt::format(" {}", program.params()[p].name);
     }
-    const uint64_t behind = program.macs_per_token(shared) + site.horizon * program.macs_per_token();
+    const uint64_t macs = program.macs_of(own) + site.horizon * program.macs_per_token();
     fmt::print("\nsite {}: {} {} pairs at each token of {} streams, amplitude {}, errors shifted by {}\n",
                program.values()[static_cast<size_t>(site.value)].name, site.draws,
                site.design == EGG_DRAWS_ORTHOGONAL ? "orthogonal" : "independent",
                2 * site.pairs / learner.train.members_per_stream, site.amplitude, site.shift);
-    fmt::print("  its members share {} of {} ops; each has {} multiply-adds of its own\n  votes:{}\n", shared,
-               program.ops().size(), behind, voters);
+    fmt::print("  its members share {} of {} ops; each has {} multiply-adds of its own\n  votes:{}\n",
+               program.ops().size() - own.size(), program.ops().size(), macs, voters);
   }
 }
 
