@@ -129,6 +129,20 @@ Check check_random_cases(const std::string& what, RandomCase (*make)(uint64_t se
   return check;
 }
 
+Check check_random_sites(const BackendInstance& tested, const BackendInstance* reference, const RandomCases& random) {
+  Check check{"random sites", 0, {}};
+  // Each draw of the reference is a forward pass of its own.
+  for (uint64_t i = 0; i < (random.count + 3) / 4 && check.failures.size() < kMostFailures; ++i) {
+    const uint64_t seed = random.seed + i;
+    const RandomSites sites = random_sites(seed, tested, reference);
+    check.cases += sites.has_run ? 1 : 0;
+    if (sites.difference.empty()) continue;
+    check.failures.push_back(
+        fmt::format("seed {0} (eggroll check PLUGIN --seed {0} --cases 1): {1}", seed, sites.difference));
+  }
+  return check;
+}
+
 }  // namespace
 
 std::vector<Check> check_backend(const BackendInstance& tested, const BackendInstance* reference,
@@ -143,7 +157,8 @@ std::vector<Check> check_backend(const BackendInstance& tested, const BackendIns
 std::vector<Check> check_random(const BackendInstance& tested, const BackendInstance* reference,
                                 const RandomCases& random) {
   return {check_random_cases("random programs", &random_program_case, tested, reference, random),
-          check_random_cases("random rules", &random_rule_case, tested, reference, random)};
+          check_random_cases("random rules", &random_rule_case, tested, reference, random),
+          check_random_sites(tested, reference, random)};
 }
 
 std::string kept_hash(const std::string& what) {

@@ -2,10 +2,13 @@
 // behind a state; values within the program are sites too where a backend has them.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "conformance/cases.h"
 #include "conformance/draws.h"
+#include "conformance/random_program.h"
 #include "eggroll/draws.h"
 #include "eggroll/sites.h"
 #include "eggroll/spec.h"
@@ -91,38 +94,27 @@ std::vector<SiteCase> inner_site_cases() {
   return cases;
 }
 
-Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads) {
-  constexpr uint32_t kStreams = 41;  // the last 5 are of pairs that perturb parameters
-  constexpr uint32_t kOfSites = 36;
-  constexpr uint32_t kTokens = 4;
-  ProgramBuilder builder(test.vocab, 4, EGG_ROUND_NEAREST);
-  build_program(builder, test.vocab, test.width);
-  const Program program(*builder.view());
-  const egg_program& view = program.view();
-  RuleBuilder rule_builder;
-  build_rule(rule_builder);
-  const Rule rule(*rule_builder.view());
+namespace {
 
+// Streams [0, of_sites) are of sites, the others of pairs that perturb parameters.
+struct SiteRun {
+  const Program& program;
+  const Rule& rule;
+  egg_noise noise;
   std::vector<egg_site> sites;
-  std::vector<egg_voters> voters(view.param_count, egg_voters{kOfSites, kStreams - kOfSites, 0, 0});
-  for (const SiteCase::Site& s : test.sites) {
-    sites.push_back({number_of(view, s.value), s.orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT, s.draws,
-                     s.amplitude, s.horizon, s.shift, 0, kOfSites});
-    for (const uint32_t op : ops_of_sum(view, sites.back().value)) {
-      for (const int32_t param : view.ops[op].param) {
-        if (param < 0) continue;
-        const bool masked = is_table(view, static_cast<uint32_t>(param));
-        voters[static_cast<size_t>(param)] = {0, kOfSites, masked ? 1 : 0, 0, static_cast<int32_t>(sites.size())};
-      }
-    }
-  }
-  const egg_noise noise{5, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 2, 2, 0, 0, 0};
-  constexpr uint32_t kMembers = 2 * kStreams;
-  BackendSession session = backend.open_session(
-      egg_session_spec{sizeof(egg_session_spec), threads, &view, &rule.view(), noise, kMembers, 0, kMembers, 0,
-                       voters.data(), sites.data(), static_cast<uint32_t>(sites.size()), kTokens, 2});
+  std::vector<egg_voters> voters;
+  uint32_t streams;
+  uint32_t of_sites;
+  uint32_t tokens;
+};
 
-  Draws draws(fnv1a(test.name));
+Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws, int threads) {
+  const egg_program& view = test.program.view();
+  const uint32_t members = 2 * test.streams;
+  BackendSession session = backend.open_session(egg_session_spec{
+      sizeof(egg_session_spec), threads, &view, &test.rule.view(), test.noise, members, 0, members, 0,
+      test.voters.data(), test.sites.data(), static_cast<uint32_t>(test.sites.size()), test.tokens, 2});
+  const auto vocab = static_cast<uint32_t>(view.vocab);
   for (uint32_t i = 0; i < view.param_count; ++i) {
     std::vector<int8_t> weights(weight_count(view.params[i]));
     for (int8_t& weight : weights) weight = static_cast<int8_t>(static_cast<int32_t>(draws.below(61)) - 30);
@@ -134,16 +126,18 @@ Transcript run_case(const BackendInstance& backend, const SiteCase& test, int th
     std::vector<uint32_t> targets;
     std::vector<uint8_t> resets;
     std::vector<uint32_t> rows;
-    for (uint32_t i = 0; i < kStreams * kTokens; ++i) {
-      inputs.push_back(draws.below(static_cast<uint32_t>(test.vocab)));
-      targets.push_back(draws.one_in(5) ? EGG_NO_TARGET : draws.below(static_cast<uint32_t>(test.vocab)));
+    for (uint32_t i = 0; i < test.streams * test.tokens; ++i) {
+      inputs.push_back(draws.below(vocab));
+      targets.push_back(draws.one_in(5) ? EGG_NO_TARGET : draws.below(vocab));
       resets.push_back(draws.one_in(7) ? 1 : 0);
-      rows.push_back(draws.one_in(6) ? EGG_NO_ROW : draws.below(8));
+      for (uint32_t k = 0; k < view.index_count; ++k) {
+        rows.push_back(draws.one_in(6) ? EGG_NO_ROW : draws.below(static_cast<uint32_t>(view.indices[k].rows)));
+      }
     }
-    const egg_batch batch{kStreams, kTokens, inputs.data(), targets.data(), resets.data(), rows.data()};
-    Array<int64_t> losses(kMembers);
-    std::vector<egg_site_sums> sums(sites.size());
-    session.evaluate({sizeof(egg_evaluate), 2, step, 0, kMembers, batch, losses.data(), nullptr, sums.data()});
+    const egg_batch batch{test.streams, test.tokens, inputs.data(), targets.data(), resets.data(), rows.data()};
+    Array<int64_t> losses(members);
+    std::vector<egg_site_sums> sums(test.sites.size());
+    session.evaluate({sizeof(egg_evaluate), 2, step, 0, members, batch, losses.data(), nullptr, sums.data()});
     losses.append_to(transcript, fmt::format("losses of step {}", step));
     Array<int64_t> squares(2 * sums.size());
     for (size_t i = 0; i < sums.size(); ++i) {
@@ -151,26 +145,141 @@ Transcript run_case(const BackendInstance& backend, const SiteCase& test, int th
       squares[2 * i + 1] = sums[i].squares;
     }
     squares.append_to(transcript, fmt::format("sums of step {}", step));
-    std::vector<int8_t> fitness(kStreams);
-    for (uint32_t k = kOfSites; k < kStreams; ++k) fitness[k] = draws.value();
+    std::vector<int8_t> fitness(test.streams);
+    for (uint32_t k = test.of_sites; k < test.streams; ++k) fitness[k] = draws.value();
     const std::vector<float> stds(view.param_count, 900.0F);
+    const std::vector<float> scalars(test.rule.view().scalar_count);
     Array<int64_t> changed(view.param_count);
-    session.update({sizeof(egg_update), kStreams, step, fitness.data(), nullptr, stds.data(), changed.data(), nullptr,
-                    batch, 2, 0, sums.data()});
+    session.update({sizeof(egg_update), test.streams, step, fitness.data(), scalars.data(), stds.data(), changed.data(),
+                    nullptr, batch, 2, 0, sums.data()});
     changed.append_to(transcript, fmt::format("changed counts of step {}", step));
   }
   for (uint32_t i = 0; i < view.param_count; ++i) {
     Array<int8_t> weights(weight_count(view.params[i]));
     session.get_weights(i, weights.data());
     weights.append_to(transcript, fmt::format("weights of '{}'", view.params[i].name));
-    Array<uint32_t> kept(weight_count(view.params[i]));
-    session.get_slot(i, 0, kept.data());
-    kept.append_to(transcript, fmt::format("slot of '{}'", view.params[i].name));
+    for (uint32_t slot = 0; slot < test.rule.view().slot_count && view.params[i].perturbed != 0; ++slot) {
+      Array<uint32_t> kept(weight_count(view.params[i]));
+      session.get_slot(i, slot, kept.data());
+      kept.append_to(transcript, fmt::format("slot of '{}'", view.params[i].name));
+    }
   }
-  Array<int8_t> states(size_t{kMembers} * program.state_bytes());
-  session.get_states(0, kMembers, states.data());
+  Array<int8_t> states(size_t{members} * test.program.state_bytes());
+  session.get_states(0, members, states.data());
   states.append_to(transcript, "states");
   return transcript;
+}
+
+// Gives the site the parameters of its sum that nothing else reads in another way. Returns whether there are any.
+bool take_voters(const egg_program& program, SiteRun& test) {
+  const std::vector<uint32_t> ops = ops_of_sum(program, test.sites.back().value);
+  bool any = false;
+  for (uint32_t p = 0; p < program.param_count; ++p) {
+    uint32_t readers = 0;
+    uint32_t of_sum = 0;
+    uint32_t looked_up = 0;
+    for (uint32_t i = 0; i < program.op_count; ++i) {
+      const egg_op& op = program.ops[i];
+      if (op.param[0] != static_cast<int32_t>(p) && op.param[1] != static_cast<int32_t>(p)) continue;
+      ++readers;
+      of_sum += std::find(ops.begin(), ops.end(), i) != ops.end() ? 1U : 0U;
+      looked_up += op.code == EGG_OP_EMBED ? 1U : 0U;
+    }
+    if (program.params[p].perturbed == 0 || of_sum == 0 || of_sum < readers || looked_up % readers != 0) continue;
+    test.voters[p] = {0, test.of_sites, is_table(program, p) ? 1 : 0, 0, static_cast<int32_t>(test.sites.size())};
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads) {
+  ProgramBuilder builder(test.vocab, 4, EGG_ROUND_NEAREST);
+  build_program(builder, test.vocab, test.width);
+  const Program program(*builder.view());
+  RuleBuilder rule_builder;
+  build_rule(rule_builder);
+  const Rule rule(*rule_builder.view());
+  constexpr uint32_t kStreams = 41;
+  constexpr uint32_t kOfSites = 36;
+  SiteRun of_case{program,  rule, {5, EGG_NOISE_COUNTER, EGG_NOISE_RADEMACHER, 1, 2, 2, 0, 0, 0}, {}, {}, kStreams,
+                  kOfSites, 4};
+  of_case.voters.assign(program.params().size(), egg_voters{kOfSites, kStreams - kOfSites, 0, 0});
+  for (const SiteCase::Site& s : test.sites) {
+    of_case.sites.push_back({number_of(program.view(), s.value),
+                             s.orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT, s.draws, s.amplitude,
+                             s.horizon, s.shift, 0, kOfSites});
+    take_voters(program.view(), of_case);
+  }
+  return run(backend, of_case, Draws(fnv1a(test.name)), threads);
+}
+
+RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const BackendInstance* reference) {
+  Draws draws(seed, 7);
+  const RandomCase test = random_program_case(seed);
+  const std::unique_ptr<Program> program = make_program(test.program);
+  const std::unique_ptr<Rule> rule = make_rule(test.rule);
+  const egg_program& view = program->view();
+  const uint32_t most_tokens = view.context > 0 ? static_cast<uint32_t>(view.context) : 4;
+  const uint32_t of_sites = 1 + draws.below(36);
+  SiteRun of_case{*program,
+                  *rule,
+                  test.scenario.noise,
+                  {},
+                  {},
+                  of_sites + 1 + draws.below(4),
+                  of_sites,
+                  1 + draws.below(std::min(4U, most_tokens))};
+  of_case.voters.assign(view.param_count, egg_voters{of_sites, of_case.streams - of_sites, 0, 0});
+  const uint32_t first = draws.below(view.op_count);
+  for (uint32_t i = 0; i < view.op_count && of_case.sites.empty(); ++i) {
+    const egg_op& op = view.ops[(first + i) % view.op_count];
+    if (op.out < 0 || view.values[op.out].is_state != 0 || view.values[op.out].is_wide != 0) continue;
+    const bool at_loss = is_at_loss(view, op.out);
+    const uint32_t horizon = at_loss ? 0 : draws.below(of_case.tokens);
+    if (!at_loss && ops_behind(view, op.out, horizon > 0).ops.empty()) continue;
+    const bool orthogonal = at_loss || draws.one_in(2);
+    const uint32_t rows = UINT32_C(1) << egg_log2_up(static_cast<uint32_t>(view.values[op.out].size));
+    egg_site site{op.out,
+                  orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT,
+                  1 + draws.below(orthogonal ? std::min(rows, 20U) : 20),
+                  1 + static_cast<int32_t>(draws.below(EGG_AMPLITUDE_MAX)),
+                  horizon,
+                  static_cast<int32_t>(draws.below(12)),
+                  0,
+                  of_sites};
+    // As the host lets it be at the loss: a logit moves by 4 bits at most, and no difference is clipped.
+    const int32_t unit = view.ops[view.op_count - 1].attr;
+    while (at_loss && site.amplitude > 0 &&
+           (site.amplitude * unit > 4 << 16 || 4 * site.amplitude * unit > egg_draw_limit(site.draws))) {
+      --site.amplitude;
+    }
+    if (site.amplitude == 0) continue;
+    of_case.sites.push_back(site);
+    if (!take_voters(view, of_case)) of_case.sites.clear();
+  }
+  if (of_case.sites.empty()) return {};
+  const egg_site& site = of_case.sites.front();
+  const auto run_on = [&](const BackendInstance& backend, int threads) {
+    return run(backend, of_case, Draws(seed, 8), threads);
+  };
+  try {
+    const Transcript actual = run_on(tested, 1);
+    std::string difference = first_difference(actual, run_on(tested, 3));
+    if (!difference.empty()) difference = "three threads give another result than one: " + difference;
+    if (difference.empty() && reference != nullptr) difference = first_difference(run_on(*reference, 1), actual);
+    if (difference.empty()) return {true, ""};
+    return {true, fmt::format("{}; {} draws of '{}', {}, amplitude {}, horizon {}, shift {}, {} of {} streams of {} "
+                              "tokens\n{}{}",
+                              difference, site.draws, view.values[site.value].name,
+                              site.design == EGG_DRAWS_ORTHOGONAL ? "orthogonal" : "independent", site.amplitude,
+                              site.horizon, site.shift, of_sites, of_case.streams, of_case.tokens, program->text(),
+                              rule->text())};
+  } catch (const Error& error) {
+    if (error.code() == EGG_ERROR_UNSUPPORTED) return {};
+    return {true, error.what()};
+  }
 }
 
 }  // namespace eggroll
