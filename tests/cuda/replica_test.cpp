@@ -225,22 +225,24 @@ TEST_F(GpuTest, LargeBatchesThatComeAheadAreReadAsOthersAre) {
   EXPECT_NE(expected[0], expected[1]);
 }
 
-// A session of two replicas on one GPU compares them after every update. Each replica makes the votes of its own pairs
-// and adds up the votes of all; the result equals that of one replica with all pairs.
-TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
-  std::vector<int8_t> fitness(spec_.population / 2);
+// A session of two replicas on one GPU compares them after every update. Without masks each replica makes the votes of
+// its own pairs and adds up the votes of all; with them, each owns rows of the embedding. The result equals that of one
+// replica with all pairs.
+void expect_updates_of_one(const Learner& learner) {
+  const egg_session_spec spec = learner.session_spec();
+  std::vector<int8_t> fitness(spec.population / 2);
   for (size_t i = 0; i < fitness.size(); ++i) fitness[i] = static_cast<int8_t>(static_cast<int>(i % 9) - 4);
-  const std::vector<float> stds = learner_.vote_stds(fitness);
-  const std::vector<float> scalars = learner_.scalars(0, {});
-  std::vector<uint32_t> inputs(spec_.population / 2);
+  const std::vector<float> stds = learner.vote_stds(fitness);
+  const std::vector<float> scalars = learner.scalars(0, {});
+  std::vector<uint32_t> inputs(spec.population / 2);
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<uint32_t>(i * i % 251);
   const auto streams = static_cast<uint32_t>(inputs.size());
   const egg_batch batch{streams, 1, inputs.data(), nullptr, nullptr, nullptr};
   const auto weights_after = [&](const std::vector<int>& devices) {
-    CudaSession session(spec_, devices, 1);
+    CudaSession session(spec, devices, 1);
     std::vector<std::vector<int8_t>> weights;
-    for (uint32_t i = 0; i < spec_.program->param_count; ++i) {
-      weights.push_back(initial_weights(spec_.program->params[i], i, 1));
+    for (uint32_t i = 0; i < spec.program->param_count; ++i) {
+      weights.push_back(initial_weights(spec.program->params[i], i, 1));
       session.set_weights(i, weights.back().data());
     }
     const auto before = weights;
@@ -257,6 +259,13 @@ TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) {
   const auto expected = weights_after({0});
   EXPECT_EQ(weights_after({0, 0}), expected);
   EXPECT_EQ(weights_after({0, 0, 0}), expected);
+}
+
+TEST_F(ReplicaTest, UpdatesOfSeveralAreThoseOfOne) { expect_updates_of_one(learner_); }
+TEST_F(ReplicaTest, SharedUpdatesOfSeveralAreThoseOfOne) {
+  expect_updates_of_one(
+      learner_of({"model=gru", "model.width=48", "model.layers=2", "optimizer=es_adamw", "votes.masked=false",
+                  "perturb.tables=rows", "train.population=65536", "train.members_per_stream=2"}));
 }
 
 // The pool gives what was planned, except that the driver rounds large pieces up.

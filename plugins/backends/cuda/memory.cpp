@@ -159,7 +159,7 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bo
   set(bytes, Area::kNoise, tiles_of_noise, noise_tile);
   set(bytes, Area::kNextNoise, 0, noise_tile);
   set(bytes, Area::kVotes, with_row_votes ? votes : votes - masked_votes, sizeof(int64_t));
-  if (devices_ > 1) set(bytes, Area::kAllVotes, counts, sizeof(int64_t));
+  if (shares_votes_ || (devices_ > 1 && spec_.site_count > 0)) set(bytes, Area::kAllVotes, counts, sizeof(int64_t));
   if (with_row_votes) set(bytes, Area::kVotedRows, table_rows_, sizeof(VotedRow));
   const SitePlan::Room sites = sites_.room(population);
   set(bytes, Area::kKept, sites.kept, 1);

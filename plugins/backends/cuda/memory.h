@@ -129,7 +129,7 @@ struct MemoryPlan {
   uint32_t noise_tiles = 0;  // whose noise is in memory at once
   // Whether the draws of the next step lie in memory beside those of this one.
   bool draws_ahead = false;
-  // Whether the votes of masked tables lie in memory until all are made. Where one device has the noise of all pairs at
+  // Whether the votes of masked tables lie in memory until all are made. Where the noise of all pairs is there at
   // once, the rule takes most of them row by row.
   bool keeps_row_votes = true;
   uint64_t total = 0;  // of all that lasts as long as the session

@@ -52,7 +52,7 @@ class CudaBackend : public Backend {
     if (devices_.empty()) devices_.push_back(0);
   }
 
-  // Orthogonal draws at what the loss reads, on one device.
+  // Orthogonal draws at what the loss reads.
   bool supports_site(const egg_program& program, const egg_site& site) override {
     const egg_op& loss = program.ops[program.op_count - 1];
     return site.value == loss.in[0] && site.design == EGG_DRAWS_ORTHOGONAL &&

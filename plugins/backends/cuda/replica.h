@@ -44,7 +44,8 @@ class Replica {
   void finish_evaluate(const egg_evaluate& e);
   // Adds what this replica's streams of sites have left.
   void add_site_sums(const egg_evaluate& e) const;
-  // An update: each replica's votes, then each one's rule, then what it takes of the others' rows, then each one's end.
+  // An update: each replica's votes, then each one's rule, then what it takes of the others' rows and all that follows,
+  // then each one's end.
   void vote_async(const egg_update& u);
   void apply_rule_async();
   void end_update_async();
@@ -276,10 +277,10 @@ class Replica {
   DeviceArray<float> vote_stds_;
   std::vector<int8_t> own_fitness_;  // of the pairs whose votes are made here, zero up to a whole tile
   SentArray<int8_t> fitness_;
-  DeviceArray<long long> votes_;      // of the own pairs where votes are shared, else of all
-  DeviceArray<long long> all_votes_;  // where votes are shared
+  DeviceArray<long long> votes_;      // of the own pairs where votes are shared, else of all; by sites, of own streams
+  DeviceArray<long long> all_votes_;  // added up over replicas, where any are
   DeviceArray<const long long*> votes_of_;
-  std::vector<const Replica*> replicas_;  // whose votes those are
+  std::vector<const Replica*> replicas_;  // all that share votes or rows with this one, itself too; empty: it is alone
   std::vector<bool> chosen_;              // parameters whose jobs are these
   uint32_t streams_read_ = 0;             // in such an update
   uint32_t tokens_read_ = 0;              // by each of these

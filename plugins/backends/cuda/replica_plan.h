@@ -18,11 +18,11 @@ struct ReplicaPlan {
   std::string device_name;
   uint32_t first_pair;  // of those whose members it evaluates
   uint32_t pairs;
-  bool shares_votes;         // adds up those of all replicas, whose memory it can read
+  bool shares_votes;         // adds up members' votes of all replicas, whose memory it can read
   uint32_t first_vote_pair;  // of those whose votes it makes
   uint32_t vote_pairs;
-  // Of tables that vote with sites, and of all masked ones where votes are not shared, it updates the rows whose number
-  // modulo `owners` is `owner`, by the votes of all; it reads the other rows of those that own them.
+  // Where replicas read each other's memory: of masked tables it updates the rows whose number modulo `owners` is
+  // `owner`, by the votes of all; it reads the other rows of those that own them.
   uint32_t owner;
   uint32_t owners;
   Plan plan;

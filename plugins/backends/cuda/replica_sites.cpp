@@ -247,6 +247,11 @@ void Replica::vote_by_sites(const egg_update& u) {
   }
   each_site_voter(votes_, [&](const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
     const SiteShape& site = sites.sites[voter.site];
+    if (is_vector && own_.owner == 0) {  // one replica counts the tokens of all
+      const std::vector<unsigned long long> tokens(site.size, u.sites[site.number].tokens * voter.reads.size());
+      check(cudaMemcpyAsync(squares, tokens.data(), tokens.size() * sizeof(tokens[0]), cudaMemcpyHostToDevice, stream_),
+            "receive data");
+    }
     const auto [first, places] = own_places(site);
     if (places == 0) return;
     const int16_t* errors =
@@ -271,10 +276,6 @@ void Replica::vote_by_sites(const egg_update& u) {
       args.squares = squares;
       launch_site_matrix_votes(args, stream_);
     }
-    if (!is_vector || own_.owner != 0) return;  // one replica counts the tokens of all
-    const std::vector<unsigned long long> tokens(site.size, u.sites[site.number].tokens * voter.reads.size());
-    check(cudaMemcpyAsync(squares, tokens.data(), tokens.size() * sizeof(tokens[0]), cudaMemcpyHostToDevice, stream_),
-          "receive data");
   });
 }
 

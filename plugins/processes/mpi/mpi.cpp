@@ -104,8 +104,10 @@ class Mpi : public ProcessesPlugin {
 
  private:
   static constexpr int kTag = 1;
-  static constexpr uint64_t kPiece = uint64_t{2} << 20;        // no int counts the states of a large population
-  static constexpr uint64_t kMostAtOnce = uint64_t{64} << 20;  // likewise the weights of a large model
+  // MPI counts bytes in an int, and the states of a large population or the weights of a large model are more. `eggroll
+  // check` sends more than either of these.
+  static constexpr uint64_t kPiece = uint64_t{2} << 20;
+  static constexpr uint64_t kMostAtOnce = uint64_t{64} << 20;  // of all processes
 
   template <class Function>
   static void in_pieces(uint64_t size, Function&& function) {
