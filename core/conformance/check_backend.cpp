@@ -132,7 +132,7 @@ Check check_random_cases(const std::string& what, RandomCase (*make)(uint64_t se
 Check check_random_sites(const BackendInstance& tested, const BackendInstance* reference, const RandomCases& random) {
   Check check{"random sites", 0, {}};
   // Each draw of the reference is a forward pass of its own.
-  for (uint64_t i = 0; i < (random.count + 3) / 4 && check.failures.size() < kMostFailures; ++i) {
+  for (uint64_t i = 0; i < (random.count + 7) / 8 && check.failures.size() < kMostFailures; ++i) {
     const uint64_t seed = random.seed + i;
     const RandomSites sites = random_sites(seed, tested, reference);
     check.cases += sites.has_run ? 1 : 0;

@@ -96,6 +96,18 @@ TEST(Sites, WhatADrawComputesAgain) {
   const OpsBehind at_logits = ops_behind(program.view(), number_of("logits"), false);
   EXPECT_THAT(at_logits.ops, ElementsAre(4));
 
+  // An op behind a store reads what the state was: the store is not behind the value.
+  ProgramBuilder stored(8, 4, EGG_ROUND_NEAREST);
+  const Param table = stored.matrix("embedding", 8, 4, 16);
+  const Param out = stored.matrix("head", 8, 4, 16);
+  const Value state = stored.state("h", 4);
+  const Value seen = stored.embed("x", table);
+  const Value next = stored.add("next", seen, state);
+  stored.store(state, next);
+  stored.loss(stored.linear("logits", stored.add("y", next, state), out, 4), 4096);
+  const Program reads_on(*stored.view());
+  EXPECT_THAT(ops_behind(reads_on.view(), reads_on.ops().front().out, false).ops, ElementsAre(1, 3, 4, 5));
+
   const TrainSettings train{1, 64, 2, 4};
   PerturbGroup group{{}, 0.5, {{"x", {}, true, 2, 0, {}}}};
   const PerturbGroup rest{{"head"}, 0.5, {}};

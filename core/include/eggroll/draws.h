@@ -2,9 +2,8 @@
 // definition for every backend.
 //
 //   A_k[i]  = +1 or -1, draw k of channel i. Independent: bit i of the noise under the key of draw k + 1. Orthogonal:
-//   row
-//             k + offset of the Hadamard matrix of n rows (n: the value's size, rounded up to a power of two) at column
-//             i, times bit i of the noise under the key of draw 0.
+//             row k + offset, column i of the Hadamard matrix of n rows, times bit i of the noise under the key of draw
+//             0. n is the value's size, rounded up to a power of two.
 //   L+, L-  = the losses with the value at clip(v + amplitude * A_k) and at clip(v - amplitude * A_k), of the token and
 //             of `horizon` tokens behind it
 //   d_k     = L- - L+, clipped to +-egg_draw_limit

@@ -53,7 +53,7 @@ inline std::vector<uint32_t> ops_of_sum(const egg_program& program, int32_t valu
 
 // What a draw at a value computes again, at its own token.
 struct OpsBehind {
-  std::vector<uint32_t> ops;      // that the value changes and the loss needs, or a state
+  std::vector<uint32_t> ops;      // that the value changes and the loss needs; with_states also those that states need
   std::vector<uint32_t> sources;  // the value, and what else these ops read that it does not change
 };
 
@@ -77,7 +77,9 @@ inline OpsBehind ops_behind(const egg_program& program, int32_t value, bool with
   for (uint32_t i = program.op_count; i-- > first;) {
     const egg_op& op = program.ops[i];
     const bool ends = op.code == EGG_OP_LOSS || (with_states && op.code == EGG_OP_STORE);
-    if (!is_behind[i] || (!ends && (op.out < 0 || !needed[static_cast<size_t>(op.out)]))) continue;
+    // A store makes no value: who reads the state reads what it was.
+    const bool makes = op.code != EGG_OP_STORE && op.out >= 0 && needed[static_cast<size_t>(op.out)];
+    if (!is_behind[i] || (!ends && !makes)) continue;
     behind.ops.push_back(i);
     for (const int32_t in : op.in) {
       if (in >= 0) needed[static_cast<size_t>(in)] = true;

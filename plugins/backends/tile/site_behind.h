@@ -165,7 +165,7 @@ class SiteBehind {
     int8_t* const to = draws_[0].data() + 4 * lane;
     const size_t whole = site_.size / 4;
     for (size_t g = 0; g < whole; ++g) std::memcpy(to + g * T::kQuadBytes, from + 4 * g, 4);
-    std::memcpy(to + whole * T::kQuadBytes, from + 4 * whole, site_.size % 4);
+    if (site_.size % 4 != 0) std::memcpy(to + whole * T::kQuadBytes, from + 4 * whole, site_.size % 4);
   }
 
   static void add(int32_t d, const int8_t* __restrict signs, uint32_t size, int32_t* __restrict sums) {
@@ -204,7 +204,7 @@ class SiteBehind {
   const egg_program& program_;
   T tile_;
   OpsBehind behind_;
-  std::vector<uint32_t> quads_;  // of each value
+  std::vector<uint32_t> quads_;  // what each value takes
   int64_t limit_;
   uint32_t rows_;                        // of the Hadamard matrix
   std::vector<Buffer<int8_t>> streams_;  // by what draws read, as the streams have it; empty for states
