@@ -140,6 +140,7 @@ Check check_random_sites(const BackendInstance& tested, const BackendInstance* r
     check.failures.push_back(
         fmt::format("seed {0} (eggroll check PLUGIN --seed {0} --cases 1): {1}", seed, sites.difference));
   }
+  if (check.cases == 0) return {"no random site that it has", 1, {}};
   return check;
 }
 

@@ -255,8 +255,8 @@ TEST_F(InspectTest, CheckFindsAPluginThatWasBuiltHereByItsName) {
 // `check` runs this number of random cases, the first with this seed, and nothing else.
 TEST_F(InspectTest, CheckRunsRandomCasesAlone) {
   EXPECT_EQ(output_of({"check", "reference", "--seed", "7", "--cases", "12"}),
-            "ok   random programs (12 cases)\nok   random rules (12 cases)\n"
-            "backend 'reference': 2 of 2 checks passed\n");
+            "ok   random programs (12 cases)\nok   random rules (12 cases)\nok   random sites (2 cases)\n"
+            "backend 'reference': 3 of 3 checks passed\n");
   EXPECT_THAT(output_of({"check", "reference", "--seed", "7"}), HasSubstr("random rules (300 cases)"));
   expect_one_sentence(eggroll({"check", "reference", "--cases", "0"}), {"--cases"});
   expect_one_sentence(eggroll({"check", "gru", "--cases", "3"}), {"--seed and --cases", "model 'gru'", "a backend"});
