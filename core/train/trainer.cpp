@@ -291,8 +291,8 @@ class Run {
     return train.population / 2 + rows >= uint64_t{64} << 10;
   }
 
-  // Puts the fitness of this step into the journal, and counts the weights that have votes. Where that is long, a thread
-  // does that beside the update. It also writes the line of the step before and prepares for the next losses.
+  // Puts the fitness of this step into the journal, and counts the weights that have votes. Where that is long, a
+  // thread does that beside the update. It also writes the line of the step before and prepares for the next losses.
   std::future<void> begin_beside_update(const std::vector<int8_t>& fitness, const BatchBuffer& batch) {
     const auto append = [this, &fitness, &batch] {
       voted_ = voted_weights_.count(batch, &run_.members.threads());
