@@ -73,6 +73,7 @@ void build_vote_rule(RuleBuilder& rule);
 // Throws Error if the backend fails or writes outside a buffer it was given.
 Transcript run_case(const BackendInstance& backend, const OpCase& test, int threads);
 Transcript run_case(const BackendInstance& backend, const RuleCase& test, int threads);
+Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads);
 
 // A site of a random program, compared with the reference (which may be null) and with itself on three threads.
 struct RandomSites {
@@ -80,7 +81,6 @@ struct RandomSites {
   std::string difference;  // empty where all agree, else a sentence
 };
 RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const BackendInstance* reference);
-Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads);
 
 }  // namespace eggroll
 

@@ -114,7 +114,7 @@ egg_site site_of(const Program& program, const SiteSettings& settings) {
   site.amplitude = settings.amplitude;
   site.horizon = settings.horizon;
   int32_t shift = egg_log2_up(site.draws);
-  if (site.value == loss.in[0]) {
+  if (is_at_loss(view, site.value)) {
     constexpr int64_t kMostBits = 8;  // between the members of a pair: more would leave exponentials of 0
     const int64_t between = int64_t{2} * site.amplitude * loss.attr;
     if (between > kMostBits << 16) {

@@ -270,7 +270,7 @@ typedef struct egg_site {
   uint32_t pairs;
 } egg_site;
 
-/* Of one site over the streams of a call, or of a step. */
+/* Sums of one site over the streams of a call, or of a step. */
 typedef struct egg_site_sums {
   uint64_t tokens; /* that were perturbed */
   int64_t squares; /* of their errors, over all channels */

@@ -54,8 +54,7 @@ class CudaBackend : public Backend {
 
   // Orthogonal draws at what the loss reads.
   bool supports_site(const egg_program& program, const egg_site& site) override {
-    const egg_op& loss = program.ops[program.op_count - 1];
-    return site.value == loss.in[0] && site.design == EGG_DRAWS_ORTHOGONAL &&
+    return is_at_loss(program, site.value) && site.design == EGG_DRAWS_ORTHOGONAL &&
            program.vocab <= static_cast<int32_t>(kMostDrawRows);
   }
   SessionPlan plan_session(const egg_session_spec& spec) override { return describe(plan_replicas(spec, devices_)); }

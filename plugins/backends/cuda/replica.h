@@ -60,7 +60,7 @@ class Replica {
   void take_slot(uint32_t param, uint32_t slot);
   void infer(const egg_infer& i);
 
-  // Before the first update, where votes are shared: all replicas, this one too.
+  // Before the first update, where votes or rows are shared: all replicas, this one too.
   void read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas);
 
   // The checksum of all weights and slots: equal where these are.

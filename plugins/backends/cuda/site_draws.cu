@@ -76,7 +76,7 @@ struct Group {
   }
 };
 
-// Of the eight bits after the leading one: an entry, and the next one less it, 256 times.
+// Holds, for each value of the eight bits after the leading one, an entry and the next one less it.
 using Log2Table = uint2[EGG_LOG2_STEPS];
 
 // egg_log2_q16 of a sum of 32 bits that is not 0.

@@ -37,7 +37,7 @@ class ReferenceSession : public Session {
   int64_t update_masked_rows(uint32_t param, const egg_update& arguments);
   void evaluate_pairs(const egg_evaluate& arguments);
   void evaluate_sites(const egg_evaluate& arguments);
-  // Of a parameter that votes with a site's errors.
+  // Updates a parameter that votes with a site's errors.
   int64_t update_by_site(uint32_t param, const egg_update& arguments);
   int64_t update_table_by_site(uint32_t param, const egg_update& arguments);
   int64_t update_matrix_by_site(uint32_t param, const egg_update& arguments);

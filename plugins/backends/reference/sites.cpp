@@ -32,7 +32,7 @@ int32_t perturbed(const Place& p, uint32_t i, int32_t sign) {
   return egg_clip8(p.frame.values[value][i] + sign * p.site.site.amplitude);
 }
 
-// Of the logits: both losses relative to one maximum, as draws.h says.
+// The difference at the logits: both losses relative to one maximum, as draws.h says.
 int64_t difference_at_logits(const Place& p, const std::vector<int32_t>& signs) {
   const int32_t unit = p.model.program->ops[p.model.program->op_count - 1].attr;
   const int32_t log2_n = egg_log2_up(p.site.size);

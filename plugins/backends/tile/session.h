@@ -136,13 +136,9 @@ class TileSession : public Session {
 
   static size_t tiles_of(uint32_t members) { return (members / 2 + T::kPairs - 1) / T::kPairs; }
 
-  // A member's lane among the tile's kMembers, from its pair's place in the tile and its side.
-  static size_t lane_of(size_t pair_in_tile, size_t side) {
-    return (2 * (pair_in_tile / S::kLanes) + side) * S::kLanes + pair_in_tile % S::kLanes;
-  }
   std::pair<size_t, size_t> place_of(size_t member) const {
     const size_t pair = member / 2 - first_pair_;
-    return {pair / T::kPairs, lane_of(pair % T::kPairs, member % 2)};
+    return {pair / T::kPairs, T::lane_of(pair % T::kPairs, member % 2)};
   }
 
   // One member's state, between the seam's order and a tile's.
@@ -174,7 +170,7 @@ class TileSession : public Session {
       const bool meant = place >= 0 && place < static_cast<int64_t>(e.count / 2) && !is_of_site(first_pair + pair);
       if (place == (stream + 1) * in_stream) ++stream;
       for (size_t side = 0; side < 2; ++side) {
-        const size_t lane = lane_of(pair, side);
+        const size_t lane = T::lane_of(pair, side);
         member_of[lane] = meant ? 2 * place + static_cast<int64_t>(side) : -1;
         stream_of[lane] = meant ? stream : -1;
       }

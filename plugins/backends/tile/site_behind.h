@@ -25,8 +25,8 @@ class SiteBehind {
         quads_(model.plan.room),
         limit_(egg_draw_limit(site.site.draws)),
         rows_(UINT32_C(1) << egg_log2_up(site.size)),
-        base_(rows_ + 4),
-        moved_(rows_ + 4),
+        base_(rows_),
+        moved_(rows_),
         token_signs_(rows_),
         sums_(site.size) {
     for (const uint32_t value : behind_.sources) {
@@ -70,7 +70,7 @@ class SiteBehind {
     fill_signs(key, token_signs_.data());
     stream_of_.fill(in_batch);
     bring(streams, lane);
-    take(base_, lane);
+    T::take_lane(streams_[0].data(), lane, site_.size, base_.data());  // the value is the first that draws read
     std::fill(sums_.begin(), sums_.end(), 0);
     read(token, e.batch);
     for (uint32_t first = 0; first < site.draws; first += T::kPairs) {
@@ -86,7 +86,7 @@ class SiteBehind {
       }
       run(token, e.batch);
       for (uint32_t p = 0; p < count; ++p) {
-        const size_t at = lane_of(p, 0);
+        const size_t at = T::lane_of(p, 0);
         const int64_t d = tile_.losses[at + S::kLanes] - tile_.losses[at];
         add(static_cast<int32_t>(std::clamp<int64_t>(d, -limit_, limit_)), signs_[p].data(), site_.size, sums_.data());
       }
@@ -96,10 +96,6 @@ class SiteBehind {
 
  private:
   using T = Tile<S>;
-
-  static size_t lane_of(size_t pair, size_t side) {
-    return (2 * (pair / S::kLanes) + side) * S::kLanes + pair % S::kLanes;
-  }
 
   // All that draws read of the stream, to all lanes.
   void bring(const Tile<S>& streams, uint32_t lane) {
@@ -119,13 +115,7 @@ class SiteBehind {
     }
   }
 
-  // The value as the stream has it.
-  void take(Buffer<int8_t>& to, uint32_t lane) {
-    const int8_t* from = streams_[0].data();  // the first that draws read
-    for (size_t g = 0; 4 * g < site_.size; ++g) std::copy_n(from + g * T::kQuadBytes + 4 * lane, 4, to.data() + 4 * g);
-  }
-
-  // Of the noise under the key.
+  // Makes signs of the noise under the key.
   void fill_signs(uint64_t key, int8_t* signs) const {
     for (uint32_t i = 0; i < rows_; i += 32) {
       const uint32_t word = egg_noise_word(key, i >> 5);
@@ -148,9 +138,9 @@ class SiteBehind {
   // Both members of a pair.
   void perturb(uint32_t pair) {
     move(base_.data(), signs_[pair].data(), site_.site.amplitude, rows_, moved_.data());
-    scatter(moved_.data(), lane_of(pair, 0));
+    scatter(moved_.data(), T::lane_of(pair, 0));
     move(base_.data(), signs_[pair].data(), -site_.site.amplitude, rows_, moved_.data());
-    scatter(moved_.data(), lane_of(pair, 1));
+    scatter(moved_.data(), T::lane_of(pair, 1));
   }
   // Sizes are passed by value: what lies in memory might be what is written.
   static void move(const int8_t* __restrict base, const int8_t* __restrict signs, int32_t amplitude, uint32_t size,

@@ -47,7 +47,7 @@ class SitePass : public TokenListener<S> {
     in_batch_ = in_batch;
     count_ = count;
     for (Place& p : places_) {
-      if (p.behind != nullptr) p.behind->begin();
+      if (p.behind != nullptr && p.site->has(first)) p.behind->begin();
     }
   }
 
@@ -61,12 +61,13 @@ class SitePass : public TokenListener<S> {
         if (input.op != op) continue;
         const int8_t* from = tile.at[static_cast<size_t>(tile.model.plan.program->ops[op].in[0])];
         for (uint32_t lane = 0; lane < count_; ++lane) {
-          take_lane(from, lane, input.size, input.values.data() + site.place(first_ + lane, token) * input.size);
+          Tile<S>::take_lane(from, lane, input.size,
+                             input.values.data() + site.place(first_ + lane, token) * input.size);
         }
       }
       if (site.made_by != op || !p.draws) continue;
       each_place(tile, site, [&](uint32_t lane, uint32_t target, int16_t* error) {
-        take_lane(tile.at[static_cast<size_t>(site.site.value)], lane, site.size, logits_.data());
+        Tile<S>::take_lane(tile.at[static_cast<size_t>(site.site.value)], lane, site.size, logits_.data());
         p.draws->error(logits_.data(), target, site.key(seed_, call_->step, first_ + lane, token, 0), error);
       });
     }
@@ -96,13 +97,6 @@ class SitePass : public TokenListener<S> {
       const uint32_t target = tile.now->targets[lane];
       site.perturbed[place] = target != EGG_NO_TARGET ? 1 : 0;
       if (target != EGG_NO_TARGET) body(lane, target, site.error(place));
-    }
-  }
-
-  // A value's channels, from a lane of quads to one after another.
-  static void take_lane(const int8_t* from, uint32_t lane, uint32_t size, int8_t* to) {
-    for (uint32_t v = 0; v < size; v += 4) {
-      std::copy_n(from + v / 4 * Tile<S>::kQuadBytes + 4 * lane, std::min(4U, size - v), to + v);
     }
   }
 

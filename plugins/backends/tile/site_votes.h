@@ -208,7 +208,7 @@ class SiteVotes {
     return changed;
   }
 
-  // Of places [begin, end).
+  // Adds the products of places [begin, end).
   void add_products(const SiteErrors& site, const SiteErrors::Input& input, size_t begin, size_t end,
                     Buffer<int64_t>& votes, std::mutex& adding) const {
     const size_t cols = input.size;

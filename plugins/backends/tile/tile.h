@@ -213,6 +213,17 @@ struct Tile {
   }
   const int8_t* states() const { return state[0].data(); }
 
+  // A member's lane among the tile's kMembers, from its pair's place in the tile and its side.
+  static size_t lane_of(size_t pair_in_tile, size_t side) {
+    return (2 * (pair_in_tile / S::kLanes) + side) * S::kLanes + pair_in_tile % S::kLanes;
+  }
+  // A value's channels, from a lane of quads to one after another.
+  static void take_lane(const int8_t* from, size_t lane, uint32_t size, int8_t* to) {
+    for (uint32_t v = 0; v < size; v += 4) {
+      std::copy_n(from + v / 4 * kQuadBytes + 4 * lane, std::min(4U, size - v), to + v);
+    }
+  }
+
   const Model<S>& model;
   TokenListener<S>* listener = nullptr;
   bool perturbed = false;  // then both members of a pair read the same stream

@@ -18,9 +18,9 @@ class TileBackend : public Backend {
   // Orthogonal draws at what the loss reads; any within, where no attention has to look back at what draws changed.
   bool supports_site(const egg_program& program, const egg_site& site) override {
     if (is_at_loss(program, site.value)) return site.design == EGG_DRAWS_ORTHOGONAL;
+    if (site.horizon > 0 && program.context > 0) return false;
     const std::vector<uint32_t> behind = ops_behind(program, site.value, site.horizon > 0).ops;
     const auto is_attention = [&](uint32_t i) { return program.ops[i].code == EGG_OP_ATTENTION; };
-    if (site.horizon > 0 && program.context > 0) return false;
     return std::none_of(behind.begin(), behind.end(), is_attention);
   }
   SessionPlan plan_session(const egg_session_spec& spec) override {

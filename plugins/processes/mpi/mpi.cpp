@@ -92,11 +92,7 @@ class Mpi : public ProcessesPlugin {
     }
   }
 
-  void broadcast(void* bytes, uint64_t size) override {
-    in_pieces(size, [&](uint64_t at, int count) {
-      require(MPI_Bcast(static_cast<char*>(bytes) + at, count, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
-    });
-  }
+  void broadcast(void* bytes, uint64_t size) override { broadcast_from(0, static_cast<char*>(bytes), size); }
 
   void leave() override { require(MPI_Finalize(), "MPI_Finalize"); }
 
@@ -123,14 +119,18 @@ class Mpi : public ProcessesPlugin {
     }
   }
 
-  // Each process's bytes in turn, in pieces.
+  void broadcast_from(size_t process, char* bytes, uint64_t size) {
+    in_pieces(size, [&](uint64_t at, int count) {
+      require(MPI_Bcast(bytes + at, count, MPI_BYTE, static_cast<int>(process), MPI_COMM_WORLD), "MPI_Bcast");
+    });
+  }
+
+  // Gathers each process's bytes in turn.
   void gather_large(const void* mine, const uint64_t* sizes, void* all) {
     auto* to = static_cast<char*>(all);
     for (size_t process = 0; process < counts_.size(); to += sizes[process++]) {
       if (process == index_) std::copy_n(static_cast<const char*>(mine), sizes[process], to);
-      in_pieces(sizes[process], [&](uint64_t at, int count) {
-        require(MPI_Bcast(to + at, count, MPI_BYTE, static_cast<int>(process), MPI_COMM_WORLD), "MPI_Bcast");
-      });
+      broadcast_from(process, to, sizes[process]);
     }
   }
 
