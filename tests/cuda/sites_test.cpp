@@ -1,4 +1,4 @@
-// Sites at the logits on a GPU against the reference, on one replica and shared as by three, each of which owns rows of
+// Sites on a GPU against the reference, on one replica and shared as by three, each of which owns rows of
 // the tables: losses, what errors sum up to, weights, slots and logits.
 #include <gtest/gtest.h>
 
@@ -30,6 +30,11 @@ const SitesCase kSitesCases[] = {
      {"perturb.groups=[{sites: [{value: output, draws: 4}], share: 0.75}, {params: [embedding, "
       "\"layer*\", \"norm_out*\"], share: 0.25}]",
       "model.width=32", "optimizer=es_adamw"}},
+    {"within",
+     {"perturb.groups=[{sites: [{value: output, draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, "
+      "{value: layer0.candidate, draws: complete}, {value: layer0.up, draws: 40}], share: 0.75}, {params: [embedding, "
+      "\"*gain\", \"layer0.down.w\"], share: 0.25}]",
+      "model.width=48"}},
 };
 
 class SitesTest : public GpuTest, public testing::WithParamInterface<SitesCase> {};

@@ -42,7 +42,7 @@ struct Choice {
 // A multiprocessor works on two tiles at once where they find room beside each other and there are more tiles than
 // multiprocessors, on three or four of fused ops with few channels. With a ring of weights a block has both, and only
 // what linears read must be on chip; without, each has a block of its own, and all its values on chip.
-Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
+Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members, bool may_fuse) {
   constexpr uint32_t kReserved = 1024;  // of every block, by the driver
   const uint32_t multiprocessors = attribute(device, cudaDevAttrMultiProcessorCount);
   const uint32_t whole = attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -52,7 +52,7 @@ Choice choose_plan(const egg_session_spec& spec, int device, uint32_t members) {
     // Each state may have to be loaded by an op of its own, and each value kept by one.
     const uint32_t ops = spec.program->op_count + (spec.site_count > 0 ? 2 : 1) * spec.program->value_count;
     const uint32_t extra = forward_extra_shared(static_cast<uint32_t>(spec.noise.rank), ops, tiles);
-    return Plan(spec, Room{whole, bytes - std::min(bytes, extra), tiles, fewest_stages, stages});
+    return Plan(spec, Room{whole, bytes - std::min(bytes, extra), tiles, fewest_stages, stages, may_fuse});
   };
   if (stages > 0) {
     const auto is_few = [&](const Plan& p) {
@@ -109,6 +109,30 @@ bool has_voted_rows(const egg_session_spec& spec) {
                      [](const egg_voters& voters) { return voters.masked != 0 && voters.site == 0; });
 }
 
+// Draws within the program, as a program that begins with what the streams keep.
+std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const SitePlan& sites, int device) {
+  std::vector<BehindPlan> plans;
+  for (uint32_t i = 0; i < spec.site_count; ++i) {
+    const int32_t value = spec.sites[i].value;
+    if (is_at_loss(*spec.program, value)) continue;
+    auto program = std::make_unique<BehindProgram>(*spec.program, value);
+    egg_session_spec own = spec;
+    own.program = &program->view;
+    own.sites = nullptr;
+    own.site_count = 0;
+    Choice choice = choose_plan(own, device, kMostDrawMembers, false);
+    Plan& plan = choice.plan;
+    plan.full_ops = true;
+    for (size_t k = 0; k < plan.steps.size(); ++k) {
+      if (plan.steps[k].loads < 0) continue;
+      plan.ops[k].code = plan.steps[k].loads == value ? kMove : kTake;
+      plan.ops[k].keys_offset = sites.kept_offset(plan.steps[k].loads);
+    }
+    plans.push_back({i, std::move(program), std::move(plan), choice.blocks});
+  }
+  return plans;
+}
+
 }  // namespace
 
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices) {
@@ -134,10 +158,13 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
     const uint32_t pairs = share(spec.members / 2, d + 1) - first;
     const uint32_t first_vote = shares_votes ? share(spec.population / 2, d) : 0;
     const uint32_t votes = shares_votes ? share(spec.population / 2, d + 1) - first_vote : spec.population / 2;
-    Choice choice = choose_plan(spec, device, 2 * pairs);
-    const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes);
+    // Fused ops keep no values for sites.
+    Choice choice = choose_plan(spec, device, 2 * pairs, spec.site_count == 0);
+    std::vector<BehindPlan> behind = plans_behind(spec, choice.plan.sites, device);
+    const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes, behind);
     replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes,
-                        shares_rows ? d : 0, shares_rows ? count : 1, std::move(choice.plan), memory});
+                        shares_rows ? d : 0, shares_rows ? count : 1, std::move(choice.plan), memory,
+                        std::move(behind)});
   }
   fit(replicas, spec.population);
   return replicas;

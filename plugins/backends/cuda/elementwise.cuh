@@ -3,6 +3,7 @@
 #define EGGROLL_CUDA_ELEMENTWISE_CUH
 
 #include "draw.cuh"
+#include "eggroll/draws.h"
 #include "tile.cuh"
 
 namespace eggroll::cuda {
@@ -57,6 +58,58 @@ __device__ inline void run_keep(T& tile, const DeviceOp& planned) {
   auto* kept = reinterpret_cast<uint4*>(tile.args.kept + op.keys_offset + place * op.in[0].bytes);
 #pragma unroll 4
   for (uint32_t u = tile.quarter(); u < units_of(op.in[0]); u += 4) kept[u] = tile.unit(op.in[0], tile.row(), u);
+}
+
+// change(unit, what was kept of it).
+template <class T, class Change>
+__device__ inline void run_take(T& tile, const DeviceOp& planned, Change&& change) {
+  const typename T::Op op = planned;
+  const size_t place = tile.args.first_kept + tile.entry(tile.row());
+  const auto* kept = reinterpret_cast<const uint4*>(tile.args.kept + op.keys_offset + place * op.out.bytes);
+  each_unit<1>(
+      tile, op, [&](uint32_t u, uint32_t, uint4(&v)[1]) { v[0] = kept[u]; },
+      [&](uint32_t u, const uint4(&v)[1]) { return change(u, v[0]); });
+}
+
+// A bit for each of the 16 columns from `first` on, where the Hadamard matrix is -1. first: a multiple of 16.
+__device__ inline uint32_t hadamard_bits(uint32_t row, uint32_t first) {
+  uint32_t bits = egg_hadamard_bit(row, first) != 0 ? 0xffffu : 0;
+  if ((row & 1) != 0) bits ^= 0xaaaau;
+  if ((row & 2) != 0) bits ^= 0xccccu;
+  if ((row & 4) != 0) bits ^= 0xf0f0u;
+  if ((row & 8) != 0) bits ^= 0xff00u;
+  return bits;
+}
+
+// Adds a draw's signs, times the amplitude; the odd member takes them.
+template <class T>
+__device__ inline void run_move(T& tile, const DeviceOp& planned) {
+  const MoveArgs& move = tile.args.move;
+  const uint32_t member = tile.member(tile.row());
+  const uint32_t place = move.place + member / (2 * move.draws);
+  const uint32_t draw = member % (2 * move.draws) / 2;
+  const uint64_t key = egg_draw_key(move.seed, move.step, move.stream + place / move.tokens, move.number,
+                                    place % move.tokens, move.orthogonal != 0 ? 0 : draw + 1);
+  const uint32_t row = move.orthogonal != 0 ? (draw + egg_draw_offset(key)) & ((1u << egg_log2_up(move.size)) - 1) : 0;
+  const uint32_t other = member % 2 != 0 ? 0xffffu : 0;
+  run_take(tile, planned, [&](uint32_t u, const uint4& four) {
+    const uint32_t bits = (egg_noise_word(key, u / 2) >> (u % 2 * 16)) ^ hadamard_bits(row, 16 * u) ^ other;
+    const uint32_t words[4] = {four.x, four.y, four.z, four.w};
+    uint32_t out[4];
+#pragma unroll
+    for (uint32_t w = 0; w < 4; ++w) {
+      out[w] = 0;
+#pragma unroll
+      for (uint32_t b = 0; b < 4; ++b) {
+        const uint32_t i = 4 * w + b;
+        if (16 * u + i >= move.size) continue;
+        const int32_t sign = 1 - 2 * static_cast<int32_t>(bits >> i & 1);
+        const int32_t old = static_cast<int8_t>(words[w] >> 8 * b);
+        out[w] |= (static_cast<uint32_t>(egg_clip8(old + sign * move.amplitude)) & 0xff) << 8 * b;
+      }
+    }
+    return make_uint4(out[0], out[1], out[2], out[3]);
+  });
 }
 
 template <class T>

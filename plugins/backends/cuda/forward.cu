@@ -23,6 +23,12 @@ __device__ __forceinline__ void run_op(T& tile, const DeviceOp& op) {
     case kKeep:
       if constexpr (T::kAnyOp) return run_keep(tile, op);
       break;
+    case kTake:
+      if constexpr (T::kAnyOp) return run_take(tile, op, [](uint32_t, const uint4& four) { return four; });
+      break;
+    case kMove:
+      if constexpr (T::kAnyOp) return run_move(tile, op);
+      break;
 #define EGG_RUN_OP(code, name, ...)                                                  \
   case EGG_OP_##code:                                                                \
     if constexpr (T::kAnyOp || is_plain(EGG_OP_##code)) return run_##name(tile, op); \

@@ -12,6 +12,20 @@ namespace eggroll::cuda {
 // Ops that fit in a launch's arguments, where kernels read them fastest; longer programs lie in device memory.
 constexpr uint32_t kMostInlineOps = 160;
 
+// Draws of a site within the program: rows are members, two a pair, of places (streams, tokens).
+struct MoveArgs {
+  uint64_t seed;
+  uint64_t step;
+  uint32_t stream;  // of the step: that of place 0
+  uint32_t place;   // the launch's first
+  uint32_t tokens;  // of a stream
+  uint32_t number;  // of the site
+  uint32_t draws;   // of a place
+  int32_t amplitude;
+  uint32_t orthogonal;
+  uint32_t size;  // of the value
+};
+
 struct ForwardArgs : CallArgs {
   const DeviceOp* ops;  // all of them, in device memory
   uint32_t op_count;
@@ -24,10 +38,11 @@ struct ForwardArgs : CallArgs {
   char* workspace;
   size_t workspace_stride;  // of a tile at work
   int8_t* kept;             // of each value that is kept (streams, tokens, bytes of a row); null: none is
-  uint32_t first_kept;      // number of the launch's first row among those streams
+  uint32_t first_kept;      // number of the launch's first row among those streams; for draws, of its first place
+  MoveArgs move;            // for draws
   DeviceOp inline_ops[kMostInlineOps];
 };
-static_assert(sizeof(ForwardArgs) == 30976);  // CUDA's limit is 32764
+static_assert(sizeof(ForwardArgs) == 31024);  // CUDA's limit is 32764
 
 // Most stages of the ring of weights on the current device; 0 where it has none: it takes wgmma, compute
 // capability 9.0.

@@ -52,9 +52,9 @@ struct VectorNoise {
 // as they are, as are those that are never perturbed.
 enum SideA : uint8_t { kDrawnA, kKeyedA, kJointA, kNoA };
 
-// What the kernels run: the program's ops, and two of the backend's own. kKeep leaves a value in device memory, where
-// the sites of a session read it.
-enum DeviceCode : int32_t { kLoadState = 100, kKeep };
+// What the kernels run: the program's ops, and some of the backend's own. kKeep leaves a value in device memory, where
+// the sites of a session read it. Draws take it from there: kTake as it is, kMove as a draw has it.
+enum DeviceCode : int32_t { kLoadState = 100, kKeep, kTake, kMove };
 
 // Ops that the smallest kernel has, where their values are int8. All others are in the full one: what a kernel never
 // runs still takes registers from what it runs.

@@ -18,7 +18,7 @@ uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTileP
 }  // namespace
 
 MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks,
-                       uint32_t devices, bool shares_votes)
+                       uint32_t devices, bool shares_votes, const std::vector<BehindPlan>& behind)
     : noise_tile(std::max<size_t>(1, plan.layout.bytes * kTilePairs)),
       spec_(spec),
       room_(room),
@@ -41,11 +41,15 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
     if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) {
       param.stage_bytes = size_t{padded(param.rows, kBlock)} * param.stride;
     }
-    for (size_t k = 0; k < plan.ops.size() && !plan.fused; ++k) {
-      if (plan.ops[k].code != EGG_OP_LINEAR || plan.op_param[k] != static_cast<int32_t>(i)) continue;
-      (plan.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
-          size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
-    }
+    const auto add_forms_of = [&](const Plan& pass) {
+      for (size_t k = 0; k < pass.ops.size() && !pass.fused; ++k) {
+        if (pass.ops[k].code != EGG_OP_LINEAR || pass.op_param[k] != static_cast<int32_t>(i)) continue;
+        (pass.ops[k].streamed != 0 ? param.stage_bytes : param.fragment_bytes) =
+            size_t{padded(param.rows, 2 * kBlock)} * padded(param.cols, kParts * kBlock);
+      }
+    };
+    add_forms_of(plan);
+    for (const BehindPlan& each : behind) add_forms_of(each.plan);
     if (param.perturbed) {
       param.slot_cells = param.count() * rule.slot_count;
       ++jobs[param.masked ? 2 : param.vector ? 1 : 0];
@@ -103,6 +107,18 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   size_t reads = 0;
   for (const SiteVoter& table : sites_.tables) reads += table.reads.size();
   set(bytes_, Area::kSiteReaders, reads, sizeof(uint32_t));
+  size_t behind_ops = 0;
+  size_t behind_sources = 0;
+  size_t behind_workspace = 0;
+  for (const BehindPlan& each : behind) {
+    behind_ops += each.plan.ops.size();
+    behind_sources += each.plan.source_count;
+    behind_workspace = std::max(behind_workspace, size_t{each.blocks} * each.plan.tiles * each.plan.workspace_bytes);
+  }
+  set(bytes_, Area::kBehindOps, behind_ops, sizeof(DeviceOp));
+  set(bytes_, Area::kBehindSources, behind_sources, sizeof(StageSource));
+  set(bytes_, Area::kBehindWorkspace, behind_workspace, 1);
+  set(bytes_, Area::kBehindLosses, behind.empty() ? 0 : kMostDrawMembers, sizeof(int64_t));
 }
 
 // Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.

@@ -56,6 +56,10 @@ enum class Area : uint8_t {
   kSiteReaders,
   kSiteCounters,
   kSiteMoments,
+  kBehindOps,  // of draws within the program, of all sites
+  kBehindSources,
+  kBehindWorkspace,
+  kBehindLosses,
   kPlainNoise,  // of the unperturbed model, one tile
   // What follows grows with the population.
   kStates,
@@ -102,7 +106,7 @@ struct MemoryPlan {
   // room: what is free on the device. most_blocks: blocks of the forward pass that can run on it at once. devices: the
   // number that share the session. shares_votes: see ReplicaPlan.
   MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks, uint32_t devices,
-             bool shares_votes);
+             bool shares_votes, const std::vector<BehindPlan>& behind = {});
 
   // What a population takes at least: with noise for the tiles that are at work at once.
   uint64_t least(uint32_t population) const;

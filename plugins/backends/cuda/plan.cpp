@@ -56,6 +56,7 @@ class Planner {
     for (const Step& step : plan_.steps) {
       if (step.op >= 0 && program_.ops[step.op].code == EGG_OP_LINEAR) keep(program_.ops[step.op].in[0]);
       add(step);
+      if (step.loads >= 0) keep(step.loads);
       if (step.op >= 0 && program_.ops[step.op].code != EGG_OP_STORE) keep(program_.ops[step.op].out);
     }
     if (plan_.streams.empty()) plan_.stages = 0;
@@ -344,11 +345,10 @@ class Planner {
 
 }  // namespace
 
-// Fused ops keep no values for sites.
 Plan::Plan(const egg_session_spec& spec, const Room& room)
     : LoweredProgram(spec), tiles(room.tiles), rule(*spec.rule), sites(spec, params) {
   Planner(*this, room).run();
-  if (room.most_stages == 0 || !sites.sites.empty()) return;
+  if (room.most_stages == 0 || !room.may_fuse) return;
   fused = fuse(*this, room);
   if (!fused) return;
   workspace_bytes = 0;

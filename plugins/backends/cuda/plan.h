@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Room {
   uint32_t tiles;
   uint32_t fewest_stages;
   uint32_t most_stages;
+  bool may_fuse = true;
 };
 
 struct Plan : LoweredProgram {
@@ -58,6 +60,14 @@ struct Plan : LoweredProgram {
   SitePlan sites;
   // Where the program can be run so: then nothing runs the ops one by one, and there is no workspace.
   std::optional<FusedPlan> fused;
+};
+
+// What draws at one value run.
+struct BehindPlan {
+  uint32_t site;
+  std::unique_ptr<BehindProgram> program;
+  Plan plan;
+  uint32_t blocks;  // at once
 };
 
 }  // namespace eggroll::cuda

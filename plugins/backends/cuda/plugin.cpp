@@ -52,10 +52,20 @@ class CudaBackend : public Backend {
     if (devices_.empty()) devices_.push_back(0);
   }
 
-  // Orthogonal draws at what the loss reads.
+  // Orthogonal draws at what the loss reads; any within the program whose horizon is their token, with no attention
+  // and no rope behind them.
   bool supports_site(const egg_program& program, const egg_site& site) override {
-    return is_at_loss(program, site.value) && site.design == EGG_DRAWS_ORTHOGONAL &&
-           program.vocab <= static_cast<int32_t>(kMostDrawRows);
+    if (is_at_loss(program, site.value)) {
+      return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
+    }
+    const OpsBehind behind = ops_behind(program, site.value, false);
+    // A draw is a call of one token, and what it takes is int8.
+    const bool looks_back = std::any_of(behind.ops.begin(), behind.ops.end(), [&](uint32_t i) {
+      return program.ops[i].code == EGG_OP_ATTENTION || program.ops[i].code == EGG_OP_ROPE;
+    });
+    const bool takes_wide = std::any_of(behind.sources.begin(), behind.sources.end(),
+                                        [&](uint32_t value) { return program.values[value].is_wide != 0; });
+    return site.horizon == 0 && !behind.ops.empty() && !looks_back && !takes_wide;
   }
   SessionPlan plan_session(const egg_session_spec& spec) override { return describe(plan_replicas(spec, devices_)); }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {

@@ -43,6 +43,8 @@ Replica::Replica(ReplicaPlan own, const egg_session_spec& spec)
   fitness_ = SentArray<int8_t>(take<int8_t>(Area::kFitness));
   losses_ = take<int64_t>(Area::kLosses);
   workspace_ = take<char>(Area::kWorkspace);
+  pass_.workspace = workspace_.get();
+  make_behind();
   plain_noise_ = take<int8_t>(Area::kPlainNoise);
   plain_noise_.zero(stream_);  // draws stay so
   noises_[0].values = take<int8_t>(Area::kNoise);
@@ -142,6 +144,24 @@ void Replica::make_ops() {
     byte_tables_.emplace_back(entries.size());
     put(std::vector<int8_t>(entries.begin(), entries.end()), byte_tables_.back());
   }
+  const std::vector<DeviceOp> ops = bound(plan);
+  ops_ = take(Area::kOps, ops);
+  pass_.plan = &plan;
+  pass_.ops = ops_.get();
+  if (ops.size() <= kMostInlineOps) pass_.inline_ops = ops;
+  if (plan.fused) {
+    make_fused();
+  } else {
+    sources_ = take(Area::kStageSources, sources(plan, ops));
+    pass_.sources = sources_.get();
+  }
+  std::vector<egg_loss_tables> tables(1);
+  egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
+  loss_tables_ = take(Area::kLossTables, tables);
+}
+
+// The ops with the addresses of weights and lookup tables.
+std::vector<DeviceOp> Replica::bound(const Plan& plan) const {
   std::vector<DeviceOp> ops = plan.ops;
   for (size_t i = 0; i < ops.size(); ++i) {
     if (plan.op_param[i] >= 0) {
@@ -155,16 +175,31 @@ void Replica::make_ops() {
       ops[i].byte_table = byte_tables_[static_cast<size_t>(plan.op_table[i])].get();
     }
   }
-  ops_ = take(Area::kOps, ops);
-  if (ops.size() <= kMostInlineOps) inline_ops_ = ops;
-  if (plan.fused) {
-    make_fused();
-  } else {
-    sources_ = take(Area::kStageSources, sources(ops));
+  return ops;
+}
+
+void Replica::make_behind() {
+  behind_ops_ = take<DeviceOp>(Area::kBehindOps);
+  behind_sources_ = take<StageSource>(Area::kBehindSources);
+  behind_workspace_ = take<char>(Area::kBehindWorkspace);
+  behind_losses_ = take<int64_t>(Area::kBehindLosses);
+  size_t first_op = 0;
+  size_t first_source = 0;
+  for (const BehindPlan& each : own_.behind) {
+    const std::vector<DeviceOp> ops = bound(each.plan);
+    const std::vector<StageSource> stages = sources(each.plan, ops);
+    behind_ops_.upload(ops.data(), ops.size(), stream_, first_op);
+    behind_sources_.upload(stages.data(), stages.size(), stream_, first_source);
+    check(cudaStreamSynchronize(stream_), "receive data");
+    Pass& pass = behind_.emplace_back();
+    pass.plan = &each.plan;
+    pass.ops = behind_ops_.get() + first_op;
+    if (ops.size() <= kMostInlineOps) pass.inline_ops = ops;
+    pass.sources = behind_sources_.get() + first_source;
+    pass.workspace = behind_workspace_.get();
+    first_op += ops.size();
+    first_source += stages.size();
   }
-  std::vector<egg_loss_tables> tables(1);
-  egg_fill_loss_tables(tables.data(), program.ops[program.op_count - 1].attr);
-  loss_tables_ = take(Area::kLossTables, tables);
 }
 
 void Replica::make_fused() {
@@ -407,9 +442,9 @@ void Replica::add_form(const Param& param, FormKind kind, const DeviceArray<int8
 }
 
 // The noise of a linear is asked for two linears ahead, with all that lies before it.
-std::vector<StageSource> Replica::sources(const std::vector<DeviceOp>& ops) const {
+std::vector<StageSource> Replica::sources(const Plan& plan, const std::vector<DeviceOp>& ops) const {
   constexpr size_t kAhead = 2;
-  const std::vector<size_t>& streams = own_.plan.streams;
+  const std::vector<size_t>& streams = plan.streams;
   std::vector<StageSource> sources;
   uint32_t asked = 0;
   for (size_t i = 0; i < streams.size(); ++i) {

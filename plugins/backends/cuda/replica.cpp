@@ -233,17 +233,17 @@ uint32_t Replica::blocks_for(uint32_t rows) const {
 }
 
 // All but the rows, their noise and their states.
-ForwardArgs Replica::forward_args(const egg_batch& batch) const {
-  const Plan& plan = own_.plan;
+ForwardArgs Replica::forward_args(const egg_batch& batch, const Pass& pass) const {
+  const Plan& plan = *pass.plan;
   ForwardArgs args{};
-  args.ops = ops_.get();
+  args.ops = pass.ops;
   args.op_count = static_cast<uint32_t>(plan.ops.size());
-  std::copy(inline_ops_.begin(), inline_ops_.end(), args.inline_ops);
+  std::copy(pass.inline_ops.begin(), pass.inline_ops.end(), args.inline_ops);
   args.tokens = batch.tokens;
   args.full_ops = plan.full_ops ? 1 : 0;
   args.values = plan.shared_values;
   args.stages = plan.stages;
-  args.sources = sources_.get();
+  args.sources = pass.sources;
   args.source_count = plan.source_count;
   args.state_stride = plan.state_stride;
   args.inputs = batch_place().inputs.get();
@@ -253,7 +253,7 @@ ForwardArgs Replica::forward_args(const egg_batch& batch) const {
   args.index_count = plan.program->index_count;
   args.values_of_noise = values_of_noise_;
   args.vocab = static_cast<uint32_t>(plan.program->vocab);
-  args.workspace = workspace_.get();
+  args.workspace = pass.workspace;
   args.workspace_stride = plan.workspace_bytes;
   args.loss_tables = loss_tables_.get();
   args.nearest = plan.nearest();

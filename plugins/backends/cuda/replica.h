@@ -76,6 +76,14 @@ class Replica {
     uint32_t first_form = 0;  // of the pieces in which its forms are made
     uint32_t form_pieces = 0;
   };
+  // A program with the addresses of what it reads: the session's, or what draws at a value run.
+  struct Pass {
+    const Plan* plan = nullptr;
+    std::vector<DeviceOp> inline_ops;  // where it is short
+    const DeviceOp* ops = nullptr;
+    const StageSource* sources = nullptr;
+    char* workspace = nullptr;
+  };
   // This replica's share of a call's members.
   struct Share {
     uint32_t first;
@@ -166,6 +174,8 @@ class Replica {
   void make_sites();
   void make_site_tables(const std::vector<bool>& chosen);
   void evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_sent);
+  void draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams, uint32_t in_batch);
+  void draw_within(const egg_evaluate& e, size_t behind, uint32_t stream, uint32_t streams, uint32_t in_batch);
   void finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const;
   // Places of a site.
   struct Places {
@@ -188,11 +198,14 @@ class Replica {
   void find_rows();
   RuleArgs rule_args() const;
   void launch_forward_pass(const ForwardArgs& args);
-  ForwardArgs forward_args(const egg_batch& batch) const;
+  ForwardArgs forward_args(const egg_batch& batch) const { return forward_args(batch, pass_); }
+  ForwardArgs forward_args(const egg_batch& batch, const Pass& pass) const;
+  std::vector<DeviceOp> bound(const Plan& plan) const;
+  void make_behind();
   NoiseArgs noise_args(const NoisePart* parts, size_t count, uint64_t step, uint32_t first_pair, uint32_t pairs,
                        int8_t* out) const;
   void make_fused();
-  std::vector<StageSource> sources(const std::vector<DeviceOp>& ops) const;
+  std::vector<StageSource> sources(const Plan& plan, const std::vector<DeviceOp>& ops) const;
   uint32_t blocks_for(uint32_t rows) const;
 
   ReplicaPlan own_;
@@ -209,9 +222,14 @@ class Replica {
   cudaEvent_t rows_made_ = nullptr;   // likewise
   cudaEvent_t updated_ = nullptr;
   std::vector<Param> params_;
-  std::vector<DeviceOp> inline_ops_;
+  Pass pass_;
+  std::vector<Pass> behind_;
   DeviceArray<DeviceOp> ops_;
   DeviceArray<StageSource> sources_;
+  DeviceArray<DeviceOp> behind_ops_;
+  DeviceArray<StageSource> behind_sources_;
+  DeviceArray<char> behind_workspace_;
+  DeviceArray<int64_t> behind_losses_;
   FusedArgs fused_args_{};  // all that is the same in every call
   DeviceArray<unsigned long long> fused_stages_;
   DeviceArray<NoisePlaces> fused_places_;

@@ -27,6 +27,7 @@ struct ReplicaPlan {
   uint32_t owners;
   Plan plan;
   MemoryPlan memory;
+  std::vector<BehindPlan> behind = {};
 };
 
 // Plans a replica for each of the devices as they are now, in their order. Throws Error where the spec does not fit.

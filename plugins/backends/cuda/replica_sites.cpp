@@ -1,4 +1,5 @@
-// A replica's work on sites: the streams that run the unperturbed model, draws at its logits, and votes with errors.
+// A replica's work on sites: the streams that run the unperturbed model, draws at its logits and within, and votes with
+// errors.
 #include <algorithm>
 
 #include "eggroll/sites.h"
@@ -129,34 +130,98 @@ void Replica::evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_s
           "copy states");
   }
   for (const SiteShape& site : sites.sites) {
-    if (!site.has(stream)) continue;
-    const size_t first_place = site.place(stream, 0);
-    SiteDrawArgs draws{};
-    draws.logit_stride = padded(site.size, kBlock);
-    draws.logits =
-        sites_.kept.get() + sites.kept_offset(site.site.value) + size_t{first_kept} * site.tokens * draws.logit_stride;
-    draws.size = site.size;
-    draws.targets = batch_place().targets.get() + size_t{in_batch} * site.tokens;
-    draws.loss_tables = loss_tables_.get();
-    draws.seed = plan.noise.seed;
-    draws.step = e.step;
-    draws.stream = stream;
-    draws.streams = streams;
-    draws.tokens = site.tokens;
-    draws.number = site.number;
-    draws.draws = site.site.draws;
-    draws.amplitude = site.site.amplitude;
-    draws.unit = plan.program->ops[plan.program->op_count - 1].attr;
-    draws.shift = site.site.shift;
-    draws.error_stride = SitePlan::error_stride(site);
-    draws.errors = sites_.errors.get() + sites.errors_before(site.number) + first_place * SitePlan::error_stride(site);
-    draws.perturbed = sites_.perturbed.get() + sites.places_before(site.number) + first_place;
-    draws.sums = sites_.sums.get() + site.number;
-    launch_site_draws(draws, stream_);
+    if (site.has(stream) && is_at_loss(*plan.program, site.site.value))
+      draw_at_loss(e, site, stream, streams, in_batch);
+  }
+  for (size_t i = 0; i < behind_.size(); ++i) {
+    if (sites.sites[own_.behind[i].site].has(stream)) draw_within(e, i, stream, streams, in_batch);
   }
   check(cudaMemcpyAsync(sites_.host_losses.get() + first_kept, args.losses, streams * sizeof(int64_t),
                         cudaMemcpyDeviceToHost, stream_),
         "send data");
+}
+
+void Replica::draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams,
+                           uint32_t in_batch) {
+  const Plan& plan = own_.plan;
+  const SitePlan& sites = plan.sites;
+  const size_t first_place = site.place(stream, 0);
+  const size_t first_kept = size_t{stream - sites.first_stream} * site.tokens;
+  SiteDrawArgs draws{};
+  draws.logit_stride = padded(site.size, kBlock);
+  draws.logits = sites_.kept.get() + sites.kept_offset(site.site.value) + first_kept * draws.logit_stride;
+  draws.size = site.size;
+  draws.targets = batch_place().targets.get() + size_t{in_batch} * site.tokens;
+  draws.loss_tables = loss_tables_.get();
+  draws.seed = plan.noise.seed;
+  draws.step = e.step;
+  draws.stream = stream;
+  draws.streams = streams;
+  draws.tokens = site.tokens;
+  draws.number = site.number;
+  draws.draws = site.site.draws;
+  draws.amplitude = site.site.amplitude;
+  draws.unit = plan.program->ops[plan.program->op_count - 1].attr;
+  draws.shift = site.site.shift;
+  draws.error_stride = SitePlan::error_stride(site);
+  draws.errors = sites_.errors.get() + sites.errors_before(site.number) + first_place * SitePlan::error_stride(site);
+  draws.perturbed = sites_.perturbed.get() + sites.places_before(site.number) + first_place;
+  draws.sums = sites_.sums.get() + site.number;
+  launch_site_draws(draws, stream_);
+}
+
+// As many places at once as a launch has members for.
+void Replica::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream, uint32_t streams, uint32_t in_batch) {
+  const Pass& pass = behind_[behind];
+  const BehindPlan& planned = own_.behind[behind];
+  const SitePlan& sites = own_.plan.sites;
+  const SiteShape& site = sites.sites[planned.site];
+  const uint32_t members = 2 * site.site.draws;  // of a place
+  const uint32_t all = streams * site.tokens;
+  const uint32_t most = std::max(1U, kMostDrawMembers / members);
+  const size_t in_site = site.place(stream, 0);
+  const size_t in_kept = size_t{stream - sites.first_stream} * site.tokens;
+  for (uint32_t first = 0; first < all; first += most) {
+    const uint32_t places = std::min(most, all - first);
+    const size_t entry = size_t{in_batch} * site.tokens + first;
+    ForwardArgs args = forward_args(e.batch, pass);
+    args.tokens = 1;
+    args.rows = places * members;
+    args.members_per_stream = members;
+    args.inputs += entry;
+    args.targets += entry;
+    args.resets += entry;
+    if (args.row_numbers != nullptr) args.row_numbers += entry * args.index_count;
+    args.noise = plain_noise_.get();
+    args.losses = behind_losses_.get();
+    args.kept = sites_.kept.get();
+    args.first_kept = static_cast<uint32_t>(in_kept + first);
+    args.move = {own_.plan.noise.seed,
+                 e.step,
+                 stream,
+                 first,
+                 site.tokens,
+                 site.number,
+                 site.site.draws,
+                 site.site.amplitude,
+                 site.site.design == EGG_DRAWS_ORTHOGONAL ? 1U : 0U,
+                 site.size};
+    launch_forward(args, std::min(planned.blocks, divide_up(args.rows, pass.plan->tiles * kTileRows)), pass.plan->tiles,
+                   stream_);
+    SiteErrorArgs errors{};
+    errors.losses = behind_losses_.get();
+    errors.targets = args.targets;
+    errors.move = args.move;
+    errors.places = places;
+    errors.limit = egg_draw_limit(site.site.draws);
+    errors.shift = site.site.shift;
+    errors.error_stride = SitePlan::error_stride(site);
+    errors.errors =
+        sites_.errors.get() + sites.errors_before(site.number) + (in_site + first) * SitePlan::error_stride(site);
+    errors.perturbed = sites_.perturbed.get() + sites.places_before(site.number) + in_site + first;
+    errors.sums = sites_.sums.get() + site.number;
+    launch_site_errors(errors, stream_);
+  }
 }
 
 void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const {

@@ -4,6 +4,17 @@
 
 namespace eggroll::cuda {
 
+BehindProgram::BehindProgram(const egg_program& program, int32_t value)
+    : values(program.values, program.values + program.value_count), view(program) {
+  const OpsBehind behind = ops_behind(program, value, false);
+  for (egg_value& each : values) each.is_state = 0;
+  for (const uint32_t source : behind.sources) values[source].is_state = 1;
+  for (const uint32_t op : behind.ops) ops.push_back(program.ops[op]);
+  view.values = values.data();
+  view.ops = ops.data();
+  view.op_count = static_cast<uint32_t>(ops.size());
+}
+
 SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>& params)
     : population(spec.population), pairs_of_stream(std::max(1U, spec.members_per_stream / 2)) {
   const egg_program& program = *spec.program;
@@ -19,7 +30,13 @@ SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>
     const SiteShape& site = sites.emplace_back(spec, i);
     first_stream = std::min(first_stream, site.first_stream);
     last = std::max(last, site.first_stream + site.streams);
-    keep(site.site.value);
+    if (is_at_loss(program, site.site.value)) {
+      keep(site.site.value);
+    } else {
+      for (const uint32_t source : ops_behind(program, site.site.value, false).sources) {
+        keep(static_cast<int32_t>(source));
+      }
+    }
     for (uint32_t p = 0; p < params.size(); ++p) {
       const LoweredParam& param = params[p];
       if (param.voters.site != static_cast<int32_t>(i + 1)) continue;

@@ -12,8 +12,9 @@
 
 namespace eggroll::cuda {
 
-constexpr uint32_t kSitePiece = 256;      // most reads of a row that a warp adds up
-constexpr uint32_t kMostDrawRows = 4096;  // of a Hadamard matrix
+constexpr uint32_t kSitePiece = 256;             // most reads of a row that a warp adds up
+constexpr uint32_t kMostDrawRows = 4096;         // of a Hadamard matrix, at the logits
+constexpr uint32_t kMostDrawMembers = 1U << 20;  // of a launch of draws within the program
 
 // A value whose rows are kept for sites: what they perturb, and what their linears multiply.
 struct KeptValue {
@@ -30,6 +31,17 @@ struct SiteVoter {
   uint32_t rows;
   uint32_t cols;
   std::vector<int32_t> reads;
+};
+
+// What draws at a value within the program run: ops_behind as a program of its own, whose states are what they read.
+struct BehindProgram {
+  BehindProgram(const egg_program& program, int32_t value);
+  BehindProgram(const BehindProgram&) = delete;
+  BehindProgram& operator=(const BehindProgram&) = delete;
+
+  std::vector<egg_value> values;
+  std::vector<egg_op> ops;
+  egg_program view;
 };
 
 struct SitePlan {

@@ -1,10 +1,11 @@
-// Launches of sites: draws at the logits, and the votes of what enters the logits linearly.
+// Launches of sites: draws at the logits, errors of draws within, and the votes of what enters the logits linearly.
 #ifndef EGGROLL_CUDA_SITES_H
 #define EGGROLL_CUDA_SITES_H
 
 #include <cuda_runtime.h>
 
 #include "eggroll/arithmetic.h"
+#include "forward.h"
 #include "site_plan.h"
 #include "update.h"
 
@@ -33,6 +34,21 @@ struct SiteDrawArgs {
   egg_site_sums* sums;  // added to
 };
 void launch_site_draws(const SiteDrawArgs& args, cudaStream_t stream);
+
+// Errors of draws within the program, from the losses of a launch's members.
+struct SiteErrorArgs {
+  const int64_t* losses;    // (places, draws, 2)
+  const uint32_t* targets;  // (places)
+  MoveArgs move;            // of that launch
+  uint32_t places;
+  int32_t limit;
+  int32_t shift;
+  uint32_t error_stride;
+  int16_t* errors;      // as of SiteDrawArgs
+  uint8_t* perturbed;   // likewise
+  egg_site_sums* sums;  // added to
+};
+void launch_site_errors(const SiteErrorArgs& args, cudaStream_t stream);
 
 // Tables: lists have places of this site.
 struct SiteRowArgs {
@@ -72,6 +88,7 @@ void launch_site_rule(const SiteRuleArgs& args, const RuleArgs& rule, cudaStream
 
 // The compilers of host and device lay these out alike.
 static_assert(sizeof(SiteDrawArgs) == 112);
+static_assert(sizeof(SiteErrorArgs) == 104);
 static_assert(sizeof(SiteRowArgs) == 40);
 static_assert(sizeof(SiteMatrixArgs) == 64);
 static_assert(sizeof(SiteRuleArgs) == 64);

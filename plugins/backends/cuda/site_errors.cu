@@ -1,0 +1,81 @@
+// The errors of draws within the program: a block has a place, a thread some channels.
+#include "device.h"
+#include "eggroll/draws.h"
+#include "sites.h"
+
+namespace eggroll::cuda {
+namespace {
+
+constexpr uint32_t kThreads = 128;
+constexpr uint32_t kDrawsAtOnce = 256;  // whose differences lie on the chip
+constexpr uint32_t kAll = 0xffffffffu;
+
+__global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorArgs args, uint32_t n) {
+  __shared__ int32_t differences[kDrawsAtOnce];
+  __shared__ uint64_t keys[kDrawsAtOnce];  // of independent draws
+  const MoveArgs& move = args.move;
+  unsigned long long tokens = 0;
+  unsigned long long squares = 0;
+  for (uint32_t at = blockIdx.x; at < args.places; at += gridDim.x) {
+    const bool is_scored = args.targets[at] != EGG_NO_TARGET;
+    if (threadIdx.x == 0) {
+      args.perturbed[at] = is_scored ? 1 : 0;
+      tokens += is_scored ? 1 : 0;
+    }
+    const uint32_t place = move.place + at;
+    const auto key_of = [&](uint32_t draw) {
+      return egg_draw_key(move.seed, move.step, move.stream + place / move.tokens, move.number, place % move.tokens,
+                          draw);
+    };
+    const uint64_t key = key_of(0);
+    const uint32_t offset = egg_draw_offset(key);
+    const int64_t* const losses = args.losses + size_t{at} * 2 * move.draws;
+    // All threads go as often, for they share the differences.
+    for (uint32_t first = 0; first < args.error_stride; first += kThreads) {
+      const uint32_t channel = first + threadIdx.x;
+      int32_t sum = 0;
+      for (uint32_t done = 0; is_scored && done < move.draws; done += kDrawsAtOnce) {
+        const uint32_t here = min(kDrawsAtOnce, move.draws - done);
+        __syncthreads();
+        for (uint32_t k = threadIdx.x; k < here; k += kThreads) {
+          const int64_t* const pair = losses + 2 * (done + k);
+          const int64_t difference = pair[1] - pair[0];
+          const int64_t limit = args.limit;
+          differences[k] = static_cast<int32_t>(difference > limit ? limit : difference < -limit ? -limit : difference);
+          if (move.orthogonal == 0) keys[k] = key_of(done + k + 1);
+        }
+        __syncthreads();
+        for (uint32_t k = 0; k < here; ++k) {
+          const uint32_t draw = done + k;
+          const uint32_t bit = move.orthogonal != 0 ? egg_hadamard_bit((draw + offset) & (n - 1), channel)
+                                                    : egg_draw_bit(keys[k], channel);
+          sum += bit != 0 ? -differences[k] : differences[k];
+        }
+      }
+      if (channel >= args.error_stride) continue;
+      if (move.orthogonal != 0 && egg_draw_bit(key, channel) != 0) sum = -sum;
+      const int16_t error = channel < move.size ? egg_draw_error(sum, args.shift) : int16_t{0};
+      args.errors[size_t{at} * args.error_stride + channel] = error;
+      squares += static_cast<unsigned long long>(int32_t{error} * error);
+    }
+  }
+  for (uint32_t d = 16; d > 0; d /= 2) {
+    tokens += __shfl_down_sync(kAll, tokens, d);
+    squares += __shfl_down_sync(kAll, squares, d);
+  }
+  if (threadIdx.x % 32 != 0 || squares + tokens == 0) return;
+  auto* const sums = reinterpret_cast<unsigned long long*>(args.sums);
+  atomicAdd(sums, tokens);
+  atomicAdd(sums + 1, squares);
+}
+
+}  // namespace
+
+void launch_site_errors(const SiteErrorArgs& args, cudaStream_t stream) {
+  constexpr uint32_t kMostBlocks = 132 * 16;
+  site_errors_kernel<<<std::min(args.places, kMostBlocks), kThreads, 0, stream>>>(args,
+                                                                                  1U << egg_log2_up(args.move.size));
+  check_launch("add up errors");
+}
+
+}  // namespace eggroll::cuda
