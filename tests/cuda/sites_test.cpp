@@ -30,10 +30,11 @@ const SitesCase kSitesCases[] = {
      {"perturb.groups=[{sites: [{value: output, draws: 4}], share: 0.75}, {params: [embedding, "
       "\"layer*\", \"norm_out*\"], share: 0.25}]",
       "model.width=32", "optimizer=es_adamw"}},
+    // The first replica has members alone, and no stream of a site whose gates have biases.
     {"within",
-     {"perturb.groups=[{sites: [{value: output, draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, "
-      "{value: layer0.candidate, draws: complete}, {value: layer0.up, draws: 40}], share: 0.75}, {params: [embedding, "
-      "\"*gain\", \"layer0.down.w\"], share: 0.25}]",
+     {"perturb.groups=[{params: [embedding, \"*gain\", \"layer0.down.w\"], share: 0.36}, {sites: [{value: output, "
+      "draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, {value: layer0.candidate, draws: complete}, "
+      "{value: layer0.up, draws: 40}], share: 0.64}]",
       "model.width=48"}},
 };
 

@@ -101,8 +101,8 @@ bool can_read_others(const std::vector<int>& devices) {
   return devices.size() > 1;
 }
 
-// Whether members vote on rows of tables. To add such votes up between devices takes longer than to make them, where
-// tables are large: each device then makes the votes of all pairs, on rows of its own.
+// Whether members vote on rows of tables. To add such votes up between devices takes longer than to make them: each
+// device makes those of all pairs, on rows of its own.
 bool has_voted_rows(const egg_session_spec& spec) {
   return spec.voters != nullptr &&
          std::any_of(spec.voters, spec.voters + spec.program->param_count,
@@ -148,7 +148,7 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
         "them in backend.devices",
         EGG_ERROR_DEVICE);
   }
-  const bool shares_votes = reads_others && !has_voted_rows(spec);
+  const bool shares_votes = reads_others;
   const bool shares_rows = reads_others && (spec.site_count > 0 || has_voted_rows(spec));
   std::vector<ReplicaPlan> replicas;
   for (uint32_t d = 0; d < count; ++d) {

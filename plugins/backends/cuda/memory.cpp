@@ -96,7 +96,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kVoteStds, params.size(), sizeof(float));
   set(bytes_, Area::kChanged, params.size(), sizeof(int64_t));
   set(bytes_, Area::kChecksum, 1, sizeof(uint64_t));
-  if (devices > 1) set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
+  if (shares_votes) set(bytes_, Area::kVotesOf, devices, sizeof(int64_t*));
   set(bytes_, Area::kStaging, largest, 1);
   set(bytes_, Area::kRuleScratch, rule_scratch(plan.rule.constants, plan.rule.places), sizeof(uint32_t));
   set(bytes_, Area::kPlainNoise, plan.layout.bytes * kTilePairs, 1);
@@ -123,16 +123,14 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
 
 // Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.
 void MemoryPlan::place_votes() {
-  const auto place = [&](bool masked, bool with_sites) {
+  const auto place = [&](bool masked) {
     for (ParamMemory& param : params) {
-      if (!param.perturbed || param.masked != masked || (param.voters.site != 0) != with_sites) continue;
+      if (!param.perturbed || param.masked != masked || (masked && param.voters.site != 0)) continue;
       param.votes_offset = votes;
       votes += param.count();
     }
   };
-  place(false, false);
-  by_sites = votes;
-  place(false, true);
+  place(false);
   squares = votes;
   for (const SiteVoter& matrix : sites_.matrices) votes += matrix.cols;
   for (const SiteVoter& vector : sites_.vectors) votes += vector.rows;
@@ -145,7 +143,7 @@ void MemoryPlan::place_votes() {
     table_rows_ += param.rows;
   }
   masked_votes = votes;
-  place(true, false);
+  place(true);
   masked_votes = votes - masked_votes;
 }
 
@@ -170,12 +168,12 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bo
   const size_t own = size_t{2} * pairs_for(population);
   set(bytes, Area::kStates, own, state_stride_);
   set(bytes, Area::kLosses, own, sizeof(int64_t));
-  set(bytes, Area::kFitness, padded(population / 2, kTilePairs), 1);
+  set(bytes, Area::kFitness, (shares_votes_ ? 2 : 1) * padded(population / 2, kTilePairs), 1);
   set(bytes, Area::kWorkspace, size_t{blocks_for(population)} * tiles_, tile_workspace_);
   set(bytes, Area::kNoise, tiles_of_noise, noise_tile);
   set(bytes, Area::kNextNoise, 0, noise_tile);
   set(bytes, Area::kVotes, with_row_votes ? votes : votes - masked_votes, sizeof(int64_t));
-  if (shares_votes_ || (devices_ > 1 && spec_.site_count > 0)) set(bytes, Area::kAllVotes, counts, sizeof(int64_t));
+  if (shares_votes_) set(bytes, Area::kAllVotes, counts, sizeof(int64_t));
   if (with_row_votes) set(bytes, Area::kVotedRows, table_rows_, sizeof(VotedRow));
   const SitePlan::Room sites = sites_.room(population);
   set(bytes, Area::kKept, sites.kept, 1);
@@ -197,10 +195,10 @@ uint64_t MemoryPlan::total_for(uint32_t population, uint32_t tiles_of_noise, boo
 }
 
 // What must be free for all noise to lie in memory, which takes half of what is left when all else has its place.
-// UINT64_MAX where it may not: where votes are shared, or it is more than kMostNoise.
+// UINT64_MAX where it may not: where it is more than kMostNoise.
 uint64_t MemoryPlan::whole(uint32_t population) const {
   const uint64_t noise = uint64_t{std::max(1U, tiles_of(population))} * noise_tile;
-  if (shares_votes_ || noise > kMostNoise) return UINT64_MAX;
+  if (noise > kMostNoise) return UINT64_MAX;
   return total_for(population, 0, false) + 2 * noise;
 }
 

@@ -119,11 +119,10 @@ struct MemoryPlan {
   size_t bytes(Area area) const { return bytes_[static_cast<size_t>(area)]; }
 
   std::vector<ParamMemory> params;
-  // Cells: votes of all that is not masked, those with sites last; squares of inputs by column of matrices and by
+  // Cells: votes of all that is not masked; squares of inputs by column of matrices and by
   // channel of vectors that vote with sites; counts of voters by row; votes of masked tables.
   size_t votes = 0;
-  size_t by_sites = 0;      // cells before those of what votes with sites
-  size_t squares = 0;       // likewise
+  size_t squares = 0;       // cells before those
   size_t counts = 0;        // likewise
   size_t masked_votes = 0;  // of those cells, the last ones
   size_t noise_tile = 0;    // of a tile's pairs

@@ -63,7 +63,7 @@ void Replica::keep_freed_memory() const {
 }
 
 void Replica::read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas) {
-  if (!own_.shares_votes && own_.owners == 1) return;
+  if (!own_.shares_votes) return;
   activate();
   std::vector<const long long*> votes;
   for (const auto& replica : replicas) {
@@ -295,6 +295,9 @@ void Replica::choose(const egg_update& u) {
   std::vector<bool> voted(params_.size(), false);
   for (size_t i = 0; i < params_.size(); ++i) voted[lead_of(i)] = voted[lead_of(i)] || chosen[i];
   std::erase_if(draws, [&](const NoisePart& s) { return s.kind == kVector || !voted[s.param]; });
+  const auto dense =
+      std::stable_partition(draws.begin(), draws.end(), [&](const NoisePart& s) { return params_[s.param].masked; });
+  table_part_count_ = static_cast<size_t>(dense - draws.begin());
   vote_part_count_ = draws.size();
   vote_parts_ = take_parts(Area::kVoteNoiseParts, std::move(draws));
   chosen_ = chosen;
@@ -376,8 +379,10 @@ void Replica::make_row_tables(const std::vector<bool>& chosen, const egg_update&
 void Replica::give_room(std::vector<RowTable>& tables, const egg_update& u) {
   if (tables.empty()) return;
   const MemoryPlan& memory = own_.memory;
-  // Streams that have a vote here.
-  const size_t streams = std::min<size_t>(u.batch.streams, divide_up(own_.vote_pairs, stream_pairs_) + 1);
+  // Streams that have a vote here: of all pairs where rows have owners.
+  const size_t streams = own_.owners > 1
+                             ? u.batch.streams
+                             : std::min<size_t>(u.batch.streams, divide_up(own_.vote_pairs, stream_pairs_) + 1);
   struct Extent {
     size_t rows = 0;
     size_t reads = 0;

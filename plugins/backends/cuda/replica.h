@@ -141,7 +141,7 @@ class Replica {
   uint32_t lead_of(size_t index) const;
   void clear_rows();
   std::vector<double> row_variances(const egg_update& u) const;
-  int32_t send_fitness(const int8_t* fitness, uint32_t count);
+  int32_t send_fitness(const int8_t* fitness);
   void choose(const egg_update& u);
   void add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form);
   void add_forms(size_t index);
@@ -189,7 +189,9 @@ class Replica {
   template <class Body>
   void each_site_voter(const DeviceArray<long long>& votes, const Body& body);
   void apply_rule_by_sites();
-  Share voting_pairs(const egg_update& u) const;
+  Share voting_pairs(const egg_update& u, bool on_rows) const;
+  static Share united(Share a, Share b);
+  void make_noise_of_tables(const egg_update& u, uint32_t first_pair, uint32_t pairs);
   size_t bytes_of(const egg_batch& batch, uint32_t streams) const;
   void make_votes(const egg_update& u, uint32_t first_pair, uint32_t pairs, int32_t most_fitness);
   void send_numbers(const egg_update& u);
@@ -246,6 +248,7 @@ class Replica {
   size_t draw_part_count_ = 0;
   DeviceArray<NoisePart> vote_parts_;  // of the chosen parameters' draws
   size_t vote_part_count_ = 0;
+  size_t table_part_count_ = 0;  // of these, the first: those of masked tables
   // Noise, with all draws of these pairs: what an evaluation has left for the votes of its step, or what is there ahead
   // of the next one.
   struct Noise {
@@ -293,9 +296,9 @@ class Replica {
   DeviceArray<uint32_t> rule_scratch_;
   DeviceArray<float> scalars_;
   DeviceArray<float> vote_stds_;
-  std::vector<int8_t> own_fitness_;  // of the pairs whose votes are made here, zero up to a whole tile
+  std::vector<int8_t> own_fitness_;  // of the pairs whose votes are made here, each share zero up to a whole tile
   SentArray<int8_t> fitness_;
-  DeviceArray<long long> votes_;      // of the own pairs where votes are shared, else of all; by sites, of own streams
+  DeviceArray<long long> votes_;      // of the own pairs and streams where votes are shared, else of all
   DeviceArray<long long> all_votes_;  // added up over replicas, where any are
   DeviceArray<const long long*> votes_of_;
   std::vector<const Replica*> replicas_;  // all that share votes or rows with this one, itself too; empty: it is alone
@@ -325,7 +328,12 @@ class Replica {
     uint32_t first_stream;
   } listed_{};
   DeviceArray<double> row_variances_;
-  Share voted_{};  // pairs whose votes are made here in this update
+  // Pairs whose votes are made here in this update; where it is alone, all make both kinds.
+  struct Voted {
+    Share dense;
+    Share on_rows;
+    size_t rows_at;  // where the fitness of these lies
+  } voted_{};
   struct {
     DeviceArray<int8_t> kept;  // see SitePlan
     DeviceArray<int16_t> errors;

@@ -8,67 +8,109 @@
 
 namespace eggroll::cuda {
 
-// Sends the fitness of the pairs that this device votes for, and zeros up to whole tiles. Returns the largest
-// magnitude.
-int32_t Replica::send_fitness(const int8_t* fitness, uint32_t count) {
-  own_fitness_.resize(padded(count, kTilePairs));
-  std::fill(own_fitness_.begin() + count, own_fitness_.end(), int8_t{0});
+// Sends the fitness of the pairs that this device votes for, each share with zeros up to whole tiles. Returns the
+// largest magnitude.
+int32_t Replica::send_fitness(const int8_t* fitness) {
+  own_fitness_.resize(voted_.rows_at + padded(voted_.on_rows.count, kTilePairs));
   std::mutex taking_part;
   uint8_t most = 0;
-  threads_.split(count, kFewestElements, [&](size_t begin, size_t end) {
-    std::copy(fitness + begin, fitness + end, own_fitness_.data() + begin);
-    uint8_t most_here = 0;  // unsigned: the compiler makes such a loop wide
-    for (size_t k = begin; k < end; ++k) {
-      const auto magnitude = static_cast<uint8_t>(fitness[k] < 0 ? -fitness[k] : fitness[k]);
-      most_here = std::max(most_here, magnitude);
-    }
-    const std::lock_guard lock(taking_part);
-    most = std::max(most, most_here);
-  });
+  const auto put = [&](Share share, size_t at) {
+    int8_t* const to = own_fitness_.data() + at;
+    std::fill(to + share.count, to + padded(share.count, kTilePairs), int8_t{0});
+    threads_.split(share.count, kFewestElements, [&](size_t begin, size_t end) {
+      const int8_t* const from = fitness + share.first;
+      std::copy(from + begin, from + end, to + begin);
+      uint8_t most_here = 0;  // unsigned: the compiler makes such a loop wide
+      for (size_t k = begin; k < end; ++k) {
+        const auto magnitude = static_cast<uint8_t>(from[k] < 0 ? -from[k] : from[k]);
+        most_here = std::max(most_here, magnitude);
+      }
+      const std::lock_guard lock(taking_part);
+      most = std::max(most, most_here);
+    });
+  };
+  if (voted_.rows_at > 0) put(voted_.dense, 0);
+  put(voted_.on_rows, voted_.rows_at);
   fitness_.send(own_fitness_.data(), own_fitness_.size(), stream_, threads_);
   return most;
 }
 
-// The pairs whose votes are made here: those of sites have none.
-Replica::Share Replica::voting_pairs(const egg_update& u) const {
+// The pairs whose votes on rows of tables, or on all else, are made here: those of sites have none.
+Replica::Share Replica::voting_pairs(const egg_update& u, bool on_rows) const {
   uint32_t begin = u.pairs;
   uint32_t end = 0;
   for (const LoweredParam& param : own_.plan.params) {
-    if (!param.perturbed || param.voters.site != 0) continue;
+    if (!param.perturbed || param.voters.site != 0 || param.masked != on_rows) continue;
     begin = std::min(begin, param.voters.first_pair);
     end = std::max(end, param.voters.first_pair + param.voters.pairs);
   }
-  begin = std::max(begin, std::min(own_.first_vote_pair, u.pairs));
-  end = std::min({end, own_.first_vote_pair + own_.vote_pairs, u.pairs});
+  const bool all = on_rows && own_.owners > 1;
+  begin = std::max(begin, all ? 0 : std::min(own_.first_vote_pair, u.pairs));
+  end = std::min({end, all ? u.pairs : own_.first_vote_pair + own_.vote_pairs, u.pairs});
   return {begin, end > begin ? end - begin : 0};
+}
+
+Replica::Share Replica::united(Share a, Share b) {
+  if (a.count == 0) return b;
+  if (b.count == 0) return a;
+  const uint32_t first = std::min(a.first, b.first);
+  return {first, std::max(a.first + a.count, b.first + b.count) - first};
 }
 
 void Replica::vote_async(const egg_update& u) {
   activate();
   choose(u);
-  voted_ = voting_pairs(u);
-  const uint32_t begin = voted_.first;
-  const uint32_t end = voted_.first + voted_.count;
-  const int32_t most_fitness = send_fitness(u.fitness + begin, end - begin);
+  const bool is_alone = own_.owners == 1;
+  const Share dense = voting_pairs(u, false);
+  const Share rows = voting_pairs(u, true);
+  voted_ = {dense, rows, padded(dense.count, kTilePairs)};
+  if (is_alone) {
+    const Share both = united(dense, rows);
+    voted_ = {both, both, 0};
+  }
+  const int32_t most_fitness = send_fitness(u.fitness);
   votes_.zero(stream_, own_.memory.votes - own_.memory.masked_votes);
   const uint32_t most_pairs = own_.memory.noise_tiles * kTilePairs;
-  for (uint32_t done = begin; done < end; done += most_pairs) {
-    const uint32_t pairs = std::min(most_pairs, end - done);
-    make_votes(u, done, pairs, most_fitness);
-    if (done == begin) send_numbers(u);
-    if (row_tables_.count == 0) continue;
-    if (done == begin) {
+  const auto each_piece_of = [&](Share share, const auto& body) {
+    for (uint32_t done = 0; done < share.count; done += most_pairs) {
+      body(share.first + done, std::min(most_pairs, share.count - done));
+    }
+  };
+  bool has_sent = false;
+  bool has_listed = false;
+  const auto vote_on_rows = [&](uint32_t first, uint32_t pairs) {
+    if (row_tables_.count == 0) return;
+    if (!has_listed) {
       clear_rows();
       list_streams(u);
     }
-    if (own_.memory.keeps_row_votes) make_row_votes(done, pairs);
+    has_listed = true;
+    if (own_.memory.keeps_row_votes) make_row_votes(first, pairs);
+  };
+  each_piece_of(voted_.dense, [&](uint32_t first, uint32_t pairs) {
+    make_votes(u, first, pairs, most_fitness);
+    if (!has_sent) send_numbers(u);
+    has_sent = true;
+    if (is_alone) vote_on_rows(first, pairs);
+  });
+  if (!has_sent) send_numbers(u);
+  if (!is_alone) {
+    each_piece_of(voted_.on_rows, [&](uint32_t first, uint32_t pairs) {
+      make_noise_of_tables(u, first, pairs);
+      vote_on_rows(first, pairs);
+    });
   }
-  if (begin == end) {
-    clear_rows();
-    send_numbers(u);
-  }
+  if (!has_listed) clear_rows();
   vote_by_sites(u);
   check(cudaEventRecord(votes_made_, stream_), "gather votes");
+}
+
+// The pairs of others too.
+void Replica::make_noise_of_tables(const egg_update& u, uint32_t first_pair, uint32_t pairs) {
+  if (table_part_count_ == 0 || noise().has(u.step, first_pair, pairs)) return;
+  launch_noise(noise_args(vote_parts_.get(), table_part_count_, u.step, first_pair, pairs, noise().values.get()),
+               stream_);
+  noise().pairs = 0;
 }
 
 // Clears the votes on rows of masked tables, and the counts of their lists.
@@ -117,7 +159,7 @@ void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pair
                     drawn.places,    drawn.values,
                     drawn.seed,      drawn.step,
                     first_pair,      pairs,
-                    drawn.tiles,     fitness_.get() + (first_pair - voted_.first),
+                    drawn.tiles,     fitness_.get() + (first_pair - voted_.dense.first),
                     most_fitness,    static_cast<uint32_t>(plan.noise.rank),
                     jobs.on_device()};
   };
@@ -130,8 +172,8 @@ void Replica::list_streams(const egg_update& u) {
   ReadArgs args{};
   args.tables = row_tables_;
   args.readers = readers_.get();
-  args.first_pair = voted_.first;
-  args.pairs = voted_.count;
+  args.first_pair = voted_.on_rows.first;
+  args.pairs = voted_.on_rows.count;
   args.first_stream = args.first_pair / stream_pairs_;
   args.streams = (args.first_pair + args.pairs - 1) / stream_pairs_ + 1 - args.first_stream;
   args.stream_pairs = stream_pairs_;
@@ -164,7 +206,7 @@ void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
   args.ranks = static_cast<uint32_t>(plan.noise.rank);
   args.first_pair = first_pair;
   args.pairs = pairs;
-  args.fitness = fitness_.get() + (first_pair - voted_.first);
+  args.fitness = fitness_.get() + voted_.rows_at + (first_pair - voted_.on_rows.first);
   args.first_stream = listed_.first_stream;
   args.stream_pairs = stream_pairs_;
   launch_row_votes(args, rule_args(), stream_);
@@ -178,7 +220,7 @@ void Replica::apply_rule_async() {
     const VoteParts parts{votes_of_.get(), static_cast<uint32_t>(replicas_.size()), all_votes_.get()};
     for (const Replica* replica : replicas_)
       check(cudaStreamWaitEvent(stream_, replica->votes_made_), "wait for votes");
-    launch_sum_votes(parts, own_.shares_votes ? 0 : memory.by_sites, memory.counts, stream_);
+    launch_sum_votes(parts, memory.counts, stream_);
   }
   if (memory.keeps_row_votes) {
     find_rows();

@@ -242,8 +242,8 @@ struct VoteParts {
   uint32_t count;
   long long* votes;  // their sum
 };
-// Adds up the cells [begin, end).
-void launch_sum_votes(const VoteParts& parts, size_t begin, size_t end, cudaStream_t stream);
+// Adds up the first `count` cells.
+void launch_sum_votes(const VoteParts& parts, size_t count, cudaStream_t stream);
 
 // The rule's work on a parameter that is not masked.
 struct RuleJob {

@@ -57,9 +57,8 @@ __global__ void __launch_bounds__(kVoteThreads) vector_votes_kernel(const VoteAr
   }
 }
 
-__global__ void __launch_bounds__(kVoteThreads) sum_votes_kernel(const VoteParts parts, size_t begin, size_t end) {
-  for (size_t i = begin + size_t{blockIdx.x} * kVoteThreads + threadIdx.x; i < end;
-       i += size_t{gridDim.x} * kVoteThreads) {
+__global__ void __launch_bounds__(kVoteThreads) sum_votes_kernel(const VoteParts parts, size_t count) {
+  for (size_t i = size_t{blockIdx.x} * kVoteThreads + threadIdx.x; i < count; i += size_t{gridDim.x} * kVoteThreads) {
     long long sum = 0;
     for (uint32_t p = 0; p < parts.count; ++p) sum += parts.parts[p][i];
     parts.votes[i] = sum;
@@ -77,11 +76,11 @@ void launch_vector_votes(const VoteArgs& args, cudaStream_t stream) {
   check_launch("gather votes");
 }
 
-void launch_sum_votes(const VoteParts& parts, size_t begin, size_t end, cudaStream_t stream) {
+void launch_sum_votes(const VoteParts& parts, size_t count, cudaStream_t stream) {
   constexpr size_t kMostBlocks = 4096;
-  if (begin == end) return;
-  const size_t blocks = std::min((end - begin + kVoteThreads - 1) / kVoteThreads, kMostBlocks);
-  sum_votes_kernel<<<static_cast<uint32_t>(blocks), kVoteThreads, 0, stream>>>(parts, begin, end);
+  if (count == 0) return;
+  const size_t blocks = std::min((count + kVoteThreads - 1) / kVoteThreads, kMostBlocks);
+  sum_votes_kernel<<<static_cast<uint32_t>(blocks), kVoteThreads, 0, stream>>>(parts, count);
   check_launch("add up votes");
 }
 
