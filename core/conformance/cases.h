@@ -59,7 +59,8 @@ std::vector<OpCase> op_cases();
 std::vector<RuleCase> rule_cases();
 std::vector<SiteCase> output_site_cases();       // orthogonal draws at what the loss reads
 std::vector<SiteCase> independent_site_cases();  // independent ones there
-std::vector<SiteCase> inner_site_cases();  // both kinds at a value within the program, beside orthogonal ones there
+// Both kinds at a value within the program, beside orthogonal ones at the output.
+std::vector<SiteCase> inner_site_cases(const std::vector<uint32_t>& horizons);
 
 // The number of shapes, and a scenario with one of them. A shape is a population, streams and a range of members: some
 // fill whole tiles of members and some do not, some ranges begin or end within a tile, and some streams cross tiles.

@@ -108,7 +108,8 @@ void each_op(Visit&& visit) {
   }
   visit("sites at the output", output_site_cases());
   visit("independent sites at the output", independent_site_cases());
-  visit("sites within", inner_site_cases());
+  visit("sites within", inner_site_cases({0}));
+  visit("sites within, with a horizon", inner_site_cases({1, 9}));
 }
 
 Check check_random_cases(const std::string& what, RandomCase (*make)(uint64_t seed), const BackendInstance& tested,

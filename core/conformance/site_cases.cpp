@@ -78,10 +78,10 @@ std::vector<SiteCase> independent_site_cases() {
   return cases;
 }
 
-std::vector<SiteCase> inner_site_cases() {
+std::vector<SiteCase> inner_site_cases(const std::vector<uint32_t>& horizons) {
   std::vector<SiteCase> cases;
   for (const bool orthogonal : {false, true}) {
-    for (const uint32_t horizon : {0U, 1U, 9U}) {
+    for (const uint32_t horizon : horizons) {
       for (const auto& [width, draws] : {std::pair{6, 5U}, std::pair{70, 40U}}) {
         cases.push_back({fmt::format("{} {} draws at {} channels within, horizon {}", draws,
                                      orthogonal ? "orthogonal" : "independent", width, horizon),
