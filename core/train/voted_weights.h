@@ -22,12 +22,16 @@ class VotedWeights {
   uint64_t count(const BatchBuffer& batch, Threads* threads = nullptr);
 
  private:
+  // Sets the bits of the rows that these places of the batch read.
+  void mark(const BatchBuffer& batch, size_t begin, size_t end, uint64_t* seen) const;
+
   // A masked table. Its voters are the members of streams [first_stream, end_stream).
   struct Table {
     uint64_t cols;
     uint32_t first_stream;
     uint32_t end_stream;
-    uint64_t first_row;  // behind those of other tables
+    uint64_t first_word;  // of its bits, behind those of other tables
+    uint64_t words;
   };
   struct Read {
     int32_t index;  // how an embed looks up a row: see egg_op's attr
@@ -38,8 +42,8 @@ class VotedWeights {
   uint64_t unmasked_ = 0;  // weights of the perturbed tensors that are not masked
   std::vector<Table> tables_;
   std::vector<Read> reads_;
-  uint64_t rows_ = 0;           // of all tables
-  std::vector<uint64_t> seen_;  // a bit for each of them
+  uint64_t words_ = 0;          // of all tables
+  std::vector<uint64_t> seen_;  // a bit for each row, for each piece of a batch
 };
 
 }  // namespace eggroll

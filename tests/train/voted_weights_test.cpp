@@ -26,7 +26,7 @@ TEST(VotedWeightsTest, OfAMaskedTableAreTheRowsWithVoters) {
     return (static_cast<uint32_t>(draws.weight() + 128) * 256 + static_cast<uint32_t>(draws.weight() + 128)) % below;
   };
   Threads threads(4);
-  for (const uint32_t tokens : {8U, 8U, 2048U}) {  // the last are enough for several threads
+  for (const uint32_t tokens : {8U, 8U, 16384U}) {  // the last are cut into pieces
     BatchBuffer batch;
     batch.clear(64 / learner.train.members_per_stream, tokens, static_cast<uint32_t>(indices.size()));
     for (uint32_t& token : batch.inputs) token = draw(static_cast<uint32_t>(learner.program->view().vocab));
