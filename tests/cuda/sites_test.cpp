@@ -36,6 +36,12 @@ const SitesCase kSitesCases[] = {
       "draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, {value: layer0.candidate, draws: complete}, "
       "{value: layer0.up, draws: 40}], share: 0.64}]",
       "model.width=48"}},
+    // The states of one layer are as the stream has them, those of the other are not.
+    {"horizons",
+     {"perturb.groups=[{sites: [{value: output, draws: 16}, {value: layer1.forget, draws: 5, horizon: 2}, {value: "
+      "layer0.candidate, draws: 40, orthogonal: false, horizon: 1}, {value: embedded, draws: 8, horizon: 4}], share: "
+      "0.75}, {params: [\"*gain\", \"*.down.w\", \"*.up.w\", \"layer1.candidate*\", \"layer0.forget*\"], share: 0.25}]",
+      "model.width=48", "model.layers=2"}},
 };
 
 class SitesTest : public GpuTest, public testing::WithParamInterface<SitesCase> {};

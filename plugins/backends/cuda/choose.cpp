@@ -110,12 +110,12 @@ bool has_voted_rows(const egg_session_spec& spec) {
 }
 
 // Draws within the program, as a program that begins with what the streams keep.
-std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const SitePlan& sites, int device) {
+std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& whole, int device) {
   std::vector<BehindPlan> plans;
   for (uint32_t i = 0; i < spec.site_count; ++i) {
     const int32_t value = spec.sites[i].value;
     if (is_at_loss(*spec.program, value)) continue;
-    auto program = std::make_unique<BehindProgram>(*spec.program, value);
+    auto program = std::make_unique<BehindProgram>(*spec.program, spec.sites[i]);
     egg_session_spec own = spec;
     own.program = &program->view;
     own.sites = nullptr;
@@ -124,9 +124,14 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const SitePla
     Plan& plan = choice.plan;
     plan.full_ops = true;
     for (size_t k = 0; k < plan.steps.size(); ++k) {
-      if (plan.steps[k].loads < 0) continue;
-      plan.ops[k].code = plan.steps[k].loads == value ? kMove : kTake;
-      plan.ops[k].keys_offset = sites.kept_offset(plan.steps[k].loads);
+      const Step& step = plan.steps[k];
+      if (step.loads >= 0) {
+        plan.ops[k].code = step.loads == value ? kMove : kTake;
+        plan.ops[k].keys_offset = whole.sites.kept_offset(step.loads);
+      } else if (plan.ops[k].code == EGG_OP_STORE) {
+        // The states are those of the whole program, which goes on from there.
+        plan.ops[k].state_offset = whole.state_place(program->view.ops[step.op].out);
+      }
     }
     plans.push_back({i, std::move(program), std::move(plan), choice.blocks});
   }
@@ -160,7 +165,7 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
     const uint32_t votes = shares_votes ? share(spec.population / 2, d + 1) - first_vote : spec.population / 2;
     // Fused ops keep no values for sites.
     Choice choice = choose_plan(spec, device, 2 * pairs, spec.site_count == 0);
-    std::vector<BehindPlan> behind = plans_behind(spec, choice.plan.sites, device);
+    std::vector<BehindPlan> behind = plans_behind(spec, choice.plan, device);
     const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes, behind);
     replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes,
                         shares_rows ? d : 0, shares_rows ? count : 1, std::move(choice.plan), memory,

@@ -60,6 +60,12 @@ enum class Area : uint8_t {
   kBehindSources,
   kBehindWorkspace,
   kBehindLosses,
+  kBehindStates,  // with a horizon: of draws, behind their token
+  kLaterLosses,   // likewise, of the tokens of the horizon
+  kLaterInputs,   // likewise, these tokens
+  kLaterTargets,
+  kLaterResets,
+  kLaterRows,
   kPlainNoise,  // of the unperturbed model, one tile
   // What follows grows with the population.
   kStates,

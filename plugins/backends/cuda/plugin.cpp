@@ -52,20 +52,20 @@ class CudaBackend : public Backend {
     if (devices_.empty()) devices_.push_back(0);
   }
 
-  // Orthogonal draws at what the loss reads; any within the program whose horizon is their token, with no attention
-  // and no rope behind them.
+  // Orthogonal draws at what the loss reads; any within the program, with no attention and no rope behind them. With a
+  // horizon all of the program is.
   bool supports_site(const egg_program& program, const egg_site& site) override {
     if (is_at_loss(program, site.value)) {
       return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
     }
-    const OpsBehind behind = ops_behind(program, site.value, false);
-    // A draw is a call of one token, and what it takes is int8.
-    const bool looks_back = std::any_of(behind.ops.begin(), behind.ops.end(), [&](uint32_t i) {
-      return program.ops[i].code == EGG_OP_ATTENTION || program.ops[i].code == EGG_OP_ROPE;
-    });
+    const BehindProgram behind(program, site);
+    const auto looks_back = [](const egg_op& op) { return op.code == EGG_OP_ATTENTION || op.code == EGG_OP_ROPE; };
+    const bool has_place = site.horizon == 0 ? std::any_of(behind.ops.begin(), behind.ops.end(), looks_back)
+                                             : std::any_of(program.ops, program.ops + program.op_count, looks_back);
+    // What a draw takes is int8.
     const bool takes_wide = std::any_of(behind.sources.begin(), behind.sources.end(),
                                         [&](uint32_t value) { return program.values[value].is_wide != 0; });
-    return site.horizon == 0 && !behind.ops.empty() && !looks_back && !takes_wide;
+    return !behind.ops.empty() && behind.ops.back().code == EGG_OP_LOSS && !has_place && !takes_wide;
   }
   SessionPlan plan_session(const egg_session_spec& spec) override { return describe(plan_replicas(spec, devices_)); }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {

@@ -183,6 +183,12 @@ void Replica::make_behind() {
   behind_sources_ = take<StageSource>(Area::kBehindSources);
   behind_workspace_ = take<char>(Area::kBehindWorkspace);
   behind_losses_ = take<int64_t>(Area::kBehindLosses);
+  later_.states = take<int8_t>(Area::kBehindStates);
+  later_.losses = take<int64_t>(Area::kLaterLosses);
+  later_.inputs = take<uint32_t>(Area::kLaterInputs);
+  later_.targets = take<uint32_t>(Area::kLaterTargets);
+  later_.resets = take<uint8_t>(Area::kLaterResets);
+  later_.row_numbers = take<uint32_t>(Area::kLaterRows);
   size_t first_op = 0;
   size_t first_source = 0;
   for (const BehindPlan& each : own_.behind) {

@@ -176,6 +176,7 @@ class Replica {
   void evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_sent);
   void draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams, uint32_t in_batch);
   void draw_within(const egg_evaluate& e, size_t behind, uint32_t stream, uint32_t streams, uint32_t in_batch);
+  void draw_later(const ForwardArgs& at_token, uint32_t horizon);
   void finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const;
   // Places of a site.
   struct Places {
@@ -232,6 +233,14 @@ class Replica {
   DeviceArray<StageSource> behind_sources_;
   DeviceArray<char> behind_workspace_;
   DeviceArray<int64_t> behind_losses_;
+  struct {
+    DeviceArray<int8_t> states;
+    DeviceArray<int64_t> losses;
+    DeviceArray<uint32_t> inputs;
+    DeviceArray<uint32_t> targets;
+    DeviceArray<uint8_t> resets;
+    DeviceArray<uint32_t> row_numbers;
+  } later_;                 // of draws with a horizon, see Area
   FusedArgs fused_args_{};  // all that is the same in every call
   DeviceArray<unsigned long long> fused_stages_;
   DeviceArray<NoisePlaces> fused_places_;

@@ -178,7 +178,8 @@ void Replica::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream,
   const SiteShape& site = sites.sites[planned.site];
   const uint32_t members = 2 * site.site.draws;  // of a place
   const uint32_t all = streams * site.tokens;
-  const uint32_t most = std::max(1U, kMostDrawMembers / members);
+  const uint32_t most = most_places(site);
+  const uint32_t horizon = sites.horizon(site);
   const size_t in_site = site.place(stream, 0);
   const size_t in_kept = size_t{stream - sites.first_stream} * site.tokens;
   for (uint32_t first = 0; first < all; first += most) {
@@ -206,10 +207,14 @@ void Replica::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream,
                  site.site.amplitude,
                  site.site.design == EGG_DRAWS_ORTHOGONAL ? 1U : 0U,
                  site.size};
+    args.states = later_.states.get();
+    args.state_stride = own_.plan.state_stride;
     launch_forward(args, std::min(planned.blocks, divide_up(args.rows, pass.plan->tiles * kTileRows)), pass.plan->tiles,
                    stream_);
+    if (horizon > 0) draw_later(args, horizon);
     SiteErrorArgs errors{};
     errors.losses = behind_losses_.get();
+    errors.later = horizon > 0 ? later_.losses.get() : nullptr;
     errors.targets = args.targets;
     errors.move = args.move;
     errors.places = places;
@@ -222,6 +227,27 @@ void Replica::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream,
     errors.sums = sites_.sums.get() + site.number;
     launch_site_errors(errors, stream_);
   }
+}
+
+// The same members go on with whole tokens of the unperturbed model, from the states behind theirs.
+void Replica::draw_later(const ForwardArgs& at_token, uint32_t horizon) {
+  const uint32_t places = at_token.rows / at_token.members_per_stream;
+  launch_later_tokens({at_token.inputs, at_token.targets, at_token.resets, at_token.row_numbers, at_token.index_count,
+                       at_token.move.place, places, at_token.move.tokens, horizon, later_.inputs.get(),
+                       later_.targets.get(), later_.resets.get(), later_.row_numbers.get()},
+                      stream_);
+  ForwardArgs args = forward_args({});
+  args.tokens = horizon;
+  args.rows = at_token.rows;
+  args.members_per_stream = at_token.members_per_stream;
+  args.inputs = later_.inputs.get();
+  args.targets = later_.targets.get();
+  args.resets = later_.resets.get();
+  args.row_numbers = later_.row_numbers.get();
+  args.noise = plain_noise_.get();
+  args.states = at_token.states;
+  args.losses = later_.losses.get();
+  launch_forward_pass(args);
 }
 
 void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const {

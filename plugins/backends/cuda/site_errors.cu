@@ -29,7 +29,10 @@ __global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorAr
     };
     const uint64_t key = key_of(0);
     const uint32_t offset = egg_draw_offset(key);
-    const int64_t* const losses = args.losses + size_t{at} * 2 * move.draws;
+    const size_t first_loss = size_t{at} * 2 * move.draws;
+    const auto difference_of = [&](const int64_t* losses, uint32_t draw) {
+      return losses[first_loss + 2 * draw + 1] - losses[first_loss + 2 * draw];
+    };
     // All threads go as often, for they share the differences.
     for (uint32_t first = 0; first < args.error_stride; first += kThreads) {
       const uint32_t channel = first + threadIdx.x;
@@ -38,8 +41,8 @@ __global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorAr
         const uint32_t here = min(kDrawsAtOnce, move.draws - done);
         __syncthreads();
         for (uint32_t k = threadIdx.x; k < here; k += kThreads) {
-          const int64_t* const pair = losses + 2 * (done + k);
-          const int64_t difference = pair[1] - pair[0];
+          int64_t difference = difference_of(args.losses, done + k);
+          if (args.later != nullptr) difference += difference_of(args.later, done + k);
           const int64_t limit = args.limit;
           differences[k] = static_cast<int32_t>(difference > limit ? limit : difference < -limit ? -limit : difference);
           if (move.orthogonal == 0) keys[k] = key_of(done + k + 1);
@@ -69,7 +72,32 @@ __global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorAr
   atomicAdd(sums + 1, squares);
 }
 
+// A thread an entry.
+__global__ void __launch_bounds__(kThreads) later_tokens_kernel(const LaterArgs args) {
+  const uint32_t count = args.places * args.horizon;
+  for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < count; i += gridDim.x * kThreads) {
+    const uint32_t place = i / args.horizon;
+    const uint32_t behind = i % args.horizon + 1;
+    const bool is_there = (args.place + place) % args.tokens + behind < args.tokens;
+    const size_t entry = size_t{place} + behind;
+    args.later_inputs[i] = is_there ? args.inputs[entry] : 0;
+    args.later_targets[i] = is_there ? args.targets[entry] : EGG_NO_TARGET;
+    args.later_resets[i] = is_there ? args.resets[entry] : uint8_t{0};
+    for (uint32_t k = 0; k < args.index_count; ++k) {
+      const size_t row = entry * args.index_count + k;
+      args.later_rows[size_t{i} * args.index_count + k] = is_there ? args.row_numbers[row] : EGG_NO_ROW;
+    }
+  }
+}
+
 }  // namespace
+
+void launch_later_tokens(const LaterArgs& args, cudaStream_t stream) {
+  constexpr uint32_t kMostBlocks = 132 * 8;
+  const uint32_t blocks = std::min(divide_up(args.places * args.horizon, kThreads), kMostBlocks);
+  later_tokens_kernel<<<blocks, kThreads, 0, stream>>>(args);
+  check_launch("bring tokens");
+}
 
 void launch_site_errors(const SiteErrorArgs& args, cudaStream_t stream) {
   constexpr uint32_t kMostBlocks = 132 * 16;

@@ -4,12 +4,26 @@
 
 namespace eggroll::cuda {
 
-BehindProgram::BehindProgram(const egg_program& program, int32_t value)
+BehindProgram::BehindProgram(const egg_program& program, const egg_site& site)
     : values(program.values, program.values + program.value_count), view(program) {
-  const OpsBehind behind = ops_behind(program, value, false);
+  const bool goes_on = site.horizon > 0;
+  const OpsBehind behind = ops_behind(program, site.value, goes_on);
+  sources = behind.sources;
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    const egg_op& op = program.ops[i];
+    const bool is_behind = std::binary_search(behind.ops.begin(), behind.ops.end(), i);
+    const bool stores = goes_on && op.code == EGG_OP_STORE;
+    if (is_behind || stores) ops.push_back(op);
+    const auto stored = static_cast<uint32_t>(op.in[0]);
+    if (stores && !is_behind && std::find(sources.begin(), sources.end(), stored) == sources.end()) {
+      sources.push_back(stored);
+    }
+  }
   for (egg_value& each : values) each.is_state = 0;
-  for (const uint32_t source : behind.sources) values[source].is_state = 1;
-  for (const uint32_t op : behind.ops) ops.push_back(program.ops[op]);
+  for (const egg_op& op : ops) {
+    if (op.code == EGG_OP_STORE) values[static_cast<size_t>(op.out)].is_state = 1;
+  }
+  for (const uint32_t source : sources) values[source].is_state = 1;
   view.values = values.data();
   view.ops = ops.data();
   view.op_count = static_cast<uint32_t>(ops.size());
@@ -33,9 +47,7 @@ SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>
     if (is_at_loss(program, site.site.value)) {
       keep(site.site.value);
     } else {
-      for (const uint32_t source : ops_behind(program, site.site.value, false).sources) {
-        keep(static_cast<int32_t>(source));
-      }
+      for (const uint32_t source : BehindProgram(program, site.site).sources) keep(static_cast<int32_t>(source));
     }
     for (uint32_t p = 0; p < params.size(); ++p) {
       const LoweredParam& param = params[p];
@@ -58,6 +70,8 @@ size_t SitePlan::kept_offset(int32_t value) const {
   const size_t places = size_t{streams} * (sites.empty() ? 0 : sites.front().tokens);
   return std::find_if(kept.begin(), kept.end(), same)->before * places;
 }
+
+uint32_t SitePlan::horizon(const SiteShape& site) const { return std::min(site.site.horizon, site.tokens - 1); }
 
 size_t SitePlan::errors_before(uint32_t site) const {
   size_t errors = 0;

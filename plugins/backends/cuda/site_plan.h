@@ -2,6 +2,7 @@
 #ifndef EGGROLL_CUDA_SITE_PLAN_H
 #define EGGROLL_CUDA_SITE_PLAN_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,6 +16,9 @@ namespace eggroll::cuda {
 constexpr uint32_t kSitePiece = 256;             // most reads of a row that a warp adds up
 constexpr uint32_t kMostDrawRows = 4096;         // of a Hadamard matrix, at the logits
 constexpr uint32_t kMostDrawMembers = 1U << 20;  // of a launch of draws within the program
+
+// Places whose draws are a launch.
+inline uint32_t most_places(const SiteShape& site) { return std::max(1U, kMostDrawMembers / (2 * site.site.draws)); }
 
 // A value whose rows are kept for sites: what they perturb, and what their linears multiply.
 struct KeptValue {
@@ -33,12 +37,14 @@ struct SiteVoter {
   std::vector<int32_t> reads;
 };
 
-// What draws at a value within the program run: ops_behind as a program of its own, whose states are what they read.
+// What draws at a value within the program run at its token: ops_behind as a program of its own, whose states are what
+// they read. With a horizon it stores all states that the next token reads.
 struct BehindProgram {
-  BehindProgram(const egg_program& program, int32_t value);
+  BehindProgram(const egg_program& program, const egg_site& site);
   BehindProgram(const BehindProgram&) = delete;
   BehindProgram& operator=(const BehindProgram&) = delete;
 
+  std::vector<uint32_t> sources;  // as of OpsBehind, and what states are that no draw changes
   std::vector<egg_value> values;
   std::vector<egg_op> ops;
   egg_program view;
@@ -53,6 +59,8 @@ struct SitePlan {
   // Errors and places of the sites before this one.
   size_t errors_before(uint32_t site) const;
   size_t places_before(uint32_t site) const;
+  // Tokens whose losses a draw at the value changes behind its own.
+  uint32_t horizon(const SiteShape& site) const;
 
   // What a population takes, in elements.
   struct Room {

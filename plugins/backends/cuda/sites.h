@@ -35,9 +35,28 @@ struct SiteDrawArgs {
 };
 void launch_site_draws(const SiteDrawArgs& args, cudaStream_t stream);
 
+// The tokens behind each place of some streams, to their windows' end: beyond it there are no targets.
+struct LaterArgs {
+  const uint32_t* inputs;  // of the first place, as targets, resets and row_numbers
+  const uint32_t* targets;
+  const uint8_t* resets;
+  const uint32_t* row_numbers;
+  uint32_t index_count;
+  uint32_t place;  // of the first: within the streams
+  uint32_t places;
+  uint32_t tokens;  // of a stream
+  uint32_t horizon;
+  uint32_t* later_inputs;  // (places, horizon), as the others
+  uint32_t* later_targets;
+  uint8_t* later_resets;
+  uint32_t* later_rows;  // (places, horizon, index_count)
+};
+void launch_later_tokens(const LaterArgs& args, cudaStream_t stream);
+
 // Errors of draws within the program, from the losses of a launch's members.
 struct SiteErrorArgs {
   const int64_t* losses;    // (places, draws, 2)
+  const int64_t* later;     // the same, of the tokens of the horizon; null: there are none
   const uint32_t* targets;  // (places)
   MoveArgs move;            // of that launch
   uint32_t places;
@@ -88,7 +107,8 @@ void launch_site_rule(const SiteRuleArgs& args, const RuleArgs& rule, cudaStream
 
 // The compilers of host and device lay these out alike.
 static_assert(sizeof(SiteDrawArgs) == 112);
-static_assert(sizeof(SiteErrorArgs) == 104);
+static_assert(sizeof(LaterArgs) == 88);
+static_assert(sizeof(SiteErrorArgs) == 112);
 static_assert(sizeof(SiteRowArgs) == 40);
 static_assert(sizeof(SiteMatrixArgs) == 64);
 static_assert(sizeof(SiteRuleArgs) == 64);
