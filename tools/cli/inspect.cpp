@@ -9,6 +9,7 @@
 #include "config/yaml.h"
 #include "eggroll/sites.h"
 #include "experiment/launcher.h"
+#include "experiment/search.h"
 #include "experiment/sweep.h"
 #include "processes/processes.h"
 #include "system/files.h"
@@ -86,7 +87,11 @@ int config_command(const HostOptions& host, const Overrides& overrides) {
   require_one_value_each(search, overrides, Takes::kEither);
   ConfigNode config = compose(search, overrides);
   fmt::print("{}", to_yaml(config, true));
-  if (config.find("sweep") != nullptr) {
+  if (is_search(config)) {
+    const std::optional<SearchRound> next = Search(search, overrides, existing_run).next();
+    if (!next) return 0;  // its runs have been checked
+    config = next->sweep.points.front().config;
+  } else if (config.find("sweep") != nullptr) {
     const Sweep sweep = compose_sweep(search, overrides, existing_run);
     open_launcher(sweep.launcher, {});
     config = sweep.points.front().config;
