@@ -90,6 +90,7 @@ int config_command(const HostOptions& host, const Overrides& overrides) {
   if (is_search(config)) {
     const std::optional<SearchRound> next = Search(search, overrides, existing_run).next();
     if (!next) return 0;  // its runs have been checked
+    open_launcher(next->sweep.launcher, {});
     config = next->sweep.points.front().config;
   } else if (config.find("sweep") != nullptr) {
     const Sweep sweep = compose_sweep(search, overrides, existing_run);

@@ -89,8 +89,8 @@ struct alignas(16) DeviceOp {
   uint32_t state_offset;     // load_state, store; loss of a state: in a member's states
   uint8_t of_state;          // loss: 1 where the logits are a state
   uint8_t side_a;            // embed: SideA
-  size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes; keep: in
-                             // what is kept
+  size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes; keep, take
+                             // and move: in what is kept
   size_t values_offset;
   size_t scores_offset;  // likewise: (context, kTileThreads) int32, for any attention
 };

@@ -120,11 +120,12 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kBehindWorkspace, behind_workspace, 1);
   set(bytes_, Area::kBehindLosses, behind.empty() ? 0 : kMostDrawMembers, sizeof(int64_t));
   size_t later = 0;
+  size_t members_on = 0;
   for (const BehindPlan& each : behind) {
     const SiteShape& site = sites_.sites[each.site];
     later = std::max(later, size_t{most_places(site)} * sites_.horizon(site));
+    if (site.site.horizon > 0) members_on = kMostDrawMembers;
   }
-  const size_t members_on = later > 0 ? kMostDrawMembers : 0;
   set(bytes_, Area::kBehindStates, members_on, state_stride_);
   set(bytes_, Area::kLaterLosses, members_on, sizeof(int64_t));
   set(bytes_, Area::kLaterInputs, later, sizeof(uint32_t));

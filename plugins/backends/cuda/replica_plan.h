@@ -18,7 +18,7 @@ struct ReplicaPlan {
   std::string device_name;
   uint32_t first_pair;  // of those whose members it evaluates
   uint32_t pairs;
-  bool shares_votes;         // adds up members' votes of all replicas, whose memory it can read
+  bool shares_votes;         // adds up the votes of all replicas, whose memory it can read
   uint32_t first_vote_pair;  // of those whose votes it makes
   uint32_t vote_pairs;
   // Where replicas read each other's memory: of masked tables it updates the rows whose number modulo `owners` is

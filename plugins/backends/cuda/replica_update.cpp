@@ -167,7 +167,7 @@ void Replica::make_votes(const egg_update& u, uint32_t first_pair, uint32_t pair
   launch_vector_votes(votes_of(vector_votes_), stream_);
 }
 
-// Lists the streams of the own pairs by the rows that they read.
+// Lists the streams of the pairs whose votes on rows are made here, by the rows that they read.
 void Replica::list_streams(const egg_update& u) {
   ReadArgs args{};
   args.tables = row_tables_;

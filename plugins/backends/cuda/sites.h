@@ -1,4 +1,4 @@
-// Launches of sites: draws at the logits, errors of draws within, and the votes of what enters the logits linearly.
+// Launches of sites: draws at the logits, errors of draws within, and the votes of what enters the value linearly.
 #ifndef EGGROLL_CUDA_SITES_H
 #define EGGROLL_CUDA_SITES_H
 
