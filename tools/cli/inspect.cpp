@@ -87,15 +87,16 @@ int config_command(const HostOptions& host, const Overrides& overrides) {
   require_one_value_each(search, overrides, Takes::kEither);
   ConfigNode config = compose(search, overrides);
   fmt::print("{}", to_yaml(config, true));
-  if (is_search(config)) {
-    const std::optional<SearchRound> next = Search(search, overrides, existing_run).next();
-    if (!next) return 0;  // its runs have been checked
-    open_launcher(next->sweep.launcher, {});
-    config = next->sweep.points.front().config;
-  } else if (config.find("sweep") != nullptr) {
-    const Sweep sweep = compose_sweep(search, overrides, existing_run);
-    open_launcher(sweep.launcher, {});
-    config = sweep.points.front().config;
+  if (config.find("sweep") != nullptr) {
+    std::optional<Sweep> sweep;
+    if (!is_search(config)) {
+      sweep = compose_sweep(search, overrides, existing_run);
+    } else if (std::optional<SearchRound> next = Search(search, overrides, existing_run).next()) {
+      sweep = std::move(next->sweep);
+    }
+    if (!sweep) return 0;  // the search has ended: its runs have been checked
+    open_launcher(sweep->launcher, {});
+    config = sweep->points.front().config;
   }
   erase_launcher(config);
   check_config(with_beginning(std::move(config), existing_run));

@@ -206,8 +206,8 @@ def _row(record):
     newest = get("final" if record["schema"] == 1 and not has_ended else "newest", "bits_per_unit")
     plugins = {plugin["kind"]: plugin["name"] for plugin in record["plugins"]
                if isinstance(plugin, dict) and {"kind", "name"} <= plugin.keys()}
-    # Of the weights that had votes. Older records hold the share of all weights, which is not the same where a table's
-    # rows are voted on by those alone that read them.
+    # The share is of the weights that had votes. Older records hold the share of all weights, which is not the same
+    # where a table's rows are voted on by those alone that read them.
     rates = get("summary", "update_rate_of_voted")
     if rates is None and get("config", "votes", "masked") is not True:
         rates = get("summary", "update_rate")

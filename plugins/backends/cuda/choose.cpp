@@ -146,15 +146,14 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
   const auto share = [&](uint32_t pairs, uint32_t d) {
     return static_cast<uint32_t>(uint64_t{pairs / whole} * d / count) * whole;
   };
-  const bool reads_others = can_read_others(devices);
-  if (spec.site_count > 0 && count > 1 && !reads_others) {
+  const bool shares_votes = can_read_others(devices);
+  if (spec.site_count > 0 && count > 1 && !shares_votes) {
     throw Error(
         "groups of sites on several GPUs need GPUs that read each other's memory, and these do not; name one of "
         "them in backend.devices",
         EGG_ERROR_DEVICE);
   }
-  const bool shares_votes = reads_others;
-  const bool shares_rows = reads_others && (spec.site_count > 0 || has_voted_rows(spec));
+  const bool shares_rows = shares_votes && (spec.site_count > 0 || has_voted_rows(spec));
   std::vector<ReplicaPlan> replicas;
   for (uint32_t d = 0; d < count; ++d) {
     const int device = devices[d];

@@ -60,7 +60,7 @@ class Replica {
   void take_slot(uint32_t param, uint32_t slot);
   void infer(const egg_infer& i);
 
-  // Before the first update, where votes or rows are shared: all replicas, this one too.
+  // Before the first update, where votes are shared: all replicas, this one too.
   void read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas);
 
   // The checksum of all weights and slots: equal where these are.
@@ -310,7 +310,7 @@ class Replica {
   DeviceArray<long long> votes_;      // of the own pairs and streams where votes are shared, else of all
   DeviceArray<long long> all_votes_;  // added up over replicas, where any are
   DeviceArray<const long long*> votes_of_;
-  std::vector<const Replica*> replicas_;  // all that share votes or rows with this one, itself too; empty: it is alone
+  std::vector<const Replica*> replicas_;  // all that share votes with this one, itself too; empty: it is alone
   std::vector<bool> chosen_;              // parameters whose jobs are these
   uint32_t streams_read_ = 0;             // in such an update
   uint32_t tokens_read_ = 0;              // by each of these

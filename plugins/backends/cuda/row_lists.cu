@@ -4,12 +4,12 @@
 
 #include "device.h"
 #include "update.h"
+#include "warp.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kMostBlocks = 132 * 16;
 
 // row_vote_std of row_voters.h, in device code. count: as in RowTable.

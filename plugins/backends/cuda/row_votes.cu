@@ -2,12 +2,12 @@
 // piece alone, the rule takes the votes at once, and they never lie in memory.
 #include "draw.cuh"
 #include "rule.cuh"
+#include "warp.cuh"
 #include "words.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
-constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kRuleWarps = kRuleThreads / 32;
 
 // Adds the votes of two pairs on four columns. four, other: their draws; factors: two of 16 bits.

@@ -5,11 +5,11 @@
 #include "device.h"
 #include "eggroll/draws.h"
 #include "sites.h"
+#include "warp.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
-constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kEach = 8;
 constexpr uint32_t kWarpRows = 32 * kEach;
 constexpr uint32_t kSmallThreads = 256;  // of a block whose warps have a token each
@@ -177,14 +177,7 @@ __global__ void __launch_bounds__(kWarps == 1 ? kSmallThreads : 32 * kWarps)
     }
     if (G::thread() == 0) ++tokens;
   }
-  for (uint32_t d = 16; d > 0; d /= 2) {
-    tokens += __shfl_down_sync(kAll, tokens, d);
-    squares += __shfl_down_sync(kAll, squares, d);
-  }
-  if (threadIdx.x % 32 != 0 || squares + tokens == 0) return;
-  auto* const sums = reinterpret_cast<unsigned long long*>(args.sums);
-  atomicAdd(sums, tokens);
-  atomicAdd(sums + 1, squares);
+  add_sums(args.sums, tokens, squares);
 }
 
 template <uint32_t kWarps>

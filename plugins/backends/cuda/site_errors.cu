@@ -2,13 +2,13 @@
 #include "device.h"
 #include "eggroll/draws.h"
 #include "sites.h"
+#include "warp.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
 constexpr uint32_t kThreads = 128;
 constexpr uint32_t kDrawsAtOnce = 256;  // whose differences lie on the chip
-constexpr uint32_t kAll = 0xffffffffu;
 
 __global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorArgs args, uint32_t n) {
   __shared__ int32_t differences[kDrawsAtOnce];
@@ -62,14 +62,7 @@ __global__ void __launch_bounds__(kThreads) site_errors_kernel(const SiteErrorAr
       squares += static_cast<unsigned long long>(int32_t{error} * error);
     }
   }
-  for (uint32_t d = 16; d > 0; d /= 2) {
-    tokens += __shfl_down_sync(kAll, tokens, d);
-    squares += __shfl_down_sync(kAll, squares, d);
-  }
-  if (threadIdx.x % 32 != 0 || squares + tokens == 0) return;
-  auto* const sums = reinterpret_cast<unsigned long long*>(args.sums);
-  atomicAdd(sums, tokens);
-  atomicAdd(sums + 1, squares);
+  add_sums(args.sums, tokens, squares);
 }
 
 // A thread an entry.

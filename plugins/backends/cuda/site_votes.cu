@@ -1,11 +1,11 @@
 // Votes with the errors of sites. Sums are of whole numbers, so any order gives the same.
 #include "rule.cuh"
 #include "sites.h"
+#include "warp.cuh"
 
 namespace eggroll::cuda {
 namespace {
 
-constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kRuleWarps = kRuleThreads / 32;
 
 __device__ void add_vote(long long* vote, long long sum) {
