@@ -8,8 +8,8 @@ namespace {
 
 ReplicaPlan plan_in_pieces(const egg_session_spec& spec) {
   ReplicaPlan plan = std::move(plan_replicas(spec, {0}).front());
-  const uint64_t least = MemoryPlan(plan.plan, spec, 0, 1, 1, false, plan.behind).least(spec.population);
-  plan.memory = MemoryPlan(plan.plan, spec, kCallReserve + least, 1, 1, false, plan.behind);
+  const uint64_t least = MemoryPlan(plan.plan, spec, 0, 1, 1, false, plan.behind, plan.later).least(spec.population);
+  plan.memory = MemoryPlan(plan.plan, spec, kCallReserve + least, 1, 1, false, plan.behind, plan.later);
   plan.memory.choose(spec.population);
   EXPECT_TRUE(plan.memory.keeps_row_votes);
   EXPECT_EQ(plan.memory.noise_tiles, plan.plan.tiles);
@@ -18,7 +18,7 @@ ReplicaPlan plan_in_pieces(const egg_session_spec& spec) {
 
 ReplicaPlan plan_of_two_blocks(const egg_session_spec& spec) {
   ReplicaPlan plan = std::move(plan_replicas(spec, {0}).front());
-  plan.memory = MemoryPlan(plan.plan, spec, uint64_t{8} << 30, 2, 1, false, plan.behind);
+  plan.memory = MemoryPlan(plan.plan, spec, uint64_t{8} << 30, 2, 1, false, plan.behind, plan.later);
   plan.memory.choose(spec.population);
   EXPECT_EQ(plan.memory.blocks, 2U);
   return plan;

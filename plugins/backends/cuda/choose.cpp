@@ -138,6 +138,19 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& w
   return plans;
 }
 
+// The tokens of a horizon, where they can be fused.
+std::optional<Plan> plan_later(const egg_session_spec& spec, int device) {
+  const auto goes_on = [](const egg_site& site) { return site.horizon > 0; };
+  if (std::none_of(spec.sites, spec.sites + spec.site_count, goes_on)) return std::nullopt;
+  egg_session_spec own = spec;
+  own.sites = nullptr;
+  own.site_count = 0;
+  own.voters = nullptr;  // nothing is perturbed there: the noise may be laid out as the fused ops need it
+  Choice choice = choose_plan(own, device, kMostDrawMembers, true);
+  if (!choice.plan.fused) return std::nullopt;
+  return std::move(choice.plan);
+}
+
 }  // namespace
 
 std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::vector<int>& devices) {
@@ -165,10 +178,11 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
     // Fused ops keep no values for sites.
     Choice choice = choose_plan(spec, device, 2 * pairs, spec.site_count == 0);
     std::vector<BehindPlan> behind = plans_behind(spec, choice.plan, device);
-    const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes, behind);
+    std::optional<Plan> later = plan_later(spec, device);
+    const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes, behind, later);
     replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes,
-                        shares_rows ? d : 0, shares_rows ? count : 1, std::move(choice.plan), memory,
-                        std::move(behind)});
+                        shares_rows ? d : 0, shares_rows ? count : 1, std::move(choice.plan), memory, std::move(behind),
+                        std::move(later)});
   }
   fit(replicas, spec.population);
   return replicas;

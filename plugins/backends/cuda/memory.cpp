@@ -18,7 +18,8 @@ uint32_t tiles_of(uint32_t population) { return divide_up(population / 2, kTileP
 }  // namespace
 
 MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks,
-                       uint32_t devices, bool shares_votes, const std::vector<BehindPlan>& behind)
+                       uint32_t devices, bool shares_votes, const std::vector<BehindPlan>& behind,
+                       const std::optional<Plan>& later)
     : noise_tile(std::max<size_t>(1, plan.layout.bytes * kTilePairs)),
       spec_(spec),
       room_(room),
@@ -35,12 +36,12 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   size_t jobs[3] = {};  // of votes: of matrices, of vectors, of rows
   size_t forms = 0;
   for (uint32_t i = 0; i < program.param_count; ++i) {
-    ParamMemory param{{plan.params[i]}, 0, 0, 0, 0, 0, 0, 0};
+    ParamMemory param{{plan.params[i]}, 0, 0, 0, 0, 0, 0, 0, 0};
     if (param.vector) std::swap(param.rows, param.cols);
     param.stride = padded(param.cols, kBlock);
-    if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) {
-      param.stage_bytes = size_t{padded(param.rows, kBlock)} * param.stride;
-    }
+    const size_t whole_blocks = size_t{padded(param.rows, kBlock)} * param.stride;
+    if (plan.fused && plan.fused->cuts[i] != StagesOf::kNothing) param.stage_bytes = whole_blocks;
+    if (later && later->fused->cuts[i] != StagesOf::kNothing) param.later_bytes = whole_blocks;
     const auto add_forms_of = [&](const Plan& pass) {
       for (size_t k = 0; k < pass.ops.size() && !pass.fused; ++k) {
         if (pass.ops[k].code != EGG_OP_LINEAR || pass.op_param[k] != static_cast<int32_t>(i)) continue;
@@ -54,11 +55,12 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       param.slot_cells = param.count() * rule.slot_count;
       ++jobs[param.masked ? 2 : param.vector ? 1 : 0];
     }
-    forms += (param.fragment_bytes > 0 ? 1U : 0U) + (param.stage_bytes > 0 ? 1U : 0U);
+    for (const size_t bytes : {param.fragment_bytes, param.stage_bytes, param.later_bytes})
+      forms += bytes > 0 ? 1U : 0U;
     largest = std::max(largest, param.count());
     params.push_back(param);
     listed_ += taken(size_t{param.rows} * param.stride) + taken(param.fragment_bytes) + taken(param.stage_bytes) +
-               taken(param.slot_cells * sizeof(uint32_t));
+               taken(param.later_bytes) + taken(param.slot_cells * sizeof(uint32_t));
   }
   place_votes();
   const auto draws = static_cast<size_t>(std::count_if(plan.layout.parts.begin(), plan.layout.parts.end(),
@@ -71,13 +73,13 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kNoiseValues, 256, 1);
   if (plan.noise.source == EGG_NOISE_TABLE) set(bytes_, Area::kNoiseTable, size_t{1} << plan.noise.table_log2, 1);
   set(bytes_, Area::kOps, plan.ops.size(), sizeof(DeviceOp));
-  if (plan.fused) {
-    set(bytes_, Area::kFusedStages, plan.fused->stages_of.size(), sizeof(uint64_t));
-    set(bytes_, Area::kFusedPlaces, plan.fused->places.size(), sizeof(NoisePlaces));
+  const Plan* const fused = plan.fused ? &plan : later ? &*later : nullptr;
+  if (fused != nullptr) {
+    set(bytes_, Area::kFusedStages, fused->fused->stages_of.size(), sizeof(uint64_t));
+    set(bytes_, Area::kFusedPlaces, fused->fused->places.size(), sizeof(NoisePlaces));
     set(bytes_, Area::kHandedOver, size_t{most_blocks_} * kMostBlockWarps, sizeof(uint32_t));
-  } else {
-    set(bytes_, Area::kStageSources, plan.source_count, sizeof(StageSource));
   }
+  if (!plan.fused) set(bytes_, Area::kStageSources, plan.source_count, sizeof(StageSource));
   set(bytes_, Area::kNoiseParts, plan.layout.parts.size(), sizeof(NoisePart));
   set(bytes_, Area::kVoteNoiseParts, draws, sizeof(NoisePart));
   set(bytes_, Area::kLossTables, 1, sizeof(egg_loss_tables));
@@ -118,20 +120,10 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   set(bytes_, Area::kBehindOps, behind_ops, sizeof(DeviceOp));
   set(bytes_, Area::kBehindSources, behind_sources, sizeof(StageSource));
   set(bytes_, Area::kBehindWorkspace, behind_workspace, 1);
-  set(bytes_, Area::kBehindLosses, behind.empty() ? 0 : kMostDrawMembers, sizeof(int64_t));
-  size_t later = 0;
-  size_t members_on = 0;
-  for (const BehindPlan& each : behind) {
-    const SiteShape& site = sites_.sites[each.site];
-    later = std::max(later, size_t{most_places(site)} * sites_.horizon(site));
-    if (site.site.horizon > 0) members_on = kMostDrawMembers;
+  if (later) {
+    set(bytes_, Area::kLaterParts, later->layout.parts.size(), sizeof(NoisePart));
+    set(bytes_, Area::kLaterNoise, later->layout.bytes * kTilePairs, 1);
   }
-  set(bytes_, Area::kBehindStates, members_on, state_stride_);
-  set(bytes_, Area::kLaterLosses, members_on, sizeof(int64_t));
-  set(bytes_, Area::kLaterInputs, later, sizeof(uint32_t));
-  set(bytes_, Area::kLaterTargets, later, sizeof(uint32_t));
-  set(bytes_, Area::kLaterResets, later, 1);
-  set(bytes_, Area::kLaterRows, later * program.index_count, sizeof(uint32_t));
 }
 
 // Where each parameter's votes lie. Those of masked tables lie together, behind all that an update clears.
@@ -198,6 +190,13 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bo
   set(bytes, Area::kSitePieces, sites.pieces, sizeof(RowPiece));
   set(bytes, Area::kSiteVotedRows, sites.shared_rows, sizeof(VotedRow));
   set(bytes, Area::kSiteVotes, sites.votes, sizeof(int64_t));
+  set(bytes, Area::kBehindLosses, sites.draws, sizeof(int64_t));
+  set(bytes, Area::kBehindStates, sites.draws_that_go_on, state_stride_);
+  set(bytes, Area::kLaterLosses, sites.draws_that_go_on, sizeof(int64_t));
+  set(bytes, Area::kLaterInputs, sites.later_tokens, sizeof(uint32_t));
+  set(bytes, Area::kLaterTargets, sites.later_tokens, sizeof(uint32_t));
+  set(bytes, Area::kLaterResets, sites.later_tokens, 1);
+  set(bytes, Area::kLaterRows, sites.later_tokens * spec_.program->index_count, sizeof(uint32_t));
   return bytes;
 }
 

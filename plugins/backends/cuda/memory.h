@@ -59,14 +59,9 @@ enum class Area : uint8_t {
   kBehindOps,  // of draws within the program, of all sites
   kBehindSources,
   kBehindWorkspace,
-  kBehindLosses,
-  kBehindStates,  // with a horizon: of draws, behind their token
-  kLaterLosses,   // likewise, of the tokens of the horizon
-  kLaterInputs,   // likewise, these tokens
-  kLaterTargets,
-  kLaterResets,
-  kLaterRows,
   kPlainNoise,  // of the unperturbed model, one tile
+  kLaterParts,  // the same as the tokens of a horizon read it, where they are fused
+  kLaterNoise,
   // What follows grows with the population.
   kStates,
   kLosses,
@@ -86,6 +81,13 @@ enum class Area : uint8_t {
   kSitePieces,
   kSiteVotedRows,
   kSiteVotes,
+  kBehindLosses,
+  kBehindStates,  // with a horizon: of draws, behind their token
+  kLaterLosses,   // likewise, of the tokens of the horizon
+  kLaterInputs,   // likewise, these tokens
+  kLaterTargets,
+  kLaterResets,
+  kLaterRows,
   kCount,
 };
 using AreaBytes = std::array<size_t, static_cast<size_t>(Area::kCount)>;
@@ -95,6 +97,7 @@ struct ParamMemory : LoweredParam {
   uint32_t stride;        // of a row of weights
   size_t fragment_bytes;  // as linears without a ring read it, else 0
   size_t stage_bytes;     // as those with one do, or as the fused forward pass does
+  size_t later_bytes;     // as the tokens of a horizon do, where they are fused
   size_t slot_cells;      // of all slots
   size_t votes_offset;    // cells before its votes; those of masked tables are the last
   size_t counts_offset;   // of a masked table: cells before its rows' counts of voters
@@ -112,8 +115,9 @@ struct MemoryPlan {
   // room: what is free on the device. most_blocks: blocks of the forward pass that can run on it at once. devices: the
   // number that share the session. shares_votes: see ReplicaPlan.
   MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t room, uint32_t most_blocks, uint32_t devices,
-             bool shares_votes, const std::vector<BehindPlan>& behind = {});
+             bool shares_votes, const std::vector<BehindPlan>& behind = {}, const std::optional<Plan>& later = {});
 
+  uint32_t most_blocks() const { return most_blocks_; }
   // What a population takes at least: with noise for the tiles that are at work at once.
   uint64_t least(uint32_t population) const;
   // What a population may take.

@@ -84,12 +84,11 @@ void Replica::allow_shared_memory() const {
   int bytes = 0;
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, own_.device), "describe itself");
   const auto shared_bytes = static_cast<uint32_t>(bytes);
-  if (own_.plan.fused) {
-    const FusedPlan& fused = *own_.plan.fused;
+  if (own_.fused() != nullptr) {
+    const FusedPlan& fused = *own_.fused()->fused;
     prepare_fused(fused.shape, fused.blocks, fused.logit_blocks, shared_bytes);
-  } else {
-    prepare_forward(shared_bytes);
   }
+  if (!own_.plan.fused) prepare_forward(shared_bytes);
   prepare_votes();
 }
 
@@ -105,10 +104,15 @@ void Replica::make_noise_values() {
 
 void Replica::make_params() {
   for (const ParamMemory& memory : own_.memory.params) {
-    Param param{memory, DeviceArray<int8_t>(size_t{memory.rows} * memory.stride),
-                DeviceArray<int8_t>(memory.fragment_bytes), DeviceArray<int8_t>(memory.stage_bytes),
+    Param param{memory,
+                DeviceArray<int8_t>(size_t{memory.rows} * memory.stride),
+                DeviceArray<int8_t>(memory.fragment_bytes),
+                DeviceArray<int8_t>(memory.stage_bytes),
+                DeviceArray<int8_t>(memory.later_bytes),
                 DeviceArray<uint32_t>(memory.slot_cells)};
-    for (DeviceArray<int8_t>* form : {&param.weights, &param.fragments, &param.stages}) form->zero(stream_);
+    for (DeviceArray<int8_t>* form : {&param.weights, &param.fragments, &param.stages, &param.later}) {
+      form->zero(stream_);
+    }
     param.slots.zero(stream_);
     params_.push_back(std::move(param));
   }
@@ -149,9 +153,8 @@ void Replica::make_ops() {
   pass_.plan = &plan;
   pass_.ops = ops_.get();
   if (ops.size() <= kMostInlineOps) pass_.inline_ops = ops;
-  if (plan.fused) {
-    make_fused();
-  } else {
+  if (own_.fused() != nullptr) make_fused(*own_.fused());
+  if (!plan.fused) {
     sources_ = take(Area::kStageSources, sources(plan, ops));
     pass_.sources = sources_.get();
   }
@@ -189,6 +192,9 @@ void Replica::make_behind() {
   later_.targets = take<uint32_t>(Area::kLaterTargets);
   later_.resets = take<uint8_t>(Area::kLaterResets);
   later_.row_numbers = take<uint32_t>(Area::kLaterRows);
+  if (own_.later) later_.parts = take_parts(Area::kLaterParts, own_.later->layout.parts);
+  later_.noise = take<int8_t>(Area::kLaterNoise);
+  later_.noise.zero(stream_);
   size_t first_op = 0;
   size_t first_source = 0;
   for (const BehindPlan& each : own_.behind) {
@@ -208,8 +214,7 @@ void Replica::make_behind() {
   }
 }
 
-void Replica::make_fused() {
-  const Plan& plan = own_.plan;
+void Replica::make_fused(const Plan& plan) {
   const FusedPlan& fused = *plan.fused;
   const egg_program& program = *plan.program;
   std::vector<unsigned long long> stages;
@@ -219,7 +224,8 @@ void Replica::make_fused() {
       continue;
     }
     const Param& param = params_[static_cast<size_t>(stage.param)];
-    stages.push_back(reinterpret_cast<uintptr_t>(param.stages.get()) + stage.block * fused_stage_bytes(fused.blocks));
+    const DeviceArray<int8_t>& cut = own_.plan.fused ? param.stages : param.later;
+    stages.push_back(reinterpret_cast<uintptr_t>(cut.get()) + stage.block * fused_stage_bytes(fused.blocks));
   }
   fused_stages_ = take(Area::kFusedStages, stages);
   fused_places_ = take(Area::kFusedPlaces, fused.places);
@@ -435,14 +441,13 @@ void Replica::give_room(std::vector<RowTable>& tables, const egg_update& u) {
 }
 
 void Replica::add_forms(size_t index) {
-  const auto& fused = own_.plan.fused;
+  const auto cut_of = [&](const Plan& plan) {
+    return plan.fused->cuts[index] == StagesOf::kInputs ? kFusedInputs : kFusedOutputs;
+  };
   const Param& param = params_[index];
   add_form(param, kFragments, param.fragments);
-  add_form(param,
-           !fused                                    ? kStages
-           : fused->cuts[index] == StagesOf::kInputs ? kFusedInputs
-                                                     : kFusedOutputs,
-           param.stages);
+  add_form(param, own_.plan.fused ? cut_of(own_.plan) : kStages, param.stages);
+  if (own_.later) add_form(param, cut_of(*own_.later), param.later);
 }
 
 void Replica::add_form(const Param& param, FormKind kind, const DeviceArray<int8_t>& form) {

@@ -225,11 +225,10 @@ void Replica::get_ready() {
   place.ready = next;
 }
 
-uint32_t Replica::blocks_for(uint32_t rows) const {
-  // Fused ops spread tiles over all blocks.
-  const Plan& plan = own_.plan;
-  return std::min(own_.memory.blocks,
-                  divide_up(rows, plan.fused ? tile_members(plan.fused->shape) : plan.tiles * kTileRows));
+uint32_t Replica::blocks_for(uint32_t rows, const Plan& plan) const {
+  // Fused ops spread tiles over all blocks, and need no memory for each.
+  return plan.fused ? std::min(own_.memory.most_blocks(), divide_up(rows, tile_members(plan.fused->shape)))
+                    : std::min(own_.memory.blocks, divide_up(rows, plan.tiles * kTileRows));
 }
 
 // All but the rows, their noise and their states.
@@ -264,8 +263,12 @@ ForwardArgs Replica::forward_args(const egg_batch& batch, const Pass& pass) cons
 }
 
 void Replica::launch_forward_pass(const ForwardArgs& args) {
-  const uint32_t blocks = blocks_for(args.rows);
-  if (!own_.plan.fused) return launch_forward(args, blocks, own_.plan.tiles, stream_);
+  const uint32_t blocks = blocks_for(args.rows, own_.plan);
+  if (own_.plan.fused) return launch_fused_pass(args, blocks);
+  launch_forward(args, blocks, own_.plan.tiles, stream_);
+}
+
+void Replica::launch_fused_pass(const CallArgs& args, uint32_t blocks) {
   FusedArgs fused = fused_args_;
   static_cast<CallArgs&>(fused) = args;
   const uint32_t tiles = divide_up(args.rows, kTileRows);
@@ -288,7 +291,7 @@ NoiseArgs Replica::noise_args(const NoisePart* parts, size_t count, uint64_t ste
   args.vector_shift = plan.vector_shift();
   args.nearest = plan.nearest();
   args.perturb = 1;
-  args.places = fused_places_.get();
+  args.places = plan.fused ? fused_places_.get() : nullptr;
   args.out = out;
   args.tile_bytes = plan.layout.bytes * kTilePairs;
   args.most_blocks = noise_blocks_;

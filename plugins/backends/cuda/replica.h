@@ -72,6 +72,7 @@ class Replica {
     DeviceArray<int8_t> weights;
     DeviceArray<int8_t> fragments;
     DeviceArray<int8_t> stages;
+    DeviceArray<int8_t> later;  // as the fused tokens of a horizon read it
     DeviceArray<uint32_t> slots;
     uint32_t first_form = 0;  // of the pieces in which its forms are made
     uint32_t form_pieces = 0;
@@ -201,15 +202,16 @@ class Replica {
   void find_rows();
   RuleArgs rule_args() const;
   void launch_forward_pass(const ForwardArgs& args);
+  void launch_fused_pass(const CallArgs& args, uint32_t blocks);
   ForwardArgs forward_args(const egg_batch& batch) const { return forward_args(batch, pass_); }
   ForwardArgs forward_args(const egg_batch& batch, const Pass& pass) const;
   std::vector<DeviceOp> bound(const Plan& plan) const;
   void make_behind();
   NoiseArgs noise_args(const NoisePart* parts, size_t count, uint64_t step, uint32_t first_pair, uint32_t pairs,
                        int8_t* out) const;
-  void make_fused();
+  void make_fused(const Plan& plan);
   std::vector<StageSource> sources(const Plan& plan, const std::vector<DeviceOp>& ops) const;
-  uint32_t blocks_for(uint32_t rows) const;
+  uint32_t blocks_for(uint32_t rows, const Plan& plan) const;
 
   ReplicaPlan own_;
   const egg_rule* rule_;
@@ -233,6 +235,7 @@ class Replica {
   DeviceArray<StageSource> behind_sources_;
   DeviceArray<char> behind_workspace_;
   DeviceArray<int64_t> behind_losses_;
+  // Of draws with a horizon, see Area.
   struct {
     DeviceArray<int8_t> states;
     DeviceArray<int64_t> losses;
@@ -240,7 +243,9 @@ class Replica {
     DeviceArray<uint32_t> targets;
     DeviceArray<uint8_t> resets;
     DeviceArray<uint32_t> row_numbers;
-  } later_;                 // of draws with a horizon, see Area
+    DeviceArray<NoisePart> parts;
+    DeviceArray<int8_t> noise;
+  } later_;
   FusedArgs fused_args_{};  // all that is the same in every call
   DeviceArray<unsigned long long> fused_stages_;
   DeviceArray<NoisePlaces> fused_places_;

@@ -3,6 +3,7 @@
 #define EGGROLL_CUDA_REPLICA_PLAN_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct ReplicaPlan {
   Plan plan;
   MemoryPlan memory;
   std::vector<BehindPlan> behind = {};
+  std::optional<Plan> later = {};  // fused: the tokens of a horizon, where the program can be run so
+
+  const Plan* fused() const { return plan.fused ? &plan : later ? &*later : nullptr; }
 };
 
 // Plans a replica for each of the devices as they are now, in their order. Throws Error where the spec does not fit.

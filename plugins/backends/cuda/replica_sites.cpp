@@ -111,6 +111,14 @@ void Replica::evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_s
   NoiseArgs plain = noise_args(parts_.get(), part_count_, 0, 0, 1, plain_noise_.get());
   plain.perturb = 0;
   launch_noise(plain, stream_);
+  if (own_.later) {
+    plain.parts = later_.parts.get();
+    plain.part_count = static_cast<uint32_t>(own_.later->layout.parts.size());
+    plain.places = fused_places_.get();
+    plain.out = later_.noise.get();
+    plain.tile_bytes = own_.later->layout.bytes * kTilePairs;
+    launch_noise(plain, stream_);
+  }
   ForwardArgs args = forward_args(e.batch);
   args.rows = streams;
   args.first = in_batch;
@@ -247,7 +255,9 @@ void Replica::draw_later(const ForwardArgs& at_token, uint32_t horizon) {
   args.noise = plain_noise_.get();
   args.states = at_token.states;
   args.losses = later_.losses.get();
-  launch_forward_pass(args);
+  if (!own_.later) return launch_forward_pass(args);
+  args.noise = later_.noise.get();
+  launch_fused_pass(args, blocks_for(args.rows, *own_.later));
 }
 
 void Replica::finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const {

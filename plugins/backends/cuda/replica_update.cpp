@@ -201,7 +201,7 @@ void Replica::make_row_votes(uint32_t first_pair, uint32_t pairs) {
   args.tables = row_tables_;
   args.noise = noise().values.get();
   args.tile_bytes = plan.layout.bytes * kTilePairs;
-  args.places = fused_places_.get();
+  args.places = plan.fused ? fused_places_.get() : nullptr;
   args.values = values_of_noise_;
   args.ranks = static_cast<uint32_t>(plan.noise.rank);
   args.first_pair = first_pair;

@@ -44,7 +44,8 @@ SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>
     const SiteShape& site = sites.emplace_back(spec, i);
     first_stream = std::min(first_stream, site.first_stream);
     last = std::max(last, site.first_stream + site.streams);
-    if (is_at_loss(program, site.site.value)) {
+    is_within.push_back(!is_at_loss(program, site.site.value));
+    if (!is_within.back()) {
       keep(site.site.value);
     } else {
       for (const uint32_t source : BehindProgram(program, site.site).sources) keep(static_cast<int32_t>(source));
@@ -104,6 +105,13 @@ SitePlan::Room SitePlan::room(uint32_t of_population) const {
   for (const SiteShape& site : sites) {
     room.places += scaled(site.places());
     room.errors += scaled(site.places()) * error_stride(site);
+    if (!is_within[site.number]) continue;
+    const size_t places = std::min<size_t>(most_places(site), scaled(site.places()));
+    const size_t draws = places * 2 * site.site.draws;
+    room.draws = std::max(room.draws, draws);
+    if (site.site.horizon == 0) continue;
+    room.draws_that_go_on = std::max(room.draws_that_go_on, draws);
+    room.later_tokens = std::max(room.later_tokens, places * horizon(site));
   }
   if (!sites.empty()) room.kept = scaled(size_t{streams} * sites.front().tokens) * kept_row;
   for (const SiteVoter& table : tables) room = after(room, table, scaled(sites[table.site].places()));

@@ -72,12 +72,16 @@ struct SitePlan {
     size_t pieces = 0;       // of these
     size_t shared_rows = 0;  // that several pieces have
     size_t votes = 0;        // of these
+    size_t draws = 0;        // members of a launch of draws within
+    size_t draws_that_go_on = 0;
+    size_t later_tokens = 0;  // of the places of such a launch
   };
   Room room(uint32_t population) const;
   // The same with one more table.
   Room after(Room room, const SiteVoter& table, size_t places) const;
 
   std::vector<SiteShape> sites;
+  std::vector<bool> is_within;  // by site: its value is not what the loss reads
   std::vector<KeptValue> kept;
   uint32_t kept_row = 0;      // bytes of all at one token
   uint32_t first_stream = 0;  // of those of any site
