@@ -36,6 +36,12 @@ const SitesCase kSitesCases[] = {
       "draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, {value: layer0.candidate, draws: complete}, "
       "{value: layer0.up, draws: 40}], share: 0.64}]",
       "model.width=48"}},
+    // A draw's attention reads its stream's earlier keys and values.
+    {"before_attention",
+     {"model=int8nativeformer", "model.tied_head=false", "model.layers=2", "model.width=48", "model.head_width=16",
+      "perturb.groups=[{sites: [{value: output, draws: 16}, {value: embedded, draws: 24, orthogonal: false}, {value: "
+      "layer0.mlp.up, draws: 40}, {value: layer1.mlp.up, draws: 3}], share: 0.75}, {params: [\"init_mlp*\", "
+      "\"*.b\", \"*gain\", \"*attention*\", \"*down*\"], share: 0.25}]"}},
     // The states of one layer are as the stream has them, those of the other are not.
     {"horizons",
      {"perturb.groups=[{sites: [{value: output, draws: 16}, {value: layer1.forget, draws: 5, horizon: 2}, {value: "

@@ -1,5 +1,5 @@
-// attention and loss. Where heads are whole units each of a row's four threads has every fourth head; else a warp works
-// on its rows' heads one after another.
+// attention and loss. Where heads are whole units each of a row's four threads has every fourth head; else, and for
+// draws, a warp works on its rows' heads one after another.
 #ifndef EGGROLL_CUDA_ATTENTION_CUH
 #define EGGROLL_CUDA_ATTENTION_CUH
 
@@ -43,33 +43,73 @@ __device__ inline int32_t load_global(const int32_t* from) {
   return v;
 }
 
-// Four channels from channel i on, a multiple of 4.
+// What row r attends to: positions [begin, end). Four channels of a key or a value at one of them, from channel i on, a
+// multiple of 4.
 template <class T>
-__device__ inline uint32_t cached_word(const T& tile, const DeviceOp& op, size_t cache, uint32_t r, uint32_t j,
-                                       uint32_t i) {
-  return reinterpret_cast<const uint32_t*>(cached(tile, op, cache, r, j, i / kUnit))[i % kUnit / 4];
-}
+struct OfMember {
+  const T& tile;
+  const DeviceOp& op;
+  uint32_t r, begin, end;
 
+  __device__ OfMember(const T& the_tile, const DeviceOp& the_op, uint32_t row)
+      : tile(the_tile),
+        op(the_op),
+        r(row),
+        begin(tile.at.first_visible[row - tile.first_row()]),
+        end(tile.at.token + 1) {}
+  __device__ uint32_t word(size_t cache, uint32_t j, uint32_t i) const {
+    return reinterpret_cast<const uint32_t*>(cached(tile, op, cache, r, j, i / kUnit))[i % kUnit / 4];
+  }
+  __device__ uint32_t key(uint32_t j, uint32_t i) const { return word(op.keys_offset, j, i); }
+  __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, j, i); }
+};
+
+// A draw has its own key and value at its token, and its stream's before it.
 template <class T>
-__device__ inline int32_t score(const T& tile, const DeviceOp& op, uint32_t r, uint32_t first, uint32_t j) {
+struct OfDraw {
+  const T& tile;
+  const DeviceOp& op;
+  uint32_t r, begin, end;
+  size_t first;  // what is kept of the stream's position 0
+
+  __device__ OfDraw(const T& the_tile, const DeviceOp& the_op, uint32_t row) : tile(the_tile), op(the_op), r(row) {
+    const uint32_t token = tile.position(row);
+    end = token + 1;
+    const size_t entry = tile.entry(row);
+    first = tile.args.first_kept + entry - token;
+    begin = token;
+    for (const uint8_t* reset = tile.args.resets + entry; begin > 0 && *reset == 0; --reset) --begin;
+  }
+  __device__ uint32_t word(size_t kept, const Place& own, uint32_t j, uint32_t i) const {
+    if (j + 1 == end) return tile.word(own, r, i);
+    return *reinterpret_cast<const uint32_t*>(tile.args.kept + kept + (first + j) * own.bytes + i);
+  }
+  __device__ uint32_t key(uint32_t j, uint32_t i) const { return word(op.keys_offset, op.in[1], j, i); }
+  __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, op.in[2], j, i); }
+};
+
+template <class T, class Seen>
+__device__ inline int32_t score(const T& tile, const DeviceOp& op, const Seen& seen, uint32_t first, uint32_t j) {
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
+  const uint32_t r = seen.r;
   int32_t product = 0;
   for (uint32_t w = 0; w < words; ++w) {
-    const uint32_t key = cached_word(tile, op, op.keys_offset, r, j, first + 4 * w);
+    const uint32_t key = seen.key(j, first + 4 * w);
     product = __dp4a(static_cast<int32_t>(tile.word(op.in[0], r, first + 4 * w)), static_cast<int32_t>(key), product);
   }
   return egg_rshift(product, op.attr, tile.args.nearest);
 }
 
-// One head of row r: channels [first, first + head). Lanes are positions first; then each has four channels of every
+// One head of a row: channels [first, first + head). Lanes are positions first; then each has four channels of every
 // parts-th position. Sums fit int32, as the host has proved.
-template <class T>
-__device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t begin, uint32_t first) {
+template <class T, class Seen>
+__device__ inline void attend(T& tile, const DeviceOp& op, const Seen& seen, uint32_t first) {
   const uint32_t lane = tile.lane();
-  const uint32_t end = tile.at.token + 1;
-  const int32_t score0 = score(tile, op, r, first, min(begin + lane, end - 1));
+  const uint32_t begin = seen.begin;
+  const uint32_t end = seen.end;
+  const int32_t score0 = score(tile, op, seen, first, min(begin + lane, end - 1));
   int32_t largest = score0;
-  for (uint32_t j = begin + 32 + lane; j < end; j += 32) largest = max(largest, score(tile, op, r, first, j));
+  for (uint32_t j = begin + 32 + lane; j < end; j += 32) largest = max(largest, score(tile, op, seen, first, j));
   largest = __reduce_max_sync(kAll, largest);
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
   const uint32_t across = min(words, 32u);
@@ -84,7 +124,7 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
       const uint32_t count = min(32u, end - start);
       int32_t weight = 0;
       if (lane < count) {
-        const int32_t z = start == begin ? score0 : score(tile, op, r, first, start + lane);
+        const int32_t z = start == begin ? score0 : score(tile, op, seen, first, start + lane);
         weight = __ldg(op.table + egg_attention_index(z, largest, op.mode));
       }
       total += weight;
@@ -94,7 +134,7 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
         const int32_t from_lane = __shfl_sync(kAll, weight, static_cast<int>((k + part) % 32));
         const int32_t factor = k + part < count ? from_lane : 0;
         const uint32_t j = min(start + k + part, end - 1);
-        const uint32_t v = cached_word(tile, op, op.values_offset, r, j, first + 4 * word);
+        const uint32_t v = seen.value(j, first + 4 * word);
 #pragma unroll
         for (int i = 0; i < 4; ++i) sums[i] += factor * byte_of(v, i);
       }
@@ -109,7 +149,7 @@ __device__ inline void attend(T& tile, const DeviceOp& op, uint32_t r, uint32_t 
       }
       y[i] = egg_divide32(static_cast<int32_t>(sum), max(1, total), tile.args.nearest);
     }
-    if (mine) tile.word(op.out, r, first + 4 * word) = pack4(y[0], y[1], y[2], y[3]);
+    if (mine) tile.word(op.out, seen.r, first + 4 * word) = pack4(y[0], y[1], y[2], y[3]);
   }
 }
 
@@ -234,6 +274,24 @@ __device__ inline void attend_alone(T& tile, const DeviceOp& op, uint32_t begin,
   }
 }
 
+// The heads of the warp's rows, one after another. Seen: what a row attends to.
+template <template <class> class Seen, class T>
+__device__ inline void attend_by_warp(T& tile, const DeviceOp& op) {
+  for (uint32_t i = 0; i < 8; ++i) {
+    const Seen<T> seen(tile, op, tile.first_row() + i);
+    for (uint32_t first = 0; first < op.out.size; first += static_cast<uint32_t>(op.head))
+      attend(tile, op, seen, first);
+    // Channels beyond the last are zero like those of every value.
+    for (uint32_t c = op.out.size + 4 * tile.lane(); c < op.out.bytes; c += 128) tile.word(op.out, seen.r, c) = 0;
+  }
+}
+
+template <class T>
+__device__ inline void run_attention_of_draw(T& tile, const DeviceOp& planned) {
+  const typename T::Op op = planned;
+  attend_by_warp<OfDraw>(tile, op);
+}
+
 template <class T>
 __device__ inline void run_attention(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
@@ -246,21 +304,12 @@ __device__ inline void run_attention(T& tile, const DeviceOp& planned) {
     for (uint32_t first = tile.quarter() * head; first < op.out.size; first += 4 * head) {
       with_flag(op.small_weights != 0, [&](auto small) { attend_alone<small.value>(tile, op, begin, first / kUnit); });
     }
-    // Channels beyond the last are zero like those of every value.
     for (uint32_t u = op.out.size / kUnit + tile.quarter(); u < units_of(op.out); u += 4) {
       tile.unit(op.out, tile.row(), u) = make_uint4(0, 0, 0, 0);
     }
     return;
   }
-  for (uint32_t i = 0; i < 8; ++i) {
-    const uint32_t begin = tile.at.first_visible[i];
-    for (uint32_t first = 0; first < op.out.size; first += head) {
-      attend(tile, op, tile.first_row() + i, begin, first);
-    }
-    for (uint32_t c = op.out.size + 4 * tile.lane(); c < op.out.bytes; c += 128) {
-      tile.word(op.out, tile.first_row() + i, c) = 0;
-    }
-  }
+  attend_by_warp<OfMember>(tile, op);
 }
 
 template <class T>

@@ -131,6 +131,11 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& w
       } else if (plan.ops[k].code == EGG_OP_STORE) {
         // The states are those of the whole program, which goes on from there.
         plan.ops[k].state_offset = whole.state_place(program->view.ops[step.op].out);
+      } else if (plan.ops[k].code == EGG_OP_ATTENTION) {
+        const egg_op& op = program->view.ops[step.op];
+        plan.ops[k].code = kAttendOfDraw;
+        plan.ops[k].keys_offset = whole.sites.kept_offset(op.in[1]);
+        plan.ops[k].values_offset = whole.sites.kept_offset(op.in[2]);
       }
     }
     plans.push_back({i, std::move(program), std::move(plan), choice.blocks});

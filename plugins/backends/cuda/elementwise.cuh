@@ -305,7 +305,7 @@ __device__ inline void run_lut(T& tile, const DeviceOp& planned) {
 template <bool kWide, class T>
 __device__ inline void rotate(T& tile, const DeviceOp& op) {
   const auto head = static_cast<uint32_t>(op.head);
-  const int32_t* angles = op.table + size_t{tile.at.token} * head;
+  const int32_t* angles = op.table + size_t{tile.position(tile.row())} * head;
   for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
     uint32_t channel = kUnit * u % head;
     int32_t y[4][4];

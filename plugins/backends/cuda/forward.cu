@@ -29,6 +29,9 @@ __device__ __forceinline__ void run_op(T& tile, const DeviceOp& op) {
     case kMove:
       if constexpr (T::kAnyOp) return run_move(tile, op);
       break;
+    case kAttendOfDraw:
+      if constexpr (T::kAnyOp) return run_attention_of_draw(tile, op);
+      break;
 #define EGG_RUN_OP(code, name, ...)                                                  \
   case EGG_OP_##code:                                                                \
     if constexpr (T::kAnyOp || is_plain(EGG_OP_##code)) return run_##name(tile, op); \

@@ -39,7 +39,7 @@ struct ForwardArgs : CallArgs {
   size_t workspace_stride;  // of a tile at work
   int8_t* kept;             // of each value that is kept (streams, tokens, bytes of a row); null: none is
   uint32_t first_kept;      // number of the launch's first row among those streams; for draws, of its first place
-  MoveArgs move;            // for draws
+  MoveArgs move;            // for draws; else no tokens
   DeviceOp inline_ops[kMostInlineOps];
 };
 static_assert(sizeof(ForwardArgs) == 31024);  // CUDA's limit is 32764

@@ -22,11 +22,15 @@ BehindProgram::BehindProgram(const egg_program& program, const egg_site& site)
   for (egg_value& each : values) each.is_state = 0;
   for (const egg_op& op : ops) {
     if (op.code == EGG_OP_STORE) values[static_cast<size_t>(op.out)].is_state = 1;
+    if (op.code == EGG_OP_ATTENTION) {
+      for (const int32_t in : {op.in[1], op.in[2]}) caches.push_back(static_cast<uint32_t>(in));
+    }
   }
   for (const uint32_t source : sources) values[source].is_state = 1;
   view.values = values.data();
   view.ops = ops.data();
   view.op_count = static_cast<uint32_t>(ops.size());
+  view.context = std::min(view.context, 1);  // earlier tokens are read where they are kept
 }
 
 SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>& params)
@@ -48,7 +52,10 @@ SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>
     if (!is_within.back()) {
       keep(site.site.value);
     } else {
-      for (const uint32_t source : BehindProgram(program, site.site).sources) keep(static_cast<int32_t>(source));
+      const BehindProgram behind(program, site.site);
+      for (const auto& read : {behind.sources, behind.caches}) {
+        for (const uint32_t value : read) keep(static_cast<int32_t>(value));
+      }
     }
     for (uint32_t p = 0; p < params.size(); ++p) {
       const LoweredParam& param = params[p];

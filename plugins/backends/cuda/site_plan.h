@@ -45,6 +45,7 @@ struct BehindProgram {
   BehindProgram& operator=(const BehindProgram&) = delete;
 
   std::vector<uint32_t> sources;  // as of OpsBehind, and what states are that no draw changes
+  std::vector<uint32_t> caches;   // keys and values, which attention reads at earlier tokens
   std::vector<egg_value> values;
   std::vector<egg_op> ops;
   egg_program view;

@@ -112,6 +112,12 @@ struct Tile {
     return size_t{(args.first + member(r)) / args.members_per_stream} * args.tokens + at.token;
   }
 
+  // Of the token in its window. A launch of draws has one token, and each row's lies elsewhere.
+  __device__ uint32_t position(uint32_t r) const {
+    if (args.move.tokens == 0) return at.token;
+    return (args.move.place + static_cast<uint32_t>(entry(r))) % args.move.tokens;
+  }
+
   __device__ const int8_t* noise(uint32_t r, uint32_t i) const { return at.noise + noise_place(pair_of(r), i); }
   __device__ NoiseUnits noise_units(uint32_t r, uint32_t i) const { return {noise(r, i) + kUnit * quarter()}; }
   // Row r's values of a vector parameter: gain or bias. Null where there is none.
