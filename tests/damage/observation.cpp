@@ -44,10 +44,10 @@ bool tells_of_damage(const ordered_json& json) {
   if (json.is_object()) {
     if (json.value("status", ordered_json()) == "unreadable") return true;
     if (json.contains("problems") && !json["problems"].empty()) return true;
-    // This text stands in the place of one that cannot be shown.
-    if (json.contains("config") && json["config"].is_string() &&
-        json["config"].get<std::string>().find("restore it") != std::string::npos) {
-      return true;
+    // The first text stands in the place of one that cannot be shown, the second before one that was changed.
+    if (json.contains("config") && json["config"].is_string()) {
+      const std::string text = json["config"];
+      if (text.find("restore it") != std::string::npos || text.starts_with("# No checksum")) return true;
     }
   }
   if (!json.is_structured()) return false;
@@ -83,11 +83,6 @@ std::string shown_by(int port, bool& tells, bool& has_read_all) {
     if (reply.is_object()) {
       reply.erase("log");
       reply.erase("samples");
-      // A user who changes the configuration on purpose removes its first line, the seal.
-      if (reply["config"].is_string()) {
-        const std::string text = reply["config"];
-        reply["config"] = text.substr(text.find('\n') + 1);
-      }
     }
     erase_times(reply);
     figures += reply.dump() + "\n";

@@ -163,7 +163,7 @@ TEST_F(WatchTest, ARunsPageHasRecordMonitorSamplesLogAndConfiguration) {
   const std::string folder = add_point("0", run);
   write_plainly(results_ / folder / "samples.txt", "caf\xc3\xa9 \xff");
   write_plainly(results_ / folder / "log.txt", std::string(100'000, 'a') + "\nthe last line\n");
-  write_plainly(results_ / folder / "config.yaml", "seed: 0\n");
+  write_plainly(results_ / folder / "config.yaml", sealed_text("seed: 0\n"));
   Watch watch(results_);
   watch.look();
   const ordered_json page = *watch.run(folder);
@@ -173,7 +173,7 @@ TEST_F(WatchTest, ARunsPageHasRecordMonitorSamplesLogAndConfiguration) {
   EXPECT_EQ(page.at("monitor").at("monitor").at("verdicts").at(0), "head: 40 % of values at \u00b1127");
   EXPECT_EQ(page.at("samples"), "caf\xc3\xa9 \xff");
   EXPECT_EQ(page.at("log"), "the last line\n");
-  EXPECT_EQ(page.at("config"), "seed: 0\n");
+  EXPECT_EQ(page.at("config"), sealed_text("seed: 0\n"));
 }
 
 TEST_F(WatchTest, TheMonitorsNumbersAreToldOverTimeAndThinnedWhereTheyAreMany) {
@@ -311,7 +311,7 @@ TEST_F(WatchTest, DamageOfARunThatGoesOnIsSaid) {
   EXPECT_THAT(problems_of(text.substr(0, text.rfind('\n', text.size() - 2) + 1)), HasSubstr("lines are missing"));
 }
 
-TEST_F(WatchTest, AConfigurationThatHasChangedIsNotShown) {
+TEST_F(WatchTest, AConfigurationThatHasChangedSaysSo) {
   const std::string folder = add_point("0", {});
   const std::string text = sealed_text("seed: 0\n");
   const auto shown = [&](const std::string& config) {
@@ -321,6 +321,10 @@ TEST_F(WatchTest, AConfigurationThatHasChangedIsNotShown) {
     return watch.run(folder)->at("config").get<std::string>();
   };
   EXPECT_EQ(shown(text), text);
+  for (const std::string& unsealed : {std::string("seed: 0\n"), std::string(text.size() - 3, '\0') + " 0\n"}) {
+    EXPECT_EQ(shown(unsealed),
+              "# No checksum: an old version wrote this file, or it was changed or damaged since.\n" + unsealed);
+  }
   for (const std::string& changed : {text + "more: 1\n", text.substr(0, 8), std::string()}) {
     EXPECT_THAT(shown(changed), HasSubstr("/config.yaml has changed since it was written; restore it"));
   }
