@@ -216,10 +216,12 @@ TEST_F(SweepGrowthTest, WhatRunsIsFrozenAtTheLaunch) {
   EXPECT_EQ(weights("grows"), weights("grows", "undisturbed"));
 }
 
-TEST_F(SweepGrowthTest, RunAndSweepKnowEachOthersExperiments) {
+TEST_F(SweepGrowthTest, RunShowAndSweepKnowEachOthersExperiments) {
   write_experiment("grows", grid("16,32", 1));
   const Result run = Process(work_, with_folder({"run", "experiment=grows"})).wait();
   expect_one_sentence(run, {"experiments/grows.yaml", "the experiment is a sweep; run it with eggroll sweep"});
+  const Result show = Process(work_, with_folder({"show", "experiment=grows"})).wait();
+  expect_one_sentence(show, {"experiments/grows.yaml", "the experiment is a sweep; show one point with ~sweep"});
   const Result no_sweep = eggroll({"sweep", "experiment=count"});
   expect_one_sentence(no_sweep, {"the configuration has no sweep"});
 }

@@ -70,6 +70,9 @@ int show_command(const HostOptions& host, const Overrides& overrides) {
   const ConfigSearch search = config_search(host);
   require_one_value_each(search, overrides, Takes::kRun);
   const ConfigNode config = compose(search, overrides);
+  if (const ConfigNode* const sweep = config.find("sweep")) {
+    throw wrong(sweep->source(), "the experiment is a sweep; show one point with ~sweep and a value for each axis");
+  }
   const Registry registry = find_plugins(config);
   const Learner learner(config, registry);
   const Program& program = *learner.program;
