@@ -36,9 +36,10 @@ const SitesCase kSitesCases[] = {
       "draws: 16}, {value: layer0.forget, draws: 3, orthogonal: false}, {value: layer0.candidate, draws: complete}, "
       "{value: layer0.up, draws: 40}], share: 0.64}]",
       "model.width=48"}},
-    // A draw's attention reads its stream's earlier keys and values.
+    // A draw's attention reads its stream's earlier keys and values, of more positions than a warp has lanes.
     {"before_attention",
-     {"model=int8nativeformer", "model.tied_head=false", "model.layers=2", "model.width=48", "model.head_width=16",
+     {"train.tokens=40", "train.population=160", "model=int8nativeformer", "model.tied_head=false", "model.layers=2",
+      "model.width=48", "model.head_width=16",
       "perturb.groups=[{sites: [{value: output, draws: 16}, {value: embedded, draws: 24, orthogonal: false}, {value: "
       "layer0.mlp.up, draws: 40}, {value: layer1.mlp.up, draws: 3}], share: 0.75}, {params: [\"init_mlp*\", "
       "\"*.b\", \"*gain\", \"*attention*\", \"*down*\"], share: 0.25}]"}},
@@ -60,7 +61,7 @@ TEST_P(SitesTest, OnSeveralReplicasIsTheReferences) {
                                         "train.tokens=5"};
   overrides.insert(overrides.end(), GetParam().overrides.begin(), GetParam().overrides.end());
   const Learner learner = learner_of(overrides);
-  const std::vector<uint32_t> windows(4, 5);
+  const std::vector<uint32_t> windows(4, learner.train.tokens);
   expect_equal(learner, windows, 3);
 }
 

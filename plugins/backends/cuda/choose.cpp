@@ -143,14 +143,21 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& w
   return plans;
 }
 
-// The tokens of a horizon, where they can be fused.
-std::optional<Plan> plan_later(const egg_session_spec& spec, int device) {
+// The tokens of a horizon, where they can be fused. Nothing is perturbed there, so the noise is laid out as the fused
+// ops need it, of one rank, and tables that are only looked up have none.
+std::optional<Plan> plan_later(const egg_session_spec& spec, const Plan& whole, int device) {
   const auto goes_on = [](const egg_site& site) { return site.horizon > 0; };
   if (std::none_of(spec.sites, spec.sites + spec.site_count, goes_on)) return std::nullopt;
+  std::vector<egg_voters> voters;
+  for (const LoweredParam& param : whole.params) {
+    const bool has_none = param.by_lookup && !param.by_product;
+    voters.push_back({0, spec.population / 2, 0, 0, has_none ? 1 : 0});
+  }
   egg_session_spec own = spec;
   own.sites = nullptr;
   own.site_count = 0;
-  own.voters = nullptr;  // nothing is perturbed there: the noise may be laid out as the fused ops need it
+  own.voters = voters.data();
+  own.noise.rank = 1;
   Choice choice = choose_plan(own, device, kMostDrawMembers, true);
   if (!choice.plan.fused) return std::nullopt;
   return std::move(choice.plan);
@@ -183,7 +190,7 @@ std::vector<ReplicaPlan> plan_replicas(const egg_session_spec& spec, const std::
     // Fused ops keep no values for sites.
     Choice choice = choose_plan(spec, device, 2 * pairs, spec.site_count == 0);
     std::vector<BehindPlan> behind = plans_behind(spec, choice.plan, device);
-    std::optional<Plan> later = plan_later(spec, device);
+    std::optional<Plan> later = plan_later(spec, choice.plan, device);
     const MemoryPlan memory(choice.plan, spec, free_memory(device), choice.blocks, count, shares_votes, behind, later);
     replicas.push_back({device, name_of(device), spec.first / 2 + first, pairs, shares_votes, first_vote, votes,
                         shares_rows ? d : 0, shares_rows ? count : 1, std::move(choice.plan), memory, std::move(behind),

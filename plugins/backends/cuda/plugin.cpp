@@ -59,7 +59,7 @@ class CudaBackend : public Backend {
       return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
     }
     const BehindProgram behind(program, site);
-    const auto looks_back = [](const egg_op& op) { return op.code == EGG_OP_ATTENTION || op.code == EGG_OP_ROPE; };
+    const auto looks_back = [](const egg_op& op) { return signature_of(op).needs_context(); };
     const bool goes_back = site.horizon > 0 && std::any_of(program.ops, program.ops + program.op_count, looks_back);
     // What a draw takes is int8.
     const bool takes_wide = std::any_of(behind.sources.begin(), behind.sources.end(),

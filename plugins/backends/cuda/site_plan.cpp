@@ -30,7 +30,7 @@ BehindProgram::BehindProgram(const egg_program& program, const egg_site& site)
   view.values = values.data();
   view.ops = ops.data();
   view.op_count = static_cast<uint32_t>(ops.size());
-  view.context = std::min(view.context, 1);  // earlier tokens are read where they are kept
+  view.context = 0;  // no caches: earlier tokens are read where they are kept
 }
 
 SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>& params)

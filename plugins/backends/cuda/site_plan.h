@@ -20,7 +20,8 @@ constexpr uint32_t kMostDrawMembers = 1U << 20;  // of a launch of draws within 
 // Places whose draws are a launch.
 inline uint32_t most_places(const SiteShape& site) { return std::max(1U, kMostDrawMembers / (2 * site.site.draws)); }
 
-// A value whose rows are kept for sites: what they perturb, what their linears multiply, and what draws take.
+// A value whose rows are kept for sites: what they perturb, what their linears multiply, what draws take, and what
+// their attention reads.
 struct KeptValue {
   int32_t value;
   uint32_t bytes;  // of a row, padding included
