@@ -71,12 +71,12 @@ ordered_json text_or_null(const fs::path& path, std::string (*read)(const fs::pa
 std::string beginning_of(const fs::path& path) { return read_part(path, 0, kShownBytes); }
 std::string configuration_of(const fs::path& path) {
   const std::string text = beginning_of(path);
-  if (text.size() >= kShownBytes) return text;  // only the beginning is read, so its seal cannot be checked
   const Seal seal = seal_of_text(text);
-  if (text.empty() || seal == Seal::kBroken) {
+  const bool is_cut = text.size() >= kShownBytes;  // then its seal cannot be checked
+  if (text.empty() || (seal == Seal::kBroken && !is_cut)) {
     return path.string() + " has changed since it was written; restore it from a copy";
   }
-  if (seal == Seal::kWhole) return text;
+  if (seal != Seal::kAbsent) return text;
   return "# No checksum: an old version wrote this file, or it was changed or damaged since.\n" + text;
 }
 std::string end_of(const fs::path& path) { return read_end(path, kShownBytes); }
