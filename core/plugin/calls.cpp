@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +32,7 @@ std::atomic<bool> is_quiet{false};
 std::atomic<bool> is_said{false};  // what ended the process
 std::atomic<pid_t> guarded{0};     // the process that must not exit; 0: none
 
-uintptr_t this_thread() { return reinterpret_cast<uintptr_t>(reinterpret_cast<void*>(::pthread_self())); }
+uintptr_t this_thread() { return std::bit_cast<uintptr_t>(::pthread_self()); }
 
 // The last call of this thread, or, where it has none, of any: a plugin may have threads of its own.
 const NamedCall* call_at_fault() {

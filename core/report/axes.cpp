@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "config/tree.h"
 #include "record/claim.h"
 #include "report/own_settings.h"
 #include "system/text.h"

@@ -37,7 +37,10 @@ class TextFiguresTest : public FilesTest {
 
   class Path {
    public:
-    explicit Path(const std::string& path) : before_(std::getenv("PATH")) { ::setenv("PATH", path.c_str(), 1); }
+    explicit Path(const std::string& path) {
+      if (const char* const before = std::getenv("PATH")) before_ = before;
+      ::setenv("PATH", path.c_str(), 1);
+    }
     ~Path() { ::setenv("PATH", before_.c_str(), 1); }
 
    private:

@@ -1,5 +1,6 @@
 #include "record/record.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>

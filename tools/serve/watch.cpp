@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "eggroll/error.h"
+#include "record/claim.h"
 #include "record/json.h"
 #include "record/metric_keys.h"
 #include "record/metric_table.h"

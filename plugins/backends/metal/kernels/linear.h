@@ -50,9 +50,9 @@ inline void multiply(thread const Tile& tile, constant DeviceOp& op, uint32_t fi
   Rows x(tile.narrow(op.in[0], 0), Extents(inputs, kTileRows), Strides{1, inputs});
   Rows w(matrix, Extents(inputs, kBlock), Strides{1, stride});
   tensor<threadgroup int32_t, Extents, tensor_inline> all(exact, Extents(kBlock, kTileRows), Strides{1, kBlock});
-  constexpr auto shape = matmul2d_descriptor(kTileRows, kBlock, static_cast<int>(dynamic_extent), false, true, false,
-                                             matmul2d_descriptor::mode::multiply);
-  matmul2d<shape, execution_simdgroups<kSimdgroups>> product;
+  constexpr auto kShape = matmul2d_descriptor(kTileRows, kBlock, static_cast<int>(dynamic_extent), false, true, false,
+                                              matmul2d_descriptor::mode::multiply);
+  matmul2d<kShape, execution_simdgroups<kSimdgroups>> product;
   auto result = product.get_destination_cooperative_tensor<Rows, Rows, int32_t>();
   product.run(x, w, result);
   result.store(all);
@@ -81,11 +81,11 @@ inline half4 halves_of(uint32_t word) {
 // `inputs` inputs of all rows from k on, to threadgroup memory: cells of kCell rows by kCell inputs, those of kCell
 // inputs one behind another. Rows that are no members are zeros.
 inline void stage(thread const Tile& tile, constant DeviceOp& op, uint32_t k, uint32_t inputs, threadgroup half* xs) {
-  constexpr uint32_t own = kStagedInputs * kTileRows / kThreads;
+  constexpr uint32_t kOwn = kStagedInputs * kTileRows / kThreads;
   const uint32_t row = tile.thread_number() / (kThreads / kTileRows);
-  const uint32_t first = tile.thread_number() % (kThreads / kTileRows) * own;
+  const uint32_t first = tile.thread_number() % (kThreads / kTileRows) * kOwn;
   device const uint32_t* x = reinterpret_cast<device const uint32_t*>(tile.narrow(op.in[0], row) + k + first);
-  for (uint32_t i = 0; i < own / 4 && first + 4 * i < inputs; ++i) {
+  for (uint32_t i = 0; i < kOwn / 4 && first + 4 * i < inputs; ++i) {
     const uint32_t at = first + 4 * i;
     threadgroup half* to =
         xs + (at / kCell * (kTileRows / kCell) + row / kCell) * (kCell * kCell) + row % kCell * kCell + at % kCell;
