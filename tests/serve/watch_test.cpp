@@ -325,7 +325,7 @@ TEST_F(WatchTest, AConfigurationThatHasChangedSaysSo) {
     EXPECT_EQ(shown(unsealed),
               "# No checksum: an old version wrote this file, or it was changed or damaged since.\n" + unsealed);
   }
-  // Of a long one only the beginning is read.
+  // Only the beginning of a long one is read.
   const std::string long_text = sealed_text("# " + std::string(100'000, 'a') + "\n");
   EXPECT_THAT(shown(long_text), testing::StartsWith("# sha256"));
   EXPECT_THAT(shown(long_text.substr(80)), testing::StartsWith("# No checksum"));

@@ -7,10 +7,10 @@
 #include "eggroll/plugin.h"
 #include "linear.cuh"
 #include "tile.cuh"
+#include "warp.cuh"
 
 namespace eggroll::cuda {
 
-constexpr uint32_t kAll = 0xffffffffu;
 constexpr uint32_t kScoresAhead = 8;  // positions
 constexpr uint32_t kValuesAhead = 4;
 
@@ -88,28 +88,32 @@ struct OfDraw {
   __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, op.in[2], j, i); }
 };
 
-template <class T, class Seen>
-__device__ inline int32_t score(const T& tile, const DeviceOp& op, const Seen& seen, uint32_t first, uint32_t j) {
+template <class Seen>
+__device__ inline int32_t score(const Seen& seen, uint32_t first, uint32_t j) {
+  const auto& tile = seen.tile;
+  const DeviceOp& op = seen.op;
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
-  const uint32_t r = seen.r;
   int32_t product = 0;
   for (uint32_t w = 0; w < words; ++w) {
     const uint32_t key = seen.key(j, first + 4 * w);
-    product = __dp4a(static_cast<int32_t>(tile.word(op.in[0], r, first + 4 * w)), static_cast<int32_t>(key), product);
+    product =
+        __dp4a(static_cast<int32_t>(tile.word(op.in[0], seen.r, first + 4 * w)), static_cast<int32_t>(key), product);
   }
   return egg_rshift(product, op.attr, tile.args.nearest);
 }
 
 // One head of a row: channels [first, first + head). Lanes are positions first; then each has four channels of every
 // parts-th position. Sums fit int32, as the host has proved.
-template <class T, class Seen>
-__device__ inline void attend(T& tile, const DeviceOp& op, const Seen& seen, uint32_t first) {
+template <class Seen>
+__device__ inline void attend(const Seen& seen, uint32_t first) {
+  const auto& tile = seen.tile;
+  const DeviceOp& op = seen.op;
   const uint32_t lane = tile.lane();
   const uint32_t begin = seen.begin;
   const uint32_t end = seen.end;
-  const int32_t score0 = score(tile, op, seen, first, min(begin + lane, end - 1));
+  const int32_t score0 = score(seen, first, min(begin + lane, end - 1));
   int32_t largest = score0;
-  for (uint32_t j = begin + 32 + lane; j < end; j += 32) largest = max(largest, score(tile, op, seen, first, j));
+  for (uint32_t j = begin + 32 + lane; j < end; j += 32) largest = max(largest, score(seen, first, j));
   largest = __reduce_max_sync(kAll, largest);
   const uint32_t words = static_cast<uint32_t>(op.head) / 4;
   const uint32_t across = min(words, 32u);
@@ -124,7 +128,7 @@ __device__ inline void attend(T& tile, const DeviceOp& op, const Seen& seen, uin
       const uint32_t count = min(32u, end - start);
       int32_t weight = 0;
       if (lane < count) {
-        const int32_t z = start == begin ? score0 : score(tile, op, seen, first, start + lane);
+        const int32_t z = start == begin ? score0 : score(seen, first, start + lane);
         weight = __ldg(op.table + egg_attention_index(z, largest, op.mode));
       }
       total += weight;
@@ -279,8 +283,7 @@ template <template <class> class Seen, class T>
 __device__ inline void attend_by_warp(T& tile, const DeviceOp& op) {
   for (uint32_t i = 0; i < 8; ++i) {
     const Seen<T> seen(tile, op, tile.first_row() + i);
-    for (uint32_t first = 0; first < op.out.size; first += static_cast<uint32_t>(op.head))
-      attend(tile, op, seen, first);
+    for (uint32_t first = 0; first < op.out.size; first += static_cast<uint32_t>(op.head)) attend(seen, first);
     // Channels beyond the last are zero like those of every value.
     for (uint32_t c = op.out.size + 4 * tile.lane(); c < op.out.bytes; c += 128) tile.word(op.out, seen.r, c) = 0;
   }

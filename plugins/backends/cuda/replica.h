@@ -235,7 +235,7 @@ class Replica {
   DeviceArray<StageSource> behind_sources_;
   DeviceArray<char> behind_workspace_;
   DeviceArray<int64_t> behind_losses_;
-  // Of draws with a horizon, see Area.
+  // What draws with a horizon need; see Area.
   struct {
     DeviceArray<int8_t> states;
     DeviceArray<int64_t> losses;

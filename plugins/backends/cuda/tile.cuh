@@ -112,7 +112,7 @@ struct Tile {
     return size_t{(args.first + member(r)) / args.members_per_stream} * args.tokens + at.token;
   }
 
-  // Of the token in its window. A launch of draws has one token, and each row's lies elsewhere.
+  // Where the row's token lies in its window. A launch of draws has one token, and each row's lies elsewhere.
   __device__ uint32_t position(uint32_t r) const {
     if (args.move.tokens == 0) return at.token;
     return (args.move.place + static_cast<uint32_t>(entry(r))) % args.move.tokens;
