@@ -235,7 +235,7 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
   const uint32_t first = draws.below(view.op_count);
   for (uint32_t i = 0; i < view.op_count && of_case.sites.empty(); ++i) {
     const egg_op& op = view.ops[(first + i) % view.op_count];
-    if (op.out < 0 || view.values[op.out].is_state != 0 || view.values[op.out].is_wide != 0) continue;
+    if (op.out < 0 || view.values[op.out].is_state != 0) continue;
     const bool at_loss = is_at_loss(view, op.out);
     const uint32_t horizon = at_loss ? 0 : draws.below(of_case.tokens);
     if (!at_loss && ops_behind(view, op.out, horizon > 0).ops.empty()) continue;
@@ -244,7 +244,8 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
     egg_site site{op.out,
                   orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT,
                   1 + draws.below(orthogonal ? std::min(rows, 20U) : 20),
-                  1 + static_cast<int32_t>(draws.below(EGG_AMPLITUDE_MAX)),
+                  1 + static_cast<int32_t>(draws.below(
+                          view.values[op.out].is_wide != 0 ? EGG_WIDE_AMPLITUDE_MAX : EGG_AMPLITUDE_MAX)),
                   horizon,
                   static_cast<int32_t>(draws.below(12)),
                   0,
@@ -265,6 +266,7 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
     return run(backend, of_case, Draws(seed, 8), threads);
   };
   try {
+    require_no_overflow(view, of_case.noise, of_case.sites);
     const Transcript actual = run_on(tested, 1);
     std::string difference = first_difference(actual, run_on(tested, 3));
     if (!difference.empty()) difference = "three threads give another result than one: " + difference;

@@ -30,9 +30,10 @@ int64_t shifted(int64_t largest, int64_t shift, int32_t rounding) {
 
 class Bounds {
  public:
-  Bounds(const egg_program& program, const egg_noise& noise)
+  Bounds(const egg_program& program, const egg_noise& noise, std::span<const egg_site> sites)
       : program_(program),
         noise_(noise),
+        sites_(sites),
         amplitude_(noise_max(noise.distribution)),
         values_(program.value_count, kValueMax) {
     for (uint32_t i = 0; i < program.op_count; ++i) add(i, program.ops[i]);
@@ -86,6 +87,7 @@ class Bounds {
   // What an op makes before it is clipped.
   void make(uint32_t i, const egg_op& op, int64_t largest) {
     if (program_.values[op.out].is_wide == 0) return;
+    for (const egg_site& site : sites_) largest += site.value == op.out ? site.amplitude : 0;
     bounds_.push_back({i, "value", largest, EGG_WIDE_MAX});
     values_[static_cast<size_t>(op.out)] = std::min<int64_t>(largest, EGG_WIDE_MAX);
   }
@@ -116,6 +118,7 @@ class Bounds {
 
   const egg_program& program_;
   const egg_noise& noise_;
+  std::span<const egg_site> sites_;
   int64_t amplitude_;
   std::vector<int64_t> values_;  // the largest magnitude of each
   std::vector<AccumulatorBound> bounds_;
@@ -129,12 +132,13 @@ int64_t largest_loss(const egg_program& program) {
   return 24 * 65536 + 254 * int64_t{loss.attr} + 65536;
 }
 
-std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise) {
-  return Bounds(program, noise).take();
+std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise,
+                                                 std::span<const egg_site> sites) {
+  return Bounds(program, noise, sites).take();
 }
 
-void require_no_overflow(const egg_program& program, const egg_noise& noise) {
-  for (const AccumulatorBound& bound : accumulator_bounds(program, noise)) {
+void require_no_overflow(const egg_program& program, const egg_noise& noise, std::span<const egg_site> sites) {
+  for (const AccumulatorBound& bound : accumulator_bounds(program, noise, sites)) {
     if (bound.largest <= bound.limit) continue;
     const egg_op& op = program.ops[bound.op];
     const char* out = op.out >= 0 ? program.values[op.out].name : "loss";

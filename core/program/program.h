@@ -71,13 +71,14 @@ struct AccumulatorBound {
   int64_t largest;
   int64_t limit;  // what it may reach
 };
-std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise);
+std::vector<AccumulatorBound> accumulator_bounds(const egg_program& program, const egg_noise& noise,
+                                                 std::span<const egg_site> sites = {});
 
 // What a token's loss, which is not negative, can be at most, in Q16 bits.
 int64_t largest_loss(const egg_program& program);
 
 // Throws Error naming the first op whose accumulator could overflow.
-void require_no_overflow(const egg_program& program, const egg_noise& noise);
+void require_no_overflow(const egg_program& program, const egg_noise& noise, std::span<const egg_site> sites = {});
 
 // Throws Error (key table_log2) if a side of a tensor is longer than its half of the noise table: its noise would
 // repeat.

@@ -136,7 +136,7 @@ SiteSettings read_site(Settings& s, const std::string& key) {
     site.draws = static_cast<uint32_t>(s.integer(key + "draws", 1, EGG_DRAWS_MAX));
   }
   site.orthogonal = !s.has(key + "orthogonal") || s.boolean(key + "orthogonal");
-  site.amplitude = s.has(key + "amplitude") ? s.int32(key + "amplitude", 1, EGG_AMPLITUDE_MAX) : 2;
+  site.amplitude = s.has(key + "amplitude") ? s.int32(key + "amplitude", 1, EGG_WIDE_AMPLITUDE_MAX) : 2;
   site.horizon = s.has(key + "horizon") ? static_cast<uint32_t>(s.integer(key + "horizon", 0, 1 << 16)) : 0;
   if (s.has(key + "shift")) site.shift = s.int32(key + "shift", 0, 30);
   return site;
@@ -293,6 +293,7 @@ Learner::Learner(const ConfigNode& config, const Registry& registry) {
     voters = std::move(voting.voters);
     group_streams = std::move(voting.group_streams);
     sites = std::move(voting.sites);
+    require_no_overflow(program->view(), noise, sites);
     const bool reads_int32 = std::any_of(rule->view().nodes, rule->view().nodes + rule->view().node_count,
                                          [](const egg_rule_node& node) { return node.code == EGG_RULE_VOTE_I32; });
     if (!sites.empty() && reads_int32) {

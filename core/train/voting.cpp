@@ -95,11 +95,16 @@ egg_site site_of(const Program& program, const SiteSettings& settings) {
   for (uint32_t v = 0; v < view.value_count && site.value < 0; ++v) {
     if (view.values[v].name == settings.value) site.value = static_cast<int32_t>(v);
   }
-  if (site.value < 0 || view.values[site.value].is_wide != 0 || maker_of(view, site.value) < 0) {
+  if (site.value < 0 || maker_of(view, site.value) < 0) {
     refuse(
-        fmt::format("'{}' is no int8 value that an op of the model makes, expected one that `eggroll show` prints, or "
+        fmt::format("'{}' is no value that an op of the model makes, expected one that `eggroll show` prints, or "
                     "output, what the loss reads; correct it",
                     settings.value));
+  }
+  if (settings.amplitude > EGG_AMPLITUDE_MAX && view.values[site.value].is_wide == 0) {
+    refuse(
+        fmt::format("'{}' is an int8 value and has an amplitude of {}, expected at most {}; use a smaller one",
+                    settings.value, settings.amplitude, EGG_AMPLITUDE_MAX));
   }
   const auto size = static_cast<uint32_t>(view.values[site.value].size);
   const uint32_t rows = UINT32_C(1) << egg_log2_up(size);

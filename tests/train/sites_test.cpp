@@ -58,9 +58,11 @@ TEST(Sites, HaveTheParametersOfTheirSums) {
 TEST(Sites, WhatCannotBePerturbedIsRefused) {
   const std::string rest = ", share: 0.5}, {params: [\"*\"], share: 0.5}]";
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: nothing, draws: 1}]" + rest),
-              HasSubstr("'nothing' is no int8 value"));
+              HasSubstr("'nothing' is no value that an op"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: layer0.h, draws: 1}]" + rest),
-              HasSubstr("'layer0.h' is no int8 value"));
+              HasSubstr("'layer0.h' is no value that an op"));
+  EXPECT_THAT(refusal_of_sites("[{sites: [{value: layer0.forget, draws: 1, amplitude: 17}]" + rest),
+              HasSubstr("'layer0.forget' is an int8 value and has an amplitude of 17, expected at most 16"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: 17}]" + rest), HasSubstr("17 draws"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete}]" + rest), HasSubstr("no parameter votes"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete, horizon: 1}]" + rest),
@@ -72,6 +74,32 @@ TEST(Sites, WhatCannotBePerturbedIsRefused) {
               HasSubstr("a horizon of 999, expected fewer than the"));
   EXPECT_THAT(refusal_of_sites("[{sites: [{value: output, draws: complete}], params: [head]" + rest),
               HasSubstr("has both"));
+}
+
+// A wide value stays in its range with the amplitude too.
+TEST(Sites, AWideValueHasRoomForItsAmplitude) {
+  ProgramBuilder builder(8, 4, EGG_ROUND_NEAREST);
+  const Param embedding = builder.matrix("embedding", 8, 4, 16);
+  const Param head = builder.matrix("head", 8, 4, 16);
+  const Value x = builder.embed("x", embedding);
+  const Value sum = builder.wide_add("sum", x, x);
+  const Value twice = builder.wide_add("twice", sum, sum);
+  builder.loss(builder.linear("logits", builder.max_norm("y", twice), head, 4), 4096);
+  const Program program(*builder.view());
+  const auto most_of = [&](int32_t amplitude) {
+    const egg_site site{1, EGG_DRAWS_ORTHOGONAL, 4, amplitude, 0, 0, 0, 1};
+    EXPECT_STREQ(program.values()[1].name, "sum");
+    int64_t most = 0;
+    for (const AccumulatorBound& bound : accumulator_bounds(program.view(), egg_noise{}, {&site, 1})) {
+      if (bound.limit == EGG_WIDE_MAX) most = bound.largest;
+    }
+    return most;
+  };
+  EXPECT_EQ(most_of(0), 4 * 127);
+  EXPECT_EQ(most_of(65536), 2 * (2 * 127 + 65536));
+  const egg_site site{1, EGG_DRAWS_ORTHOGONAL, 4, EGG_WIDE_MAX, 0, 0, 0, 1};
+  EXPECT_THAT(message_of([&] { require_no_overflow(program.view(), egg_noise{}, {&site, 1}); }),
+              HasSubstr("more than a wide value may reach"));
 }
 
 // A value that only a state carries to a loss changes none of its own token.
@@ -145,9 +173,21 @@ TEST(Sites, CompleteDrawsGiveTheFiniteDifference) {
   }
 }
 
-class SiteRunTest : public SmallRunTest, public ::testing::WithParamInterface<std::string> {
+struct SitesOfRun {
+  const char* name;
+  std::string groups;
+  std::vector<std::string> model;
+};
+
+class SiteRunTest : public SmallRunTest, public ::testing::WithParamInterface<SitesOfRun> {
  protected:
-  const ConfigNode config_ = with_sites(GetParam(), {"train.steps=40", "eval.every=20", "checkpoint.every=20"});
+  static ConfigNode config_with(std::vector<std::string> more) {
+    for (const char* each : {"train.steps=40", "eval.every=20", "checkpoint.every=20"}) more.emplace_back(each);
+    more.insert(more.begin(), GetParam().model.begin(), GetParam().model.end());
+    return with_sites(GetParam().groups, more);
+  }
+
+  const ConfigNode config_ = config_with({});
 };
 
 TEST_P(SiteRunTest, Learns) {
@@ -164,8 +204,7 @@ TEST_P(SiteRunTest, IsRebuiltAndGoesOn) {
   EXPECT_EQ(weights_sha256(replay(learner, config_, whole, 0).weights), *record.weights_sha256);
 
   const RunFolder stopped{fresh("stopped")};
-  run_in(stopped.path,
-         with_sites(GetParam(), {"train.steps=40", "eval.every=20", "checkpoint.every=20", "stop.steps=25"}));
+  run_in(stopped.path, config_with({"stop.steps=25"}));
   const RunRecord resumed = run_in(stopped.path, config_);
   EXPECT_EQ(resumed.weights_sha256, record.weights_sha256);
 }
@@ -176,16 +215,28 @@ TEST_P(SiteRunTest, IsTheSameOnEveryBackendThatHasTheSites) {
   for (const PluginFile& file : built_plugins().files()) {
     const bool is_gpu = file.name == "cuda" || file.name == "metal";
     if (file.kind != EGG_KIND_BACKEND || file.verdict == Verdict::kCannotRun || is_gpu) continue;
-    const ConfigNode config = with_sites(GetParam(), {"train.steps=40", "eval.every=20", "checkpoint.every=20",
-                                                      "backend=" + file.name, "backend.threads=3"});
+    const ConfigNode config = config_with({"backend=" + file.name, "backend.threads=3"});
     EXPECT_EQ(run_in(fresh(file.name), config).weights_sha256, record.weights_sha256) << file.name;
     ++others;
   }
   EXPECT_GT(others, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(, SiteRunTest, ::testing::Values(kLogits, kInner),
-                         [](const auto& values) { return values.index == 0 ? "AtTheOutput" : "Within"; });
+// Queries, values and sums are wide; a draw's attention reads its stream's earlier keys and values.
+const std::string kWide =
+    "perturb.groups=[{sites: [{value: output, draws: 16}, {value: embedded, draws: 8, horizon: 3}, {value: "
+    "layer0.attention.q.wide, "
+    "draws: 5, orthogonal: false, amplitude: 900}, {value: layer0.attention.v.wide, draws: 20, amplitude: 900, horizon: 2}, {value: "
+    "layer0.mlp.sum, draws: 8, amplitude: 6}], share: 0.7}, {params: [\"*.b\", \"*gain\", \"*.up.w\", "
+    "\"init_mlp*\", \"*.k.w\", \"*.out.w\"], share: 0.3}]";
+
+INSTANTIATE_TEST_SUITE_P(, SiteRunTest,
+                         ::testing::Values(SitesOfRun{"AtTheOutput", kLogits, {}}, SitesOfRun{"Within", kInner, {}},
+                                           SitesOfRun{"OfATransformer",
+                                                      kWide,
+                                                      {"model=int8nativeformer", "model.width=24", "model.head_width=12",
+                                                       "model.tied_head=false", "noise.rank=1"}}),
+                         [](const auto& values) { return std::string(values.param.name); });
 
 }  // namespace
 }  // namespace eggroll::test

@@ -5,7 +5,7 @@
 //             row k + offset, column i of the Hadamard matrix of n rows, times bit i of the noise under the key of draw
 //             0. n is the value's size, rounded up to a power of two.
 //   L+, L-  = the losses with the value at clip(v + amplitude * A_k) and at clip(v - amplitude * A_k), of the token and
-//             of `horizon` tokens behind it
+//             of `horizon` tokens behind it; a wide value is not clipped
 //   d_k     = L- - L+, clipped to +-egg_draw_limit
 //   error i = sum_k d_k * A_k[i], shifted right by `shift` to the nearest, clipped to +-EGG_ERROR_MAX
 //
@@ -17,7 +17,8 @@
 #include "eggroll/noise.h"
 
 #define EGG_DRAWS_MAX 65536
-#define EGG_AMPLITUDE_MAX 16
+#define EGG_AMPLITUDE_MAX 16          // of an int8 value
+#define EGG_WIDE_AMPLITUDE_MAX 65536  // of a wide one
 #define EGG_ERROR_MAX 32767
 #define EGG_SITE_TENSOR UINT32_C(0x80000000)  // where the numbers of sites begin among those of tensors
 

@@ -259,10 +259,11 @@ typedef struct egg_voters {
  * times input, a bias with the error. Such a parameter is perturbed by nobody else. */
 enum egg_design { EGG_DRAWS_INDEPENDENT = 0, EGG_DRAWS_ORTHOGONAL = 1 };
 typedef struct egg_site {
-  int32_t value; /* narrow, made by an op of the program */
+  int32_t value; /* made by an op of the program */
   int32_t design;
   uint32_t draws;    /* 1 to EGG_DRAWS_MAX; orthogonal: at most the value's size, rounded up to a power of two */
-  int32_t amplitude; /* steps that a member adds or takes, 1 to EGG_AMPLITUDE_MAX */
+  int32_t amplitude; /* steps that a member adds or takes, 1 to EGG_AMPLITUDE_MAX, of a wide value to
+                        EGG_WIDE_AMPLITUDE_MAX: with it no value behind leaves its range */
   uint32_t
       horizon;   /* tokens behind the perturbed one whose losses count with its own; 0 where the value is the logits */
   int32_t shift; /* of errors, right */

@@ -64,28 +64,48 @@ struct OfMember {
   __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, j, i); }
 };
 
-// A draw has its own key and value at its token, and its stream's before it.
+// A draw has its stream's keys and values before its place, and its own from there on: those of the token in hand in the
+// tile, the others in the cache.
 template <class T>
 struct OfDraw {
   const T& tile;
   const DeviceOp& op;
   uint32_t r, begin, end;
-  size_t first;  // what is kept of the stream's position 0
+  uint32_t token;  // of the place
+  size_t first;    // what is kept of the stream's position 0
 
-  __device__ OfDraw(const T& the_tile, const DeviceOp& the_op, uint32_t row) : tile(the_tile), op(the_op), r(row) {
-    const uint32_t token = tile.position(row);
-    end = token + 1;
-    const size_t entry = tile.entry(row);
-    first = tile.args.first_kept + entry - token;
-    begin = token;
-    for (const uint8_t* reset = tile.args.resets + entry; begin > 0 && *reset == 0; --reset) --begin;
+  __device__ OfDraw(const T& the_tile, const DeviceOp& the_op, uint32_t row)
+      : tile(the_tile), op(the_op), r(row), token(tile.token_of_place(row)) {
+    const uint32_t place = tile.place(row);
+    end = token + tile.steps_behind() + 1;
+    first = tile.args.first_kept + place - token;
+    begin = end - 1;
+    const uint8_t* reset = tile.args.resets + tile.entry(row);
+    for (; begin > token && *reset == 0; --reset) --begin;
+    if (begin > token) return;
+    for (reset = tile.args.move.resets + place; begin > 0 && *reset == 0; --reset) --begin;
   }
-  __device__ uint32_t word(size_t kept, const Place& own, uint32_t j, uint32_t i) const {
-    if (j + 1 == end) return tile.word(own, r, i);
+  // side: 0 of keys, 1 of values.
+  __device__ uint32_t word(size_t kept, const Place& own, uint32_t side, uint32_t j, uint32_t i) const {
+    if (j + 1 == end && (j > token || op.of_stream == 0)) return tile.word(own, r, i);
+    if (j >= token + op.of_stream) return *reinterpret_cast<const uint32_t*>(cached(own, side, j - token) + i);
     return *reinterpret_cast<const uint32_t*>(tile.args.kept + kept + (first + j) * own.bytes + i);
   }
-  __device__ uint32_t key(uint32_t j, uint32_t i) const { return word(op.keys_offset, op.in[1], j, i); }
-  __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, op.in[2], j, i); }
+  __device__ uint32_t key(uint32_t j, uint32_t i) const { return word(op.keys_offset, op.in[1], 0, j, i); }
+  __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, op.in[2], 1, j, i); }
+  __device__ int8_t* cached(const Place& own, uint32_t side, uint32_t step) const {
+    const MoveArgs& move = tile.args.move;
+    const size_t part = size_t{tile.member(r)} * move.cached_tokens + step;
+    return move.cache + part * move.cached_bytes + op.scores_offset + side * own.bytes;
+  }
+  // Keeps what the tile has of the token in hand.
+  __device__ void remember() const {
+    for (uint32_t side = 0; side < 2; ++side) {
+      const Place& own = op.in[1 + side];
+      auto* to = reinterpret_cast<uint4*>(cached(own, side, end - 1 - token));
+      for (uint32_t u = tile.quarter(); u < units_of(own); u += 4) to[u] = tile.unit(own, r, u);
+    }
+  }
 };
 
 template <class Seen>
@@ -292,6 +312,8 @@ __device__ inline void attend_by_warp(T& tile, const DeviceOp& op) {
 template <class T>
 __device__ inline void run_attention_of_draw(T& tile, const DeviceOp& planned) {
   const typename T::Op op = planned;
+  if (tile.args.move.cache != nullptr && tile.is_real(tile.row())) OfDraw<T>(tile, op, tile.row()).remember();
+  __syncwarp();
   attend_by_warp<OfDraw>(tile, op);
 }
 

@@ -109,6 +109,38 @@ bool has_voted_rows(const egg_session_spec& spec) {
                      [](const egg_voters& voters) { return voters.masked != 0 && voters.site == 0; });
 }
 
+// A plan of draws: their attention reads what the streams keep, and a cache of their own. is_behind(op): whether the
+// draws change what the op reads at their place.
+template <class IsBehind>
+Choice choose_plan_of_draws(const egg_session_spec& spec, const Plan& whole, const egg_program& program, int device,
+                            const IsBehind& is_behind) {
+  egg_session_spec own = spec;
+  own.program = &program;
+  own.sites = nullptr;
+  own.site_count = 0;
+  Choice choice = choose_plan(own, device, kMostDrawMembers, false);
+  Plan& plan = choice.plan;
+  plan.full_ops = true;
+  std::vector<uint32_t> cached(spec.program->value_count);  // by what an attention makes: where its part begins
+  uint32_t bytes = 0;
+  for (uint32_t i = 0; i < spec.program->op_count; ++i) {
+    const egg_op& op = spec.program->ops[i];
+    if (op.code != EGG_OP_ATTENTION) continue;
+    cached[static_cast<size_t>(op.out)] = bytes;
+    bytes += SitePlan::cached_bytes_of(*spec.program, op);
+  }
+  for (size_t k = 0; k < plan.steps.size(); ++k) {
+    if (plan.steps[k].loads >= 0 || plan.ops[k].code != EGG_OP_ATTENTION) continue;
+    const egg_op& op = program.ops[plan.steps[k].op];
+    plan.ops[k].code = kAttendOfDraw;
+    plan.ops[k].keys_offset = whole.sites.kept_offset(op.in[1]);
+    plan.ops[k].values_offset = whole.sites.kept_offset(op.in[2]);
+    plan.ops[k].scores_offset = cached[static_cast<size_t>(op.out)];
+    plan.ops[k].of_stream = is_behind(op) ? 0 : 1;
+  }
+  return choice;
+}
+
 // Draws within the program, as a program that begins with what the streams keep.
 std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& whole, int device) {
   std::vector<BehindPlan> plans;
@@ -116,13 +148,8 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& w
     const int32_t value = spec.sites[i].value;
     if (is_at_loss(*spec.program, value)) continue;
     auto program = std::make_unique<BehindProgram>(*spec.program, spec.sites[i]);
-    egg_session_spec own = spec;
-    own.program = &program->view;
-    own.sites = nullptr;
-    own.site_count = 0;
-    Choice choice = choose_plan(own, device, kMostDrawMembers, false);
+    Choice choice = choose_plan_of_draws(spec, whole, program->view, device, [](const egg_op&) { return true; });
     Plan& plan = choice.plan;
-    plan.full_ops = true;
     for (size_t k = 0; k < plan.steps.size(); ++k) {
       const Step& step = plan.steps[k];
       if (step.loads >= 0) {
@@ -131,14 +158,18 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& w
       } else if (plan.ops[k].code == EGG_OP_STORE) {
         // The states are those of the whole program, which goes on from there.
         plan.ops[k].state_offset = whole.state_place(program->view.ops[step.op].out);
-      } else if (plan.ops[k].code == EGG_OP_ATTENTION) {
-        const egg_op& op = program->view.ops[step.op];
-        plan.ops[k].code = kAttendOfDraw;
-        plan.ops[k].keys_offset = whole.sites.kept_offset(op.in[1]);
-        plan.ops[k].values_offset = whole.sites.kept_offset(op.in[2]);
       }
     }
-    plans.push_back({i, std::move(program), std::move(plan), choice.blocks});
+    BehindPlan& made = plans.emplace_back(BehindPlan{i, std::move(program), std::move(plan), choice.blocks});
+    if (spec.sites[i].horizon == 0 || spec.program->context == 0) continue;
+    made.later_program = std::make_unique<egg_program>(*spec.program);
+    made.later_program->context = 0;  // no caches in the workspace
+    const std::vector<egg_op>& behind = made.program->ops;
+    Choice later = choose_plan_of_draws(spec, whole, *made.later_program, device, [&](const egg_op& attention) {
+      return std::any_of(behind.begin(), behind.end(), [&](const egg_op& op) { return op.out == attention.out; });
+    });
+    made.later = std::move(later.plan);
+    made.later_blocks = later.blocks;
   }
   return plans;
 }
@@ -147,7 +178,7 @@ std::vector<BehindPlan> plans_behind(const egg_session_spec& spec, const Plan& w
 // ops need it, of one rank, and tables that are only looked up have none.
 std::optional<Plan> plan_later(const egg_session_spec& spec, const Plan& whole, int device) {
   const auto goes_on = [](const egg_site& site) { return site.horizon > 0; };
-  if (std::none_of(spec.sites, spec.sites + spec.site_count, goes_on)) return std::nullopt;
+  if (spec.program->context > 0 || std::none_of(spec.sites, spec.sites + spec.site_count, goes_on)) return std::nullopt;
   std::vector<egg_voters> voters;
   for (const LoweredParam& param : whole.params) {
     const bool has_none = param.by_lookup && !param.by_product;

@@ -57,18 +57,40 @@ __device__ inline void run_keep(T& tile, const DeviceOp& planned) {
   const size_t place = size_t{tile.args.first_kept + tile.member(tile.row())} * tile.args.tokens + tile.at.token;
   auto* kept = reinterpret_cast<uint4*>(tile.args.kept + op.keys_offset + place * op.in[0].bytes);
 #pragma unroll 4
-  for (uint32_t u = tile.quarter(); u < units_of(op.in[0]); u += 4) kept[u] = tile.unit(op.in[0], tile.row(), u);
+  for (uint32_t u = tile.quarter(); u < units_of(op.in[0]); u += 4) {
+    if (op.in[0].wide == 0) {
+      kept[u] = tile.unit(op.in[0], tile.row(), u);
+      continue;
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < 4; ++k) kept[4 * u + k] = tile.wide_word(op.in[0], tile.row(), u, k);
+  }
 }
 
-// change(unit, what was kept of it).
-template <class T, class Change>
-__device__ inline void run_take(T& tile, const DeviceOp& planned, Change&& change) {
+// change(unit, what was kept of it) and, of a wide value, change_wide(first of four channels, what was kept of them).
+template <class T, class Change, class ChangeWide>
+__device__ inline void run_take(T& tile, const DeviceOp& planned, Change&& change, ChangeWide&& change_wide) {
   const typename T::Op op = planned;
   const size_t place = tile.args.first_kept + tile.entry(tile.row());
   const auto* kept = reinterpret_cast<const uint4*>(tile.args.kept + op.keys_offset + place * op.out.bytes);
+  if (op.out.wide != 0) {
+    for (uint32_t u = tile.quarter(); u < units_of(op.out); u += 4) {
+#pragma unroll
+      for (uint32_t k = 0; k < 4; ++k) {
+        tile.wide_word(op.out, tile.row(), u, k) = change_wide(kUnit * u + 4 * k, kept[4 * u + k]);
+      }
+    }
+    return;
+  }
   each_unit<1>(
       tile, op, [&](uint32_t u, uint32_t, uint4(&v)[1]) { v[0] = kept[u]; },
       [&](uint32_t u, const uint4(&v)[1]) { return change(u, v[0]); });
+}
+
+template <class T>
+__device__ inline void run_take(T& tile, const DeviceOp& planned) {
+  const auto as_it_is = [](uint32_t, const uint4& kept) { return kept; };
+  run_take(tile, planned, as_it_is, as_it_is);
 }
 
 // A bit for each of the 16 columns from `first` on, where the Hadamard matrix is -1. first: a multiple of 16.
@@ -92,8 +114,13 @@ __device__ inline void run_move(T& tile, const DeviceOp& planned) {
                                     place % move.tokens, move.orthogonal != 0 ? 0 : draw + 1);
   const uint32_t row = move.orthogonal != 0 ? (draw + egg_draw_offset(key)) & ((1u << egg_log2_up(move.size)) - 1) : 0;
   const uint32_t other = member % 2 != 0 ? 0xffffu : 0;
-  run_take(tile, planned, [&](uint32_t u, const uint4& four) {
-    const uint32_t bits = (egg_noise_word(key, u / 2) >> (u % 2 * 16)) ^ hadamard_bits(row, 16 * u) ^ other;
+  // The signs of the 16 channels of unit u, a bit each: 1 where the member takes the amplitude.
+  const auto signs = [&](uint32_t u) {
+    return (egg_noise_word(key, u / 2) >> (u % 2 * 16)) ^ hadamard_bits(row, 16 * u) ^ other;
+  };
+  const auto sign = [](uint32_t bits, uint32_t i) { return 1 - 2 * static_cast<int32_t>(bits >> i & 1); };
+  const auto narrow = [&](uint32_t u, const uint4& four) {
+    const uint32_t bits = signs(u);
     const uint32_t words[4] = {four.x, four.y, four.z, four.w};
     uint32_t out[4];
 #pragma unroll
@@ -103,13 +130,24 @@ __device__ inline void run_move(T& tile, const DeviceOp& planned) {
       for (uint32_t b = 0; b < 4; ++b) {
         const uint32_t i = 4 * w + b;
         if (16 * u + i >= move.size) continue;
-        const int32_t sign = 1 - 2 * static_cast<int32_t>(bits >> i & 1);
         const int32_t old = static_cast<int8_t>(words[w] >> 8 * b);
-        out[w] |= (static_cast<uint32_t>(egg_clip8(old + sign * move.amplitude)) & 0xff) << 8 * b;
+        out[w] |= (static_cast<uint32_t>(egg_clip8(old + sign(bits, i) * move.amplitude)) & 0xff) << 8 * b;
       }
     }
     return make_uint4(out[0], out[1], out[2], out[3]);
-  });
+  };
+  const auto wide = [&](uint32_t first, const uint4& four) {
+    const uint32_t bits = signs(first / 16);
+    int32_t out[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+      const bool is_real = first + i < move.size;
+      out[i] = static_cast<int32_t>(word_of(four, static_cast<int>(i)));
+      if (is_real) out[i] += sign(bits, first % 16 + i) * move.amplitude;
+    }
+    return wide_unit(out);
+  };
+  run_take(tile, planned, narrow, wide);
 }
 
 template <class T>

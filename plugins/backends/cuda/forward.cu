@@ -24,7 +24,7 @@ __device__ __forceinline__ void run_op(T& tile, const DeviceOp& op) {
       if constexpr (T::kAnyOp) return run_keep(tile, op);
       break;
     case kTake:
-      if constexpr (T::kAnyOp) return run_take(tile, op, [](uint32_t, const uint4& four) { return four; });
+      if constexpr (T::kAnyOp) return run_take(tile, op);
       break;
     case kMove:
       if constexpr (T::kAnyOp) return run_move(tile, op);

@@ -23,7 +23,12 @@ struct MoveArgs {
   uint32_t draws;   // of a place
   int32_t amplitude;
   uint32_t orthogonal;
-  uint32_t size;  // of the value
+  uint32_t size;          // of the value
+  uint32_t later;         // 0 at the places' tokens; 1 at those of the horizon behind them
+  const uint8_t* resets;  // of the first place's token
+  int8_t* cache;          // (members, cached_tokens, cached_bytes): keys and values of draws; null: there is no horizon
+  uint32_t cached_tokens;
+  uint32_t cached_bytes;
 };
 
 struct ForwardArgs : CallArgs {
@@ -42,7 +47,7 @@ struct ForwardArgs : CallArgs {
   MoveArgs move;            // for draws; else no tokens
   DeviceOp inline_ops[kMostInlineOps];
 };
-static_assert(sizeof(ForwardArgs) == 31024);  // CUDA's limit is 32764
+static_assert(sizeof(ForwardArgs) == 31056);  // CUDA's limit is 32764
 
 // Most stages of the ring of weights on the current device; 0 where it has none: it takes wgmma, compute
 // capability 9.0.

@@ -54,7 +54,8 @@ enum SideA : uint8_t { kDrawnA, kKeyedA, kJointA, kNoA };
 
 // What the kernels run: the program's ops, and some of the backend's own. kKeep leaves a value in device memory, where
 // the sites of a session read it. Draws take it from there: kTake as it is, kMove as a draw has it; kAttendOfDraw is
-// their attention, which reads keys and values of earlier tokens there.
+// their attention, which reads keys and values of earlier tokens there and, at the tokens of a horizon, in a cache of the
+// draws' own.
 enum DeviceCode : int32_t { kLoadState = 100, kKeep, kTake, kMove, kAttendOfDraw };
 
 // Ops that the smallest kernel has, where their values are int8. All others are in the full one: what a kernel never
@@ -90,10 +91,12 @@ struct alignas(16) DeviceOp {
   uint32_t state_offset;     // load_state, store; loss of a state: in a member's states
   uint8_t of_state;          // loss: 1 where the logits are a state
   uint8_t side_a;            // embed: SideA
+  uint8_t of_stream;         // attention of draws: 1: no draw changes the key and the value at its own token
   size_t keys_offset;        // attention: in a tile's workspace, (context, units of out, rows) of 16 bytes; keep, take,
                              // move and the attention of draws: in what is kept
   size_t values_offset;
-  size_t scores_offset;  // likewise: (context, kTileThreads) int32, for any attention
+  size_t scores_offset;  // likewise: (context, kTileThreads) int32, for any attention; for that of draws, in a token's
+                         // part of their cache
 };
 
 // Stages of a linear's weights.

@@ -50,7 +50,7 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
       }
     };
     add_forms_of(plan);
-    for (const BehindPlan& each : behind) add_forms_of(each.plan);
+    for (const BehindPlan& each : behind) each.each_plan([&](const Plan& pass, uint32_t) { add_forms_of(pass); });
     if (param.perturbed) {
       param.slot_cells = param.count() * rule.slot_count;
       ++jobs[param.masked ? 2 : param.vector ? 1 : 0];
@@ -113,9 +113,11 @@ MemoryPlan::MemoryPlan(const Plan& plan, const egg_session_spec& spec, uint64_t 
   size_t behind_sources = 0;
   size_t behind_workspace = 0;
   for (const BehindPlan& each : behind) {
-    behind_ops += each.plan.ops.size();
-    behind_sources += each.plan.source_count;
-    behind_workspace = std::max(behind_workspace, size_t{each.blocks} * each.plan.tiles * each.plan.workspace_bytes);
+    each.each_plan([&](const Plan& pass, uint32_t at_once) {
+      behind_ops += pass.ops.size();
+      behind_sources += pass.source_count;
+      behind_workspace = std::max(behind_workspace, size_t{at_once} * pass.tiles * pass.workspace_bytes);
+    });
   }
   set(bytes_, Area::kBehindOps, behind_ops, sizeof(DeviceOp));
   set(bytes_, Area::kBehindSources, behind_sources, sizeof(StageSource));
@@ -197,6 +199,7 @@ AreaBytes MemoryPlan::bytes_for(uint32_t population, uint32_t tiles_of_noise, bo
   set(bytes, Area::kLaterTargets, sites.later_tokens, sizeof(uint32_t));
   set(bytes, Area::kLaterResets, sites.later_tokens, 1);
   set(bytes, Area::kLaterRows, sites.later_tokens * spec_.program->index_count, sizeof(uint32_t));
+  set(bytes, Area::kLaterCache, sites.cached, 1);
   return bytes;
 }
 

@@ -88,6 +88,7 @@ enum class Area : uint8_t {
   kLaterTargets,
   kLaterResets,
   kLaterRows,
+  kLaterCache,  // keys and values of draws with a horizon
   kCount,
 };
 using AreaBytes = std::array<size_t, static_cast<size_t>(Area::kCount)>;

@@ -68,6 +68,17 @@ struct BehindPlan {
   std::unique_ptr<BehindProgram> program;
   Plan plan;
   uint32_t blocks;  // at once
+  // The tokens of a horizon, where the program has attention: draws go on in caches of their own.
+  std::unique_ptr<egg_program> later_program = nullptr;
+  std::optional<Plan> later = {};
+  uint32_t later_blocks = 0;
+
+  // Calls body(plan, blocks) for each of them.
+  template <class Body>
+  void each_plan(const Body& body) const {
+    body(plan, blocks);
+    if (later) body(*later, later_blocks);
+  }
 };
 
 }  // namespace eggroll::cuda

@@ -52,19 +52,13 @@ class CudaBackend : public Backend {
     if (devices_.empty()) devices_.push_back(0);
   }
 
-  // Orthogonal draws at what the loss reads; any within the program. The tokens of a horizon would read what draws
-  // have left in their caches, and there is no room for these.
+  // Orthogonal draws at what the loss reads; any within whose own token's loss depends on the value.
   bool supports_site(const egg_program& program, const egg_site& site) override {
     if (is_at_loss(program, site.value)) {
       return site.design == EGG_DRAWS_ORTHOGONAL && program.vocab <= static_cast<int32_t>(kMostDrawRows);
     }
     const BehindProgram behind(program, site);
-    const auto looks_back = [](const egg_op& op) { return signature_of(op).needs_context(); };
-    const bool goes_back = site.horizon > 0 && std::any_of(program.ops, program.ops + program.op_count, looks_back);
-    // What a draw takes is int8.
-    const bool takes_wide = std::any_of(behind.sources.begin(), behind.sources.end(),
-                                        [&](uint32_t value) { return program.values[value].is_wide != 0; });
-    return !behind.ops.empty() && behind.ops.back().code == EGG_OP_LOSS && !goes_back && !takes_wide;
+    return !behind.ops.empty() && behind.ops.back().code == EGG_OP_LOSS;
   }
   SessionPlan plan_session(const egg_session_spec& spec) override { return describe(plan_replicas(spec, devices_)); }
   std::unique_ptr<Session> open_session(const egg_session_spec& spec) override {

@@ -192,25 +192,32 @@ void Replica::make_behind() {
   later_.targets = take<uint32_t>(Area::kLaterTargets);
   later_.resets = take<uint8_t>(Area::kLaterResets);
   later_.row_numbers = take<uint32_t>(Area::kLaterRows);
+  later_.cache = take<int8_t>(Area::kLaterCache);
   if (own_.later) later_.parts = take_parts(Area::kLaterParts, own_.later->layout.parts);
   later_.noise = take<int8_t>(Area::kLaterNoise);
   later_.noise.zero(stream_);
   size_t first_op = 0;
   size_t first_source = 0;
-  for (const BehindPlan& each : own_.behind) {
-    const std::vector<DeviceOp> ops = bound(each.plan);
-    const std::vector<StageSource> stages = sources(each.plan, ops);
+  const auto make = [&](const Plan& plan) {
+    const std::vector<DeviceOp> ops = bound(plan);
+    const std::vector<StageSource> stages = sources(plan, ops);
     behind_ops_.upload(ops.data(), ops.size(), stream_, first_op);
     behind_sources_.upload(stages.data(), stages.size(), stream_, first_source);
     check(cudaStreamSynchronize(stream_), "receive data");
-    Pass& pass = behind_.emplace_back();
-    pass.plan = &each.plan;
+    Pass pass;
+    pass.plan = &plan;
     pass.ops = behind_ops_.get() + first_op;
     if (ops.size() <= kMostInlineOps) pass.inline_ops = ops;
     pass.sources = behind_sources_.get() + first_source;
     pass.workspace = behind_workspace_.get();
     first_op += ops.size();
     first_source += stages.size();
+    return pass;
+  };
+  for (const BehindPlan& each : own_.behind) {
+    BehindPasses& passes = behind_.emplace_back();
+    passes.at_place = make(each.plan);
+    if (each.later) passes.later = make(*each.later);
   }
 }
 

@@ -177,7 +177,8 @@ class Replica {
   void evaluate_sites(const egg_evaluate& e, Share part, uint32_t first_sent);
   void draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_t stream, uint32_t streams, uint32_t in_batch);
   void draw_within(const egg_evaluate& e, size_t behind, uint32_t stream, uint32_t streams, uint32_t in_batch);
-  void draw_later(const ForwardArgs& at_token, uint32_t horizon);
+  void draw_later(const ForwardArgs& at_token, uint32_t horizon, size_t behind);
+  void launch_draws(const ForwardArgs& args, const Plan& plan, uint32_t most_blocks);
   void finish_sites(const egg_evaluate& e, const std::vector<Part>& parts) const;
   // Places of a site.
   struct Places {
@@ -228,7 +229,12 @@ class Replica {
   cudaEvent_t updated_ = nullptr;
   std::vector<Param> params_;
   Pass pass_;
-  std::vector<Pass> behind_;
+  // What draws at a value run: at their place, and at the tokens of a horizon where the program has attention.
+  struct BehindPasses {
+    Pass at_place;
+    Pass later;
+  };
+  std::vector<BehindPasses> behind_;
   DeviceArray<DeviceOp> ops_;
   DeviceArray<StageSource> sources_;
   DeviceArray<DeviceOp> behind_ops_;
@@ -243,6 +249,7 @@ class Replica {
     DeviceArray<uint32_t> targets;
     DeviceArray<uint8_t> resets;
     DeviceArray<uint32_t> row_numbers;
+    DeviceArray<int8_t> cache;
     DeviceArray<NoisePart> parts;
     DeviceArray<int8_t> noise;
   } later_;

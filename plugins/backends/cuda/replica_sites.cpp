@@ -180,7 +180,7 @@ void Replica::draw_at_loss(const egg_evaluate& e, const SiteShape& site, uint32_
 
 // As many places at once as a launch has members for.
 void Replica::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream, uint32_t streams, uint32_t in_batch) {
-  const Pass& pass = behind_[behind];
+  const Pass& pass = behind_[behind].at_place;
   const BehindPlan& planned = own_.behind[behind];
   const SitePlan& sites = own_.plan.sites;
   const SiteShape& site = sites.sites[planned.site];
@@ -214,12 +214,16 @@ void Replica::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream,
                  site.site.draws,
                  site.site.amplitude,
                  site.site.design == EGG_DRAWS_ORTHOGONAL ? 1U : 0U,
-                 site.size};
+                 site.size,
+                 0,
+                 args.resets,
+                 horizon > 0 ? later_.cache.get() : nullptr,
+                 1 + horizon,
+                 sites.cached_bytes};
     args.states = later_.states.get();
     args.state_stride = own_.plan.state_stride;
-    launch_forward(args, std::min(planned.blocks, divide_up(args.rows, pass.plan->tiles * kTileRows)), pass.plan->tiles,
-                   stream_);
-    if (horizon > 0) draw_later(args, horizon);
+    launch_draws(args, planned.plan, planned.blocks);
+    if (horizon > 0) draw_later(args, horizon, behind);
     SiteErrorArgs errors{};
     errors.losses = behind_losses_.get();
     errors.later = horizon > 0 ? later_.losses.get() : nullptr;
@@ -237,14 +241,19 @@ void Replica::draw_within(const egg_evaluate& e, size_t behind, uint32_t stream,
   }
 }
 
+void Replica::launch_draws(const ForwardArgs& args, const Plan& plan, uint32_t most_blocks) {
+  launch_forward(args, std::min(most_blocks, divide_up(args.rows, plan.tiles * kTileRows)), plan.tiles, stream_);
+}
+
 // The same members go on with whole tokens of the unperturbed model, from the states behind theirs.
-void Replica::draw_later(const ForwardArgs& at_token, uint32_t horizon) {
+void Replica::draw_later(const ForwardArgs& at_token, uint32_t horizon, size_t behind) {
+  const BehindPlan& planned = own_.behind[behind];
   const uint32_t places = at_token.rows / at_token.members_per_stream;
   launch_later_tokens({at_token.inputs, at_token.targets, at_token.resets, at_token.row_numbers, at_token.index_count,
                        at_token.move.place, places, at_token.move.tokens, horizon, later_.inputs.get(),
                        later_.targets.get(), later_.resets.get(), later_.row_numbers.get()},
                       stream_);
-  ForwardArgs args = forward_args({});
+  ForwardArgs args = planned.later ? forward_args({}, behind_[behind].later) : forward_args({});
   args.tokens = horizon;
   args.rows = at_token.rows;
   args.members_per_stream = at_token.members_per_stream;
@@ -255,6 +264,13 @@ void Replica::draw_later(const ForwardArgs& at_token, uint32_t horizon) {
   args.noise = plain_noise_.get();
   args.states = at_token.states;
   args.losses = later_.losses.get();
+  if (planned.later) {
+    args.kept = at_token.kept;
+    args.first_kept = at_token.first_kept;
+    args.move = at_token.move;
+    args.move.later = 1;
+    return launch_draws(args, *planned.later, planned.later_blocks);
+  }
   if (!own_.later) return launch_forward_pass(args);
   args.noise = later_.noise.get();
   launch_fused_pass(args, blocks_for(args.rows, *own_.later));

@@ -22,9 +22,11 @@ BehindProgram::BehindProgram(const egg_program& program, const egg_site& site)
   for (egg_value& each : values) each.is_state = 0;
   for (const egg_op& op : ops) {
     if (op.code == EGG_OP_STORE) values[static_cast<size_t>(op.out)].is_state = 1;
-    if (op.code == EGG_OP_ATTENTION) {
-      for (const int32_t in : {op.in[1], op.in[2]}) caches.push_back(static_cast<uint32_t>(in));
-    }
+  }
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    const egg_op& op = program.ops[i];
+    if (op.code != EGG_OP_ATTENTION || (!goes_on && !std::binary_search(behind.ops.begin(), behind.ops.end(), i))) continue;
+    for (const int32_t in : {op.in[1], op.in[2]}) caches.push_back(static_cast<uint32_t>(in));
   }
   for (const uint32_t source : sources) values[source].is_state = 1;
   view.values = values.data();
@@ -41,7 +43,9 @@ SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>
   const auto keep = [&](int32_t value) {
     const auto same = [&](const KeptValue& k) { return k.value == value; };
     if (std::any_of(kept.begin(), kept.end(), same)) return;
-    kept.push_back({value, padded(static_cast<uint32_t>(program.values[value].size), kBlock), kept_row});
+    const egg_value& kind = program.values[value];
+    const uint32_t channel = kind.is_wide != 0 ? sizeof(int32_t) : 1;
+    kept.push_back({value, padded(static_cast<uint32_t>(kind.size), kBlock) * channel, kept_row});
     kept_row += kept.back().bytes;
   };
   for (uint32_t i = 0; i < spec.site_count; ++i) {
@@ -71,6 +75,14 @@ SitePlan::SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>
     }
   }
   streams = last - first_stream;
+  for (uint32_t i = 0; i < program.op_count; ++i) {
+    const egg_op& op = program.ops[i];
+    if (op.code == EGG_OP_ATTENTION) cached_bytes += cached_bytes_of(program, op);
+  }
+}
+
+uint32_t SitePlan::cached_bytes_of(const egg_program& program, const egg_op& attention) {
+  return 2 * padded(static_cast<uint32_t>(program.values[attention.out].size), kBlock);
 }
 
 size_t SitePlan::kept_offset(int32_t value) const {
@@ -119,6 +131,7 @@ SitePlan::Room SitePlan::room(uint32_t of_population) const {
     if (site.site.horizon == 0) continue;
     room.draws_that_go_on = std::max(room.draws_that_go_on, draws);
     room.later_tokens = std::max(room.later_tokens, places * horizon(site));
+    room.cached = std::max(room.cached, draws * (1 + horizon(site)) * cached_bytes);
   }
   if (!sites.empty()) room.kept = scaled(size_t{streams} * sites.front().tokens) * kept_row;
   for (const SiteVoter& table : tables) room = after(room, table, scaled(sites[table.site].places()));

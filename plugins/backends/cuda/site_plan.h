@@ -46,7 +46,7 @@ struct BehindProgram {
   BehindProgram& operator=(const BehindProgram&) = delete;
 
   std::vector<uint32_t> sources;  // as of OpsBehind, and what states are that no draw changes
-  std::vector<uint32_t> caches;   // keys and values, which attention reads at earlier tokens
+  std::vector<uint32_t> caches;   // keys and values that attention reads at earlier tokens, here or in a horizon
   std::vector<egg_value> values;
   std::vector<egg_op> ops;
   egg_program view;
@@ -57,6 +57,8 @@ struct SitePlan {
   SitePlan(const egg_session_spec& spec, const std::vector<LoweredParam>& params);
 
   static uint32_t error_stride(const SiteShape& site) { return padded(site.size, kBlock); }
+  // Bytes of a key and a value.
+  static uint32_t cached_bytes_of(const egg_program& program, const egg_op& attention);
   size_t kept_offset(int32_t value) const;
   // Errors and places of the sites before this one.
   size_t errors_before(uint32_t site) const;
@@ -77,6 +79,7 @@ struct SitePlan {
     size_t draws = 0;        // members of a launch of draws within
     size_t draws_that_go_on = 0;
     size_t later_tokens = 0;  // of the places of such a launch
+    size_t cached = 0;        // bytes: keys and values of its draws
   };
   Room room(uint32_t population) const;
   // The same with one more table.
@@ -86,6 +89,7 @@ struct SitePlan {
   std::vector<bool> is_within;  // by site: its value is not what the loss reads
   std::vector<KeptValue> kept;
   uint32_t kept_row = 0;      // bytes of all at one token
+  uint32_t cached_bytes = 0;  // of the keys and values of all attention at one token of a draw
   uint32_t first_stream = 0;  // of those of any site
   uint32_t streams = 0;       // from there to the last
   std::vector<SiteVoter> tables;

@@ -108,7 +108,7 @@ void launch_site_rule(const SiteRuleArgs& args, const RuleArgs& rule, cudaStream
 // The compilers of host and device lay these out alike.
 static_assert(sizeof(SiteDrawArgs) == 112);
 static_assert(sizeof(LaterArgs) == 88);
-static_assert(sizeof(SiteErrorArgs) == 112);
+static_assert(sizeof(SiteErrorArgs) == 144);
 static_assert(sizeof(SiteRowArgs) == 40);
 static_assert(sizeof(SiteMatrixArgs) == 64);
 static_assert(sizeof(SiteRuleArgs) == 64);

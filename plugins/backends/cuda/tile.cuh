@@ -112,11 +112,15 @@ struct Tile {
     return size_t{(args.first + member(r)) / args.members_per_stream} * args.tokens + at.token;
   }
 
-  // Where the row's token lies in its window. A launch of draws has one token, and each row's lies elsewhere.
+  // Where the row's token lies in its window; of draws, where their place does. Behind the window's end no loss counts.
   __device__ uint32_t position(uint32_t r) const {
     if (args.move.tokens == 0) return at.token;
-    return (args.move.place + static_cast<uint32_t>(entry(r))) % args.move.tokens;
+    return min(token_of_place(r) + steps_behind(), args.move.tokens - 1);
   }
+  __device__ uint32_t place(uint32_t r) const { return member(r) / args.members_per_stream; }
+  __device__ uint32_t token_of_place(uint32_t r) const { return (args.move.place + place(r)) % args.move.tokens; }
+  // Tokens that the draws are behind their places.
+  __device__ uint32_t steps_behind() const { return args.move.later + at.token; }
 
   __device__ const int8_t* noise(uint32_t r, uint32_t i) const { return at.noise + noise_place(pair_of(r), i); }
   __device__ NoiseUnits noise_units(uint32_t r, uint32_t i) const { return {noise(r, i) + kUnit * quarter()}; }

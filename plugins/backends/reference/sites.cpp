@@ -27,6 +27,7 @@ void fill_signs(const Place& p, uint32_t k, std::vector<int32_t>& signs) {
   }
 }
 
+// Of an int8 value.
 int32_t perturbed(const Place& p, uint32_t i, int32_t sign) {
   const auto value = static_cast<size_t>(p.site.site.value);
   return egg_clip8(p.frame.values[value][i] + sign * p.site.site.amplitude);
@@ -54,8 +55,13 @@ int64_t difference_at_logits(const Place& p, const std::vector<int32_t>& signs) 
 int64_t loss_behind(const Place& p, const std::vector<int32_t>& signs, int32_t member) {
   Frame frame = p.frame;
   const egg_program& program = *p.model.program;
+  const auto value = static_cast<size_t>(p.site.site.value);
   for (uint32_t i = 0; i < p.site.size; ++i) {
-    frame.values[static_cast<size_t>(p.site.site.value)][i] = static_cast<int8_t>(perturbed(p, i, member * signs[i]));
+    if (program.values[value].is_wide != 0) {
+      frame.wide_values[value][i] += member * signs[i] * p.site.site.amplitude;
+    } else {
+      frame.values[value][i] = static_cast<int8_t>(perturbed(p, i, member * signs[i]));
+    }
   }
   int64_t loss = 0;
   const uint32_t last = std::min(p.tokens.count - 1, p.frame.position + p.site.site.horizon);

@@ -65,7 +65,8 @@ class Attention {
         const U32 bytes = (U32)(S::template load<V8>(v + at) ^ S::all8(S::kWeightXor));
         for (size_t i = 0; i < 4; ++i) {
           int8_t* to = four_values(p, g) + (i * kRegs + m) * S::kBytes;
-          const U32 before = place == 0 ? U32{} : S::template load<U32>(to);
+          // A draw keeps its own where its stream, or another draw, has kept one.
+          const U32 before = S::template load<U32>(to) & ((1U << place) - 1);
           const U32 byte = (bytes >> static_cast<uint32_t>(8 * i)) & 0xff;
           S::store(to, before | byte << place);
         }

@@ -25,8 +25,10 @@ class SiteBehind {
         quads_(model.plan.room),
         limit_(egg_draw_limit(site.site.draws)),
         rows_(UINT32_C(1) << egg_log2_up(site.size)),
-        base_(rows_),
-        moved_(rows_),
+        is_wide_(model.plan.is_wide(site.site.value)),
+        channel_bytes_(is_wide_ ? 4 : 1),
+        base_(rows_ * channel_bytes_),
+        moved_(base_.size()),
         token_signs_(rows_),
         sums_(site.size) {
     for (const uint32_t value : behind_.sources) {
@@ -40,7 +42,7 @@ class SiteBehind {
   }
 
   static uint64_t bytes(const Plan& plan, const SiteShape& site) {
-    uint64_t bytes = T::bytes(plan) + plan.state_quads * T::kQuadBytes + size_t{2} * site.size * (T::kPairs + 5);
+    uint64_t bytes = T::bytes(plan) + plan.state_quads * T::kQuadBytes + size_t{2} * site.size * (T::kPairs + 11);
     for (const uint32_t value : ops_behind(*plan.program, site.site.value, true).sources) {
       bytes += 2 * plan.room[value] * T::kQuadBytes;
     }
@@ -70,9 +72,12 @@ class SiteBehind {
     fill_signs(key, token_signs_.data());
     stream_of_.fill(in_batch);
     bring(streams, lane);
-    T::take_lane(streams_[0].data(), lane, site_.size, base_.data());  // the value is the first that draws read
+    bring_caches(streams, lane);
+    // The value is the first that draws read.
+    T::take_lane(streams_[0].data(), lane, site_.size * channel_bytes_, base_.data());
     std::fill(sums_.begin(), sums_.end(), 0);
-    read(token, e.batch);
+    first_visible_ = streams.now->first_visible[lane];
+    read_own(token, e.batch);
     for (uint32_t first = 0; first < site.draws; first += T::kPairs) {
       const uint32_t count = std::min<uint32_t>(T::kPairs, site.draws - first);
       if (first > 0 && site.horizon > 0) bring(streams, lane);
@@ -108,6 +113,23 @@ class SiteBehind {
       spread(streams.next[s.value], lane, s.quads, states_.data() + s.quads_before * T::kQuadBytes);
     }
   }
+  // The stream's keys and values up to its token, where a draw that changes its own keeps these in their place.
+  void bring_caches(const Tile<S>& streams, uint32_t lane) {
+    const Plan& plan = streams.model.plan;
+    const auto begin = static_cast<size_t>(streams.now->first_visible[lane]);
+    const size_t end = streams.now->position + 1;
+    for (uint32_t i = 0; i < program_.op_count; ++i) {
+      if (program_.ops[i].code != EGG_OP_ATTENTION) continue;
+      const auto out = static_cast<size_t>(program_.ops[i].out);
+      const auto bring_quads = [&](size_t first, size_t count) {
+        spread(streams.cache.data() + first * T::kQuadBytes, lane, count, tile_.cache.data() + first * T::kQuadBytes);
+      };
+      const size_t quads = plan.quads[out];
+      bring_quads(plan.caches[out].keys + begin * quads, (end - begin) * quads);
+      const size_t first_four = begin / 4;  // values lie by four positions
+      bring_quads(plan.caches[out].values + first_four * 4 * quads, ((end + 3) / 4 - first_four) * 4 * quads);
+    }
+  }
   static void spread(const int8_t* from, uint32_t lane, size_t quads, int8_t* to) {
     for (size_t g = 0; g < quads; ++g) {
       const auto four = S::broadcast(from + g * T::kQuadBytes + 4 * lane);
@@ -137,10 +159,15 @@ class SiteBehind {
 
   // Both members of a pair.
   void perturb(uint32_t pair) {
-    move(base_.data(), signs_[pair].data(), site_.site.amplitude, rows_, moved_.data());
-    scatter(moved_.data(), T::lane_of(pair, 0));
-    move(base_.data(), signs_[pair].data(), -site_.site.amplitude, rows_, moved_.data());
-    scatter(moved_.data(), T::lane_of(pair, 1));
+    for (size_t side = 0; side < 2; ++side) {
+      const int32_t amplitude = side == 0 ? site_.site.amplitude : -site_.site.amplitude;
+      if (is_wide_) {
+        move_wide(base_.data(), signs_[pair].data(), amplitude, site_.size, moved_.data());
+      } else {
+        move(base_.data(), signs_[pair].data(), amplitude, rows_, moved_.data());
+      }
+      scatter(moved_.data(), T::lane_of(pair, side));
+    }
   }
   // Sizes are passed by value: what lies in memory might be what is written.
   static void move(const int8_t* __restrict base, const int8_t* __restrict signs, int32_t amplitude, uint32_t size,
@@ -151,11 +178,22 @@ class SiteBehind {
       to[i] = static_cast<int8_t>(std::clamp<int16_t>(moved, -127, 127));
     }
   }
+  // base, to: int32.
+  static void move_wide(const int8_t* __restrict base, const int8_t* __restrict signs, int32_t amplitude, uint32_t size,
+                        int8_t* __restrict to) {
+    for (uint32_t i = 0; i < size; ++i) {
+      int32_t value;
+      std::memcpy(&value, base + sizeof value * i, sizeof value);
+      value += signs[i] * amplitude;
+      std::memcpy(to + sizeof value * i, &value, sizeof value);
+    }
+  }
   void scatter(const int8_t* from, size_t lane) {
     int8_t* const to = draws_[0].data() + 4 * lane;
-    const size_t whole = site_.size / 4;
+    const size_t bytes = size_t{site_.size} * channel_bytes_;
+    const size_t whole = bytes / 4;
     for (size_t g = 0; g < whole; ++g) std::memcpy(to + g * T::kQuadBytes, from + 4 * g, 4);
-    if (site_.size % 4 != 0) std::memcpy(to + whole * T::kQuadBytes, from + 4 * whole, site_.size % 4);
+    if (bytes % 4 != 0) std::memcpy(to + whole * T::kQuadBytes, from + 4 * whole, bytes % 4);
   }
 
   static void add(int32_t d, const int8_t* __restrict signs, uint32_t size, int32_t* __restrict sums) {
@@ -183,9 +221,15 @@ class SiteBehind {
       std::swap(of_states[0], of_states[1]);
     }
     for (size_t i = 0; i < behind_.sources.size(); ++i) tile_.at[behind_.sources[i]] = draws_[i].data();
-    read(token, batch);
+    read_own(token, batch);
   }
   void run_op(uint32_t op) { Kernels<S>::kAll[program_.ops[op].code](tile_, program_.ops[op]); }
+  // The draws' own token.
+  void read_own(uint32_t token, const egg_batch& batch) {
+    read(token, batch);
+    tile_.inputs[0].first_visible.fill(first_visible_);
+    tile_.inputs[0].oldest_visible = static_cast<size_t>(first_visible_);
+  }
   void read(uint32_t token, const egg_batch& batch) {
     read_token<S>(batch, token, stream_of_, program_.index_count, tile_.inputs[0], tile_.inputs[0]);
   }
@@ -197,6 +241,8 @@ class SiteBehind {
   std::vector<uint32_t> quads_;  // what each value takes
   int64_t limit_;
   uint32_t rows_;                        // of the Hadamard matrix
+  bool is_wide_;                         // the value
+  uint32_t channel_bytes_;               // of the value
   std::vector<Buffer<int8_t>> streams_;  // by what draws read, as the streams have it; empty for states
   std::vector<Buffer<int8_t>> draws_;    // the same, as the draws have it
   Buffer<int8_t> states_;                // behind the token
@@ -206,6 +252,7 @@ class SiteBehind {
   std::vector<int32_t> sums_;
   std::array<Buffer<int8_t>, T::kPairs> signs_;
   std::array<int64_t, T::kMembers> stream_of_{};
+  int32_t first_visible_ = 0;  // position that the stream's attention reaches back to
 };
 
 }  // namespace eggroll::tile

@@ -15,13 +15,9 @@ template <const Engine& (*kChoose)()>
 class TileBackend : public Backend {
  public:
   explicit TileBackend(Settings& settings) { settings.finish(); }
-  // Orthogonal draws at what the loss reads; any within, where no attention has to look back at what draws changed.
+  // Orthogonal draws at what the loss reads; any within.
   bool supports_site(const egg_program& program, const egg_site& site) override {
-    if (is_at_loss(program, site.value)) return site.design == EGG_DRAWS_ORTHOGONAL;
-    if (site.horizon > 0 && program.context > 0) return false;
-    const std::vector<uint32_t> behind = ops_behind(program, site.value, site.horizon > 0).ops;
-    const auto is_attention = [&](uint32_t i) { return program.ops[i].code == EGG_OP_ATTENTION; };
-    return std::none_of(behind.begin(), behind.end(), is_attention);
+    return !is_at_loss(program, site.value) || site.design == EGG_DRAWS_ORTHOGONAL;
   }
   SessionPlan plan_session(const egg_session_spec& spec) override {
     const Engine& engine = kChoose();
