@@ -244,8 +244,8 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
     egg_site site{op.out,
                   orthogonal ? EGG_DRAWS_ORTHOGONAL : EGG_DRAWS_INDEPENDENT,
                   1 + draws.below(orthogonal ? std::min(rows, 20U) : 20),
-                  1 + static_cast<int32_t>(draws.below(
-                          view.values[op.out].is_wide != 0 ? EGG_WIDE_AMPLITUDE_MAX : EGG_AMPLITUDE_MAX)),
+                  1 + static_cast<int32_t>(
+                          draws.below(view.values[op.out].is_wide != 0 ? EGG_WIDE_AMPLITUDE_MAX : EGG_AMPLITUDE_MAX)),
                   horizon,
                   static_cast<int32_t>(draws.below(12)),
                   0,

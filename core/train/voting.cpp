@@ -102,9 +102,8 @@ egg_site site_of(const Program& program, const SiteSettings& settings) {
                     settings.value));
   }
   if (settings.amplitude > EGG_AMPLITUDE_MAX && view.values[site.value].is_wide == 0) {
-    refuse(
-        fmt::format("'{}' is an int8 value and has an amplitude of {}, expected at most {}; use a smaller one",
-                    settings.value, settings.amplitude, EGG_AMPLITUDE_MAX));
+    refuse(fmt::format("'{}' is an int8 value and has an amplitude of {}, expected at most {}; use a smaller one",
+                       settings.value, settings.amplitude, EGG_AMPLITUDE_MAX));
   }
   const auto size = static_cast<uint32_t>(view.values[site.value].size);
   const uint32_t rows = UINT32_C(1) << egg_log2_up(size);

@@ -98,7 +98,9 @@ TEST(Sites, AWideValueHasRoomForItsAmplitude) {
   EXPECT_EQ(most_of(0), 4 * 127);
   EXPECT_EQ(most_of(65536), 2 * (2 * 127 + 65536));
   const egg_site site{1, EGG_DRAWS_ORTHOGONAL, 4, EGG_WIDE_MAX, 0, 0, 0, 1};
-  EXPECT_THAT(message_of([&] { require_no_overflow(program.view(), egg_noise{}, {&site, 1}); }),
+  EXPECT_THAT(message_of([&] {
+                require_no_overflow(program.view(), egg_noise{}, {&site, 1});
+              }),
               HasSubstr("more than a wide value may reach"));
 }
 
@@ -226,16 +228,18 @@ TEST_P(SiteRunTest, IsTheSameOnEveryBackendThatHasTheSites) {
 const std::string kWide =
     "perturb.groups=[{sites: [{value: output, draws: 16}, {value: embedded, draws: 8, horizon: 3}, {value: "
     "layer0.attention.q.wide, "
-    "draws: 5, orthogonal: false, amplitude: 900}, {value: layer0.attention.v.wide, draws: 20, amplitude: 900, horizon: 2}, {value: "
+    "draws: 5, orthogonal: false, amplitude: 900}, {value: layer0.attention.v.wide, draws: 20, amplitude: 900, "
+    "horizon: 2}, {value: "
     "layer0.mlp.sum, draws: 8, amplitude: 6}], share: 0.7}, {params: [\"*.b\", \"*gain\", \"*.up.w\", "
     "\"init_mlp*\", \"*.k.w\", \"*.out.w\"], share: 0.3}]";
 
 INSTANTIATE_TEST_SUITE_P(, SiteRunTest,
                          ::testing::Values(SitesOfRun{"AtTheOutput", kLogits, {}}, SitesOfRun{"Within", kInner, {}},
-                                           SitesOfRun{"OfATransformer",
-                                                      kWide,
-                                                      {"model=int8nativeformer", "model.width=24", "model.head_width=12",
-                                                       "model.tied_head=false", "noise.rank=1"}}),
+                                           SitesOfRun{
+                                               "OfATransformer",
+                                               kWide,
+                                               {"model=int8nativeformer", "model.width=24", "model.head_width=12",
+                                                "model.tied_head=false", "noise.rank=1"}}),
                          [](const auto& values) { return std::string(values.param.name); });
 
 }  // namespace

@@ -64,8 +64,8 @@ struct OfMember {
   __device__ uint32_t value(uint32_t j, uint32_t i) const { return word(op.values_offset, j, i); }
 };
 
-// A draw has its stream's keys and values before its place, and its own from there on: those of the token in hand in the
-// tile, the others in the cache.
+// A draw has its stream's keys and values before its place, and its own from there on: those of the token in hand in
+// the tile, the others in the cache.
 template <class T>
 struct OfDraw {
   const T& tile;

@@ -54,8 +54,8 @@ enum SideA : uint8_t { kDrawnA, kKeyedA, kJointA, kNoA };
 
 // What the kernels run: the program's ops, and some of the backend's own. kKeep leaves a value in device memory, where
 // the sites of a session read it. Draws take it from there: kTake as it is, kMove as a draw has it; kAttendOfDraw is
-// their attention, which reads keys and values of earlier tokens there and, at the tokens of a horizon, in a cache of the
-// draws' own.
+// their attention, which reads keys and values of earlier tokens there and, at the tokens of a horizon, in a cache of
+// the draws' own.
 enum DeviceCode : int32_t { kLoadState = 100, kKeep, kTake, kMove, kAttendOfDraw };
 
 // Ops that the smallest kernel has, where their values are int8. All others are in the full one: what a kernel never

@@ -25,7 +25,8 @@ BehindProgram::BehindProgram(const egg_program& program, const egg_site& site)
   }
   for (uint32_t i = 0; i < program.op_count; ++i) {
     const egg_op& op = program.ops[i];
-    if (op.code != EGG_OP_ATTENTION || (!goes_on && !std::binary_search(behind.ops.begin(), behind.ops.end(), i))) continue;
+    if (op.code != EGG_OP_ATTENTION || (!goes_on && !std::binary_search(behind.ops.begin(), behind.ops.end(), i)))
+      continue;
     for (const int32_t in : {op.in[1], op.in[2]}) caches.push_back(static_cast<uint32_t>(in));
   }
   for (const uint32_t source : sources) values[source].is_state = 1;
