@@ -74,9 +74,11 @@ void build_vote_rule(RuleBuilder& rule);
 // Throws Error if the backend fails or writes outside a buffer it was given.
 Transcript run_case(const BackendInstance& backend, const OpCase& test, int threads);
 Transcript run_case(const BackendInstance& backend, const RuleCase& test, int threads);
-Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads);
+// sessions: that share its streams and its updates.
+Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads, uint32_t sessions = 1);
 
-// A site of a random program, compared with the reference (which may be null) and with itself on three threads.
+// A site of a random program, compared with the reference (which may be null) and with itself on three threads and in
+// sessions that share it.
 struct RandomSites {
   bool has_run = false;    // false: the program has none, or the backend says that it has not
   std::string difference;  // empty where all agree, else a sentence

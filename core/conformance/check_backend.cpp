@@ -58,6 +58,15 @@ bool lacks(const BackendInstance&, const Case&) {
   return false;
 }
 
+// What sessions that share a case make of it, where it is not the same; nothing of ops: random programs are shared.
+std::string difference_of_sessions(const BackendInstance& tested, const SiteCase& test, const Transcript& actual) {
+  return first_difference(actual, run_case(tested, test, 1, 3));
+}
+template <class Case>
+std::string difference_of_sessions(const BackendInstance&, const Case&, const Transcript&) {
+  return "";
+}
+
 // All cases of one op, with one thread and with three. The hash kept of the reference's results tells whether they are
 // the same; the reference itself runs only to say where they are not.
 template <class Case>
@@ -73,6 +82,8 @@ Check check_op(const std::string& what, const std::vector<Case>& cases, const Ba
       add(hash, actual);
       const std::string threads = first_difference(actual, run_case(tested, test, 3));
       if (!threads.empty()) fail(check, test, "three threads give another result than one: " + threads);
+      const std::string sessions = difference_of_sessions(tested, test, actual);
+      if (!sessions.empty()) fail(check, test, "three sessions that share sites give another result than one: " + sessions);
     } catch (const Error& error) {
       fail(check, test, error.what());
     }

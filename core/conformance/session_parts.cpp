@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "eggroll/error.h"
+#include "eggroll/site_errors.h"
 #include "train/members.h"
 
 namespace eggroll {
@@ -25,11 +26,12 @@ void each_part(std::vector<BackendSession>& sessions, uint32_t first, uint32_t c
 SessionParts::SessionParts(const BackendInstance& backend, const egg_session_spec& spec, const Program& program,
                            uint32_t parts)
     : program_(program) {
-  const uint64_t pairs = spec.population / 2;
+  const uint64_t together = spec.site_count > 0 ? spec.members_per_stream : 2;
+  const uint64_t units = spec.population / together;
   for (uint64_t i = 0; i < parts; ++i) {
-    egg_session_spec own = spec;
-    own.first = static_cast<uint32_t>(2 * (pairs * i / parts));
-    own.members = static_cast<uint32_t>(2 * (pairs * (i + 1) / parts)) - own.first;
+    egg_session_spec& own = specs_.emplace_back(spec);
+    own.first = static_cast<uint32_t>(together * (units * i / parts));
+    own.members = static_cast<uint32_t>(together * (units * (i + 1) / parts)) - own.first;
     sessions_.push_back(backend.open_session(own));
   }
 }
@@ -66,8 +68,34 @@ void SessionParts::evaluate(const egg_evaluate& call) {
   });
 }
 
+// Tells each session what streams of sites have left in the others.
+void SessionParts::exchange_sites() {
+  for (size_t from = 0; from < sessions_.size(); ++from) {
+    for (uint32_t i = 0; i < specs_[from].site_count; ++i) {
+      const SiteShape shape(specs_[from], i);
+      if (shape.own_streams == 0) continue;
+      const size_t places = shape.has_tables ? size_t{shape.own_streams} * shape.tokens : 0;
+      std::vector<int16_t> errors(places * shape.size);
+      std::vector<uint8_t> perturbed(places);
+      std::vector<int64_t> votes(shape.votes());
+      const egg_site_part part{sizeof(egg_site_part),
+                               i,
+                               shape.own_first,
+                               shape.own_streams,
+                               errors.empty() ? nullptr : errors.data(),
+                               errors.empty() ? nullptr : perturbed.data(),
+                               votes.empty() ? nullptr : votes.data()};
+      sessions_[from].get_site_part(part);
+      for (size_t to = 0; to < sessions_.size(); ++to) {
+        if (to != from) sessions_[to].add_site_part(part);
+      }
+    }
+  }
+}
+
 void SessionParts::update(const egg_update& call) {
   if (sessions_.size() == 1) return sessions_[0].update(call);
+  exchange_sites();
   const auto params = static_cast<uint32_t>(program_.params().size());
   for (uint32_t part = 0; part < sessions_.size(); ++part) {
     std::vector<uint8_t> chosen;

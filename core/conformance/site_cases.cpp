@@ -9,6 +9,7 @@
 #include "conformance/cases.h"
 #include "conformance/draws.h"
 #include "conformance/random_program.h"
+#include "conformance/session_parts.h"
 #include "eggroll/draws.h"
 #include "eggroll/sites.h"
 #include "eggroll/spec.h"
@@ -108,12 +109,13 @@ struct SiteRun {
   uint32_t tokens;
 };
 
-Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws, int threads) {
+Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws, const Division& division) {
   const egg_program& view = test.program.view();
   const uint32_t members = 2 * test.streams;
-  BackendSession session = backend.open_session(egg_session_spec{
-      sizeof(egg_session_spec), threads, &view, &test.rule.view(), test.noise, members, 0, members, 0,
-      test.voters.data(), test.sites.data(), static_cast<uint32_t>(test.sites.size()), test.tokens, 2});
+  const egg_session_spec spec{
+      sizeof(egg_session_spec), division.threads, &view, &test.rule.view(), test.noise, members, 0, members, 0,
+      test.voters.data(), test.sites.data(), static_cast<uint32_t>(test.sites.size()), test.tokens, 2};
+  SessionParts session(backend, spec, test.program, division.sessions);
   const auto vocab = static_cast<uint32_t>(view.vocab);
   for (uint32_t i = 0; i < view.param_count; ++i) {
     std::vector<int8_t> weights(weight_count(view.params[i]));
@@ -194,7 +196,7 @@ bool take_voters(const egg_program& program, SiteRun& test) {
 
 }  // namespace
 
-Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads) {
+Transcript run_case(const BackendInstance& backend, const SiteCase& test, int threads, uint32_t sessions) {
   ProgramBuilder builder(test.vocab, 4, EGG_ROUND_NEAREST);
   build_program(builder, test.vocab, test.width);
   const Program program(*builder.view());
@@ -212,7 +214,7 @@ Transcript run_case(const BackendInstance& backend, const SiteCase& test, int th
                              s.horizon, s.shift, 0, kOfSites});
     take_voters(program.view(), of_case);
   }
-  return run(backend, of_case, Draws(fnv1a(test.name)), threads);
+  return run(backend, of_case, Draws(fnv1a(test.name)), {threads, sessions});
 }
 
 RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const BackendInstance* reference) {
@@ -262,15 +264,20 @@ RandomSites random_sites(uint64_t seed, const BackendInstance& tested, const Bac
   }
   if (of_case.sites.empty()) return {};
   const egg_site& site = of_case.sites.front();
-  const auto run_on = [&](const BackendInstance& backend, int threads) {
-    return run(backend, of_case, Draws(seed, 8), threads);
+  const auto run_on = [&](const BackendInstance& backend, const Division& division) {
+    return run(backend, of_case, Draws(seed, 8), division);
   };
   try {
     require_no_overflow(view, of_case.noise, of_case.sites);
-    const Transcript actual = run_on(tested, 1);
-    std::string difference = first_difference(actual, run_on(tested, 3));
+    const Transcript actual = run_on(tested, {});
+    std::string difference = first_difference(actual, run_on(tested, {3, 1}));
     if (!difference.empty()) difference = "three threads give another result than one: " + difference;
-    if (difference.empty() && reference != nullptr) difference = first_difference(run_on(*reference, 1), actual);
+    const uint32_t sessions = std::min(3U, of_case.streams);
+    if (difference.empty()) {
+      difference = first_difference(actual, run_on(tested, {1, sessions}));
+      if (!difference.empty()) difference = "sessions that share sites give another result than one: " + difference;
+    }
+    if (difference.empty() && reference != nullptr) difference = first_difference(run_on(*reference, {}), actual);
     if (difference.empty()) return {true, ""};
     return {true, fmt::format("{}; {} draws of '{}', {}, amplitude {}, horizon {}, shift {}, {} of {} streams of {} "
                               "tokens\n{}{}",

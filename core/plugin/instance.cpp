@@ -13,6 +13,7 @@
 
 #include "eggroll/draws.h"
 #include "eggroll/error.h"
+#include "eggroll/site_errors.h"
 #include "eggroll/threads.h"
 #include "plugin/calls.h"
 #include "plugin/watchdog.h"
@@ -486,6 +487,29 @@ void BackendSession::infer(egg_infer arguments, Threads* threads) {
   logits.give_back(who_, "logits", "infer");
   require_losses(losses.data(), streams, arguments.batch, "infer", threads);
   std::copy_n(losses.data(), streams, host_losses);
+}
+
+void BackendSession::get_site_part(egg_site_part part) {
+  part.struct_size = sizeof(part);
+  const SiteShape shape(*spec_, part.site);
+  const egg_site_part to = part;
+  const size_t places = part.errors == nullptr ? 0 : size_t{part.streams} * shape.tokens;
+  const size_t votes = part.votes == nullptr ? 0 : shape.votes();
+  if (places > 0) part.errors = part_errors_.lend(places * shape.size);
+  if (places > 0) part.perturbed = part_perturbed_.lend(places);
+  if (votes > 0) part.votes = part_votes_.lend(votes);
+  call("get_site_part", table_->get_site_part, &part);
+  if (places > 0) part_errors_.require_whole(who_, "errors", "get_site_part");
+  if (places > 0) part_perturbed_.require_whole(who_, "perturbed tokens", "get_site_part");
+  if (votes > 0) part_votes_.require_whole(who_, "votes", "get_site_part");
+  std::copy_n(part.errors, places * shape.size, to.errors);
+  std::copy_n(part.perturbed, places, to.perturbed);
+  std::copy_n(part.votes, votes, to.votes);
+}
+
+void BackendSession::add_site_part(egg_site_part part) {
+  part.struct_size = sizeof(part);
+  call("add_site_part", table_->add_site_part, &part);
 }
 
 ProcessesInstance::ProcessesInstance(const ChosenPlugin& plugin, const egg_settings& settings)

@@ -93,6 +93,9 @@ class BackendSession {
   void update(egg_update arguments);
   // threads: as of evaluate().
   void infer(egg_infer arguments, Threads* threads = nullptr);
+  // part: its arrays are filled, or read.
+  void get_site_part(egg_site_part part);
+  void add_site_part(egg_site_part part);
 
  private:
   friend class BackendInstance;
@@ -133,6 +136,9 @@ class BackendSession {
   Guarded<int64_t> losses_;           // of evaluate(), which every step calls
   std::optional<uint32_t> expected_;  // how many of them expect_losses() has prepared
   Guarded<int8_t> states_;            // of infer()
+  Guarded<int16_t> part_errors_;      // of get_site_part(), which every step of processes with sites calls
+  Guarded<uint8_t> part_perturbed_;
+  Guarded<int64_t> part_votes_;
 };
 
 class BackendInstance : public Instance {

@@ -100,7 +100,9 @@ void require_all(Functions& functions, const egg_backend_interface& table) {
       .require("get_states", table.get_states)
       .require("evaluate", table.evaluate)
       .require("update", table.update)
-      .require("infer", table.infer);
+      .require("infer", table.infer)
+      .require("get_site_part", table.get_site_part)
+      .require("add_site_part", table.add_site_part);
 }
 
 void require_all(Functions& functions, const egg_processes_interface& table) {

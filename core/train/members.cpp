@@ -1,5 +1,7 @@
 #include "train/members.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -38,7 +40,18 @@ void each_call(const egg_evaluate& call, uint32_t indices, uint32_t first, uint3
   }
 }
 
-// Heads the bytes that a process sends; the machines of a run have the same byte order.
+std::vector<MemberShare> member_shares(const Learner& learner, uint32_t processes) {
+  const uint32_t streams = learner.train.population / learner.train.members_per_stream;
+  if (!learner.sites.empty() && processes > streams) {
+    throw Error(
+        fmt::format("{} processes share {} streams, expected at most a process for each, because a stream of sites runs "
+                    "once; start {} or fewer, or use a larger train.population",
+                    processes, streams, streams));
+  }
+  return shares_of(learner.train.population, learner.train.members_per_stream, processes);
+}
+
+// Heads the bytes that a process sends, before the sums of its sites; the machines of a run have the same byte order.
 struct Members::Header {
   int64_t loss;     // of its members
   uint64_t tokens;  // scored, of the streams whose first member is its own
@@ -52,19 +65,16 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
     : setup_(setup),
       session_(session),
       processes_(processes),
-      shares_(shares_of(setup.learner.train.population, setup.learner.train.members_per_stream, processes.size())),
+      shares_(member_shares(setup.learner, processes.size())),
       own_(shares_[processes.index()]),
+      site_parts_(setup.learner, shares_, processes.index()),
       given_(threads_given(Threads::number(setup.learner.threads) + 1).count),
       threads_(static_cast<int>(std::max(1U, given_ - 1))),
       held_out_(session, setup.dataset, setup.learner.program->state_bytes(), &threads_),
       d_(own_.count / 2) {
-  if (!processes.alone() && !setup.learner.sites.empty()) {
-    throw Error(
-        "groups of sites are for a run of one process; start it without mpirun, or name parameters in their place");
-  }
   static_assert(sizeof(Header) == 48);
-  for (const MemberShare& share : shares_)
-    sizes_.push_back(sizeof(Header) + setup.fitness.packed_bytes(share.count / 2));
+  const uint64_t head = sizeof(Header) + setup.learner.sites.size() * sizeof(egg_site_sums);
+  for (const MemberShare& share : shares_) sizes_.push_back(head + setup.fitness.packed_bytes(share.count / 2));
   if (given_ <= Threads::number(setup.learner.threads)) return;
   try {
     side_thread_.emplace(std::chrono::microseconds(0));
@@ -73,7 +83,9 @@ Members::Members(const Setup& setup, BackendSession& session, Processes& process
   }
 }
 
-uint64_t Members::bytes_per_step() const { return *std::max_element(sizes_.begin(), sizes_.end()); }
+uint64_t Members::bytes_per_step() const {
+  return *std::max_element(sizes_.begin(), sizes_.end()) + site_parts_.bytes_per_step();
+}
 
 const Scores& Members::score(uint64_t step, const Word& word) {
   if (step >= filled_end_) end_filling();
@@ -192,20 +204,33 @@ void Members::add(const Header& header) {
 }
 
 void Members::gather(const Header& header) {
-  std::vector<uint8_t> mine(sizeof(header));
+  std::vector<egg_site_sums>& sites = scores_.sites;
+  const size_t head = sizeof(header) + sites.size() * sizeof(egg_site_sums);
+  std::vector<uint8_t> mine(head);
   std::memcpy(mine.data(), &header, sizeof(header));
+  if (!sites.empty()) std::memcpy(mine.data() + sizeof(header), sites.data(), head - sizeof(header));
   setup_.fitness.pack(d_, mine);
+  if (!sites.empty()) site_parts_.take(session_);
   const auto sent = Clock::now();
   processes_.begin_gather(mine, sizes_, gathered_);
   processes_.end_gather();
+  if (!sites.empty()) site_parts_.gather(processes_);
   scores_.gather_seconds = seconds_since(sent);
+  if (!sites.empty()) site_parts_.give(session_);
+  std::fill(sites.begin(), sites.end(), egg_site_sums{});
   std::vector<std::span<const uint8_t>> parts;
   const uint8_t* at = gathered_.data();
   for (const uint64_t size : sizes_) {
     Header other{};
     std::memcpy(&other, at, sizeof(other));
     add(other);
-    parts.push_back(std::span(at, size).subspan(sizeof(other)));
+    for (size_t i = 0; i < sites.size(); ++i) {
+      egg_site_sums sums{};
+      std::memcpy(&sums, at + sizeof(other) + i * sizeof(sums), sizeof(sums));
+      sites[i].tokens += sums.tokens;
+      sites[i].squares += sums.squares;
+    }
+    parts.push_back(std::span(at, size).subspan(head));
     at += size;
   }
   std::vector<uint32_t> pairs;

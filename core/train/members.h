@@ -1,6 +1,7 @@
 // The members of a run, shared out over its processes: each process evaluates its own, and all learn every pair's
 // fitness. What crosses the wire in a step is one gather: a header of fixed size and, for a pair, 1.6 bits where
-// fitness is a sign, else the difference of its losses. Its size does not grow with the model's.
+// fitness is a sign, else the difference of its losses. Its size does not grow with the model's. Where there are sites,
+// a second one brings what their streams leave for the update.
 #ifndef EGGROLL_TRAIN_MEMBERS_H
 #define EGGROLL_TRAIN_MEMBERS_H
 
@@ -16,6 +17,7 @@
 #include "processes/processes.h"
 #include "train/evaluation.h"
 #include "train/setup.h"
+#include "train/site_parts.h"
 
 namespace eggroll {
 
@@ -42,6 +44,9 @@ struct Scores {
 // indices: of the program. Losses lie where the whole call has them, if it does.
 void each_call(const egg_evaluate& call, uint32_t indices, uint32_t first, uint32_t count,
                const std::function<void(const egg_evaluate&)>& body);
+
+// As shares_of(). Throws Error where processes would share a stream of sites, which runs once.
+std::vector<MemberShare> member_shares(const Learner& learner, uint32_t processes);
 
 // Every function that a comment calls shared is called by all processes in the same order.
 class Members {
@@ -98,7 +103,8 @@ class Members {
   Processes& processes_;
   std::vector<MemberShare> shares_;  // by process
   MemberShare own_;
-  std::vector<uint64_t> sizes_;  // by process, bytes of a step
+  std::vector<uint64_t> sizes_;  // by process, bytes of a step without those of sites
+  SiteParts site_parts_;
   uint32_t given_;               // threads that the system gives: as many as the backend's and one more at most
   Threads threads_;
   HeldOutEvaluator held_out_;

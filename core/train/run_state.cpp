@@ -127,7 +127,7 @@ RunState::RunState(Setup& run_setup, const ConfigNode& config, const RunFolder& 
       hooks(run_hooks),
       processes(run_processes),
       identity(identity_of(learner, config, folder)),
-      own(shares_of(learner.train.population, learner.train.members_per_stream, processes.size())[processes.index()]),
+      own(member_shares(learner, processes.size())[processes.index()]),
       session_plan(announced_plan(learner, own, hooks)),
       session(learner.open_session(own)),
       members(setup, session, processes),

@@ -41,7 +41,8 @@ Updates::Updates(const Setup& setup, BackendSession& session, Processes& process
       session_(session),
       processes_(processes),
       method_(processes.alone() ? UpdateMethod::kRebuilt : setup.processes.update.value_or(UpdateMethod::kRebuilt)),
-      on_trial_(!processes.alone() && !setup.processes.update),
+      // Of tables that vote with sites most rows stay as they are in a step, and a sharded update would send them all.
+      on_trial_(!processes.alone() && !setup.processes.update && setup.learner.sites.empty()),
       owners_(owners_of(learner_.program->params(), processes.size())),
       sizes_(processes.size()) {
   for (uint32_t i = 0; i < owners_.size(); ++i) {
@@ -57,7 +58,7 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
   if (method_ == UpdateMethod::kRebuilt) {
     made = learner_.update(session_, step, evaluations, fitness, batch, {}, sites);
   } else {
-    made = make_own(step, evaluations, fitness, batch);
+    made = make_own(step, evaluations, fitness, batch, sites);
     processes_.gather(mine_, sizes_, all_);
     take_others(made.changed);
   }
@@ -69,7 +70,7 @@ Update Updates::make(uint64_t step, std::span<const egg_evaluation> evaluations,
 // 256. The others add these moves to their own weights and do not copy the weights, so a process with wrong weights
 // stays wrong and is found.
 Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                         const BatchBuffer& batch) {
+                         const BatchBuffer& batch, std::span<const egg_site_sums> sites) {
   mine_.resize(sizes_[processes_.index()]);
   uint8_t* at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
@@ -78,7 +79,7 @@ Update Updates::make_own(uint64_t step, std::span<const egg_evaluation> evaluati
     std::memcpy(at + sizeof(int64_t), before_.data(), before_.size());
     at += sizeof(int64_t) + before_.size();
   }
-  Update made = learner_.update(session_, step, evaluations, fitness, batch, chosen_);
+  Update made = learner_.update(session_, step, evaluations, fitness, batch, chosen_, sites);
   at = mine_.data();
   for (uint32_t i = 0; i < owners_.size(); ++i) {
     if (chosen_[i] == 0) continue;

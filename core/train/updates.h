@@ -39,7 +39,7 @@ class Updates {
 
  private:
   Update make_own(uint64_t step, std::span<const egg_evaluation> evaluations, const std::vector<int8_t>& fitness,
-                  const BatchBuffer& batch);
+                  const BatchBuffer& batch, std::span<const egg_site_sums> sites);
   void take_others(std::vector<int64_t>& changed);
   void read(uint32_t param, std::vector<int8_t>& weights);
   void note(double seconds);

@@ -1,4 +1,4 @@
-/* The layout of eggroll/plugin.h at ABI 0.9: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
+/* The layout of eggroll/plugin.h at ABI 0.10: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
  * ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
@@ -151,6 +151,14 @@ extern const size_t layout_in_c_count;
   S(egg_site_sums, 16) \
   F(egg_site_sums, tokens, 0) \
   F(egg_site_sums, squares, 8) \
+  S(egg_site_part, 40) \
+  F(egg_site_part, struct_size, 0) \
+  F(egg_site_part, site, 4) \
+  F(egg_site_part, first_stream, 8) \
+  F(egg_site_part, streams, 12) \
+  F(egg_site_part, errors, 16) \
+  F(egg_site_part, perturbed, 24) \
+  F(egg_site_part, votes, 32) \
   S(egg_session_spec, 112) \
   F(egg_session_spec, struct_size, 0) \
   F(egg_session_spec, threads, 4) \
@@ -210,7 +218,7 @@ extern const size_t layout_in_c_count;
   F(egg_session_plan, memory, 8) \
   F(egg_session_plan, device, 16) \
   F(egg_session_plan, plan, 256) \
-  S(egg_backend_interface, 128) \
+  S(egg_backend_interface, 144) \
   F(egg_backend_interface, struct_size, 0) \
   F(egg_backend_interface, reserved, 4) \
   F(egg_backend_interface, supports_op, 8) \
@@ -228,6 +236,8 @@ extern const size_t layout_in_c_count;
   F(egg_backend_interface, evaluate, 104) \
   F(egg_backend_interface, update, 112) \
   F(egg_backend_interface, infer, 120) \
+  F(egg_backend_interface, get_site_part, 128) \
+  F(egg_backend_interface, add_site_part, 136) \
   S(egg_processes_interface, 64) \
   F(egg_processes_interface, struct_size, 0) \
   F(egg_processes_interface, reserved, 4) \

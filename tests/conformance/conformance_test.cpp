@@ -86,7 +86,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
                                          Fault{"faulty_state", "states of inference"},
                                          Fault{"faulty_weight", "weights of"}, Fault{"faulty_slot", "slot 'vote'"},
                                          Fault{"faulty_chosen", "which was not chosen"},
-                                         Fault{"faulty_site", "sums of step 0"}),
+                                         Fault{"faulty_site", "sums of step 0"},
+                                         Fault{"faulty_part", "three sessions that share sites give another"}),
                          [](const auto& fault) { return std::string(fault.param.name); });
 
 // A check in which no case ran proves nothing.

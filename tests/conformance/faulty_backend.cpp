@@ -5,7 +5,7 @@
 
 namespace eggroll::reference {
 
-enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan, k_chosen, k_site };
+enum Fault { k_loss, k_guard, k_state, k_weight, k_slot, k_norm, k_sqrt, k_plan, k_chosen, k_site, k_part };
 constexpr Fault kFault = FAULT;
 
 // A norm whose size is no multiple of four leaves vector lanes empty.
@@ -50,6 +50,10 @@ class FaultySession : public ReferenceSession {
   void get_slot(uint32_t param, uint32_t slot, void* data) override {
     ReferenceSession::get_slot(param, slot, data);
     if (kFault == k_slot || (kFault == k_sqrt && sqrt_)) *static_cast<uint8_t*>(data) ^= 1;
+  }
+  void get_site_part(const egg_site_part& part) override {
+    ReferenceSession::get_site_part(part);
+    if (kFault == k_part && part.votes != nullptr) part.votes[0] += 1000;
   }
 
  private:

@@ -24,6 +24,15 @@ class Session {
   virtual void evaluate(const egg_evaluate& arguments) = 0;
   virtual void update(const egg_update& arguments) = 0;
   virtual void infer(const egg_infer& arguments) = 0;
+  // Of a backend that supports no sites nobody asks for these.
+  virtual void get_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
+  virtual void add_site_part(const egg_site_part& /*part*/) { throw_no_sites(); }
+
+ private:
+  [[noreturn]] static void throw_no_sites() {
+    throw Error("this backend shares no sites among processes, expected one that does; start one process",
+                EGG_ERROR_UNSUPPORTED);
+  }
 };
 
 inline bool is_chosen(const egg_update& update, uint32_t param) {
@@ -95,6 +104,12 @@ struct BackendAdapter {
   static int32_t infer(void* s, const egg_infer* arguments, egg_error* error) noexcept {
     return guard(error, [&] { session(s)->infer(*arguments); });
   }
+  static int32_t get_site_part(void* s, const egg_site_part* part, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->get_site_part(*part); });
+  }
+  static int32_t add_site_part(void* s, const egg_site_part* part, egg_error* error) noexcept {
+    return guard(error, [&] { session(s)->add_site_part(*part); });
+  }
   static constexpr egg_backend_interface kInterface{sizeof(egg_backend_interface),
                                                     0,
                                                     &supports_op,
@@ -111,7 +126,9 @@ struct BackendAdapter {
                                                     &get_states,
                                                     &evaluate,
                                                     &update,
-                                                    &infer};
+                                                    &infer,
+                                                    &get_site_part,
+                                                    &add_site_part};
 };
 
 }  // namespace eggroll

@@ -1,4 +1,4 @@
-/* The plugin contract, ABI 0.9. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
+/* The plugin contract, ABI 0.10. C11 at the seam; C++ adapters for authors are in model.h, optimizer.h, backend.h and
  * processes.h.
  *
  * A plugin is one shared library, NAME.eggplugin, that exports one data symbol, `egg_plugin`. The head of that
@@ -23,7 +23,7 @@ extern "C" {
 
 #define EGG_MAGIC UINT32_C(0x47474531) /* "1EGG" in memory on a little-endian machine */
 #define EGG_ABI_MAJOR 0
-#define EGG_ABI_MINOR 9
+#define EGG_ABI_MINOR 10
 
 /* In C++ a field that is left out of a list of values is zero. */
 #ifdef __cplusplus
@@ -277,9 +277,24 @@ typedef struct egg_site_sums {
   int64_t squares; /* of their errors, over all channels */
 } egg_site_sums;
 
+/* What a session's own streams of a site leave for the update of their step, so that sessions of several processes know
+ * it of all streams. Tables take the errors of all streams, which are fewer bytes than votes on the rows that they read;
+ * votes on matrices and vectors are sums, which are added up. */
+typedef struct egg_site_part {
+  uint32_t struct_size;
+  uint32_t site;         /* its number */
+  uint32_t first_stream; /* of the step */
+  uint32_t streams;      /* of the site, all that are the session's own; at least 1 */
+  int16_t* errors;       /* (streams, tokens, size), of tokens with a target; NULL: no table votes with the site */
+  uint8_t* perturbed;    /* (streams, tokens): 1 where the token has a target, else 0; NULL likewise */
+  int64_t* votes;        /* of these streams, on all matrices and vectors that vote with the site, in the order of
+                            parameters: on a matrix (rows, cols) votes and (cols) sums of squared inputs, on a vector
+                            (size) votes; NULL: none votes with the site */
+} egg_site_part;
+
 /* What a session computes with. Members 2k and 2k+1 are pair k; even members have sign +1, odd ones -1. Members
  * [first, first + members), a whole number of pairs, are the session's own: it keeps their states alone and evaluates
- * no others. Its updates are of all pairs. */
+ * no others. Its updates are of all pairs: of streams of sites that are not its own it is told by add_site_part(). */
 typedef struct egg_session_spec {
   uint32_t struct_size;
   int32_t threads; /* 0: as many as the machine has */
@@ -394,6 +409,10 @@ typedef struct egg_backend_interface {
   int32_t (*evaluate)(void* session, const egg_evaluate* arguments, egg_error* error);
   int32_t (*update)(void* session, const egg_update* arguments, egg_error* error);
   int32_t (*infer)(void* session, const egg_infer* arguments, egg_error* error);
+  /* Fills the arrays of a part with what evaluate() has left of the own streams. */
+  int32_t (*get_site_part)(void* session, const egg_site_part* part, egg_error* error);
+  /* Before an update(), every part of other sessions, once. It is used up by the update(). */
+  int32_t (*add_site_part)(void* session, const egg_site_part* part, egg_error* error);
 } egg_backend_interface;
 
 /* The processes that share a run. All of them call the same functions in the same order with equal sizes;

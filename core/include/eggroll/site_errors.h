@@ -1,4 +1,5 @@
 // A site of a session, and what its streams leave for the update of the same step, as backends for processors keep it.
+// Of other sessions' streams they keep the errors, and the votes on matrices and vectors added up (egg_site_part).
 #ifndef EGGROLL_SITE_ERRORS_H
 #define EGGROLL_SITE_ERRORS_H
 
@@ -12,7 +13,21 @@
 
 namespace eggroll {
 
-// Which streams and ops a site has.
+// A matrix or a vector that votes with a site.
+struct SummedVoter {
+  // Where its votes lie in egg_site_part.votes, and the squares behind them.
+  size_t first_square() const { return first_vote + size_t{rows} * cols; }
+  size_t end() const { return first_square() + (is_vector ? 0 : cols); }
+
+  uint32_t param;
+  bool is_vector;
+  uint32_t rows;
+  uint32_t cols;
+  uint32_t readers;  // ops
+  size_t first_vote;
+};
+
+// Which streams, ops and voters a site has.
 struct SiteShape {
   SiteShape(const egg_session_spec& spec, uint32_t index)
       : site(spec.sites[index]),
@@ -22,7 +37,27 @@ struct SiteShape {
         first_stream(2 * site.first_pair / spec.members_per_stream),
         streams(2 * site.pairs / spec.members_per_stream),
         tokens(spec.tokens),
-        ops(ops_of_sum(*spec.program, site.value)) {}
+        own_first(std::clamp(spec.first / spec.members_per_stream, first_stream, first_stream + streams)),
+        own_streams(
+            std::clamp((spec.first + spec.members) / spec.members_per_stream, own_first, first_stream + streams) -
+            own_first),
+        ops(ops_of_sum(*spec.program, site.value)) {
+    const egg_program& program = *spec.program;
+    for (uint32_t p = 0; p < program.param_count; ++p) {
+      if (spec.voters == nullptr || spec.voters[p].site != static_cast<int32_t>(index + 1)) continue;
+      const egg_param& param = program.params[p];
+      SummedVoter voter{p, param.kind == EGG_PARAM_VECTOR, static_cast<uint32_t>(param.rows),
+                        static_cast<uint32_t>(param.cols), 0, votes()};
+      bool is_table = false;
+      for (const uint32_t i : ops) {
+        if (program.ops[i].param[voter.is_vector ? 1 : 0] != static_cast<int32_t>(p)) continue;
+        ++voter.readers;
+        is_table = is_table || (!voter.is_vector && program.ops[i].code == EGG_OP_EMBED);
+      }
+      has_tables = has_tables || is_table;
+      if (!is_table) summed.push_back(voter);
+    }
+  }
 
   // The size of what the op multiplies with its matrix; 0 where it is no linear.
   static uint32_t input_size(const egg_program& program, uint32_t op) {
@@ -35,6 +70,13 @@ struct SiteShape {
   bool has_pair(uint32_t pair) const { return pair >= site.first_pair && pair - site.first_pair < site.pairs; }
   size_t places() const { return size_t{streams} * tokens; }
   size_t place(uint32_t stream, uint32_t token) const { return size_t{stream - first_stream} * tokens + token; }
+  size_t own_begin() const { return place(own_first, 0); }
+  size_t own_end() const { return place(own_first + own_streams, 0); }
+  // The size of egg_site_part.votes.
+  size_t votes() const { return summed.empty() ? 0 : summed.back().end(); }
+  const SummedVoter& summed_voter(uint32_t param) const {
+    return *std::find_if(summed.begin(), summed.end(), [&](const SummedVoter& voter) { return voter.param == param; });
+  }
 
   egg_site site;
   uint32_t number;
@@ -43,7 +85,11 @@ struct SiteShape {
   uint32_t first_stream;  // of the step
   uint32_t streams;
   uint32_t tokens;
+  uint32_t own_first;  // stream of the session's own, in the step
+  uint32_t own_streams;
   std::vector<uint32_t> ops;  // whose parameters vote with the errors
+  std::vector<SummedVoter> summed;
+  bool has_tables = false;  // that vote with the errors
 };
 
 struct SiteErrors : SiteShape {
@@ -67,9 +113,11 @@ struct SiteErrors : SiteShape {
   static uint64_t bytes(const egg_session_spec& spec, uint32_t index, uint32_t population) {
     const egg_site& site = spec.sites[index];
     const uint64_t pairs = uint64_t{site.pairs} * population / spec.population;
-    uint64_t of_token = static_cast<uint64_t>(spec.program->values[site.value].size) * sizeof(int16_t) + 1;
-    for (const uint32_t op : ops_of_sum(*spec.program, site.value)) of_token += input_size(*spec.program, op);
-    return 2 * pairs / spec.members_per_stream * spec.tokens * of_token;
+    const SiteShape shape(spec, index);
+    uint64_t of_token = uint64_t{shape.size} * sizeof(int16_t) + 1;
+    for (const uint32_t op : shape.ops) of_token += input_size(*spec.program, op);
+    const uint64_t others = spec.members < spec.population ? shape.votes() * sizeof(int64_t) : 0;
+    return 2 * pairs / spec.members_per_stream * spec.tokens * of_token + others;
   }
 
   int16_t* error(size_t place) { return errors.data() + place * size; }
@@ -90,9 +138,36 @@ struct SiteErrors : SiteShape {
     }
   }
 
+  // The errors of a part's streams, from here and to here.
+  void put_errors(const egg_site_part& part) const {
+    if (part.errors == nullptr) return;
+    const size_t first = place(part.first_stream, 0);
+    const size_t count = size_t{part.streams} * tokens;
+    std::copy_n(error(first), count * size, part.errors);
+    std::copy_n(perturbed.data() + first, count, part.perturbed);
+  }
+  void take(const egg_site_part& part) {
+    if (part.errors != nullptr) {
+      const size_t first = place(part.first_stream, 0);
+      const size_t count = size_t{part.streams} * tokens;
+      std::copy_n(part.errors, count * size, error(first));
+      std::copy_n(part.perturbed, count, perturbed.data() + first);
+    }
+    if (part.votes == nullptr) return;
+    others.resize(votes());
+    for (size_t i = 0; i < others.size(); ++i) others[i] += part.votes[i];
+  }
+  // Adds the votes of other sessions' streams, and of a matrix the squares.
+  void add_others(const SummedVoter& voter, int64_t* to, int64_t* squares) const {
+    if (others.empty()) return;
+    for (size_t i = voter.first_vote; i < voter.first_square(); ++i) *to++ += others[i];
+    for (size_t i = voter.first_square(); i < voter.end(); ++i) *squares++ += others[i];
+  }
+
   std::vector<int16_t> errors;     // (streams, tokens, size)
   std::vector<uint8_t> perturbed;  // (streams, tokens): whether the token has a target
   std::vector<Input> inputs;
+  std::vector<int64_t> others;  // votes(), of this step's parts of other sessions; empty: there are none
 };
 
 }  // namespace eggroll

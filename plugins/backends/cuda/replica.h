@@ -60,6 +60,12 @@ class Replica {
   void take_slot(uint32_t param, uint32_t slot);
   void infer(const egg_infer& i);
 
+  // Parts of sites for other processes: the errors of this replica's streams are written, its votes added.
+  void clear_votes(const egg_site_part& part) const;
+  void add_to_site_part(const egg_site_part& part);
+  // What another process's streams have left.
+  void add_site_part(const egg_site_part& part);
+
   // Before the first update, where votes are shared: all replicas, this one too.
   void read_votes_of(const std::vector<std::unique_ptr<Replica>>& replicas);
 
@@ -187,10 +193,12 @@ class Replica {
   };
   Places own_places(const SiteShape& site) const;
   void bring_errors();
+  void add_site_votes(const SiteVoter& voter, unsigned long long* squares, bool is_vector);
+  void upload_others_votes(const SiteVoter& voter, unsigned long long* squares);
   void take_rows();
   void vote_by_sites(const egg_update& u);
   template <class Body>
-  void each_site_voter(const DeviceArray<long long>& votes, const Body& body);
+  void each_site_voter(const DeviceArray<long long>& votes, const std::vector<bool>* chosen, const Body& body);
   void apply_rule_by_sites();
   Share voting_pairs(const egg_update& u, bool on_rows) const;
   static Share united(Share a, Share b);
@@ -374,6 +382,7 @@ class Replica {
     DeviceArray<uint32_t> counters;
     DeviceArray<double> moments;    // by table
     std::vector<double> moment_of;  // by site
+    std::vector<std::vector<int64_t>> others;  // by site: votes of other processes' streams, as in egg_site_part
   } sites_;
   Jobs<RuleJob> rule_jobs_;
   Jobs<FormJob> forms_;

@@ -362,47 +362,139 @@ void Replica::vote_by_sites(const egg_update& u) {
     launch_list_streams(args, stream_);
     table += args.tables.count;
   }
-  each_site_voter(votes_, [&](const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
+  each_site_voter(votes_, &chosen_, [&](const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
     const SiteShape& site = sites.sites[voter.site];
-    if (is_vector && own_.owner == 0) {  // one replica counts the tokens of all
-      const std::vector<unsigned long long> tokens(site.size, u.sites[site.number].tokens * voter.reads.size());
-      check(cudaMemcpyAsync(squares, tokens.data(), tokens.size() * sizeof(tokens[0]), cudaMemcpyHostToDevice, stream_),
-            "receive data");
-    }
-    const auto [first, places] = own_places(site);
-    if (places == 0) return;
-    const int16_t* errors =
-        sites_.errors.get() + sites.errors_before(site.number) + size_t{first} * SitePlan::error_stride(site);
-    long long* votes = votes_.get() + params_[voter.param].votes_offset;
-    for (const int32_t read : voter.reads) {
+    if (own_.owner == 0) {  // one replica counts the tokens of all, and what other processes have
       if (is_vector) {
-        launch_site_vector_votes(errors, SitePlan::error_stride(site), places, site.size, votes, stream_);
-        continue;
+        const std::vector<unsigned long long> tokens(site.size, u.sites[site.number].tokens * voter.reads.size());
+        check(
+            cudaMemcpyAsync(squares, tokens.data(), tokens.size() * sizeof(tokens[0]), cudaMemcpyHostToDevice, stream_),
+            "receive data");
       }
-      SiteMatrixArgs args{};
-      args.errors = errors;
-      args.error_stride = SitePlan::error_stride(site);
-      args.perturbed = sites_.perturbed.get() + sites.places_before(site.number) + first;
-      args.input_stride = padded(voter.cols, kBlock);
-      const size_t before = size_t{site.first_stream - sites.first_stream} * site.tokens + first;
-      args.inputs = sites_.kept.get() + sites.kept_offset(read) + before * args.input_stride;
-      args.places = places;
-      args.rows = voter.rows;
-      args.cols = voter.cols;
-      args.votes = votes;
-      args.squares = squares;
-      launch_site_matrix_votes(args, stream_);
+      upload_others_votes(voter, squares);
     }
+    add_site_votes(voter, squares, is_vector);
   });
+  sites_.others.clear();
 }
 
-// Calls body(voter, its squares among these votes, is_vector) for the chosen matrices and vectors.
+// Adds the votes of this replica's streams, and of a matrix the squares of the inputs.
+void Replica::add_site_votes(const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
+  const SitePlan& sites = own_.plan.sites;
+  const SiteShape& site = sites.sites[voter.site];
+  const auto [first, places] = own_places(site);
+  if (places == 0) return;
+  const int16_t* errors =
+      sites_.errors.get() + sites.errors_before(site.number) + size_t{first} * SitePlan::error_stride(site);
+  long long* votes = votes_.get() + params_[voter.param].votes_offset;
+  for (const int32_t read : voter.reads) {
+    if (is_vector) {
+      launch_site_vector_votes(errors, SitePlan::error_stride(site), places, site.size, votes, stream_);
+      continue;
+    }
+    SiteMatrixArgs args{};
+    args.errors = errors;
+    args.error_stride = SitePlan::error_stride(site);
+    args.perturbed = sites_.perturbed.get() + sites.places_before(site.number) + first;
+    args.input_stride = padded(voter.cols, kBlock);
+    const size_t before = size_t{site.first_stream - sites.first_stream} * site.tokens + first;
+    args.inputs = sites_.kept.get() + sites.kept_offset(read) + before * args.input_stride;
+    args.places = places;
+    args.rows = voter.rows;
+    args.cols = voter.cols;
+    args.votes = votes;
+    args.squares = squares;
+    launch_site_matrix_votes(args, stream_);
+  }
+}
+
+// The votes are still zero.
+void Replica::upload_others_votes(const SiteVoter& voter, unsigned long long* squares) {
+  if (sites_.others.empty() || sites_.others[voter.site].empty()) return;
+  const SummedVoter& summed = own_.plan.sites.sites[voter.site].summed_voter(voter.param);
+  const int64_t* from = sites_.others[voter.site].data();
+  const auto bring = [&](void* to, size_t first, size_t end) {
+    check(cudaMemcpyAsync(to, from + first, (end - first) * sizeof(int64_t), cudaMemcpyHostToDevice, stream_),
+          "receive data");
+  };
+  bring(votes_.get() + params_[voter.param].votes_offset, summed.first_vote, summed.first_square());
+  if (!summed.is_vector) bring(squares, summed.first_square(), summed.end());
+}
+
+void Replica::clear_votes(const egg_site_part& part) const {
+  std::fill_n(part.votes, own_.plan.sites.sites[part.site].votes(), int64_t{0});
+}
+
+// No update is under way, so that the array of votes is free.
+void Replica::add_to_site_part(const egg_site_part& part) {
+  const SitePlan& sites = own_.plan.sites;
+  const SiteShape& site = sites.sites[part.site];
+  const auto [first, places] = own_places(site);
+  if (places == 0) return;
+  activate();
+  if (part.errors != nullptr) {
+    const size_t at = first - site.place(part.first_stream, 0);
+    const size_t stride = SitePlan::error_stride(site) * sizeof(int16_t);
+    const size_t row = site.size * sizeof(int16_t);
+    check(cudaMemcpy2DAsync(part.errors + at * site.size, row,
+                            sites_.errors.get() + sites.errors_before(site.number) + first * stride / sizeof(int16_t),
+                            stride, row, places, cudaMemcpyDeviceToHost, stream_),
+          "send data");
+    check(cudaMemcpyAsync(part.perturbed + at, sites_.perturbed.get() + sites.places_before(site.number) + first,
+                          places, cudaMemcpyDeviceToHost, stream_),
+          "send data");
+  }
+  std::vector<int64_t> votes(site.votes());
+  if (!votes.empty()) {
+    votes_.zero(stream_, own_.memory.votes - own_.memory.masked_votes);
+    each_site_voter(votes_, nullptr, [&](const SiteVoter& voter, unsigned long long* squares, bool is_vector) {
+      if (voter.site != part.site) return;
+      add_site_votes(voter, squares, is_vector);
+      const SummedVoter& summed = site.summed_voter(voter.param);
+      const auto send = [&](const void* from, size_t first_cell, size_t end) {
+        check(cudaMemcpyAsync(votes.data() + first_cell, from, (end - first_cell) * sizeof(int64_t),
+                              cudaMemcpyDeviceToHost, stream_),
+              "send data");
+      };
+      send(votes_.get() + params_[voter.param].votes_offset, summed.first_vote, summed.first_square());
+      if (!is_vector) send(squares, summed.first_square(), summed.end());
+    });
+  }
+  check(cudaStreamSynchronize(stream_), "send data");
+  for (size_t i = 0; i < votes.size(); ++i) part.votes[i] += votes[i];
+}
+
+void Replica::add_site_part(const egg_site_part& part) {
+  const SitePlan& sites = own_.plan.sites;
+  const SiteShape& site = sites.sites[part.site];
+  activate();
+  if (part.errors != nullptr) {
+    const size_t first = site.place(part.first_stream, 0);
+    const size_t places = size_t{part.streams} * site.tokens;
+    const size_t stride = SitePlan::error_stride(site) * sizeof(int16_t);
+    const size_t row = site.size * sizeof(int16_t);
+    check(cudaMemcpy2DAsync(sites_.errors.get() + sites.errors_before(site.number) + first * stride / sizeof(int16_t),
+                            stride, part.errors, row, row, places, cudaMemcpyHostToDevice, stream_),
+          "receive data");
+    check(cudaMemcpyAsync(sites_.perturbed.get() + sites.places_before(site.number) + first, part.perturbed, places,
+                          cudaMemcpyHostToDevice, stream_),
+          "receive data");
+    check(cudaStreamSynchronize(stream_), "receive data");  // the caller's arrays end with the call
+  }
+  if (part.votes == nullptr || own_.owner != 0) return;
+  sites_.others.resize(sites.sites.size());
+  std::vector<int64_t>& others = sites_.others[part.site];
+  others.resize(site.votes());
+  for (size_t i = 0; i < others.size(); ++i) others[i] += part.votes[i];
+}
+
+// Calls body(voter, its squares among these votes, is_vector) for the chosen matrices and vectors; chosen: null for all.
 template <class Body>
-void Replica::each_site_voter(const DeviceArray<long long>& votes, const Body& body) {
+void Replica::each_site_voter(const DeviceArray<long long>& votes, const std::vector<bool>* chosen, const Body& body) {
   auto* squares = reinterpret_cast<unsigned long long*>(votes.get() + own_.memory.squares);
   const auto each = [&](const std::vector<SiteVoter>& voters, bool is_vector) {
     for (const SiteVoter& voter : voters) {
-      if (chosen_[voter.param]) body(voter, squares, is_vector);
+      if (chosen == nullptr || (*chosen)[voter.param]) body(voter, squares, is_vector);
       squares += params_[voter.param].cols;
     }
   };
@@ -424,7 +516,7 @@ void Replica::apply_rule_by_sites() {
     launch_rule(rule, stream_);  // of rows with several pieces
   }
   const DeviceArray<long long>& votes = replicas_.empty() ? votes_ : all_votes_;
-  each_site_voter(votes, [&](const SiteVoter& voter, unsigned long long* squares, bool /*is_vector*/) {
+  each_site_voter(votes, &chosen_, [&](const SiteVoter& voter, unsigned long long* squares, bool /*is_vector*/) {
     const Param& param = params_[voter.param];
     const RuleJob job{0,
                       voter.param,

@@ -107,4 +107,13 @@ void CudaSession::update(const egg_update& arguments) {
 
 void CudaSession::infer(const egg_infer& arguments) { replicas_.front()->infer(arguments); }
 
+void CudaSession::get_site_part(const egg_site_part& part) {
+  replicas_.front()->clear_votes(part);
+  for (const auto& replica : replicas_) replica->add_to_site_part(part);
+}
+
+void CudaSession::add_site_part(const egg_site_part& part) {
+  for (const auto& replica : replicas_) replica->add_site_part(part);
+}
+
 }  // namespace eggroll::cuda

@@ -29,6 +29,8 @@ class CudaSession : public Session {
   void evaluate(const egg_evaluate& arguments) override;
   void update(const egg_update& arguments) override;
   void infer(const egg_infer& arguments) override;
+  void get_site_part(const egg_site_part& part) override;
+  void add_site_part(const egg_site_part& part) override;
 
  private:
   void each_replica(const std::function<void(Replica&)>& body);

@@ -29,6 +29,8 @@ class ReferenceSession : public Session {
   void evaluate(const egg_evaluate& arguments) override;
   void update(const egg_update& arguments) override;
   void infer(const egg_infer& arguments) override;
+  void get_site_part(const egg_site_part& part) override;
+  void add_site_part(const egg_site_part& part) override { sites_[part.site].take(part); }
 
  private:
   int8_t* state_of(size_t member) { return states_.data() + (member - first_) * model_.state_bytes; }
@@ -40,8 +42,9 @@ class ReferenceSession : public Session {
   // Updates a parameter that votes with a site's errors.
   int64_t update_by_site(uint32_t param, const egg_update& arguments);
   int64_t update_table_by_site(uint32_t param, const egg_update& arguments);
-  int64_t update_matrix_by_site(uint32_t param, const egg_update& arguments);
-  int64_t update_bias_by_site(uint32_t param, const egg_update& arguments);
+  int64_t update_sums_by_site(uint32_t param, const egg_update& arguments);
+  // Adds the votes of own streams, and of a matrix the squares of the inputs.
+  void add_own_votes(const SiteErrors& site, const SummedVoter& voter, int64_t* votes, int64_t* squares);
   // Moves a weight by the rule. Returns whether it changed.
   bool move(uint32_t param, size_t index, int64_t vote, float vote_std, const float* scalars,
             std::vector<uint32_t>& nodes);

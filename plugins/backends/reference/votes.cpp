@@ -116,6 +116,7 @@ void ReferenceSession::update(const egg_update& arguments) {
     const bool moves = model_.params[i].perturbed && is_chosen(arguments, i);
     arguments.changed[i] = moves ? update_param(i, arguments) : 0;
   }
+  for (SiteErrors& site : sites_) site.others.clear();
 }
 
 }  // namespace eggroll::reference

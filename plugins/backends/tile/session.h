@@ -99,7 +99,12 @@ class TileSession : public Session {
     if (!sites_.empty()) evaluate_sites(e);
   }
 
-  void update(const egg_update& u) override { votes_.update(u, threads_); }
+  void update(const egg_update& u) override {
+    votes_.update(u, threads_);
+    for (SiteErrors& site : sites_) site.others.clear();
+  }
+  void get_site_part(const egg_site_part& part) override { votes_.put_site_part(part, threads_); }
+  void add_site_part(const egg_site_part& part) override { sites_[part.site].take(part); }
 
   void infer(const egg_infer& call) override {
     const size_t tiles = (call.batch.streams + T::kMembers - 1) / T::kMembers;

@@ -48,8 +48,18 @@ class SiteVotes {
     for (const uint32_t param : params) {
       const PlanParam& p = plan_.forms[param];
       u.changed[param] = p.by_lookup ? update_table(param, u, threads)
-                         : p.vector  ? update_bias(param, u)
+                         : p.vector  ? update_vector(param, u, threads)
                                      : update_matrix(param, u, threads);
+    }
+  }
+
+  // See get_site_part() in plugin.h.
+  void put_part(const egg_site_part& part, Threads& threads) const {
+    const SiteErrors& site = sites_[part.site];
+    site.put_errors(part);
+    std::fill_n(part.votes, site.votes(), int64_t{0});
+    for (const SummedVoter& voter : site.summed) {
+      add_own_votes(site, voter, part.votes + voter.first_vote, part.votes + voter.first_square(), threads);
     }
   }
 
@@ -168,19 +178,11 @@ class SiteVotes {
   int64_t update_matrix(uint32_t param, const egg_update& u, Threads& threads) {
     const SiteErrors& site = site_of(param);
     const PlanParam& p = plan_.forms[param];
+    const SummedVoter& voter = site.summed_voter(param);
     Buffer<int64_t> votes(size_t{p.rows} * p.cols);
     std::vector<int64_t> squares(p.cols);
-    for (const SiteErrors::Input& input : site.inputs) {
-      if (plan_.program->ops[input.op].param[0] != static_cast<int32_t>(param)) continue;
-      for (size_t place = 0; place < site.perturbed.size(); ++place) {
-        if (site.perturbed[place] == 0) continue;
-        const int8_t* x = input.values.data() + place * p.cols;
-        for (size_t j = 0; j < p.cols; ++j) squares[j] += int32_t{x[j]} * x[j];
-      }
-      std::mutex adding;
-      threads.split(site.perturbed.size(), kMostProducts,
-                    [&](size_t begin, size_t end) { add_products(site, input, begin, end, votes, adding); });
-    }
+    add_own_votes(site, voter, votes.data(), squares.data(), threads);
+    site.add_others(voter, votes.data(), squares.data());
     const double moment = moment_of(site, u);
     std::vector<float> stds(p.cols);
     for (size_t j = 0; j < p.cols; ++j) stds[j] = site_vote_std(squares[j], moment);
@@ -208,9 +210,33 @@ class SiteVotes {
     return changed;
   }
 
+  // Adds the votes of own streams, and of a matrix the squares of the inputs.
+  void add_own_votes(const SiteErrors& site, const SummedVoter& voter, int64_t* votes, int64_t* squares,
+                     Threads& threads) const {
+    if (voter.is_vector) {
+      for (size_t place = site.own_begin(); place < site.own_end(); ++place) {
+        if (site.perturbed[place] == 0) continue;
+        for (size_t j = 0; j < site.size; ++j) votes[j] += int64_t{voter.readers} * site.error(place)[j];
+      }
+      return;
+    }
+    for (const SiteErrors::Input& input : site.inputs) {
+      if (plan_.program->ops[input.op].param[0] != static_cast<int32_t>(voter.param)) continue;
+      for (size_t place = site.own_begin(); place < site.own_end(); ++place) {
+        if (site.perturbed[place] == 0) continue;
+        const int8_t* x = input.values.data() + place * voter.cols;
+        for (size_t j = 0; j < voter.cols; ++j) squares[j] += int32_t{x[j]} * x[j];
+      }
+      std::mutex adding;
+      threads.split(site.own_end() - site.own_begin(), kMostProducts, [&](size_t begin, size_t end) {
+        add_products(site, input, site.own_begin() + begin, site.own_begin() + end, votes, adding);
+      });
+    }
+  }
+
   // Adds the products of places [begin, end).
-  void add_products(const SiteErrors& site, const SiteErrors::Input& input, size_t begin, size_t end,
-                    Buffer<int64_t>& votes, std::mutex& adding) const {
+  void add_products(const SiteErrors& site, const SiteErrors::Input& input, size_t begin, size_t end, int64_t* votes,
+                    std::mutex& adding) const {
     const size_t cols = input.size;
     const size_t rows = site.size;
     Buffer<int32_t> sums(cols * rows);  // by column
@@ -233,22 +259,17 @@ class SiteVotes {
     hand_over();
   }
 
-  int64_t update_bias(uint32_t param, const egg_update& u) {
+  int64_t update_vector(uint32_t param, const egg_update& u, Threads& threads) {
     const SiteErrors& site = site_of(param);
+    const SummedVoter& voter = site.summed_voter(param);
+    const auto reads = static_cast<int64_t>(u.sites[site.number].tokens * voter.readers);
+    if (reads == 0) return 0;
     Buffer<int64_t> votes(site.size);
-    int64_t tokens = 0;
-    for (const uint32_t i : site.ops) {
-      if (plan_.program->ops[i].param[1] != static_cast<int32_t>(param)) continue;
-      for (size_t place = 0; place < site.perturbed.size(); ++place) {
-        if (site.perturbed[place] == 0) continue;
-        ++tokens;
-        for (size_t j = 0; j < site.size; ++j) votes[j] += site.error(place)[j];
-      }
-    }
-    if (tokens == 0) return 0;
+    add_own_votes(site, voter, votes.data(), nullptr, threads);
+    site.add_others(voter, votes.data(), nullptr);
     RuleBlocks<S> rule(*spec_.rule, u.scalars);
     const RuleRun<int64_t> run{site.size, votes.data(), weights_.plain(param), slots_[param].cells.data(),
-                               site_vote_std(tokens, moment_of(site, u))};
+                               site_vote_std(reads, moment_of(site, u))};
     const int64_t changed = rule.run_all(run, weights_.size(param));
     weights_.pack_rows(param, 0, plan_.forms[param].rows);
     return changed;

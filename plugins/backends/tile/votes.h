@@ -101,6 +101,8 @@ class Votes {
     site_votes_.update(of_sites, u, threads);
   }
 
+  void put_site_part(const egg_site_part& part, Threads& threads) const { site_votes_.put_part(part, threads); }
+
  private:
   using Chunk = VoteChunk<S>;
   using Shape = typename Chunk::Shape;
