@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
             "wrong_magic", Verdict::kRejected,
             "PATH: its egg_plugin is no plugin descriptor (it begins with 0x12345678, expected 0x47474531); build it "
             "with eggroll_add_plugin"},
-        Broken{"wrong_major", Verdict::kRejected, "PATH: built for plugin ABI 7.9, this host accepts 0.10" + kRebuild},
+        Broken{"wrong_major", Verdict::kRejected, "PATH: built for plugin ABI 7.10, this host accepts 0.10" + kRebuild},
         Broken{"newer_minor", Verdict::kRejected, "PATH: built for plugin ABI 0.11, this host accepts 0.10" + kRebuild},
         Broken{"short_struct", Verdict::kRejected,
                "PATH: its descriptor has 16 bytes, but that of ABI 0.10 has 88" + kRebuild},
