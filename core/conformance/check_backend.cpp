@@ -83,7 +83,8 @@ Check check_op(const std::string& what, const std::vector<Case>& cases, const Ba
       const std::string threads = first_difference(actual, run_case(tested, test, 3));
       if (!threads.empty()) fail(check, test, "three threads give another result than one: " + threads);
       const std::string sessions = difference_of_sessions(tested, test, actual);
-      if (!sessions.empty()) fail(check, test, "three sessions that share sites give another result than one: " + sessions);
+      if (!sessions.empty())
+        fail(check, test, "three sessions that share sites give another result than one: " + sessions);
     } catch (const Error& error) {
       fail(check, test, error.what());
     }

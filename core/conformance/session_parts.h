@@ -13,8 +13,8 @@ namespace eggroll {
 // To its user it is one session of the whole population; see BackendSession.
 class SessionParts {
  public:
-  // spec: of the whole; parts: 1 or more, but no more than there are pairs, or streams where there are sites. Members are
-  // shared out in order, and parameter i is updated in part i % parts.
+  // spec: of the whole; parts: 1 or more, but no more than there are pairs, or streams where there are sites. Members
+  // are shared out in order, and parameter i is updated in part i % parts.
   SessionParts(const BackendInstance& backend, const egg_session_spec& spec, const Program& program, uint32_t parts);
 
   void set_weights(uint32_t param, const int8_t* weights);

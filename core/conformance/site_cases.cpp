@@ -112,9 +112,20 @@ struct SiteRun {
 Transcript run(const BackendInstance& backend, const SiteRun& test, Draws draws, const Division& division) {
   const egg_program& view = test.program.view();
   const uint32_t members = 2 * test.streams;
-  const egg_session_spec spec{
-      sizeof(egg_session_spec), division.threads, &view, &test.rule.view(), test.noise, members, 0, members, 0,
-      test.voters.data(), test.sites.data(), static_cast<uint32_t>(test.sites.size()), test.tokens, 2};
+  const egg_session_spec spec{sizeof(egg_session_spec),
+                              division.threads,
+                              &view,
+                              &test.rule.view(),
+                              test.noise,
+                              members,
+                              0,
+                              members,
+                              0,
+                              test.voters.data(),
+                              test.sites.data(),
+                              static_cast<uint32_t>(test.sites.size()),
+                              test.tokens,
+                              2};
   SessionParts session(backend, spec, test.program, division.sessions);
   const auto vocab = static_cast<uint32_t>(view.vocab);
   for (uint32_t i = 0; i < view.param_count; ++i) {

@@ -43,10 +43,10 @@ void each_call(const egg_evaluate& call, uint32_t indices, uint32_t first, uint3
 std::vector<MemberShare> member_shares(const Learner& learner, uint32_t processes) {
   const uint32_t streams = learner.train.population / learner.train.members_per_stream;
   if (!learner.sites.empty() && processes > streams) {
-    throw Error(
-        fmt::format("{} processes share {} streams, expected at most a process for each, because a stream of sites runs "
-                    "once; start {} or fewer, or use a larger train.population",
-                    processes, streams, streams));
+    throw Error(fmt::format(
+        "{} processes share {} streams, expected at most a process for each, because a stream of sites runs "
+        "once; start {} or fewer, or use a larger train.population",
+        processes, streams, streams));
   }
   return shares_of(learner.train.population, learner.train.members_per_stream, processes);
 }

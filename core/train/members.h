@@ -105,7 +105,7 @@ class Members {
   MemberShare own_;
   std::vector<uint64_t> sizes_;  // by process, bytes of a step without those of sites
   SiteParts site_parts_;
-  uint32_t given_;               // threads that the system gives: as many as the backend's and one more at most
+  uint32_t given_;  // threads that the system gives: as many as the backend's and one more at most
   Threads threads_;
   HeldOutEvaluator held_out_;
   // Batches of four steps: the one whose update is under way; the next one, which the backend may hold already; the one

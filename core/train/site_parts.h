@@ -1,5 +1,5 @@
-// What the streams of sites leave for an update, where processes share them: each tells all others, in one gather a step
-// (egg_site_part).
+// What the streams of sites leave for an update, where processes share them: each tells all others, in one gather a
+// step (egg_site_part).
 #ifndef EGGROLL_TRAIN_SITE_PARTS_H
 #define EGGROLL_TRAIN_SITE_PARTS_H
 

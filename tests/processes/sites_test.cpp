@@ -78,12 +78,15 @@ TEST_P(SharedSitesTest, WeightsDoNotDependOnTheProcesses) {
   const nlohmann::json alone = record_in(fs::directory_iterator(work_ / "one")->path());
   ASSERT_NE(alone.at("best").at("step"), 0);
   // auto: the backend for this processor, on two threads.
-  for (const auto& [processes, update, backend] :
-       {std::tuple{1, "rebuilt", "auto"}, {2, "auto", "reference"}, {2, "sharded", "auto"}, {3, "rebuilt", "auto"},
-        {3, "sharded", "reference"}, {10, "rebuilt", "auto"}}) {
-    const nlohmann::json record = shared_record(
-        processes, run({"results.dir=shared", std::string("processes.update=") + update,
-                        std::string("backend=") + backend, "backend.threads=2"}));
+  for (const auto& [processes, update, backend] : {std::tuple{1, "rebuilt", "auto"},
+                                                   {2, "auto", "reference"},
+                                                   {2, "sharded", "auto"},
+                                                   {3, "rebuilt", "auto"},
+                                                   {3, "sharded", "reference"},
+                                                   {10, "rebuilt", "auto"}}) {
+    const nlohmann::json record =
+        shared_record(processes, run({"results.dir=shared", std::string("processes.update=") + update,
+                                      std::string("backend=") + backend, "backend.threads=2"}));
     const std::string what = std::to_string(processes) + " " + update + " " + backend;
     for (const char* key : {"weights_sha256", "newest", "best", "final", "member_tokens", "unique_tokens"}) {
       EXPECT_EQ(record.at(key), alone.at(key)) << key << " of " << what;
@@ -125,12 +128,13 @@ TEST_F(SitesOfAllKindsTest, AKilledRunGoesOnWithOtherProcessesAndIsReplayedByOne
 
 // A stream of sites runs once.
 TEST_F(SitesOfAllKindsTest, MoreProcessesThanStreams) {
-  const Result result = Process(work_, shared(3, with_sites(kSites[0].groups, {"train.members_per_stream=10",
-                                                                                "backend=reference"})))
-                            .wait();
+  const Result result =
+      Process(work_, shared(3, with_sites(kSites[0].groups, {"train.members_per_stream=10", "backend=reference"})))
+          .wait();
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("3 processes share 2 streams, expected at most a process for each, because a stream "
-                                    "of sites runs once; start 2 or fewer"));
+  EXPECT_THAT(result.err,
+              HasSubstr("3 processes share 2 streams, expected at most a process for each, because a stream "
+                        "of sites runs once; start 2 or fewer"));
 }
 
 }  // namespace

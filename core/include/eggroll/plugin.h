@@ -278,8 +278,8 @@ typedef struct egg_site_sums {
 } egg_site_sums;
 
 /* What a session's own streams of a site leave for the update of their step, so that sessions of several processes know
- * it of all streams. Tables take the errors of all streams, which are fewer bytes than votes on the rows that they read;
- * votes on matrices and vectors are sums, which are added up. */
+ * it of all streams. Tables take the errors of all streams, which are fewer bytes than votes on the rows that they
+ * read; votes on matrices and vectors are sums, which are added up. */
 typedef struct egg_site_part {
   uint32_t struct_size;
   uint32_t site;         /* its number */

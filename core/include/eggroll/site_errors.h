@@ -46,8 +46,12 @@ struct SiteShape {
     for (uint32_t p = 0; p < program.param_count; ++p) {
       if (spec.voters == nullptr || spec.voters[p].site != static_cast<int32_t>(index + 1)) continue;
       const egg_param& param = program.params[p];
-      SummedVoter voter{p, param.kind == EGG_PARAM_VECTOR, static_cast<uint32_t>(param.rows),
-                        static_cast<uint32_t>(param.cols), 0, votes()};
+      SummedVoter voter{p,
+                        param.kind == EGG_PARAM_VECTOR,
+                        static_cast<uint32_t>(param.rows),
+                        static_cast<uint32_t>(param.cols),
+                        0,
+                        votes()};
       bool is_table = false;
       for (const uint32_t i : ops) {
         if (program.ops[i].param[voter.is_vector ? 1 : 0] != static_cast<int32_t>(p)) continue;

@@ -380,8 +380,8 @@ class Replica {
     DeviceArray<VotedRow> voted_rows;
     DeviceArray<long long> votes;  // on rows with several pieces
     DeviceArray<uint32_t> counters;
-    DeviceArray<double> moments;    // by table
-    std::vector<double> moment_of;  // by site
+    DeviceArray<double> moments;               // by table
+    std::vector<double> moment_of;             // by site
     std::vector<std::vector<int64_t>> others;  // by site: votes of other processes' streams, as in egg_site_part
   } sites_;
   Jobs<RuleJob> rule_jobs_;

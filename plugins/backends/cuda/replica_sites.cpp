@@ -488,7 +488,8 @@ void Replica::add_site_part(const egg_site_part& part) {
   for (size_t i = 0; i < others.size(); ++i) others[i] += part.votes[i];
 }
 
-// Calls body(voter, its squares among these votes, is_vector) for the chosen matrices and vectors; chosen: null for all.
+// Calls body(voter, its squares among these votes, is_vector) for the chosen matrices and vectors; chosen: null for
+// all.
 template <class Body>
 void Replica::each_site_voter(const DeviceArray<long long>& votes, const std::vector<bool>* chosen, const Body& body) {
   auto* squares = reinterpret_cast<unsigned long long*>(votes.get() + own_.memory.squares);
