@@ -1,5 +1,5 @@
-/* The layout of eggroll/plugin.h at ABI 0.10: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a new
- * ABI number. */
+/* The layout of eggroll/plugin.h at ABI 0.10: S(struct, bytes), F(struct, field, offset). Frozen: a change here is a
+ * new ABI number. */
 #ifndef EGGROLL_ABI_LAYOUT_H
 #define EGGROLL_ABI_LAYOUT_H
 

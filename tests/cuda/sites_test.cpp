@@ -1,8 +1,10 @@
-// Sites on a GPU against the reference, on one replica and shared as by three, each of which owns rows of
-// the tables: losses, what errors sum up to, weights, slots and logits.
+// Sites on a GPU against the reference, on one replica, shared as by three, each of which owns rows of
+// the tables, and shared as by two processes: losses, what errors sum up to, weights, slots and logits.
 #include <gtest/gtest.h>
 
 #include "against_reference.h"
+#include "eggroll/lowered_program.h"
+#include "eggroll/site_errors.h"
 #include "gpu_test.h"
 
 namespace eggroll::cuda {
@@ -73,14 +75,109 @@ class SitesTest : public GpuTest, public testing::WithParamInterface<SitesCase> 
 INSTANTIATE_TEST_SUITE_P(All, SitesTest, testing::ValuesIn(kSitesCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
-TEST_P(SitesTest, OnSeveralReplicasIsTheReferences) {
+Learner learner_of_sites(const SitesCase& test) {
   std::vector<std::string> overrides = {"model=gru",     "model.layers=1",       "model.context_tables=[]",
                                         kSitesTables,    "train.population=800", "train.members_per_stream=8",
                                         "train.tokens=5"};
-  overrides.insert(overrides.end(), GetParam().overrides.begin(), GetParam().overrides.end());
-  const Learner learner = learner_of(overrides);
+  overrides.insert(overrides.end(), test.overrides.begin(), test.overrides.end());
+  return learner_of(overrides);
+}
+
+TEST_P(SitesTest, OnSeveralReplicasIsTheReferences) {
+  const Learner learner = learner_of_sites(GetParam());
   const std::vector<uint32_t> windows(4, learner.train.tokens);
   expect_equal(learner, windows, 3);
+}
+
+// Sessions as two processes have them, one of one replica and one of three.
+class TwoProcesses {
+ public:
+  explicit TwoProcesses(const egg_session_spec& spec)
+      : cut_(spec.population / kStreamMembers * 3 / 7 * kStreamMembers),
+        specs_{part_of(spec, 0, cut_), part_of(spec, cut_, spec.population)},
+        sessions_{open_session(specs_[0], {0}), open_session(specs_[1], {0, 0, 0})} {}
+
+  void set_weights(uint32_t param, const int8_t* weights) {
+    for (const auto& session : sessions_) session->set_weights(param, weights);
+  }
+  void get_weights(uint32_t param, int8_t* weights) { sessions_[1]->get_weights(param, weights); }
+  void get_slot(uint32_t param, uint32_t slot, void* data) { sessions_[0]->get_slot(param, slot, data); }
+  void get_states(uint32_t /*first*/, uint32_t count, int8_t* states) {
+    const size_t bytes = LoweredProgram(specs_[0]).state_bytes;
+    sessions_[0]->get_states(0, cut_, states);
+    sessions_[1]->get_states(cut_, count - cut_, states + cut_ * bytes);
+  }
+  void infer(const egg_infer& call) { sessions_[0]->infer(call); }
+
+  void evaluate(const egg_evaluate& call) {
+    for (size_t i = 0; i < 2; ++i) {
+      const size_t place = size_t{specs_[i].first / kStreamMembers} * call.batch.tokens;
+      egg_evaluate own = call;
+      own.first = specs_[i].first;
+      own.count = specs_[i].members;
+      own.next = nullptr;
+      own.losses += own.first;
+      own.batch = {own.count / kStreamMembers, call.batch.tokens,
+                   call.batch.inputs + place,  call.batch.targets + place,
+                   call.batch.resets + place,  call.batch.rows + place * specs_[i].program->index_count};
+      sessions_[i]->evaluate(own);
+    }
+  }
+
+  void update(const egg_update& call) {
+    for (size_t i = 0; i < 2; ++i) {
+      for (uint32_t site = 0; site < specs_[i].site_count; ++site) send(i, site);
+    }
+    std::vector<int64_t> changed(specs_[0].program->param_count);
+    egg_update other = call;
+    other.changed = changed.data();
+    sessions_[0]->update(call);
+    sessions_[1]->update(other);
+    EXPECT_EQ(changed, std::vector<int64_t>(call.changed, call.changed + changed.size()));
+  }
+
+ private:
+  static egg_session_spec part_of(egg_session_spec spec, uint32_t first, uint32_t end) {
+    spec.first = first;
+    spec.members = end - first;
+    return spec;
+  }
+
+  void send(size_t from, uint32_t number) {
+    const SiteShape site(specs_[from], number);
+    if (site.own_streams == 0) return;
+    std::vector<int16_t> errors(site.has_tables ? size_t{site.own_streams} * site.tokens * site.size : 0);
+    std::vector<uint8_t> perturbed(errors.size() / site.size);
+    std::vector<int64_t> votes(site.votes());
+    const egg_site_part part{sizeof(egg_site_part),
+                             number,
+                             site.own_first,
+                             site.own_streams,
+                             errors.empty() ? nullptr : errors.data(),
+                             errors.empty() ? nullptr : perturbed.data(),
+                             votes.empty() ? nullptr : votes.data()};
+    sessions_[from]->get_site_part(part);
+    sessions_[1 - from]->add_site_part(part);
+  }
+
+  uint32_t cut_;  // the second one's first member
+  egg_session_spec specs_[2];
+  std::unique_ptr<Session> sessions_[2];
+};
+
+TEST_P(SitesTest, OfTwoProcessesIsTheReferences) {
+  const Learner learner = learner_of_sites(GetParam());
+  const egg_session_spec spec = learner.session_spec();
+  const std::vector<uint32_t> windows(4, learner.train.tokens);
+  BackendSession reference = learner.open_session();
+  const Seen expected = run(reference, learner, spec, windows, 3);
+  TwoProcesses processes(spec);
+  const Seen seen = run(processes, learner, spec, windows, 3);
+  EXPECT_EQ(seen.numbers, expected.numbers);
+  EXPECT_EQ(seen.states, expected.states);
+  EXPECT_EQ(seen.logits, expected.logits);
+  EXPECT_EQ(seen.slots, expected.slots);
+  EXPECT_EQ(seen.weights, expected.weights);
 }
 
 }  // namespace
