@@ -350,6 +350,48 @@ TEST(BackendSession, ThatWritesOutsideAnArrayIsNamed) {
   }
 }
 
+TEST(BackendSession, ThatWritesOutsideAPartOfASiteIsNamed) {
+  ProgramBuilder builder(4, 4, EGG_ROUND_NEAREST);
+  const Value state = builder.state("state", 5);
+  const Value product = builder.linear("product", state, builder.matrix("w", 4, 5, 16), 4);
+  builder.loss(builder.embed("logits", builder.matrix("table", 4, 4, 16), {}, product), 4096);
+  const egg_program& program = *builder.view();
+  const egg_voters voters[] = {{0, 2, 0, 0, 1}, {0, 2, 1, 0, 1}};
+  const egg_site site{program.ops[program.op_count - 1].in[0], EGG_DRAWS_ORTHOGONAL, 4, 1, 0, 0, 0, 2};
+  egg_session_spec spec{};
+  spec.program = &program;
+  spec.population = 4;
+  spec.members = 4;
+  spec.voters = voters;
+  spec.sites = &site;
+  spec.site_count = 1;
+  spec.tokens = 2;
+  spec.members_per_stream = 4;
+  const auto sentence_of = [&](const char* function, int64_t at) {
+    const auto backend =
+        open<BackendInstance>(EGG_KIND_BACKEND, "overruns", {text("function", function), integer("at", at)});
+    BackendSession session = backend.open_session(spec);
+    std::vector<int16_t> errors(8);
+    std::vector<uint8_t> perturbed(2);
+    std::vector<int64_t> votes(25);
+    return error_of([&] {
+      session.get_site_part({sizeof(egg_site_part), 0, 0, 1, errors.data(), perturbed.data(), votes.data()});
+      EXPECT_EQ(errors, std::vector<int16_t>(8, 5));
+      EXPECT_EQ(perturbed, std::vector<uint8_t>(2, 5));
+      EXPECT_EQ(votes, std::vector<int64_t>(25, 5));
+    });
+  };
+  EXPECT_EQ(sentence_of("none", 0), "nothing was thrown");
+  for (const Overrun& overrun : {Overrun{"part errors", "8 errors in get_site_part"},
+                                 Overrun{"part perturbed", "2 perturbed tokens in get_site_part"},
+                                 Overrun{"part votes", "25 votes in get_site_part"}}) {
+    for (const int64_t at : {0, 90, -1}) {
+      EXPECT_EQ(sentence_of(overrun.function, at),
+                fmt::format("backend 'overruns' wrote outside the buffer of {}(); fix the plugin", overrun.buffer));
+    }
+  }
+}
+
 TEST_F(BackendInstanceTest, PlansASession) {
   const BackendInstance backend = open_backend(log_);
   egg_session_spec spec{};

@@ -24,6 +24,12 @@ class Overrunning : public eggroll::Session {
     write("infer losses", i.losses, i.batch.streams);
     write("infer logits", i.logits, 4 * i.batch.streams);
   }
+  // Of one stream of two tokens, a table and a matrix (4, 5).
+  void get_site_part(const egg_site_part& part) override {
+    write("part errors", part.errors, 8);
+    write("part perturbed", part.perturbed, 2);
+    write("part votes", part.votes, 25);
+  }
 
  private:
   template <class T>
@@ -43,6 +49,7 @@ class Overruns : public StubBackend {
       : StubBackend("/dev/null"), function_(settings.text("function")), at_(settings.integer("at", -100, 100)) {
     settings.finish();
   }
+  bool supports_site(const egg_program&, const egg_site&) override { return true; }
   std::unique_ptr<eggroll::Session> open_session(const egg_session_spec& spec) override {
     return std::make_unique<Overrunning>(spec, function_, at_);
   }
